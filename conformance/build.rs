@@ -46,9 +46,7 @@ fn module_folder() -> Result<PathBuf, Box<dyn Error>> {
 fn go(arguments: &[&str]) -> Result<String, Box<dyn Error>> {
     let mut command = Command::new("go");
     command.args(arguments).current_dir(RUNNER);
-    let output = command
-        .output()
-        .map_err(|error| format!("{command:?}: {error}"))?;
+    let output = command.output().map_err(|error| format!("{command:?}: {error}"))?;
     if !output.status.success() {
         let complaint = String::from_utf8_lossy(&output.stderr);
         return Err(format!("{command:?}: {complaint}").into());

@@ -43,10 +43,7 @@ pub fn run<A: AsRef<OsStr>>(program: &Path, arguments: impl IntoIterator<Item = 
         .output()
         .expect("coreutils are installed wherever there is a shell");
     let text = [output.stdout, output.stderr].concat();
-    Ended {
-        succeeded: output.status.success(),
-        text: String::from_utf8_lossy(&text).into_owned(),
-    }
+    Ended { succeeded: output.status.success(), text: String::from_utf8_lossy(&text).into_owned() }
 }
 
 #[test]

@@ -51,20 +51,14 @@ impl Serving {
         let port = port.and_then(|port| port.parse().ok());
         let port =
             port.unwrap_or_else(|| panic!("{command:?} said {line:?}, not where it listens"));
-        Serving {
-            child,
-            output,
-            port,
-        }
+        Serving { child, output, port }
     }
 
     /// Ends `bookend serve` and returns how many calls it says it has served.
     pub fn stop(mut self) -> u64 {
         drop(self.child.stdin.take());
         let mut rest = String::new();
-        self.output
-            .read_to_string(&mut rest)
-            .expect("it writes text");
+        self.output.read_to_string(&mut rest).expect("it writes text");
         let served = rest.trim_end().strip_prefix("served ");
         served
             .and_then(|served| served.parse().ok())

@@ -22,19 +22,13 @@ fn connectconformance(mode: &str, command: &[&str]) -> Ended {
 /// The same, of the cases with such names only.
 fn connectconformance_of(names: &str, mode: &str, command: &[&str]) -> Ended {
     let flags = ["--conf", "grpc.yaml", "--mode", mode, "--run", names, "--"];
-    run(
-        &outside("connectconformance"),
-        [&flags[..], command].concat(),
-    )
+    run(&outside("connectconformance"), [&flags[..], command].concat())
 }
 
 /// What is wrong with a run; nothing only where every case was run and passed. The status alone
 /// does not say so: the runner forgives cases that it could not run.
 fn complaint(ended: &Ended, cases: usize) -> Option<String> {
-    let summary = [
-        format!("Total cases: {cases}"),
-        format!("{cases} passed, 0 failed"),
-    ];
+    let summary = [format!("Total cases: {cases}"), format!("{cases} passed, 0 failed")];
     let last: Vec<&str> = ended.text.trim_end().lines().rev().take(2).collect();
     let is_good = ended.succeeded && last.into_iter().rev().eq(summary.iter());
     (!is_good).then(|| format!("not {summary:?}, but:\n{}", ended.text))
@@ -50,10 +44,7 @@ fn assert_notices_wrong_codes(mode: &str, program: &str, cases: usize) {
     let ended = connectconformance(mode, &[program, "--wrong-code"]);
     assert!(complaint(&ended, cases).is_some(), "{}", ended.text);
     assert!(!ended.succeeded);
-    let failed = ended
-        .text
-        .lines()
-        .filter(|line| line.starts_with("FAILED: "));
+    let failed = ended.text.lines().filter(|line| line.starts_with("FAILED: "));
     let failed = failed.count();
     assert!(0 < failed && failed < cases, "{failed} of {cases} failed");
 }
@@ -108,9 +99,8 @@ fn a_client_without_a_certificate_is_refused_where_one_is_demanded() {
 fn assert_all_refused(ended: &Ended) {
     let text = &ended.text;
     assert!(!ended.succeeded, "{text}");
-    let refused = text
-        .lines()
-        .filter(|line| line.contains("the server demands a client certificate"));
+    let refused =
+        text.lines().filter(|line| line.contains("the server demands a client certificate"));
     assert_eq!(refused.count(), MUTUAL_TLS_CASES, "{text}");
 }
 
@@ -125,10 +115,7 @@ fn a_program_that_says_nothing_is_a_complaint() {
 #[test]
 fn a_case_that_was_not_run_is_a_complaint() {
     let complains = |text: &str| {
-        let ended = Ended {
-            succeeded: true,
-            text: format!("some words\n{text}\n"),
-        };
+        let ended = Ended { succeeded: true, text: format!("some words\n{text}\n") };
         complaint(&ended, 2).is_some()
     };
     assert!(!complains("Total cases: 2\n2 passed, 0 failed"));

@@ -70,9 +70,7 @@ type Client = fn(u16, &str) -> Ended;
 fn failures(client: Client, port: u16, cases: &[&str]) -> Vec<String> {
     let ended = cases.iter().map(|case| (case, client(port, case)));
     let failed = ended.filter(|(_, ended)| !ended.succeeded);
-    failed
-        .map(|(case, ended)| format!("{case}: {}", ended.text))
-        .collect()
+    failed.map(|(case, ended)| format!("{case}: {}", ended.text)).collect()
 }
 
 fn assert_server_passes(client: Client, io: &str) {
@@ -114,10 +112,7 @@ fn their_client_passes_every_case_inside_of_tls() {
             let ended = theirs_with(server.port, case, &["-use_tls", "-use_test_ca", &ca]);
             assert!(ended.succeeded, "{io}, {case}: {}", ended.text);
         }
-        assert!(
-            !theirs(server.port, BASIC[0]).succeeded,
-            "it takes nobody without TLS"
-        );
+        assert!(!theirs(server.port, BASIC[0]).succeeded, "it takes nobody without TLS");
         assert!(server.stop() >= ANSWERED_CALLS);
     }
 }

@@ -105,10 +105,8 @@ fn a_server_that_is_not_there_is_a_complaint() {
 
 #[test]
 fn a_case_that_was_not_run_is_a_complaint() {
-    let ended = |text: &str| Ended {
-        succeeded: true,
-        text: format!("Finished in 0.2 seconds\n{text}\n"),
-    };
+    let ended =
+        |text: &str| Ended { succeeded: true, text: format!("Finished in 0.2 seconds\n{text}\n") };
     let all = "146 tests, 146 passed, 0 skipped, 0 failed";
     assert_eq!(complaint(&ended(all)), None);
     for fewer in [

@@ -15,11 +15,7 @@ pub fn assert_memory(input: &[u8], least_bytes: u64, bytes_per_byte: u64, run: i
 /// Asserts that something countable stays within a line.
 pub fn assert_work(what: &str, count: usize, least: usize, per_byte: usize, input: &[u8]) {
     let allowed = least + per_byte * input.len();
-    assert!(
-        count <= allowed,
-        "{} bytes cost {count} {what}; {allowed} are allowed",
-        input.len()
-    );
+    assert!(count <= allowed, "{} bytes cost {count} {what}; {allowed} are allowed", input.len());
 }
 
 #[cfg(test)]
@@ -29,9 +25,7 @@ mod tests {
     #[test]
     #[should_panic(expected = "bytes of memory")]
     fn memory_above_the_line_is_told() {
-        assert_memory(b"input", 1_000, 1, || {
-            drop(std::hint::black_box(vec![1_u8; 2_000]))
-        });
+        assert_memory(b"input", 1_000, 1, || drop(std::hint::black_box(vec![1_u8; 2_000])));
     }
 
     #[test]

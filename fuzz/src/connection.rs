@@ -48,49 +48,22 @@ pub fn check(side: Side, own: Peculiarities, bytes: &[u8]) {
     check_output(side, bytes, &whole.output);
     assert_work("events", whole.events.len(), EVENTS, 1, bytes);
     let answers: usize = whole.answered * (own.answer_bytes + 100);
-    let beyond_answers = whole
-        .output
-        .len()
-        .saturating_sub(answers + whole.said_before);
-    assert_work(
-        "bytes of output",
-        beyond_answers,
-        OUTPUT_BYTES,
-        OUTPUT_BYTES_PER_BYTE,
-        bytes,
-    );
+    let beyond_answers = whole.output.len().saturating_sub(answers + whole.said_before);
+    assert_work("bytes of output", beyond_answers, OUTPUT_BYTES, OUTPUT_BYTES_PER_BYTE, bytes);
     check_memory(side, own, bytes);
 }
 
 /// What the visitor hears, without the memory that keeping it takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Event {
-    Headers {
-        id: u32,
-        fields: Vec<(Vec<u8>, Vec<u8>)>,
-        end_stream: bool,
-    },
-    Data {
-        id: u32,
-        bytes: Vec<u8>,
-        end_stream: bool,
-    },
-    Reset {
-        id: u32,
-        code: ErrorCode,
-        by: Initiator,
-    },
-    Goaway {
-        last_stream_id: u32,
-        code: ErrorCode,
-        debug: Vec<u8>,
-    },
+    Headers { id: u32, fields: Vec<(Vec<u8>, Vec<u8>)>, end_stream: bool },
+    Data { id: u32, bytes: Vec<u8>, end_stream: bool },
+    Reset { id: u32, code: ErrorCode, by: Initiator },
+    Goaway { last_stream_id: u32, code: ErrorCode, debug: Vec<u8> },
     Settings,
     SettingsAcknowledged,
     Pong([u8; 8]),
-    Drained {
-        id: u32,
-    },
+    Drained { id: u32 },
 }
 
 /// All that an input comes to.
@@ -155,19 +128,12 @@ fn check_memory(side: Side, own: Peculiarities, bytes: &[u8]) {
     // Answers that wait for a window, in vectors that double.
     let answers = (bytes.len() / REQUEST_BYTES).min(STREAMS);
     let waiting_bytes = 2 * (answers * own.answer_bytes) as u64;
-    assert_memory(
-        bytes,
-        MEMORY_BYTES + waiting_bytes,
-        MEMORY_BYTES_PER_BYTE,
-        || {
-            let mut connection = own.connection(side);
-            let mut owner = Owner::new(side, own, false);
-            let pieces = bytes.chunks(4_096);
-            feed(&mut connection, &mut owner, pieces, |connection| {
-                connection.sender.output.clear()
-            });
-        },
-    );
+    assert_memory(bytes, MEMORY_BYTES + waiting_bytes, MEMORY_BYTES_PER_BYTE, || {
+        let mut connection = own.connection(side);
+        let mut owner = Owner::new(side, own, false);
+        let pieces = bytes.chunks(4_096);
+        feed(&mut connection, &mut owner, pieces, |connection| connection.sender.output.clear());
+    });
 }
 
 /// Whether the events of each stream come in order: a head, a body, one end, and nothing behind a
@@ -219,10 +185,7 @@ fn check_output(side: Side, bytes: &[u8], output: &[u8]) {
     for frame in written.push(output).expect("our own preface") {
         match frame.meaning().expect("a sound frame") {
             Meaning::Reset { .. } => {
-                assert!(
-                    opened.contains(&frame.stream),
-                    "an idle stream is reset: {frame:?}"
-                );
+                assert!(opened.contains(&frame.stream), "an idle stream is reset: {frame:?}");
                 *resets.entry(frame.stream).or_default() += 1;
             }
             Meaning::Priority | Meaning::Unknown => panic!("nobody asked for {frame:?}"),
@@ -230,10 +193,7 @@ fn check_output(side: Side, bytes: &[u8], output: &[u8]) {
         }
     }
     assert_eq!(written.partial_bytes(), 0, "a frame is cut off");
-    assert!(
-        resets.values().all(|resets| *resets == 1),
-        "reset twice: {resets:?}"
-    );
+    assert!(resets.values().all(|resets| *resets == 1), "reset twice: {resets:?}");
 }
 
 /// Answers like a server does, and keeps what it hears.
@@ -287,10 +247,7 @@ impl Visitor for Owner {
     ) -> Option<u32> {
         self.keep(|| Event::Headers {
             id: stream.id,
-            fields: fields
-                .iter()
-                .map(|f| (f.name.to_vec(), f.value.to_vec()))
-                .collect(),
+            fields: fields.iter().map(|f| (f.name.to_vec(), f.value.to_vec())).collect(),
             end_stream,
         });
         self.answer(sender, stream, end_stream || self.own.answers_early);
@@ -299,21 +256,13 @@ impl Visitor for Owner {
 
     fn cached_headers(&mut self, sender: &mut Sender, stream: StreamKey, _: u32, end_stream: bool) {
         let id = stream.id;
-        self.keep(|| Event::Headers {
-            id,
-            fields: Vec::new(),
-            end_stream,
-        });
+        self.keep(|| Event::Headers { id, fields: Vec::new(), end_stream });
         self.answer(sender, stream, end_stream || self.own.answers_early);
     }
 
     fn data(&mut self, sender: &mut Sender, stream: StreamKey, data: &[u8], end_stream: bool) {
         let id = stream.id;
-        self.keep(|| Event::Data {
-            id,
-            bytes: data.to_vec(),
-            end_stream,
-        });
+        self.keep(|| Event::Data { id, bytes: data.to_vec(), end_stream });
         if self.own.releases {
             sender.release(stream, data.len());
         }
@@ -321,19 +270,11 @@ impl Visitor for Owner {
     }
 
     fn reset(&mut self, _: &mut Sender, stream: StreamKey, code: ErrorCode, by: Initiator) {
-        self.keep(|| Event::Reset {
-            id: stream.id,
-            code,
-            by,
-        });
+        self.keep(|| Event::Reset { id: stream.id, code, by });
     }
 
     fn goaway(&mut self, _: &mut Sender, last_stream_id: u32, code: ErrorCode, debug: &[u8]) {
-        self.keep(|| Event::Goaway {
-            last_stream_id,
-            code,
-            debug: debug.to_vec(),
-        });
+        self.keep(|| Event::Goaway { last_stream_id, code, debug: debug.to_vec() });
     }
 
     fn settings(&mut self, _: &mut Sender) {

@@ -55,16 +55,8 @@ enum Number {
 
 impl Number {
     fn value(self) -> u32 {
-        const EDGES: [u32; 8] = [
-            0,
-            1,
-            16_384,
-            65_535,
-            (1 << 24) - 1,
-            (1 << 31) - 1,
-            1 << 31,
-            u32::MAX,
-        ];
+        const EDGES: [u32; 8] =
+            [0, 1, 16_384, 65_535, (1 << 24) - 1, (1 << 31) - 1, 1 << 31, u32::MAX];
         match self {
             Self::Edge(byte) => EDGES[usize::from(byte & 7)],
             Self::Any(number) => number,
@@ -100,57 +92,18 @@ impl Fields<'_> {
 
 #[derive(Arbitrary, Debug)]
 enum Part<'a> {
-    Data {
-        id: Id,
-        bytes: &'a [u8],
-        end: bool,
-        padding: Option<u8>,
-    },
-    ManyData {
-        id: Id,
-        bytes: u16,
-    },
-    Headers {
-        id: Id,
-        fields: Fields<'a>,
-        end: bool,
-        is_cut: bool,
-        padding: Option<u8>,
-    },
-    Continuation {
-        id: Id,
-        fields: Fields<'a>,
-        is_last: bool,
-    },
-    Priority {
-        id: Id,
-        on: Id,
-    },
-    Reset {
-        id: Id,
-        code: u8,
-    },
-    Settings {
-        entries: Vec<(u8, Number)>,
-    },
+    Data { id: Id, bytes: &'a [u8], end: bool, padding: Option<u8> },
+    ManyData { id: Id, bytes: u16 },
+    Headers { id: Id, fields: Fields<'a>, end: bool, is_cut: bool, padding: Option<u8> },
+    Continuation { id: Id, fields: Fields<'a>, is_last: bool },
+    Priority { id: Id, on: Id },
+    Reset { id: Id, code: u8 },
+    Settings { entries: Vec<(u8, Number)> },
     SettingsAck,
-    Ping {
-        ack: bool,
-    },
-    Goaway {
-        last: Id,
-        code: u8,
-    },
-    WindowUpdate {
-        id: Id,
-        increment: Number,
-    },
-    Any {
-        kind: u8,
-        flags: u8,
-        id: Id,
-        bytes: &'a [u8],
-    },
+    Ping { ack: bool },
+    Goaway { last: Id, code: u8 },
+    WindowUpdate { id: Id, increment: Number },
+    Any { kind: u8, flags: u8, id: Id, bytes: &'a [u8] },
 }
 
 impl Part<'_> {
@@ -158,34 +111,18 @@ impl Part<'_> {
         let sound =
             |kind, flags, id: Id, payload: &[u8]| Frame::new(kind, flags, id.number(), payload);
         match self {
-            Self::Data {
-                id,
-                bytes,
-                end,
-                padding,
-            } => padded(sound(frames::DATA, u8::from(*end), *id, bytes), *padding),
+            Self::Data { id, bytes, end, padding } => {
+                padded(sound(frames::DATA, u8::from(*end), *id, bytes), *padding)
+            }
             Self::ManyData { id, bytes } => {
                 sound(frames::DATA, 0, *id, &vec![7; usize::from(*bytes) % 16_385])
             }
-            Self::Headers {
-                id,
-                fields,
-                end,
-                is_cut,
-                padding,
-            } => {
+            Self::Headers { id, fields, end, is_cut, padding } => {
                 let end_headers = if *is_cut { 0 } else { frames::END_HEADERS };
                 let flags = u8::from(*end) | end_headers;
-                padded(
-                    sound(frames::HEADERS, flags, *id, &fields.block()),
-                    *padding,
-                )
+                padded(sound(frames::HEADERS, flags, *id, &fields.block()), *padding)
             }
-            Self::Continuation {
-                id,
-                fields,
-                is_last,
-            } => {
+            Self::Continuation { id, fields, is_last } => {
                 let flags = if *is_last { frames::END_HEADERS } else { 0 };
                 sound(frames::CONTINUATION, flags, *id, &fields.block())
             }
@@ -208,12 +145,7 @@ impl Part<'_> {
             Self::WindowUpdate { id, increment } => {
                 frames::window_update(id.number(), increment.value())
             }
-            Self::Any {
-                kind,
-                flags,
-                id,
-                bytes,
-            } => sound(*kind, *flags, *id, bytes),
+            Self::Any { kind, flags, id, bytes } => sound(*kind, *flags, *id, bytes),
         }
     }
 }
@@ -221,9 +153,7 @@ impl Part<'_> {
 fn padded(mut frame: Frame, padding: Option<u8>) -> Frame {
     if let Some(bytes) = padding {
         frame.payload.insert(0, bytes);
-        frame
-            .payload
-            .resize(frame.payload.len() + usize::from(bytes), 0);
+        frame.payload.resize(frame.payload.len() + usize::from(bytes), 0);
         frame.flags |= frames::PADDED;
     }
     frame

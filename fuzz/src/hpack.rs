@@ -22,22 +22,12 @@ pub fn hpack_decode(input: &[u8]) {
         let mut rest = input;
         while let Some((&length, behind)) = rest.split_first() {
             // One long block in place of many short ones, if the length says so.
-            let bytes = if length == 255 {
-                behind.len()
-            } else {
-                usize::from(length)
-            };
+            let bytes = if length == 255 { behind.len() } else { usize::from(length) };
             let (block, behind) = behind.split_at(bytes.min(behind.len()));
             rest = behind;
             let result = decoder.decode(block, &mut list);
             check_list(&decoder, &list);
-            assert_work(
-                "bytes of fields",
-                list.size_bytes(),
-                COUNTED_BYTES,
-                2,
-                block,
-            );
+            assert_work("bytes of fields", list.size_bytes(), COUNTED_BYTES, 2, block);
             if result.is_err() {
                 return;
             }
@@ -47,14 +37,9 @@ pub fn hpack_decode(input: &[u8]) {
 
 fn check_list(decoder: &Decoder, list: &HeaderList) {
     let counted = |name: &[u8], value: &[u8]| name.len() + value.len() + FIELD_OVERHEAD_BYTES;
-    let stored: usize = list
-        .iter()
-        .map(|field| counted(field.name, field.value))
-        .sum();
+    let stored: usize = list.iter().map(|field| counted(field.name, field.value)).sum();
     assert!(stored <= LIST_BYTES && list.len() <= LIST_FIELDS);
-    let entries = decoder
-        .table_fields()
-        .map(|field| counted(field.name, field.value));
+    let entries = decoder.table_fields().map(|field| counted(field.name, field.value));
     let table_bytes: usize = entries.sum();
     assert!(table_bytes == decoder.table_bytes() && table_bytes <= TABLE_BYTES);
 }
@@ -125,29 +110,17 @@ impl Pair {
         let indexing = [Indexing::Incremental, Indexing::Without, Indexing::Never];
         let indexing = indexing[usize::from(how) % 3];
         self.encoder.field(name, value, indexing, &mut self.block);
-        self.said
-            .push((name.to_vec(), value.to_vec(), indexing == Indexing::Never));
+        self.said.push((name.to_vec(), value.to_vec(), indexing == Indexing::Never));
     }
 
     fn end_block(&mut self) {
-        self.decoder
-            .decode(&self.block, &mut self.list)
-            .expect("our own block");
+        self.decoder.decode(&self.block, &mut self.list).expect("our own block");
         let heard = self.list.iter();
         let heard: Fields = heard
-            .map(|field| {
-                (
-                    field.name.to_vec(),
-                    field.value.to_vec(),
-                    field.never_indexed,
-                )
-            })
+            .map(|field| (field.name.to_vec(), field.value.to_vec(), field.never_indexed))
             .collect();
         assert_eq!(heard, self.said);
-        assert!(
-            self.encoder.table_fields().eq(self.decoder.table_fields()),
-            "the tables differ"
-        );
+        assert!(self.encoder.table_fields().eq(self.decoder.table_fields()), "the tables differ");
         self.block.clear();
         self.said.clear();
         self.encoder.begin_block(&mut self.block);

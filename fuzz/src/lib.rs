@@ -11,11 +11,7 @@ mod bounds;
 mod connection;
 mod frame_sequences;
 #[path = "../../crates/wire/tests/simulator/frames.rs"]
-#[allow(
-    dead_code,
-    missing_docs,
-    reason = "the simulator's parser, shared by both"
-)]
+#[allow(dead_code, missing_docs, reason = "the simulator's parser, shared by both")]
 mod frames;
 mod hpack;
 mod message_bodies;

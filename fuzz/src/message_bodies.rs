@@ -13,11 +13,7 @@ pub fn messages(input: &[u8]) {
     let wanted = read_plainly(body, limit_bytes);
     let cuts = [body.len().max(1), 1, usize::from(cut).max(1)];
     for piece_bytes in cuts {
-        assert_eq!(
-            read(body.chunks(piece_bytes), limit_bytes),
-            wanted,
-            "{piece_bytes} at a time"
-        );
+        assert_eq!(read(body.chunks(piece_bytes), limit_bytes), wanted, "{piece_bytes} at a time");
     }
     // What is kept of a message is a piece longer than the limit, and a vector doubles.
     let most_bytes = 2 * (limit_bytes + PREFIX_BYTES + usize::from(cut)) as u64 + 64;
@@ -60,10 +56,7 @@ fn read_plainly(body: &[u8], limit_bytes: usize) -> Read {
             return (messages, Err(MessageError::BadFlag(prefix[0])));
         }
         if declared_bytes as usize > limit_bytes {
-            let error = MessageError::TooLarge {
-                declared_bytes,
-                limit_bytes,
-            };
+            let error = MessageError::TooLarge { declared_bytes, limit_bytes };
             return (messages, Err(error));
         }
         let start = at + PREFIX_BYTES;

@@ -13,9 +13,7 @@ const INPUTS: usize = 20_000;
 
 fn inputs() -> usize {
     let asked = env::var("FUZZ_INPUTS").ok();
-    asked.map_or(INPUTS, |number| {
-        number.parse().expect("FUZZ_INPUTS is a number")
-    })
+    asked.map_or(INPUTS, |number| number.parse().expect("FUZZ_INPUTS is a number"))
 }
 
 fn folder(kind: &str, name: &str) -> PathBuf {
@@ -29,18 +27,13 @@ fn files(folder: &Path) -> Vec<Vec<u8>> {
         .map(|entry| entry.expect("a folder that can be read").path())
         .collect();
     paths.sort();
-    paths
-        .iter()
-        .map(|path| fs::read(path).expect("a file that can be read"))
-        .collect()
+    paths.iter().map(|path| fs::read(path).expect("a file that can be read")).collect()
 }
 
 /// Runs a target on inputs; the first that fails is kept as a file and shown.
 fn smoke((name, target): Target, corpus: &[Vec<u8>], inputs: usize) -> Result<(), String> {
     let mut mutator = Mutator::new(0x5eed);
-    let made = (0..inputs)
-        .map(|_| mutator.input(corpus))
-        .collect::<Vec<_>>();
+    let made = (0..inputs).map(|_| mutator.input(corpus)).collect::<Vec<_>>();
     for input in corpus.iter().chain(&made) {
         if catch_unwind(AssertUnwindSafe(|| target(input))).is_err() {
             return Err(kept(name, input));
@@ -52,23 +45,14 @@ fn smoke((name, target): Target, corpus: &[Vec<u8>], inputs: usize) -> Result<()
 fn kept(name: &str, input: &[u8]) -> String {
     let folder = folder("artifacts", name);
     let path = folder.join("smoke");
-    let is_kept = fs::create_dir_all(&folder)
-        .and_then(|()| fs::write(&path, input))
-        .is_ok();
-    let place = if is_kept {
-        path.display().to_string()
-    } else {
-        "nowhere".to_owned()
-    };
+    let is_kept = fs::create_dir_all(&folder).and_then(|()| fs::write(&path, input)).is_ok();
+    let place = if is_kept { path.display().to_string() } else { "nowhere".to_owned() };
     format!("{name} failed on {input:02x?}\nkept in {place}; from now on tried first")
 }
 
 /// Runs one target on its seeds, on what failed before, and on what is made of both.
 fn run(name: &str) {
-    let target = TARGETS
-        .into_iter()
-        .find(|(known, _)| *known == name)
-        .expect("a known target");
+    let target = TARGETS.into_iter().find(|(known, _)| *known == name).expect("a known target");
     let mut corpus = files(&folder("seeds", name));
     assert!(corpus.len() >= 3, "{name} has {} seeds", corpus.len());
     corpus.extend(files(&folder("artifacts", name)));

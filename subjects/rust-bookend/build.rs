@@ -13,10 +13,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .compile(&protos, &["../../proto"])?;
 
     println!("cargo:rerun-if-changed=Cargo.lock");
-    println!(
-        "cargo:rustc-env=LIBRARY_VERSION={}",
-        locked_version("bookend-server")?
-    );
+    println!("cargo:rustc-env=LIBRARY_VERSION={}", locked_version("bookend-server")?);
     Ok(())
 }
 
@@ -26,8 +23,6 @@ fn locked_version(package: &str) -> Result<String, Box<dyn Error>> {
     let (_, entry) = lockfile
         .split_once(&format!("name = \"{package}\"\nversion = \""))
         .ok_or_else(|| format!("Cargo.lock names no package {package}"))?;
-    let (version, _) = entry
-        .split_once('"')
-        .ok_or("Cargo.lock breaks off in a version")?;
+    let (version, _) = entry.split_once('"').ok_or("Cargo.lock breaks off in a version")?;
     Ok(version.to_owned())
 }

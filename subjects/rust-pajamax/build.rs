@@ -25,8 +25,6 @@ fn locked_version(package: &str, beginning: &str) -> Result<String, Box<dyn Erro
     let (_, rest) = lockfile
         .split_once(&entry)
         .ok_or_else(|| format!("Cargo.lock names no package {package} {beginning}"))?;
-    let (rest, _) = rest
-        .split_once('"')
-        .ok_or("Cargo.lock breaks off in a version")?;
+    let (rest, _) = rest.split_once('"').ok_or("Cargo.lock breaks off in a version")?;
     Ok(format!("{beginning}{rest}"))
 }

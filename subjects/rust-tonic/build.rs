@@ -4,15 +4,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-changed=../../proto");
     let descriptors =
         protox::compile(["helloworld.proto", "complex_proto.proto"], ["../../proto"])?;
-    tonic_prost_build::configure()
-        .build_client(false)
-        .compile_fds(descriptors)?;
+    tonic_prost_build::configure().build_client(false).compile_fds(descriptors)?;
 
     println!("cargo:rerun-if-changed=Cargo.lock");
-    println!(
-        "cargo:rustc-env=LIBRARY_VERSION={}",
-        locked_version("tonic")?
-    );
+    println!("cargo:rustc-env=LIBRARY_VERSION={}", locked_version("tonic")?);
     Ok(())
 }
 
@@ -22,8 +17,6 @@ fn locked_version(package: &str) -> Result<String, Box<dyn Error>> {
     let (_, entry) = lockfile
         .split_once(&format!("name = \"{package}\"\nversion = \""))
         .ok_or_else(|| format!("Cargo.lock names no package {package}"))?;
-    let (version, _) = entry
-        .split_once('"')
-        .ok_or("Cargo.lock breaks off in a version")?;
+    let (version, _) = entry.split_once('"').ok_or("Cargo.lock breaks off in a version")?;
     Ok(version.to_owned())
 }

@@ -40,10 +40,7 @@ impl Details {
     /// A status as it came, with what came in [`STATUS_DETAILS`] beside it.
     pub fn read(status: Status, bytes: Option<&[u8]>) -> Self {
         let message = bytes.and_then(|bytes| rpc::Status::decode(bytes).ok());
-        Details {
-            status,
-            details: message.map(|message| message.details).unwrap_or_default(),
-        }
+        Details { status, details: message.map(|message| message.details).unwrap_or_default() }
     }
 
     /// The value of [`STATUS_DETAILS`]; `None` where there are no details.
@@ -69,10 +66,7 @@ fn details_survive_the_way_through_metadata() {
     let error = Error {
         code: 14,
         message: Some("later".to_owned()),
-        details: vec![Any {
-            type_url: "a/b".to_owned(),
-            value: vec![1, 2],
-        }],
+        details: vec![Any { type_url: "a/b".to_owned(), value: vec![1, 2] }],
     };
     let sent = Details::of_error(error.clone());
     assert_eq!(sent.status.code, Code::Unavailable);

@@ -49,11 +49,7 @@ mod tests {
     use crate::connect::messages::ServerCompatResponse;
 
     fn response(port: u32) -> ServerCompatResponse {
-        ServerCompatResponse {
-            host: "127.0.0.1".to_owned(),
-            port,
-            ..Default::default()
-        }
+        ServerCompatResponse { host: "127.0.0.1".to_owned(), port, ..Default::default() }
     }
 
     #[test]
@@ -63,10 +59,7 @@ mod tests {
         write(&mut pipe, &ServerCompatResponse::default()).unwrap();
         let mut input = pipe.as_slice();
         assert_eq!(read(&mut input).unwrap(), Some(response(1)));
-        assert_eq!(
-            read(&mut input).unwrap(),
-            Some(ServerCompatResponse::default())
-        );
+        assert_eq!(read(&mut input).unwrap(), Some(ServerCompatResponse::default()));
         assert_eq!(read::<ServerCompatResponse>(&mut input).unwrap(), None);
     }
 

@@ -16,12 +16,7 @@ pub struct ClaimsArguments {
     #[arg(long)]
     check: bool,
     /// The page
-    #[arg(
-        short,
-        long,
-        value_name = "FILE",
-        default_value = "docs/measure/claims.md"
-    )]
+    #[arg(short, long, value_name = "FILE", default_value = "docs/measure/claims.md")]
     output: PathBuf,
     /// Where suites are
     #[arg(long, value_name = "DIR", default_value = "suites")]
@@ -47,8 +42,6 @@ pub fn start(arguments: &ClaimsArguments) -> Result<u8, Failure> {
         return Ok(exit::MEASURED);
     }
     let file = arguments.output.display();
-    print_error(&format!(
-        "{file} is not what claims and records give: run bookend claims"
-    ));
+    print_error(&format!("{file} is not what claims and records give: run bookend claims"));
     Ok(exit::OBJECTIVE_MISSED)
 }

@@ -40,12 +40,9 @@ pub fn start(arguments: &CompareArguments) -> Result<u8, Failure> {
     ];
     let store = Store::open_existing(&arguments.store).map_err(Failure::usage)?;
     let [before, after] = [read(&store, &names[0])?, read(&store, &names[1])?];
-    let comparison = compare(
-        &side(&names[0], &before),
-        &side(&names[1], &after),
-        &REQUESTS_PER_CPU_SECOND,
-    )
-    .map_err(Failure::usage)?;
+    let comparison =
+        compare(&side(&names[0], &before), &side(&names[1], &after), &REQUESTS_PER_CPU_SECOND)
+            .map_err(Failure::usage)?;
     print(&comparison.to_string())?;
     match condition {
         Some(condition) => judge(&comparison, &condition, arguments),
@@ -63,9 +60,8 @@ fn judge(
         return Ok(exit::MEASURED);
     }
     let expression = arguments.fail_if.as_deref().unwrap_or_default();
-    let cells = failing
-        .iter()
-        .map(|cell| format!("  {} of {} against {}\n", cell.case, cell.a, cell.b));
+    let cells =
+        failing.iter().map(|cell| format!("  {} of {} against {}\n", cell.case, cell.a, cell.b));
     let text = format!("{expression}, or no ratio:\n{}", cells.collect::<String>());
     print(&text)?;
     Ok(exit::OBJECTIVE_MISSED)
@@ -79,9 +75,5 @@ fn read(store: &Store, name: &SideName) -> Result<(RunId, Vec<Row>), Failure> {
 }
 
 fn side<'a>(name: &'a SideName, (run, rows): &'a (RunId, Vec<Row>)) -> ComparedSide<'a> {
-    ComparedSide {
-        run: *run,
-        rows,
-        subject: name.subject.as_deref(),
-    }
+    ComparedSide { run: *run, rows, subject: name.subject.as_deref() }
 }

@@ -67,9 +67,7 @@ pub fn start(arguments: &DoctorArguments) -> Result<u8, Failure> {
 
 /// What decides how well anything can be measured here.
 fn machine() -> String {
-    let limits = ControlGroups::prepare(kill_group)
-        .capabilities()
-        .to_string();
+    let limits = ControlGroups::prepare(kill_group).capabilities().to_string();
     format!("{}Limits: {limits}\n\n", this_machine())
 }
 
@@ -145,10 +143,8 @@ impl Doctor<'_> {
             .map_err(Failure::usage)?;
         let subjects = &self.arguments.subjects_dir;
         let interrupt = self.spawner.interrupt.clone();
-        let settings = RunSettings {
-            semantics: None,
-            ..lab::settings(suite, plan, subjects, interrupt)?
-        };
+        let settings =
+            RunSettings { semantics: None, ..lab::settings(suite, plan, subjects, interrupt)? };
         let mut store = Store::in_memory().map_err(Failure::nothing_measured)?;
         let mut stderr = std::io::stderr();
         let is_terminal = stderr.is_terminal();

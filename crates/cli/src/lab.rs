@@ -73,10 +73,7 @@ fn request_message(suite: &Suite, request: &Request) -> Result<Option<Vec<u8>>, 
 pub fn spawner(interrupt: Interrupt) -> Result<Spawner, Failure> {
     let bookend = std::env::current_exe().map_err(Failure::nothing_measured)?;
     Ok(Spawner {
-        launcher: Launcher {
-            program: bookend.clone(),
-            arguments: vec!["launch".into()],
-        },
+        launcher: Launcher { program: bookend.clone(), arguments: vec!["launch".into()] },
         bookend,
         interrupt,
     })
@@ -92,9 +89,7 @@ pub fn cpus() -> u32 {
 /// name the user's home.
 fn command_line() -> String {
     let words = std::env::args().skip(1);
-    words.fold("bookend".to_owned(), |line, word| {
-        line + " " + &quoted(word)
-    })
+    words.fold("bookend".to_owned(), |line, word| line + " " + &quoted(word))
 }
 
 /// A word as a shell reads it: a case such as `C=1 S=100` is one word.

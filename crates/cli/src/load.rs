@@ -98,10 +98,7 @@ fn announce(edge: WindowEdge) {
 
 fn deliver(flags: &LoadFlags, report: LoadReport, audience: Audience) -> Result<(), Failure> {
     let (text, file) = match audience {
-        Audience::People => (
-            output::render(&report, flags.format),
-            flags.output.as_deref(),
-        ),
+        Audience::People => (output::render(&report, flags.format), flags.output.as_deref()),
         Audience::Lab => (lines(report), None),
     };
     let Err(error) = output::write(&text, file) else {
@@ -128,11 +125,7 @@ fn lines(report: LoadReport) -> String {
             name: format!("{name}_{figure}_ns"),
             value: value_ns as f64,
         };
-        [
-            note("mean", part.mean_ns),
-            note("p50", part.p50_ns),
-            note("p99", part.p99_ns),
-        ]
+        [note("mean", part.mean_ns), note("p50", part.p50_ns), note("p99", part.p99_ns)]
     });
     let notes: String = notes.map(|note| format!("{note}\n")).collect();
     format!("{notes}{}\n", Line::Report(Box::new(report)))

@@ -45,9 +45,7 @@ impl Named {
         let unreadable = |error: std::io::Error| {
             let reason = reason(&error);
             let (folder, flag) = (folder.display(), self.flag());
-            Failure::usage(format!(
-                "cannot read {folder}: {reason}; say where with {flag} DIR"
-            ))
+            Failure::usage(format!("cannot read {folder}: {reason}; say where with {flag} DIR"))
         };
         let mut names = Vec::new();
         for entry in fs::read_dir(folder).map_err(unreadable)? {
@@ -71,8 +69,6 @@ impl Named {
         }
         let suggestion = Suggestion::among(name, known);
         let (word, folder) = (self.word(), folder.display());
-        Err(Failure::usage(format!(
-            "there is no {word} {name} in {folder}{suggestion}"
-        )))
+        Err(Failure::usage(format!("there is no {word} {name} in {folder}{suggestion}")))
     }
 }

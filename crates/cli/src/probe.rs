@@ -43,11 +43,7 @@ enum Format {
 /// # Errors
 /// [`Failure`] when the arguments make no sense, or the call did not succeed.
 pub fn start(arguments: ProbeArguments) -> Result<u8, Failure> {
-    let depth = if arguments.semantics {
-        ProbeDepth::Semantics
-    } else {
-        ProbeDepth::Call
-    };
+    let depth = if arguments.semantics { ProbeDepth::Semantics } else { ProbeDepth::Call };
     let options = CallOptions::from_flags(&arguments.call).map_err(Failure::usage)?;
     if options.targets.iter().count() > 1 {
         return Err(Failure::usage("one server is looked at: give one target"));

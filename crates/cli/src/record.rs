@@ -48,9 +48,7 @@ fn check_whole(run: &Run) -> Result<(), Failure> {
     let (id, name) = (run.id, &plan.suite);
     if run.finished.is_none() {
         let remedy = format!("bookend run {name} --resume");
-        return Err(Failure::usage(format!(
-            "run {id} was not finished: {remedy}"
-        )));
+        return Err(Failure::usage(format!("run {id} was not finished: {remedy}")));
     }
     // The suite as it was when the run was made. Its text was understood then.
     let suite = Suite::parse(Path::new(name), &run.new.suite_text);

@@ -70,9 +70,7 @@ fn names(arguments: &ResultsArguments) -> Result<Vec<String>, Failure> {
 /// The record that a page is made of.
 fn record_of(arguments: &ResultsArguments, name: &str) -> Option<PathBuf> {
     let files = [Extent::Full, Extent::Quick];
-    let mut files = files
-        .map(|extent| file_of(&arguments.records, name, extent))
-        .into_iter();
+    let mut files = files.map(|extent| file_of(&arguments.records, name, extent)).into_iter();
     files.find(|file| file.is_file())
 }
 
@@ -89,9 +87,7 @@ fn page(arguments: &ResultsArguments, name: &str) -> Result<Option<String>, Fail
         return Ok(Some(measured_page(&record, &verdicts)));
     }
     let page = Page::read(&folder, &record).map_err(Failure::usage)?;
-    let page = page
-        .with_verdicts(verdicts)
-        .with_profile(profile(&arguments.records, name)?);
+    let page = page.with_verdicts(verdicts).with_profile(profile(&arguments.records, name)?);
     Ok(Some(page.text()))
 }
 

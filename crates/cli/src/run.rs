@@ -110,18 +110,12 @@ fn planned(arguments: &RunArguments, name: &str) -> Result<(Suite, Plan), Failur
     }
     let overrides = Overrides::from_environment(std::env::vars()).map_err(Failure::usage)?;
     let selection = Selection {
-        extent: if arguments.quick {
-            Extent::Quick
-        } else {
-            Extent::Full
-        },
+        extent: if arguments.quick { Extent::Quick } else { Extent::Full },
         subjects: Some(arguments.subjects.clone()).filter(|subjects| !subjects.is_empty()),
         rounds: arguments.rounds,
         server_processes: arguments.server_processes,
     };
-    let plan = suite
-        .plan(&selection, &overrides, lab::cpus())
-        .map_err(Failure::usage)?;
+    let plan = suite.plan(&selection, &overrides, lab::cpus()).map_err(Failure::usage)?;
     Ok((suite, plan))
 }
 
@@ -153,7 +147,5 @@ fn tables(store: &Store, id: RunId) -> Result<String, Failure> {
     let rows = store.rows(id).map_err(Failure::nothing_measured)?;
     let skips = store.skips(&run).map_err(Failure::nothing_measured)?;
     let tables = Report::new(&run, &rows).with_skips(skips).text();
-    Ok(format!(
-        "{tables}\nkept as run {id}: bookend report {id} --format md|csv|json\n"
-    ))
+    Ok(format!("{tables}\nkept as run {id}: bookend report {id} --format md|csv|json\n"))
 }

@@ -124,15 +124,8 @@ fn tls(arguments: &ServeArguments) -> Result<Option<ServerConfig>, ConfigError> 
 }
 
 fn handshakes(handshakes: &Handshakes) -> String {
-    let Handshakes {
-        full,
-        resumed,
-        failed,
-        first_failure,
-    } = handshakes;
-    let why = first_failure
-        .as_ref()
-        .map(|why| format!(", the first because {why}"));
+    let Handshakes { full, resumed, failed, first_failure } = handshakes;
+    let why = first_failure.as_ref().map(|why| format!(", the first because {why}"));
     let why = why.unwrap_or_default();
     format!("TLS handshakes: {full} full, {resumed} resumed, {failed} failed{why}")
 }
@@ -186,9 +179,9 @@ fn bind(arguments: &ServeArguments) -> Result<BoundServer, Box<dyn std::error::E
 fn threads(arguments: &ServeArguments) -> Result<usize, String> {
     match (arguments.threads, env::var("BOOKEND_CPUS")) {
         (Some(threads), _) => Ok(threads),
-        (None, Ok(text)) => text
-            .parse()
-            .map_err(|_| format!("BOOKEND_CPUS={text:?} is not a number")),
+        (None, Ok(text)) => {
+            text.parse().map_err(|_| format!("BOOKEND_CPUS={text:?} is not a number"))
+        }
         (None, Err(_)) => Ok(0),
     }
 }
@@ -196,18 +189,16 @@ fn threads(arguments: &ServeArguments) -> Result<usize, String> {
 /// The first signal begins a graceful shutdown, the second ends open calls.
 fn stop_on_signals(shutdown: ShutdownHandle) -> io::Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
-    thread::Builder::new()
-        .name("signals".into())
-        .spawn(move || {
-            let mut signals = signals.forever();
-            if signals.next().is_some() {
-                note("stopping; once more ends the calls that go on");
-                shutdown.stop();
-            }
-            if signals.next().is_some() {
-                shutdown.stop_now();
-            }
-        })?;
+    thread::Builder::new().name("signals".into()).spawn(move || {
+        let mut signals = signals.forever();
+        if signals.next().is_some() {
+            note("stopping; once more ends the calls that go on");
+            shutdown.stop();
+        }
+        if signals.next().is_some() {
+            shutdown.stop_now();
+        }
+    })?;
     Ok(())
 }
 
@@ -222,21 +213,14 @@ fn stop_at_end_of_input(shutdown: ShutdownHandle) {
 /// How calls and connections ended, without the counts that are zero.
 fn account(statistics: &ServerStatistics) -> String {
     let ServerStatistics { calls, io, .. } = statistics;
-    let mut text = format!(
-        "answered {} call(s) on {} connection(s)",
-        calls.served(),
-        io.accepted
-    );
+    let mut text = format!("answered {} call(s) on {} connection(s)", calls.served(), io.accepted);
     let rest = [
         (calls.answered_error, "of them with an error"),
         (calls.cut_off, "cut off at the end"),
         (calls.late, "answered too late"),
         (calls.panics, "handler(s) panicked"),
         (calls.broken_connections, "connection(s) broken"),
-        (
-            calls.vanished_connections,
-            "connection(s) without an answer to PING",
-        ),
+        (calls.vanished_connections, "connection(s) without an answer to PING"),
         (calls.retired_connections, "connection(s) asked to leave"),
         (io.accept_errors, "time(s) nothing could be accepted"),
     ];
@@ -305,16 +289,7 @@ mod tests {
 
     #[test]
     fn flags_choose_driver_and_threads() {
-        let words = [
-            "--port",
-            "0",
-            "--io",
-            "epoll",
-            "--threads",
-            "3",
-            "--preset",
-            "trusted",
-        ];
+        let words = ["--port", "0", "--io", "epoll", "--threads", "3", "--preset", "trusted"];
         let server = bind(&parse(&words)).unwrap();
         assert_eq!(server.chosen(), "epoll on 3 thread(s)");
     }

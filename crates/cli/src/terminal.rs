@@ -33,11 +33,7 @@ impl Failure {
 
     /// There is nothing to call: other flags are needed, or another server.
     pub fn unprepared(error: PrepareError) -> Failure {
-        if error.is_usage() {
-            Failure::usage(error)
-        } else {
-            Failure::nothing_measured(error)
-        }
+        if error.is_usage() { Failure::usage(error) } else { Failure::nothing_measured(error) }
     }
 
     fn new(status: u8, error: impl ToString) -> Failure {

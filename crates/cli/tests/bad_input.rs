@@ -45,18 +45,12 @@ fn load(more: &[&str]) -> String {
 #[test]
 fn a_misspelt_word_comes_with_the_right_one() {
     for (words, said) in [
-        (
-            &["laod"][..],
-            "bookend: unknown command laod; did you mean load?",
-        ),
+        (&["laod"][..], "bookend: unknown command laod; did you mean load?"),
         (
             &["load", "--conections", "4"],
             "bookend load: unknown flag --conections; did you mean --connections?",
         ),
-        (
-            &["load", "--skiptls"],
-            "bookend load: unknown flag --skiptls; did you mean --skipTLS?",
-        ),
+        (&["load", "--skiptls"], "bookend load: unknown flag --skiptls; did you mean --skipTLS?"),
         (
             &["load", "--io", "epol"],
             "bookend load: --io epol: did you mean epoll? (there is auto, blocking, epoll, uring)",
@@ -65,10 +59,7 @@ fn a_misspelt_word_comes_with_the_right_one() {
             &["load", "-O", "prety"],
             "bookend load: --format prety: did you mean pretty? (there is summary, json, pretty)",
         ),
-        (
-            &["report", "--format", "cvs"],
-            "bookend report: --format cvs: did you mean csv?",
-        ),
+        (&["report", "--format", "cvs"], "bookend report: --format cvs: did you mean csv?"),
         (
             &["run", "pajamax-tonik"],
             "bookend run: there is no suite pajamax-tonik in suites; did you mean pajamax-tonic?",
@@ -95,26 +86,11 @@ fn a_word_like_no_other_is_named_with_the_place_to_look() {
 #[test]
 fn a_wrong_value_is_named_with_its_flag() {
     for (words, said) in [
-        (
-            &["-c", "many"][..],
-            "--concurrency many: not a whole number, or too large",
-        ),
-        (
-            &["-c", "-1"],
-            "--concurrency -1: not a whole number, or too large",
-        ),
-        (
-            &["-n", "99999999999999999999"],
-            "--total 99999999999999999999: not a whole number",
-        ),
-        (
-            &["-z", "10"],
-            "--duration 10: the unit is missing after 10: write 10s or 10ms",
-        ),
-        (
-            &["-t", "fast"],
-            "--timeout fast: \"fast\" is not a duration",
-        ),
+        (&["-c", "many"][..], "--concurrency many: not a whole number, or too large"),
+        (&["-c", "-1"], "--concurrency -1: not a whole number, or too large"),
+        (&["-n", "99999999999999999999"], "--total 99999999999999999999: not a whole number"),
+        (&["-z", "10"], "--duration 10: the unit is missing after 10: write 10s or 10ms"),
+        (&["-t", "fast"], "--timeout fast: \"fast\" is not a duration"),
         (&["-O", "csv"], "--format csv: csv has a row for every call"),
         (&["--name"], "--name needs a value"),
         (&["-c", "2", "-c", "3"], "--concurrency is given twice"),
@@ -130,40 +106,25 @@ fn a_wrong_value_is_named_with_its_flag() {
 fn one_server_is_probed_at_a_time() {
     for (words, said) in [
         (&["a:1", "b:2"][..], "\"b:2\" is one word too many"),
-        (
-            &["a:1,b:2", "--call", "a.B/C"],
-            "one server is looked at: give one target",
-        ),
+        (&["a:1,b:2", "--call", "a.B/C"], "one server is looked at: give one target"),
     ] {
         let line = refused(&[&["probe"], words].concat());
-        assert!(
-            line.starts_with(&format!("bookend probe: {said}")),
-            "{line}"
-        );
+        assert!(line.starts_with(&format!("bookend probe: {said}")), "{line}");
     }
 }
 
 #[test]
 fn what_is_missing_is_named() {
-    assert_eq!(
-        refused(&["load"]),
-        "bookend load: the target is missing: add HOST:PORT"
-    );
+    assert_eq!(refused(&["load"]), "bookend load: the target is missing: add HOST:PORT");
     assert_eq!(
         refused(&["load", "localhost", "--insecure"]),
         "bookend load: target localhost has no port: write localhost:50051"
     );
     let call = ["load", "localhost:1", "--call=a.B/C"];
     for (words, said) in [
-        (
-            &["--cert=x"][..],
-            "--cert is of no use without --key: give both",
-        ),
+        (&["--cert=x"][..], "--cert is of no use without --key: give both"),
         (&["--key=x"], "--key is of no use without --cert: give both"),
-        (
-            &["--cacert=/absent"],
-            "cannot read /absent: No such file or directory (os error 2)",
-        ),
+        (&["--cacert=/absent"], "cannot read /absent: No such file or directory (os error 2)"),
         (
             &["--authority=a", "--cname=b"],
             "--authority a and --cname b differ: the server's certificate is for the name that \
@@ -183,15 +144,7 @@ fn what_is_missing_is_named() {
 #[test]
 fn a_wrong_file_service_or_method_comes_with_the_right_one() {
     let call = |proto: &str, call: &str| {
-        refused(&[
-            "load",
-            "127.0.0.1:1",
-            "--insecure",
-            "--proto",
-            proto,
-            "--call",
-            call,
-        ])
+        refused(&["load", "127.0.0.1:1", "--insecure", "--proto", proto, "--call", call])
     };
     let line = call("proto/helloword.proto", "helloworld.Greeter/SayHello");
     let said = "bookend load: cannot read proto/helloword.proto: no such file or folder; did you \
@@ -245,13 +198,7 @@ fn a_wrong_subject_comes_with_the_right_one() {
     std::fs::create_dir(folder.path().join("rust-tonic")).unwrap();
     std::fs::write(folder.path().join("rust-tonic/subject.toml"), "").unwrap();
     let subjects = folder.path().to_str().expect("it is text");
-    let line = refused(&[
-        "run",
-        "--subjects-dir",
-        subjects,
-        "--subjects",
-        "rust-tonik/one",
-    ]);
+    let line = refused(&["run", "--subjects-dir", subjects, "--subjects", "rust-tonik/one"]);
     assert_eq!(
         line,
         format!(
@@ -277,10 +224,7 @@ fn contradictions_name_both_flags() {
 #[test]
 fn an_output_that_cannot_be_written_is_refused_before_the_run() {
     let line = load(&["-o", "absent-folder/result.json"]);
-    assert!(
-        line.contains("cannot write absent-folder/result.json: its folder:"),
-        "{line}"
-    );
+    assert!(line.contains("cannot write absent-folder/result.json: its folder:"), "{line}");
     assert!(load(&["-o", "proto"]).contains("cannot write proto: it is a folder"));
 }
 

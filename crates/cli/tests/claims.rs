@@ -52,9 +52,7 @@ fn a_page_that_somebody_edited_is_refused_and_not_written_over() {
     assert_eq!(claims(&["--check", "-o", file]).status.code(), Some(3));
     assert_eq!(claims(&["-o", file]).status.code(), Some(0));
     assert_eq!(claims(&["--check", "-o", file]).status.code(), Some(0));
-    let edited = std::fs::read_to_string(&page)
-        .unwrap()
-        .replacen("held", "failed", 1);
+    let edited = std::fs::read_to_string(&page).unwrap().replacen("held", "failed", 1);
     std::fs::write(&page, &edited).unwrap();
     let checked = claims(&["--check", "-o", file]);
     assert_eq!(checked.status.code(), Some(3));
@@ -68,8 +66,5 @@ fn folders_that_are_not_there_are_named() {
     let refused = claims(&["--suites", "no-such-folder"]);
     assert_eq!(refused.status.code(), Some(2));
     let said = String::from_utf8_lossy(&refused.stderr);
-    assert!(
-        said.starts_with("bookend claims: no-such-folder: "),
-        "{said}"
-    );
+    assert!(said.starts_with("bookend claims: no-such-folder: "), "{said}");
 }

@@ -85,14 +85,10 @@ fn error_line(output: &Output) -> String {
 fn spellings(long: &str, short: Option<&str>, value: Option<&str>) -> Vec<Vec<String>> {
     let Some(value) = value else {
         let letter = short.map(|letter| vec![format!("-{letter}")]);
-        return std::iter::once(vec![format!("--{long}")])
-            .chain(letter)
-            .collect();
+        return std::iter::once(vec![format!("--{long}")]).chain(letter).collect();
     };
-    let mut spellings = vec![
-        vec![format!("--{long}={value}")],
-        vec![format!("--{long}"), value.to_owned()],
-    ];
+    let mut spellings =
+        vec![vec![format!("--{long}={value}")], vec![format!("--{long}"), value.to_owned()]];
     if let Some(letter) = short {
         spellings.push(vec![format!("-{letter}{value}")]);
     }
@@ -128,12 +124,7 @@ fn help_and_version_are_asked_for_as_in_ghz() {
         assert!(!text.contains("--rps"), "what is not built is not offered");
     }
     let version = format!("bookend {}\n", env!("CARGO_PKG_VERSION"));
-    for words in [
-        &["load", "-v"][..],
-        &["load", "--version"],
-        &["-v"],
-        &["--version"],
-    ] {
+    for words in [&["load", "-v"][..], &["load", "--version"], &["-v"], &["--version"]] {
         let output = bookend(words);
         assert_eq!(output.status.code(), Some(0));
         assert_eq!(String::from_utf8_lossy(&output.stdout), version);
@@ -154,10 +145,7 @@ fn a_server_that_is_not_there_is_named_with_status_1() {
     ]);
     let line = error_line(&output);
     assert_eq!(output.status.code(), Some(1), "{line}");
-    assert!(
-        line.starts_with("bookend load: no call to 127.0.0.1:1: "),
-        "{line}"
-    );
+    assert!(line.starts_with("bookend load: no call to 127.0.0.1:1: "), "{line}");
     assert_eq!(line.lines().count(), 1);
     assert!(output.stdout.is_empty());
 }

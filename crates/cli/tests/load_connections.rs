@@ -45,17 +45,9 @@ impl Running {
         });
         let code = self.process.wait().unwrap().code();
         let mut said = String::new();
-        let errors = self
-            .process
-            .stderr
-            .take()
-            .unwrap()
-            .read_to_string(&mut said);
+        let errors = self.process.stderr.take().unwrap().read_to_string(&mut said);
         errors.unwrap();
-        (
-            report.unwrap_or_else(|| panic!("no report: {said}")),
-            code.unwrap(),
-        )
+        (report.unwrap_or_else(|| panic!("no report: {said}")), code.unwrap())
     }
 }
 
@@ -75,13 +67,7 @@ fn serve() -> (Running, String) {
 
 /// The words of a load on a server, with more behind them.
 fn load<'a>(target: &'a str, words: &[&'a str]) -> Command {
-    let call = [
-        "load",
-        "--insecure",
-        "--call",
-        "helloworld.Greeter/SayHello",
-        target,
-    ];
+    let call = ["load", "--insecure", "--call", "helloworld.Greeter/SayHello", target];
     bookend(&[&call[..], words].concat())
 }
 
@@ -113,15 +99,10 @@ fn one_shot_calls_are_split_in_text_json_and_lines() {
         assert!(said.contains(part), "{said}");
     }
     assert!(!said.contains("TLS"), "{said}");
-    let json = load(&target, &[&words[..], &["-O", "json"]].concat())
-        .output()
-        .unwrap();
+    let json = load(&target, &[&words[..], &["-O", "json"]].concat()).output().unwrap();
     let report: LoadReport = serde_json::from_slice(&json.stdout).unwrap();
     let split = report.bookend.split.unwrap();
-    assert_eq!(
-        (report.bookend.ok, report.bookend.connections_opened),
-        (50, 50)
-    );
+    assert_eq!((report.bookend.ok, report.bookend.connections_opened), (50, 50));
     assert_eq!(split.total.mean_ns, report.average);
     assert_eq!(report.options["one-shot"], true);
     // Its standard input has to stay open: the lab closes it to end a run.
@@ -139,9 +120,7 @@ fn a_spinning_run_is_labelled_and_makes_no_cost_of_its_cpu() {
     let said = text(&load(&target, &words).output().unwrap().stdout);
     assert!(said.contains("spinning") && said.contains("the CPU figures below say nothing"));
     assert!(!said.contains("Requests per CPU-second"), "{said}");
-    let json = load(&target, &[&words[..], &["-O", "json"]].concat())
-        .output()
-        .unwrap();
+    let json = load(&target, &[&words[..], &["-O", "json"]].concat()).output().unwrap();
     let report: LoadReport = serde_json::from_slice(&json.stdout).unwrap();
     assert_eq!(report.bookend.wait, "spin");
     assert!(report.bookend.busy_seconds > 0.0);
@@ -161,10 +140,7 @@ fn a_server_that_is_killed_under_thousands_of_connections_is_counted_and_nothing
         // One for each call in flight, and one an attempt, with a back-off from 100 ms.
         assert!((1_000..=60_000).contains(&unavailable), "{unavailable}");
         let texts = report.error_distribution.keys();
-        assert!(
-            texts.filter(|text| text.contains("refused")).count() == 1,
-            "{report:?}"
-        );
+        assert!(texts.filter(|text| text.contains("refused")).count() == 1, "{report:?}");
     }
 }
 
@@ -174,10 +150,7 @@ fn descriptors_that_run_out_are_counted_and_named_and_nothing_hangs() {
         let (mut server, target) = serve();
         let rest = ["-c", "50", "-z", "1500ms", "--duration-stop", "ignore"];
         let load = told(&mut load(&target, &[&words[..], &rest].concat()));
-        let few = Rlimit {
-            current: Some(20),
-            maximum: Some(20),
-        };
+        let few = Rlimit { current: Some(20), maximum: Some(20) };
         prlimit(Some(load.pid()), Resource::Nofile, few).unwrap();
         // Kept connections are made again only where they are lost.
         if words[0] == "--connections" {
@@ -194,20 +167,15 @@ fn descriptors_that_run_out_are_counted_and_named_and_nothing_hangs() {
         assert!(calls(&report) > 0);
         let named =
             |text: &&String| text.contains("no descriptor left") && text.contains("ulimit -n");
-        assert_eq!(
-            report.error_distribution.keys().filter(named).count(),
-            1,
-            "{report:?}"
-        );
+        assert_eq!(report.error_distribution.keys().filter(named).count(), 1, "{report:?}");
     }
 }
 
 #[test]
 fn a_signal_ends_a_run_with_thousands_of_connections_and_all_is_printed() {
-    for (words, signal) in [
-        (["--connections", "2000"], Signal::INT),
-        (["--one-shot", "--warmup=0"], Signal::TERM),
-    ] {
+    for (words, signal) in
+        [(["--connections", "2000"], Signal::INT), (["--one-shot", "--warmup=0"], Signal::TERM)]
+    {
         let (_server, target) = serve();
         let rest = ["-c", "2000", "-z", "10m"];
         let load = told(&mut load(&target, &[&words[..], &rest].concat()));
@@ -248,16 +216,10 @@ fn a_result_that_cannot_be_written_is_printed_where_it_can_be() {
     let to_file = load(&target, &[&words[..], &["-o", "/dev/full"]].concat()).output();
     let (code, printed, complaint) = told(to_file.unwrap());
     assert_eq!(code, i32::from(exit::NOT_DELIVERED));
-    assert!(
-        printed.contains("kept") && printed.contains("Requests/sec"),
-        "{printed}"
-    );
+    assert!(printed.contains("kept") && printed.contains("Requests/sec"), "{printed}");
     assert!(complaint.contains("cannot write /dev/full") && complaint.lines().count() == 1);
 
-    let full = std::fs::File::options()
-        .write(true)
-        .open("/dev/full")
-        .unwrap();
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
     let to_output = load(&target, &words).stdout(full).output();
     let (code, _, complaint) = told(to_output.unwrap());
     assert_eq!(code, i32::from(exit::NOT_DELIVERED));
@@ -267,16 +229,7 @@ fn a_result_that_cannot_be_written_is_printed_where_it_can_be() {
 #[test]
 fn connections_may_be_made_in_the_window() {
     let (_server, target) = serve();
-    let words = [
-        "--connections",
-        "300",
-        "-c",
-        "300",
-        "-n",
-        "3000",
-        "-O",
-        "json",
-    ];
+    let words = ["--connections", "300", "-c", "300", "-n", "3000", "-O", "json"];
     let output = load(&target, &[&words[..], &["--connects-in-window"]].concat()).output();
     let report: LoadReport = serde_json::from_slice(&output.unwrap().stdout).unwrap();
     assert_eq!(report.bookend.ok, 3000);

@@ -14,12 +14,8 @@ struct End {
     ratio: &'static str,
 }
 
-const SERVER: End = End {
-    suite: "drivers",
-    who: "subject",
-    cost: "requests_per_cpu_second",
-    ratio: "cost_ratio",
-};
+const SERVER: End =
+    End { suite: "drivers", who: "subject", cost: "requests_per_cpu_second", ratio: "cost_ratio" };
 const GENERATOR: End = End {
     suite: "drivers-load",
     who: "instrument",
@@ -46,11 +42,7 @@ fn recorded(suite: &str) -> Vec<Row> {
     lines
         .map(|line| {
             let fields = line.split(',').map(str::to_owned);
-            names
-                .iter()
-                .map(|name| (*name).to_owned())
-                .zip(fields)
-                .collect()
+            names.iter().map(|name| (*name).to_owned()).zip(fields).collect()
         })
         .collect()
 }
@@ -116,14 +108,7 @@ fn the_tables_of_drivers_are_what_their_records_give() {
     let page = fs::read_to_string(page).expect("there is the page");
     let section = page.split("## The drivers\n").nth(1).expect("the section");
     let section = section.split("\n## ").next().expect("its end");
-    let shown: Vec<&str> = section
-        .lines()
-        .filter(|line| line.starts_with("| C="))
-        .collect();
+    let shown: Vec<&str> = section.lines().filter(|line| line.starts_with("| C=")).collect();
     let expected = [table(&SERVER), table(&GENERATOR)].concat();
-    assert!(
-        shown == expected,
-        "the tables should be:\n{}",
-        expected.join("\n")
-    );
+    assert!(shown == expected, "the tables should be:\n{}", expected.join("\n"));
 }

@@ -29,48 +29,27 @@ fn stderr(output: &Output) -> String {
 /// A folder with one suite, and a store with a run of it.
 fn bench() -> TempDir {
     let home = tempfile::tempdir().expect("a temporary folder");
-    let (from, to) = (
-        root().join("suites").join(SUITE),
-        home.path().join("suites").join(SUITE),
-    );
+    let (from, to) = (root().join("suites").join(SUITE), home.path().join("suites").join(SUITE));
     fs::create_dir_all(&to).expect("created");
-    for name in [
-        "suite.toml",
-        "results.toml",
-        "published.csv",
-        "published-profile.csv",
-    ] {
+    for name in ["suite.toml", "results.toml", "published.csv", "published-profile.csv"] {
         fs::copy(from.join(name), to.join(name)).expect("copied");
     }
     let mut store = Store::open(&home.path().join("bookend.db")).expect("a store");
     let plan = plan(&to);
     let run = store.begin_run(&new_run(&plan)).expect("begun");
     for round in 0..plan.rounds {
-        let rows: Vec<Row> = plan
-            .cells()
-            .into_iter()
-            .map(|cell| row(round, cell.id))
-            .collect();
+        let rows: Vec<Row> = plan.cells().into_iter().map(|cell| row(round, cell.id)).collect();
         store.write_round(run, round, &rows).expect("written");
     }
-    store
-        .finish_run(run, Timestamp::from_unix_ms(60_000))
-        .expect("finished");
-    store
-        .begin_run(&new_run(&plan))
-        .expect("a second run, not finished");
+    store.finish_run(run, Timestamp::from_unix_ms(60_000)).expect("finished");
+    store.begin_run(&new_run(&plan)).expect("a second run, not finished");
     home
 }
 
 fn plan(folder: &Path) -> Plan {
-    let selection = Selection {
-        extent: Extent::Quick,
-        ..Selection::default()
-    };
+    let selection = Selection { extent: Extent::Quick, ..Selection::default() };
     let suite = Suite::read(folder).expect("well-formed");
-    suite
-        .plan(&selection, &Overrides::default(), 2)
-        .expect("a plan")
+    suite.plan(&selection, &Overrides::default(), 2).expect("a plan")
 }
 
 fn new_run(plan: &Plan) -> NewRun {
@@ -151,14 +130,7 @@ fn a_run_that_goes_on_is_profiled_as_it_began() {
     let mut plan = plan(&home.path().join("suites").join(SUITE));
     plan.cases = vec!["C=3 S=7".parse().expect("a case")];
     store.begin_run(&new_run(&plan)).expect("begun");
-    let resumed = [
-        "run",
-        SUITE,
-        "--resume",
-        "--quick",
-        "--profile",
-        "--profile-case=C=1 S=50",
-    ];
+    let resumed = ["run", SUITE, "--resume", "--quick", "--profile", "--profile-case=C=1 S=50"];
     let refused = bookend(home.path(), &resumed);
     assert_eq!(refused.status.code(), Some(2));
     let said = stderr(&refused);
@@ -208,15 +180,9 @@ fn a_suite_that_no_document_stands_behind_has_a_page_of_what_was_measured() {
     let made = bookend(home.path(), &["results"]);
     assert_eq!(made.status.code(), Some(0), "{}", stderr(&made));
     let text = fs::read_to_string(&page).expect("a page");
-    assert!(
-        text.contains("from\n`records/helloworld-profile/quick.jsonl`"),
-        "{text}"
-    );
+    assert!(text.contains("from\n`records/helloworld-profile/quick.jsonl`"), "{text}");
     assert!(text.contains("## What a request costs\n"), "{text}");
-    assert!(
-        !text.contains("Run "),
-        "the number of the run is its store's: {text}"
-    );
+    assert!(!text.contains("Run "), "the number of the run is its store's: {text}");
     assert_eq!(check().status.code(), Some(0));
     fs::remove_dir_all(home.path().join("records")).expect("removed");
     assert_eq!(check().status.code(), Some(3), "a page, and no record");
@@ -236,10 +202,7 @@ fn a_report_of_a_record_is_that_of_the_run() {
     let home = bench();
     bookend(home.path(), &["record", "1"]);
     let file = "records/helloworld-profile/quick.jsonl";
-    let of_record = bookend(
-        home.path(),
-        &["report", "--record", file, "--format", "text"],
-    );
+    let of_record = bookend(home.path(), &["report", "--record", file, "--format", "text"]);
     let of_run = bookend(home.path(), &["report", "1", "--format", "text"]);
     assert_eq!(of_record.status.code(), Some(0), "{}", stderr(&of_record));
     assert!(!of_run.stdout.is_empty());
@@ -251,11 +214,7 @@ fn a_report_of_a_record_is_that_of_the_run() {
 #[test]
 fn words_about_a_picture_are_not_dropped_in_silence() {
     let home = bench();
-    for words in [
-        ["--case", "C=1 S=50"],
-        ["--theme", "dark"],
-        ["--title", "x"],
-    ] {
+    for words in [["--case", "C=1 S=50"], ["--theme", "dark"], ["--title", "x"]] {
         let refused = bookend(home.path(), &[&["report", "1"][..], &words].concat());
         assert_eq!(refused.status.code(), Some(2));
         let said = stderr(&refused);

@@ -27,22 +27,11 @@ impl Served {
     fn reply(&self, method: &str, request: &str) -> String {
         let target = format!("127.0.0.1:{}", self.port);
         let probe = Command::new(env!("CARGO_BIN_EXE_bookend"))
-            .args([
-                "probe",
-                "--insecure",
-                "--call",
-                method,
-                "-d",
-                request,
-                &target,
-            ])
+            .args(["probe", "--insecure", "--call", method, "-d", request, &target])
             .output()
             .unwrap();
         let found: serde_json::Value = serde_json::from_slice(&probe.stdout).unwrap();
-        found["call"]["reply_base64"][0]
-            .as_str()
-            .unwrap()
-            .to_owned()
+        found["call"]["reply_base64"][0].as_str().unwrap().to_owned()
     }
 }
 
@@ -109,18 +98,11 @@ fn a_unix_socket_is_served_probed_and_measured() {
 fn threads_that_accept_for_themselves_are_refused_where_they_have_no_use() {
     for (words, reason) in [
         (["--io", "blocking"], "--reuse-port is for --io epoll"),
-        (
-            ["--unix", "echo"],
-            "--reuse-port and --unix exclude each other",
-        ),
+        (["--unix", "echo"], "--reuse-port and --unix exclude each other"),
     ] {
         let refused = bookend(&[&["serve", "--reuse-port"], &words[..]].concat());
         let said = String::from_utf8(refused.stderr).unwrap();
-        assert_eq!(
-            (said.contains(reason), refused.status.code()),
-            (true, Some(2)),
-            "{said}"
-        );
+        assert_eq!((said.contains(reason), refused.status.code()), (true, Some(2)), "{said}");
     }
 }
 

@@ -58,11 +58,7 @@ impl Served {
         let read = |pipe: &mut dyn Read, text: &mut String| pipe.read_to_string(text);
         read(self.process.stdout.as_mut().expect("a pipe"), &mut output).expect("text");
         read(self.process.stderr.as_mut().expect("a pipe"), &mut errors).expect("text");
-        Ended {
-            code: self.process.wait().expect("it ends").code(),
-            output,
-            errors,
-        }
+        Ended { code: self.process.wait().expect("it ends").code(), output, errors }
     }
 }
 
@@ -147,10 +143,7 @@ impl Client {
         }
         let prefix = [0, 0, 0, 0, message.len() as u8];
         let body = [&prefix, message].concat();
-        let request = [
-            frame(HEADERS, END_HEADERS, id, &head),
-            frame(DATA, END_STREAM, id, &body),
-        ];
+        let request = [frame(HEADERS, END_HEADERS, id, &head), frame(DATA, END_STREAM, id, &body)];
         self.write(&request.concat());
     }
 
@@ -260,10 +253,7 @@ fn sigterm_during_ten_thousand_connections_is_clean_and_counted() {
 fn a_second_signal_ends_the_calls_that_the_first_one_lets_go_on() {
     let server = Served::with(&["--drain", "1h"]);
     let mut client = Client::greeted(server.port);
-    client.call(
-        "/bookend.test.v1.Delay/Wait",
-        &[0x08, 0xff, 0xff, 0xff, 0xff, 0x0f],
-    );
+    client.call("/bookend.test.v1.Delay/Wait", &[0x08, 0xff, 0xff, 0xff, 0xff, 0x0f]);
     client.greet();
     client.wait_for_answers(1);
     server.signal();
@@ -276,11 +266,7 @@ fn a_second_signal_ends_the_calls_that_the_first_one_lets_go_on() {
     let ended = server.end();
     assert_eq!(ended.code, Some(0));
     assert_eq!(ended.output, "served 2\n");
-    assert!(
-        ended.errors.contains(", 1 cut off at the end"),
-        "{}",
-        ended.errors
-    );
+    assert!(ended.errors.contains(", 1 cut off at the end"), "{}", ended.errors);
 }
 
 #[test]
@@ -301,16 +287,12 @@ fn a_full_disk_for_what_it_says_keeps_nobody_from_being_served() {
         // `ready PORT` on one, `bookend serve: 127.0.0.1:PORT (...)` on the other.
         let said = match (&mut process.stdout, &mut process.stderr) {
             (Some(output), _) => read_line(output).replace("ready ", ""),
-            (None, Some(errors)) => read_line(errors)
-                .split([':', ' '])
-                .nth(4)
-                .map(str::to_owned)
-                .expect("a port"),
+            (None, Some(errors)) => {
+                read_line(errors).split([':', ' ']).nth(4).map(str::to_owned).expect("a port")
+            }
             (None, None) => unreachable!("one of them is a pipe"),
         };
-        let port = said
-            .parse()
-            .unwrap_or_else(|_| panic!("{said:?} is no port"));
+        let port = said.parse().unwrap_or_else(|_| panic!("{said:?} is no port"));
         let mut client = Client::greeted(port);
         client.greet();
         client.wait_for_answers(1);

@@ -38,12 +38,7 @@ impl Served {
     }
 
     fn with_tls(files: &Files, more: &[&str]) -> Self {
-        let own = [
-            "--tls-certificate",
-            text(&files.certificate),
-            "--tls-key",
-            text(&files.key),
-        ];
+        let own = ["--tls-certificate", text(&files.certificate), "--tls-key", text(&files.key)];
         Self::start(&[&own[..], more].concat(), None)
     }
 
@@ -64,10 +59,7 @@ fn run(mut command: Command) -> Result<String, String> {
     let output = command.output().unwrap();
     match output.status.success() {
         true => Ok(String::from_utf8(output.stdout).unwrap()),
-        false => Err(String::from_utf8(output.stderr)
-            .unwrap()
-            .trim_end()
-            .to_owned()),
+        false => Err(String::from_utf8(output.stderr).unwrap().trim_end().to_owned()),
     }
 }
 
@@ -77,9 +69,7 @@ fn load(target: &str, words: &[&str]) -> Result<String, String> {
 
 fn load_with(how_much: &[&str], target: &str, words: &[&str]) -> Result<String, String> {
     let command = ["load", target, "-O", "json"];
-    run(bookend(
-        &[&command[..], how_much, &CALL[..], words].concat(),
-    ))
+    run(bookend(&[&command[..], how_much, &CALL[..], words].concat()))
 }
 
 fn probe(target: &str, words: &[&str]) -> Result<String, String> {
@@ -89,9 +79,7 @@ fn probe(target: &str, words: &[&str]) -> Result<String, String> {
 fn count_of(report: &str) -> u64 {
     let report: serde_json::Value = serde_json::from_str(report).unwrap();
     assert_eq!(
-        report["errorDistribution"]
-            .as_object()
-            .map_or(0, serde_json::Map::len),
+        report["errorDistribution"].as_object().map_or(0, serde_json::Map::len),
         0,
         "{report}"
     );
@@ -107,22 +95,14 @@ fn load_and_probe_call_over_tls_with_every_driver() {
     let authority = Authority::new();
     let served = Served::with_tls(&authority.issue(&["localhost"]), &[]);
     let ca = cacert(&authority);
-    for words in [
-        &["--connections=1"][..],
-        &["--connections=5", "--io=epoll"],
-        &["--io=blocking"],
-    ] {
+    for words in [&["--connections=1"][..], &["--connections=5", "--io=epoll"], &["--io=blocking"]]
+    {
         let report = load(&served.target(), &[&[ca.as_str()], words].concat()).unwrap();
         assert_eq!(count_of(&report), 200, "{words:?}");
     }
     let found = probe(&served.target(), &[&ca, "--semantics"]).unwrap();
     assert!(!found.contains(r#""no""#), "{found}");
-    let by_reflection = [
-        "probe",
-        &served.target(),
-        &ca,
-        "--call=helloworld.Greeter/SayHello",
-    ];
+    let by_reflection = ["probe", &served.target(), &ca, "--call=helloworld.Greeter/SayHello"];
     run(bookend(&by_reflection)).unwrap();
     let said = served.end().errors;
     assert!(said.contains("resumed, 0 failed"), "{said}");
@@ -136,10 +116,8 @@ fn whom_to_trust_and_what_to_show_follows_ghz() {
     let served = Served::with_tls(&files, &["--tls-client-ca", text(&own_ca)]);
     let client = authority.issue(&["client"]);
     let ca = cacert(&authority);
-    let (cert, key) = (
-        format!("--cert={}", text(&client.certificate)),
-        format!("--key={}", text(&client.key)),
-    );
+    let (cert, key) =
+        (format!("--cert={}", text(&client.certificate)), format!("--key={}", text(&client.key)));
     let shown = [cert.as_str(), key.as_str()];
     for words in [
         &[ca.as_str(), "--cname=a.example"][..],
@@ -150,28 +128,13 @@ fn whom_to_trust_and_what_to_show_follows_ghz() {
         assert_eq!(count_of(&report), 200, "{words:?}");
     }
     for (words, said) in [
-        (
-            &[ca.as_str(), &cert, &key][..],
-            "is not for localhost: it is for a.example",
-        ),
-        (
-            &["--cname=a.example", &cert, &key],
-            "name its CA with --cacert FILE",
-        ),
-        (
-            &[&ca, "--cname=a.example"],
-            "give one with --cert FILE --key FILE",
-        ),
-        (
-            &["--insecure"],
-            "the server wants TLS: leave --insecure out",
-        ),
+        (&[ca.as_str(), &cert, &key][..], "is not for localhost: it is for a.example"),
+        (&["--cname=a.example", &cert, &key], "name its CA with --cacert FILE"),
+        (&[&ca, "--cname=a.example"], "give one with --cert FILE --key FILE"),
+        (&["--insecure"], "the server wants TLS: leave --insecure out"),
     ] {
         let line = load(&served.target(), words).unwrap_err();
-        assert!(
-            line.contains(said) && line.lines().count() == 1,
-            "{words:?}: {line}"
-        );
+        assert!(line.contains(said) && line.lines().count() == 1, "{words:?}: {line}");
     }
     served.end();
 }
@@ -223,10 +186,7 @@ fn a_server_without_tls_is_told_from_one_that_is_not_there() {
         probe(&served.target(), &[&cacert(&authority)]),
     ] {
         let line = made.unwrap_err();
-        assert!(
-            line.contains("add --insecure") && line.lines().count() == 1,
-            "{line}"
-        );
+        assert!(line.contains("add --insecure") && line.lines().count() == 1, "{line}");
     }
     served.end();
 }
@@ -234,30 +194,13 @@ fn a_server_without_tls_is_told_from_one_that_is_not_there() {
 #[test]
 fn files_that_are_of_no_use_end_the_server_before_it_listens() {
     let authority = Authority::new();
-    let (one, other) = (
-        authority.issue(&["localhost"]),
-        authority.issue(&["localhost"]),
-    );
+    let (one, other) = (authority.issue(&["localhost"]), authority.issue(&["localhost"]));
     for (certificate, key, said) in [
-        (
-            Path::new("/absent"),
-            one.key.as_path(),
-            "cannot read /absent: No such file",
-        ),
-        (
-            &one.certificate,
-            &other.key,
-            "the key is not the certificate's",
-        ),
+        (Path::new("/absent"), one.key.as_path(), "cannot read /absent: No such file"),
+        (&one.certificate, &other.key, "the key is not the certificate's"),
     ] {
-        let words = [
-            "serve",
-            "--port=0",
-            "--tls-certificate",
-            text(certificate),
-            "--tls-key",
-            text(key),
-        ];
+        let words =
+            ["serve", "--port=0", "--tls-certificate", text(certificate), "--tls-key", text(key)];
         let output = bookend(&words).output().unwrap();
         let line = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{line}");
@@ -305,16 +248,9 @@ fn secrets(file: &Path) -> BTreeMap<(String, String), String> {
 fn both_ends_write_the_same_keys_and_only_where_they_are_asked_to() {
     let authority = Authority::new();
     let files = authority.issue(&["localhost"]);
-    let (at_server, at_client): (PathBuf, PathBuf) = (
-        authority.folder().join("server.keys"),
-        authority.folder().join("client.keys"),
-    );
-    let own = [
-        "--tls-certificate",
-        text(&files.certificate),
-        "--tls-key",
-        text(&files.key),
-    ];
+    let (at_server, at_client): (PathBuf, PathBuf) =
+        (authority.folder().join("server.keys"), authority.folder().join("client.keys"));
+    let own = ["--tls-certificate", text(&files.certificate), "--tls-key", text(&files.key)];
     let served = Served::start(&own, Some(&at_server));
     let (ca, target) = (cacert(&authority), served.target());
     let words = [&["probe", &target, &ca], &CALL[..]].concat();
@@ -336,9 +272,6 @@ fn both_ends_write_the_same_keys_and_only_where_they_are_asked_to() {
     let mut command = bookend(&words);
     command.env("SSLKEYLOGFILE", "/absent/keys");
     let line = run(command).unwrap_err();
-    assert!(
-        line.contains("SSLKEYLOGFILE names /absent/keys, which cannot be written"),
-        "{line}"
-    );
+    assert!(line.contains("SSLKEYLOGFILE names /absent/keys, which cannot be written"), "{line}");
     served.end();
 }

@@ -81,10 +81,7 @@ impl Channel {
         let waker = Waker::new()?;
         let mailbox = Mailbox::new(waker.clone());
         let limit = Arc::new(CallLimit::new(options.max_pending_calls));
-        let guard = ThreadGuard {
-            mailbox: mailbox.clone(),
-            limit: Arc::clone(&limit),
-        };
+        let guard = ThreadGuard { mailbox: mailbox.clone(), limit: Arc::clone(&limit) };
         let epoll = Epoll::new(waker.clone(), driver_options(&options))?;
         let shared =
             ChannelShared::new(target, &options, waker, mailbox.clone(), Arc::clone(&limit));
@@ -187,10 +184,7 @@ impl Channel {
     /// not processed is sent once more, if no more than 64 KiB of it were sent.
     pub fn open(&self, call: StreamCall) -> (Requests, Responses) {
         let stream = Arc::new(SharedStream::default());
-        let handle = CallHandle {
-            channel: Arc::clone(&self.0),
-            stream: Arc::clone(&stream),
-        };
+        let handle = CallHandle { channel: Arc::clone(&self.0), stream: Arc::clone(&stream) };
         let reader = MessageReader::new(self.0.max_message_bytes, self.0.stream_window_bytes);
         let requests = Requests::new(handle.clone(), call.encoding);
         let responses = Responses::new(handle.clone(), reader);
@@ -221,9 +215,7 @@ fn deadline_ns(timeout: Duration) -> u64 {
 
 impl fmt::Debug for Channel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Channel")
-            .field("target", &self.0.target)
-            .finish_non_exhaustive()
+        f.debug_struct("Channel").field("target", &self.0.target).finish_non_exhaustive()
     }
 }
 

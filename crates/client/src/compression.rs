@@ -129,11 +129,7 @@ mod tests {
             );
             let compressed = framed(message, Encoding::Gzip);
             assert_eq!(compressed[0], 1);
-            let back = opened(
-                &compressed,
-                &ResponseEncoding::Known(Encoding::Gzip),
-                message.len(),
-            );
+            let back = opened(&compressed, &ResponseEncoding::Known(Encoding::Gzip), message.len());
             assert_eq!(back, Ok(message.to_vec()));
         }
     }

@@ -93,10 +93,7 @@ pub(crate) enum ConnectionLost {
     #[error("{address} closed the connection before it had answered, and said {goaway}")]
     GoneAway { address: String, goaway: String },
     #[error("{address}: {error}")]
-    Protocol {
-        address: String,
-        error: ConnectionError,
-    },
+    Protocol { address: String, error: ConnectionError },
     #[error("the connection to {address} failed: {reason}")]
     Network { address: String, reason: String },
 }

@@ -35,11 +35,7 @@ impl CachedBlock {
     /// The block of a token that [`CachedBlock::token`] has given.
     #[inline]
     pub fn of_token(token: u32) -> Self {
-        if token == Self::Head as u32 {
-            Self::Head
-        } else {
-            Self::TrailersOk
-        }
+        if token == Self::Head as u32 { Self::Head } else { Self::TrailersOk }
     }
 }
 
@@ -61,9 +57,7 @@ impl ResponseHeaders {
     /// Whether it ended with `OK`.
     #[inline]
     pub fn is_ok(&self) -> bool {
-        self.status
-            .as_ref()
-            .is_some_and(|status| status.code == Code::Ok)
+        self.status.as_ref().is_some_and(|status| status.code == Code::Ok)
     }
 
     /// Whether the head is one of gRPC. Otherwise the body is a page for people.

@@ -49,9 +49,7 @@ impl Targets {
         policy: Option<LoadBalancingPolicy>,
         timeout: Duration,
     ) -> Result<Self, TargetError> {
-        Self::resolve_with(names, move |name| {
-            Ok(choose(name.resolve()?, name, policy, timeout))
-        })
+        Self::resolve_with(names, move |name| Ok(choose(name.resolve()?, name, policy, timeout)))
     }
 
     /// Resolves names by a function that returns the addresses that are meant, at least one.
@@ -68,17 +66,11 @@ impl Targets {
         } else {
             List::Fixed(resolver.endpoints().into())
         };
-        Ok(Self {
-            list,
-            authorities: names.iter().map(TargetName::authority).collect(),
-        })
+        Ok(Self { list, authorities: names.iter().map(TargetName::authority).collect() })
     }
 
     fn of_list(list: List) -> Self {
-        Self {
-            list,
-            authorities: Arc::new([]),
-        }
+        Self { list, authorities: Arc::new([]) }
     }
 
     /// The same targets, where the caller sets the `:authority`.
@@ -134,9 +126,7 @@ fn choose(
     policy: Option<LoadBalancingPolicy>,
     timeout: Duration,
 ) -> Vec<Address> {
-    let all = policy.map_or(name.means_all(), |policy| {
-        policy == LoadBalancingPolicy::RoundRobin
-    });
+    let all = policy.map_or(name.means_all(), |policy| policy == LoadBalancingPolicy::RoundRobin);
     // Where there is no choice, no connection need be tried.
     if all || addresses.len() == 1 {
         return addresses;
@@ -209,12 +199,7 @@ mod tests {
     fn where_no_address_answers_the_first_is_as_good_as_any() {
         let (first, second) = (target(1).address, target(2).address);
         let name = "a:1".parse().unwrap();
-        let chosen = choose(
-            vec![first.clone(), second],
-            &name,
-            None,
-            Duration::from_secs(5),
-        );
+        let chosen = choose(vec![first.clone(), second], &name, None, Duration::from_secs(5));
         assert_eq!(chosen, [first]);
     }
 }

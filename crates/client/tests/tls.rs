@@ -49,10 +49,7 @@ fn server_at(host: &str, io: Io, config: ServerConfig) -> ServerHandle {
 fn options(authority: &Authority, files: Option<&Files>) -> ChannelOptions {
     let trust = Trust::Signed(authorities(authority));
     let config = ClientConfig::new(trust, files.map(identity)).unwrap();
-    ChannelOptions {
-        tls: Some(config),
-        ..ChannelOptions::default()
-    }
+    ChannelOptions { tls: Some(config), ..ChannelOptions::default() }
 }
 
 fn channel(server: &ServerHandle, options: ChannelOptions) -> Channel {
@@ -66,10 +63,7 @@ fn refused(server: &ServerHandle, options: &ChannelOptions) -> String {
 }
 
 fn echo(message: &[u8]) -> UnaryCall {
-    UnaryCall {
-        timeout: Some(GUARD),
-        ..UnaryCall::new(ECHO, message.to_vec())
-    }
+    UnaryCall { timeout: Some(GUARD), ..UnaryCall::new(ECHO, message.to_vec()) }
 }
 
 #[test]
@@ -88,10 +82,7 @@ fn calls_go_over_tls_whatever_drives_the_server() {
         let statistics = server.join().unwrap();
         assert_eq!(statistics.calls.answered_ok, 4);
         let handshakes = statistics.handshakes;
-        assert_eq!(
-            (handshakes.full + handshakes.resumed, handshakes.failed),
-            (4, 0)
-        );
+        assert_eq!((handshakes.full + handshakes.resumed, handshakes.failed), (4, 0));
         assert!(handshakes.resumed >= 3, "{handshakes:?}");
     }
 }
@@ -126,9 +117,7 @@ fn a_client_shows_the_certificate_that_is_demanded() {
     let status = without.unary(echo(b"x")).status;
     assert_eq!(status.code, Code::Unavailable);
     assert!(
-        status
-            .message
-            .contains("the server demands a client certificate: give one with --cert"),
+        status.message.contains("the server demands a client certificate: give one with --cert"),
         "{status}"
     );
 }
@@ -178,10 +167,7 @@ fn an_untrusted_certificate_is_named_once_and_clearly() {
         ..options(&authority, None)
     };
     let told = refused(&server, &for_another);
-    assert!(
-        told.contains("is not for other.example: it is for 127.0.0.1"),
-        "{told}"
-    );
+    assert!(told.contains("is not for other.example: it is for 127.0.0.1"), "{told}");
 }
 
 #[test]
@@ -199,10 +185,8 @@ fn each_server_of_a_channel_is_verified_by_its_own_name() {
         let config = ServerConfig::new(own, None).unwrap();
         let server = server_at("127.0.0.2", Io::Epoll, config);
         let address = server.local_address().to_string();
-        let options = ChannelOptions {
-            authority: known_as.map(str::to_owned),
-            ..options(&authority, None)
-        };
+        let options =
+            ChannelOptions { authority: known_as.map(str::to_owned), ..options(&authority, None) };
         // The first is tried first.
         let channel = Channel::connect(&format!("{nobody},{address}"), options).unwrap();
         let status = channel.unary(echo(b"x")).status;
@@ -232,15 +216,11 @@ fn plain_text_and_tls_that_meet_each_other_say_so() {
         .unwrap();
     let told = refused(&secured, &ChannelOptions::default());
     assert!(told.contains("wants TLS"), "{told}");
-    let status = channel(&secured, ChannelOptions::default())
-        .unary(echo(b"x"))
-        .status;
+    let status = channel(&secured, ChannelOptions::default()).unary(echo(b"x")).status;
     assert!(status.message.contains("wants TLS"), "{status}");
     let told = refused(&plain, &options(&authority, None));
     assert!(told.contains("add --insecure"), "{told}");
-    let status = channel(&plain, options(&authority, None))
-        .unary(echo(b"x"))
-        .status;
+    let status = channel(&plain, options(&authority, None)).unary(echo(b"x")).status;
     assert!(status.message.contains("add --insecure"), "{status}");
 }
 

@@ -48,9 +48,5 @@ fn unary_by_method(descriptors: &FileDescriptorSet) -> Vec<(String, bool)> {
 }
 
 pub(crate) fn qualified(package: &str, name: &str) -> String {
-    if package.is_empty() {
-        name.to_owned()
-    } else {
-        format!("{package}.{name}")
-    }
+    if package.is_empty() { name.to_owned() } else { format!("{package}.{name}") }
 }

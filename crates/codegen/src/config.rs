@@ -25,11 +25,7 @@ impl Config {
     pub fn new() -> Self {
         let mut prost = prost_build::Config::new();
         prost.prost_path(PROST).prost_types_path(PROST_TYPES);
-        Config {
-            prost,
-            choices: Choices::default(),
-            out_dir: None,
-        }
+        Config { prost, choices: Choices::default(), out_dir: None }
     }
 
     /// Gives the unary method `package.Service/Method` a responder, so that another thread may
@@ -77,10 +73,7 @@ impl Config {
         includes: &[impl AsRef<Path>],
     ) -> Result<(), Error> {
         let mut compiler = protox::Compiler::new(includes)?;
-        compiler
-            .include_source_info(true)
-            .include_imports(true)
-            .open_files(protos)?;
+        compiler.include_source_info(true).include_imports(true).open_files(protos)?;
         let descriptors = compiler.file_descriptor_set();
         self.choices.check(&descriptors)?;
         if self.out_dir.is_none() {
@@ -89,12 +82,9 @@ impl Config {
         let out_dir = self.output_folder()?;
         // Without comments: reflection's clients do not show them. Encoded by the compiler, which
         // keeps custom options.
-        let bare = compiler
-            .include_source_info(false)
-            .encode_file_descriptor_set();
+        let bare = compiler.include_source_info(false).encode_file_descriptor_set();
         let embedded = write_descriptors(&out_dir, &bare)?;
-        self.prost
-            .service_generator(Box::new(Generator::new(self.choices, embedded)));
+        self.prost.service_generator(Box::new(Generator::new(self.choices, embedded)));
         self.prost.out_dir(&out_dir).compile_fds(descriptors)?;
         Ok(())
     }

@@ -38,9 +38,6 @@ impl fmt::Debug for Error {
 
 impl From<protox::Error> for Error {
     fn from(error: protox::Error) -> Self {
-        Error::Proto {
-            file: error.file().map(str::to_owned),
-            message: error.to_string(),
-        }
+        Error::Proto { file: error.file().map(str::to_owned), message: error.to_string() }
     }
 }

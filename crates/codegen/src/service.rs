@@ -15,10 +15,7 @@ pub(crate) struct Generator {
 impl Generator {
     /// `descriptors` is the name of the file, beside the generated ones, with the encoded set.
     pub(crate) fn new(choices: Choices, descriptors: String) -> Self {
-        Generator {
-            choices,
-            descriptors,
-        }
+        Generator { choices, descriptors }
     }
 
     fn shape(&self, service: &Service, method: &Method) -> Shape {
@@ -34,11 +31,8 @@ impl Generator {
     }
 
     fn write_service(&self, service: &Service, out: &mut String) -> fmt::Result {
-        let methods: Vec<_> = service
-            .methods
-            .iter()
-            .map(|method| (method, self.shape(service, method)))
-            .collect();
+        let methods: Vec<_> =
+            service.methods.iter().map(|method| (method, self.shape(service, method))).collect();
         write_trait(service, &methods, out)?;
         write_server_type(service, out)?;
         write_implementation(service, &methods, out)
@@ -47,8 +41,7 @@ impl Generator {
 
 impl ServiceGenerator for Generator {
     fn generate(&mut self, service: Service, out: &mut String) {
-        self.write_service(&service, out)
-            .expect("writing to a String does not fail");
+        self.write_service(&service, out).expect("writing to a String does not fail");
     }
 
     fn finalize_package(&mut self, _package: &str, out: &mut String) {
@@ -127,32 +120,23 @@ fn write_function(method: &Method, shape: Shape, out: &mut String) -> fmt::Resul
             writeln!(out, "        request: {request},")?;
         }
         Shape::Pool(Sides::Client | Sides::Both) => {
-            writeln!(
-                out,
-                "        requests: ::bookend_server::RequestReceiver<{request}>,"
-            )?;
+            writeln!(out, "        requests: ::bookend_server::RequestReceiver<{request}>,")?;
         }
     }
     if let Shape::Pool(Sides::Server | Sides::Both) = shape {
-        writeln!(
-            out,
-            "        replies: ::bookend_server::ReplySender<{reply}>,"
-        )?;
+        writeln!(out, "        replies: ::bookend_server::ReplySender<{reply}>,")?;
     }
     writeln!(out, "        context: {context},")?;
     match shape {
-        Shape::Inline | Shape::Pool(Sides::Neither | Sides::Client) => writeln!(
-            out,
-            "    ) -> ::core::result::Result<{reply}, ::bookend_server::Status>;"
-        ),
-        Shape::Pool(Sides::Server | Sides::Both) => writeln!(
-            out,
-            "    ) -> ::core::result::Result<(), ::bookend_server::Status>;"
-        ),
-        Shape::Deferred => writeln!(
-            out,
-            "        responder: ::bookend_server::Responder<{reply}>,\n    );"
-        ),
+        Shape::Inline | Shape::Pool(Sides::Neither | Sides::Client) => {
+            writeln!(out, "    ) -> ::core::result::Result<{reply}, ::bookend_server::Status>;")
+        }
+        Shape::Pool(Sides::Server | Sides::Both) => {
+            writeln!(out, "    ) -> ::core::result::Result<(), ::bookend_server::Status>;")
+        }
+        Shape::Deferred => {
+            writeln!(out, "        responder: ::bookend_server::Responder<{reply}>,\n    );")
+        }
         Shape::Stream(_) => writeln!(
             out,
             "    ) -> ::std::boxed::Box<dyn ::bookend_server::StreamHandler<{request}, {reply}>>;"
@@ -242,10 +226,7 @@ fn write_dispatch(methods: &Methods, out: &mut String) -> fmt::Result {
     for (index, (method, shape)) in methods.iter().enumerate() {
         write_arm(index, method, *shape, out)?;
     }
-    writeln!(
-        out,
-        "            _ => reply.no_such_method(),\n        }}\n    }}"
-    )
+    writeln!(out, "            _ => reply.no_such_method(),\n        }}\n    }}")
 }
 
 fn write_arm(index: usize, method: &Method, shape: Shape, out: &mut String) -> fmt::Result {

@@ -27,12 +27,8 @@ fn generate(config: Config, out_dir: &Path) -> Result<String, Error> {
 /// The services' part of a generated file: prost's part is prost's to test, and the name of the
 /// descriptors' file follows their content. The server's tests compile and run what is recorded.
 fn services(code: &str) -> &str {
-    let start = code
-        .find("/// Sells things.")
-        .expect("the service's comment");
-    let end = code
-        .find("/// The encoded `FileDescriptorSet`")
-        .expect("the descriptors");
+    let start = code.find("/// Sells things.").expect("the service's comment");
+    let end = code.find("/// The encoded `FileDescriptorSet`").expect("the descriptors");
     &code[start..end]
 }
 
@@ -50,26 +46,16 @@ fn the_code_of_a_service_is_as_recorded() {
         fs::write(SNAPSHOT, code).unwrap();
     }
     let recorded = fs::read_to_string(SNAPSHOT).unwrap();
-    assert_eq!(
-        code, recorded,
-        "set BOOKEND_RECORD_SNAPSHOTS=1 to record it anew"
-    );
+    assert_eq!(code, recorded, "set BOOKEND_RECORD_SNAPSHOTS=1 to record it anew");
 }
 
 #[test]
 fn protoc_is_not_needed() {
     let this = std::env::current_exe().unwrap();
     let test = ["--exact", "the_code_of_a_service_is_as_recorded"];
-    let output = Command::new(this)
-        .args(test)
-        .env("PROTOC", "/nonexistent")
-        .output()
-        .unwrap();
+    let output = Command::new(this).args(test).env("PROTOC", "/nonexistent").output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(
-        output.status.success() && said.contains("1 passed"),
-        "{said}"
-    );
+    assert!(output.status.success() && said.contains("1 passed"), "{said}");
 }
 
 #[test]
@@ -85,9 +71,8 @@ fn the_descriptors_stand_beside_the_code() {
 #[test]
 fn the_code_names_no_crate_but_the_server() {
     let code = generate(Config::new(), &folder("paths")).unwrap();
-    let paths = code
-        .match_indices("::prost")
-        .filter(|(at, _)| !code[..*at].ends_with("::bookend_server"));
+    let paths =
+        code.match_indices("::prost").filter(|(at, _)| !code[..*at].ends_with("::bookend_server"));
     assert_eq!(paths.count(), 0, "{code}");
 }
 
@@ -105,9 +90,7 @@ fn a_method_on_the_pool_must_exist_and_not_be_deferred_as_well() {
     let out_dir = folder("pool");
     let unknown = generate(Config::new().pool("shop.v1.Orders/Hagle"), &out_dir);
     assert!(matches!(unknown, Err(Error::UnknownMethod(_))));
-    let both = Config::new()
-        .pool("shop.v1.Orders/Place")
-        .deferred("shop.v1.Orders/Place");
+    let both = Config::new().pool("shop.v1.Orders/Place").deferred("shop.v1.Orders/Place");
     let both = generate(both, &out_dir);
     assert!(matches!(both, Err(Error::ChosenTwice(name)) if name.ends_with("Place")));
 }
@@ -117,9 +100,6 @@ fn a_mistake_in_a_proto_file_is_told_with_the_files_name() {
     let out_dir = folder("mistake");
     let proto = out_dir.join("bad.proto");
     fs::write(&proto, "syntax = \"proto3\"; message A { B b = 1; }").unwrap();
-    let error = Config::new()
-        .out_dir(&out_dir)
-        .compile(&[&proto], &[&out_dir])
-        .unwrap_err();
+    let error = Config::new().out_dir(&out_dir).compile(&[&proto], &[&out_dir]).unwrap_err();
     assert!(error.to_string().starts_with("bad.proto: "), "{error}");
 }

@@ -85,44 +85,29 @@ pub fn parse(text: &str) -> Result<Duration, DurationError> {
 
 /// One number with its unit, in nanoseconds, and what follows it.
 fn parse_part<'a>(rest: &'a str, text: &str) -> Result<(u128, &'a str), DurationError> {
-    let number_end = rest
-        .find(|c: char| !c.is_ascii_digit() && c != '.')
-        .unwrap_or(rest.len());
+    let number_end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
     let (number, after) = rest.split_at(number_end);
-    let unit_end = after
-        .find(|c: char| c.is_ascii_digit() || c == '.')
-        .unwrap_or(after.len());
+    let unit_end = after.find(|c: char| c.is_ascii_digit() || c == '.').unwrap_or(after.len());
     let (unit, after) = after.split_at(unit_end);
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     if (whole.is_empty() && fraction.is_empty()) || fraction.contains('.') {
         return Err(DurationError::NumberMissing { text: text.into() });
     }
     if unit.is_empty() {
-        return Err(DurationError::UnitMissing {
-            number: number.into(),
-        });
+        return Err(DurationError::UnitMissing { number: number.into() });
     }
     let known = UNITS_NS.iter().find(|(name, _)| *name == unit);
     let (_, unit_ns) = known.ok_or_else(|| DurationError::UnitUnknown { unit: unit.into() })?;
     let too_long = || DurationError::TooLong { text: text.into() };
-    let whole: u128 = if whole.is_empty() {
-        0
-    } else {
-        whole.parse().map_err(|_| too_long())?
-    };
+    let whole: u128 = if whole.is_empty() { 0 } else { whole.parse().map_err(|_| too_long())? };
     let whole_ns = whole.checked_mul(*unit_ns).ok_or_else(too_long)?;
-    Ok((
-        whole_ns.saturating_add(fraction_ns(fraction, *unit_ns)),
-        after,
-    ))
+    Ok((whole_ns.saturating_add(fraction_ns(fraction, *unit_ns)), after))
 }
 
 fn fraction_ns(digits: &str, unit_ns: u128) -> u128 {
     // An hour has fewer than 10^13 nanoseconds: digits after so many are worth less than one.
     let digits = &digits[..digits.len().min(13)];
-    let numerator = digits
-        .bytes()
-        .fold(0, |sum, digit| sum * 10 + u128::from(digit - b'0'));
+    let numerator = digits.bytes().fold(0, |sum, digit| sum * 10 + u128::from(digit - b'0'));
     numerator * unit_ns / 10u128.pow(digits.len() as u32)
 }
 
@@ -164,48 +149,24 @@ mod tests {
             ("", "empty duration: write one like 10s, 200ms or 1m30s"),
             ("10", "the unit is missing after 10: write 10s or 10ms"),
             ("1m30", "the unit is missing after 30: write 30s or 30ms"),
-            (
-                "5sec",
-                "unknown unit \"sec\": the units are ns, us, ms, s, m, h",
-            ),
-            (
-                "1d",
-                "unknown unit \"d\": the units are ns, us, ms, s, m, h",
-            ),
-            (
-                "fast",
-                "\"fast\" is not a duration: write one like 10s, 200ms or 1m30s",
-            ),
-            (
-                "1..5s",
-                "\"1..5s\" is not a duration: write one like 10s, 200ms or 1m30s",
-            ),
-            (
-                ".s",
-                "\".s\" is not a duration: write one like 10s, 200ms or 1m30s",
-            ),
+            ("5sec", "unknown unit \"sec\": the units are ns, us, ms, s, m, h"),
+            ("1d", "unknown unit \"d\": the units are ns, us, ms, s, m, h"),
+            ("fast", "\"fast\" is not a duration: write one like 10s, 200ms or 1m30s"),
+            ("1..5s", "\"1..5s\" is not a duration: write one like 10s, 200ms or 1m30s"),
+            (".s", "\".s\" is not a duration: write one like 10s, 200ms or 1m30s"),
             ("-1s", "\"-1s\" is below zero"),
             ("9999999h", "\"9999999h\" is longer than 292 years"),
         ] {
-            assert_eq!(
-                parse(text).map_err(|error| error.to_string()),
-                Err(advice.to_owned())
-            );
+            assert_eq!(parse(text).map_err(|error| error.to_string()), Err(advice.to_owned()));
         }
     }
 
     #[test]
     fn endless_digits_neither_overflow_nor_panic() {
         let digits = "9".repeat(200);
-        assert!(matches!(
-            parse(&format!("{digits}h")),
-            Err(DurationError::TooLong { .. })
-        ));
+        assert!(matches!(parse(&format!("{digits}h")), Err(DurationError::TooLong { .. })));
         let parts = "9999999h".repeat(50);
         assert!(matches!(parse(&parts), Err(DurationError::TooLong { .. })));
-        assert_eq!(
-            parse(&format!("0.{digits}s")),
-            Ok(Duration::from_nanos(999_999_999))
-        );
+        assert_eq!(parse(&format!("0.{digits}s")), Ok(Duration::from_nanos(999_999_999)));
     }
 }

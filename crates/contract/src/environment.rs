@@ -234,8 +234,7 @@ impl Environment {
             (UNIX_SOCKET, socket),
         ];
         let set = all.into_iter();
-        set.filter_map(|(name, value)| Some((name, value?)))
-            .collect()
+        set.filter_map(|(name, value)| Some((name, value?))).collect()
     }
 }
 
@@ -250,13 +249,9 @@ fn transport_values(transport: &TransportConfig) -> [Option<OsString>; 5] {
     match transport {
         // The default, which goes without saying.
         TransportConfig::H2c => Default::default(),
-        TransportConfig::Tls(files) => [
-            kind,
-            path(&files.ca),
-            path(&files.certificate),
-            path(&files.key),
-            None,
-        ],
+        TransportConfig::Tls(files) => {
+            [kind, path(&files.ca), path(&files.certificate), path(&files.key), None]
+        }
         TransportConfig::Unix(socket) => [kind, None, None, None, path(socket)],
     }
 }
@@ -278,9 +273,7 @@ impl Found {
 
     fn value(&self, variable: &str) -> Option<&OsString> {
         let mut pairs = self.0.iter();
-        pairs
-            .find(|(name, _)| name == variable)
-            .map(|(_, value)| value)
+        pairs.find(|(name, _)| name == variable).map(|(_, value)| value)
     }
 
     fn text(&self, variable: &'static str) -> Result<Option<String>, VariableError> {
@@ -321,11 +314,10 @@ impl Found {
         match self.text(variable)?.as_deref() {
             None | Some("0") => Ok(false),
             Some("1") => Ok(true),
-            Some(value) => Err(VariableErrorKind::Unexpected {
-                value: value.to_owned(),
-                expected: "0 or 1",
+            Some(value) => {
+                Err(VariableErrorKind::Unexpected { value: value.to_owned(), expected: "0 or 1" }
+                    .of(variable))
             }
-            .of(variable)),
         }
     }
 
@@ -395,10 +387,7 @@ impl FromStr for Role {
 
 impl VariableErrorKind {
     fn of(self, variable: &'static str) -> VariableError {
-        VariableError {
-            variable,
-            kind: self,
-        }
+        VariableError { variable, kind: self }
     }
 }
 
@@ -436,15 +425,9 @@ mod tests {
     fn what_is_written_into_variables_is_read_back() {
         for role in [Role::Server, Role::Client, Role::Backend, Role::Instrument] {
             let sparse = Environment::of(role);
-            assert_eq!(
-                Environment::from_variables(sparse.to_variables()),
-                Ok(sparse)
-            );
+            assert_eq!(Environment::from_variables(sparse.to_variables()), Ok(sparse));
         }
-        for window_length in [
-            WindowLength::Milliseconds(2000),
-            WindowLength::Calls(100_000),
-        ] {
+        for window_length in [WindowLength::Milliseconds(2000), WindowLength::Calls(100_000)] {
             let full = full(window_length);
             assert_eq!(full.to_variables().len(), 15);
             assert_eq!(Environment::from_variables(full.to_variables()), Ok(full));
@@ -459,23 +442,14 @@ mod tests {
             key: "/tmp/server.key".into(),
         };
         let unix = TransportConfig::Unix("/tmp/server.sock".into());
-        for (transport, variables) in [
-            (TransportConfig::H2c, 2),
-            (TransportConfig::Tls(files), 6),
-            (unix, 4),
-        ] {
-            let said = Environment {
-                transport,
-                ..Environment::of(Role::Server)
-            };
+        for (transport, variables) in
+            [(TransportConfig::H2c, 2), (TransportConfig::Tls(files), 6), (unix, 4)]
+        {
+            let said = Environment { transport, ..Environment::of(Role::Server) };
             assert_eq!(said.to_variables().len(), variables);
             assert_eq!(Environment::from_variables(said.to_variables()), Ok(said));
         }
-        let plain = [
-            (ROLE, "server"),
-            (TRANSPORT, "h2c"),
-            (TLS_CA, "/tmp/ca.pem"),
-        ];
+        let plain = [(ROLE, "server"), (TRANSPORT, "h2c"), (TLS_CA, "/tmp/ca.pem")];
         let read = Environment::from_variables(plain).unwrap();
         assert_eq!(read.transport, TransportConfig::H2c);
     }
@@ -484,11 +458,7 @@ mod tests {
     fn a_transport_without_its_files_names_the_first_that_is_missing() {
         assert_eq!(error_of(&[(TRANSPORT, "quic")]).variable, TRANSPORT);
         assert_eq!(error_of(&[(TRANSPORT, "tls")]).variable, TLS_CA);
-        let without_key = [
-            (TRANSPORT, "tls"),
-            (TLS_CA, "/ca"),
-            (TLS_CERTIFICATE, "/own"),
-        ];
+        let without_key = [(TRANSPORT, "tls"), (TLS_CA, "/ca"), (TLS_CERTIFICATE, "/own")];
         assert_eq!(error_of(&without_key).variable, TLS_KEY);
         let error = error_of(&[(TRANSPORT, "unix")]);
         assert_eq!(error.to_string(), "BOOKEND_UNIX_SOCKET is not set");
@@ -496,17 +466,9 @@ mod tests {
 
     #[test]
     fn other_variables_and_empty_ones_do_not_matter() {
-        let variables = [
-            ("PATH", "/bin"),
-            (ROLE, "server"),
-            (CPUS, ""),
-            ("BOOKEND_NEW", "1"),
-        ];
+        let variables = [("PATH", "/bin"), (ROLE, "server"), (CPUS, ""), ("BOOKEND_NEW", "1")];
         let read = Environment::from_variables(variables).unwrap();
-        let expected = Environment {
-            contract: false,
-            ..Environment::of(Role::Server)
-        };
+        let expected = Environment { contract: false, ..Environment::of(Role::Server) };
         assert_eq!(read, expected);
     }
 

@@ -48,12 +48,8 @@ pub fn encode(histogram: &Histogram<u64>) -> String {
 /// # Errors
 /// The text is not base64, or does not encode a histogram.
 pub fn decode(text: &str) -> Result<Histogram<u64>, HistogramError> {
-    let bytes = STANDARD
-        .decode(text)
-        .map_err(|_| HistogramError::NotBase64)?;
-    Deserializer::new()
-        .deserialize(&mut bytes.as_slice())
-        .map_err(|_| HistogramError::NotHistogram)
+    let bytes = STANDARD.decode(text).map_err(|_| HistogramError::NotBase64)?;
+    Deserializer::new().deserialize(&mut bytes.as_slice()).map_err(|_| HistogramError::NotHistogram)
 }
 
 #[cfg(test)]

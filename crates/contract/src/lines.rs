@@ -129,10 +129,7 @@ impl FromStr for Line {
 
     fn from_str(text: &str) -> Result<Line, LineError> {
         let text = text.trim_end_matches(['\r', '\n']);
-        parse(text).map_err(|kind| LineError {
-            line: shortened(text),
-            kind,
-        })
+        parse(text).map_err(|kind| LineError { line: shortened(text), kind })
     }
 }
 
@@ -182,10 +179,7 @@ fn parse_error(name: Option<&str>, count: Option<&str>) -> Result<Line, LineErro
     let name = name.ok_or(LineErrorKind::UnknownCode)?;
     match code::number(name) {
         None | Some(0) => Err(LineErrorKind::UnknownCode),
-        Some(_) => Ok(Line::Error {
-            code: name.to_owned(),
-            count: parse_count(count)?,
-        }),
+        Some(_) => Ok(Line::Error { code: name.to_owned(), count: parse_count(count)? }),
     }
 }
 
@@ -255,28 +249,13 @@ mod tests {
             (Line::Served(0), "served 0"),
             (Line::WindowStart, "window start"),
             (Line::WindowEnd, "window end"),
-            (
-                Line::Latency {
-                    latency_ns: 1500,
-                    count: 3,
-                },
-                "1500 3",
-            ),
+            (Line::Latency { latency_ns: 1500, count: 3 }, "1500 3"),
             (Line::Warmup(17), "warmup 17"),
             (Line::Ok(1 << 53), "ok 9007199254740992"),
-            (
-                Line::Error {
-                    code: "UNAVAILABLE".to_owned(),
-                    count: 2,
-                },
-                "error UNAVAILABLE 2",
-            ),
+            (Line::Error { code: "UNAVAILABLE".to_owned(), count: 2 }, "error UNAVAILABLE 2"),
             (Line::Drained(100), "drained 100"),
             (Line::Unfinished(1), "unfinished 1"),
-            (
-                note("connections_accepted", 64.0),
-                "note connections_accepted 64",
-            ),
+            (note("connections_accepted", 64.0), "note connections_accepted 64"),
             (note("gc_share", 0.125), "note gc_share 0.125"),
         ]
     }
@@ -340,15 +319,8 @@ mod tests {
 
     #[test]
     fn a_count_beyond_all_reason_is_the_printers_fault() {
-        let all = [
-            "served #",
-            "warmup #",
-            "ok #",
-            "error ABORTED #",
-            "drained #",
-            "unfinished #",
-            "7 #",
-        ];
+        let all =
+            ["served #", "warmup #", "ok #", "error ABORTED #", "drained #", "unfinished #", "7 #"];
         for line in all {
             for count in ["9007199254740993", "18446744073709551615"] {
                 let text = line.replace('#', count);
@@ -365,15 +337,9 @@ mod tests {
     fn a_note_has_a_name_of_lower_case_words_and_a_decimal_number() {
         assert_eq!("note p99_ns 7.50".parse(), Ok(note("p99_ns", 7.5)));
         let long = format!("note {} 1", "x".repeat(NOTE_NAME_LIMIT_BYTES + 1));
-        for text in [
-            "note",
-            "note _ 1",
-            "note GC 1",
-            "note gc__pause 1",
-            "note 9 1",
-            "note gc_ 1",
-            &long,
-        ] {
+        for text in
+            ["note", "note _ 1", "note GC 1", "note gc__pause 1", "note 9 1", "note gc_ 1", &long]
+        {
             assert_eq!(kind_of(text), LineErrorKind::BadName, "{text}");
         }
         let huge = format!("note gc {}", "9".repeat(400));

@@ -201,11 +201,7 @@ impl Extension {
     /// The share of the window in which its threads did something; 0 without threads or window.
     pub fn busy_share(&self) -> f64 {
         let thread_seconds = f64::from(self.threads) * self.window_seconds;
-        if thread_seconds > 0.0 {
-            self.busy_seconds / thread_seconds
-        } else {
-            0.0
-        }
+        if thread_seconds > 0.0 { self.busy_seconds / thread_seconds } else { 0.0 }
     }
 }
 
@@ -265,15 +261,8 @@ pub(crate) mod tests {
             rps: 11.0,
             error_distribution: BTreeMap::from([("refused".to_owned(), 1)]),
             status_code_distribution: BTreeMap::from([("OK".to_owned(), 10)]),
-            latency_distribution: vec![LatencyAt {
-                percentage: 99.9,
-                latency: 2_000,
-            }],
-            histogram: vec![Bucket {
-                mark: 0.000_002,
-                count: 10,
-                frequency: 1.0,
-            }],
+            latency_distribution: vec![LatencyAt { percentage: 99.9, latency: 2_000 }],
+            histogram: vec![Bucket { mark: 0.000_002, count: 10, frequency: 1.0 }],
             tags: BTreeMap::new(),
             bookend: extension(),
         }
@@ -330,11 +319,7 @@ pub(crate) mod tests {
             source_addresses: 2,
             goaways: BTreeMap::from([("GOAWAY NO_ERROR".to_owned(), 1)]),
             streams_allowed: Some(100),
-            intervals: Some(Intervals {
-                interval_ms: 100,
-                window_start: 5,
-                counts: vec![1; 15],
-            }),
+            intervals: Some(Intervals { interval_ms: 100, window_start: 5, counts: vec![1; 15] }),
         }
     }
 
@@ -352,18 +337,12 @@ pub(crate) mod tests {
         let mut json = serde_json::to_value(example()).unwrap();
         assert_eq!(json["bookend"]["intervals"]["window_start"], 5);
         let newest = ["wait", "split", "source_addresses", "targets"];
-        for newer in ["intervals", "goaways", "streams_allowed"]
-            .iter()
-            .chain(&newest)
-        {
+        for newer in ["intervals", "goaways", "streams_allowed"].iter().chain(&newest) {
             json["bookend"].as_object_mut().unwrap().remove(*newer);
         }
         let report: LoadReport = serde_json::from_value(json).unwrap();
         assert_eq!(report.bookend.intervals, None);
-        assert_eq!(
-            (report.bookend.split, report.bookend.wait.as_str()),
-            (None, "sleep")
-        );
+        assert_eq!((report.bookend.split, report.bookend.wait.as_str()), (None, "sleep"));
     }
 
     #[test]
@@ -406,9 +385,6 @@ pub(crate) mod tests {
     fn empty_tags_are_left_out_and_may_be_missing() {
         let json = serde_json::to_value(example()).unwrap();
         assert!(json.get("tags").is_none());
-        assert_eq!(
-            serde_json::from_value::<LoadReport>(json).unwrap(),
-            example()
-        );
+        assert_eq!(serde_json::from_value::<LoadReport>(json).unwrap(), example());
     }
 }

@@ -35,10 +35,7 @@ impl fmt::Display for Timestamp {
         let (year, month, day) = civil_from_days(self.0.div_euclid(DAY_MS));
         let second = self.0.rem_euclid(DAY_MS) / 1000;
         let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-        write!(
-            f,
-            "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z"
-        )
+        write!(f, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
     }
 }
 

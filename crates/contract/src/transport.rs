@@ -47,8 +47,7 @@ impl FromStr for Transport {
 
     fn from_str(word: &str) -> Result<Transport, UnknownTransport> {
         let mut all = Transport::ALL.into_iter();
-        all.find(|transport| transport.word() == word)
-            .ok_or(UnknownTransport)
+        all.find(|transport| transport.word() == word).ok_or(UnknownTransport)
     }
 }
 

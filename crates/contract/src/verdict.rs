@@ -90,12 +90,8 @@ mod tests {
 
     #[test]
     fn words_are_the_same_in_print_and_in_json() {
-        let all = [
-            Verdict::ServerBound,
-            Verdict::ClientBound,
-            Verdict::Waiting,
-            Verdict::PathBound,
-        ];
+        let all =
+            [Verdict::ServerBound, Verdict::ClientBound, Verdict::Waiting, Verdict::PathBound];
         for verdict in all {
             let json = serde_json::to_string(&verdict).unwrap();
             assert_eq!(json, format!("\"{verdict}\""));

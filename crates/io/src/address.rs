@@ -78,10 +78,7 @@ impl From<&Address> for Address {
 
 impl<A: Into<Address>> From<A> for Target {
     fn from(address: A) -> Self {
-        Self {
-            address: address.into(),
-            source: None,
-        }
+        Self { address: address.into(), source: None }
     }
 }
 
@@ -115,22 +112,14 @@ mod tests {
     #[test]
     fn an_address_is_written_as_it_is_given() {
         let tcp = Address::from(SocketAddr::from(([127, 0, 0, 1], 80)));
-        assert_eq!(
-            (tcp.to_string().as_str(), tcp.port()),
-            ("127.0.0.1:80", Some(80))
-        );
+        assert_eq!((tcp.to_string().as_str(), tcp.port()), ("127.0.0.1:80", Some(80)));
         let unix = Address::Unix("/run/echo".into());
-        assert_eq!(
-            (unix.to_string().as_str(), unix.port()),
-            ("unix:/run/echo", None)
-        );
+        assert_eq!((unix.to_string().as_str(), unix.port()), ("unix:/run/echo", None));
     }
 
     #[test]
     fn a_unix_socket_is_unsupported_where_an_ip_address_is_needed() {
-        let error = Address::Unix("/run/echo".into())
-            .to_socket_addrs()
-            .unwrap_err();
+        let error = Address::Unix("/run/echo".into()).to_socket_addrs().unwrap_err();
         assert_eq!(error.to_string(), "unix:/run/echo has no port");
     }
 
@@ -138,9 +127,7 @@ mod tests {
     fn the_longest_path_is_taken_and_one_byte_more_is_refused_in_a_line() {
         let path = |bytes: usize| PathBuf::from("/".repeat(bytes));
         assert!(unix(&path(UNIX_PATH_BYTES_MAX)).is_ok());
-        let error = unix(&path(UNIX_PATH_BYTES_MAX + 1))
-            .unwrap_err()
-            .to_string();
+        let error = unix(&path(UNIX_PATH_BYTES_MAX + 1)).unwrap_err().to_string();
         assert!(
             error.starts_with("the path of a unix socket has at most 107 bytes, this one 108: /")
         );

@@ -108,13 +108,7 @@ struct BlockingDriver<S> {
 impl<S: Shard> BlockingDriver<S> {
     fn new(shard: S, waker: Waker, options: IoOptions, until: Until) -> Self {
         let worker = Worker::start(shard, waker, options);
-        Self {
-            worker,
-            until,
-            connection: None,
-            connect_by_ns: None,
-            slot: None,
-        }
+        Self { worker, until, connection: None, connect_by_ns: None, slot: None }
     }
 
     fn open_accepted(&mut self, socket: OwnedFd) {
@@ -218,10 +212,7 @@ impl<S: Shard> BlockingDriver<S> {
             socket::wait(&mut polled, timeout.as_ref())?;
             return Ok((!polled[0].revents().is_empty(), PollFlags::empty()));
         };
-        let mut polled = [
-            call,
-            PollFd::new(&connection.socket, self.interest(connection)),
-        ];
+        let mut polled = [call, PollFd::new(&connection.socket, self.interest(connection))];
         socket::wait(&mut polled, timeout.as_ref())?;
         Ok((!polled[0].revents().is_empty(), polled[1].revents()))
     }
@@ -268,12 +259,7 @@ impl<S: Shard> BlockingDriver<S> {
             return;
         };
         let before = moves(&self.worker);
-        let ready = Readiness {
-            readable: true,
-            writable: true,
-            broken: false,
-            ended: false,
-        };
+        let ready = Readiness { readable: true, writable: true, broken: false, ended: false };
         let status = connection.advance(ready, &mut self.worker);
         if moves(&self.worker) != before {
             self.worker.has_worked();
@@ -320,8 +306,7 @@ impl<S: Shard> BlockingDriver<S> {
         self.connect_by_ns = None;
         let lingers = matches!(why, Closed::Us) && connection.state.may_have_unread_bytes();
         let id = connection.state.id;
-        self.worker
-            .close(id, connection.state.reason_for_shard(why));
+        self.worker.close(id, connection.state.reason_for_shard(why));
         if lingers {
             linger(&connection.socket, &mut self.worker.buffer);
         }
@@ -397,10 +382,7 @@ impl<S: Shard> BlockingDriver<S> {
 
 /// Makes a socket wait in plain reads, for a tick at most.
 fn prepare(socket: &OwnedFd) -> io::Result<()> {
-    Ok(kernel::wait_in_reads(
-        socket,
-        Duration::from_nanos(TICK_NS),
-    )?)
+    Ok(kernel::wait_in_reads(socket, Duration::from_nanos(TICK_NS))?)
 }
 
 /// Drops what still comes on a connection that we have closed, until the peer has closed it too.

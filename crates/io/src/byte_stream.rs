@@ -165,9 +165,7 @@ mod tests {
     fn a_full_queue_is_waited_for_no_longer_than_asked() {
         let folder = tempfile::tempdir().unwrap();
         let address = Address::Unix(folder.path().join("echo"));
-        let Address::Unix(path) = &address else {
-            unreachable!()
-        };
+        let Address::Unix(path) = &address else { unreachable!() };
         let flags = SocketFlags::CLOEXEC;
         let server =
             net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None).unwrap();

@@ -51,14 +51,7 @@ pub(crate) type ConnectionStatus = ControlFlow<Closed>;
 
 impl ConnectionState {
     pub fn new(id: ConnectionId, connecting: Option<u64>) -> Self {
-        Self {
-            id,
-            connecting,
-            paused: false,
-            ending: None,
-            drained: true,
-            leftover: Vec::new(),
-        }
+        Self { id, connecting, paused: false, ending: None, drained: true, leftover: Vec::new() }
     }
 
     /// Whether to read, as far as the shard and the peer are concerned.
@@ -214,9 +207,7 @@ impl ConnectionState {
     #[inline]
     pub fn ended(&self) -> ConnectionStatus {
         self.ending
-            .map_or(ConnectionStatus::Continue(()), |ending| {
-                ConnectionStatus::Break(ending.into())
-            })
+            .map_or(ConnectionStatus::Continue(()), |ending| ConnectionStatus::Break(ending.into()))
     }
 }
 

@@ -147,11 +147,7 @@ impl IoContext {
     /// Output appended before then is sent as soon as the connection is established.
     pub fn connect(&mut self, target: impl Into<Target>, token: u64) -> ConnectionId {
         let id = self.reserve();
-        self.connects.push(Connect {
-            id,
-            target: target.into(),
-            token,
-        });
+        self.connects.push(Connect { id, target: target.into(), token });
         id
     }
 
@@ -232,10 +228,7 @@ impl IoContext {
         });
         let slot = &mut self.slots[index as usize];
         slot.taken = true;
-        ConnectionId {
-            index,
-            generation: slot.generation,
-        }
+        ConnectionId { index, generation: slot.generation }
     }
 
     /// Makes an id stale. Its slot is not free yet.
@@ -266,10 +259,7 @@ impl IoContext {
             let slot = &mut self.slots[index as usize];
             slot.touched = false;
             if slot.taken {
-                let id = ConnectionId {
-                    index,
-                    generation: slot.generation,
-                };
+                let id = ConnectionId { index, generation: slot.generation };
                 return Some((id, mem::take(&mut slot.pending)));
             }
         }
@@ -337,9 +327,7 @@ impl IoContext {
     /// What the kernel has not taken yet, but for what is lent.
     #[inline]
     pub(crate) fn unwritten(&self, id: ConnectionId) -> &[u8] {
-        self.find(id).map_or(&[], |slot| {
-            &slot.output[slot.written.min(slot.output.len())..]
-        })
+        self.find(id).map_or(&[], |slot| &slot.output[slot.written.min(slot.output.len())..])
     }
 
     /// The kernel has taken that many bytes. True if that was all.

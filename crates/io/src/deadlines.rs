@@ -57,10 +57,7 @@ impl<T: Ord> DeadlineHeap<T> {
 
 impl<T: Ord> Default for DeadlineHeap<T> {
     fn default() -> Self {
-        Self {
-            heap: BinaryHeap::new(),
-            kept_by_sweep: 0,
-        }
+        Self { heap: BinaryHeap::new(), kept_by_sweep: 0 }
     }
 }
 

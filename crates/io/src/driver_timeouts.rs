@@ -76,14 +76,10 @@ impl DriverTimeouts {
             .forget_over(|key| !entry_of(entries, key).is_some_and(|entry| entry.awaits_connect()));
         self.lingers
             .forget_over(|key| !entry_of(entries, key).is_some_and(|entry| entry.lingers()));
-        [
-            self.connects.next_ns(),
-            self.lingers.next_ns(),
-            self.accept_at_ns,
-        ]
-        .into_iter()
-        .flatten()
-        .min()
+        [self.connects.next_ns(), self.lingers.next_ns(), self.accept_at_ns]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     /// What is due, one thing at a time.
@@ -137,10 +133,7 @@ mod tests {
     }
 
     fn id(index: u32) -> ConnectionId {
-        ConnectionId {
-            index,
-            generation: 7,
-        }
+        ConnectionId { index, generation: 7 }
     }
 
     fn socket(index: u32, connects: bool) -> Option<Socket> {

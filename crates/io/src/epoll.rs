@@ -29,12 +29,8 @@ const EVENTS_MAX: usize = 256;
 const ACCEPTS_A_TURN: usize = 64;
 
 /// The assumed readiness of a connection that epoll has not reported.
-const MAY_READ: Readiness = Readiness {
-    readable: true,
-    writable: false,
-    broken: false,
-    ended: false,
-};
+const MAY_READ: Readiness =
+    Readiness { readable: true, writable: false, broken: false, ended: false };
 
 /// Interest of a socket that is read: bytes, and the end of the stream.
 const TO_READ: EventFlags = EventFlags::IN.union(EventFlags::RDHUP);
@@ -65,13 +61,7 @@ impl Epoll {
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
-        Ok(Self {
-            poll,
-            waker,
-            options,
-            listener: None,
-            arrivals: None,
-        })
+        Ok(Self { poll, waker, options, listener: None, arrivals: None })
     }
 
     /// Accepts connections from `listener`.
@@ -251,10 +241,7 @@ impl<S: Shard> EpollDriver<S> {
         let mut interest = EventFlags::empty();
         interest.set(
             TO_READ,
-            entry.lingering
-                || entry
-                    .connection
-                    .wants_to_read(io, options.backlog_limit_bytes),
+            entry.lingering || entry.connection.wants_to_read(io, options.backlog_limit_bytes),
         );
         interest.set(EventFlags::OUT, entry.connection.wants_to_write());
         if interest != entry.interest {
@@ -420,11 +407,7 @@ impl<S: Shard> EpollDriver<S> {
         }
         kernel::epoll_add(&self.poll, &socket, id.key(), interest)?;
         let connection = PolledConnection::new(socket, id, connecting);
-        self.entries[index] = Some(EpollConnection {
-            connection,
-            interest,
-            lingering: false,
-        });
+        self.entries[index] = Some(EpollConnection { connection, interest, lingering: false });
         Ok(())
     }
 

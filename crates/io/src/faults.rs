@@ -58,11 +58,7 @@ impl Armed {
     /// Arms these points.
     pub fn new(points: &[FailPoint]) -> Self {
         let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-        *state() = Some(State {
-            points: points.to_vec(),
-            calls: BTreeMap::new(),
-            hits: 0,
-        });
+        *state() = Some(State { points: points.to_vec(), calls: BTreeMap::new(), hits: 0 });
         IS_ARMED.store(true, Ordering::Release);
         Self { _alone: alone }
     }
@@ -74,10 +70,7 @@ impl Armed {
 
     /// How many calls of each kind the chosen threads have made.
     pub fn all_calls(&self) -> BTreeMap<SystemCall, u64> {
-        state()
-            .as_ref()
-            .map(|state| state.calls.clone())
-            .unwrap_or_default()
+        state().as_ref().map(|state| state.calls.clone()).unwrap_or_default()
     }
 
     /// How many calls have failed.

@@ -152,11 +152,7 @@ pub(crate) fn take_port_late(socket: &OwnedFd) -> Result<(), Errno> {
 /// The process at the other end of a unix socket. `None` where there is no other end, and where it
 /// is out of sight, in another container.
 pub(crate) fn peer_process(socket: &OwnedFd) -> Option<NonZeroI32> {
-    let mut peer = libc::ucred {
-        pid: 0,
-        uid: 0,
-        gid: 0,
-    };
+    let mut peer = libc::ucred { pid: 0, uid: 0, gid: 0 };
     let mut length = size_of_val(&peer) as libc::socklen_t;
     // SAFETY: the kernel writes at most `length` bytes to `peer`, which has that size and for which
     // every pattern of bits is a value; the descriptor is open as long as it is borrowed. Not by

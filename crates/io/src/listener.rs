@@ -59,11 +59,7 @@ pub fn listen(address: impl Into<Address>) -> io::Result<Listener> {
             (address, Some(file))
         }
     };
-    Ok(Listener {
-        _file: file,
-        socket,
-        local_address,
-    })
+    Ok(Listener { _file: file, socket, local_address })
 }
 
 fn listen_on_port(socket: &OwnedFd, address: &SocketAddr) -> io::Result<Address> {
@@ -98,11 +94,7 @@ impl Listener {
         let sibling = |_| {
             let socket = socket::open(&self.local_address)?;
             kernel::share_port(&socket)?;
-            Ok(Self {
-                _file: None,
-                local_address: listen_on_port(&socket, &address)?,
-                socket,
-            })
+            Ok(Self { _file: None, local_address: listen_on_port(&socket, &address)?, socket })
         };
         let siblings: io::Result<Vec<_>> = (1..count.get()).map(sibling).collect();
         let mut all = siblings?;

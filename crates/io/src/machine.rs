@@ -12,9 +12,7 @@ use std::num::NonZeroU64;
 /// The machine's, where it has more processors than can be asked about.
 pub fn allowed_cpus() -> io::Result<Vec<usize>> {
     let set = sched_getaffinity(None)?;
-    Ok((0..CpuSet::MAX_CPU)
-        .filter(|&cpu| set.is_set(cpu))
-        .collect())
+    Ok((0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect())
 }
 
 /// Lets the calling thread run on these processors only.
@@ -78,9 +76,6 @@ mod tests {
     fn the_descriptor_limit_becomes_the_hard_limit() {
         let limit = raise_descriptor_limit().unwrap();
         let now = getrlimit(Resource::Nofile);
-        assert_eq!(
-            (now.current, limit),
-            (now.maximum, now.maximum.unwrap_or(u64::MAX))
-        );
+        assert_eq!((now.current, limit), (now.maximum, now.maximum.unwrap_or(u64::MAX)));
     }
 }

@@ -20,10 +20,7 @@ struct Shared<T> {
 impl<T> Mailbox<T> {
     /// An empty mailbox of the shard that `waker` calls.
     pub fn new(waker: Waker) -> Self {
-        Self(Arc::new(Shared {
-            queue: Mutex::new(Vec::new()),
-            waker,
-        }))
+        Self(Arc::new(Shared { queue: Mutex::new(Vec::new()), waker }))
     }
 
     /// Adds a value. Wakes the shard if the mailbox was empty; otherwise an earlier push has.

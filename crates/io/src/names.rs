@@ -15,9 +15,9 @@ pub(crate) fn find<T: Copy>(
     name_of: impl Fn(T) -> &'static str,
 ) -> Result<T, UnknownName> {
     let found = all.iter().find(|value| name_of(**value) == name);
-    found.copied().ok_or_else(|| UnknownName {
-        allowed: all.iter().map(|value| name_of(*value)).collect(),
-    })
+    found
+        .copied()
+        .ok_or_else(|| UnknownName { allowed: all.iter().map(|value| name_of(*value)).collect() })
 }
 
 #[cfg(test)]

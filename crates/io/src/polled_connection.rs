@@ -48,11 +48,7 @@ pub(crate) enum Read {
 
 impl PolledConnection {
     pub fn new(socket: OwnedFd, id: ConnectionId, connecting: Option<u64>) -> Self {
-        Self {
-            socket,
-            state: ConnectionState::new(id, connecting),
-            blocked: false,
-        }
+        Self { socket, state: ConnectionState::new(id, connecting), blocked: false }
     }
 
     /// Whether to read.
@@ -112,11 +108,7 @@ impl PolledConnection {
         if pending.close {
             self.state.end(ClosedBy::Us, &worker.io)?;
         }
-        if self.blocked {
-            ConnectionStatus::Continue(())
-        } else {
-            self.write(worker)
-        }
+        if self.blocked { ConnectionStatus::Continue(()) } else { self.write(worker) }
     }
 
     /// Reads once, behind what the last call left over.
@@ -143,9 +135,7 @@ impl PolledConnection {
     /// Acts on a read.
     #[inline]
     pub fn handle<S: Shard>(&mut self, read: Read, worker: &mut Worker<S>) -> ConnectionStatus {
-        let Worker {
-            shard, io, buffer, ..
-        } = worker;
+        let Worker { shard, io, buffer, .. } = worker;
         match read {
             Read::Bytes(count) => self.deliver(&buffer[..count], shard, io),
             Read::Nothing => ConnectionStatus::Continue(()),
@@ -162,12 +152,7 @@ impl PolledConnection {
         shard: &mut S,
         io: &mut IoContext,
     ) -> ConnectionStatus {
-        let Self {
-            socket,
-            state,
-            blocked,
-            ..
-        } = self;
+        let Self { socket, state, blocked, .. } = self;
         let id = state.id;
         let early = |io: &mut IoContext| write_early(socket, id, blocked, io);
         state.deliver(bytes, shard, io, early)
@@ -175,12 +160,7 @@ impl PolledConnection {
 
     /// Goes on reading, first with what was left over when the shard paused.
     fn resume<S: Shard>(&mut self, shard: &mut S, io: &mut IoContext) -> ConnectionStatus {
-        let Self {
-            socket,
-            state,
-            blocked,
-            ..
-        } = self;
+        let Self { socket, state, blocked, .. } = self;
         let id = state.id;
         let early = |io: &mut IoContext| write_early(socket, id, blocked, io);
         state.resume(shard, io, early)
@@ -226,9 +206,7 @@ impl PolledConnection {
             }
             match self.read(&mut worker.buffer, RecvFlags::DONTWAIT, &mut worker.io) {
                 Read::Bytes(count) => {
-                    let Worker {
-                        shard, io, buffer, ..
-                    } = worker;
+                    let Worker { shard, io, buffer, .. } = worker;
                     self.deliver(&buffer[..count], shard, io)?;
                 }
                 Read::Nothing | Read::End | Read::Failed(_) => break,

@@ -199,11 +199,7 @@ impl Ring {
             self.refill();
             kernel::ring_enter(&mut self.io, Some(0))?;
         }
-        let timeout_ns = if self.injector.is_empty() {
-            timeout_ns
-        } else {
-            Some(0)
-        };
+        let timeout_ns = if self.injector.is_empty() { timeout_ns } else { Some(0) };
         if timeout_ns == Some(0) && self.is_idle() {
             return Ok(());
         }
@@ -263,29 +259,17 @@ impl Ring {
         let goes_on = completion.goes_on();
         let event = match completion.operation {
             Operation::Cancel => return None,
-            Operation::Accept => Event::Accepted {
-                result: completion.into_descriptor(),
-                goes_on,
-            },
+            Operation::Accept => Event::Accepted { result: completion.into_descriptor(), goes_on },
             Operation::Wake => Event::Called { goes_on },
-            Operation::Connect(index) => Event::Connected {
-                index,
-                result: completion.result(),
-            },
-            Operation::Watch(index) => Event::Watched {
-                index,
-                result: completion.result(),
-            },
+            Operation::Connect(index) => Event::Connected { index, result: completion.result() },
+            Operation::Watch(index) => Event::Watched { index, result: completion.result() },
             Operation::Receive(index) => Event::Received {
                 index,
                 result: self.received(completion),
                 left_more: completion.left_more(),
                 goes_on,
             },
-            Operation::Send(index) => Event::Sent {
-                index,
-                result: self.sent(index, completion),
-            },
+            Operation::Send(index) => Event::Sent { index, result: self.sent(index, completion) },
         };
         Some(event)
     }

@@ -54,11 +54,8 @@ fn serve_alone<S: Shard>(
     make_shard: impl Fn(ShardPlace) -> S,
 ) -> io::Result<IoStatistics> {
     options.pin(0)?;
-    let mut place = ShardPlace {
-        thread: 0,
-        driver: options.event_loop(),
-        waker: options.shutdown.waker()?,
-    };
+    let mut place =
+        ShardPlace { thread: 0, driver: options.event_loop(), waker: options.shutdown.waker()? };
     let driver = EventLoop::new(&mut place, options.driver)?.accept_from(listener)?;
     driver.run(make_shard(place))
 }

@@ -158,8 +158,7 @@ impl<S: Shard> Simulated<S> {
     /// Bytes that the peer has sent and the driver has not read.
     pub fn unread_bytes(&self, id: ConnectionId) -> usize {
         let peer = self.peers.get(id.index as usize);
-        peer.and_then(|peer| peer.as_ref())
-            .map_or(0, |peer| peer.sent.len() + peer.leftover.len())
+        peer.and_then(|peer| peer.as_ref()).map_or(0, |peer| peer.sent.len() + peer.leftover.len())
     }
 
     /// Bytes that the shard has put out and the network has not taken.
@@ -308,10 +307,7 @@ impl<S: Shard> Simulated<S> {
         if !is_open || peer.sent.is_empty() || backlog_bytes > BACKLOG_LIMIT_BYTES {
             return false;
         }
-        let count = peer
-            .sent
-            .len()
-            .min(RECEIVE_BUFFER_BYTES - peer.leftover.len());
+        let count = peer.sent.len().min(RECEIVE_BUFFER_BYTES - peer.leftover.len());
         let mut bytes = mem::take(&mut peer.leftover);
         bytes.extend_from_slice(&peer.sent[..count]);
         peer.sent.drain(..count);

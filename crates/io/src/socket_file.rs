@@ -42,11 +42,7 @@ impl SocketFile {
         .map_err(|error| at(&path, error))?;
         rustix::net::listen(socket, backlog)?;
         let file = fs::symlink_metadata(&path)?;
-        Ok(Self {
-            path,
-            device: file.dev(),
-            inode: file.ino(),
-        })
+        Ok(Self { path, device: file.dev(), inode: file.ino() })
     }
 }
 
@@ -78,10 +74,7 @@ fn lock_folder(path: &Path) -> io::Result<Option<File>> {
             Ok(()) | Err(_) => return Ok(Some(folder)),
         }
     }
-    let text = format!(
-        "{}: its folder is locked by another process",
-        path.display()
-    );
+    let text = format!("{}: its folder is locked by another process", path.display());
     Err(io::Error::new(ErrorKind::ResourceBusy, text))
 }
 

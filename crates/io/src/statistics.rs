@@ -68,25 +68,10 @@ mod tests {
 
     #[test]
     fn a_warm_up_is_left_out_by_subtracting() {
-        let warm_up = IoStatistics {
-            reads: 3,
-            busy_ns: 70,
-            ..IoStatistics::default()
-        };
+        let warm_up = IoStatistics { reads: 3, busy_ns: 70, ..IoStatistics::default() };
         let mut whole = warm_up;
-        whole += IoStatistics {
-            reads: 2,
-            busy_ns: 30,
-            ..IoStatistics::default()
-        };
+        whole += IoStatistics { reads: 2, busy_ns: 30, ..IoStatistics::default() };
         let window = whole - warm_up;
-        assert_eq!(
-            window,
-            IoStatistics {
-                reads: 2,
-                busy_ns: 30,
-                ..IoStatistics::default()
-            }
-        );
+        assert_eq!(window, IoStatistics { reads: 2, busy_ns: 30, ..IoStatistics::default() });
     }
 }

@@ -64,13 +64,7 @@ impl Uring {
     /// The machine's: no descriptor or memory can be had, the kernel is older than Linux 6.1, or
     /// io_uring is not allowed here. [`UringRefusal::of`] tells the last two from the others.
     pub fn new(waker: Waker, options: IoOptions) -> io::Result<Self> {
-        Ok(Self {
-            ring: Ring::new()?,
-            waker,
-            options,
-            listener: None,
-            arrivals: None,
-        })
+        Ok(Self { ring: Ring::new()?, waker, options, listener: None, arrivals: None })
     }
 
     /// Accepts connections from `listener`.
@@ -183,12 +177,9 @@ impl<S: Shard> UringDriver<S> {
     #[inline]
     fn on_event(&mut self, event: Event) {
         match event {
-            Event::Received {
-                index,
-                result,
-                left_more,
-                goes_on,
-            } => self.on_received(index, result, left_more, goes_on),
+            Event::Received { index, result, left_more, goes_on } => {
+                self.on_received(index, result, left_more, goes_on)
+            }
             Event::Sent { index, result } => self.on_sent(index, result),
             Event::Called { goes_on: true } => {}
             Event::Called { goes_on: false } => self.ring.listen(self.worker.waker.event()),

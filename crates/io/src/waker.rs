@@ -40,10 +40,7 @@ impl WakeBatch {
             held.get_or_insert_default();
             begins
         });
-        Self {
-            is_outermost,
-            of_this_thread: PhantomData,
-        }
+        Self { is_outermost, of_this_thread: PhantomData }
     }
 }
 
@@ -170,9 +167,7 @@ impl Waker {
     #[inline]
     pub(crate) fn fall_asleep(&self) -> bool {
         let state = &self.0.state;
-        state
-            .compare_exchange(AWAKE, ASLEEP, Ordering::AcqRel, Ordering::Acquire)
-            .is_ok()
+        state.compare_exchange(AWAKE, ASLEEP, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
     /// The driver is awake. True: it was called since the last time it asked.

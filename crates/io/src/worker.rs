@@ -52,11 +52,7 @@ impl<S: Shard> Worker<S> {
         if self.options.wait == Wait::Spin || self.io.has_work() {
             return Some(0);
         }
-        let deadlines = [
-            self.shard.next_deadline(),
-            own_deadline_ns,
-            self.leave_at_ns,
-        ];
+        let deadlines = [self.shard.next_deadline(), own_deadline_ns, self.leave_at_ns];
         let nearest_ns = deadlines.into_iter().flatten().min()?;
         Some(nearest_ns.saturating_sub(now_ns.unwrap_or_else(clock_ns)))
     }
@@ -121,9 +117,8 @@ impl<S: Shard> Worker<S> {
     #[cold]
     fn has_drained(&mut self, written: impl FnOnce(&IoContext) -> bool) -> bool {
         let now_ns = clock_ns();
-        let leave_at_ns = *self
-            .leave_at_ns
-            .get_or_insert(now_ns.saturating_add(self.options.drain_ns));
+        let leave_at_ns =
+            *self.leave_at_ns.get_or_insert(now_ns.saturating_add(self.options.drain_ns));
         let idle = !self.io.has_work() && !self.shard.has_outstanding();
         if idle && written(&self.io) {
             return true;

@@ -36,10 +36,7 @@ struct State {
 impl WorkerSlots {
     /// No slot yet. `acceptor` is called when one becomes free that it has asked for.
     pub fn new(acceptor: Waker) -> Self {
-        Self {
-            state: Mutex::default(),
-            acceptor,
-        }
+        Self { state: Mutex::default(), acceptor }
     }
 
     /// A free slot, the one left last: its thread's memory is the warmest.

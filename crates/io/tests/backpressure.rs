@@ -75,10 +75,7 @@ fn two_ends_that_write_before_they_read_do_not_lock_up() {
             let client = connecting(
                 client_kind,
                 // The client's whole output is its backlog, and it has to read meanwhile.
-                IoOptions {
-                    backlog_limit_bytes: REQUESTS,
-                    ..IoOptions::default()
-                },
+                IoOptions { backlog_limit_bytes: REQUESTS, ..IoOptions::default() },
                 dialling(server.address, |event, stage| {
                     if let Event::Opened(id, _) = event {
                         stage.io.output(*id).extend_from_slice(&pattern(REQUESTS));
@@ -97,25 +94,21 @@ fn a_connection_that_paused_is_not_read_until_it_resumes() {
     for kind in KINDS {
         let mut resumed = false;
         let mut id: Option<ConnectionId> = None;
-        let server = accepting(
-            kind,
-            IoOptions::default(),
-            move |event, stage| match event {
-                Event::Received(_, _) if !resumed => {
-                    stage.consumed = Some(1);
-                    stage.after = AfterRead::Pause;
-                    *stage.has_outstanding = true;
+        let server = accepting(kind, IoOptions::default(), move |event, stage| match event {
+            Event::Received(_, _) if !resumed => {
+                stage.consumed = Some(1);
+                stage.after = AfterRead::Pause;
+                *stage.has_outstanding = true;
+            }
+            Event::Opened(opened, _) => id = Some(*opened),
+            Event::Woken { .. } => {
+                if let Some(id) = id {
+                    resumed = true;
+                    stage.io.resume(id);
                 }
-                Event::Opened(opened, _) => id = Some(*opened),
-                Event::Woken { .. } => {
-                    if let Some(id) = id {
-                        resumed = true;
-                        stage.io.resume(id);
-                    }
-                }
-                _ => {}
-            },
-        );
+            }
+            _ => {}
+        });
         let mut client = peer(server.address);
         let id = server.opened();
         client.write_all(b"ab").unwrap();
@@ -124,11 +117,7 @@ fn a_connection_that_paused_is_not_read_until_it_resumes() {
 
         server.waker.wake();
         let told = server.find(|event| *event != Event::Woken { stopping: false });
-        assert_eq!(
-            told,
-            Event::Received(id, b"b".to_vec()),
-            "the rest, without a new read"
-        );
+        assert_eq!(told, Event::Received(id, b"b".to_vec()), "the rest, without a new read");
         assert_eq!(server.next(), Event::Received(id, b"cd".to_vec()));
         server.stop();
     }
@@ -138,19 +127,15 @@ fn a_connection_that_paused_is_not_read_until_it_resumes() {
 fn the_deadline_of_a_shard_is_kept_while_its_peer_does_not_read() {
     for kind in KINDS {
         let (due, was_due) = channel();
-        let server = accepting(
-            kind,
-            IoOptions::default(),
-            move |event, stage| match event {
-                Event::Opened(id, _) => {
-                    let output = stage.io.output(*id);
-                    output.extend_from_slice(&pattern(MORE_THAN_THE_KERNEL_HOLDS));
-                    *stage.deadline_ns = Some(stage.io.now_ns() + 1_000_000);
-                }
-                Event::Woken { .. } if stage.deadline_ns.take().is_some() => due.send(()).unwrap(),
-                _ => {}
-            },
-        );
+        let server = accepting(kind, IoOptions::default(), move |event, stage| match event {
+            Event::Opened(id, _) => {
+                let output = stage.io.output(*id);
+                output.extend_from_slice(&pattern(MORE_THAN_THE_KERNEL_HOLDS));
+                *stage.deadline_ns = Some(stage.io.now_ns() + 1_000_000);
+            }
+            Event::Woken { .. } if stage.deadline_ns.take().is_some() => due.send(()).unwrap(),
+            _ => {}
+        });
         let client = peer(server.address);
         was_due.recv().unwrap();
         drop(client);
@@ -161,16 +146,11 @@ fn the_deadline_of_a_shard_is_kept_while_its_peer_does_not_read() {
 #[test]
 fn a_shard_that_can_use_nothing_of_a_full_buffer_loses_the_connection() {
     for kind in KINDS {
-        let server = accepting(kind, IoOptions::default(), |_, stage| {
-            stage.consumed = Some(0)
-        });
+        let server = accepting(kind, IoOptions::default(), |_, stage| stage.consumed = Some(0));
         let mut client = peer(server.address);
         // Fails once the other end has closed; how much was taken until then is not the question.
         let _ = client.write_all(&pattern(4 * RECEIVE_BUFFER_BYTES));
-        assert_eq!(
-            server.closed(),
-            Why::Failed(std::io::ErrorKind::InvalidData)
-        );
+        assert_eq!(server.closed(), Why::Failed(std::io::ErrorKind::InvalidData));
         server.stop();
     }
 }

@@ -37,10 +37,7 @@ fn waits_and_says_goodbye(overs: Arc<AtomicU64>) -> impl FnMut(&Event, &mut Stag
 fn until_the_drain_is_over_all_goes_on_and_then_last_words_arrive() {
     for kind in KINDS {
         let overs = Arc::new(AtomicU64::new(0));
-        let options = IoOptions {
-            drain_ns: 300_000_000,
-            ..IoOptions::default()
-        };
+        let options = IoOptions { drain_ns: 300_000_000, ..IoOptions::default() };
         let server = accepting(kind, options, waits_and_says_goodbye(Arc::clone(&overs)));
         let mut client = peer(server.address);
         server.opened();
@@ -62,10 +59,7 @@ fn until_the_drain_is_over_all_goes_on_and_then_last_words_arrive() {
 fn stop_now_does_not_wait_for_the_drain() {
     for kind in KINDS {
         let overs = Arc::new(AtomicU64::new(0));
-        let options = IoOptions {
-            drain_ns: u64::MAX,
-            ..IoOptions::default()
-        };
+        let options = IoOptions { drain_ns: u64::MAX, ..IoOptions::default() };
         let server = accepting(kind, options, waits_and_says_goodbye(Arc::clone(&overs)));
         let mut client = peer(server.address);
         server.opened();
@@ -109,10 +103,7 @@ impl Shard for OnceEach {
 
     fn received(&mut self, id: ConnectionId, bytes: &[u8], io: &mut IoContext) -> Received {
         io.output(id).extend_from_slice(bytes);
-        Received {
-            consumed: bytes.len(),
-            after: AfterRead::Close,
-        }
+        Received { consumed: bytes.len(), after: AfterRead::Close }
     }
 
     fn closed(&mut self, _: ConnectionId, _: Closed, _: &mut IoContext) {
@@ -137,9 +128,8 @@ fn a_connection_in_the_listeners_queue_is_served_although_the_server_was_stopped
     for io in CHOICES {
         for threads in [1, 3] {
             let listener = listen(loopback()).unwrap();
-            let mut clients: Vec<_> = (0..CLIENTS)
-                .map(|_| peer(listener.local_address().tcp().unwrap()))
-                .collect();
+            let mut clients: Vec<_> =
+                (0..CLIENTS).map(|_| peer(listener.local_address().tcp().unwrap())).collect();
             let shutdown = ShutdownHandle::new();
             let mut options = ServeOptions::new(shutdown.clone());
             options.io = io;

@@ -11,28 +11,15 @@ fn bytes_go_there_and_back_between_all_pairs_of_drivers() {
     for server_kind in KINDS {
         for client_kind in KINDS {
             let server = accepting(server_kind, IoOptions::default(), echo);
-            let client = connecting(
-                client_kind,
-                IoOptions::default(),
-                dialling(server.address, hello),
-            );
+            let client =
+                connecting(client_kind, IoOptions::default(), dialling(server.address, hello));
             let id = client.opened();
-            assert_eq!(
-                client.received(5),
-                b"hello",
-                "{client_kind:?} to {server_kind:?}"
-            );
+            assert_eq!(client.received(5), b"hello", "{client_kind:?} to {server_kind:?}");
             assert_eq!(id.generation, 0);
             let sent = client.stop();
             let echoed = server.stop();
-            assert_eq!(
-                (sent.sent_bytes, sent.received_bytes, sent.accepted),
-                (5, 5, 0)
-            );
-            assert_eq!(
-                (echoed.sent_bytes, echoed.received_bytes, echoed.accepted),
-                (5, 5, 1)
-            );
+            assert_eq!((sent.sent_bytes, sent.received_bytes, sent.accepted), (5, 5, 0));
+            assert_eq!((echoed.sent_bytes, echoed.received_bytes, echoed.accepted), (5, 5, 1));
         }
     }
 }
@@ -143,18 +130,12 @@ fn what_is_left_over_comes_again_with_more_behind_it() {
 #[test]
 fn a_spinning_driver_does_the_same() {
     for kind in KINDS {
-        let options = IoOptions {
-            wait: Wait::Spin,
-            ..IoOptions::default()
-        };
+        let options = IoOptions { wait: Wait::Spin, ..IoOptions::default() };
         let server = accepting(kind, options, echo);
         let client = connecting(kind, options, dialling(server.address, hello));
         assert_eq!(client.received(5), b"hello");
         let statistics = client.stop();
-        assert!(
-            statistics.turns >= 2,
-            "start and answer are work, idle rounds are not"
-        );
+        assert!(statistics.turns >= 2, "start and answer are work, idle rounds are not");
         server.stop();
     }
 }

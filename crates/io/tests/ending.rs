@@ -15,10 +15,7 @@ fn closing_writes_everything_first() {
     for kind in KINDS {
         let server = accepting(kind, IoOptions::default(), |event, stage| {
             if let Event::Received(id, _) = event {
-                stage
-                    .io
-                    .output(*id)
-                    .extend_from_slice(&pattern(MORE_THAN_ONE_WRITE));
+                stage.io.output(*id).extend_from_slice(&pattern(MORE_THAN_ONE_WRITE));
                 stage.after = AfterRead::Close;
             }
         });
@@ -82,9 +79,8 @@ fn the_last_bytes_reach_a_peer_that_goes_on_sending() {
 
 #[test]
 fn aborting_drops_the_output_and_resets() {
-    for (kind, after) in KINDS
-        .map(|kind| [(kind, AfterRead::Continue), (kind, AfterRead::Pause)])
-        .concat()
+    for (kind, after) in
+        KINDS.map(|kind| [(kind, AfterRead::Continue), (kind, AfterRead::Pause)]).concat()
     {
         let server = accepting(kind, IoOptions::default(), move |event, stage| {
             if let Event::Received(id, _) = event {
@@ -107,10 +103,7 @@ fn a_peer_that_has_said_all_still_gets_its_answer() {
     for kind in KINDS {
         let server = accepting(kind, IoOptions::default(), |event, stage| {
             if let Event::Received(id, _) = event {
-                stage
-                    .io
-                    .output(*id)
-                    .extend_from_slice(&pattern(MORE_THAN_ONE_WRITE));
+                stage.io.output(*id).extend_from_slice(&pattern(MORE_THAN_ONE_WRITE));
             }
         });
         let mut client = peer(server.address);
@@ -127,15 +120,8 @@ fn a_peer_that_has_said_all_still_gets_its_answer() {
 #[test]
 fn a_reset_is_reported_as_one() {
     for kind in KINDS {
-        for (paused, wait) in [
-            (false, Wait::Sleep),
-            (true, Wait::Sleep),
-            (true, Wait::Spin),
-        ] {
-            let options = IoOptions {
-                wait,
-                ..IoOptions::default()
-            };
+        for (paused, wait) in [(false, Wait::Sleep), (true, Wait::Sleep), (true, Wait::Spin)] {
+            let options = IoOptions { wait, ..IoOptions::default() };
             let server = accepting(kind, options, move |_, stage| {
                 if paused {
                     stage.after = AfterRead::Pause;
@@ -145,11 +131,7 @@ fn a_reset_is_reported_as_one() {
             client.write_all(b"x").unwrap();
             server.received(1);
             reset(client);
-            assert_eq!(
-                server.closed(),
-                Why::Failed(ErrorKind::ConnectionReset),
-                "{kind:?}"
-            );
+            assert_eq!(server.closed(), Why::Failed(ErrorKind::ConnectionReset), "{kind:?}");
             server.stop();
         }
     }
@@ -160,23 +142,19 @@ fn a_peers_last_words_are_heard_when_writing_to_it_fails() {
     for kind in KINDS {
         let (gone, is_gone) = channel();
         let mut id: Option<ConnectionId> = None;
-        let server = accepting(
-            kind,
-            IoOptions::default(),
-            move |event, stage| match event {
-                Event::Opened(opened, _) => {
-                    id = Some(*opened);
-                    *stage.has_outstanding = true;
+        let server = accepting(kind, IoOptions::default(), move |event, stage| match event {
+            Event::Opened(opened, _) => {
+                id = Some(*opened);
+                *stage.has_outstanding = true;
+            }
+            Event::Woken { stopping: false } => {
+                if let Some(id) = id {
+                    is_gone.recv().unwrap();
+                    stage.io.output(id).extend_from_slice(b"too late");
                 }
-                Event::Woken { stopping: false } => {
-                    if let Some(id) = id {
-                        is_gone.recv().unwrap();
-                        stage.io.output(id).extend_from_slice(b"too late");
-                    }
-                }
-                _ => {}
-            },
-        );
+            }
+            _ => {}
+        });
         let mut client = peer(server.address);
         let id = server.opened();
         server.waker.wake();
@@ -194,10 +172,7 @@ fn a_connect_that_is_refused_ends_with_its_token() {
     let nobody = TcpListener::bind(loopback()).unwrap().local_addr().unwrap();
     for kind in KINDS {
         let client = connecting(kind, IoOptions::default(), dialling(nobody, listens));
-        assert_eq!(
-            client.closed(),
-            Why::NotConnected(7, ErrorKind::ConnectionRefused)
-        );
+        assert_eq!(client.closed(), Why::NotConnected(7, ErrorKind::ConnectionRefused));
         assert_eq!(client.stop().reads, 0);
     }
 }
@@ -207,16 +182,9 @@ fn a_connect_that_takes_too_long_is_given_up() {
     // A listener whose queue is full answers no further connection.
     let full = full_listener();
     for kind in KINDS {
-        let options = IoOptions {
-            connect_timeout_ns: 20_000_000,
-            ..IoOptions::default()
-        };
+        let options = IoOptions { connect_timeout_ns: 20_000_000, ..IoOptions::default() };
         let client = connecting(kind, options, dialling(full.address, listens));
-        assert_eq!(
-            client.closed(),
-            Why::NotConnected(7, ErrorKind::TimedOut),
-            "{kind:?}"
-        );
+        assert_eq!(client.closed(), Why::NotConnected(7, ErrorKind::TimedOut), "{kind:?}");
         client.stop();
     }
 }
@@ -228,10 +196,7 @@ fn a_connect_in_progress_when_its_driver_ends_is_reported() {
         let client = connecting(kind, IoOptions::default(), dialling(full.address, listens));
         client.find(|event| *event == Event::Woken { stopping: false });
         client.waker.stop();
-        assert_eq!(
-            client.closed(),
-            Why::NotConnected(7, ErrorKind::ConnectionAborted)
-        );
+        assert_eq!(client.closed(), Why::NotConnected(7, ErrorKind::ConnectionAborted));
         client.join();
     }
 }
@@ -248,10 +213,7 @@ fn a_connect_can_be_taken_back() {
                 stage.io.abort(id);
             }
         });
-        assert_eq!(
-            client.closed(),
-            Why::NotConnected(9, ErrorKind::ConnectionAborted)
-        );
+        assert_eq!(client.closed(), Why::NotConnected(9, ErrorKind::ConnectionAborted));
         client.stop();
     }
 }
@@ -274,10 +236,7 @@ fn the_blocking_driver_refuses_a_second_connection_and_takes_the_next() {
         }),
     );
     let (first, _) = listener.accept().unwrap();
-    assert_eq!(
-        client.closed(),
-        Why::NotConnected(8, ErrorKind::Unsupported)
-    );
+    assert_eq!(client.closed(), Why::NotConnected(8, ErrorKind::Unsupported));
     drop(first);
     assert_eq!(client.closed(), Why::Peer);
     assert_eq!(client.opened().generation, 1, "the place is used again");
@@ -338,9 +297,5 @@ fn full_listener() -> FullListener {
     listen(&socket, 0).unwrap();
     let address = getsockname(&socket).unwrap().try_into().unwrap();
     let waiting = vec![std::net::TcpStream::connect(address).unwrap()];
-    FullListener {
-        address,
-        _socket: socket,
-        _waiting: waiting,
-    }
+    FullListener { address, _socket: socket, _waiting: waiting }
 }

@@ -25,10 +25,7 @@ impl Shard for CountsErrors {
     fn received(&mut self, id: ConnectionId, bytes: &[u8], io: &mut IoContext) -> Received {
         let errors = io.statistics().accept_errors.min(9) as u8;
         io.output(id).resize(bytes.len(), errors);
-        Received {
-            consumed: bytes.len(),
-            after: AfterRead::Continue,
-        }
+        Received { consumed: bytes.len(), after: AfterRead::Continue }
     }
 
     fn writable(&mut self, _: ConnectionId, _: &mut IoContext) {}
@@ -62,10 +59,7 @@ fn backs_off(io: Io) {
     shutdown.stop();
     let statistics = server.join().unwrap();
     assert_eq!(statistics.accepted, 2);
-    assert!(
-        (1..100).contains(&statistics.accept_errors),
-        "it did not spin"
-    );
+    assert!((1..100).contains(&statistics.accept_errors), "it did not spin");
 
     // The thread that accepts for others is not heard of before the end.
     let (address, shutdown, server) = start(io, together);

@@ -42,10 +42,8 @@ impl Service for Echo {
     }
 
     fn methods(&self) -> &'static [MethodDescriptor] {
-        const METHODS: &[MethodDescriptor] = &[MethodDescriptor {
-            name: "Say",
-            kind: HandlerKind::Inline,
-        }];
+        const METHODS: &[MethodDescriptor] =
+            &[MethodDescriptor { name: "Say", kind: HandlerKind::Inline }];
         METHODS
     }
 
@@ -90,10 +88,7 @@ struct Alarm {
 impl Shard for Alarm {
     fn opened(&mut self, _: ConnectionId, _: Opened, _: &mut IoContext) {}
     fn received(&mut self, _: ConnectionId, _: &[u8], _: &mut IoContext) -> Received {
-        Received {
-            consumed: 0,
-            after: AfterRead::Close,
-        }
+        Received { consumed: 0, after: AfterRead::Close }
     }
     fn writable(&mut self, _: ConnectionId, _: &mut IoContext) {}
     fn closed(&mut self, _: ConnectionId, _: Closed, _: &mut IoContext) {}

@@ -85,10 +85,7 @@ impl Service for Sink {
     }
 
     fn methods(&self) -> &'static [MethodDescriptor] {
-        &[MethodDescriptor {
-            name: "Take",
-            kind: HandlerKind::Inline,
-        }]
+        &[MethodDescriptor { name: "Take", kind: HandlerKind::Inline }]
     }
 
     fn call(&self, _: usize, request: &[u8], _: &Context<'_>, reply: Reply<'_>) {
@@ -118,11 +115,7 @@ fn a_message_for_which_there_is_no_memory_costs_its_call_or_its_connection() {
 
 /// The code of a large call and the number of allocations that failed.
 fn take_with_failure(io: Io, number: u64) -> (Code, u64) {
-    let services = Server::builder()
-        .add_service(Sink)
-        .limits(Limits::internet())
-        .build()
-        .unwrap();
+    let services = Server::builder().add_service(Sink).limits(Limits::internet()).build().unwrap();
     let listener = listen("127.0.0.1:0".parse::<std::net::SocketAddr>().unwrap()).unwrap();
     let target = listener.local_address().to_string();
     let shutdown = ShutdownHandle::new();

@@ -28,26 +28,19 @@ enum Report {
 
 impl Shard for Desk {
     fn opened(&mut self, _: ConnectionId, _: Opened, _: &mut IoContext) {
-        let _ = self
-            .reports
-            .send(Report::Opened(self.place.0, self.place.1));
+        let _ = self.reports.send(Report::Opened(self.place.0, self.place.1));
     }
 
     fn received(&mut self, id: ConnectionId, bytes: &[u8], io: &mut IoContext) -> Received {
         assert_ne!(bytes, b"panic", "on purpose");
         io.output(id).extend_from_slice(bytes);
-        Received {
-            consumed: bytes.len(),
-            after: AfterRead::Continue,
-        }
+        Received { consumed: bytes.len(), after: AfterRead::Continue }
     }
 
     fn writable(&mut self, _: ConnectionId, _: &mut IoContext) {}
 
     fn closed(&mut self, _: ConnectionId, _: Closed, _: &mut IoContext) {
-        let _ = self
-            .reports
-            .send(Report::Closed(self.place.0, self.place.1));
+        let _ = self.reports.send(Report::Closed(self.place.0, self.place.1));
     }
 
     fn woken(&mut self, _: &mut IoContext) {}
@@ -96,25 +89,14 @@ fn serving_with(choose: impl FnOnce(&mut ServeOptions)) -> Serving {
         let make = |place: ShardPlace| {
             let name = format!("{}-{}", place.driver, place.thread);
             let own = thread::current().name() == Some(name.as_str());
-            assert!(
-                own || options.threads.get() == 1,
-                "threads say what they are"
-            );
+            assert!(own || options.threads.get() == 1, "threads say what they are");
             let io = options.io;
             assert!(is_as_chosen(io, place.driver), "{io:?} {}", place.driver);
-            Desk {
-                place: (place.driver, place.thread),
-                reports: sender.clone(),
-            }
+            Desk { place: (place.driver, place.thread), reports: sender.clone() }
         };
         serve(listener, &options, make).unwrap()
     });
-    Serving {
-        address,
-        shutdown,
-        reports,
-        thread,
-    }
+    Serving { address, shutdown, reports, thread }
 }
 
 fn ask(client: &mut TcpStream, text: &[u8]) {
@@ -176,11 +158,9 @@ const CONNECTIONS_TO_MEET_BOTH: usize = 800;
 /// From then on each goes to either by chance.
 #[test]
 fn threads_that_accept_for_themselves_all_get_connections_and_serve_them_all() {
-    for (io, served_by) in [
-        (Io::Epoll, Driver::Epoll),
-        (Io::Uring, Driver::Uring),
-        (Io::Auto, Driver::Epoll),
-    ] {
+    for (io, served_by) in
+        [(Io::Epoll, Driver::Epoll), (Io::Uring, Driver::Uring), (Io::Auto, Driver::Epoll)]
+    {
         let server = serving_with(|options| {
             options.io = io;
             options.threads = NonZeroUsize::new(2).unwrap();
@@ -200,16 +180,9 @@ fn threads_that_accept_for_themselves_all_get_connections_and_serve_them_all() {
         }
         let statistics = server.stop();
         let accepted = clients.len() as u64;
-        assert_eq!(
-            (statistics.accepted, statistics.accept_errors),
-            (accepted, 0)
-        );
+        assert_eq!((statistics.accepted, statistics.accept_errors), (accepted, 0));
         let gone = TcpStream::connect(clients[0].peer_addr().unwrap()).unwrap_err();
-        assert_eq!(
-            gone.kind(),
-            ErrorKind::ConnectionRefused,
-            "no queue is left"
-        );
+        assert_eq!(gone.kind(), ErrorKind::ConnectionRefused, "no queue is left");
     }
 }
 
@@ -238,10 +211,7 @@ fn listeners_of_their_own_are_refused_in_words_where_there_is_no_use_for_them() 
         error.to_string()
     };
     let blocking = refuse(Io::Blocking, loopback().into());
-    assert!(
-        blocking.ends_with("SO_REUSEPORT is for epoll and uring"),
-        "{blocking}"
-    );
+    assert!(blocking.ends_with("SO_REUSEPORT is for epoll and uring"), "{blocking}");
     let folder = tempfile::tempdir().unwrap();
     let unix = refuse(Io::Epoll, Address::Unix(folder.path().join("echo")));
     assert!(unix.ends_with("SO_REUSEPORT is for TCP"), "{unix}");
@@ -297,20 +267,12 @@ fn auto_on_more_threads_gives_the_first_connections_threads_of_their_own() {
     }
     assert_eq!(
         places,
-        [
-            (Driver::Blocking, 0),
-            (Driver::Blocking, 1),
-            (Driver::Epoll, 0),
-            (Driver::Epoll, 1)
-        ]
+        [(Driver::Blocking, 0), (Driver::Blocking, 1), (Driver::Epoll, 0), (Driver::Epoll, 1)]
     );
 
     // One of them leaves, and the next connection gets its thread.
     drop(clients.remove(1));
-    assert_eq!(
-        server.reports.recv().unwrap(),
-        Report::Closed(Driver::Blocking, 1)
-    );
+    assert_eq!(server.reports.recv().unwrap(), Report::Closed(Driver::Blocking, 1));
     let mut next = comes_until_blocking(&server);
     ask(&mut next, b"served");
     server.stop();
@@ -324,10 +286,7 @@ fn comes_until_blocking(server: &Serving) -> TcpStream {
             return client;
         }
         drop(client);
-        assert!(matches!(
-            server.reports.recv().unwrap(),
-            Report::Closed(Driver::Epoll, _)
-        ));
+        assert!(matches!(server.reports.recv().unwrap(), Report::Closed(Driver::Epoll, _)));
     }
 }
 
@@ -371,10 +330,7 @@ fn a_stop_closes_every_connection_and_joins_every_thread() {
         }
         server.thread.join().unwrap();
         let reports: Vec<_> = server.reports.iter().collect();
-        let opened = reports
-            .iter()
-            .filter(|report| matches!(report, Report::Opened(..)))
-            .count();
+        let opened = reports.iter().filter(|report| matches!(report, Report::Opened(..))).count();
         assert_eq!((opened, reports.len() - opened), (6, 6), "each closed once");
     }
 }
@@ -400,10 +356,7 @@ fn a_server_keeps_to_its_processors() {
         let server = serving_with(|options| {
             options.io = io;
             options.cpus = vec![cpu];
-            options.driver = IoOptions {
-                wait: Wait::Sleep,
-                ..IoOptions::default()
-            };
+            options.driver = IoOptions { wait: Wait::Sleep, ..IoOptions::default() };
         });
         let mut client = peer(server.address);
         ask(&mut client, b"served");
@@ -414,12 +367,7 @@ fn a_server_keeps_to_its_processors() {
     options.io = Io::Epoll;
     options.cpus = vec![usize::MAX];
     let (reports, _) = channel();
-    let make = |place: ShardPlace| Desk {
-        place: (place.driver, place.thread),
-        reports: reports.clone(),
-    };
-    assert!(
-        serve(listener, &options, make).is_err(),
-        "no such processor"
-    );
+    let make =
+        |place: ShardPlace| Desk { place: (place.driver, place.thread), reports: reports.clone() };
+    assert!(serve(listener, &options, make).is_err(), "no such processor");
 }

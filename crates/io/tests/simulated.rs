@@ -50,10 +50,7 @@ impl Shard for Multiplier {
 }
 
 fn id(index: u32) -> ConnectionId {
-    ConnectionId {
-        index,
-        generation: 0,
-    }
+    ConnectionId { index, generation: 0 }
 }
 
 fn simulated() -> Simulated<Multiplier> {
@@ -70,10 +67,7 @@ fn what_the_peer_does_not_read_stops_what_it_sends() {
     }
     let unread = simulated.unread_bytes(deaf);
     let handled_bytes = (octets.len() - unread) * 200_000;
-    assert_eq!(
-        simulated.unwritten_bytes(deaf) + SOCKET_BYTES,
-        handled_bytes
-    );
+    assert_eq!(simulated.unwritten_bytes(deaf) + SOCKET_BYTES, handled_bytes);
     let backlog_bytes = BACKLOG_LIMIT_BYTES..BACKLOG_LIMIT_BYTES + 200_000;
     assert!(backlog_bytes.contains(&simulated.unwritten_bytes(deaf)));
     assert_eq!(simulated.shard().writable, 0);

@@ -21,10 +21,7 @@ struct Echo;
 impl Shard for Echo {
     fn received(&mut self, id: ConnectionId, bytes: &[u8], io: &mut IoContext) -> Received {
         io.output(id).extend_from_slice(bytes);
-        Received {
-            consumed: bytes.len(),
-            after: AfterRead::Continue,
-        }
+        Received { consumed: bytes.len(), after: AfterRead::Continue }
     }
     fn opened(&mut self, _: ConnectionId, _: Opened, _: &mut IoContext) {}
     fn writable(&mut self, _: ConnectionId, _: &mut IoContext) {}
@@ -45,10 +42,7 @@ impl Place {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("echo");
-        Self {
-            _folder: folder,
-            path,
-        }
+        Self { _folder: folder, path }
     }
 
     fn address(&self) -> Address {
@@ -134,16 +128,8 @@ fn a_socket_that_is_missing_or_without_a_listener_cannot_be_connected_to() {
     for kind in KINDS {
         let place = Place::new();
         let fails = |kind_of_error| {
-            let client = connecting(
-                kind,
-                IoOptions::default(),
-                dialling(place.address(), listens),
-            );
-            assert_eq!(
-                client.closed(),
-                Why::NotConnected(7, kind_of_error),
-                "{kind:?}"
-            );
+            let client = connecting(kind, IoOptions::default(), dialling(place.address(), listens));
+            assert_eq!(client.closed(), Why::NotConnected(7, kind_of_error), "{kind:?}");
             client.stop();
         };
         fails(ErrorKind::NotFound);
@@ -166,11 +152,7 @@ fn a_full_queue_is_not_waited_for_and_the_error_says_so() {
         rustix::net::bind(&server, &address).unwrap();
         rustix::net::listen(&server, 0).unwrap();
         let _first = UnixStream::connect(&place.path).unwrap();
-        let client = connecting(
-            kind,
-            IoOptions::default(),
-            dialling(place.address(), listens),
-        );
+        let client = connecting(kind, IoOptions::default(), dialling(place.address(), listens));
         let full = Why::NotConnected(7, ErrorKind::WouldBlock);
         assert_eq!(client.closed(), full, "{kind:?}");
         client.stop();
@@ -208,10 +190,7 @@ fn a_socket_that_is_served_is_left_alone_and_the_error_names_its_server() {
         let (shutdown, thread) = start(&place.path, io, 1);
         let (kind, text) = refusal(&place.path);
         assert_eq!(kind, ErrorKind::AddrInUse, "{io:?}");
-        assert!(
-            text.contains(&who) && text.ends_with(") listens there"),
-            "{text}"
-        );
+        assert!(text.contains(&who) && text.ends_with(") listens there"), "{text}");
         echoes(&place.path);
         shutdown.stop();
         thread.join().unwrap();

@@ -103,10 +103,7 @@ fn many_threads_push_and_nothing_is_lost() {
             let posting = posting.clone();
             thread::spawn(move || (0..EACH).for_each(|number| posting.push((thread, number))))
         });
-        threads
-            .collect::<Vec<_>>()
-            .into_iter()
-            .for_each(|thread| thread.join().unwrap());
+        threads.collect::<Vec<_>>().into_iter().for_each(|thread| thread.join().unwrap());
         let wakes = results.recv().unwrap();
         assert!((1..=THREADS * EACH).contains(&wakes));
         shard.join();
@@ -124,9 +121,7 @@ fn deadlines_are_met_in_order_and_never_early() {
             };
             let now_ns = stage.io.now_ns();
             if !std::mem::replace(&mut started, true) {
-                deadlines = [3_000_000, 1_000_000, 50_000, 1]
-                    .map(|in_ns| now_ns + in_ns)
-                    .into();
+                deadlines = [3_000_000, 1_000_000, 50_000, 1].map(|in_ns| now_ns + in_ns).into();
             }
             while deadlines.last().is_some_and(|&due_ns| due_ns <= now_ns) {
                 deadlines.pop();
@@ -144,20 +139,16 @@ fn deadlines_are_met_in_order_and_never_early() {
 
 #[test]
 fn a_blocking_shard_meets_its_deadline_while_it_waits_to_read() {
-    let server = accepting(
-        Kind::Blocking,
-        IoOptions::default(),
-        |event, stage| match event {
-            Event::Opened(_, _) => *stage.deadline_ns = Some(stage.io.now_ns() + 2_000_000),
-            Event::Woken { .. } => {
-                if let Some(due_ns) = stage.deadline_ns.take() {
-                    assert!(stage.io.now_ns() >= due_ns);
-                    stage.io.stop();
-                }
+    let server = accepting(Kind::Blocking, IoOptions::default(), |event, stage| match event {
+        Event::Opened(_, _) => *stage.deadline_ns = Some(stage.io.now_ns() + 2_000_000),
+        Event::Woken { .. } => {
+            if let Some(due_ns) = stage.deadline_ns.take() {
+                assert!(stage.io.now_ns() >= due_ns);
+                stage.io.stop();
             }
-            _ => {}
-        },
-    );
+        }
+        _ => {}
+    });
     let _client = peer(server.address);
     assert_eq!(server.closed(), Why::Us);
     server.join();
@@ -167,18 +158,14 @@ fn a_blocking_shard_meets_its_deadline_while_it_waits_to_read() {
 fn a_stop_lets_the_shard_say_its_last_words() {
     for kind in KINDS {
         let mut id: Option<ConnectionId> = None;
-        let server = accepting(
-            kind,
-            IoOptions::default(),
-            move |event, stage| match event {
-                Event::Opened(opened, _) => id = Some(*opened),
-                Event::Woken { stopping: true } => {
-                    let id = id.expect("the connection is there");
-                    stage.io.output(id).extend_from_slice(b"farewell");
-                }
-                _ => {}
-            },
-        );
+        let server = accepting(kind, IoOptions::default(), move |event, stage| match event {
+            Event::Opened(opened, _) => id = Some(*opened),
+            Event::Woken { stopping: true } => {
+                let id = id.expect("the connection is there");
+                stage.io.output(id).extend_from_slice(b"farewell");
+            }
+            _ => {}
+        });
         let mut client = peer(server.address);
         server.opened();
         server.waker.stop();
@@ -195,25 +182,21 @@ fn a_stop_waits_for_answers_that_are_outstanding() {
     for kind in KINDS {
         let mut id: Option<ConnectionId> = None;
         let mut stops = 0;
-        let server = accepting(
-            kind,
-            IoOptions::default(),
-            move |event, stage| match event {
-                Event::Received(asking, _) => {
-                    id = Some(*asking);
-                    *stage.has_outstanding = true;
+        let server = accepting(kind, IoOptions::default(), move |event, stage| match event {
+            Event::Received(asking, _) => {
+                id = Some(*asking);
+                *stage.has_outstanding = true;
+            }
+            Event::Woken { stopping: true } => {
+                stops += 1;
+                if stops == 2 {
+                    let id = id.expect("somebody asked");
+                    stage.io.output(id).extend_from_slice(b"at last");
+                    *stage.has_outstanding = false;
                 }
-                Event::Woken { stopping: true } => {
-                    stops += 1;
-                    if stops == 2 {
-                        let id = id.expect("somebody asked");
-                        stage.io.output(id).extend_from_slice(b"at last");
-                        *stage.has_outstanding = false;
-                    }
-                }
-                _ => {}
-            },
-        );
+            }
+            _ => {}
+        });
         let mut client = peer(server.address);
         client.write_all(b"?").unwrap();
         server.received(1);
@@ -230,10 +213,7 @@ fn a_stop_waits_for_answers_that_are_outstanding() {
 #[test]
 fn a_peer_that_never_reads_cannot_keep_a_driver_from_ending() {
     for kind in KINDS {
-        let options = IoOptions {
-            drain_ns: 20_000_000,
-            ..IoOptions::default()
-        };
+        let options = IoOptions { drain_ns: 20_000_000, ..IoOptions::default() };
         let server = accepting(kind, options, |event, stage| {
             if let Event::Opened(id, _) = event {
                 stage.io.output(*id).resize(32 << 20, 0);
@@ -275,7 +255,5 @@ fn run_client(target: std::net::SocketAddr) -> IoStatistics {
         has_outstanding: false,
     };
     let waker = Waker::new().unwrap();
-    blocking::connect_and_run(target, shard, waker, IoOptions::default())
-        .unwrap()
-        .1
+    blocking::connect_and_run(target, shard, waker, IoOptions::default()).unwrap().1
 }

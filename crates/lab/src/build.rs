@@ -90,11 +90,7 @@ pub fn prepare(
     }
     build(spawner, &subject, &variant, name, on_build)?;
     let version = version(spawner, &subject, &variant)?;
-    Ok(PreparedSubject {
-        subject,
-        variant,
-        version,
-    })
+    Ok(PreparedSubject { subject, variant, version })
 }
 
 /// What `subject` depends on and is not here, a line each with the command that installs it.
@@ -124,15 +120,9 @@ fn check(spawner: &Spawner, subject: &Subject, dependency: &Dependency) -> Resul
         return Ok(());
     }
     let program = dependency.command.join(" ");
-    let state = if found.succeeded() {
-        "is another version"
-    } else {
-        "does not run"
-    };
+    let state = if found.succeeded() { "is another version" } else { "does not run" };
     let install = &dependency.install;
-    Err(CellError::missing(format!(
-        "`{program}` {state}: {install}"
-    )))
+    Err(CellError::missing(format!("`{program}` {state}: {install}")))
 }
 
 fn build(

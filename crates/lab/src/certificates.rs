@@ -60,10 +60,7 @@ impl Certificates {
         let ca = folder.join("ca.pem");
         write(&ca, &authority.pem())?;
         let end = |name, params| signed(&authority, params, &ca, &folder.join(name));
-        Ok(Self {
-            server: end("server", server()?)?,
-            caller: end("caller", caller()?)?,
-        })
+        Ok(Self { server: end("server", server()?)?, caller: end("caller", caller()?)? })
     }
 }
 
@@ -92,9 +89,7 @@ fn named(name: &str, subject_names: &[&str]) -> Result<CertificateParams, rcgen:
     params.distinguished_name = DistinguishedName::new();
     params.distinguished_name.push(DnType::CommonName, name);
     // A clock before 1970 has other sorrows than certificates.
-    let since_1970 = SystemTime::now()
-        .duration_since(SystemTime::UNIX_EPOCH)
-        .unwrap_or_default();
+    let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let now = date_time_ymd(1970, 1, 1) + since_1970;
     params.not_before = now - BACKDATED;
     params.not_after = now + LIFETIME;
@@ -134,10 +129,7 @@ fn write(file: &Path, pem: &str) -> Result<(), CertificateError> {
         .mode(0o600)
         .open(file)
         .and_then(|mut open| open.write_all(pem.as_bytes()));
-    written.map_err(|error| CertificateError::Unwritten {
-        file: file.to_owned(),
-        error,
-    })
+    written.map_err(|error| CertificateError::Unwritten { file: file.to_owned(), error })
 }
 
 #[cfg(test)]

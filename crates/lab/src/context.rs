@@ -83,10 +83,7 @@ impl RunContext {
     ) -> Result<Process, CellError> {
         invocation.cpus.clone_from(&limits.cpus);
         invocation.request.clone_from(&self.request);
-        invocation
-            .environment
-            .request_file
-            .clone_from(&self.request.bytes);
+        invocation.environment.request_file.clone_from(&self.request.bytes);
         let group = self.groups.create(limits).map_err(CellError::failed)?;
         let process = self.spawner.spawn(&invocation, group);
         process.map_err(|error| error.into_cell_error(CellError::failed))
@@ -95,11 +92,7 @@ impl RunContext {
     /// Only a server under test is limited beyond its CPUs.
     pub fn server_limits(&self, is_tested: bool) -> ProcessLimits {
         let threads = whole_cpus(self.server_cpus);
-        let cpus = if is_tested {
-            self.server_cpus
-        } else {
-            f64::from(threads)
-        };
+        let cpus = if is_tested { self.server_cpus } else { f64::from(threads) };
         let processes = self.server_processes.filter(|_| is_tested);
         ProcessLimits {
             cpus: Some(cpus),
@@ -174,11 +167,7 @@ fn fraction(cpus: f64) -> Option<f64> {
 
 impl Default for ProcessTimeouts {
     fn default() -> ProcessTimeouts {
-        ProcessTimeouts {
-            ready: None,
-            drain: DRAIN_TIMEOUT,
-            grace: INSTRUMENT_GRACE,
-        }
+        ProcessTimeouts { ready: None, drain: DRAIN_TIMEOUT, grace: INSTRUMENT_GRACE }
     }
 }
 
@@ -191,10 +180,7 @@ mod tests {
     fn context() -> RunContext {
         RunContext {
             spawner: Spawner {
-                launcher: Launcher {
-                    program: "launcher".into(),
-                    arguments: vec![],
-                },
+                launcher: Launcher { program: "launcher".into(), arguments: vec![] },
                 bookend: "bookend".into(),
                 interrupt: Interrupt::new(),
             },
@@ -223,10 +209,7 @@ mod tests {
         assert_eq!((tested.cpus, tested.threads), (Some(0.5), Some(1)));
         let tested = tested.resources;
         assert_eq!(tested.cpu_time, Some(0.5));
-        assert_eq!(
-            (tested.memory_bytes, tested.processes),
-            (Some(512), Some(300))
-        );
+        assert_eq!((tested.memory_bytes, tested.processes), (Some(512), Some(300)));
         let reference = context().server_limits(false);
         assert_eq!((reference.cpus, reference.threads), (Some(1.0), Some(1)));
         let reference = reference.resources;
@@ -244,18 +227,12 @@ mod tests {
         let instrument = context().caller_limits(TestedEnd::Server);
         assert_eq!((instrument.cpus, instrument.threads), (None, Some(3)));
         let instrument = instrument.resources;
-        assert_eq!(
-            (instrument.cpus, instrument.cpu_time),
-            (vec![1, 2, 3], None)
-        );
+        assert_eq!((instrument.cpus, instrument.cpu_time), (vec![1, 2, 3], None));
     }
 
     #[test]
     fn a_client_may_not_use_more_cpus_than_there_are() {
-        let greedy = RunContext {
-            client_cpus: Some(8.0),
-            ..context()
-        };
+        let greedy = RunContext { client_cpus: Some(8.0), ..context() };
         let limits = greedy.caller_limits(TestedEnd::Client);
         assert_eq!(limits.resources.cpus, [1, 2, 3]);
         assert_eq!((limits.cpus, limits.threads), (Some(3.0), Some(3)));

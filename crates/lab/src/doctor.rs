@@ -89,20 +89,16 @@ pub fn check_suites(
 ) -> (Vec<CheckSuite>, Vec<Unchecked>) {
     let mut by_suite: BTreeMap<SuiteKey, Vec<Check>> = BTreeMap::new();
     let mut unchecked = Vec::new();
-    let variants = wanted.iter().flat_map(|subject| {
-        subject
-            .variants
-            .iter()
-            .map(move |variant| (*subject, variant))
-    });
+    let variants = wanted
+        .iter()
+        .flat_map(|subject| subject.variants.iter().map(move |variant| (*subject, variant)));
     for (subject, variant) in variants {
         for check in checks(subject, variant, all) {
             match check {
                 Ok(check) => by_suite.entry(check.suite.clone()).or_default().push(check),
-                Err(reason) => unchecked.push(Unchecked {
-                    variant: name_of(subject, variant),
-                    reason,
-                }),
+                Err(reason) => {
+                    unchecked.push(Unchecked { variant: name_of(subject, variant), reason })
+                }
             }
         }
     }
@@ -131,8 +127,7 @@ fn checks(subject: &Subject, variant: &Variant, all: &[Subject]) -> Vec<Result<C
         };
         transports.iter().map(move |&transport| (role, transport))
     });
-    over.map(|(role, transport)| check(subject, variant, role, transport, all))
-        .collect()
+    over.map(|(role, transport)| check(subject, variant, role, transport, all)).collect()
 }
 
 fn check(
@@ -144,10 +139,7 @@ fn check(
 ) -> Result<Check, String> {
     let name = name_of(subject, variant);
     let own = name.0.clone();
-    let peer = Peer {
-        protocol: variant.protocol,
-        transport,
-    };
+    let peer = Peer { protocol: variant.protocol, transport };
     let mut suite = SuiteKey {
         method: method_of(variant),
         backend: None,
@@ -168,12 +160,7 @@ fn check(
             (server, CALLER.to_owned())
         }
     };
-    Ok(Check {
-        variant: name,
-        subject,
-        instrument,
-        suite,
-    })
+    Ok(Check { variant: name, subject, instrument, suite })
 }
 
 fn method_of(variant: &Variant) -> String {
@@ -261,10 +248,7 @@ fn check_suite(
             None => subjects.push(listed(check.subject, check.instrument, &key)),
         }
     }
-    CheckSuite {
-        suite: suite(key, subjects, definition, folder),
-        about,
-    }
+    CheckSuite { suite: suite(key, subjects, definition, folder), about }
 }
 
 fn listed(name: String, instrument: String, key: &SuiteKey) -> SuiteSubject {
@@ -277,11 +261,7 @@ fn listed(name: String, instrument: String, key: &SuiteKey) -> SuiteSubject {
         concurrency: Vec::new(),
         full_only: false,
         backend: None,
-        side: Some(if key.is_client {
-            TestedEnd::Client
-        } else {
-            TestedEnd::Server
-        }),
+        side: Some(if key.is_client { TestedEnd::Client } else { TestedEnd::Server }),
     }
 }
 
@@ -291,11 +271,7 @@ fn suite(
     definition: &Definition,
     folder: &Path,
 ) -> Suite {
-    let window = if key.backend.is_some() {
-        WINDOW_WITH_BACKEND
-    } else {
-        WINDOW
-    };
+    let window = if key.backend.is_some() { WINDOW_WITH_BACKEND } else { WINDOW };
     let case = Case::new(1, 1).expect("one stream on one connection is a case");
     let case = case.over(key.transport);
     Suite {

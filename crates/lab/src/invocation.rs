@@ -57,10 +57,7 @@ impl<'a> Invocation<'a> {
 
     /// A tool of the lab, which has nothing but its command line.
     pub fn of_tool(command: &'a [String], folder: &'a Path) -> Self {
-        let environment = Environment {
-            contract: false,
-            ..Environment::of(Role::Client)
-        };
+        let environment = Environment { contract: false, ..Environment::of(Role::Client) };
         Invocation::of_subject(command, folder, environment)
     }
 
@@ -70,9 +67,7 @@ impl<'a> Invocation<'a> {
             return Vec::new();
         }
         let variables = self.environment.to_variables().into_iter();
-        variables
-            .map(|(name, value)| (name.into(), value))
-            .collect()
+        variables.map(|(name, value)| (name.into(), value)).collect()
     }
 
     /// What a word in braces stands for; `None` where it has no value in this run. `{bookend}` is
@@ -180,10 +175,7 @@ mod tests {
     }
 
     fn over(transport: TransportConfig) -> Invocation<'static> {
-        let environment = Environment {
-            transport,
-            ..Environment::of(Role::Instrument)
-        };
+        let environment = Environment { transport, ..Environment::of(Role::Instrument) };
         Invocation {
             authority: Some("localhost".to_owned()),
             ..Invocation::of_subject(&[], Path::new("."), environment)
@@ -208,12 +200,7 @@ mod tests {
         };
         let plain = ["--insecure", "--port=0", "http://localhost/"];
         assert_eq!(filled(TransportConfig::H2c, false), words(&plain));
-        let secured = [
-            "--cacert=/ca.pem",
-            "--port=0",
-            "--one-shot",
-            "https://localhost/",
-        ];
+        let secured = ["--cacert=/ca.pem", "--port=0", "--one-shot", "https://localhost/"];
         assert_eq!(filled(tls(), true), words(&secured));
         let local = ["--insecure", "--base-uri=unix:/s.sock", "http://localhost/"];
         let unix = TransportConfig::Unix("/s.sock".into());
@@ -237,19 +224,13 @@ mod tests {
                 ..run.environment
             };
             let file = || Some(PathBuf::from("/file"));
-            run.request = RequestFiles {
-                proto: file(),
-                json: file(),
-                bytes: file(),
-                framed: file(),
-            };
+            run.request =
+                RequestFiles { proto: file(), json: file(), bytes: file(), framed: file() };
             run
         };
         let unix = TransportConfig::Unix("/s.sock".into());
-        let runs = [
-            told(tls(), WindowLength::Milliseconds(2000)),
-            told(unix, WindowLength::Calls(30)),
-        ];
+        let runs =
+            [told(tls(), WindowLength::Milliseconds(2000)), told(unix, WindowLength::Calls(30))];
         let [timed, counted] = &runs;
         for word in WORDS.iter().filter(|word| **word != "bookend") {
             let is_filled = runs.iter().any(|run| run.value(word).is_some());

@@ -152,18 +152,12 @@ impl LaunchArguments {
             return LaunchError::Usage("there is no command".into());
         };
         let error = Command::new(program).args(arguments).exec();
-        LaunchError::Program {
-            program: program.clone(),
-            error,
-        }
+        LaunchError::Program { program: program.clone(), error }
     }
 
     fn prepare(&self) -> Result<(), LaunchError> {
         for group in &self.groups {
-            join(group).map_err(|error| LaunchError::Group {
-                group: group.clone(),
-                error,
-            })?;
+            join(group).map_err(|error| LaunchError::Group { group: group.clone(), error })?;
         }
         pin(&self.cpus).map_err(|error| LaunchError::Refused("sched_setaffinity", error))?;
         rustix::process::setsid().map_err(|error| LaunchError::Refused("setsid", error.into()))?;
@@ -238,14 +232,8 @@ mod tests {
             parent: Some(17),
             command: words("server --cpus 9 -- x"),
         };
-        assert_eq!(
-            LaunchArguments::parse(arguments.to_arguments()).unwrap(),
-            arguments
-        );
-        let bare = LaunchArguments {
-            command: words("server"),
-            ..LaunchArguments::default()
-        };
+        assert_eq!(LaunchArguments::parse(arguments.to_arguments()).unwrap(), arguments);
+        let bare = LaunchArguments { command: words("server"), ..LaunchArguments::default() };
         assert_eq!(LaunchArguments::parse(bare.to_arguments()).unwrap(), bare);
     }
 

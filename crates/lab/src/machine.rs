@@ -19,10 +19,7 @@ pub fn read(root: &Path) -> MachineFacts {
     let governor = text("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
     MachineFacts {
         os: os_name(&text("etc/os-release")),
-        kernel: kernel_name(
-            &text("proc/sys/kernel/ostype"),
-            &text("proc/sys/kernel/osrelease"),
-        ),
+        kernel: kernel_name(&text("proc/sys/kernel/ostype"), &text("proc/sys/kernel/osrelease")),
         cpu_model: cpu_model(&processors),
         cpus: cpu_count(&text("sys/devices/system/cpu/online"))
             .unwrap_or_else(|| listed_processors(&processors)),
@@ -107,10 +104,7 @@ mod tests {
     #[test]
     fn the_facts_are_printed_as_reports_print_them() {
         let root = lay_out(&[
-            (
-                "etc/os-release",
-                "NAME=\"Ubuntu\"\nPRETTY_NAME=\"Ubuntu 22.04.5 LTS\"\n",
-            ),
+            ("etc/os-release", "NAME=\"Ubuntu\"\nPRETTY_NAME=\"Ubuntu 22.04.5 LTS\"\n"),
             ("proc/sys/kernel/ostype", "Linux\n"),
             ("proc/sys/kernel/osrelease", "5.15.0-125-generic\n"),
             (
@@ -118,10 +112,7 @@ mod tests {
                 "processor\t: 0\nmodel name\t: AMD EPYC 9754 128-Core Processor\n\
                  flags\t\t: fpu hypervisor lahf_lm\n",
             ),
-            (
-                "proc/meminfo",
-                "MemTotal:       33554432 kB\nMemFree: 1 kB\n",
-            ),
+            ("proc/meminfo", "MemTotal:       33554432 kB\nMemFree: 1 kB\n"),
             ("sys/devices/system/cpu/online", "0-14,16\n"),
         ]);
         assert_eq!(
@@ -134,14 +125,8 @@ mod tests {
     #[test]
     fn a_real_machine_shows_its_governor() {
         let root = lay_out(&[
-            (
-                "proc/cpuinfo",
-                "processor : 0\nprocessor : 1\nflags : fpu nohypervisor\n",
-            ),
-            (
-                "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor",
-                "performance\n",
-            ),
+            ("proc/cpuinfo", "processor : 0\nprocessor : 1\nflags : fpu nohypervisor\n"),
+            ("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "performance\n"),
         ]);
         let facts = read(root.path());
         assert_eq!(facts.governor.as_deref(), Some("performance"));
@@ -153,10 +138,7 @@ mod tests {
     fn what_the_system_does_not_say_is_unknown() {
         let root = lay_out(&[("sys/devices/system/cpu/online", "5-2,x")]);
         let facts = read(root.path());
-        assert_eq!(
-            (facts.os.as_str(), facts.kernel.as_str()),
-            (UNKNOWN, UNKNOWN)
-        );
+        assert_eq!((facts.os.as_str(), facts.kernel.as_str()), (UNKNOWN, UNKNOWN));
         assert_eq!((facts.cpus, facts.memory_bytes), (0, 0));
     }
 }

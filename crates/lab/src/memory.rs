@@ -25,10 +25,7 @@ impl MemoryMeter {
     /// A meter for everything that `process` started.
     pub fn of(process: &Process) -> MemoryMeter {
         let account = process.group().map(|group| group.account().clone());
-        MemoryMeter {
-            account: account.unwrap_or_default(),
-            tree: process.tree().clone(),
-        }
+        MemoryMeter { account: account.unwrap_or_default(), tree: process.tree().clone() }
     }
 
     /// Where the figures come from: `cgroup` or `rss`.
@@ -43,10 +40,7 @@ impl MemoryMeter {
     pub fn read(&self) -> Footprint {
         let (memory_bytes, threads) = (self.account.memory_bytes(), self.account.tasks());
         if let (Some(memory_bytes), Some(threads)) = (memory_bytes, threads) {
-            return Footprint {
-                memory_bytes,
-                threads,
-            };
+            return Footprint { memory_bytes, threads };
         }
         let seen = self.read_processes();
         Footprint {

@@ -129,9 +129,7 @@ pub fn run(
         let outcome = match recorder.record(&cell) {
             Ok(samples) => ProfileOutcome::Recorded(Box::new(samples)),
             Err(CellError::Interrupted) => break,
-            Err(error) => ProfileOutcome::NotRecorded {
-                reason: error.to_string(),
-            },
+            Err(error) => ProfileOutcome::NotRecorded { reason: error.to_string() },
         };
         profile.cells.push(Profiled {
             language: recorder.language(&cell.id.subject),
@@ -254,22 +252,13 @@ mod tests {
 
     #[test]
     fn the_case_with_most_streams_on_a_connection_is_recorded() {
-        assert_eq!(
-            busiest(&[(1, 1), (1, 1000), (100, 100), (10, 100)]),
-            Some((1, 1000))
-        );
-        assert_eq!(
-            busiest(&[(100, 100_000), (1, 1000), (10, 10_000)]),
-            Some((1, 1000))
-        );
+        assert_eq!(busiest(&[(1, 1), (1, 1000), (100, 100), (10, 100)]), Some((1, 1000)));
+        assert_eq!(busiest(&[(100, 100_000), (1, 1000), (10, 10_000)]), Some((1, 1000)));
         assert_eq!(busiest(&[]), None);
     }
 
     #[test]
     fn where_each_stream_has_its_connection_the_most_of_them_are() {
-        assert_eq!(
-            busiest(&[(1, 1), (64, 64), (256, 256), (8, 8)]),
-            Some((256, 256))
-        );
+        assert_eq!(busiest(&[(1, 1), (64, 64), (256, 256), (8, 8)]), Some((256, 256)));
     }
 }

@@ -50,13 +50,8 @@ impl ProbeOutput {
     /// A probe that does not say how many calls it made has made one.
     fn read(text: &str) -> ProbeOutput {
         let findings: serde_json::Value = serde_json::from_str(text).unwrap_or_default();
-        let calls = findings
-            .pointer("/call/calls_made")
-            .and_then(serde_json::Value::as_u64);
-        ProbeOutput {
-            calls: calls.unwrap_or(1),
-            findings,
-        }
+        let calls = findings.pointer("/call/calls_made").and_then(serde_json::Value::as_u64);
+        ProbeOutput { calls: calls.unwrap_or(1), findings }
     }
 }
 
@@ -74,10 +69,7 @@ mod tests {
 
     #[test]
     fn a_probe_counts_its_calls_or_has_made_one() {
-        assert_eq!(
-            ProbeOutput::read("{\"call\": {\"calls_made\": 3, \"ok\": true}}").calls,
-            3
-        );
+        assert_eq!(ProbeOutput::read("{\"call\": {\"calls_made\": 3, \"ok\": true}}").calls, 3);
         assert_eq!(ProbeOutput::read("{}").calls, 1);
         assert_eq!(ProbeOutput::read("").calls, 1);
         assert_eq!(ProbeOutput::read("hello").findings, serde_json::Value::Null);
@@ -89,15 +81,10 @@ mod tests {
         let mut invocation = Invocation::of_tool(&call, Path::new("."));
         invocation.environment.target = Some("127.0.0.1:9".to_owned());
         invocation.environment.method = Some("a.B/C".to_owned());
-        invocation.request = RequestFiles {
-            bytes: Some("/d.bin".into()),
-            ..RequestFiles::default()
-        };
+        invocation.request =
+            RequestFiles { bytes: Some("/d.bin".into()), ..RequestFiles::default() };
         let spawner = Spawner {
-            launcher: Launcher {
-                program: "launcher".into(),
-                arguments: vec![],
-            },
+            launcher: Launcher { program: "launcher".into(), arguments: vec![] },
             bookend: "/bin/bookend".into(),
             interrupt: Interrupt::new(),
         };

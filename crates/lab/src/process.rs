@@ -134,10 +134,8 @@ impl Process {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn();
-        let child = spawned.map_err(|reason| StartError {
-            program: launcher.program.clone().into(),
-            reason,
-        })?;
+        let child = spawned
+            .map_err(|reason| StartError { program: launcher.program.clone().into(), reason })?;
         let tree = ProcessTree::new(child.id(), token, folders);
         Ok(Process::listen(child, tree, group, spec.line_limit_bytes))
     }
@@ -183,11 +181,7 @@ impl Process {
             let has_ended = self.has_ended();
             // What an ended process printed is on its way, however busy the machine is. Only a
             // child that holds the pipe open keeps its end from coming.
-            let timeout = if has_ended {
-                REST_TIMEOUT
-            } else {
-                left.min(POLL_INTERVAL)
-            };
+            let timeout = if has_ended { REST_TIMEOUT } else { left.min(POLL_INTERVAL) };
             match self.output.recv_timeout(timeout) {
                 Ok(output) => return ProcessEvent::Output(output),
                 Err(_) if has_ended => return ProcessEvent::Exited,

@@ -31,11 +31,7 @@ struct Position {
 impl<'a> ProgressReporter<'a> {
     /// Reports on `out`.
     pub fn new(out: &'a mut dyn Write, is_terminal: bool) -> ProgressReporter<'a> {
-        ProgressReporter {
-            out,
-            is_terminal,
-            position: Position::default(),
-        }
+        ProgressReporter { out, is_terminal, position: Position::default() }
     }
 
     /// A line that stays.
@@ -67,17 +63,8 @@ impl<'a> ProgressReporter<'a> {
         if !self.is_terminal {
             return;
         }
-        let CellId {
-            subject,
-            case,
-            instrument,
-        } = cell;
-        let Position {
-            rounds,
-            rounds_done,
-            cells_a_round,
-            ..
-        } = self.position;
+        let CellId { subject, case, instrument } = cell;
+        let Position { rounds, rounds_done, cells_a_round, .. } = self.position;
         let left = self.position.left(index);
         let _ = write!(
             self.out,

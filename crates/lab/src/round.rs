@@ -96,13 +96,10 @@ struct RoundRunner<'a> {
 
 impl<'a> RoundRunner<'a> {
     fn start_servers(&mut self, cells: &[PairedCell<'a>]) -> Result<(), Interrupted> {
-        let pairings = cells
-            .iter()
-            .filter_map(|(_, pairing)| pairing.as_ref().ok());
+        let pairings = cells.iter().filter_map(|(_, pairing)| pairing.as_ref().ok());
         let shared = pairings.filter(|pairing| !pairing.has_own_server);
-        let specs: BTreeMap<_, _> = shared
-            .map(|pairing| (pairing.server_key(), pairing.server))
-            .collect();
+        let specs: BTreeMap<_, _> =
+            shared.map(|pairing| (pairing.server_key(), pairing.server)).collect();
         for (key, spec) in specs {
             let server = match RunningServer::start(self.context, &spec) {
                 Ok(server) => Ok(server),
@@ -168,10 +165,7 @@ impl<'a> RoundRunner<'a> {
             }
             Err(error) => (error.into_outcome()?, None),
         };
-        let mut row = Row {
-            has_own_server: true,
-            ..self.row(cell, outcome)
-        };
+        let mut row = Row { has_own_server: true, ..self.row(cell, outcome) };
         if let Some(server) = server {
             let end = server.end(self.context.timeouts.drain);
             end.complete(&mut [&mut row]);
@@ -222,11 +216,7 @@ impl<'a> RoundRunner<'a> {
     /// A fixed number of calls is for a server that has seen nothing before: no second time.
     fn retries(&self, case: Case) -> u32 {
         let is_hopeless = self.failed_retries >= FAILED_RETRIES_MAX;
-        if case.calls.is_some() || is_hopeless {
-            0
-        } else {
-            RETRIES_MAX
-        }
+        if case.calls.is_some() || is_hopeless { 0 } else { RETRIES_MAX }
     }
 
     fn row(&self, cell: &PlannedCell, outcome: Outcome) -> Row {
@@ -240,10 +230,7 @@ impl<'a> RoundRunner<'a> {
         }
         for (key, server) in std::mem::take(&mut self.servers) {
             let end = server.map(|server| server.end(self.context.timeouts.drain));
-            let own = self
-                .rows
-                .iter_mut()
-                .filter(|(_, server)| *server == Some(key));
+            let own = self.rows.iter_mut().filter(|(_, server)| *server == Some(key));
             let mut own: Vec<&mut Row> = own.map(|(row, _)| row).collect();
             match end {
                 Ok(end) => end.complete(&mut own),

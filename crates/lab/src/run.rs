@@ -79,9 +79,7 @@ pub fn profile(
         return Ok(None);
     };
     setup.context.profile = true;
-    let RunSetup {
-        context, prepared, ..
-    } = &setup;
+    let RunSetup { context, prepared, .. } = &setup;
     Ok(Some(perf::run(context, plan, prepared, profile, progress)))
 }
 
@@ -110,9 +108,7 @@ fn new_run(settings: &RunSettings, plan: &Plan, prepared: &PreparedSubjects) -> 
 
 fn versions(prepared: &PreparedSubjects) -> BTreeMap<String, String> {
     let versions = prepared.iter();
-    versions
-        .map(|(name, prepared)| (name.to_owned(), prepared.version.clone()))
-        .collect()
+    versions.map(|(name, prepared)| (name.to_owned(), prepared.version.clone())).collect()
 }
 
 /// The standard library seeds its hash maps from the system's random numbers.
@@ -138,9 +134,7 @@ impl SuiteRun<'_> {
         for (name, version) in versions(self.prepared) {
             let before = known.new.versions.get(&name);
             if let Some(before) = before.filter(|before| **before != version) {
-                notes.push(format!(
-                    "{name} was {before} and is {version} since it was resumed"
-                ));
+                notes.push(format!("{name} was {before} and is {version} since it was resumed"));
             }
         }
         for note in notes.iter().filter(|note| !known.notes.contains(note)) {
@@ -234,14 +228,8 @@ impl SuiteRun<'_> {
             progress.show_cell(index, cell);
             index += 1;
         };
-        let result = measure_round(
-            self.context,
-            self.plan,
-            self.prepared,
-            round,
-            self.seed,
-            &mut on_cell,
-        );
+        let result =
+            measure_round(self.context, self.plan, self.prepared, round, self.seed, &mut on_cell);
         if !result.rows.is_empty() {
             store.write_round(self.id, round, &result.rows)?;
         }

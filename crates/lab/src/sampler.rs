@@ -50,13 +50,7 @@ impl Sampler {
         let peak = memory.account().begin_peak();
         let began = Instant::now();
         let usage = Usage::begin(cpu.read_ns(), memory.read());
-        Sampler {
-            began,
-            cpu,
-            memory,
-            peak,
-            usage,
-        }
+        Sampler { began, cpu, memory, peak, usage }
     }
 
     /// Takes a reading in the middle of the window.
@@ -153,10 +147,7 @@ mod tests {
     use super::*;
 
     fn held(memory_bytes: u64, threads: u32) -> Footprint {
-        Footprint {
-            memory_bytes,
-            threads,
-        }
+        Footprint { memory_bytes, threads }
     }
 
     fn at(milliseconds: u64) -> Duration {

@@ -179,9 +179,7 @@ pub struct Dependency {
 impl Dependency {
     /// Whether the command's output says that the right version is there.
     pub fn accepts(&self, output: &str) -> bool {
-        self.pattern
-            .as_ref()
-            .is_none_or(|pattern| pattern.is_match(output))
+        self.pattern.as_ref().is_none_or(|pattern| pattern.is_match(output))
     }
 }
 
@@ -225,22 +223,14 @@ impl Subject {
     /// How long the lab waits for `ready`.
     pub fn ready_timeout(&self) -> Duration {
         let language = self.language.to_lowercase();
-        if JVM_LANGUAGES.contains(&language.as_str()) {
-            READY_TIMEOUT_JVM
-        } else {
-            READY_TIMEOUT
-        }
+        if JVM_LANGUAGES.contains(&language.as_str()) { READY_TIMEOUT_JVM } else { READY_TIMEOUT }
     }
 
     /// The program that `command` names: a path is taken from the subject's folder, a bare word
     /// is left for the search path.
     pub fn program(&self, command: &[String]) -> PathBuf {
         let program = command.first().map_or("", String::as_str);
-        if program.contains('/') {
-            self.folder.join(program)
-        } else {
-            PathBuf::from(program)
-        }
+        if program.contains('/') { self.folder.join(program) } else { PathBuf::from(program) }
     }
 }
 

@@ -125,14 +125,8 @@ mod tests {
     #[test]
     fn a_server_listens_where_it_was_told() {
         let address = |port, transport| ServerAddress::of_ready(port, &transport).ok();
-        assert_eq!(
-            address(7, TransportConfig::H2c),
-            Some(ServerAddress::Port(7))
-        );
-        assert_eq!(
-            address(0, unix()),
-            Some(ServerAddress::Unix("/s.sock".into()))
-        );
+        assert_eq!(address(7, TransportConfig::H2c), Some(ServerAddress::Port(7)));
+        assert_eq!(address(0, unix()), Some(ServerAddress::Unix("/s.sock".into())));
         assert_eq!(address(0, TransportConfig::H2c), None);
         assert_eq!(address(7, unix()), None);
     }
@@ -149,10 +143,7 @@ mod tests {
 
     #[test]
     fn every_server_gets_a_socket_of_its_own() {
-        let files = TransportFiles {
-            folder: "/tmp/run".into(),
-            certificates: None,
-        };
+        let files = TransportFiles { folder: "/tmp/run".into(), certificates: None };
         let socket = || files.of_server(Transport::Unix).expect("a short path");
         assert_ne!(socket(), socket());
     }

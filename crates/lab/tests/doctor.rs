@@ -66,10 +66,7 @@ fn a_caller_meets_a_server_that_has_the_transport_too() {
     let both = subject("both", "server", "transports = [\"unix\"]");
     let (check_suites, unchecked) = checked(&caller, &[plain.clone(), both]);
     let cell = |transport, server: &str| (transport, server.into(), "caller/default".into());
-    let expected = [
-        cell(Transport::H2c, "plain/default"),
-        cell(Transport::Unix, "both/default"),
-    ];
+    let expected = [cell(Transport::H2c, "plain/default"), cell(Transport::Unix, "both/default")];
     assert_eq!(cells(&check_suites), expected);
     assert_eq!(unchecked, []);
 

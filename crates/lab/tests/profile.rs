@@ -13,19 +13,13 @@ fn folded(subject: &str) -> Folded {
 }
 
 fn split(subject: &str, language: &str) -> Split {
-    profile::split(
-        folded(subject).stacks(),
-        &Rules::for_subject(subject, language),
-    )
+    profile::split(folded(subject).stacks(), &Rules::for_subject(subject, language))
 }
 
 /// Checks the number of samples in each layer, in the order of the table, and of the rest.
 fn check(split: &Split, expected: [u64; 7]) {
     let [expected @ .., rest] = expected;
-    let expected = Layer::ALL
-        .into_iter()
-        .zip(expected)
-        .filter(|(_, samples)| *samples > 0);
+    let expected = Layer::ALL.into_iter().zip(expected).filter(|(_, samples)| *samples > 0);
     assert_eq!(split.layers, expected.collect::<BTreeMap<_, _>>());
     assert_eq!(split.samples - split.layers.values().sum::<u64>(), rest);
 }
@@ -74,13 +68,8 @@ fn a_flame_graph_names_what_it_counts_and_can_be_searched() {
     };
     let picture = folded("rust-tonic").flame_graph(&caption).unwrap();
     let picture = String::from_utf8(picture).unwrap();
-    for part in [
-        "rust-tonic C=1 S=100",
-        "13 samples of cpu-clock",
-        "samples,",
-        "<script",
-        "Search",
-    ] {
+    for part in ["rust-tonic C=1 S=100", "13 samples of cpu-clock", "samples,", "<script", "Search"]
+    {
         assert!(picture.contains(part), "{part}");
     }
 }
@@ -90,11 +79,6 @@ fn of_no_samples_there_is_no_picture() {
     let nothing = Folded::of_script(&b""[..]).unwrap();
     assert_eq!(nothing.samples(), 0);
     assert!(
-        nothing
-            .flame_graph(&Caption {
-                title: String::new(),
-                subtitle: String::new()
-            })
-            .is_err()
+        nothing.flame_graph(&Caption { title: String::new(), subtitle: String::new() }).is_err()
     );
 }

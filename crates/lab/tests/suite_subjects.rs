@@ -11,27 +11,17 @@ fn root() -> PathBuf {
 
 fn subjects() -> Vec<Subject> {
     let all = Subject::read_all(&root().join("subjects")).expect("the subjects folder");
-    let read = all
-        .into_iter()
-        .map(|one| one.unwrap_or_else(|error| panic!("{error}")));
+    let read = all.into_iter().map(|one| one.unwrap_or_else(|error| panic!("{error}")));
     read.collect()
 }
 
 #[test]
 fn every_committed_subject_can_be_read_and_says_what_it_is() {
     let subjects = subjects();
-    assert!(
-        subjects.len() >= 3,
-        "only {} subjects were found",
-        subjects.len()
-    );
+    assert!(subjects.len() >= 3, "only {} subjects were found", subjects.len());
     for subject in subjects {
         assert!(!subject.description.is_empty(), "{}", subject.name);
-        assert!(
-            !subject.source_files().expect("readable").is_empty(),
-            "{}",
-            subject.name
-        );
+        assert!(!subject.source_files().expect("readable").is_empty(), "{}", subject.name);
     }
 }
 

@@ -39,11 +39,7 @@ impl LoadCall {
     /// A call on that stream. Its start is stamped when it goes out.
     #[inline]
     pub fn new(stream_id: u32, counted: bool) -> Self {
-        Self {
-            stream_id,
-            counted,
-            ..Self::default()
-        }
+        Self { stream_id, counted, ..Self::default() }
     }
 
     /// A header block has come. Returns its token, if it is one that every good response has, and
@@ -194,10 +190,7 @@ mod tests {
     fn one_whole_message_is_ok_however_it_is_cut() {
         let body = b"\0\0\0\0\x03abc";
         for cut in 0..=body.len() {
-            assert_eq!(
-                ended(&[&body[..cut], &body[cut..]], &[("grpc-status", "0")]),
-                Ok(())
-            );
+            assert_eq!(ended(&[&body[..cut], &body[cut..]], &[("grpc-status", "0")]), Ok(()));
         }
     }
 
@@ -233,12 +226,7 @@ mod tests {
 
     #[test]
     fn no_message_a_cut_one_and_two_of_them_are_faults_of_the_server() {
-        for body in [
-            &b""[..],
-            b"\0\0",
-            b"\0\0\0\0\x03ab",
-            b"\0\0\0\0\0\0\0\0\0\0",
-        ] {
+        for body in [&b""[..], b"\0\0", b"\0\0\0\0\x03ab", b"\0\0\0\0\0\0\0\0\0\0"] {
             let fault = ended(&[body], &[("grpc-status", "0")]).unwrap_err();
             assert_eq!(fault.code, Code::Internal, "{body:?}");
         }
@@ -247,10 +235,7 @@ mod tests {
     #[test]
     fn a_status_comes_with_its_message_decoded() {
         let trailers = [("grpc-status", "5"), ("grpc-message", "caf%C3%A9")];
-        assert_eq!(
-            ended(&[], &trailers),
-            Err(Status::new(Code::NotFound, "café"))
-        );
+        assert_eq!(ended(&[], &trailers), Err(Status::new(Code::NotFound, "café")));
         assert_eq!(ended(&[], &[("x", "y")]).unwrap_err().code, Code::Unknown);
     }
 
@@ -265,11 +250,6 @@ mod tests {
         assert_eq!(call.no_trailers().code, Code::Unavailable);
         let mut call = LoadCall::new(1, true);
         assert!(!call.head(&list(&[(":status", "200"), ("content-type", "text/html")])));
-        assert!(
-            call.trailers(&list(&[]))
-                .unwrap_err()
-                .message
-                .contains("text/html")
-        );
+        assert!(call.trailers(&list(&[])).unwrap_err().message.contains("text/html"));
     }
 }

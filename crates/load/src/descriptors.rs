@@ -40,11 +40,7 @@ fn check(connections: u32, threads: u32, allowed: u64) -> Result<(), TooFewDescr
     let own = OWN_DESCRIPTORS + DESCRIPTORS_A_THREAD * u64::from(threads);
     let needed = u64::from(connections) + own;
     if needed > allowed {
-        return Err(TooFewDescriptors {
-            connections,
-            needed,
-            allowed,
-        });
+        return Err(TooFewDescriptors { connections, needed, allowed });
     }
     Ok(())
 }

@@ -14,12 +14,8 @@ const TOTAL_WITHOUT_LIMIT: u64 = i32::MAX as u64;
 
 /// The options for [`LoadReport::options`](bookend_contract::report::LoadReport::options).
 pub fn echo(flags: &LoadFlags, call: &CallOptions, plan: &LoadPlan) -> Value {
-    let parts = [
-        echo_call(call, plan),
-        echo_tls(flags),
-        echo_load(flags, plan),
-        echo_ours(flags, plan),
-    ];
+    let parts =
+        [echo_call(call, plan), echo_tls(flags), echo_load(flags, plan), echo_ours(flags, plan)];
     let fields = parts.into_iter().flat_map(into_fields);
     Value::Object(fields.filter(|(_, value)| !is_unset(value)).collect())
 }
@@ -38,9 +34,8 @@ fn echo_call(call: &CallOptions, plan: &LoadPlan) -> Value {
         DataSource::BinaryFile(file) => (true, None, Some(file)),
     };
     let metadata = plan.metadata.iter();
-    let metadata: Map<_, _> = metadata
-        .map(|(name, value)| (utf8(name), json!(utf8(value))))
-        .collect();
+    let metadata: Map<_, _> =
+        metadata.map(|(name, value)| (utf8(name), json!(utf8(value)))).collect();
     json!({
         "call": call.method,
         "host": call.targets.to_string(),

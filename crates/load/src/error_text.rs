@@ -105,10 +105,7 @@ mod tests {
 
     #[test]
     fn case_is_no_difference() {
-        assert_eq!(
-            nearest("skiptls", ["skipTLS", "skipFirst"]),
-            Some("skipTLS")
-        );
+        assert_eq!(nearest("skiptls", ["skipTLS", "skipFirst"]), Some("skipTLS"));
     }
 
     #[test]
@@ -121,10 +118,7 @@ mod tests {
         let few = Suggestion::among("x", ["alpha", "beta"]);
         assert_eq!(few.to_string(), "; there is alpha, beta");
         let near = Suggestion::among("alpa", ["alpha", "beta"]);
-        assert_eq!(
-            near.to_string(),
-            "; did you mean alpha? (there is alpha, beta)"
-        );
+        assert_eq!(near.to_string(), "; did you mean alpha? (there is alpha, beta)");
         let only = Suggestion::among("alpa", ["alpha"]);
         assert_eq!(only.to_string(), "; did you mean alpha?");
         let many = Suggestion::among("x", (0..20).map(|n| format!("name{n}")));

@@ -276,15 +276,9 @@ mod tests {
     #[test]
     fn what_to_call_is_read_in_every_spelling() {
         every_spelling("proto", None, "file", |flags| flags.call.proto = file());
-        every_spelling("protoset", None, "file", |flags| {
-            flags.call.protoset = file()
-        });
-        every_spelling("call", None, "a.B/C", |flags| {
-            flags.call.method = text("a.B/C")
-        });
-        every_spelling("authority", None, "x", |flags| {
-            flags.call.authority = text("x")
-        });
+        every_spelling("protoset", None, "file", |flags| flags.call.protoset = file());
+        every_spelling("call", None, "a.B/C", |flags| flags.call.method = text("a.B/C"));
+        every_spelling("authority", None, "x", |flags| flags.call.authority = text("x"));
         every_spelling("cname", None, "x", |flags| flags.call.cname = text("x"));
         every_spelling("cacert", None, "file", |flags| flags.call.cacert = file());
         every_spelling("cert", None, "file", |flags| flags.call.cert = file());
@@ -320,44 +314,24 @@ mod tests {
 
     #[test]
     fn how_long_to_call_is_read_in_every_spelling() {
-        every_spelling("duration", Some("z"), "1m", |flags| {
-            flags.duration = Some(MINUTE)
-        });
-        every_spelling("max-duration", Some("x"), "1m", |flags| {
-            flags.max_duration = Some(MINUTE)
-        });
-        every_spelling("timeout", Some("t"), "1m", |flags| {
-            flags.call.timeout = MINUTE
-        });
-        every_spelling("connect-timeout", None, "1m", |flags| {
-            flags.call.connect_timeout = MINUTE
-        });
+        every_spelling("duration", Some("z"), "1m", |flags| flags.duration = Some(MINUTE));
+        every_spelling("max-duration", Some("x"), "1m", |flags| flags.max_duration = Some(MINUTE));
+        every_spelling("timeout", Some("t"), "1m", |flags| flags.call.timeout = MINUTE);
+        every_spelling("connect-timeout", None, "1m", |flags| flags.call.connect_timeout = MINUTE);
         every_spelling("keepalive", None, "1m", |flags| flags.keepalive = MINUTE);
-        every_spelling("first-stream-id", None, "7", |flags| {
-            flags.first_stream_id = 7
-        });
+        every_spelling("first-stream-id", None, "7", |flags| flags.first_stream_id = 7);
         every_spelling("warmup", None, "1m", |flags| flags.warmup = MINUTE);
         let wait = DurationStop::Wait;
-        every_spelling("duration-stop", None, "wait", |flags| {
-            flags.duration_stop = wait
-        });
+        every_spelling("duration-stop", None, "wait", |flags| flags.duration_stop = wait);
     }
 
     #[test]
     fn what_to_send_is_read_in_every_spelling() {
-        every_spelling("data", Some("d"), "{}", |flags| {
-            flags.call.data = text("{}")
-        });
+        every_spelling("data", Some("d"), "{}", |flags| flags.call.data = text("{}"));
         every_spelling("data", Some("d"), "@", |flags| flags.call.data = text("@"));
-        every_spelling("data-file", Some("D"), "file", |flags| {
-            flags.call.data_file = file()
-        });
-        every_spelling("binary-file", Some("B"), "file", |flags| {
-            flags.call.binary_file = file()
-        });
-        every_spelling("metadata", Some("m"), "{}", |flags| {
-            flags.call.metadata = text("{}")
-        });
+        every_spelling("data-file", Some("D"), "file", |flags| flags.call.data_file = file());
+        every_spelling("binary-file", Some("B"), "file", |flags| flags.call.binary_file = file());
+        every_spelling("metadata", Some("m"), "{}", |flags| flags.call.metadata = text("{}"));
         every_spelling("metadata-file", Some("M"), "file", |flags| {
             flags.call.metadata_file = file()
         });
@@ -369,27 +343,16 @@ mod tests {
     #[test]
     fn what_to_print_is_read_in_every_spelling() {
         every_spelling("output", Some("o"), "file", |flags| flags.output = file());
-        every_spelling("format", Some("O"), "json", |flags| {
-            flags.format = OutputFormat::Json
-        });
+        every_spelling("format", Some("O"), "json", |flags| flags.format = OutputFormat::Json);
         every_spelling("name", None, "x", |flags| flags.name = text("x"));
         every_spelling("tags", None, "{}", |flags| flags.tags = text("{}"));
     }
 
     #[test]
     fn switches_are_read_alone_and_together() {
-        assert_eq!(
-            read(&["--insecure"]),
-            with(|flags| flags.call.insecure = true)
-        );
-        assert_eq!(
-            read(&["--skipTLS"]),
-            with(|flags| flags.call.skip_tls = true)
-        );
-        assert_eq!(
-            read(&["--count-errors"]),
-            with(|flags| flags.count_errors = true)
-        );
+        assert_eq!(read(&["--insecure"]), with(|flags| flags.call.insecure = true));
+        assert_eq!(read(&["--skipTLS"]), with(|flags| flags.call.skip_tls = true));
+        assert_eq!(read(&["--count-errors"]), with(|flags| flags.count_errors = true));
         let literal = with(|flags| flags.call.disable_template_data = true);
         assert_eq!(read(&["--disable-template-data"]), literal);
         assert_eq!(read(&["--binary"]), with(|flags| flags.call.binary = true));

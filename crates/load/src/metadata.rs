@@ -32,11 +32,9 @@ impl CallMetadata {
         place: &str,
         templates: Templates,
     ) -> Result<Self, CallMetadataError> {
-        let fields: BTreeMap<String, String> =
-            serde_json::from_str(text).map_err(|error| CallMetadataError::NotStrings {
-                place: place.to_owned(),
-                reason: error.to_string(),
-            })?;
+        let fields: BTreeMap<String, String> = serde_json::from_str(text).map_err(|error| {
+            CallMetadataError::NotStrings { place: place.to_owned(), reason: error.to_string() }
+        })?;
         Self::new(fields, templates)
     }
 
@@ -57,11 +55,7 @@ impl CallMetadata {
             }
         }
         let constant = constant.into_iter().collect();
-        Self {
-            constant,
-            varying: None,
-        }
-        .check_total()
+        Self { constant, varying: None }.check_total()
     }
 
     /// The same with a field whose value differs from call to call.
@@ -70,18 +64,10 @@ impl CallMetadata {
     /// [`CallMetadataError`] naming the field.
     pub fn with_varying(self, name: &str) -> Result<Self, CallMetadataError> {
         let name = check_name(name)?;
-        if self
-            .constant
-            .iter()
-            .any(|(known, _)| known == name.as_bytes())
-        {
+        if self.constant.iter().any(|(known, _)| known == name.as_bytes()) {
             return Err(CallMetadataError::Twice { name });
         }
-        Self {
-            varying: Some(name.into_bytes()),
-            ..self
-        }
-        .check_total()
+        Self { varying: Some(name.into_bytes()), ..self }.check_total()
     }
 
     fn check_total(self) -> Result<Self, CallMetadataError> {
@@ -106,12 +92,7 @@ pub fn varying_value(request_number: u64) -> [u8; VARYING_VALUE_BYTES] {
 
 fn check_name(name: &str) -> Result<String, CallMetadataError> {
     let lower = name.to_ascii_lowercase();
-    let refuse = |reason| {
-        Err(CallMetadataError::NameNotAllowed {
-            name: name.to_owned(),
-            reason,
-        })
-    };
+    let refuse = |reason| Err(CallMetadataError::NameNotAllowed { name: name.to_owned(), reason });
     if lower == ":authority" {
         return refuse("the authority is set with --authority");
     }
@@ -139,17 +120,10 @@ fn check_value(
     if templates == Templates::Refuse
         && let Some(template) = find_template(value)
     {
-        return Err(CallMetadataError::Template {
-            name: given.to_owned(),
-            template,
-        });
+        return Err(CallMetadataError::Template { name: given.to_owned(), template });
     }
-    let refuse = |reason| {
-        Err(CallMetadataError::ValueNotAllowed {
-            name: given.to_owned(),
-            reason,
-        })
-    };
+    let refuse =
+        |reason| Err(CallMetadataError::ValueNotAllowed { name: given.to_owned(), reason });
     if is_binary(name.as_bytes()) {
         let Some(bytes) = base64::decode(value.as_bytes()) else {
             return refuse("the value of a name that ends in -bin is given in base64");
@@ -237,10 +211,7 @@ mod tests {
         let metadata = read(r#"{"X-Tenant": "blue", "authorization": "Bearer a b"}"#).unwrap();
         let expected = [(b"authorization".to_vec(), b"Bearer a b".to_vec())];
         assert_eq!(metadata.constant[..1], expected);
-        assert_eq!(
-            metadata.constant[1],
-            (b"x-tenant".to_vec(), b"blue".to_vec())
-        );
+        assert_eq!(metadata.constant[1], (b"x-tenant".to_vec(), b"blue".to_vec()));
     }
 
     #[test]
@@ -288,12 +259,7 @@ mod tests {
         assert_eq!(metadata.varying, Some(b"x-call".to_vec()));
         let constant = read(r#"{"x-call": "1"}"#).unwrap();
         let twice = constant.with_varying("X-Call");
-        assert_eq!(
-            twice,
-            Err(CallMetadataError::Twice {
-                name: "x-call".to_owned()
-            })
-        );
+        assert_eq!(twice, Err(CallMetadataError::Twice { name: "x-call".to_owned() }));
     }
 
     #[test]
@@ -309,11 +275,6 @@ mod tests {
         let fits = TOTAL_LIMIT_BYTES - FIELD_OVERHEAD_BYTES - 1;
         assert!(CallMetadata::new(field(fits), Templates::Refuse).is_ok());
         let error = CallMetadata::new(field(fits + 1), Templates::Refuse);
-        assert_eq!(
-            error,
-            Err(CallMetadataError::TooLarge {
-                total_bytes: TOTAL_LIMIT_BYTES + 1
-            })
-        );
+        assert_eq!(error, Err(CallMetadataError::TooLarge { total_bytes: TOTAL_LIMIT_BYTES + 1 }));
     }
 }

@@ -68,11 +68,8 @@ impl CallOptions {
     /// [`FlagsError`] naming the flag to change.
     pub fn from_flags(flags: &CallFlags) -> Result<Self, FlagsError> {
         let targets = flags.targets.join(",").parse()?;
-        let templates = if flags.disable_template_data {
-            Templates::Literal
-        } else {
-            Templates::Refuse
-        };
+        let templates =
+            if flags.disable_template_data { Templates::Literal } else { Templates::Refuse };
         Ok(Self {
             targets,
             authority: authority(flags)?,
@@ -136,10 +133,9 @@ impl CallOptions {
 fn authority(flags: &CallFlags) -> Result<Option<String>, FlagsError> {
     let cname = flags.cname.as_ref().filter(|_| !flags.insecure);
     match (&flags.authority, cname) {
-        (Some(authority), Some(cname)) if authority != cname => Err(FlagsError::TwoNames {
-            authority: authority.clone(),
-            cname: cname.clone(),
-        }),
+        (Some(authority), Some(cname)) if authority != cname => {
+            Err(FlagsError::TwoNames { authority: authority.clone(), cname: cname.clone() })
+        }
         (authority, cname) => Ok(authority.as_ref().or(cname).cloned()),
     }
 }

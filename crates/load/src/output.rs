@@ -81,10 +81,7 @@ pub fn check(file: &Path) -> Result<(), OutputError> {
         Ok(_) => "its folder is a file".to_owned(),
         Err(error) => format!("its folder: {}", reason(&error)),
     };
-    Err(OutputError {
-        file: Some(file.to_owned()),
-        reason,
-    })
+    Err(OutputError { file: Some(file.to_owned()), reason })
 }
 
 /// Writes to a file, or to standard output. A file is replaced atomically: readers see the old text
@@ -97,18 +94,12 @@ pub fn write(text: &str, file: Option<&Path>) -> Result<(), OutputError> {
         Some(file) => replace(file, text),
         None => write_to_standard_output(text),
     };
-    written.map_err(|error| OutputError {
-        file: file.map(Path::to_owned),
-        reason: reason(&error),
-    })
+    written.map_err(|error| OutputError { file: file.map(Path::to_owned), reason: reason(&error) })
 }
 
 fn write_to_standard_output(text: &str) -> io::Result<()> {
     let mut output = io::stdout().lock();
-    match output
-        .write_all(text.as_bytes())
-        .and_then(|()| output.flush())
-    {
+    match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         result => result,
     }
@@ -118,10 +109,7 @@ fn replace(file: &Path, text: &str) -> io::Result<()> {
     // Renaming would put a file in place of a link, a pipe or a device.
     let file = &fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
     if fs::metadata(file).is_ok_and(|facts| !facts.is_file()) {
-        return OpenOptions::new()
-            .write(true)
-            .open(file)?
-            .write_all(text.as_bytes());
+        return OpenOptions::new().write(true).open(file)?.write_all(text.as_bytes());
     }
     let temporary = temporary_beside(file)?;
     let moved = write_whole(&temporary, text).and_then(|()| fs::rename(&temporary, file));

@@ -26,10 +26,7 @@ impl Pace {
     /// The pace of worker `worker`, which makes no calls yet. No call of another worker has the
     /// number of one of its calls.
     pub fn new(worker: u32) -> Self {
-        Self {
-            allowance: Allowance::Nothing,
-            next_number: u64::from(worker) << 40,
-        }
+        Self { allowance: Allowance::Nothing, next_number: u64::from(worker) << 40 }
     }
 
     /// From now on calls are made until `end_ns`; `u64::MAX` for no end.

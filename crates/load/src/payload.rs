@@ -57,9 +57,7 @@ impl Payload {
         input: &mut impl Read,
     ) -> Result<Payload, PayloadError> {
         match source {
-            DataSource::Nothing => Ok(Payload {
-                messages: vec![Vec::new()],
-            }),
+            DataSource::Nothing => Ok(Payload { messages: vec![Vec::new()] }),
             DataSource::Json(text) => Payload::from_json(text, "-d", message, templates),
             DataSource::JsonFile(file) => {
                 let text = utf8(read_file(file)?, &place_of(file))?;
@@ -92,10 +90,7 @@ impl Payload {
         if templates == Templates::Refuse
             && let Some(template) = find_template(text)
         {
-            return Err(PayloadError::Template {
-                place: place.to_owned(),
-                template,
-            });
+            return Err(PayloadError::Template { place: place.to_owned(), template });
         }
         Payload::of(json::messages(text, place, message)?, place)
     }
@@ -115,9 +110,7 @@ impl Payload {
 
     fn of(messages: Vec<Vec<u8>>, place: &str) -> Result<Payload, PayloadError> {
         if messages.is_empty() {
-            return Err(PayloadError::NoMessages {
-                place: place.to_owned(),
-            });
+            return Err(PayloadError::NoMessages { place: place.to_owned() });
         }
         Ok(Payload { messages })
     }
@@ -152,9 +145,7 @@ fn read_input(input: &mut impl Read) -> Result<Vec<u8>, PayloadError> {
 }
 
 fn utf8(bytes: Vec<u8>, place: &str) -> Result<String, PayloadError> {
-    String::from_utf8(bytes).map_err(|_| PayloadError::NotUtf8 {
-        place: place.to_owned(),
-    })
+    String::from_utf8(bytes).map_err(|_| PayloadError::NotUtf8 { place: place.to_owned() })
 }
 
 /// The first `{{...}}` of the text. Outside of strings JSON never has two opening braces in a row.

@@ -178,12 +178,7 @@ impl LoadPlan {
         let calls = calls_before(streams_before(behind))
             .zip(calls_before(streams_before(first)))
             .map(|(behind, before)| behind - before);
-        Share {
-            first_connection: first,
-            streams,
-            in_flight,
-            calls,
-        }
+        Share { first_connection: first, streams, in_flight, calls }
     }
 }
 
@@ -244,29 +239,17 @@ pub(crate) mod tests {
 
     #[test]
     fn shares_add_up_to_the_whole() {
-        for (connections, concurrency, threads, calls) in [
-            (1, 1, 1, 7),
-            (7, 100, 3, 1_000),
-            (10, 10, 10, 3),
-            (100, 100_001, 8, 1 << 40),
-        ] {
+        for (connections, concurrency, threads, calls) in
+            [(1, 1, 1, 7), (7, 100, 3, 1_000), (10, 10, 10, 3), (100, 100_001, 8, 1 << 40)]
+        {
             let plan = plan(connections, concurrency, threads, Some(calls));
             let shares: Vec<_> = (0..threads).map(|worker| plan.share(worker)).collect();
-            let streams: Vec<u32> = shares
-                .iter()
-                .flat_map(|share| share.streams.clone())
-                .collect();
+            let streams: Vec<u32> = shares.iter().flat_map(|share| share.streams.clone()).collect();
             assert_eq!(streams.len() as u32, connections);
             assert_eq!(streams.iter().sum::<u32>(), concurrency);
             assert!(streams.iter().all(|&streams| streams >= 1));
-            assert_eq!(
-                shares.iter().filter_map(|share| share.calls).sum::<u64>(),
-                calls
-            );
-            assert_eq!(
-                shares.iter().map(|share| share.in_flight).sum::<u32>(),
-                concurrency
-            );
+            assert_eq!(shares.iter().filter_map(|share| share.calls).sum::<u64>(), calls);
+            assert_eq!(shares.iter().map(|share| share.in_flight).sum::<u32>(), concurrency);
         }
     }
 }

@@ -26,11 +26,7 @@ impl PreparedCall {
         let (schema, reflection_calls) = schema(options)?;
         let method = schema.method(&options.method)?;
         let payload = Payload::read(&options.data, &method.input, options.templates, input)?;
-        Ok(Self {
-            method,
-            payload,
-            reflection_calls,
-        })
+        Ok(Self { method, payload, reflection_calls })
     }
 }
 

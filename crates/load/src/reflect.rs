@@ -43,13 +43,8 @@ pub fn schema(options: &CallOptions) -> Result<Reflected, ReflectError> {
     .map_err(ReflectError::Connect)?;
     let metadata = channel::metadata(&options.metadata.constant);
     let mut reflector = Reflector::new(channel, metadata, options.timeout);
-    let schema = reflector
-        .schema(&options.method)
-        .map_err(ReflectError::Reflection)?;
-    Ok(Reflected {
-        schema,
-        calls_made: reflector.calls_made(),
-    })
+    let schema = reflector.schema(&options.method).map_err(ReflectError::Reflection)?;
+    Ok(Reflected { schema, calls_made: reflector.calls_made() })
 }
 
 /// Asks a server's reflection service, in whichever of its two versions the server has.
@@ -66,13 +61,7 @@ pub struct Reflector {
 impl Reflector {
     /// A reflector that makes its calls with this metadata and each with this deadline.
     pub fn new(channel: Channel, metadata: Metadata, timeout: Option<Duration>) -> Self {
-        Self {
-            channel,
-            metadata,
-            timeout,
-            paths: &PATHS,
-            calls_made: 0,
-        }
+        Self { channel, metadata, timeout, paths: &PATHS, calls_made: 0 }
     }
 
     /// The schema of the service that `call` names.

@@ -78,10 +78,7 @@ fn extension(plan: &LoadPlan, outcome: &LoadOutcome, count: u64) -> Extension {
         memory_peak_bytes: outcome.memory_peak_bytes,
         io: plan.driver.to_string(),
         wait: plan.wait.name().to_owned(),
-        split: outcome
-            .setup
-            .as_ref()
-            .map(|setup| split(setup, &outcome.latencies)),
+        split: outcome.setup.as_ref().map(|setup| split(setup, &outcome.latencies)),
         source_addresses: outcome.sources_used,
         goaways: outcome.goaways.clone(),
         streams_allowed: outcome.streams_allowed,
@@ -125,23 +122,13 @@ fn targets(names: &[String], outcome: &LoadOutcome) -> Vec<TargetReport> {
 }
 
 fn errors_by_code(errors: &ErrorCounts) -> BTreeMap<String, u64> {
-    errors
-        .by_code
-        .iter()
-        .map(|(code, count)| (code.name().to_owned(), *count))
-        .collect()
+    errors.by_code.iter().map(|(code, count)| (code.name().to_owned(), *count)).collect()
 }
 
 fn statuses(ok: u64, errors: &ErrorCounts) -> BTreeMap<String, u64> {
-    let failed = errors
-        .by_code
-        .iter()
-        .map(|(code, count)| (code.name_in_go(), *count));
-    let all = std::iter::once(("OK", ok))
-        .chain(failed)
-        .filter(|(_, count)| *count > 0);
-    all.map(|(status, count)| (status.to_owned(), count))
-        .collect()
+    let failed = errors.by_code.iter().map(|(code, count)| (code.name_in_go(), *count));
+    let all = std::iter::once(("OK", ok)).chain(failed).filter(|(_, count)| *count > 0);
+    all.map(|(status, count)| (status.to_owned(), count)).collect()
 }
 
 fn average_ns(latencies: &Latencies) -> u64 {
@@ -152,21 +139,14 @@ fn average_ns(latencies: &Latencies) -> u64 {
 
 /// Zero where nothing was recorded, like the other figures.
 fn fastest_ns(latencies: &Latencies) -> u64 {
-    if latencies.histogram.is_empty() {
-        0
-    } else {
-        latencies.min_ns
-    }
+    if latencies.histogram.is_empty() { 0 } else { latencies.min_ns }
 }
 
 fn latency_distribution(latencies: &Latencies) -> Vec<LatencyAt> {
     if latencies.histogram.is_empty() {
         return Vec::new();
     }
-    let at = |percentage| LatencyAt {
-        percentage,
-        latency: latency_at(latencies, percentage),
-    };
+    let at = |percentage| LatencyAt { percentage, latency: latency_at(latencies, percentage) };
     PERCENTAGES.map(at).to_vec()
 }
 
@@ -215,9 +195,5 @@ fn seconds(nanoseconds: u64) -> f64 {
 
 /// Zero where there is nothing to divide by: JSON has no word for infinity.
 fn ratio(numerator: f64, denominator: f64) -> f64 {
-    if denominator > 0.0 {
-        numerator / denominator
-    } else {
-        0.0
-    }
+    if denominator > 0.0 { numerator / denominator } else { 0.0 }
 }

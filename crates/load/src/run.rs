@@ -54,9 +54,7 @@ pub fn run(
     let workers = worker_threads::spawn_all(&plan, &barrier, wakers).map_err(LoadError::Machine)?;
     let usage = watch(&plan, &barrier, interrupt, &mut progress);
     let measured = worker_threads::join_all(workers).map_err(LoadError::Machine)?;
-    let first_failure = measured
-        .iter()
-        .find_map(|worker| worker.first_failure.clone());
+    let first_failure = measured.iter().find_map(|worker| worker.first_failure.clone());
     if let RunStart::At(_) = barrier.start() {
         return Ok(LoadOutcome::add_up(measured, &usage, first_failure));
     }
@@ -86,18 +84,14 @@ fn watch(
     };
     while barrier.start() == RunStart::NotYet && sleep(u64::MAX) {}
     let RunStart::At(start_ns) = barrier.start() else {
-        return ProcessUsage {
-            start: usage(),
-            end: usage(),
-        };
+        return ProcessUsage { start: usage(), end: usage() };
     };
     let window_start_ns = start_ns.saturating_add(plan.warmup_ns);
     while sleep(window_start_ns) {}
     let start = usage();
     progress(WindowEdge::Start);
-    let window_end_ns = plan.window_ns.map_or(u64::MAX, |length_ns| {
-        window_start_ns.saturating_add(length_ns)
-    });
+    let window_end_ns =
+        plan.window_ns.map_or(u64::MAX, |length_ns| window_start_ns.saturating_add(length_ns));
     while sleep(window_end_ns) {}
     let end = usage();
     progress(WindowEdge::End);

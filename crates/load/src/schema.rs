@@ -50,19 +50,14 @@ impl Schema {
     pub fn from_proto(file: &Path, import_paths: &[PathBuf]) -> Result<Schema, SchemaError> {
         require_file(file)?;
         if let Some(folder) = import_paths.iter().find(|folder| !folder.is_dir()) {
-            return Err(SchemaError::ImportPathMissing {
-                folder: folder.clone(),
-            });
+            return Err(SchemaError::ImportPathMissing { folder: folder.clone() });
         }
         let mut compiler = protox::Compiler::new(search_path(file, import_paths))
             .map_err(|error| SchemaError::not_compiled(file, &error))?;
         compiler
             .open_file(absolute(file))
             .map_err(|error| SchemaError::not_compiled(file, &error))?;
-        Ok(Schema {
-            pool: compiler.descriptor_pool(),
-            place: file.display().to_string(),
-        })
+        Ok(Schema { pool: compiler.descriptor_pool(), place: file.display().to_string() })
     }
 
     /// Reads a compiled `FileDescriptorSet`, as `protoc --descriptor_set_out --include_imports`
@@ -97,11 +92,8 @@ impl Schema {
 
     /// The full names of all services, sorted.
     pub fn services(&self) -> Vec<String> {
-        let mut names: Vec<String> = self
-            .pool
-            .services()
-            .map(|service| service.full_name().to_owned())
-            .collect();
+        let mut names: Vec<String> =
+            self.pool.services().map(|service| service.full_name().to_owned()).collect();
         names.sort();
         names
     }
@@ -116,17 +108,13 @@ impl Schema {
             .pool
             .get_service_by_name(service_name)
             .ok_or_else(|| self.service_unknown(service_name))?;
-        let method = service
-            .methods()
-            .find(|method| method.name() == method_name);
-        method
-            .map(SchemaMethod::from)
-            .ok_or_else(|| MethodError::MethodUnknown {
-                service: service_name.to_owned(),
-                method: method_name.to_owned(),
-                place: self.place.clone(),
-                suggestion: Suggestion::among(method_name, method_names(&service)),
-            })
+        let method = service.methods().find(|method| method.name() == method_name);
+        method.map(SchemaMethod::from).ok_or_else(|| MethodError::MethodUnknown {
+            service: service_name.to_owned(),
+            method: method_name.to_owned(),
+            place: self.place.clone(),
+            suggestion: Suggestion::among(method_name, method_names(&service)),
+        })
     }
 
     fn service_unknown(&self, service: &str) -> MethodError {
@@ -156,9 +144,7 @@ pub fn split_call(call: &str) -> Result<(&str, &str), MethodError> {
     let parts = bare.split_once('/').or_else(|| bare.rsplit_once('.'));
     match parts {
         Some((service, method)) if is_name(service) && is_name(method) => Ok((service, method)),
-        _ => Err(MethodError::Malformed {
-            call: call.to_owned(),
-        }),
+        _ => Err(MethodError::Malformed { call: call.to_owned() }),
     }
 }
 
@@ -167,19 +153,13 @@ fn is_name(text: &str) -> bool {
 }
 
 fn method_names(service: &ServiceDescriptor) -> Vec<String> {
-    service
-        .methods()
-        .map(|method| method.name().to_owned())
-        .collect()
+    service.methods().map(|method| method.name().to_owned()).collect()
 }
 
 /// ghz's order: what the user gave, the file's folder, the working directory.
 fn search_path(file: &Path, import_paths: &[PathBuf]) -> Vec<PathBuf> {
     let mut folders = import_paths.to_vec();
-    if let Some(folder) = file
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty())
-    {
+    if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         folders.push(folder.to_owned());
     }
     folders.push(PathBuf::from("."));
@@ -193,9 +173,7 @@ fn absolute(path: &Path) -> PathBuf {
 
 fn require_file(file: &Path) -> Result<(), SchemaError> {
     match fs::metadata(file) {
-        Ok(facts) if facts.is_dir() => Err(SchemaError::IsAFolder {
-            file: file.to_owned(),
-        }),
+        Ok(facts) if facts.is_dir() => Err(SchemaError::IsAFolder { file: file.to_owned() }),
         Ok(_) => Ok(()),
         Err(error) => Err(SchemaError::unreadable(file, &error)),
     }

@@ -28,10 +28,7 @@ pub fn text(report: &LoadReport) -> String {
         format!("  Fastest:\t{}\n", duration(report.fastest)),
         format!("  Average:\t{}\n", duration(report.average)),
         format!("  Requests/sec:\t{:.2}\n", report.rps),
-        format!(
-            "\nResponse time histogram:\n{}",
-            histogram(&report.histogram)
-        ),
+        format!("\nResponse time histogram:\n{}", histogram(&report.histogram)),
         format!("\nLatency distribution:\n{percentiles}"),
         distributions(report),
     ];
@@ -94,9 +91,8 @@ fn section(title: &str, rows: Vec<(String, String)>) -> String {
     };
     let first_width = width(&|row| row.0.chars().count());
     let second_width = width(&|row| row.1.chars().count());
-    let lines = rows
-        .iter()
-        .map(|(first, second)| format!("{first:first_width$}{second:second_width$}\n"));
+    let lines =
+        rows.iter().map(|(first, second)| format!("{first:first_width$}{second:second_width$}\n"));
     format!("\n{title}:\n{}", lines.collect::<String>())
 }
 
@@ -165,12 +161,7 @@ fn latency_parts(facts: &Extension) -> String {
             duration(part.max_ns)
         )
     };
-    let parts: String = facts
-        .split
-        .iter()
-        .flat_map(LatencySplit::parts)
-        .map(line)
-        .collect();
+    let parts: String = facts.split.iter().flat_map(LatencySplit::parts).map(line).collect();
     if facts.source_addresses == 0 {
         return parts;
     }
@@ -210,13 +201,8 @@ fn announced_by_the_server(facts: &Extension) -> String {
 }
 
 fn outside_the_window(facts: &Extension) -> String {
-    let counts = [
-        ("Warm-up", facts.warmup),
-        ("Drained", facts.drained),
-        ("Unfinished", facts.unfinished),
-    ];
+    let counts =
+        [("Warm-up", facts.warmup), ("Drained", facts.drained), ("Unfinished", facts.unfinished)];
     let there = counts.iter().filter(|(_, count)| *count > 0);
-    there
-        .map(|(name, count)| format!("  {name}:\t{count} calls\n"))
-        .collect()
+    there.map(|(name, count)| format!("  {name}:\t{count} calls\n")).collect()
 }

@@ -52,22 +52,12 @@ fn most_bytes(connections: u32, connecting: Connecting) -> usize {
 fn one_more_connection_takes_a_few_kilobytes_at_both_ends_together() {
     raise_descriptor_limit().unwrap();
     println!("connection {} bytes", size_of::<bookend_wire::Connection>());
-    for connecting in [
-        Connecting::BeforeRun,
-        Connecting::InRun,
-        Connecting::PerCall,
-    ] {
+    for connecting in [Connecting::BeforeRun, Connecting::InRun, Connecting::PerCall] {
         let few_bytes = most_bytes(20, connecting);
         let many_bytes = most_bytes(420, connecting);
         let one_bytes = many_bytes.saturating_sub(few_bytes) / 400;
         println!("{connecting:?}: {one_bytes} bytes a connection");
-        assert!(
-            one_bytes > 500,
-            "{connecting:?}: {one_bytes} bytes: nothing is counted"
-        );
-        assert!(
-            one_bytes <= BOTH_ENDS_MAX_BYTES,
-            "{connecting:?}: {one_bytes} bytes"
-        );
+        assert!(one_bytes > 500, "{connecting:?}: {one_bytes} bytes: nothing is counted");
+        assert!(one_bytes <= BOTH_ENDS_MAX_BYTES, "{connecting:?}: {one_bytes} bytes");
     }
 }

@@ -77,15 +77,9 @@ fn the_defaults_are_those_of_ghz() {
 fn a_duration_replaces_the_number_of_calls_and_a_maximum_does_not() {
     const TEN: Duration = Duration::from_secs(10);
     let elapsed = plan(|flags| (flags.duration, flags.total) = (Some(TEN), 5));
-    assert_eq!(
-        (elapsed.calls, elapsed.window_ns),
-        (None, Some(10_000_000_000))
-    );
+    assert_eq!((elapsed.calls, elapsed.window_ns), (None, Some(10_000_000_000)));
     let either = plan(|flags| (flags.max_duration, flags.total) = (Some(TEN), 5));
-    assert_eq!(
-        (either.calls, either.window_ns),
-        (Some(5), Some(10_000_000_000))
-    );
+    assert_eq!((either.calls, either.window_ns), (Some(5), Some(10_000_000_000)));
 }
 
 #[test]
@@ -129,10 +123,7 @@ fn data_has_one_source() {
         flags.call.data = text("{}");
         flags.call.binary_file = Some("file".into());
     });
-    assert_eq!(
-        both,
-        "--data and --binary-file exclude each other: give one of them"
-    );
+    assert_eq!(both, "--data and --binary-file exclude each other: give one of them");
 }
 
 /// A way to spoil the flags, and what has to be said about it.
@@ -142,10 +133,7 @@ type Mistake = (fn(&mut LoadFlags), &'static str);
 fn what_is_missing_or_does_nothing_is_named() {
     let mistakes: [Mistake; 7] = [
         (|flags| flags.call.targets.clear(), "add HOST:PORT"),
-        (
-            |flags| flags.call.targets = vec!["localhost".to_owned()],
-            "write localhost:50051",
-        ),
+        (|flags| flags.call.targets = vec!["localhost".to_owned()], "write localhost:50051"),
         (|flags| flags.call.method = None, "--call"),
         (|flags| flags.connections = 0, "--connections 0"),
         (|flags| flags.concurrency = 0, "--concurrency 0"),
@@ -159,10 +147,7 @@ fn what_is_missing_or_does_nothing_is_named() {
 fn flags_that_contradict_each_other_are_named() {
     const SECOND: Duration = Duration::from_secs(1);
     let mistakes: [Mistake; 2] = [
-        (
-            |flags| flags.connections = 51,
-            "--connections 51 is more than --concurrency 50",
-        ),
+        (|flags| flags.connections = 51, "--connections 51 is more than --concurrency 50"),
         (
             |flags| (flags.duration, flags.max_duration) = (Some(SECOND), Some(SECOND)),
             "--duration and --max-duration exclude each other",
@@ -174,22 +159,13 @@ fn flags_that_contradict_each_other_are_named() {
 #[test]
 fn labels_and_metadata_that_make_no_sense_are_named() {
     let mistakes: [Mistake; 4] = [
-        (
-            |flags| flags.tags = text("[1]"),
-            "--tags is not a JSON object",
-        ),
-        (
-            |flags| flags.call.metadata = text("7"),
-            "--metadata is not a JSON object",
-        ),
+        (|flags| flags.tags = text("[1]"), "--tags is not a JSON object"),
+        (|flags| flags.call.metadata = text("7"), "--metadata is not a JSON object"),
         (
             |flags| flags.call.metadata_file = Some("absent.json".into()),
             "cannot read absent.json: no such file or folder",
         ),
-        (
-            |flags| flags.varying_metadata = text("grpc-x"),
-            "metadata cannot set \"grpc-x\"",
-        ),
+        (|flags| flags.varying_metadata = text("grpc-x"), "metadata cannot set \"grpc-x\""),
     ];
     assert_refused(&mistakes);
 }
@@ -208,10 +184,7 @@ fn words_of_a_choice_are_read_or_named() {
     assert_eq!("wait".parse(), Ok(DurationStop::Wait));
     assert_eq!("pretty".parse(), Ok(OutputFormat::Pretty));
     let refused = |text: &str| text.parse::<OutputFormat>().unwrap_err();
-    assert_eq!(
-        refused("jsn"),
-        "did you mean json? (there is summary, json, pretty)"
-    );
+    assert_eq!(refused("jsn"), "did you mean json? (there is summary, json, pretty)");
     assert_eq!(
         refused("csv"),
         "csv has a row for every call, and calls are not kept: there is summary, json, pretty"
@@ -263,10 +236,8 @@ fn keepalive_is_for_silence_and_answer_and_asks_no_sooner_than_after_ten_seconds
     const SECOND_NS: u64 = 1_000_000_000;
     for (typed_seconds, time_seconds) in [(60, 60), (1, 10)] {
         let plan = plan(|flags| flags.keepalive = Duration::from_secs(typed_seconds));
-        let expected = Keepalive {
-            time_ns: time_seconds * SECOND_NS,
-            timeout_ns: typed_seconds * SECOND_NS,
-        };
+        let expected =
+            Keepalive { time_ns: time_seconds * SECOND_NS, timeout_ns: typed_seconds * SECOND_NS };
         assert_eq!(plan.keepalive, Some(expected));
         assert_eq!(plan.labels.options["keepalive"], typed_seconds * SECOND_NS);
     }
@@ -275,10 +246,7 @@ fn keepalive_is_for_silence_and_answer_and_asks_no_sooner_than_after_ten_seconds
         flags.keepalive = Duration::from_secs(60);
         flags.one_shot = true;
     });
-    assert_eq!(
-        one_shot,
-        "--one-shot and --keepalive exclude each other: give one of them"
-    );
+    assert_eq!(one_shot, "--one-shot and --keepalive exclude each other: give one of them");
 }
 
 #[test]
@@ -286,25 +254,11 @@ fn connections_have_threads_of_their_own_while_there_are_processors() {
     assert_eq!(driver(1, |_| ()), Ok((Driver::Blocking, 1)));
     assert_eq!(driver(4, |_| ()), Ok((Driver::Blocking, 4)));
     assert_eq!(driver(5, |_| ()), Ok((Driver::Epoll, 4)));
-    assert_eq!(
-        driver(4, |flags| flags.threads = Some(2)),
-        Ok((Driver::Epoll, 2))
-    );
-    assert_eq!(
-        driver(1, |flags| flags.io = Io::Epoll),
-        Ok((Driver::Epoll, 1))
-    );
-    assert_eq!(
-        driver(9, |flags| flags.io = Io::Uring),
-        Ok((Driver::Uring, 4))
-    );
-    assert_eq!(
-        driver(9, |flags| flags.io = Io::Blocking),
-        Ok((Driver::Blocking, 9))
-    );
-    let too_few = driver(3, |flags| {
-        (flags.io, flags.threads) = (Io::Blocking, Some(2))
-    });
+    assert_eq!(driver(4, |flags| flags.threads = Some(2)), Ok((Driver::Epoll, 2)));
+    assert_eq!(driver(1, |flags| flags.io = Io::Epoll), Ok((Driver::Epoll, 1)));
+    assert_eq!(driver(9, |flags| flags.io = Io::Uring), Ok((Driver::Uring, 4)));
+    assert_eq!(driver(9, |flags| flags.io = Io::Blocking), Ok((Driver::Blocking, 9)));
+    let too_few = driver(3, |flags| (flags.io, flags.threads) = (Io::Blocking, Some(2)));
     assert_eq!(
         too_few.unwrap_err(),
         "--io blocking takes a thread for each of --connections 3, and --threads is 2"
@@ -328,15 +282,9 @@ fn a_plan_has_what_the_flags_say() {
     assert_eq!(plan.messages, [b"\x0a\x01a".to_vec(), Vec::new()]);
     assert_eq!(plan.metadata, [(b"tenant".to_vec(), b"blue".to_vec())]);
     assert_eq!(plan.varying_metadata, Some(b"x-call".to_vec()));
-    assert_eq!(
-        (plan.calls, plan.window_ns),
-        (Some(200), Some(3_000_000_000))
-    );
+    assert_eq!((plan.calls, plan.window_ns), (Some(200), Some(3_000_000_000)));
     assert_eq!((plan.timeout_ns, plan.connect_timeout_ns), (None, u64::MAX));
-    assert_eq!(
-        (plan.warmup_ns, plan.duration_stop),
-        (5_000_000, DurationStop::Ignore)
-    );
+    assert_eq!((plan.warmup_ns, plan.duration_stop), (5_000_000, DurationStop::Ignore));
 }
 
 #[test]
@@ -367,10 +315,7 @@ fn every_target_gets_a_connection() {
 #[test]
 fn more_targets_than_calls_in_flight_are_refused() {
     let error = refused(|flags| flags.call.targets = vec!["a.invalid:1".to_owned()]);
-    assert!(
-        error.starts_with("cannot find the address of a.invalid"),
-        "{error}"
-    );
+    assert!(error.starts_with("cannot find the address of a.invalid"), "{error}");
     let error = refused(|flags| {
         flags.call.targets = vec!["[::1]:1,[::1]:2,[::1]:3".to_owned()];
         flags.concurrency = 2;

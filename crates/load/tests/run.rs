@@ -41,22 +41,10 @@ impl Service for Echo {
 
     fn methods(&self) -> &'static [MethodDescriptor] {
         const METHODS: &[MethodDescriptor] = &[
-            MethodDescriptor {
-                name: "Echo",
-                kind: HandlerKind::Inline,
-            },
-            MethodDescriptor {
-                name: "Keep",
-                kind: HandlerKind::Inline,
-            },
-            MethodDescriptor {
-                name: "Fail",
-                kind: HandlerKind::Inline,
-            },
-            MethodDescriptor {
-                name: "Late",
-                kind: HandlerKind::Deferred,
-            },
+            MethodDescriptor { name: "Echo", kind: HandlerKind::Inline },
+            MethodDescriptor { name: "Keep", kind: HandlerKind::Inline },
+            MethodDescriptor { name: "Fail", kind: HandlerKind::Inline },
+            MethodDescriptor { name: "Late", kind: HandlerKind::Deferred },
         ];
         METHODS
     }
@@ -124,10 +112,7 @@ fn by_number_exactly_that_many_calls_are_made_and_each_is_counted() {
             ..plan(server.local_address(), 5_003)
         };
         let outcome = measure(plan);
-        assert_eq!(
-            outcome.ok, 5_003,
-            "{driver:?} {connections} {concurrency} {threads}"
-        );
+        assert_eq!(outcome.ok, 5_003, "{driver:?} {connections} {concurrency} {threads}");
         assert_eq!(outcome.errors.total(), 0);
         assert_eq!(seen.calls.load(Ordering::Relaxed), 5_003);
         assert_eq!(outcome.latencies.histogram.len(), 5_003);
@@ -220,18 +205,13 @@ fn messages_are_drawn_in_turn_and_metadata_varies() {
 #[test]
 fn failed_calls_are_counted_by_code_and_text() {
     let (server, _) = serve();
-    let outcome = measure(LoadPlan {
-        path: "/test.Echo/Fail".into(),
-        ..plan(server.local_address(), 100)
-    });
+    let outcome =
+        measure(LoadPlan { path: "/test.Echo/Fail".into(), ..plan(server.local_address(), 100) });
     assert_eq!(outcome.ok, 0);
     assert_eq!(outcome.errors.by_code[&Code::NotFound], 100);
     let text = "rpc error: code = NotFound desc = no café here";
     assert_eq!(outcome.errors.by_text[text], 100);
-    let unknown = measure(LoadPlan {
-        path: "/no/such".into(),
-        ..plan(server.local_address(), 5)
-    });
+    let unknown = measure(LoadPlan { path: "/no/such".into(), ..plan(server.local_address(), 5) });
     assert_eq!(unknown.errors.by_code[&Code::Unimplemented], 5);
 }
 
@@ -255,11 +235,7 @@ fn when_the_stream_ids_are_used_up_the_run_goes_on_over_a_new_connection() {
         let (server, seen) = serve();
         let mut config = ConnectionConfig::trusted();
         config.first_stream_id = (1 << 31) - 2_001;
-        let outcome = measure(LoadPlan {
-            driver,
-            config,
-            ..plan(server.local_address(), 2_500)
-        });
+        let outcome = measure(LoadPlan { driver, config, ..plan(server.local_address(), 2_500) });
         assert_eq!(outcome.errors.by_text.len(), 0, "{:?}", outcome.errors);
         assert_eq!(outcome.ok, 2_500);
         assert_eq!(outcome.connections_opened, 3);
@@ -286,10 +262,7 @@ fn connections_that_age_are_replaced_without_an_error_and_counted() {
         assert_eq!(outcome.ok, seen.calls.load(Ordering::Relaxed));
         let replaced = outcome.connections_opened - u64::from(connections);
         let said = "GOAWAY NO_ERROR, debug data: \"the connection has reached its age\"";
-        assert!(
-            replaced > 0 && outcome.goaways[said] >= replaced,
-            "{outcome:?}"
-        );
+        assert!(replaced > 0 && outcome.goaways[said] >= replaced, "{outcome:?}");
     }
 }
 
@@ -322,10 +295,7 @@ fn a_server_that_dies_in_mid_run_costs_counted_errors_and_no_hang() {
 }
 
 fn nothing_measured(target: SocketAddr) -> String {
-    let plan = LoadPlan {
-        connect_timeout_ns: SECOND_NS / 5,
-        ..plan(target, 10)
-    };
+    let plan = LoadPlan { connect_timeout_ns: SECOND_NS / 5, ..plan(target, 10) };
     match run(plan, &AtomicBool::new(false), |_| {}) {
         Err(LoadError::NoConnection(why)) => why,
         other => panic!("{other:?}"),
@@ -351,9 +321,7 @@ fn a_port_on_which_no_process_listens_is_an_error_at_once() {
 #[test]
 fn garbage_silence_and_an_early_close_are_different_errors() {
     let garbage = misbehaving(|mut socket| {
-        socket
-            .write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n")
-            .unwrap();
+        socket.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").unwrap();
         let _ = socket.read_to_end(&mut Vec::new());
     });
     assert!(nothing_measured(garbage).contains("broke HTTP/2"));
@@ -391,18 +359,12 @@ fn a_server_that_says_goodbye_to_everybody_is_not_stormed() {
             let mut socket = socket.unwrap();
             let settings = [0, 0, 0, 4, 0, 0, 0, 0, 0];
             let goaway = [0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
-            socket
-                .write_all(&[&settings[..], &goaway].concat())
-                .unwrap();
+            socket.write_all(&[&settings[..], &goaway].concat()).unwrap();
             let _ = socket.read_to_end(&mut Vec::new());
         }
     });
     let outcome = run(
-        LoadPlan {
-            calls: None,
-            window_ns: Some(SECOND_NS / 2),
-            ..plan(address, 0)
-        },
+        LoadPlan { calls: None, window_ns: Some(SECOND_NS / 2), ..plan(address, 0) },
         &AtomicBool::new(false),
         |_| {},
     );
@@ -417,10 +379,7 @@ fn a_server_that_says_goodbye_to_everybody_is_not_stormed() {
 #[test]
 fn an_interrupted_run_keeps_what_it_has_measured() {
     let (server, _) = serve();
-    let plan = LoadPlan {
-        calls: None,
-        ..plan(server.local_address(), 0)
-    };
+    let plan = LoadPlan { calls: None, ..plan(server.local_address(), 0) };
     let interrupt = AtomicBool::new(false);
     let outcome = run(plan, &interrupt, |progress| {
         if progress == WindowEdge::Start {

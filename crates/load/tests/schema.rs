@@ -10,9 +10,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 fn proto(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../proto")
-        .join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../proto").join(name)
 }
 
 fn greeter() -> Schema {
@@ -108,18 +106,9 @@ fn a_wrong_call_names_the_nearest_right_word() {
                  (there is Put, Watch, Upload)"
             ),
         ),
-        (
-            "Put",
-            "call \"Put\" is not of the form pkg.Service/Method".to_owned(),
-        ),
-        (
-            "a/b/c",
-            "call \"a/b/c\" is not of the form pkg.Service/Method".to_owned(),
-        ),
-        (
-            "",
-            "call \"\" is not of the form pkg.Service/Method".to_owned(),
-        ),
+        ("Put", "call \"Put\" is not of the form pkg.Service/Method".to_owned()),
+        ("a/b/c", "call \"a/b/c\" is not of the form pkg.Service/Method".to_owned()),
+        ("", "call \"\" is not of the form pkg.Service/Method".to_owned()),
     ] {
         assert_eq!(schema.method(call).unwrap_err().to_string(), said);
     }
@@ -127,9 +116,7 @@ fn a_wrong_call_names_the_nearest_right_word() {
 
 #[test]
 fn a_missing_file_names_its_neighbour() {
-    let error = Schema::from_proto(&proto("helloword.proto"), &[])
-        .unwrap_err()
-        .to_string();
+    let error = Schema::from_proto(&proto("helloword.proto"), &[]).unwrap_err().to_string();
     assert!(error.contains("no such file or folder"), "{error}");
     assert!(error.contains("did you mean"), "{error}");
     assert!(error.contains("helloworld.proto?"), "{error}");
@@ -140,23 +127,13 @@ fn a_missing_file_names_its_neighbour() {
 fn a_wrong_file_is_named_with_line_and_column() {
     let files = folder(&[
         ("broken.proto", "syntax = \"proto3\";\nmessage {}\n"),
-        (
-            "dangling.proto",
-            "syntax = \"proto3\";\nmessage A { B b = 1; }\n",
-        ),
-        (
-            "lonely.proto",
-            "syntax = \"proto3\";\nimport \"absent.proto\";\n",
-        ),
+        ("dangling.proto", "syntax = \"proto3\";\nmessage A { B b = 1; }\n"),
+        ("lonely.proto", "syntax = \"proto3\";\nimport \"absent.proto\";\n"),
     ]);
-    for (name, place) in [
-        ("broken.proto", ":2:9:"),
-        ("dangling.proto", ":2:13:"),
-        ("lonely.proto", ":2:"),
-    ] {
-        let error = Schema::from_proto(&files.path().join(name), &[])
-            .unwrap_err()
-            .to_string();
+    for (name, place) in
+        [("broken.proto", ":2:9:"), ("dangling.proto", ":2:13:"), ("lonely.proto", ":2:")]
+    {
+        let error = Schema::from_proto(&files.path().join(name), &[]).unwrap_err().to_string();
         assert!(error.contains(&format!("{name}{place}")), "{error}");
         assert_eq!(error.lines().count(), 1);
     }
@@ -167,41 +144,20 @@ fn folders_are_not_files_and_files_are_not_folders() {
     let error = Schema::from_proto(&proto(""), &[]).unwrap_err().to_string();
     assert!(error.ends_with("is a folder: name a file in it"), "{error}");
     let file = proto("helloworld.proto");
-    let error = Schema::from_proto(&file, std::slice::from_ref(&file))
-        .unwrap_err()
-        .to_string();
-    assert!(
-        error.ends_with("helloworld.proto is not a folder"),
-        "{error}"
-    );
+    let error = Schema::from_proto(&file, std::slice::from_ref(&file)).unwrap_err().to_string();
+    assert!(error.ends_with("helloworld.proto is not a folder"), "{error}");
 }
 
 #[test]
 fn a_compiled_set_is_the_same_schema() {
-    let set = protox::compile([proto("helloworld.proto")], [proto("")])
-        .unwrap()
-        .encode_to_vec();
+    let set = protox::compile([proto("helloworld.proto")], [proto("")]).unwrap().encode_to_vec();
     let files = folder(&[]);
     let file = files.path().join("greeter.protoset");
     fs::write(&file, &set).unwrap();
     let call = "helloworld.Greeter/SayHello";
     let path = greeter().method(call).unwrap().path;
-    assert_eq!(
-        Schema::from_protoset(&file)
-            .unwrap()
-            .method(call)
-            .unwrap()
-            .path,
-        path
-    );
-    assert_eq!(
-        Schema::from_descriptor_set(&set)
-            .unwrap()
-            .method(call)
-            .unwrap()
-            .path,
-        path
-    );
+    assert_eq!(Schema::from_protoset(&file).unwrap().method(call).unwrap().path, path);
+    assert_eq!(Schema::from_descriptor_set(&set).unwrap().method(call).unwrap().path, path);
 }
 
 #[test]
@@ -246,12 +202,7 @@ fn one_file_in_two_spellings_is_one_file() {
 #[test]
 fn a_proto_file_given_as_a_compiled_set_says_so() {
     let error = Schema::from_protoset(&proto("helloworld.proto")).unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .ends_with("is not compiled: give it with --proto"),
-        "{error}"
-    );
+    assert!(error.to_string().ends_with("is not compiled: give it with --proto"), "{error}");
 }
 
 /// A server's reflection service that knows the shop's files but, like many, not Google's.
@@ -264,14 +215,8 @@ impl Server {
     fn with_the_shop() -> Server {
         let (files, _) = shop();
         let set = protox::compile(["shop/orders.proto"], [files.path()]).unwrap();
-        let own = set
-            .file
-            .into_iter()
-            .filter(|file| !file.name().starts_with("google/"));
-        Server {
-            files: own.collect(),
-            asked: RefCell::default(),
-        }
+        let own = set.file.into_iter().filter(|file| !file.name().starts_with("google/"));
+        Server { files: own.collect(), asked: RefCell::default() }
     }
 
     fn answer(&self, name: &str, request: ReflectionQuery) -> Result<Vec<Vec<u8>>, String> {
@@ -282,11 +227,7 @@ impl Server {
             ReflectionQuery::Symbol => return Err("NOT_FOUND".to_owned()),
             ReflectionQuery::File => name,
         };
-        let found = self
-            .files
-            .iter()
-            .find(|known| known.name() == file)
-            .ok_or("NOT_FOUND")?;
+        let found = self.files.iter().find(|known| known.name() == file).ok_or("NOT_FOUND")?;
         Ok(vec![found.encode_to_vec()])
     }
 }
@@ -299,11 +240,7 @@ fn reflection_fetches_every_import_once() {
     assert_eq!(schema.method(call).unwrap().path, "/shop.v1.Orders/Put");
     let mut asked = server.asked.into_inner();
     asked.sort();
-    let expected = [
-        "google/protobuf/timestamp.proto",
-        "shop.v1.Orders",
-        "shop/price.proto",
-    ];
+    let expected = ["google/protobuf/timestamp.proto", "shop.v1.Orders", "shop/price.proto"];
     assert_eq!(asked, expected);
 }
 
@@ -312,10 +249,7 @@ fn reflection_names_the_service_that_was_meant() {
     let server = Server::with_the_shop();
     let error = Schema::by_reflection("shop.v1.Order/Put", |name, what| server.answer(name, what));
     let error = error.unwrap_err();
-    assert!(matches!(
-        error,
-        ReflectionError::Call(MethodError::ServiceUnknown { .. })
-    ));
+    assert!(matches!(error, ReflectionError::Call(MethodError::ServiceUnknown { .. })));
     assert_eq!(
         error.to_string(),
         "there is no service shop.v1.Order in the server's reflection; did you mean \
@@ -353,9 +287,7 @@ fn a_server_that_answers_nonsense_is_blamed() {
 fn json(schema: &Schema, call: &str, text: &str) -> Result<Vec<Vec<u8>>, String> {
     let message = schema.method(call).unwrap().input;
     let payload = Payload::from_json(text, "-d", &message, Templates::Refuse);
-    payload
-        .map(|payload| payload.messages().to_vec())
-        .map_err(|error| error.to_string())
+    payload.map(|payload| payload.messages().to_vec()).map_err(|error| error.to_string())
 }
 
 const COMPLEX_CALL: &str = "complex_proto.Greeter/SayHello";
@@ -398,17 +330,11 @@ fn wrong_data_is_named_by_line_column_and_field() {
             "-d, line 1 column 36, field request.pets[1].name: invalid type: integer `5`, \
              expected a string",
         ),
-        (
-            r#"{"request": "#,
-            "-d, line 1 column 12, field request: EOF while parsing a value",
-        ),
+        (r#"{"request": "#, "-d, line 1 column 12, field request: EOF while parsing a value"),
         ("{} {}", "-d, line 1 column 4: trailing characters"),
         ("[]", "-d has no message: {} is the empty one"),
         ("", "-d, line 1 column 0: EOF while parsing a value"),
-        (
-            "7",
-            "-d, line 1 column 1: invalid type: integer `7`, expected an object in {}",
-        ),
+        ("7", "-d, line 1 column 1: invalid type: integer `7`, expected an object in {}"),
     ] {
         let error = json(&complex(), COMPLEX_CALL, text).unwrap_err();
         assert!(error.starts_with(said), "{text}\n{error}\n{said}");
@@ -430,11 +356,9 @@ fn templates_are_refused_unless_they_are_literal_text() {
     let call = "helloworld.Greeter/SayHello";
     assert_eq!(
         json(&greeter(), call, text),
-        Err(
-            "-d has the template {{.RequestNumber}}, and templates are not supported yet: \
+        Err("-d has the template {{.RequestNumber}}, and templates are not supported yet: \
              --disable-template-data sends it as literal text"
-                .to_owned()
-        )
+            .to_owned())
     );
     let message = greeter().method(call).unwrap().input;
     let payload = Payload::from_json(text, "-d", &message, Templates::Literal).unwrap();
@@ -451,49 +375,29 @@ fn data_comes_from_files_and_from_standard_input() {
             .map_err(|error| error.to_string())
     };
     let one = Ok(vec![b"\x0a\x01a".to_vec()]);
-    assert_eq!(
-        read(DataSource::JsonFile(files.path().join("data.json")), b""),
-        one
-    );
-    assert_eq!(
-        read(DataSource::BinaryFile(files.path().join("data.bin")), b""),
-        one
-    );
+    assert_eq!(read(DataSource::JsonFile(files.path().join("data.json")), b""), one);
+    assert_eq!(read(DataSource::BinaryFile(files.path().join("data.bin")), b""), one);
     assert_eq!(read(DataSource::JsonInput, br#"{"name": "a"}"#), one);
     assert_eq!(read(DataSource::BinaryInput, b"\x0a\x01a"), one);
-    assert_eq!(
-        read(DataSource::Json(r#"{"name": "a"}"#.to_owned()), b""),
-        one
-    );
+    assert_eq!(read(DataSource::Json(r#"{"name": "a"}"#.to_owned()), b""), one);
     assert_eq!(read(DataSource::Nothing, b""), Ok(vec![vec![]]));
     let missing = read(DataSource::JsonFile(files.path().join("absent.json")), b"").unwrap_err();
-    assert!(
-        missing.contains("absent.json: no such file or folder"),
-        "{missing}"
-    );
+    assert!(missing.contains("absent.json: no such file or folder"), "{missing}");
     let binary = read(DataSource::JsonInput, b"\xff").unwrap_err();
     assert!(binary.contains("-B"), "{binary}");
 }
 
 #[test]
 fn serialized_messages_come_alone_or_with_their_lengths() {
-    let message = greeter()
-        .method("helloworld.Greeter/SayHello")
-        .unwrap()
-        .input;
+    let message = greeter().method("helloworld.Greeter/SayHello").unwrap().input;
     let read = |bytes: &[u8]| Payload::from_binary(bytes, "-B", &message);
     let one = read(b"\x0a\x01a").unwrap();
     assert_eq!(one.messages(), [b"\x0a\x01a".to_vec()]);
     let two = read(b"\x03\x0a\x01a\x04\x0a\x02bc").unwrap();
-    assert_eq!(
-        two.messages(),
-        [b"\x0a\x01a".to_vec(), b"\x0a\x02bc".to_vec()]
-    );
-    for cut in [
-        b"\x03\x0a\x01".as_slice(),
-        b"\x0a\x05a",
-        b"\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff",
-    ] {
+    assert_eq!(two.messages(), [b"\x0a\x01a".to_vec(), b"\x0a\x02bc".to_vec()]);
+    for cut in
+        [b"\x03\x0a\x01".as_slice(), b"\x0a\x05a", b"\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"]
+    {
         let error = read(cut).unwrap_err().to_string();
         assert!(error.contains("helloworld.HelloRequest"), "{error}");
     }

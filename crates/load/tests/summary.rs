@@ -40,9 +40,7 @@ fn plan() -> LoadPlan {
 
 fn latencies(values_ns: impl IntoIterator<Item = u64>) -> Latencies {
     let mut recorder = Recorder::default();
-    values_ns
-        .into_iter()
-        .for_each(|value_ns| recorder.latency(value_ns));
+    values_ns.into_iter().for_each(|value_ns| recorder.latency(value_ns));
     recorder.finish()
 }
 
@@ -156,19 +154,10 @@ Bookend:
 #[test]
 fn the_summary_is_that_of_ghz_with_ours_below() {
     let text = summary::text(&report());
-    let lines: String = text
-        .lines()
-        .map(|line| format!("{}\n", line.trim_end()))
-        .collect();
+    let lines: String = text.lines().map(|line| format!("{}\n", line.trim_end())).collect();
     assert_eq!(lines, SUMMARY);
-    assert!(
-        text.contains("  50 % in 0.60 ms \n"),
-        "a space ends a line as in ghz"
-    );
-    assert!(
-        text.contains("1000 responses   \n"),
-        "columns are padded as in ghz"
-    );
+    assert!(text.contains("  50 % in 0.60 ms \n"), "a space ends a line as in ghz");
+    assert!(text.contains("1000 responses   \n"), "columns are padded as in ghz");
 }
 
 #[test]
@@ -190,10 +179,7 @@ fn what_the_server_said_stands_below_the_figures() {
 fn durations_take_the_units_of_ghz() {
     let shown = |total| {
         let text = summary::text(&LoadReport { total, ..report() });
-        let line = text
-            .lines()
-            .find(|line| line.starts_with("  Total:"))
-            .expect("it is there");
+        let line = text.lines().find(|line| line.starts_with("  Total:")).expect("it is there");
         line.trim_start_matches("  Total:\t").to_owned()
     };
     assert_eq!(shown(0), "0 ns");
@@ -217,28 +203,13 @@ fn a_generator_that_was_the_limit_says_so() {
 #[test]
 fn a_run_without_calls_has_a_report_without_infinities() {
     let report = report_of(empty_outcome());
-    assert_eq!(
-        (report.count, report.fastest, report.slowest, report.average),
-        (0, 0, 0, 0)
-    );
-    assert_eq!(
-        (report.rps, report.bookend.requests_per_cpu_second),
-        (0.0, 0.0)
-    );
-    assert_eq!(
-        (
-            report.bookend.requests_per_write,
-            report.bookend.requests_per_read
-        ),
-        (0.0, 0.0)
-    );
+    assert_eq!((report.count, report.fastest, report.slowest, report.average), (0, 0, 0, 0));
+    assert_eq!((report.rps, report.bookend.requests_per_cpu_second), (0.0, 0.0));
+    assert_eq!((report.bookend.requests_per_write, report.bookend.requests_per_read), (0.0, 0.0));
     assert!(report.histogram.is_empty() && report.latency_distribution.is_empty());
     assert!(report.status_code_distribution.is_empty());
     let text = summary::text(&report);
-    assert!(
-        text.contains("  Count:\t0\n") && !text.contains("distribution:\n  ["),
-        "{text}"
-    );
+    assert!(text.contains("  Count:\t0\n") && !text.contains("distribution:\n  ["), "{text}");
 }
 
 #[test]
@@ -248,11 +219,7 @@ fn a_run_says_why_it_ended() {
     cancelled.cancelled = true;
     let mut on_time = outcome();
     on_time.ok -= 1;
-    let reasons = [
-        all_made,
-        report_of(cancelled).end_reason,
-        report_of(on_time).end_reason,
-    ];
+    let reasons = [all_made, report_of(cancelled).end_reason, report_of(on_time).end_reason];
     assert_eq!(reasons, ["normal", "cancel", "timeout"]);
 }
 
@@ -263,10 +230,7 @@ fn counts_and_codes_agree() {
     assert_eq!(report.rps, 1_003.0 / 4.0);
     let statuses: u64 = report.status_code_distribution.values().sum();
     assert_eq!(statuses, report.count);
-    let errors = [
-        ("DEADLINE_EXCEEDED".to_owned(), 1),
-        ("UNAVAILABLE".to_owned(), 2),
-    ];
+    let errors = [("DEADLINE_EXCEEDED".to_owned(), 1), ("UNAVAILABLE".to_owned(), 2)];
     assert_eq!(report.bookend.errors, BTreeMap::from(errors));
     assert_eq!(report.date, "2009-02-13T23:31:30Z");
     assert_eq!(report.options["host"], "localhost:50051");
@@ -286,17 +250,12 @@ fn two_messages_of_one_code_are_two_errors_and_one_status() {
 
 fn report_of_latencies(values_ns: &[u64]) -> LoadReport {
     let latencies = latencies(values_ns.iter().copied());
-    report_of(LoadOutcome {
-        latencies,
-        ..outcome()
-    })
+    report_of(LoadOutcome { latencies, ..outcome() })
 }
 
 #[test]
 fn the_histogram_has_every_call_in_the_first_edge_that_is_not_below_it() {
-    let values_ns = [
-        1_000, 1_000, 1_000, 1_000, 1_100, 1_100, 1_100, 1_101, 1_101, 2_000,
-    ];
+    let values_ns = [1_000, 1_000, 1_000, 1_000, 1_100, 1_100, 1_100, 1_101, 1_101, 2_000];
     let report = report_of_latencies(&values_ns);
     let counts: Vec<u64> = report.histogram.iter().map(|bucket| bucket.count).collect();
     assert_eq!(counts, [4, 3, 2, 0, 0, 0, 0, 0, 0, 0, 1]);
@@ -309,12 +268,7 @@ fn one_latency_alone_is_a_histogram_of_one_edge() {
     let report = report_of_latencies(&[123_456_789; 5]);
     let counts: Vec<u64> = report.histogram.iter().map(|bucket| bucket.count).collect();
     assert_eq!(counts, [5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
-    assert!(
-        report
-            .latency_distribution
-            .iter()
-            .all(|at| at.latency == 123_456_789)
-    );
+    assert!(report.latency_distribution.iter().all(|at| at.latency == 123_456_789));
     assert_eq!(
         (report.fastest, report.average, report.slowest),
         (123_456_789, 123_456_789, 123_456_789)
@@ -325,35 +279,18 @@ fn one_latency_alone_is_a_histogram_of_one_edge() {
 fn latencies_longer_than_the_histogram_are_still_in_it() {
     let report = report_of_latencies(&[5_000, u64::MAX / 4]);
     assert_eq!(report.slowest, u64::MAX / 4);
-    assert_eq!(
-        report
-            .histogram
-            .iter()
-            .map(|bucket| bucket.count)
-            .sum::<u64>(),
-        2
-    );
+    assert_eq!(report.histogram.iter().map(|bucket| bucket.count).sum::<u64>(), 2);
 }
 
 #[test]
 fn percentiles_rise_and_stay_between_fastest_and_slowest() {
     let report = report();
-    let latencies: Vec<u64> = report
-        .latency_distribution
-        .iter()
-        .map(|at| at.latency)
-        .collect();
+    let latencies: Vec<u64> = report.latency_distribution.iter().map(|at| at.latency).collect();
     assert!(latencies.is_sorted());
     assert!(report.fastest <= latencies[0] && latencies[7] <= report.slowest);
-    let percentages: Vec<f64> = report
-        .latency_distribution
-        .iter()
-        .map(|at| at.percentage)
-        .collect();
-    assert_eq!(
-        percentages,
-        [10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9]
-    );
+    let percentages: Vec<f64> =
+        report.latency_distribution.iter().map(|at| at.percentage).collect();
+    assert_eq!(percentages, [10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9]);
 }
 
 #[test]
@@ -378,9 +315,7 @@ fn json_and_pretty_are_the_same_report() {
 #[test]
 fn a_message_with_line_breaks_stays_on_its_line() {
     let mut outcome = outcome();
-    outcome
-        .errors
-        .add(Code::Internal, "first\nsecond\u{1b}[31m", 1);
+    outcome.errors.add(Code::Internal, "first\nsecond\u{1b}[31m", 1);
     let text = summary::text(&report_of(outcome));
     assert!(text.contains("desc = first second [31m"), "{text}");
 }
@@ -406,10 +341,7 @@ fn a_file_is_replaced_as_a_whole_and_nothing_is_left_beside_it() {
 #[test]
 fn a_link_still_links_after_its_file_was_replaced() {
     let folder = tempfile::tempdir().unwrap();
-    let (file, link) = (
-        folder.path().join("result.json"),
-        folder.path().join("latest.json"),
-    );
+    let (file, link) = (folder.path().join("result.json"), folder.path().join("latest.json"));
     fs::write(&file, "old").unwrap();
     std::os::unix::fs::symlink(&file, &link).unwrap();
     output::write("new", Some(&link)).unwrap();
@@ -431,10 +363,7 @@ fn a_place_that_cannot_be_written_is_named_before_the_run() {
     let folder = tempfile::tempdir().unwrap();
     let absent = folder.path().join("absent").join("result.json");
     let said = output::check(&absent).unwrap_err().to_string();
-    assert!(
-        said.ends_with("its folder: no such file or folder"),
-        "{said}"
-    );
+    assert!(said.ends_with("its folder: no such file or folder"), "{said}");
     let said = output::check(folder.path()).unwrap_err().to_string();
     assert!(said.ends_with("it is a folder"), "{said}");
     assert!(output::write("new", Some(&absent)).is_err());
@@ -443,29 +372,15 @@ fn a_place_that_cannot_be_written_is_named_before_the_run() {
 #[test]
 fn several_addresses_are_told_apart_and_one_is_the_run_itself() {
     let target = |port: u16, ok, failed| TargetOutcome {
-        endpoint: Endpoint {
-            target: SocketAddr::from(([127, 0, 0, 1], port)).into(),
-            name: 0,
-        },
+        endpoint: Endpoint { target: SocketAddr::from(([127, 0, 0, 1], port)).into(), name: 0 },
         connections_opened: 2,
         calls: TargetCounts { ok, failed },
     };
-    let report = |targets| {
-        report_of(LoadOutcome {
-            targets,
-            ..outcome()
-        })
-    };
+    let report = |targets| report_of(LoadOutcome { targets, ..outcome() });
     let several = report(vec![target(1, 600, 0), target(2, 400, 3)]);
     let rows = &several.bookend.targets;
-    assert_eq!(
-        (rows[0].target.as_str(), rows[0].ok),
-        ("localhost:50051", 600)
-    );
-    assert_eq!(
-        (rows[1].address.as_str(), rows[1].failed),
-        ("127.0.0.1:2", 3)
-    );
+    assert_eq!((rows[0].target.as_str(), rows[0].ok), ("localhost:50051", 600));
+    assert_eq!((rows[1].address.as_str(), rows[1].failed), ("127.0.0.1:2", 3));
     let text = summary::text(&several);
     let line = "  Target:\t127.0.0.1:2 (localhost:50051): 400 OK, 3 failed, 2 connections\n";
     assert!(text.contains(line), "{text}");

@@ -34,9 +34,7 @@ struct Serving {
 impl Serving {
     fn start() -> Self {
         let echo = Echo::default();
-        let server = Server::builder()
-            .add_service(echo.clone())
-            .limits(Limits::trusted());
+        let server = Server::builder().add_service(echo.clone()).limits(Limits::trusted());
         let handle = server.bind("127.0.0.1:0").unwrap().spawn().unwrap();
         Self { handle, echo }
     }
@@ -99,11 +97,7 @@ fn connections_and_calls_are_spread_over_the_targets_and_counted_for_each() {
             assert!(row.2 > 0);
             // Calls may have been made to it that no window counts.
             let told = row.2..=row.2 + outcome.warmup + outcome.drained + outcome.unfinished;
-            assert!(
-                told.contains(&server.calls()),
-                "{told:?} {}",
-                server.calls()
-            );
+            assert!(told.contains(&server.calls()), "{told:?} {}", server.calls());
         }
         let all: u64 = rows.iter().map(|row| row.2).sum();
         assert_eq!(all, outcome.ok);
@@ -134,11 +128,7 @@ fn a_target_that_is_not_there_is_named_and_the_others_are_measured() {
 #[test]
 fn one_target_alone_is_not_named_by_its_errors() {
     let targets: Targets = Target::from(unused_address()).into();
-    let error = run(
-        plan(targets, 1, Driver::Blocking),
-        &AtomicBool::new(false),
-        |_| {},
-    );
+    let error = run(plan(targets, 1, Driver::Blocking), &AtomicBool::new(false), |_| {});
     let text = error.unwrap_err().to_string();
     assert!(text.starts_with("connection error: "), "{text}");
 }
@@ -163,9 +153,7 @@ fn a_name_that_has_moved_is_followed_while_the_run_goes_on() {
     plan.window_ns = Some(60_000_000_000);
     let outcome = run(plan, &moved.echo.was_called, |_| {}).unwrap();
     assert!(outcome.cancelled);
-    let moved_row = counts(&outcome)
-        .into_iter()
-        .find(|row| row.0 == moved.address());
+    let moved_row = counts(&outcome).into_iter().find(|row| row.0 == moved.address());
     assert_eq!(moved_row.unwrap().1, 1);
     let lost_row = counts(&outcome).into_iter().find(|row| row.0 == before);
     assert_eq!(lost_row.unwrap().1, 0);
@@ -247,9 +235,7 @@ fn a_unix_socket_is_measured_by_every_driver() {
     for driver in [Driver::Blocking, Driver::Epoll] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("echo");
-        let server = Server::builder()
-            .add_service(Echo::default())
-            .limits(Limits::trusted());
+        let server = Server::builder().add_service(Echo::default()).limits(Limits::trusted());
         let server = server.bind_unix(&path).unwrap().spawn().unwrap();
         let outcome = measure(plan(Target::from(server.local_address()), 3, driver));
         assert_eq!((outcome.ok, outcome.connections_opened), (1_200, 3));

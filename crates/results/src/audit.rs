@@ -36,13 +36,8 @@ fn not_a_number(row: &AuditedRow) -> Vec<Finding> {
         ("cpu", row.server_cpu),
         ("memory", row.memory_bytes),
     ];
-    let single = single
-        .into_iter()
-        .filter_map(|(name, value)| Some((name, value?)));
-    let percentiles = row
-        .percentiles_ns
-        .iter()
-        .map(|&(_, value)| ("percentile", value));
+    let single = single.into_iter().filter_map(|(name, value)| Some((name, value?)));
+    let percentiles = row.percentiles_ns.iter().map(|&(_, value)| ("percentile", value));
     single
         .chain(percentiles)
         .filter(|(_, value)| !(value.is_finite() && *value >= 0.0))
@@ -86,42 +81,18 @@ mod tests {
 
     #[test]
     fn each_rule_is_broken_by_what_it_names() {
-        assert_eq!(
-            broken(|row| row.latency_mean_ns = Some(1.2e6)),
-            [Rule::TooManyInFlight]
-        );
-        assert_eq!(
-            broken(|row| row.requests_per_second = Some(4e4)),
-            [Rule::TooFewInFlight]
-        );
-        assert_eq!(
-            broken(|row| row.percentiles_ns[2].1 = 1e6),
-            [Rule::PercentileOrder]
-        );
-        assert_eq!(
-            broken(|row| row.percentiles_ns[2].1 = 5e6),
-            [Rule::OutsideRange]
-        );
+        assert_eq!(broken(|row| row.latency_mean_ns = Some(1.2e6)), [Rule::TooManyInFlight]);
+        assert_eq!(broken(|row| row.requests_per_second = Some(4e4)), [Rule::TooFewInFlight]);
+        assert_eq!(broken(|row| row.percentiles_ns[2].1 = 1e6), [Rule::PercentileOrder]);
+        assert_eq!(broken(|row| row.percentiles_ns[2].1 = 5e6), [Rule::OutsideRange]);
         assert_eq!(
             broken(|row| row.latency_min_ns = Some(1.1e6)).first(),
             Some(&Rule::OutsideRange)
         );
-        assert_eq!(
-            broken(|row| row.server_cpu = Some(1.06)),
-            [Rule::CpuAboveLimit]
-        );
-        assert_eq!(
-            broken(|row| row.memory_bytes = Some(2e7)),
-            [Rule::MemoryAboveLimit]
-        );
-        assert_eq!(
-            broken(|row| row.requests_per_second = Some(f64::NAN)),
-            [Rule::NotANumber]
-        );
-        assert_eq!(
-            broken(|row| row.percentiles_ns[0].1 = -1.0),
-            [Rule::NotANumber]
-        );
+        assert_eq!(broken(|row| row.server_cpu = Some(1.06)), [Rule::CpuAboveLimit]);
+        assert_eq!(broken(|row| row.memory_bytes = Some(2e7)), [Rule::MemoryAboveLimit]);
+        assert_eq!(broken(|row| row.requests_per_second = Some(f64::NAN)), [Rule::NotANumber]);
+        assert_eq!(broken(|row| row.percentiles_ns[0].1 = -1.0), [Rule::NotANumber]);
     }
 
     #[test]

@@ -75,17 +75,11 @@ impl Chart {
     /// When the table has no such case.
     pub fn of(table: &Table, case: Option<Case>, title: String) -> Result<Self, ChartError> {
         let case = chosen(table, case)?;
-        let cells: Vec<&Cell> = table
-            .cells
-            .iter()
-            .filter(|cell| drawn(cell, case))
-            .collect();
+        let cells: Vec<&Cell> = table.cells.iter().filter(|cell| drawn(cell, case)).collect();
         let subjects = each_once(cells.iter().map(|cell| &cell.id.subject));
         let instruments = each_once(cells.iter().map(|cell| &cell.id.instrument));
         let groups = instruments.into_iter().map(|instrument| {
-            let own = cells
-                .iter()
-                .filter(|cell| cell.id.instrument == *instrument);
+            let own = cells.iter().filter(|cell| cell.id.instrument == *instrument);
             Group::of(instrument, &own.copied().collect::<Vec<_>>(), &subjects)
         });
         Ok(Self {
@@ -109,10 +103,7 @@ impl Chart {
         let bars = self.groups.iter().flat_map(|group| &group.bars);
         let ends = bars.filter_map(|bar| {
             let rate = bar.rate.as_ref().ok()?;
-            Some(
-                bar.interval
-                    .map_or(*rate, |interval| interval.high.max(*rate)),
-            )
+            Some(bar.interval.map_or(*rate, |interval| interval.high.max(*rate)))
         });
         ends.fold(0.0, f64::max)
     }
@@ -121,9 +112,7 @@ impl Chart {
 impl Group {
     fn of(instrument: &str, cells: &[&Cell], subjects: &[&String]) -> Self {
         let series = |cell: &Cell| subjects.iter().position(|name| **name == cell.id.subject);
-        let bars = cells
-            .iter()
-            .map(|cell| Bar::of(cell, series(cell).unwrap_or_default()));
+        let bars = cells.iter().map(|cell| Bar::of(cell, series(cell).unwrap_or_default()));
         let spins = |cell: &&Cell| cell.summary().is_some_and(|one| one.spinning.generator);
         Self {
             name: if cells.iter().any(spins) {
@@ -142,21 +131,14 @@ impl Bar {
         let name = cell.id.subject.clone();
         match &cell.result {
             CellResult::Measured(summary) => Self {
-                name: if summary.spinning.server {
-                    format!("{name} (spins)")
-                } else {
-                    name
-                },
+                name: if summary.spinning.server { format!("{name} (spins)") } else { name },
                 series,
                 rate: Ok(summary.value(&metric::REQUESTS_PER_SECOND).unwrap_or(0.0)),
                 interval: summary.interval(&metric::REQUESTS_PER_SECOND),
             },
-            CellResult::NotMeasured { why, .. } => Self {
-                name,
-                series,
-                rate: Err(why.to_string()),
-                interval: None,
-            },
+            CellResult::NotMeasured { why, .. } => {
+                Self { name, series, rate: Err(why.to_string()), interval: None }
+            }
         }
     }
 }
@@ -187,19 +169,13 @@ fn each_once<'a>(names: impl Iterator<Item = &'a String>) -> Vec<&'a String> {
 }
 
 fn rounds(cells: &[&Cell]) -> u32 {
-    cells
-        .iter()
-        .map(|cell| cell.rounds.measured)
-        .max()
-        .unwrap_or(0)
+    cells.iter().map(|cell| cell.rounds.measured).max().unwrap_or(0)
 }
 
 /// How the first subject compares with the baseline, by rate and by cost: where the two differ, it
 /// is not the servers that the rates compare.
 fn remark(cells: &[&Cell]) -> Option<String> {
-    let baseline = cells
-        .iter()
-        .find(|cell| cell.standing == Standing::Baseline)?;
+    let baseline = cells.iter().find(|cell| cell.standing == Standing::Baseline)?;
     let compared = |cell: &&&Cell| cell.standing == Standing::Ranked;
     let cell = cells.iter().find(compared)?;
     let summary = summary(cell)?;
@@ -210,9 +186,7 @@ fn remark(cells: &[&Cell]) -> Option<String> {
         TestedEnd::Server => "server",
         TestedEnd::Client => "client",
     };
-    Some(format!(
-        "{name} / {other}: {rate} by rate, {cost} per CPU-second of the {end}"
-    ))
+    Some(format!("{name} / {other}: {rate} by rate, {cost} per CPU-second of the {end}"))
 }
 
 fn summary(cell: &Cell) -> Option<&Summary> {
@@ -223,8 +197,7 @@ fn summary(cell: &Cell) -> Option<&Summary> {
 }
 
 fn ratio_and_interval(ratio: &Ratio) -> String {
-    let interval = ratio.interval.map_or(String::new(), |ends| {
-        format!(" [{}]", ends.text(significant_text))
-    });
+    let interval =
+        ratio.interval.map_or(String::new(), |ends| format!(" [{}]", ends.text(significant_text)));
     format!("{} \u{d7}{interval}", significant_text(ratio.median))
 }

@@ -37,18 +37,13 @@ impl FromStr for SideName {
         match text.split_once(':') {
             _ if text.is_empty() => Err(malformed()),
             Some((_, "")) => Err(malformed()),
-            Some((number, subject)) => Ok(Self {
-                run: Some(run(number)?),
-                subject: Some(subject.to_owned()),
-            }),
-            None if text.bytes().all(|byte| byte.is_ascii_digit()) => Ok(Self {
-                run: Some(run(text)?),
-                subject: None,
-            }),
-            None => Ok(Self {
-                run: None,
-                subject: Some(text.to_owned()),
-            }),
+            Some((number, subject)) => {
+                Ok(Self { run: Some(run(number)?), subject: Some(subject.to_owned()) })
+            }
+            None if text.bytes().all(|byte| byte.is_ascii_digit()) => {
+                Ok(Self { run: Some(run(text)?), subject: None })
+            }
+            None => Ok(Self { run: None, subject: Some(text.to_owned()) }),
         }
     }
 }
@@ -144,11 +139,7 @@ pub fn compare(
         b: b_cell.subject,
     });
     let cells = cells.map(|cell| cell.spoilt_by_failures(a, b));
-    Ok(Comparison {
-        metric,
-        cells: cells.collect(),
-        interleaved: a.run == b.run,
-    })
+    Ok(Comparison { metric, cells: cells.collect(), interleaved: a.run == b.run })
 }
 
 impl ComparedCell {
@@ -162,10 +153,7 @@ impl ComparedCell {
                     && cell.case == self.case
                     && cell.instrument == self.instrument
             };
-            side.rows
-                .iter()
-                .filter(is_own)
-                .any(|row| row.outcome.has_failed())
+            side.rows.iter().filter(is_own).any(|row| row.outcome.has_failed())
         };
         if self.ratio.is_ok() && (failed(a, &self.a) || failed(b, &self.b)) {
             self.ratio = Err(NoRatio::NotPositive);
@@ -195,10 +183,8 @@ impl ComparedSide<'_> {
         let mut seen = BTreeSet::new();
         let selected = |row: &&Row| self.subject.is_none_or(|name| row.cell.subject == name);
         let rows = self.rows.iter().filter(selected);
-        let mut cells: Vec<CellId> = rows
-            .filter(|row| seen.insert(row.cell.clone()))
-            .map(|row| row.cell.clone())
-            .collect();
+        let mut cells: Vec<CellId> =
+            rows.filter(|row| seen.insert(row.cell.clone())).map(|row| row.cell.clone()).collect();
         cells.sort_by_key(|cell| (case_order(cell.case), cell.subject.clone()));
         cells
     }
@@ -229,16 +215,12 @@ fn ratio_of(
 
 fn rounds_of<'a>((cell, rows): (&CellId, &'a [Row])) -> BTreeMap<u32, MeasuredRound<'a>> {
     let rows = rows.iter().filter(|row| row.cell == *cell);
-    rows.filter_map(|row| Some((row.round, MeasuredRound::of(row, None)?)))
-        .collect()
+    rows.filter_map(|row| Some((row.round, MeasuredRound::of(row, None)?))).collect()
 }
 
 /// `requests per CPU-second`.
 fn words(metric: &MetricDefinition) -> String {
-    metric
-        .name
-        .replace('_', " ")
-        .replace("cpu second", "CPU-second")
+    metric.name.replace('_', " ").replace("cpu second", "CPU-second")
 }
 
 /// Cases in the order of their numbers, then of their words.
@@ -252,14 +234,8 @@ fn pairs_of_cells(a: &ComparedSide<'_>, b: &ComparedSide<'_>) -> Vec<(CellId, Ce
         subject: subject.unwrap_or(&cell.subject).to_owned(),
         ..cell.clone()
     };
-    let from_a = a
-        .cells()
-        .into_iter()
-        .map(|cell| (cell.clone(), partner(&cell, b.subject)));
-    let from_b = b
-        .cells()
-        .into_iter()
-        .map(|cell| (partner(&cell, a.subject), cell));
+    let from_a = a.cells().into_iter().map(|cell| (cell.clone(), partner(&cell, b.subject)));
+    let from_b = b.cells().into_iter().map(|cell| (partner(&cell, a.subject), cell));
     let mut pairs: Vec<(CellId, CellId)> = from_a.chain(from_b).collect();
     pairs.sort_by_key(|(a, _)| (case_order(a.case), a.clone()));
     pairs.dedup();
@@ -299,11 +275,8 @@ impl fmt::Display for Comparison {
 }
 
 fn name(cell: &ComparedCell) -> String {
-    let subjects = if cell.a == cell.b {
-        cell.a.clone()
-    } else {
-        format!("{} / {}", cell.a, cell.b)
-    };
+    let subjects =
+        if cell.a == cell.b { cell.a.clone() } else { format!("{} / {}", cell.a, cell.b) };
     format!("{subjects} via {}", cell.instrument)
 }
 

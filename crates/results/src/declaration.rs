@@ -95,22 +95,14 @@ impl<'a> Source<'a> {
 
     /// A complaint about the file as a whole.
     pub fn incomplete(&self, message: String) -> DeclarationError {
-        DeclarationError::Invalid {
-            file: self.file.to_owned(),
-            line: None,
-            message,
-        }
+        DeclarationError::Invalid { file: self.file.to_owned(), line: None, message }
     }
 
     fn explain(&self, error: &toml::de::Error) -> DeclarationError {
         let file = self.file.to_owned();
         let line = error.span().map(|span| self.line_of(span.start));
         let Some((key, expected)) = unknown_field(error.message()) else {
-            return DeclarationError::Malformed {
-                file,
-                line,
-                message: error.message().to_owned(),
-            };
+            return DeclarationError::Malformed { file, line, message: error.message().to_owned() };
         };
         DeclarationError::UnknownKey {
             file,
@@ -151,9 +143,8 @@ pub fn transports(
     let mut transports = Vec::new();
     for word in declared.as_ref() {
         let complain = |message| source.invalid(declared.span(), message);
-        let transport: Transport = word
-            .parse()
-            .map_err(|error| complain(format!("`{word}`: {error}")))?;
+        let transport: Transport =
+            word.parse().map_err(|error| complain(format!("`{word}`: {error}")))?;
         if transports.contains(&transport) {
             return Err(complain(format!("the transport `{word}` is named twice")));
         }

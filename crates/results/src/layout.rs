@@ -39,10 +39,7 @@ const SECOND_PART: usize = 15;
 impl Layout {
     /// A table with those columns.
     pub fn new(columns: &[Column]) -> Self {
-        Self {
-            columns: columns.to_vec(),
-            lines: Vec::new(),
-        }
+        Self { columns: columns.to_vec(), lines: Vec::new() }
     }
 
     /// A rule of dashes with a heading in it.
@@ -74,10 +71,7 @@ impl Layout {
                 _ => None,
             });
             let widest = fields.map(|field| field.chars().count()).max();
-            widest
-                .unwrap_or(0)
-                .max(column.width)
-                .max(column.title.chars().count())
+            widest.unwrap_or(0).max(column.width).max(column.title.chars().count())
         });
         least.collect()
     }
@@ -100,12 +94,7 @@ impl fmt::Display for Layout {
                 }
                 Line::Across(name, text) => {
                     let rest = total.saturating_sub(widths[0] + 7);
-                    writeln!(
-                        f,
-                        "| {name:<0$} | {1:<rest$} |",
-                        widths[0],
-                        shortened(text, rest)
-                    )?;
+                    writeln!(f, "| {name:<0$} | {1:<rest$} |", widths[0], shortened(text, rest))?;
                 }
             }
         }
@@ -196,12 +185,7 @@ mod tests {
         layout.across("b".to_owned(), "failed: ".repeat(30));
         let printed = layout.to_string();
         let widths: Vec<usize> = printed.lines().map(|line| line.chars().count()).collect();
-        assert!(
-            widths
-                .iter()
-                .all(|&width| width == widths[0] && width > 108),
-            "{printed}"
-        );
+        assert!(widths.iter().all(|&width| width == widths[0] && width > 108), "{printed}");
         assert!(printed.contains("... |"), "{printed}");
     }
 }

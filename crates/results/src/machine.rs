@@ -27,11 +27,7 @@ pub struct MachineFacts {
 impl fmt::Display for MachineFacts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let gibibytes = self.memory_bytes as f64 / f64::from(1 << 30);
-        let kind = if self.virtual_machine {
-            " (virtual machine)"
-        } else {
-            ""
-        };
+        let kind = if self.virtual_machine { " (virtual machine)" } else { "" };
         writeln!(f, "OS: {}", self.os)?;
         writeln!(f, "Kernel: {}", self.kernel)?;
         writeln!(f, "CPU: {}, {} CPUs{kind}", self.cpu_model, self.cpus)?;

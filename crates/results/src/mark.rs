@@ -139,11 +139,7 @@ fn mismatch(text: &str) -> Option<CountMismatch> {
     let (&served, &at_least) = (numbers.first()?, numbers.get(1)?);
     let is_open = text.contains(" at least ");
     Some(CountMismatch {
-        counter: if text.starts_with("the backend ") {
-            Counter::Backend
-        } else {
-            Counter::Server
-        },
+        counter: if text.starts_with("the backend ") { Counter::Backend } else { Counter::Server },
         served,
         at_least,
         at_most: (!is_open).then(|| numbers.get(2).copied().unwrap_or(at_least)),
@@ -159,31 +155,17 @@ mod tests {
 
     fn marks() -> Vec<Mark> {
         let mismatch = |counter, at_most| {
-            Mark::CountsDiffer(CountMismatch {
-                counter,
-                served: 9,
-                at_least: 10,
-                at_most,
-            })
+            Mark::CountsDiffer(CountMismatch { counter, served: 9, at_least: 10, at_most })
         };
         vec![
             Mark::Steal { share: 0.031 },
-            Mark::ForeignProcess {
-                cpus: vec![0, 1],
-                share: 0.29,
-            },
+            Mark::ForeignProcess { cpus: vec![0, 1], share: 0.29 },
             mismatch(Counter::Server, Some(10)),
             mismatch(Counter::Server, Some(12)),
             mismatch(Counter::Backend, None),
-            Mark::NotCounted {
-                by: Counter::Server,
-            },
-            Mark::NotCounted {
-                by: Counter::Backend,
-            },
-            Mark::Died {
-                error: "the server ended".to_owned(),
-            },
+            Mark::NotCounted { by: Counter::Server },
+            Mark::NotCounted { by: Counter::Backend },
+            Mark::Died { error: "the server ended".to_owned() },
             Mark::other("its output ended in a word that nobody knows"),
         ]
     }
@@ -208,16 +190,9 @@ mod tests {
     #[test]
     fn each_rule_has_the_name_that_claims_print() {
         let rules: Vec<&str> = marks().iter().map(Mark::rule).collect();
-        let [steal, foreign, differ, counted, other] = [
-            "steal",
-            "foreign-process",
-            "counts-differ",
-            "not-counted",
-            "other",
-        ];
-        let expected = [
-            steal, foreign, differ, differ, differ, counted, counted, counted, other,
-        ];
+        let [steal, foreign, differ, counted, other] =
+            ["steal", "foreign-process", "counts-differ", "not-counted", "other"];
+        let expected = [steal, foreign, differ, differ, differ, counted, counted, counted, other];
         assert_eq!(rules, expected);
     }
 }

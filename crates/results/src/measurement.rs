@@ -50,10 +50,7 @@ pub enum Outcome {
 impl Outcome {
     /// A row that failed before anything was measured.
     pub fn failed(error: impl fmt::Display) -> Outcome {
-        Outcome::Failed {
-            error: error.to_string(),
-            window: None,
-        }
+        Outcome::Failed { error: error.to_string(), window: None }
     }
 
     /// Makes it a row that failed so. Its window is kept.
@@ -331,10 +328,7 @@ mod tests {
             case: case.parse().expect("a case"),
             instrument: "i".to_owned(),
         };
-        Row {
-            has_own_server,
-            ..Row::new(3, cell, Outcome::failed("x"))
-        }
+        Row { has_own_server, ..Row::new(3, cell, Outcome::failed("x")) }
     }
 
     #[test]
@@ -345,10 +339,7 @@ mod tests {
         assert!(!own.shares_server_with(&alike) && !first.shares_server_with(&own));
         let (tls, more) = (row("C=1 S=1 tls", false), row("C=1 S=2 tls", false));
         assert!(tls.shares_server_with(&more) && !tls.shares_server_with(&first));
-        let later = Row {
-            round: 4,
-            ..row("C=1 S=1", false)
-        };
+        let later = Row { round: 4, ..row("C=1 S=1", false) };
         assert!(!first.shares_server_with(&later));
     }
 
@@ -384,20 +375,14 @@ mod tests {
         let asleep = serde_json::to_string(&Measurement::default()).expect("JSON");
         assert!(!asleep.contains("spinning"), "{asleep}");
         let spun = Measurement {
-            spinning: Spinning {
-                server: false,
-                generator: true,
-            },
+            spinning: Spinning { server: false, generator: true },
             ..Measurement::default()
         };
         let text = serde_json::to_string(&spun).expect("JSON");
         let read: Measurement = serde_json::from_str(&text).expect("readable");
         assert_eq!(read, spun);
         assert!(!read.tested_end_spins());
-        let of_client = Measurement {
-            side: TestedEnd::Client,
-            ..read
-        };
+        let of_client = Measurement { side: TestedEnd::Client, ..read };
         assert!(of_client.tested_end_spins());
     }
 
@@ -408,19 +393,13 @@ mod tests {
         assert_eq!((&read, read.window()), (&Outcome::failed("x"), None));
         assert_eq!(serde_json::to_string(&read).expect("JSON"), old);
 
-        let window = Measurement {
-            memory_peak_bytes: 77,
-            ..Measurement::default()
-        };
+        let window = Measurement { memory_peak_bytes: 77, ..Measurement::default() };
         let mut kept = Outcome::Measured(Box::new(window));
         kept.fail("x");
         assert!(matches!(kept, Outcome::Failed { .. }));
         let text = serde_json::to_string(&kept).expect("JSON");
         let read: Outcome = serde_json::from_str(&text).expect("readable");
-        assert_eq!(
-            read.window().map(|window| window.memory_peak_bytes),
-            Some(77)
-        );
+        assert_eq!(read.window().map(|window| window.memory_peak_bytes), Some(77));
     }
 
     #[test]

@@ -43,26 +43,10 @@ pub const OPEN_NAMES: [(&str, Unit, &str); 5] = [
         Unit::Nanoseconds,
         "what N percent of the OK calls did not exceed; `latency_p99_9` is that of 99.9 %",
     ),
-    (
-        "errors.CODE",
-        Unit::Number,
-        "calls of the window that ended with that code",
-    ),
-    (
-        "note.NAME",
-        Unit::Number,
-        "what the calling end noted about itself",
-    ),
-    (
-        "server_note.NAME",
-        Unit::Number,
-        "what the server noted about itself at its end",
-    ),
-    (
-        "profile.LAYERS",
-        Unit::Number,
-        "share of the samples of the kept profile in these layers",
-    ),
+    ("errors.CODE", Unit::Number, "calls of the window that ended with that code"),
+    ("note.NAME", Unit::Number, "what the calling end noted about itself"),
+    ("server_note.NAME", Unit::Number, "what the server noted about itself at its end"),
+    ("profile.LAYERS", Unit::Number, "share of the samples of the kept profile in these layers"),
 ];
 
 impl Metric {
@@ -187,10 +171,7 @@ pub fn markdown() -> String {
     let mut text = "| name | unit | over the rounds | meaning |\n|---|---|---|---|\n".to_owned();
     for one in ALL {
         let (symbol, pooling) = (one.unit.symbol(), one.pooling());
-        text += &format!(
-            "| `{}` | {symbol} | {pooling} | {} |\n",
-            one.name, one.meaning
-        );
+        text += &format!("| `{}` | {symbol} | {pooling} | {} |\n", one.name, one.meaning);
     }
     for (name, unit, meaning) in OPEN_NAMES {
         let pooling = match name {

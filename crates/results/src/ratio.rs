@@ -59,19 +59,14 @@ impl Ratios {
 
 impl ComparedPair {
     /// With nothing.
-    pub const NOTHING: Self = Self {
-        cost: RatioOutcome::NotCompared,
-        rate: RatioOutcome::NotCompared,
-    };
+    pub const NOTHING: Self =
+        Self { cost: RatioOutcome::NotCompared, rate: RatioOutcome::NotCompared };
 
     /// `own` over `other`, from the rounds that have both.
     pub fn of(own: &CellId, other: &CellId, rows: &[Row]) -> Self {
         let both = paired_figures((own, rows), (other, rows));
         let rate = ratio_of(&both, |figures| figures.requests_per_second);
-        Self {
-            cost: cost_ratio_of(&both).into(),
-            rate: rate.into(),
-        }
+        Self { cost: cost_ratio_of(&both).into(), rate: rate.into() }
     }
 }
 

@@ -103,15 +103,10 @@ impl Record {
             seed: new.seed,
             latency_digits: DIGITS,
             machine: new.machine.clone(),
-            versions: versions
-                .map(|(name, said)| (name.clone(), without_folders(said)))
-                .collect(),
+            versions: versions.map(|(name, said)| (name.clone(), without_folders(said))).collect(),
             skips,
             notes: clean(&run.notes),
-            plan: Plan {
-                notes: clean(&new.plan.notes),
-                ..new.plan.clone()
-            },
+            plan: Plan { notes: clean(&new.plan.notes), ..new.plan.clone() },
             suite_text: new.suite_text.clone(),
         };
         let rows = rows.iter().cloned().map(clean_row).collect();
@@ -163,10 +158,7 @@ impl Record {
     }
 
     fn text_with(&self, digits: u8) -> String {
-        let facts = Facts {
-            latency_digits: digits,
-            ..self.facts.clone()
-        };
+        let facts = Facts { latency_digits: digits, ..self.facts.clone() };
         let mut text = line(&facts);
         for row in &self.rows {
             text.push_str(&line(&with_latencies(row, |text| reduced(text, digits))));
@@ -227,10 +219,8 @@ fn line(value: &impl Serialize) -> String {
 }
 
 fn read_line<'a, T: Deserialize<'a>>(line: usize, text: &'a str) -> Result<T, RecordError> {
-    serde_json::from_str(text).map_err(|error| RecordError::Line {
-        line,
-        reason: error.to_string(),
-    })
+    serde_json::from_str(text)
+        .map_err(|error| RecordError::Line { line, reason: error.to_string() })
 }
 
 fn with_latencies(row: &Row, change: impl FnOnce(&str) -> String) -> Row {

@@ -31,9 +31,7 @@ impl<'a> MeasuredRounds<'a> {
     pub fn of(rows: impl IntoIterator<Item = &'a Row>, deadline_ns: Option<f64>) -> Self {
         let rows = rows.into_iter();
         Self {
-            each: rows
-                .filter_map(|row| MeasuredRound::of(row, deadline_ns))
-                .collect(),
+            each: rows.filter_map(|row| MeasuredRound::of(row, deadline_ns)).collect(),
             merged: OnceCell::new(),
         }
     }
@@ -82,13 +80,7 @@ impl<'a> MeasuredRound<'a> {
     /// A row, if it was measured.
     pub fn of(row: &'a Row, deadline_ns: Option<f64>) -> Option<Self> {
         let window = measurement(row)?;
-        Some(Self {
-            row,
-            window,
-            figures: window.into(),
-            deadline_ns,
-            histogram: OnceCell::new(),
-        })
+        Some(Self { row, window, figures: window.into(), deadline_ns, histogram: OnceCell::new() })
     }
 
     /// Its latencies. `None` where there is none that can be read.
@@ -98,8 +90,7 @@ impl<'a> MeasuredRound<'a> {
     }
 
     fn histogram(&self) -> &Result<Histogram<u64>, HistogramError> {
-        self.histogram
-            .get_or_init(|| latency::decode(&self.window.latency_histogram))
+        self.histogram.get_or_init(|| latency::decode(&self.window.latency_histogram))
     }
 
     /// Time in which the generator did work, seconds: as it says itself, else its CPU time. Not a
@@ -173,11 +164,8 @@ impl RoundFigures {
 impl From<&Measurement> for RoundFigures {
     fn from(round: &Measurement) -> Self {
         let ok = round.ok as f64;
-        let cpu_seconds = if round.tested_end_spins() {
-            f64::NAN
-        } else {
-            round.tested_cpu_seconds()
-        };
+        let cpu_seconds =
+            if round.tested_end_spins() { f64::NAN } else { round.tested_cpu_seconds() };
         Self {
             requests_per_second: ok / round.window_seconds,
             requests_per_cpu_second: ok / cpu_seconds,
@@ -197,10 +185,7 @@ pub fn ratio_of(
     pairs: &[(RoundFigures, RoundFigures)],
     figure: impl Fn(&RoundFigures) -> f64,
 ) -> Result<Ratio, NoRatio> {
-    if pairs
-        .iter()
-        .any(|(own, other)| own.spinning != other.spinning)
-    {
+    if pairs.iter().any(|(own, other)| own.spinning != other.spinning) {
         return Err(NoRatio::Spinning);
     }
     let figures: Vec<(f64, f64)> = pairs.iter().map(|(a, b)| (figure(a), figure(b))).collect();
@@ -226,14 +211,12 @@ pub fn paired_figures(
 ) -> Vec<(RoundFigures, RoundFigures)> {
     let others = figures_by_round(other.0, other.1);
     let own = figures_by_round(own.0, own.1).into_iter();
-    own.filter_map(|(round, figures)| Some((figures, *others.get(&round)?)))
-        .collect()
+    own.filter_map(|(round, figures)| Some((figures, *others.get(&round)?))).collect()
 }
 
 fn figures_by_round(cell: &CellId, rows: &[Row]) -> BTreeMap<u32, RoundFigures> {
     let rows = rows.iter().filter(|row| row.cell == *cell);
-    rows.filter_map(|row| Some((row.round, measurement(row)?.into())))
-        .collect()
+    rows.filter_map(|row| Some((row.round, measurement(row)?.into()))).collect()
 }
 
 pub(crate) fn measurement(row: &Row) -> Option<&Measurement> {

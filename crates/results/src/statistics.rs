@@ -55,15 +55,9 @@ impl Ratio {
 
     /// The same with the two exchanged.
     pub fn reciprocal(&self) -> Self {
-        let turned = |interval: Interval| Interval {
-            low: 1.0 / interval.high,
-            high: 1.0 / interval.low,
-        };
-        Self {
-            median: 1.0 / self.median,
-            interval: self.interval.map(turned),
-            pairs: self.pairs,
-        }
+        let turned =
+            |interval: Interval| Interval { low: 1.0 / interval.high, high: 1.0 / interval.low };
+        Self { median: 1.0 / self.median, interval: self.interval.map(turned), pairs: self.pairs }
     }
 }
 
@@ -93,10 +87,7 @@ pub fn paired_ratio(pairs: &[(f64, f64)]) -> Result<Ratio, NoRatio> {
     }
     let ratios: Vec<f64> = pairs.iter().map(|(a, b)| a / b).collect();
     let positive = |value: f64| value.is_finite() && value > 0.0;
-    if !pairs
-        .iter()
-        .all(|&(a, b)| positive(a) && positive(b) && positive(a / b))
-    {
+    if !pairs.iter().all(|&(a, b)| positive(a) && positive(b) && positive(a / b)) {
         return Err(NoRatio::NotPositive);
     }
     // In logarithms, so that swapping the two gives the reciprocal for even numbers of pairs too.
@@ -140,10 +131,7 @@ pub fn quantile(values: &[f64], q: f64) -> Option<f64> {
 pub fn standard_deviation(values: &[f64]) -> Option<f64> {
     let mean = mean(values)?;
     let degrees = values.len().checked_sub(1).filter(|&degrees| degrees > 0)?;
-    let squares: f64 = sorted(values)?
-        .iter()
-        .map(|value| (value - mean).powi(2))
-        .sum();
+    let squares: f64 = sorted(values)?.iter().map(|value| (value - mean).powi(2)).sum();
     Some((squares / degrees as f64).sqrt())
 }
 
@@ -160,10 +148,7 @@ pub fn mean_interval_at(values: &[f64], confidence: f64) -> Option<Interval> {
     let n = values.len() as f64;
     let t = student_t_quantile(0.5 + confidence / 2.0, n - 1.0)?;
     let half = t * deviation / n.sqrt();
-    Some(Interval {
-        low: mean - half,
-        high: mean + half,
-    })
+    Some(Interval { low: mean - half, high: mean + half })
 }
 
 /// Student-t interval of the logarithms, as values: for rates and ratios, which vary by factors
@@ -179,10 +164,7 @@ pub fn geometric_mean_interval_at(values: &[f64], confidence: f64) -> Option<Int
     // refused below.
     let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
     let interval = mean_interval_at(&logs, confidence)?;
-    Some(Interval {
-        low: interval.low.exp(),
-        high: interval.high.exp(),
-    })
+    Some(Interval { low: interval.low.exp(), high: interval.high.exp() })
 }
 
 /// In ascending order, so that sums do not depend on the order in which rounds came. `None` for

@@ -52,9 +52,7 @@ impl Steady {
             return Steady::Never;
         }
         let after = start as f64 - intervals.window_start as f64;
-        Steady::From {
-            seconds: after * intervals.interval_ms as f64 / 1e3,
-        }
+        Steady::From { seconds: after * intervals.interval_ms as f64 / 1e3 }
     }
 }
 

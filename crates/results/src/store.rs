@@ -100,14 +100,9 @@ impl Store {
     }
 
     fn prepare(mut connection: Connection, file: &Path) -> Result<Self, StoreError> {
-        connection
-            .busy_timeout(BUSY_TIMEOUT)
-            .map_err(|error| explain(file, &error))?;
+        connection.busy_timeout(BUSY_TIMEOUT).map_err(|error| explain(file, &error))?;
         schema::bring_up_to_date(&mut connection, file)?;
-        Ok(Self {
-            connection,
-            file: file.to_owned(),
-        })
+        Ok(Self { connection, file: file.to_owned() })
     }
 
     /// Notes that a run has started.
@@ -128,9 +123,7 @@ impl Store {
             json(&run.versions),
             run.command,
         ];
-        self.connection
-            .execute(statement, values)
-            .map_err(|error| self.explain(&error))?;
+        self.connection.execute(statement, values).map_err(|error| self.explain(&error))?;
         Ok(RunId(self.connection.last_insert_rowid()))
     }
 
@@ -141,20 +134,15 @@ impl Store {
     /// When the file cannot be written.
     pub fn write_round(&mut self, run: RunId, round: u32, rows: &[Row]) -> Result<(), StoreError> {
         let file = self.file.clone();
-        self.insert_round(run, round, rows)
-            .map_err(|error| explain(&file, &error))
+        self.insert_round(run, round, rows).map_err(|error| explain(&file, &error))
     }
 
     fn insert_round(&mut self, run: RunId, round: u32, rows: &[Row]) -> rusqlite::Result<()> {
         let transaction = self.connection.transaction()?;
-        transaction.execute(
-            "DELETE FROM rounds WHERE run = ? AND round = ?",
-            params![run.0, round],
-        )?;
-        transaction.execute(
-            "INSERT INTO rounds (run, round) VALUES (?, ?)",
-            params![run.0, round],
-        )?;
+        transaction
+            .execute("DELETE FROM rounds WHERE run = ? AND round = ?", params![run.0, round])?;
+        transaction
+            .execute("INSERT INTO rounds (run, round) VALUES (?, ?)", params![run.0, round])?;
         {
             let mut insert = transaction.prepare(
                 "INSERT INTO rows (run, round, subject, case_name, instrument, outcome, served, \
@@ -192,10 +180,7 @@ impl Store {
     /// When the file cannot be written.
     pub fn add_note(&mut self, run: RunId, note: &str) -> Result<(), StoreError> {
         let values = params![note, run.0];
-        self.execute(
-            "UPDATE runs SET notes = json_insert(notes, '$[#]', ?) WHERE id = ?",
-            values,
-        )
+        self.execute("UPDATE runs SET notes = json_insert(notes, '$[#]', ?) WHERE id = ?", values)
     }
 
     /// Keeps what the semantics check found about one version of a subject, as JSON.
@@ -270,9 +255,7 @@ impl Store {
     /// # Errors
     /// When the file cannot be read.
     pub fn latest_run(&self) -> Result<Option<Run>, StoreError> {
-        Ok(self
-            .select_runs("ORDER BY id DESC LIMIT 1", params![])?
-            .pop())
+        Ok(self.select_runs("ORDER BY id DESC LIMIT 1", params![])?.pop())
     }
 
     /// The last run of a suite that was not finished: the one to resume.
@@ -310,11 +293,7 @@ impl Store {
         let ends: Ends = self.read_json(&stored.ends)?;
         let case = stored.case.parse::<Case>();
         let case = case.map_err(|error| self.damaged(error))?;
-        let cell = CellId {
-            subject: stored.subject,
-            case,
-            instrument: stored.instrument,
-        };
+        let cell = CellId { subject: stored.subject, case, instrument: stored.instrument };
         Ok(Row {
             served: stored.served.map(i64::cast_unsigned),
             probe_calls: stored.probe_calls.cast_unsigned(),
@@ -336,9 +315,7 @@ impl Store {
              command, notes FROM runs {which}"
         );
         let runs = self.query(&statement, values, stored_run)?;
-        runs.into_iter()
-            .map(|run| self.stored_to_run(run))
-            .collect()
+        runs.into_iter().map(|run| self.stored_to_run(run)).collect()
     }
 
     fn query<T>(
@@ -349,9 +326,7 @@ impl Store {
     ) -> Result<Vec<T>, StoreError> {
         let all = || {
             let mut query = self.connection.prepare(statement)?;
-            query
-                .query_map(values, read)?
-                .collect::<rusqlite::Result<Vec<T>>>()
+            query.query_map(values, read)?.collect::<rusqlite::Result<Vec<T>>>()
         };
         all().map_err(|error| self.explain(&error))
     }
@@ -383,10 +358,7 @@ impl Store {
     }
 
     fn damaged(&self, error: impl fmt::Display) -> StoreError {
-        StoreError::Damaged {
-            file: self.file.clone(),
-            reason: error.to_string(),
-        }
+        StoreError::Damaged { file: self.file.clone(), reason: error.to_string() }
     }
 
     fn explain(&self, error: &rusqlite::Error) -> StoreError {

@@ -140,11 +140,7 @@ impl Table {
         add_ratios(plan, rows, &mut cells);
         add_connection_ratios(rows, &mut cells);
         add_instrument_ratios(rows, &mut cells);
-        Self {
-            cells,
-            several_instruments: plan.instruments().len() > 1,
-            skips: BTreeMap::new(),
-        }
+        Self { cells, several_instruments: plan.instruments().len() > 1, skips: BTreeMap::new() }
     }
 
     /// The same with what servers were found to leave out.
@@ -172,11 +168,7 @@ impl Table {
     /// A case, everything but its connections; with its transport where the table has several.
     pub fn streams(&self, case: Case) -> String {
         let is_other = |cell: &Cell| cell.case.transport != Transport::H2c;
-        if self.cells.iter().any(is_other) {
-            case.streams_and_transport()
-        } else {
-            case.streams()
-        }
+        if self.cells.iter().any(is_other) { case.streams_and_transport() } else { case.streams() }
     }
 
     /// Whether some planned cell has no figures or has fewer rounds than planned.
@@ -268,11 +260,7 @@ fn counterpart(cell: &CellId, baseline: &PlannedSubject) -> CellId {
         Some((brings, variant)) if brings == own => format!("{folder}/{variant}"),
         _ => cell.instrument.clone(),
     };
-    CellId {
-        subject: baseline.name.clone(),
-        case: cell.case,
-        instrument,
-    }
+    CellId { subject: baseline.name.clone(), case: cell.case, instrument }
 }
 
 /// Each subject against the baseline of the same case, round by round.
@@ -298,10 +286,7 @@ fn add_connection_ratios(rows: &[Row], cells: &mut [Cell]) {
     let planned: Vec<CellId> = cells.iter().map(|cell| cell.id.clone()).collect();
     for cell in cells {
         let against = |case: Case| {
-            let other = CellId {
-                case,
-                ..cell.id.clone()
-            };
+            let other = CellId { case, ..cell.id.clone() };
             let is_there = other != cell.id && planned.contains(&other);
             is_there.then(|| ComparedPair::of(&cell.id, &other, rows))
         };
@@ -317,11 +302,8 @@ fn add_connection_ratios(rows: &[Row], cells: &mut [Cell]) {
 
 /// Each instrument against the first that measured the same subject and case, round by round.
 fn add_instrument_ratios(rows: &[Row], cells: &mut [Cell]) {
-    let measured: Vec<CellId> = cells
-        .iter()
-        .filter(|cell| cell.summary().is_some())
-        .map(|cell| cell.id.clone())
-        .collect();
+    let measured: Vec<CellId> =
+        cells.iter().filter(|cell| cell.summary().is_some()).map(|cell| cell.id.clone()).collect();
     for cell in cells {
         let same = |id: &&CellId| id.subject == cell.id.subject && id.case == cell.id.case;
         let first = measured.iter().find(same);

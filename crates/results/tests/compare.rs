@@ -12,11 +12,7 @@ use bookend_results::store::RunId;
 use table_rows::{cell, measured, measurement, plan, row, rows};
 
 fn side<'a>(run: i64, rows: &'a [Row], subject: Option<&'a str>) -> ComparedSide<'a> {
-    ComparedSide {
-        run: RunId(run),
-        rows,
-        subject,
-    }
+    ComparedSide { run: RunId(run), rows, subject }
 }
 
 fn subjects(a: &str, b: &str) -> Comparison {
@@ -63,17 +59,9 @@ fn two_runs_are_compared_subject_by_subject() {
         compare(&side(2, &old, None), &side(1, &old, None), metric).expect("comparable");
     assert_eq!(comparison.cells.len(), 12);
     assert!(comparison.cells.iter().all(|cell| cell.a == cell.b));
-    assert!(
-        comparison
-            .cells
-            .iter()
-            .all(|cell| cell.ratio.expect("both").is_indistinct())
-    );
+    assert!(comparison.cells.iter().all(|cell| cell.ratio.expect("both").is_indistinct()));
     assert!(!comparison.interleaved);
-    assert!(
-        comparison.to_string().contains("different runs"),
-        "{comparison}"
-    );
+    assert!(comparison.to_string().contains("different runs"), "{comparison}");
 }
 
 #[test]
@@ -96,38 +84,21 @@ fn a_cell_without_a_ratio_fails_every_condition() {
     ];
     let (a, b) = (side(1, &rows, Some("a")), side(1, &rows, Some("b")));
     let comparison = compare(&a, &b, &REQUESTS_PER_CPU_SECOND).expect("comparable");
-    let ratios: Vec<_> = comparison
-        .cells
-        .iter()
-        .map(|cell| cell.ratio.is_ok())
-        .collect();
+    let ratios: Vec<_> = comparison.cells.iter().map(|cell| cell.ratio.is_ok()).collect();
     assert_eq!(ratios, [false, true, false]);
     assert_eq!(comparison.cells[0].ratio, Err(NoRatio::NoPairs));
     assert_eq!(failing(&comparison, "ratio<0.5"), 2);
     // One pair has no interval: nothing is known of its ends.
     assert_eq!(failing(&comparison, "low<0.5"), 3);
-    assert!(
-        comparison
-            .to_string()
-            .contains("no ratio: no round has both"),
-        "{comparison}"
-    );
+    assert!(comparison.to_string().contains("no ratio: no round has both"), "{comparison}");
 }
 
 #[test]
 fn a_build_that_fails_in_some_rounds_does_not_pass_by_the_others() {
     let mut rows = Vec::new();
     for round in 0..4 {
-        rows.push(measured(
-            round,
-            cell("a", "C=1 S=1"),
-            measurement(1, 100, 0.5),
-        ));
-        rows.push(measured(
-            round,
-            cell("b", "C=1 S=1"),
-            measurement(1, 100, 0.5),
-        ));
+        rows.push(measured(round, cell("a", "C=1 S=1"), measurement(1, 100, 0.5)));
+        rows.push(measured(round, cell("b", "C=1 S=1"), measurement(1, 100, 0.5)));
     }
     let failing = |rows: &[Row]| {
         let (a, b) = (side(1, rows, Some("a")), side(1, rows, Some("b")));
@@ -150,27 +121,18 @@ fn sides_that_cannot_be_compared_are_refused() {
     };
     let tonic = side(1, &rows, Some("rust-tonic"));
     assert_eq!(refused(tonic, tonic), CompareError::SameSide);
-    assert_eq!(
-        refused(tonic, side(2, &rows, None)),
-        CompareError::SubjectAgainstRun
-    );
+    assert_eq!(refused(tonic, side(2, &rows, None)), CompareError::SubjectAgainstRun);
     let stranger = side(1, &rows, Some("go-grpc"));
     assert_eq!(refused(tonic, stranger), CompareError::NothingInCommon);
 }
 
 #[test]
 fn sides_are_named_by_run_subject_or_both() {
-    let read = |text: &str| {
-        text.parse::<SideName>()
-            .map(|side| (side.run, side.subject))
-    };
+    let read = |text: &str| text.parse::<SideName>().map(|side| (side.run, side.subject));
     assert_eq!(read("12"), Ok((Some(RunId(12)), None)));
     assert_eq!(read("rust-tonic"), Ok((None, Some("rust-tonic".into()))));
     let variant = Some("rust-bookend/epoll".into());
-    assert_eq!(
-        read("12:rust-bookend/epoll"),
-        Ok((Some(RunId(12)), variant))
-    );
+    assert_eq!(read("12:rust-bookend/epoll"), Ok((Some(RunId(12)), variant)));
     for text in ["", ":", "12:", "x:rust-tonic", "99999999999999999999"] {
         let error = read(text).expect_err("no side").to_string();
         assert!(error.contains("12:rust-tonic"), "{error}");

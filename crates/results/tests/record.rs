@@ -18,11 +18,7 @@ fn all_rows() -> Vec<Row> {
 
 fn record(run: &Run, rows: &[Row]) -> Record {
     let skips = vec!["PING".to_owned(), "SETTINGS".to_owned()];
-    Record::of_run(
-        run,
-        rows,
-        BTreeMap::from([("rust-pajamax".to_owned(), skips)]),
-    )
+    Record::of_run(run, rows, BTreeMap::from([("rust-pajamax".to_owned(), skips)]))
 }
 
 #[test]
@@ -48,10 +44,7 @@ fn tables_from_a_record_are_those_of_the_run() {
     let rows = all_rows();
     let read = Record::parse(&record(&run(), &rows).text()).expect("a record");
     let (from_run, from_record) = (run(), read.run());
-    assert_eq!(
-        Report::new(&from_record, &read.rows).text(),
-        Report::new(&from_run, &rows).text()
-    );
+    assert_eq!(Report::new(&from_record, &read.rows).text(), Report::new(&from_run, &rows).text());
 }
 
 #[test]

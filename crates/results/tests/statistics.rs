@@ -79,11 +79,7 @@ fn t_quantiles_are_those_of_scipy() {
         let below = student_t_quantile(1.0 - probability, degrees).expect("defined");
         near(below, -expected, tolerance);
     }
-    near(
-        student_t_quantile(0.5, 3.0).expect("defined") + 1.0,
-        1.0,
-        1e-12,
-    );
+    near(student_t_quantile(0.5, 3.0).expect("defined") + 1.0, 1.0, 1e-12);
 }
 
 #[test]
@@ -98,11 +94,7 @@ fn quantile_and_probability_undo_each_other() {
     for degrees in [1.0, 2.5, 9.0, 400.0] {
         for probability in [1e-6, 0.01, 0.3, 0.5, 0.77, 0.999] {
             let t = student_t_quantile(probability, degrees).expect("defined");
-            near(
-                student_t_cdf(t, degrees).expect("defined"),
-                probability,
-                1e-9,
-            );
+            near(student_t_cdf(t, degrees).expect("defined"), probability, 1e-9);
         }
     }
 }
@@ -131,14 +123,8 @@ fn medians_and_quantiles_are_those_counted_by_hand() {
     assert_eq!(median(&[4.0, 1.0, 3.0, 2.0]), Some(2.5));
     assert_eq!(median(&[7.0]), Some(7.0));
     // numpy.quantile(A, q) of numpy's default method, linear.
-    let expected = [
-        (0.0, 97.2),
-        (0.1, 98.1),
-        (0.25, 99.3),
-        (0.5, 101.3),
-        (0.9, 104.32),
-        (1.0, 105.1),
-    ];
+    let expected =
+        [(0.0, 97.2), (0.1, 98.1), (0.25, 99.3), (0.5, 101.3), (0.9, 104.32), (1.0, 105.1)];
     for (q, value) in expected {
         near(quantile(&A, q).expect("defined"), value, 1e-12);
     }
@@ -148,11 +134,7 @@ fn medians_and_quantiles_are_those_counted_by_hand() {
 fn mean_deviation_and_interval_are_those_of_scipy() {
     // numpy.mean(A), numpy.std(A, ddof=1), scipy.stats.t.interval(0.95, 6, mean, sem(A)).
     near(mean(&A).expect("defined"), 101.2, 1e-12);
-    near(
-        standard_deviation(&A).expect("defined"),
-        2.809507667427394,
-        1e-12,
-    );
+    near(standard_deviation(&A).expect("defined"), 2.809507667427394, 1e-12);
     let interval = mean_interval(&A).expect("defined");
     near(interval.low, 98.60163877891283, 1e-12);
     near(interval.high, 103.79836122108718, 1e-12);
@@ -183,32 +165,17 @@ fn one_pair_has_a_ratio_and_no_interval() {
 fn a_round_that_yielded_nothing_spoils_the_ratio() {
     assert_eq!(paired_ratio(&[]), Err(NoRatio::NoPairs));
     for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        assert_eq!(
-            paired_ratio(&[(1.0, 2.0), (bad, 2.0)]),
-            Err(NoRatio::NotPositive)
-        );
-        assert_eq!(
-            paired_ratio(&[(1.0, 2.0), (2.0, bad)]),
-            Err(NoRatio::NotPositive)
-        );
+        assert_eq!(paired_ratio(&[(1.0, 2.0), (bad, 2.0)]), Err(NoRatio::NotPositive));
+        assert_eq!(paired_ratio(&[(1.0, 2.0), (2.0, bad)]), Err(NoRatio::NotPositive));
     }
-    assert_eq!(
-        paired_ratio(&[(f64::MAX, f64::MIN_POSITIVE)]),
-        Err(NoRatio::NotPositive)
-    );
+    assert_eq!(paired_ratio(&[(f64::MAX, f64::MIN_POSITIVE)]), Err(NoRatio::NotPositive));
 }
 
 #[test]
 fn a_subject_against_itself_is_exactly_one() {
     let ratio = paired_ratio(&pairs(&A, &A)).expect("positive");
     assert_eq!(ratio.median, 1.0);
-    assert_eq!(
-        ratio.interval,
-        Some(Interval {
-            low: 1.0,
-            high: 1.0
-        })
-    );
+    assert_eq!(ratio.interval, Some(Interval { low: 1.0, high: 1.0 }));
     assert!(ratio.is_indistinct());
 }
 
@@ -229,32 +196,14 @@ fn the_unit_changes_nothing_and_a_factor_carries_through() {
     let expected = paired_ratio(&pairs(&A, &B)).expect("positive");
     for _ in 0..200 {
         let factor = (normal(&mut random) * 5.0).exp();
-        let both: Vec<_> = pairs(&A, &B)
-            .iter()
-            .map(|(a, b)| (a * factor, b * factor))
-            .collect();
-        near(
-            paired_ratio(&both).expect("positive").median,
-            expected.median,
-            1e-12,
-        );
-        let one: Vec<_> = pairs(&A, &B)
-            .iter()
-            .map(|(a, b)| (a * factor, *b))
-            .collect();
+        let both: Vec<_> = pairs(&A, &B).iter().map(|(a, b)| (a * factor, b * factor)).collect();
+        near(paired_ratio(&both).expect("positive").median, expected.median, 1e-12);
+        let one: Vec<_> = pairs(&A, &B).iter().map(|(a, b)| (a * factor, *b)).collect();
         let scaled = paired_ratio(&one).expect("positive");
         near(scaled.median, expected.median * factor, 1e-11);
         let (scaled, expected) = (scaled.interval, expected.interval);
-        near(
-            scaled.expect("7").low,
-            expected.expect("7").low * factor,
-            1e-11,
-        );
-        near(
-            scaled.expect("7").high,
-            expected.expect("7").high * factor,
-            1e-11,
-        );
+        near(scaled.expect("7").low, expected.expect("7").low * factor, 1e-11);
+        near(scaled.expect("7").high, expected.expect("7").high * factor, 1e-11);
     }
 }
 
@@ -265,11 +214,7 @@ fn swapping_the_two_gives_the_reciprocal() {
         let backward = paired_ratio(&pairs(&B[..n], &A[..n])).expect("positive");
         near(forward.median * backward.median, 1.0, 1e-12);
         let (forward, backward) = (forward.interval, backward.interval);
-        near(
-            forward.expect("n > 1").low * backward.expect("n > 1").high,
-            1.0,
-            1e-12,
-        );
+        near(forward.expect("n > 1").low * backward.expect("n > 1").high, 1.0, 1e-12);
     }
 }
 
@@ -291,11 +236,7 @@ impl Noise {
     }
 
     fn one(&self, random: &mut Random) -> f64 {
-        let slowed = if uniform(random) < self.disturbed {
-            0.5
-        } else {
-            1.0
-        };
+        let slowed = if uniform(random) < self.disturbed { 0.5 } else { 1.0 };
         slowed * (normal(random) * self.own).exp()
     }
 
@@ -317,27 +258,16 @@ const RUNS: u32 = 4_000;
 #[test]
 fn the_interval_covers_the_truth_in_95_of_100_runs() {
     for (seed, n, truth) in [(1, 7, 0.97), (2, 10, 10.4)] {
-        let noise = Noise {
-            drift: 0.3,
-            own: 0.05,
-            disturbed: 0.0,
-        };
+        let noise = Noise { drift: 0.3, own: 0.05, disturbed: 0.0 };
         let coverage = noise.coverage(truth, n, RUNS, seed);
-        assert!(
-            (0.93..=0.97).contains(&coverage),
-            "n={n}, {truth}: {coverage}"
-        );
+        assert!((0.93..=0.97).contains(&coverage), "n={n}, {truth}: {coverage}");
     }
 }
 
 #[test]
 fn of_a_hundred_comparisons_of_a_subject_with_itself_five_are_told_apart() {
     for (seed, n) in [(3, 7), (4, 10)] {
-        let noise = Noise {
-            drift: 0.5,
-            own: 0.1,
-            disturbed: 0.0,
-        };
+        let noise = Noise { drift: 0.5, own: 0.1, disturbed: 0.0 };
         let coverage = noise.coverage(1.0, n, RUNS, seed);
         assert!((0.93..=0.97).contains(&coverage), "n={n}: {coverage}");
     }
@@ -346,11 +276,7 @@ fn of_a_hundred_comparisons_of_a_subject_with_itself_five_are_told_apart() {
 #[test]
 fn disturbed_rounds_widen_the_interval_instead_of_falsifying_it() {
     for (seed, n) in [(5, 7), (6, 10)] {
-        let noise = Noise {
-            drift: 0.2,
-            own: 0.03,
-            disturbed: 0.1,
-        };
+        let noise = Noise { drift: 0.2, own: 0.03, disturbed: 0.1 };
         let coverage = noise.coverage(3.0, n, RUNS, seed);
         assert!(coverage >= 0.93, "n={n}: {coverage}");
     }
@@ -360,16 +286,9 @@ fn disturbed_rounds_widen_the_interval_instead_of_falsifying_it() {
 fn drift_that_both_share_does_not_widen_the_interval() {
     let mut random = Random::new(7);
     let width = |drift: f64, random: &mut Random| {
-        let noise = Noise {
-            drift,
-            own: 0.0,
-            disturbed: 0.0,
-        };
+        let noise = Noise { drift, own: 0.0, disturbed: 0.0 };
         let rounds: Vec<_> = (0..7).map(|_| noise.round(random, 2.0)).collect();
-        let interval = paired_ratio(&rounds)
-            .expect("positive")
-            .interval
-            .expect("7 pairs");
+        let interval = paired_ratio(&rounds).expect("positive").interval.expect("7 pairs");
         interval.high - interval.low
     };
     assert!(width(1.0, &mut random) < 1e-9);
@@ -379,12 +298,8 @@ fn drift_that_both_share_does_not_widen_the_interval() {
 fn an_interval_of_rounds_covers_their_geometric_mean_as_often() {
     let mut random = Random::new(8);
     let covered = (0..RUNS).filter(|_| {
-        let rounds: Vec<f64> = (0..7)
-            .map(|_| 5e4 * (normal(&mut random) * 0.2).exp())
-            .collect();
-        geometric_mean_interval(&rounds)
-            .expect("positive")
-            .contains(5e4)
+        let rounds: Vec<f64> = (0..7).map(|_| 5e4 * (normal(&mut random) * 0.2).exp()).collect();
+        geometric_mean_interval(&rounds).expect("positive").contains(5e4)
     });
     let coverage = covered.count() as f64 / f64::from(RUNS);
     assert!((0.93..=0.97).contains(&coverage), "{coverage}");

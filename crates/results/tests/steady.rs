@@ -18,19 +18,13 @@ const SEEDS: u64 = 20;
 fn counted(seed: u64, noise: f64, rate: impl Fn(usize) -> f64) -> Intervals {
     let mut random = Random::new(seed);
     let count = |i| (rate(i) * (1.0 + noise * normal(&mut random))).max(0.0) as u64;
-    Intervals {
-        interval_ms: 100,
-        window_start: 50,
-        counts: (0..250).map(count).collect(),
-    }
+    Intervals { interval_ms: 100, window_start: 50, counts: (0..250).map(count).collect() }
 }
 
 /// What is decided for every seed.
 fn decided(noise: f64, rate: impl Fn(usize) -> f64) -> Vec<Steady> {
     let seeds = 0..SEEDS;
-    seeds
-        .map(|seed| Steady::of(&counted(seed, noise, &rate)))
-        .collect()
+    seeds.map(|seed| Steady::of(&counted(seed, noise, &rate))).collect()
 }
 
 fn seconds(steady: &Steady) -> f64 {
@@ -44,10 +38,7 @@ fn seconds(steady: &Steady) -> f64 {
 fn a_flat_rate_is_steady_from_its_first_interval_on() {
     for noise in [0.0, 0.02, 0.10, 0.30] {
         let flat = decided(noise, |_| 10_000.0);
-        assert!(
-            flat.iter().all(|steady| seconds(steady) <= -4.0),
-            "{noise}: {flat:?}"
-        );
+        assert!(flat.iter().all(|steady| seconds(steady) <= -4.0), "{noise}: {flat:?}");
     }
 }
 
@@ -93,10 +84,7 @@ fn a_rate_that_alternates_is_never_steady() {
 #[test]
 fn a_rate_that_changes_every_interval_is_noisy_and_steady() {
     let alternating = decided(0.01, |i| if i % 2 == 0 { 10_000.0 } else { 7_000.0 });
-    assert!(
-        alternating.iter().all(|steady| seconds(steady) < 0.0),
-        "{alternating:?}"
-    );
+    assert!(alternating.iter().all(|steady| seconds(steady) < 0.0), "{alternating:?}");
 }
 
 #[test]
@@ -108,10 +96,7 @@ fn a_rate_that_falls_at_the_very_end_was_not_steady() {
 #[test]
 fn one_outlier_changes_nothing() {
     let outlier = decided(0.02, |i| if i == 130 { 1_000.0 } else { 10_000.0 });
-    assert!(
-        outlier.iter().all(|steady| seconds(steady) < 0.0),
-        "{outlier:?}"
-    );
+    assert!(outlier.iter().all(|steady| seconds(steady) < 0.0), "{outlier:?}");
 }
 
 #[test]
@@ -132,33 +117,16 @@ fn a_window_without_calls_is_no_trouble() {
 
 #[test]
 fn a_cell_is_doubted_in_one_clause_for_all_its_rounds() {
-    let measured = |steady| Measurement {
-        steady,
-        ..Measurement::default()
-    };
+    let measured = |steady| Measurement { steady, ..Measurement::default() };
     let before = measured(Steady::From { seconds: -0.5 });
     let after = measured(Steady::From { seconds: 1.25 });
     let never = measured(Steady::Never);
     let unknown = Measurement::default();
-    assert_eq!(
-        doubt([&before, &unknown].into_iter().map(|one| one.steady)),
-        None
-    );
+    assert_eq!(doubt([&before, &unknown].into_iter().map(|one| one.steady)), None);
     let late = "the window began up to 1.2 s before the rate was steady (1 of 2 rounds)";
-    assert_eq!(
-        doubt(
-            [&before, &unknown, &after]
-                .into_iter()
-                .map(|one| one.steady)
-        )
-        .unwrap(),
-        late
-    );
+    assert_eq!(doubt([&before, &unknown, &after].into_iter().map(|one| one.steady)).unwrap(), late);
     let both = doubt([&after, &never, &before].into_iter().map(|one| one.steady)).unwrap();
-    assert!(
-        both.ends_with("(1 of 3 rounds), never steady (1 of 3 rounds)"),
-        "{both}"
-    );
+    assert!(both.ends_with("(1 of 3 rounds), never steady (1 of 3 rounds)"), "{both}");
 }
 
 #[test]

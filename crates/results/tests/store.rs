@@ -40,11 +40,7 @@ fn what_is_written_is_read_again_by_the_next_process() {
     let mut store = home.open();
     let id = store.begin_run(&new).expect("begun");
     for round in 0..new.plan.rounds {
-        let round_rows: Vec<_> = all
-            .iter()
-            .filter(|row| row.round == round)
-            .cloned()
-            .collect();
+        let round_rows: Vec<_> = all.iter().filter(|row| row.round == round).cloned().collect();
         store.write_round(id, round, &round_rows).expect("written");
     }
     store.add_note(id, "it rained").expect("noted");
@@ -67,18 +63,13 @@ fn what_both_ends_noted_is_kept_with_their_row() {
     let id = store.begin_run(&new_run()).expect("begun");
     let mut measurement = measurement(1, 100, 0.5);
     measurement.notes.insert("connections_opened".into(), 64.0);
-    measurement.opposite = Some(EndUsage {
-        cpu_seconds: 0.25,
-        ..EndUsage::default()
-    });
+    measurement.opposite = Some(EndUsage { cpu_seconds: 0.25, ..EndUsage::default() });
     let mut row = measured(0, cell("a", "C=1 S=1 calls=100"), measurement);
     row.has_own_server = true;
     row.server_notes.insert("gc_share".into(), 0.125);
     row.backend_notes.insert("gc_cycles".into(), 57.0);
     row.backend_served = Some(101);
-    store
-        .write_round(id, 0, std::slice::from_ref(&row))
-        .expect("written");
+    store.write_round(id, 0, std::slice::from_ref(&row)).expect("written");
     assert_eq!(store.rows(id).expect("readable"), [row]);
 }
 
@@ -88,13 +79,7 @@ fn every_outcome_is_kept_with_its_words() {
     let id = store.begin_run(&new_run()).expect("begun");
     let reason = "no \"go\" here; DROP TABLE rows".to_owned();
     let mut all = vec![
-        row(
-            0,
-            cell("a", "C=1 S=1"),
-            Outcome::Unsupported {
-                reason: reason.clone(),
-            },
-        ),
+        row(0, cell("a", "C=1 S=1"), Outcome::Unsupported { reason: reason.clone() }),
         row(0, cell("b", "C=1 S=1"), Outcome::failed(reason.clone())),
         row(0, cell("c", "C=1 S=1"), Outcome::Missing { reason }),
         measured(0, cell("d", "C=1 S=1"), measurement(1, 100, 0.5)),
@@ -114,18 +99,11 @@ fn a_round_is_stored_whole_or_not_at_all() {
     let mut store = Store::in_memory().expect("opened");
     let id = store.begin_run(&new_run()).expect("begun");
     let one = measured(0, cell("a", "C=1 S=1"), measurement(1, 100, 0.5));
-    store
-        .write_round(id, 0, std::slice::from_ref(&one))
-        .expect("written");
+    store.write_round(id, 0, std::slice::from_ref(&one)).expect("written");
 
     let twice = [one.clone(), one.clone()];
-    store
-        .write_round(id, 1, &twice)
-        .expect_err("one cell has one row a round");
-    assert_eq!(
-        store.complete_rounds(id).expect("readable"),
-        BTreeSet::from([0])
-    );
+    store.write_round(id, 1, &twice).expect_err("one cell has one row a round");
+    assert_eq!(store.complete_rounds(id).expect("readable"), BTreeSet::from([0]));
     assert_eq!(store.rows(id).expect("readable"), [one]);
 }
 
@@ -136,9 +114,7 @@ fn a_round_that_is_measured_again_replaces_the_old_one() {
     let old = measured(0, cell("a", "C=1 S=1"), measurement(1, 100, 0.5));
     let new = measured(0, cell("a", "C=1 S=1"), measurement(1, 200, 0.5));
     store.write_round(id, 0, &[old]).expect("written");
-    store
-        .write_round(id, 0, std::slice::from_ref(&new))
-        .expect("written");
+    store.write_round(id, 0, std::slice::from_ref(&new)).expect("written");
     assert_eq!(store.rows(id).expect("readable"), [new]);
 }
 
@@ -146,10 +122,7 @@ fn a_round_that_is_measured_again_replaces_the_old_one() {
 fn a_round_of_no_run_is_refused() {
     let mut store = Store::in_memory().expect("opened");
     let outcome = store.write_round(RunId(7), 0, &[]);
-    assert!(
-        matches!(outcome, Err(StoreError::Unusable { .. })),
-        "{outcome:?}"
-    );
+    assert!(matches!(outcome, Err(StoreError::Unusable { .. })), "{outcome:?}");
 }
 
 #[test]
@@ -165,19 +138,13 @@ fn the_run_to_resume_is_the_latest_unfinished_of_its_suite() {
     store.write_round(second, 0, &[]).expect("written");
     store.write_round(second, 4, &[]).expect("written");
 
-    let resumed = store
-        .latest_unfinished("invented")
-        .expect("readable")
-        .expect("one");
+    let resumed = store.latest_unfinished("invented").expect("readable").expect("one");
     assert_eq!(resumed.id, second);
     let complete = store.complete_rounds(resumed.id).expect("readable");
     assert_eq!(complete, BTreeSet::from([0, 4]));
 
     store.finish_run(second, later()).expect("finished");
-    let resumed = store
-        .latest_unfinished("invented")
-        .expect("readable")
-        .expect("one");
+    let resumed = store.latest_unfinished("invented").expect("readable").expect("one");
     assert_eq!(resumed.id, first);
     assert_eq!(store.latest_unfinished("unknown").expect("readable"), None);
     assert_eq!(store.runs().expect("readable").len(), 4);
@@ -187,9 +154,7 @@ fn the_run_to_resume_is_the_latest_unfinished_of_its_suite() {
 fn what_the_semantics_check_found_is_kept_by_version() {
     let mut store = Store::in_memory().expect("opened");
     let findings = serde_json::json!({"ping": "skips"});
-    store
-        .write_semantics("rust-pajamax", "0.3.3", &findings)
-        .expect("written");
+    store.write_semantics("rust-pajamax", "0.3.3", &findings).expect("written");
     let read = |version| store.semantics("rust-pajamax", version).expect("readable");
     assert_eq!(read("0.3.3"), Some(findings));
     assert_eq!(read("0.4.0"), None);
@@ -202,19 +167,14 @@ fn a_file_that_is_something_else_is_left_alone() {
     std::fs::write(home.file(), &text).expect("written");
     let error = Store::open(&home.file()).expect_err("no database");
     assert_eq!(error, StoreError::Foreign(home.file()));
-    assert_eq!(
-        std::fs::read_to_string(home.file()).expect("readable"),
-        text
-    );
+    assert_eq!(std::fs::read_to_string(home.file()).expect("readable"), text);
 }
 
 #[test]
 fn the_database_of_another_program_is_left_alone() {
     let home = Home::new();
     let other = Connection::open(home.file()).expect("opened");
-    other
-        .execute_batch("CREATE TABLE songs (title TEXT)")
-        .expect("made");
+    other.execute_batch("CREATE TABLE songs (title TEXT)").expect("made");
     drop(other);
     let error = Store::open(&home.file()).expect_err("not ours");
     assert_eq!(error, StoreError::Foreign(home.file()));
@@ -226,20 +186,11 @@ fn a_file_of_a_newer_version_is_left_alone() {
     let home = Home::new();
     drop(home.open());
     let newer = Connection::open(home.file()).expect("opened");
-    newer
-        .pragma_update(None, "user_version", SCHEMA_VERSION + 1)
-        .expect("set");
+    newer.pragma_update(None, "user_version", SCHEMA_VERSION + 1).expect("set");
     drop(newer);
     let error = Store::open(&home.file()).expect_err("newer");
     let found = SCHEMA_VERSION + 1;
-    assert_eq!(
-        error,
-        StoreError::Newer {
-            file: home.file(),
-            found,
-            known: SCHEMA_VERSION,
-        }
-    );
+    assert_eq!(error, StoreError::Newer { file: home.file(), found, known: SCHEMA_VERSION });
     assert!(error.to_string().contains("update bookend"), "{error}");
 }
 
@@ -265,9 +216,7 @@ fn a_damaged_figure_names_the_file() {
     let one = measured(0, cell("a", "C=1 S=1"), measurement(1, 100, 0.5));
     store.write_round(id, 0, &[one]).expect("written");
     let other = Connection::open(home.file()).expect("opened");
-    other
-        .execute("UPDATE rows SET outcome = '{'", [])
-        .expect("damaged");
+    other.execute("UPDATE rows SET outcome = '{'", []).expect("damaged");
     let error = store.rows(id).expect_err("damaged");
     assert!(matches!(error, StoreError::Damaged { .. }), "{error:?}");
 }

@@ -4,9 +4,7 @@ use bookend_results::suite::{Case, Extent, Overrides, Plan, PlanError, Selection
 use std::path::{Path, PathBuf};
 
 fn folder(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../suites")
-        .join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../suites").join(name)
 }
 
 fn suite(name: &str) -> Suite {
@@ -14,10 +12,7 @@ fn suite(name: &str) -> Suite {
 }
 
 fn quick() -> Selection {
-    Selection {
-        extent: Extent::Quick,
-        ..Selection::default()
-    }
+    Selection { extent: Extent::Quick, ..Selection::default() }
 }
 
 fn plan(environment: &[(&str, &str)], machine_cpus: u32) -> Result<Plan, PlanError> {
@@ -55,10 +50,7 @@ fn the_published_grid_is_measured_whole() {
     assert_eq!(cases.last().map(String::as_str), Some("C=100 S=100000"));
     // Eight subjects in twelve cases, and two of them through ghz in four.
     assert_eq!(plan.cells().len(), 104);
-    assert_eq!(
-        (plan.warmup_ms, plan.window_ms, plan.rounds),
-        (5_000, 20_000, 10)
-    );
+    assert_eq!((plan.warmup_ms, plan.window_ms, plan.rounds), (5_000, 20_000, 10));
     assert_eq!(plan.server_memory_bytes, Some(512 << 20));
     assert_eq!(plan.baseline().map(|b| b.name.as_str()), Some("rust-tonic"));
     assert_eq!(plan.notes, [""; 0]);
@@ -69,9 +61,7 @@ fn the_quick_part_ends_below_a_hundred_seconds() {
     /// What starting and stopping a server adds to a cell, generously.
     const START_MS: u64 = 200;
     for name in ["pajamax-tonic", "helloworld-profile"] {
-        let plan = suite(name)
-            .plan(&quick(), &Overrides::default(), 2)
-            .expect("a plan");
+        let plan = suite(name).plan(&quick(), &Overrides::default(), 2).expect("a plan");
         let cell_ms = plan.warmup_ms + plan.window_ms + START_MS;
         let total_ms = cell_ms * plan.cells().len() as u64 * u64::from(plan.rounds);
         assert!(total_ms < 100_000, "{name}: {total_ms} ms");
@@ -98,10 +88,7 @@ fn the_variables_of_grpc_bench_are_followed() {
     )
     .expect("a plan");
     assert_eq!((plan.window_ms, plan.warmup_ms), (90_000, 500));
-    assert_eq!(
-        (plan.server_cpus, plan.server_memory_bytes),
-        (2.0, Some(1 << 30))
-    );
+    assert_eq!((plan.server_cpus, plan.server_memory_bytes), (2.0, Some(1 << 30)));
     assert_eq!(plan.cases, [Case::new(50, 1000).expect("a case")]);
     assert_eq!(plan.generator_cpus, Some(12));
     assert_eq!(plan.notes, [""; 0]);
@@ -133,10 +120,8 @@ fn what_cannot_be_given_is_said() {
 
 #[test]
 fn the_version_of_ghz_matters_to_those_whom_it_loads() {
-    let selection = Selection {
-        subjects: Some(vec!["rust-bookend".into()]),
-        ..Selection::default()
-    };
+    let selection =
+        Selection { subjects: Some(vec!["rust-bookend".into()]), ..Selection::default() };
     let environment = [("GRPC_GHZ_TAG", "0.114.0")];
     let overrides = Overrides::from_environment(environment).expect("readable");
     let plan = suite("pajamax-tonic").plan(&selection, &overrides, 2);
@@ -147,10 +132,7 @@ fn the_version_of_ghz_matters_to_those_whom_it_loads() {
 #[test]
 fn a_line_of_the_grid_and_a_subject_may_take_part_of_the_cells() {
     let plan = |extent| {
-        let selection = Selection {
-            extent,
-            ..Selection::default()
-        };
+        let selection = Selection { extent, ..Selection::default() };
         let suite = suite("python-clients");
         let plan = suite.plan(&selection, &Overrides::default(), 2);
         plan.expect("a plan").cells()
@@ -162,15 +144,9 @@ fn a_line_of_the_grid_and_a_subject_may_take_part_of_the_cells() {
             .filter(|cell| cell.id.subject == subject && cell.id.instrument == instrument);
         own.map(|cell| cell.case.concurrency).collect::<Vec<_>>()
     };
-    assert_eq!(
-        cases("python-grpcio/sync", "cpp-grpc"),
-        [1, 2, 4, 8, 16, 32, 64]
-    );
+    assert_eq!(cases("python-grpcio/sync", "cpp-grpc"), [1, 2, 4, 8, 16, 32, 64]);
     assert_eq!(cases("python-grpcio/sync", "bookend-serve"), [8, 64]);
-    assert_eq!(
-        cases("python-grpcio/uvloop-one-channel", "cpp-grpc"),
-        [8, 64]
-    );
+    assert_eq!(cases("python-grpcio/uvloop-one-channel", "cpp-grpc"), [8, 64]);
     let is_extra = |subject: &str| subject.ends_with("-one-channel");
     let quick = plan(Extent::Quick);
     assert!(!quick.iter().any(|cell| is_extra(&cell.id.subject)));
@@ -181,17 +157,8 @@ fn a_line_of_the_grid_and_a_subject_may_take_part_of_the_cells() {
 fn one_of_connections_and_concurrency_keeps_what_fits_it() {
     let kept = plan(&[("GRPC_CLIENT_CONNECTIONS", "10")], 2).expect("a plan");
     assert_eq!(kept.cases.len(), 4);
-    assert_eq!(
-        plan(&[("GRPC_CLIENT_CONNECTIONS", "7")], 2),
-        Err(PlanError::NoCase)
-    );
-    let few = plan(
-        &[
-            ("GRPC_CLIENT_CONNECTIONS", "9"),
-            ("GRPC_CLIENT_CONCURRENCY", "8"),
-        ],
-        2,
-    );
+    assert_eq!(plan(&[("GRPC_CLIENT_CONNECTIONS", "7")], 2), Err(PlanError::NoCase));
+    let few = plan(&[("GRPC_CLIENT_CONNECTIONS", "9"), ("GRPC_CLIENT_CONCURRENCY", "8")], 2);
     assert!(matches!(few, Err(PlanError::Case(_))), "{few:?}");
 }
 
@@ -215,10 +182,7 @@ fn values_that_cannot_be_read_are_answered_with_what_to_write() {
     assert!(refused(&[("GRPC_CLIENT_QPS", "1.5")]).contains("not a whole number"));
     assert!(refused(&[("GRPC_BENCHMARK_DURATION", "0s")]).contains("must have a length"));
     let other = plan(&[("GRPC_REQUEST_SCENARIO", "string_100B")], 2).expect_err("elsewhere");
-    assert!(
-        other.to_string().contains("this suite sends complex_proto"),
-        "{other}"
-    );
+    assert!(other.to_string().contains("this suite sends complex_proto"), "{other}");
 }
 
 #[test]
@@ -229,13 +193,8 @@ fn a_selection_may_name_strangers_and_says_what_is_lost() {
         rounds: Some(3),
         ..quick()
     };
-    let plan = suite
-        .plan(&selection, &Overrides::default(), 2)
-        .expect("a plan");
-    assert_eq!(
-        plan.subjects[0].folder_and_variant(),
-        ("rust-bookend", Some("epoll"))
-    );
+    let plan = suite.plan(&selection, &Overrides::default(), 2).expect("a plan");
+    assert_eq!(plan.subjects[0].folder_and_variant(), ("rust-bookend", Some("epoll")));
     assert_eq!(plan.subjects[1].folder_and_variant(), ("my-server", None));
     assert_eq!(
         plan.notes,
@@ -244,10 +203,7 @@ fn a_selection_may_name_strangers_and_says_what_is_lost() {
             "rounds: 3 of the 7 that a result to be quoted needs",
         ]
     );
-    let twice = Selection {
-        subjects: Some(vec!["a".into(), "a".into()]),
-        ..quick()
-    };
+    let twice = Selection { subjects: Some(vec!["a".into(), "a".into()]), ..quick() };
     assert!(suite.plan(&twice, &Overrides::default(), 2).is_err());
 }
 
@@ -258,9 +214,7 @@ fn faults_of_a_suite_name_file_line_and_remedy() {
     let complaint = |from: &str, to: &str| {
         assert!(text.contains(from), "{from}");
         let error = Suite::parse(&folder, &text.replacen(from, to, 1)).expect_err("refused");
-        error
-            .to_string()
-            .replace(&folder.display().to_string(), "SUITE")
+        error.to_string().replace(&folder.display().to_string(), "SUITE")
     };
     assert_eq!(
         complaint("server_cpus", "server_cpu"),
@@ -283,15 +237,7 @@ fn a_case_is_written_and_read_the_same_way() {
     let case = Case::new(10, 1000).expect("a case");
     assert_eq!(case.to_string(), "C=10 S=1000");
     assert_eq!("C=10 S=1000".parse(), Ok(case));
-    for text in [
-        "",
-        "C=1",
-        "C=1 S=",
-        "C=x S=1",
-        "S=1 C=1",
-        "C=2 S=1",
-        "C=1 S=9999999",
-    ] {
+    for text in ["", "C=1", "C=1 S=", "C=x S=1", "S=1 C=1", "C=2 S=1", "C=1 S=9999999"] {
         assert!(text.parse::<Case>().is_err(), "{text}");
     }
 }

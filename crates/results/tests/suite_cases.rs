@@ -69,12 +69,7 @@ fn every_kind_of_case_stands_in_the_grid() {
     let written: Vec<String> = cases.iter().map(ToString::to_string).collect();
     assert_eq!(
         written,
-        [
-            "C=1 S=1",
-            "C=256 S=256",
-            "C=10 S=10 per-call",
-            "C=1 S=5000 calls=10000",
-        ]
+        ["C=1 S=1", "C=256 S=256", "C=10 S=10 per-call", "C=1 S=5000 calls=10000",]
     );
 }
 
@@ -85,10 +80,7 @@ fn a_line_of_the_grid_has_a_case_a_transport() {
         "{ connection_per_call = true, concurrency = [10], transports = [\"h2c\", \"tls\"] }";
     let cases = suite(&SUITE.replace(line, more)).full.cases;
     let written: Vec<String> = cases.iter().map(ToString::to_string).collect();
-    assert_eq!(
-        written[2..4],
-        ["C=10 S=10 per-call", "C=10 S=10 tls per-call"]
-    );
+    assert_eq!(written[2..4], ["C=10 S=10 per-call", "C=10 S=10 tls per-call"]);
     let with = |list: &str| complaint(line, &more.replace("[\"h2c\", \"tls\"]", list));
     assert!(with("[]").contains("at least one transport"));
     assert!(with("[\"tls\", \"tls\"]").contains("`tls` is named twice"));
@@ -101,34 +93,22 @@ fn a_line_of_the_grid_has_a_case_a_transport() {
 fn one_case_of_the_environment_is_asked_over_every_transport_of_the_grid() {
     let line = "{ connections = 1, concurrency = [5], calls = 10 }";
     let more = "{ connections = 1, concurrency = [5], transports = [\"h2c\", \"unix\"] }";
-    let environment = [
-        ("GRPC_CLIENT_CONNECTIONS", "2"),
-        ("GRPC_CLIENT_CONCURRENCY", "8"),
-    ];
+    let environment = [("GRPC_CLIENT_CONNECTIONS", "2"), ("GRPC_CLIENT_CONCURRENCY", "8")];
     let overrides = Overrides::from_environment(environment).expect("known variables");
-    let quick = Selection {
-        extent: Extent::Quick,
-        ..Selection::default()
-    };
+    let quick = Selection { extent: Extent::Quick, ..Selection::default() };
     let planned = |text: &str| {
         let plan = suite(text).plan(&quick, &overrides, 4).expect("a plan");
         let cases = plan.cases.iter().map(ToString::to_string);
         cases.collect::<Vec<String>>()
     };
     assert_eq!(planned(SUITE), ["C=2 S=8"]);
-    assert_eq!(
-        planned(&SUITE.replace(line, more)),
-        ["C=2 S=8", "C=2 S=8 unix"]
-    );
+    assert_eq!(planned(&SUITE.replace(line, more)), ["C=2 S=8", "C=2 S=8 unix"]);
 }
 
 #[test]
 fn what_a_suite_says_of_both_ends_is_planned() {
     let plan = plan_of(&Selection::default());
-    assert_eq!(
-        (plan.deadline_ms, plan.drain_ms),
-        (Some(20_000), Some(45_000))
-    );
+    assert_eq!((plan.deadline_ms, plan.drain_ms), (Some(20_000), Some(45_000)));
     assert_eq!(plan.server_processes, Some(2000));
     assert_eq!(plan.client_cpus, Some(1.5));
     let [server, sync, other] = &plan.subjects[..] else {
@@ -158,25 +138,16 @@ fn a_subject_without_a_case_is_named() {
 
 #[test]
 fn the_command_line_may_give_another_limit_of_processes() {
-    let plan = plan_of(&Selection {
-        server_processes: Some(300),
-        ..Selection::default()
-    });
+    let plan = plan_of(&Selection { server_processes: Some(300), ..Selection::default() });
     assert_eq!(plan.server_processes, Some(300));
-    let none = Selection {
-        server_processes: Some(0),
-        ..Selection::default()
-    };
+    let none = Selection { server_processes: Some(0), ..Selection::default() };
     let plan = suite(SUITE).plan(&none, &Overrides::default(), 4);
     assert_eq!(plan, Err(PlanError::NoProcess));
 }
 
 #[test]
 fn a_fixed_number_of_calls_gives_the_server_time_to_end() {
-    let plan = plan_of(&Selection {
-        extent: Extent::Quick,
-        ..Selection::default()
-    });
+    let plan = plan_of(&Selection { extent: Extent::Quick, ..Selection::default() });
     assert_eq!((plan.drain_ms, plan.deadline_ms), (Some(10_000), None));
     assert_eq!(plan.subjects[0].backend, None);
 }
@@ -187,8 +158,7 @@ fn a_machine_with_fewer_cpus_than_the_client_is_to_get_is_noted() {
     let plan = plan.expect("a plan");
     assert_eq!(plan.client_cpus, Some(1.0));
     assert!(
-        plan.notes
-            .contains(&"1.5 CPUs for the client: this machine has 1".to_owned()),
+        plan.notes.contains(&"1.5 CPUs for the client: this machine has 1".to_owned()),
         "{:?}",
         plan.notes
     );
@@ -205,10 +175,7 @@ fn a_stored_plan_of_an_earlier_version_is_still_read() {
         subject.retain(|key, _| !["concurrency_max", "backend", "side"].contains(&key.as_str()));
     }
     let read: Plan = serde_json::from_value(json).expect("readable");
-    assert_eq!(
-        (read.deadline_ms, read.subjects[1].concurrency_max),
-        (None, None)
-    );
+    assert_eq!((read.deadline_ms, read.subjects[1].concurrency_max), (None, None));
 }
 
 #[test]
@@ -221,11 +188,8 @@ fn faults_name_the_line_and_what_to_write() {
     assert!(complaint("connections = \"concurrency\", ", "").contains("give the line its conn"));
     assert!(complaint("connections = 1,", "connections = -1,").contains("-1 connections"));
     assert!(
-        complaint(
-            "connection_per_call = true",
-            "connections = 1, connection_per_call = true"
-        )
-        .contains("as many connections as calls in flight")
+        complaint("connection_per_call = true", "connections = 1, connection_per_call = true")
+            .contains("as many connections as calls in flight")
     );
     assert!(complaint("calls = 10000", "calls = 4999").contains("at least as many calls"));
     assert!(complaint("calls = 10000", "cals = 10000").contains("did you mean `calls`?"));

@@ -37,29 +37,18 @@ fn same(found: &str, expected: &str) {
 
 #[test]
 fn a_sound_run_is_printed_in_the_published_shape() {
-    same(
-        &published_table(&sound()),
-        include_str!("table_snapshots/published.txt"),
-    );
+    same(&published_table(&sound()), include_str!("table_snapshots/published.txt"));
 }
 
 #[test]
 fn its_costs_stand_with_their_intervals() {
-    same(
-        &cost_table(&sound()),
-        include_str!("table_snapshots/cost.txt"),
-    );
+    same(&cost_table(&sound()), include_str!("table_snapshots/cost.txt"));
 }
 
 #[test]
 fn what_a_server_skips_stands_beside_its_cost() {
-    let skips = [
-        (
-            "rust-pajamax",
-            vec!["PING".to_owned(), "deadlines".to_owned()],
-        ),
-        ("rust-tonic", vec![]),
-    ];
+    let skips =
+        [("rust-pajamax", vec!["PING".to_owned(), "deadlines".to_owned()]), ("rust-tonic", vec![])];
     let skips = skips.map(|(subject, skips)| (subject.to_owned(), skips));
     let table = sound().with_skips(skips.into());
     let text = cost_table(&table);
@@ -76,18 +65,12 @@ fn what_a_server_skips_stands_beside_its_cost() {
 
 #[test]
 fn its_latencies_have_their_tail() {
-    same(
-        &resource_table(&sound()),
-        include_str!("table_snapshots/resource.txt"),
-    );
+    same(&resource_table(&sound()), include_str!("table_snapshots/resource.txt"));
 }
 
 #[test]
 fn its_ledger_shows_what_nobody_is_billed_for() {
-    same(
-        &ledger_table(&sound()),
-        include_str!("table_snapshots/ledger.txt"),
-    );
+    same(&ledger_table(&sound()), include_str!("table_snapshots/ledger.txt"));
 }
 
 #[test]
@@ -123,12 +106,12 @@ fn troubled() -> Table {
                 "thread 'pajamax-w' panicked at src/connection.rs:204:17: index out of bounds: \
                  the len is 100 but the index is 100",
             ),
-            ("rust-bookend", "C=1 S=100") => Outcome::Unsupported {
-                reason: "this driver takes one connection".into(),
-            },
-            ("rust-floor", _) => Outcome::Missing {
-                reason: "gcc is not installed: apt install gcc".into(),
-            },
+            ("rust-bookend", "C=1 S=100") => {
+                Outcome::Unsupported { reason: "this driver takes one connection".into() }
+            }
+            ("rust-floor", _) => {
+                Outcome::Missing { reason: "gcc is not installed: apt install gcc".into() }
+            }
             ("rust-tonic", "C=100 S=100") if row.round < 2 => Outcome::failed("connection refused"),
             _ => row.outcome.clone(),
         };
@@ -152,10 +135,7 @@ fn troubled() -> Table {
 
 #[test]
 fn no_row_is_dropped_whatever_happened() {
-    same(
-        &published_table(&troubled()),
-        include_str!("table_snapshots/troubled.txt"),
-    );
+    same(&published_table(&troubled()), include_str!("table_snapshots/troubled.txt"));
 }
 
 #[test]
@@ -171,10 +151,7 @@ fn a_saturated_generator_makes_the_rate_a_lower_bound() {
     let printed = published_table(&figures("rust-tonic", "C=1 S=1", |_, figures| {
         figures.generator_busy_seconds = Some(0.91);
     }));
-    assert!(
-        printed.contains("| rust-tonic         | >= 7140 |"),
-        "{printed}"
-    );
+    assert!(printed.contains("| rust-tonic         | >= 7140 |"), "{printed}");
 }
 
 #[test]
@@ -198,11 +175,7 @@ fn what_cannot_be_told_from_one_is_marked_in_heading_and_table() {
         figures.ok = (tonic * (0.97 + 0.01 * f64::from(round))) as u64;
     });
     assert!(published_table(&table).contains("----S=1--------^~1.0---"));
-    assert!(
-        cost_table(&table).contains("~1.0"),
-        "{}",
-        cost_table(&table)
-    );
+    assert!(cost_table(&table).contains("~1.0"), "{}", cost_table(&table));
 }
 
 #[test]
@@ -210,17 +183,8 @@ fn without_the_baseline_there_are_no_ratios() {
     let mut plan = plan();
     plan.subjects.remove(1);
     let table = Table::new(&plan, &rows(&plan));
-    assert!(
-        !published_table(&table).contains('^'),
-        "{}",
-        published_table(&table)
-    );
-    assert!(
-        table
-            .cells
-            .iter()
-            .all(|cell| cell.standing != Standing::Baseline)
-    );
+    assert!(!published_table(&table).contains('^'), "{}", published_table(&table));
+    assert!(table.cells.iter().all(|cell| cell.standing != Standing::Baseline));
 }
 
 #[test]
@@ -230,11 +194,7 @@ fn a_subject_that_yielded_nothing_in_a_round_has_no_ratio() {
             figures.ok = 0;
         }
     });
-    assert!(
-        cost_table(&table).contains("no ratio"),
-        "{}",
-        cost_table(&table)
-    );
+    assert!(cost_table(&table).contains("no ratio"), "{}", cost_table(&table));
     assert!(!published_table(&table).contains("----S=1--------^"));
 }
 
@@ -246,27 +206,14 @@ fn with_several_instruments_each_row_says_which() {
     }
     let table = Table::new(&plan, &rows(&plan));
     let printed = published_table(&table);
-    assert!(
-        printed.contains("| rust-tonic via bookend-load "),
-        "{printed}"
-    );
+    assert!(printed.contains("| rust-tonic via bookend-load "), "{printed}");
     assert!(printed.contains("| rust-tonic via ghz "), "{printed}");
-    let names: Vec<&str> = table.cells[..8]
-        .iter()
-        .map(|cell| cell.id.instrument.as_str())
-        .collect();
+    let names: Vec<&str> =
+        table.cells[..8].iter().map(|cell| cell.id.instrument.as_str()).collect();
     assert_eq!(names, [["bookend-load"; 4], ["ghz"; 4]].concat());
     // Ratios compare what the same instrument measured.
-    let costs = table
-        .cells
-        .iter()
-        .filter(|cell| cell.id.instrument == "ghz");
-    assert!(
-        costs
-            .filter_map(|cell| cell.summary()?.ratios.cost_ratio.ratio())
-            .count()
-            == 9
-    );
+    let costs = table.cells.iter().filter(|cell| cell.id.instrument == "ghz");
+    assert!(costs.filter_map(|cell| cell.summary()?.ratios.cost_ratio.ratio()).count() == 9);
 }
 
 #[test]
@@ -313,13 +260,7 @@ fn a_cell_whose_turn_never_came_is_there() {
     let table = Table::new(&plan, &rows);
     let last = table.cells.last().expect("cells");
     assert_eq!(last.id.subject, "go-grpc");
-    assert!(matches!(
-        &last.result,
-        CellResult::NotMeasured {
-            why: NotMeasured::Unreached,
-            ..
-        }
-    ));
+    assert!(matches!(&last.result, CellResult::NotMeasured { why: NotMeasured::Unreached, .. }));
     assert!(published_table(&table).contains("not reached: the run ended before its turn"));
 
     let nothing = Table::new(&plan, &[]);
@@ -338,14 +279,9 @@ fn a_histogram_that_cannot_be_read_is_said_and_the_others_count() {
         marks(&table),
         ["C=1 S=1 rust-tonic: the latency histogram is not base64 (round 0)"]
     );
-    let none = figures("rust-tonic", "C=1 S=1", |_, figures| {
-        figures.latency_histogram.clear()
-    });
+    let none = figures("rust-tonic", "C=1 S=1", |_, figures| figures.latency_histogram.clear());
     let printed = published_table(&none);
-    assert!(
-        printed.contains("|            - |         - |"),
-        "{printed}"
-    );
+    assert!(printed.contains("|            - |         - |"), "{printed}");
 }
 
 #[test]
@@ -389,10 +325,7 @@ fn both_ends_must_have_counted_the_same_calls() {
     let marks = marks(&served(1));
     assert_eq!(marks.len(), 1, "{marks:?}");
     assert!(marks[0].starts_with("C=1 S=1 rust-tonic, "), "{marks:?}");
-    assert!(
-        marks[0].contains("counts-differ: the server served"),
-        "{marks:?}"
-    );
+    assert!(marks[0].contains("counts-differ: the server served"), "{marks:?}");
 }
 
 #[test]
@@ -414,10 +347,7 @@ fn a_machine_without_accounts_has_no_ledger() {
         figures.machine = Default::default();
     });
     let printed = ledger_table(&table);
-    assert!(
-        printed.contains("| rust-tonic         |        - |         - |"),
-        "{printed}"
-    );
+    assert!(printed.contains("| rust-tonic         |        - |         - |"), "{printed}");
 }
 
 #[test]
@@ -429,9 +359,5 @@ fn figures_of_no_length_neither_panic_nor_vanish() {
     });
     let printed = published_table(&table) + &cost_table(&table) + &ledger_table(&table);
     assert_eq!(printed.matches("| rust-tonic ").count(), 9, "{printed}");
-    assert!(
-        marks(&table)
-            .iter()
-            .any(|mark| mark.contains("not-a-number"))
-    );
+    assert!(marks(&table).iter().any(|mark| mark.contains("not-a-number")));
 }

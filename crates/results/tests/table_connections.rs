@@ -28,12 +28,8 @@ const CASES: [&str; 5] = [
 ];
 
 fn connected() -> (Plan, Vec<Row>) {
-    let plan = Plan {
-        cases: CASES
-            .map(|case| case.parse::<Case>().expect("a case"))
-            .to_vec(),
-        ..plan()
-    };
+    let plan =
+        Plan { cases: CASES.map(|case| case.parse::<Case>().expect("a case")).to_vec(), ..plan() };
     let mut rows = rows(&plan);
     for row in &mut rows {
         let cost = match row.cell.case.to_string().as_str() {
@@ -64,15 +60,9 @@ fn spun(rows: &mut [Row], of: impl Fn(&Row) -> bool, spinning: Spinning) {
     }
 }
 
-const GENERATOR: Spinning = Spinning {
-    server: false,
-    generator: true,
-};
+const GENERATOR: Spinning = Spinning { server: false, generator: true };
 
-const SERVER: Spinning = Spinning {
-    server: true,
-    generator: false,
-};
+const SERVER: Spinning = Spinning { server: true, generator: false };
 
 #[test]
 fn each_case_is_compared_with_the_plainer_one_of_the_same_subject() {
@@ -81,25 +71,14 @@ fn each_case_is_compared_with_the_plainer_one_of_the_same_subject() {
         let mut cells = table.cells.iter();
         let cell =
             cells.find(|cell| cell.id.subject == "rust-tonic" && cell.case.to_string() == case);
-        cell.and_then(|cell| cell.summary())
-            .expect("figures")
-            .clone()
+        cell.and_then(|cell| cell.summary()).expect("figures").clone()
     };
     let cost = |outcome: &RatioOutcome| 1.0 / outcome.ratio().expect("a ratio").median;
     let near = |is: f64, should: f64| assert!((is / should - 1.0).abs() < 0.01, "{is}, {should}");
     near(cost(&of("C=10 S=10 tls").ratios.over_h2c.cost), 1.5);
-    near(
-        cost(&of("C=10 S=10 tls per-call").ratios.over_h2c.cost),
-        4.0,
-    );
-    near(
-        cost(&of("C=10 S=10 tls per-call").ratios.over_lasting.cost),
-        40.0 / 1.5,
-    );
-    near(
-        cost(&of("C=10 S=10 per-call").ratios.over_lasting.rate),
-        10.0,
-    );
+    near(cost(&of("C=10 S=10 tls per-call").ratios.over_h2c.cost), 4.0);
+    near(cost(&of("C=10 S=10 tls per-call").ratios.over_lasting.cost), 40.0 / 1.5);
+    near(cost(&of("C=10 S=10 per-call").ratios.over_lasting.rate), 10.0);
     let plain = of("C=10 S=10");
     assert_eq!(plain.ratios.over_h2c.cost, RatioOutcome::NotCompared);
     assert_eq!(plain.ratios.over_lasting.cost, RatioOutcome::NotCompared);
@@ -112,24 +91,16 @@ fn each_case_is_compared_with_the_plainer_one_of_the_same_subject() {
 fn what_connections_cost_stands_in_a_table_with_intervals() {
     let text = connection_table(&table()).expect("there is something to compare");
     let lines: Vec<&str> = text.lines().collect();
-    let heading = lines
-        .iter()
-        .position(|line| line.contains("C=10 S=10 tls per-call:"));
+    let heading = lines.iter().position(|line| line.contains("C=10 S=10 tls per-call:"));
     let below = &lines[heading.expect("a heading") + 1..];
     let fields: Vec<&str> = below[0].split('|').map(str::trim).collect();
     assert_eq!(&fields[1..3], ["rust-pajamax", "h2c"]);
-    assert!(
-        fields[3].starts_with("4.0") && fields[4].contains(" - "),
-        "{fields:?}"
-    );
+    assert!(fields[3].starts_with("4.0") && fields[4].contains(" - "), "{fields:?}");
     assert!(below[1].contains("| lasting"), "{}", below[1]);
     let titles: Vec<&str> = lines[1].split('|').map(str::trim).collect();
     let metrics = include_str!("../../../docs/measure/metrics.md");
     for title in titles.iter().filter(|title| !title.is_empty()) {
-        assert!(
-            metrics.contains(&format!("`{title}`")),
-            "{title} is not defined"
-        );
+        assert!(metrics.contains(&format!("`{title}`")), "{title} is not defined");
     }
 }
 
@@ -153,16 +124,9 @@ fn every_report_names_the_transport() {
         assert!(text.contains("CPU/request"), "{text}");
     }
     let sheet = report.csv();
-    let mut lines = sheet
-        .lines()
-        .map(|line| line.split(',').collect::<Vec<&str>>());
+    let mut lines = sheet.lines().map(|line| line.split(',').collect::<Vec<&str>>());
     let heading = lines.next().expect("a heading");
-    let column = |name: &str| {
-        heading
-            .iter()
-            .position(|one| *one == name)
-            .expect("a column")
-    };
+    let column = |name: &str| heading.iter().position(|one| *one == name).expect("a column");
     let (transport, ratio) = (column("transport"), column("over_h2c_cost_ratio_low"));
     let secured: Vec<Vec<&str>> = lines.filter(|line| line[transport] == "tls").collect();
     assert_eq!(secured.len(), 8);
@@ -170,11 +134,7 @@ fn every_report_names_the_transport() {
         let low: f64 = line[ratio].parse().expect("a figure");
         assert!(low > 0.2 && low < 0.7, "{low}");
     }
-    assert!(
-        report
-            .json()
-            .contains("\"case\": \"C=10 S=10 tls per-call\"")
-    );
+    assert!(report.json().contains("\"case\": \"C=10 S=10 tls per-call\""));
     let case = "C=10 S=10".parse().expect("a case");
     let chart = Chart::of(report.table(), Some(case), "title".to_owned()).expect("a chart");
     assert!(chart.svg(Theme::Light).contains("C=10 S=10 h2c: "));
@@ -184,43 +144,22 @@ fn every_report_names_the_transport() {
 fn a_rate_made_by_spinning_is_not_held_against_one_made_asleep() {
     let plan = plan();
     let mut rows = rows(&plan);
-    spun(
-        &mut rows,
-        |row| row.cell.subject == "rust-pajamax",
-        GENERATOR,
-    );
+    spun(&mut rows, |row| row.cell.subject == "rust-pajamax", GENERATOR);
     let table = Table::new(&plan, &rows);
     for cell in &table.cells {
         let summary = cell.summary().expect("figures");
         let is_spun = cell.id.subject == "rust-pajamax";
         let spinning = RatioOutcome::Spinning;
-        assert_eq!(
-            summary.ratios.cost_ratio == spinning,
-            is_spun,
-            "{:?}",
-            cell.id
-        );
-        assert_eq!(
-            summary.ratios.rate_ratio == spinning,
-            is_spun,
-            "{:?}",
-            cell.id
-        );
+        assert_eq!(summary.ratios.cost_ratio == spinning, is_spun, "{:?}", cell.id);
+        assert_eq!(summary.ratios.rate_ratio == spinning, is_spun, "{:?}", cell.id);
     }
     let text = cost_table(&table);
     let line = text.lines().find(|line| line.contains("| rust-pajamax"));
-    assert_eq!(
-        line.map(|line| line.matches("spins").count()),
-        Some(2),
-        "{text}"
-    );
+    assert_eq!(line.map(|line| line.matches("spins").count()), Some(2), "{text}");
     let mut of_run = run();
     of_run.new.plan = plan;
     let page = Report::new(&of_run, &rows).text();
-    assert!(
-        page.contains("\nbookend-load spins while it waits: "),
-        "{page}"
-    );
+    assert!(page.contains("\nbookend-load spins while it waits: "), "{page}");
 }
 
 #[test]
@@ -229,10 +168,7 @@ fn all_of_one_kind_are_ranked_among_themselves() {
     let mut rows = rows(&plan);
     spun(&mut rows, |_| true, GENERATOR);
     let table = Table::new(&plan, &rows);
-    let ranked = table
-        .cells
-        .iter()
-        .filter(|cell| cell.id.subject == "rust-pajamax");
+    let ranked = table.cells.iter().filter(|cell| cell.id.subject == "rust-pajamax");
     for cell in ranked {
         let summary = cell.summary().expect("figures");
         assert!(summary.ratios.cost_ratio.ratio().is_some());
@@ -265,16 +201,9 @@ fn an_instrument_that_spins_is_not_compared_with_one_that_sleeps() {
         subject.instruments.push("bookend-load/spin".into());
     }
     let mut rows = rows(&plan);
-    spun(
-        &mut rows,
-        |row| row.cell.instrument == "bookend-load/spin",
-        GENERATOR,
-    );
+    spun(&mut rows, |row| row.cell.instrument == "bookend-load/spin", GENERATOR);
     let table = Table::new(&plan, &rows);
-    let second = table
-        .cells
-        .iter()
-        .find(|cell| cell.id.instrument == "bookend-load/spin");
+    let second = table.cells.iter().find(|cell| cell.id.instrument == "bookend-load/spin");
     let summary = second.and_then(|cell| cell.summary()).expect("figures");
     assert_eq!(summary.value(&REQUESTS_PER_CLIENT_CPU_SECOND), None);
     let ratio = &summary.ratios.instrument_cost_ratio;
@@ -282,11 +211,7 @@ fn an_instrument_that_spins_is_not_compared_with_one_that_sleeps() {
     let text = instrument_table(&table).expect("two instruments");
     assert!(text.contains("spins"), "{text}");
     let chart = Chart::of(&table, None, "title".to_owned()).expect("a chart");
-    let names: Vec<&str> = chart
-        .groups
-        .iter()
-        .map(|group| group.name.as_str())
-        .collect();
+    let names: Vec<&str> = chart.groups.iter().map(|group| group.name.as_str()).collect();
     assert_eq!(names, ["bookend-load", "bookend-load/spin (spins)"]);
 }
 
@@ -296,11 +221,7 @@ fn two_results_are_not_compared_where_one_was_made_by_spinning() {
     let asleep = rows(&plan);
     let mut awake = asleep.clone();
     spun(&mut awake, |_| true, GENERATOR);
-    let side = |run, rows| ComparedSide {
-        run: RunId(run),
-        rows,
-        subject: None,
-    };
+    let side = |run, rows| ComparedSide { run: RunId(run), rows, subject: None };
     for metric in [&REQUESTS_PER_CPU_SECOND, &REQUESTS_PER_SECOND] {
         let comparison = compare(&side(1, &asleep), &side(2, &awake), metric).expect("cells");
         for cell in &comparison.cells {

@@ -44,9 +44,7 @@ fn the_page_says_where_with_what_how_and_how_again() {
     ];
     let mut rest = page.as_str();
     for part in expected {
-        let at = rest
-            .find(part)
-            .unwrap_or_else(|| panic!("no {part:?} in its place in\n{page}"));
+        let at = rest.find(part).unwrap_or_else(|| panic!("no {part:?} in its place in\n{page}"));
         rest = &rest[at + part.len()..];
     }
     assert!(!page.contains("## Marks"), "a sound run has none");
@@ -59,10 +57,7 @@ fn a_window_that_ends_with_its_calls_has_no_length() {
     assert!(Report::new(&run, &[]).text().contains(length));
     let calls = "C=1 S=100 calls=1000".parse().expect("a case");
     run.new.plan.cases.push(calls);
-    assert!(
-        Report::new(&run, &[]).text().contains(length),
-        "some have one"
-    );
+    assert!(Report::new(&run, &[]).text().contains(length), "some have one");
     run.new.plan.cases = vec![calls];
     assert!(!Report::new(&run, &[]).text().contains("window:"));
 }
@@ -70,10 +65,7 @@ fn a_window_that_ends_with_its_calls_has_no_length() {
 #[test]
 fn the_prose_of_the_suite_stands_above_its_figures() {
     let mut run = run();
-    let folder = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../suites/pajamax-tonic/suite.toml"
-    );
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../suites/pajamax-tonic/suite.toml");
     run.new.suite_text = std::fs::read_to_string(folder).expect("readable");
     run.new.plan.suite = "pajamax-tonic".into();
     let page = Report::new(&run, &[]).markdown();
@@ -98,16 +90,8 @@ fn the_sheet_has_a_line_a_cell_and_quotes_what_needs_it() {
     let sheet = Report::new(&run, &rows).csv();
     let lines: Vec<Vec<String>> = sheet.split_terminator("\r\n").map(fields).collect();
     assert_eq!(lines.len(), 13);
-    assert!(
-        lines.iter().all(|line| line.len() == lines[0].len()),
-        "{sheet}"
-    );
-    let column = |name: &str| {
-        lines[0]
-            .iter()
-            .position(|field| field == name)
-            .expect("a column")
-    };
+    assert!(lines.iter().all(|line| line.len() == lines[0].len()), "{sheet}");
+    let column = |name: &str| lines[0].iter().position(|field| field == name).expect("a column");
     let failed = &lines[3];
     assert_eq!(failed[column("subject")], "rust-bookend");
     assert_eq!(failed[column("result")], "failed: said \"no\", and left");
@@ -147,10 +131,7 @@ fn the_document_holds_every_raw_row() {
     assert_eq!(document["cells"].as_array().map(Vec::len), Some(12));
     let stored: Vec<Row> = serde_json::from_value(document["rows"].clone()).expect("rows");
     assert_eq!(stored, rows);
-    assert_eq!(
-        document["cells"][2]["result"]["not_measured"]["why"],
-        "failed"
-    );
+    assert_eq!(document["cells"][2]["result"]["not_measured"]["why"], "failed");
     let ratio = &document["cells"][0]["result"]["measured"]["cost_ratio"]["of"];
     assert_eq!(ratio["pairs"], 7);
     let figures = &document["cells"][1]["result"]["measured"]["figures"];
@@ -179,11 +160,7 @@ fn every_printed_number_is_defined() {
     let columns = columns.map(|name| name.trim_end_matches("_low").trim_end_matches("_high"));
     let columns = columns.map(|name| name.trim_end_matches("_ns").trim_end_matches("_bytes"));
     let rules = Rule::ALL.iter().map(|rule| rule.name());
-    for name in titles
-        .chain(columns)
-        .chain(rules)
-        .filter(|name| !name.is_empty())
-    {
+    for name in titles.chain(columns).chain(rules).filter(|name| !name.is_empty()) {
         assert!(
             metrics.contains(&format!("`{name}`")),
             "docs/measure/metrics.md does not define {name}"
@@ -203,10 +180,7 @@ fn the_catalogue_stands_in_the_documentation_as_it_is() {
 #[test]
 fn the_example_of_the_suite_format_is_a_suite_and_no_key_is_left_out() {
     let format = page("extend/suite-format.md");
-    let example = format
-        .split("```toml\n")
-        .nth(1)
-        .and_then(|rest| rest.split("```").next());
+    let example = format.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next());
     let folder = Path::new("suites/pajamax-tonic");
     let example = example.expect("an example");
     Suite::parse(folder, example).unwrap_or_else(|error| panic!("{error}"));

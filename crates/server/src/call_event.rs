@@ -54,11 +54,7 @@ pub(crate) struct Notifier {
 
 impl Notifier {
     pub fn post(&self, kind: CallEventKind) {
-        self.mailbox.push(CallEvent {
-            id: self.id,
-            stream: self.stream,
-            kind,
-        });
+        self.mailbox.push(CallEvent { id: self.id, stream: self.stream, kind });
     }
 }
 
@@ -70,10 +66,6 @@ pub(crate) struct ReplyTo {
 
 impl ReplyTo {
     pub fn notifier(&self, stream: StreamKey) -> Notifier {
-        Notifier {
-            mailbox: self.mailbox.clone(),
-            id: self.id,
-            stream,
-        }
+        Notifier { mailbox: self.mailbox.clone(), id: self.id, stream }
     }
 }

@@ -52,9 +52,7 @@ pub(crate) fn decompressed<'a>(
 
 /// Whether gzip is in a `grpc-accept-encoding`.
 pub(crate) fn lists_gzip(accepted: &[u8]) -> bool {
-    accepted
-        .split(|byte| *byte == b',')
-        .any(|name| name.trim_ascii() == Encoding::Gzip.name())
+    accepted.split(|byte| *byte == b',').any(|name| name.trim_ascii() == Encoding::Gzip.name())
 }
 
 /// A message, compressed, behind its prefix.
@@ -89,19 +87,13 @@ mod tests {
         assert_eq!(prefix[0], 1);
         assert_eq!(prefix[1..], (octets.len() as u32).to_be_bytes());
         let compressed = true;
-        let message = Message {
-            compressed,
-            bytes: octets,
-        };
+        let message = Message { compressed, bytes: octets };
         let mut inflated_bytes = 0;
         let inflated = decompressed(message, Encoding::Gzip, 10_000, &mut inflated_bytes).unwrap();
         assert_eq!(*inflated, [7; 10_000]);
         assert_eq!(inflated_bytes, 10_000);
         let code = |encoding, octets, limit_bytes| {
-            let message = Message {
-                compressed,
-                bytes: octets,
-            };
+            let message = Message { compressed, bytes: octets };
             let error = decompressed(message, encoding, limit_bytes, &mut 0).unwrap_err();
             error.code
         };

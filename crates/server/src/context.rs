@@ -40,9 +40,7 @@ impl Context<'_> {
     /// arrival of the request's head; `None` if it has none.
     pub fn remaining(&self) -> Option<Duration> {
         let deadline_ns = self.deadline_ns?;
-        Some(Duration::from_nanos(
-            deadline_ns.saturating_sub(self.now_ns),
-        ))
+        Some(Duration::from_nanos(deadline_ns.saturating_sub(self.now_ns)))
     }
 
     /// Tells any thread whether the call is over: for a deferred handler whose work is worth
@@ -58,25 +56,21 @@ impl Context<'_> {
     /// reserved for gRPC; a value must be allowed in a header. Otherwise the call ends with
     /// `INTERNAL`.
     pub fn add_header(&self, name: &str, value: &[u8]) {
-        self.response
-            .change(|fields| fields.headers.push_to_response(name, value));
+        self.response.change(|fields| fields.headers.push_to_response(name, value));
     }
 
     /// Adds binary metadata to the response's head; `name` ends in `-bin`.
     pub fn add_binary_header(&self, name: &str, bytes: &[u8]) {
-        self.response
-            .change(|fields| fields.headers.push_binary(name, bytes));
+        self.response.change(|fields| fields.headers.push_binary(name, bytes));
     }
 
     /// Adds metadata to the trailers, beside the status: see [`Context::add_header`].
     pub fn add_trailer(&self, name: &str, value: &[u8]) {
-        self.response
-            .change(|fields| fields.trailers.push_to_response(name, value));
+        self.response.change(|fields| fields.trailers.push_to_response(name, value));
     }
 
     /// Adds binary metadata to the trailers; `name` ends in `-bin`.
     pub fn add_binary_trailer(&self, name: &str, bytes: &[u8]) {
-        self.response
-            .change(|fields| fields.trailers.push_binary(name, bytes));
+        self.response.change(|fields| fields.trailers.push_binary(name, bytes));
     }
 }

@@ -108,12 +108,7 @@ mod tests {
             let named = named.map(str::as_bytes);
             assert_eq!(codec(good.as_bytes()), Some(named), "{good}");
         }
-        for bad in [
-            "",
-            "application/json",
-            "application/grpc-web",
-            "application/grp",
-        ] {
+        for bad in ["", "application/json", "application/grpc-web", "application/grp"] {
             assert_eq!(codec(bad.as_bytes()), None, "{bad}");
         }
     }

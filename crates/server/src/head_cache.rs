@@ -77,10 +77,7 @@ impl HeadCache {
 
     fn find_cached(&self, index: HeadIndex) -> Option<HeadIndex> {
         let head = self.head(index);
-        self.cached
-            .iter()
-            .copied()
-            .find(|known| self.head(*known) == head)
+        self.cached.iter().copied().find(|known| self.head(*known) == head)
     }
 
     fn is_repeated(&mut self, index: HeadIndex) -> bool {

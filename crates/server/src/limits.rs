@@ -90,17 +90,11 @@ pub const CONNECTION_OUTPUT_BYTES: usize = 256 << 10;
 /// Streams of a client on the open internet that may be reset: nghttp2's numbers. Each costs the
 /// server work and the client none (CVE-2023-44487), whether the client resets it or provokes the
 /// server to (CVE-2025-8671).
-pub const INTERNET_RESETS: Rate = Rate {
-    burst: 1_000,
-    per_second: 33,
-};
+pub const INTERNET_RESETS: Rate = Rate { burst: 1_000, per_second: 33 };
 
 /// Wrong or useless actions of a client on the open internet that are tolerated
 /// ([`bookend_wire::Sender::take_glitches`]): nghttp2's numbers.
-pub const INTERNET_GLITCHES: Rate = Rate {
-    burst: 10_000,
-    per_second: 330,
-};
+pub const INTERNET_GLITCHES: Rate = Rate { burst: 10_000, per_second: 330 };
 
 /// What a server accepts from its clients. Two presets; each value can be changed.
 #[derive(Clone, Debug)]
@@ -237,10 +231,7 @@ impl Limits {
     /// Handlers that may run for one connection at once, those of cancelled calls included: as many
     /// as streams may be open.
     pub(crate) fn max_running_handlers(&self) -> u32 {
-        self.http2
-            .settings
-            .max_concurrent_streams
-            .unwrap_or(u32::MAX)
+        self.http2.settings.max_concurrent_streams.unwrap_or(u32::MAX)
     }
 }
 
@@ -256,22 +247,13 @@ mod tests {
 
     #[test]
     fn ages_lie_within_a_tenth_and_are_the_same_for_the_same_seed() {
-        let age = ConnectionAge {
-            seed: 7,
-            ..ConnectionAge::new(Duration::from_secs(100))
-        };
+        let age = ConnectionAge { seed: 7, ..ConnectionAge::new(Duration::from_secs(100)) };
         let drawn: Vec<_> = (0..1_000).map(|number| age.jittered_ns(number)).collect();
         let again: Vec<_> = (0..1_000).map(|number| age.jittered_ns(number)).collect();
         assert_eq!(drawn, again);
         let (least, most) = (drawn.iter().min().unwrap(), drawn.iter().max().unwrap());
-        assert!(
-            (90 * NS_PER_SECOND..91 * NS_PER_SECOND).contains(least),
-            "{least}"
-        );
-        assert!(
-            (109 * NS_PER_SECOND..=110 * NS_PER_SECOND).contains(most),
-            "{most}"
-        );
+        assert!((90 * NS_PER_SECOND..91 * NS_PER_SECOND).contains(least), "{least}");
+        assert!((109 * NS_PER_SECOND..=110 * NS_PER_SECOND).contains(most), "{most}");
         let other = ConnectionAge { seed: 8, ..age };
         assert_ne!(other.jittered_ns(0), drawn[0]);
     }

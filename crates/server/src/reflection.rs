@@ -21,23 +21,14 @@ mod v1 {
 ///
 /// [`crate::ServerBuilder::reflection`] adds them; this is for programs that do so by hand.
 pub fn services(services: &[Arc<dyn Service>]) -> [Arc<dyn Service>; 2] {
-    let mut names: Vec<String> = services
-        .iter()
-        .map(|service| service.name().into())
-        .collect();
-    names.extend([
-        ServerReflectionServer::<Reflection>::NAME.into(),
-        ALPHA.into(),
-    ]);
+    let mut names: Vec<String> = services.iter().map(|service| service.name().into()).collect();
+    names.extend([ServerReflectionServer::<Reflection>::NAME.into(), ALPHA.into()]);
     names.sort();
     let sets = services.iter().map(|service| service.descriptors());
     let descriptors = Descriptors::new(sets.chain([v1::FILE_DESCRIPTOR_SET]));
     let reflection = Reflection(Arc::new(Known { names, descriptors }));
     let alpha = Alpha(ServerReflectionServer::new(reflection.clone()));
-    [
-        Arc::new(ServerReflectionServer::new(reflection)),
-        Arc::new(alpha),
-    ]
+    [Arc::new(ServerReflectionServer::new(reflection)), Arc::new(alpha)]
 }
 
 const ALPHA: &str = "grpc.reflection.v1alpha.ServerReflection";
@@ -66,12 +57,7 @@ impl StreamHandler<ServerReflectionRequest, ServerReflectionResponse> for Reflec
         replies: &mut Replies<'_, '_, ServerReflectionResponse>,
     ) -> Result<(), Status> {
         let answer = request.message_request.as_ref().map_or_else(
-            || {
-                Err(Status::new(
-                    Code::InvalidArgument,
-                    "the request asks for nothing",
-                ))
-            },
+            || Err(Status::new(Code::InvalidArgument, "the request asks for nothing")),
             |question| self.0.answer(question),
         );
         replies.send(&ServerReflectionResponse {
@@ -96,11 +82,9 @@ impl Known {
         };
         let file = file.ok_or_else(|| Status::new(Code::NotFound, not_found(question)))?;
         let file_descriptor_proto = descriptors.with_imports(file);
-        Ok(MessageResponse::FileDescriptorResponse(
-            v1::FileDescriptorResponse {
-                file_descriptor_proto,
-            },
-        ))
+        Ok(MessageResponse::FileDescriptorResponse(v1::FileDescriptorResponse {
+            file_descriptor_proto,
+        }))
     }
 
     fn list(&self) -> MessageResponse {
@@ -111,10 +95,7 @@ impl Known {
 
     fn extensions(&self, message: &str) -> Result<MessageResponse, Status> {
         if self.descriptors.file_of_symbol(message).is_none() {
-            return Err(Status::new(
-                Code::NotFound,
-                format!("no message type {message:?}"),
-            ));
+            return Err(Status::new(Code::NotFound, format!("no message type {message:?}")));
         }
         let response = v1::ExtensionNumberResponse {
             base_type_name: message.into(),

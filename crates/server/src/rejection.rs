@@ -36,20 +36,13 @@ impl HttpStatus {
 
 impl From<Status> for RequestRejection {
     fn from(status: Status) -> Self {
-        RequestRejection {
-            http_status: HttpStatus::Ok,
-            status,
-            lists_encodings: false,
-        }
+        RequestRejection { http_status: HttpStatus::Ok, status, lists_encodings: false }
     }
 }
 
 pub(crate) fn not_post(method: &[u8]) -> RequestRejection {
     let message = format!("the HTTP method is {} and should be POST", quoted(method));
-    RequestRejection {
-        http_status: HttpStatus::MethodNotAllowed,
-        ..internal(message).into()
-    }
+    RequestRejection { http_status: HttpStatus::MethodNotAllowed, ..internal(message).into() }
 }
 
 pub(crate) fn not_grpc(content_type: &[u8]) -> RequestRejection {
@@ -67,9 +60,7 @@ pub(crate) fn malformed_timeout(text: &[u8]) -> RequestRejection {
 
 pub(crate) fn unknown_codec(codec: &[u8], known: &str) -> RequestRejection {
     let codec = quoted(codec);
-    unimplemented(format!(
-        "unknown codec {codec}: the service speaks application/grpc+{known}"
-    ))
+    unimplemented(format!("unknown codec {codec}: the service speaks application/grpc+{known}"))
 }
 
 /// gRPC's compression document wants the answer to list the supported encodings.

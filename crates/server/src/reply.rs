@@ -25,8 +25,7 @@ impl Reply<'_> {
     pub fn message(self, encode: impl FnOnce(&mut Vec<u8>)) {
         if self.metadata.is_used() {
             let fields = self.metadata.take();
-            self.responses
-                .message_with(self.sender, self.stream, &fields, encode);
+            self.responses.message_with(self.sender, self.stream, &fields, encode);
         } else {
             self.responses.message(self.sender, self.stream, encode);
         }
@@ -38,8 +37,7 @@ impl Reply<'_> {
     pub fn fail(self, status: Status) {
         let status = status::of_handler(status);
         let fields = self.metadata.take();
-        self.responses
-            .trailers_only(self.sender, self.stream, HttpStatus::Ok, &fields, &status);
+        self.responses.trailers_only(self.sender, self.stream, HttpStatus::Ok, &fields, &status);
     }
 
     /// Ends the call because its request cannot be decoded.

@@ -42,9 +42,7 @@ pub struct RawResponder {
 
 impl RawResponder {
     pub(crate) fn new(notifier: Notifier) -> Self {
-        RawResponder {
-            notifier: Some(notifier),
-        }
+        RawResponder { notifier: Some(notifier) }
     }
 
     /// Answers with one encoded message.

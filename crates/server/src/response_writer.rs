@@ -76,9 +76,7 @@ impl ResponseWriter {
         stream: StreamKey,
         encode: impl FnOnce(&mut Vec<u8>),
     ) {
-        let ResponseWriter {
-            head, ok, outcome, ..
-        } = self;
+        let ResponseWriter { head, ok, outcome, .. } = self;
         sender.reply(stream, head, ok, |output| {
             *outcome = head_sent(output);
             encode(output);
@@ -102,9 +100,7 @@ impl ResponseWriter {
         self.head(sender, stream, fields);
         let outcome = &mut self.outcome;
         if fields.compress {
-            *outcome = HandlerOutcome::HeadSent {
-                output_bytes: sender.output.len(),
-            };
+            *outcome = HandlerOutcome::HeadSent { output_bytes: sender.output.len() };
             let mut message = Vec::new();
             encode(&mut message);
             sender.data(stream, &deflated(&message), false);
@@ -132,14 +128,9 @@ impl ResponseWriter {
 
     /// The response's HEADERS.
     pub fn head(&mut self, sender: &mut Sender, stream: StreamKey, fields: &ResponseFields) {
-        let encoding = fields
-            .compress
-            .then_some((&b"grpc-encoding"[..], Encoding::Gzip.name()));
-        let extra: Vec<_> = encoding
-            .into_iter()
-            .chain(fields.headers.iter())
-            .map(varying)
-            .collect();
+        let encoding = fields.compress.then_some((&b"grpc-encoding"[..], Encoding::Gzip.name()));
+        let extra: Vec<_> =
+            encoding.into_iter().chain(fields.headers.iter()).map(varying).collect();
         sender.headers_with(stream, &mut self.head, &extra, false);
     }
 
@@ -178,11 +169,7 @@ impl ResponseWriter {
         status: &Status,
     ) {
         let text = StatusText::new(status);
-        let metadata = fields
-            .headers
-            .iter()
-            .chain(fields.trailers.iter())
-            .map(varying);
+        let metadata = fields.headers.iter().chain(fields.trailers.iter()).map(varying);
         let extra: Vec<_> = text.fields().chain(metadata).collect();
         match http_status {
             HttpStatus::Ok => sender.headers_with(stream, &mut self.failure_only, &extra, true),
@@ -243,9 +230,7 @@ impl ResponseWriter {
             _ => {
                 let mut fields = ResponseFields::default();
                 if rejection.lists_encodings {
-                    fields
-                        .headers
-                        .push_received(b"grpc-accept-encoding", ACCEPTED_ENCODINGS);
+                    fields.headers.push_received(b"grpc-accept-encoding", ACCEPTED_ENCODINGS);
                 }
                 let (http_status, status) = (rejection.http_status, &rejection.status);
                 self.trailers_only(sender, stream, http_status, &fields, status);
@@ -258,18 +243,13 @@ impl ResponseWriter {
 /// prefix already.
 #[inline]
 fn head_sent(output: &[u8]) -> HandlerOutcome {
-    HandlerOutcome::HeadSent {
-        output_bytes: output.len() - (HEADER_BYTES + PREFIX_BYTES),
-    }
+    HandlerOutcome::HeadSent { output_bytes: output.len() - (HEADER_BYTES + PREFIX_BYTES) }
 }
 
 const CONTENT_TYPE: &[u8] = b"application/grpc";
 
 fn http_head(status: HttpStatus) -> HeaderBlock {
-    HeaderBlock::new(&[
-        (b":status", status.as_bytes()),
-        (b"content-type", CONTENT_TYPE),
-    ])
+    HeaderBlock::new(&[(b":status", status.as_bytes()), (b"content-type", CONTENT_TYPE)])
 }
 
 /// A status as trailers.
@@ -282,10 +262,7 @@ impl StatusText {
     fn new(status: &Status) -> Self {
         let mut message = Vec::new();
         percent::encode(&status.message, &mut message);
-        StatusText {
-            code: status.code,
-            message,
-        }
+        StatusText { code: status.code, message }
     }
 
     fn fields(&self) -> impl Iterator<Item = ExtraField<'_>> {
@@ -296,9 +273,5 @@ impl StatusText {
 }
 
 fn varying<'a>((name, value): (&'a [u8], &'a [u8])) -> ExtraField<'a> {
-    ExtraField {
-        name,
-        value,
-        indexing: Indexing::Without,
-    }
+    ExtraField { name, value, indexing: Indexing::Without }
 }

@@ -34,11 +34,7 @@ impl Router {
         services: &[Arc<dyn Service>],
         fallback_page: Option<String>,
     ) -> Result<Self, DuplicateService> {
-        let mut router = Router {
-            methods: Vec::new(),
-            by_path: HashMap::default(),
-            fallback_page,
-        };
+        let mut router = Router { methods: Vec::new(), by_path: HashMap::default(), fallback_page };
         for service in services {
             router.add(service)?;
         }
@@ -72,9 +68,7 @@ impl Router {
     }
 
     fn has_service(&self, name: &[u8]) -> bool {
-        self.methods
-            .iter()
-            .any(|method| method.service.name().as_bytes() == name)
+        self.methods.iter().any(|method| method.service.name().as_bytes() == name)
     }
 
     fn not_found(&self, path: &[u8]) -> RequestRejection {
@@ -93,16 +87,9 @@ impl Router {
         }
         for (number, descriptor) in service.methods().iter().enumerate() {
             let path = format!("/{}/{}", service.name(), descriptor.name);
-            let route = Route {
-                number: self.methods.len() as u32,
-                kind: descriptor.kind,
-            };
-            self.by_path
-                .insert(path.into_bytes().into_boxed_slice(), route);
-            self.methods.push(RoutedMethod {
-                service: Arc::clone(service),
-                number,
-            });
+            let route = Route { number: self.methods.len() as u32, kind: descriptor.kind };
+            self.by_path.insert(path.into_bytes().into_boxed_slice(), route);
+            self.methods.push(RoutedMethod { service: Arc::clone(service), number });
         }
         Ok(())
     }

@@ -106,10 +106,7 @@ impl ServerBuilder {
     /// When the path is not available, or two services have the same name.
     pub fn bind_unix(self, path: impl Into<PathBuf>) -> Result<BoundServer, BindError> {
         let services = self.build()?;
-        Ok(BoundServer::new(
-            listen(Address::Unix(path.into()))?,
-            services,
-        ))
+        Ok(BoundServer::new(listen(Address::Unix(path.into()))?, services))
     }
 }
 
@@ -125,10 +122,7 @@ pub enum BindError {
 }
 
 fn listen_first(address: impl ToSocketAddrs) -> io::Result<Listener> {
-    let mut result = Err(io::Error::new(
-        io::ErrorKind::InvalidInput,
-        "the name has no address",
-    ));
+    let mut result = Err(io::Error::new(io::ErrorKind::InvalidInput, "the name has no address"));
     for address in address.to_socket_addrs()? {
         result = listen(address);
         if result.is_ok() {
@@ -150,12 +144,7 @@ impl BoundServer {
     fn new(listener: Listener, services: Services) -> Self {
         let mut options = ServeOptions::new(ShutdownHandle::new());
         options.driver.drain_ns = DRAIN_NS;
-        Self {
-            listener,
-            services,
-            options,
-            tls: None,
-        }
+        Self { listener, services, options, tls: None }
     }
 
     /// Accepts connections with TLS only. Clients must offer `h2` by ALPN.
@@ -237,12 +226,7 @@ impl BoundServer {
     /// # Errors
     /// Those of the operating system; nothing that a client can cause.
     pub fn serve(self) -> io::Result<ServerStatistics> {
-        let BoundServer {
-            listener,
-            services,
-            options,
-            tls,
-        } = self;
+        let BoundServer { listener, services, options, tls } = self;
         let io = match &tls {
             None => serve(listener, &options, |place| services.shard(place.waker))?,
             Some(config) => serve(listener, &options, |place| {
@@ -263,14 +247,8 @@ impl BoundServer {
     pub fn spawn(self) -> io::Result<ServerHandle> {
         let local_address = self.local_address().clone();
         let shutdown = self.shutdown_handle();
-        let thread = thread::Builder::new()
-            .name("bookend-server".into())
-            .spawn(|| self.serve())?;
-        Ok(ServerHandle {
-            local_address,
-            shutdown,
-            thread,
-        })
+        let thread = thread::Builder::new().name("bookend-server".into()).spawn(|| self.serve())?;
+        Ok(ServerHandle { local_address, shutdown, thread })
     }
 }
 
@@ -311,9 +289,7 @@ impl ServerHandle {
     /// # Panics
     /// If the server panicked: a bug of this library, since panics of handlers are caught.
     pub fn join(self) -> io::Result<ServerStatistics> {
-        self.thread
-            .join()
-            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 }
 

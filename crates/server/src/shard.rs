@@ -129,10 +129,7 @@ impl Shard for ServerShard {
 
     fn received(&mut self, id: ConnectionId, bytes: &[u8], io: &mut IoContext) -> Received {
         let Some(connection) = find(&mut self.connections, id) else {
-            return Received {
-                consumed: bytes.len(),
-                after: AfterRead::Close,
-            };
+            return Received { consumed: bytes.len(), after: AfterRead::Close };
         };
         let slice = connection.handle_slice(bytes, &self.services, &mut self.call_deadlines, io);
         self.outstanding += slice.deferred_calls;
@@ -149,16 +146,12 @@ impl Shard for ServerShard {
             self.forget_prefaces();
         }
         match slice.result {
-            Ok(consumed) if !limit_exceeded => Received {
-                consumed,
-                after: self.after_slice(id, &slice, bytes.len(), io),
-            },
+            Ok(consumed) if !limit_exceeded => {
+                Received { consumed, after: self.after_slice(id, &slice, bytes.len(), io) }
+            }
             _ => {
                 self.count_broken(id);
-                Received {
-                    consumed: bytes.len(),
-                    after: AfterRead::LingeringClose,
-                }
+                Received { consumed: bytes.len(), after: AfterRead::LingeringClose }
             }
         }
     }
@@ -322,8 +315,7 @@ impl ServerShard {
 
     /// Drops the timeouts of prefaces that have come, or whose connection is gone.
     fn forget_prefaces(&mut self) {
-        self.prefaces
-            .forget_over(|id| is_settled(&mut self.connections, id));
+        self.prefaces.forget_over(|id| is_settled(&mut self.connections, id));
     }
 
     /// A connection closes because of what its client did.

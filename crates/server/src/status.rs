@@ -10,11 +10,7 @@ pub(crate) fn internal(message: impl Into<String>) -> Status {
 
 /// The status of a handler that failed. `OK` is not an error: the handler made a mistake.
 pub(crate) fn of_handler(status: Status) -> Status {
-    if status.code == Code::Ok {
-        internal("the handler failed with the status OK")
-    } else {
-        status
-    }
+    if status.code == Code::Ok { internal("the handler failed with the status OK") } else { status }
 }
 
 pub(crate) fn handler_panicked() -> Status {
@@ -68,10 +64,9 @@ pub(crate) fn message_too_large(length: usize, limit_bytes: usize) -> Status {
 /// A body that is not a sequence of messages.
 pub(crate) fn malformed_body(error: MessageError) -> Status {
     match error {
-        MessageError::TooLarge {
-            declared_bytes,
-            limit_bytes,
-        } => message_too_large(declared_bytes as usize, limit_bytes),
+        MessageError::TooLarge { declared_bytes, limit_bytes } => {
+            message_too_large(declared_bytes as usize, limit_bytes)
+        }
         MessageError::BadFlag(_) => internal(error.to_string()),
     }
 }

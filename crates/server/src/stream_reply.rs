@@ -35,11 +35,7 @@ pub(crate) struct StreamWriter<'a> {
 
 impl StreamWriter<'_> {
     pub fn reborrow(&mut self) -> StreamWriter<'_> {
-        StreamWriter {
-            sender: self.sender,
-            responses: self.responses,
-            ..*self
-        }
+        StreamWriter { sender: self.sender, responses: self.responses, ..*self }
     }
 }
 
@@ -141,12 +137,7 @@ impl StreamReply<'_> {
     /// switched on, here or by [`crate::Context::compress_replies`], before the first message,
     /// since the head announces it; afterwards it may be switched between any two.
     pub fn compress(&mut self, compresses: bool) {
-        let ResponseState {
-            fields,
-            accepts_gzip,
-            head_sent,
-            ..
-        } = &mut *self.response;
+        let ResponseState { fields, accepts_gzip, head_sent, .. } = &mut *self.response;
         if compresses && *accepts_gzip && !*head_sent {
             fields.compress = true;
         }
@@ -179,12 +170,7 @@ impl StreamReply<'_> {
     /// Sends the initial metadata now rather than with the first message.
     pub fn head(&mut self) {
         if !self.response.head_sent && !self.response.ended {
-            let StreamWriter {
-                sender,
-                responses,
-                stream,
-                ..
-            } = &mut self.writer;
+            let StreamWriter { sender, responses, stream, .. } = &mut self.writer;
             responses.head(sender, *stream, &self.response.fields);
             self.response.head_sent = true;
         }
@@ -216,12 +202,7 @@ impl StreamReply<'_> {
             return;
         }
         let fields = &self.response.fields;
-        let StreamWriter {
-            sender,
-            responses,
-            stream,
-            ..
-        } = &mut self.writer;
+        let StreamWriter { sender, responses, stream, .. } = &mut self.writer;
         match result {
             Ok(()) => responses.success(sender, *stream, &fields.trailers),
             Err(status) if self.response.head_sent => {

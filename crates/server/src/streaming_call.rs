@@ -143,11 +143,8 @@ impl StreamingCall {
     }
 
     pub fn fail(&mut self, writer: StreamWriter<'_>, status: Status) {
-        let mut reply = StreamReply {
-            writer,
-            response: &mut self.response,
-            request_was_compressed: false,
-        };
+        let mut reply =
+            StreamReply { writer, response: &mut self.response, request_was_compressed: false };
         reply.end(Err(status));
     }
 
@@ -167,21 +164,10 @@ impl StreamingCall {
     /// Calls the handler as long as it has something to do and there is room for its replies;
     /// removes what it got from the front of `body`.
     fn run(&mut self, writer: StreamWriter<'_>, body: &mut &[u8], limit_bytes: usize) {
-        let StreamingCall {
-            handler,
-            encoding,
-            request,
-            response,
-            blocked,
-            owes_on_ready,
-            ..
-        } = self;
+        let StreamingCall { handler, encoding, request, response, blocked, owes_on_ready, .. } =
+            self;
         response.begin_turn();
-        let mut reply = StreamReply {
-            writer,
-            response,
-            request_was_compressed: false,
-        };
+        let mut reply = StreamReply { writer, response, request_was_compressed: false };
         loop {
             if reply.ended() {
                 return;

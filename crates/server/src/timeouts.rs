@@ -60,10 +60,7 @@ impl ConnectionTimeouts {
         let mut expired = None;
         for (kind, since) in TimeoutKind::ALL.into_iter().zip(&mut self.since) {
             let lasted_ns = lasted_ns(since, progress.of(kind), now_ns);
-            if kind
-                .timeout_ns(limits)
-                .is_some_and(|timeout_ns| lasted_ns >= Some(timeout_ns))
-            {
+            if kind.timeout_ns(limits).is_some_and(|timeout_ns| lasted_ns >= Some(timeout_ns)) {
                 expired = expired.or(Some(kind));
             }
         }
@@ -79,10 +76,7 @@ fn lasted_ns(since: &mut Option<Since>, progress: Option<u64>, now_ns: u64) -> O
     };
     let first = since
         .filter(|since| since.progress == progress)
-        .unwrap_or(Since {
-            progress,
-            at_ns: now_ns,
-        });
+        .unwrap_or(Since { progress, at_ns: now_ns });
     *since = Some(first);
     Some(now_ns - first.at_ns)
 }
@@ -135,10 +129,7 @@ mod tests {
     use crate::limits::{INPUT_TIMEOUT_NS, WINDOW_TIMEOUT_NS};
 
     fn partial_frame(consumed: u64) -> ConnectionProgress {
-        ConnectionProgress {
-            partial_frame: Some(consumed),
-            ..ConnectionProgress::default()
-        }
+        ConnectionProgress { partial_frame: Some(consumed), ..ConnectionProgress::default() }
     }
 
     #[test]
@@ -176,10 +167,7 @@ mod tests {
             blocked_by_window: Some(1),
             ..ConnectionProgress::default()
         };
-        let mut limits = Limits {
-            input_timeout_ns: None,
-            ..Limits::internet()
-        };
+        let mut limits = Limits { input_timeout_ns: None, ..Limits::internet() };
         let mut timeouts = ConnectionTimeouts::default();
         timeouts.check(blocked, &limits, 0);
         let expired = timeouts.check(blocked, &limits, WINDOW_TIMEOUT_NS - 1);

@@ -13,10 +13,7 @@ pub(crate) struct TokenBucket {
 impl TokenBucket {
     /// A full bucket; without a limit, one that is never empty.
     pub fn new(limit: Option<Rate>) -> Self {
-        TokenBucket {
-            limit,
-            full_at_ns: 0,
-        }
+        TokenBucket { limit, full_at_ns: 0 }
     }
 
     /// Takes a token for each of so many events; false, and takes none, if there are too few.
@@ -39,10 +36,7 @@ mod tests {
 
     #[test]
     fn a_burst_is_allowed_and_then_a_rate() {
-        let limit = Rate {
-            burst: 3,
-            per_second: 2,
-        };
+        let limit = Rate { burst: 3, per_second: 2 };
         let mut bucket = TokenBucket::new(Some(limit));
         let start_ns = 77 * NS_PER_SECOND;
         let mut taken = |after_ms: u64| bucket.take(1, || start_ns + after_ms * 1_000_000);

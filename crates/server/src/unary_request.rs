@@ -110,9 +110,7 @@ mod tests {
         let mut request = PartialRequest::default();
         for byte in &body {
             assert!(request.message().is_err());
-            request
-                .push(std::slice::from_ref(byte), Encoding::Identity, 5)
-                .unwrap();
+            request.push(std::slice::from_ref(byte), Encoding::Identity, 5).unwrap();
         }
         assert_eq!(request.message().unwrap().bytes, b"hello");
     }
@@ -128,10 +126,7 @@ mod tests {
         };
         assert_eq!(code(&framed(b"more than eight")), Code::ResourceExhausted);
         assert_eq!(code(&[0, 0xff, 0xff, 0xff, 0xff]), Code::ResourceExhausted);
-        assert_eq!(
-            code(&[framed(b"one"), framed(b"two")].concat()),
-            Code::Unimplemented
-        );
+        assert_eq!(code(&[framed(b"one"), framed(b"two")].concat()), Code::Unimplemented);
         assert_eq!(code(b""), Code::Unimplemented);
         assert_eq!(code(&[1, 0, 0, 0, 0]), Code::Internal);
         assert_eq!(code(&[2, 0, 0, 0, 0]), Code::Internal);

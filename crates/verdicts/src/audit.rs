@@ -89,11 +89,8 @@ fn checks(row: &PrintedRow, document: &Document) -> Vec<(Rule, Option<String>)> 
     for finding in figures.findings() {
         found.insert(finding.rule, finding.evidence);
     }
-    let mut checks: Vec<(Rule, Option<String>)> = figures
-        .applicable()
-        .into_iter()
-        .map(|rule| (rule, found.remove(&rule)))
-        .collect();
+    let mut checks: Vec<(Rule, Option<String>)> =
+        figures.applicable().into_iter().map(|rule| (rule, found.remove(&rule))).collect();
     for (rule, check) in PRINTED_RULES {
         if let Some(checked) = check(row, document) {
             checks.push((rule, checked.err()));
@@ -134,8 +131,7 @@ fn client_at_its_limit(row: &PrintedRow, document: &Document) -> Checked {
         "the client used {:.0} % of its {:.0} %, the server {} %: the rate is a lower bound",
         percent(used.value),
         percent(limit),
-        row.server_cpu()
-            .map_or("?".to_owned(), |cpu| format!("{:.0}", percent(cpu.value))),
+        row.server_cpu().map_or("?".to_owned(), |cpu| format!("{:.0}", percent(cpu.value))),
     )))
 }
 

@@ -84,16 +84,12 @@ impl PrintedRow {
 
     /// CPU of the server, 1.0 = one CPU.
     pub fn server_cpu(&self) -> Option<Span> {
-        ["server_cpu_mean", "server_cpu_max", "cpu"]
-            .iter()
-            .find_map(|name| self.figure(name))
+        ["server_cpu_mean", "server_cpu_max", "cpu"].iter().find_map(|name| self.figure(name))
     }
 
     /// CPU of the client, 1.0 = one CPU.
     pub fn client_cpu(&self) -> Option<Span> {
-        ["client_cpu_mean", "client_cpu_max"]
-            .iter()
-            .find_map(|name| self.figure(name))
+        ["client_cpu_mean", "client_cpu_max"].iter().find_map(|name| self.figure(name))
     }
 
     /// Calls that failed; 0 where successes are counted and no failure is.
@@ -156,9 +152,8 @@ impl PrintedRow {
             digits.replace('_', ".").parse::<f64>().ok()
         };
         let figures = self.figures.iter();
-        let mut all: Vec<(f64, Span)> = figures
-            .filter_map(|(name, &value)| Some((percent(name)?, value)))
-            .collect();
+        let mut all: Vec<(f64, Span)> =
+            figures.filter_map(|(name, &value)| Some((percent(name)?, value))).collect();
         all.sort_by(|a, b| a.0.total_cmp(&b.0));
         all
     }

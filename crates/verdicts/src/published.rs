@@ -12,14 +12,8 @@ use thiserror::Error;
 
 /// The columns that every published table begins with: where a row stands, and which of our cells
 /// measures the same.
-pub const KEY_COLUMNS: [&str; 6] = [
-    "table",
-    "subject",
-    "label",
-    "our_subject",
-    "our_case",
-    "our_instrument",
-];
+pub const KEY_COLUMNS: [&str; 6] =
+    ["table", "subject", "label", "our_subject", "our_case", "our_instrument"];
 
 /// A published table.
 #[derive(Clone, Debug, PartialEq)]
@@ -134,10 +128,7 @@ fn row(columns: &[PublishedColumn], line: &str) -> Option<PublishedRow> {
             ("", "") => continue,
             ("", _) => return None,
             (printed, number) => {
-                let number = number
-                    .parse()
-                    .ok()
-                    .filter(|number: &f64| number.is_finite())?;
+                let number = number.parse().ok().filter(|number: &f64| number.is_finite())?;
                 row.values.insert(column.name.clone(), number);
                 row.printed.insert(column.name.clone(), printed.to_owned());
             }

@@ -55,9 +55,7 @@ fn round(number: u32, factor: f64) -> Vec<Row> {
 
 fn recorded(factors: &[f64]) -> Record {
     let rounds = (0_u32..).zip(factors);
-    let rows: Vec<Row> = rounds
-        .flat_map(|(number, factor)| round(number, *factor))
-        .collect();
+    let rows: Vec<Row> = rounds.flat_map(|(number, factor)| round(number, *factor)).collect();
     Record::of_run(&run(), &rows, BTreeMap::new())
 }
 
@@ -84,10 +82,7 @@ fn printed(rates: [f64; 2]) -> Document {
         }
         row
     });
-    Document {
-        rows: rows.collect(),
-        ..Document::default()
-    }
+    Document { rows: rows.collect(), ..Document::default() }
 }
 
 fn verdict_of(text: &str, document: Document, record: Option<Record>) -> (ClaimVerdict, String) {
@@ -106,15 +101,9 @@ const NEAR_TEN: [f64; 7] = [9.8, 10.1, 10.0, 9.9, 10.2, 10.0, 9.9];
 
 #[test]
 fn a_claim_holds_when_the_whole_interval_is_within() {
-    let (verdict, why) = judged(
-        "{ at_least = 8.0, at_most = 12.5 }",
-        Some(recorded(&NEAR_TEN)),
-    );
+    let (verdict, why) = judged("{ at_least = 8.0, at_most = 12.5 }", Some(recorded(&NEAR_TEN)));
     assert_eq!(verdict, ClaimVerdict::Held, "{why}");
-    assert!(
-        why.starts_with("Ours: 10 (9.86 to 10.1) at C=1 S=100, within 8 to 12.5."),
-        "{why}"
-    );
+    assert!(why.starts_with("Ours: 10 (9.86 to 10.1) at C=1 S=100, within 8 to 12.5."), "{why}");
 }
 
 #[test]
@@ -130,10 +119,7 @@ fn the_doubts_about_the_rounds_of_a_verdict_stand_behind_it() {
     };
     mark(2, "rust-tonic", Mark::Steal { share: 0.031 });
     mark(2, "rust-pajamax", Mark::Steal { share: 0.04 });
-    let foreign = Mark::ForeignProcess {
-        cpus: vec![0],
-        share: 0.29,
-    };
+    let foreign = Mark::ForeignProcess { cpus: vec![0], share: 0.29 };
     mark(5, "rust-pajamax", foreign);
     let end = "Marked in 2 of 7 rounds: `foreign-process`, `steal`.";
     assert!(why(&record).ends_with(end), "{}", why(&record));
@@ -190,10 +176,7 @@ fn a_quotient_says_once_of_what_it_is() {
     let record = Some(recorded(&NEAR_TEN));
     let suite = JudgedSuite::new("invented", claims, printed([1000.0, 100.0]), record);
     let summary = suite.summary();
-    let page = JudgedSuites {
-        suites: vec![suite],
-    }
-    .markdown();
+    let page = JudgedSuites { suites: vec![suite] }.markdown();
     let row = |text: &str| {
         let row = text.lines().find(|line| line.contains("ten times"));
         row.expect("a row").to_owned()
@@ -224,10 +207,7 @@ fn one_round_has_no_interval_and_no_record_no_figure() {
     assert_eq!(verdict, ClaimVerdict::CannotTell);
     assert!(why.contains("one round"), "{why}");
     let (verdict, why) = judged("{ at_least = 1.0 }", None);
-    assert_eq!(
-        (verdict, why.as_str()),
-        (ClaimVerdict::CannotTell, "No record yet.")
-    );
+    assert_eq!((verdict, why.as_str()), (ClaimVerdict::CannotTell, "No record yet."));
 }
 
 #[test]
@@ -241,10 +221,7 @@ fn a_cell_that_failed_is_named_with_its_reason() {
     }
     let (verdict, why) = judged("{ at_least = 1.0 }", Some(record));
     assert_eq!(verdict, ClaimVerdict::CannotTell);
-    assert!(
-        why.contains("rust-pajamax at C=1 S=100: failed, it ended with status 1"),
-        "{why}"
-    );
+    assert!(why.contains("rust-pajamax at C=1 S=100: failed, it ended with status 1"), "{why}");
 }
 
 #[test]
@@ -261,9 +238,7 @@ fn a_case_that_is_not_recorded_leaves_the_others_to_refute_but_not_to_confirm() 
 #[test]
 fn what_the_audit_refutes_does_not_hold_whatever_we_measure() {
     let refuted_by = "refuted_by = { rule = \"ratio-differs\", of = \"rust-pajamax\" }";
-    let text = ten_times(&format!(
-        "{MEASURE}\nheld = {{ at_least = 8.0 }}\n{refuted_by}"
-    ));
+    let text = ten_times(&format!("{MEASURE}\nheld = {{ at_least = 8.0 }}\n{refuted_by}"));
     let judge = |rates| verdict_of(&text, printed(rates), Some(recorded(&NEAR_TEN)));
     let (verdict, why) = judge([1200.0, 100.0]);
     assert_eq!(verdict, ClaimVerdict::DidNotHold);
@@ -282,10 +257,7 @@ fn a_claim_about_the_document_needs_no_record() {
     assert_eq!(verdict, ClaimVerdict::CannotTell, "{why}");
     let (verdict, why) = judged_by("formula = \"95 / 10\"");
     assert_eq!(verdict, ClaimVerdict::DidNotHold, "{why}");
-    assert!(
-        why.starts_with("Its own figures: 9.50; held would be at least 9.90."),
-        "{why}"
-    );
+    assert!(why.starts_with("Its own figures: 9.50; held would be at least 9.90."), "{why}");
 }
 
 #[test]
@@ -368,10 +340,7 @@ fn without_one_of_the_cases_nobody_knows_the_largest() {
     let record = rates(&[("C=1 S=1", [3.0; 7])]);
     let (verdict, why) = judged_rates("largest", "{ at_least = 5000 }", record);
     assert_eq!(verdict, ClaimVerdict::CannotTell, "{why}");
-    assert!(
-        why.contains("no record of rust-tonic at C=1 S=100"),
-        "{why}"
-    );
+    assert!(why.contains("no record of rust-tonic at C=1 S=100"), "{why}");
 }
 
 #[test]
@@ -382,10 +351,7 @@ fn one_of_several_cases_refutes_only_where_that_is_no_chance() {
     let record = || rates(&[first, second]);
     let (verdict, why) = judged_rates("each", "{ at_most = 990 }", record());
     assert_eq!(verdict, ClaimVerdict::CannotTell, "{why}");
-    assert!(
-        why.contains("One of 2 cases can be as far off by chance."),
-        "{why}"
-    );
+    assert!(why.contains("One of 2 cases can be as far off by chance."), "{why}");
     let (verdict, why) = judged_rates("each", "{ at_most = 980 }", record());
     assert_eq!(verdict, ClaimVerdict::DidNotHold, "{why}");
 }
@@ -432,43 +398,24 @@ fn a_misspelt_word_comes_with_its_line_and_the_right_one() {
     let claim = |measure: &str| ten_times(&format!("{measure}\n{held}"));
     let broken = |from: &str, to: &str| complaint(&claim(&MEASURE.replace(from, to)));
     let known = [
-        (
-            broken("cpu_second", "cpu_secnd"),
-            "did you mean `requests_per_cpu_second`?",
-        ),
+        (broken("cpu_second", "cpu_secnd"), "did you mean `requests_per_cpu_second`?"),
         (broken("over =", "ovr ="), "did you mean `over`?"),
         (broken("C=1 S=100", "C=1 T=100"), "is not a case"),
         (broken("rust-pajamax", "rust pajamax"), "is no subject"),
-        (
-            broken("over = \"rust-tonic\"", "over_model = \"waves\""),
-            "no model `waves`",
-        ),
-        (
-            broken("over =", "over_case = \"C=1 S=1\", over ="),
-            "divided by one thing",
-        ),
+        (broken("over = \"rust-tonic\"", "over_model = \"waves\""), "no model `waves`"),
+        (broken("over =", "over_case = \"C=1 S=1\", over ="), "divided by one thing"),
         (complaint(&ten_times(held)), "say how it is judged"),
         (complaint(&ten_times(MEASURE)), "say what counts as held"),
         (
-            complaint(&ten_times(&format!(
-                "{MEASURE}\nheld = {{ at_least = 2, at_most = 1 }}"
-            ))),
+            complaint(&ten_times(&format!("{MEASURE}\nheld = {{ at_least = 2, at_most = 1 }}"))),
             "in this order",
         ),
+        (complaint(&claim("formula = \"1 +\"")), "the formula ends too early"),
         (
-            complaint(&claim("formula = \"1 +\"")),
-            "the formula ends too early",
-        ),
-        (
-            complaint(&claim(&format!(
-                "{MEASURE}\nrefuted_by = {{ rule = \"ratio-difers\" }}"
-            ))),
+            complaint(&claim(&format!("{MEASURE}\nrefuted_by = {{ rule = \"ratio-difers\" }}"))),
             "did you mean `ratio-differs`?",
         ),
-        (
-            complaint(&claim(&format!("{MEASURE}\ncannot_tell = \"no\""))),
-            "has no `held`",
-        ),
+        (complaint(&claim(&format!("{MEASURE}\ncannot_tell = \"no\""))), "has no `held`"),
     ];
     for (complaint, expected) in known {
         assert!(complaint.contains(expected), "{complaint}");
@@ -497,10 +444,6 @@ fn no_mutilated_declaration_panics() {
     let whole = ten_times(&format!("{MEASURE}\nheld = {{ at_least = 8.0 }}"));
     for end in (0..whole.len()).filter(|&end| whole.is_char_boundary(end)) {
         let _ = parse(&whole[..end]);
-        let _ = parse(&format!(
-            "{}{}",
-            &whole[..end],
-            &whole[(end + 7).min(whole.len())..]
-        ));
+        let _ = parse(&format!("{}{}", &whole[..end], &whole[(end + 7).min(whole.len())..]));
     }
 }

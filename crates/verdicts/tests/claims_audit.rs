@@ -19,9 +19,7 @@ fn ledger(suite: &str) -> JudgedSuite {
 fn found(document: &Document, rule: Rule) -> Vec<[String; 3]> {
     let (findings, _) = audit_document(document);
     let of_rule = findings.into_iter().filter(|one| one.finding.rule == rule);
-    of_rule
-        .map(|one| [one.place.subject, one.place.label, one.finding.evidence])
-        .collect()
+    of_rule.map(|one| [one.place.subject, one.place.label, one.finding.evidence]).collect()
 }
 
 fn in_suite(suite: &str, rule: Rule) -> Vec<[String; 3]> {
@@ -55,10 +53,7 @@ fn a_ratio_of_nine_and_a_half_is_ten_by_its_own_figures() {
 #[test]
 fn every_ratio_above_a_case_follows_from_its_rows_and_one_that_did_not_would_be_found() {
     let mut document = ledger("pajamax-tonic").document;
-    assert_eq!(
-        found(&document, Rule::RatioDiffers),
-        Vec::<[String; 3]>::new()
-    );
+    assert_eq!(found(&document, Rule::RatioDiffers), Vec::<[String; 3]>::new());
     assert_eq!(looked_at("pajamax-tonic", Rule::RatioDiffers), 12);
     for row in &mut document.rows {
         if let Some(ratio) = row.figures.get_mut("cost_ratio") {
@@ -74,10 +69,7 @@ fn the_rows_that_carry_ten_times_had_idle_streams() {
     let expected = [
         ("C=1 S=1000", "66.6 calls in flight on 1000 streams"),
         ("C=10 S=10000", "1550.7 calls in flight on 10000 streams"),
-        (
-            "C=100 S=100000",
-            "23508.1 calls in flight on 100000 streams",
-        ),
+        ("C=100 S=100000", "23508.1 calls in flight on 100000 streams"),
     ];
     assert_eq!(found.len(), expected.len());
     for ([subject, label, evidence], (row, calls)) in found.iter().zip(expected) {
@@ -106,10 +98,7 @@ fn a_mean_above_the_ninetieth_percentile_is_marked() {
 #[test]
 fn memory_in_kib_under_a_heading_in_mib_is_found_by_its_neighbours() {
     let found = in_suite("pajamax-tonic", Rule::KibPrintedAsMib);
-    assert_eq!(
-        labels(&found),
-        ["C=1 S=1", "C=1 S=10", "C=1 S=100", "C=1 S=1000"]
-    );
+    assert_eq!(labels(&found), ["C=1 S=1", "C=1 S=10", "C=1 S=100", "C=1 S=1000"]);
     assert!(found.iter().all(|[subject, ..]| subject == "rust_pajamax"));
     assert_says(&found[3][2], &["634.67 MiB", "1.66 MiB", "0.62 MiB"]);
     let above = in_suite("pajamax-tonic", Rule::MemoryAboveLimit);
@@ -121,32 +110,18 @@ fn more_memory_for_more_work_is_no_finding() {
     // tonic needs 466 MiB for 100,000 streams and 1 MiB for one.
     let mut document = ledger("pajamax-tonic").document;
     document.rows.retain(|row| row.subject == "rust-tonic");
-    assert_eq!(
-        found(&document, Rule::KibPrintedAsMib),
-        Vec::<[String; 3]>::new()
-    );
+    assert_eq!(found(&document, Rule::KibPrintedAsMib), Vec::<[String; 3]>::new());
 }
 
 #[test]
 fn what_is_called_the_ninety_ninth_percentile_can_only_be_a_higher_one() {
     let found = in_suite("grpc-thrift-go", Rule::NotThatPercentile);
-    let rows: Vec<(&str, &str)> = found
-        .iter()
-        .map(|[subject, label, _]| (subject.as_str(), label.as_str()))
-        .collect();
+    let rows: Vec<(&str, &str)> =
+        found.iter().map(|[subject, label, _]| (subject.as_str(), label.as_str())).collect();
     assert_eq!(rows, [("gRPC-go", "100"), ("thrift-go", "100")]);
-    let first = [
-        "mean of at most 7.00 ms",
-        "0.50 %",
-        "1.00 s",
-        "no p99;",
-        "p99.9",
-    ];
+    let first = ["mean of at most 7.00 ms", "0.50 %", "1.00 s", "no p99;", "p99.9"];
     assert_says(&found[0][2], &first);
-    assert_says(
-        &found[1][2],
-        &["mean of at most 2.00 ms", "200 ms", "no p99;", "p99.9"],
-    );
+    assert_says(&found[1][2], &["mean of at most 2.00 ms", "200 ms", "no p99;", "p99.9"]);
 }
 
 #[test]
@@ -162,10 +137,7 @@ fn one_clock_has_the_making_of_a_connection_inside_and_the_other_outside() {
     assert_eq!(found.len(), 1);
     let [subject, label, evidence] = &found[0];
     assert_eq!((subject.as_str(), label.as_str()), ("thrift-go", "100"));
-    assert_says(
-        evidence,
-        &["30 to 63 of 100 clients", "gRPC-go for 75 to 94"],
-    );
+    assert_says(evidence, &["30 to 63 of 100 clients", "gRPC-go for 75 to 94"]);
 }
 
 #[test]
@@ -184,10 +156,7 @@ fn a_total_between_two_time_outs_is_none_however_many_there_were() {
         let half_past = Span::exact(50.5 * 20e9);
         row.figures.insert("total_time".into(), half_past);
     }
-    assert_eq!(
-        found(&document, Rule::TotalIsTimeOut),
-        Vec::<[String; 3]>::new()
-    );
+    assert_eq!(found(&document, Rule::TotalIsTimeOut), Vec::<[String; 3]>::new());
 }
 
 #[test]
@@ -212,10 +181,7 @@ fn rates_count_the_calls_that_failed() {
 fn the_printed_histograms_are_sound_and_a_changed_one_is_found() {
     let document = ledger("java-executors").document;
     assert_eq!(looked_at("java-executors", Rule::HistogramDiffers), 4);
-    assert_eq!(
-        found(&document, Rule::HistogramDiffers),
-        Vec::<[String; 3]>::new()
-    );
+    assert_eq!(found(&document, Rule::HistogramDiffers), Vec::<[String; 3]>::new());
 
     let mut one_more = document.clone();
     one_more.rows[0].histogram[3].count += 1.0;
@@ -245,10 +211,7 @@ fn a_client_without_room_gives_a_lower_bound() {
 #[test]
 fn more_cpus_than_the_machine_has_are_found() {
     let mut document = ledger("python-clients").document;
-    assert_eq!(
-        found(&document, Rule::CpuAboveMachine),
-        Vec::<[String; 3]>::new()
-    );
+    assert_eq!(found(&document, Rule::CpuAboveMachine), Vec::<[String; 3]>::new());
     document.conditions.machine_cpus = Some(2.0);
     let found = found(&document, Rule::CpuAboveMachine);
     assert_eq!(labels(&found), ["32", "64", "128", "256"]);
@@ -278,9 +241,6 @@ fn the_rules_are_defined_in_the_words_of_the_program() {
     let metrics = std::fs::read_to_string(file).expect("readable");
     for rule in Rule::ALL {
         let line = format!("| `{rule}` | {} |\n", rule.meaning());
-        assert!(
-            metrics.contains(&line),
-            "docs/measure/metrics.md lacks: {line}"
-        );
+        assert!(metrics.contains(&line), "docs/measure/metrics.md lacks: {line}");
     }
 }

@@ -44,9 +44,8 @@ fn needs(quantity: &Quantity, planned: &BTreeSet<CellId>) -> Vec<(String, bool)>
 }
 
 fn is_planned(name: &SubjectName, case: &str, planned: &BTreeSet<CellId>) -> bool {
-    let mut cells = planned
-        .iter()
-        .filter(|cell| cell.subject == name.subject && case.parse() == Ok(cell.case));
+    let mut cells =
+        planned.iter().filter(|cell| cell.subject == name.subject && case.parse() == Ok(cell.case));
     match &name.instrument {
         Some(instrument) => cells.any(|cell| cell.instrument == *instrument),
         None => {
@@ -101,11 +100,7 @@ fn what_a_document_prints_can_be_recomputed() {
             let claim = judgement.claim;
             if claim.recomputed.is_some() {
                 let text = &judgement.recomputed;
-                assert!(
-                    text.contains(|c: char| c.is_ascii_digit()),
-                    "{}: {text}",
-                    claim.id
-                );
+                assert!(text.contains(|c: char| c.is_ascii_digit()), "{}: {text}", claim.id);
             }
         }
     }
@@ -129,10 +124,7 @@ fn the_five_documents_are_all_there() {
 #[test]
 fn what_nobody_has_published_is_called_an_expectation_and_names_its_source() {
     let ledger = ledger();
-    let ours = ledger
-        .suites
-        .iter()
-        .filter(|one| one.claims.are_expectations);
+    let ours = ledger.suites.iter().filter(|one| one.claims.are_expectations);
     let ours: Vec<&JudgedSuite> = ours.collect();
     assert_eq!(ours.len(), 1);
     for one in ours {
@@ -142,13 +134,9 @@ fn what_nobody_has_published_is_called_an_expectation_and_names_its_source() {
             assert!(is_judged && !claim.place.is_empty(), "{}", claim.id);
         }
         let page = ledger.markdown();
-        let (_, section) = page
-            .split_once(&format!("\n## {}\n", one.claims.title))
-            .expect("a section");
-        assert!(
-            section.contains("No document has these figures"),
-            "{section}"
-        );
+        let (_, section) =
+            page.split_once(&format!("\n## {}\n", one.claims.title)).expect("a section");
+        assert!(section.contains("No document has these figures"), "{section}");
     }
 }
 

@@ -28,11 +28,7 @@ fn invented(name: &str, extent: Extent) -> (Run, Vec<Row>) {
 
 fn invented_in(rounds: u32, name: &str, extent: Extent) -> (Run, Vec<Row>) {
     let suite = Suite::read(&folder(name)).unwrap_or_else(|error| panic!("{error}"));
-    let selection = Selection {
-        extent,
-        rounds: Some(rounds),
-        ..Selection::default()
-    };
+    let selection = Selection { extent, rounds: Some(rounds), ..Selection::default() };
     let plan = suite.plan(&selection, &Overrides::default(), 2);
     let mut run = run();
     run.new.plan = plan.expect("a plan");
@@ -62,13 +58,7 @@ const SUITES: [&str; 7] = [
     "python-clients",
 ];
 
-const SECTIONS: [&str; 5] = [
-    "Environment",
-    "Parameters",
-    "Commands",
-    "Results",
-    "Conclusion",
-];
+const SECTIONS: [&str; 5] = ["Environment", "Parameters", "Commands", "Results", "Conclusion"];
 
 #[test]
 fn the_page_looks_as_it_should_to_the_last_letter() {
@@ -83,10 +73,7 @@ fn every_suite_with_a_published_table_has_a_page() {
     for name in SUITES {
         let page = page_of(name, &invented_in(1, name, Extent::Quick));
         for section in SECTIONS {
-            assert!(
-                page.contains(&format!("\n## {section}\n")),
-                "{name}: {section}"
-            );
+            assert!(page.contains(&format!("\n## {section}\n")), "{name}: {section}");
         }
         assert!(!page.contains("\n\n\n"), "{name}");
     }
@@ -109,11 +96,7 @@ fn every_published_row_has_its_re_run_beside_it_in_a_full_run() {
 
 /// What was kept of pajamax through ghz: 27 of 200 samples in the layer.
 fn profile(layer: Layer) -> Profile {
-    let split = Split {
-        samples: 200,
-        layers: BTreeMap::from([(layer, 27)]),
-        ..Split::default()
-    };
+    let split = Split { samples: 200, layers: BTreeMap::from([(layer, 27)]), ..Split::default() };
     let samples = Samples {
         event: "cpu-clock".to_owned(),
         window_seconds: 10.0,
@@ -167,11 +150,7 @@ fn the_grid_has_everybody_under_each_case() {
     assert_eq!(count("\n| rust-bookend  "), 12);
     assert!(page.contains("--C=100:---"), "{page}");
     assert!(page.contains("----S=100000---^11.0--re-run-^"), "{page}");
-    assert_eq!(
-        count("\n| rust-floor |"),
-        12,
-        "calibration stands below the grid"
-    );
+    assert_eq!(count("\n| rust-floor |"), 12, "calibration stands below the grid");
 }
 
 #[test]
@@ -179,15 +158,8 @@ fn a_summary_has_the_sections_of_ghz_and_both_histograms() {
     let page = page_of("java-executors", &invented("java-executors", Extent::Full));
     assert_eq!(page.matches("\nStatus code distribution:\n").count(), 4);
     assert_eq!(page.matches("histogram, ms, published:\n").count(), 4);
-    assert_eq!(
-        page.matches("histogram, ms, re-run, all rounds:\n").count(),
-        4
-    );
-    assert_eq!(
-        page.matches("histogram, ms, re-run with ghz, all rounds:\n")
-            .count(),
-        4
-    );
+    assert_eq!(page.matches("histogram, ms, re-run, all rounds:\n").count(), 4);
+    assert_eq!(page.matches("histogram, ms, re-run with ghz, all rounds:\n").count(), 4);
     assert!(page.contains("  1031.762 [1]    |\n"), "{page}");
 }
 
@@ -269,10 +241,7 @@ fn a_page_that_shows_what_is_not_there_is_refused() {
     };
     assert!(complaint("conclusion =", "conclusions =").contains("did you mean `conclusion`?"));
     assert!(complaint("\"rate-cents\"", "\"pretty\"").contains("no format `pretty`"));
-    let unknown = complaint(
-        "published = \"requests_per_second\"",
-        "published = \"speed\"",
-    );
+    let unknown = complaint("published = \"requests_per_second\"", "published = \"speed\"");
     assert!(unknown.contains("no metric `speed`"), "{unknown}");
 }
 

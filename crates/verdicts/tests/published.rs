@@ -36,16 +36,9 @@ fn every_published_row_is_there() {
         ("helloworld-profile/published.csv", &[("summary", 2)]),
         (
             "helloworld-profile/published-profile.csv",
-            &[
-                ("flame-graph", 6),
-                ("formatting", 3),
-                ("protocol and runtime", 1),
-            ],
+            &[("flame-graph", 6), ("formatting", 3), ("protocol and runtime", 1)],
         ),
-        (
-            "python-clients/published.csv",
-            &[("grpcio", 24), ("grpclib", 4)],
-        ),
+        ("python-clients/published.csv", &[("grpcio", 24), ("grpclib", 4)]),
         (
             "grpc-thrift-go/published.csv",
             &[
@@ -56,10 +49,7 @@ fn every_published_row_is_there() {
             ],
         ),
         ("java-executors/published.csv", &[("summary", 4)]),
-        (
-            "java-executors/published-histogram.csv",
-            &[("histogram", 44)],
-        ),
+        ("java-executors/published-histogram.csv", &[("histogram", 44)]),
     ];
     for (file, expected) in known {
         assert_eq!(rows_by_table(&table(file)), expected, "{file}");
@@ -67,69 +57,24 @@ fn every_published_row_is_there() {
 }
 
 /// File, subject, label, column, the figure as printed, and as a number.
-type Known = (
-    &'static str,
-    [&'static str; 2],
-    &'static str,
-    &'static str,
-    f64,
-);
+type Known = (&'static str, [&'static str; 2], &'static str, &'static str, f64);
 
 const PAJAMAX: [&str; 2] = ["rust_pajamax", "C=1 S=1000"];
-const FIXED: [&str; 2] = [
-    "Current (ThreadPoolExecutor)",
-    "concurrency=5000 total=10000",
-];
+const FIXED: [&str; 2] = ["Current (ThreadPoolExecutor)", "concurrency=5000 total=10000"];
 const UVLOOP: [&str; 2] = ["async (uvloop)", "256"];
 const GO: [&str; 2] = ["gRPC-go", "10000"];
 
 const FIGURES: [Known; 10] = [
-    (
-        "pajamax-tonic",
-        PAJAMAX,
-        "server_cpu_mean",
-        "10.49%",
-        0.1049,
-    ),
-    (
-        "pajamax-tonic",
-        PAJAMAX,
-        "latency_mean",
-        "1.38 ms",
-        1_380_000.0,
-    ),
+    ("pajamax-tonic", PAJAMAX, "server_cpu_mean", "10.49%", 0.1049),
+    ("pajamax-tonic", PAJAMAX, "latency_mean", "1.38 ms", 1_380_000.0),
     ("pajamax-tonic", PAJAMAX, "cost_ratio", "^10.4", 10.4),
-    (
-        "helloworld-profile",
-        ["tonic", "C=1 S=50"],
-        "client_cpu_mean",
-        "790%",
-        7.9,
-    ),
-    (
-        "python-clients",
-        UVLOOP,
-        "latency_mean",
-        "0.009604",
-        9_604_000.0,
-    ),
+    ("helloworld-profile", ["tonic", "C=1 S=50"], "client_cpu_mean", "790%", 7.9),
+    ("python-clients", UVLOOP, "latency_mean", "0.009604", 9_604_000.0),
     ("python-clients", UVLOOP, "server_cpu_max", "250%", 2.5),
     ("grpc-thrift-go", GO, "latency_p99", "1.6s", 1.6e9),
-    (
-        "grpc-thrift-go",
-        GO,
-        "requests_per_second",
-        "100k",
-        100_000.0,
-    ),
+    ("grpc-thrift-go", GO, "requests_per_second", "100k", 100_000.0),
     ("java-executors", FIXED, "total_time", "40.06 s", 40.06e9),
-    (
-        "java-executors",
-        FIXED,
-        "errors.DEADLINE_EXCEEDED",
-        "5922",
-        5922.0,
-    ),
+    ("java-executors", FIXED, "errors.DEADLINE_EXCEEDED", "5922", 5922.0),
 ];
 
 #[test]
@@ -159,9 +104,7 @@ fn each_printed_ratio_follows_from_its_two_rows() {
         value("requests_per_second") / value("server_cpu_mean")
     };
     for pair in table("pajamax-tonic/published.csv").rows.chunks(2) {
-        let [ours, base] = pair else {
-            panic!("rows come in pairs")
-        };
+        let [ours, base] = pair else { panic!("rows come in pairs") };
         let printed = ours.value("cost_ratio").expect("a ratio");
         let ratio = cost(ours) / cost(base);
         assert!((ratio - printed).abs() < 0.1, "{}: {ratio}", ours.label);
@@ -216,9 +159,6 @@ fn a_case_that_a_row_names_is_a_case() {
     let pajamax = table("pajamax-tonic/published.csv");
     for row in &pajamax.rows {
         let cell = row.cell.as_ref().expect("a cell");
-        assert_eq!(
-            row.value("concurrency"),
-            Some(f64::from(cell.case.concurrency))
-        );
+        assert_eq!(row.value("concurrency"), Some(f64::from(cell.case.concurrency)));
     }
 }

@@ -59,10 +59,7 @@ impl ConnectionConfig {
     /// Limits for peers that may be hostile.
     pub fn internet() -> Self {
         Self {
-            settings: settings(
-                INTERNET_MAX_CONCURRENT_STREAMS,
-                INTERNET_STREAM_WINDOW_BYTES,
-            ),
+            settings: settings(INTERNET_MAX_CONCURRENT_STREAMS, INTERNET_STREAM_WINDOW_BYTES),
             connection_window_bytes: INTERNET_CONNECTION_WINDOW_BYTES,
             max_header_fields: MAX_HEADER_FIELDS,
             max_blocked_bytes: INTERNET_MAX_BLOCKED_BYTES,

@@ -117,10 +117,7 @@ mod tests {
         assert_eq!(ErrorCode(0xb), ErrorCode::ENHANCE_YOUR_CALM);
         assert_eq!(ErrorCode(3).name(), "FLOW_CONTROL_ERROR");
         assert_eq!(format!("{}", ErrorCode(0xb)), "ENHANCE_YOUR_CALM");
-        for told in [
-            format!("{:?}", ErrorCode(0xff)),
-            format!("{}", ErrorCode(0xff)),
-        ] {
+        for told in [format!("{:?}", ErrorCode(0xff)), format!("{}", ErrorCode(0xff))] {
             assert_eq!(told, "UNKNOWN(0xff)");
         }
     }

@@ -68,10 +68,7 @@ impl Credit {
     /// A window of `size_bytes` that is kept filled up.
     #[inline]
     pub fn new(size_bytes: u32) -> Self {
-        Self {
-            window: Window::new(size_bytes),
-            owed_bytes: 0,
-        }
+        Self { window: Window::new(size_bytes), owed_bytes: 0 }
     }
 
     /// The peer sent so much; false if it was not allowed to.

@@ -79,9 +79,7 @@ impl FrameHeader {
         debug_assert!(self.length < 1 << 24);
         let head = ((self.length as u32) << 8 | u32::from(self.kind)).to_be_bytes();
         let id = self.stream_id.to_be_bytes();
-        [
-            head[0], head[1], head[2], head[3], self.flags, id[0], id[1], id[2], id[3],
-        ]
+        [head[0], head[1], head[2], head[3], self.flags, id[0], id[1], id[2], id[3]]
     }
 
     /// Whether `flag` is set.
@@ -99,13 +97,7 @@ impl FrameHeader {
 
 /// Appends a whole frame. `payload` must be no longer than the peer's SETTINGS_MAX_FRAME_SIZE.
 pub fn write_frame(output: &mut Vec<u8>, kind: u8, flags: u8, stream_id: u32, payload: &[u8]) {
-    FrameHeader {
-        length: payload.len(),
-        kind,
-        flags,
-        stream_id,
-    }
-    .write(output);
+    FrameHeader { length: payload.len(), kind, flags, stream_id }.write(output);
     output.extend_from_slice(payload);
 }
 
@@ -115,24 +107,13 @@ mod tests {
 
     #[test]
     fn a_header_reads_back_as_it_was_written() {
-        let header = FrameHeader {
-            length: 0xabcdef,
-            kind: 9,
-            flags: 0x25,
-            stream_id: 0x7fff_ffff,
-        };
+        let header = FrameHeader { length: 0xabcdef, kind: 9, flags: 0x25, stream_id: 0x7fff_ffff };
         assert_eq!(FrameHeader::parse(&header.to_bytes()), header);
     }
 
     #[test]
     fn the_reserved_bit_is_ignored() {
-        let mut bytes = FrameHeader {
-            length: 1,
-            kind: 0,
-            flags: 0,
-            stream_id: 5,
-        }
-        .to_bytes();
+        let mut bytes = FrameHeader { length: 1, kind: 0, flags: 0, stream_id: 5 }.to_bytes();
         bytes[5] |= 0x80;
         assert_eq!(FrameHeader::parse(&bytes).stream_id, 5);
     }

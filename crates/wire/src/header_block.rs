@@ -46,10 +46,7 @@ pub(crate) struct Frame {
     pub length: usize,
 }
 
-const NO_FRAME: Frame = Frame {
-    bytes: [0; FRAME_ROOM_BYTES],
-    length: 0,
-};
+const NO_FRAME: Frame = Frame { bytes: [0; FRAME_ROOM_BYTES], length: 0 };
 
 impl HeaderBlock {
     /// A block of these names (in lower case) and values, pseudo-headers first.
@@ -117,12 +114,7 @@ fn frame_of(encoded: &[u8]) -> Frame {
     if length > FRAME_ROOM_BYTES {
         return NO_FRAME;
     }
-    let header = FrameHeader {
-        length: encoded.len(),
-        kind: kind::HEADERS,
-        flags: 0,
-        stream_id: 0,
-    };
+    let header = FrameHeader { length: encoded.len(), kind: kind::HEADERS, flags: 0, stream_id: 0 };
     let mut bytes = [0; FRAME_ROOM_BYTES];
     bytes[..HEADER_BYTES].copy_from_slice(&header.to_bytes());
     bytes[HEADER_BYTES..length].copy_from_slice(encoded);
@@ -155,17 +147,13 @@ mod tests {
     fn decoded(decoder: &mut Decoder, bytes: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
         let mut list = HeaderList::new(1 << 20, 100);
         decoder.decode(bytes, &mut list).unwrap();
-        list.iter()
-            .map(|field| (field.name.to_vec(), field.value.to_vec()))
-            .collect()
+        list.iter().map(|field| (field.name.to_vec(), field.value.to_vec())).collect()
     }
 
     #[test]
     fn a_block_means_the_same_each_time_and_becomes_short() {
-        let fields: [(&[u8], &[u8]); 2] = [
-            (b":path", b"/helloworld.Greeter/SayHello"),
-            (b"te", b"trailers"),
-        ];
+        let fields: [(&[u8], &[u8]); 2] =
+            [(b":path", b"/helloworld.Greeter/SayHello"), (b"te", b"trailers")];
         let mut block = HeaderBlock::new(&fields);
         let (mut encoder, mut decoder) = (Encoder::new(4096), Decoder::new(4096));
         let mut lengths = Vec::new();
@@ -182,9 +170,6 @@ mod tests {
     fn the_stateless_encoding_means_the_same_on_any_connection() {
         let long = vec![b'x'; 70_000];
         let block = HeaderBlock::new(&[(b"grpc-status", b"0"), (b"grpc-message", &long)]);
-        assert_eq!(
-            decoded(&mut Decoder::new(0), &block.encode_stateless()),
-            *block.fields
-        );
+        assert_eq!(decoded(&mut Decoder::new(0), &block.encode_stateless()), *block.fields);
     }
 }

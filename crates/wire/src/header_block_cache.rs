@@ -45,11 +45,7 @@ pub(crate) struct HeaderBlockCache {
 
 impl HeaderBlockCache {
     pub fn new() -> Self {
-        Self {
-            entries: [UNUSED; REMEMBERED_BLOCKS],
-            generation: 0,
-            next: 0,
-        }
+        Self { entries: [UNUSED; REMEMBERED_BLOCKS], generation: 0, next: 0 }
     }
 
     /// What this block meant, if the table is still as it was.
@@ -167,10 +163,7 @@ mod tests {
             let mut cache = HeaderBlockCache::new();
             let block = [0x55; MAX_REMEMBERED_BYTES];
             cache.remember(&block[..length], BlockPosition::Head, 0, 9);
-            assert_eq!(
-                cache.recall(&block[..length], BlockPosition::Head, 0),
-                Some(9)
-            );
+            assert_eq!(cache.recall(&block[..length], BlockPosition::Head, 0), Some(9));
             for at in 0..length {
                 let mut other = block;
                 other[at] ^= 1;

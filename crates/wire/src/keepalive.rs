@@ -51,10 +51,7 @@ impl Keepalive {
 
     /// Half as many PINGs: for a client whose server received too many.
     pub fn at_half_rate(self) -> Self {
-        Self {
-            time_ns: self.time_ns.saturating_mul(2),
-            ..self
-        }
+        Self { time_ns: self.time_ns.saturating_mul(2), ..self }
     }
 }
 
@@ -69,11 +66,7 @@ impl KeepaliveState {
         let silent_since_ns = match self.silent_since_ns {
             Some(since_ns) if self.received_bytes == received_bytes => since_ns,
             _ => {
-                *self = Self {
-                    received_bytes,
-                    silent_since_ns: Some(now_ns),
-                    pinged_at_ns: None,
-                };
+                *self = Self { received_bytes, silent_since_ns: Some(now_ns), pinged_at_ns: None };
                 return None;
             }
         };
@@ -108,10 +101,7 @@ mod tests {
     use super::*;
     use alloc::vec::Vec;
 
-    const KEEPALIVE: Keepalive = Keepalive {
-        time_ns: 1_000,
-        timeout_ns: 200,
-    };
+    const KEEPALIVE: Keepalive = Keepalive { time_ns: 1_000, timeout_ns: 200 };
 
     #[test]
     fn a_silent_peer_gets_one_ping_and_is_then_given_up() {
@@ -124,10 +114,8 @@ mod tests {
         }
         let first_ns = 77 + 250;
         let pinged_ns = first_ns + 1_000;
-        let expected = [
-            (pinged_ns, KeepaliveAction::SendPing),
-            (pinged_ns + 200, KeepaliveAction::GiveUp),
-        ];
+        let expected =
+            [(pinged_ns, KeepaliveAction::SendPing), (pinged_ns + 200, KeepaliveAction::GiveUp)];
         assert_eq!(said, expected);
     }
 
@@ -135,20 +123,10 @@ mod tests {
     fn whatever_comes_is_an_answer() {
         let mut state = KeepaliveState::default();
         assert_eq!(state.check(5, KEEPALIVE, 0), None);
-        assert_eq!(
-            state.check(5, KEEPALIVE, 1_000),
-            Some(KeepaliveAction::SendPing)
-        );
+        assert_eq!(state.check(5, KEEPALIVE, 1_000), Some(KeepaliveAction::SendPing));
         assert_eq!(state.check(6, KEEPALIVE, 1_199), None);
-        assert_eq!(
-            state.check(6, KEEPALIVE, 2_198),
-            None,
-            "silence counts anew"
-        );
-        assert_eq!(
-            state.check(6, KEEPALIVE, 2_199),
-            Some(KeepaliveAction::SendPing)
-        );
+        assert_eq!(state.check(6, KEEPALIVE, 2_198), None, "silence counts anew");
+        assert_eq!(state.check(6, KEEPALIVE, 2_199), Some(KeepaliveAction::SendPing));
     }
 
     #[test]
@@ -168,10 +146,7 @@ mod tests {
         state.pause();
         assert_eq!(state.check(5, KEEPALIVE, 10_000), None);
         assert_eq!(state.check(5, KEEPALIVE, 10_999), None);
-        assert_eq!(
-            state.check(5, KEEPALIVE, 11_000),
-            Some(KeepaliveAction::SendPing)
-        );
+        assert_eq!(state.check(5, KEEPALIVE, 11_000), Some(KeepaliveAction::SendPing));
         assert_eq!(KEEPALIVE.at_half_rate().time_ns, 2_000);
     }
 }

@@ -32,11 +32,7 @@ pub(crate) struct Template {
 impl PreparedRequest {
     /// A request with that head and that message.
     pub fn new(head: HeaderBlock, message: Vec<u8>) -> Self {
-        Self {
-            head,
-            message,
-            template: None,
-        }
+        Self { head, message, template: None }
     }
 
     /// The bytes, if they are right while the table is as `generation` says.
@@ -57,12 +53,7 @@ impl PreparedRequest {
         if is_whole && written.len() <= ROOM_BYTES {
             let mut bytes = [0; ROOM_BYTES];
             bytes[..written.len()].copy_from_slice(written);
-            self.template = Some(Template {
-                bytes,
-                length: written.len(),
-                data_at,
-                generation,
-            });
+            self.template = Some(Template { bytes, length: written.len(), data_at, generation });
         }
     }
 }

@@ -91,9 +91,7 @@ impl Receiver {
         while let Some((bytes, behind)) = rest.split_first_chunk::<HEADER_BYTES>() {
             let header = FrameHeader::parse(bytes);
             if header.length > self.own.max_frame_bytes as usize {
-                return Err(ConnectionError::frame_size(
-                    "a frame above SETTINGS_MAX_FRAME_SIZE",
-                ));
+                return Err(ConnectionError::frame_size("a frame above SETTINGS_MAX_FRAME_SIZE"));
             }
             let Some((payload, behind)) = behind.split_at_checked(header.length) else {
                 break;
@@ -108,9 +106,7 @@ impl Receiver {
     fn take_preface(&mut self, rest: &mut &[u8]) -> Result<bool, ConnectionError> {
         let known = rest.len().min(PREFACE.len());
         if rest[..known] != PREFACE[..known] {
-            return Err(ConnectionError::protocol(
-                "this is not the preface of HTTP/2",
-            ));
+            return Err(ConnectionError::protocol("this is not the preface of HTTP/2"));
         }
         self.preface_came = known == PREFACE.len();
         if self.preface_came {
@@ -219,9 +215,7 @@ fn without_padding(header: FrameHeader, payload: &[u8]) -> Result<&[u8], Connect
         return Ok(payload);
     }
     let Some((&pad_bytes, rest)) = payload.split_first() else {
-        return Err(ConnectionError::frame_size(
-            "a padded frame without a pad length",
-        ));
+        return Err(ConnectionError::frame_size("a padded frame without a pad length"));
     };
     match rest.len().checked_sub(usize::from(pad_bytes)) {
         Some(length) => Ok(&rest[..length]),

@@ -21,10 +21,7 @@ pub struct ResetPace {
 
 impl Default for ResetPace {
     fn default() -> Self {
-        Self {
-            allowed: RESETS_AT_ONCE,
-            raised_at_ns: 0,
-        }
+        Self { allowed: RESETS_AT_ONCE, raised_at_ns: 0 }
     }
 }
 

@@ -101,10 +101,7 @@ mod tests {
     const SECOND_NS: u64 = 1_000_000_000;
 
     fn stream(number: u32) -> StreamKey {
-        StreamKey {
-            index: number,
-            id: 2 * number + 1,
-        }
+        StreamKey { index: number, id: 2 * number + 1 }
     }
 
     fn queue_of(streams: u32) -> ResetQueue {
@@ -135,10 +132,7 @@ mod tests {
         let later = (1..=300).map(|step| reset_all(start_ns + step * SECOND_NS / 10));
         assert_eq!(later.sum::<usize>(), 150);
         let after_a_pause = reset_all(u64::MAX);
-        assert_eq!(
-            after_a_pause, RESETS_AT_ONCE as usize,
-            "a pause saves no more"
-        );
+        assert_eq!(after_a_pause, RESETS_AT_ONCE as usize, "a pause saves no more");
     }
 
     #[test]
@@ -160,10 +154,7 @@ mod tests {
         assert!(queue.has_overflowed());
         assert_eq!(queue.len(), RESETS_WAITING_MAX);
         assert_eq!(count_due(&mut queue, SECOND_NS), RESETS_AT_ONCE as usize);
-        assert!(
-            queue.has_overflowed(),
-            "those that were not kept are still open"
-        );
+        assert!(queue.has_overflowed(), "those that were not kept are still open");
     }
 
     #[test]

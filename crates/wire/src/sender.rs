@@ -173,8 +173,7 @@ impl Sender {
     #[inline]
     pub(crate) fn insert(&mut self, id: u32) -> StreamKey {
         let send_window = Window::new(self.peer.initial_window_bytes);
-        self.streams
-            .insert(id, send_window, Credit::new(self.own_stream_window_bytes))
+        self.streams.insert(id, send_window, Credit::new(self.own_stream_window_bytes))
     }
 
     /// Whether `id` names a stream that this side could have opened by now.
@@ -205,9 +204,7 @@ impl Sender {
         }
         if let Some(blocked) = state.blocked() {
             let mut trailers = block.clone();
-            extra
-                .iter()
-                .for_each(|field| trailers.push(field.name, field.value));
+            extra.iter().for_each(|field| trailers.push(field.name, field.value));
             blocked.trailers = Some(trailers.encode_stateless());
             blocked.end_stream = end_stream;
             return;
@@ -245,8 +242,7 @@ impl Sender {
         self.output.extend_from_slice(&[0; HEADER_BYTES]);
         block.encode(&mut self.encoder, &mut self.output);
         for field in extra {
-            self.encoder
-                .field(field.name, field.value, field.indexing, &mut self.output);
+            self.encoder.field(field.name, field.value, field.indexing, &mut self.output);
         }
         self.finish_header_block(start, id, end_stream);
     }
@@ -260,12 +256,7 @@ impl Sender {
             return self.split_header_block(start, id, end);
         }
         let flags = flag::END_HEADERS | end;
-        let header = FrameHeader {
-            length,
-            kind: kind::HEADERS,
-            flags,
-            stream_id: id,
-        };
+        let header = FrameHeader { length, kind: kind::HEADERS, flags, stream_id: id };
         self.output[start..start + HEADER_BYTES].copy_from_slice(&header.to_bytes());
     }
 
@@ -279,13 +270,7 @@ impl Sender {
             if pieces.peek().is_none() {
                 flags |= flag::END_HEADERS;
             }
-            FrameHeader {
-                length: piece.len(),
-                kind,
-                flags,
-                stream_id,
-            }
-            .write(&mut self.output);
+            FrameHeader { length: piece.len(), kind, flags, stream_id }.write(&mut self.output);
             self.output.extend_from_slice(piece);
             kind = kind::CONTINUATION;
             flags = 0;
@@ -347,13 +332,8 @@ impl Sender {
     pub(crate) fn write_reset(&mut self, id: u32, code: ErrorCode) {
         self.resets.insert(id);
         self.glitches.note();
-        FrameHeader {
-            length: 4,
-            kind: kind::RST_STREAM,
-            flags: 0,
-            stream_id: id,
-        }
-        .write(&mut self.output);
+        FrameHeader { length: 4, kind: kind::RST_STREAM, flags: 0, stream_id: id }
+            .write(&mut self.output);
         self.output.extend_from_slice(&code.0.to_be_bytes());
     }
 
@@ -374,12 +354,7 @@ impl Sender {
                 blocked.end_stream |= end_stream;
             }
             None => {
-                let blocked = BlockedData {
-                    bytes,
-                    sent_bytes: 0,
-                    trailers: None,
-                    end_stream,
-                };
+                let blocked = BlockedData { bytes, sent_bytes: 0, trailers: None, end_stream };
                 state.cold.get_or_insert_default().blocked = Some(blocked);
                 self.blocked.push(stream);
             }
@@ -389,11 +364,8 @@ impl Sender {
 
     /// No further streams of the peer while its windows hold back too much.
     fn admit(&mut self) {
-        self.admitted_streams = if self.blocked.is_too_much() {
-            0
-        } else {
-            concurrency_limit(&self.own)
-        };
+        self.admitted_streams =
+            if self.blocked.is_too_much() { 0 } else { concurrency_limit(&self.own) };
     }
 }
 

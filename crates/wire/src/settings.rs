@@ -57,9 +57,7 @@ impl Settings {
     /// The peer's, with the code that RFC 9113 section 6.5.2 names.
     pub fn apply(&mut self, payload: &[u8]) -> Result<(), ConnectionError> {
         if !payload.len().is_multiple_of(6) {
-            return Err(ConnectionError::frame_size(
-                "SETTINGS is not a multiple of six bytes",
-            ));
+            return Err(ConnectionError::frame_size("SETTINGS is not a multiple of six bytes"));
         }
         for entry in payload.as_chunks::<6>().0 {
             let id = u16::from_be_bytes([entry[0], entry[1]]);
@@ -73,9 +71,7 @@ impl Settings {
         match id {
             HEADER_TABLE_SIZE => self.header_table_bytes = value,
             ENABLE_PUSH if value > 1 => {
-                return Err(ConnectionError::protocol(
-                    "SETTINGS_ENABLE_PUSH is neither 0 nor 1",
-                ));
+                return Err(ConnectionError::protocol("SETTINGS_ENABLE_PUSH is neither 0 nor 1"));
             }
             ENABLE_PUSH => self.enable_push = value == 1,
             MAX_CONCURRENT_STREAMS => self.max_concurrent_streams = Some(value),
@@ -163,20 +159,12 @@ mod tests {
         let code = |id: u16, value: u32| {
             let mut payload = id.to_be_bytes().to_vec();
             payload.extend_from_slice(&value.to_be_bytes());
-            Settings::default()
-                .apply(&payload)
-                .map_err(|error| error.code)
+            Settings::default().apply(&payload).map_err(|error| error.code)
         };
         assert_eq!(code(ENABLE_PUSH, 2), Err(ErrorCode::PROTOCOL_ERROR));
-        assert_eq!(
-            code(INITIAL_WINDOW_SIZE, 1 << 31),
-            Err(ErrorCode::FLOW_CONTROL_ERROR)
-        );
+        assert_eq!(code(INITIAL_WINDOW_SIZE, 1 << 31), Err(ErrorCode::FLOW_CONTROL_ERROR));
         assert_eq!(code(MAX_FRAME_SIZE, 16_383), Err(ErrorCode::PROTOCOL_ERROR));
-        assert_eq!(
-            code(MAX_FRAME_SIZE, 1 << 24),
-            Err(ErrorCode::PROTOCOL_ERROR)
-        );
+        assert_eq!(code(MAX_FRAME_SIZE, 1 << 24), Err(ErrorCode::PROTOCOL_ERROR));
         assert_eq!(code(0xff, 1), Ok(()));
     }
 }

@@ -92,11 +92,7 @@ impl StreamState {
     #[inline]
     pub fn awaits_content(&self) -> bool {
         self.has_content_length
-            && self
-                .cold
-                .as_ref()
-                .and_then(|cold| cold.remaining_content_bytes)
-                > Some(0)
+            && self.cold.as_ref().and_then(|cold| cold.remaining_content_bytes) > Some(0)
     }
 
     /// Notes the value of content-length.
@@ -117,9 +113,7 @@ impl StreamState {
         let Some(cold) = &mut self.cold else {
             return true;
         };
-        let left = cold
-            .remaining_content_bytes
-            .and_then(|remaining| remaining.checked_sub(bytes));
+        let left = cold.remaining_content_bytes.and_then(|remaining| remaining.checked_sub(bytes));
         cold.remaining_content_bytes = left;
         left == Some(0) || (left.is_some() && !end_stream)
     }

@@ -88,25 +88,19 @@ impl Streams {
     }
 
     fn find_displaced(&self, id: u32) -> Option<StreamKey> {
-        self.displaced
-            .get(&id)
-            .map(|&index| StreamKey { index, id })
+        self.displaced.get(&id).map(|&index| StreamKey { index, id })
     }
 
     /// The state of a stream, unless it has ended.
     #[inline]
     pub fn state(&mut self, stream: StreamKey) -> Option<&mut StreamState> {
-        self.states
-            .get_mut(stream.index as usize)
-            .filter(|state| state.id == stream.id)
+        self.states.get_mut(stream.index as usize).filter(|state| state.id == stream.id)
     }
 
     /// Whether the stream is alive.
     #[inline]
     pub fn contains(&self, stream: StreamKey) -> bool {
-        self.states
-            .get(stream.index as usize)
-            .is_some_and(|state| state.id == stream.id)
+        self.states.get(stream.index as usize).is_some_and(|state| state.id == stream.id)
     }
 
     /// Adds a stream. `id` must not be alive and not 0.
@@ -154,8 +148,7 @@ impl Streams {
         let slot = self.slot(id);
         let occupant = self.slots[slot];
         if occupant != NO_INDEX && occupant != index {
-            self.displaced
-                .insert(self.states[occupant as usize].id, occupant);
+            self.displaced.insert(self.states[occupant as usize].id, occupant);
             // A new index may have put it aside: it has its slot now, and is to be found once.
             self.displaced.remove(&id);
         }
@@ -203,13 +196,7 @@ impl Streams {
         let live = |(_, state): &(usize, &mut StreamState)| state.id != 0;
         let name = |(index, state): (usize, _)| -> (StreamKey, &mut StreamState) {
             let state: &mut StreamState = state;
-            (
-                StreamKey {
-                    index: index as u32,
-                    id: state.id,
-                },
-                state,
-            )
+            (StreamKey { index: index as u32, id: state.id }, state)
         };
         self.states.iter_mut().enumerate().filter(live).map(name)
     }

@@ -31,9 +31,7 @@ pub(crate) fn request(list: &HeaderList) -> Result<Head, Malformed> {
     }
     if method == Some(b"CONNECT") {
         let only_authority = scheme.is_none() && path.is_none() && authority.is_some();
-        return only_authority
-            .then_some(head)
-            .ok_or("CONNECT with :scheme or :path");
+        return only_authority.then_some(head).ok_or("CONNECT with :scheme or :path");
     }
     match (method, scheme, path) {
         (Some(_), Some(_), Some([_, ..])) => Ok(head),
@@ -49,9 +47,7 @@ fn names_another_host(list: &HeaderList, authority: Option<&[u8]>) -> bool {
         return false;
     };
     let is_another = |field: &Field<'_>| !field.value.eq_ignore_ascii_case(authority);
-    list.iter()
-        .filter(|field| field.name == b"host")
-        .any(|field| is_another(&field))
+    list.iter().filter(|field| field.name == b"host").any(|field| is_another(&field))
 }
 
 /// Checks a response's head, RFC 9113 section 8.3.2.
@@ -62,10 +58,7 @@ pub(crate) fn response(list: &HeaderList) -> Result<Head, Malformed> {
         _ => Err("an unknown pseudo-header in a response"),
     })?;
     match status {
-        Some([b'1', _, _]) => Ok(Head {
-            informational: true,
-            ..head
-        }),
+        Some([b'1', _, _]) => Ok(Head { informational: true, ..head }),
         Some([b'2'..=b'9', _, _]) => Ok(head),
         _ => Err("a response without a :status of three digits"),
     }
@@ -122,11 +115,7 @@ fn check_regular(field: &Field<'_>, head: &mut Head) -> Result<(), Malformed> {
 fn note_length(value: &[u8], head: &mut Head) -> Result<(), Malformed> {
     let text = core::str::from_utf8(value).map_err(|_| "content-length is no number")?;
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let bytes = text
-        .parse()
-        .ok()
-        .filter(|_| is_number)
-        .ok_or("content-length is no number")?;
+    let bytes = text.parse().ok().filter(|_| is_number).ok_or("content-length is no number")?;
     match head.content_length.replace(bytes) {
         Some(other) if other != bytes => Err("two values of content-length"),
         _ => Ok(()),
@@ -239,16 +228,8 @@ mod tests {
 
     #[test]
     fn a_response_has_one_status_of_three_digits() {
-        assert!(
-            !response(&list(&[(":status", "200")]))
-                .unwrap()
-                .informational
-        );
-        assert!(
-            response(&list(&[(":status", "100")]))
-                .unwrap()
-                .informational
-        );
+        assert!(!response(&list(&[(":status", "200")])).unwrap().informational);
+        assert!(response(&list(&[(":status", "100")])).unwrap().informational);
         for bad in ["", "20", "2000", "abc"] {
             let mut fields = HeaderList::new(1 << 16, 100);
             fields.push(b":status", bad.as_bytes(), false);

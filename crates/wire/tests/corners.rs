@@ -43,14 +43,10 @@ fn a_stream_that_is_reset_holds_nothing_back() {
     let client = config_with(|config| config.settings.initial_window_bytes = 0);
     let mut pair = Pair::greeted(&client, &ConnectionConfig::trusted());
     let stream = pair.client.sender().open().unwrap();
-    pair.client
-        .sender()
-        .headers(stream, &mut HeaderBlock::new(&REQUEST), false);
+    pair.client.sender().headers(stream, &mut HeaderBlock::new(&REQUEST), false);
     pair.drive();
     let there = pair.server.seen.streams[&1];
-    pair.server
-        .sender()
-        .headers(there, &mut HeaderBlock::new(&RESPONSE), false);
+    pair.server.sender().headers(there, &mut HeaderBlock::new(&RESPONSE), false);
     pair.server.sender().data(there, b"no room for this", true);
     assert!(pair.server.sender().is_blocked());
     pair.client.sender().reset(stream, ErrorCode::CANCEL);
@@ -97,10 +93,7 @@ fn a_call_that_is_refused_for_the_size_of_its_head_is_never_heard_of() {
     assert_eq!(pair.server.events(), []);
     assert!(matches!(
         pair.client.events()[..],
-        [Event::Reset {
-            code: ErrorCode::ENHANCE_YOUR_CALM,
-            ..
-        }]
+        [Event::Reset { code: ErrorCode::ENHANCE_YOUR_CALM, .. }]
     ));
 }
 
@@ -138,10 +131,8 @@ fn credit_for_a_request_that_is_all_sent_overflows_nothing() {
 fn a_malformed_priority_resets_no_stream_that_is_not_there() {
     let short = frame(kind::PRIORITY, 0, 9, &[0; 4]);
     let itself = frame(kind::PRIORITY, 0, 9, &[0, 0, 0, 9, 0]);
-    for (bytes, code) in [
-        (short, ErrorCode::FRAME_SIZE_ERROR),
-        (itself, ErrorCode::PROTOCOL_ERROR),
-    ] {
+    for (bytes, code) in [(short, ErrorCode::FRAME_SIZE_ERROR), (itself, ErrorCode::PROTOCOL_ERROR)]
+    {
         let mut server = End::new(Side::Server, &ConnectionConfig::trusted());
         server.arrive(PREFACE);
         server.arrive(&frame(kind::SETTINGS, 0, 0, &[]));
@@ -154,17 +145,12 @@ fn a_malformed_priority_resets_no_stream_that_is_not_there() {
 fn credit_for_a_response_that_came_early_overflows() {
     let mut pair = Pair::greeted(&ConnectionConfig::trusted(), &ConnectionConfig::trusted());
     let stream = pair.client.sender().open().unwrap();
-    pair.client
-        .sender()
-        .headers(stream, &mut HeaderBlock::new(&REQUEST), false);
+    pair.client.sender().headers(stream, &mut HeaderBlock::new(&REQUEST), false);
     pair.drive();
     let there = pair.server.seen.streams[&1];
-    pair.server
-        .sender()
-        .headers(there, &mut HeaderBlock::new(&RESPONSE), true);
+    pair.server.sender().headers(there, &mut HeaderBlock::new(&RESPONSE), true);
     pair.server.take_output();
-    pair.server
-        .arrive(&frame(kind::WINDOW_UPDATE, 0, 1, &[0x7f, 255, 255, 255]));
+    pair.server.arrive(&frame(kind::WINDOW_UPDATE, 0, 1, &[0x7f, 255, 255, 255]));
     let written = frames(&pair.server.take_output());
     let [(header, code)] = written.as_slice() else {
         panic!("one frame, not {written:?}");

@@ -18,10 +18,7 @@ fn head() -> HeaderBlock {
 
 fn response() -> (HeaderBlock, HeaderBlock) {
     let head: [(&[u8], &[u8]); 2] = [(b":status", b"200"), (b"content-type", b"application/grpc")];
-    (
-        HeaderBlock::new(&head),
-        HeaderBlock::new(&[(b"grpc-status", b"0")]),
-    )
+    (HeaderBlock::new(&head), HeaderBlock::new(&[(b"grpc-status", b"0")]))
 }
 
 /// What a new server makes of what the client says first, and its answer.
@@ -32,11 +29,7 @@ fn answer(bytes: &[u8], config: &ConnectionConfig) -> (Recorder, Vec<u8>) {
     assert_eq!(used, bytes.len(), "the request is whole");
     let (mut head, mut trailers) = response();
     let stream = seen.streams[&1];
-    server
-        .sender
-        .reply(stream, &mut head, &mut trailers, |body| {
-            body.extend(b"pong")
-        });
+    server.sender.reply(stream, &mut head, &mut trailers, |body| body.extend(b"pong"));
     (seen, server.sender.output)
 }
 
@@ -59,11 +52,7 @@ fn every_call_after_the_first_is_as_the_first_to_server_and_client() {
         assert_eq!(server_saw_again.events, server_saw.events);
         let mut seen_again = Recorder::default();
         // Now and then a connection is left in the middle of an answer.
-        let come = if round % 3 == 0 {
-            bytes.len() - 7
-        } else {
-            bytes.len()
-        };
+        let come = if round % 3 == 0 { bytes.len() - 7 } else { bytes.len() };
         client.receive(&bytes[..come], &mut seen_again).unwrap();
         assert_eq!(seen_again.events, seen.events[..seen_again.events.len()]);
         assert_eq!(seen_again.events.len() == seen.events.len(), round % 3 != 0);
@@ -107,9 +96,7 @@ fn a_server_is_begun_again_too() {
         let mut seen = Recorder::default();
         assert_eq!(server.receive(&request, &mut seen), Ok(request.len()));
         let (mut head, mut trailers) = response();
-        server
-            .sender
-            .reply(seen.streams[&1], &mut head, &mut trailers, |_| {});
+        server.sender.reply(seen.streams[&1], &mut head, &mut trailers, |_| {});
         outputs.push(std::mem::take(&mut server.sender.output));
         server.renew(&config);
     }

@@ -44,21 +44,12 @@ fn update(id: u32, increment: u32) -> Vec<u8> {
 fn useless_and_wrong_frames_are_one_glitch_each() {
     let cases: &[(&str, Vec<u8>)] = &[
         ("empty DATA", data(1, b"")),
-        (
-            "DATA of padding alone",
-            frame(kind::DATA, flag::PADDED, 1, &[3, 0, 0, 0]),
-        ),
+        ("DATA of padding alone", frame(kind::DATA, flag::PADDED, 1, &[3, 0, 0, 0])),
         ("SETTINGS once more", frame(kind::SETTINGS, 0, 0, &[])),
-        (
-            "a second acknowledgement",
-            frame(kind::SETTINGS, flag::ACK, 0, &[]),
-        ),
+        ("a second acknowledgement", frame(kind::SETTINGS, flag::ACK, 0, &[])),
         ("PRIORITY", frame(kind::PRIORITY, 0, 1, &[0, 0, 0, 0, 9])),
         ("a type that nobody knows", frame(0x77, 0, 1, b"x")),
-        (
-            "an answer to no PING",
-            frame(kind::PING, flag::ACK, 0, &[0; 8]),
-        ),
+        ("an answer to no PING", frame(kind::PING, flag::ACK, 0, &[0; 8])),
         ("a stream error", update(1, 0)),
         ("a malformed request", frame(kind::HEADERS, 5, 3, &[0x83])),
     ];
@@ -77,17 +68,11 @@ fn what_a_legal_client_sends_is_none() {
         assert_eq!(glitches_of(&mut server, &measured), 0);
     }
     let stream = server.seen.streams[&1];
-    server
-        .sender()
-        .headers(stream, &mut HeaderBlock::new(&TRAILERS), true);
+    server.sender().headers(stream, &mut HeaderBlock::new(&TRAILERS), true);
     let end = frame(kind::DATA, flag::END_STREAM, 1, b"");
     assert_eq!(glitches_of(&mut server, &end), 0);
     let late = update(1, 100);
-    assert_eq!(
-        glitches_of(&mut server, &late),
-        0,
-        "credit that crossed the end"
-    );
+    assert_eq!(glitches_of(&mut server, &late), 0, "credit that crossed the end");
 }
 
 #[test]
@@ -124,12 +109,8 @@ fn each_stream_that_we_reset_is_one_and_so_is_each_frame_that_comes_for_it() {
 fn frames_on_streams_that_our_goaway_left_out_are_ignored() {
     let mut server = server();
     server.sender().goaway(ErrorCode::NO_ERROR, b"");
-    let late = [
-        request(3),
-        data(3, b"x"),
-        update(3, 1),
-        frame(kind::RST_STREAM, 0, 3, &[0, 0, 0, 8]),
-    ];
+    let late =
+        [request(3), data(3, b"x"), update(3, 1), frame(kind::RST_STREAM, 0, 3, &[0, 0, 0, 8])];
     for bytes in late {
         server.arrive(&bytes);
     }
@@ -166,16 +147,10 @@ fn what_is_held_back_is_counted_until_it_goes_or_its_stream_does() {
     let mut server = server_that_holds(&ConnectionConfig::internet(), 10_000);
     server.arrive(&update(1, 4_000));
     let sender = server.sender();
-    assert_eq!(
-        (sender.all_blocked_bytes(), sender.unblocked_bytes()),
-        (6_000, 4_000)
-    );
+    assert_eq!((sender.all_blocked_bytes(), sender.unblocked_bytes()), (6_000, 4_000));
     server.arrive(&frame(kind::RST_STREAM, 0, 1, &[0, 0, 0, 8]));
     let sender = server.sender();
-    assert_eq!(
-        (sender.all_blocked_bytes(), sender.unblocked_bytes()),
-        (0, 4_000)
-    );
+    assert_eq!((sender.all_blocked_bytes(), sender.unblocked_bytes()), (0, 4_000));
 }
 
 #[test]

@@ -16,10 +16,7 @@ struct Step<'a> {
 
 fn bytes(hex: &str) -> Vec<u8> {
     let digits: Vec<u32> = hex.chars().filter_map(|digit| digit.to_digit(16)).collect();
-    digits
-        .chunks(2)
-        .map(|pair| (pair[0] * 16 + pair[1]) as u8)
-        .collect()
+    digits.chunks(2).map(|pair| (pair[0] * 16 + pair[1]) as u8).collect()
 }
 
 fn list() -> HeaderList {
@@ -33,25 +30,18 @@ fn text(bytes: &[u8]) -> String {
 fn pairs<'a>(
     fields: impl Iterator<Item = bookend_wire::hpack::Field<'a>>,
 ) -> Vec<(String, String)> {
-    fields
-        .map(|field| (text(field.name), text(field.value)))
-        .collect()
+    fields.map(|field| (text(field.name), text(field.value))).collect()
 }
 
 fn owned(expected: Pairs<'_>) -> Vec<(String, String)> {
-    expected
-        .iter()
-        .map(|(name, value)| (name.to_string(), value.to_string()))
-        .collect()
+    expected.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect()
 }
 
 fn decode_all(table_bytes: usize, steps: &[Step<'_>]) {
     let mut decoder = Decoder::new(table_bytes);
     let mut list = list();
     for step in steps {
-        decoder
-            .decode(&bytes(step.block), &mut list)
-            .expect("a block of the RFC");
+        decoder.decode(&bytes(step.block), &mut list).expect("a block of the RFC");
         assert_eq!(pairs(list.iter()), owned(step.fields));
         assert_eq!(pairs(decoder.table_fields()), owned(step.table));
         assert_eq!(decoder.table_bytes(), step.table_bytes);
@@ -83,9 +73,7 @@ fn cut_everywhere(table_bytes: usize, steps: &[Step<'_>]) {
             let mut decoder = Decoder::new(table_bytes);
             let mut list = list();
             for step in &steps[..cut_step] {
-                decoder
-                    .decode(&bytes(step.block), &mut list)
-                    .expect("a block of the RFC");
+                decoder.decode(&bytes(step.block), &mut list).expect("a block of the RFC");
             }
             match decoder.decode(&block[..cut], &mut list) {
                 Ok(()) => {
@@ -120,19 +108,11 @@ const C_2_3: Step<'_> = Step {
     table_bytes: 0,
 };
 
-const C_2_4: Step<'_> = Step {
-    block: "82",
-    fields: &[(":method", "GET")],
-    table: &[],
-    table_bytes: 0,
-};
+const C_2_4: Step<'_> =
+    Step { block: "82", fields: &[(":method", "GET")], table: &[], table_bytes: 0 };
 
-const REQUEST_1: Pairs<'_> = &[
-    (":method", "GET"),
-    (":scheme", "http"),
-    (":path", "/"),
-    (":authority", "www.example.com"),
-];
+const REQUEST_1: Pairs<'_> =
+    &[(":method", "GET"), (":scheme", "http"), (":path", "/"), (":authority", "www.example.com")];
 const REQUEST_2: Pairs<'_> = &[
     (":method", "GET"),
     (":scheme", "http"),
@@ -155,24 +135,9 @@ fn requests<'a>(blocks: [&'a str; 3]) -> [Step<'a>; 3] {
         (":authority", "www.example.com"),
     ];
     [
-        Step {
-            block: blocks[0],
-            fields: REQUEST_1,
-            table: &TABLE[2..],
-            table_bytes: 57,
-        },
-        Step {
-            block: blocks[1],
-            fields: REQUEST_2,
-            table: &TABLE[1..],
-            table_bytes: 110,
-        },
-        Step {
-            block: blocks[2],
-            fields: REQUEST_3,
-            table: TABLE,
-            table_bytes: 164,
-        },
+        Step { block: blocks[0], fields: REQUEST_1, table: &TABLE[2..], table_bytes: 57 },
+        Step { block: blocks[1], fields: REQUEST_2, table: &TABLE[1..], table_bytes: 110 },
+        Step { block: blocks[2], fields: REQUEST_3, table: TABLE, table_bytes: 164 },
     ]
 }
 
@@ -233,24 +198,9 @@ fn responses<'a>(blocks: [&'a str; 3]) -> [Step<'a>; 3] {
         ("date", "Mon, 21 Oct 2013 20:13:22 GMT"),
     ];
     [
-        Step {
-            block: blocks[0],
-            fields: RESPONSE_1,
-            table: TABLE_1,
-            table_bytes: 222,
-        },
-        Step {
-            block: blocks[1],
-            fields: RESPONSE_2,
-            table: TABLE_2,
-            table_bytes: 222,
-        },
-        Step {
-            block: blocks[2],
-            fields: RESPONSE_3,
-            table: TABLE_3,
-            table_bytes: 215,
-        },
+        Step { block: blocks[0], fields: RESPONSE_1, table: TABLE_1, table_bytes: 222 },
+        Step { block: blocks[1], fields: RESPONSE_2, table: TABLE_2, table_bytes: 222 },
+        Step { block: blocks[2], fields: RESPONSE_3, table: TABLE_3, table_bytes: 215 },
     ]
 }
 
@@ -286,13 +236,9 @@ fn c_2_the_four_representations_are_decoded() {
 fn c_2_3_a_field_that_is_never_indexed_says_so() {
     let mut list = list();
     let mut decoder = Decoder::new(DEFAULT_TABLE_BYTES);
-    decoder
-        .decode(&bytes(C_2_3.block), &mut list)
-        .expect("a block of the RFC");
+    decoder.decode(&bytes(C_2_3.block), &mut list).expect("a block of the RFC");
     assert!(list.iter().all(|field| field.never_indexed));
-    decoder
-        .decode(&bytes(C_2_2.block), &mut list)
-        .expect("a block of the RFC");
+    decoder.decode(&bytes(C_2_2.block), &mut list).expect("a block of the RFC");
     assert!(!list.iter().any(|field| field.never_indexed));
 }
 
@@ -324,11 +270,7 @@ fn c_5_responses_without_huffman_are_decoded_with_eviction() {
 fn c_6_responses_with_huffman_are_decoded_and_encoded_with_eviction() {
     decode_all(RESPONSE_TABLE_BYTES, &responses(HUFFMAN_RESPONSES));
     // "307" takes three bytes either way. The RFC codes it, the encoder leaves it: nothing gained.
-    let encoded = [
-        HUFFMAN_RESPONSES[0],
-        PLAIN_RESPONSES[1],
-        HUFFMAN_RESPONSES[2],
-    ];
+    let encoded = [HUFFMAN_RESPONSES[0], PLAIN_RESPONSES[1], HUFFMAN_RESPONSES[2]];
     encode_all(RESPONSE_TABLE_BYTES, &responses(encoded));
     cut_everywhere(RESPONSE_TABLE_BYTES, &responses(HUFFMAN_RESPONSES));
 }

@@ -36,9 +36,7 @@ impl Dice {
     }
 
     fn bytes(&mut self, length: Range<usize>) -> Vec<u8> {
-        (0..self.within(length))
-            .map(|_| self.next() as u8)
-            .collect()
+        (0..self.within(length)).map(|_| self.next() as u8).collect()
     }
 
     fn letters(&mut self, length: Range<usize>) -> Vec<u8> {
@@ -94,9 +92,7 @@ impl Dice {
     }
 
     fn fields(&mut self) -> Vec<Pair> {
-        (0..self.within(1..20))
-            .map(|_| (self.name(), self.value()))
-            .collect()
+        (0..self.within(1..20)).map(|_| (self.name(), self.value())).collect()
     }
 
     fn indexing(&mut self) -> Indexing {
@@ -115,9 +111,7 @@ fn roomy_list() -> HeaderList {
 
 fn pairs(list: &HeaderList) -> Vec<Pair> {
     assert!(!list.overflowed());
-    list.iter()
-        .map(|field| (field.name.to_vec(), field.value.to_vec()))
-        .collect()
+    list.iter().map(|field| (field.name.to_vec(), field.value.to_vec())).collect()
 }
 
 /// An integer as RFC 7541, section 5.1 describes it, written without the code under test.
@@ -157,29 +151,20 @@ fn what_we_encode_both_decode() {
                 reference.set_max_allowed_table_size(limit);
             }
             let mut block = Vec::new();
-            let fields: Vec<(Pair, Indexing)> = dice
-                .fields()
-                .into_iter()
-                .map(|pair| (pair, dice.indexing()))
-                .collect();
+            let fields: Vec<(Pair, Indexing)> =
+                dice.fields().into_iter().map(|pair| (pair, dice.indexing())).collect();
             encoder.begin_block(&mut block);
             for ((name, value), indexing) in &fields {
                 encoder.field(name, value, *indexing, &mut block);
             }
             let sent: Vec<Pair> = fields.iter().map(|(pair, _)| pair.clone()).collect();
-            assert_eq!(
-                reference.decode(&block).expect("the reference decodes"),
-                sent
-            );
+            assert_eq!(reference.decode(&block).expect("the reference decodes"), sent);
             decoder.decode(&block, &mut list).expect("we decode");
             assert_eq!(pairs(&list), sent);
             for (field, (_, indexing)) in list.iter().zip(&fields) {
                 assert_eq!(field.never_indexed, *indexing == Indexing::Never);
             }
-            assert!(
-                decoder.table_fields().eq(encoder.table_fields()),
-                "the tables agree"
-            );
+            assert!(decoder.table_fields().eq(encoder.table_fields()), "the tables agree");
             assert_eq!(decoder.table_bytes(), encoder.table_bytes());
         }
     }
@@ -202,9 +187,7 @@ fn what_the_reference_encodes_we_decode() {
             }
             let sent = dice.fields();
             let borrowed = sent.iter().map(|(name, value)| (&name[..], &value[..]));
-            encoder
-                .encode_into(borrowed, &mut block)
-                .expect("a vector takes everything");
+            encoder.encode_into(borrowed, &mut block).expect("a vector takes everything");
             decoder.decode(&block, &mut list).expect("we decode");
             assert_eq!(pairs(&list), sent);
         }
@@ -215,11 +198,7 @@ fn what_the_reference_encodes_we_decode() {
 /// returns how many are there at most afterwards.
 fn write_any(dice: &mut Dice, entries: usize, block: &mut Vec<u8>) {
     let last_index = 61 + entries;
-    let index = if dice.one_in(2) {
-        dice.within(1..62)
-    } else {
-        dice.within(1..last_index + 1)
-    };
+    let index = if dice.one_in(2) { dice.within(1..62) } else { dice.within(1..last_index + 1) };
     let (prefix_bits, pattern) = dice.pick(&[(7, 0x80), (6, 0x40), (6, 0x40), (4, 0x10), (4, 0)]);
     if prefix_bits == 7 {
         return write_integer(index, 7, 0x80, block);
@@ -287,8 +266,5 @@ fn damaged_blocks_that_both_accept_decode_alike() {
             _ => refused += 1,
         }
     }
-    assert!(
-        accepted > 400 && refused > 400,
-        "both happen: {accepted}, {refused}"
-    );
+    assert!(accepted > 400 && refused > 400, "both happen: {accepted}, {refused}");
 }

@@ -20,39 +20,20 @@ fn a_field_is_spelled_once_and_named_by_index_from_then_on() {
     let mut encoder = Encoder::new(DEFAULT_TABLE_BYTES);
     let first = one(&mut encoder, "te", "trailers", Indexing::Incremental);
     assert_eq!(first[0], 0x40);
-    assert_eq!(
-        one(&mut encoder, "te", "trailers", Indexing::Incremental),
-        [0x80 | 62]
-    );
-    assert_eq!(
-        one(&mut encoder, "te", "trailers", Indexing::Without),
-        [0x80 | 62]
-    );
+    assert_eq!(one(&mut encoder, "te", "trailers", Indexing::Incremental), [0x80 | 62]);
+    assert_eq!(one(&mut encoder, "te", "trailers", Indexing::Without), [0x80 | 62]);
     let other_value = one(&mut encoder, "te", "x", Indexing::Incremental);
     assert_eq!(other_value, [0x40 | 62, 0x01, b'x'], "the name is known");
-    assert_eq!(
-        one(&mut encoder, "te", "trailers", Indexing::Without),
-        [0x80 | 63],
-        "older now"
-    );
+    assert_eq!(one(&mut encoder, "te", "trailers", Indexing::Without), [0x80 | 63], "older now");
 }
 
 #[test]
 fn static_fields_and_names_come_before_dynamic_ones() {
     let mut encoder = Encoder::new(DEFAULT_TABLE_BYTES);
-    assert_eq!(
-        one(&mut encoder, ":method", "POST", Indexing::Incremental),
-        [0x83]
-    );
+    assert_eq!(one(&mut encoder, ":method", "POST", Indexing::Incremental), [0x83]);
     one(&mut encoder, ":path", "/a", Indexing::Incremental);
-    assert_eq!(
-        one(&mut encoder, ":path", "/a", Indexing::Incremental),
-        [0x80 | 62]
-    );
-    assert_eq!(
-        one(&mut encoder, ":path", "0", Indexing::Without),
-        [4, 1, b'0']
-    );
+    assert_eq!(one(&mut encoder, ":path", "/a", Indexing::Incremental), [0x80 | 62]);
+    assert_eq!(one(&mut encoder, ":path", "0", Indexing::Without), [4, 1, b'0']);
 }
 
 #[test]
@@ -60,10 +41,7 @@ fn a_field_without_indexing_leaves_no_trace() {
     let mut encoder = Encoder::new(DEFAULT_TABLE_BYTES);
     let first = one(&mut encoder, "x-request", "1", Indexing::Without);
     assert_eq!(first[0], 0x00);
-    assert_eq!(
-        one(&mut encoder, "x-request", "1", Indexing::Without),
-        first
-    );
+    assert_eq!(one(&mut encoder, "x-request", "1", Indexing::Without), first);
     assert_eq!(encoder.table_bytes(), 0);
 }
 
@@ -71,16 +49,9 @@ fn a_field_without_indexing_leaves_no_trace() {
 fn a_secret_is_spelled_out_even_where_a_table_has_it() {
     let mut encoder = Encoder::new(DEFAULT_TABLE_BYTES);
     one(&mut encoder, "x-key", "1", Indexing::Incremental);
-    assert_eq!(
-        one(&mut encoder, "x-key", "1", Indexing::Never),
-        [0x1f, 62 - 15, 1, b'1']
-    );
+    assert_eq!(one(&mut encoder, "x-key", "1", Indexing::Never), [0x1f, 62 - 15, 1, b'1']);
     let status = one(&mut encoder, ":status", "204", Indexing::Never);
-    assert_eq!(
-        status,
-        [0x19, 0x82, 0x10, 0x1a],
-        "only the name by its index"
-    );
+    assert_eq!(status, [0x19, 0x82, 0x10, 0x1a], "only the name by its index");
     let unknown = one(&mut encoder, "!", "!", Indexing::Never);
     assert_eq!(unknown, [0x10, 1, b'!', 1, b'!']);
 }
@@ -89,12 +60,7 @@ fn a_secret_is_spelled_out_even_where_a_table_has_it() {
 fn a_field_larger_than_the_table_does_not_empty_it() {
     let mut encoder = Encoder::new(60);
     one(&mut encoder, "small", "1", Indexing::Incremental);
-    let large = one(
-        &mut encoder,
-        "large",
-        &"#".repeat(24),
-        Indexing::Incremental,
-    );
+    let large = one(&mut encoder, "large", &"#".repeat(24), Indexing::Incremental);
     assert_eq!(large[0], 0x00, "without indexing");
     assert_eq!(encoder.table_fields().count(), 1);
 }
@@ -104,22 +70,14 @@ fn a_small_table_is_announced_once() {
     let mut encoder = Encoder::new(10);
     assert_eq!(block(&mut encoder, &[]), [0x20 | 10]);
     assert_eq!(block(&mut encoder, &[]), []);
-    assert_eq!(
-        block(&mut Encoder::new(DEFAULT_TABLE_BYTES), &[]),
-        [],
-        "the default needs no word"
-    );
+    assert_eq!(block(&mut Encoder::new(DEFAULT_TABLE_BYTES), &[]), [], "the default needs no word");
 }
 
 #[test]
 fn the_peers_limit_counts_only_below_our_own() {
     let mut encoder = Encoder::new(DEFAULT_TABLE_BYTES);
     encoder.set_peer_limit(65_536);
-    assert_eq!(
-        block(&mut encoder, &[]),
-        [],
-        "we want no more than the default"
-    );
+    assert_eq!(block(&mut encoder, &[]), [], "we want no more than the default");
     encoder.set_peer_limit(20);
     assert_eq!(block(&mut encoder, &[]), [0x20 | 20]);
     let mut ambitious = Encoder::new(65_536);
@@ -140,11 +98,7 @@ fn of_several_limits_the_lowest_and_the_last_are_told() {
 
     encoder.set_peer_limit(0);
     encoder.set_peer_limit(30);
-    assert_eq!(
-        block(&mut encoder, &[]),
-        [0x20, 0x20 | 30],
-        "even back at the old size"
-    );
+    assert_eq!(block(&mut encoder, &[]), [0x20, 0x20 | 30], "even back at the old size");
 }
 
 #[test]
@@ -164,11 +118,7 @@ fn a_copied_block_means_the_same_while_the_generation_stays() {
     let mut list = HeaderList::new(1000, 10);
     for copied in [&first, &second, &second, &second] {
         decoder.decode(copied, &mut list).expect("in order");
-        assert!(
-            list.iter()
-                .map(|field| field.value)
-                .eq([&b"POST"[..], b"trailers", b"17"])
-        );
+        assert!(list.iter().map(|field| field.value).eq([&b"POST"[..], b"trailers", b"17"]));
     }
 }
 

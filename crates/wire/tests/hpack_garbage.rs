@@ -26,9 +26,7 @@ impl Garbage {
     }
 
     fn bytes(&mut self, most: usize) -> Vec<u8> {
-        (0..self.below(most + 1))
-            .map(|_| self.next() as u8)
-            .collect()
+        (0..self.below(most + 1)).map(|_| self.next() as u8).collect()
     }
 
     /// Representations whose first bytes and lengths make sense, with anything inside.
@@ -68,9 +66,7 @@ impl Garbage {
 
     /// One byte a field, many of them the newest in the table.
     fn repetitive(&mut self) -> Vec<u8> {
-        (0..self.below(200))
-            .map(|_| 0x80 | [1 + self.below(61) as u8, 62][self.below(2)])
-            .collect()
+        (0..self.below(200)).map(|_| 0x80 | [1 + self.below(61) as u8, 62][self.below(2)]).collect()
     }
 
     fn block(&mut self) -> Vec<u8> {
@@ -84,21 +80,12 @@ impl Garbage {
 }
 
 fn check_bounds(decoder: &Decoder, list: &HeaderList) {
-    let stored: usize = list
-        .iter()
-        .map(|field| field.name.len() + field.value.len() + 32)
-        .sum();
+    let stored: usize = list.iter().map(|field| field.name.len() + field.value.len() + 32).sum();
     assert!(stored <= LIST_BYTES && list.len() <= LIST_FIELDS);
     assert!(list.overflowed() || stored == list.size_bytes());
-    assert!(
-        list.allocated_bytes() <= ARENA_BYTES,
-        "{}",
-        list.allocated_bytes()
-    );
-    let entries: usize = decoder
-        .table_fields()
-        .map(|field| field.name.len() + field.value.len() + 32)
-        .sum();
+    assert!(list.allocated_bytes() <= ARENA_BYTES, "{}", list.allocated_bytes());
+    let entries: usize =
+        decoder.table_fields().map(|field| field.name.len() + field.value.len() + 32).sum();
     assert!(entries == decoder.table_bytes() && entries <= TABLE_BYTES);
 }
 
@@ -121,14 +108,8 @@ fn garbage_is_answered_within_bounds() {
             decoder = Decoder::new(TABLE_BYTES);
         }
     }
-    assert!(
-        accepted > ROUNDS / 10 && refused > ROUNDS / 10,
-        "{accepted} {refused}"
-    );
-    assert!(
-        overflowed > 500 && unfolded > 500,
-        "{overflowed} {unfolded}"
-    );
+    assert!(accepted > ROUNDS / 10 && refused > ROUNDS / 10, "{accepted} {refused}");
+    assert!(overflowed > 500 && unfolded > 500, "{overflowed} {unfolded}");
 }
 
 #[test]
@@ -139,9 +120,7 @@ fn long_strings_that_fit_nowhere_are_counted_without_being_kept() {
     for (first, byte) in [(0x7f, b'v'), (0xff, 0)] {
         let length = [first, 0xa1, 0x1e];
         let block = [&[0x40, 1, b'n'][..], &length, &[byte; 4000]].concat();
-        decoder
-            .decode(&block, &mut list)
-            .expect("less than four times the limit");
+        decoder.decode(&block, &mut list).expect("less than four times the limit");
         assert!(list.overflowed() && list.is_empty());
         check_bounds(&decoder, &list);
     }

@@ -94,11 +94,7 @@ fn broken_rules_of_bodies_end_the_connection_with_the_code_of_the_rfc() {
     assert_ended_by(&[
         ("DATA on stream 0", data(0, 0, b"x"), PROTOCOL),
         ("DATA on an idle stream", data(0, 5, b"x"), PROTOCOL),
-        (
-            "more padding than frame",
-            data(flag::PADDED, 1, &[9, 0]),
-            PROTOCOL,
-        ),
+        ("more padding than frame", data(flag::PADDED, 1, &[9, 0]), PROTOCOL),
         ("padding of nothing", data(flag::PADDED, 1, &[]), SIZE),
         ("a huge frame", huge, SIZE),
     ]);
@@ -118,11 +114,7 @@ fn broken_rules_of_heads_end_the_connection_with_the_code_of_the_rfc() {
         ("CONTINUATION alone", more(4, &[]), PROTOCOL),
         ("a block that is broken off", broken_off, PROTOCOL),
         ("a push", push, PROTOCOL),
-        (
-            "a broken block",
-            heads(4, 3, &[0xff; 9]),
-            ErrorCode::COMPRESSION_ERROR,
-        ),
+        ("a broken block", heads(4, 3, &[0xff; 9]), ErrorCode::COMPRESSION_ERROR),
         ("an endless block", flood, ErrorCode::ENHANCE_YOUR_CALM),
     ]);
 }
@@ -146,16 +138,8 @@ fn broken_rules_of_control_frames_end_the_connection_with_the_code_of_the_rfc() 
         ("GOAWAY cut", goaway(0, 7), SIZE),
         ("WINDOW_UPDATE cut", update(0, &[0; 3]), SIZE),
         ("WINDOW_UPDATE by nothing", update(0, &[0; 4]), PROTOCOL),
-        (
-            "a window past 2^31-1",
-            overflow,
-            ErrorCode::FLOW_CONTROL_ERROR,
-        ),
-        (
-            "WINDOW_UPDATE on an idle stream",
-            update(7, &[0, 0, 0, 1]),
-            PROTOCOL,
-        ),
+        ("a window past 2^31-1", overflow, ErrorCode::FLOW_CONTROL_ERROR),
+        ("WINDOW_UPDATE on an idle stream", update(7, &[0, 0, 0, 1]), PROTOCOL),
         ("RST_STREAM on stream 0", reset(0, 4), PROTOCOL),
         ("RST_STREAM on an idle stream", reset(7, 4), PROTOCOL),
         ("RST_STREAM cut", reset(1, 3), SIZE),
@@ -170,18 +154,8 @@ fn broken_rules_of_a_stream_end_it_alone() {
     let malformed = |block: &[u8]| frame(kind::HEADERS, 5, 3, block);
     let cases: &[(&str, u32, Vec<u8>, ErrorCode)] = &[
         ("WINDOW_UPDATE by nothing", 1, update([0; 4]), protocol),
-        (
-            "a window past 2^31-1",
-            1,
-            update([0x7f, 255, 255, 255]),
-            ErrorCode::FLOW_CONTROL_ERROR,
-        ),
-        (
-            "a second head without END_STREAM",
-            1,
-            request(1, false),
-            protocol,
-        ),
+        ("a window past 2^31-1", 1, update([0x7f, 255, 255, 255]), ErrorCode::FLOW_CONTROL_ERROR),
+        ("a second head without END_STREAM", 1, request(1, false), protocol),
         (
             "a stream that depends on itself",
             1,
@@ -194,18 +168,8 @@ fn broken_rules_of_a_stream_end_it_alone() {
             frame(kind::PRIORITY, 0, 1, &[0; 4]),
             ErrorCode::FRAME_SIZE_ERROR,
         ),
-        (
-            "a request without a path",
-            3,
-            malformed(&[0x83, 0x86]),
-            protocol,
-        ),
-        (
-            "an upper-case name",
-            3,
-            malformed(&[0x83, 0x86, 0x84, 0, 1, b'A', 1, b'b']),
-            protocol,
-        ),
+        ("a request without a path", 3, malformed(&[0x83, 0x86]), protocol),
+        ("an upper-case name", 3, malformed(&[0x83, 0x86, 0x84, 0, 1, b'A', 1, b'b']), protocol),
         ("a response as a request", 3, malformed(&[0x88]), protocol),
         ("pseudo-headers in trailers", 1, request(1, true), protocol),
     ];
@@ -222,9 +186,7 @@ fn what_comes_behind_the_end_of_a_stream_is_told_as_closed() {
     let mut server = server();
     server.arrive(&ended);
     let stream = server.seen.streams[&1];
-    server
-        .sender()
-        .headers(stream, &mut HeaderBlock::new(&pair::TRAILERS), true);
+    server.sender().headers(stream, &mut HeaderBlock::new(&pair::TRAILERS), true);
     server.arrive(&frame(kind::DATA, 0, 1, b"y"));
     assert_eq!(server.error.unwrap().code, ErrorCode::STREAM_CLOSED);
 }
@@ -273,11 +235,7 @@ fn content_length_is_kept_to_the_byte() {
     let sent = |length, bytes: &[u8]| [with_length(length), body(bytes)].concat();
     assert_eq!(reset_by(3, &sent(3, b"abc")), None);
     for wrong in [&b"ab"[..], b"abcd", b""] {
-        assert_eq!(
-            reset_by(3, &sent(3, wrong)),
-            Some(ErrorCode::PROTOCOL_ERROR),
-            "{wrong:?}"
-        );
+        assert_eq!(reset_by(3, &sent(3, wrong)), Some(ErrorCode::PROTOCOL_ERROR), "{wrong:?}");
     }
 }
 
@@ -288,20 +246,12 @@ fn a_wrong_preface_is_told_at_its_first_wrong_byte() {
         let mut wrong = PREFACE[..=at].to_vec();
         wrong[at] ^= 0x20;
         server.arrive(&wrong);
-        assert_eq!(
-            server.error.unwrap().code,
-            ErrorCode::PROTOCOL_ERROR,
-            "byte {at}"
-        );
+        assert_eq!(server.error.unwrap().code, ErrorCode::PROTOCOL_ERROR, "byte {at}");
     }
     let mut server = End::new(Side::Server, &ConnectionConfig::trusted());
     server.arrive(PREFACE);
     server.arrive(&frame(kind::PING, 0, 0, &[0; 8]));
-    assert_eq!(
-        server.error.unwrap().code,
-        ErrorCode::PROTOCOL_ERROR,
-        "SETTINGS come first"
-    );
+    assert_eq!(server.error.unwrap().code, ErrorCode::PROTOCOL_ERROR, "SETTINGS come first");
 }
 
 #[test]
@@ -315,13 +265,6 @@ fn an_oversized_header_list_costs_its_stream_and_no_memory() {
     pair.drive();
     let code = ErrorCode::ENHANCE_YOUR_CALM;
     let events = pair.client.events();
-    assert!(
-        events.contains(&Event::Reset {
-            id: 1,
-            code,
-            by: Initiator::Peer
-        }),
-        "{events:?}"
-    );
+    assert!(events.contains(&Event::Reset { id: 1, code, by: Initiator::Peer }), "{events:?}");
     assert_eq!(pair.server.error, None);
 }

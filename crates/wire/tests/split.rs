@@ -12,16 +12,9 @@ fn client_bytes() -> Vec<u8> {
     let mut bytes = client.take_output();
     client.arrive(&frame(kind::SETTINGS, 0, 0, &[]));
     let mut head = HeaderBlock::new(&REQUEST);
-    let extra = [ExtraField {
-        name: b"trace-bin",
-        value: b"AAEC",
-        indexing: Indexing::Never,
-    }];
+    let extra = [ExtraField { name: b"trace-bin", value: b"AAEC", indexing: Indexing::Never }];
     client.sender().request(&mut head, &[], b"first").unwrap();
-    client
-        .sender()
-        .request(&mut head, &extra, b"second")
-        .unwrap();
+    client.sender().request(&mut head, &extra, b"second").unwrap();
     let stream = client.sender().open().unwrap();
     client.sender().headers(stream, &mut head, false);
     client.sender().data(stream, &[7; 20_000], false);
@@ -47,13 +40,9 @@ fn server_bytes() -> Vec<u8> {
     for id in [1, 3] {
         let stream = server.seen.streams[&id];
         let encode = |output: &mut Vec<u8>| output.extend_from_slice(&[id as u8; 17_000]);
-        server
-            .sender()
-            .reply(stream, &mut head, &mut trailers, encode);
+        server.sender().reply(stream, &mut head, &mut trailers, encode);
     }
-    server
-        .sender()
-        .goaway(ErrorCode::ENHANCE_YOUR_CALM, b"enough");
+    server.sender().goaway(ErrorCode::ENHANCE_YOUR_CALM, b"enough");
     server.take_output()
 }
 
@@ -115,16 +104,7 @@ fn padding_is_taken_off_and_its_bytes_are_given_back() {
     pair.drive();
     pair.server.events();
     let payload = [&[3][..], b"data", &[0; 3]].concat();
-    pair.server.arrive(&frame(
-        kind::DATA,
-        flag::PADDED | flag::END_STREAM,
-        1,
-        &payload,
-    ));
-    let data = Event::Data {
-        id: 1,
-        bytes: b"data".to_vec(),
-        end_stream: true,
-    };
+    pair.server.arrive(&frame(kind::DATA, flag::PADDED | flag::END_STREAM, 1, &payload));
+    let data = Event::Data { id: 1, bytes: b"data".to_vec(), end_stream: true };
     assert_eq!(pair.server.events(), [data]);
 }

@@ -34,53 +34,28 @@ fn greetings_are_exchanged_and_acknowledged() {
 #[test]
 fn a_unary_call_goes_there_and_back_and_leaves_nothing_behind() {
     let mut pair = trusted_pair();
-    let stream = pair
-        .client
-        .sender()
-        .request(&mut HeaderBlock::new(&REQUEST), &[], b"ping")
-        .unwrap();
+    let stream =
+        pair.client.sender().request(&mut HeaderBlock::new(&REQUEST), &[], b"ping").unwrap();
     pair.drive();
     let heard = pair.server.events();
-    assert!(
-        matches!(&heard[0], Event::Headers { id: 1, fields, end_stream: false }
-        if fields.len() == REQUEST.len() && fields[2].1 == "/helloworld.Greeter/SayHello")
-    );
+    assert!(matches!(&heard[0], Event::Headers { id: 1, fields, end_stream: false }
+        if fields.len() == REQUEST.len() && fields[2].1 == "/helloworld.Greeter/SayHello"));
     let body = b"\0\0\0\0\x04ping".to_vec();
-    assert_eq!(
-        heard[1],
-        Event::Data {
-            id: 1,
-            bytes: body,
-            end_stream: true
-        }
-    );
+    assert_eq!(heard[1], Event::Data { id: 1, bytes: body, end_stream: true });
 
     let there = pair.server.seen.streams[&1];
     let (mut head, mut trailers) = (HeaderBlock::new(&RESPONSE), HeaderBlock::new(&TRAILERS));
     let encode = |output: &mut Vec<u8>| output.extend_from_slice(b"pong");
-    pair.server
-        .sender()
-        .reply(there, &mut head, &mut trailers, encode);
+    pair.server.sender().reply(there, &mut head, &mut trailers, encode);
     assert!(!pair.server.sender().is_open(there));
     pair.drive();
     let answered = pair.client.events();
-    assert!(matches!(
-        &answered[0],
-        Event::Headers {
-            end_stream: false,
-            ..
-        }
-    ));
+    assert!(matches!(&answered[0], Event::Headers { end_stream: false, .. }));
     assert!(matches!(&answered[1], Event::Data { bytes, .. } if bytes == b"\0\0\0\0\x04pong"));
-    assert!(
-        matches!(&answered[2], Event::Headers { fields, end_stream: true, .. }
-        if fields == &[("grpc-status".into(), "0".into())])
-    );
+    assert!(matches!(&answered[2], Event::Headers { fields, end_stream: true, .. }
+        if fields == &[("grpc-status".into(), "0".into())]));
     assert!(!pair.client.sender().is_open(stream));
-    assert_eq!(
-        pair.client.sender().live_streams() + pair.server.sender().live_streams(),
-        0
-    );
+    assert_eq!(pair.client.sender().live_streams() + pair.server.sender().live_streams(), 0);
 }
 
 #[test]
@@ -114,30 +89,15 @@ fn a_request_made_again_is_the_same_but_for_its_stream() {
         lengths.push(pair.client.sender().output.len());
         pair.drive();
     }
-    assert_eq!(
-        pair.client.sender().prepared_request(&mut request),
-        Err(CannotOpen::Concurrency)
-    );
-    assert!(
-        lengths[1..].windows(2).all(|pair| pair[0] == pair[1]),
-        "{lengths:?}"
-    );
+    assert_eq!(pair.client.sender().prepared_request(&mut request), Err(CannotOpen::Concurrency));
+    assert!(lengths[1..].windows(2).all(|pair| pair[0] == pair[1]), "{lengths:?}");
     let events = pair.server.events();
     for (call, told) in events.chunks(2).enumerate() {
         let id = 2 * call as u32 + 1;
         let body = b"\0\0\0\0\x04ping".to_vec();
-        assert!(
-            matches!(&told[0], Event::Headers { id: of, fields, end_stream: false }
-            if *of == id && fields.len() == REQUEST.len())
-        );
-        assert_eq!(
-            told[1],
-            Event::Data {
-                id,
-                bytes: body,
-                end_stream: true
-            }
-        );
+        assert!(matches!(&told[0], Event::Headers { id: of, fields, end_stream: false }
+            if *of == id && fields.len() == REQUEST.len()));
+        assert_eq!(told[1], Event::Data { id, bytes: body, end_stream: true });
     }
     assert_eq!(events.len(), 40);
 }
@@ -148,15 +108,8 @@ fn fields_that_vary_are_never_indexed_and_leave_the_table_alone() {
     let mut head = HeaderBlock::new(&REQUEST);
     for call in 0..5_u8 {
         let value = [b'a' + call];
-        let extra = [ExtraField {
-            name: b"trace",
-            value: &value,
-            indexing: Indexing::Never,
-        }];
-        pair.client
-            .sender()
-            .request(&mut head, &extra, b"")
-            .unwrap();
+        let extra = [ExtraField { name: b"trace", value: &value, indexing: Indexing::Never }];
+        pair.client.sender().request(&mut head, &extra, b"").unwrap();
         let last = pair.client.sender().output.len();
         assert!(call < 2 || last < 60, "the constant part stays short");
         pair.drive();
@@ -182,9 +135,7 @@ fn a_stream_that_is_read_slowly_keeps_its_own_window_shut_and_not_that_of_all() 
     let there = pair.server.seen.streams[&stream.id];
     let answer = |output: &mut Vec<u8>| output.resize(output.len() + 200_000, 7);
     let (mut head, mut trailers) = (HeaderBlock::new(&RESPONSE), HeaderBlock::new(&TRAILERS));
-    pair.server
-        .sender()
-        .reply(there, &mut head, &mut trailers, answer);
+    pair.server.sender().reply(there, &mut head, &mut trailers, answer);
     pair.drive();
     assert_eq!(pair.client.body_of(stream.id).len(), 65_535);
 
@@ -198,11 +149,7 @@ fn a_stream_that_is_read_slowly_keeps_its_own_window_shut_and_not_that_of_all() 
     // More than what has come is not given back: it is counted once, whoever asks.
     pair.client.sender().release_connection_of(stream, 65_535);
     pair.client.sender().release_connection_of(stream, 1 << 30);
-    assert_eq!(
-        updated(&mut pair),
-        [],
-        "65,535 bytes are little of a gigabyte"
-    );
+    assert_eq!(updated(&mut pair), [], "65,535 bytes are little of a gigabyte");
     assert_eq!(pair.client.body_of(stream.id).len(), 65_535);
     pair.client.sender().release_stream(stream, 65_535);
     assert_eq!(updated(&mut pair), [stream.id]);
@@ -216,32 +163,14 @@ fn a_large_body_passes_through_tiny_windows() {
         let mut pair = Pair::greeted(&ConnectionConfig::trusted(), &server);
         pair.piece_bytes = 1_000;
         let message: Vec<u8> = (0..40_000_u32).map(|at| at as u8).collect();
-        pair.client
-            .sender()
-            .request(&mut HeaderBlock::new(&REQUEST), &[], &message)
-            .unwrap();
+        pair.client.sender().request(&mut HeaderBlock::new(&REQUEST), &[], &message).unwrap();
         pair.drive();
         let body = pair.server.body_of(1);
         assert_eq!(body.len(), message.len() + 5, "window of {window_bytes}");
         assert_eq!(body[5..], message);
         assert!(pair.client.events().contains(&Event::Drained { id: 1 }) || window_bytes > 40_005);
-        let ended = |event: &Event| {
-            matches!(
-                event,
-                Event::Data {
-                    end_stream: true,
-                    ..
-                }
-            )
-        };
-        assert_eq!(
-            pair.server
-                .events()
-                .iter()
-                .filter(|event| ended(event))
-                .count(),
-            1
-        );
+        let ended = |event: &Event| matches!(event, Event::Data { end_stream: true, .. });
+        assert_eq!(pair.server.events().iter().filter(|event| ended(event)).count(), 1);
     }
 }
 
@@ -253,10 +182,7 @@ fn a_small_message_waits_for_the_connections_window_rather_than_being_torn() {
     pair.server.seen.keeps_bodies = true;
     let mut head = HeaderBlock::new(&REQUEST);
     for _ in 0..7 {
-        pair.client
-            .sender()
-            .request(&mut head, &[], &[1; 9_995])
-            .unwrap();
+        pair.client.sender().request(&mut head, &[], &[1; 9_995]).unwrap();
     }
     pair.drive();
     let pieces = |pair: &Pair| {
@@ -279,11 +205,8 @@ fn a_body_that_is_not_consumed_stops_its_sender_and_goes_on_when_it_is() {
     let server = config_with(|config| config.settings.initial_window_bytes = 1_000);
     let mut pair = Pair::greeted(&ConnectionConfig::trusted(), &server);
     pair.server.seen.keeps_bodies = true;
-    let stream = pair
-        .client
-        .sender()
-        .request(&mut HeaderBlock::new(&REQUEST), &[], &[7; 2_995])
-        .unwrap();
+    let stream =
+        pair.client.sender().request(&mut HeaderBlock::new(&REQUEST), &[], &[7; 2_995]).unwrap();
     pair.drive();
     assert_eq!(pair.server.body_of(1).len(), 1_000);
     assert_eq!(pair.client.sender().blocked_bytes(stream), 2_000);
@@ -300,24 +223,17 @@ fn a_body_that_is_not_consumed_stops_its_sender_and_goes_on_when_it_is() {
 fn trailers_wait_behind_a_body_that_is_held_back() {
     let client = config_with(|config| config.settings.initial_window_bytes = 10);
     let mut pair = Pair::greeted(&client, &ConnectionConfig::trusted());
-    pair.client
-        .sender()
-        .request(&mut HeaderBlock::new(&REQUEST), &[], b"")
-        .unwrap();
+    pair.client.sender().request(&mut HeaderBlock::new(&REQUEST), &[], b"").unwrap();
     pair.drive();
     let there = pair.server.seen.streams[&1];
     let (mut head, mut trailers) = (HeaderBlock::new(&RESPONSE), HeaderBlock::new(&TRAILERS));
     let encode = |output: &mut Vec<u8>| output.extend_from_slice(&[1; 95]);
-    pair.server
-        .sender()
-        .reply(there, &mut head, &mut trailers, encode);
+    pair.server.sender().reply(there, &mut head, &mut trailers, encode);
     pair.drive();
     assert_eq!(pair.client.body_of(1).len(), 100);
     let events = pair.client.events();
-    assert!(
-        matches!(events.last(), Some(Event::Headers { fields, end_stream: true, .. })
-        if fields[0].0 == "grpc-status")
-    );
+    assert!(matches!(events.last(), Some(Event::Headers { fields, end_stream: true, .. })
+        if fields[0].0 == "grpc-status"));
     assert_eq!(pair.server.sender().live_streams(), 0);
 }
 
@@ -328,10 +244,7 @@ fn no_frame_is_larger_than_the_peer_allows_and_long_headers_are_continued() {
     let long = vec![b'~'; 9_000];
     head.push(b"long", &long);
     head.push(b"longer", &[b'^'; 9_000]);
-    pair.client
-        .sender()
-        .request(&mut head, &[], &[0; 50_000])
-        .unwrap();
+    pair.client.sender().request(&mut head, &[], &[0; 50_000]).unwrap();
     let written = pair.client.take_output();
     let sent = frames(&written);
     assert!(sent.iter().all(|(header, _)| header.length <= 16_384));
@@ -353,18 +266,13 @@ fn a_client_keeps_to_the_servers_limit_of_streams() {
     assert_eq!(refused, Err(CannotOpen::Concurrency));
     pair.drive();
     let there = pair.server.seen.streams[&3];
-    pair.server
-        .sender()
-        .headers(there, &mut HeaderBlock::new(&TRAILERS_ONLY), true);
+    pair.server.sender().headers(there, &mut HeaderBlock::new(&TRAILERS_ONLY), true);
     pair.drive();
     assert!(pair.client.sender().request(&mut head, &[], b"").is_ok());
 }
 
-const TRAILERS_ONLY: [(&[u8], &[u8]); 3] = [
-    (b":status", b"200"),
-    (b"content-type", b"application/grpc"),
-    (b"grpc-status", b"12"),
-];
+const TRAILERS_ONLY: [(&[u8], &[u8]); 3] =
+    [(b":status", b"200"), (b"content-type", b"application/grpc"), (b"grpc-status", b"12")];
 
 #[test]
 fn a_server_refuses_what_is_above_its_limit_even_before_the_client_knows_it() {
@@ -382,19 +290,12 @@ fn a_server_refuses_what_is_above_its_limit_even_before_the_client_knows_it() {
         .filter(|event| matches!(event, Event::Reset { .. }))
         .collect();
     let code = ErrorCode::REFUSED_STREAM;
-    let expected: Vec<_> = [5, 7, 9]
-        .map(|id| Event::Reset {
-            id,
-            code,
-            by: Initiator::Peer,
-        })
-        .into();
+    let expected: Vec<_> =
+        [5, 7, 9].map(|id| Event::Reset { id, code, by: Initiator::Peer }).into();
     assert_eq!(refused, expected);
     // The table is right for those that follow.
     let there = pair.server.seen.streams[&1];
-    pair.server
-        .sender()
-        .headers(there, &mut HeaderBlock::new(&TRAILERS_ONLY), true);
+    pair.server.sender().headers(there, &mut HeaderBlock::new(&TRAILERS_ONLY), true);
     pair.drive();
     pair.client.sender().request(&mut head, &[], b"").unwrap();
     pair.drive();
@@ -415,26 +316,9 @@ fn when_the_ids_are_used_up_a_new_connection_is_asked_for() {
     let client = config_with(|config| config.first_stream_id = (1 << 31) - 3);
     let mut pair = Pair::greeted(&client, &ConnectionConfig::trusted());
     let mut head = HeaderBlock::new(&REQUEST);
-    assert_eq!(
-        pair.client
-            .sender()
-            .request(&mut head, &[], b"")
-            .unwrap()
-            .id,
-        (1 << 31) - 3
-    );
-    assert_eq!(
-        pair.client
-            .sender()
-            .request(&mut head, &[], b"")
-            .unwrap()
-            .id,
-        (1 << 31) - 1
-    );
-    assert_eq!(
-        pair.client.sender().request(&mut head, &[], b""),
-        Err(CannotOpen::IdsUsedUp)
-    );
+    assert_eq!(pair.client.sender().request(&mut head, &[], b"").unwrap().id, (1 << 31) - 3);
+    assert_eq!(pair.client.sender().request(&mut head, &[], b"").unwrap().id, (1 << 31) - 1);
+    assert_eq!(pair.client.sender().request(&mut head, &[], b""), Err(CannotOpen::IdsUsedUp));
     pair.drive();
     assert_eq!(pair.server.sender().live_streams(), 2);
     assert_eq!(pair.server.error, None);
@@ -450,34 +334,16 @@ fn goaway_spares_the_streams_it_names_and_gives_back_the_others() {
     pair.client.sender().request(&mut head, &[], b"").unwrap();
     pair.drive();
     let events = pair.client.events();
-    let refused = Event::Reset {
-        id: 3,
-        code: ErrorCode::REFUSED_STREAM,
-        by: Initiator::PeerGoAway,
-    };
-    let goaway = Event::Goaway {
-        last_stream_id: 1,
-        code: ErrorCode::NO_ERROR,
-        debug: "bye".into(),
-    };
+    let refused =
+        Event::Reset { id: 3, code: ErrorCode::REFUSED_STREAM, by: Initiator::PeerGoAway };
+    let goaway =
+        Event::Goaway { last_stream_id: 1, code: ErrorCode::NO_ERROR, debug: "bye".into() };
     assert_eq!(events, [refused, goaway]);
-    assert_eq!(
-        pair.client.sender().request(&mut head, &[], b""),
-        Err(CannotOpen::GoingAway)
-    );
+    assert_eq!(pair.client.sender().request(&mut head, &[], b""), Err(CannotOpen::GoingAway));
     let there = pair.server.seen.streams[&1];
-    pair.server
-        .sender()
-        .headers(there, &mut HeaderBlock::new(&TRAILERS_ONLY), true);
+    pair.server.sender().headers(there, &mut HeaderBlock::new(&TRAILERS_ONLY), true);
     pair.drive();
-    assert!(matches!(
-        pair.client.events()[..],
-        [Event::Headers {
-            id: 1,
-            end_stream: true,
-            ..
-        }]
-    ));
+    assert!(matches!(pair.client.events()[..], [Event::Headers { id: 1, end_stream: true, .. }]));
 }
 
 #[test]
@@ -494,21 +360,14 @@ fn a_notice_stops_the_client_and_spares_what_was_on_its_way() {
         debug: "bye".into(),
     };
     assert_eq!(pair.client.events(), [notice]);
-    assert_eq!(
-        pair.client.sender().request(&mut head, &[], b""),
-        Err(CannotOpen::GoingAway)
-    );
+    assert_eq!(pair.client.sender().request(&mut head, &[], b""), Err(CannotOpen::GoingAway));
     assert!(pair.server.events().contains(&Event::Pong(*b"farewell")));
     pair.server.sender().goaway(ErrorCode::NO_ERROR, b"bye");
     let there = pair.server.seen.streams[&crossing.id];
-    pair.server
-        .sender()
-        .headers(there, &mut HeaderBlock::new(&TRAILERS_ONLY), true);
+    pair.server.sender().headers(there, &mut HeaderBlock::new(&TRAILERS_ONLY), true);
     pair.drive();
-    let [
-        Event::Goaway { last_stream_id, .. },
-        Event::Headers { id, .. },
-    ] = &pair.client.events()[..]
+    let [Event::Goaway { last_stream_id, .. }, Event::Headers { id, .. }] =
+        &pair.client.events()[..]
     else {
         panic!("the second goodbye, and then the answer");
     };
@@ -521,32 +380,21 @@ fn a_notice_stops_the_client_and_spares_what_was_on_its_way() {
 #[test]
 fn a_reset_ends_a_stream_on_both_sides_and_late_frames_do_no_harm() {
     let mut pair = trusted_pair();
-    let stream = pair
-        .client
-        .sender()
-        .request(&mut HeaderBlock::new(&REQUEST), &[], b"")
-        .unwrap();
+    let stream = pair.client.sender().request(&mut HeaderBlock::new(&REQUEST), &[], b"").unwrap();
     pair.drive();
     let there = pair.server.seen.streams[&1];
     let (mut head, mut trailers) = (HeaderBlock::new(&RESPONSE), HeaderBlock::new(&TRAILERS));
-    pair.server
-        .sender()
-        .reply(there, &mut head, &mut trailers, |_| {});
+    pair.server.sender().reply(there, &mut head, &mut trailers, |_| {});
     pair.client.sender().reset(stream, ErrorCode::CANCEL);
     pair.drive();
     assert_eq!(pair.client.events(), []);
     assert_eq!(pair.client.error, None);
     assert_eq!(pair.server.error, None);
     // The block that was ignored still counted for the table.
-    pair.client
-        .sender()
-        .request(&mut HeaderBlock::new(&REQUEST), &[], b"")
-        .unwrap();
+    pair.client.sender().request(&mut HeaderBlock::new(&REQUEST), &[], b"").unwrap();
     pair.drive();
     let there = pair.server.seen.streams[&3];
-    pair.server
-        .sender()
-        .reply(there, &mut head, &mut trailers, |_| {});
+    pair.server.sender().reply(there, &mut head, &mut trailers, |_| {});
     pair.drive();
     let answered = pair.client.events();
     assert!(matches!(&answered[0], Event::Headers { fields, .. } if fields[0].1 == "200"));

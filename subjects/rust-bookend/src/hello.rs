@@ -28,9 +28,7 @@ impl HelloService for Hello {
         let question = CountRequest { name: name.clone() };
         let call = UnaryCall::new(COUNT, question.encode_to_vec());
         self.backend.call(call, move |answer| {
-            let counted = answer
-                .into_single_message()
-                .and_then(|message| count(&message));
+            let counted = answer.into_single_message().and_then(|message| count(&message));
             let message = counted.map(|count| format!("Hello {name} Greeting number {count}."));
             ANSWERED.fetch_add(1, Ordering::Relaxed);
             responder.send(message.map(|message| HelloReply { message }));

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::{env, error::Error, fmt, io, net::Ipv4Addr, process::ExitCode, thread, time::Duration};
 
 use bookend_server::tls::{ConfigError, Identity, ServerConfig};
-use bookend_server::{ServerBuilder, Io, Limits, Server, ServerStatistics, io::UringRefusal};
+use bookend_server::{Io, Limits, Server, ServerBuilder, ServerStatistics, io::UringRefusal};
 
 use greeters::{ComplexGreeterServer, Greeter, GreeterServer};
 use hello::Hello;
@@ -70,9 +70,7 @@ fn greeters() -> ServerBuilder {
 fn hello() -> Result<ServerBuilder, Box<dyn Error>> {
     // Where the published comparison has its backend.
     let hello = Hello::new(&variable("BOOKEND_BACKEND", "127.0.0.1:9999"))?;
-    Ok(Server::builder()
-        .add_service(HelloServiceServer::new(hello))
-        .reflection())
+    Ok(Server::builder().add_service(HelloServiceServer::new(hello)).reflection())
 }
 
 fn persistence(delay_ms: u64) -> io::Result<ServerBuilder> {

@@ -68,10 +68,7 @@ impl Queue {
         loop {
             waiting = match waiting.front() {
                 Some((first, _)) => return *first,
-                None => self
-                    .not_empty
-                    .wait(waiting)
-                    .unwrap_or_else(PoisonError::into_inner),
+                None => self.not_empty.wait(waiting).unwrap_or_else(PoisonError::into_inner),
             };
         }
     }

@@ -64,8 +64,7 @@ pub fn run(settings: &Settings) -> Result<(), Box<dyn Error>> {
         not_supported("more in flight than the sockets' buffers hold");
     }
     let mut run = Run::new(settings, requests)?;
-    run.drive()
-        .map_err(|error| format!("{}: {error}", settings.target))?;
+    run.drive().map_err(|error| format!("{}: {error}", settings.target))?;
     run.print();
     Ok(())
 }
@@ -78,11 +77,7 @@ impl<'a> Run<'a> {
             settings,
             address,
             poll: epoll::create(epoll::CreateFlags::CLOEXEC)?,
-            last_id: if settings.connection_per_call {
-                1
-            } else {
-                LAST_STREAM_ID
-            },
+            last_id: if settings.connection_per_call { 1 } else { LAST_STREAM_ID },
             requests,
             buffer: frames::read_buffer(),
             began: Instant::now(),
@@ -120,10 +115,7 @@ impl<'a> Run<'a> {
         loop {
             events.clear();
             epoll::wait(&self.poll, spare_capacity(&mut events), None)?;
-            for index in events
-                .iter()
-                .map(|event: &epoll::Event| event.data.u64() as usize)
-            {
+            for index in events.iter().map(|event: &epoll::Event| event.data.u64() as usize) {
                 if self.turn(index, &mut callers[index])? {
                     return Ok(());
                 }
@@ -138,25 +130,18 @@ impl<'a> Run<'a> {
             epoll::add(&self.poll, &stream, data, epoll::EventFlags::IN)?;
         }
         let link = Link::new(stream, b"", PREFACE)?;
-        Ok(Caller {
-            link,
-            next_id: 1,
-            owed,
-            written: VecDeque::new(),
-        })
+        Ok(Caller { link, next_id: 1, owed, written: VecDeque::new() })
     }
 
     /// One read, one clock reading, one write. True when the window is over.
     #[inline(always)]
     fn turn(&mut self, index: usize, caller: &mut Caller) -> io::Result<bool> {
         let (mut answered, mut reset) = (0, false);
-        caller
-            .link
-            .read(&mut self.buffer, |kind, flags, _| match kind {
-                DATA | HEADERS => answered += usize::from(flags & END_STREAM),
-                RST_STREAM => reset = true,
-                _ => {}
-            })?;
+        caller.link.read(&mut self.buffer, |kind, flags, _| match kind {
+            DATA | HEADERS => answered += usize::from(flags & END_STREAM),
+            RST_STREAM => reset = true,
+            _ => {}
+        })?;
         if reset {
             return Err(io::Error::other("the server reset a stream"));
         }
@@ -197,8 +182,7 @@ impl<'a> Run<'a> {
         {
             let taken = answered.min(*left);
             if self.window.is_some() {
-                self.latencies
-                    .record((now - *written).as_nanos() as u64, taken as u64);
+                self.latencies.record((now - *written).as_nanos() as u64, taken as u64);
             }
             answered -= taken;
             *left -= taken;
@@ -248,9 +232,6 @@ impl<'a> Run<'a> {
         for (latency_ns, count) in self.latencies.counts() {
             println!("{latency_ns} {count}");
         }
-        println!(
-            "warmup {}\nok {}\nunfinished {}",
-            self.warmup, self.ok, self.in_flight
-        );
+        println!("warmup {}\nok {}\nunfinished {}", self.warmup, self.ok, self.in_flight);
     }
 }

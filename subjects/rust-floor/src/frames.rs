@@ -47,11 +47,7 @@ impl<const FRAMES: usize> Canned<FRAMES> {
             one.extend_from_slice(&payload);
             one.len() - payload.len() - 4
         });
-        Canned {
-            one,
-            ids_at,
-            many: Vec::new(),
-        }
+        Canned { one, ids_at, many: Vec::new() }
     }
 
     /// Gives the copy at `index` its stream id. Copies come into being one after the other.
@@ -88,10 +84,7 @@ pub fn request(method: &str, authority: &str, message: &[u8]) -> Canned<2> {
     fields.extend_from_slice(authority.as_bytes());
     fields.extend_from_slice(CONTENT_TYPE);
     fields.extend_from_slice(b"\0\x02te\x08trailers");
-    Canned::new([
-        (HEADERS, END_HEADERS, fields),
-        (DATA, END_STREAM, prefixed(message)),
-    ])
+    Canned::new([(HEADERS, END_HEADERS, fields), (DATA, END_STREAM, prefixed(message))])
 }
 
 /// The answer to any call: status 200, the message, status OK.
@@ -188,9 +181,7 @@ impl Link {
     fn control(&mut self, kind: u8, flags: u8, stream_id: [u8; 4], payload: &[u8]) {
         match (kind, flags & ACK) {
             (WINDOW_UPDATE, _) if stream_id == [0; 4] => {
-                let increment = payload
-                    .first_chunk()
-                    .map_or(0, |bytes| u32::from_be_bytes(*bytes));
+                let increment = payload.first_chunk().map_or(0, |bytes| u32::from_be_bytes(*bytes));
                 self.credit_bytes += increment as usize;
             }
             (SETTINGS, 0) => self.output.extend_from_slice(b"\0\0\0\x04\x01\0\0\0\0"),

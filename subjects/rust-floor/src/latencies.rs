@@ -14,9 +14,7 @@ impl Latencies {
 
     /// Counts calls that took so long.
     pub fn record(&mut self, latency_ns: u64, count: u64) {
-        let magnitude = (latency_ns >> BITS)
-            .checked_ilog2()
-            .map_or(0, |log| log + 1);
+        let magnitude = (latency_ns >> BITS).checked_ilog2().map_or(0, |log| log + 1);
         let shift = magnitude.saturating_sub(1);
         let within = (latency_ns >> shift) & ((1 << BITS) - 1);
         self.0[(magnitude << BITS) as usize + within as usize] += count;

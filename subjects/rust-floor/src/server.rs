@@ -29,11 +29,7 @@ pub fn start(settings: &Settings) -> io::Result<()> {
     let message = answer(settings);
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     println!("ready {}", listener.local_addr()?.port());
-    let serve = if settings.epoll {
-        serve_by_epoll
-    } else {
-        serve_by_threads
-    };
+    let serve = if settings.epoll { serve_by_epoll } else { serve_by_threads };
     thread::spawn(move || {
         if let Err(error) = serve(&listener, &message) {
             eprintln!("{error}");
@@ -73,12 +69,7 @@ fn serve_by_epoll(listener: &TcpListener, message: &[u8]) -> Result<(), Box<dyn 
     let mut events = Vec::with_capacity(1024);
     let poll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
     let listening = listener.as_raw_fd() as u64;
-    epoll::add(
-        &poll,
-        listener,
-        epoll::EventData::new_u64(listening),
-        epoll::EventFlags::IN,
-    )?;
+    epoll::add(&poll, listener, epoll::EventData::new_u64(listening), epoll::EventFlags::IN)?;
     loop {
         events.clear();
         epoll::wait(&poll, spare_capacity(&mut events), None)?;

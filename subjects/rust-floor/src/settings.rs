@@ -82,7 +82,5 @@ fn number<T: FromStr>(name: &str, default: T) -> Result<T, String> {
     let Ok(value) = env::var(name) else {
         return Ok(default);
     };
-    value
-        .parse()
-        .map_err(|_| format!("{name}={value}: a number is needed"))
+    value.parse().map_err(|_| format!("{name}={value}: a number is needed"))
 }

@@ -101,11 +101,7 @@ fn serve() -> io::Result<()> {
 /// What the lab has said; a variable that is set to nothing is not set.
 fn variable(name: &str, default: &str) -> String {
     let said = env::var(name).unwrap_or_default();
-    if said.is_empty() {
-        default.to_owned()
-    } else {
-        said
-    }
+    if said.is_empty() { default.to_owned() } else { said }
 }
 
 /// Serves until the lab closes our standard input; without a lab, until killed.

@@ -89,11 +89,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
 /// What the lab has said; a variable that is set to nothing is not set.
 fn variable(name: &str, default: &str) -> String {
     let said = env::var(name).unwrap_or_default();
-    if said.is_empty() {
-        default.to_owned()
-    } else {
-        said
-    }
+    if said.is_empty() { default.to_owned() } else { said }
 }
 
 async fn serve() -> Result<(), Box<dyn Error>> {
@@ -109,15 +105,11 @@ async fn serve() -> Result<(), Box<dyn Error>> {
         let listener = UnixListener::bind(variable("BOOKEND_UNIX_SOCKET", ""))?;
         println!("ready 0");
         let incoming = UnixListenerStream::new(listener);
-        router
-            .serve_with_incoming_shutdown(incoming, leash())
-            .await?;
+        router.serve_with_incoming_shutdown(incoming, leash()).await?;
     } else {
         let incoming = TcpIncoming::bind(([127, 0, 0, 1], 0).into())?.with_nodelay(Some(true));
         println!("ready {}", incoming.local_addr()?.port());
-        router
-            .serve_with_incoming_shutdown(incoming, leash())
-            .await?;
+        router.serve_with_incoming_shutdown(incoming, leash()).await?;
     }
     println!("served {}", SERVED.load(Ordering::Relaxed));
     Ok(())

@@ -37,16 +37,12 @@ pub fn make(
 fn call(request: &ClientCompatRequest) -> Result<StreamCall, String> {
     let mut call = StreamCall::new(format!("/{}/{}", request.service(), request.method()));
     call.metadata = of_headers(&request.request_headers).map_err(|error| error.to_string())?;
-    call.timeout = request
-        .timeout_ms
-        .map(|timeout_ms| Duration::from_millis(timeout_ms.into()));
+    call.timeout = request.timeout_ms.map(|timeout_ms| Duration::from_millis(timeout_ms.into()));
     call.encoding = match request.compression() {
         Compression::Unspecified | Compression::Identity => Encoding::Identity,
         Compression::Gzip => Encoding::Gzip,
         other => {
-            return Err(format!(
-                "{other:?} is not among the features of this client"
-            ));
+            return Err(format!("{other:?} is not among the features of this client"));
         }
     };
     Ok(call)
@@ -179,9 +175,7 @@ impl Heard {
         let response_headers = to_headers(self.responses.head());
         let trailers = &self.responses.end().trailers;
         let details = details_of(trailers);
-        let failure = self
-            .failure
-            .map(|status| Details::read(status, details.as_deref()));
+        let failure = self.failure.map(|status| Details::read(status, details.as_deref()));
         ClientResponseResult {
             response_headers,
             payloads: self.payloads,

@@ -34,9 +34,7 @@ fn main() -> io::Result<()> {
         shows_no_certificate: is_told("--no-certificate"),
     };
     thread::scope(|scope| {
-        let threads: Vec<_> = (0..CALLS_AT_ONCE)
-            .map(|_| scope.spawn(|| shim.work()))
-            .collect();
+        let threads: Vec<_> = (0..CALLS_AT_ONCE).map(|_| scope.spawn(|| shim.work())).collect();
         let ended = threads.into_iter().map(|thread| thread.join());
         // What panicked is on standard error, and its call is missed by the runner.
         ended.filter_map(Result::ok).collect()
@@ -70,10 +68,7 @@ impl Shim {
             if self.reports_wrong_codes {
                 change_code(&mut result);
             }
-            self.tell(&ClientCompatResponse {
-                test_name,
-                result: Some(result),
-            })?;
+            self.tell(&ClientCompatResponse { test_name, result: Some(result) })?;
         }
         Ok(())
     }

@@ -23,10 +23,7 @@ pub fn to_headers(metadata: &Metadata) -> Vec<Header> {
         let (name, value) = (text(name), text(value));
         match headers.iter_mut().find(|header| header.name == name) {
             Some(header) => header.value.push(value),
-            None => headers.push(Header {
-                name,
-                value: vec![value],
-            }),
+            None => headers.push(Header { name, value: vec![value] }),
         }
     }
     headers

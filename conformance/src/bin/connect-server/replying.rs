@@ -49,11 +49,7 @@ impl<'a, R: Message> Replying<'a, R> {
 
     /// The first request has come.
     pub fn define(&mut self, definition: StreamResponseDefinition) {
-        add_metadata(
-            self.context,
-            &definition.response_headers,
-            &definition.response_trailers,
-        );
+        add_metadata(self.context, &definition.response_headers, &definition.response_trailers);
         self.data = definition.response_data.into_iter();
         self.delay = Duration::from_millis(definition.response_delay_ms.into());
         self.error = definition.error;

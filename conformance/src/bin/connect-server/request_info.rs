@@ -20,10 +20,7 @@ pub fn of_call(context: &PoolContext, requests: Vec<Any>) -> RequestInfo {
 
 /// The requests only: what else there is to say has been said.
 pub fn of_requests(requests: Vec<Any>) -> RequestInfo {
-    RequestInfo {
-        requests,
-        ..Default::default()
-    }
+    RequestInfo { requests, ..Default::default() }
 }
 
 /// A request as it is sent back.
@@ -33,12 +30,7 @@ pub fn any<M: Name>(request: &M) -> Any {
 
 fn info(metadata: &Metadata, remaining: Option<Duration>, requests: Vec<Any>) -> RequestInfo {
     let timeout_ms = remaining.map(|time| i64::try_from(time.as_millis()).unwrap_or(i64::MAX));
-    RequestInfo {
-        request_headers: headers(metadata),
-        timeout_ms,
-        requests,
-        ..Default::default()
-    }
+    RequestInfo { request_headers: headers(metadata), timeout_ms, requests, ..Default::default() }
 }
 
 /// The values of a name together; those of `-bin` names are base64 on the wire and here.
@@ -49,10 +41,7 @@ fn headers(metadata: &Metadata) -> Vec<Header> {
         let (name, value) = (text(name), text(value));
         match headers.iter_mut().find(|header| header.name == name) {
             Some(header) => header.value.push(value),
-            None => headers.push(Header {
-                name,
-                value: vec![value],
-            }),
+            None => headers.push(Header { name, value: vec![value] }),
         }
     }
     headers

@@ -51,9 +51,7 @@ impl ConformanceService for Conformance {
         });
         thread::spawn(move || {
             thread::sleep(delay);
-            responder.send(result.map(|payload| UnaryResponse {
-                payload: Some(payload),
-            }));
+            responder.send(result.map(|payload| UnaryResponse { payload: Some(payload) }));
         });
     }
 
@@ -66,9 +64,7 @@ impl ConformanceService for Conformance {
         let seen = vec![any(&request)];
         mirror_compression(context);
         let mut replying = Replying::new(self.failures, context, replies, |payload| {
-            ServerStreamResponse {
-                payload: Some(payload),
-            }
+            ServerStreamResponse { payload: Some(payload) }
         });
         if let Some(definition) = request.response_definition {
             replying.define(definition);
@@ -94,17 +90,11 @@ impl ConformanceService for Conformance {
             seen.push(any(&request));
         }
         let definition = definition.unwrap_or_default();
-        add_metadata(
-            context,
-            &definition.response_headers,
-            &definition.response_trailers,
-        );
+        add_metadata(context, &definition.response_headers, &definition.response_trailers);
         context.sleep(Duration::from_millis(definition.response_delay_ms.into()))?;
         let result = self.unary_result(definition, of_call(context, seen));
         let result = result.map_err(|failure| status_of(context, failure));
-        result.map(|payload| ClientStreamResponse {
-            payload: Some(payload),
-        })
+        result.map(|payload| ClientStreamResponse { payload: Some(payload) })
     }
 
     fn bidi_stream(
@@ -114,9 +104,7 @@ impl ConformanceService for Conformance {
         context: &PoolContext,
     ) -> Result<(), Status> {
         let mut replying = Replying::new(self.failures, context, replies, |payload| {
-            BidiStreamResponse {
-                payload: Some(payload),
-            }
+            BidiStreamResponse { payload: Some(payload) }
         });
         let mut seen = Vec::new();
         let mut alternates = false;
@@ -181,10 +169,7 @@ impl Conformance {
 }
 
 fn payload(data: Vec<u8>, seen: RequestInfo) -> ConformancePayload {
-    ConformancePayload {
-        data,
-        request_info: Some(seen),
-    }
+    ConformancePayload { data, request_info: Some(seen) }
 }
 
 /// A client that compresses wants compressed responses.

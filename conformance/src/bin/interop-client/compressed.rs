@@ -21,10 +21,7 @@ const NO: Option<BoolValue> = Some(BoolValue { value: false });
 
 pub fn client_unary(service: &Service) -> Result<(), Failure> {
     let call = |encoding, expect_compressed| {
-        let request = SimpleRequest {
-            expect_compressed,
-            ..large_request()
-        };
+        let request = SimpleRequest { expect_compressed, ..large_request() };
         let mut call = unary_call("UnaryCall", &request);
         call.encoding = encoding;
         service.unary_with(call)
@@ -37,10 +34,7 @@ pub fn client_unary(service: &Service) -> Result<(), Failure> {
 
 pub fn server_unary(service: &Service) -> Result<(), Failure> {
     for (response_compressed, compressed) in [(YES, true), (NO, false)] {
-        let request = SimpleRequest {
-            response_compressed,
-            ..large_request()
-        };
+        let request = SimpleRequest { response_compressed, ..large_request() };
         let answer = service.unary("UnaryCall", &request);
         check_large(&answer)?;
         check_equal("compressed", answer.was_compressed, compressed)?;
@@ -96,11 +90,7 @@ pub fn server_streaming(service: &Service) -> Result<(), Failure> {
     for (bytes, compressed) in wanted {
         let message = received(&mut responses)?;
         let is_compressed = Some(message.was_compressed);
-        check_equal(
-            "compressed",
-            is_compressed,
-            compressed.map(|flag| flag.value),
-        )?;
+        check_equal("compressed", is_compressed, compressed.map(|flag| flag.value))?;
         let response: StreamingOutputCallResponse = decode(&message.bytes)?;
         check_payload(response.payload, bytes)?;
     }

@@ -17,10 +17,8 @@ pub fn status_code_and_message(service: &Service) -> Result<(), Failure> {
     check_unary(service, &wanted)?;
 
     let (mut requests, mut responses) = service.open("FullDuplexCall");
-    let request = StreamingOutputCallRequest {
-        response_status: echo_status(&wanted),
-        ..Default::default()
-    };
+    let request =
+        StreamingOutputCallRequest { response_status: echo_status(&wanted), ..Default::default() };
     send(&mut requests, &request)?;
     requests.finish();
     check_equal("a full-duplex call", end(&mut responses), wanted)
@@ -32,10 +30,7 @@ pub fn special_status_message(service: &Service) -> Result<(), Failure> {
 }
 
 fn check_unary(service: &Service, wanted: &Status) -> Result<(), Failure> {
-    let request = SimpleRequest {
-        response_status: echo_status(wanted),
-        ..Default::default()
-    };
+    let request = SimpleRequest { response_status: echo_status(wanted), ..Default::default() };
     let answer = service.unary("UnaryCall", &request);
     check_equal("a unary call", &answer.status, wanted)
 }

@@ -37,14 +37,8 @@ const CASES: [(&str, Case); 20] = [
     ("unimplemented_method", endings::unimplemented_method),
     ("unimplemented_service", endings::unimplemented_service),
     ("cancel_after_begin", endings::cancel_after_begin),
-    (
-        "cancel_after_first_response",
-        endings::cancel_after_first_response,
-    ),
-    (
-        "timeout_on_sleeping_server",
-        endings::timeout_on_sleeping_server,
-    ),
+    ("cancel_after_first_response", endings::cancel_after_first_response),
+    ("timeout_on_sleeping_server", endings::timeout_on_sleeping_server),
     ("client_compressed_unary", compressed::client_unary),
     ("server_compressed_unary", compressed::server_unary),
     ("client_compressed_streaming", compressed::client_streaming),

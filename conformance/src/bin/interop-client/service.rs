@@ -71,18 +71,12 @@ fn path(method: &str) -> String {
 
 /// So many zeros.
 pub fn payload(bytes: usize) -> Option<Payload> {
-    Some(Payload {
-        r#type: PayloadType::Compressable.into(),
-        body: vec![0; bytes],
-    })
+    Some(Payload { r#type: PayloadType::Compressable.into(), body: vec![0; bytes] })
 }
 
 /// The status that the server is to end the call with.
 pub fn echo_status(status: &Status) -> Option<EchoStatus> {
-    Some(EchoStatus {
-        code: status.code as i32,
-        message: status.message.clone(),
-    })
+    Some(EchoStatus { code: status.code as i32, message: status.message.clone() })
 }
 
 /// The message of a call that had to succeed with one.
@@ -99,11 +93,7 @@ pub fn decode<M: Message + Default>(bytes: &[u8]) -> Result<M, Failure> {
 /// That a payload is as large as was asked for, and zeros.
 pub fn check_payload(payload: Option<Payload>, bytes: i32) -> Result<(), Failure> {
     let payload = payload.ok_or("an answer without a payload")?;
-    check_equal(
-        "the payload's type",
-        payload.r#type(),
-        PayloadType::Compressable,
-    )?;
+    check_equal("the payload's type", payload.r#type(), PayloadType::Compressable)?;
     check_equal("the payload's bytes", payload.body.len(), bytes as usize)?;
     match payload.body.iter().any(|byte| *byte != 0) {
         true => Err("a payload that is not zeros".to_owned()),

@@ -16,10 +16,7 @@ const RESPONSE_BYTES: [i32; 4] = [31_415, 9, 2_653, 58_979];
 pub fn client(service: &Service) -> Result<(), Failure> {
     let (mut requests, responses) = service.open("StreamingInputCall");
     for bytes in REQUEST_BYTES {
-        let request = StreamingInputCallRequest {
-            payload: payload(bytes),
-            ..Default::default()
-        };
+        let request = StreamingInputCallRequest { payload: payload(bytes), ..Default::default() };
         send(&mut requests, &request)?;
     }
     requests.finish();
@@ -55,10 +52,8 @@ pub fn empty(service: &Service) -> Result<(), Failure> {
 
 /// Asks for responses of these sizes, with so many bytes of its own.
 pub fn request(response_bytes: &[i32], bytes: usize) -> StreamingOutputCallRequest {
-    let parameters = response_bytes.iter().map(|size| ResponseParameters {
-        size: *size,
-        ..Default::default()
-    });
+    let parameters =
+        response_bytes.iter().map(|size| ResponseParameters { size: *size, ..Default::default() });
     StreamingOutputCallRequest {
         response_parameters: parameters.collect(),
         payload: payload(bytes),

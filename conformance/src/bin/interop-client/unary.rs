@@ -42,9 +42,8 @@ pub fn large_request() -> SimpleRequest {
 
 pub fn custom_metadata(service: &Service) -> Result<(), Failure> {
     let mut sent = Metadata::new();
-    let pushed = sent
-        .push(ECHOED_BEFORE, TEXT)
-        .and_then(|()| sent.push_binary(ECHOED_BEHIND, BYTES));
+    let pushed =
+        sent.push(ECHOED_BEFORE, TEXT).and_then(|()| sent.push_binary(ECHOED_BEHIND, BYTES));
     pushed.map_err(|error| error.to_string())?;
     let mut call = unary_call("UnaryCall", &large_request());
     call.metadata = sent.clone();
@@ -55,10 +54,7 @@ pub fn custom_metadata(service: &Service) -> Result<(), Failure> {
     let mut call = stream_call("FullDuplexCall");
     call.metadata = sent;
     let (mut requests, mut responses) = service.open_with(call);
-    let parameters = ResponseParameters {
-        size: LARGE_RESPONSE_BYTES,
-        ..Default::default()
-    };
+    let parameters = ResponseParameters { size: LARGE_RESPONSE_BYTES, ..Default::default() };
     let request = StreamingOutputCallRequest {
         response_parameters: vec![parameters],
         payload: payload(LARGE_REQUEST_BYTES),

@@ -33,10 +33,7 @@ fn unknown_argument(error: &Error, command: &Command) -> String {
             None => format!("\"{wrong}\" is one word too many"),
         };
     };
-    let known: Vec<&str> = command
-        .get_arguments()
-        .filter_map(|flag| flag.get_long())
-        .collect();
+    let known: Vec<&str> = command.get_arguments().filter_map(|flag| flag.get_long()).collect();
     match nearest(long, known) {
         Some(word) => format!("unknown flag {wrong}; did you mean --{word}?"),
         None => format!("unknown flag {wrong}; see {} --help", command_path(command)),
@@ -49,9 +46,7 @@ fn command_path(command: &Command) -> &str {
 
 fn unknown_command(error: &Error, root: &Command) -> String {
     let wrong = text(error, ContextKind::InvalidSubcommand);
-    let visible = root
-        .get_subcommands()
-        .filter(|command| !command.is_hide_set());
+    let visible = root.get_subcommands().filter(|command| !command.is_hide_set());
     let known: Vec<&str> = visible.map(Command::get_name).collect();
     match nearest(&wrong, known.iter().copied()) {
         Some(word) => format!("unknown command {wrong}; did you mean {word}?"),

@@ -115,11 +115,7 @@ impl fmt::Display for VariantStates {
                 VariantState::Missing(reason) => ("missing", reason),
                 VariantState::Failed(error) => ("failed", error),
             };
-            writeln!(
-                f,
-                "{}",
-                format!("{word:<7}  {name:<width$}  {more}").trim_end()
-            )?;
+            writeln!(f, "{}", format!("{word:<7}  {name:<width$}  {more}").trim_end())?;
         }
         let (ready, missing, failed) = (self.count(0), self.count(1), self.count(2));
         writeln!(f, "\n{ready} ready, {missing} missing, {failed} failed")
@@ -171,10 +167,7 @@ mod tests {
         let name = |name: &str| VariantName(name.to_owned());
         let cell = |subject: &str| (subject.to_owned(), "load".to_owned());
         let about = BTreeMap::from([
-            (
-                cell("a/default"),
-                vec![name("a/default"), name("load/default")],
-            ),
+            (cell("a/default"), vec![name("a/default"), name("load/default")]),
             (cell("b/default"), vec![name("b/default")]),
         ]);
         let called = CellId {
@@ -182,10 +175,7 @@ mod tests {
             case: "C=1 S=1".parse().expect("a case"),
             instrument: "load".to_owned(),
         };
-        let window = Measurement {
-            ok: 1,
-            ..Measurement::default()
-        };
+        let window = Measurement { ok: 1, ..Measurement::default() };
         let row = Row::new(0, called, Outcome::Measured(Box::new(window)));
         let ready = || VariantState::Ready(String::new());
         let all = ["a/default", "b/default", "load/default"];
@@ -193,10 +183,7 @@ mod tests {
         states.add_rows(&about, &[row], &BTreeMap::new());
         let uncalled = [
             ("a/default", ready()),
-            (
-                "b/default",
-                VariantState::Failed("it was not called".to_owned()),
-            ),
+            ("b/default", VariantState::Failed("it was not called".to_owned())),
             ("load/default", ready()),
         ];
         assert_eq!(states, found(&uncalled));

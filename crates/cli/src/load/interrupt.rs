@@ -21,13 +21,11 @@ pub fn watch(until_input_closes: bool) -> io::Result<Arc<AtomicBool>> {
     }
     if until_input_closes {
         let raised = Arc::clone(&raised);
-        thread::Builder::new()
-            .name("input".to_owned())
-            .spawn(move || {
-                // An input that cannot be read is as good as closed.
-                let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
-                raised.store(true, Ordering::Relaxed);
-            })?;
+        thread::Builder::new().name("input".to_owned()).spawn(move || {
+            // An input that cannot be read is as good as closed.
+            let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
+            raised.store(true, Ordering::Relaxed);
+        })?;
     }
     Ok(raised)
 }

@@ -24,29 +24,16 @@ const fn value(
     unset: &'static [&'static str],
     reason: &'static str,
 ) -> Unsupported {
-    Unsupported {
-        long,
-        short: None,
-        unset: Some(unset),
-        reason,
-    }
+    Unsupported { long, short: None, unset: Some(unset), reason }
 }
 
 const fn switch(long: &'static str, reason: &'static str) -> Unsupported {
-    Unsupported {
-        long,
-        short: None,
-        unset: None,
-        reason,
-    }
+    Unsupported { long, short: None, unset: None, reason }
 }
 
 impl Unsupported {
     const fn short(self, letter: char) -> Unsupported {
-        Unsupported {
-            short: Some(letter),
-            ..self
-        }
+        Unsupported { short: Some(letter), ..self }
     }
 
     fn to_arg(&self) -> Arg {
@@ -77,11 +64,7 @@ const CONSTANT: &[&str] = &["const"];
 const NEVER: &[&str] = &[];
 
 static UNSUPPORTED: [Unsupported; 25] = [
-    value(
-        "config",
-        NEVER,
-        "flags come from the command line alone so far",
-    ),
+    value("config", NEVER, "flags come from the command line alone so far"),
     switch("async", CLOSED_LOOP),
     value("rps", ZERO, CLOSED_LOOP).short('r'),
     value("load-schedule", CONSTANT, CLOSED_LOOP),
@@ -100,28 +83,12 @@ static UNSUPPORTED: [Unsupported; 25] = [
     value("stream-call-duration", ZERO, UNARY),
     value("stream-call-count", ZERO, UNARY),
     switch("stream-dynamic-messages", UNARY),
-    value(
-        "reflect-metadata",
-        NEVER,
-        "reflection is asked without metadata so far",
-    ),
-    value(
-        "skipFirst",
-        ZERO,
-        "--warmup TIME leaves out what comes first",
-    ),
+    value("reflect-metadata", NEVER, "reflection is asked without metadata so far"),
+    value("skipFirst", ZERO, "--warmup TIME leaves out what comes first"),
     value("debug", NEVER, "there is no log of single calls so far"),
     switch("enable-compression", "messages are sent as they are so far").short('e'),
-    value(
-        "max-recv-message-size",
-        NEVER,
-        "messages of any size are taken so far",
-    ),
-    value(
-        "max-send-message-size",
-        NEVER,
-        "messages of any size are sent so far",
-    ),
+    value("max-recv-message-size", NEVER, "messages of any size are taken so far"),
+    value("max-send-message-size", NEVER, "messages of any size are sent so far"),
 ];
 
 /// These flags on one command line.
@@ -136,9 +103,9 @@ impl UnsupportedFlags {
     /// [`Failure`] naming the flag and what there is instead.
     pub fn refuse(&self) -> Result<(), Failure> {
         match self.refused {
-            Some(Unsupported { long, reason, .. }) => Err(Failure::usage(format!(
-                "--{long} is not built yet: {reason}"
-            ))),
+            Some(Unsupported { long, reason, .. }) => {
+                Err(Failure::usage(format!("--{long} is not built yet: {reason}")))
+            }
             None => Ok(()),
         }
     }

@@ -24,12 +24,7 @@ pub struct ProfileArguments {
     #[arg(long, value_name = "DIR", requires = "profile")]
     profile_folder: Option<PathBuf>,
     /// The program that records
-    #[arg(
-        long,
-        value_name = "FILE",
-        default_value = "perf",
-        requires = "profile"
-    )]
+    #[arg(long, value_name = "FILE", default_value = "perf", requires = "profile")]
     perf: PathBuf,
 }
 

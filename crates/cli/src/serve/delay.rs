@@ -39,9 +39,7 @@ pub struct Waiter {
 impl Delay for Waiter {
     fn wait(&self, request: WaitRequest, _: &Context<'_>, responder: Responder<WaitReply>) {
         let due = Instant::now() + Duration::from_millis(request.delay_ms.into());
-        let reply = WaitReply {
-            payload: request.payload,
-        };
+        let reply = WaitReply { payload: request.payload };
         self.queue.add(due, Call { reply, responder });
     }
 }
@@ -84,15 +82,8 @@ struct Waiting<T> {
 
 impl<T> Queue<T> {
     fn new() -> Self {
-        let state = State {
-            waiting: BinaryHeap::new(),
-            added: 0,
-            closed: false,
-        };
-        Queue {
-            state: Mutex::new(state),
-            changed: Condvar::new(),
-        }
+        let state = State { waiting: BinaryHeap::new(), added: 0, closed: false };
+        Queue { state: Mutex::new(state), changed: Condvar::new() }
     }
 
     fn add(&self, due: Instant, what: T) {
@@ -131,10 +122,7 @@ impl<T> Queue<T> {
 
     fn sleep<'a>(&self, state: MutexGuard<'a, State<T>>, now: Instant) -> MutexGuard<'a, State<T>> {
         match state.first_due() {
-            None => self
-                .changed
-                .wait(state)
-                .unwrap_or_else(PoisonError::into_inner),
+            None => self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
             Some(due) => {
                 let woken = self.changed.wait_timeout(state, due - now);
                 woken.unwrap_or_else(PoisonError::into_inner).0

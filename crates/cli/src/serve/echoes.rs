@@ -27,9 +27,7 @@ pub struct TextEcho;
 
 impl echo::Echo for TextEcho {
     fn hi(&self, request: echo::EchoRequest, _: &Context<'_>) -> Result<echo::EchoReply, Status> {
-        Ok(echo::EchoReply {
-            message: request.message,
-        })
+        Ok(echo::EchoReply { message: request.message })
     }
 }
 
@@ -43,10 +41,6 @@ impl benchmark_message::Hello for FortyFieldsEcho {
         request: benchmark_message::BenchmarkMessage,
         _: &Context<'_>,
     ) -> Result<benchmark_message::BenchmarkMessage, Status> {
-        Ok(benchmark_message::BenchmarkMessage {
-            field1: "OK".to_owned(),
-            field2: 100,
-            ..request
-        })
+        Ok(benchmark_message::BenchmarkMessage { field1: "OK".to_owned(), field2: 100, ..request })
     }
 }

@@ -19,14 +19,12 @@ const PAUSE: Duration = Duration::from_secs(5);
 pub fn report(config: ServerConfig, say: fn(&str)) -> io::Result<ServerConfig> {
     let failures = Arc::new(Failures::default());
     let reporter = Arc::clone(&failures);
-    thread::Builder::new()
-        .name("handshakes".into())
-        .spawn(move || {
-            loop {
-                say(&reporter.next_line());
-                thread::sleep(PAUSE);
-            }
-        })?;
+    thread::Builder::new().name("handshakes".into()).spawn(move || {
+        loop {
+            say(&reporter.next_line());
+            thread::sleep(PAUSE);
+        }
+    })?;
     Ok(config.on_failure(move |why| failures.note(why)))
 }
 
@@ -58,23 +56,15 @@ impl Failures {
 
     /// Waits until there is something to report.
     fn next_line(&self) -> String {
-        let unreported = self
-            .came
-            .wait_while(self.lock(), |unreported| unreported.count == 0);
+        let unreported = self.came.wait_while(self.lock(), |unreported| unreported.count == 0);
         let mut unreported = unreported.unwrap_or_else(PoisonError::into_inner);
-        let Unreported {
-            count,
-            last,
-            is_sequel,
-        } = mem::take(&mut *unreported);
+        let Unreported { count, last, is_sequel } = mem::take(&mut *unreported);
         unreported.is_sequel = true;
         line(count, &last, is_sequel)
     }
 
     fn lock(&self) -> MutexGuard<'_, Unreported> {
-        self.unreported
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.unreported.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -101,10 +91,7 @@ mod tests {
         let failures = Failures::default();
         failures.note("the client speaks no TLS");
         let first = failures.next_line();
-        assert_eq!(
-            first,
-            "a TLS handshake has failed: the client speaks no TLS"
-        );
+        assert_eq!(first, "a TLS handshake has failed: the client speaks no TLS");
         for number in 1..=10_000 {
             failures.note(&format!("of number {number}"));
         }
@@ -113,10 +100,7 @@ mod tests {
             "10000 more TLS handshakes have failed, the last because of number 10000"
         );
         failures.note("of\nthis");
-        assert_eq!(
-            failures.next_line(),
-            "1 more TLS handshake has failed: of this"
-        );
+        assert_eq!(failures.next_line(), "1 more TLS handshake has failed: of this");
     }
 
     #[test]
@@ -140,9 +124,6 @@ mod tests {
             }
         });
         let line = failures.next_line();
-        assert!(
-            line.starts_with("4000 TLS handshakes have failed"),
-            "{line}"
-        );
+        assert!(line.starts_with("4000 TLS handshakes have failed"), "{line}");
     }
 }

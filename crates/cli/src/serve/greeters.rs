@@ -45,8 +45,6 @@ impl complex_proto::Greeter for ComplexGreeter {
         request: complex_proto::HelloRequest,
         _: &Context<'_>,
     ) -> Result<complex_proto::HelloReply, Status> {
-        Ok(complex_proto::HelloReply {
-            response: request.request,
-        })
+        Ok(complex_proto::HelloReply { response: request.request })
     }
 }

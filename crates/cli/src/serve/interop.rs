@@ -54,9 +54,7 @@ impl TestService for Interop {
             context.compress_replies();
         }
         let payload = payload(request.response_type, request.response_size)?;
-        Ok(SimpleResponse {
-            payload: Some(payload),
-        })
+        Ok(SimpleResponse { payload: Some(payload) })
     }
 
     fn cacheable_unary_call(
@@ -71,10 +69,7 @@ impl TestService for Interop {
         &self,
         context: &Context<'_>,
     ) -> Box<dyn StreamHandler<StreamingInputCallRequest, StreamingInputCallResponse>> {
-        Box::new(PayloadSum {
-            metadata: echo_metadata(context),
-            sum_bytes: 0,
-        })
+        Box::new(PayloadSum { metadata: echo_metadata(context), sum_bytes: 0 })
     }
 
     fn streaming_output_call(
@@ -123,8 +118,7 @@ impl TestService for Interop {
             }
             kept.push(request);
         }
-        kept.into_iter()
-            .try_for_each(|request| answer(request, &replies, context))
+        kept.into_iter().try_for_each(|request| answer(request, &replies, context))
     }
 }
 
@@ -136,18 +130,12 @@ fn answer(
 ) -> Result<(), Status> {
     fail_as_asked(request.response_status)?;
     for parameters in request.response_parameters {
-        let ResponseParameters {
-            size,
-            interval_us,
-            compressed,
-        } = parameters;
+        let ResponseParameters { size, interval_us, compressed } = parameters;
         let interval_us = u64::try_from(interval_us).unwrap_or(0);
         context.sleep(Duration::from_micros(interval_us))?;
         let payload = payload(request.response_type, size)?;
         replies.compress(is_true(compressed));
-        replies.send(&StreamingOutputCallResponse {
-            payload: Some(payload),
-        })?;
+        replies.send(&StreamingOutputCallResponse { payload: Some(payload) })?;
     }
     Ok(())
 }
@@ -176,9 +164,7 @@ impl StreamHandler<StreamingInputCallRequest, Sum> for PayloadSum {
     fn on_end(&mut self, replies: &mut Replies<'_, '_, Sum>) -> Result<(), Status> {
         self.metadata.clone()?;
         let sum = i32::try_from(self.sum_bytes).unwrap_or(i32::MAX);
-        replies.send(&StreamingInputCallResponse {
-            aggregated_payload_size: sum,
-        });
+        replies.send(&StreamingInputCallResponse { aggregated_payload_size: sum });
         Ok(())
     }
 }
@@ -232,9 +218,7 @@ fn fail_as_asked(status: Option<EchoStatus>) -> Result<(), Status> {
     let Some(EchoStatus { code, message }) = status.filter(|status| status.code != 0) else {
         return Ok(());
     };
-    let known = usize::try_from(code)
-        .ok()
-        .and_then(|code| Code::ALL.get(code));
+    let known = usize::try_from(code).ok().and_then(|code| Code::ALL.get(code));
     Err(Status::new(*known.unwrap_or(&Code::Unknown), message))
 }
 
@@ -261,17 +245,12 @@ fn payload(kind: i32, size: i32) -> Result<Payload, Status> {
         let text = format!("there is no payload of type {kind}");
         return Err(Status::new(Code::InvalidArgument, text));
     }
-    let bytes = usize::try_from(size)
-        .ok()
-        .filter(|bytes| *bytes <= MAX_PAYLOAD_BYTES);
+    let bytes = usize::try_from(size).ok().filter(|bytes| *bytes <= MAX_PAYLOAD_BYTES);
     let Some(bytes) = bytes else {
         let text = format!("a payload has between 0 and {MAX_PAYLOAD_BYTES} bytes, not {size}");
         return Err(Status::new(Code::InvalidArgument, text));
     };
-    Ok(Payload {
-        r#type: kind,
-        body: vec![0; bytes],
-    })
+    Ok(Payload { r#type: kind, body: vec![0; bytes] })
 }
 
 #[cfg(test)]

@@ -39,13 +39,8 @@ impl LifetimeFlags {
     /// The limits, changed as these flags say.
     pub fn apply(&self, mut limits: Limits) -> Limits {
         if let Some(time) = self.keepalive {
-            let timeout_ns = self
-                .keepalive_timeout
-                .map_or(KEEPALIVE_TIMEOUT_NS, nanoseconds);
-            limits.keepalive = unless_zero(time).map(|time_ns| Keepalive {
-                time_ns,
-                timeout_ns,
-            });
+            let timeout_ns = self.keepalive_timeout.map_or(KEEPALIVE_TIMEOUT_NS, nanoseconds);
+            limits.keepalive = unless_zero(time).map(|time_ns| Keepalive { time_ns, timeout_ns });
         }
         if let Some(time) = self.max_connection_age {
             limits.connection_age = Some(ConnectionAge {
@@ -61,11 +56,7 @@ impl LifetimeFlags {
 
     /// Sets the time for draining. The lab kills a process that has not ended after two seconds.
     pub fn drain(&self, server: BoundServer, is_of_the_lab: bool) -> BoundServer {
-        let default_ns = if is_of_the_lab {
-            io::DRAIN_NS
-        } else {
-            DRAIN_NS
-        };
+        let default_ns = if is_of_the_lab { io::DRAIN_NS } else { DRAIN_NS };
         server.drain(self.drain.unwrap_or(Duration::from_nanos(default_ns)))
     }
 }
@@ -112,15 +103,9 @@ mod tests {
             "--max-connection-idle=0",
         ]);
         let keepalive = limits.keepalive.expect("it was asked for");
-        assert_eq!(
-            (keepalive.time_ns, keepalive.timeout_ns),
-            (30_000_000_000, 5_000_000_000)
-        );
+        assert_eq!((keepalive.time_ns, keepalive.timeout_ns), (30_000_000_000, 5_000_000_000));
         let age = limits.connection_age.expect("it was asked for");
-        assert_eq!(
-            (age.max_ns, age.grace_ns),
-            (60_000_000_000, Some(2_000_000_000))
-        );
+        assert_eq!((age.max_ns, age.grace_ns), (60_000_000_000, Some(2_000_000_000)));
         assert_eq!(limits.idle_timeout_ns, None);
         assert_eq!(changed(&["--keepalive=0"]).keepalive, None);
     }

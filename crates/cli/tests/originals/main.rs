@@ -44,28 +44,17 @@ fn every_published_command_line_runs_and_prints_what_it_should() {
     let list = List::read();
     let environment = Environment::new();
     let commands = list.commands.iter();
-    let complaints: Vec<String> = commands
-        .flat_map(|command| run(&list, command, &environment))
-        .collect();
+    let complaints: Vec<String> =
+        commands.flat_map(|command| run(&list, command, &environment)).collect();
     assert!(complaints.is_empty(), "{}", complaints.join("\n\n"));
 }
 
 #[test]
 fn every_suite_that_was_published_with_commands_has_them_in_the_list() {
     let list = List::read();
-    let of_suite = |suite: &str| {
-        list.commands
-            .iter()
-            .filter(|each| each.suite == suite)
-            .count()
-    };
-    let counted = [
-        "pajamax-tonic",
-        "helloworld-profile",
-        "python-clients",
-        "java-executors",
-    ]
-    .map(of_suite);
+    let of_suite = |suite: &str| list.commands.iter().filter(|each| each.suite == suite).count();
+    let counted =
+        ["pajamax-tonic", "helloworld-profile", "python-clients", "java-executors"].map(of_suite);
     assert_eq!(counted, [1, 1, 3, 4]);
 }
 
@@ -107,8 +96,6 @@ fn a_server_whose_port_is_taken_is_a_complaint() {
 fn a_command_that_goes_on_for_ever_is_interrupted() {
     let environment = Environment::new();
     let line = "trap 'echo stopped; exit 0' INT; while :; do sleep 0.05; done";
-    let output = environment
-        .run(".", line, Some(1))
-        .expect("it ends when told");
+    let output = environment.run(".", line, Some(1)).expect("it ends when told");
     assert_eq!(output, "stopped\n");
 }

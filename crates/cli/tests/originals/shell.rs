@@ -38,10 +38,7 @@ impl Environment {
     pub fn new() -> Self {
         let built = PathBuf::from(env!("CARGO_BIN_EXE_bookend"));
         let bookend = std::env::var_os("BOOKEND").map_or(built, PathBuf::from);
-        let bookend = bookend
-            .parent()
-            .expect("a program is in a folder")
-            .to_owned();
+        let bookend = bookend.parent().expect("a program is in a folder").to_owned();
         let inherited = std::env::var("PATH").unwrap_or_default();
         let ghz = root().join("subjects/ghz");
         Environment {
@@ -87,10 +84,7 @@ impl Environment {
         while !listens(server.port) {
             if running.has_ended() || Instant::now() > deadline {
                 let said = std::fs::read_to_string(&log).unwrap_or_default();
-                return Err(format!(
-                    "the server {} did not come up: {said}",
-                    server.name
-                ));
+                return Err(format!("the server {} did not come up: {said}", server.name));
             }
             sleep(INTERVAL);
         }

@@ -33,11 +33,7 @@ impl Served {
         let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
         let ready = lines.next().unwrap().unwrap();
         let port = ready.strip_prefix("ready ").unwrap().parse().unwrap();
-        Self {
-            process,
-            lines,
-            port,
-        }
+        Self { process, lines, port }
     }
 
     /// Closes its input, and waits for its end.

@@ -33,9 +33,7 @@ pub fn circles_of_files(tree: &[File]) -> Vec<Offence> {
     for (name, sources) in sources_by_crate(tree) {
         let known = Crate::read(sources);
         for circle in circles(&known.edges()) {
-            let is_meant = MEANT
-                .iter()
-                .any(|(of, files, _)| *of == name && *files == circle);
+            let is_meant = MEANT.iter().any(|(of, files, _)| *of == name && *files == circle);
             if is_meant {
                 found.insert((name, circle[0].to_owned()));
                 continue;
@@ -44,9 +42,7 @@ pub fn circles_of_files(tree: &[File]) -> Vec<Offence> {
             offences.push(Offence::of_file(&path, ties(&circle, &known.edges())));
         }
     }
-    let gone = MEANT
-        .iter()
-        .filter(|(of, files, _)| !found.contains(&(*of, files[0].to_owned())));
+    let gone = MEANT.iter().filter(|(of, files, _)| !found.contains(&(*of, files[0].to_owned())));
     offences.extend(gone.map(|(of, files, _)| {
         let path = format!("crates/{of}/src/{}", files[0]);
         Offence::of_file(&path, "the circle that is named here as meant is gone")
@@ -70,15 +66,11 @@ fn sources_by_crate(tree: &[File]) -> BTreeMap<&str, Vec<(&str, &str)>> {
 
 /// Sets of two and more files that reach each other, each in order of names.
 fn circles<'a>(edges: &BTreeMap<&'a str, BTreeSet<&'a str>>) -> Vec<Vec<&'a str>> {
-    let reached: BTreeMap<&str, BTreeSet<&str>> = edges
-        .keys()
-        .map(|from| (*from, reachable(from, edges)))
-        .collect();
+    let reached: BTreeMap<&str, BTreeSet<&str>> =
+        edges.keys().map(|from| (*from, reachable(from, edges))).collect();
     let mut circles: BTreeSet<Vec<&str>> = BTreeSet::new();
     for (file, others) in &reached {
-        let back = others
-            .iter()
-            .filter(|other| reached[**other].contains(file));
+        let back = others.iter().filter(|other| reached[**other].contains(file));
         let circle: Vec<&str> = back.copied().collect();
         if circle.len() > 1 {
             circles.insert(circle);
@@ -100,11 +92,7 @@ fn reachable<'a>(from: &str, edges: &BTreeMap<&'a str, BTreeSet<&'a str>>) -> BT
 
 fn ties(circle: &[&str], edges: &BTreeMap<&str, BTreeSet<&str>>) -> String {
     let inside = circle.iter().map(|from| {
-        let to: Vec<&str> = edges[from]
-            .iter()
-            .copied()
-            .filter(|to| circle.contains(to))
-            .collect();
+        let to: Vec<&str> = edges[from].iter().copied().filter(|to| circle.contains(to)).collect();
         format!("{from} -> {}", to.join(", "))
     });
     let lines: Vec<String> = inside.collect();
@@ -124,12 +112,8 @@ fn files_that_take_names_from_each_other_are_a_circle() {
         text("c.rs", "pub struct C;"),
     ];
     let of_extra = |tree: &[File]| {
-        let found = circles_of_files(tree)
-            .into_iter()
-            .map(|each| each.to_string());
-        found
-            .filter(|each| each.contains("extra"))
-            .collect::<Vec<_>>()
+        let found = circles_of_files(tree).into_iter().map(|each| each.to_string());
+        found.filter(|each| each.contains("extra")).collect::<Vec<_>>()
     };
     assert_eq!(of_extra(&straight), [""; 0]);
     let mut round = straight;

@@ -24,9 +24,7 @@ impl Known {
     }
 
     fn complaint(&self, command: &str) -> Option<String> {
-        let mut words = command
-            .split_whitespace()
-            .skip_while(|word| is_assignment(word));
+        let mut words = command.split_whitespace().skip_while(|word| is_assignment(word));
         let program = words.next()?;
         let rest: Vec<&str> = words.collect();
         match program.rsplit('/').next().unwrap_or(program) {
@@ -66,9 +64,7 @@ pub fn unknown_commands(path: &str, text: &str, known: &Known) -> Vec<Offence> {
 
 /// A README that names another oldest Rust than the manifest does, or none.
 pub fn wrong_oldest_rust(path: &str, text: &str, manifest: &str) -> Vec<Offence> {
-    let version = manifest
-        .lines()
-        .find_map(|line| line.strip_prefix("rust-version = "));
+    let version = manifest.lines().find_map(|line| line.strip_prefix("rust-version = "));
     let expected = format!("Rust {}", version.unwrap_or_default().trim_matches('"'));
     if text.contains(&expected) {
         return vec![];
@@ -107,20 +103,14 @@ fn is_assignment(word: &str) -> bool {
 
 fn targets(makefile: &str) -> Vec<String> {
     let rules = makefile.lines().filter_map(|line| line.split_once(':'));
-    rules
-        .map(|(target, _)| target.to_owned())
-        .filter(|target| !target.contains(' '))
-        .collect()
+    rules.map(|(target, _)| target.to_owned()).filter(|target| !target.contains(' ')).collect()
 }
 
 /// The first words of the lines under `Commands:`.
 fn subcommands(help: &str) -> Vec<String> {
     let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1);
     let listed = listed.take_while(|line| line.starts_with(' '));
-    listed
-        .filter_map(|line| line.split_whitespace().next())
-        .map(str::to_owned)
-        .collect()
+    listed.filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
 }
 
 fn help_of(arguments: &[&str]) -> String {
@@ -152,11 +142,7 @@ fn commands_that_do_not_exist_are_found() {
         "bookend run \\\n    --fast",
     ] {
         let text = format!("```sh\n{command}\n```");
-        assert_eq!(
-            unknown_commands("README.md", &text, &known()).len(),
-            1,
-            "{command}"
-        );
+        assert_eq!(unknown_commands("README.md", &text, &known()).len(), 1, "{command}");
     }
 }
 
@@ -176,12 +162,6 @@ fn subcommands_are_read_from_the_help() {
 #[test]
 fn an_oldest_rust_that_drifted_is_found() {
     let manifest = "[workspace.package]\nrust-version = \"1.89\"";
-    assert_eq!(
-        wrong_oldest_rust("README.md", "Rust 1.88 or newer", manifest).len(),
-        1
-    );
-    assert_eq!(
-        wrong_oldest_rust("README.md", "Rust 1.89 or newer", manifest),
-        []
-    );
+    assert_eq!(wrong_oldest_rust("README.md", "Rust 1.88 or newer", manifest).len(), 1);
+    assert_eq!(wrong_oldest_rust("README.md", "Rust 1.89 or newer", manifest), []);
 }

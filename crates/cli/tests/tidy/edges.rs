@@ -14,56 +14,16 @@ struct Edges {
 /// All edges there are. `lab` compiles without `load` and `server`, so our own tools are started as
 /// processes like everybody else's and have no privilege.
 const DRAWN: [Edges; 11] = [
-    Edges {
-        from: "wire",
-        to: &[],
-        build: &[],
-    },
-    Edges {
-        from: "io",
-        to: &[],
-        build: &[],
-    },
-    Edges {
-        from: "contract",
-        to: &[],
-        build: &[],
-    },
-    Edges {
-        from: "codegen",
-        to: &[],
-        build: &[],
-    },
-    Edges {
-        from: "client",
-        to: &["wire", "io"],
-        build: &[],
-    },
-    Edges {
-        from: "server",
-        to: &["wire", "io"],
-        build: &["codegen"],
-    },
-    Edges {
-        from: "load",
-        to: &["wire", "io", "client", "contract"],
-        build: &[],
-    },
-    Edges {
-        from: "results",
-        to: &["contract"],
-        build: &[],
-    },
-    Edges {
-        from: "lab",
-        to: &["contract", "results"],
-        build: &[],
-    },
-    Edges {
-        from: "verdicts",
-        to: &["results"],
-        build: &[],
-    },
+    Edges { from: "wire", to: &[], build: &[] },
+    Edges { from: "io", to: &[], build: &[] },
+    Edges { from: "contract", to: &[], build: &[] },
+    Edges { from: "codegen", to: &[], build: &[] },
+    Edges { from: "client", to: &["wire", "io"], build: &[] },
+    Edges { from: "server", to: &["wire", "io"], build: &["codegen"] },
+    Edges { from: "load", to: &["wire", "io", "client", "contract"], build: &[] },
+    Edges { from: "results", to: &["contract"], build: &[] },
+    Edges { from: "lab", to: &["contract", "results"], build: &[] },
+    Edges { from: "verdicts", to: &["results"], build: &[] },
     Edges {
         from: "cli",
         to: &["load", "results", "lab", "verdicts", "server"],
@@ -87,10 +47,7 @@ pub fn is_member_manifest(path: &str) -> bool {
 pub fn undrawn_edges(path: &str, text: &str) -> Vec<Offence> {
     let Some(drawn) = member(path).and_then(|name| DRAWN.iter().find(|edges| edges.from == name))
     else {
-        return vec![Offence::of_file(
-            path,
-            "this crate is not in the list of crates",
-        )];
+        return vec![Offence::of_file(path, "this crate is not in the list of crates")];
     };
     let allowed = |section: Section, to: &str| match section {
         Section::Normal => drawn.to.contains(&to),
@@ -100,13 +57,11 @@ pub fn undrawn_edges(path: &str, text: &str) -> Vec<Offence> {
             drawn.to.contains(&to) || is_for_tests || drawn.from == to
         }
     };
-    let edges = dependencies(path, text)
-        .into_iter()
-        .filter_map(|(section, package)| {
-            let to = package.strip_prefix("bookend-")?;
-            let what = format!("{} -> {to} is not a drawn edge ({section:?})", drawn.from);
-            (!allowed(section, to)).then(|| Offence::of_file(path, what))
-        });
+    let edges = dependencies(path, text).into_iter().filter_map(|(section, package)| {
+        let to = package.strip_prefix("bookend-")?;
+        let what = format!("{} -> {to} is not a drawn edge ({section:?})", drawn.from);
+        (!allowed(section, to)).then(|| Offence::of_file(path, what))
+    });
     edges.collect()
 }
 
@@ -142,23 +97,16 @@ pub fn impure_dependency(path: &str, text: &str) -> Vec<Offence> {
         *section != Section::Dev && !PURE.contains(&package.as_str())
     };
     let found = dependencies(path, text).into_iter().filter(impure);
-    found
-        .map(|(_, package)| Offence::of_file(path, format!("depends on {package}")))
-        .collect()
+    found.map(|(_, package)| Offence::of_file(path, format!("depends on {package}"))).collect()
 }
 
 /// Manifests that do not say `[lints] workspace = true`.
 pub fn own_lints(path: &str, text: &str) -> Vec<Offence> {
     let manifest = parse(path, text);
-    let inherited = manifest
-        .get("lints")
-        .and_then(|lints| lints.get("workspace"));
+    let inherited = manifest.get("lints").and_then(|lints| lints.get("workspace"));
     match inherited.and_then(Value::as_bool) {
         Some(true) => vec![],
-        _ => vec![Offence::of_file(
-            path,
-            "does not take its lints from the workspace",
-        )],
+        _ => vec![Offence::of_file(path, "does not take its lints from the workspace")],
     }
 }
 
@@ -178,10 +126,7 @@ enum Section {
 fn dependencies(path: &str, text: &str) -> Vec<(Section, String)> {
     let manifest = parse(path, text);
     let targets = manifest.get("target").and_then(Value::as_table);
-    let for_targets = targets
-        .into_iter()
-        .flat_map(Table::values)
-        .filter_map(Value::as_table);
+    let for_targets = targets.into_iter().flat_map(Table::values).filter_map(Value::as_table);
     let mut found = Vec::new();
     for table in std::iter::once(&manifest).chain(for_targets) {
         for (key, section) in [
@@ -189,11 +134,7 @@ fn dependencies(path: &str, text: &str) -> Vec<(Section, String)> {
             ("build-dependencies", Section::Build),
             ("dev-dependencies", Section::Dev),
         ] {
-            let entries = table
-                .get(key)
-                .and_then(Value::as_table)
-                .into_iter()
-                .flatten();
+            let entries = table.get(key).and_then(Value::as_table).into_iter().flatten();
             found.extend(entries.map(|(name, value)| (section, package(name, value))));
         }
     }
@@ -201,16 +142,11 @@ fn dependencies(path: &str, text: &str) -> Vec<(Section, String)> {
 }
 
 fn package(name: &str, value: &Value) -> String {
-    value
-        .get("package")
-        .and_then(Value::as_str)
-        .unwrap_or(name)
-        .to_owned()
+    value.get("package").and_then(Value::as_str).unwrap_or(name).to_owned()
 }
 
 fn parse(path: &str, text: &str) -> Table {
-    text.parse()
-        .unwrap_or_else(|error| panic!("{path} is not TOML: {error}"))
+    text.parse().unwrap_or_else(|error| panic!("{path} is not TOML: {error}"))
 }
 
 #[test]
@@ -222,11 +158,7 @@ fn the_lab_cannot_reach_our_own_tools() {
         "[build-dependencies]\nbookend-codegen.workspace = true",
         "[dev-dependencies]\nbookend-io.workspace = true",
     ] {
-        assert_eq!(
-            undrawn_edges("crates/lab/Cargo.toml", manifest).len(),
-            1,
-            "{manifest}"
-        );
+        assert_eq!(undrawn_edges("crates/lab/Cargo.toml", manifest).len(), 1, "{manifest}");
     }
 }
 
@@ -238,11 +170,7 @@ fn what_is_for_tests_is_turned_on_in_tests_alone() {
         "[features]\ndefault = [\"faults\"]",
         "[features]\nfast = [\"bookend-io/faults\"]",
     ] {
-        assert_eq!(
-            shipped_test_features("Cargo.toml", manifest).len(),
-            1,
-            "{manifest}"
-        );
+        assert_eq!(shipped_test_features("Cargo.toml", manifest).len(), 1, "{manifest}");
     }
     let for_tests = "\
 [features]\nfaults = []
@@ -269,24 +197,12 @@ fn a_crate_that_nobody_drew_is_an_offence() {
 fn only_pure_and_dev_dependencies_are_allowed_in_wire() {
     let manifest =
         "[dependencies]\na = \"1\"\ncrc32fast.workspace = true\n[build-dependencies]\nb = \"1\"";
-    assert_eq!(
-        impure_dependency("crates/wire/Cargo.toml", manifest).len(),
-        2
-    );
-    assert_eq!(
-        impure_dependency("crates/wire/Cargo.toml", "[dev-dependencies]\na = \"1\""),
-        []
-    );
+    assert_eq!(impure_dependency("crates/wire/Cargo.toml", manifest).len(), 2);
+    assert_eq!(impure_dependency("crates/wire/Cargo.toml", "[dev-dependencies]\na = \"1\""), []);
 }
 
 #[test]
 fn lints_of_ones_own_are_an_offence() {
-    assert_eq!(
-        own_lints("crates/io/Cargo.toml", "[lints.rust]\nunused = \"allow\"").len(),
-        1
-    );
-    assert_eq!(
-        own_lints("crates/io/Cargo.toml", "[lints]\nworkspace = true"),
-        []
-    );
+    assert_eq!(own_lints("crates/io/Cargo.toml", "[lints.rust]\nunused = \"allow\"").len(), 1);
+    assert_eq!(own_lints("crates/io/Cargo.toml", "[lints]\nworkspace = true"), []);
 }

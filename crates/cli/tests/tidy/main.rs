@@ -27,23 +27,13 @@ use tree::{File, tree};
 
 fn assert_none(offences: impl IntoIterator<Item = Offence>) {
     let lines: Vec<String> = offences.into_iter().map(|each| each.to_string()).collect();
-    assert!(
-        lines.is_empty(),
-        "{} offences:\n{}",
-        lines.len(),
-        lines.join("\n")
-    );
+    assert!(lines.is_empty(), "{} offences:\n{}", lines.len(), lines.join("\n"));
 }
 
 fn assert_rule(of_interest: impl Fn(&File) -> bool, rule: impl Fn(&str, &str) -> Vec<Offence>) {
     let files: Vec<&File> = tree().iter().filter(|file| of_interest(file)).collect();
     assert!(!files.is_empty(), "the rule looked at no file at all");
-    assert_none(
-        files
-            .iter()
-            .filter_map(|file| Some(rule(&file.path, file.text()?)))
-            .flatten(),
-    );
+    assert_none(files.iter().filter_map(|file| Some(rule(&file.path, file.text()?))).flatten());
 }
 
 fn is_rust(file: &File) -> bool {
@@ -62,19 +52,13 @@ fn is_markdown(file: &File) -> bool {
 #[test]
 fn the_tree_that_is_checked_is_this_one() {
     for path in ["Cargo.toml", "README.md", "crates/wire/src/lib.rs"] {
-        assert!(
-            tree().iter().any(|file| file.path == path),
-            "{path} is not in the tree"
-        );
+        assert!(tree().iter().any(|file| file.path == path), "{path} is not in the tree");
     }
 }
 
 #[test]
 fn crates_depend_on_each_other_only_along_the_drawn_edges() {
-    assert_rule(
-        |file| edges::is_member_manifest(&file.path),
-        edges::undrawn_edges,
-    );
+    assert_rule(|file| edges::is_member_manifest(&file.path), edges::undrawn_edges);
 }
 
 #[test]
@@ -87,26 +71,17 @@ fn what_makes_code_fail_on_purpose_is_for_tests_alone() {
 
 #[test]
 fn every_crate_takes_its_lints_from_the_workspace() {
-    assert_rule(
-        |file| edges::is_member_manifest(&file.path),
-        edges::own_lints,
-    );
+    assert_rule(|file| edges::is_member_manifest(&file.path), edges::own_lints);
 }
 
 #[test]
 fn wire_depends_on_pure_functions_alone() {
-    assert_rule(
-        |file| file.path == "crates/wire/Cargo.toml",
-        edges::impure_dependency,
-    );
+    assert_rule(|file| file.path == "crates/wire/Cargo.toml", edges::impure_dependency);
 }
 
 #[test]
 fn wire_has_no_std_and_no_clock() {
-    assert_rule(
-        |file| file.path == "crates/wire/src/lib.rs",
-        unsafety::std_in_crate_root,
-    );
+    assert_rule(|file| file.path == "crates/wire/src/lib.rs", unsafety::std_in_crate_root);
     assert_rule(
         |file| is_rust(file) && file.path.starts_with("crates/wire/src/"),
         unsafety::sockets_and_clocks,
@@ -115,10 +90,7 @@ fn wire_has_no_std_and_no_clock() {
 
 #[test]
 fn every_crate_but_io_forbids_unsafe_code() {
-    assert_rule(
-        |file| unsafety::is_safe_crate_root(&file.path),
-        unsafety::unforbidden,
-    );
+    assert_rule(|file| unsafety::is_safe_crate_root(&file.path), unsafety::unforbidden);
     assert_rule(
         |file| is_rust(file) && unsafety::is_in_safe_crate(&file.path),
         unsafety::unsafe_code,
@@ -168,11 +140,7 @@ fn nothing_is_left_over() {
 
 #[test]
 fn names_say_what_is_inside() {
-    assert_none(
-        tree()
-            .iter()
-            .flat_map(|file| leftovers::empty_words_in_path(&file.path)),
-    );
+    assert_none(tree().iter().flat_map(|file| leftovers::empty_words_in_path(&file.path)));
     assert_rule(is_rust, leftovers::empty_words_in_modules);
 }
 
@@ -184,19 +152,12 @@ fn each_markdown_file_has_one_title() {
 #[test]
 fn relative_links_lead_somewhere() {
     let paths = tree::paths_and_folders();
-    assert_rule(is_markdown, |path, text| {
-        markdown::dead_links(path, text, &paths)
-    });
+    assert_rule(is_markdown, |path, text| markdown::dead_links(path, text, &paths));
 }
 
 #[test]
 fn no_file_is_a_blob() {
-    assert_none(
-        tree()
-            .iter()
-            .filter(|file| !file.is_lockfile())
-            .flat_map(places::blob),
-    );
+    assert_none(tree().iter().filter(|file| !file.is_lockfile()).flat_map(places::blob));
 }
 
 #[test]
@@ -208,19 +169,13 @@ fn no_file_names_a_machine() {
 #[test]
 fn no_build_needs_protoc() {
     for path in ["scripts/bench", "scripts/subject", "scripts/test"] {
-        assert_rule(
-            |file| file.path == path,
-            protoc::builds_that_could_find_protoc,
-        );
+        assert_rule(|file| file.path == path, protoc::builds_that_could_find_protoc);
     }
 }
 
 #[test]
 fn rust_subjects_are_built_on_equal_terms() {
-    assert_rule(
-        |file| subjects::is_subject_manifest(&file.path),
-        subjects::unequal_builds,
-    );
+    assert_rule(|file| subjects::is_subject_manifest(&file.path), subjects::unequal_builds);
     assert_rule(
         |file| file.path.starts_with("subjects/") && file.path.ends_with("/.cargo/config.toml"),
         subjects::unequal_flags,

@@ -6,16 +6,11 @@ use std::path::{Component, Path, PathBuf};
 
 /// Pages with no title, or with more than one.
 pub fn titles(path: &str, text: &str) -> Vec<Offence> {
-    let titles = prose(text)
-        .filter(|(_, line)| line.starts_with("# "))
-        .count();
+    let titles = prose(text).filter(|(_, line)| line.starts_with("# ")).count();
     if titles == 1 {
         return vec![];
     }
-    vec![Offence::of_file(
-        path,
-        format!("{titles} titles ('# ...'); a page has one"),
-    )]
+    vec![Offence::of_file(path, format!("{titles} titles ('# ...'); a page has one"))]
 }
 
 /// Links to files that are not there. `paths` are all files and folders, relative to the root.
@@ -25,11 +20,7 @@ pub fn dead_links(path: &str, text: &str, paths: &BTreeSet<String>) -> Vec<Offen
         let line = without_code(line);
         for target in inline_targets(&line).chain(reference_target(&line)) {
             if leads_nowhere(path, target, paths) {
-                offences.push(Offence::new(
-                    path,
-                    number,
-                    format!("no such file: {target}"),
-                ));
+                offences.push(Offence::new(path, number, format!("no such file: {target}")));
             }
         }
     }
@@ -40,9 +31,7 @@ pub fn dead_links(path: &str, text: &str, paths: &BTreeSet<String>) -> Vec<Offen
 pub fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut fenced = false;
     text.lines().enumerate().filter_map(move |(index, line)| {
-        let fence = ["```", "~~~"]
-            .iter()
-            .any(|fence| line.trim_start().starts_with(fence));
+        let fence = ["```", "~~~"].iter().any(|fence| line.trim_start().starts_with(fence));
         fenced ^= fence;
         (!fenced && !fence).then_some((index + 1, line))
     })
@@ -66,11 +55,7 @@ fn reference_target(line: &str) -> Option<&str> {
 }
 
 fn leads_nowhere(path: &str, target: &str, paths: &BTreeSet<String>) -> bool {
-    let file = target
-        .split('#')
-        .next()
-        .unwrap_or_default()
-        .trim_matches(['<', '>']);
+    let file = target.split('#').next().unwrap_or_default().trim_matches(['<', '>']);
     let is_elsewhere = file.contains("://") || file.starts_with("mailto:");
     !file.is_empty() && !is_elsewhere && !resolve(path, file).is_some_and(|to| paths.contains(&to))
 }
@@ -99,15 +84,10 @@ fn a_page_has_one_title_and_fences_hold_none() {
 
 #[test]
 fn links_are_followed_from_the_page_that_they_stand_on() {
-    let paths = ["", "docs", "docs/bias.md", "README.md"]
-        .map(str::to_owned)
-        .into();
+    let paths = ["", "docs", "docs/bias.md", "README.md"].map(str::to_owned).into();
     let dead = |text: &str| dead_links("docs/metrics.md", text, &paths).len();
     assert_eq!(dead("[a](bias.md#loopback), [b](../README.md), ![c](.)"), 0);
     assert_eq!(dead("[a](https://example.org/x) [b](#here) `[c](d)`"), 0);
-    assert_eq!(
-        dead("[a](bias.md) and [b](BIAS.md) and ![c](../../README.md)"),
-        2
-    );
+    assert_eq!(dead("[a](bias.md) and [b](BIAS.md) and ![c](../../README.md)"), 2);
     assert_eq!(dead("[a]: nothing.md"), 1);
 }

@@ -13,11 +13,7 @@ pub struct Offence {
 impl Offence {
     /// `line` counts from 1.
     pub fn new(path: &str, line: usize, what: impl Into<String>) -> Self {
-        Offence {
-            path: path.to_owned(),
-            line,
-            what: what.into(),
-        }
+        Offence { path: path.to_owned(), line, what: what.into() }
     }
 
     /// For rules that judge a file as a whole.

@@ -28,9 +28,7 @@ pub fn machine_paths(path: &str, text: &str) -> Vec<Offence> {
         concat!("/Us", "ers/"),
     ];
     by_line(path, text, |line| {
-        let folder = FOLDERS
-            .into_iter()
-            .find(|folder| begins_a_path(line, folder))?;
+        let folder = FOLDERS.into_iter().find(|folder| begins_a_path(line, folder))?;
         Some(format!("a path of one machine: {folder}"))
     })
 }
@@ -63,20 +61,14 @@ fn begins_a_path(line: &str, folder: &str) -> bool {
 
 #[test]
 fn a_blob_is_found() {
-    let file = |length| File {
-        path: "a.bin".to_owned(),
-        bytes: vec![0; length],
-    };
+    let file = |length| File { path: "a.bin".to_owned(), bytes: vec![0; length] };
     assert_eq!(blob(&file(BLOB_BYTES)), None);
     assert!(blob(&file(BLOB_BYTES + 1)).is_some());
 }
 
 #[test]
 fn a_record_may_be_larger_but_not_by_much() {
-    let record = |length| File {
-        path: "records/a/full.jsonl".to_owned(),
-        bytes: vec![0; length],
-    };
+    let record = |length| File { path: "records/a/full.jsonl".to_owned(), bytes: vec![0; length] };
     assert_eq!(blob(&record(RECORD_BYTES)), None);
     assert!(blob(&record(RECORD_BYTES + 1)).is_some());
 }
@@ -92,9 +84,6 @@ fn a_home_is_found_and_a_folder_of_that_name_is_not() {
 #[test]
 fn a_registrys_host_is_found() {
     let host = concat!("pypi", ".org");
-    assert_eq!(
-        registry_hosts("a", &format!("index = https://{host}/simple")).len(),
-        1
-    );
+    assert_eq!(registry_hosts("a", &format!("index = https://{host}/simple")).len(), 1);
     assert_eq!(registry_hosts("a", "https://docs.rs/prost"), []);
 }

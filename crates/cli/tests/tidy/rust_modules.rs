@@ -50,9 +50,8 @@ impl Crate {
     pub fn edges(&self) -> BTreeMap<&str, BTreeSet<&str>> {
         let edges = self.modules.iter().map(|(at, module)| {
             let named = module.mentions.iter().chain(module.needed_imports());
-            let mut files: BTreeSet<&str> = named
-                .filter_map(|path| self.file_of(&self.from_root(at, path), 0))
-                .collect();
+            let mut files: BTreeSet<&str> =
+                named.filter_map(|path| self.file_of(&self.from_root(at, path), 0)).collect();
             files.remove(module.file.as_str());
             (module.file.as_str(), files)
         });
@@ -85,9 +84,7 @@ impl Crate {
     fn file_of(&self, path: &[String], depth: usize) -> Option<&str> {
         const PASSED_ON_MAX: usize = 8;
         let known = (0..path.len()).rev();
-        let length = known
-            .into_iter()
-            .find(|&n| self.modules.contains_key(&path[..n]))?;
+        let length = known.into_iter().find(|&n| self.modules.contains_key(&path[..n]))?;
         let at = &path[..length];
         let module = &self.modules[at];
         let name = &path[length];
@@ -119,15 +116,9 @@ impl Module {
     fn parse(file: &str, at: &[String], text: &str) -> (Module, Vec<Path>) {
         let code = RustSource::parse(text).code();
         let tokens = tokens(&code);
-        let mut module = Module {
-            file: file.to_owned(),
-            ..Module::default()
-        };
+        let mut module = Module { file: file.to_owned(), ..Module::default() };
         let mut for_tests = Vec::new();
-        let mut reader = Reader {
-            tokens: &tokens,
-            next: 0,
-        };
+        let mut reader = Reader { tokens: &tokens, next: 0 };
         let mut depth = 0;
         while let Some(token) = reader.take() {
             match token {
@@ -153,9 +144,7 @@ impl Module {
                 "struct" | "enum" | "trait" | "type" | "fn" | "const" | "static" | "union"
                     if depth == 0 =>
                 {
-                    let name = reader.tokens[reader.next..]
-                        .iter()
-                        .find(|name| **name != "fn");
+                    let name = reader.tokens[reader.next..].iter().find(|name| **name != "fn");
                     module.own.extend(name.map(|name| (*name).to_owned()));
                 }
                 word if is_word(word) => {
@@ -184,10 +173,7 @@ impl Module {
     /// The imports but those that are only passed on.
     fn needed_imports(&self) -> impl Iterator<Item = &Path> {
         let needed = |name: &String| !self.passed_on.contains(name) || self.words.contains(name);
-        self.imports
-            .iter()
-            .filter(move |(name, _)| needed(name))
-            .map(|(_, path)| path)
+        self.imports.iter().filter(move |(name, _)| needed(name)).map(|(_, path)| path)
     }
 }
 
@@ -345,10 +331,7 @@ fn a_name_is_taken_from_the_file_that_defines_it() {
         let sources = [
             ("lib.rs", "mod a; mod b; pub use b::Thing;"),
             ("a.rs", text),
-            (
-                "b.rs",
-                "pub struct Thing; pub fn make() {} pub fn other() {}",
-            ),
+            ("b.rs", "pub struct Thing; pub fn make() {} pub fn other() {}"),
         ];
         assert_eq!(edges(&sources), one("a.rs", "b.rs"), "{text}");
     }

@@ -62,18 +62,13 @@ impl<'a> RustSource<'a> {
     pub fn functions(&self) -> Vec<Function> {
         let code = self.code();
         let starts = code.match_indices("fn").map(|(start, _)| start);
-        starts
-            .filter_map(|start| function_at(&code, start))
-            .collect()
+        starts.filter_map(|start| function_at(&code, start)).collect()
     }
 
     fn only(&self, kept: &[Kind]) -> String {
         let keep = |(at, c): (usize, char)| {
             let kept = c == '\n' || kept.contains(&self.kinds[at]);
-            std::iter::repeat_n(
-                if kept { c } else { ' ' },
-                if kept { 1 } else { c.len_utf8() },
-            )
+            std::iter::repeat_n(if kept { c } else { ' ' }, if kept { 1 } else { c.len_utf8() })
         };
         self.text.char_indices().flat_map(keep).collect()
     }
@@ -140,11 +135,7 @@ fn char_length(rest: &str) -> Option<usize> {
     let inside = rest.strip_prefix('\'')?;
     let first = inside.chars().next()?;
     let closes = first == '\\' || inside[first.len_utf8()..].starts_with('\'');
-    if closes {
-        escaped_length(inside, '\'').map(|length| 1 + length)
-    } else {
-        None
-    }
+    if closes { escaped_length(inside, '\'').map(|length| 1 + length) } else { None }
 }
 
 /// Bytes up to and with the first `end` that no backslash stands before.
@@ -166,20 +157,12 @@ fn function_at(code: &str, start: usize) -> Option<Function> {
     if code[..start].ends_with(is_word) || !after.starts_with(char::is_whitespace) {
         return None;
     }
-    let name: String = after
-        .trim_start()
-        .chars()
-        .take_while(|c| is_word(*c))
-        .collect();
+    let name: String = after.trim_start().chars().take_while(|c| is_word(*c)).collect();
     let body = start + body_start(&code[start..])?;
     let end = body + block_length(&code[body..]);
     let newlines = |part: &str| part.matches('\n').count();
     let line = 1 + newlines(&code[..start]);
-    (!name.is_empty()).then(|| Function {
-        name,
-        line,
-        lines: 1 + newlines(&code[start..end]),
-    })
+    (!name.is_empty()).then(|| Function { name, line, lines: 1 + newlines(&code[start..end]) })
 }
 
 /// Where the body's brace is; `None` for a declaration that ends in a semicolon.
@@ -222,11 +205,7 @@ fn comments_and_literals_are_not_code() {
     ];
     for (text, expected) in cases {
         let code = RustSource::parse(text).code();
-        assert_eq!(
-            code.split_whitespace().collect::<Vec<_>>().join(" "),
-            expected,
-            "of {text}"
-        );
+        assert_eq!(code.split_whitespace().collect::<Vec<_>>().join(" "), expected, "of {text}");
         assert_eq!(code.len(), text.len(), "every byte keeps its place");
     }
 }
@@ -256,8 +235,5 @@ type Pointer = fn(u8) -> u8;
 #[test]
 fn literals_add_nothing_to_a_lines_width() {
     let text = "ab \"cd\" e\n\"f\ng\" h";
-    assert_eq!(
-        RustSource::parse(text).widths().collect::<Vec<_>>(),
-        [5, 0, 2]
-    );
+    assert_eq!(RustSource::parse(text).widths().collect::<Vec<_>>(), [5, 0, 2]);
 }

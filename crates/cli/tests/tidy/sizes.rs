@@ -20,35 +20,22 @@ const COLUMNS: usize = 100;
 
 /// Functions longer than they may be, unless they are listed with a reason.
 pub fn long_functions(path: &str, text: &str) -> Vec<Offence> {
-    let listed = |name: &str| {
-        LONG_FUNCTIONS
-            .iter()
-            .any(|(long, _)| *long == format!("{path}::{name}"))
-    };
+    let listed =
+        |name: &str| LONG_FUNCTIONS.iter().any(|(long, _)| *long == format!("{path}::{name}"));
     let functions = RustSource::parse(text).functions();
-    let long = functions
-        .iter()
-        .filter(|f| f.lines > FUNCTION_LINES && !listed(&f.name));
-    long.map(|f| Offence::new(path, f.line, format!("{} has {} lines", f.name, f.lines)))
-        .collect()
+    let long = functions.iter().filter(|f| f.lines > FUNCTION_LINES && !listed(&f.name));
+    long.map(|f| Offence::new(path, f.line, format!("{} has {} lines", f.name, f.lines))).collect()
 }
 
 /// Files longer than they may be. The tests at the foot of a file are measured as tests are.
 pub fn long_files(path: &str, text: &str) -> Vec<Offence> {
     let code = RustSource::parse(text).code();
     let lines = code.lines().count();
-    let own_lines = if is_looked_up(path) {
-        0
-    } else {
-        lines_before_tests(&code)
-    };
+    let own_lines = if is_looked_up(path) { 0 } else { lines_before_tests(&code) };
     if own_lines <= FILE_LINES && lines <= LOOKED_UP_FILE_LINES {
         return vec![];
     }
-    vec![Offence::of_file(
-        path,
-        format!("{own_lines} lines, {lines} with tests"),
-    )]
+    vec![Offence::of_file(path, format!("{own_lines} lines, {lines} with tests"))]
 }
 
 /// Lines that are too wide even without the literals in them; addresses cannot be broken.
@@ -61,11 +48,7 @@ pub fn wide_lines(path: &str, text: &str) -> Vec<Offence> {
 }
 
 fn is_looked_up(path: &str) -> bool {
-    let stem = path
-        .rsplit('/')
-        .next()
-        .unwrap_or(path)
-        .trim_end_matches(".rs");
+    let stem = path.rsplit('/').next().unwrap_or(path).trim_end_matches(".rs");
     let last_word = stem.rsplit('_').next().unwrap_or(stem);
     path.contains("/tests/") || ["tests", "table", "tables"].contains(&last_word)
 }
@@ -73,20 +56,14 @@ fn is_looked_up(path: &str) -> bool {
 fn lines_before_tests(code: &str) -> usize {
     let lines: Vec<&str> = code.lines().collect();
     let opens_tests = |pair: &[&str]| pair[0] == "#[cfg(test)]" && pair[1].ends_with('{');
-    lines
-        .windows(2)
-        .position(opens_tests)
-        .unwrap_or(lines.len())
+    lines.windows(2).position(opens_tests).unwrap_or(lines.len())
 }
 
 #[test]
 fn a_function_of_seventy_lines_is_the_longest() {
     let function = |lines: usize| format!("fn a() {{{}}}", "\n".repeat(lines - 1));
     assert_eq!(long_functions("a.rs", &function(FUNCTION_LINES)), []);
-    assert_eq!(
-        long_functions("a.rs", &function(FUNCTION_LINES + 1)).len(),
-        1
-    );
+    assert_eq!(long_functions("a.rs", &function(FUNCTION_LINES + 1)).len(), 1);
 }
 
 #[test]
@@ -101,11 +78,7 @@ fn tests_and_tables_may_be_longer_than_other_files() {
 
 #[test]
 fn tests_at_the_foot_are_not_counted_with_the_code() {
-    let text = format!(
-        "{}#[cfg(test)]\nmod tests {{\n{}}}",
-        "a\n".repeat(500),
-        "b\n".repeat(300)
-    );
+    let text = format!("{}#[cfg(test)]\nmod tests {{\n{}}}", "a\n".repeat(500), "b\n".repeat(300));
     assert_eq!(long_files("crates/lab/src/a.rs", &text), []);
 }
 

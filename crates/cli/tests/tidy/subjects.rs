@@ -18,15 +18,12 @@ debug = "line-tables-only"
 const SUBJECT_LINES: usize = 300;
 
 /// Subjects that may be longer, with the reason.
-const LONG_SUBJECTS: [(&str, &str); 1] = [(
-    "rust-floor",
-    "both ends of a call without a library: the zero of the scale, not a subject",
-)];
+const LONG_SUBJECTS: [(&str, &str); 1] =
+    [("rust-floor", "both ends of a call without a library: the zero of the scale, not a subject")];
 
 /// Endings of the names of files that are programs.
-const SOURCES: [&str; 14] = [
-    "c", "cc", "cpp", "cs", "go", "h", "hpp", "java", "js", "kt", "mjs", "py", "rs", "ts",
-];
+const SOURCES: [&str; 14] =
+    ["c", "cc", "cpp", "cs", "go", "h", "hpp", "java", "js", "kt", "mjs", "py", "rs", "ts"];
 
 /// A folder that is no subject: the contract in Go, for both subjects in Go.
 const NO_SUBJECT: &str = "subjects/go-contract/";
@@ -34,14 +31,8 @@ const NO_SUBJECT: &str = "subjects/go-contract/";
 /// The contract in Python, which every subject in Python has the same copy of: no part of what the
 /// library asks for.
 const SHARED: [[&str; 2]; 2] = [
-    [
-        "subjects/python-grpcio/contract.py",
-        "subjects/python-grpclib/contract.py",
-    ],
-    [
-        "subjects/python-grpcio/phases.py",
-        "subjects/python-grpclib/phases.py",
-    ],
+    ["subjects/python-grpcio/contract.py", "subjects/python-grpclib/contract.py"],
+    ["subjects/python-grpcio/phases.py", "subjects/python-grpclib/phases.py"],
 ];
 
 /// A variant that is a program of its own: no program in Go can have two versions of grpc-go.
@@ -55,20 +46,14 @@ pub fn is_subject_manifest(path: &str) -> bool {
 /// Manifests with a release profile of their own, or that are drawn into the workspace.
 pub fn unequal_builds(path: &str, text: &str) -> Vec<Offence> {
     let parse = |text: &str| -> Table {
-        text.parse()
-            .unwrap_or_else(|error| panic!("{path} is not TOML: {error}"))
+        text.parse().unwrap_or_else(|error| panic!("{path} is not TOML: {error}"))
     };
     let manifest = parse(text);
     let profiles = manifest.get("profile");
-    let release = profiles
-        .and_then(|all| all.get("release"))
-        .and_then(|value| value.as_table());
+    let release = profiles.and_then(|all| all.get("release")).and_then(|value| value.as_table());
     let mut offences = Vec::new();
     if release != Some(&parse(RELEASE_PROFILE)) {
-        offences.push(Offence::of_file(
-            path,
-            "its release profile is not the subjects' own",
-        ));
+        offences.push(Offence::of_file(path, "its release profile is not the subjects' own"));
     }
     if !manifest.contains_key("workspace") {
         offences.push(Offence::of_file(path, "is no workspace of its own"));
@@ -79,16 +64,11 @@ pub fn unequal_builds(path: &str, text: &str) -> Vec<Offence> {
 /// What cargo is told beside the manifest: frame pointers for all, a processor for none.
 pub fn unequal_flags(path: &str, text: &str) -> Vec<Offence> {
     let complaints = [
-        (
-            !text.contains("force-frame-pointers=yes"),
-            "frame pointers are not kept",
-        ),
+        (!text.contains("force-frame-pointers=yes"), "frame pointers are not kept"),
         (text.contains("target-cpu"), "is built for one processor"),
     ];
     let found = complaints.into_iter().filter(|(holds, _)| *holds);
-    found
-        .map(|(_, what)| Offence::of_file(path, what))
-        .collect()
+    found.map(|(_, what)| Offence::of_file(path, what)).collect()
 }
 
 /// Rust subjects whose lockfile or flags are not in the tree.
@@ -100,9 +80,7 @@ pub fn missing_files(files: &[File]) -> Vec<Offence> {
         let wanted = ["Cargo.lock", ".cargo/config.toml"].map(|name| format!("{folder}{name}"));
         wanted.into_iter().filter(|path| !present(path))
     });
-    missing
-        .map(|path| Offence::of_file(&path, "is missing"))
-        .collect()
+    missing.map(|path| Offence::of_file(&path, "is missing")).collect()
 }
 
 /// Subjects with more lines than they may have, whatever the language.
@@ -114,9 +92,7 @@ pub fn long_subjects(files: &[File]) -> Vec<Offence> {
         }
     }
     let excused = |name: &str| LONG_SUBJECTS.iter().any(|(long, _)| *long == name);
-    let long = lines
-        .into_iter()
-        .filter(|(name, lines)| *lines > SUBJECT_LINES && !excused(name));
+    let long = lines.into_iter().filter(|(name, lines)| *lines > SUBJECT_LINES && !excused(name));
     long.map(|(name, lines)| {
         Offence::of_file(&format!("subjects/{name}"), format!("{lines} lines"))
     })
@@ -166,10 +142,7 @@ fn subject(path: &str) -> Option<&str> {
 
 #[cfg(test)]
 fn file(path: &str, text: &str) -> File {
-    File {
-        path: path.to_owned(),
-        bytes: text.as_bytes().to_owned(),
-    }
+    File { path: path.to_owned(), bytes: text.as_bytes().to_owned() }
 }
 
 #[test]
@@ -182,11 +155,7 @@ fn a_profile_of_ones_own_is_an_offence() {
         equal.replace("[workspace]", ""),
         "[workspace]".to_owned(),
     ] {
-        assert_eq!(
-            unequal_builds("subjects/a/Cargo.toml", &unequal).len(),
-            1,
-            "{unequal}"
-        );
+        assert_eq!(unequal_builds("subjects/a/Cargo.toml", &unequal).len(), 1, "{unequal}");
     }
 }
 
@@ -195,10 +164,7 @@ fn flags_for_one_processor_are_an_offence() {
     let flags = "rustflags = [\"-C\", \"force-frame-pointers=yes\"]";
     assert_eq!(unequal_flags("a", flags), []);
     assert_eq!(unequal_flags("a", &flags.replace("yes", "no")).len(), 1);
-    assert_eq!(
-        unequal_flags("a", &format!("{flags} # target-cpu=native")).len(),
-        1
-    );
+    assert_eq!(unequal_flags("a", &format!("{flags} # target-cpu=native")).len(), 1);
 }
 
 #[test]

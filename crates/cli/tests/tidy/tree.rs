@@ -47,26 +47,20 @@ pub fn tree() -> &'static [File] {
 /// The text of a file that has to be there.
 pub fn text(path: &str) -> &'static str {
     let file = tree().iter().find(|file| file.path == path);
-    file.and_then(File::text)
-        .unwrap_or_else(|| panic!("{path} is not a text of this tree"))
+    file.and_then(File::text).unwrap_or_else(|| panic!("{path} is not a text of this tree"))
 }
 
 /// The paths of all files and of the folders that they are in.
 pub fn paths_and_folders() -> BTreeSet<String> {
     let paths = tree().iter().map(|file| Path::new(&file.path));
     let folders = paths.flat_map(Path::ancestors);
-    folders
-        .map(|path| path.to_string_lossy().into_owned())
-        .collect()
+    folders.map(|path| path.to_string_lossy().into_owned()).collect()
 }
 
 /// The root of the workspace.
 pub fn root() -> PathBuf {
     let own = Path::new(env!("CARGO_MANIFEST_DIR"));
-    own.ancestors()
-        .nth(2)
-        .expect("this crate is at crates/cli")
-        .to_owned()
+    own.ancestors().nth(2).expect("this crate is at crates/cli").to_owned()
 }
 
 fn read() -> Vec<File> {
@@ -74,34 +68,20 @@ fn read() -> Vec<File> {
     let mut paths = listed_by_git(&root).unwrap_or_else(|| found_by_walking(&root));
     paths.sort();
     paths.dedup();
-    let read = |path: String| {
-        Some(File {
-            bytes: fs::read(root.join(&path)).ok()?,
-            path,
-        })
-    };
+    let read = |path: String| Some(File { bytes: fs::read(root.join(&path)).ok()?, path });
     paths.into_iter().filter_map(read).collect()
 }
 
 /// `None` where there is no git, or no repository: in an archive.
 fn listed_by_git(root: &Path) -> Option<Vec<String>> {
     let listing = Command::new("git")
-        .args([
-            "ls-files",
-            "-z",
-            "--cached",
-            "--others",
-            "--exclude-standard",
-        ])
+        .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
         .current_dir(root)
         .output()
         .ok()?;
     let text = String::from_utf8(listing.stdout).ok()?;
     let paths: Vec<String> = text.split_terminator('\0').map(str::to_owned).collect();
-    paths
-        .iter()
-        .any(|path| path == "Cargo.toml")
-        .then_some(paths)
+    paths.iter().any(|path| path == "Cargo.toml").then_some(paths)
 }
 
 fn found_by_walking(root: &Path) -> Vec<String> {
@@ -123,9 +103,7 @@ fn found_by_walking(root: &Path) -> Vec<String> {
 
 fn is_made_by_building(folder: &Path) -> bool {
     let made = [".git", "target", "node_modules", "__pycache__", ".venv"];
-    folder
-        .file_name()
-        .is_some_and(|name| made.iter().any(|each| name == *each))
+    folder.file_name().is_some_and(|name| made.iter().any(|each| name == *each))
 }
 
 #[test]

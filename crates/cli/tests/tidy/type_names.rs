@@ -18,11 +18,7 @@ pub fn names_that_stand_twice(tree: &[File]) -> Vec<Offence> {
     let twice = places.into_iter().filter(|(_, places)| places.len() > 1);
     twice
         .map(|(name, places)| {
-            let text = format!(
-                "{name} stands {} times: {}",
-                places.len(),
-                places.join(", ")
-            );
+            let text = format!("{name} stands {} times: {}", places.len(), places.join(", "));
             Offence::of_file(&places[0], text)
         })
         .collect()
@@ -37,19 +33,12 @@ fn is_crate_source(path: &str) -> bool {
 fn public_types(text: &str) -> Vec<(usize, String)> {
     let code = RustSource::parse(text).code();
     let found = code.lines().zip(1..).filter_map(|(line, number)| {
-        let mut words = line
-            .split_whitespace()
-            .skip_while(|word| *word != "pub")
-            .skip(1);
+        let mut words = line.split_whitespace().skip_while(|word| *word != "pub").skip(1);
         let kind = words.next()?;
         if !["struct", "enum", "trait", "type"].contains(&kind) {
             return None;
         }
-        let name: String = words
-            .next()?
-            .chars()
-            .take_while(|c| c.is_alphanumeric())
-            .collect();
+        let name: String = words.next()?.chars().take_while(|c| c.is_alphanumeric()).collect();
         Some((number, name))
     });
     found.collect()
@@ -57,19 +46,11 @@ fn public_types(text: &str) -> Vec<(usize, String)> {
 
 #[test]
 fn a_name_in_two_crates_is_an_offence() {
-    let file = |path: &str, text: &str| File {
-        path: path.to_owned(),
-        bytes: text.as_bytes().to_vec(),
-    };
+    let file =
+        |path: &str, text: &str| File { path: path.to_owned(), bytes: text.as_bytes().to_vec() };
     let tree = [
-        file(
-            "crates/a/src/lib.rs",
-            "pub struct Plan<'a>(&'a str);\nstruct Own;",
-        ),
-        file(
-            "crates/b/src/deep/c.rs",
-            "mod d { pub enum Plan { A } }\nstruct Own;",
-        ),
+        file("crates/a/src/lib.rs", "pub struct Plan<'a>(&'a str);\nstruct Own;"),
+        file("crates/b/src/deep/c.rs", "mod d { pub enum Plan { A } }\nstruct Own;"),
         file("crates/b/tests/story.rs", "pub struct Plan;"),
     ];
     let found = names_that_stand_twice(&tree);

@@ -28,10 +28,7 @@ pub fn unforbidden(path: &str, text: &str) -> Vec<Offence> {
     if code.lines().any(forbids) {
         return vec![];
     }
-    vec![Offence::of_file(
-        path,
-        "the crate root does not forbid unsafe code",
-    )]
+    vec![Offence::of_file(path, "the crate root does not forbid unsafe code")]
 }
 
 /// The word `unsafe` in code: tests and build scripts have crate roots of their own.
@@ -47,20 +44,13 @@ pub fn unexplained_unsafe(path: &str, text: &str) -> Vec<Offence> {
     let source = RustSource::parse(text);
     let (code, explained) = (source.code(), source.code_and_comments());
     let explained: Vec<&str> = explained.lines().collect();
-    let unsafe_lines = code
-        .lines()
-        .enumerate()
-        .filter(|(_, line)| has_word(line, "unsafe"));
+    let unsafe_lines = code.lines().enumerate().filter(|(_, line)| has_word(line, "unsafe"));
     let unexplained = unsafe_lines.filter(|(index, _)| {
         let above = &explained[index.saturating_sub(REASON_LINES)..=*index];
-        !above
-            .iter()
-            .any(|line| line.contains("SAFETY:") || line.contains("# Safety"))
+        !above.iter().any(|line| line.contains("SAFETY:") || line.contains("# Safety"))
     });
     let what = "unsafe without a SAFETY comment";
-    unexplained
-        .map(|(index, _)| Offence::new(path, index + 1, what))
-        .collect()
+    unexplained.map(|(index, _)| Offence::new(path, index + 1, what)).collect()
 }
 
 /// A crate root without `#![no_std]`, or one that takes std back for more than its tests.
@@ -84,13 +74,7 @@ pub fn std_in_crate_root(path: &str, text: &str) -> Vec<Offence> {
 pub fn sockets_and_clocks(path: &str, text: &str) -> Vec<Offence> {
     let code = RustSource::parse(text).code();
     by_line(path, &code, |line| {
-        let names = [
-            "std::net",
-            "std::io",
-            "std::thread",
-            "Instant",
-            "SystemTime",
-        ];
+        let names = ["std::net", "std::io", "std::thread", "Instant", "SystemTime"];
         let found = names.into_iter().find(|name| has_word(line, name))?;
         Some(format!("wire knows no {found}"))
     })
@@ -107,66 +91,33 @@ fn roots_are_told_from_other_files() {
 #[test]
 fn a_root_must_forbid_in_code_and_not_in_a_comment() {
     assert_eq!(unforbidden("lib.rs", "// #![forbid(unsafe_code)]").len(), 1);
-    assert_eq!(
-        unforbidden("lib.rs", "#![forbid(unsafe_code, unused_must_use)]"),
-        []
-    );
+    assert_eq!(unforbidden("lib.rs", "#![forbid(unsafe_code, unused_must_use)]"), []);
 }
 
 #[test]
 fn unsafe_code_outside_io_is_found() {
-    assert_eq!(
-        unsafe_code("a.rs", "// unsafe\nlet a = unsafe { b() };").len(),
-        1
-    );
-    assert_eq!(
-        unsafe_code("a.rs", "#![forbid(unsafe_code)]\nlet a = \"unsafe\";"),
-        []
-    );
+    assert_eq!(unsafe_code("a.rs", "// unsafe\nlet a = unsafe { b() };").len(), 1);
+    assert_eq!(unsafe_code("a.rs", "#![forbid(unsafe_code)]\nlet a = \"unsafe\";"), []);
 }
 
 #[test]
 fn a_reason_has_to_stand_close_above() {
-    let far = format!(
-        "// SAFETY: a\n{}unsafe {{ b() }}",
-        "\n".repeat(REASON_LINES)
-    );
+    let far = format!("// SAFETY: a\n{}unsafe {{ b() }}", "\n".repeat(REASON_LINES));
     assert_eq!(unexplained_unsafe("a.rs", &far).len(), 1);
-    assert_eq!(
-        unexplained_unsafe("a.rs", "let a = \"SAFETY:\";\nunsafe { b() }").len(),
-        1
-    );
-    assert_eq!(
-        unexplained_unsafe("a.rs", "// SAFETY: a\nlet c =\n    unsafe { b() };"),
-        []
-    );
-    assert_eq!(
-        unexplained_unsafe("a.rs", "/// # Safety\n/// a\npub unsafe fn b() {}"),
-        []
-    );
+    assert_eq!(unexplained_unsafe("a.rs", "let a = \"SAFETY:\";\nunsafe { b() }").len(), 1);
+    assert_eq!(unexplained_unsafe("a.rs", "// SAFETY: a\nlet c =\n    unsafe { b() };"), []);
+    assert_eq!(unexplained_unsafe("a.rs", "/// # Safety\n/// a\npub unsafe fn b() {}"), []);
 }
 
 #[test]
 fn std_is_for_the_tests_of_wire_only() {
-    assert_eq!(
-        std_in_crate_root("lib.rs", "#![no_std]\nextern crate std;").len(),
-        1
-    );
+    assert_eq!(std_in_crate_root("lib.rs", "#![no_std]\nextern crate std;").len(), 1);
     assert_eq!(std_in_crate_root("lib.rs", "extern crate alloc;").len(), 1);
-    assert_eq!(
-        std_in_crate_root("lib.rs", "#![no_std]\n#[cfg(test)]\nextern crate std;"),
-        []
-    );
+    assert_eq!(std_in_crate_root("lib.rs", "#![no_std]\n#[cfg(test)]\nextern crate std;"), []);
 }
 
 #[test]
 fn a_clock_in_wire_is_found() {
-    assert_eq!(
-        sockets_and_clocks("a.rs", "let now = std::time::Instant::now();").len(),
-        1
-    );
-    assert_eq!(
-        sockets_and_clocks("a.rs", "// Instant\nstruct InstantReply;"),
-        []
-    );
+    assert_eq!(sockets_and_clocks("a.rs", "let now = std::time::Instant::now();").len(), 1);
+    assert_eq!(sockets_and_clocks("a.rs", "// Instant\nstruct InstantReply;"), []);
 }

@@ -19,13 +19,7 @@ impl AddressPicker {
     pub fn find(target: &str) -> Result<Self, TargetError> {
         let names: TargetNames = target.parse()?;
         let targets = Targets::resolve_with(&names, TargetName::resolve)?;
-        Ok(Self {
-            current: targets.endpoint(0),
-            names,
-            targets,
-            attempts: 0,
-            failures: 0,
-        })
+        Ok(Self { current: targets.endpoint(0), names, targets, attempts: 0, failures: 0 })
     }
 
     /// The address that is tried next.
@@ -58,8 +52,7 @@ impl AddressPicker {
     /// The last attempt has failed. Returns whether all addresses have now been tried equally
     /// often.
     pub fn failed(&mut self) -> bool {
-        self.targets
-            .report_unreachable(&self.current.target.address);
+        self.targets.report_unreachable(&self.current.target.address);
         self.failures += 1;
         self.failures.is_multiple_of(self.targets.count())
     }
@@ -73,10 +66,7 @@ mod tests {
     fn each_connection_goes_to_the_next_address_and_all_are_tried_before_one_gives_up() {
         let mut server = AddressPicker::find("127.0.0.1:1,unix:echo").unwrap();
         let mut next = || server.next().address.to_string();
-        assert_eq!(
-            [next(), next(), next()],
-            ["127.0.0.1:1", "unix:echo", "127.0.0.1:1"]
-        );
+        assert_eq!([next(), next(), next()], ["127.0.0.1:1", "unix:echo", "127.0.0.1:1"]);
         assert_eq!(server.name().authority(), "127.0.0.1:1");
         assert_eq!([server.failed(), server.failed()], [false, true]);
         assert!(!server.failed());

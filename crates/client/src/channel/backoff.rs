@@ -29,13 +29,7 @@ impl Backoff {
     /// The same `seed` gives the same waits.
     fn seeded(min: Duration, max: Duration, seed: u64) -> Self {
         let (min_ns, max_ns) = (nanoseconds(min), nanoseconds(max));
-        Self {
-            min_ns,
-            max_ns,
-            wait_ns: min_ns,
-            asked_at_ns: 0,
-            random: seed,
-        }
+        Self { min_ns, max_ns, wait_ns: min_ns, asked_at_ns: 0, random: seed }
     }
 
     /// A connection is asked for.

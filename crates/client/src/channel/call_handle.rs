@@ -25,10 +25,7 @@ impl CallHandle {
     }
 
     pub fn cancel(&self) {
-        self.give_up(Status::new(
-            Code::Cancelled,
-            "the caller cancelled the call",
-        ));
+        self.give_up(Status::new(Code::Cancelled, "the caller cancelled the call"));
     }
 }
 

@@ -12,11 +12,7 @@ pub(crate) struct CallLimit {
 
 impl CallLimit {
     pub fn new(calls_max: usize) -> Self {
-        Self {
-            calls: AtomicUsize::new(0),
-            calls_max,
-            closed: AtomicBool::new(false),
-        }
+        Self { calls: AtomicUsize::new(0), calls_max, closed: AtomicBool::new(false) }
     }
 
     /// Takes a permit, if there is one.

@@ -218,9 +218,8 @@ impl ChannelConnection {
         if room_bytes == 0 || calls.next_queued().is_none() {
             return;
         }
-        let is_full = self.with_output(io, |connection, io| {
-            connection.send_into(room_bytes, calls, io)
-        });
+        let is_full =
+            self.with_output(io, |connection, io| connection.send_into(room_bytes, calls, io));
         if is_full {
             // Asking for the backlog has the driver call the shard once it is gone.
             io.backlog(self.id);
@@ -430,9 +429,5 @@ fn varying_fields<'a>(call: &'a PendingCall, io: &IoContext) -> Vec<(&'a [u8], C
 
 /// Not indexed: in the compression table it would push out what does not vary.
 fn extra_field<'a>((name, value): &'a (&[u8], Cow<'_, [u8]>)) -> ExtraField<'a> {
-    ExtraField {
-        name,
-        value,
-        indexing: Indexing::Without,
-    }
+    ExtraField { name, value, indexing: Indexing::Without }
 }

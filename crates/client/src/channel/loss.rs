@@ -62,14 +62,10 @@ pub(crate) fn not_connected(address: String, error: &io::Error, timeout: Duratio
     match error.kind() {
         // The file of a unix socket is not there, or has been left behind.
         ErrorKind::NotFound | ErrorKind::ConnectionRefused => ConnectError::Refused { address },
-        ErrorKind::TimedOut | ErrorKind::WouldBlock => ConnectError::TimedOut {
-            address,
-            waited: timeout,
-        },
-        _ => ConnectError::Unreachable {
-            address,
-            reason: error.to_string(),
-        },
+        ErrorKind::TimedOut | ErrorKind::WouldBlock => {
+            ConnectError::TimedOut { address, waited: timeout }
+        }
+        _ => ConnectError::Unreachable { address, reason: error.to_string() },
     }
 }
 
@@ -100,9 +96,5 @@ pub(crate) fn reset_text(code: ErrorCode, by: Initiator) -> String {
 /// What a GOAWAY means, in words.
 pub(crate) fn goaway_text(code: ErrorCode, debug: &[u8]) -> String {
     let debug = String::from_utf8_lossy(debug);
-    if debug.is_empty() {
-        code.to_string()
-    } else {
-        format!("{code} ({debug})")
-    }
+    if debug.is_empty() { code.to_string() } else { format!("{code} ({debug})") }
 }

@@ -65,10 +65,7 @@ impl MessageReader {
         let bytes = encoding.open(message, self.max_message_bytes)?;
         let was_compressed = message.compressed;
         self.read_to = self.buffer.len() - behind.len();
-        Ok(Some(ReceivedMessage {
-            bytes,
-            was_compressed,
-        }))
+        Ok(Some(ReceivedMessage { bytes, was_compressed }))
     }
 
     /// How much is worth fetching: the rest of the message, but no more than the server can be sure
@@ -103,11 +100,7 @@ impl MessageReader {
     /// The bytes that were read and that no credit was given for, if they are worth it. `waits` for
     /// the rest of a message.
     pub fn take_credit(&mut self, waits: bool) -> Option<usize> {
-        let unread_bytes = if waits {
-            0
-        } else {
-            self.buffer.len() - self.read_to
-        };
+        let unread_bytes = if waits { 0 } else { self.buffer.len() - self.read_to };
         let read_to = self.fetched_to - unread_bytes as u64;
         let owed_bytes = read_to.saturating_sub(self.credited_to) as usize;
         if owed_bytes < self.credit_bytes_min {
@@ -145,9 +138,7 @@ mod tests {
 
     fn read_all(reader: &mut MessageReader) -> Vec<Vec<u8>> {
         let next = || reader.next(&ResponseEncoding::IDENTITY).unwrap();
-        std::iter::from_fn(next)
-            .map(|message| message.bytes)
-            .collect()
+        std::iter::from_fn(next).map(|message| message.bytes).collect()
     }
 
     #[test]
@@ -194,11 +185,7 @@ mod tests {
         assert_eq!(reader.take_credit(true), None, "fifty are not worth it");
         reader.fetch(|buffer| buffer.extend_from_slice(&body[250..]));
         assert_eq!(read_all(&mut reader), [[3; 95]]);
-        assert_eq!(
-            reader.take_credit(true),
-            Some(100),
-            "each byte is credited once"
-        );
+        assert_eq!(reader.take_credit(true), Some(100), "each byte is credited once");
     }
 
     #[test]

@@ -72,13 +72,7 @@ pub(crate) enum CallState {
 
 impl PendingCall {
     pub fn new(head: CallHead, kind: CallKind, deadline_ns: Option<u64>) -> Self {
-        Self {
-            head,
-            kind,
-            deadline_ns,
-            state: CallState::Queued,
-            was_refused: false,
-        }
+        Self { head, kind, deadline_ns, state: CallState::Queued, was_refused: false }
     }
 
     /// Takes note of the key that the call has got.
@@ -92,10 +86,9 @@ impl PendingCall {
     pub fn end(self, response: Response) {
         match self.kind {
             CallKind::Unary(_, callback) => callback.call(response),
-            CallKind::Stream(guard) => guard.0.end(CallEnd {
-                status: response.status,
-                trailers: response.trailers,
-            }),
+            CallKind::Stream(guard) => {
+                guard.0.end(CallEnd { status: response.status, trailers: response.trailers })
+            }
         }
     }
 }

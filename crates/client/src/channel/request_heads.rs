@@ -43,11 +43,7 @@ pub(crate) struct RequestHeads {
 
 impl RequestHeads {
     pub fn new(origin: Origin) -> Self {
-        Self {
-            origin,
-            known: Vec::new(),
-            oldest: 0,
-        }
+        Self { origin, known: Vec::new(), oldest: 0 }
     }
 
     /// The head of calls with that path, ready to be sent again.
@@ -77,10 +73,8 @@ mod tests {
 
     #[test]
     fn any_number_of_paths_takes_bounded_room() {
-        let mut heads = RequestHeads::new(Origin {
-            scheme: "http",
-            authority: "host:1".to_owned(),
-        });
+        let mut heads =
+            RequestHeads::new(Origin { scheme: "http", authority: "host:1".to_owned() });
         for number in 0..10 * HEADS_MAX {
             heads.of(&format!("/s/{number}"));
         }

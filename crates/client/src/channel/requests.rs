@@ -20,11 +20,7 @@ pub struct Requests {
 
 impl Requests {
     pub(crate) fn new(call: CallHandle, encoding: Encoding) -> Self {
-        Self {
-            call,
-            encoding,
-            finished: false,
-        }
+        Self { call, encoding, finished: false }
     }
 
     /// Sends a message, without the five-byte prefix of gRPC, compressed as
@@ -87,11 +83,7 @@ impl Requests {
 }
 
 fn check_length(message: &[u8]) -> Result<(), SendError> {
-    if fits_in_prefix(message) {
-        Ok(())
-    } else {
-        Err(SendError::TooLong)
-    }
+    if fits_in_prefix(message) { Ok(()) } else { Err(SendError::TooLong) }
 }
 
 impl Drop for Requests {
@@ -104,8 +96,6 @@ impl Drop for Requests {
 
 impl fmt::Debug for Requests {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Requests")
-            .field("encoding", &self.encoding)
-            .finish_non_exhaustive()
+        f.debug_struct("Requests").field("encoding", &self.encoding).finish_non_exhaustive()
     }
 }

@@ -29,12 +29,7 @@ pub struct Responses {
 
 impl Responses {
     pub(crate) fn new(call: CallHandle, reader: MessageReader) -> Self {
-        Self {
-            call,
-            reader,
-            head: None,
-            end: None,
-        }
+        Self { call, reader, head: None, end: None }
     }
 
     /// Waits for the metadata of the head. It is empty where there is no head: a response without
@@ -74,18 +69,13 @@ impl Responses {
             }
             received = Some(message);
         }
-        let CallEnd {
-            mut status,
-            trailers,
-        } = self.end().clone();
+        let CallEnd { mut status, trailers } = self.end().clone();
         if status.code == Code::Ok && received.is_none() {
             status = no_message();
         }
         Response {
             head: self.head().clone(),
-            was_compressed: received
-                .as_ref()
-                .is_some_and(|message| message.was_compressed),
+            was_compressed: received.as_ref().is_some_and(|message| message.was_compressed),
             message: received.map(|message| message.bytes),
             trailers,
             status,
@@ -131,9 +121,7 @@ impl Responses {
     fn fetch(&mut self) -> Result<Option<CallEnd>, Status> {
         let stream = &self.call.stream;
         let wanted_bytes = self.reader.wanted_bytes();
-        let outcome = self
-            .reader
-            .fetch(|buffer| stream.receive(wanted_bytes, buffer));
+        let outcome = self.reader.fetch(|buffer| stream.receive(wanted_bytes, buffer));
         match outcome.map_err(must_not_wait)? {
             ReadOutcome::Body => {
                 self.head();

@@ -168,11 +168,7 @@ impl ChannelShard {
             let waited = self.options.settings_timeout;
             self.not_reached(match connection.unread_bytes {
                 0 => ConnectError::Silent { address, waited },
-                received_bytes => ConnectError::NoSettings {
-                    address,
-                    waited,
-                    received_bytes,
-                },
+                received_bytes => ConnectError::NoSettings { address, waited, received_bytes },
             });
         }
     }
@@ -295,8 +291,7 @@ impl ChannelShard {
         for connection in self.draining.drain(..) {
             io.close(connection.id);
         }
-        self.calls
-            .fail_all(Code::Cancelled, "the channel was dropped");
+        self.calls.fail_all(Code::Cancelled, "the channel was dropped");
     }
 }
 
@@ -309,10 +304,7 @@ impl Shard for ChannelShard {
     }
 
     fn received(&mut self, id: ConnectionId, bytes: &[u8], io: &mut IoContext) -> Received {
-        let hang_up = Received {
-            consumed: bytes.len(),
-            after: AfterRead::Close,
-        };
+        let hang_up = Received { consumed: bytes.len(), after: AfterRead::Close };
         let Some(connection) = find(&mut self.current, &mut self.draining, id) else {
             return hang_up;
         };
@@ -328,11 +320,7 @@ impl Shard for ChannelShard {
         let received = match connection.receive(bytes, &mut self.calls, io) {
             Ok((consumed, has_more)) => {
                 self.take_note();
-                let after = if has_more {
-                    AfterRead::Again
-                } else {
-                    AfterRead::Continue
-                };
+                let after = if has_more { AfterRead::Again } else { AfterRead::Continue };
                 Received { consumed, after }
             }
             Err(error) => {
@@ -386,11 +374,7 @@ impl Shard for ChannelShard {
     fn next_deadline(&self) -> Option<u64> {
         let current = self.current.as_ref();
         let settings_due_ns = current.and_then(ChannelConnection::settings_due_ns);
-        let own = [
-            self.calls.next_deadline(),
-            self.connect_at_ns,
-            settings_due_ns,
-        ];
+        let own = [self.calls.next_deadline(), self.connect_at_ns, settings_due_ns];
         let connections = current.into_iter().chain(&self.draining);
         let theirs = connections
             .flat_map(|connection| [connection.next_reset_ns(), connection.next_check_ns()]);

@@ -99,11 +99,7 @@ impl State {
     }
 
     fn notify_of_send_buffer(&mut self) -> Notification {
-        if self.blocked {
-            Notification::Redundant
-        } else {
-            self.notify()
-        }
+        if self.blocked { Notification::Redundant } else { self.notify() }
     }
 
     fn has_room_for(&self, bytes: usize) -> bool {
@@ -268,10 +264,7 @@ impl SharedStream {
             return;
         }
         state.body.extend_from_slice(data);
-        if state
-            .awaited_bytes
-            .is_some_and(|bytes| state.body.len() >= bytes)
-        {
+        if state.awaited_bytes.is_some_and(|bytes| state.body.len() >= bytes) {
             state.awaited_bytes = None;
             self.may_read.notify_one();
         }
@@ -300,17 +293,12 @@ impl SharedStream {
 impl CallEnd {
     /// An end with a status of our own.
     pub(crate) fn without_trailers(status: Status) -> Self {
-        Self {
-            status,
-            trailers: Metadata::new(),
-        }
+        Self { status, trailers: Metadata::new() }
     }
 }
 
 fn wait<'a>(condition: &Condvar, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
-    condition
-        .wait(state)
-        .unwrap_or_else(PoisonError::into_inner)
+    condition.wait(state).unwrap_or_else(PoisonError::into_inner)
 }
 
 /// As [`Vec::append`], without a copy where there is nothing to append to.

@@ -140,10 +140,7 @@ impl TargetName {
             Scheme::Unix(path) => return Ok(vec![Address::Unix(path.clone())]),
             Scheme::Host { host, port, .. } => (host, *port),
         };
-        let unresolved = |reason: String| TargetError::Unresolved {
-            host: host.clone(),
-            reason,
-        };
+        let unresolved = |reason: String| TargetError::Unresolved { host: host.clone(), reason };
         let found = (host.as_str(), port)
             .to_socket_addrs()
             .map_err(|error| unresolved(error.to_string()))?;
@@ -178,10 +175,7 @@ impl FromStr for TargetName {
             Scheme::Host { all: false, .. } => None,
             _ => Some(text.to_owned()),
         };
-        let mut name = Self {
-            scheme,
-            text: String::new(),
-        };
+        let mut name = Self { scheme, text: String::new() };
         name.text = text.unwrap_or_else(|| name.authority());
         Ok(name)
     }
@@ -194,12 +188,8 @@ fn host_of_dns(rest: &str) -> Result<Scheme, TargetError> {
     };
     match rest.split_once('/') {
         Some(("", name)) => host(name, true),
-        Some((server, _)) => Err(TargetError::NameServer {
-            server: server.to_owned(),
-        }),
-        None => Err(TargetError::NotHostPort {
-            text: format!("dns://{rest}"),
-        }),
+        Some((server, _)) => Err(TargetError::NameServer { server: server.to_owned() }),
+        None => Err(TargetError::NotHostPort { text: format!("dns://{rest}") }),
     }
 }
 
@@ -208,9 +198,7 @@ fn unix(text: &str, rest: &str) -> Result<Scheme, TargetError> {
     let path = rest.strip_prefix("//").unwrap_or(rest);
     let must_be_absolute = path.len() < rest.len();
     if path.is_empty() || (must_be_absolute && !path.starts_with('/')) {
-        return Err(TargetError::PathWrong {
-            text: text.to_owned(),
-        });
+        return Err(TargetError::PathWrong { text: text.to_owned() });
     }
     Ok(Scheme::Unix(path.into()))
 }
@@ -223,11 +211,7 @@ fn ip<A: FromStr + Into<IpAddr>>(
     let (address, port) = host_and_port(rest)?;
     match address.parse::<A>() {
         Ok(address) => Ok(Scheme::Ip(SocketAddr::new(address.into(), port))),
-        Err(_) => Err(TargetError::AddressWrong {
-            scheme,
-            example,
-            address: address.to_owned(),
-        }),
+        Err(_) => Err(TargetError::AddressWrong { scheme, example, address: address.to_owned() }),
     }
 }
 
@@ -235,33 +219,23 @@ fn host(text: &str, all: bool) -> Result<Scheme, TargetError> {
     let (host, port) = host_and_port(text)?;
     // As in ghz, a port alone is a port of this machine.
     let host = if host.is_empty() { "localhost" } else { host };
-    Ok(Scheme::Host {
-        host: host.to_owned(),
-        port,
-        all,
-    })
+    Ok(Scheme::Host { host: host.to_owned(), port, all })
 }
 
 fn host_and_port(text: &str) -> Result<(&str, u16), TargetError> {
     let (host, rest) = split_host(text)?;
     let Some(port) = rest.strip_prefix(':') else {
-        return Err(TargetError::PortMissing {
-            host: bracketed(host),
-        });
+        return Err(TargetError::PortMissing { host: bracketed(host) });
     };
     match port.parse::<NonZeroU16>() {
         Ok(port) => Ok((host, port.get())),
-        Err(_) => Err(TargetError::PortWrong {
-            port: port.to_owned(),
-        }),
+        Err(_) => Err(TargetError::PortWrong { port: port.to_owned() }),
     }
 }
 
 /// The host, and the rest from the colon on.
 fn split_host(text: &str) -> Result<(&str, &str), TargetError> {
-    let refuse = || TargetError::NotHostPort {
-        text: text.to_owned(),
-    };
+    let refuse = || TargetError::NotHostPort { text: text.to_owned() };
     let illegal = |c: char| c == '/' || c == '@' || c.is_whitespace() || c.is_control();
     if text.is_empty() || text.contains(illegal) {
         return Err(refuse());
@@ -277,11 +251,7 @@ fn split_host(text: &str) -> Result<(&str, &str), TargetError> {
 }
 
 fn bracketed(host: &str) -> String {
-    if host.contains(':') {
-        format!("[{host}]")
-    } else {
-        host.to_owned()
-    }
+    if host.contains(':') { format!("[{host}]") } else { host.to_owned() }
 }
 
 impl fmt::Display for TargetName {
@@ -346,10 +316,7 @@ mod tests {
         assert!(address("dns:///localhost:80").contains(&tcp("127.0.0.1:80")));
         let nowhere = read("name.invalid:80").unwrap().resolve().unwrap_err();
         let text = nowhere.to_string();
-        assert!(
-            text.starts_with("cannot find the address of name.invalid: "),
-            "{text}"
-        );
+        assert!(text.starts_with("cannot find the address of name.invalid: "), "{text}");
     }
 
     #[test]
@@ -378,19 +345,13 @@ mod tests {
     #[test]
     fn what_is_wrong_comes_with_the_fix() {
         for (text, advice) in [
-            (
-                "localhost",
-                "target localhost has no port: write localhost:50051",
-            ),
+            ("localhost", "target localhost has no port: write localhost:50051"),
             ("::1", "target [::1] has no port: write [::1]:50051"),
             ("[::1]", "target [::1] has no port: write [::1]:50051"),
             ("dns:///a", "target a has no port: write a:50051"),
             ("localhost:", "port \"\" is not a number from 1 to 65535"),
             ("localhost:0", "port \"0\" is not a number from 1 to 65535"),
-            (
-                "localhost:70000",
-                "port \"70000\" is not a number from 1 to 65535",
-            ),
+            ("localhost:70000", "port \"70000\" is not a number from 1 to 65535"),
             (
                 "dns://8.8.8.8/a:1",
                 "names are resolved as the system does it, not by 8.8.8.8: write dns:///HOST:PORT",
@@ -415,19 +376,9 @@ mod tests {
         ] {
             assert_eq!(read(text), Err(advice.to_owned()));
         }
-        for text in [
-            "http://localhost:80",
-            "xds:///x:1",
-            "dns://x:1",
-            "a:1/b",
-            "",
-            "[::1",
-            "a b:1",
-        ] {
-            assert!(
-                read(text).unwrap_err().contains("is not HOST:PORT"),
-                "{text}"
-            );
+        for text in ["http://localhost:80", "xds:///x:1", "dns://x:1", "a:1/b", "", "[::1", "a b:1"]
+        {
+            assert!(read(text).unwrap_err().contains("is not HOST:PORT"), "{text}");
         }
     }
 }

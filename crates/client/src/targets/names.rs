@@ -67,10 +67,7 @@ impl TargetNames {
 
 impl From<TargetName> for TargetNames {
     fn from(name: TargetName) -> Self {
-        Self {
-            first: name,
-            others: Vec::new(),
-        }
+        Self { first: name, others: Vec::new() }
     }
 }
 
@@ -102,10 +99,7 @@ mod tests {
     fn several_are_separated_by_commas_and_printed_so() {
         let names: TargetNames = "a:1, unix:/run/echo,,[::1]:3".parse().unwrap();
         assert_eq!(names.to_string(), "a:1,unix:/run/echo,[::1]:3");
-        assert_eq!(
-            (names.iter().count(), names.first()),
-            (3, &"a:1".parse().unwrap())
-        );
+        assert_eq!((names.iter().count(), names.first()), (3, &"a:1".parse().unwrap()));
         // The list of gRPC's ipv4 scheme comes to the same.
         let list: TargetNames = "ipv4:1.2.3.4:5,1.2.3.5:6".parse().unwrap();
         assert_eq!(list.iter().count(), 2);

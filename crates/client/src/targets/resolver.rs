@@ -68,9 +68,7 @@ impl Resolver {
     }
 
     pub fn endpoints(&self) -> Vec<Endpoint> {
-        (0..self.count())
-            .map(|number| self.endpoint(number))
-            .collect()
+        (0..self.count()).map(|number| self.endpoint(number)).collect()
     }
 
     pub fn count(&self) -> usize {
@@ -86,10 +84,7 @@ impl Resolver {
                 index -= known[name].len();
                 name += 1;
             }
-            Endpoint {
-                target: Target::from(choose(&known[name], index, connection)),
-                name,
-            }
+            Endpoint { target: Target::from(choose(&known[name], index, connection)), name }
         })
     }
 
@@ -106,16 +101,12 @@ impl Resolver {
         if schedule.is_under_way {
             return;
         }
-        let wait = schedule
-            .not_before
-            .saturating_duration_since(Instant::now());
+        let wait = schedule.not_before.saturating_duration_since(Instant::now());
         let resolver = Arc::clone(this);
-        let spawned = thread::Builder::new()
-            .name("bookend-names".into())
-            .spawn(move || {
-                thread::sleep(wait);
-                resolver.resolve_again();
-            });
+        let spawned = thread::Builder::new().name("bookend-names".into()).spawn(move || {
+            thread::sleep(wait);
+            resolver.resolve_again();
+        });
         // Without a thread, the next report of an address tries again.
         schedule.is_under_way = spawned.is_ok();
     }
@@ -168,10 +159,7 @@ fn choose(known: &[KnownAddress], index: usize, connection: usize) -> &Address {
 
 fn reachable(addresses: impl IntoIterator<Item = Address>) -> Vec<KnownAddress> {
     let addresses = addresses.into_iter();
-    let reachable = addresses.map(|address| KnownAddress {
-        address,
-        is_unreachable: false,
-    });
+    let reachable = addresses.map(|address| KnownAddress { address, is_unreachable: false });
     reachable.collect()
 }
 
@@ -181,9 +169,7 @@ fn addresses(known: &[Vec<KnownAddress>]) -> impl Iterator<Item = &Address> {
 
 impl fmt::Debug for Resolver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Resolver")
-            .field("names", &self.names)
-            .finish_non_exhaustive()
+        f.debug_struct("Resolver").field("names", &self.names).finish_non_exhaustive()
     }
 }
 
@@ -210,9 +196,7 @@ mod tests {
             let (answers, next) = channel::<Option<Vec<u16>>>();
             let (tell, asked) = channel();
             let next = Mutex::new(next);
-            first
-                .iter()
-                .for_each(|ports| answers.send(Some(ports.to_vec())).unwrap());
+            first.iter().for_each(|ports| answers.send(Some(ports.to_vec())).unwrap());
             let find = move |name: &TargetName| {
                 tell.send(name.to_string()).unwrap();
                 let ports = next.lock().unwrap().recv().unwrap();
@@ -221,11 +205,7 @@ mod tests {
             };
             let names = names.parse().unwrap();
             let resolver = Resolver::new(&names, Box::new(find)).unwrap();
-            Self {
-                asked,
-                answers,
-                resolver: Arc::new(resolver),
-            }
+            Self { asked, answers, resolver: Arc::new(resolver) }
         }
 
         fn ports(&self, connections: usize) -> Vec<u16> {

@@ -65,13 +65,7 @@ fn a_server_that_sends_half_a_frame() {
         stream.write_all(&[0, 0, 6, 4]).unwrap();
         std::mem::forget(stream);
     }));
-    let half = matches!(
-        error,
-        ConnectError::NoSettings {
-            received_bytes: 4,
-            ..
-        }
-    );
+    let half = matches!(error, ConnectError::NoSettings { received_bytes: 4, .. });
     assert!(half, "{error:?}");
 }
 
@@ -127,9 +121,7 @@ fn a_server_that_goes_away_in_the_middle_of_a_call() {
         write_frame(&mut goaway, kind::GOAWAY, 0, 0, payload);
         stream.write_all(&goaway).unwrap();
         // Everything is read, so that the close is no reset that overtakes the GOAWAY.
-        stream
-            .set_read_timeout(Some(Duration::from_millis(50)))
-            .unwrap();
+        stream.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
         let mut rest = [0; 1_000];
         while stream.read(&mut rest).is_ok_and(|read| read > 0) {}
     });
@@ -172,10 +164,7 @@ fn two_ends_that_write_at_once_do_not_wait_for_each_other() {
         stream.write_all(&reply).unwrap();
         while stream.read(&mut rest).is_ok_and(|read| read > 0) {}
     });
-    let options = ChannelOptions {
-        http2: large,
-        ..ChannelOptions::default()
-    };
+    let options = ChannelOptions { http2: large, ..ChannelOptions::default() };
     let channel = Channel::connect(&address, options).unwrap();
     let answer = channel.unary(UnaryCall::new(ECHO, vec![0; 16_000_000]));
     assert_eq!(answer.status.code, Code::Cancelled);

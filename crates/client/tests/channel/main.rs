@@ -54,19 +54,12 @@ fn ask_many(channel: &Channel, path: &'static str, calls: usize) -> Receiver<(us
 /// Every number once, and nothing more.
 fn assert_all_once(mut numbers: Vec<usize>, calls: usize) {
     numbers.sort_unstable();
-    assert!(
-        numbers.iter().copied().eq(0..calls),
-        "{} of {calls}",
-        numbers.len()
-    );
+    assert!(numbers.iter().copied().eq(0..calls), "{} of {calls}", numbers.len());
 }
 
 fn codes(hear: &Receiver<(usize, Response)>, calls: usize) -> Vec<Code> {
     let answers: Vec<_> = hear.iter().take(calls).collect();
-    let codes = answers
-        .iter()
-        .map(|(_, answer)| answer.status.code)
-        .collect();
+    let codes = answers.iter().map(|(_, answer)| answer.status.code).collect();
     assert_all_once(answers.into_iter().map(|(index, _)| index).collect(), calls);
     assert!(hear.recv().is_err(), "every call is answered once");
     codes
@@ -188,10 +181,7 @@ fn codes_until_dropped(
     let answers: Vec<_> = hear.iter().take(calls).collect();
     drop(channel);
     assert!(hear.recv().is_err(), "every call is answered once");
-    answers
-        .iter()
-        .map(|(_, answer)| answer.status.code)
-        .collect()
+    answers.iter().map(|(_, answer)| answer.status.code).collect()
 }
 
 #[test]
@@ -200,22 +190,14 @@ fn metadata_goes_both_ways() {
     let channel = channel(server.local_address());
     let mut call = UnaryCall::new(ECHO, b"x".to_vec());
     call.metadata.push("x-text", b"plain ~ text").unwrap();
-    call.metadata
-        .push_binary("x-any-bin", &[0, 0xff, b'\n', 7])
-        .unwrap();
+    call.metadata.push_binary("x-any-bin", &[0, 0xff, b'\n', 7]).unwrap();
     for _ in 0..3 {
         let answer = answer_to(&channel, call.clone());
         assert_eq!(answer.trailers.text("x-text"), Some("plain ~ text"));
-        assert_eq!(
-            answer.trailers.find_binary("x-any-bin"),
-            Ok(Some(vec![0, 0xff, b'\n', 7]))
-        );
+        assert_eq!(answer.trailers.find_binary("x-any-bin"), Ok(Some(vec![0, 0xff, b'\n', 7])));
         assert_eq!(answer.single_message(), Ok(&b"x"[..]));
         let plain = answer_to(&channel, UnaryCall::new(ECHO, b"y".to_vec()));
-        assert_eq!(
-            (plain.head, plain.trailers),
-            (Metadata::new(), Metadata::new())
-        );
+        assert_eq!((plain.head, plain.trailers), (Metadata::new(), Metadata::new()));
     }
 }
 
@@ -224,10 +206,7 @@ fn the_status_of_a_failure_comes_with_its_message() {
     let (server, _holding) = service::start(LOOPBACK);
     let channel = channel(server.local_address());
     let status = answer_to(&channel, UnaryCall::new(FAIL, vec![])).status;
-    assert_eq!(
-        (status.code, status.message.as_str()),
-        (Code::NotFound, "there is no café")
-    );
+    assert_eq!((status.code, status.message.as_str()), (Code::NotFound, "there is no café"));
     let status = answer_to(&channel, UnaryCall::new("/test.Any/Nothing", vec![])).status;
     assert_eq!(status.code, Code::Unimplemented);
 }
@@ -487,21 +466,13 @@ fn a_panic_in_an_answer_costs_no_other_call() {
         panic!("as the test wants it");
     });
     assert_eq!(hear.recv(), Err(RecvError));
-    assert_eq!(
-        answer_to(&channel, UnaryCall::new(ECHO, vec![]))
-            .status
-            .code,
-        Code::Ok
-    );
+    assert_eq!(answer_to(&channel, UnaryCall::new(ECHO, vec![])).status.code, Code::Ok);
 }
 
 #[test]
 fn calls_beyond_the_limit_and_calls_that_cannot_be_sent_are_refused_at_once() {
     let listener = TcpListener::bind(LOOPBACK).unwrap();
-    let options = ChannelOptions {
-        max_pending_calls: 2,
-        ..ChannelOptions::default()
-    };
+    let options = ChannelOptions { max_pending_calls: 2, ..ChannelOptions::default() };
     let address = listener.local_addr().unwrap().to_string();
     let channel = Channel::connect(&address, options).unwrap();
     let waiting = ask_many(&channel, ECHO, 2);
@@ -511,10 +482,7 @@ fn calls_beyond_the_limit_and_calls_that_cannot_be_sent_are_refused_at_once() {
     assert!(status.message.starts_with("2 calls"), "{status}");
     for path in ["test.Any/Echo", "/test.Any/Echo\n", "/with space", ""] {
         let refused = ask(&channel, UnaryCall::new(path, vec![]));
-        assert_eq!(
-            refused.try_recv().unwrap().status.code,
-            Code::InvalidArgument
-        );
+        assert_eq!(refused.try_recv().unwrap().status.code, Code::InvalidArgument);
     }
     drop(channel);
     assert_eq!(codes(&waiting, 2), [Code::Cancelled; 2]);
@@ -538,10 +506,7 @@ fn a_unix_socket_that_does_not_exist_is_named() {
     let status = answer_to(&channel, UnaryCall::new(ECHO, vec![])).status;
     assert_eq!(status.code, Code::Unavailable);
     let text = status.to_string();
-    assert!(
-        text.contains("nobody listens at unix:///nowhere/echo"),
-        "{text}"
-    );
+    assert!(text.contains("nobody listens at unix:///nowhere/echo"), "{text}");
 }
 
 #[test]
@@ -570,10 +535,8 @@ fn a_target_that_is_not_an_address_is_refused() {
 #[test]
 fn a_server_that_sends_no_settings_is_given_up() {
     let listener = TcpListener::bind(LOOPBACK).unwrap();
-    let options = ChannelOptions {
-        settings_timeout: Duration::from_millis(1),
-        ..ChannelOptions::default()
-    };
+    let options =
+        ChannelOptions { settings_timeout: Duration::from_millis(1), ..ChannelOptions::default() };
     let address = listener.local_addr().unwrap().to_string();
     let channel = Channel::connect(&address, options).unwrap();
     let status = answer_to(&channel, UnaryCall::new(ECHO, vec![])).status;

@@ -123,8 +123,7 @@ impl Visitor for Heard {
         fields: &HeaderList,
         _: bool,
     ) -> Option<u32> {
-        self.timeouts
-            .extend(fields.find(b"grpc-timeout").map(<[u8]>::to_vec));
+        self.timeouts.extend(fields.find(b"grpc-timeout").map(<[u8]>::to_vec));
         None
     }
 

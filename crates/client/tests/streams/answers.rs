@@ -46,10 +46,7 @@ fn code_of_body(body: Vec<u8>, status: &'static str) -> Code {
 fn a_unary_method_gives_one_message() {
     assert_eq!(code_of_body(body_of(&[b"one"]), "0"), Code::Ok);
     assert_eq!(code_of_body(body_of(&[b""]), "0"), Code::Ok);
-    assert_eq!(
-        code_of_body(body_of(&[b"one", b"two"]), "0"),
-        Code::Unimplemented
-    );
+    assert_eq!(code_of_body(body_of(&[b"one", b"two"]), "0"), Code::Unimplemented);
     assert_eq!(code_of_body(vec![], "0"), Code::Unimplemented);
     assert_eq!(code_of_body(vec![], "7"), Code::PermissionDenied);
     let only_ok = [(":status", "200"), GRPC, ("grpc-status", "0")];
@@ -64,10 +61,7 @@ fn bodies_that_are_not_messages() {
     assert_eq!(code_of_body(cut, "0"), Code::Internal);
     assert_eq!(code_of_body(b"\0\0".to_vec(), "0"), Code::Internal);
     assert_eq!(code_of_body(b"\x02\0\0\0\0".to_vec(), "0"), Code::Internal);
-    assert_eq!(
-        code_of_body(b"\0\xff\xff\xff\xff".to_vec(), "0"),
-        Code::ResourceExhausted
-    );
+    assert_eq!(code_of_body(b"\0\xff\xff\xff\xff".to_vec(), "0"), Code::ResourceExhausted);
 }
 
 #[test]

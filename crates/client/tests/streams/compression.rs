@@ -34,11 +34,7 @@ fn requests_are_compressed_where_the_call_says_so_and_the_message_does_not_objec
     let stream = peer.stream(1);
     let request = peer.whole(stream);
     assert_eq!(request.field("grpc-encoding"), Some("gzip"));
-    let expected = [
-        flagged(&gzipped(TEXT)),
-        body_of(&[b"as it is"]),
-        flagged(&gzipped(b"")),
-    ];
+    let expected = [flagged(&gzipped(TEXT)), body_of(&[b"as it is"]), flagged(&gzipped(b""))];
     assert_eq!(request.body, expected.concat());
 }
 
@@ -81,27 +77,16 @@ fn answered(encoding: &str, body: &[u8], max_message_bytes: usize) -> (Responses
 }
 
 fn message(bytes: &[u8], was_compressed: bool) -> ReceivedMessage {
-    ReceivedMessage {
-        bytes: bytes.to_vec(),
-        was_compressed,
-    }
+    ReceivedMessage { bytes: bytes.to_vec(), was_compressed }
 }
 
 #[test]
 fn responses_may_mix_both_and_each_message_says_which() {
-    let body = [
-        flagged(&gzipped(TEXT)),
-        body_of(&[b"plain"]),
-        flagged(&gzipped(b"")),
-    ];
+    let body = [flagged(&gzipped(TEXT)), body_of(&[b"plain"]), flagged(&gzipped(b""))];
     let (mut responses, mut peer, stream) = answered("gzip", &body.concat(), 1_000);
     peer.trailers(stream, "0", &[]);
     let messages: Vec<_> = responses.by_ref().map(Result::unwrap).collect();
-    let expected = [
-        message(TEXT, true),
-        message(b"plain", false),
-        message(b"", true),
-    ];
+    let expected = [message(TEXT, true), message(b"plain", false), message(b"", true)];
     assert_eq!(messages, expected);
     assert_eq!(responses.end().status.code, Code::Ok);
 }
@@ -124,10 +109,7 @@ fn what_cannot_be_inflated_is_refused_as_the_specification_says() {
     let declared = [&[1][..], &501_u32.to_be_bytes()].concat();
     assert_eq!(refusal("gzip", &declared), Code::ResourceExhausted);
     assert_eq!(refusal("gzip", &flagged(b"no gzip")), Code::Internal);
-    assert_eq!(
-        refusal("identity", &flagged(&gzipped(TEXT))),
-        Code::Internal
-    );
+    assert_eq!(refusal("identity", &flagged(&gzipped(TEXT))), Code::Internal);
     assert_eq!(refusal("zstd", &flagged(b"?")), Code::Internal);
     assert_eq!(refusal("gzip", &[7, 0, 0, 0, 0]), Code::Internal);
 }

@@ -57,11 +57,7 @@ fn either_half_and_any_thread_may_cancel_and_both_halves_stop_waiting() {
             _ => thread::scope(|scope| drop(scope.spawn(|| elsewhere.cancel()))),
         }
         let status = responses.next().unwrap().unwrap_err();
-        assert_eq!(
-            status.code,
-            Code::Cancelled,
-            "what was not read is not wanted"
-        );
+        assert_eq!(status.code, Code::Cancelled, "what was not read is not wanted");
         cancelled(&mut peer, stream);
         requests.cancel();
         drop((requests, responses));
@@ -162,11 +158,7 @@ fn an_early_refusal_ends_the_call_and_the_connection_goes_on() {
     let refused = call(&[0; 100]);
     let mut peer = Peer::accept(&listener, &small);
     let stream = peer.stream(1);
-    let refusal = [
-        (":status", "200"),
-        ("content-type", "application/grpc"),
-        ("grpc-status", "12"),
-    ];
+    let refusal = [(":status", "200"), ("content-type", "application/grpc"), ("grpc-status", "12")];
     peer.headers(stream, &refusal, true);
     assert_eq!(refused.recv().unwrap().status.code, Code::Unimplemented);
     cancelled(&mut peer, stream);

@@ -33,11 +33,7 @@ fn a_call_whose_connection_is_lost_fails_after_the_messages_that_came() {
     let stream = peer.stream(1);
     requests.finish();
     peer.trailers_only_ok(stream);
-    assert_eq!(
-        code_of(responses),
-        Code::Ok,
-        "the channel has a new connection"
-    );
+    assert_eq!(code_of(responses), Code::Ok, "the channel has a new connection");
 }
 
 #[test]
@@ -73,18 +69,11 @@ fn a_lost_connection_is_made_again_when_its_time_has_come_and_not_before() {
         let mut call = StreamCall::new(PATH);
         call.timeout = Some(Duration::from_millis(2));
         let (_requests, responses) = channel.open(call);
-        assert!(matches!(
-            code_of(responses),
-            Code::DeadlineExceeded | Code::Unavailable
-        ));
+        assert!(matches!(code_of(responses), Code::DeadlineExceeded | Code::Unavailable));
     }
     listener.set_nonblocking(true).unwrap();
     let refused = listener.accept().unwrap_err();
-    assert_eq!(
-        refused.kind(),
-        ErrorKind::WouldBlock,
-        "three calls, and no connection"
-    );
+    assert_eq!(refused.kind(), ErrorKind::WouldBlock, "three calls, and no connection");
 }
 
 #[test]
@@ -108,11 +97,7 @@ fn a_call_that_a_goaway_leaves_out_is_made_again_with_all_that_was_sent() {
     new.answer(stream, b"new");
     old.answer(kept_stream, b"old");
     assert_eq!(responses.next().unwrap().unwrap().bytes, b"new");
-    assert_eq!(
-        kept.next().unwrap().unwrap().bytes,
-        b"old",
-        "what was begun is ended"
-    );
+    assert_eq!(kept.next().unwrap().unwrap().bytes, b"old", "what was begun is ended");
 }
 
 #[test]

@@ -14,9 +14,7 @@ const RESETS_AT_ONCE: usize = 16;
 fn no_call_is_sent_before_the_server_has_said_how_many_it_takes() {
     let (listener, address) = listen();
     let channel = channel_to(&address);
-    let _calls: Vec<_> = (0..200)
-        .map(|_| channel.open(StreamCall::new(PATH)))
-        .collect();
+    let _calls: Vec<_> = (0..200).map(|_| channel.open(StreamCall::new(PATH))).collect();
     // Once this has ended, all others have been looked at, and not been sent.
     let mut impatient = UnaryCall::new(PATH, vec![]);
     impatient.timeout = Some(Duration::from_millis(1));
@@ -34,9 +32,7 @@ fn no_call_is_sent_before_the_server_has_said_how_many_it_takes() {
 fn few_resets_go_out_at_once_and_what_is_owed_keeps_its_window_shut() {
     const CALLS: usize = 48;
     let (channel, mut peer, _listener) = connected(careful(), &ConnectionConfig::internet());
-    let calls: Vec<_> = (0..CALLS)
-        .map(|_| channel.open(StreamCall::new(PATH)))
-        .collect();
+    let calls: Vec<_> = (0..CALLS).map(|_| channel.open(StreamCall::new(PATH))).collect();
     peer.stream(CALLS);
     drop(calls);
     // Whatever was due by now is there, and the paced rest comes five a second.
@@ -73,12 +69,8 @@ fn a_call_that_the_server_ends_by_itself_needs_no_reset() {
     peer.hear(|heard| heard.resets.len() >= RESETS_AT_ONCE);
     let heard = peer.settle();
     let is_reset = |id: u32| heard.resets.iter().any(|(reset, _)| *reset == id);
-    let open: Vec<_> = heard
-        .streams
-        .iter()
-        .filter(|stream| !is_reset(stream.id))
-        .copied()
-        .collect();
+    let open: Vec<_> =
+        heard.streams.iter().filter(|stream| !is_reset(stream.id)).copied().collect();
     for stream in open {
         peer.trailers_only_ok(stream);
     }
@@ -95,9 +87,7 @@ fn a_call_that_the_server_ends_by_itself_needs_no_reset() {
 fn where_many_are_given_up_the_connection_is_replaced_and_closed_when_its_last_call_ends() {
     const CALLS: usize = 100;
     let (channel, mut old, listener) = connected(careful(), &ConnectionConfig::internet());
-    let calls: Vec<_> = (0..CALLS)
-        .map(|_| channel.open(StreamCall::new(PATH)))
-        .collect();
+    let calls: Vec<_> = (0..CALLS).map(|_| channel.open(StreamCall::new(PATH))).collect();
     let (kept_requests, mut kept) = channel.open(StreamCall::new(PATH));
     let kept_stream = old.stream(CALLS + 1);
     drop(calls);
@@ -115,9 +105,5 @@ fn where_many_are_given_up_the_connection_is_replaced_and_closed_when_its_last_c
     assert_eq!(kept.next().unwrap().unwrap().bytes, b"to its end");
     assert_eq!(kept.end().status.code, Code::Ok);
     let heard = old.hear_all();
-    assert!(
-        heard.resets.len() < CALLS / 2,
-        "{} resets",
-        heard.resets.len()
-    );
+    assert!(heard.resets.len() < CALLS / 2, "{} resets", heard.resets.len());
 }

@@ -58,9 +58,7 @@ impl Heard {
 
     /// Streams of which that many bytes of the body have come.
     pub fn has_body(&self, bytes: usize) -> bool {
-        self.requests
-            .values()
-            .any(|request| request.body.len() >= bytes)
+        self.requests.values().any(|request| request.body.len() >= bytes)
     }
 }
 
@@ -190,14 +188,10 @@ impl Peer {
 
     /// Sends a header block.
     pub fn headers(&mut self, stream: StreamKey, fields: &[(&str, &str)], end_stream: bool) {
-        let fields: Vec<_> = fields
-            .iter()
-            .map(|(name, value)| (name.as_bytes(), value.as_bytes()))
-            .collect();
+        let fields: Vec<_> =
+            fields.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes())).collect();
         let mut block = HeaderBlock::new(&fields);
-        self.connection
-            .sender
-            .headers(stream, &mut block, end_stream);
+        self.connection.sender.headers(stream, &mut block, end_stream);
         self.write();
     }
 
@@ -223,11 +217,8 @@ impl Peer {
 
     /// An answer of nothing but OK.
     pub fn trailers_only_ok(&mut self, stream: StreamKey) {
-        let fields = [
-            (":status", "200"),
-            ("content-type", "application/grpc"),
-            ("grpc-status", "0"),
-        ];
+        let fields =
+            [(":status", "200"), ("content-type", "application/grpc"), ("grpc-status", "0")];
         self.headers(stream, &fields, true);
     }
 
@@ -279,11 +270,7 @@ impl Visitor for Heard {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let fields = fields.iter().map(|f| (text(f.name), text(f.value)));
         self.streams.push(stream);
-        let request = Request {
-            fields: fields.collect(),
-            body: Vec::new(),
-            ended: end_stream,
-        };
+        let request = Request { fields: fields.collect(), body: Vec::new(), ended: end_stream };
         self.requests.insert(stream.id, request);
         None
     }

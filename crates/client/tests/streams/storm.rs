@@ -110,9 +110,7 @@ fn whatever_is_done_to_a_call_it_ends_once_for_everybody() {
             thread::spawn(move || call_many(&channel, CALLS, Random(seed << 32 | number << 8 | 1)))
         });
         let calling: Vec<_> = calling.collect();
-        let codes = calling
-            .into_iter()
-            .flat_map(|thread| thread.join().unwrap());
+        let codes = calling.into_iter().flat_map(|thread| thread.join().unwrap());
         let codes: Vec<_> = codes.collect();
         assert_eq!(codes.len(), THREADS as usize * CALLS);
         for expected in [Code::Ok, Code::Cancelled, Code::Unavailable, Code::Internal] {

@@ -104,22 +104,12 @@ fn metadata_goes_both_ways_with_its_order_and_its_bytes() {
     assert_eq!(request.field("grpc-encoding"), None);
     assert_eq!(request.field("grpc-timeout"), None);
 
-    peer.head(
-        stream,
-        &[("x-head", "a"), ("x-head", "b"), ("x-bin", "AP8K")],
-    );
+    peer.head(stream, &[("x-head", "a"), ("x-head", "b"), ("x-bin", "AP8K")]);
     let head: Vec<_> = responses.head().find_all("x-head").collect();
     assert_eq!(head, [b"a", b"b"]);
-    peer.trailers(
-        stream,
-        "5",
-        &[("x-tail-bin", "AQ,Ag=="), ("grpc-message", "%E2%82%AC")],
-    );
+    peer.trailers(stream, "5", &[("x-tail-bin", "AQ,Ag=="), ("grpc-message", "%E2%82%AC")]);
     let end = responses.end();
-    assert_eq!(
-        (end.status.code, end.status.message.as_str()),
-        (Code::NotFound, "€")
-    );
+    assert_eq!((end.status.code, end.status.message.as_str()), (Code::NotFound, "€"));
     let tail: Result<Vec<_>, _> = end.trailers.find_all_binary("x-tail-bin").collect();
     assert_eq!(tail, Ok(vec![vec![1], vec![2]]));
     let bytes = responses.head().find_binary("x-bin");
@@ -141,10 +131,7 @@ fn an_answer_may_consist_of_its_trailers_only() {
     peer.headers(stream, &only, true);
     assert_eq!(responses.head(), &Metadata::new());
     let refused = responses.next().unwrap().unwrap_err();
-    assert_eq!(
-        (refused.code, refused.message.as_str()),
-        (Code::FailedPrecondition, "not now")
-    );
+    assert_eq!((refused.code, refused.message.as_str()), (Code::FailedPrecondition, "not now"));
     assert_eq!(responses.end().trailers.text("x-why"), Some("because"));
 }
 

@@ -29,9 +29,7 @@ fn any_number_of_threads_may_wait_on_one_channel() {
         let request = peer.whole(stream);
         peer.answer(stream, &request.body[5..]);
     }
-    threads
-        .into_iter()
-        .for_each(|thread| thread.join().unwrap());
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
 }
 
 #[test]
@@ -41,10 +39,7 @@ fn every_waiting_call_ends_whatever_happens() {
     let mut call = UnaryCall::new(PATH, vec![]);
     call.timeout = Some(Duration::from_millis(1));
     assert_eq!(channel.unary(call).status.code, Code::DeadlineExceeded);
-    assert_eq!(
-        channel.unary(UnaryCall::new("none", vec![])).status.code,
-        Code::InvalidArgument
-    );
+    assert_eq!(channel.unary(UnaryCall::new("none", vec![])).status.code, Code::InvalidArgument);
     let own = channel.clone();
     let waiting = thread::spawn(move || own.unary(UnaryCall::new(PATH, vec![])).status.code);
     let mut peer = Peer::accept(&listener, &ConnectionConfig::internet());
@@ -70,10 +65,7 @@ fn a_callback_that_would_wait_for_itself_fails_instead() {
     });
     let stream = peer.stream(1);
     peer.answer(stream, b"");
-    let expected = (
-        Code::FailedPrecondition,
-        Err(SendError::InsideCallback),
-        Code::FailedPrecondition,
-    );
+    let expected =
+        (Code::FailedPrecondition, Err(SendError::InsideCallback), Code::FailedPrecondition);
     assert_eq!(hear.recv().unwrap(), expected);
 }

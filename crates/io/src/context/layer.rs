@@ -23,10 +23,7 @@ impl IoContext {
             *mark += 1;
             let slot = &mut self.slots[index as usize];
             if mem::take(&mut slot.touched) && slot.taken {
-                return Some(ConnectionId {
-                    index,
-                    generation: slot.generation,
-                });
+                return Some(ConnectionId { index, generation: slot.generation });
             }
         }
         None

@@ -33,11 +33,7 @@ fn idle_connections_keep_no_buffer_and_all_share_a_few() {
     io.output(connections[3]);
     assert_eq!(io.pool.len(), 0);
     assert!(write_all(&mut io).is_empty());
-    assert_eq!(
-        (capacity(&io), io.pool.len()),
-        (0, 1),
-        "asked for and not used"
-    );
+    assert_eq!((capacity(&io), io.pool.len()), (0, 1), "asked for and not used");
 }
 
 #[test]

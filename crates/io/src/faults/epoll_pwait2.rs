@@ -21,18 +21,10 @@ pub fn refuse_epoll_pwait2(error: Errno) -> io::Result<()> {
     let mut program = [
         instruction(load_number, 0, 0, 0),
         instruction(jump_if_equal, 0, 1, libc::SYS_epoll_pwait2 as u32),
-        instruction(
-            answer,
-            0,
-            0,
-            libc::SECCOMP_RET_ERRNO | error.raw_os_error() as u32,
-        ),
+        instruction(answer, 0, 0, libc::SECCOMP_RET_ERRNO | error.raw_os_error() as u32),
         instruction(answer, 0, 0, libc::SECCOMP_RET_ALLOW),
     ];
-    let filter = libc::sock_fprog {
-        len: program.len() as u16,
-        filter: program.as_mut_ptr(),
-    };
+    let filter = libc::sock_fprog { len: program.len() as u16, filter: program.as_mut_ptr() };
     // SAFETY: the kernel copies as many instructions as `filter` names, from an array that lives
     // until after the call.
     let result = unsafe {

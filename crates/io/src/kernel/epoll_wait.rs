@@ -54,10 +54,8 @@ fn wait_nanoseconds(
     events: &mut Vec<Event>,
     timeout: Option<&Timespec>,
 ) -> Result<usize, Errno> {
-    let timeout = timeout.map(|time| KernelTimespec {
-        seconds: time.tv_sec,
-        nanoseconds: time.tv_nsec,
-    });
+    let timeout =
+        timeout.map(|time| KernelTimespec { seconds: time.tv_sec, nanoseconds: time.tv_nsec });
     events.clear();
     // SAFETY: the kernel writes no more events than the vector has room for, each of the size of an
     // `Event`. The time is null or lives until after the call, the signal mask is null, and the
@@ -118,10 +116,7 @@ unsafe fn take_written(events: &mut Vec<Event>, count: c_long) -> Result<usize, 
 fn whole_milliseconds(time: &Timespec) -> c_int {
     const NS_PER_MS: i64 = 1_000_000;
     let rounded_up_ms = (time.tv_nsec + NS_PER_MS - 1) / NS_PER_MS;
-    let ms = time
-        .tv_sec
-        .saturating_mul(1_000)
-        .saturating_add(rounded_up_ms);
+    let ms = time.tv_sec.saturating_mul(1_000).saturating_add(rounded_up_ms);
     c_int::try_from(ms).unwrap_or(c_int::MAX)
 }
 
@@ -146,10 +141,7 @@ mod tests {
         let poll = epoll_create().unwrap();
         let waker = event().unwrap();
         epoll_add(&poll, &waker, 7, EventFlags::IN).unwrap();
-        let no_time = Timespec {
-            tv_sec: 0,
-            tv_nsec: 0,
-        };
+        let no_time = Timespec { tv_sec: 0, tv_nsec: 0 };
         let mut events = Vec::with_capacity(4);
         assert_eq!(wait_milliseconds(&poll, &mut events, Some(&no_time)), Ok(0));
         signal(&waker).unwrap();

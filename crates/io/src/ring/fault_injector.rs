@@ -102,9 +102,5 @@ impl Drop for FaultInjector {
 }
 
 fn ended(operation: Operation, error: Errno) -> RingCompletion {
-    RingCompletion {
-        operation,
-        result: -error.raw_os_error(),
-        flags: 0,
-    }
+    RingCompletion { operation, result: -error.raw_os_error(), flags: 0 }
 }

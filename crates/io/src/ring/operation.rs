@@ -34,22 +34,13 @@ pub(crate) enum Operation {
 #[derive(Debug)]
 pub(crate) enum Event {
     /// A connection, or the error of the accept.
-    Accepted {
-        result: Result<OwnedFd, Errno>,
-        goes_on: bool,
-    },
+    Accepted { result: Result<OwnedFd, Errno>, goes_on: bool },
     /// The waker was called.
     Called { goes_on: bool },
     /// A connect has ended: the events that poll reports.
-    Connected {
-        index: u32,
-        result: Result<u32, Errno>,
-    },
+    Connected { index: u32, result: Result<u32, Errno> },
     /// Something has happened to an unread socket: the events that poll reports.
-    Watched {
-        index: u32,
-        result: Result<u32, Errno>,
-    },
+    Watched { index: u32, result: Result<u32, Errno> },
     /// Bytes, the end of the stream (`None`), or an error.
     Received {
         index: u32,
@@ -59,10 +50,7 @@ pub(crate) enum Event {
         goes_on: bool,
     },
     /// How many bytes the kernel has taken and how many are left, or an error.
-    Sent {
-        index: u32,
-        result: Result<(usize, usize), Errno>,
-    },
+    Sent { index: u32, result: Result<(usize, usize), Errno> },
 }
 
 /// A completion as it stands in the completion queue.
@@ -116,11 +104,7 @@ impl From<cqueue::Entry> for RingCompletion {
         if operation == Operation::Cancel {
             flags &= !FLAG_MORE;
         }
-        Self {
-            operation,
-            result: entry.result(),
-            flags,
-        }
+        Self { operation, result: entry.result(), flags }
     }
 }
 

@@ -62,10 +62,7 @@ fn bytes_for_which_there_is_no_buffer_come_when_there_is_one() {
     let (mut received, mut kept, mut lacks) = (Vec::new(), Vec::new(), 0);
     ring.receive(0, &ours);
     while received.len() < taken {
-        let Event::Received {
-            result, goes_on, ..
-        } = next(&mut ring)
-        else {
+        let Event::Received { result, goes_on, .. } = next(&mut ring) else {
             panic!("nothing else is in flight");
         };
         match result {
@@ -96,9 +93,7 @@ fn an_operation_that_is_cancelled_says_so() {
     ring.enter(Some(0)).unwrap();
     ring.cancel(Operation::Receive(0));
     match next(&mut ring) {
-        Event::Received {
-            result, goes_on, ..
-        } => {
+        Event::Received { result, goes_on, .. } => {
             assert_eq!(result.unwrap_err(), Errno::CANCELED);
             assert!(!goes_on);
         }
@@ -123,11 +118,7 @@ fn what_is_in_flight_is_taken_back_before_its_memory_is_given_up() {
     assert!(ring.in_flight >= 3 && ring.lent[0].in_flight);
     ring.quiesce();
     assert_eq!(ring.in_flight, 0);
-    assert_eq!(
-        ring.take_lent(0).len(),
-        64 << 20,
-        "the kernel reads it no more"
-    );
+    assert_eq!(ring.take_lent(0).len(), 64 << 20, "the kernel reads it no more");
 }
 
 #[test]

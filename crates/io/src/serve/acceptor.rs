@@ -20,12 +20,7 @@ pub(crate) struct Acceptor {
 
 impl Acceptor {
     pub fn new(listener: Listener, waker: Waker) -> Self {
-        Self {
-            listener,
-            waker,
-            resume_at_ns: None,
-            accept_errors: 0,
-        }
+        Self { listener, waker, resume_at_ns: None, accept_errors: 0 }
     }
 
     /// The next connection. `None`: the waker was called, to stop or because there is room again.
@@ -55,9 +50,7 @@ impl Acceptor {
 
     /// TimedEntry for a connection or a call. True: a call.
     fn wait(&mut self, room: bool) -> io::Result<bool> {
-        let resume_in_ns = self
-            .resume_at_ns
-            .map(|at_ns| at_ns.saturating_sub(clock_ns()));
+        let resume_in_ns = self.resume_at_ns.map(|at_ns| at_ns.saturating_sub(clock_ns()));
         let timeout = resume_in_ns.map(timespec);
         if self.waker.fall_asleep() {
             self.ask(room && timeout.is_none(), timeout.as_ref())?;
@@ -70,15 +63,9 @@ impl Acceptor {
 
     fn ask(&self, listens: bool, timeout: Option<&rustix::event::Timespec>) -> io::Result<()> {
         let event = self.waker.event();
-        let interest = if listens {
-            PollFlags::IN
-        } else {
-            PollFlags::empty()
-        };
-        let mut polled = [
-            PollFd::new(&event, PollFlags::IN),
-            PollFd::new(&self.listener, interest),
-        ];
+        let interest = if listens { PollFlags::IN } else { PollFlags::empty() };
+        let mut polled =
+            [PollFd::new(&event, PollFlags::IN), PollFd::new(&self.listener, interest)];
         socket::wait(&mut polled, timeout)?;
         if !polled[0].revents().is_empty() {
             self.waker.clear();

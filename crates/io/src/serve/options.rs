@@ -87,10 +87,7 @@ impl ServeOptions {
             cpus: Vec::new(),
             reuse_port: false,
             shutdown,
-            driver: IoOptions {
-                counts_busy_time: false,
-                ..IoOptions::default()
-            },
+            driver: IoOptions { counts_busy_time: false, ..IoOptions::default() },
         }
     }
 
@@ -103,10 +100,7 @@ impl ServeOptions {
         };
         match refusal {
             Some(refusal) => {
-                let instead = Self {
-                    io: Io::Epoll,
-                    ..self.clone()
-                };
+                let instead = Self { io: Io::Epoll, ..self.clone() };
                 format!("{}: {refusal}", instead.chosen())
             }
             None => self.in_words(),
@@ -125,11 +119,8 @@ impl ServeOptions {
             }
             Io::Auto | Io::Epoll | Io::Uring => {
                 let driver = self.event_loop();
-                let listeners = if self.reuse_port {
-                    ", each with a listener of its own"
-                } else {
-                    ""
-                };
+                let listeners =
+                    if self.reuse_port { ", each with a listener of its own" } else { "" };
                 format!("{driver} on {threads} thread(s){listeners}")
             }
         }
@@ -226,13 +217,7 @@ mod tests {
     fn the_choice_is_said_in_words() {
         let mut options = ServeOptions::new(ShutdownHandle::new());
         options.threads = NonZeroUsize::new(3).unwrap();
-        let said = |io| {
-            ServeOptions {
-                io,
-                ..options.clone()
-            }
-            .chosen()
-        };
+        let said = |io| ServeOptions { io, ..options.clone() }.chosen();
         assert!(said(Io::Auto).contains("up to 3 connection(s), epoll on 3 thread(s)"));
         assert!(said(Io::Blocking).contains("4096"));
         assert_eq!(said(Io::Epoll), "epoll on 3 thread(s)");
@@ -241,9 +226,6 @@ mod tests {
         }
         options.reuse_port = true;
         let said = options.chosen();
-        assert_eq!(
-            said,
-            "epoll on 3 thread(s), each with a listener of its own"
-        );
+        assert_eq!(said, "epoll on 3 thread(s), each with a listener of its own");
     }
 }

@@ -90,9 +90,7 @@ where
             }
         }
         // The threads go on until they have these.
-        acceptor.accept_errors += acceptor
-            .listener
-            .accept_waiting(|socket| self.place(socket));
+        acceptor.accept_errors += acceptor.listener.accept_waiting(|socket| self.place(socket));
         Ok(())
     }
 
@@ -142,15 +140,10 @@ where
         let number = self.blocking.len();
         let place = self.place_for(Driver::Blocking, number)?;
         let arrivals = Mailbox::new(place.waker.clone());
-        let slot = WorkerSlot {
-            number,
-            arrivals: arrivals.clone(),
-            slots: Arc::clone(&self.slots),
-        };
+        let slot =
+            WorkerSlot { number, arrivals: arrivals.clone(), slots: Arc::clone(&self.slots) };
         let (waker, options) = (place.waker.clone(), self.options.driver);
-        self.spawn(place, move |shard| {
-            Ok(blocking::run_slot(slot, shard, waker, options)?.1)
-        })?;
+        self.spawn(place, move |shard| Ok(blocking::run_slot(slot, shard, waker, options)?.1))?;
         self.blocking.push(arrivals);
         Ok(number)
     }
@@ -158,11 +151,7 @@ where
     fn place_for(&self, driver: Driver, thread: usize) -> io::Result<ShardPlace> {
         let waker = self.last.waker()?;
         self.options.shutdown.stop_now_too(&waker);
-        Ok(ShardPlace {
-            thread,
-            driver,
-            waker,
-        })
+        Ok(ShardPlace { thread, driver, waker })
     }
 
     fn spawn(

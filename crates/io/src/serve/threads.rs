@@ -21,13 +21,11 @@ pub(crate) fn spawn<'scope, 'env, S, F: Fn(ShardPlace) -> S + Sync>(
 ) -> io::Result<ShardThread<'scope>> {
     let name = format!("{}-{}", place.driver, place.thread);
     kernel::may_spawn()?;
-    thread::Builder::new()
-        .name(name)
-        .spawn_scoped(scope, move || {
-            let _exit = StopOnExit(options.shutdown.clone());
-            options.pin(place.thread)?;
-            drive(make_shard(place))
-        })
+    thread::Builder::new().name(name).spawn_scoped(scope, move || {
+        let _exit = StopOnExit(options.shutdown.clone());
+        options.pin(place.thread)?;
+        drive(make_shard(place))
+    })
 }
 
 /// TimedEntry for every thread; the first failure is the server's.

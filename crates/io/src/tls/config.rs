@@ -56,18 +56,13 @@ impl ServerConfig {
                 builder.with_client_cert_verifier(verifier)
             }
         };
-        let mut rustls = builder
-            .with_single_cert(identity.chain, identity.key)
-            .map_err(unfit)?;
+        let mut rustls = builder.with_single_cert(identity.chain, identity.key).map_err(unfit)?;
         rustls.alpn_protocols = vec![H2.to_vec()];
         rustls.ticketer = ring::Ticketer::new().map_err(refused)?;
         if let Some(key_log) = key_log()? {
             rustls.key_log = key_log;
         }
-        Ok(Self {
-            rustls: Arc::new(rustls),
-            handshake_policy: HandshakePolicy::default(),
-        })
+        Ok(Self { rustls: Arc::new(rustls), handshake_policy: HandshakePolicy::default() })
     }
 
     /// How long a handshake may take, nanoseconds.
@@ -142,18 +137,15 @@ impl ClientConfig {
         };
         let mut rustls = match identity {
             None => builder.with_no_client_auth(),
-            Some(identity) => builder
-                .with_client_auth_cert(identity.chain, identity.key)
-                .map_err(unfit)?,
+            Some(identity) => {
+                builder.with_client_auth_cert(identity.chain, identity.key).map_err(unfit)?
+            }
         };
         rustls.alpn_protocols = vec![H2.to_vec()];
         if let Some(key_log) = key_log()? {
             rustls.key_log = key_log;
         }
-        Ok(Self {
-            rustls: Arc::new(rustls),
-            handshake_policy: HandshakePolicy::default(),
-        })
+        Ok(Self { rustls: Arc::new(rustls), handshake_policy: HandshakePolicy::default() })
     }
 
     /// How long a handshake may take, nanoseconds.
@@ -175,10 +167,7 @@ impl ClientConfig {
     pub fn connector(&self, authority: &str) -> Result<Connector, ConfigError> {
         let server_name = ServerName::try_from(host_of(authority).to_owned())
             .map_err(|_| ConfigError::ServerName(authority.to_owned()))?;
-        Ok(Connector {
-            config: self.clone(),
-            server_name,
-        })
+        Ok(Connector { config: self.clone(), server_name })
     }
 }
 
@@ -213,10 +202,7 @@ impl Connector {
 
 /// An authority without its port, and without the brackets of IPv6.
 fn host_of(authority: &str) -> &str {
-    if let Some((host, _)) = authority
-        .strip_prefix('[')
-        .and_then(|rest| rest.split_once(']'))
-    {
+    if let Some((host, _)) = authority.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         return host;
     }
     match authority.split_once(':') {

@@ -10,10 +10,7 @@ pub struct Connectors(Names);
 #[derive(Clone, Debug)]
 enum Names {
     OneForAll(Connector),
-    Each {
-        first: Connector,
-        others: Arc<[Connector]>,
-    },
+    Each { first: Connector, others: Arc<[Connector]> },
 }
 
 impl Connectors {
@@ -43,10 +40,7 @@ impl Connectors {
     /// What they have in common, since it does not depend on the name.
     pub(crate) fn any(&self) -> &Connector {
         match &self.0 {
-            Names::OneForAll(connector)
-            | Names::Each {
-                first: connector, ..
-            } => connector,
+            Names::OneForAll(connector) | Names::Each { first: connector, .. } => connector,
         }
     }
 }

@@ -45,13 +45,7 @@ impl Engine {
     }
 
     fn new(connection: RustlsConnection) -> Self {
-        Self {
-            connection,
-            kept: Vec::new(),
-            ended: false,
-            failed: false,
-            sent_close_notify: false,
-        }
+        Self { connection, kept: Vec::new(), ended: false, failed: false, sent_close_notify: false }
     }
 
     /// What rustls knows of either end.
@@ -214,16 +208,12 @@ impl Engine {
             return Err(Error::HandshakeNotComplete);
         }
         match &mut self.connection {
-            RustlsConnection::Client(connection) => write(
-                connection.process_tls_records(&mut self.kept),
-                outgoing,
-                room,
-            ),
-            RustlsConnection::Server(connection) => write(
-                connection.process_tls_records(&mut self.kept),
-                outgoing,
-                room,
-            ),
+            RustlsConnection::Client(connection) => {
+                write(connection.process_tls_records(&mut self.kept), outgoing, room)
+            }
+            RustlsConnection::Server(connection) => {
+                write(connection.process_tls_records(&mut self.kept), outgoing, room)
+            }
         }
     }
 }

@@ -33,10 +33,7 @@ pub(crate) struct HandshakePolicy {
 
 impl Default for HandshakePolicy {
     fn default() -> Self {
-        Self {
-            counters: Arc::default(),
-            timeout_ns: HANDSHAKE_TIMEOUT_NS,
-        }
+        Self { counters: Arc::default(), timeout_ns: HANDSHAKE_TIMEOUT_NS }
     }
 }
 
@@ -55,11 +52,7 @@ struct FailureCallback(Box<dyn Fn(&str) + Send + Sync>);
 
 impl HandshakeCounters {
     pub fn succeeded(&self, is_resumed: bool) {
-        let count = if is_resumed {
-            &self.resumed
-        } else {
-            &self.full
-        };
+        let count = if is_resumed { &self.resumed } else { &self.full };
         count.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -81,8 +74,7 @@ impl HandshakeCounters {
 
     /// Sets the callback, unless there is one.
     pub fn on_failure(&self, tell: impl Fn(&str) + Send + Sync + 'static) {
-        self.callback
-            .get_or_init(|| FailureCallback(Box::new(tell)));
+        self.callback.get_or_init(|| FailureCallback(Box::new(tell)));
     }
 
     pub fn so_far(&self) -> Handshakes {
@@ -91,9 +83,7 @@ impl HandshakeCounters {
             full: self.full.load(Ordering::Relaxed),
             resumed: self.resumed.load(Ordering::Relaxed),
             failed: self.failed.load(Ordering::Relaxed),
-            first_failure: first_failure
-                .unwrap_or_else(PoisonError::into_inner)
-                .clone(),
+            first_failure: first_failure.unwrap_or_else(PoisonError::into_inner).clone(),
         }
     }
 }

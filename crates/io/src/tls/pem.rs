@@ -94,10 +94,7 @@ impl Identity {
     /// # Errors
     /// [`ConfigError`] naming the file.
     pub fn read(certificate: &Path, key: &Path) -> Result<Self, ConfigError> {
-        Ok(Self {
-            chain: in_file(certificate, certificates)?,
-            key: in_file(key, private_key)?,
-        })
+        Ok(Self { chain: in_file(certificate, certificates)?, key: in_file(key, private_key)? })
     }
 
     /// Like [`Identity::read`], from memory: for a key that should be in no file.
@@ -114,10 +111,7 @@ impl Identity {
 
 impl Clone for Identity {
     fn clone(&self) -> Self {
-        Self {
-            chain: self.chain.clone(),
-            key: self.key.clone_key(),
-        }
+        Self { chain: self.chain.clone(), key: self.key.clone_key() }
     }
 }
 
@@ -168,10 +162,7 @@ fn in_file<T>(file: &Path, parse: Parse<T>) -> Result<T, ConfigError> {
         file: file.to_owned(),
         reason: error.to_string(),
     })?;
-    parse(&pem).map_err(|reason| ConfigError::Unusable {
-        file: file.to_owned(),
-        reason,
-    })
+    parse(&pem).map_err(|reason| ConfigError::Unusable { file: file.to_owned(), reason })
 }
 
 fn in_bytes<T>(part: PemPart, pem: &[u8], parse: Parse<T>) -> Result<T, ConfigError> {
@@ -181,9 +172,7 @@ fn in_bytes<T>(part: PemPart, pem: &[u8], parse: Parse<T>) -> Result<T, ConfigEr
 fn store(pem: &[u8]) -> Result<RootCertStore, String> {
     let mut store = RootCertStore::empty();
     for certificate in certificates(pem)? {
-        store
-            .add(certificate)
-            .map_err(|error| format!("a certificate in it is none: {error}"))?;
+        store.add(certificate).map_err(|error| format!("a certificate in it is none: {error}"))?;
     }
     Ok(store)
 }

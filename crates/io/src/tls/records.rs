@@ -59,16 +59,9 @@ mod tests {
     #[test]
     fn only_whole_records_are_taken() {
         let bytes = [record(3), record(0), record(7)].concat();
-        for (given, whole) in [
-            (0, 0),
-            (4, 0),
-            (7, 0),
-            (8, 8),
-            (12, 8),
-            (13, 13),
-            (24, 13),
-            (25, 25),
-        ] {
+        for (given, whole) in
+            [(0, 0), (4, 0), (7, 0), (8, 8), (12, 8), (13, 13), (24, 13), (25, 25)]
+        {
             assert_eq!(whole_bytes(&bytes[..given], usize::MAX), whole, "{given}");
         }
     }
@@ -90,9 +83,6 @@ mod tests {
         let too_long = record(PAYLOAD_BYTES_MAX as u16 + 1);
         assert_eq!(whole_bytes(&too_long[..100], usize::MAX), 100);
         let behind_a_record = [record(3), b"GET / ".to_vec()].concat();
-        assert_eq!(
-            whole_bytes(&behind_a_record, usize::MAX),
-            behind_a_record.len()
-        );
+        assert_eq!(whole_bytes(&behind_a_record, usize::MAX), behind_a_record.len());
     }
 }

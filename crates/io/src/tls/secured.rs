@@ -68,10 +68,7 @@ type Which<S> = fn(&S, u64) -> usize;
 #[derive(Debug)]
 enum TlsEnd<S> {
     Accepting(ServerConfig),
-    Connecting {
-        connectors: Connectors,
-        which: Which<S>,
-    },
+    Connecting { connectors: Connectors, which: Which<S> },
 }
 
 impl<S> TlsEnd<S> {
@@ -146,9 +143,7 @@ impl<S: Shard> Secured<S> {
     fn begin(&mut self, id: ConnectionId, how: Opened, io: &mut IoContext) -> Result<(), Error> {
         let mut engine = self.role.engine(&self.shard, how)?;
         engine.begin(io.output_below(id))?;
-        let due_ns = io
-            .now_ns()
-            .saturating_add(self.role.handshake_policy().timeout_ns);
+        let due_ns = io.now_ns().saturating_add(self.role.handshake_policy().timeout_ns);
         self.connections.begin(id, how, engine, due_ns);
         Ok(())
     }
@@ -399,10 +394,7 @@ impl<S: Shard> Shard for Secured<S> {
     fn received(&mut self, id: ConnectionId, bytes: &[u8], io: &mut IoContext) -> Received {
         let consumed = records::whole_bytes(bytes, STEP_BYTES);
         if consumed == 0 {
-            return Received {
-                consumed,
-                after: AfterRead::Continue,
-            };
+            return Received { consumed, after: AfterRead::Continue };
         }
         let taken = self.take_records(id, &bytes[..consumed], io);
         self.resume_all(io);
@@ -459,10 +451,7 @@ impl<S: Shard> Shard for Secured<S> {
 
     fn next_deadline(&self) -> Option<u64> {
         let own = self.connections.next_late_ns();
-        [own, self.shard.next_deadline()]
-            .into_iter()
-            .flatten()
-            .min()
+        [own, self.shard.next_deadline()].into_iter().flatten().min()
     }
 
     fn has_outstanding(&self) -> bool {
@@ -525,9 +514,5 @@ fn is_reset(error: &io::Error) -> bool {
 
 /// The buffer for reuse, unless it has grown too large.
 fn bounded(buffer: Vec<u8>) -> Vec<u8> {
-    if buffer.capacity() <= BUFFER_BYTES_KEPT {
-        buffer
-    } else {
-        Vec::new()
-    }
+    if buffer.capacity() <= BUFFER_BYTES_KEPT { buffer } else { Vec::new() }
 }

@@ -55,9 +55,7 @@ impl<T: Read + Write> TlsStream<T> {
         match stream.shake_hands(handshake_policy.timeout_ns, may_go_on) {
             Ok(()) => {
                 let kind = stream.engine.handshake_kind();
-                handshake_policy
-                    .counters
-                    .succeeded(kind == Some(HandshakeKind::Resumed));
+                handshake_policy.counters.succeeded(kind == Some(HandshakeKind::Resumed));
                 Ok(stream)
             }
             Err(error) => {
@@ -130,11 +128,8 @@ impl<T: Read + Write> TlsStream<T> {
         let read = self.transport.read(&mut self.buffer)?;
         self.unread.extend_from_slice(&self.buffer[..read]);
         let whole = records::whole_bytes(&self.unread, usize::MAX);
-        let received = self.engine.receive(
-            &self.unread[..whole],
-            &mut self.unwritten,
-            &mut self.plaintext,
-        );
+        let received =
+            self.engine.receive(&self.unread[..whole], &mut self.unwritten, &mut self.plaintext);
         self.unread.drain(..whole);
         if let Err(error) = received {
             // The alert, as far as it is taken: nothing depends on it.
@@ -172,9 +167,7 @@ impl<T: Read + Write> Write for TlsStream<T> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.send()?;
         let taken = &bytes[..bytes.len().min(WRITE_BYTES)];
-        self.engine
-            .seal(taken, &mut self.unwritten)
-            .map_err(fault)?;
+        self.engine.seal(taken, &mut self.unwritten).map_err(fault)?;
         match self.send() {
             Err(error) if !gave_up(&error) => Err(error),
             _ => Ok(taken.len()),
@@ -208,10 +201,7 @@ fn fault(error: rustls::Error) -> io::Error {
 }
 
 fn gave_up(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted
-    )
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
 }
 
 fn is_reset(error: &io::Error) -> bool {

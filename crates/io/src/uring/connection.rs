@@ -230,9 +230,7 @@ impl UringConnection {
             if !self.may_deliver(worker) {
                 return self.hold(rest);
             }
-            let Worker {
-                shard, io, buffer, ..
-            } = &mut *worker;
+            let Worker { shard, io, buffer, .. } = &mut *worker;
             let leftover = self.state.leftover();
             let kept = leftover.len();
             let count = rest.len().min(buffer.len() - kept);
@@ -369,11 +367,7 @@ impl UringConnection {
         }
         self.sending_since = None;
         worker.io.recycle(ring.take_lent(id.index));
-        if is_all && self.state.is_ending() {
-            self.state.ended()
-        } else {
-            self.catch_up(worker)
-        }
+        if is_all && self.state.is_ending() { self.state.ended() } else { self.catch_up(worker) }
     }
 
     /// The kernel has taken nothing.

@@ -13,10 +13,6 @@ pub(super) struct RingListener {
 
 impl RingListener {
     pub fn new(listener: Listener) -> Self {
-        Self {
-            listener,
-            is_accepting: false,
-            is_stopping: false,
-        }
+        Self { listener, is_accepting: false, is_stopping: false }
     }
 }

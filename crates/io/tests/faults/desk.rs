@@ -51,14 +51,8 @@ impl Service for Desk {
 
     fn methods(&self) -> &'static [MethodDescriptor] {
         const METHODS: &[MethodDescriptor] = &[
-            MethodDescriptor {
-                name: "Inline",
-                kind: HandlerKind::Inline,
-            },
-            MethodDescriptor {
-                name: "Later",
-                kind: HandlerKind::Deferred,
-            },
+            MethodDescriptor { name: "Inline", kind: HandlerKind::Inline },
+            MethodDescriptor { name: "Later", kind: HandlerKind::Deferred },
         ];
         METHODS
     }

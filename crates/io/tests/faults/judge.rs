@@ -54,14 +54,9 @@ pub fn judge(setting: Setting, clean: &Clean, loss: Loss, played: &Played) -> Re
             format!("{lost_connections} connections have lost calls")
         })?,
     }
-    expect(failed <= 1, || {
-        format!("{failed} calls of a channel were lost")
-    })?;
+    expect(failed <= 1, || format!("{failed} calls of a channel were lost"))?;
     expect(load_errors <= u64::from(LOAD_STREAMS), || {
-        format!(
-            "{load_errors} calls of one connection were lost: {:?}",
-            load.errors
-        )
+        format!("{load_errors} calls of one connection were lost: {:?}", load.errors)
     })?;
     agree(&server, played, load.ok, load_errors)
 }
@@ -70,12 +65,8 @@ pub fn judge(setting: Setting, clean: &Clean, loss: Loss, played: &Played) -> Re
 fn channel_failures(played: &Played) -> Result<(usize, usize), String> {
     let mut failed = Vec::new();
     for codes in &played.channels {
-        expect(codes.len() == CHANNEL_CALLS, || {
-            "calls were not made".to_owned()
-        })?;
-        let other = codes
-            .iter()
-            .find(|code| ![Code::Ok, Code::Unavailable].contains(code));
+        expect(codes.len() == CHANNEL_CALLS, || "calls were not made".to_owned())?;
+        let other = codes.iter().find(|code| ![Code::Ok, Code::Unavailable].contains(code));
         expect(other.is_none(), || format!("a call ended with {other:?}"))?;
         failed.push(codes.iter().filter(|code| **code != Code::Ok).count());
     }
@@ -91,12 +82,7 @@ fn agree(server: &Ended, played: &Played, load_ok: u64, load_errors: u64) -> Res
     let lost =
         2 * CHANNEL_CALLS as u64 - channel_ok + load_errors + u64::from(!played.last_was_answered);
     let counts = server.calls;
-    let text = || {
-        format!(
-            "{seen} seen, {lost} lost, {} handled, {counts:?}",
-            played.handled
-        )
-    };
+    let text = || format!("{seen} seen, {lost} lost, {} handled, {counts:?}", played.handled);
     expect(counts.answered_error + counts.panics == 0, text)?;
     expect(counts.answered_ok + counts.late == played.handled, text)?;
     expect((seen..=seen + lost).contains(&played.handled), text)
@@ -107,10 +93,7 @@ fn expect_no_spin(clean: &Clean, played: &Played) -> Result<(), String> {
     let made: u64 = played.calls.values().sum();
     let most = 3 * clean.calls.values().sum::<u64>() + 100;
     expect(made <= most, || {
-        format!(
-            "{made} system calls, where {most} are plenty: {:?}",
-            played.calls
-        )
+        format!("{made} system calls, where {most} are plenty: {:?}", played.calls)
     })
 }
 

@@ -35,10 +35,7 @@ impl Shard for Lines {
             b"" => AfterRead::Continue,
             _ => AfterRead::Again,
         };
-        Received {
-            consumed: line.len(),
-            after,
-        }
+        Received { consumed: line.len(), after }
     }
 
     fn writable(&mut self, _: ConnectionId, _: &mut IoContext) {}
@@ -68,11 +65,7 @@ impl LineServer {
         options.io = io;
         options.threads = NonZeroUsize::MIN;
         let thread = named("server", move || serve(listener, &options, |_| Lines));
-        Self {
-            address,
-            shutdown,
-            thread,
-        }
+        Self { address, shutdown, thread }
     }
 
     pub fn stop(self) -> io::Result<IoStatistics> {
@@ -124,9 +117,7 @@ pub fn talk(io: Io, point: FailPoint) -> Talk {
     drop(slow);
     Talk {
         answered: [ended, leaving, last],
-        statistics: server
-            .stop()
-            .expect("one connection's fault is not the server's"),
+        statistics: server.stop().expect("one connection's fault is not the server's"),
         hits: armed.hits(),
     }
 }

@@ -35,10 +35,7 @@ const SERVER_ON_EPOLL: Setting = Setting {
     patience: GUARD,
 };
 
-const SERVER_ON_URING: Setting = Setting {
-    io: Io::Uring,
-    ..SERVER_ON_EPOLL
-};
+const SERVER_ON_URING: Setting = Setting { io: Io::Uring, ..SERVER_ON_EPOLL };
 
 #[test]
 fn a_server_on_epoll_loses_the_connection_at_most() {
@@ -48,13 +45,8 @@ fn a_server_on_epoll_loses_the_connection_at_most() {
 #[test]
 fn a_server_on_two_epolls_loses_the_connection_that_it_hands_out_at_most() {
     // Once a connection has a thread, it is served as with one thread.
-    let setting = Setting {
-        threads: 2,
-        ..SERVER_ON_EPOLL
-    };
-    check_calls(setting, |call| {
-        ![SystemCall::Receive, SystemCall::Send].contains(&call)
-    });
+    let setting = Setting { threads: 2, ..SERVER_ON_EPOLL };
+    check_calls(setting, |call| ![SystemCall::Receive, SystemCall::Send].contains(&call));
 }
 
 #[test]
@@ -64,55 +56,33 @@ fn a_server_on_io_uring_loses_the_connection_at_most() {
 
 #[test]
 fn a_server_on_two_io_urings_loses_the_connection_that_it_hands_out_at_most() {
-    let setting = Setting {
-        threads: 2,
-        ..SERVER_ON_URING
-    };
-    check_calls(setting, |call| {
-        ![SystemCall::Receive, SystemCall::Send].contains(&call)
-    });
+    let setting = Setting { threads: 2, ..SERVER_ON_URING };
+    check_calls(setting, |call| ![SystemCall::Receive, SystemCall::Send].contains(&call));
 }
 
 #[test]
 fn a_load_generator_on_io_uring_loses_the_connection_at_most() {
-    check(Setting {
-        side: Side::Load,
-        load: Driver::Uring,
-        ..SERVER_ON_EPOLL
-    });
+    check(Setting { side: Side::Load, load: Driver::Uring, ..SERVER_ON_EPOLL });
 }
 
 #[test]
 fn a_blocking_server_loses_the_connection_at_most() {
-    check(Setting {
-        io: Io::Blocking,
-        ..SERVER_ON_EPOLL
-    });
+    check(Setting { io: Io::Blocking, ..SERVER_ON_EPOLL });
 }
 
 #[test]
 fn a_channel_loses_the_connection_at_most() {
-    check(Setting {
-        side: Side::Channel,
-        ..SERVER_ON_EPOLL
-    });
+    check(Setting { side: Side::Channel, ..SERVER_ON_EPOLL });
 }
 
 #[test]
 fn a_load_generator_on_epoll_loses_the_connection_at_most() {
-    check(Setting {
-        side: Side::Load,
-        ..SERVER_ON_EPOLL
-    });
+    check(Setting { side: Side::Load, ..SERVER_ON_EPOLL });
 }
 
 #[test]
 fn a_blocking_load_generator_loses_the_connection_at_most() {
-    check(Setting {
-        side: Side::Load,
-        load: Driver::Blocking,
-        ..SERVER_ON_EPOLL
-    });
+    check(Setting { side: Side::Load, load: Driver::Blocking, ..SERVER_ON_EPOLL });
 }
 
 #[test]
@@ -131,22 +101,11 @@ fn what_is_handled_wrongly_is_found() {
         Mistake::Spins,
         Mistake::Panics,
     ] {
-        let setting = Setting {
-            mistake,
-            patience: Duration::from_millis(500),
-            ..SERVER_ON_EPOLL
-        };
+        let setting = Setting { mistake, patience: Duration::from_millis(500), ..SERVER_ON_EPOLL };
         let found = run_out(setting, &clean, reset);
-        assert!(
-            found.wrong.is_some(),
-            "{mistake:?}: {} sessions",
-            found.points
-        );
+        assert!(found.wrong.is_some(), "{mistake:?}: {} sessions", found.points);
     }
-    let nothing_may_be_lost = Failure {
-        loss: Loss::Nothing,
-        ..reset
-    };
+    let nothing_may_be_lost = Failure { loss: Loss::Nothing, ..reset };
     let found = run_out(SERVER_ON_EPOLL, &clean, nothing_may_be_lost);
     assert!(found.wrong.is_some(), "a reset costs something");
 }
@@ -165,11 +124,7 @@ fn check_calls(setting: Setting, is_meant: impl Fn(SystemCall) -> bool) {
             let found = run_out(setting, &clean, failure);
             let least = least_calls(setting, call);
             assert!(found.wrong.is_none(), "{setting:?} {failure:?} {found:?}");
-            assert!(
-                found.points >= least,
-                "{failure:?}: only {} points",
-                found.points
-            );
+            assert!(found.points >= least, "{failure:?}: only {} points", found.points);
             points += found.points;
         }
     }
@@ -196,9 +151,7 @@ fn least_calls(setting: Setting, call: SystemCall) -> u64 {
 fn clean(setting: Setting) -> Clean {
     let nothing = setting.point(SystemCall::Accept, 0, InjectedFault::Short);
     let played = play(setting, nothing).unwrap();
-    let clean = Clean {
-        calls: played.calls.clone(),
-    };
+    let clean = Clean { calls: played.calls.clone() };
     judge(setting, &clean, Loss::Nothing, &played).unwrap();
     clean
 }
@@ -222,10 +175,7 @@ fn run_out(setting: Setting, clean: &Clean, failure: Failure) -> Found {
         let verdict = match play(setting, point) {
             Ok(played) if played.hits == 0 => {
                 let made = played.calls.get(&failure.call).copied().unwrap_or(0);
-                assert!(
-                    made < number,
-                    "the call of that number was made and did not fail"
-                );
+                assert!(made < number, "the call of that number was made and did not fail");
                 break;
             }
             Ok(played) => judge(setting, clean, failure.loss, &played),

@@ -25,12 +25,7 @@ pub struct Mistaken<S> {
 
 impl<S> Mistaken<S> {
     pub fn new(shard: S, mistake: Mistake) -> Self {
-        Self {
-            shard,
-            mistake,
-            connections: Vec::new(),
-            spins: false,
-        }
+        Self { shard, mistake, connections: Vec::new(), spins: false }
     }
 
     fn err(&mut self, io: &mut IoContext) {
@@ -56,10 +51,7 @@ impl<S: Shard> Shard for Mistaken<S> {
     fn received(&mut self, id: ConnectionId, bytes: &[u8], io: &mut IoContext) -> Received {
         match self.connections.contains(&id) {
             true => self.shard.received(id, bytes, io),
-            false => Received {
-                consumed: bytes.len(),
-                after: AfterRead::Close,
-            },
+            false => Received { consumed: bytes.len(), after: AfterRead::Close },
         }
     }
 

@@ -16,10 +16,9 @@ pub struct Failure {
 /// driver cannot cause by a mistake of its own).
 pub fn failures(call: SystemCall) -> Vec<Failure> {
     let (harmless, costly): (&[Errno], &[Errno]) = match call {
-        SystemCall::Receive | SystemCall::Send => (
-            &[Errno::INTR, Errno::AGAIN],
-            &[Errno::CONNRESET, Errno::TIMEDOUT, Errno::NOBUFS],
-        ),
+        SystemCall::Receive | SystemCall::Send => {
+            (&[Errno::INTR, Errno::AGAIN], &[Errno::CONNRESET, Errno::TIMEDOUT, Errno::NOBUFS])
+        }
         SystemCall::Accept => (
             &[
                 Errno::AGAIN,
@@ -44,27 +43,16 @@ pub fn failures(call: SystemCall) -> Vec<Failure> {
         SystemCall::Poll => (&[Errno::INTR, Errno::AGAIN, Errno::NOMEM], &[]),
         SystemCall::RingSetup => (&[], &[Errno::MFILE, Errno::NOMEM]),
         SystemCall::RingRegister => (&[], &[Errno::NOMEM]),
-        SystemCall::RingEnter => (
-            &[
-                Errno::INTR,
-                Errno::TIME,
-                Errno::BUSY,
-                Errno::AGAIN,
-                Errno::NOMEM,
-            ],
-            &[],
-        ),
+        SystemCall::RingEnter => {
+            (&[Errno::INTR, Errno::TIME, Errno::BUSY, Errno::AGAIN, Errno::NOMEM], &[])
+        }
         SystemCall::Signal | SystemCall::ClearSignal => (&[Errno::INTR], &[]),
         SystemCall::Spawn => (&[], &[Errno::AGAIN]),
         SystemCall::Reserve => (&[], &[Errno::NOMEM]),
     };
     let of = |fault, loss| Failure { call, fault, loss };
-    let harmless = harmless
-        .iter()
-        .map(|&errno| of(InjectedFault::Error(errno), Loss::Nothing));
-    let costly = costly
-        .iter()
-        .map(|&errno| of(InjectedFault::Error(errno), Loss::Connection));
+    let harmless = harmless.iter().map(|&errno| of(InjectedFault::Error(errno), Loss::Nothing));
+    let costly = costly.iter().map(|&errno| of(InjectedFault::Error(errno), Loss::Connection));
     let has_length = matches!(call, SystemCall::Receive | SystemCall::Send);
     let short = has_length.then(|| of(InjectedFault::Short, Loss::Nothing));
     harmless.chain(costly).chain(short).collect()

@@ -69,13 +69,7 @@ pub struct Setting {
 impl Setting {
     /// The call of that number fails.
     pub fn point(&self, call: SystemCall, first: u64, fault: InjectedFault) -> FailPoint {
-        FailPoint {
-            threads: self.side.threads(),
-            call,
-            first,
-            times: 1,
-            fault,
-        }
+        FailPoint { threads: self.side.threads(), call, first, times: 1, fault }
     }
 
     /// How many calls of a kind the server makes before it can accept: if one of them fails, there
@@ -183,12 +177,7 @@ impl Serving {
             let calls = services.counts();
             Ok(Ended { calls, io })
         };
-        Self {
-            address,
-            shutdown,
-            desk: counts,
-            thread: named("server", serve),
-        }
+        Self { address, shutdown, desk: counts, thread: named("server", serve) }
     }
 
     fn fail_to_start(self) -> Played {
@@ -215,19 +204,14 @@ impl Serving {
         });
         barrier.wait();
         // A server that has ended is not there to be measured.
-        let load = (!self.thread.is_finished()).then(|| {
-            named("load", move || measure(address, setting.load))
-                .join()
-                .unwrap()
-        });
+        let load = (!self.thread.is_finished())
+            .then(|| named("load", move || measure(address, setting.load)).join().unwrap());
         barrier.wait();
         let channels = callers.map(|caller| caller.join().unwrap());
         let last_was_answered = is_answered(address, setting.side);
         self.shutdown.stop();
         let desk = self.desk.clone();
-        let ended = self
-            .join()
-            .expect("one connection's fault is not the server's");
+        let ended = self.join().expect("one connection's fault is not the server's");
         Played {
             server: Some(ended),
             handled: desk.handled(),
@@ -241,9 +225,7 @@ impl Serving {
     }
 
     fn join(self) -> std::io::Result<Ended> {
-        self.thread
-            .join()
-            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 }
 
@@ -255,10 +237,8 @@ fn call(
     barrier: &Barrier,
 ) -> Vec<Code> {
     let target = address.to_string();
-    let options = ChannelOptions {
-        backoff_min: Duration::from_millis(1),
-        ..ChannelOptions::default()
-    };
+    let options =
+        ChannelOptions { backoff_min: Duration::from_millis(1), ..ChannelOptions::default() };
     let channel = match Channel::connect(&target, options.clone()) {
         Err(ConnectError::Machine { .. }) => Channel::connect(&target, options),
         result => result,

@@ -15,20 +15,14 @@ const DRIVERS: [Io; 3] = [Io::Epoll, Io::Uring, Io::Blocking];
 const IN_A_ROW: u64 = 3;
 
 fn server_point(call: SystemCall, first: u64, times: u64, error: Errno) -> FailPoint {
-    FailPoint {
-        times,
-        ..SERVER_ON_EPOLL.point(call, first, InjectedFault::Error(error))
-    }
+    FailPoint { times, ..SERVER_ON_EPOLL.point(call, first, InjectedFault::Error(error)) }
 }
 
 #[test]
 fn a_listener_that_goes_on_failing_is_left_alone_and_then_goes_on() {
     let _alone = alone();
     for io in DRIVERS {
-        let setting = Setting {
-            io,
-            ..SERVER_ON_EPOLL
-        };
+        let setting = Setting { io, ..SERVER_ON_EPOLL };
         let clean = clean(setting);
         for error in [Errno::MFILE, Errno::NOMEM, Errno::PERM, Errno::INVAL] {
             let point = server_point(SystemCall::Accept, 2, IN_A_ROW, error);
@@ -36,10 +30,7 @@ fn a_listener_that_goes_on_failing_is_left_alone_and_then_goes_on() {
             judge(setting, &clean, Loss::Nothing, &played).unwrap();
             assert_eq!(played.hits, IN_A_ROW);
             let accept_errors = played.server.unwrap().io.accept_errors;
-            assert_eq!(
-                accept_errors, IN_A_ROW,
-                "each made it back off: {io:?} {error}"
-            );
+            assert_eq!(accept_errors, IN_A_ROW, "each made it back off: {io:?} {error}");
         }
     }
 }
@@ -70,10 +61,7 @@ fn a_refusal_is_said_with_its_reason() {
     (options.io, options.threads) = (Io::Uring, NonZeroUsize::MIN);
     let chosen = options.chosen();
     drop(armed);
-    assert!(
-        chosen.starts_with("epoll on 1 thread(s): io_uring"),
-        "{chosen}"
-    );
+    assert!(chosen.starts_with("epoll on 1 thread(s): io_uring"), "{chosen}");
     assert!(chosen.contains("kernel.io_uring_disabled"), "{chosen}");
 }
 
@@ -108,19 +96,13 @@ fn threads_that_cannot_be_had_cost_a_connection_each_and_nothing_else() {
     assert_eq!(armed.hits(), refused);
     assert!(is_answering(server.address));
     let statistics = server.stop().unwrap();
-    assert_eq!(
-        (statistics.accepted, statistics.accept_errors),
-        (1, refused)
-    );
+    assert_eq!((statistics.accepted, statistics.accept_errors), (1, refused));
 }
 
 #[test]
 fn a_server_that_may_not_wait_ends_with_the_reason() {
     let _alone = alone();
-    for (io, call) in [
-        (Io::Epoll, SystemCall::EpollWait),
-        (Io::Uring, SystemCall::RingEnter),
-    ] {
+    for (io, call) in [(Io::Epoll, SystemCall::EpollWait), (Io::Uring, SystemCall::RingEnter)] {
         let armed = Armed::new(&[server_point(call, 3, u64::MAX, Errno::INVAL)]);
         let before = open_descriptors();
         let server = LineServer::start(io);
@@ -139,27 +121,17 @@ fn a_server_that_may_not_wait_ends_with_the_reason() {
 #[test]
 fn the_calls_of_a_channel_that_may_not_wait_are_each_answered() {
     let _alone = alone();
-    let setting = Setting {
-        side: Side::Channel,
-        ..SERVER_ON_EPOLL
-    };
+    let setting = Setting { side: Side::Channel, ..SERVER_ON_EPOLL };
     let mut ended_channels = 0;
     for number in 1.. {
-        let point = setting.point(
-            SystemCall::EpollWait,
-            number,
-            InjectedFault::Error(Errno::INVAL),
-        );
+        let point =
+            setting.point(SystemCall::EpollWait, number, InjectedFault::Error(Errno::INVAL));
         let played = play(setting, point).unwrap();
         if played.hits == 0 {
             break;
         }
         let is_whole = |codes: &Vec<Code>| codes.iter().all(|code| *code == Code::Ok);
-        let whole = played
-            .channels
-            .iter()
-            .filter(|codes| is_whole(codes))
-            .count();
+        let whole = played.channels.iter().filter(|codes| is_whole(codes)).count();
         assert!(whole >= 1, "the other channel has a thread of its own");
         ended_channels += 2 - whole;
         let known = |code: &Code| [Code::Ok, Code::Unavailable].contains(code);
@@ -178,11 +150,7 @@ fn a_load_generator_that_may_not_wait_says_so_and_leaves_nothing_behind() {
         (Driver::Uring, SystemCall::RingEnter),
         (Driver::Blocking, SystemCall::Poll),
     ] {
-        let setting = Setting {
-            side: Side::Load,
-            load,
-            ..SERVER_ON_EPOLL
-        };
+        let setting = Setting { side: Side::Load, load, ..SERVER_ON_EPOLL };
         // The session runs the load generator again when it says that this machine lacks something.
         let point = setting.point(call, 2, InjectedFault::Error(Errno::INVAL));
         let played = play(setting, point).unwrap();
@@ -220,11 +188,7 @@ fn talk_until_none_fails(io: Io, call: SystemCall, error: Errno) -> u64 {
         }
         let answered = talk.answered.iter().filter(|answered| **answered).count();
         let due = if error == Errno::INTR { 3 } else { 2 };
-        assert!(
-            answered >= due,
-            "{io:?} {call:?} {number}: {:?}",
-            talk.answered
-        );
+        assert!(answered >= due, "{io:?} {call:?} {number}: {:?}", talk.answered);
         assert!(talk.statistics.accepted + talk.statistics.accept_errors >= 3);
     }
     unreachable!("a session ends")

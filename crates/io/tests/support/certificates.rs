@@ -32,12 +32,7 @@ impl Files {
     pub fn flags(&self) -> [String; 4] {
         let [certificate, key] =
             [&self.certificate, &self.key].map(|file| file.display().to_string());
-        [
-            "--tls-certificate".to_owned(),
-            certificate,
-            "--tls-key".to_owned(),
-            key,
-        ]
+        ["--tls-certificate".to_owned(), certificate, "--tls-key".to_owned(), key]
     }
 }
 
@@ -52,11 +47,7 @@ impl Authority {
         let key = KeyPair::generate().expect("a key");
         let certificate = params.self_signed(&key).expect("a certificate");
         fs::write(folder.path().join("ca.pem"), certificate.pem()).expect("a file");
-        Self {
-            folder,
-            issuer: Issuer::new(params, key),
-            issued: Cell::new(0),
-        }
+        Self { folder, issuer: Issuer::new(params, key), issued: Cell::new(0) }
     }
 
     /// Its own certificate.

@@ -116,10 +116,7 @@ impl<F: FnMut(&Event, &mut Stage)> Shard for Scripted<F> {
 
     fn received(&mut self, id: ConnectionId, bytes: &[u8], io: &mut IoContext) -> Received {
         let (consumed, after) = self.play(Event::Received(id, bytes.to_vec()), io);
-        Received {
-            consumed: consumed.unwrap_or(bytes.len()),
-            after,
-        }
+        Received { consumed: consumed.unwrap_or(bytes.len()), after }
     }
 
     fn writable(&mut self, id: ConnectionId, io: &mut IoContext) {
@@ -167,10 +164,7 @@ impl Running {
     /// The next call of the shard of that kind.
     pub fn find(&self, wanted: impl Fn(&Event) -> bool) -> Event {
         loop {
-            let event = self
-                .events
-                .recv_timeout(GUARD)
-                .expect("the shard is called");
+            let event = self.events.recv_timeout(GUARD).expect("the shard is called");
             if wanted(&event) {
                 return event;
             }
@@ -235,15 +229,7 @@ pub fn reset(stream: TcpStream) {
 
 fn scripted<F: FnMut(&Event, &mut Stage)>(act: F) -> (Scripted<F>, Receiver<Event>) {
     let (sender, events) = channel();
-    (
-        Scripted {
-            act,
-            events: sender,
-            deadline_ns: None,
-            has_outstanding: false,
-        },
-        events,
-    )
+    (Scripted { act, events: sender, deadline_ns: None, has_outstanding: false }, events)
 }
 
 /// A shard that connections are accepted for. The blocking one ends with its connection.
@@ -275,10 +261,7 @@ fn accepting_as(
     let (address, thread) = match kind {
         Kind::Epoll => {
             let (listener, address) = listener();
-            let driver = Epoll::new(called, options)
-                .unwrap()
-                .accept_from(listener)
-                .unwrap();
+            let driver = Epoll::new(called, options).unwrap().accept_from(listener).unwrap();
             (address, thread::spawn(move || driver.run(shard).unwrap().1))
         }
         Kind::Uring => {
@@ -291,19 +274,12 @@ fn accepting_as(
             let address = listener.local_addr().unwrap();
             let thread = thread::spawn(move || {
                 let (accepted, _) = listener.accept().unwrap();
-                blocking::run_accepted(accepted, shard, called, options)
-                    .unwrap()
-                    .1
+                blocking::run_accepted(accepted, shard, called, options).unwrap().1
             });
             (address, thread)
         }
     };
-    Running {
-        address,
-        waker,
-        events,
-        thread,
-    }
+    Running { address, waker, events, thread }
 }
 
 fn listener() -> (Listener, SocketAddr) {
@@ -339,12 +315,7 @@ fn connecting_as(
     let (shard, events) = scripted(act);
     let called = waker.clone();
     let thread = thread::spawn(move || drive(kind, shard, called, options).1);
-    Running {
-        address: loopback(),
-        waker,
-        events,
-        thread,
-    }
+    Running { address: loopback(), waker, events, thread }
 }
 
 /// Connects to `target` with token 7 when it is woken for the first time.

@@ -32,10 +32,7 @@ fn a_file_without_what_it_should_have_is_named() {
         text.strip_prefix(&prefix).expect(&text).to_owned()
     };
     assert_eq!(
-        told(
-            Identity::read(&files.key, &files.key).unwrap_err(),
-            &files.key
-        ),
+        told(Identity::read(&files.key, &files.key).unwrap_err(), &files.key),
         "there is no certificate in it (-----BEGIN CERTIFICATE-----)"
     );
     let without_key = Identity::read(&files.certificate, &files.certificate).unwrap_err();
@@ -85,23 +82,12 @@ fn bytes_without_what_they_should_have_are_named_as_what_they_were_given() {
 #[test]
 fn a_key_of_another_certificate_is_refused() {
     let authority = Authority::new();
-    let (one, other) = (
-        authority.issue(&["localhost"]),
-        authority.issue(&["localhost"]),
-    );
+    let (one, other) = (authority.issue(&["localhost"]), authority.issue(&["localhost"]));
     let mixed = || Identity::read(&one.certificate, &other.key).unwrap();
     let expected = "certificate and key cannot be used: the key is not the certificate's";
-    assert_eq!(
-        ServerConfig::new(mixed(), None).unwrap_err().to_string(),
-        expected
-    );
+    assert_eq!(ServerConfig::new(mixed(), None).unwrap_err().to_string(), expected);
     let trust = Trust::Anyone;
-    assert_eq!(
-        ClientConfig::new(trust, Some(mixed()))
-            .unwrap_err()
-            .to_string(),
-        expected
-    );
+    assert_eq!(ClientConfig::new(trust, Some(mixed())).unwrap_err().to_string(), expected);
 }
 
 #[test]
@@ -116,19 +102,9 @@ fn certificate_and_key_may_stand_in_one_file() {
 #[test]
 fn an_invalid_name_is_refused_and_an_address_is_a_name() {
     let config = ClientConfig::new(Trust::Anyone, None).unwrap();
-    for name in [
-        "localhost",
-        "localhost:1",
-        "127.0.0.1:1",
-        "::1",
-        "[::1]:1",
-        "a.b.example",
-    ] {
+    for name in ["localhost", "localhost:1", "127.0.0.1:1", "::1", "[::1]:1", "a.b.example"] {
         assert!(config.connector(name).is_ok(), "{name}");
     }
     let text = config.connector("no name").unwrap_err().to_string();
-    assert!(
-        text.contains("\"no name\" is no name") && text.contains("--cname"),
-        "{text}"
-    );
+    assert!(text.contains("\"no name\" is no name") && text.contains("--cname"), "{text}");
 }

@@ -137,11 +137,7 @@ impl Setup {
         let identity = Identity::read(&files.certificate, &files.key).unwrap();
         let server = ServerConfig::new(identity, None).unwrap();
         let client = ClientConfig::new(trust(&authority), None).unwrap();
-        Self {
-            authority,
-            server,
-            client,
-        }
+        Self { authority, server, client }
     }
 
     pub fn server(&self, inner: Inner) -> Simulated<Secured<Inner>> {
@@ -180,13 +176,7 @@ impl Pair {
             panic!("the client makes one connection");
         };
         let at_server = server.accept();
-        Self {
-            client,
-            server,
-            at_client,
-            at_server,
-            hung_up: [false; 2],
-        }
+        Self { client, server, at_client, at_server, hung_up: [false; 2] }
     }
 
     /// Carries bytes both ways, at most `most` at a time, until there are no more, and then the
@@ -222,10 +212,7 @@ impl Pair {
 
     /// Has the client's shard put something out.
     pub fn send(&mut self, bytes: &[u8]) {
-        self.at_client()
-            .outbox
-            .borrow_mut()
-            .extend_from_slice(bytes);
+        self.at_client().outbox.borrow_mut().extend_from_slice(bytes);
         self.client.wake();
     }
 

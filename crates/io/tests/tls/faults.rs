@@ -35,11 +35,7 @@ fn a_certificate_of_an_unknown_authority_names_the_flag() {
         "not connected 7: the server's certificate is signed by nobody who is trusted here: name \
          its CA with --cacert FILE"
     );
-    assert_eq!(
-        pair.server_log(),
-        &[] as &[&str],
-        "the shard inside never hears of it"
-    );
+    assert_eq!(pair.server_log(), &[] as &[&str], "the shard inside never hears of it");
     let failed = setup.server.handshakes();
     assert_eq!((failed.full, failed.failed), (0, 1));
     assert_eq!(
@@ -52,9 +48,7 @@ fn a_certificate_of_an_unknown_authority_names_the_flag() {
 #[test]
 fn a_certificate_for_another_name_comes_with_its_names() {
     let mut setup = Setup::new();
-    let files = setup
-        .authority
-        .issue(&["a.example", "*.b.example", "10.0.0.1"]);
+    let files = setup.authority.issue(&["a.example", "*.b.example", "10.0.0.1"]);
     setup.server = ServerConfig::new(identity(&files), None).unwrap();
     assert_eq!(
         told(&meet(&setup)),
@@ -125,10 +119,7 @@ fn a_client_with_a_strangers_certificate_is_refused() {
     setup.client = ClientConfig::new(trust(&setup.authority), Some(identity_of_another())).unwrap();
     let pair = meet(&setup);
     let text = told(&pair);
-    assert!(
-        text.starts_with("failed: the server does not accept our certificate"),
-        "{text}"
-    );
+    assert!(text.starts_with("failed: the server does not accept our certificate"), "{text}");
     let failure = setup.server.handshakes().first_failure.unwrap();
     assert!(failure.contains("the client's certificate"), "{failure}");
 }
@@ -163,10 +154,7 @@ fn a_server_that_speaks_no_tls_is_named_with_the_flag() {
 #[test]
 fn a_client_that_speaks_no_tls_gets_an_alert_and_is_counted() {
     for (said, failure) in [
-        (
-            &b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"[..],
-            "the client speaks HTTP/2 without TLS",
-        ),
+        (&b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"[..], "the client speaks HTTP/2 without TLS"),
         (b"GET / HTTP/1.1\r\n\r\n", "the client speaks no TLS"),
     ] {
         let setup = Setup::new();
@@ -186,14 +174,8 @@ fn the_error_for_a_peer_without_h2_says_so() {
     let setup = Setup::new();
     // A server of ours and a client that offers something else, or nothing.
     for (protocols, failure) in [
-        (
-            &[&b"http/1.1"[..]][..],
-            "the client did not offer h2 by ALPN, which HTTP/2 needs",
-        ),
-        (
-            &[],
-            "the client did not offer h2 by ALPN, which HTTP/2 needs",
-        ),
+        (&[&b"http/1.1"[..]][..], "the client did not offer h2 by ALPN, which HTTP/2 needs"),
+        (&[], "the client did not offer h2 by ALPN, which HTTP/2 needs"),
     ] {
         let setup = Setup::new();
         let mut server = setup.server(Inner::new(echoes));
@@ -222,10 +204,8 @@ fn the_error_for_a_peer_without_h2_says_so() {
     }
     assert_eq!(
         client.shard().inner().log,
-        [
-            "not connected 7: the server did not choose h2 by ALPN: it speaks TLS there, but not \
-             HTTP/2"
-        ]
+        ["not connected 7: the server did not choose h2 by ALPN: it speaks TLS there, but not \
+             HTTP/2"]
     );
 }
 
@@ -292,10 +272,7 @@ fn bytes_that_were_changed_on_the_way_end_the_connection() {
     pair.server.give(pair.at_server, &records);
     assert!(pair.at_server().received.is_empty());
     let text = pair.server_log().last().unwrap();
-    assert_eq!(
-        text,
-        "failed: TLS with the client failed: cannot decrypt peer's message"
-    );
+    assert_eq!(text, "failed: TLS with the client failed: cannot decrypt peer's message");
 }
 
 #[test]

@@ -29,10 +29,7 @@ fn a_connection_opens_after_its_handshake_and_what_was_put_out_before_goes_first
         let at_server = server.accept();
         loop {
             let there = client.take(at_client, usize::MAX);
-            assert!(
-                there.is_empty() || !there.starts_with(b"first"),
-                "in the clear"
-            );
+            assert!(there.is_empty() || !there.starts_with(b"first"), "in the clear");
             server.give(at_server, &there);
             let back = server.take(at_server, usize::MAX);
             client.give(at_client, &back);
@@ -108,10 +105,7 @@ fn a_peer_that_does_not_read_is_not_read_either() {
     assert!(unread_bytes > 6 << 20, "{unread_bytes}");
     let unwritten_bytes = pair.server.unwritten_bytes(pair.at_server);
     let most_bytes = BACKLOG_LIMIT_BYTES + (300 << 10);
-    assert!(
-        (BACKLOG_LIMIT_BYTES..most_bytes).contains(&unwritten_bytes),
-        "{unwritten_bytes}"
-    );
+    assert!((BACKLOG_LIMIT_BYTES..most_bytes).contains(&unwritten_bytes), "{unwritten_bytes}");
     pair.carry(usize::MAX);
     assert!(pair.at_client().received == pattern(8 << 20));
 }
@@ -189,11 +183,7 @@ fn a_shard_that_pauses_is_given_the_rest_when_it_resumes() {
     let mut pair = setup.pair(client, server);
     for wakes in 1..=50 {
         pair.carry(usize::MAX);
-        assert_eq!(
-            calls.get(),
-            wakes,
-            "it is called when it resumes, and not before"
-        );
+        assert_eq!(calls.get(), wakes, "it is called when it resumes, and not before");
         assert_eq!(pair.at_server().received, pattern(10 * wakes));
         pair.server.wake();
     }
@@ -252,10 +242,7 @@ fn a_close_sends_close_notify_after_the_output() {
         assert!(pair.at_client().received == pattern(70_000));
         assert_eq!(pair.client_log()[1..], ["closed by the peer"]);
         assert_eq!(pair.server_log()[1..], ["closed by us"]);
-        assert!(
-            closed_cleanly(&pair),
-            "the client had heard it before the transport ended"
-        );
+        assert!(closed_cleanly(&pair), "the client had heard it before the transport ended");
     }
 }
 

@@ -14,9 +14,7 @@ pub fn client(
     versions: &[&'static SupportedProtocolVersion],
 ) -> rustls::Connection {
     let mut roots = RootCertStore::empty();
-    roots
-        .add(CertificateDer::from_pem_file(setup.authority.file()).unwrap())
-        .unwrap();
+    roots.add(CertificateDer::from_pem_file(setup.authority.file()).unwrap()).unwrap();
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let mut config = rustls::ClientConfig::builder_with_provider(provider)
         .with_protocol_versions(versions)
@@ -25,9 +23,7 @@ pub fn client(
         .with_no_client_auth();
     config.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
     let name = ServerName::try_from("localhost").unwrap();
-    rustls::ClientConnection::new(Arc::new(config), name)
-        .unwrap()
-        .into()
+    rustls::ClientConnection::new(Arc::new(config), name).unwrap().into()
 }
 
 /// A server as rustls makes them.
@@ -47,9 +43,7 @@ pub fn server(
         .with_single_cert(chain, key)
         .unwrap();
     config.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
-    rustls::ServerConnection::new(Arc::new(config))
-        .unwrap()
-        .into()
+    rustls::ServerConnection::new(Arc::new(config)).unwrap().into()
 }
 
 /// What it has to send.

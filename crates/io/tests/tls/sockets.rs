@@ -49,10 +49,7 @@ impl bookend_io::Shard for Echo {
         io: &mut IoContext,
     ) -> bookend_io::Received {
         io.output(id).extend_from_slice(bytes);
-        bookend_io::Received {
-            consumed: bytes.len(),
-            after: AfterRead::Continue,
-        }
+        bookend_io::Received { consumed: bytes.len(), after: AfterRead::Continue }
     }
     fn writable(&mut self, _: ConnectionId, _: &mut IoContext) {}
     fn closed(&mut self, _: ConnectionId, _: bookend_io::Closed, _: &mut IoContext) {}
@@ -138,13 +135,8 @@ fn a_stream_without_a_driver_says_what_goes_wrong() {
     let plain = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let transport = TcpStream::connect(plain.local_addr().unwrap()).unwrap();
     let (mut accepted, _) = plain.accept().unwrap();
-    accepted
-        .write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n")
-        .unwrap();
+    accepted.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").unwrap();
     let connector = setup.client.connector("localhost").unwrap();
     let error = TlsStream::connect(transport, &connector, || false).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "the server speaks no TLS: add --insecure"
-    );
+    assert_eq!(error.to_string(), "the server speaks no TLS: add --insecure");
 }

@@ -144,9 +144,7 @@ const FNV_PRIME: u64 = 0x0100_0000_01b3;
 /// Fowler-Noll-Vo 1a: stable between versions and machines, which the standard library's hasher
 /// does not promise. It guards against mistakes, not against malice.
 fn fnv1a(hash: u64, bytes: &[u8]) -> u64 {
-    bytes.iter().fold(hash, |hash, &byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(FNV_PRIME)
-    })
+    bytes.iter().fold(hash, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(FNV_PRIME))
 }
 
 #[cfg(test)]

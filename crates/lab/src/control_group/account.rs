@@ -140,10 +140,7 @@ mod tests {
     fn a_field_is_found_by_its_whole_name() {
         assert_eq!(field(CPU_STAT, "usage_usec"), Some(1_234_567));
         assert_eq!(field(CPU_STAT, "usage"), None);
-        assert_eq!(
-            field("inactive_file 7\ninactive_file_x 8\n", "inactive_file"),
-            Some(7)
-        );
+        assert_eq!(field("inactive_file 7\ninactive_file_x 8\n", "inactive_file"), Some(7));
         assert_eq!(field("usage_usec\n", "usage_usec"), None);
         assert_eq!(field("", "usage_usec"), None);
     }

@@ -82,11 +82,7 @@ impl Mount {
             }
             _ => return None,
         };
-        Some(Mount {
-            root: unescape(root).into(),
-            point: unescape(point).into(),
-            controllers,
-        })
+        Some(Mount { root: unescape(root).into(), point: unescape(point).into(), controllers })
     }
 
     fn has(&self, controller: &str) -> bool {
@@ -103,17 +99,8 @@ impl Mount {
 
 /// The kernel writes blanks, tabs, line feeds and backslashes of paths as octal numbers.
 fn unescape(field: &str) -> String {
-    let known = [
-        ("\\040", " "),
-        ("\\011", "\t"),
-        ("\\012", "\n"),
-        ("\\134", "\\"),
-    ];
-    known
-        .iter()
-        .fold(field.to_owned(), |text, (code, meaning)| {
-            text.replace(code, meaning)
-        })
+    let known = [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")];
+    known.iter().fold(field.to_owned(), |text, (code, meaning)| text.replace(code, meaning))
 }
 
 #[cfg(test)]
@@ -147,14 +134,8 @@ mod tests {
         let found = Hierarchies::parse(cgroup, PURE_ONE);
         assert_eq!(found.version_two, None);
         let folder = |controller| found.version_one(controller).map(Path::to_owned);
-        assert_eq!(
-            folder("memory"),
-            Some("/sys/fs/cgroup/memory/jobs/a:b".into())
-        );
-        assert_eq!(
-            folder("cpuacct"),
-            Some("/sys/fs/cgroup/cpu,cpuacct/".into())
-        );
+        assert_eq!(folder("memory"), Some("/sys/fs/cgroup/memory/jobs/a:b".into()));
+        assert_eq!(folder("cpuacct"), Some("/sys/fs/cgroup/cpu,cpuacct/".into()));
         assert_eq!(folder("cpu"), folder("cpuacct"));
         assert_eq!(folder("pids"), None, "it is not mounted");
     }
@@ -165,10 +146,7 @@ mod tests {
             format!("{PURE_ONE}40 31 0:40 / /sys/fs/cgroup/unified rw - cgroup2 none rw\n");
         let found = Hierarchies::parse("5:memory:/m\n0::/u\n", &mounts);
         assert_eq!(found.version_two, Some("/sys/fs/cgroup/unified/u".into()));
-        assert_eq!(
-            found.version_one,
-            [("memory".to_owned(), "/sys/fs/cgroup/memory/m".into())]
-        );
+        assert_eq!(found.version_one, [("memory".to_owned(), "/sys/fs/cgroup/memory/m".into())]);
     }
 
     #[test]

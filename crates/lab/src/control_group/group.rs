@@ -59,10 +59,8 @@ impl ControlGroup {
     pub(super) fn add_folder(&mut self, parent: &Path, name: &str) -> Result<PathBuf, LimitError> {
         let folder = parent.join(name);
         if !self.folders.contains(&folder) {
-            std::fs::create_dir(&folder).map_err(|reason| LimitError {
-                file: folder.clone(),
-                reason,
-            })?;
+            std::fs::create_dir(&folder)
+                .map_err(|reason| LimitError { file: folder.clone(), reason })?;
             self.folders.push(folder.clone());
         }
         Ok(folder)
@@ -90,10 +88,7 @@ pub fn remove(folder: &Path) {
 
 /// Writes a limit into the kernel's file for it.
 pub fn write(file: &Path, value: &str) -> Result<(), LimitError> {
-    std::fs::write(file, value).map_err(|reason| LimitError {
-        file: file.to_owned(),
-        reason,
-    })
+    std::fs::write(file, value).map_err(|reason| LimitError { file: file.to_owned(), reason })
 }
 
 /// CPU time a period, microseconds. At least a hundredth of a CPU: the kernel refuses less than a

@@ -37,9 +37,7 @@ impl ControlGroups {
         let one = found.version_one.into_iter();
         let mut groups = ControlGroups {
             two: two.map(|folder| Unified::prepare(&folder, &home_name)),
-            one: one
-                .filter(|(_, folder)| is_usable(folder, &kill_members))
-                .collect(),
+            one: one.filter(|(_, folder)| is_usable(folder, &kill_members)).collect(),
             capabilities: Capabilities::default(),
         };
         groups.capabilities = groups.find_capabilities();
@@ -122,12 +120,7 @@ fn is_usable(folder: &Path, kill_members: impl Fn(&Path)) -> bool {
         return false;
     }
     let mut options = std::fs::OpenOptions::new();
-    let may_move = |folder: &Path| {
-        options
-            .write(true)
-            .open(folder.join("cgroup.procs"))
-            .is_ok()
-    };
+    let may_move = |folder: &Path| options.write(true).open(folder.join("cgroup.procs")).is_ok();
     // Moving needs the right to write at both ends.
     let usable = [folder, &trial].into_iter().all(may_move);
     remove(&trial);
@@ -150,10 +143,7 @@ fn remove_abandoned(folder: &Path, kill_members: impl Fn(&Path)) {
 }
 
 fn lab_of_name(name: &str) -> Option<u32> {
-    let (process, _) = name
-        .strip_prefix(PREFIX)?
-        .strip_prefix('.')?
-        .split_once('.')?;
+    let (process, _) = name.strip_prefix(PREFIX)?.strip_prefix('.')?.split_once('.')?;
     process.parse().ok()
 }
 

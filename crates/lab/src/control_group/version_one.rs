@@ -22,12 +22,10 @@ pub fn limit(controller: &str, folder: &Path, limits: &ResourceLimits) -> Result
     match controller {
         "cpuset" => limit_cpus(folder, &limits.cpus),
         "cpu" => limit_cpu_time(folder, limits.cpu_time),
-        "memory" => limits
-            .memory_bytes
-            .map_or(Ok(()), |bytes| limit_memory(folder, bytes)),
-        "pids" => limits.processes.map_or(Ok(()), |processes| {
-            write(&folder.join("pids.max"), &processes.to_string())
-        }),
+        "memory" => limits.memory_bytes.map_or(Ok(()), |bytes| limit_memory(folder, bytes)),
+        "pids" => limits
+            .processes
+            .map_or(Ok(()), |processes| write(&folder.join("pids.max"), &processes.to_string())),
         _ => Ok(()),
     }
 }
@@ -95,18 +93,12 @@ mod tests {
         assert_eq!(written("cpu.cfs_quota_us"), "50000");
         assert_eq!(written("memory.limit_in_bytes"), "536870912");
         assert_eq!(written("pids.max"), "100");
-        assert_eq!(
-            account.cpu,
-            Some(CpuFile::One(folder.join("cpuacct.usage")))
-        );
+        assert_eq!(account.cpu, Some(CpuFile::One(folder.join("cpuacct.usage"))));
     }
 
     #[test]
     fn a_limit_that_cannot_be_set_names_its_file() {
-        let limits = ResourceLimits {
-            processes: Some(100),
-            ..ResourceLimits::default()
-        };
+        let limits = ResourceLimits { processes: Some(100), ..ResourceLimits::default() };
         let error = limit("pids", Path::new("/nowhere"), &limits).unwrap_err();
         assert!(error.to_string().contains("/nowhere/pids.max"), "{error}");
     }

@@ -168,12 +168,7 @@ mod tests {
     }
 
     fn unified(folder: &Path, controllers: Vec<&'static str>) -> Unified {
-        Unified {
-            folder: folder.to_owned(),
-            controllers,
-            enabled: vec![],
-            home: None,
-        }
+        Unified { folder: folder.to_owned(), controllers, enabled: vec![], home: None }
     }
 
     #[test]

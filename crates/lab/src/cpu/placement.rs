@@ -44,10 +44,8 @@ impl Placement {
     ) -> Placement {
         let mut notes = Vec::new();
         // Sorted by core, so that a server on several CPUs fills whole cores.
-        let server: Vec<usize> = core_by_core(allowed, cores)
-            .into_iter()
-            .take(server_cpus.max(1))
-            .collect();
+        let server: Vec<usize> =
+            core_by_core(allowed, cores).into_iter().take(server_cpus.max(1)).collect();
         let rest = allowed.iter().copied().filter(|cpu| !server.contains(cpu));
         // A CPU whose core is not known counts as a core of its own.
         let core = |cpu: &usize| cores.get(cpu);
@@ -130,10 +128,7 @@ mod tests {
     fn what_both_ends_leave_is_spare() {
         let four = [0, 1, 2, 3];
         let placement = Placement::among(&four, &alone(&four), 1, Some(1));
-        assert_eq!(
-            (placement.generator, placement.spare),
-            (vec![1], vec![2, 3])
-        );
+        assert_eq!((placement.generator, placement.spare), (vec![1], vec![2, 3]));
         let greedy = Placement::among(&four, &alone(&four), 1, None);
         assert_eq!(greedy.spare, [0; 0]);
     }
@@ -168,10 +163,7 @@ mod tests {
         let cores = Cores::from([(0, 0), (1, 0)]);
         let placement = Placement::among(&[0, 1], &cores, 1, None);
         assert_eq!((placement.server, placement.generator), (vec![0], vec![1]));
-        assert_eq!(
-            placement.notes,
-            ["server and generator share a physical core"]
-        );
+        assert_eq!(placement.notes, ["server and generator share a physical core"]);
     }
 
     #[test]

@@ -26,10 +26,7 @@ type ThreadId = (i32, i32);
 impl ThreadClock {
     /// A clock that has seen nothing yet.
     pub fn new(tree: ProcessTree) -> ThreadClock {
-        ThreadClock {
-            tree,
-            seen_ns: HashMap::new(),
-        }
+        ThreadClock { tree, seen_ns: HashMap::new() }
     }
 
     /// CPU time of all threads seen so far, nanoseconds.
@@ -49,13 +46,8 @@ impl ContextSwitches {
     /// Begins to count.
     pub fn begin(tree: ProcessTree) -> ContextSwitches {
         let seen = read_switches(&tree);
-        let seen = seen
-            .into_iter()
-            .map(|(thread, count)| (thread, (count, count)));
-        ContextSwitches {
-            seen: seen.collect(),
-            tree,
-        }
+        let seen = seen.into_iter().map(|(thread, count)| (thread, (count, count)));
+        ContextSwitches { seen: seen.collect(), tree }
     }
 
     /// Looks again, so that threads which end before the window does are not lost whole. A thread
@@ -95,11 +87,7 @@ fn threads(tree: &ProcessTree) -> Vec<(ThreadId, PathBuf)> {
             continue;
         };
         for entry in entries.filter_map(Result::ok) {
-            if let Some(thread) = entry
-                .file_name()
-                .to_str()
-                .and_then(|name| name.parse().ok())
-            {
+            if let Some(thread) = entry.file_name().to_str().and_then(|name| name.parse().ok()) {
                 threads.push(((process.pid, thread), entry.path()));
             }
         }
@@ -115,8 +103,7 @@ fn parse_schedstat(text: &str) -> Option<u64> {
 fn parse_switches(status: &str) -> u64 {
     let counts = status.lines().filter_map(|line| {
         let (name, value) = line.split_once(':')?;
-        name.ends_with("voluntary_ctxt_switches")
-            .then(|| value.trim().parse::<u64>().ok())?
+        name.ends_with("voluntary_ctxt_switches").then(|| value.trim().parse::<u64>().ok())?
     });
     counts.sum()
 }

@@ -72,9 +72,7 @@ impl CpuTimesDelta {
 
     /// Time in which these CPUs worked, for whomever, seconds.
     pub fn busy_seconds(&self, cpus: &[usize]) -> f64 {
-        self.sum(cpus, |ticks| {
-            ticks.user + ticks.nice + ticks.system + ticks.irq + ticks.softirq
-        })
+        self.sum(cpus, |ticks| ticks.user + ticks.nice + ticks.system + ticks.irq + ticks.softirq)
     }
 
     /// Time that the hypervisor took from these CPUs while they had work, seconds.

@@ -45,11 +45,7 @@ pub fn definitions(folder: &Path) -> Result<Vec<Definition>, DefinitionError> {
     for entry in std::fs::read_dir(folder).map_err(failed(folder))? {
         let path = entry.map_err(failed(folder))?.path();
         let json = path.with_extension("json");
-        if path
-            .extension()
-            .is_none_or(|extension| extension != "proto")
-            || !json.exists()
-        {
+        if path.extension().is_none_or(|extension| extension != "proto") || !json.exists() {
             continue;
         }
         let text = std::fs::read_to_string(&path).map_err(failed(&path))?;

@@ -48,10 +48,7 @@ impl Folded {
     pub fn stacks(&self) -> impl Iterator<Item = Stack<'_>> {
         self.text.lines().filter_map(|line| {
             let (frames, samples) = line.rsplit_once(' ')?;
-            Some(Stack {
-                frames: frames.split(';').collect(),
-                samples: samples.parse().ok()?,
-            })
+            Some(Stack { frames: frames.split(';').collect(), samples: samples.parse().ok()? })
         })
     }
 

@@ -78,11 +78,7 @@ impl ProfilePass<'_> {
         if folded.samples() == 0 {
             return Err(CellError::failed("perf took no sample of it"));
         }
-        Ok(RecordedSamples {
-            folded,
-            event,
-            measurement,
-        })
+        Ok(RecordedSamples { folded, event, measurement })
     }
 }
 
@@ -95,11 +91,7 @@ struct PerfProfiler<'a> {
 
 impl<'a> PerfProfiler<'a> {
     fn new(pass: ProfilePass<'a>) -> PerfProfiler<'a> {
-        PerfProfiler {
-            pass,
-            recording: Cell::new(None),
-            pids: RefCell::default(),
-        }
+        PerfProfiler { pass, recording: Cell::new(None), pids: RefCell::default() }
     }
 
     /// Removes what the recording and the virtual machines have left behind.
@@ -115,13 +107,7 @@ impl Profiler for PerfProfiler<'_> {
     fn start(&self, under_test: &Process) -> Result<(), CellError> {
         let members = under_test.tree().members();
         let pids: Vec<i32> = members.iter().map(|member| member.pid).collect();
-        let ProfilePass {
-            context,
-            perf,
-            file,
-            pairing,
-            ..
-        } = self.pass;
+        let ProfilePass { context, perf, file, pairing, .. } = self.pass;
         let placement = &context.placement;
         let target = RecordTarget {
             pids: &pids,

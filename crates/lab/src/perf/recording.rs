@@ -37,9 +37,7 @@ impl Recording {
         let mut command = perf.record(target, file);
         command.extend(STDIN_GUARD.map(str::to_owned));
         let process = spawner.spawn_as_is(command, cpus);
-        let mut recording = Recording {
-            process: process.map_err(CellError::failed)?,
-        };
+        let mut recording = Recording { process: process.map_err(CellError::failed)? };
         // It takes a few hundredths of a second, and an interrupt is seen right after.
         let deadline = Instant::now() + PERF_TIMEOUT;
         match recording.process.next_event(deadline, &Interrupt::new()) {

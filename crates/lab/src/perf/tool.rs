@@ -65,11 +65,8 @@ pub enum PerfUnavailable {
 }
 
 impl Sampling {
-    const ALL: [Sampling; 3] = [
-        Sampling::Cycles,
-        Sampling::ClockOfCpus,
-        Sampling::ClockOfProcesses,
-    ];
+    const ALL: [Sampling; 3] =
+        [Sampling::Cycles, Sampling::ClockOfCpus, Sampling::ClockOfProcesses];
 
     fn event(self) -> &'static str {
         match self {
@@ -99,15 +96,10 @@ impl Perf {
         let file = folder.join(".trial.perf.data");
         let mut refusal = String::new();
         for sampling in Sampling::ALL {
-            let perf = Perf {
-                program: program.to_owned(),
-                sampling,
-            };
+            let perf = Perf { program: program.to_owned(), sampling };
             let tried = perf.try_out(&file);
             // Asked for cycles that are not counted, `perf` takes something else.
-            let is_it = perf
-                .event_of(&file)
-                .is_ok_and(|event| event.starts_with(sampling.event()));
+            let is_it = perf.event_of(&file).is_ok_and(|event| event.starts_with(sampling.event()));
             let _ = std::fs::remove_file(&file);
             match tried {
                 Ok(output) if output.status.success() && is_it => return Ok(perf),
@@ -200,9 +192,7 @@ impl Perf {
         if !status.success() {
             return Err(CellError::failed(format!("perf script: {status}")));
         }
-        folded
-            .map(Option::unwrap_or_default)
-            .map_err(CellError::failed)
+        folded.map(Option::unwrap_or_default).map_err(CellError::failed)
     }
 }
 
@@ -214,10 +204,7 @@ fn list<T: ToString>(numbers: &[T]) -> String {
 fn last_line(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(text);
     let mut lines = text.lines().rev().map(str::trim);
-    lines
-        .find(|line| !line.is_empty())
-        .unwrap_or("no reason given")
-        .to_owned()
+    lines.find(|line| !line.is_empty()).unwrap_or("no reason given").to_owned()
 }
 
 fn missing(program: &Path) -> String {

@@ -51,11 +51,7 @@ impl Process {
                 break Some(KillReason::TooMuchOutput);
             }
         };
-        let drain = if killed.is_none() {
-            DRAIN_TIMEOUT
-        } else {
-            Duration::ZERO
-        };
+        let drain = if killed.is_none() { DRAIN_TIMEOUT } else { Duration::ZERO };
         let exit = self.end(drain, |output| keep(&mut text, output, limit_bytes));
         CommandOutput { text, exit, killed }
     }

@@ -9,10 +9,7 @@ const LISTEN: &str = "0A";
 /// The first port on which any process of `tree` accepts connections to 127.0.0.1.
 pub fn listening_port(tree: &ProcessTree) -> Option<u16> {
     let members = tree.members();
-    let sockets: HashSet<u64> = members
-        .iter()
-        .flat_map(|stat| sockets_of(stat.pid))
-        .collect();
+    let sockets: HashSet<u64> = members.iter().flat_map(|stat| sockets_of(stat.pid)).collect();
     let tables = ["tcp", "tcp6"];
     let root = members.first()?.pid;
     tables.iter().find_map(|table| {
@@ -26,18 +23,12 @@ fn sockets_of(pid: i32) -> Vec<u64> {
         return Vec::new();
     };
     let targets = entries.filter_map(|entry| std::fs::read_link(entry.ok()?.path()).ok());
-    targets
-        .filter_map(|target| socket_number(target.to_str()?))
-        .collect()
+    targets.filter_map(|target| socket_number(target.to_str()?)).collect()
 }
 
 /// `socket:[12345]`
 fn socket_number(target: &str) -> Option<u64> {
-    target
-        .strip_prefix("socket:[")?
-        .strip_suffix(']')?
-        .parse()
-        .ok()
+    target.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()
 }
 
 /// The lines of `/proc/net/tcp` and `tcp6`: number, local address, remote address, state, queues,
@@ -57,11 +48,7 @@ fn find_port(table: &str, sockets: &HashSet<u64>) -> Option<u16> {
 /// the server has switched that off.
 fn accepts_loopback(address: &str) -> bool {
     let four = u32::from_ne_bytes([127, 0, 0, 1]);
-    let mapped = format!(
-        "{:016X}{:08X}{four:08X}",
-        0,
-        u32::from_ne_bytes([0, 0, 255, 255])
-    );
+    let mapped = format!("{:016X}{:08X}{four:08X}", 0, u32::from_ne_bytes([0, 0, 255, 255]));
     let is_any = !address.is_empty() && address.bytes().all(|byte| byte == b'0');
     is_any || address == format!("{four:08X}") || address == mapped
 }
@@ -114,9 +101,8 @@ mod tests {
         let expected = listener.local_addr().unwrap().port();
         let all: HashSet<u64> = sockets_of(pid).into_iter().collect();
         // Other tests of this process may listen too, so ours is picked by its port.
-        let ours = all
-            .iter()
-            .find(|inode| find_port(&table, &HashSet::from([**inode])) == Some(expected));
+        let ours =
+            all.iter().find(|inode| find_port(&table, &HashSet::from([**inode])) == Some(expected));
         assert!(ours.is_some());
         let tree = ProcessTree::new(std::process::id(), "none".into(), vec![]);
         assert!(listening_port(&tree).is_some());

@@ -63,9 +63,7 @@ fn forward_lines(mut source: impl BufRead, limit_bytes: usize, sender: &SyncSend
 fn next_line(source: &mut impl BufRead, limit_bytes: usize) -> std::io::Result<Option<OutputLine>> {
     let limit = u64::try_from(limit_bytes).unwrap_or(u64::MAX);
     let mut bytes = Vec::new();
-    Read::by_ref(source)
-        .take(limit.saturating_add(1))
-        .read_until(b'\n', &mut bytes)?;
+    Read::by_ref(source).take(limit.saturating_add(1)).read_until(b'\n', &mut bytes)?;
     if bytes.is_empty() {
         return Ok(None);
     }
@@ -79,11 +77,7 @@ fn next_line(source: &mut impl BufRead, limit_bytes: usize) -> std::io::Result<O
         bytes.truncate(TAIL_LINE_BYTES);
     }
     let text = String::from_utf8_lossy(&bytes).into_owned();
-    Ok(Some(if too_long {
-        OutputLine::Truncated(text)
-    } else {
-        OutputLine::Complete(text)
-    }))
+    Ok(Some(if too_long { OutputLine::Truncated(text) } else { OutputLine::Complete(text) }))
 }
 
 fn skip_line(source: &mut impl BufRead) -> std::io::Result<()> {
@@ -197,11 +191,7 @@ mod tests {
     fn a_line_beyond_the_limit_is_said_to_be_so_and_the_next_is_whole() {
         let text = format!("{}\n{}\nok 1\n", "a".repeat(10), "b".repeat(11));
         let read: Vec<OutputLine> = read_lines(Cursor::new(text), 10).iter().collect();
-        let expected = [
-            line("aaaaaaaaaa"),
-            OutputLine::Truncated("b".repeat(11)),
-            line("ok 1"),
-        ];
+        let expected = [line("aaaaaaaaaa"), OutputLine::Truncated("b".repeat(11)), line("ok 1")];
         assert_eq!(read, expected);
     }
 
@@ -222,12 +212,7 @@ mod tests {
         ] {
             assert!(is_error(line), "{line}");
         }
-        for line in [
-            "Compiling thiserror-impl v2",
-            "error-chain: fetched",
-            "terror: 1",
-            "errors",
-        ] {
+        for line in ["Compiling thiserror-impl v2", "error-chain: fetched", "terror: 1", "errors"] {
             assert!(!is_error(line), "{line}");
         }
     }

@@ -49,11 +49,7 @@ pub struct Survivors(pub Vec<i32>);
 
 /// Kills every process in the control group at `folder`, whose lab has died.
 pub fn kill_group(folder: &Path) {
-    let tree = ProcessTree {
-        root: NO_ROOT,
-        token: new_token(),
-        groups: vec![folder.to_owned()],
-    };
+    let tree = ProcessTree { root: NO_ROOT, token: new_token(), groups: vec![folder.to_owned()] };
     let _ = tree.kill();
 }
 
@@ -68,11 +64,7 @@ impl ProcessTree {
     /// The tree of the process `root`, which was started with `token` in its environment and put
     /// into the control groups at `groups`.
     pub fn new(root: u32, token: String, groups: Vec<PathBuf>) -> ProcessTree {
-        ProcessTree {
-            root: i32::try_from(root).unwrap_or(NO_ROOT),
-            token,
-            groups,
-        }
+        ProcessTree { root: i32::try_from(root).unwrap_or(NO_ROOT), token, groups }
     }
 
     /// The process that was started first.
@@ -82,11 +74,7 @@ impl ProcessTree {
 
     /// Every living process of the tree.
     pub fn members(&self) -> Vec<ProcessStat> {
-        if self.groups.is_empty() {
-            self.members_in_proc()
-        } else {
-            self.members_of_groups()
-        }
+        if self.groups.is_empty() { self.members_in_proc() } else { self.members_of_groups() }
     }
 
     /// Kills every process of the tree and waits until none is left.
@@ -217,14 +205,7 @@ mod tests {
     use super::*;
 
     fn process(pid: i32, parent: i32) -> ProcessStat {
-        ProcessStat {
-            pid,
-            parent,
-            session: 1,
-            state: 'S',
-            threads: 1,
-            start_time: 0,
-        }
+        ProcessStat { pid, parent, session: 1, state: 'S', threads: 1, start_time: 0 }
     }
 
     #[test]
@@ -237,10 +218,8 @@ mod tests {
             process(10, 9),
             process(21, 10),
         ];
-        let mut found: Vec<i32> = with_descendants(all, |stat| stat.pid == 10)
-            .iter()
-            .map(|stat| stat.pid)
-            .collect();
+        let mut found: Vec<i32> =
+            with_descendants(all, |stat| stat.pid == 10).iter().map(|stat| stat.pid).collect();
         found.sort_unstable();
         assert_eq!(found, [10, 20, 21, 30, 40]);
     }

@@ -147,10 +147,7 @@ impl CallerReportParser {
             Line::Unfinished(count) => add(&mut self.report.unfinished, count)?,
             Line::Report(report) => {
                 let notes = std::mem::take(&mut self.report.notes);
-                self.report = CallerReport {
-                    notes,
-                    ..CallerReport::of_report(&report)?
-                };
+                self.report = CallerReport { notes, ..CallerReport::of_report(&report)? };
                 self.has_counts = true;
             }
             Line::Note { name, value } => self.report.notes.take(name, value)?,
@@ -362,42 +359,23 @@ mod tests {
     #[test]
     fn latencies_that_do_not_add_up_are_told_with_both_numbers() {
         let error = say("1000 4\nok 5\n").unwrap_err();
-        assert_eq!(
-            error,
-            CallerReportError::Latencies {
-                latencies: 4,
-                ok: 5
-            }
-        );
+        assert_eq!(error, CallerReportError::Latencies { latencies: 4, ok: 5 });
         assert_eq!(say("1000 4\n").unwrap_err(), CallerReportError::NoCounts);
     }
 
     #[test]
     fn counts_that_would_wrap_are_refused_however_they_are_told() {
         let half = count::COUNT_MAX / 2 + 1;
-        for line in [
-            "ok #",
-            "5 #",
-            "warmup #",
-            "error INTERNAL #",
-            "drained #",
-            "unfinished #",
-        ] {
+        for line in ["ok #", "5 #", "warmup #", "error INTERNAL #", "drained #", "unfinished #"] {
             let line = line.replace('#', &half.to_string());
             let error = say(&format!("ok 0\n{line}\n{line}\n")).unwrap_err();
             assert_eq!(error, CallerReportError::TooMany(TooMany), "{line}");
         }
         let ghz =
             format!(r#"{{"total":1,"statusCodeDistribution":{{"Odd":{half},"Strange":{half}}}}}"#);
-        assert_eq!(
-            CallerReport::of_ghz(&ghz),
-            Err(CallerReportError::TooMany(TooMany))
-        );
+        assert_eq!(CallerReport::of_ghz(&ghz), Err(CallerReportError::TooMany(TooMany)));
         let h2load = "finished in 1s,\nrequests: 18446744073709551615 done\nstatus codes: 1 2xx\n";
-        assert_eq!(
-            CallerReport::of_h2load(h2load),
-            Err(CallerReportError::TooMany(TooMany))
-        );
+        assert_eq!(CallerReport::of_h2load(h2load), Err(CallerReportError::TooMany(TooMany)));
     }
 
     #[test]
@@ -419,10 +397,7 @@ mod tests {
         assert_eq!(said.window_seconds, Some(2.0));
         let codes: Vec<&str> = said.errors.keys().map(String::as_str).collect();
         assert_eq!(codes, ["CANCELLED", "DEADLINE_EXCEEDED", "UNKNOWN"]);
-        assert!(matches!(
-            CallerReport::of_ghz("ghz: oh"),
-            Err(CallerReportError::Json(_))
-        ));
+        assert!(matches!(CallerReport::of_ghz("ghz: oh"), Err(CallerReportError::Json(_))));
     }
 
     #[test]

@@ -93,9 +93,7 @@ impl CallerRun<'_> {
 
     fn invocation(&self, server: &RunningServer) -> Result<Invocation<'_>, CellError> {
         let Workload { case, .. } = self.workload;
-        let PreparedSubject {
-            subject, variant, ..
-        } = self.caller;
+        let PreparedSubject { subject, variant, .. } = self.caller;
         let command = variant.run_command(case.calls);
         let command = command.ok_or_else(|| CellError::unsupported("it has no `run_calls`"))?;
         let environment = Environment {
@@ -244,10 +242,7 @@ impl Running<'_> {
                 report.map(|report| add_cut_off(report, &self.run.workload))
             }
         };
-        Ok(CallerOutput {
-            report: report.map_err(CellError::failed)?,
-            usage,
-        })
+        Ok(CallerOutput { report: report.map_err(CellError::failed)?, usage })
     }
 
     fn too_long(&self, timeout: Duration) -> CellError {

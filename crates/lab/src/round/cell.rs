@@ -53,17 +53,11 @@ impl CellRun<'_> {
         }
         let mut warmed_up = 0;
         if both.workload.warmup_ms > 0 {
-            let warmup = CallerRun {
-                workload: both.workload.warmup_alone(),
-                profiler: None,
-                ..both
-            };
+            let warmup =
+                CallerRun { workload: both.workload.warmup_alone(), profiler: None, ..both };
             warmed_up = run(&warmup, server)?.report.ok;
         }
-        let window = CallerRun {
-            workload: both.workload.window_alone(),
-            ..both
-        };
+        let window = CallerRun { workload: both.workload.window_alone(), ..both };
         let output = run(&window, server)?;
         self.measurement(server, output, warmed_up)
     }
@@ -76,9 +70,7 @@ impl CellRun<'_> {
         warmed_up: u64,
     ) -> Result<Measurement, CellError> {
         let CallerOutput { report, usage } = output;
-        let CallerRun {
-            limits, under_test, ..
-        } = self.caller;
+        let CallerRun { limits, under_test, .. } = self.caller;
         let (tested, opposite) = match under_test {
             TestedEnd::Server => (&usage.server, &usage.generator),
             TestedEnd::Client => (&usage.generator, &usage.server),
@@ -118,10 +110,7 @@ impl CellRun<'_> {
             client_cpu_limit: limits.cpus,
             opposite: Some(end_usage(opposite)),
             backend: usage.backend.as_ref().map(end_usage),
-            steady: own
-                .and_then(|own| own.intervals.as_ref())
-                .map(Steady::of)
-                .unwrap_or_default(),
+            steady: own.and_then(|own| own.intervals.as_ref()).map(Steady::of).unwrap_or_default(),
             marks: self.marks(&usage, generator_cpu),
             spinning: Spinning {
                 server: server.spins(),
@@ -183,11 +172,8 @@ fn end_usage(usage: &ResourceUsage) -> EndUsage {
 /// A rate of nothing has no logarithm and no latency: the row says which errors there were, and
 /// keeps what they cost.
 fn no_answer(window: Measurement) -> CellError {
-    let errors: Vec<String> = window
-        .errors
-        .iter()
-        .map(|(code, count)| format!("{code} {count}"))
-        .collect();
+    let errors: Vec<String> =
+        window.errors.iter().map(|(code, count)| format!("{code} {count}")).collect();
     let which = if errors.is_empty() {
         "nor with an error".to_owned()
     } else {

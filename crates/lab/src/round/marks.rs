@@ -94,29 +94,16 @@ mod tests {
     }
 
     fn apart() -> Placement {
-        Placement {
-            server: vec![0],
-            generator: vec![1],
-            ..Placement::default()
-        }
+        Placement { server: vec![0], generator: vec![1], ..Placement::default() }
     }
 
     fn accounted(server: f64, generator: f64) -> AccountedCpu {
-        AccountedCpu {
-            window: 10.0,
-            server,
-            generator,
-            lab: 0.1,
-        }
+        AccountedCpu { window: 10.0, server, generator, lab: 0.1 }
     }
 
     #[test]
     fn a_clean_window_has_no_marks() {
-        let marks = marks(
-            &machine([1000, 500], [10, 10]),
-            &apart(),
-            &accounted(9.9, 4.8),
-        );
+        let marks = marks(&machine([1000, 500], [10, 10]), &apart(), &accounted(9.9, 4.8));
         assert_eq!(marks, []);
     }
 
@@ -128,21 +115,13 @@ mod tests {
 
     #[test]
     fn somebody_else_on_one_cpu_is_named_with_it() {
-        let marks = marks(
-            &machine([1000, 700], [0, 0]),
-            &apart(),
-            &accounted(10.0, 2.9),
-        );
+        let marks = marks(&machine([1000, 700], [0, 0]), &apart(), &accounted(10.0, 2.9));
         assert_eq!(texts(&marks), ["foreign process on CPU 1 (40 %)"]);
     }
 
     #[test]
     fn on_shared_cpus_both_ends_are_no_strangers() {
-        let shared = Placement {
-            server: vec![0],
-            generator: vec![0],
-            ..Placement::default()
-        };
+        let shared = Placement { server: vec![0], generator: vec![0], ..Placement::default() };
         let machine = machine([1000, 900], [0, 0]);
         assert_eq!(marks(&machine, &shared, &accounted(5.0, 4.8)), []);
         let strange = marks(&machine, &shared, &accounted(5.0, 2.0));

@@ -153,9 +153,7 @@ fn check(
     for (end, does) in [(server, "serve"), (caller, "call")] {
         if !end.variant.supports_method(method) {
             let name = end.row_name();
-            return Err(CellError::unsupported(format!(
-                "{name} does not {does} {method}"
-            )));
+            return Err(CellError::unsupported(format!("{name} does not {does} {method}")));
         }
     }
     let name = caller.row_name();
@@ -221,10 +219,7 @@ mod tests {
     fn a_subject_that_can_be_both_ends_serves_unless_the_suite_says_otherwise() {
         let both = variant(&[Role::Server, Role::Client]);
         assert_eq!(side(None, &both, &both), Some(TestedEnd::Server));
-        assert_eq!(
-            side(Some(TestedEnd::Client), &both, &both),
-            Some(TestedEnd::Client)
-        );
+        assert_eq!(side(Some(TestedEnd::Client), &both, &both), Some(TestedEnd::Client));
         let instrument = variant(&[Role::Instrument]);
         assert_eq!(side(None, &both, &instrument), Some(TestedEnd::Server));
         assert_eq!(side(Some(TestedEnd::Client), &both, &instrument), None);

@@ -194,10 +194,7 @@ fn start_backend(
     backend: &PreparedSubject,
 ) -> Result<ListeningProcess, CellError> {
     let limits = context.backend_limits();
-    let environment = Environment {
-        cpus: limits.threads,
-        ..Environment::of(Role::Backend)
-    };
+    let environment = Environment { cpus: limits.threads, ..Environment::of(Role::Backend) };
     ListeningProcess::start(context, backend, environment, &limits)
 }
 
@@ -208,14 +205,9 @@ impl ListeningProcess {
         environment: Environment,
         limits: &ProcessLimits,
     ) -> Result<ListeningProcess, CellError> {
-        let PreparedSubject {
-            subject, variant, ..
-        } = prepared;
+        let PreparedSubject { subject, variant, .. } = prepared;
         let transport = environment.transport.clone();
-        let environment = Environment {
-            variant: Some(variant.name.clone()),
-            ..environment
-        };
+        let environment = Environment { variant: Some(variant.name.clone()), ..environment };
         let invocation = Invocation::of_subject(&variant.run, &subject.folder, environment);
         let mut process = context.spawn(invocation, &limits.resources)?;
         let timeout = context.timeouts.ready.unwrap_or(subject.ready_timeout());
@@ -274,7 +266,5 @@ fn silent_port(process: &Process, listening_since: &mut Option<Instant>) -> Opti
 fn not_ready(process: &Process, timeout: Duration) -> CellError {
     let error = process.last_error().map(|line| format!(": {line}"));
     let error = error.unwrap_or_default();
-    CellError::failed(format!(
-        "the server did not say ready within {timeout:?}{error}"
-    ))
+    CellError::failed(format!("the server did not say ready within {timeout:?}{error}"))
 }

@@ -62,10 +62,7 @@ impl Workload {
     /// An instrument that knows no warm-up is run once for the warm-up, which has a length.
     pub fn warmup_alone(&self) -> Workload {
         Workload {
-            case: Case {
-                calls: None,
-                ..self.case
-            },
+            case: Case { calls: None, ..self.case },
             warmup_ms: 0,
             window_ms: self.warmup_ms,
             ..*self
@@ -74,10 +71,7 @@ impl Workload {
 
     /// And once for the window.
     pub fn window_alone(&self) -> Workload {
-        Workload {
-            warmup_ms: 0,
-            ..*self
-        }
+        Workload { warmup_ms: 0, ..*self }
     }
 }
 
@@ -104,10 +98,7 @@ mod tests {
     #[test]
     fn calls_take_as_many_deadlines_as_each_stream_has_turns() {
         let load = |case| load(case, Some(20_000));
-        assert_eq!(
-            load("C=1 S=5000 calls=10000").window_length(),
-            WindowLength::Calls(10_000)
-        );
+        assert_eq!(load("C=1 S=5000 calls=10000").window_length(), WindowLength::Calls(10_000));
         let longest = |case| load(case).longest().as_millis();
         assert_eq!(longest("C=1 S=5000 calls=10000"), 60_500);
         assert_eq!(longest("C=1 S=5000 calls=10001"), 80_500);
@@ -118,10 +109,7 @@ mod tests {
     #[test]
     fn the_warm_up_of_a_fixed_number_of_calls_has_a_length() {
         let load = load("C=1 S=5 calls=7", None);
-        assert_eq!(
-            load.warmup_alone().window_length(),
-            WindowLength::Milliseconds(500)
-        );
+        assert_eq!(load.warmup_alone().window_length(), WindowLength::Milliseconds(500));
         assert_eq!(load.window_alone().window_length(), WindowLength::Calls(7));
         assert_eq!(load.window_alone().warmup_ms, 0);
     }

@@ -55,9 +55,7 @@ fn backend_cpus(context: &RunContext) -> Option<String> {
 }
 
 fn unverified(prepared: &PreparedSubjects) -> impl Iterator<Item = String> {
-    let protocols = prepared
-        .iter()
-        .map(|(name, prepared)| (name, prepared.variant.protocol));
+    let protocols = prepared.iter().map(|(name, prepared)| (name, prepared.variant.protocol));
     let others = protocols.filter(|(_, protocol)| *protocol != Protocol::Grpc);
     others.map(|(name, protocol)| {
         format!("{name} speaks {protocol}: the lab makes no call itself, callers check every reply")

@@ -42,11 +42,7 @@ impl RunSetup {
             .map_err(SuiteRunError::Request)?;
         let context = context(settings, plan, &folder)?;
         Ok(match prepare_all(settings, plan, progress) {
-            Ok(prepared) => Some(RunSetup {
-                context,
-                prepared,
-                _folder: folder,
-            }),
+            Ok(prepared) => Some(RunSetup { context, prepared, _folder: folder }),
             Err(Interrupted) => None,
         })
     }

@@ -26,18 +26,12 @@ pub struct RunSummary {
 impl RunSummary {
     /// Nothing yet of the run `id`.
     pub fn new(id: RunId) -> RunSummary {
-        RunSummary {
-            id: Some(id),
-            ..RunSummary::default()
-        }
+        RunSummary { id: Some(id), ..RunSummary::default() }
     }
 
     /// Nothing was stored.
     pub fn interrupted_before_it_began() -> RunSummary {
-        RunSummary {
-            interrupted: true,
-            ..RunSummary::default()
-        }
+        RunSummary { interrupted: true, ..RunSummary::default() }
     }
 
     /// Counts rows.

@@ -27,10 +27,7 @@ impl TemporaryFolder {
     /// A file of the suite cannot be read, or the temporary folder not be written.
     pub fn write(suite: &Suite, request: &Request, encoded: Option<&[u8]>) -> Result<Self> {
         let folder = new_folder()?;
-        let mut written = TemporaryFolder {
-            folder,
-            request: RequestFiles::default(),
-        };
+        let mut written = TemporaryFolder { folder, request: RequestFiles::default() };
         written.fill(suite, request, encoded)?;
         Ok(written)
     }
@@ -45,15 +42,9 @@ impl TemporaryFolder {
     /// # Errors
     /// The certificates cannot be made.
     pub fn transports(&self, plan: &Plan) -> std::result::Result<TransportFiles, CertificateError> {
-        let is_secured = plan
-            .cases
-            .iter()
-            .any(|case| case.transport == Transport::Tls);
+        let is_secured = plan.cases.iter().any(|case| case.transport == Transport::Tls);
         let certificates = is_secured.then(|| Certificates::issue(&self.folder));
-        Ok(TransportFiles {
-            folder: self.folder.clone(),
-            certificates: certificates.transpose()?,
-        })
+        Ok(TransportFiles { folder: self.folder.clone(), certificates: certificates.transpose()? })
     }
 
     fn fill(&mut self, suite: &Suite, request: &Request, encoded: Option<&[u8]>) -> Result<()> {

@@ -190,8 +190,7 @@ fn variant(
 ) -> Result<Variant, DeclarationError> {
     macro_rules! inherited {
         ($key:ident) => {
-            own.and_then(|own| own.$key.as_ref())
-                .or(subject.$key.as_ref())
+            own.and_then(|own| own.$key.as_ref()).or(subject.$key.as_ref())
         };
     }
     let run = required(source, inherited!(run), "run", name)?;
@@ -201,9 +200,7 @@ fn variant(
     }
     Ok(Variant {
         name: name.to_owned(),
-        version: required(source, inherited!(version), "version", name)?
-            .as_ref()
-            .clone(),
+        version: required(source, inherited!(version), "version", name)?.as_ref().clone(),
         build: build_commands(source, inherited!(build))?,
         run: run.as_ref().clone(),
         run_calls: calls_command(source, inherited!(run_calls))?,
@@ -396,10 +393,7 @@ install = "https://rustup.rs"
             subject.program(&variant.run),
             Path::new("subjects/rust-tonic/./target/release/rust-tonic")
         );
-        assert_eq!(
-            subject.program(&subject.dependencies[0].command),
-            Path::new("cargo")
-        );
+        assert_eq!(subject.program(&subject.dependencies[0].command), Path::new("cargo"));
     }
 
     #[test]
@@ -411,22 +405,17 @@ install = "https://rustup.rs"
 
     #[test]
     fn variants_take_what_they_do_not_say_from_the_subject() {
-        let text = TONIC
-            .replace("[[variants]]\nname = \"default\"\n", "")
-            .replace(
-                "[[dependencies]]",
-                "[[variants]]\nname = \"one\"\n[[variants]]\nname = \"two\"\nrun = [\"./two\"]\n\
+        let text = TONIC.replace("[[variants]]\nname = \"default\"\n", "").replace(
+            "[[dependencies]]",
+            "[[variants]]\nname = \"one\"\n[[variants]]\nname = \"two\"\nrun = [\"./two\"]\n\
              [[dependencies]]",
-            );
+        );
         let subject = read(&text).expect("well-formed");
         assert_eq!(subject.variants[0].run, ["./target/release/rust-tonic"]);
         assert_eq!(subject.variants[1].run, ["./two"]);
         assert_eq!(subject.row_name(&subject.variants[1]), "rust-tonic/two");
         assert_eq!(
-            subject
-                .variant(Some("tow"))
-                .expect_err("misspelt")
-                .to_string(),
+            subject.variant(Some("tow")).expect_err("misspelt").to_string(),
             "rust-tonic has no variant `tow`, did you mean `two`?"
         );
     }
@@ -472,10 +461,7 @@ install = "https://rustup.rs"
     fn who_waits_by_spinning_says_so() {
         let wait = |text: &str| read(text).map(|subject| subject.default_variant().idle);
         assert_eq!(wait(TONIC), Ok(IdleStrategy::Sleep));
-        assert_eq!(
-            wait(&format!("wait = \"spin\"{TONIC}")),
-            Ok(IdleStrategy::Spin)
-        );
+        assert_eq!(wait(&format!("wait = \"spin\"{TONIC}")), Ok(IdleStrategy::Spin));
         let said = refusal(&format!("wait = \"yield\"{TONIC}"));
         assert!(said.contains("`sleep` or `spin`"), "{said}");
     }
@@ -514,10 +500,7 @@ install = "https://rustup.rs"
         assert!(server.has_role(Role::Backend) && !server.has_role(Role::Client));
         assert!(client.has_role(Role::Client) && !client.has_role(Role::Server));
         assert!(server.supports_method("a.B/C") && !server.supports_method("a.B/D"));
-        assert!(
-            client.supports_method("a.B/C"),
-            "Thrift has names of its own"
-        );
+        assert!(client.supports_method("a.B/C"), "Thrift has names of its own");
         assert_eq!(server.protocol, Protocol::Grpc);
         assert_eq!(client.protocol, Protocol::Thrift);
         assert_eq!(server.needs_backend.as_deref(), Some("x/y"));
@@ -550,10 +533,9 @@ install = "https://rustup.rs"
 
     #[test]
     fn a_window_of_time_and_one_of_calls_may_be_told_in_two_ways() {
-        let ghz = TONIC.replace("\"server\"", "\"instrument\"").replace(
-            "run = [",
-            "run = [\"x\", \"-z{measure_ms}\", \"-c{connections}\", ",
-        );
+        let ghz = TONIC
+            .replace("\"server\"", "\"instrument\"")
+            .replace("run = [", "run = [\"x\", \"-z{measure_ms}\", \"-c{connections}\", ");
         let timed = read(&ghz).expect("well-formed");
         let variant = timed.default_variant();
         assert_eq!(variant.run_command(None), Some(&variant.run));

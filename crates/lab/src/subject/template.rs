@@ -143,16 +143,8 @@ mod tests {
             "calls" => Some("7".to_owned()),
             _ => None,
         };
-        let template = words(&[
-            "ghz",
-            "--total={calls}",
-            "--duration={measure_ms}ms",
-            "{target}",
-        ]);
-        assert_eq!(
-            fill(&template, value),
-            Ok(words(&["ghz", "--total=7", "127.0.0.1:9"]))
-        );
+        let template = words(&["ghz", "--total={calls}", "--duration={measure_ms}ms", "{target}"]);
+        assert_eq!(fill(&template, value), Ok(words(&["ghz", "--total=7", "127.0.0.1:9"])));
     }
 
     #[test]

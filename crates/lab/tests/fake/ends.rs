@@ -115,10 +115,7 @@ fn each_client_has_a_reference_of_its_own() {
         assert!(measured.client_cpu_max >= measured.client_cpu_mean);
         let reference = measured.opposite.as_ref().unwrap();
         assert!(reference.memory_peak_bytes > 0 && reference.threads > 0);
-        assert_eq!(
-            measured.tested_cpu_seconds(),
-            measured.generator_cpu_seconds
-        );
+        assert_eq!(measured.tested_cpu_seconds(), measured.generator_cpu_seconds);
     }
     assert_eq!(text(&fake_run, "server.env").lines().count(), 2);
 }
@@ -131,10 +128,7 @@ fn a_client_that_cannot_do_a_case_is_unsupported() {
 
 fn the_suite_may_say_which_end_is_measured() {
     let test_folder = TestFolder::new();
-    let both = format!(
-        "if [ $BOOKEND_ROLE = client ]; then\n{CALL}\nelse\n{}\nfi",
-        serve(1)
-    );
+    let both = format!("if [ $BOOKEND_ROLE = client ]; then\n{CALL}\nelse\n{}\nfi", serve(1));
     test_folder.subject("both", "server\", \"client", &both);
     let mut fake_run = FakeRun::new(test_folder, &["both"], "both");
     assert_eq!(measured(&fake_run.row()).side, TestedEnd::Server);
@@ -190,10 +184,7 @@ fn a_backend_stands_behind_its_server_and_is_accounted_for() {
     let run = fake_run.store.latest_run().unwrap().unwrap();
     let said = "behind the servers: behind".to_owned();
     assert!(run.notes.contains(&said), "{:?}", run.notes);
-    let (server, backend) = (
-        text(&fake_run, "server.env"),
-        text(&fake_run, "backend.env"),
-    );
+    let (server, backend) = (text(&fake_run, "server.env"), text(&fake_run, "backend.env"));
     assert!(server.contains("BOOKEND_BACKEND=127.0.0.1:2 "), "{server}");
     assert!(backend.contains("BOOKEND_ROLE=backend "), "{backend}");
     assert!(!backend.contains("BOOKEND_METHOD"), "{backend}");
@@ -238,9 +229,7 @@ fn a_backend_that_is_not_there_is_named() {
     }
     fake_run.settings.plan.subjects[0].backend = Some("load".to_owned());
     assert_eq!(error(&fake_run.row()), "load cannot be a backend");
-    fake_run
-        .test_folder
-        .subject("bad", "backend", "echo no database >&2; exit 1");
+    fake_run.test_folder.subject("bad", "backend", "echo no database >&2; exit 1");
     fake_run.settings.plan.subjects[0].backend = Some("bad".to_owned());
     let expected = "its backend: no database (exit status: 1)";
     assert_eq!(error(&fake_run.row()), expected);
@@ -316,12 +305,7 @@ fn with_ghz(more: &str) -> FakeRun {
     let run = "run = [\"./run.sh\", \"-c{concurrency}\", \"--connections={connections}\", \
                \"-z{measure_ms}ms\", \"-t{deadline_ms}ms\"]";
     let test_folder = &fake_run.test_folder;
-    test_folder.subject_with(
-        "load",
-        "instrument",
-        ghz,
-        &format!("output = \"ghz-json\"\n{more}"),
-    );
+    test_folder.subject_with("load", "instrument", ghz, &format!("output = \"ghz-json\"\n{more}"));
     let file = test_folder.path().join("load/subject.toml");
     let declared = fs::read_to_string(&file).unwrap();
     fs::write(&file, declared.replace("run = [\"./run.sh\"]", run)).unwrap();
@@ -383,10 +367,8 @@ fn a_connection_a_call_is_told_or_unsupported() {
 }
 
 fn notes_of_everybody_are_kept() {
-    let server = serve(1).replace(
-        "cat > /dev/null",
-        "cat > /dev/null; echo note gc_pause_max_ns 812345",
-    );
+    let server =
+        serve(1).replace("cat > /dev/null", "cat > /dev/null; echo note gc_pause_max_ns 812345");
     let server = format!("{server}\necho note gc_cycles 57");
     let load = format!("{CALL}\necho note connections_opened 64\necho note share 0.5");
     let row = with_both(&server, &load).row();
@@ -426,9 +408,7 @@ fn another_protocol_is_not_probed() {
 fn two_protocols_cannot_talk() {
     let mut fake_run = with_both("", CALL);
     let thrift = "protocol = \"thrift\"";
-    fake_run
-        .test_folder
-        .subject_with("server", "server", &serve(1), thrift);
+    fake_run.test_folder.subject_with("server", "server", &serve(1), thrift);
     let expected = "server and load cannot talk: the server speaks Thrift, the caller gRPC";
     assert_eq!(error(&fake_run.row()), expected);
 }
@@ -436,15 +416,11 @@ fn two_protocols_cannot_talk() {
 fn what_nobody_serves_is_unsupported() {
     let mut fake_run = with_both("", CALL);
     let other = "methods = [\"fake.Service/Other\"]";
-    fake_run
-        .test_folder
-        .subject_with("server", "server", &serve(1), other);
+    fake_run.test_folder.subject_with("server", "server", &serve(1), other);
     let expected = "server does not serve fake.Service/Method";
     assert_eq!(unsupported(&fake_run.row()), expected);
     fake_run.test_folder.subject("server", "server", &serve(1));
-    fake_run
-        .test_folder
-        .subject_with("load", "instrument", CALL, other);
+    fake_run.test_folder.subject_with("load", "instrument", CALL, other);
     let expected = "load does not call fake.Service/Method";
     assert_eq!(unsupported(&fake_run.row()), expected);
 }

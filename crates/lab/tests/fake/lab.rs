@@ -34,11 +34,7 @@ pub fn main() -> ExitCode {
     let folder = PathBuf::from(std::env::var_os(FOLDER).unwrap());
     let folder = folder.as_path();
     let mut fake_run = FakeRun::new(TestFolder::borrowed(folder), &["server"], "load");
-    fake_run
-        .settings
-        .plan
-        .cases
-        .push("C=1 S=2".parse().unwrap());
+    fake_run.settings.plan.cases.push("C=1 S=2".parse().unwrap());
     fake_run.settings.spawner.interrupt = Interrupt::on_signals().unwrap();
     fake_run.settings.isolation = true;
     fake_run.store = Store::open(&folder.join("store.db")).unwrap();
@@ -83,11 +79,7 @@ fn an_interrupted_lab_keeps_its_rows_and_leaves_nothing() {
 }
 
 fn what_a_killed_lab_left_is_cleared_away() {
-    if ControlGroups::prepare(kill_group)
-        .capabilities()
-        .of(Capability::Kill)
-        .is_none()
-    {
+    if ControlGroups::prepare(kill_group).capabilities().of(Capability::Kill).is_none() {
         println!("(no control groups: only the processes that the lab started itself die with it)");
         return;
     }

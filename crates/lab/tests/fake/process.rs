@@ -35,12 +35,7 @@ fn both_ways(test: impl Fn(&TestFolder, &ControlGroups)) {
         let test_folder = TestFolder::new();
         test(&test_folder, &groups);
         let left = processes_with(test_folder.path().to_str().unwrap());
-        assert_eq!(
-            left,
-            [0; 0],
-            "processes are left with {}",
-            groups.capabilities()
-        );
+        assert_eq!(left, [0; 0], "processes are left with {}", groups.capabilities());
     }
 }
 
@@ -55,10 +50,7 @@ fn start_on(
     cpus: Vec<usize>,
 ) -> Process {
     let script = test_folder.script("fake.sh", text);
-    let limits = ResourceLimits {
-        cpus,
-        ..ResourceLimits::default()
-    };
+    let limits = ResourceLimits { cpus, ..ResourceLimits::default() };
     start_program(test_folder, groups, &script, &limits)
 }
 
@@ -74,10 +66,7 @@ fn start_program(
         cpus: limits.cpus.clone(),
         ..Invocation::of_tool(&command, test_folder.path())
     };
-    let limits = ResourceLimits {
-        cpus: vec![],
-        ..limits.clone()
-    };
+    let limits = ResourceLimits { cpus: vec![], ..limits.clone() };
     let group = groups.create(&limits).unwrap();
     spawner().spawn(&invocation, group).unwrap()
 }
@@ -92,11 +81,8 @@ fn line(text: &str) -> ProcessEvent {
 
 fn a_process_says_lines_and_ends_with_its_input() {
     both_ways(|test_folder, groups| {
-        let mut process = start(
-            test_folder,
-            groups,
-            "echo ready 1; cat; echo bye; echo why >&2; exit 3",
-        );
+        let mut process =
+            start(test_folder, groups, "echo ready 1; cat; echo bye; echo why >&2; exit 3");
         assert_eq!(next(&mut process), line("ready 1"));
         let mut said = Vec::new();
         let ended = process.end(LONG, |output| said.push(output));
@@ -113,21 +99,15 @@ fn a_program_that_is_not_there_is_named() {
         assert_eq!(next(&mut process), ProcessEvent::Exited);
         let ended = process.end(LONG, |_| {});
         assert_eq!(ended.code(), Some(127));
-        assert!(
-            ended.describe().contains("cannot start ./nowhere"),
-            "{ended:?}"
-        );
+        assert!(ended.describe().contains("cannot start ./nowhere"), "{ended:?}");
     });
 }
 
 fn a_deaf_process_is_killed_with_its_children() {
     both_ways(|test_folder, groups| {
         let child = test_folder.script("child.sh", "trap '' TERM HUP; while :; do sleep 1; done");
-        let text = format!(
-            "{} & {} & echo ready 1; trap '' TERM; wait",
-            child.display(),
-            child.display()
-        );
+        let text =
+            format!("{} & {} & echo ready 1; trap '' TERM; wait", child.display(), child.display());
         let mut process = start(test_folder, groups, &text);
         assert_eq!(next(&mut process), line("ready 1"));
         let ended = process.end(Duration::from_millis(1), |_| {});
@@ -169,10 +149,7 @@ fn a_process_may_close_its_output_and_go_on() {
         let mut process = start(test_folder, groups, "echo last; exec > /dev/null; cat");
         assert_eq!(next(&mut process), line("last"));
         let soon = Instant::now() + Duration::from_millis(50);
-        assert_eq!(
-            process.next_event(soon, &Interrupt::new()),
-            ProcessEvent::TimedOut
-        );
+        assert_eq!(process.next_event(soon, &Interrupt::new()), ProcessEvent::TimedOut);
         process.close_stdin();
         assert_eq!(next(&mut process), ProcessEvent::Exited);
     });
@@ -189,11 +166,8 @@ fn a_child_that_holds_the_pipe_does_not_hold_the_lab() {
 
 fn a_late_reader_misses_nothing() {
     both_ways(|test_folder, groups| {
-        let mut process = start(
-            test_folder,
-            groups,
-            "i=0; while [ $i -lt 500 ]; do echo $i; i=$((i + 1)); done",
-        );
+        let mut process =
+            start(test_folder, groups, "i=0; while [ $i -lt 500 ]; do echo $i; i=$((i + 1)); done");
         while !process.has_ended() && process.tree().members().len() > 1 {
             std::thread::yield_now();
         }
@@ -222,18 +196,11 @@ const WATCHED: Duration = Duration::from_millis(500);
 fn a_busy_tree_and_a_sleeping_one_are_told_apart() {
     both_ways(|test_folder, groups| {
         // The work is done by a grandchild: it is the tree's all the same.
-        let busy = used(
-            test_folder,
-            groups,
-            "sh -c 'echo ready 1; while :; do :; done'; :",
-        );
+        let busy = used(test_folder, groups, "sh -c 'echo ready 1; while :; do :; done'; :");
         let asleep = used(test_folder, groups, "sh -c 'echo ready 1; sleep 1000'; :");
         let all = WATCHED.as_nanos() as u64;
         assert!(asleep < all / 10, "{asleep} ns asleep");
-        assert!(
-            busy > 4 * asleep.max(1),
-            "{busy} ns busy, {asleep} ns asleep"
-        );
+        assert!(busy > 4 * asleep.max(1), "{busy} ns busy, {asleep} ns asleep");
         assert!(busy > all / 20, "{busy} ns busy");
     });
 }
@@ -254,10 +221,7 @@ fn a_process_is_kept_on_its_cpu() {
         let cpu = *allowed.last().unwrap();
         let text = "grep Cpus_allowed_list /proc/self/status";
         let mut process = start_on(test_folder, groups, text, vec![cpu]);
-        assert_eq!(
-            next(&mut process),
-            line(&format!("Cpus_allowed_list:\t{cpu}"))
-        );
+        assert_eq!(next(&mut process), line(&format!("Cpus_allowed_list:\t{cpu}")));
         assert_eq!(process.end(LONG, |_| {}).code(), Some(0));
     });
 }
@@ -265,10 +229,7 @@ fn a_process_is_kept_on_its_cpu() {
 fn a_process_gets_no_more_memory_than_its_limit() {
     both_ways(|test_folder, groups| {
         let is_limited = groups.capabilities().of(Capability::Memory).is_some();
-        let limits = ResourceLimits {
-            memory_bytes: Some(32 << 20),
-            ..ResourceLimits::default()
-        };
+        let limits = ResourceLimits { memory_bytes: Some(32 << 20), ..ResourceLimits::default() };
         let text = "held=$(head -c 100000000 /dev/zero | tr '\\0' x); echo ${#held}";
         let script = test_folder.script("fake.sh", text);
         let mut process = start_program(test_folder, groups, &script, &limits);

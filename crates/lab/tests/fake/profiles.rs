@@ -102,17 +102,10 @@ fn a_recorded_subject_leaves_its_split_and_its_flame_graph() {
     let csv = fs::read_to_string(folder.join(SPLIT_FILE)).unwrap();
     let row = "fake,C=1 S=1,server,load,recorded,cycles,100,0.000000,0.700000,";
     assert!(csv.lines().nth(1).unwrap().starts_with(row), "{csv}");
-    let mut names: Vec<_> = fs::read_dir(&folder)
-        .unwrap()
-        .map(|file| file.unwrap().file_name())
-        .collect();
+    let mut names: Vec<_> =
+        fs::read_dir(&folder).unwrap().map(|file| file.unwrap().file_name()).collect();
     names.sort();
-    let expected = [
-        "profile.json",
-        "server-C1-S1.folded",
-        "server-C1-S1.svg",
-        "split.csv",
-    ];
+    let expected = ["profile.json", "server-C1-S1.folded", "server-C1-S1.svg", "split.csv"];
     assert_eq!(names, expected, "nothing else is left");
 }
 
@@ -150,20 +143,14 @@ esac
 
 fn a_server_is_told_that_it_is_recorded() {
     let fake_run = with_servers(&["server"]);
-    let text = format!(
-        "echo \"profile=$BOOKEND_PROFILE $$\" > ../told\n{}",
-        serve(1)
-    );
+    let text = format!("echo \"profile=$BOOKEND_PROFILE $$\" > ../told\n{}", serve(1));
     fake_run.test_folder.subject("server", "server", &text);
     recorded(&fake_run);
     let folder = fake_run.test_folder.path();
     let told = fs::read_to_string(folder.join("told")).unwrap();
     let pid = told.strip_prefix("profile=1 ").expect(&told).trim();
     let recorded = fs::read_to_string(folder.join("recorded")).unwrap();
-    assert!(
-        recorded.trim().split(',').any(|word| word == pid),
-        "{recorded:?} is not {pid}"
-    );
+    assert!(recorded.trim().split(',').any(|word| word == pid), "{recorded:?} is not {pid}");
 }
 
 fn only_who_is_recorded_is_told_so() {
@@ -191,9 +178,7 @@ fn only_who_is_recorded_is_told_so() {
 fn every_subject_is_recorded_in_a_case_of_its_own() {
     let mut fake_run = with_servers(&["few", "many"]);
     let plan = &mut fake_run.settings.plan;
-    plan.cases = ["C=1 S=1", "C=1 S=5", "C=1 S=9"]
-        .map(|case| case.parse().unwrap())
-        .to_vec();
+    plan.cases = ["C=1 S=1", "C=1 S=5", "C=1 S=9"].map(|case| case.parse().unwrap()).to_vec();
     plan.subjects[0].concurrency_max = Some(5);
     let profile = recorded(&fake_run);
     let cells = profile.cells.iter();
@@ -216,9 +201,7 @@ fn a_profile_of_another_version_is_not_read() {
 
 fn a_subject_that_fails_keeps_its_row() {
     let fake_run = with_servers(&["broken", "server"]);
-    fake_run
-        .test_folder
-        .subject("broken", "server", "echo 'no such option' >&2; exit 3");
+    fake_run.test_folder.subject("broken", "server", "echo 'no such option' >&2; exit 3");
     let profile = recorded(&fake_run);
     let ProfileOutcome::NotRecorded { reason } = &profile.cells[0].outcome else {
         panic!("{profile:?}");
@@ -237,10 +220,7 @@ fn a_recorder_that_dies_is_a_row_not_an_end() {
     let ProfileOutcome::NotRecorded { reason } = &profile.cells[0].outcome else {
         panic!("{profile:?}");
     };
-    assert!(
-        reason.contains("perf did not begin: out of memory"),
-        "{reason}"
-    );
+    assert!(reason.contains("perf did not begin: out of memory"), "{reason}");
 }
 
 fn without_counters_its_cpus_are_recorded_and_others_left_out() {
@@ -249,35 +229,22 @@ fn without_counters_its_cpus_are_recorded_and_others_left_out() {
     fake_run.test_folder.subject("server", "server", &text);
     let perf = PERF.replace("echo cycles", "echo cpu-clock");
     let told = "\necho \"$*\" >> \"$(dirname \"$0\")/words\"\n";
-    fake_run
-        .test_folder
-        .script("perf", &format!("{told}{perf}"));
+    fake_run.test_folder.script("perf", &format!("{told}{perf}"));
     let profile = recorded(&fake_run);
     assert_eq!(profile.cells[0].samples().unwrap().event, "cpu-clock");
     let folder = fake_run.test_folder.path();
     let words = fs::read_to_string(folder.join("words")).unwrap();
-    let records: Vec<&str> = words
-        .lines()
-        .filter(|line| line.contains("recording"))
-        .collect();
-    assert!(
-        records.len() == 1 && records[0].contains(" -a -- "),
-        "{words}"
-    );
+    let records: Vec<&str> = words.lines().filter(|line| line.contains("recording")).collect();
+    assert!(records.len() == 1 && records[0].contains(" -a -- "), "{words}");
     let pid = fs::read_to_string(folder.join("told")).unwrap();
     let script = words.lines().find(|line| line.starts_with("script"));
     let (_, pids) = script.unwrap().rsplit_once("--pid ").expect(&words);
-    assert!(
-        pids.split(',').any(|word| word == pid.trim()),
-        "{pids} without {pid}"
-    );
+    assert!(pids.split(',').any(|word| word == pid.trim()), "{pids} without {pid}");
 }
 
 fn without_perf_one_line_says_how_to_get_it() {
     let fake_run = with_servers(&["server"]);
-    let error = recorded_with(&fake_run, "/nowhere/perf".into())
-        .unwrap_err()
-        .to_string();
+    let error = recorded_with(&fake_run, "/nowhere/perf".into()).unwrap_err().to_string();
     assert!(error.contains("`/nowhere/perf` is not here"), "{error}");
     assert!(error.contains("apt-get install linux-perf"), "{error}");
     assert_eq!(error.lines().count(), 1);
@@ -285,9 +252,8 @@ fn without_perf_one_line_says_how_to_get_it() {
 
 fn where_perf_may_not_record_the_line_says_what_it_said() {
     let fake_run = with_servers(&["server"]);
-    let perf = fake_run
-        .test_folder
-        .script("perf", "echo 'No permission to enable it.' >&2; exit 255");
+    let perf =
+        fake_run.test_folder.script("perf", "echo 'No permission to enable it.' >&2; exit 255");
     let error = recorded_with(&fake_run, perf).unwrap_err().to_string();
     assert!(error.contains("No permission to enable it."), "{error}");
     assert_eq!(error.lines().count(), 1);

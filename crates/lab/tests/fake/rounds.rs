@@ -89,11 +89,7 @@ impl FakeRun {
             },
             isolation: false,
         };
-        FakeRun {
-            test_folder,
-            settings,
-            store: Store::in_memory().unwrap(),
-        }
+        FakeRun { test_folder, settings, store: Store::in_memory().unwrap() }
     }
 
     pub fn run(&mut self) -> RunSummary {
@@ -211,10 +207,7 @@ fn a_server_that_hangs_is_given_up() {
     let mut fake_run = with_server("echo thinking >&2; sleep 1000");
     fake_run.settings.timeouts.ready = Some(Duration::from_millis(300));
     let row = fake_run.row();
-    assert!(
-        error(&row).starts_with("the server did not say ready within 300ms"),
-        "{row:?}"
-    );
+    assert!(error(&row).starts_with("the server did not say ready within 300ms"), "{row:?}");
 }
 
 fn a_server_that_prints_junk_is_quoted() {
@@ -259,16 +252,8 @@ fn a_server_that_dies_says_so_in_all_its_rows() {
     let slow =
         format!("{CALL}\nwhile kill -0 $(cat ../server.pid) 2> /dev/null; do sleep 0.01; done");
     fake_run.test_folder.subject("load", "instrument", &slow);
-    fake_run.test_folder.subject(
-        "server",
-        "server",
-        &format!("echo $$ > ../server.pid\n{text}"),
-    );
-    fake_run
-        .settings
-        .plan
-        .cases
-        .push("C=1 S=2".parse().unwrap());
+    fake_run.test_folder.subject("server", "server", &format!("echo $$ > ../server.pid\n{text}"));
+    fake_run.settings.plan.cases.push("C=1 S=2".parse().unwrap());
     fake_run.settings.timeouts.grace = Duration::from_secs(2);
     let rows = fake_run.rows();
     assert_eq!(rows.len(), 2);
@@ -304,10 +289,7 @@ exit 9
 
 fn a_server_with_a_daemon_leaves_none() {
     let test_folder = TestFolder::new();
-    let daemon = test_folder.script(
-        "daemon.sh",
-        "echo $$ > \"$0.pid\"; while :; do sleep 1; done",
-    );
+    let daemon = test_folder.script("daemon.sh", "echo $$ > \"$0.pid\"; while :; do sleep 1; done");
     let daemon = daemon.display();
     let text = format!(
         "setsid setsid {daemon} < /dev/null > /dev/null 2>&1 &\n\
@@ -346,9 +328,7 @@ fn a_port_that_is_told_late_is_no_surprise() {
 }
 
 fn unsupported_is_no_failure() {
-    let unsupported = |reason: &str| Outcome::Unsupported {
-        reason: reason.to_owned(),
-    };
+    let unsupported = |reason: &str| Outcome::Unsupported { reason: reason.to_owned() };
     let row = with_server("echo no TLS here >&2; exit 89").row();
     assert_eq!(row.outcome, unsupported("no TLS here"));
     let row = with_instrument("echo one connection only >&2; exit 89").row();
@@ -360,37 +340,22 @@ fn unsupported_is_no_failure() {
 fn an_instrument_says_what_it_must() {
     let window = "echo window start; echo window end;";
     let error_of = |text: &str| error(&with_instrument(text).row()).to_owned();
-    assert_eq!(
-        error_of("echo ok 1; echo 5 1"),
-        "it ended without `window end`"
-    );
-    assert_eq!(
-        error_of("echo window end"),
-        "`window end` was said without a start"
-    );
+    assert_eq!(error_of("echo ok 1; echo 5 1"), "it ended without `window end`");
+    assert_eq!(error_of("echo window end"), "`window end` was said without a start");
     assert_eq!(error_of(window), "it ended without saying `ok N`");
     let few = error_of(&format!("{window} echo 5 1; echo ok 2"));
     assert_eq!(few, "it told 1 latencies of 2 OK calls");
     assert!(error_of("echo Running 10 s test").contains("\"Running 10 s test\""));
-    assert_eq!(
-        error_of("echo no route >&2; exit 1"),
-        "no route (exit status: 1)"
-    );
+    assert_eq!(error_of("echo no route >&2; exit 1"), "no route (exit status: 1)");
 }
 
 fn a_window_without_an_answer_fails_and_keeps_what_it_took() {
     let text = "echo window start; echo window end\n\
          echo ok 0; echo error UNAVAILABLE 3; echo warmup 2; echo note tries 9";
     let row = with_instrument(text).row();
-    assert_eq!(
-        error(&row),
-        "no call of the window ended OK, but with UNAVAILABLE 3"
-    );
+    assert_eq!(error(&row), "no call of the window ended OK, but with UNAVAILABLE 3");
     let window = row.outcome.window().expect("what was measured is kept");
-    assert_eq!(
-        (window.ok, window.errors["UNAVAILABLE"], window.warmup),
-        (0, 3, 2)
-    );
+    assert_eq!((window.ok, window.errors["UNAVAILABLE"], window.warmup), (0, 3, 2));
     assert!(window.window_seconds > 0.0 && window.memory_peak_bytes > 0);
     assert_eq!(window.notes["tries"], 9.0);
     assert_eq!(with_instrument("exit 1").row().outcome.window(), None);
@@ -409,9 +374,7 @@ fn foreign_instruments_are_understood() {
     for (output, text) in [("ghz-json", ghz), ("h2load-text", h2load)] {
         let mut fake_run = with_server(&serve(1));
         let more = format!("output = \"{output}\"");
-        fake_run
-            .test_folder
-            .subject_with("load", "instrument", &text, &more);
+        fake_run.test_folder.subject_with("load", "instrument", &text, &more);
         let row = fake_run.row();
         let measured = measured(&row);
         assert_eq!((measured.ok, measured.warmup), (10, 10), "{output}");
@@ -439,14 +402,9 @@ fn a_client_is_measured_against_a_server() {
 fn what_is_not_there_is_missing() {
     let reason = |more: &str| {
         let mut fake_run = with_server(&serve(1));
-        fake_run
-            .test_folder
-            .subject_with("server", "server", &serve(1), more);
+        fake_run.test_folder.subject_with("server", "server", &serve(1), more);
         let summary = fake_run.run();
-        assert_eq!(
-            (summary.missing, summary.failed, summary.measured),
-            (1, 0, 0)
-        );
+        assert_eq!((summary.missing, summary.failed, summary.measured), (1, 0, 0));
         assert_eq!(summary.exit_status(), 1);
         let row = fake_run.store.rows(summary.id.unwrap()).unwrap().remove(0);
         match row.outcome {
@@ -475,11 +433,7 @@ fn a_probe_must_be_satisfied_and_is_counted() {
     );
     let folder = fake_run.test_folder.path().to_owned();
     let words = |text: &str| vec!["sh".to_owned(), "-c".to_owned(), text.to_owned()];
-    let here = format!(
-        "cd '{}' && {} {{target}} {{method}}",
-        folder.display(),
-        probe.display()
-    );
+    let here = format!("cd '{}' && {} {{target}} {{method}}", folder.display(), probe.display());
     fake_run.settings.probe = Some(words(&here));
     let row = fake_run.row();
     assert_eq!(marks(&row), [""; 0]);
@@ -488,10 +442,7 @@ fn a_probe_must_be_satisfied_and_is_counted() {
     assert_eq!(probed.trim(), "127.0.0.1:1 fake.Service/Method");
     fake_run.settings.probe = Some(words("echo wrong answer >&2; exit 1"));
     let row = fake_run.row();
-    assert_eq!(
-        error(&row),
-        "the verified call failed: wrong answer (exit status: 1)"
-    );
+    assert_eq!(error(&row), "the verified call failed: wrong answer (exit status: 1)");
 }
 
 fn one_bad_subject_does_not_stop_the_others() {
@@ -503,19 +454,12 @@ fn one_bad_subject_does_not_stop_the_others() {
     let mut fake_run = FakeRun::new(test_folder, &["good", "bad", "better", "none"], "load");
     fake_run.settings.plan.rounds = 2;
     let summary = fake_run.run();
-    assert_eq!(
-        (summary.measured, summary.failed, summary.missing),
-        (4, 2, 2)
-    );
+    assert_eq!((summary.measured, summary.failed, summary.missing), (4, 2, 2));
     assert_eq!((summary.rounds, summary.exit_status()), (2, 4));
     let stored = fake_run.store.run(summary.id.unwrap()).unwrap();
     assert!(stored.finished.is_some());
     assert_eq!(stored.new.versions["good"], "fake 1.0");
-    assert!(
-        stored.notes[0].contains("affinity alone"),
-        "{:?}",
-        stored.notes
-    );
+    assert!(stored.notes[0].contains("affinity alone"), "{:?}", stored.notes);
 }
 
 fn variables_reach_both_ends() {
@@ -529,10 +473,7 @@ fn variables_reach_both_ends() {
     let text = |name: &str| fs::read_to_string(fake_run.test_folder.path().join(name)).unwrap();
     let (server, load) = (text("server.env"), text("load.env"));
     for variable in ["CONTRACT=1", "ROLE=server", "VARIANT=default"] {
-        assert!(
-            server.contains(&format!("BOOKEND_{variable}\n")),
-            "{variable}: {server}"
-        );
+        assert!(server.contains(&format!("BOOKEND_{variable}\n")), "{variable}: {server}");
     }
     for variable in [
         "CONTRACT=1",
@@ -544,10 +485,7 @@ fn variables_reach_both_ends() {
         "WARMUP_MS=1",
         "MEASURE_MS=1",
     ] {
-        assert!(
-            load.contains(&format!("BOOKEND_{variable}\n")),
-            "{variable}: {load}"
-        );
+        assert!(load.contains(&format!("BOOKEND_{variable}\n")), "{variable}: {load}");
     }
     assert_eq!(text("request"), "abc");
     assert!(!load.contains("BOOKEND_CALLS"), "{load}");
@@ -568,9 +506,6 @@ fn what_an_interrupt_left_is_resumed() {
     fake_run.store.write_round(id, 1, &rows[1..2]).unwrap();
     fake_run.settings.resume = true;
     let resumed = fake_run.run();
-    assert_eq!(
-        (resumed.id, resumed.rounds, resumed.measured),
-        (Some(id), 3, 3)
-    );
+    assert_eq!((resumed.id, resumed.rounds, resumed.measured), (Some(id), 3, 3));
     assert_eq!(fake_run.store.rows(id).unwrap().len(), 3);
 }

@@ -12,10 +12,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// A fake server: it says it is ready, waits for its standard input to close, then says how many
 /// calls the fake instruments have noted for it. Nobody connects, so any port will do.
 pub fn serve(port: u16) -> String {
-    format!(
-        ": > ../calls-{port}\necho ready {port}\ncat > /dev/null\n{}",
-        count(port)
-    )
+    format!(": > ../calls-{port}\necho ready {port}\ncat > /dev/null\n{}", count(port))
 }
 
 /// The end of a fake server.
@@ -49,18 +46,12 @@ impl TestFolder {
         let name = format!("bookend-fake-{}-{number}", std::process::id());
         let folder = std::env::temp_dir().join(name);
         fs::create_dir_all(&folder).unwrap();
-        TestFolder {
-            folder,
-            is_ours: true,
-        }
+        TestFolder { folder, is_ours: true }
     }
 
     /// The folder of another test, which removes it.
     pub fn borrowed(folder: &Path) -> TestFolder {
-        TestFolder {
-            folder: folder.to_owned(),
-            is_ours: false,
-        }
+        TestFolder { folder: folder.to_owned(), is_ours: false }
     }
 
     pub fn path(&self) -> &Path {
@@ -103,10 +94,7 @@ impl Drop for TestFolder {
 
 /// This binary as the launcher.
 pub fn launcher() -> Launcher {
-    Launcher {
-        program: std::env::current_exe().unwrap(),
-        arguments: vec![crate::LAUNCH.into()],
-    }
+    Launcher { program: std::env::current_exe().unwrap(), arguments: vec![crate::LAUNCH.into()] }
 }
 
 /// Starts processes of a test.
@@ -120,9 +108,7 @@ pub fn spawner() -> Spawner {
 
 /// Living processes of which `word` is on the command line.
 pub fn processes_with(word: &str) -> Vec<i32> {
-    let alive = ProcessStat::read_all()
-        .into_iter()
-        .filter(ProcessStat::is_alive);
+    let alive = ProcessStat::read_all().into_iter().filter(ProcessStat::is_alive);
     let named = alive.filter(|stat| {
         let command = fs::read(format!("/proc/{}/cmdline", stat.pid)).unwrap_or_default();
         String::from_utf8_lossy(&command).contains(word)

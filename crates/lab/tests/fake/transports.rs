@@ -106,10 +106,7 @@ fn both_ends_of_tls_get_certificates_of_one_authority() {
 
 fn a_socket_is_told_to_both_ends_and_gone_after_the_run() {
     let bind = ": > \"$BOOKEND_UNIX_SOCKET\"\n";
-    let text = format!(
-        "[ ! -e \"$BOOKEND_UNIX_SOCKET\" ] || exit 1\n{bind}{}",
-        server()
-    );
+    let text = format!("[ ! -e \"$BOOKEND_UNIX_SOCKET\" ] || exit 1\n{bind}{}", server());
     let mut fake_run = fake_run(&text, &load(), &["C=1 S=1 unix"]);
     measured(&fake_run.row());
     let of = |file, name| variable(&fake_run, file, name);
@@ -127,9 +124,7 @@ fn who_declares_no_such_transport_is_not_started() {
     assert!(!fake_run.test_folder.path().join("calls-2").exists());
 
     let only = "transports = [\"tls\"]";
-    fake_run
-        .test_folder
-        .subject_with("server", "server", &server(), only);
+    fake_run.test_folder.subject_with("server", "server", &server(), only);
     fake_run.test_folder.subject("load", "instrument", &load());
     let row = fake_run.row();
     assert_eq!(unsupported(&row), "load does not call over tls");
@@ -140,11 +135,7 @@ fn a_subject_may_refuse_a_transport_itself() {
     let cases = ["C=1 S=1", "C=1 S=1 unix"];
     let mut fake_run = fake_run(&(refusing + &server()), &load(), &cases);
     let rows = fake_run.rows();
-    let of = |case: &str| {
-        rows.iter()
-            .find(|row| row.cell.case.to_string() == case)
-            .unwrap()
-    };
+    let of = |case: &str| rows.iter().find(|row| row.cell.case.to_string() == case).unwrap();
     assert_eq!(measured(of("C=1 S=1")).ok, 10);
     assert_eq!(unsupported(of("C=1 S=1 unix")), "not here");
 }
@@ -155,10 +146,7 @@ fn a_server_that_listens_elsewhere_fails() {
     assert_eq!(error(&deaf.row()), said);
     let mut nowhere = fake_run(&serve(0), &load(), &["C=1 S=1"]);
     let row = nowhere.row();
-    assert!(
-        error(&row).starts_with("the server said `ready 0`"),
-        "{row:?}"
-    );
+    assert!(error(&row).starts_with("the server said `ready 0`"), "{row:?}");
 }
 
 fn command_lines_follow_the_transport() {
@@ -174,11 +162,7 @@ fn command_lines_follow_the_transport() {
     for row in fake_run.rows() {
         assert_eq!(marks(&row), [""; 0], "{row:?}");
     }
-    let said = |name: &str| {
-        text(&fake_run, &format!("arguments-{name}"))
-            .trim()
-            .to_owned()
-    };
+    let said = |name: &str| text(&fake_run, &format!("arguments-{name}")).trim().to_owned();
     assert_eq!(said("h2c"), "--insecure http://127.0.0.1:1 1 127.0.0.1:1");
     let ca = variable(&fake_run, "load-tls.env", "TLS_CA");
     let secured = format!("--cacert={ca} https://127.0.0.1:2 1 127.0.0.1:2");
@@ -194,9 +178,7 @@ fn the_verified_call_goes_the_same_way() {
     let words = ["sh", "-c", "echo \"$@\" > \"$0\"; echo '{}'"].map(str::to_owned);
     let more = [format!("{folder}/probed")].into_iter();
     let probe = words.into_iter().chain(more);
-    let of_lab = bookend_lab::probe::CALL[2..5]
-        .iter()
-        .map(|word| (*word).to_owned());
+    let of_lab = bookend_lab::probe::CALL[2..5].iter().map(|word| (*word).to_owned());
     fake_run.settings.probe = Some(probe.chain(of_lab).collect());
     fake_run.rows();
     let ca = variable(&fake_run, "server-tls.env", "TLS_CA");
@@ -221,14 +203,10 @@ fn who_spins_is_kept_with_the_row() {
     let asleep = measured(&fake_run.row()).spinning;
     assert_eq!(asleep, Spinning::default());
     let spins = "wait = \"spin\"";
-    fake_run
-        .test_folder
-        .subject_with("load", "instrument", &load(), spins);
+    fake_run.test_folder.subject_with("load", "instrument", &load(), spins);
     let spinning = measured(&fake_run.row()).spinning;
     assert!(spinning.generator && !spinning.server, "{spinning:?}");
-    fake_run
-        .test_folder
-        .subject_with("server", "server", &server(), spins);
+    fake_run.test_folder.subject_with("server", "server", &server(), spins);
     let spinning = measured(&fake_run.row()).spinning;
     assert!(spinning.generator && spinning.server, "{spinning:?}");
 }

@@ -86,10 +86,7 @@ pub enum PayloadError {
 
 impl PayloadError {
     pub(super) fn unreadable(place: &str, error: &io::Error) -> PayloadError {
-        PayloadError::Unreadable {
-            place: place.to_owned(),
-            reason: reason(error),
-        }
+        PayloadError::Unreadable { place: place.to_owned(), reason: reason(error) }
     }
 }
 

@@ -22,14 +22,7 @@ pub(super) fn messages(
         One(message).deserialize(tracked).map(|one| vec![one])
     };
     let complete = read.and_then(|messages| json.end().map(|()| messages));
-    complete.map_err(|error| {
-        Failure {
-            text,
-            place,
-            error: &error,
-        }
-        .explain(track.path(), message)
-    })
+    complete.map_err(|error| Failure { text, place, error: &error }.explain(track.path(), message))
 }
 
 struct One<'a>(&'a MessageDescriptor);
@@ -88,11 +81,7 @@ impl Failure<'_> {
     /// The library's words without the place, which the error has in fields of its own.
     fn reason(&self) -> String {
         let words = self.error.to_string();
-        let place = format!(
-            " at line {} column {}",
-            self.error.line(),
-            self.error.column()
-        );
+        let place = format!(" at line {} column {}", self.error.line(), self.error.column());
         let words = words.strip_suffix(&place).unwrap_or(&words);
         words.replace("expected a map", "expected an object in {}")
     }
@@ -103,16 +92,12 @@ impl Failure<'_> {
         let mut found = Vec::new();
         match &value {
             Value::Array(several) => {
-                several
-                    .iter()
-                    .for_each(|one| unknown_in_message(one, message, &mut found));
+                several.iter().for_each(|one| unknown_in_message(one, message, &mut found));
             }
             one => unknown_in_message(one, message, &mut found),
         }
         let words = self.error.to_string();
-        found
-            .into_iter()
-            .find(|unknown| words.contains(&format!("'{}'", unknown.name)))
+        found.into_iter().find(|unknown| words.contains(&format!("'{}'", unknown.name)))
     }
 
     fn unknown(&self, unknown: Unknown) -> PayloadError {
@@ -142,19 +127,15 @@ fn unknown_in_message(value: &Value, message: &MessageDescriptor, found: &mut Ve
         return;
     }
     for (name, value) in value.as_object().into_iter().flatten() {
-        let field = message
-            .get_field_by_json_name(name)
-            .or_else(|| message.get_field_by_name(name));
+        let field =
+            message.get_field_by_json_name(name).or_else(|| message.get_field_by_name(name));
         match field {
             Some(field) => unknown_in_field(value, &field, found),
             None => found.push(Unknown {
                 kind: "field",
                 name: name.clone(),
                 owner: message.full_name().to_owned(),
-                known: message
-                    .fields()
-                    .map(|field| field.name().to_owned())
-                    .collect(),
+                known: message.fields().map(|field| field.name().to_owned()).collect(),
             }),
         }
     }
@@ -165,14 +146,10 @@ fn unknown_in_field(value: &Value, field: &FieldDescriptor, found: &mut Vec<Unkn
     match (value, &kind) {
         (Value::Object(entries), Kind::Message(entry)) if field.is_map() => {
             let kind = entry.map_entry_value_field().kind();
-            entries
-                .values()
-                .for_each(|value| unknown_in_value(value, &kind, found));
+            entries.values().for_each(|value| unknown_in_value(value, &kind, found));
         }
         (Value::Array(values), _) if field.is_list() => {
-            values
-                .iter()
-                .for_each(|value| unknown_in_value(value, &kind, found));
+            values.iter().for_each(|value| unknown_in_value(value, &kind, found));
         }
         _ => unknown_in_value(value, &kind, found),
     }
@@ -186,10 +163,7 @@ fn unknown_in_value(value: &Value, kind: &Kind, found: &mut Vec<Unknown>) {
                 kind: "value",
                 name: name.clone(),
                 owner: choices.full_name().to_owned(),
-                known: choices
-                    .values()
-                    .map(|value| value.name().to_owned())
-                    .collect(),
+                known: choices.values().map(|value| value.name().to_owned()).collect(),
             });
         }
         _ => {}

@@ -60,10 +60,7 @@ impl LoadPlan {
             keepalive,
             duration_stop: flags.duration_stop,
             count_errors: flags.count_errors,
-            config: ConnectionConfig {
-                first_stream_id,
-                ..ConnectionConfig::trusted()
-            },
+            config: ConnectionConfig { first_stream_id, ..ConnectionConfig::trusted() },
             labels,
         };
         plan.labels.options = echo(flags, &call, &plan);
@@ -86,17 +83,11 @@ fn connections_and_concurrency(flags: &LoadFlags) -> Result<(u32, u32), FlagsErr
         return if connections == 1 || connections == concurrency {
             Ok((concurrency, concurrency))
         } else {
-            Err(FlagsError::OneShotConnections {
-                connections,
-                concurrency,
-            })
+            Err(FlagsError::OneShotConnections { connections, concurrency })
         };
     }
     if connections > concurrency {
-        return Err(FlagsError::ConnectionsIdle {
-            connections,
-            concurrency,
-        });
+        return Err(FlagsError::ConnectionsIdle { connections, concurrency });
     }
     Ok((connections, concurrency))
 }
@@ -112,10 +103,7 @@ fn at_least_one(flag: &'static str, number: u32) -> Result<u32, FlagsError> {
 fn connections_for(addresses: usize, concurrency: u32) -> Result<u32, FlagsError> {
     let targets = u32::try_from(addresses).unwrap_or(u32::MAX);
     if targets > concurrency {
-        return Err(FlagsError::TargetsIdle {
-            targets,
-            concurrency,
-        });
+        return Err(FlagsError::TargetsIdle { targets, concurrency });
     }
     Ok(targets)
 }
@@ -124,10 +112,7 @@ fn connections_for(addresses: usize, concurrency: u32) -> Result<u32, FlagsError
 fn calls_and_window(flags: &LoadFlags) -> Result<(Option<u64>, Option<Duration>), FlagsError> {
     let duration = flags.duration.and_then(unless_zero);
     let max_duration = flags.max_duration.and_then(unless_zero);
-    only_one(&[
-        ("--duration", duration.is_some()),
-        ("--max-duration", max_duration.is_some()),
-    ])?;
+    only_one(&[("--duration", duration.is_some()), ("--max-duration", max_duration.is_some())])?;
     if duration.is_some() {
         return Ok((None, duration));
     }
@@ -165,29 +150,22 @@ fn first_stream_id(id: u32) -> Result<u32, FlagsError> {
 /// connection ends with its call, which has a deadline.
 fn keepalive(flags: &LoadFlags) -> Result<Option<Keepalive>, FlagsError> {
     let time = unless_zero(flags.keepalive);
-    only_one(&[
-        ("--one-shot", flags.one_shot),
-        ("--keepalive", time.is_some()),
-    ])?;
-    Ok(time.map(nanoseconds).map(|timeout_ns| Keepalive {
-        time_ns: timeout_ns.max(CLIENT_TIME_MIN_NS),
-        timeout_ns,
-    }))
+    only_one(&[("--one-shot", flags.one_shot), ("--keepalive", time.is_some())])?;
+    Ok(time
+        .map(nanoseconds)
+        .map(|timeout_ns| Keepalive { time_ns: timeout_ns.max(CLIENT_TIME_MIN_NS), timeout_ns }))
 }
 
 fn threads(flags: &LoadFlags) -> Result<Option<u32>, FlagsError> {
     let threads = flags.threads;
-    threads
-        .map(|threads| at_least_one("--threads", threads))
-        .transpose()
+    threads.map(|threads| at_least_one("--threads", threads)).transpose()
 }
 
 /// All but the echo of the flags, which shows also what becomes of them in the plan.
 fn labels(flags: &LoadFlags, call: &CallOptions) -> Result<ReportLabels, FlagsError> {
     let tags = flags.tags.as_deref().unwrap_or("{}");
-    let tags = serde_json::from_str(tags).map_err(|error| FlagsError::Tags {
-        reason: error.to_string(),
-    })?;
+    let tags = serde_json::from_str(tags)
+        .map_err(|error| FlagsError::Tags { reason: error.to_string() })?;
     Ok(ReportLabels {
         name: flags.name.clone(),
         tags,
@@ -200,9 +178,7 @@ fn path_and_messages(
     call: &CallOptions,
     input: &mut impl Read,
 ) -> Result<(String, Vec<Vec<u8>>), PrepareError> {
-    let PreparedCall {
-        method, payload, ..
-    } = PreparedCall::read(call, input)?;
+    let PreparedCall { method, payload, .. } = PreparedCall::read(call, input)?;
     if method.is_streaming() {
         return Err(PrepareError::Streaming { path: method.path });
     }
@@ -225,10 +201,9 @@ fn driver_and_threads(
         Io::Auto | Io::Epoll => Ok((Driver::Epoll, connections.min(most))),
         Io::Uring => Ok((Driver::Uring, connections.min(most))),
         Io::Blocking => match threads {
-            Some(threads) if threads < connections => Err(FlagsError::ThreadsMissing {
-                threads,
-                connections,
-            }),
+            Some(threads) if threads < connections => {
+                Err(FlagsError::ThreadsMissing { threads, connections })
+            }
             _ => Ok((Driver::Blocking, connections)),
         },
     }

@@ -36,17 +36,12 @@ pub(super) fn check_all(request: &ProbeRequest, call: &VerifiedCall) -> CheckOut
         Err(error) => return none_of_them(&error.to_string()),
     };
     let tls = request.tls.as_ref();
-    let connector = tls
-        .map(|config| config.connector(&request.authority))
-        .transpose();
+    let connector = tls.map(|config| config.connector(&request.authority)).transpose();
     let connector = match connector {
         Ok(connector) => connector,
         Err(error) => return none_of_them(&error.to_string()),
     };
-    let destination = Destination {
-        addresses: &addresses,
-        connector: connector.as_ref(),
-    };
+    let destination = Destination { addresses: &addresses, connector: connector.as_ref() };
     let next = AtomicUsize::new(0);
     let latency = call.result.as_ref().ok().map(|verified| verified.latency);
     let timeout = timeout_after(latency);
@@ -70,17 +65,12 @@ pub(super) fn check_all(request: &ProbeRequest, call: &VerifiedCall) -> CheckOut
 /// How long a check may take when the plain call took `latency`.
 fn timeout_after(latency: Option<Duration>) -> Duration {
     let handler = latency.unwrap_or_default();
-    CONNECTION_TIMEOUT
-        .saturating_add(handler.saturating_mul(2))
-        .min(CONNECTION_TIMEOUT_MAX)
+    CONNECTION_TIMEOUT.saturating_add(handler.saturating_mul(2)).min(CONNECTION_TIMEOUT_MAX)
 }
 
 fn none_of_them(reason: &str) -> CheckOutcomes {
     let unchecked = |check| (check, CheckOutcome::NotChecked(reason.to_owned()));
-    CheckOutcomes {
-        outcomes: SemanticsCheck::ALL.map(unchecked).to_vec(),
-        calls_sent: 0,
-    }
+    CheckOutcomes { outcomes: SemanticsCheck::ALL.map(unchecked).to_vec(), calls_sent: 0 }
 }
 
 /// Makes one check after another of those that no other worker has taken.
@@ -91,12 +81,7 @@ fn worker(
     timeout: Duration,
     call_is_good: bool,
 ) -> CheckOutcomes {
-    let mut context = CheckContext {
-        request,
-        destination,
-        timeout,
-        calls_sent: 0,
-    };
+    let mut context = CheckContext { request, destination, timeout, calls_sent: 0 };
     let mut outcomes = Vec::new();
     while let Some(&check) = SemanticsCheck::ALL.get(next.fetch_add(1, Ordering::Relaxed)) {
         let outcome = if check.needs_good_call() && !call_is_good {
@@ -106,10 +91,7 @@ fn worker(
         };
         outcomes.push((check, outcome));
     }
-    CheckOutcomes {
-        outcomes,
-        calls_sent: context.calls_sent,
-    }
+    CheckOutcomes { outcomes, calls_sent: context.calls_sent }
 }
 
 #[cfg(test)]

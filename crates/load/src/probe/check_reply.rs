@@ -54,9 +54,7 @@ impl CheckReply {
     pub fn data(&mut self, data: &[u8], end_stream: bool) {
         self.body_bytes += data.len();
         let messages = &mut self.messages;
-        let pushed = self
-            .assembler
-            .push(data, MAX_MESSAGE_BYTES, |_| *messages += 1);
+        let pushed = self.assembler.push(data, MAX_MESSAGE_BYTES, |_| *messages += 1);
         self.is_malformed |= pushed.is_err();
         if end_stream {
             self.end_with(ReplyEnd::Trailers(None, String::new()));
@@ -84,8 +82,7 @@ impl CheckReply {
     /// Supported if the call succeeded as gRPC demands: status OK, whole messages, at least one.
     /// Else what came instead, in a few words.
     pub fn outcome(&self) -> CheckOutcome {
-        self.check_success()
-            .map_or_else(CheckOutcome::Unsupported, |()| CheckOutcome::Supported)
+        self.check_success().map_or_else(CheckOutcome::Unsupported, |()| CheckOutcome::Supported)
     }
 
     fn check_success(&self) -> Result<(), String> {

@@ -87,11 +87,7 @@ impl CheckRequest {
 }
 
 fn head_fields(request: &ProbeRequest) -> Vec<(Vec<u8>, Vec<u8>)> {
-    let scheme: &[u8] = if request.tls.is_some() {
-        b"https"
-    } else {
-        b"http"
-    };
+    let scheme: &[u8] = if request.tls.is_some() { b"https" } else { b"http" };
     let own: [(&[u8], &[u8]); 7] = [
         (b":method", b"POST"),
         (b":scheme", scheme),
@@ -101,9 +97,7 @@ fn head_fields(request: &ProbeRequest) -> Vec<(Vec<u8>, Vec<u8>)> {
         (b"content-type", b"application/grpc"),
         (b"user-agent", USER_AGENT),
     ];
-    let own = own
-        .iter()
-        .map(|(name, value)| (name.to_vec(), value.to_vec()));
+    let own = own.iter().map(|(name, value)| (name.to_vec(), value.to_vec()));
     own.chain(request.metadata.iter().cloned()).collect()
 }
 

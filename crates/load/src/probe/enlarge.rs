@@ -86,10 +86,7 @@ mod tests {
         let name = decoded.get_field_by_name("name").unwrap().into_owned();
         let name = name.as_str().unwrap().to_owned();
         assert!(name.starts_with("abxx") && name.len() == LARGE_BYTES);
-        assert_eq!(
-            decoded.get_field_by_name("number").unwrap().as_i32(),
-            Some(5)
-        );
+        assert_eq!(decoded.get_field_by_name("number").unwrap().as_i32(), Some(5));
     }
 
     #[test]

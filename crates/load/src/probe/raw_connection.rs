@@ -106,9 +106,7 @@ impl RawConnection {
     ) -> Result<Self, CheckError> {
         let deadline = Instant::now() + timeout;
         let stream = connect(destination, timeout)?;
-        stream
-            .set_write_timeout(Some(timeout))
-            .map_err(|error| error_of(&error))?;
+        stream.set_write_timeout(Some(timeout)).map_err(|error| error_of(&error))?;
         let mut connection = Self {
             stream,
             inbox: Vec::new(),
@@ -187,16 +185,12 @@ impl RawConnection {
 
     /// Whether the call on that stream has ended.
     pub fn has_ended(&self, stream_id: u32) -> bool {
-        self.replies
-            .get(&stream_id)
-            .is_some_and(|reply| reply.end.is_some())
+        self.replies.get(&stream_id).is_some_and(|reply| reply.end.is_some())
     }
 
     /// Bytes of the body that have come on a stream.
     pub fn body_bytes(&self, stream_id: u32) -> usize {
-        self.replies
-            .get(&stream_id)
-            .map_or(0, CheckReply::body_bytes)
+        self.replies.get(&stream_id).map_or(0, CheckReply::body_bytes)
     }
 
     /// Reads one frame.
@@ -205,9 +199,7 @@ impl RawConnection {
             if let Some((bytes, _)) = self.inbox.split_first_chunk::<HEADER_BYTES>() {
                 let header = FrameHeader::parse(bytes);
                 if header.length > MAX_FRAME_BYTES {
-                    return Err(CheckError::Violation(
-                        "a frame above SETTINGS_MAX_FRAME_SIZE",
-                    ));
+                    return Err(CheckError::Violation("a frame above SETTINGS_MAX_FRAME_SIZE"));
                 }
                 let end = HEADER_BYTES + header.length;
                 if self.inbox.len() >= end {
@@ -291,9 +283,5 @@ fn is_time_out(error: &io::Error) -> bool {
 }
 
 fn in_parentheses(text: &str) -> String {
-    if text.is_empty() {
-        String::new()
-    } else {
-        format!(" ({text})")
-    }
+    if text.is_empty() { String::new() } else { format!(" ({text})") }
 }

@@ -48,11 +48,7 @@ impl ProbeReport {
             words.push((check.key(), outcome.word()));
             reasons.extend(outcome.reason().map(|reason| (check.key(), reason)));
         }
-        let skips = self
-            .skips()
-            .into_iter()
-            .map(SemanticsCheck::label)
-            .collect();
+        let skips = self.skips().into_iter().map(SemanticsCheck::label).collect();
         let is_checked = self.semantics.is_some();
         let json = JsonReport {
             target: &self.target,

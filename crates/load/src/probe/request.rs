@@ -37,16 +37,9 @@ impl ProbeRequest {
     /// # Errors
     /// [`PrepareError`].
     pub fn prepare(options: &CallOptions, input: &mut impl Read) -> Result<Self, PrepareError> {
-        let PreparedCall {
-            method,
-            payload,
-            reflection_calls,
-        } = PreparedCall::read(options, input)?;
-        let most = if method.client_streaming {
-            usize::MAX
-        } else {
-            1
-        };
+        let PreparedCall { method, payload, reflection_calls } =
+            PreparedCall::read(options, input)?;
+        let most = if method.client_streaming { usize::MAX } else { 1 };
         let messages = payload.messages().iter().take(most).cloned().collect();
         Ok(Self {
             target: options.targets.first().clone(),

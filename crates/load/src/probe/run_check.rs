@@ -114,9 +114,7 @@ fn small_windows(context: &mut CheckContext<'_>) -> CheckResult {
     context.on_connection(&one_byte, |connection| {
         // A server that never acknowledges may keep the window all the same.
         connection.wait_at_most(timeout / 4, |connection| connection.acknowledged)?;
-        connection.refill = WindowRefill::ByteByByte {
-            frames: SINGLE_BYTE_FRAMES,
-        };
+        connection.refill = WindowRefill::ByteByByte { frames: SINGLE_BYTE_FRAMES };
         let stream_id = connection.call(&request)?;
         let reply = connection.reply(stream_id);
         if connection.violation_bytes > 0 {
@@ -134,9 +132,7 @@ fn small_windows(context: &mut CheckContext<'_>) -> CheckResult {
 
 fn stalled(connection: &RawConnection, stream_id: u32) -> CheckOutcome {
     let bytes = connection.body_bytes(stream_id);
-    CheckOutcome::Unsupported(format!(
-        "sent nothing more after {bytes} bytes of the reply"
-    ))
+    CheckOutcome::Unsupported(format!("sent nothing more after {bytes} bytes of the reply"))
 }
 
 fn unknown_method(context: &mut CheckContext<'_>) -> CheckResult {

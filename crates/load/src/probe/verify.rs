@@ -49,14 +49,8 @@ pub(super) fn call(request: &ProbeRequest) -> VerifiedCall {
         request.tls.as_ref(),
     );
     match channel {
-        Ok(channel) => VerifiedCall {
-            result: verify(&channel, request),
-            calls_made: 1,
-        },
-        Err(error) => VerifiedCall {
-            result: Err(VerifyError::Connect(error)),
-            calls_made: 0,
-        },
+        Ok(channel) => VerifiedCall { result: verify(&channel, request), calls_made: 1 },
+        Err(error) => VerifiedCall { result: Err(VerifyError::Connect(error)), calls_made: 0 },
     }
 }
 

@@ -26,10 +26,7 @@ pub(crate) struct CallSink {
 
 impl CallSink {
     pub fn new(count_errors: bool) -> Self {
-        Self {
-            count_errors,
-            ..Self::default()
-        }
+        Self { count_errors, ..Self::default() }
     }
 
     /// A phase begins; what was recorded in the last one is returned. `by_number`: only calls that

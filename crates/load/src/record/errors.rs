@@ -49,11 +49,7 @@ impl ErrorCounts {
 pub(crate) fn count_text(texts: &mut BTreeMap<String, u64>, text: String, count: u64) {
     let is_new = !texts.contains_key(&text);
     let is_full = texts.len() >= ERROR_TEXTS_MAX;
-    let text = if is_new && is_full {
-        OTHER_TEXTS.to_owned()
-    } else {
-        text
-    };
+    let text = if is_new && is_full { OTHER_TEXTS.to_owned() } else { text };
     *texts.entry(text).or_default() += count;
 }
 

@@ -50,9 +50,7 @@ impl Latencies {
 
     /// Adds those of another worker.
     pub fn merge(&mut self, other: &Self) {
-        self.histogram
-            .add(&other.histogram)
-            .expect("all workers' histograms have the same bounds");
+        self.histogram.add(&other.histogram).expect("all workers' histograms have the same bounds");
         self.sum_ns += other.sum_ns;
         self.min_ns = self.min_ns.min(other.min_ns);
         self.max_ns = self.max_ns.max(other.max_ns);

@@ -24,10 +24,7 @@ impl PeerTable {
     pub(crate) fn connect(&mut self, connection: usize, endpoint: Endpoint) {
         let known = |peer: &PeerRecord| peer.endpoint == endpoint;
         let index = self.peers.iter().position(known).unwrap_or_else(|| {
-            self.peers.push(PeerRecord {
-                endpoint,
-                connections_opened: 0,
-            });
+            self.peers.push(PeerRecord { endpoint, connections_opened: 0 });
             self.peers.len() - 1
         });
         if self.of_connection.len() <= connection {
@@ -64,11 +61,7 @@ impl PeerTable {
 
     /// What has happened to a connection, with its address where there are several.
     pub(crate) fn explain(&self, connection: usize, several: bool, text: &str) -> String {
-        if several {
-            format!("{}: {text}", self.address(connection))
-        } else {
-            text.to_owned()
-        }
+        if several { format!("{}: {text}", self.address(connection)) } else { text.to_owned() }
     }
 
     fn endpoint(&self, connection: usize) -> &Endpoint {
@@ -105,9 +98,8 @@ mod tests {
         assert_eq!(open(0, endpoint(3, 0)), (2, 0));
         assert_eq!(open(0, endpoint(1, 0)), (0, 0));
         assert_eq!((peers.index(0), peers.index(1)), (0, 1));
-        let opened: Vec<_> = (peers.into_peers().iter())
-            .map(|peer| peer.connections_opened)
-            .collect();
+        let opened: Vec<_> =
+            (peers.into_peers().iter()).map(|peer| peer.connections_opened).collect();
         assert_eq!(opened, [2, 1, 1]);
     }
 

@@ -49,10 +49,7 @@ impl Recorder {
         if self.by_target.len() <= target {
             self.by_target.resize(target + 1, TargetCounts::default());
         }
-        let now = TargetCounts {
-            ok: self.ok,
-            failed: self.errors.total(),
-        };
+        let now = TargetCounts { ok: self.ok, failed: self.errors.total() };
         self.by_target[target].ok += now.ok - self.before_target.ok;
         self.by_target[target].failed += now.failed - self.before_target.failed;
         self.before_target = now;

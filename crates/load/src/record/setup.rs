@@ -46,20 +46,13 @@ mod tests {
 
     #[test]
     fn parts_add_up_over_workers_and_tls_is_there_only_where_it_was() {
-        let times = |connect_ns, tls_ns| SetupTimes {
-            connect_ns,
-            tls_ns,
-            first_byte_ns: 7,
-        };
+        let times = |connect_ns, tls_ns| SetupTimes { connect_ns, tls_ns, first_byte_ns: 7 };
         let mut setup = SetupLatencies::default();
         setup.record(times(10, 0));
         let mut other = SetupLatencies::default();
         other.record(times(30, 500));
         setup.merge(&other);
-        assert_eq!(
-            (setup.connect.sum_ns, setup.connect.histogram.len()),
-            (40, 2)
-        );
+        assert_eq!((setup.connect.sum_ns, setup.connect.histogram.len()), (40, 2));
         assert_eq!((setup.tls.sum_ns, setup.tls.histogram.len()), (500, 1));
         assert_eq!((setup.first_byte.min_ns, setup.first_byte.max_ns), (7, 7));
     }

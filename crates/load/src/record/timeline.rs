@@ -37,11 +37,7 @@ impl Timeline {
         self.window_start = usize::try_from(warmup_ns / INTERVAL_NS).unwrap_or(usize::MAX);
         let partial_ns = warmup_ns % INTERVAL_NS;
         self.is_partial = partial_ns > 0;
-        let first_ns = if self.is_partial {
-            partial_ns
-        } else {
-            INTERVAL_NS
-        };
+        let first_ns = if self.is_partial { partial_ns } else { INTERVAL_NS };
         self.open_end_ns = start_ns + first_ns;
     }
 
@@ -88,11 +84,7 @@ impl Timeline {
         } else {
             self.open_end_ns += self.width_ns / 2;
         }
-        self.counts = self
-            .counts
-            .chunks(2)
-            .map(|pair| pair.iter().sum())
-            .collect();
+        self.counts = self.counts.chunks(2).map(|pair| pair.iter().sum()).collect();
     }
 
     /// Adds what another worker counted in the same run. Both have carried all they counted.
@@ -164,13 +156,7 @@ mod tests {
         assert_eq!((intervals.interval_ms, intervals.window_start), (100, 2));
         // From 50 ms on: six whole intervals. A batch belongs to the interval in which it began.
         assert_eq!(intervals.counts.len(), 6);
-        assert!(
-            intervals
-                .counts
-                .iter()
-                .all(|count| (98..=105).contains(count)),
-            "{intervals:?}"
-        );
+        assert!(intervals.counts.iter().all(|count| (98..=105).contains(count)), "{intervals:?}");
     }
 
     #[test]
@@ -259,11 +245,7 @@ mod tests {
         sum.merge(steady(300, 590_000));
         let intervals = sum.intervals().unwrap();
         assert_eq!(intervals.interval_ms, 400);
-        assert!(
-            (786..=814).contains(&intervals.counts[10]),
-            "{}",
-            intervals.counts[10]
-        );
+        assert!((786..=814).contains(&intervals.counts[10]), "{}", intervals.counts[10]);
         assert!((393..=407).contains(&intervals.counts[2_000]));
         let mut none = Timeline::default();
         none.merge(sum.clone());

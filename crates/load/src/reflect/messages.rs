@@ -19,18 +19,9 @@ impl ReflectionRequest {
     pub fn new(name: &str, query: ReflectionQuery) -> Self {
         let name = Some(name.to_owned());
         match query {
-            ReflectionQuery::Symbol => Self {
-                file_containing_symbol: name,
-                ..Self::default()
-            },
-            ReflectionQuery::File => Self {
-                file_by_filename: name,
-                ..Self::default()
-            },
-            ReflectionQuery::Services => Self {
-                list_services: name,
-                ..Self::default()
-            },
+            ReflectionQuery::Symbol => Self { file_containing_symbol: name, ..Self::default() },
+            ReflectionQuery::File => Self { file_by_filename: name, ..Self::default() },
+            ReflectionQuery::Services => Self { list_services: name, ..Self::default() },
         }
     }
 }
@@ -75,23 +66,18 @@ struct ErrorResponse {
 impl ReflectionResponse {
     /// The files, or the names of services, that the response carries.
     pub fn items(self) -> Result<Vec<Vec<u8>>, FetchError> {
-        match (
-            self.file_descriptor_response,
-            self.list_services_response,
-            self.error_response,
-        ) {
+        match (self.file_descriptor_response, self.list_services_response, self.error_response) {
             (Some(files), _, _) => Ok(files.file_descriptor_proto),
             (_, Some(services), _) => {
                 let names = services.service.into_iter();
                 Ok(names.map(|service| service.name.into_bytes()).collect())
             }
-            (_, _, Some(error)) => Err(FetchError::Refused {
-                code: error.error_code,
-                message: error.error_message,
-            }),
-            (None, None, None) => Err(FetchError::Malformed(
-                "it has neither files nor names".into(),
-            )),
+            (_, _, Some(error)) => {
+                Err(FetchError::Refused { code: error.error_code, message: error.error_message })
+            }
+            (None, None, None) => {
+                Err(FetchError::Malformed("it has neither files nor names".into()))
+            }
         }
     }
 }

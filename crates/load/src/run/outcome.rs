@@ -149,7 +149,5 @@ fn window_ns(measured: &[WorkerMeasurements]) -> u64 {
     let counted = || measured.iter().filter(|worker| worker.window_end_ns > 0);
     let start_ns = counted().map(|worker| worker.window_start_ns).min();
     let end_ns = counted().map(|worker| worker.window_end_ns).max();
-    end_ns
-        .zip(start_ns)
-        .map_or(0, |(end_ns, start_ns)| end_ns.saturating_sub(start_ns))
+    end_ns.zip(start_ns).map_or(0, |(end_ns, start_ns)| end_ns.saturating_sub(start_ns))
 }

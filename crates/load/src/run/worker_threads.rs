@@ -39,27 +39,22 @@ fn spawn(
     waker: Waker,
 ) -> io::Result<WorkerThread> {
     let (plan, for_shard) = (Arc::clone(plan), Arc::clone(barrier));
-    let mut end = WorkerEnd {
-        barrier: Arc::clone(barrier),
-        run: thread::current(),
-        is_orderly: false,
-    };
-    thread::Builder::new()
-        .name(format!("load-{number}"))
-        .spawn(move || {
-            let measured = match plan.connecting {
-                Connecting::PerCall => {
-                    let shard = OneShotShard::new(Arc::clone(&plan), for_shard, number);
-                    drive(shard, OneShotShard::name_of, &plan, waker)?.into_measured()
-                }
-                Connecting::BeforeRun | Connecting::InRun => {
-                    let shard = LoadShard::new(Arc::clone(&plan), for_shard, number);
-                    drive(shard, LoadShard::name_of, &plan, waker)?.into_measured()
-                }
-            };
-            end.set_orderly();
-            Ok(measured)
-        })
+    let mut end =
+        WorkerEnd { barrier: Arc::clone(barrier), run: thread::current(), is_orderly: false };
+    thread::Builder::new().name(format!("load-{number}")).spawn(move || {
+        let measured = match plan.connecting {
+            Connecting::PerCall => {
+                let shard = OneShotShard::new(Arc::clone(&plan), for_shard, number);
+                drive(shard, OneShotShard::name_of, &plan, waker)?.into_measured()
+            }
+            Connecting::BeforeRun | Connecting::InRun => {
+                let shard = LoadShard::new(Arc::clone(&plan), for_shard, number);
+                drive(shard, LoadShard::name_of, &plan, waker)?.into_measured()
+            }
+        };
+        end.set_orderly();
+        Ok(measured)
+    })
 }
 
 /// Runs the shard of a worker, with TLS where the plan says so. `name_of` says which of the

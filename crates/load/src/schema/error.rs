@@ -101,9 +101,7 @@ impl SchemaError {
         let reason = one_line(&format!("{error:?}"));
         match error.file() {
             Some(name) if reason.contains(name) => SchemaError::NotCompiled { reason },
-            _ => SchemaError::NotCompiled {
-                reason: format!("{}: {reason}", file.display()),
-            },
+            _ => SchemaError::NotCompiled { reason: format!("{}: {reason}", file.display()) },
         }
     }
 }
@@ -112,12 +110,8 @@ impl MethodError {
     pub(super) fn service_unknown(service: &str, place: &str, known: Vec<String>) -> MethodError {
         let last_part = |name: &str| name.rsplit('.').next().unwrap_or(name).to_owned();
         // A forgotten or wrong package is more likely than a slip in every letter of it.
-        let same_service = known
-            .iter()
-            .find(|name| last_part(name) == last_part(service));
-        let meant = same_service
-            .map(String::as_str)
-            .or_else(|| nearest(service, &known));
+        let same_service = known.iter().find(|name| last_part(name) == last_part(service));
+        let meant = same_service.map(String::as_str).or_else(|| nearest(service, &known));
         MethodError::ServiceUnknown {
             service: service.to_owned(),
             place: place.to_owned(),
@@ -128,9 +122,7 @@ impl MethodError {
 
 /// Files next to the one that could not be read.
 fn neighbours(file: &Path) -> Suggestion {
-    let folder = file
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
     let Ok(entries) = std::fs::read_dir(folder.unwrap_or(Path::new("."))) else {
         return Suggestion::default();
     };

@@ -86,15 +86,10 @@ fn explain<E>(
     mut fetch: impl FnMut(&str, ReflectionQuery) -> Result<Vec<Vec<u8>>, E>,
 ) -> ReflectionError<E> {
     let listed = fetch("", ReflectionQuery::Services).unwrap_or_default();
-    let known: Vec<String> = listed
-        .iter()
-        .map(|name| String::from_utf8_lossy(name).into_owned())
-        .collect();
+    let known: Vec<String> =
+        listed.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect();
     if known.is_empty() || known.iter().any(|name| name == service) {
-        return ReflectionError::Fetch {
-            name: service.to_owned(),
-            reason,
-        };
+        return ReflectionError::Fetch { name: service.to_owned(), reason };
     }
     ReflectionError::Call(MethodError::service_unknown(service, PLACE, known))
 }
@@ -121,10 +116,7 @@ impl Closure {
             Err(reason) => match GoogleFileResolver::new().open_file(name) {
                 Ok(file) => self.insert(file.file_descriptor_proto().clone()),
                 Err(_) => {
-                    return Err(ReflectionError::Fetch {
-                        name: name.to_owned(),
-                        reason,
-                    });
+                    return Err(ReflectionError::Fetch { name: name.to_owned(), reason });
                 }
             },
         }
@@ -141,10 +133,7 @@ impl Closure {
             self.insert(file);
         }
         if self.files.len() > FILES_LIMIT {
-            return Err(wrong_answer(
-                asked,
-                "the server names more than 10,000 files",
-            ));
+            return Err(wrong_answer(asked, "the server names more than 10,000 files"));
         }
         Ok(())
     }
@@ -158,16 +147,10 @@ impl Closure {
         let mut pool = DescriptorPool::new();
         pool.add_file_descriptor_protos(self.files.into_values())
             .map_err(|error| wrong_answer(service, &one_line(&format!("{error:?}"))))?;
-        Ok(Schema {
-            pool,
-            place: PLACE.to_owned(),
-        })
+        Ok(Schema { pool, place: PLACE.to_owned() })
     }
 }
 
 fn wrong_answer<E>(name: &str, reason: &str) -> ReflectionError<E> {
-    ReflectionError::Answer {
-        name: name.to_owned(),
-        reason: reason.to_owned(),
-    }
+    ReflectionError::Answer { name: name.to_owned(), reason: reason.to_owned() }
 }

@@ -83,12 +83,8 @@ pub(crate) enum ConnectionEnd {
 impl ConnectSchedule {
     /// So many connections, all of them to be made, at most `connecting_max` at a time.
     pub fn new(count: usize, connecting_max: usize) -> Self {
-        let slot = ConnectionSlot {
-            state: SlotState::Idle,
-            backoff: 0,
-            is_settled: false,
-            attempt: 0,
-        };
+        let slot =
+            ConnectionSlot { state: SlotState::Idle, backoff: 0, is_settled: false, attempt: 0 };
         Self {
             slots: vec![slot; count],
             unsettled: count,
@@ -129,12 +125,7 @@ impl ConnectSchedule {
     /// Later calls have later times.
     pub fn opened(&mut self, number: u32, id: ConnectionId, by_ns: u64) {
         let attempt = self.slots[number as usize].attempt;
-        self.awaiting_settings.push_back(SettingsDeadline {
-            by_ns,
-            number,
-            attempt,
-            id,
-        });
+        self.awaiting_settings.push_back(SettingsDeadline { by_ns, number, attempt, id });
     }
 
     /// The server's SETTINGS have come.
@@ -154,10 +145,8 @@ impl ConnectSchedule {
         } else {
             let backoff = usize::from(slot.backoff);
             slot.backoff = (backoff + 1).min(BACKOFF_STEPS - 1) as u8;
-            self.backing_off[backoff].push_back(Retry {
-                at_ns: now_ns + backoff_ns(backoff),
-                number,
-            });
+            self.backing_off[backoff]
+                .push_back(Retry { at_ns: now_ns + backoff_ns(backoff), number });
         }
     }
 
@@ -176,10 +165,7 @@ impl ConnectSchedule {
         if has_room && !self.ready.is_empty() {
             return 0;
         }
-        let deadline_ns = self
-            .awaiting_settings
-            .front()
-            .map(|deadline| deadline.by_ns);
+        let deadline_ns = self.awaiting_settings.front().map(|deadline| deadline.by_ns);
         let retries = self.backing_off.iter().filter_map(VecDeque::front);
         let retry_ns = retries.filter(|_| has_room).map(|retry| retry.at_ns);
         retry_ns.chain(deadline_ns).min().unwrap_or(u64::MAX)
@@ -216,10 +202,7 @@ mod tests {
     use super::*;
 
     fn id(index: u32) -> ConnectionId {
-        ConnectionId {
-            index,
-            generation: 0,
-        }
+        ConnectionId { index, generation: 0 }
     }
 
     #[test]
@@ -264,11 +247,7 @@ mod tests {
         schedule.closed(2, 0, ConnectionEnd::Unanswered);
         assert_eq!(made(&mut schedule), [3, 4]);
         schedule.closed(1, 0, ConnectionEnd::Finished);
-        assert_eq!(
-            made(&mut schedule),
-            [] as [u32; 0],
-            "it had its place given back already"
-        );
+        assert_eq!(made(&mut schedule), [] as [u32; 0], "it had its place given back already");
         assert!(!schedule.are_settled());
     }
 
@@ -294,14 +273,7 @@ mod tests {
         schedule.closed(2, 0, ConnectionEnd::Finished);
         schedule.next(0);
         assert_eq!(schedule.due_at_ns(), 11);
-        assert_eq!(
-            (schedule.next_overdue(10), schedule.next_overdue(11)),
-            (None, Some(id(1)))
-        );
-        assert_eq!(
-            schedule.next_overdue(1_000),
-            None,
-            "the third has been made again"
-        );
+        assert_eq!((schedule.next_overdue(10), schedule.next_overdue(11)), (None, Some(id(1))));
+        assert_eq!(schedule.next_overdue(1_000), None, "the third has been made again");
     }
 }

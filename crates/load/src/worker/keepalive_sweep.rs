@@ -14,10 +14,7 @@ pub(super) struct KeepaliveSweep {
 
 impl KeepaliveSweep {
     pub fn new(keepalive: Option<Keepalive>) -> Self {
-        Self {
-            next: keepalive,
-            at_ns: u64::MAX,
-        }
+        Self { next: keepalive, at_ns: u64::MAX }
     }
 
     /// There is a connection to check.
@@ -35,10 +32,7 @@ impl KeepaliveSweep {
         let too_many_pings = goaway.is_some_and(|goaway| goaway.too_many_pings);
         if let Some(used) = connection.keepalive.filter(|_| too_many_pings) {
             let slower = used.at_half_rate();
-            self.next = self
-                .next
-                .filter(|next| next.time_ns > slower.time_ns)
-                .or(Some(slower));
+            self.next = self.next.filter(|next| next.time_ns > slower.time_ns).or(Some(slower));
         }
     }
 }

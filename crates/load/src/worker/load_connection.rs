@@ -243,10 +243,7 @@ impl LoadConnection {
             if call.stream_id == 0 || call.start_ns == 0 || call.start_ns > limit_ns {
                 continue;
             }
-            let stream = StreamKey {
-                index: index as u32,
-                id: call.stream_id,
-            };
+            let stream = StreamKey { index: index as u32, id: call.stream_id };
             self.resets.add(stream, &self.http2.sender);
             sink.failed(call, &status, now_ns);
             *call = LoadCall::default();

@@ -140,10 +140,7 @@ fn exchange(
 }
 
 fn close(bytes: &[u8]) -> Received {
-    Received {
-        consumed: bytes.len(),
-        after: AfterRead::Close,
-    }
+    Received { consumed: bytes.len(), after: AfterRead::Close }
 }
 
 impl WorkerLifecycle for LoadShard {
@@ -208,9 +205,8 @@ impl Shard for LoadShard {
             return close(bytes);
         }
         let state = &mut self.state;
-        let consumed = connection.with_output(id, io, |connection| {
-            exchange(connection, bytes, now_ns, state)
-        });
+        let consumed =
+            connection.with_output(id, io, |connection| exchange(connection, bytes, now_ns, state));
         connection.stamp_starts(io);
         let is_done = connection.is_done();
         if awaits_settings {
@@ -222,11 +218,7 @@ impl Shard for LoadShard {
         match consumed {
             Ok(consumed) => Received {
                 consumed,
-                after: if is_done {
-                    AfterRead::Close
-                } else {
-                    AfterRead::Continue
-                },
+                after: if is_done { AfterRead::Close } else { AfterRead::Continue },
             },
             Err(error) => {
                 self.lost(id, &error.to_string(), io);

@@ -186,11 +186,7 @@ impl OneShotShard {
 
 /// Which of the worker's connections has that number: the preflight goes where the first one does.
 fn connection_of(number: u32) -> usize {
-    if number == PREFLIGHT {
-        0
-    } else {
-        number as usize
-    }
+    if number == PREFLIGHT { 0 } else { number as usize }
 }
 
 impl WorkerLifecycle for OneShotShard {
@@ -244,8 +240,7 @@ impl WorkerLifecycle for OneShotShard {
     fn close_all(&mut self, io: &mut IoContext) {
         let calls = self.calls.iter_mut();
         let open = calls.filter_map(|call| call.connection.take());
-        open.chain(self.preflight.take())
-            .for_each(|id| io.close(id));
+        open.chain(self.preflight.take()).for_each(|id| io.close(id));
     }
 }
 
@@ -266,10 +261,7 @@ impl Shard for OneShotShard {
             self.advance(io);
         }
         let Some(number) = self.number_of(id) else {
-            return Received {
-                consumed: bytes.len(),
-                after: AfterRead::Close,
-            };
+            return Received { consumed: bytes.len(), after: AfterRead::Close };
         };
         self.calls[number as usize].receive(id, bytes, io)
     }

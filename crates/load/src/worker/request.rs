@@ -33,10 +33,6 @@ pub(super) fn write(
         return sender.request(head, &[], message);
     };
     let value = varying_value(number);
-    let extra = ExtraField {
-        name,
-        value: &value,
-        indexing: Indexing::Never,
-    };
+    let extra = ExtraField { name, value: &value, indexing: Indexing::Never };
     sender.request(head, &[extra], message)
 }

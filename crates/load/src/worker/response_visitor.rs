@@ -40,14 +40,7 @@ impl<'a> ResponseVisitor<'a> {
         calls: &'a mut [LoadCall],
         resets: &'a mut ResetQueue,
     ) -> Self {
-        Self {
-            now_ns,
-            sink,
-            calls,
-            resets,
-            unprocessed: Vec::new(),
-            seen: Seen::default(),
-        }
+        Self { now_ns, sink, calls, resets, unprocessed: Vec::new(), seen: Seen::default() }
     }
 
     #[inline]
@@ -57,9 +50,7 @@ impl<'a> ResponseVisitor<'a> {
 
     #[inline]
     fn call(&mut self, stream: StreamKey) -> Option<&mut LoadCall> {
-        self.calls
-            .get_mut(stream.index as usize)
-            .filter(|call| call.stream_id == stream.id)
+        self.calls.get_mut(stream.index as usize).filter(|call| call.stream_id == stream.id)
     }
 
     #[inline]

@@ -32,10 +32,7 @@ pub(crate) struct ConnectToken {
 
 impl ConnectToken {
     pub fn of(number: u64) -> Self {
-        Self {
-            number: number as u32,
-            source: (number >> u32::BITS) as u8,
-        }
+        Self { number: number as u32, source: (number >> u32::BITS) as u8 }
     }
 
     pub fn to_number(self) -> u64 {
@@ -122,17 +119,11 @@ mod tests {
         let mut sources = SourceAddresses::default();
         let server = target("127.0.0.1:1");
         let (first, token) = sources.target(&server, 7);
-        assert_eq!(
-            (first.source, ConnectToken::of(token.to_number())),
-            (None, token)
-        );
+        assert_eq!((first.source, ConnectToken::of(token.to_number())), (None, token));
         assert!(sources.has_another(&server, token, &no_port()));
         let (second, next) = sources.target(&server, 8);
         assert_eq!(second.source, Some(IpAddr::from([127, 0, 0, 2])));
-        assert!(
-            sources.has_another(&server, token, &no_port()),
-            "asked before the change"
-        );
+        assert!(sources.has_another(&server, token, &no_port()), "asked before the change");
         assert_eq!(sources.target(&server, 8), (second, next));
         assert_eq!(sources.used(), 1);
     }
@@ -155,11 +146,9 @@ mod tests {
     fn elsewhere_and_for_other_errors_there_is_no_other_address() {
         let mut sources = SourceAddresses::default();
         let refused = io::Error::from(io::ErrorKind::ConnectionRefused);
-        for (address, error) in [
-            ("192.0.2.1:1", no_port()),
-            ("[::1]:1", no_port()),
-            ("127.0.0.1:1", refused),
-        ] {
+        for (address, error) in
+            [("192.0.2.1:1", no_port()), ("[::1]:1", no_port()), ("127.0.0.1:1", refused)]
+        {
             let server = target(address);
             let token = sources.target(&server, 0).1;
             assert!(!sources.has_another(&server, token, &error), "{address}");

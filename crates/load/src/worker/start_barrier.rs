@@ -43,14 +43,12 @@ impl StartBarrier {
 
     /// A worker has so many connections, and is ready. The last one to arrive starts the run.
     pub fn arrive(&self, connections: u32, now_ns: u64) {
-        self.connections_ready
-            .fetch_add(connections, Ordering::AcqRel);
+        self.connections_ready.fetch_add(connections, Ordering::AcqRel);
         if self.workers_missing.fetch_sub(1, Ordering::AcqRel) > 1 {
             return;
         }
         let ready = self.connections_ready.load(Ordering::Acquire);
-        self.start_ns
-            .store(if ready > 0 { now_ns } else { NEVER }, Ordering::Release);
+        self.start_ns.store(if ready > 0 { now_ns } else { NEVER }, Ordering::Release);
         self.wakers.iter().for_each(Waker::wake);
     }
 

@@ -15,12 +15,7 @@ pub enum Behaviour {
     },
     /// Sends GOAWAY in the call of that number on each connection, and processes no later one; with
     /// 0 it does so in the first and does not process that either.
-    GoesAway {
-        at_call: u64,
-        code: u32,
-        debug: &'static str,
-        then: AfterGoAway,
-    },
+    GoesAway { at_call: u64, code: u32, debug: &'static str, then: AfterGoAway },
     /// Sends PING before, in and behind each answer.
     Pings,
     /// Allows so few streams at a time. It checks whether there are more before it answers one.
@@ -79,10 +74,9 @@ impl Behaviour {
             broken_off: None,
         };
         match self {
-            Self::Resets { every, after, code } if number.is_multiple_of(every) => Answer {
-                broken_off: Some((after, code)),
-                ..usual
-            },
+            Self::Resets { every, after, code } if number.is_multiple_of(every) => {
+                Answer { broken_off: Some((after, code)), ..usual }
+            }
             Self::Dribbles { padding_bytes } => Answer {
                 message_bytes: LARGE_MESSAGE_BYTES,
                 piece_bytes: PIECE_BYTES,

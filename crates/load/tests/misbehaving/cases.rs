@@ -40,10 +40,7 @@ impl Expected {
     fn tally(self, calls: u64) -> Tally {
         let failed = calls - self.ok;
         let errors = (failed > 0).then(|| (self.error.to_owned(), failed));
-        Tally {
-            ok: self.ok,
-            errors: errors.into_iter().collect(),
-        }
+        Tally { ok: self.ok, errors: errors.into_iter().collect() }
     }
 }
 
@@ -192,9 +189,7 @@ const MAX_STREAMS: Case = Case {
 
 const DATA_FRAME_PADDING: Case = Case {
     name: "data_frame_padding",
-    behaviour: Behaviour::Dribbles {
-        padding_bytes: Some(255),
-    },
+    behaviour: Behaviour::Dribbles { padding_bytes: Some(255) },
     calls: 2,
     at_once: 1,
     load: all_ok(&[2], 2),
@@ -203,9 +198,7 @@ const DATA_FRAME_PADDING: Case = Case {
 
 const NO_DATA_FRAME_PADDING: Case = Case {
     name: "no_df_padding_sanity_test",
-    behaviour: Behaviour::Dribbles {
-        padding_bytes: None,
-    },
+    behaviour: Behaviour::Dribbles { padding_bytes: None },
     ..DATA_FRAME_PADDING
 };
 
@@ -258,11 +251,7 @@ impl Case {
                 let frames = (LARGE_MESSAGE_BYTES + 5).div_ceil(PIECE_BYTES);
                 let padding = padding_bytes.map_or(0, |bytes| 1 + usize::from(bytes));
                 let body_bytes = LARGE_MESSAGE_BYTES + 5 + frames * padding;
-                same(
-                    "bytes sent",
-                    first.sent_bytes,
-                    self.calls * body_bytes as u64,
-                )
+                same("bytes sent", first.sent_bytes, self.calls * body_bytes as u64)
             }
             _ => Ok(()),
         }

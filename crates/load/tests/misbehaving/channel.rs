@@ -11,10 +11,8 @@ use std::time::Duration;
 
 /// Windows are small: what is not given back is missed soon.
 pub fn channel_to(address: SocketAddr) -> Channel {
-    let options = ChannelOptions {
-        http2: ConnectionConfig::internet(),
-        ..ChannelOptions::default()
-    };
+    let options =
+        ChannelOptions { http2: ConnectionConfig::internet(), ..ChannelOptions::default() };
     Channel::connect(&address.to_string(), options).unwrap()
 }
 
@@ -30,12 +28,7 @@ impl Calls {
     /// Makes the first calls, as many as the case has at once. They wait for their connection.
     fn begin(address: SocketAddr, case: &Case) -> Self {
         let (tell, hear) = mpsc::channel();
-        let mut calls = Self {
-            channel: channel_to(address),
-            tell,
-            hear,
-            left: case.calls,
-        };
+        let mut calls = Self { channel: channel_to(address), tell, hear, left: case.calls };
         (0..case.at_once).for_each(|_| calls.make());
         calls
     }
@@ -48,8 +41,7 @@ impl Calls {
         let mut call = UnaryCall::new("/test.Any/Call", b"ping".to_vec());
         call.timeout = Some(Duration::from_secs(20));
         let tell = self.tell.clone();
-        self.channel
-            .call(call, move |answer| tell.send(answer).unwrap());
+        self.channel.call(call, move |answer| tell.send(answer).unwrap());
     }
 
     /// Waits for all answers; for each, another call is made.
@@ -94,12 +86,7 @@ fn with_no_server_no_case_passes() {
         let tally = Calls::begin(address, case).tally(address, case);
         let passes = case.judge(case.channel, &tally, &[]).is_ok();
         assert!(!passes, "{}", case.name);
-        assert!(
-            tally
-                .errors
-                .keys()
-                .all(|text| text.starts_with("UNAVAILABLE"))
-        );
+        assert!(tally.errors.keys().all(|text| text.starts_with("UNAVAILABLE")));
     }
 }
 

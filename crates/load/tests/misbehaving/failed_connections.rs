@@ -53,12 +53,8 @@ fn a_connection_for_which_no_call_is_left_costs_none() {
         answer(&mut slow, awaited);
         (slow, next)
     });
-    let outcome = measure(LoadPlan {
-        connections: 2,
-        driver: Driver::Epoll,
-        ..plan(address, 2, 2)
-    })
-    .unwrap();
+    let outcome =
+        measure(LoadPlan { connections: 2, driver: Driver::Epoll, ..plan(address, 2, 2) }).unwrap();
     // The client need not have tried once more.
     drop(TcpStream::connect(address));
     drop(serving.join().unwrap());

@@ -49,12 +49,7 @@ impl Frame {
         let [a, b, c, kind, flags, id @ ..] = header;
         let mut payload = vec![0; u32::from_be_bytes([0, a, b, c]) as usize];
         socket.read_exact(&mut payload).ok()?;
-        Some(Self {
-            kind,
-            flags,
-            stream_id: u32::from_be_bytes(id),
-            payload,
-        })
+        Some(Self { kind, flags, stream_id: u32::from_be_bytes(id), payload })
     }
 
     pub fn has(&self, flag: u8) -> bool {

@@ -29,22 +29,13 @@ pub fn measure(plan: LoadPlan) -> Result<LoadOutcome, LoadError> {
 
 fn tally(outcome: Result<LoadOutcome, LoadError>) -> Tally {
     match outcome {
-        Ok(outcome) => Tally {
-            ok: outcome.ok,
-            errors: outcome.errors.by_text,
-        },
-        Err(error) => Tally {
-            ok: 0,
-            errors: BTreeMap::from([(error.to_string(), 1)]),
-        },
+        Ok(outcome) => Tally { ok: outcome.ok, errors: outcome.errors.by_text },
+        Err(error) => Tally { ok: 0, errors: BTreeMap::from([(error.to_string(), 1)]) },
     }
 }
 
 fn tally_at(address: SocketAddr, case: &Case, driver: Driver) -> Tally {
-    tally(measure(LoadPlan {
-        driver,
-        ..plan(address, case.calls, case.at_once)
-    }))
+    tally(measure(LoadPlan { driver, ..plan(address, case.calls, case.at_once) }))
 }
 
 fn meet(case: &Case, behaviour: Behaviour, driver: Driver) -> Result<(), String> {
@@ -105,10 +96,7 @@ fn a_reset_is_reported_with_its_code() {
             REFUSED_STREAM,
             "Unavailable desc = stream terminated by RST_STREAM with error code: REFUSED_STREAM",
         ),
-        (
-            CANCEL,
-            "Canceled desc = stream terminated by RST_STREAM with error code: CANCEL",
-        ),
+        (CANCEL, "Canceled desc = stream terminated by RST_STREAM with error code: CANCEL"),
         (
             ENHANCE_YOUR_CALM,
             "ResourceExhausted desc = stream terminated by RST_STREAM with error code: ENHANCE_YOUR_CALM",
@@ -118,11 +106,7 @@ fn a_reset_is_reported_with_its_code() {
             "Internal desc = stream terminated by RST_STREAM with error code: UNKNOWN(0x1234)",
         ),
     ] {
-        let behaviour = Behaviour::Resets {
-            every: 2,
-            after: Part::Nothing,
-            code,
-        };
+        let behaviour = Behaviour::Resets { every: 2, after: Part::Nothing, code };
         let calls = Some(4);
         let (outcome, _) = run_against(behaviour, |plan| LoadPlan { calls, ..plan });
         let text = format!("rpc error: code = {text}");
@@ -151,12 +135,8 @@ fn a_goaway_that_costs_no_call_is_reported_all_the_same() {
 #[test]
 fn a_server_that_goes_away_and_never_answers_costs_the_deadlines_of_its_calls() {
     for driver in [Driver::Blocking, Driver::Epoll, Driver::Uring] {
-        let behaviour = Behaviour::GoesAway {
-            at_call: 3,
-            code: NO_ERROR,
-            debug: "",
-            then: AfterGoAway::Hangs,
-        };
+        let behaviour =
+            Behaviour::GoesAway { at_call: 3, code: NO_ERROR, debug: "", then: AfterGoAway::Hangs };
         let (outcome, observed) = run_against(behaviour, |plan| LoadPlan {
             calls: Some(9),
             timeout_ns: Some(SECOND_NS / 20),
@@ -178,10 +158,7 @@ fn a_silent_server_is_asked_once_and_given_up_whatever_drives_the_run() {
         let (outcome, observed) = run_against(Behaviour::Silent, |plan| LoadPlan {
             calls: Some(2),
             timeout_ns: None,
-            keepalive: Some(Keepalive {
-                time_ns: SECOND_NS / 20,
-                timeout_ns: SECOND_NS / 20,
-            }),
+            keepalive: Some(Keepalive { time_ns: SECOND_NS / 20, timeout_ns: SECOND_NS / 20 }),
             driver,
             ..plan
         });
@@ -221,10 +198,7 @@ fn a_server_that_allows_few_streams_is_reported() {
     });
     assert_eq!((outcome.ok, outcome.streams_allowed), (20, Some(2)));
     assert_eq!(observed[0].open_max, 2);
-    let (outcome, _) = run_against(Behaviour::Good, |plan| LoadPlan {
-        concurrency: 10,
-        calls: Some(20),
-        ..plan
-    });
+    let (outcome, _) =
+        run_against(Behaviour::Good, |plan| LoadPlan { concurrency: 10, calls: Some(20), ..plan });
     assert_eq!((outcome.ok, outcome.streams_allowed), (20, None));
 }

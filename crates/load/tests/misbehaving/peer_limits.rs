@@ -74,9 +74,7 @@ fn no_more_streams_are_opened_before_the_servers_settings_than_any_server_takes(
         let frames = &observed[0].frames;
         let is_acknowledgement = |frame: &Frame| frame.kind == SETTINGS && frame.has(ACK);
         let settled = frames.iter().position(is_acknowledgement).unwrap();
-        let early = frames[..settled]
-            .iter()
-            .filter(|frame| frame.kind == HEADERS);
+        let early = frames[..settled].iter().filter(|frame| frame.kind == HEADERS);
         assert!(early.count() <= STREAMS_BEFORE_SETTINGS);
     }
 }
@@ -101,50 +99,31 @@ fn a_body_that_the_windows_cut_is_no_flood_of_tiny_frames() {
 fn tiny_frames_cost(observed: &Observed) -> usize {
     let frames = observed.of_kind(DATA).zip(&observed.data);
     let unfinished = frames.filter(|(frame, _)| !frame.has(END_STREAM));
-    unfinished
-        .map(|(_, (_, bytes))| 256_usize.saturating_sub(*bytes))
-        .sum()
+    unfinished.map(|(_, (_, bytes))| 256_usize.saturating_sub(*bytes)).sum()
 }
 
 #[test]
 fn a_flood_of_tiny_frames_would_be_seen() {
-    let frame = Frame {
-        kind: DATA,
-        flags: 0,
-        stream_id: 1,
-        payload: Vec::new(),
-    };
-    let flood = Observed {
-        frames: vec![frame; 1_000],
-        data: vec![(1, 5); 1_000],
-        ..Observed::default()
-    };
+    let frame = Frame { kind: DATA, flags: 0, stream_id: 1, payload: Vec::new() };
+    let flood =
+        Observed { frames: vec![frame; 1_000], data: vec![(1, 5); 1_000], ..Observed::default() };
     assert!(tiny_frames_cost(&flood) > TINY_FRAMES_BUDGET);
 }
 
 #[test]
 fn deadlines_that_pass_by_the_hundred_are_no_burst_of_resets() {
     let server = bind().serve(Behaviour::Silent);
-    let outcome = measure(LoadPlan {
-        timeout_ns: Some(DEADLINE_NS),
-        ..plan(server.address, 300, 100)
-    });
+    let outcome =
+        measure(LoadPlan { timeout_ns: Some(DEADLINE_NS), ..plan(server.address, 300, 100) });
     let outcome = outcome.unwrap();
     assert_eq!(outcome.errors.by_code[&Code::DeadlineExceeded], 300);
     assert_eq!((outcome.ok, outcome.errors.total()), (0, 300));
     let observed = server.finish();
     let calls: u64 = observed.iter().map(|observed| observed.calls).sum();
     assert_eq!(calls, 300, "every call was really made");
-    assert!(
-        observed.len() > 1,
-        "the connection with the calls given up is replaced"
-    );
+    assert!(observed.len() > 1, "the connection with the calls given up is replaced");
     for observed in observed {
         let resets = observed.of_kind(RST_STREAM).count() as u64;
-        assert!(
-            resets < observed.calls / 2,
-            "{resets} of {}",
-            observed.calls
-        );
+        assert!(resets < observed.calls / 2, "{resets} of {}", observed.calls);
     }
 }

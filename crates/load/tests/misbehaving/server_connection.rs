@@ -135,9 +135,7 @@ impl ServerConnection {
 
     fn note(&mut self, mut frame: Frame) {
         if frame.kind == DATA {
-            self.observed
-                .data
-                .push((frame.stream_id, frame.payload.len()));
+            self.observed.data.push((frame.stream_id, frame.payload.len()));
             frame.payload.clear();
         }
         self.observed.frames.push(frame);
@@ -159,8 +157,7 @@ impl ServerConnection {
             RST_STREAM => {
                 self.open.remove(&frame.stream_id);
                 self.waiting.retain(|id| *id != frame.stream_id);
-                self.replies
-                    .retain(|reply| reply.stream_id != frame.stream_id);
+                self.replies.retain(|reply| reply.stream_id != frame.stream_id);
             }
             _ => {}
         }
@@ -184,16 +181,15 @@ impl ServerConnection {
         let number = self.all_calls.fetch_add(1, Ordering::SeqCst) + 1;
         match self.behaviour {
             Behaviour::Silent => {}
-            Behaviour::GoesAway {
-                at_call,
-                code,
-                debug,
-                then,
-            } if self.observed.calls >= at_call => match self.observed.calls {
-                1 if at_call == 0 => self.go_away(0, code, debug, then),
-                calls if calls == at_call => self.go_away(stream_id, code, debug, then),
-                _ => {}
-            },
+            Behaviour::GoesAway { at_call, code, debug, then }
+                if self.observed.calls >= at_call =>
+            {
+                match self.observed.calls {
+                    1 if at_call == 0 => self.go_away(0, code, debug, then),
+                    calls if calls == at_call => self.go_away(stream_id, code, debug, then),
+                    _ => {}
+                }
+            }
             Behaviour::Allows { .. } => {
                 // When the answer comes, the client has sent all that it thinks it may.
                 self.waiting.push_back(stream_id);
@@ -248,12 +244,7 @@ impl ServerConnection {
             }
             Some((Part::WholeMessage, _)) | None => self.head(stream_id),
         }
-        self.replies.push(Reply {
-            stream_id,
-            how,
-            body,
-            sent_bytes: 0,
-        });
+        self.replies.push(Reply { stream_id, how, body, sent_bytes: 0 });
     }
 
     fn head(&mut self, stream_id: u32) {

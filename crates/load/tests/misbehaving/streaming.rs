@@ -28,11 +28,7 @@ fn call(channel: &Channel) -> Got {
     let read = responses.by_ref().map_while(Result::ok);
     let messages = read.map(|message| message.bytes.len()).collect();
     let status = responses.end().status.clone();
-    Got {
-        messages,
-        code: status.code,
-        text: status.message.clone(),
-    }
+    Got { messages, code: status.code, text: status.message.clone() }
 }
 
 /// Makes calls one after another.
@@ -45,11 +41,7 @@ fn calls(behaviour: Behaviour, count: usize) -> (Vec<Got>, Vec<Observed>) {
 }
 
 fn good(message_bytes: usize) -> Got {
-    Got {
-        messages: vec![message_bytes],
-        code: Code::Ok,
-        text: String::new(),
-    }
+    Got { messages: vec![message_bytes], code: Code::Ok, text: String::new() }
 }
 
 #[test]
@@ -74,11 +66,7 @@ fn a_reset_ends_the_call_after_the_messages_that_were_whole() {
         (Part::HalfOfTheMessage, vec![]),
         (Part::WholeMessage, vec![40]),
     ] {
-        let behaviour = Behaviour::Resets {
-            every: 2,
-            after,
-            code: NO_ERROR,
-        };
+        let behaviour = Behaviour::Resets { every: 2, after, code: NO_ERROR };
         let (got, observed) = calls(behaviour, 3);
         let broken = Got {
             messages,
@@ -101,10 +89,7 @@ fn a_call_after_a_goaway_comes_on_a_new_connection() {
     let (got, observed) = calls(behaviour, 3);
     assert_eq!(got, [good(40), good(40), good(40)]);
     let calls = observed.iter().map(|observed| observed.calls);
-    assert_eq!(
-        calls.filter(|calls| *calls > 0).collect::<Vec<_>>(),
-        [1, 1, 1]
-    );
+    assert_eq!(calls.filter(|calls| *calls > 0).collect::<Vec<_>>(), [1, 1, 1]);
 }
 
 #[test]
@@ -116,15 +101,9 @@ fn a_call_that_a_goaway_fails_has_its_text() {
         then: AfterGoAway::Closes,
     };
     let (got, _) = calls(behaviour, 1);
-    assert_eq!(
-        (&got[0].messages, got[0].code),
-        (&vec![], Code::Unavailable)
-    );
+    assert_eq!((&got[0].messages, got[0].code), (&vec![], Code::Unavailable));
     let text = &got[0].text;
-    assert!(
-        text.ends_with("ENHANCE_YOUR_CALM (too_many_pings)"),
-        "{text}"
-    );
+    assert!(text.ends_with("ENHANCE_YOUR_CALM (too_many_pings)"), "{text}");
 }
 
 #[test]
@@ -152,10 +131,7 @@ fn no_more_streams_are_open_than_the_server_allows() {
     }
     drop(channel);
     let observed = server.finish();
-    assert_eq!(
-        (observed.len(), observed[0].open_max, observed[0].calls),
-        (1, 3, 10)
-    );
+    assert_eq!((observed.len(), observed[0].open_max, observed[0].calls), (1, 3, 10));
 }
 
 #[test]

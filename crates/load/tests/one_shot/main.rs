@@ -61,11 +61,7 @@ fn every_call_makes_a_connection_of_its_own_and_is_counted_once() {
             threads,
             ..plan(server.local_address().tcp().unwrap(), 503, concurrency)
         });
-        assert_eq!(
-            (outcome.ok, outcome.errors.total()),
-            (503, 0),
-            "{driver:?} {concurrency}"
-        );
+        assert_eq!((outcome.ok, outcome.errors.total()), (503, 0), "{driver:?} {concurrency}");
         assert_eq!(calls.load(Ordering::Relaxed), 503);
         assert_eq!(outcome.connections_opened, 503);
         assert_eq!(outcome.latencies.histogram.len(), 503);
@@ -106,12 +102,7 @@ fn over_tls_the_handshake_is_a_part_of_its_own() {
         tls: Some(Connectors::for_all(client.connector("localhost").unwrap())),
         ..plan(server.local_address().tcp().unwrap(), 40, 4)
     });
-    assert_eq!(
-        (outcome.ok, outcome.errors.total()),
-        (40, 0),
-        "{:?}",
-        outcome.errors
-    );
+    assert_eq!((outcome.ok, outcome.errors.total()), (40, 0), "{:?}", outcome.errors);
     assert_eq!(calls.load(Ordering::Relaxed), 40);
     let setup = outcome.setup.unwrap();
     assert_eq!(setup.tls.histogram.len(), 40);
@@ -136,10 +127,7 @@ fn by_time_the_counts_of_both_ends_agree() {
         assert_eq!(calls.load(Ordering::Relaxed), all);
         assert_eq!(outcome.connections_opened, all);
         let split = outcome.setup.unwrap().connect.histogram.len();
-        assert_eq!(
-            split, outcome.ok,
-            "the parts are those of the window's calls"
-        );
+        assert_eq!(split, outcome.ok, "the parts are those of the window's calls");
     }
 }
 
@@ -163,17 +151,11 @@ fn everything_goes_out_at_once_and_the_client_closes_first_with_a_goaway() {
     assert_eq!((outcome.ok, outcome.errors.total()), (3, 0));
     // The trial connection says nothing.
     let heard = peer.heard();
-    let calls: Vec<_> = heard
-        .iter()
-        .filter(|heard| !heard.before_answer.is_empty())
-        .collect();
+    let calls: Vec<_> = heard.iter().filter(|heard| !heard.before_answer.is_empty()).collect();
     assert_eq!((heard.len(), calls.len()), (4, 3));
     for heard in calls {
         let frames = heard.before_answer.as_slice();
-        assert_eq!(
-            frames,
-            ["SETTINGS", "WINDOW_UPDATE", "HEADERS", "DATA END_STREAM"]
-        );
+        assert_eq!(frames, ["SETTINGS", "WINDOW_UPDATE", "HEADERS", "DATA END_STREAM"]);
         assert_eq!(heard.after_answer, ["SETTINGS ACK", "GOAWAY"]);
         assert!(heard.ended_by_client, "and not by a reset");
     }
@@ -184,11 +166,7 @@ fn no_more_calls_are_in_progress_than_were_asked_for() {
     let peer = Peer::serve(Answer::WhenThereAre(10));
     let outcome = measure(plan(peer.address, 50, 10));
     assert_eq!(outcome.ok, 50);
-    assert_eq!(
-        peer.most_at_once(),
-        10,
-        "ten wait for each other, and none is beyond"
-    );
+    assert_eq!(peer.most_at_once(), 10, "ten wait for each other, and none is beyond");
 }
 
 #[test]
@@ -200,12 +178,7 @@ fn messages_and_metadata_that_vary_do_so_over_connections() {
         varying_metadata: Some(b"trace".to_vec()),
         ..plan(peer.address, 9, 2)
     });
-    assert_eq!(
-        (outcome.ok, outcome.errors.total()),
-        (9, 0),
-        "{:?}",
-        outcome.errors
-    );
+    assert_eq!((outcome.ok, outcome.errors.total()), (9, 0), "{:?}", outcome.errors);
     let mut bytes: Vec<_> = peer.heard().iter().map(|heard| heard.data_bytes).collect();
     bytes.sort_unstable();
     bytes.retain(|bytes| *bytes > 0);
@@ -216,55 +189,30 @@ fn messages_and_metadata_that_vary_do_so_over_connections() {
 #[test]
 fn each_way_to_fail_is_counted_as_what_it_is_one_error_a_call() {
     for (answer, code, text) in [
-        (
-            Answer::Close,
-            Code::Unavailable,
-            "the server closed the connection",
-        ),
+        (Answer::Close, Code::Unavailable, "the server closed the connection"),
         (Answer::Garbage, Code::Unavailable, "broke HTTP/2"),
-        (
-            Answer::Reset,
-            Code::Internal,
-            "RST_STREAM with error code: INTERNAL_ERROR",
-        ),
-        (
-            Answer::Goaway,
-            Code::Unavailable,
-            "had not looked at the call",
-        ),
+        (Answer::Reset, Code::Internal, "RST_STREAM with error code: INTERNAL_ERROR"),
+        (Answer::Goaway, Code::Unavailable, "had not looked at the call"),
         (Answer::Status(5), Code::NotFound, "NotFound"),
     ] {
         let peer = Peer::serve(answer);
         let outcome = measure(plan(peer.address, 6, 3));
-        assert_eq!(
-            (outcome.ok, outcome.errors.by_code[&code]),
-            (0, 6),
-            "{answer:?}"
-        );
+        assert_eq!((outcome.ok, outcome.errors.by_code[&code]), (0, 6), "{answer:?}");
         let texts: Vec<_> = outcome.errors.by_text.keys().collect();
-        assert!(
-            texts.len() == 1 && texts[0].contains(text),
-            "{answer:?}: {texts:?}"
-        );
-        assert!(
-            outcome.setup.is_none(),
-            "only calls that went well are split"
-        );
+        assert!(texts.len() == 1 && texts[0].contains(text), "{answer:?}: {texts:?}");
+        assert!(outcome.setup.is_none(), "only calls that went well are split");
     }
 }
 
 #[test]
 fn a_call_whose_deadline_passes_is_given_up_with_its_connection() {
     let peer = Peer::serve(Answer::Never);
-    let outcome = measure(LoadPlan {
-        timeout_ns: Some(SECOND_NS / 20),
-        ..plan(peer.address, 4, 2)
-    });
+    let outcome =
+        measure(LoadPlan { timeout_ns: Some(SECOND_NS / 20), ..plan(peer.address, 4, 2) });
     assert_eq!(outcome.errors.by_code[&Code::DeadlineExceeded], 4);
     let heard = peer.heard();
-    let told = heard
-        .iter()
-        .filter(|heard| heard.after_answer == ["SETTINGS ACK", "RST_STREAM", "GOAWAY"]);
+    let told =
+        heard.iter().filter(|heard| heard.after_answer == ["SETTINGS ACK", "RST_STREAM", "GOAWAY"]);
     assert_eq!(told.count(), 4);
 }
 
@@ -273,11 +221,7 @@ fn a_port_on_which_no_process_listens_is_an_error_at_once() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     drop(listener);
-    match run(
-        plan(address, 1_000_000, 10),
-        &AtomicBool::new(false),
-        |_| {},
-    ) {
+    match run(plan(address, 1_000_000, 10), &AtomicBool::new(false), |_| {}) {
         Err(LoadError::NoConnection(why)) => assert!(why.contains("refused"), "{why}"),
         other => panic!("{other:?}"),
     }
@@ -288,11 +232,7 @@ fn a_server_that_dies_costs_one_error_an_attempt_and_the_run_goes_on() {
     let (server, calls) = serve();
     let target = server.local_address().tcp().unwrap();
     let mut server = Some(server);
-    let plan = LoadPlan {
-        calls: None,
-        window_ns: Some(SECOND_NS / 2),
-        ..plan(target, 0, 4)
-    };
+    let plan = LoadPlan { calls: None, window_ns: Some(SECOND_NS / 2), ..plan(target, 0, 4) };
     let outcome = run(plan, &AtomicBool::new(false), |progress| {
         if progress == WindowEdge::Start
             && let Some(server) = server.take()
@@ -315,10 +255,7 @@ fn a_server_that_dies_costs_one_error_an_attempt_and_the_run_goes_on() {
 fn an_interrupted_run_keeps_what_it_has_measured() {
     let (server, _) = serve();
     let interrupt = AtomicBool::new(false);
-    let plan = LoadPlan {
-        calls: None,
-        ..plan(server.local_address().tcp().unwrap(), 0, 10)
-    };
+    let plan = LoadPlan { calls: None, ..plan(server.local_address().tcp().unwrap(), 0, 10) };
     let outcome = run(plan, &interrupt, |progress| {
         if progress == WindowEdge::Start {
             interrupt.store(true, Ordering::Relaxed);

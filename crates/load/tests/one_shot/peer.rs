@@ -68,11 +68,7 @@ impl Peer {
                 handles.lock().unwrap().push(handle);
             }
         });
-        Self {
-            address,
-            seen,
-            connections,
-        }
+        Self { address, seen, connections }
     }
 
     /// What all connections so far have heard, after their ends.
@@ -148,10 +144,7 @@ struct Frames {
 
 impl Frames {
     fn of(socket: &TcpStream) -> Self {
-        Self {
-            socket: socket.try_clone().unwrap(),
-            data_bytes: 0,
-        }
+        Self { socket: socket.try_clone().unwrap(), data_bytes: 0 }
     }
 
     /// The next frame's name and flags; `None` at the end.

@@ -100,12 +100,7 @@ impl Faulted {
             fault,
             silent: fault == Fault::SilentAfterTheFirst && number > 0,
             connection: Connection::new(Side::Server, &ConnectionConfig::internet()),
-            calls: Calls {
-                fault,
-                requests: HashMap::new(),
-                answered,
-                closing: false,
-            },
+            calls: Calls { fault, requests: HashMap::new(), answered, closing: false },
         }
     }
 
@@ -187,13 +182,7 @@ impl Faulted {
                 (Fault::WrongPong, kind::PING) => {
                     write_frame(&mut kept, kind::PING, header.flags, 0, &[0; 8]);
                 }
-                _ => write_frame(
-                    &mut kept,
-                    header.kind,
-                    header.flags,
-                    header.stream_id,
-                    payload,
-                ),
+                _ => write_frame(&mut kept, header.kind, header.flags, header.stream_id, payload),
             }
         }
         kept
@@ -267,11 +256,7 @@ fn reply(sender: &mut Sender, stream: StreamKey, message: &[u8]) {
 
 fn failed(sender: &mut Sender, stream: StreamKey, status: &[u8]) {
     sender.headers(stream, &mut head(), false);
-    sender.headers(
-        stream,
-        &mut HeaderBlock::new(&[(b"grpc-status", status)]),
-        true,
-    );
+    sender.headers(stream, &mut HeaderBlock::new(&[(b"grpc-status", status)]), true);
 }
 
 impl Visitor for Calls {

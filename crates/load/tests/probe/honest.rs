@@ -12,15 +12,7 @@ use std::time::Duration;
 
 /// The definition that all subjects share.
 pub fn proto() -> PathBuf {
-    [
-        env!("CARGO_MANIFEST_DIR"),
-        "..",
-        "..",
-        "proto",
-        "helloworld.proto",
-    ]
-    .iter()
-    .collect()
+    [env!("CARGO_MANIFEST_DIR"), "..", "..", "proto", "helloworld.proto"].iter().collect()
 }
 
 pub fn schema() -> Schema {
@@ -42,10 +34,7 @@ impl Service for Greeter {
     }
 
     fn methods(&self) -> &'static [MethodDescriptor] {
-        &[MethodDescriptor {
-            name: "SayHello",
-            kind: HandlerKind::Inline,
-        }]
+        &[MethodDescriptor { name: "SayHello", kind: HandlerKind::Inline }]
     }
 
     fn descriptors(&self) -> &'static [u8] {
@@ -78,9 +67,7 @@ pub fn hello(name: &str) -> Vec<u8> {
 
 /// Serves the greeter on a free port.
 pub fn start(reflection: bool) -> ServerHandle {
-    let builder = Server::builder()
-        .add_service(Greeter)
-        .limits(Limits::internet());
+    let builder = Server::builder().add_service(Greeter).limits(Limits::internet());
     let builder = match reflection {
         true => builder.reflection(),
         false => builder,

@@ -72,10 +72,7 @@ fn the_reference_server_does_everything_and_both_ends_count_the_same_calls() {
     let target = server.local_address().to_string();
     let report = probe(&request(&target), ProbeDepth::Semantics);
     let outcomes = report.semantics.clone().unwrap();
-    assert_eq!(
-        outcomes,
-        SemanticsCheck::ALL.map(|check| (check, CheckOutcome::Supported))
-    );
+    assert_eq!(outcomes, SemanticsCheck::ALL.map(|check| (check, CheckOutcome::Supported)));
     let json = json(&report);
     for check in SemanticsCheck::ALL {
         assert_eq!(json["semantics"][check.key()], "yes");
@@ -159,10 +156,7 @@ fn a_reply_that_is_no_message_fails_the_call_and_what_builds_on_it() {
     let report = probe(&request(&server.address), ProbeDepth::Semantics);
     assert!(matches!(report.call.result, Err(VerifyError::Reply(_))));
     let failure = report.failure().unwrap();
-    assert!(
-        failure.starts_with("the reply is no helloworld.HelloReply"),
-        "{failure}"
-    );
+    assert!(failure.starts_with("the reply is no helloworld.HelloReply"), "{failure}");
     let json = json(&report);
     assert_eq!(json["call"]["ok"], false);
     assert_eq!(json["call"]["error"], failure.as_str());
@@ -178,9 +172,7 @@ fn without_a_server_no_call_is_made_and_nothing_is_checked() {
     let target = listener.local_addr().unwrap().to_string();
     drop(listener);
     let report = probe(&request(&target), ProbeDepth::Semantics);
-    let refused = VerifyError::Connect(ConnectError::Refused {
-        address: target.clone(),
-    });
+    let refused = VerifyError::Connect(ConnectError::Refused { address: target.clone() });
     assert_eq!(report.call.result, Err(refused));
     assert_eq!(report.calls_made, 0);
     assert_eq!(report.skips(), []);
@@ -201,10 +193,7 @@ fn a_status_other_than_ok_is_reported_with_its_message() {
 }
 
 fn by_reflection(target: &str) -> CallFlags {
-    CallFlags {
-        proto: None,
-        ..flags(target)
-    }
+    CallFlags { proto: None, ..flags(target) }
 }
 
 #[test]
@@ -258,10 +247,7 @@ fn a_service_that_reflection_does_not_know_is_the_users_mistake() {
 fn a_server_that_closes_on_the_reflection_request_is_an_error() {
     let server = faulty::start(Fault::ClosesOnUnknownMethod);
     let error = prepare(by_reflection(&server.address)).unwrap_err();
-    assert!(
-        error.to_string().contains("closed the connection"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("closed the connection"), "{error}");
 }
 
 #[test]
@@ -282,14 +268,9 @@ fn the_schema_and_the_data_are_those_of_the_load_generator() {
     let text = format!("{{\"name\": \"{NAME}\"}}");
     let payload = Payload::from_json(&text, "-d", &method.input, Default::default()).unwrap();
     assert_eq!(request("127.0.0.1:1").messages, payload.messages());
-    let unknown = CallFlags {
-        method: Some("helloworld.Greeter/SayHelo".to_owned()),
-        ..flags("127.0.0.1:1")
-    };
+    let unknown =
+        CallFlags { method: Some("helloworld.Greeter/SayHelo".to_owned()), ..flags("127.0.0.1:1") };
     let error = prepare(unknown).unwrap_err();
     assert!(error.is_usage() && error.to_string().contains("SayHello"));
-    assert!(matches!(
-        error,
-        PrepareError::Method(MethodError::MethodUnknown { .. })
-    ));
+    assert!(matches!(error, PrepareError::Method(MethodError::MethodUnknown { .. })));
 }

@@ -128,12 +128,7 @@ impl fmt::Display for Counter {
 mod tests {
     use super::*;
 
-    const KNOWN: CallCounts = CallCounts {
-        answered: 1000,
-        ok: 900,
-        uncertain: 8,
-        is_open: false,
-    };
+    const KNOWN: CallCounts = CallCounts { answered: 1000, ok: 900, uncertain: 8, is_open: false };
 
     #[test]
     fn errors_and_unfinished_calls_may_have_been_served_or_not() {
@@ -165,11 +160,7 @@ mod tests {
 
     #[test]
     fn calls_that_are_in_no_row_are_as_many_as_the_server_says() {
-        let rows = CallCounts {
-            answered: 900,
-            uncertain: 6,
-            ..CallCounts::default()
-        };
+        let rows = CallCounts { answered: 900, uncertain: 6, ..CallCounts::default() };
         assert_eq!(KNOWN.beyond(&rows, None), 100);
         assert_eq!(KNOWN.beyond(&rows, Some(1001)), 101);
         assert_eq!(KNOWN.beyond(&rows, Some(1008)), 102);
@@ -179,10 +170,7 @@ mod tests {
     #[test]
     fn a_caller_that_told_nothing_leaves_the_upper_end_open() {
         let mut open = KNOWN;
-        open += CallCounts {
-            is_open: true,
-            ..CallCounts::default()
-        };
+        open += CallCounts { is_open: true, ..CallCounts::default() };
         assert_eq!(open.check(1_000_000), None);
         let mismatch = open.check(10).expect("a difference").to_string();
         assert!(mismatch.ends_with("at least 1000"), "{mismatch}");

@@ -101,15 +101,9 @@ impl RowFigures {
             (Rule::TooFewInFlight, in_flight),
             (Rule::PercentileOrder, percentiles > 1),
             (Rule::OutsideRange, ends && (mean || percentiles > 0)),
-            (
-                Rule::MeanAbovePercentiles,
-                mean && percentiles > 0 && self.max_ns.is_some(),
-            ),
+            (Rule::MeanAbovePercentiles, mean && percentiles > 0 && self.max_ns.is_some()),
             (Rule::NotThatPercentile, mean && percentiles > 0),
-            (
-                Rule::CpuAboveLimit,
-                self.cpu.is_some() && self.cpu_limit.is_some(),
-            ),
+            (Rule::CpuAboveLimit, self.cpu.is_some() && self.cpu_limit.is_some()),
             (
                 Rule::MemoryAboveLimit,
                 self.memory_bytes.is_some() && self.memory_limit_bytes.is_some(),
@@ -131,9 +125,7 @@ impl RowFigures {
         let in_flight = self.calls_in_flight()?;
         let mean_seconds = self.mean_ns?.value / 1e9;
         // Calls that cross an edge of the window are counted by their end alone.
-        let edges = self
-            .window_seconds
-            .map_or(0.0, |window| mean_seconds / window);
+        let edges = self.window_seconds.map_or(0.0, |window| mean_seconds / window);
         let evidence = || format!("{} calls in flight on {streams} streams", count(in_flight));
         if in_flight.low > streams * (1.0 + IN_FLIGHT_EXCESS + edges) {
             Some(finding(Rule::TooManyInFlight, evidence()))
@@ -148,10 +140,8 @@ impl RowFigures {
         let mut pairs = self.percentiles_ns.windows(2);
         let falls = |pair: &[(f64, Span)]| pair[1].1.high < pair[0].1.low;
         let (lower, higher) = pairs.find_map(|pair| falls(pair).then_some((pair[0], pair[1])))?;
-        let evidence = format!(
-            "p{} is {} ns, p{} is {} ns",
-            lower.0, lower.1.value, higher.0, higher.1.value
-        );
+        let evidence =
+            format!("p{} is {} ns, p{} is {} ns", lower.0, lower.1.value, higher.0, higher.1.value);
         Some(finding(Rule::PercentileOrder, evidence))
     }
 
@@ -220,22 +210,15 @@ impl RowFigures {
         let mebibytes = |bytes: f64| bytes / f64::from(1 << 20);
         (used.low > limit).then(|| {
             let (used, limit) = (mebibytes(used.value), mebibytes(limit));
-            finding(
-                Rule::MemoryAboveLimit,
-                format!("{used:.1} of {limit:.1} MiB"),
-            )
+            finding(Rule::MemoryAboveLimit, format!("{used:.1} of {limit:.1} MiB"))
         })
     }
 }
 
 fn no_such_percentile(percent: f64, value: Span, mean_ns: f64, most: f64) -> Finding {
-    let (slow, mean) = (
-        precise_latency_text(value.low),
-        precise_latency_text(mean_ns),
-    );
-    let possible = CUSTOMARY_PERCENTILES
-        .into_iter()
-        .find(|customary| 1.0 - customary / 100.0 <= most);
+    let (slow, mean) = (precise_latency_text(value.low), precise_latency_text(mean_ns));
+    let possible =
+        CUSTOMARY_PERCENTILES.into_iter().find(|customary| 1.0 - customary / 100.0 <= most);
     let next = possible.map_or(String::new(), |percent| {
         format!("; the first customary percentile that it can be is p{percent}")
     });

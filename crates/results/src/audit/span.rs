@@ -36,11 +36,7 @@ impl Span {
 
     /// A figure that may be off by `slack` in both directions.
     pub fn around(value: f64, slack: f64) -> Self {
-        Self {
-            low: value - slack,
-            value,
-            high: value + slack,
-        }
+        Self { low: value - slack, value, high: value + slack }
     }
 
     /// What `text` can stand for, when `value` is what it says in a base unit. The last printed
@@ -50,11 +46,7 @@ impl Span {
         let digits = first_number(text)?;
         let number: f64 = digits.parse().ok()?;
         let decimals = digits.split_once('.').map_or(0, |(_, after)| after.len());
-        let unit = if number == 0.0 {
-            zero_unit
-        } else {
-            value / number
-        };
+        let unit = if number == 0.0 { zero_unit } else { value / number };
         let step = unit * 10f64.powi(-i32::try_from(decimals).ok()?);
         Some(match rounding {
             Rounding::Nearest => Self {
@@ -62,11 +54,7 @@ impl Span {
                 value,
                 high: value + step / 2.0 * OPEN_END,
             },
-            Rounding::Down => Self {
-                low: value,
-                value,
-                high: value + step * OPEN_END,
-            },
+            Rounding::Down => Self { low: value, value, high: value + step * OPEN_END },
         })
     }
 
@@ -106,10 +94,7 @@ impl Span {
 
     /// Whether every value of it is finite and not negative.
     pub fn is_plausible(self) -> bool {
-        [self.low, self.value, self.high]
-            .iter()
-            .all(|end| end.is_finite())
-            && self.value >= 0.0
+        [self.low, self.value, self.high].iter().all(|end| end.is_finite()) && self.value >= 0.0
     }
 
     /// An operation that is monotonic in each operand has its extremes at the corners.
@@ -132,9 +117,7 @@ impl Span {
 fn first_number(text: &str) -> Option<&str> {
     let start = text.find(|c: char| c.is_ascii_digit())?;
     let rest = &text[start..];
-    let end = rest
-        .find(|c: char| !c.is_ascii_digit() && c != '.')
-        .unwrap_or(rest.len());
+    let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
     Some(rest[..end].trim_end_matches('.'))
 }
 
@@ -149,10 +132,7 @@ mod tests {
 
     fn assert_close((low, high): (f64, f64), expected: (f64, f64)) {
         let near = |a: f64, b: f64| (a - b).abs() <= 1e-6 * b.abs().max(1e-6);
-        assert!(
-            near(low, expected.0) && near(high, expected.1),
-            "{low} to {high}"
-        );
+        assert!(near(low, expected.0) && near(high, expected.1), "{low} to {high}");
     }
 
     #[test]
@@ -162,10 +142,7 @@ mod tests {
         assert_close(printed("15%", 0.15, nearest), (0.145, 0.155));
         assert_close(printed("95k", 95_000.0, nearest), (94_500.0, 95_500.0));
         assert_close(printed("^2.9", 2.9, nearest), (2.85, 2.95));
-        assert_close(
-            printed("0.000172", 172_000.0, nearest),
-            (171_500.0, 172_500.0),
-        );
+        assert_close(printed("0.000172", 172_000.0, nearest), (171_500.0, 172_500.0));
     }
 
     #[test]

@@ -48,17 +48,13 @@ impl Theme {
                 background: "#ffffff",
                 text: "#1f2328",
                 faint: "#59636e",
-                series: [
-                    "#0969da", "#d4762c", "#1a7f5a", "#8250df", "#6e7781", "#bf3989",
-                ],
+                series: ["#0969da", "#d4762c", "#1a7f5a", "#8250df", "#6e7781", "#bf3989"],
             },
             Theme::Dark => Palette {
                 background: "#0d1117",
                 text: "#e6edf3",
                 faint: "#9198a1",
-                series: [
-                    "#58a6ff", "#f0a35e", "#4ac790", "#bc8cff", "#8b949e", "#f778ba",
-                ],
+                series: ["#58a6ff", "#f0a35e", "#4ac790", "#bc8cff", "#8b949e", "#f778ba"],
             },
         }
     }
@@ -74,24 +70,12 @@ pub(super) struct Drawing {
 
 impl Drawing {
     pub(super) fn new(theme: Theme, largest_rate: f64) -> Self {
-        Self {
-            palette: theme.palette(),
-            largest_rate,
-            y: HEADING_HEIGHT,
-            body: String::new(),
-        }
+        Self { palette: theme.palette(), largest_rate, y: HEADING_HEIGHT, body: String::new() }
     }
 
     pub(super) fn chart(mut self, chart: &Chart) -> String {
         let (text, faint) = (self.palette.text, self.palette.faint);
-        self.text(
-            MARGIN,
-            34.0,
-            18.0,
-            text,
-            "font-weight=\"600\"",
-            &chart.title,
-        );
+        self.text(MARGIN, 34.0, 18.0, text, "font-weight=\"600\"", &chart.title);
         self.text(MARGIN, 57.0, 13.0, faint, "", &chart.subtitle);
         for group in &chart.groups {
             self.group(group);
@@ -136,9 +120,7 @@ impl Drawing {
         match &bar.rate {
             Ok(rate) => {
                 self.rectangle(self.length(*rate), bar.series);
-                let high = bar
-                    .interval
-                    .map_or(*rate, |interval| interval.high.max(*rate));
+                let high = bar.interval.map_or(*rate, |interval| interval.high.max(*rate));
                 self.whisker(bar);
                 let figure = format!("{} /s", thousands(&rate_text(*rate)));
                 let behind = BAR_LEFT + self.length(high) + 8.0;
@@ -208,10 +190,7 @@ fn thousands(digits: &str) -> String {
 }
 
 fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 #[cfg(test)]
@@ -224,10 +203,7 @@ mod tests {
             name: format!("server-{series}"),
             series,
             rate: Ok(rate),
-            interval: Some(Interval {
-                low: rate * 0.9,
-                high: rate * 1.1,
-            }),
+            interval: Some(Interval { low: rate * 0.9, high: rate * 1.1 }),
         };
         Chart {
             title: "a < b".to_owned(),
@@ -273,9 +249,7 @@ mod tests {
         let chart = chart(&[10.0, 20.0]);
         let without_colours = |theme| {
             let svg = chart.svg(theme);
-            let parts = svg
-                .split('#')
-                .map(|part| part.get(6..).unwrap_or_default().to_owned());
+            let parts = svg.split('#').map(|part| part.get(6..).unwrap_or_default().to_owned());
             parts.skip(1).collect::<Vec<_>>()
         };
         assert_ne!(chart.svg(Theme::Light), chart.svg(Theme::Dark));

@@ -19,11 +19,8 @@ enum Field {
     High,
 }
 
-const FIELDS: [(&str, Field); 3] = [
-    ("ratio", Field::Ratio),
-    ("low", Field::Low),
-    ("high", Field::High),
-];
+const FIELDS: [(&str, Field); 3] =
+    [("ratio", Field::Ratio), ("low", Field::Low), ("high", Field::High)];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Operator {
@@ -65,16 +62,12 @@ impl FromStr for Condition {
     fn from_str(text: &str) -> Result<Self, ConditionError> {
         let end = text
             .find(['<', '>', '=', '!'])
-            .ok_or_else(|| ConditionError::Operator {
-                text: text.to_owned(),
-            })?;
+            .ok_or_else(|| ConditionError::Operator { text: text.to_owned() })?;
         let (word, rest) = text.split_at(end);
         let (sign, operator) = *OPERATORS
             .iter()
             .find(|(sign, _)| rest.starts_with(sign))
-            .ok_or_else(|| ConditionError::Operator {
-                text: text.to_owned(),
-            })?;
+            .ok_or_else(|| ConditionError::Operator { text: text.to_owned() })?;
         let number = rest[sign.len()..].trim();
         let bound = number.parse().ok().filter(|bound: &f64| bound.is_finite());
         Ok(Self {
@@ -87,12 +80,10 @@ impl FromStr for Condition {
 
 fn field(word: &str) -> Result<Field, ConditionError> {
     let found = FIELDS.iter().find(|(name, _)| *name == word);
-    found
-        .map(|(_, field)| *field)
-        .ok_or_else(|| ConditionError::Field {
-            word: word.to_owned(),
-            nearest: nearest_word(word, FIELDS.iter().map(|(name, _)| *name)),
-        })
+    found.map(|(_, field)| *field).ok_or_else(|| ConditionError::Field {
+        word: word.to_owned(),
+        nearest: nearest_word(word, FIELDS.iter().map(|(name, _)| *name)),
+    })
 }
 
 /// Why a condition cannot be read.
@@ -126,20 +117,11 @@ mod tests {
     use crate::statistics::Interval;
 
     fn ratio() -> Ratio {
-        Ratio {
-            median: 0.95,
-            interval: Some(Interval {
-                low: 0.9,
-                high: 1.0,
-            }),
-            pairs: 7,
-        }
+        Ratio { median: 0.95, interval: Some(Interval { low: 0.9, high: 1.0 }), pairs: 7 }
     }
 
     fn holds(text: &str) -> Option<bool> {
-        text.parse::<Condition>()
-            .expect("a condition")
-            .holds(&ratio())
+        text.parse::<Condition>().expect("a condition").holds(&ratio())
     }
 
     #[test]
@@ -155,46 +137,22 @@ mod tests {
     #[test]
     fn without_an_interval_its_ends_cannot_be_judged() {
         let condition: Condition = "low<0.95".parse().expect("a condition");
-        let single = Ratio {
-            interval: None,
-            ..ratio()
-        };
+        let single = Ratio { interval: None, ..ratio() };
         assert_eq!(condition.holds(&single), None);
     }
 
     #[test]
     fn what_is_no_condition_is_answered_with_what_to_write() {
-        let complaint = |text: &str| {
-            text.parse::<Condition>()
-                .expect_err("no condition")
-                .to_string()
-        };
-        assert_eq!(
-            complaint("ration<1"),
-            "`ration` is no field, did you mean `ratio`?"
-        );
-        assert_eq!(
-            complaint("speed<1"),
-            "`speed` is no field: there are ratio, low and high"
-        );
+        let complaint =
+            |text: &str| text.parse::<Condition>().expect_err("no condition").to_string();
+        assert_eq!(complaint("ration<1"), "`ration` is no field, did you mean `ratio`?");
+        assert_eq!(complaint("speed<1"), "`speed` is no field: there are ratio, low and high");
         assert_eq!(
             complaint("ratio=1"),
             "`ratio=1` has none of the operators < <= > >=: write ratio<0.95"
         );
-        assert_eq!(
-            complaint("ratio<one"),
-            "`one` is not a number: write ratio<0.95"
-        );
-        for text in [
-            "",
-            "<",
-            "ratio",
-            "ratio<",
-            "ratio<nan",
-            "ratio<inf",
-            "ratio!<1",
-            "<1",
-        ] {
+        assert_eq!(complaint("ratio<one"), "`one` is not a number: write ratio<0.95");
+        for text in ["", "<", "ratio", "ratio<", "ratio<nan", "ratio<inf", "ratio!<1", "<1"] {
             assert!(text.parse::<Condition>().is_err(), "{text}");
         }
     }

@@ -40,10 +40,7 @@ fn sheet(report: &Report<'_>) -> String {
     heading.push(MARKS.to_owned());
     let mut sheet = format!("{}\r\n", heading.join(","));
     for cell in &report.table.cells {
-        let fields: Vec<String> = line(report, cell)
-            .iter()
-            .map(|field| quoted(field))
-            .collect();
+        let fields: Vec<String> = line(report, cell).iter().map(|field| quoted(field)).collect();
         sheet.push_str(&format!("{}\r\n", fields.join(",")));
     }
     sheet
@@ -65,9 +62,7 @@ fn line(report: &Report<'_>, cell: &Cell) -> Vec<String> {
         cell.case.connections.to_string(),
         cell.case.concurrency.to_string(),
         u8::from(cell.case.connection_per_call).to_string(),
-        cell.case
-            .calls
-            .map_or_else(String::new, |calls| calls.to_string()),
+        cell.case.calls.map_or_else(String::new, |calls| calls.to_string()),
         cell.case.transport.to_string(),
         cell.id.subject.clone(),
         cell.id.instrument.clone(),
@@ -87,9 +82,7 @@ fn line(report: &Report<'_>, cell: &Cell) -> Vec<String> {
 /// The catalogue without what is among the keys.
 fn metrics() -> impl Iterator<Item = &'static MetricDefinition> {
     let keys = [&CONNECTIONS, &CONCURRENCY];
-    ALL.iter()
-        .copied()
-        .filter(move |metric| !keys.contains(metric))
+    ALL.iter().copied().filter(move |metric| !keys.contains(metric))
 }
 
 /// A rate or a ratio has its interval beside it.
@@ -124,10 +117,7 @@ fn has_interval(metric: &MetricDefinition) -> bool {
 fn spinning(cell: &Cell) -> String {
     let spinning = cell.summary().map(|summary| summary.spinning);
     let spinning = spinning.unwrap_or_default();
-    let ends = [
-        (spinning.server, "server"),
-        (spinning.generator, "generator"),
-    ];
+    let ends = [(spinning.server, "server"), (spinning.generator, "generator")];
     let names = ends.iter().filter(|(spins, _)| *spins);
     names.map(|(_, name)| *name).collect::<Vec<_>>().join(" ")
 }

@@ -35,10 +35,7 @@ fn page(report: &Report<'_>, origin: &str) -> String {
     if !notes.is_empty() {
         page.push_str(&section("Notes", &list(&notes)));
     }
-    page.push_str(&section(
-        "Results",
-        &fenced(&published_table(&report.table)),
-    ));
+    page.push_str(&section("Results", &fenced(&published_table(&report.table))));
     page.push_str(&section(
         "What a request costs",
         &fenced(&(cost_table(&report.table) + &lines(&report.remarks()))),
@@ -50,20 +47,14 @@ fn page(report: &Report<'_>, origin: &str) -> String {
         let title = "What a request costs the instrument";
         page.push_str(&section(title, &fenced(&instruments)));
     }
-    page.push_str(&section(
-        "Latency and memory",
-        &fenced(&resource_table(&report.table)),
-    ));
+    page.push_str(&section("Latency and memory", &fenced(&resource_table(&report.table))));
     let ledger = fenced(&ledger_table(&report.table));
     page.push_str(&section("Where the machine's CPU went", &ledger));
     let marks = marks(&report.table);
     if !marks.is_empty() {
         page.push_str(&section("Marks", &fenced(&lines(&marks))));
     }
-    page.push_str(&section(
-        "How to make this again",
-        &fenced(&format!("{}\n", new.command)),
-    ));
+    page.push_str(&section("How to make this again", &fenced(&format!("{}\n", new.command))));
     page
 }
 
@@ -92,10 +83,7 @@ fn section(title: &str, body: &str) -> String {
 
 /// A block that shows its text as it is, whatever characters it has.
 fn fenced(text: &str) -> String {
-    let longest = text
-        .lines()
-        .map(|line| line.chars().take_while(|&c| c == '`').count())
-        .max();
+    let longest = text.lines().map(|line| line.chars().take_while(|&c| c == '`').count()).max();
     let fence = "`".repeat(longest.unwrap_or(0).max(2) + 1);
     format!("{fence}\n{text}{fence}\n")
 }

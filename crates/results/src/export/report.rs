@@ -22,11 +22,7 @@ pub struct Report<'a> {
 impl<'a> Report<'a> {
     /// Sums up a run.
     pub fn new(run: &'a Run, rows: &'a [Row]) -> Self {
-        Self {
-            run,
-            rows,
-            table: Table::new(&run.new.plan, rows),
-        }
+        Self { run, rows, table: Table::new(&run.new.plan, rows) }
     }
 
     /// The same with what each server was found to leave out, by subject.
@@ -85,9 +81,7 @@ impl<'a> Report<'a> {
     pub fn parameters(&self) -> Vec<String> {
         let plan = &self.run.new.plan;
         let memory = plan.server_memory_bytes;
-        let memory = memory.map_or("unlimited".to_owned(), |bytes| {
-            format!("{} MiB", bytes >> 20)
-        });
+        let memory = memory.map_or("unlimited".to_owned(), |bytes| format!("{} MiB", bytes >> 20));
         let generator = plan.generator_cpus;
         let generator = generator.map_or("those left".to_owned(), |cpus| cpus.to_string());
         // Where every case has a number of calls, no window has a length.

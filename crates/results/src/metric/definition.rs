@@ -172,13 +172,8 @@ impl fmt::Display for Pooling {
 
 impl Unit {
     /// Every unit.
-    pub const ALL: [Self; 5] = [
-        Self::Nanoseconds,
-        Self::Bytes,
-        Self::PerSecond,
-        Self::Cpus,
-        Self::Number,
-    ];
+    pub const ALL: [Self; 5] =
+        [Self::Nanoseconds, Self::Bytes, Self::PerSecond, Self::Cpus, Self::Number];
 
     /// As it stands in a heading, between brackets.
     pub fn symbol(self) -> &'static str {

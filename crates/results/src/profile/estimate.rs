@@ -33,13 +33,7 @@ impl CostRatio {
         // The logarithm of a ratio of two binomial parts is nearly normal (Katz et al. 1978).
         let deviation = (log_variance(subject) + log_variance(baseline)).sqrt();
         let factor = (NORMAL_QUANTILE * deviation).exp();
-        Some(CostRatio {
-            ratio,
-            interval: Interval {
-                low: ratio / factor,
-                high: ratio * factor,
-            },
-        })
+        Some(CostRatio { ratio, interval: Interval { low: ratio / factor, high: ratio * factor } })
     }
 }
 
@@ -53,11 +47,7 @@ mod tests {
     use crate::random::Random;
 
     fn split(shared_work: u64, samples: u64) -> Split {
-        Split {
-            samples,
-            shared_work,
-            ..Split::default()
-        }
+        Split { samples, shared_work, ..Split::default() }
     }
 
     #[test]
@@ -65,19 +55,13 @@ mod tests {
         let ratio = CostRatio::of(&split(290, 10_000), &split(31, 10_000)).unwrap();
         assert!((ratio.ratio - 9.3548).abs() < 1e-3, "{ratio:?}");
         assert!(ratio.interval.contains(9.4), "{ratio:?}");
-        assert!(
-            ratio.interval.low > 6.4 && ratio.interval.high < 13.7,
-            "{ratio:?}"
-        );
+        assert!(ratio.interval.low > 6.4 && ratio.interval.high < 13.7, "{ratio:?}");
     }
 
     #[test]
     fn swapping_the_two_gives_the_reciprocal() {
         let (a, b) = (split(290, 10_000), split(31, 5_000));
-        let (one, other) = (
-            CostRatio::of(&a, &b).unwrap(),
-            CostRatio::of(&b, &a).unwrap(),
-        );
+        let (one, other) = (CostRatio::of(&a, &b).unwrap(), CostRatio::of(&b, &a).unwrap());
         assert!((one.ratio * other.ratio - 1.0).abs() < 1e-12);
         assert!((one.interval.low * other.interval.high - 1.0).abs() < 1e-12);
     }

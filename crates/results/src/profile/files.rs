@@ -46,18 +46,8 @@ fn csv(profile: &Profile) -> String {
         layers.join(",")
     );
     for cell in &profile.cells {
-        let Profiled {
-            case,
-            subject,
-            instrument,
-            ..
-        } = cell;
-        let fields = [
-            profile.suite.clone(),
-            case.to_string(),
-            subject.clone(),
-            instrument.clone(),
-        ];
+        let Profiled { case, subject, instrument, .. } = cell;
+        let fields = [profile.suite.clone(), case.to_string(), subject.clone(), instrument.clone()];
         let fields: Vec<String> = fields.into_iter().chain(figures(cell)).collect();
         let quoted: Vec<String> = fields.iter().map(|field| quoted(field)).collect();
         text.push_str(&quoted.join(","));
@@ -77,11 +67,7 @@ fn figures(cell: &Profiled) -> Vec<String> {
     };
     let split = &samples.split;
     let share = |share: f64| format!("{share:.6}");
-    let mut fields = vec![
-        "recorded".to_owned(),
-        samples.event.clone(),
-        split.samples.to_string(),
-    ];
+    let mut fields = vec!["recorded".to_owned(), samples.event.clone(), split.samples.to_string()];
     fields.extend(Layer::ALL.map(|layer| share(split.share(layer))));
     fields.extend([share(split.rest()), share(split.shared_work_share())]);
     let ratio = samples.cost_ratio;

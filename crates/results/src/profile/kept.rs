@@ -104,22 +104,15 @@ impl Profile {
     /// Compares each with the baseline of the same case and instrument. Only within a language is
     /// shared work the same work.
     pub fn add_cost_ratios(&mut self) {
-        let baselines: Vec<Profiled> = self
-            .cells
-            .iter()
-            .filter(|cell| cell.is_baseline)
-            .cloned()
-            .collect();
+        let baselines: Vec<Profiled> =
+            self.cells.iter().filter(|cell| cell.is_baseline).cloned().collect();
         for cell in self.cells.iter_mut().filter(|cell| !cell.is_baseline) {
             let comparable = |other: &&Profiled| {
                 other.case == cell.case
                     && other.instrument == cell.instrument
                     && other.language == cell.language
             };
-            let baseline = baselines
-                .iter()
-                .find(comparable)
-                .and_then(Profiled::samples);
+            let baseline = baselines.iter().find(comparable).and_then(Profiled::samples);
             if let (Some(baseline), ProfileOutcome::Recorded(own)) = (baseline, &mut cell.outcome) {
                 own.cost_ratio = CostRatio::of(&own.split, &baseline.split);
             }

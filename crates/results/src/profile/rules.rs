@@ -28,10 +28,7 @@ const FILES: [(&str, &str); 7] = [
     ("java", include_str!("../../perf-rules/java.rules")),
     ("cpp", include_str!("../../perf-rules/cpp.rules")),
     ("python", include_str!("../../perf-rules/python.rules")),
-    (
-        "rust-pajamax",
-        include_str!("../../perf-rules/rust-pajamax.rules"),
-    ),
+    ("rust-pajamax", include_str!("../../perf-rules/rust-pajamax.rules")),
 ];
 
 /// Languages, in lower case, and their rule files. A Python library is mostly C++ below.
@@ -118,10 +115,7 @@ impl Rules {
         let mut rules = Rules::default();
         let mut is_otherwise = false;
         for (index, line) in text.lines().enumerate() {
-            let at = |kind| RuleError {
-                line: index + 1,
-                kind,
-            };
+            let at = |kind| RuleError { line: index + 1, kind };
             let line = line.trim();
             if line.is_empty() || line.starts_with('#') {
                 continue;
@@ -165,10 +159,7 @@ impl Rules {
 
     /// A classifier with an empty memory of names.
     pub fn classifier(&self) -> Classifier<'_> {
-        Classifier {
-            rules: self,
-            known: HashMap::new(),
-        }
+        Classifier { rules: self, known: HashMap::new() }
     }
 }
 
@@ -215,9 +206,7 @@ impl Classifier<'_> {
         }
         let of = |rules: &[(Option<Layer>, Regex)]| {
             let mut rules = rules.iter();
-            rules
-                .find(|(_, regex)| regex.is_match(name))
-                .map(|(place, _)| *place)
+            rules.find(|(_, regex)| regex.is_match(name)).map(|(place, _)| *place)
         };
         let shared_work = &self.rules.shared_work;
         let named = NameMatch {
@@ -284,16 +273,10 @@ mod tests {
     fn every_rule_file_can_be_read_and_has_rules() {
         for (name, text) in FILES {
             let rules = Rules::parse(text).unwrap_or_else(|error| panic!("{name}: {error}"));
-            assert!(
-                !(rules.first.is_empty() && rules.otherwise.is_empty()),
-                "{name}"
-            );
+            assert!(!(rules.first.is_empty() && rules.otherwise.is_empty()), "{name}");
         }
         for (_, files) in LANGUAGES {
-            assert!(
-                files.iter().all(|file| text_of(file).is_some()),
-                "{files:?}"
-            );
+            assert!(files.iter().all(|file| text_of(file).is_some()), "{files:?}");
         }
     }
 
@@ -340,19 +323,10 @@ mod tests {
     #[test]
     fn a_line_that_is_no_rule_is_named_with_its_number() {
         for (text, describe) in [
-            (
-                "# comment\n\nhandler",
-                "line 3: a word and a pattern are needed",
-            ),
-            (
-                "network_in x",
-                "line 1: `network_in` is no layer, did you mean `network-in`?",
-            ),
+            ("# comment\n\nhandler", "line 3: a word and a pattern are needed"),
+            ("network_in x", "line 1: `network_in` is no layer, did you mean `network-in`?"),
             ("handler (", "line 1: `(` is no regular expression"),
-            (
-                "otherwise\notherwise",
-                "line 2: `otherwise` stands here again",
-            ),
+            ("otherwise\notherwise", "line 2: `otherwise` stands here again"),
         ] {
             assert_eq!(Rules::parse(text).unwrap_err().to_string(), describe);
         }
@@ -360,10 +334,7 @@ mod tests {
 
     #[test]
     fn a_subjects_own_rules_come_before_those_of_its_language() {
-        let stack = [
-            "start_thread",
-            "std::sys::backtrace::__rust_begin_short_backtrace",
-        ];
+        let stack = ["start_thread", "std::sys::backtrace::__rust_begin_short_backtrace"];
         let layer = |name| {
             let rules = Rules::for_subject(name, "Rust");
             rules.classifier().classify(&stack).layer
@@ -377,10 +348,7 @@ mod tests {
         assert!(Rules::know("C++") && !Rules::know("Fortran"));
         let rules = Rules::for_subject("fortran-grpc", "Fortran");
         let layer = |stack: &[&str]| rules.classifier().classify(stack).layer;
-        assert_eq!(
-            layer(&["main", "serve", "tcp_sendmsg"]),
-            Some(Layer::NetworkOut)
-        );
+        assert_eq!(layer(&["main", "serve", "tcp_sendmsg"]), Some(Layer::NetworkOut));
         assert_eq!(layer(&["main", "serve"]), None);
     }
 }

@@ -26,9 +26,7 @@ fn shortened(value: Value) -> Value {
 }
 
 fn rounded(number: Number) -> Number {
-    let text = number
-        .as_f64()
-        .map(|value| format!("{value:.0$e}", DIGITS - 1));
+    let text = number.as_f64().map(|value| format!("{value:.0$e}", DIGITS - 1));
     let short = text.and_then(|text| text.parse().ok());
     short.and_then(Number::from_f64).unwrap_or(number)
 }

@@ -62,12 +62,7 @@ mod tests {
         let whole = sample();
         let text = latency::encode(&whole);
         let short = reduced(&text, 2);
-        assert!(
-            short.len() * 3 < text.len(),
-            "{} of {}",
-            short.len(),
-            text.len()
-        );
+        assert!(short.len() * 3 < text.len(), "{} of {}", short.len(), text.len());
         let back = latency::decode(&expanded(&short, 2)).expect("a histogram");
         assert_eq!(back.len(), whole.len());
         assert!((back.mean() / whole.mean() - 1.0).abs() < 0.002);

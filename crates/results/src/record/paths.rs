@@ -40,14 +40,8 @@ mod tests {
     #[test]
     fn folders_of_a_machine_are_cut_and_names_stay() {
         let known = [
-            (
-                "bookend run a --store /srv/me/b.db --quick",
-                "bookend run a --store b.db --quick",
-            ),
-            (
-                "cannot open \"/srv/me/x/y.toml\": no",
-                "cannot open \"y.toml\": no",
-            ),
+            ("bookend run a --store /srv/me/b.db --quick", "bookend run a --store b.db --quick"),
+            ("cannot open \"/srv/me/x/y.toml\": no", "cannot open \"y.toml\": no"),
             ("--store=/srv/me/b.db", "--store=b.db"),
             ("a.jar:/srv/me/b.jar", "a.jar:b.jar"),
             ("file:/srv/me/c: not found", "file:c: not found"),

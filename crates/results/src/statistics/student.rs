@@ -9,11 +9,7 @@ pub fn student_t_cdf(t: f64, degrees: f64) -> Option<f64> {
         return None;
     }
     let upper_tail = upper_tail(t.abs(), degrees);
-    Some(if t < 0.0 {
-        upper_tail
-    } else {
-        1.0 - upper_tail
-    })
+    Some(if t < 0.0 { upper_tail } else { 1.0 - upper_tail })
 }
 
 /// The `t` below which a t-distributed value with `degrees` of freedom lies with `probability`.
@@ -155,10 +151,7 @@ mod tests {
             let cubic = incomplete_beta(3.0, 1.0, x, 1.0 - x);
             assert!((cubic - x.powi(3)).abs() < 1e-14, "I(3,1) at {x}");
             let arcsine = incomplete_beta(0.5, 0.5, x, 1.0 - x);
-            assert!(
-                (arcsine - 2.0 / PI * x.sqrt().asin()).abs() < 1e-14,
-                "I(½,½) at {x}"
-            );
+            assert!((arcsine - 2.0 / PI * x.sqrt().asin()).abs() < 1e-14, "I(½,½) at {x}");
         }
     }
 }

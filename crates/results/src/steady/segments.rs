@@ -63,10 +63,7 @@ fn medians(values: &[f64]) -> Vec<f64> {
 /// The variance of the noise, from how much neighbours differ: a change of the mean is only one
 /// such difference.
 fn noise(values: &[f64]) -> f64 {
-    let mut steps: Vec<f64> = values
-        .windows(2)
-        .map(|pair| (pair[1] - pair[0]).abs())
-        .collect();
+    let mut steps: Vec<f64> = values.windows(2).map(|pair| (pair[1] - pair[0]).abs()).collect();
     steps.sort_by(f64::total_cmp);
     let median = steps.get(steps.len() / 2).copied().unwrap_or(0.0);
     // The difference of two values has twice the variance of one.
@@ -93,10 +90,7 @@ impl Sums {
             });
             std::iter::once(0.0).chain(sums).collect()
         };
-        Sums {
-            values: running(|value| value),
-            squares: running(|value| value * value),
-        }
+        Sums { values: running(|value| value), squares: running(|value| value * value) }
     }
 
     /// The sum of the squared distances of the values of `range` from their mean.
@@ -118,9 +112,7 @@ mod tests {
 
     #[test]
     fn a_step_is_found_where_it_is() {
-        let values: Vec<f64> = (0..100)
-            .map(|i| if i < 37 { 1_000.0 } else { 1_200.0 })
-            .collect();
+        let values: Vec<f64> = (0..100).map(|i| if i < 37 { 1_000.0 } else { 1_200.0 }).collect();
         assert_eq!(ends(&values), [37, 100]);
     }
 
@@ -142,9 +134,7 @@ mod tests {
             // Steps of every height, from a generator that gives the same numbers everywhere.
             let values: Vec<f64> = (0..18)
                 .map(|_| {
-                    state = state
-                        .wrapping_mul(6_364_136_223_846_793_005)
-                        .wrapping_add(1);
+                    state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                     (1_000 + (state >> 40) % 4 * 40 + state % 3) as f64
                 })
                 .collect();
@@ -152,9 +142,7 @@ mod tests {
             let noise = noise(&values);
             let penalty = 3.0 * (values.len() as f64).ln();
             let found = segments(&values);
-            let distances = found
-                .iter()
-                .map(|range| sums.distance(range.clone()) / noise);
+            let distances = found.iter().map(|range| sums.distance(range.clone()) / noise);
             let cost = distances.sum::<f64>() + penalty * (found.len() - 1) as f64;
             let least = least_by_trial(&sums, [noise, penalty], 0..values.len());
             assert!((cost - least).abs() < 1e-6, "{values:?}");

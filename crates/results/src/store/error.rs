@@ -66,9 +66,6 @@ pub(super) fn explain(file: &Path, error: &rusqlite::Error) -> StoreError {
     match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Locked(file),
         Some(ErrorCode::NotADatabase) => StoreError::Foreign(file),
-        _ => StoreError::Unusable {
-            file,
-            reason: error.to_string(),
-        },
+        _ => StoreError::Unusable { file, reason: error.to_string() },
     }
 }

@@ -64,26 +64,19 @@ ALTER TABLE rows ADD COLUMN ends TEXT NOT NULL DEFAULT '{}';
 /// Checks whose file it is, then takes the steps that are missing, all or none.
 pub(super) fn bring_up_to_date(connection: &mut Connection, file: &Path) -> Result<(), StoreError> {
     let sqlite = |error: rusqlite::Error| explain(file, &error);
-    connection
-        .pragma_update(None, "foreign_keys", true)
-        .map_err(sqlite)?;
+    connection.pragma_update(None, "foreign_keys", true).map_err(sqlite)?;
     if version(connection, file)? == SCHEMA_VERSION {
         return Ok(());
     }
     // Immediate: of two that find an old file, one must see what the other has done.
-    let transaction = connection
-        .transaction_with_behavior(TransactionBehavior::Immediate)
-        .map_err(sqlite)?;
+    let transaction =
+        connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(sqlite)?;
     let found = version(&transaction, file)?;
     for step in STEPS.iter().skip(usize::try_from(found).unwrap_or(0)) {
         transaction.execute_batch(step).map_err(sqlite)?;
     }
-    transaction
-        .pragma_update(None, "application_id", APPLICATION_ID)
-        .map_err(sqlite)?;
-    transaction
-        .pragma_update(None, "user_version", SCHEMA_VERSION)
-        .map_err(sqlite)?;
+    transaction.pragma_update(None, "application_id", APPLICATION_ID).map_err(sqlite)?;
+    transaction.pragma_update(None, "user_version", SCHEMA_VERSION).map_err(sqlite)?;
     transaction.commit().map_err(sqlite)
 }
 
@@ -99,11 +92,9 @@ fn version(connection: &Connection, file: &Path) -> Result<i64, StoreError> {
     match (ours, tables) {
         (false, 0) if version == 0 => Ok(0),
         (false, _) => Err(StoreError::Foreign(file.to_owned())),
-        (true, _) if !(1..=SCHEMA_VERSION).contains(&version) => Err(StoreError::Newer {
-            file: file.to_owned(),
-            found: version,
-            known: SCHEMA_VERSION,
-        }),
+        (true, _) if !(1..=SCHEMA_VERSION).contains(&version) => {
+            Err(StoreError::Newer { file: file.to_owned(), found: version, known: SCHEMA_VERSION })
+        }
         (true, _) => Ok(version),
     }
 }
@@ -117,12 +108,8 @@ pub(super) mod tests {
         let connection = Connection::open(file).expect("opened");
         connection.execute_batch(FIRST_TABLES).expect("made");
         let id = APPLICATION_ID;
-        connection
-            .pragma_update(None, "application_id", id)
-            .expect("set");
-        connection
-            .pragma_update(None, "user_version", 1)
-            .expect("set");
+        connection.pragma_update(None, "application_id", id).expect("set");
+        connection.pragma_update(None, "user_version", 1).expect("set");
         connection
     }
 
@@ -145,9 +132,7 @@ pub(super) mod tests {
         let rows = store.rows(RunId(1)).expect("readable");
         assert_eq!((rows[0].served, rows[0].probe_calls), (Some(7), 0));
         assert!(rows[0].server_notes.is_empty() && rows[0].backend_served.is_none());
-        store
-            .write_semantics("a", "1", &serde_json::json!([]))
-            .expect("the new table");
+        store.write_semantics("a", "1", &serde_json::json!([])).expect("the new table");
         drop(store);
         Store::open(&file).expect("a second time");
     }
@@ -159,12 +144,10 @@ pub(super) mod tests {
         let file = home.path().join("old.db");
         let old = first_version(&file);
         // In the way of the second step.
-        old.execute_batch("CREATE TABLE semantics (x)")
-            .expect("made");
+        old.execute_batch("CREATE TABLE semantics (x)").expect("made");
         Store::open(&file).expect_err("the step must fail");
-        let version: i64 = old
-            .query_row("PRAGMA user_version", [], |row| row.get(0))
-            .expect("readable");
+        let version: i64 =
+            old.query_row("PRAGMA user_version", [], |row| row.get(0)).expect("readable");
         assert_eq!(version, 1);
     }
 }

@@ -63,10 +63,7 @@ impl Case {
     /// When there are more streams than connections: each call in flight has one of its own.
     pub fn per_call(self) -> Result<Self, CaseError> {
         if self.connections == self.concurrency {
-            Ok(Self {
-                connection_per_call: true,
-                ..self
-            })
+            Ok(Self { connection_per_call: true, ..self })
         } else {
             Err(CaseError::SharedConnections(self))
         }
@@ -79,10 +76,7 @@ impl Case {
 
     /// The same on connections that outlive their calls.
     pub fn lasting(self) -> Self {
-        Self {
-            connection_per_call: false,
-            ..self
-        }
+        Self { connection_per_call: false, ..self }
     }
 
     /// The same until `calls` have ended.
@@ -90,10 +84,7 @@ impl Case {
     /// # Errors
     /// When there are fewer calls than streams, or absurdly many.
     pub fn with_calls(self, calls: u64) -> Result<Self, CaseError> {
-        let case = Self {
-            calls: Some(calls),
-            ..self
-        };
+        let case = Self { calls: Some(calls), ..self };
         if (u64::from(self.concurrency)..=CALLS_MAX).contains(&calls) {
             Ok(case)
         } else {
@@ -272,15 +263,9 @@ mod tests {
     #[test]
     fn words_that_contradict_the_numbers_are_refused() {
         let error = |text| read(text).expect_err("must be refused");
-        assert!(matches!(
-            error("C=1 S=2 per-call"),
-            CaseError::SharedConnections(_)
-        ));
+        assert!(matches!(error("C=1 S=2 per-call"), CaseError::SharedConnections(_)));
         assert!(matches!(error("C=1 S=9 calls=8"), CaseError::Calls(_)));
-        assert!(matches!(
-            error("C=1 S=1 calls=9999999999"),
-            CaseError::Calls(_)
-        ));
+        assert!(matches!(error("C=1 S=1 calls=9999999999"), CaseError::Calls(_)));
         assert!(matches!(error("C=2 S=1"), CaseError::TooFewStreams(_)));
     }
 }

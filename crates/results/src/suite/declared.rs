@@ -114,9 +114,7 @@ fn parse(folder: &Path, text: &str) -> Checked<Suite> {
         request: request(source, declared.request)?,
         limits: limits(source, &declared.limits)?,
         full: schedule(&declared.full, FULL_ROUNDS_MIN)?,
-        quick: quick
-            .map(|quick| schedule(quick, QUICK_ROUNDS_MIN))
-            .transpose()?,
+        quick: quick.map(|quick| schedule(quick, QUICK_ROUNDS_MIN)).transpose()?,
         subjects,
         name: declared.name.into_inner(),
         title: declared.title,
@@ -131,10 +129,8 @@ fn parse(folder: &Path, text: &str) -> Checked<Suite> {
 
 fn check_name(source: Source<'_>, folder: &Path, name: &Spanned<String>) -> Checked<()> {
     match folder.file_name().and_then(|folder| folder.to_str()) {
-        Some(folder) if folder != name.as_ref() => Err(source.invalid(
-            name.span(),
-            format!("the suite in the folder `{folder}` must be called so"),
-        )),
+        Some(folder) if folder != name.as_ref() => Err(source
+            .invalid(name.span(), format!("the suite in the folder `{folder}` must be called so"))),
         _ => Ok(()),
     }
 }
@@ -155,11 +151,7 @@ fn request(source: Source<'_>, declared: Spanned<DeclaredRequest>) -> Checked<Re
             return Err(source.invalid(span, message.to_owned()));
         }
     };
-    Ok(Request {
-        method: method.clone(),
-        proto: declared.proto,
-        message,
-    })
+    Ok(Request { method: method.clone(), proto: declared.proto, message })
 }
 
 fn limits(source: Source<'_>, declared: &DeclaredLimits) -> Checked<SuiteLimits> {
@@ -203,9 +195,7 @@ fn subjects(
             return Err(complain(format!("the subject `{name}` is listed twice")));
         }
         if one.baseline && one.calibration {
-            return Err(complain(
-                "a calibration line cannot be the baseline".to_owned(),
-            ));
+            return Err(complain("a calibration line cannot be the baseline".to_owned()));
         }
         let concurrency_max = one.concurrency_max.as_ref();
         if let Some(none) = concurrency_max.filter(|max| *max.as_ref() == 0) {
@@ -217,9 +207,7 @@ fn subjects(
             name: name.clone(),
             baseline: one.baseline,
             calibration: one.calibration,
-            instruments: own
-                .transpose()?
-                .unwrap_or_else(|| default_instruments.to_vec()),
+            instruments: own.transpose()?.unwrap_or_else(|| default_instruments.to_vec()),
             concurrency_max: concurrency_max.map(|max| *max.as_ref()),
             concurrency: one.concurrency.clone(),
             full_only: one.full_only,
@@ -257,11 +245,7 @@ fn schedule(
         rounds,
         deadline: deadline(source, declared.deadline.as_ref())?,
         backend: backend(source, declared.backend.as_ref())?,
-        drain: declared
-            .drain
-            .as_ref()
-            .map(|drain| duration(source, drain))
-            .transpose()?,
+        drain: declared.drain.as_ref().map(|drain| duration(source, drain)).transpose()?,
         cases,
         instruments_of,
     })

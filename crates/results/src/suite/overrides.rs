@@ -77,13 +77,8 @@ const VARIABLES: [Variable; 10] = [
 
 /// Beginnings of names that belong to grpc_bench. Others that start with `GRPC_` (such as
 /// `GRPC_TRACE`) belong to the libraries under test and are none of our business.
-const PREFIXES: [&str; 5] = [
-    "GRPC_BENCHMARK_",
-    "GRPC_SERVER_",
-    "GRPC_CLIENT_",
-    "GRPC_REQUEST_",
-    "GRPC_GHZ_",
-];
+const PREFIXES: [&str; 5] =
+    ["GRPC_BENCHMARK_", "GRPC_SERVER_", "GRPC_CLIENT_", "GRPC_REQUEST_", "GRPC_GHZ_"];
 
 impl Overrides {
     /// Reads the variables out of an environment; an empty value counts as not said.
@@ -116,10 +111,8 @@ impl Overrides {
                 nearest: nearest_word(name, known).map(str::to_owned),
             });
         };
-        set(self, value).map_err(|reason| OverrideError::Malformed {
-            variable: name.to_owned(),
-            reason,
-        })
+        set(self, value)
+            .map_err(|reason| OverrideError::Malformed { variable: name.to_owned(), reason })
     }
 }
 
@@ -141,10 +134,7 @@ fn whole(text: &str) -> Result<u32, String> {
 }
 
 fn cpus(text: &str) -> Result<f64, String> {
-    let number = text
-        .parse()
-        .ok()
-        .filter(|&n: &f64| n.is_finite() && n > 0.0);
+    let number = text.parse().ok().filter(|&n: &f64| n.is_finite() && n > 0.0);
     number.ok_or_else(|| format!("`{text}` is not a number of CPUs: write 1 or 0.5"))
 }
 

@@ -113,9 +113,7 @@ pub struct PlannedSubject {
 impl PlannedSubject {
     /// Whether it is measured with `instrument` under `case`.
     pub fn is_measured(&self, case: Case, instrument: &String) -> bool {
-        let fits = self
-            .concurrency_max
-            .is_none_or(|max| case.concurrency <= max);
+        let fits = self.concurrency_max.is_none_or(|max| case.concurrency <= max);
         let is_listed = self.concurrency.is_empty() || self.concurrency.contains(&case.concurrency);
         fits && is_listed && self.instruments.contains(instrument)
     }
@@ -182,11 +180,7 @@ impl Plan {
     /// Every instrument that some subject is measured with, each once.
     pub fn instruments(&self) -> Vec<&String> {
         let mut instruments = Vec::new();
-        for instrument in self
-            .subjects
-            .iter()
-            .flat_map(|subject| &subject.instruments)
-        {
+        for instrument in self.subjects.iter().flat_map(|subject| &subject.instruments) {
             if !instruments.contains(&instrument) {
                 instruments.push(instrument);
             }
@@ -231,9 +225,7 @@ impl Suite {
             cases,
             instruments_of: schedule.instruments_of.clone(),
             server_cpus: self.server_cpus(overrides, machine_cpus, &mut notes),
-            server_memory_bytes: overrides
-                .server_memory_bytes
-                .or(self.limits.server_memory_bytes),
+            server_memory_bytes: overrides.server_memory_bytes.or(self.limits.server_memory_bytes),
             server_processes: selection.server_processes.or(self.limits.server_processes),
             client_cpus: self.client_cpus(overrides, machine_cpus, &mut notes),
             deadline_ms: schedule.deadline.map(millis),
@@ -251,10 +243,7 @@ impl Suite {
     /// A cell of the whole schedule that `plan`, which follows it, does not have: subjects were
     /// selected, or the environment asked for other cases.
     pub fn left_out(&self, plan: &Plan) -> Option<CellId> {
-        let whole = Selection {
-            extent: plan.extent,
-            ..Selection::default()
-        };
+        let whole = Selection { extent: plan.extent, ..Selection::default() };
         let whole = self.plan(&whole, &Overrides::default(), u32::MAX).ok()?;
         let planned: Vec<CellId> = plan.cells().into_iter().map(|cell| cell.id).collect();
         let mut cells = whole.cells().into_iter().map(|cell| cell.id);
@@ -287,10 +276,7 @@ impl Suite {
         let planned = |subject| planned(subject, schedule);
         let Some(names) = &selection.subjects else {
             let quick = selection.extent == Extent::Quick;
-            let taken = self
-                .subjects
-                .iter()
-                .filter(|subject| !(quick && subject.full_only));
+            let taken = self.subjects.iter().filter(|subject| !(quick && subject.full_only));
             return Ok(taken.map(planned).collect());
         };
         if names.is_empty() {
@@ -305,9 +291,7 @@ impl Suite {
             subjects.push(known.map_or_else(|| self.newcomer(name, schedule), planned));
         }
         if !subjects.iter().any(|subject| subject.baseline) {
-            let baseline = self
-                .baseline()
-                .map_or("the baseline", |subject| &subject.name);
+            let baseline = self.baseline().map_or("the baseline", |subject| &subject.name);
             notes.push(format!("{baseline} was not selected: there are no ratios"));
         }
         Ok(subjects)
@@ -330,9 +314,7 @@ impl Suite {
     fn server_cpus(&self, overrides: &Overrides, machine: u32, notes: &mut Vec<String>) -> f64 {
         let asked = overrides.server_cpus.unwrap_or(self.limits.server_cpus);
         if asked > f64::from(machine) {
-            notes.push(format!(
-                "{asked} CPUs for the server: this machine has {machine}"
-            ));
+            notes.push(format!("{asked} CPUs for the server: this machine has {machine}"));
         }
         asked.min(f64::from(machine))
     }
@@ -346,9 +328,7 @@ impl Suite {
         let asked = overrides.client_cpus.or(self.limits.client_cpus)?;
         // What the environment asks for is noted for the generator already.
         if asked > f64::from(machine) && overrides.client_cpus.is_none() {
-            notes.push(format!(
-                "{asked} CPUs for the client: this machine has {machine}"
-            ));
+            notes.push(format!("{asked} CPUs for the client: this machine has {machine}"));
         }
         Some(asked.min(f64::from(machine)))
     }
@@ -362,11 +342,7 @@ fn planned(subject: &SuiteSubject, schedule: &Schedule) -> PlannedSubject {
         instruments: subject.instruments.clone(),
         concurrency_max: subject.concurrency_max,
         concurrency: subject.concurrency.clone(),
-        backend: subject
-            .backend
-            .as_ref()
-            .or(schedule.backend.as_ref())
-            .cloned(),
+        backend: subject.backend.as_ref().or(schedule.backend.as_ref()).cloned(),
         side: subject.side,
     }
 }
@@ -377,12 +353,7 @@ fn drain(schedule: &Schedule, cases: &[Case]) -> Option<Duration> {
 }
 
 fn note_left_out(subjects: &[PlannedSubject], cases: &[Case], notes: &mut Vec<String>) {
-    for PlannedSubject {
-        name,
-        concurrency_max,
-        ..
-    } in subjects
-    {
+    for PlannedSubject { name, concurrency_max, .. } in subjects {
         if let Some(max) = concurrency_max.filter(|max| cases.iter().any(|c| c.concurrency > *max))
         {
             notes.push(format!("{name} is not measured above S={max}"));
@@ -404,9 +375,7 @@ fn rounds(
         Extent::Quick => QUICK_ROUNDS_MIN,
     };
     if rounds < needed {
-        notes.push(format!(
-            "rounds: {rounds} of the {needed} that a result to be quoted needs"
-        ));
+        notes.push(format!("rounds: {rounds} of the {needed} that a result to be quoted needs"));
     }
     Ok(rounds)
 }
@@ -420,10 +389,7 @@ fn cases(overrides: &Overrides, schedule: &Schedule) -> Result<Vec<Case>, PlanEr
         let mut over: Vec<_> = schedule.cases.iter().map(|case| case.transport).collect();
         over.sort_unstable();
         over.dedup();
-        return Ok(over
-            .into_iter()
-            .map(|transport| case.over(transport))
-            .collect());
+        return Ok(over.into_iter().map(|transport| case.over(transport)).collect());
     }
     let fits = |case: &&Case| {
         connections.is_none_or(|c| c == case.connections)
@@ -439,16 +405,12 @@ fn cases(overrides: &Overrides, schedule: &Schedule) -> Result<Vec<Case>, PlanEr
 fn generator_cpus(overrides: &Overrides, machine: u32, notes: &mut Vec<String>) -> Option<u32> {
     let asked = overrides.client_cpus?;
     if asked > f64::from(machine) {
-        notes.push(format!(
-            "GRPC_CLIENT_CPUS={asked}: this machine has {machine} CPUs in all"
-        ));
+        notes.push(format!("GRPC_CLIENT_CPUS={asked}: this machine has {machine} CPUs in all"));
         return None;
     }
     if asked.fract() != 0.0 {
         let given = asked.ceil();
-        notes.push(format!(
-            "GRPC_CLIENT_CPUS={asked}: the generator gets whole CPUs, {given}"
-        ));
+        notes.push(format!("GRPC_CLIENT_CPUS={asked}: the generator gets whole CPUs, {given}"));
     }
     Some(asked.ceil() as u32)
 }
@@ -468,9 +430,7 @@ fn note_ghz(overrides: &Overrides, subjects: &[PlannedSubject], notes: &mut Vec<
     };
     let mut instruments = subjects.iter().flat_map(|subject| &subject.instruments);
     if !instruments.any(|instrument| instrument == "ghz") {
-        notes.push(format!(
-            "GRPC_GHZ_TAG={version}: the load of this run is not made by ghz"
-        ));
+        notes.push(format!("GRPC_GHZ_TAG={version}: the load of this run is not made by ghz"));
     }
 }
 

@@ -52,9 +52,7 @@ pub fn parse_size(text: &str) -> Result<u64, UnitError> {
 
 /// A decimal number without sign or exponent at the beginning, and what follows it.
 fn leading_number(text: &str) -> Option<(f64, &str)> {
-    let end = text
-        .find(|c: char| !c.is_ascii_digit() && c != '.')
-        .unwrap_or(text.len());
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     Some((text[..end].parse().ok()?, &text[end..]))
 }
 
@@ -78,13 +76,8 @@ mod tests {
 
     #[test]
     fn what_is_no_duration_is_refused() {
-        for text in [
-            "", "20", "s", "-1s", "1 s", "1.2.3s", "9999999h", "1e9s", "1x", ".s",
-        ] {
-            assert_eq!(
-                parse_duration(text),
-                Err(UnitError::Duration(text.to_owned()))
-            );
+        for text in ["", "20", "s", "-1s", "1 s", "1.2.3s", "9999999h", "1e9s", "1x", ".s"] {
+            assert_eq!(parse_duration(text), Err(UnitError::Duration(text.to_owned())));
         }
     }
 

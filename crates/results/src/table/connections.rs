@@ -36,10 +36,7 @@ pub fn connection_table(table: &Table) -> Option<String> {
 }
 
 fn comparisons(summary: &Summary) -> Vec<(&'static str, ComparedPair)> {
-    let all = [
-        ("h2c", summary.ratios.over_h2c),
-        ("lasting", summary.ratios.over_lasting),
-    ];
+    let all = [("h2c", summary.ratios.over_h2c), ("lasting", summary.ratios.over_lasting)];
     let made = |compared: &ComparedPair| compared.cost != RatioOutcome::NotCompared;
     let made = all.into_iter().filter(|(_, compared)| made(compared));
     made.collect()

@@ -27,9 +27,7 @@ pub(super) fn doubts(
     doubts.extend(broken_rules(plan, case, rounds));
     doubts.extend(differing_counts(own, all));
     doubts.extend(disagreement(plan, rounds));
-    doubts.extend(steady::doubt(
-        rounds.iter().map(|round| round.window.steady),
-    ));
+    doubts.extend(steady::doubt(rounds.iter().map(|round| round.window.steady)));
     doubts
 }
 
@@ -53,16 +51,11 @@ fn noted(rounds: &[MeasuredRound<'_>]) -> Vec<String> {
     let mut rounds_of: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for round in rounds {
         for mark in &round.window.marks {
-            rounds_of
-                .entry(mark.to_string())
-                .or_default()
-                .push(round.row.round.to_string());
+            rounds_of.entry(mark.to_string()).or_default().push(round.row.round.to_string());
         }
     }
     let marks = rounds_of.into_iter();
-    marks
-        .map(|(mark, rounds)| format!("{mark} (round {})", rounds.join(", ")))
-        .collect()
+    marks.map(|(mark, rounds)| format!("{mark} (round {})", rounds.join(", "))).collect()
 }
 
 fn failed_rounds(rows: &[&Row]) -> Option<String> {
@@ -72,11 +65,7 @@ fn failed_rounds(rows: &[&Row]) -> Option<String> {
     });
     let failures: Vec<&String> = failures.collect();
     let first = failures.first()?;
-    Some(format!(
-        "failed in {} of {} rounds: {first}",
-        failures.len(),
-        rows.len()
-    ))
+    Some(format!("failed in {} of {} rounds: {first}", failures.len(), rows.len()))
 }
 
 /// What the audit finds in each round, a clause a rule with the first evidence.

@@ -27,22 +27,13 @@ pub(super) fn disagreement(plan: &Plan, rounds: &[MeasuredRound<'_>]) -> Option<
         return None;
     }
     counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    let said = counts
-        .iter()
-        .map(|(verdict, count)| format!("{count} {verdict}"));
-    Some(format!(
-        "rounds disagree: {}",
-        said.collect::<Vec<_>>().join(", ")
-    ))
+    let said = counts.iter().map(|(verdict, count)| format!("{count} {verdict}"));
+    Some(format!("rounds disagree: {}", said.collect::<Vec<_>>().join(", ")))
 }
 
 /// Not a number where it spins: then nobody knows how much of its CPU time was work.
 fn server_worked(round: &MeasuredRound<'_>) -> f64 {
-    if round.window.spinning.server {
-        f64::NAN
-    } else {
-        round.window.server_cpu_seconds
-    }
+    if round.window.spinning.server { f64::NAN } else { round.window.server_cpu_seconds }
 }
 
 fn server_could(round: &MeasuredRound<'_>) -> f64 {

@@ -48,9 +48,7 @@ pub fn cost_table(table: &Table) -> String {
         column("skips", 5),
         column("verdict", 12),
     ]);
-    fill(&mut layout, table, &|cell, summary| {
-        cost_fields(summary, skipped(table, cell))
-    });
+    fill(&mut layout, table, &|cell, summary| cost_fields(summary, skipped(table, cell)));
     layout.to_string()
 }
 
@@ -114,9 +112,7 @@ pub fn marks(table: &Table) -> Vec<String> {
             }
         }
     }
-    let lines = places_of
-        .iter()
-        .map(|(mark, places)| format!("{}: {mark}", places.join(", ")));
+    let lines = places_of.iter().map(|(mark, places)| format!("{}: {mark}", places.join(", ")));
     lines.map(|line| one_line(&line)).collect()
 }
 
@@ -129,21 +125,14 @@ fn summary_marks(cell: &Cell, summary: &Summary) -> impl Iterator<Item = String>
     let memory = (summary.memory_source != "cgroup")
         .then(|| format!("memory is from {}", summary.memory_source));
     let marks = summary.marks.clone();
-    errors
-        .collect::<Vec<_>>()
-        .into_iter()
-        .chain(fewer)
-        .chain(memory)
-        .chain(marks)
+    errors.collect::<Vec<_>>().into_iter().chain(fewer).chain(memory).chain(marks)
 }
 
 /// Who spins while it waits, a line each: their CPU time says nothing.
 pub fn spinning_lines(table: &Table) -> Vec<String> {
     let mut names: Vec<&String> = Vec::new();
     for cell in &table.cells {
-        let spinning = cell
-            .summary()
-            .map(|summary| (summary.side, summary.spinning));
+        let spinning = cell.summary().map(|summary| (summary.side, summary.spinning));
         let Some((side, spinning)) = spinning else {
             continue;
         };
@@ -312,10 +301,7 @@ fn calibration_lines(table: &Table) -> String {
             CellResult::NotMeasured { why, reason } => one_line(&format!("{why}: {reason}")),
         };
         let name = table.row_name(cell);
-        text.push_str(&format!(
-            "calibration, not ranked: {name}, {}: {figures}\n",
-            cell.case
-        ));
+        text.push_str(&format!("calibration, not ranked: {name}, {}: {figures}\n", cell.case));
     }
     text
 }

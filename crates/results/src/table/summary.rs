@@ -88,10 +88,7 @@ impl Figure {
         let interval = metric
             .has_interval()
             .then(|| geometric_mean_interval(&of_rounds().collect::<Vec<_>>()));
-        Some(Self {
-            value,
-            interval: interval.flatten(),
-        })
+        Some(Self { value, interval: interval.flatten() })
     }
 }
 

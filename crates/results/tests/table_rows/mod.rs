@@ -33,15 +33,9 @@ pub fn plan() -> Plan {
         rounds: ROUNDS,
         subjects: vec![
             subject("rust-pajamax"),
-            PlannedSubject {
-                baseline: true,
-                ..subject("rust-tonic")
-            },
+            PlannedSubject { baseline: true, ..subject("rust-tonic") },
             subject("rust-bookend"),
-            PlannedSubject {
-                calibration: true,
-                ..subject("rust-floor")
-            },
+            PlannedSubject { calibration: true, ..subject("rust-floor") },
         ],
         cases: vec![case(1, 1), case(1, 100), case(100, 100)],
         instruments_of: BTreeMap::new(),
@@ -117,13 +111,7 @@ pub fn measurement(streams: u32, ok: u64, server_cpu_seconds: f64) -> Measuremen
 /// A histogram with that mean: most calls below it and a tail above.
 fn spread(mean_ns: f64, count: u64) -> String {
     let mut histogram = latency::empty();
-    for (share, factor) in [
-        (0.5, 0.8),
-        (0.4, 1.0),
-        (0.05, 1.4),
-        (0.04, 1.7),
-        (0.01, 6.2),
-    ] {
+    for (share, factor) in [(0.5, 0.8), (0.4, 1.0), (0.05, 1.4), (0.04, 1.7), (0.01, 6.2)] {
         let calls = (share * count as f64).round() as u64;
         latency::record(&mut histogram, (factor * mean_ns) as u64, calls);
     }
@@ -167,9 +155,9 @@ fn invent(plan: &Plan) -> Vec<Row> {
 
 /// Up to 2 % that happens to one subject alone, the same in every run of the test.
 fn wobble(round: u32, subject: &str) -> f64 {
-    let letters = subject.bytes().fold(round, |hash, byte| {
-        (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
-    });
+    let letters = subject
+        .bytes()
+        .fold(round, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
     1.0 + 0.005 * f64::from((letters >> 8) % 5)
 }
 

@@ -48,19 +48,11 @@ impl CallPhase {
 impl ServerCall {
     /// A slot that no call has used.
     pub fn none() -> Self {
-        ServerCall {
-            stream_id: 0,
-            head: None,
-            deadline_ns: None,
-            phase: CallPhase::OVER,
-        }
+        ServerCall { stream_id: 0, head: None, deadline_ns: None, phase: CallPhase::OVER }
     }
 
     pub fn over(stream: StreamKey) -> Self {
-        ServerCall {
-            stream_id: stream.id,
-            ..ServerCall::none()
-        }
+        ServerCall { stream_id: stream.id, ..ServerCall::none() }
     }
 
     #[inline]

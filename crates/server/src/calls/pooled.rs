@@ -26,9 +26,7 @@ impl RequestVisitor<'_> {
             return;
         }
         if deadline_ns.is_some_and(|deadline_ns| self.environment.io.now_ns() >= deadline_ns) {
-            return self
-                .calls
-                .fail(sender, stream, &status::deadline_exceeded());
+            return self.calls.fail(sender, stream, &status::deadline_exceeded());
         }
         self.submit(sender, stream, head, deadline_ns, None);
     }

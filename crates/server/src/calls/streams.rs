@@ -26,9 +26,7 @@ impl RequestVisitor<'_> {
         self.wake_batch = None;
         let now_ns = deadline_ns.map_or(0, |_| self.environment.io.now_ns());
         if deadline_ns.is_some_and(|deadline_ns| now_ns >= deadline_ns) {
-            return self
-                .calls
-                .fail(sender, stream, &status::deadline_exceeded());
+            return self.calls.fail(sender, stream, &status::deadline_exceeded());
         }
         let head = self.calls.heads.head(index);
         let method = self.environment.router.method(head.route);
@@ -72,8 +70,7 @@ impl RequestVisitor<'_> {
         step: impl FnOnce(&mut StreamingCall, StreamWriter<'_>, usize),
     ) {
         self.wake_batch = None;
-        self.calls
-            .step_stream(sender, stream, self.environment.limits, step);
+        self.calls.step_stream(sender, stream, self.environment.limits, step);
     }
 }
 
@@ -118,12 +115,8 @@ impl CallTable {
             return;
         };
         let others_blocked_bytes = self.blocked_bytes - streaming.blocked_bytes;
-        let mut writer = StreamWriter {
-            sender,
-            responses: &mut self.responses,
-            stream,
-            others_blocked_bytes,
-        };
+        let mut writer =
+            StreamWriter { sender, responses: &mut self.responses, stream, others_blocked_bytes };
         let run = || step(streaming, writer.reborrow(), limits.max_message_bytes);
         if catch_unwind(AssertUnwindSafe(run)).is_err() {
             self.panics += 1;

@@ -117,8 +117,7 @@ impl CallTable {
         };
         let fields = fields.take();
         call.phase = CallPhase::OVER;
-        self.responses
-            .deferred(sender, stream, fields.as_deref(), result);
+        self.responses.deferred(sender, stream, fields.as_deref(), result);
         true
     }
 
@@ -160,9 +159,7 @@ impl CallTable {
 
     /// Whether the call of that stream is known: not if the wire ended it at its head.
     pub(super) fn has(&self, stream: StreamKey) -> bool {
-        self.calls
-            .get(stream.index as usize)
-            .is_some_and(|call| call.is(stream))
+        self.calls.get(stream.index as usize).is_some_and(|call| call.is(stream))
     }
 
     /// Whether that call is not over yet.
@@ -187,8 +184,7 @@ impl CallTable {
 
     #[cold]
     fn enter_new(&mut self, stream: StreamKey, call: ServerCall) {
-        self.calls
-            .resize_with(stream.index as usize + 1, ServerCall::none);
+        self.calls.resize_with(stream.index as usize + 1, ServerCall::none);
         self.calls[stream.index as usize] = call;
     }
 

@@ -15,9 +15,7 @@ impl RequestVisitor<'_> {
     pub(super) fn watch_deadline(&mut self, stream: StreamKey) {
         if let Some(at_ns) = self.calls.call(stream).deadline_ns {
             let id = self.calls.reply_to.id;
-            self.environment
-                .deadlines
-                .push(at_ns, CallId { id, stream });
+            self.environment.deadlines.push(at_ns, CallId { id, stream });
         }
     }
 }
@@ -56,8 +54,7 @@ impl CallTable {
             CallPhase::Deferred(fields) => {
                 let fields = fields.take();
                 self.leave(stream);
-                self.responses
-                    .deferred(sender, stream, fields.as_deref(), &Err(status()));
+                self.responses.deferred(sender, stream, fields.as_deref(), &Err(status()));
             }
             CallPhase::Streaming(_) if sender.blocked_bytes(stream) > 0 => {
                 // The status would have to wait behind what the client does not read.
@@ -102,10 +99,7 @@ impl CallTable {
     }
 
     fn stream_at(&self, index: usize) -> StreamKey {
-        StreamKey {
-            index: index as u32,
-            id: self.calls[index].stream_id,
-        }
+        StreamKey { index: index as u32, id: self.calls[index].stream_id }
     }
 
     /// How much has come on a stream that waits for nothing but its client to go on or to end.
@@ -124,16 +118,11 @@ impl CallTable {
     fn stalled_ns(&mut self, stream: StreamKey, received_bytes: usize, now_ns: u64) -> u64 {
         let index = stream.index as usize;
         if self.request_progress.len() <= index {
-            self.request_progress
-                .resize(index + 1, RequestProgress::default());
+            self.request_progress.resize(index + 1, RequestProgress::default());
         }
         let seen = &mut self.request_progress[index];
         if (seen.stream_id, seen.received_bytes) != (stream.id, received_bytes) {
-            *seen = RequestProgress {
-                stream_id: stream.id,
-                received_bytes,
-                since_ns: now_ns,
-            };
+            *seen = RequestProgress { stream_id: stream.id, received_bytes, since_ns: now_ns };
         }
         now_ns - seen.since_ns
     }

@@ -90,9 +90,7 @@ impl Visitor for RequestVisitor<'_> {
                 self.calls.heads.release(index);
                 self.calls.enter(stream, ServerCall::over(stream));
                 let page = self.environment.router.fallback_page();
-                self.calls
-                    .responses
-                    .reject(sender, stream, &rejection, page);
+                self.calls.responses.reject(sender, stream, &rejection, page);
                 None
             }
         }
@@ -140,8 +138,7 @@ impl Visitor for RequestVisitor<'_> {
             self.calls.leave(stream);
         }
         if !self.calls.resets.take(1, || self.environment.io.now_ns()) {
-            self.calls
-                .exceed_limit(sender, "too many streams were reset");
+            self.calls.exceed_limit(sender, "too many streams were reset");
         }
     }
 
@@ -182,8 +179,7 @@ impl RequestVisitor<'_> {
         let head = self.calls.heads.head(index);
         let until = |timeout_ns| self.environment.io.now_ns().saturating_add(timeout_ns);
         let (kind, deadline_ns) = (head.route.kind, head.timeout_ns.map(until));
-        self.calls
-            .enter(stream, ServerCall::awaiting(stream, index, deadline_ns));
+        self.calls.enter(stream, ServerCall::awaiting(stream, index, deadline_ns));
         match kind {
             HandlerKind::Inline => {}
             HandlerKind::Deferred | HandlerKind::Pool => {
@@ -241,9 +237,7 @@ impl RequestVisitor<'_> {
             stream: request.stream,
         };
         let call = || {
-            method
-                .service
-                .call(method.number, request.message, &context, reply);
+            method.service.call(method.number, request.message, &context, reply);
         };
         let panicked = catch_unwind(AssertUnwindSafe(call)).is_err();
         let answered = calls.responses.outcome == HandlerOutcome::Answered;
@@ -262,9 +256,7 @@ impl RequestVisitor<'_> {
         match calls.responses.outcome {
             HandlerOutcome::Answered => {}
             HandlerOutcome::HeadSent { output_bytes } => {
-                calls
-                    .responses
-                    .encoder_panicked(sender, stream, output_bytes);
+                calls.responses.encoder_panicked(sender, stream, output_bytes);
             }
             HandlerOutcome::Deferred if !panicked => {
                 calls.call(stream).phase = CallPhase::Deferred(fields.map(Box::new));
@@ -303,7 +295,6 @@ impl RequestVisitor<'_> {
 
     #[cold]
     fn too_many_handlers(&mut self, sender: &mut Sender, stream: StreamKey) {
-        self.calls
-            .fail(sender, stream, &status::too_many_handlers());
+        self.calls.fail(sender, stream, &status::too_many_handlers());
     }
 }

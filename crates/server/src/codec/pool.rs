@@ -111,18 +111,11 @@ fn only_request<Q: Message + Default>(call: &PoolCall) -> Result<Q, Status> {
 }
 
 fn requests<Q>(call: &PoolCall) -> RequestReceiver<Q> {
-    RequestReceiver {
-        channel: Arc::clone(call.channel()),
-        ended: false,
-        message: PhantomData,
-    }
+    RequestReceiver { channel: Arc::clone(call.channel()), ended: false, message: PhantomData }
 }
 
 fn replies<R>(call: &PoolCall) -> ReplySender<R> {
-    ReplySender {
-        channel: Arc::clone(call.channel()),
-        message: PhantomData,
-    }
+    ReplySender { channel: Arc::clone(call.channel()), message: PhantomData }
 }
 
 fn decode<Q: Message + Default>(message: &[u8]) -> Result<Q, Status> {

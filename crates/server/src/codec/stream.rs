@@ -180,12 +180,7 @@ where
     Q: Message + Default + 'static,
     R: Message + 'static,
 {
-    Box::new(ProstStream {
-        handler,
-        requests,
-        count,
-        end: RequestEnd::NotYet,
-    })
+    Box::new(ProstStream { handler, requests, count, end: RequestEnd::NotYet })
 }
 
 type Handler<Q, R> = dyn StreamHandler<Q, R>;
@@ -248,17 +243,14 @@ impl<Q: Message + Default, R: Message> InlineStream for ProstStream<Q, R> {
             Err(error) => return reply.end(Err(status::undecodable(&error))),
         };
         match &mut self.requests {
-            RequestCount::Any => self.run(reply, |handler, replies| {
-                handler.on_message(request, replies)
-            }),
+            RequestCount::Any => {
+                self.run(reply, |handler, replies| handler.on_message(request, replies))
+            }
             RequestCount::One(Some(_)) => reply.end(Err(status::too_many_messages())),
             RequestCount::One(place) => {
                 let was_compressed = reply.request_was_compressed();
                 reply.response.kept_bytes = message.len();
-                *place = Some(KeptRequest {
-                    request,
-                    was_compressed,
-                });
+                *place = Some(KeptRequest { request, was_compressed });
             }
         }
     }
@@ -271,9 +263,7 @@ impl<Q: Message + Default, R: Message> InlineStream for ProstStream<Q, R> {
                 None => reply.end(Err(status::no_message())),
                 Some(kept) => {
                     reply.request_was_compressed = kept.was_compressed;
-                    self.run(reply, |handler, replies| {
-                        handler.on_message(kept.request, replies)
-                    });
+                    self.run(reply, |handler, replies| handler.on_message(kept.request, replies));
                 }
             }
         }
@@ -292,11 +282,7 @@ impl<Q, R> ProstStream<Q, R> {
         reply: &mut StreamReply<'_>,
         step: impl FnOnce(&mut Handler<Q, R>, &mut Replies<'_, '_, R>) -> Result<(), Status>,
     ) {
-        let mut replies = Replies {
-            reply,
-            count: &mut self.count,
-            message: PhantomData,
-        };
+        let mut replies = Replies { reply, count: &mut self.count, message: PhantomData };
         if let Err(status) = step(&mut *self.handler, &mut replies) {
             reply.end(Err(status));
         }

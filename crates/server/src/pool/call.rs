@@ -44,11 +44,7 @@ impl PoolCall {
         deadline_ns: Option<u64>,
     ) -> Self {
         PoolCall {
-            context: PoolContext {
-                channel,
-                metadata,
-                deadline_ns,
-            },
+            context: PoolContext { channel, metadata, deadline_ns },
             state: PoolCallState::Queued,
         }
     }
@@ -115,11 +111,8 @@ impl Drop for PoolCall {
         // A call that was cancelled before its handler began was not waiting for an answer.
         let late = self.state == PoolCallState::Begun && self.is_over();
         let panicked = thread::panicking();
-        let status = if panicked {
-            status::handler_panicked()
-        } else {
-            status::handler_dropped_call()
-        };
+        let status =
+            if panicked { status::handler_panicked() } else { status::handler_dropped_call() };
         self.context.channel.finish(Err(status), late, panicked);
     }
 }

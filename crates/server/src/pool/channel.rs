@@ -175,15 +175,9 @@ impl PoolChannel {
     /// Sleeps for `duration`, or until the call is over.
     pub fn sleep(&self, duration: Duration) -> Result<(), CallOver> {
         let goes_on = |_: &mut State| !self.is_over();
-        let waited = self
-            .changed
-            .wait_timeout_while(self.lock(), duration, goes_on);
+        let waited = self.changed.wait_timeout_while(self.lock(), duration, goes_on);
         drop(waited.unwrap_or_else(PoisonError::into_inner));
-        if self.is_over() {
-            Err(CallOver)
-        } else {
-            Ok(())
-        }
+        if self.is_over() { Err(CallOver) } else { Ok(()) }
     }
 
     /// Changes the response's headers and trailers.
@@ -201,8 +195,7 @@ impl PoolChannel {
     /// The handler has returned.
     pub fn finish(&self, result: Result<(), Status>, late: bool, panicked: bool) {
         self.lock().result = Some(result);
-        self.notifier
-            .post(CallEventKind::HandlerFinished { late, panicked });
+        self.notifier.post(CallEventKind::HandlerFinished { late, panicked });
     }
 }
 
@@ -286,10 +279,7 @@ impl<T> Queue<T> {
 
 impl<T> Default for Queue<T> {
     fn default() -> Self {
-        Queue {
-            messages: VecDeque::new(),
-            bytes: 0,
-        }
+        Queue { messages: VecDeque::new(), bytes: 0 }
     }
 }
 

@@ -18,11 +18,7 @@ pub(crate) struct ShardEnd {
 
 impl ShardEnd {
     pub fn new(channel: Arc<PoolChannel>) -> Self {
-        ShardEnd {
-            channel,
-            replies: VecDeque::new(),
-            end: None,
-        }
+        ShardEnd { channel, replies: VecDeque::new(), end: None }
     }
 
     /// Whether there is room for another request.

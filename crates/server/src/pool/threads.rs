@@ -27,10 +27,7 @@ pub struct PoolLimits {
 
 impl Default for PoolLimits {
     fn default() -> Self {
-        PoolLimits {
-            threads: POOL_THREADS,
-            queued_calls: POOL_QUEUED_CALLS,
-        }
+        PoolLimits { threads: POOL_THREADS, queued_calls: POOL_QUEUED_CALLS }
     }
 }
 
@@ -66,11 +63,7 @@ struct State {
 impl HandlerPool {
     pub fn new(limits: PoolLimits) -> Self {
         HandlerPool {
-            shared: Arc::new(Shared {
-                limits,
-                state: Mutex::default(),
-                changed: Condvar::new(),
-            }),
+            shared: Arc::new(Shared { limits, state: Mutex::default(), changed: Condvar::new() }),
         }
     }
 
@@ -140,10 +133,7 @@ impl Shared {
                 return None;
             }
             state.idle_threads += 1;
-            state = self
-                .changed
-                .wait(state)
-                .unwrap_or_else(PoisonError::into_inner);
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
             state.idle_threads -= 1;
         }
     }

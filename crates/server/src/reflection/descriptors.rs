@@ -55,17 +55,12 @@ impl Descriptors {
     }
 
     pub fn file_of_extension(&self, message: &str, number: i32) -> Option<FileIndex> {
-        self.by_extension
-            .get(&(message.to_owned(), number))
-            .copied()
+        self.by_extension.get(&(message.to_owned(), number)).copied()
     }
 
     pub fn extensions_of(&self, message: &str) -> Vec<i32> {
         let of_message = (message.to_owned(), i32::MIN)..=(message.to_owned(), i32::MAX);
-        self.by_extension
-            .range(of_message)
-            .map(|((_, number), _)| *number)
-            .collect()
+        self.by_extension.range(of_message).map(|((_, number), _)| *number).collect()
     }
 
     /// The file and everything that it imports, directly or not; the file first.
@@ -82,10 +77,7 @@ impl Descriptors {
                 }
             }
         }
-        order
-            .iter()
-            .map(|&FileIndex(at)| self.files[at].encoded.clone())
-            .collect()
+        order.iter().map(|&FileIndex(at)| self.files[at].encoded.clone()).collect()
     }
 
     fn add_file(&mut self, encoded: Vec<u8>) {
@@ -97,16 +89,9 @@ impl Descriptors {
         }
         let index = FileIndex(self.files.len());
         self.by_name.insert(file.name().to_owned(), index);
-        let mut declared = Declared {
-            index,
-            symbols: self,
-            scope: file.package().to_owned(),
-        };
+        let mut declared = Declared { index, symbols: self, scope: file.package().to_owned() };
         declared.file(&file);
-        self.files.push(File {
-            encoded,
-            imports: file.dependency,
-        });
+        self.files.push(File { encoded, imports: file.dependency });
     }
 }
 
@@ -120,96 +105,54 @@ struct Declared<'a> {
 
 impl Declared<'_> {
     fn file(&mut self, file: &FileDescriptorProto) {
-        file.message_type
-            .iter()
-            .for_each(|message| self.message(message));
-        file.enum_type
-            .iter()
-            .for_each(|declared| self.enumeration(declared));
-        file.service
-            .iter()
-            .for_each(|service| self.service(service));
-        file.extension
-            .iter()
-            .for_each(|extension| self.extension(extension));
+        file.message_type.iter().for_each(|message| self.message(message));
+        file.enum_type.iter().for_each(|declared| self.enumeration(declared));
+        file.service.iter().for_each(|service| self.service(service));
+        file.extension.iter().for_each(|extension| self.extension(extension));
     }
 
     fn message(&mut self, message: &DescriptorProto) {
         self.symbol(message.name());
         self.within(message.name(), |inner| {
-            message
-                .field
-                .iter()
-                .for_each(|field| inner.symbol(field.name()));
-            message
-                .oneof_decl
-                .iter()
-                .for_each(|oneof| inner.symbol(oneof.name()));
-            message
-                .nested_type
-                .iter()
-                .for_each(|nested| inner.message(nested));
-            message
-                .enum_type
-                .iter()
-                .for_each(|declared| inner.enumeration(declared));
-            message
-                .extension
-                .iter()
-                .for_each(|extension| inner.extension(extension));
+            message.field.iter().for_each(|field| inner.symbol(field.name()));
+            message.oneof_decl.iter().for_each(|oneof| inner.symbol(oneof.name()));
+            message.nested_type.iter().for_each(|nested| inner.message(nested));
+            message.enum_type.iter().for_each(|declared| inner.enumeration(declared));
+            message.extension.iter().for_each(|extension| inner.extension(extension));
         });
     }
 
     /// Values of an enum are declared beside it, not in it.
     fn enumeration(&mut self, declared: &EnumDescriptorProto) {
         self.symbol(declared.name());
-        declared
-            .value
-            .iter()
-            .for_each(|value| self.symbol(value.name()));
+        declared.value.iter().for_each(|value| self.symbol(value.name()));
     }
 
     fn service(&mut self, service: &ServiceDescriptorProto) {
         self.symbol(service.name());
         self.within(service.name(), |inner| {
-            service
-                .method
-                .iter()
-                .for_each(|method| inner.symbol(method.name()));
+            service.method.iter().for_each(|method| inner.symbol(method.name()));
         });
     }
 
     fn extension(&mut self, extension: &FieldDescriptorProto) {
         self.symbol(extension.name());
         let message = extension.extendee().trim_start_matches('.').to_owned();
-        self.symbols
-            .by_extension
-            .insert((message, extension.number()), self.index);
+        self.symbols.by_extension.insert((message, extension.number()), self.index);
     }
 
     fn symbol(&mut self, name: &str) {
         let full_name = self.full_name(name);
-        self.symbols
-            .by_symbol
-            .entry(full_name)
-            .or_insert(self.index);
+        self.symbols.by_symbol.entry(full_name).or_insert(self.index);
     }
 
     fn within(&mut self, name: &str, walk: impl FnOnce(&mut Declared<'_>)) {
         let scope = self.full_name(name);
-        walk(&mut Declared {
-            index: self.index,
-            symbols: self.symbols,
-            scope,
-        });
+        walk(&mut Declared { index: self.index, symbols: self.symbols, scope });
     }
 
     fn full_name(&self, name: &str) -> String {
-        if self.scope.is_empty() {
-            name.to_owned()
-        } else {
-            format!("{}.{name}", self.scope)
-        }
+        if self.scope.is_empty() { name.to_owned() } else { format!("{}.{name}", self.scope) }
     }
 }
 
@@ -229,10 +172,7 @@ mod tests {
     }
 
     fn message(name: &str) -> DescriptorProto {
-        DescriptorProto {
-            name: Some(name.into()),
-            ..DescriptorProto::default()
-        }
+        DescriptorProto { name: Some(name.into()), ..DescriptorProto::default() }
     }
 
     fn extension(of: &str, number: i32) -> FieldDescriptorProto {
@@ -250,12 +190,7 @@ mod tests {
     }
 
     fn names(files: &[Vec<u8>]) -> Vec<String> {
-        let name = |file: &Vec<u8>| {
-            FileDescriptorProto::decode(&**file)
-                .unwrap()
-                .name()
-                .to_owned()
-        };
+        let name = |file: &Vec<u8>| FileDescriptorProto::decode(&**file).unwrap().name().to_owned();
         files.iter().map(name).collect()
     }
 

@@ -169,9 +169,7 @@ impl ServerConnection {
 
     /// Acts on what another thread reports about a call. False if it came too late.
     pub fn handle_event(&mut self, event: CallEvent, limits: &Limits, io: &mut IoContext) -> bool {
-        self.with_output(io, |sender, calls| {
-            calls.handle_event(sender, event, limits)
-        })
+        self.with_output(io, |sender, calls| calls.handle_event(sender, event, limits))
     }
 
     pub fn send_goaway(&mut self, code: ErrorCode, why: &str, io: &mut IoContext) {

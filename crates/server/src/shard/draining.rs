@@ -60,8 +60,7 @@ impl ServerShard {
         self.connection_deadlines.push(at_ns, id);
         if self.connection_deadlines.needs_sweep() {
             let connections = &mut self.connections;
-            self.connection_deadlines
-                .sweep(|&id| find(connections, id).is_some());
+            self.connection_deadlines.sweep(|&id| find(connections, id).is_some());
         }
     }
 
@@ -124,12 +123,8 @@ impl ServerConnection {
         let cut_off_at_ns = grace_ns
             .filter(|_| reason == GoAwayReason::Age)
             .map(|grace_ns| now_ns.saturating_add(grace_ns));
-        self.draining = Some(Box::new(Draining {
-            reason,
-            is_final: false,
-            ping_by_ns,
-            cut_off_at_ns,
-        }));
+        self.draining =
+            Some(Box::new(Draining { reason, is_final: false, ping_by_ns, cut_off_at_ns }));
         for at_ns in [Some(ping_by_ns), cut_off_at_ns].into_iter().flatten() {
             deadlines.push(at_ns, self.id);
         }
@@ -142,9 +137,7 @@ impl ServerConnection {
     }
 
     fn has_sent_final_goaway(&self) -> bool {
-        self.draining
-            .as_ref()
-            .is_some_and(|draining| draining.is_final)
+        self.draining.as_ref().is_some_and(|draining| draining.is_final)
     }
 
     /// Names the last stream that is handled.
@@ -182,9 +175,8 @@ impl ServerConnection {
         if self.is_closing {
             return 0;
         }
-        let ended = self.with_output(io, |sender, calls| {
-            calls.cut_off(sender, reason.text(), limits)
-        });
+        let ended =
+            self.with_output(io, |sender, calls| calls.cut_off(sender, reason.text(), limits));
         if !self.has_sent_final_goaway() {
             self.send_final_goaway(io);
         }

@@ -45,10 +45,7 @@ impl ServerShard {
 
     /// Checks every connection, if it is time to.
     pub(super) fn check_timeouts(&mut self, io: &mut IoContext) {
-        if self
-            .next_timeout_check_ns
-            .is_none_or(|at_ns| io.now_ns() < at_ns)
-        {
+        if self.next_timeout_check_ns.is_none_or(|at_ns| io.now_ns() < at_ns) {
             return;
         }
         let now_ns = io.now_ns();
@@ -99,9 +96,7 @@ impl ServerConnection {
     }
 
     fn progress(&self, io: &IoContext) -> ConnectionProgress {
-        let ServerConnection {
-            id, http2, input, ..
-        } = self;
+        let ServerConnection { id, http2, input, .. } = self;
         let sender = &http2.sender;
         let sent_bytes = io.sent_bytes(*id);
         let has_backlog = io.backlog(*id) > 0;
@@ -111,10 +106,7 @@ impl ServerConnection {
         let is_partial = input.has_partial_frame && !has_backlog;
         let unread = has_backlog.then_some(sent_bytes);
         if self.is_closing {
-            return ConnectionProgress {
-                unread,
-                ..ConnectionProgress::default()
-            };
+            return ConnectionProgress { unread, ..ConnectionProgress::default() };
         }
         let is_blocked = sender.all_blocked_bytes() > 0;
         ConnectionProgress {

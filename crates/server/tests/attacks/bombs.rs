@@ -52,11 +52,7 @@ fn what_is_inflated_is_bounded_while_it_grows() {
     let outcome = stage.attack(&mut attacker, bomb.into_iter());
     figures::check("gzip bomb", &outcome);
     assert_eq!(attacker.heard.statuses_of(RESOURCE_EXHAUSTED), 1);
-    assert_eq!(
-        stage.testing.calls(),
-        stage.counts().answered_ok,
-        "no handler saw it"
-    );
+    assert_eq!(stage.testing.calls(), stage.counts().answered_ok, "no handler saw it");
 }
 
 #[test]
@@ -75,10 +71,7 @@ fn the_largest_message_is_taken_plain_and_compressed() {
     let largest = vec![7; MAX_MESSAGE_BYTES];
     let mut compressed = Vec::new();
     gzip::compress(&largest, &mut compressed);
-    for frames in [
-        frames_of(1, &largest, false),
-        frames_of(3, &compressed, true),
-    ] {
+    for frames in [frames_of(1, &largest, false), frames_of(3, &compressed, true)] {
         stage.attack(&mut client, frames.into_iter());
     }
     // The answers wait for windows; that they are on their way is what counts.

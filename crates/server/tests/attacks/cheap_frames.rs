@@ -25,10 +25,7 @@ fn each_is_counted_and_cut() {
     let attacks: [(&str, Frames); 5] = [
         ("PRIORITY flood", Box::new(priority)),
         ("empty DATA", Box::new(empty_data())),
-        (
-            "DATA of padding alone",
-            Box::new(once(head(1, CHAT)).chain(padding)),
-        ),
+        ("DATA of padding alone", Box::new(once(head(1, CHAT)).chain(padding))),
         ("frames of unknown types", Box::new(unknown)),
         ("heads with empty names", Box::new(nameless)),
     ];

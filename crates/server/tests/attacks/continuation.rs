@@ -30,14 +30,8 @@ fn attack(limits: Limits, piece_bytes: usize) -> Outcome {
 #[test]
 fn endless_blocks_are_cut_by_frames_and_by_bytes() {
     figures::check("CONTINUATION of nothing", &attack(Limits::internet(), 0));
-    figures::check(
-        "CONTINUATION of a kilobyte",
-        &attack(Limits::internet(), 1_024),
-    );
-    figures::check(
-        "CONTINUATION in full frames",
-        &attack(Limits::internet(), 16_384),
-    );
+    figures::check("CONTINUATION of a kilobyte", &attack(Limits::internet(), 1_024));
+    figures::check("CONTINUATION in full frames", &attack(Limits::internet(), 16_384));
 }
 
 #[test]

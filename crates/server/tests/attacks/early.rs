@@ -28,11 +28,7 @@ fn streams_above_the_limit_are_refused_before_anybody_has_acknowledged_it() {
     stage.testing.answer_all();
     stage.server.wake();
     attacker.read(&mut stage.server);
-    assert_eq!(
-        attacker.heard.statuses_of("0"),
-        250,
-        "those within it are answered"
-    );
+    assert_eq!(attacker.heard.statuses_of("0"), 250, "those within it are answered");
 }
 
 #[test]

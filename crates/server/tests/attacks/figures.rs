@@ -22,13 +22,7 @@ const SLACK: usize = 3;
 const NOISE_KIB: usize = 64;
 
 pub const FIGURES: &[Figure] = &[
-    figure(
-        "rapid reset",
-        "a request's head, RST_STREAM",
-        1_001,
-        "ENHANCE_YOUR_CALM",
-        64,
-    ),
+    figure("rapid reset", "a request's head, RST_STREAM", 1_001, "ENHANCE_YOUR_CALM", 64),
     figure(
         "rapid reset of calls that wait",
         "a request, RST_STREAM",
@@ -64,34 +58,10 @@ pub const FIGURES: &[Figure] = &[
         "250 taken, REFUSED_STREAM for the others",
         384,
     ),
-    figure(
-        "CONTINUATION of nothing",
-        "an empty CONTINUATION",
-        10,
-        "ENHANCE_YOUR_CALM",
-        64,
-    ),
-    figure(
-        "CONTINUATION of a kilobyte",
-        "CONTINUATION of 1 KiB",
-        10,
-        "ENHANCE_YOUR_CALM",
-        64,
-    ),
-    figure(
-        "CONTINUATION in full frames",
-        "CONTINUATION of 16 KiB",
-        5,
-        "ENHANCE_YOUR_CALM",
-        256,
-    ),
-    figure(
-        "HPACK bomb",
-        "16,000 references to a field of 4 KiB",
-        2,
-        "ENHANCE_YOUR_CALM",
-        128,
-    ),
+    figure("CONTINUATION of nothing", "an empty CONTINUATION", 10, "ENHANCE_YOUR_CALM", 64),
+    figure("CONTINUATION of a kilobyte", "CONTINUATION of 1 KiB", 10, "ENHANCE_YOUR_CALM", 64),
+    figure("CONTINUATION in full frames", "CONTINUATION of 16 KiB", 5, "ENHANCE_YOUR_CALM", 256),
+    figure("HPACK bomb", "16,000 references to a field of 4 KiB", 2, "ENHANCE_YOUR_CALM", 128),
     figure(
         "HPACK bomb just below",
         "15 references to a field of 4 KiB",
@@ -113,21 +83,9 @@ pub const FIGURES: &[Figure] = &[
         "COMPRESSION_ERROR",
         64,
     ),
-    figure(
-        "metadata above the limit",
-        "a head of 16.4 KiB",
-        300,
-        "RST_STREAM each",
-        128,
-    ),
+    figure("metadata above the limit", "a head of 16.4 KiB", 300, "RST_STREAM each", 128),
     figure("PING flood", "PING", 10_002, "ENHANCE_YOUR_CALM", 64),
-    figure(
-        "PING flood, unread",
-        "100 PINGs",
-        629,
-        "not read further; reset after 60 s",
-        2_048,
-    ),
+    figure("PING flood, unread", "100 PINGs", 629, "not read further; reset after 60 s", 2_048),
     figure(
         "flood of answers to no PING",
         "an acknowledgement of a PING",
@@ -135,13 +93,7 @@ pub const FIGURES: &[Figure] = &[
         "ENHANCE_YOUR_CALM",
         64,
     ),
-    figure(
-        "SETTINGS flood",
-        "SETTINGS",
-        10_001,
-        "ENHANCE_YOUR_CALM",
-        64,
-    ),
+    figure("SETTINGS flood", "SETTINGS", 10_001, "ENHANCE_YOUR_CALM", 64),
     figure(
         "SETTINGS flood over 250 streams",
         "SETTINGS that move every window",
@@ -163,13 +115,7 @@ pub const FIGURES: &[Figure] = &[
         "ENHANCE_YOUR_CALM, after RST_STREAM each",
         64,
     ),
-    figure(
-        "data dribble",
-        "WINDOW_UPDATE by one",
-        10_001,
-        "ENHANCE_YOUR_CALM",
-        64,
-    ),
+    figure("data dribble", "WINDOW_UPDATE by one", 10_001, "ENHANCE_YOUR_CALM", 64),
     figure(
         "data dribble over 250 streams",
         "WINDOW_UPDATE of the connection by one",
@@ -191,13 +137,7 @@ pub const FIGURES: &[Figure] = &[
         "64 taken, REFUSED_STREAM for the others",
         98_304,
     ),
-    figure(
-        "PRIORITY flood",
-        "PRIORITY",
-        10_001,
-        "ENHANCE_YOUR_CALM",
-        64,
-    ),
+    figure("PRIORITY flood", "PRIORITY", 10_001, "ENHANCE_YOUR_CALM", 64),
     figure(
         "heads with empty names",
         "a head with an empty name",
@@ -205,27 +145,9 @@ pub const FIGURES: &[Figure] = &[
         "ENHANCE_YOUR_CALM, after RST_STREAM each",
         64,
     ),
-    figure(
-        "empty DATA",
-        "an empty DATA frame",
-        10_002,
-        "ENHANCE_YOUR_CALM",
-        64,
-    ),
-    figure(
-        "DATA of padding alone",
-        "DATA of padding",
-        10_002,
-        "ENHANCE_YOUR_CALM",
-        64,
-    ),
-    figure(
-        "frames of unknown types",
-        "a frame of type 0x55",
-        10_001,
-        "ENHANCE_YOUR_CALM",
-        64,
-    ),
+    figure("empty DATA", "an empty DATA frame", 10_002, "ENHANCE_YOUR_CALM", 64),
+    figure("DATA of padding alone", "DATA of padding", 10_002, "ENHANCE_YOUR_CALM", 64),
+    figure("frames of unknown types", "a frame of type 0x55", 10_001, "ENHANCE_YOUR_CALM", 64),
     figure("tiny DATA", "DATA of one byte", 60_007, "answered", 384),
     figure(
         "messages of 4 GiB",
@@ -257,13 +179,7 @@ const fn figure(
     end: &'static str,
     peak_kib: usize,
 ) -> Figure {
-    Figure {
-        attack,
-        step,
-        steps,
-        end,
-        peak_kib,
-    }
+    Figure { attack, step, steps, end, peak_kib }
 }
 
 fn figure_of(attack: &str) -> &'static Figure {
@@ -281,10 +197,7 @@ pub fn check(attack: &str, outcome: &Outcome) {
     let figure = figure_of(attack);
     assert_eq!(outcome.steps, figure.steps, "{attack}: {outcome:?}");
     let peak_kib = outcome.peak_bytes >> 10;
-    println!(
-        "{attack}: {peak_kib} KiB, {} bytes sent",
-        outcome.sent_bytes
-    );
+    println!("{attack}: {peak_kib} KiB, {} bytes sent", outcome.sent_bytes);
     assert!(peak_kib < figure.peak_kib, "{attack}: {peak_kib} KiB");
     let is_near = figure.peak_kib <= NOISE_KIB || figure.peak_kib <= SLACK * peak_kib.max(1);
     assert!(is_near, "{attack}: {peak_kib} KiB is far below the figure");

@@ -66,9 +66,7 @@ fn who_floods_and_does_not_read_that_it_was_cut_is_reset_too() {
     // Its goodbye stands behind ten thousand answers that it does not take.
     let mut attacker = stage.attacker();
     for _ in 0..20 {
-        stage
-            .server
-            .give(attacker.connection, &ping().repeat(1_000));
+        stage.server.give(attacker.connection, &ping().repeat(1_000));
     }
     assert!(stage.is_open(&attacker));
     stage.pass_seconds(70);
@@ -84,10 +82,7 @@ fn signs_of_life_and_measurements_are_left_alone() {
     stage.send(&mut client, &head(1, CHAT));
     for _ in 0..20_000 {
         // grpc-go measures the connection with a PING behind bodies that come and go.
-        stage.send(
-            &mut client,
-            &[ping(), data(1, &[0, 0, 0, 0, 1, 7])].concat(),
-        );
+        stage.send(&mut client, &[ping(), data(1, &[0, 0, 0, 0, 1, 7])].concat());
     }
     for _ in 0..8_640 {
         stage.pass_seconds(10);

@@ -11,12 +11,7 @@ pub fn frame(kind: u8, flags: u8, id: u32, payload: &[u8]) -> Vec<u8> {
 
 /// The header of a frame whose payload does not come.
 pub fn frame_header(kind: u8, id: u32, length: usize) -> Vec<u8> {
-    let header = FrameHeader {
-        length,
-        kind,
-        flags: 0,
-        stream_id: id,
-    };
+    let header = FrameHeader { length, kind, flags: 0, stream_id: id };
     header.to_bytes().to_vec()
 }
 
@@ -57,10 +52,7 @@ pub fn head_of(id: u32, block: &[u8]) -> Vec<u8> {
 /// As [`head`], with further fields.
 pub fn head_with(id: u32, path: &str, more: &[(&str, &str)]) -> Vec<u8> {
     let mut all = fields(path);
-    all.extend(
-        more.iter()
-            .map(|(name, value)| (name.to_string(), value.to_string())),
-    );
+    all.extend(more.iter().map(|(name, value)| (name.to_string(), value.to_string())));
     head_of(id, &block(&all))
 }
 

@@ -20,12 +20,7 @@ const NEWEST: u8 = 0x80 | 62;
 fn planted(id: u32, name: &str, value: &str) -> Vec<u8> {
     let mut bytes = block(&fields(ECHO));
     let mut encoder = Encoder::new(4_096);
-    encoder.field(
-        name.as_bytes(),
-        value.as_bytes(),
-        Indexing::Incremental,
-        &mut bytes,
-    );
+    encoder.field(name.as_bytes(), value.as_bytes(), Indexing::Incremental, &mut bytes);
     head_of(id, &bytes)
 }
 
@@ -105,18 +100,9 @@ fn lengths_are_checked_before_anything_is_stored_for_them() {
         head_of(1, &all)
     };
     let cases = [
-        (
-            "a string of four gigabytes",
-            begins_with(&[0x7f, 0x80, 0xff, 0xff, 0xff, 0x0f]),
-        ),
-        (
-            "an integer of six bytes",
-            begins_with(&[0x7f, 0x80, 0x80, 0x80, 0x80, 0x80, 0x00]),
-        ),
-        (
-            "zeros for ever",
-            begins_with(&[&[0x7f][..], &[0x80; 8_000]].concat()),
-        ),
+        ("a string of four gigabytes", begins_with(&[0x7f, 0x80, 0xff, 0xff, 0xff, 0x0f])),
+        ("an integer of six bytes", begins_with(&[0x7f, 0x80, 0x80, 0x80, 0x80, 0x80, 0x00])),
+        ("zeros for ever", begins_with(&[&[0x7f][..], &[0x80; 8_000]].concat())),
     ];
     for (what, bytes) in cases {
         let mut stage = Stage::new(Limits::internet());
@@ -139,10 +125,7 @@ fn a_head_that_is_refused_leaves_the_table_right_for_the_next() {
     stage.send(&mut client, &planted(1, "x", &"v".repeat(3_000)));
     stage.send(&mut client, &head_of(3, &bytes));
     assert_eq!(client.heard.resets_with(ErrorCode::ENHANCE_YOUR_CALM), 1);
-    stage.send(
-        &mut client,
-        &[references(5, ECHO, 100), body(5, b"small")].concat(),
-    );
+    stage.send(&mut client, &[references(5, ECHO, 100), body(5, b"small")].concat());
     assert_eq!(client.heard.statuses_of("0"), 1, "{:?}", client.heard);
     stage.send(&mut client, &request(7, ECHO, b"on"));
     assert_eq!(client.heard.statuses_of("0"), 2);

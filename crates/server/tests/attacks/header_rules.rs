@@ -40,17 +40,10 @@ fn bytes_that_are_no_base64_cost_their_call_and_nothing_else() {
         let head = head_with(id, OPEN_SESAME, &[("token-bin", token)]);
         [head, body(id, b"")].concat()
     };
-    stage.send(
-        &mut client,
-        &[call(1, "b3Blbg"), call(3, "b3Blbg==")].concat(),
-    );
+    stage.send(&mut client, &[call(1, "b3Blbg"), call(3, "b3Blbg==")].concat());
     for (id, token) in ids().skip(2).zip(["!!!", "b", "b3Blbg=", "\u{80}"]) {
         stage.send(&mut client, &call(id, token));
-        assert_eq!(
-            client.heard.last_status,
-            Some((id, "3".into())),
-            "{token:?}"
-        );
+        assert_eq!(client.heard.last_status, Some((id, "3".into())), "{token:?}");
     }
     stage.send(&mut client, &request(21, ECHO, b"on"));
     assert_eq!(client.heard.statuses_of("0"), 3);
@@ -111,13 +104,6 @@ fn metadata_above_the_limit_costs_the_server_no_more_than_its_decoding() {
     let bloated = ids().map(|id| head_with(id, ECHO, &[("x", &fill), ("y", &fill[..300])]));
     let outcome = stage.attack(&mut attacker, bloated.take(300));
     figures::check("metadata above the limit", &outcome);
-    assert_eq!(
-        attacker.heard.resets_with(ErrorCode::ENHANCE_YOUR_CALM),
-        300
-    );
-    assert_eq!(
-        stage.testing.calls(),
-        stage.counts().answered_ok,
-        "only the other's"
-    );
+    assert_eq!(attacker.heard.resets_with(ErrorCode::ENHANCE_YOUR_CALM), 300);
+    assert_eq!(stage.testing.calls(), stage.counts().answered_ok, "only the other's");
 }

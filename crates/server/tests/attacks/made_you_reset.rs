@@ -50,15 +50,8 @@ fn refused_streams_are_counted() {
     let outcome = stage.attack(&mut attacker, too_many_streams());
     figures::check("streams above the limit", &outcome);
     assert_eq!(outcome.code(), Some(ErrorCode::ENHANCE_YOUR_CALM));
-    assert_eq!(
-        attacker.heard.resets_with(ErrorCode::REFUSED_STREAM),
-        10_001
-    );
-    assert_eq!(
-        stage.testing.calls(),
-        stage.counts().answered_ok,
-        "only the other's"
-    );
+    assert_eq!(attacker.heard.resets_with(ErrorCode::REFUSED_STREAM), 10_001);
+    assert_eq!(stage.testing.calls(), stage.counts().answered_ok, "only the other's");
 }
 
 #[test]

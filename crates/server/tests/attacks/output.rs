@@ -26,10 +26,7 @@ fn requests_that_ask_for_nothing_but_a_reset_are_cut() {
     let outcome = stage.attack(&mut attacker, malformed);
     figures::check("reset flood", &outcome);
     assert_eq!(outcome.code(), Some(ErrorCode::ENHANCE_YOUR_CALM));
-    assert_eq!(
-        attacker.heard.resets_with(ErrorCode::PROTOCOL_ERROR),
-        outcome.steps
-    );
+    assert_eq!(attacker.heard.resets_with(ErrorCode::PROTOCOL_ERROR), outcome.steps);
 }
 
 #[test]
@@ -81,23 +78,13 @@ fn unread_answers_stop_the_reading_of_requests() {
 fn questions_that_come_all_at_once_are_not_all_answered_at_once() {
     let mut stage = Stage::new(Limits::internet());
     let mut client = stage.attacker_with(&wide_open());
-    let questions: Vec<u8> = ids()
-        .take(1_000)
-        .flat_map(|id| fill(id, 64 << 10))
-        .collect();
+    let questions: Vec<u8> = ids().take(1_000).flat_map(|id| fill(id, 64 << 10)).collect();
     stage.server.give(client.connection, &questions);
     let answered_unread = stage.testing.calls();
-    assert!(
-        answered_unread < 100,
-        "one slice of a read: {answered_unread}"
-    );
+    assert!(answered_unread < 100, "one slice of a read: {answered_unread}");
     stage.another_is_answered();
     client.read(&mut stage.server);
-    assert_eq!(
-        client.heard.statuses_of("0"),
-        1_000,
-        "who reads gets them all"
-    );
+    assert_eq!(client.heard.statuses_of("0"), 1_000, "who reads gets them all");
 }
 
 #[test]
@@ -110,10 +97,7 @@ fn answers_behind_closed_windows_are_bounded() {
     assert_eq!(outcome.ended_by, None);
     let refused = attacker.heard.resets_with(ErrorCode::REFUSED_STREAM);
     let most = (INTERNET_MAX_BLOCKED_BYTES >> 20) as u64;
-    assert!(
-        (200 - most - 1..=200 - most).contains(&refused),
-        "{refused}"
-    );
+    assert!((200 - most - 1..=200 - most).contains(&refused), "{refused}");
     // A client that opens the windows is served again.
     stage.send(&mut attacker, &wide_open());
     stage.send(&mut attacker, &fill(1_001, 10));

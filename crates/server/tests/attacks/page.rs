@@ -27,12 +27,7 @@ struct Row {
 }
 
 fn row(name: &'static str, of: impl Fn(&Limits) -> String, why: &'static str) -> Row {
-    Row {
-        name,
-        internet: of(&Limits::internet()),
-        trusted: of(&Limits::trusted()),
-        why,
-    }
+    Row { name, internet: of(&Limits::internet()), trusted: of(&Limits::trusted()), why }
 }
 
 /// Limits that a server's owner can change.
@@ -149,11 +144,7 @@ fn times_and_rates() -> Vec<Row> {
             |limits| time(limits.connection_age.as_ref().map(|age| age.max_ns)),
             "grpc-go's default; a limit is varied by up to 10 % either way",
         ),
-        row(
-            "streams reset, by either side",
-            |limits| rate(limits.resets),
-            "nghttp2's",
-        ),
+        row("streams reset, by either side", |limits| rate(limits.resets), "nghttp2's"),
         row("glitches", |limits| rate(limits.glitches), "nghttp2's"),
     ]
 }
@@ -256,11 +247,7 @@ fn constants_of_time() -> Vec<Constant> {
             format!("{} ms", FINAL_FLUSH_NS / 1_000_000),
             "a few frames a connection; together with 1 s less than the 2 s after which the lab kills",
         ),
-        (
-            "time to connect",
-            time(Some(CONNECT_TIMEOUT_NS)),
-            "three SYN retransmissions (RFC 6298)",
-        ),
+        ("time to connect", time(Some(CONNECT_TIMEOUT_NS)), "three SYN retransmissions (RFC 6298)"),
         (
             "streams of our clients before the server's SETTINGS",
             CONCURRENT_STREAMS_BEFORE_SETTINGS.to_string(),
@@ -296,13 +283,7 @@ fn rate(rate: Option<Rate>) -> String {
 fn presets_table() -> String {
     let mut table =
         "| limit | `internet` | `trusted` | why, and who else |\n|---|---|---|---|\n".to_owned();
-    for Row {
-        name,
-        internet,
-        trusted,
-        why,
-    } in presets()
-    {
+    for Row { name, internet, trusted, why } in presets() {
         table += &format!("| {name} | {internet} | {trusted} | {why} |\n");
     }
     table
@@ -321,20 +302,14 @@ fn figures_table() -> String {
     for figure in FIGURES {
         let peak = bytes(figure.peak_kib << 10);
         let (attack, step, end) = (figure.attack, figure.step, figure.end);
-        table += &format!(
-            "| {attack} | {step} | {} | {end} | {peak} |\n",
-            figure.steps
-        );
+        table += &format!("| {attack} | {step} | {} | {end} | {peak} |\n", figure.steps);
     }
     table
 }
 
 /// Puts `table` between the marks of that name.
 fn with_table(page: &str, name: &str, table: &str) -> String {
-    let (begin, end) = (
-        format!("<!-- {name} -->\n"),
-        format!("<!-- end of {name} -->"),
-    );
+    let (begin, end) = (format!("<!-- {name} -->\n"), format!("<!-- end of {name} -->"));
     let (before, rest) = page.split_once(&begin).expect("the mark of a table");
     let (_, behind) = rest.split_once(&end).expect("the mark of its end");
     format!("{before}{begin}{table}{end}{behind}")
@@ -351,8 +326,5 @@ fn the_page_of_limits_says_what_is_so() {
         fs::write(&path, &made).expect("the page can be written");
     }
     let page = fs::read_to_string(&path).expect("the page");
-    assert_eq!(
-        made, page,
-        "set BOOKEND_RECORD_SNAPSHOTS=1 to record it anew"
-    );
+    assert_eq!(made, page, "set BOOKEND_RECORD_SNAPSHOTS=1 to record it anew");
 }

@@ -36,21 +36,14 @@ fn handlers_that_run_are_counted_and_not_streams_that_are_open() {
     assert_eq!(stage.testing.running(), 250);
     let beyond = outcome.steps - stage.testing.running() as u64;
     let refused = attacker.heard.statuses_of("8");
-    assert!(
-        beyond - refused <= 1,
-        "the last was cut: {refused} of {beyond}"
-    );
+    assert!(beyond - refused <= 1, "the last was cut: {refused} of {beyond}");
 }
 
 #[test]
 fn heads_that_came_before_the_handlers_ran_give_no_more_of_them() {
     let mut stage = Stage::new(Limits::internet());
     let mut attacker = stage.attacker();
-    let begin = |ids: &[u32]| {
-        ids.iter()
-            .flat_map(|id| head(*id, WAIT))
-            .collect::<Vec<_>>()
-    };
+    let begin = |ids: &[u32]| ids.iter().flat_map(|id| head(*id, WAIT)).collect::<Vec<_>>();
     let ids: Vec<_> = ids().take(499).collect();
     let (first, more) = ids.split_at(249);
     stage.send(&mut attacker, &begin(first));

@@ -26,13 +26,8 @@ impl Client {
     fn with_preface(address: impl ToSocketAddrs) -> Self {
         let socket = TcpStream::connect(address).expect("a connection");
         socket.set_read_timeout(Some(PATIENCE)).expect("a time-out");
-        socket
-            .set_write_timeout(Some(PATIENCE))
-            .expect("a time-out");
-        let mut client = Self {
-            socket,
-            unread: Vec::new(),
-        };
+        socket.set_write_timeout(Some(PATIENCE)).expect("a time-out");
+        let mut client = Self { socket, unread: Vec::new() };
         let settings = frame(kind::SETTINGS, 0, 0, &[]);
         client.send(&[&PREFACE[..], &settings].concat());
         client
@@ -90,11 +85,7 @@ impl Client {
 
 fn serve(io: Io) -> ServerHandle {
     let server = Server::builder().add_service(Testing::default());
-    let bound = server
-        .bind("127.0.0.1:0")
-        .expect("a port")
-        .io(io)
-        .threads(1);
+    let bound = server.bind("127.0.0.1:0").expect("a port").io(io).threads(1);
     bound.spawn().expect("a thread")
 }
 
@@ -115,28 +106,17 @@ fn is_cut(io: Io, pieces: impl Iterator<Item = Vec<u8>>, answers: usize) {
     other.is_answered(1_001);
     server.stop();
     let counts = server.join().expect("no machine's error").calls;
-    assert_eq!(
-        (counts.broken_connections, counts.answered_ok),
-        (1, 11),
-        "{io:?}"
-    );
+    assert_eq!((counts.broken_connections, counts.answered_ok), (1, 11), "{io:?}");
 }
 
 #[test]
 fn rapid_resets_are_cut_and_told_so() {
     let _alone = alone();
-    let resets = |ids: Vec<u32>| {
-        ids.into_iter()
-            .flat_map(|id| [head(id, ECHO), reset(id)].concat())
-    };
+    let resets =
+        |ids: Vec<u32>| ids.into_iter().flat_map(|id| [head(id, ECHO), reset(id)].concat());
     for io in [Io::Epoll, Io::Blocking, Io::Auto, Io::Uring] {
         let all: Vec<u32> = ids().take(1_500).collect();
-        is_cut(
-            io,
-            all.chunks(150)
-                .map(|piece| resets(piece.to_vec()).collect()),
-            0,
-        );
+        is_cut(io, all.chunks(150).map(|piece| resets(piece.to_vec()).collect()), 0);
     }
 }
 

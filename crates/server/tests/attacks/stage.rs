@@ -89,20 +89,12 @@ impl Stage {
     pub fn new(limits: Limits) -> Self {
         let alone = alone();
         let testing = Testing::default();
-        let builder = Server::builder()
-            .add_service(testing.clone())
-            .limits(limits);
+        let builder = Server::builder().add_service(testing.clone()).limits(limits);
         let services = builder.build().expect("one service");
         let shard = services.shard(Waker::new().expect("a descriptor"));
         let mut server = Simulated::new(shard, SECOND_NS);
         let other = Peer::with_preface(&mut server);
-        Self {
-            server,
-            testing,
-            other,
-            other_called_at_ns: SECOND_NS,
-            _alone: alone,
-        }
+        Self { server, testing, other, other_called_at_ns: SECOND_NS, _alone: alone }
     }
 
     /// A client that has connected and said nothing.
@@ -137,11 +129,7 @@ impl Stage {
         server.give(other.connection, &request(id, ECHO, b"still there?"));
         other.read(server);
         let answered = Some((id, "0".to_owned()));
-        assert_eq!(
-            other.heard.last_status, answered,
-            "{:?}",
-            other.heard.goaway
-        );
+        assert_eq!(other.heard.last_status, answered, "{:?}", other.heard.goaway);
     }
 
     /// Sends `frames` until they are out or the connection is closed, reading everything that
@@ -193,10 +181,7 @@ impl Stage {
             steps: count,
             sent_bytes,
             peak_bytes,
-            ended_by: self
-                .server
-                .end(peer.connection)
-                .and(peer.heard.goaway.clone()),
+            ended_by: self.server.end(peer.connection).and(peer.heard.goaway.clone()),
         }
     }
 
@@ -275,9 +260,7 @@ impl Peer {
     fn hear(&mut self, kind: u8, id: u32, payload: &[u8]) {
         *self.heard.frames.entry(kind).or_default() += 1;
         let code_at = |at: usize| {
-            ErrorCode(u32::from_be_bytes(
-                payload[at..at + 4].try_into().expect("four bytes"),
-            ))
+            ErrorCode(u32::from_be_bytes(payload[at..at + 4].try_into().expect("four bytes")))
         };
         match kind {
             kind::DATA => self.heard.body_bytes += payload.len(),

@@ -21,26 +21,11 @@ pub const CHAT: &str = "/attack.Testing/Chat";
 pub const OPEN_SESAME: &str = "/attack.Testing/OpenSesame";
 
 const METHODS: &[MethodDescriptor] = &[
-    MethodDescriptor {
-        name: "Echo",
-        kind: HandlerKind::Inline,
-    },
-    MethodDescriptor {
-        name: "Fill",
-        kind: HandlerKind::Inline,
-    },
-    MethodDescriptor {
-        name: "Wait",
-        kind: HandlerKind::Deferred,
-    },
-    MethodDescriptor {
-        name: "Chat",
-        kind: HandlerKind::Stream,
-    },
-    MethodDescriptor {
-        name: "OpenSesame",
-        kind: HandlerKind::Inline,
-    },
+    MethodDescriptor { name: "Echo", kind: HandlerKind::Inline },
+    MethodDescriptor { name: "Fill", kind: HandlerKind::Inline },
+    MethodDescriptor { name: "Wait", kind: HandlerKind::Deferred },
+    MethodDescriptor { name: "Chat", kind: HandlerKind::Stream },
+    MethodDescriptor { name: "OpenSesame", kind: HandlerKind::Inline },
 ];
 
 /// The service, and what it has done.
@@ -90,8 +75,7 @@ impl Service for Testing {
     fn call(&self, method: usize, request: &[u8], context: &Context<'_>, reply: Reply<'_>) {
         let calls_before = self.calls.fetch_add(1, Ordering::Relaxed);
         if request == SHOUT {
-            self.calls_before_last_shout
-                .store(calls_before, Ordering::Relaxed);
+            self.calls_before_last_shout.store(calls_before, Ordering::Relaxed);
         }
         match METHODS[method].name {
             "Fill" => {

@@ -269,9 +269,5 @@ fn a_server_that_stops_says_so_and_lets_calls_end() {
     stage.testing.answer_all();
     stage.server.wake();
     client.read(&mut stage.server);
-    assert_eq!(
-        client.heard.statuses_of("0"),
-        1,
-        "and none of the late ones"
-    );
+    assert_eq!(client.heard.statuses_of("0"), 1, "and none of the late ones");
 }

@@ -38,10 +38,7 @@ fn a_window_that_shrinks_below_zero_lets_exactly_as_much_through_as_it_is_opened
     assert_eq!(client.heard.body_bytes, 10_000);
     stage.send(&mut client, &stream_window(0));
     stage.send(&mut client, &update(1, 10_000));
-    assert_eq!(
-        client.heard.body_bytes, 10_000,
-        "it was at minus ten thousand"
-    );
+    assert_eq!(client.heard.body_bytes, 10_000, "it was at minus ten thousand");
     stage.send(&mut client, &update(1, 1_000));
     assert_eq!(client.heard.body_bytes, 11_000);
     stage.send(&mut client, &stream_window(1 << 20));

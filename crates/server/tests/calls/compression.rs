@@ -12,18 +12,9 @@ use crate::pair::{Pair, deflated, fields, framed};
 use crate::{FOLLOW, PRICE};
 
 const METHODS: &[MethodDescriptor] = &[
-    MethodDescriptor {
-        name: "Echo",
-        kind: HandlerKind::Inline,
-    },
-    MethodDescriptor {
-        name: "Later",
-        kind: HandlerKind::Deferred,
-    },
-    MethodDescriptor {
-        name: "Chat",
-        kind: HandlerKind::Stream,
-    },
+    MethodDescriptor { name: "Echo", kind: HandlerKind::Inline },
+    MethodDescriptor { name: "Later", kind: HandlerKind::Deferred },
+    MethodDescriptor { name: "Chat", kind: HandlerKind::Stream },
 ];
 
 /// Sends back what came, compressed if it came so; in streams, every other message.
@@ -106,10 +97,7 @@ fn a_compressed_request_is_answered_compressed_where_that_is_accepted() {
     }
     let stream = call(&mut pair, "Echo", &[SENDS], &deflated(b"hello"));
     let heard = pair.heard(stream);
-    assert_eq!(
-        (&heard.messages[0][..], heard.compressed[0]),
-        (&b"hello"[..], false)
-    );
+    assert_eq!((&heard.messages[0][..], heard.compressed[0]), (&b"hello"[..], false));
     assert_eq!(heard.field("grpc-encoding"), None);
 }
 
@@ -136,12 +124,7 @@ fn a_deferred_answer_is_compressed_as_well() {
     let echo = Echo::default();
     let mut pair = Pair::over(echo.clone());
     let stream = call(&mut pair, "Later", &[SENDS, ACCEPTS], &deflated(b""));
-    echo.later
-        .lock()
-        .unwrap()
-        .take()
-        .unwrap()
-        .message(b"later".to_vec());
+    echo.later.lock().unwrap().take().unwrap().message(b"later".to_vec());
     pair.wake();
     assert_eq!(pair.heard(stream).messages, [b"later"]);
     assert_eq!(pair.heard(stream).compressed, [true]);
@@ -173,11 +156,7 @@ fn a_message_is_bounded_while_it_inflates() {
     assert!(bomb.len() < 10_000);
     for method in ["Echo", "Chat"] {
         let stream = call(&mut pair, method, &[SENDS], &bomb);
-        assert_eq!(
-            pair.heard(stream).code(),
-            Code::ResourceExhausted,
-            "{method}"
-        );
+        assert_eq!(pair.heard(stream).code(), Code::ResourceExhausted, "{method}");
     }
     let largest = deflated(&vec![0; 4 << 20]);
     let stream = call(&mut pair, "Echo", &[SENDS], &largest);

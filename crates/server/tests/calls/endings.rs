@@ -27,10 +27,7 @@ fn open(pair: &mut Pair, method: &str) -> StreamKey {
 }
 
 fn no_preface_timeout() -> Limits {
-    Limits {
-        preface_timeout_ns: None,
-        ..without_timeout_checks()
-    }
+    Limits { preface_timeout_ns: None, ..without_timeout_checks() }
 }
 
 #[test]
@@ -44,10 +41,7 @@ fn a_deferred_call_ends_at_its_deadline_and_its_answer_comes_too_late() {
     assert!(pair.heard_nothing(patient));
     let cancelled = |pair: &Pair| -> Vec<bool> {
         let cancellations = pair.cancellations.lock().unwrap();
-        cancellations
-            .iter()
-            .map(|call| call.is_cancelled())
-            .collect()
+        cancellations.iter().map(|call| call.is_cancelled()).collect()
     };
     assert_eq!(cancelled(&pair), [false, true]);
     for (_, responder) in std::mem::take(&mut *pair.waiting.lock().unwrap()) {
@@ -58,10 +52,7 @@ fn a_deferred_call_ends_at_its_deadline_and_its_answer_comes_too_late() {
     assert_eq!(pair.heard(patient).cents(), [1]);
     assert_eq!(pair.heard(hasty).header_blocks, 1);
     let counts = pair.shard.counts();
-    assert_eq!(
-        (counts.answered_ok, counts.answered_error, counts.late),
-        (1, 1, 1)
-    );
+    assert_eq!((counts.answered_ok, counts.answered_error, counts.late), (1, 1, 1));
     assert_eq!(pair.shard.next_deadline(), None);
 }
 
@@ -110,9 +101,7 @@ fn a_request_that_does_not_come_whole_in_time_is_not_waited_for() {
     let mut pair = Pair::new();
     let head = [&fields(PRICE)[..], &[INSTANT]].concat();
     let stream = pair.open(&head, false);
-    pair.client
-        .sender
-        .data(stream, &framed(b"half")[..3], false);
+    pair.client.sender.data(stream, &framed(b"half")[..3], false);
     pair.pump();
     pass_deadlines(&mut pair);
     assert_eq!(pair.heard(stream).code(), Code::DeadlineExceeded);
@@ -148,7 +137,6 @@ fn a_deferred_handler_can_see_that_its_client_is_gone() {
     pair.client.sender.reset(streams[1], ErrorCode::CANCEL);
     pair.pump();
     assert_eq!(cancelled(), [false, true, false]);
-    pair.shard
-        .closed(pair.connection, Closed::Peer, &mut pair.io);
+    pair.shard.closed(pair.connection, Closed::Peer, &mut pair.io);
     assert_eq!(cancelled(), [true, true, true]);
 }

@@ -67,14 +67,8 @@ impl Counter {
 }
 
 const METHODS: &[MethodDescriptor] = &[
-    MethodDescriptor {
-        name: "Inline",
-        kind: HandlerKind::Stream,
-    },
-    MethodDescriptor {
-        name: "Pool",
-        kind: HandlerKind::PoolStream,
-    },
+    MethodDescriptor { name: "Inline", kind: HandlerKind::Stream },
+    MethodDescriptor { name: "Pool", kind: HandlerKind::PoolStream },
 ];
 
 impl Service for Counter {

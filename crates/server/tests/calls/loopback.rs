@@ -32,12 +32,7 @@ impl Client {
         let socket = TcpStream::connect(address).unwrap();
         socket.set_read_timeout(Some(PATIENCE)).unwrap();
         let connection = Connection::new(Side::Client, config);
-        Client {
-            socket,
-            connection,
-            listener: Listener::default(),
-            unread: Vec::new(),
-        }
+        Client { socket, connection, listener: Listener::default(), unread: Vec::new() }
     }
 
     pub fn start(&mut self, path: &str, item: &str) -> StreamKey {
@@ -46,10 +41,7 @@ impl Client {
 
     pub fn start_with(&mut self, mut head: HeaderBlock, item: &str) -> StreamKey {
         let message = Item { name: item.into() }.encode_to_vec();
-        self.connection
-            .sender
-            .request(&mut head, &[], &message)
-            .unwrap()
+        self.connection.sender.request(&mut head, &[], &message).unwrap()
     }
 
     pub fn flush(&mut self) {
@@ -62,10 +54,7 @@ impl Client {
         let mut buffer = [0; 65_536];
         let length = self.socket.read(&mut buffer).expect("the server answers");
         self.unread.extend_from_slice(&buffer[..length]);
-        let used = self
-            .connection
-            .receive(&self.unread, &mut self.listener)
-            .unwrap();
+        let used = self.connection.receive(&self.unread, &mut self.listener).unwrap();
         self.unread.drain(..used);
         length > 0
     }
@@ -101,13 +90,7 @@ impl Client {
 fn serve(io: Io) -> (ServerHandle, Waiting) {
     let waiting = Waiting::default();
     let server = Server::builder().add_service(shop::service(&waiting));
-    let server = server
-        .bind("127.0.0.1:0")
-        .unwrap()
-        .io(io)
-        .threads(2)
-        .spawn()
-        .unwrap();
+    let server = server.bind("127.0.0.1:0").unwrap().io(io).threads(2).spawn().unwrap();
     (server, waiting)
 }
 
@@ -115,9 +98,7 @@ fn serve(io: Io) -> (ServerHandle, Waiting) {
 fn every_driver_answers_and_says_how_often() {
     for io in [Io::Auto, Io::Blocking, Io::Epoll, Io::Uring] {
         let (server, _) = serve(io);
-        let mut clients: Vec<_> = (0..5)
-            .map(|_| Client::connect(server.local_address()))
-            .collect();
+        let mut clients: Vec<_> = (0..5).map(|_| Client::connect(server.local_address())).collect();
         for length in 0..10 {
             for client in &mut clients {
                 let stream = client.start(PRICE, &"x".repeat(length));
@@ -127,11 +108,7 @@ fn every_driver_answers_and_says_how_often() {
         drop(clients);
         server.stop();
         let statistics = server.join().unwrap();
-        assert_eq!(
-            (statistics.calls.answered_ok, statistics.io.accepted),
-            (50, 5),
-            "{io:?}"
-        );
+        assert_eq!((statistics.calls.answered_ok, statistics.io.accepted), (50, 5), "{io:?}");
     }
 }
 
@@ -148,10 +125,7 @@ fn a_batch_of_requests_is_answered_by_few_writes() {
     let statistics = server.join().unwrap();
     assert_eq!(statistics.calls.answered_ok, 100);
     // One for the preface, and one for the goodbye if that is first.
-    assert!(
-        statistics.io.writes <= statistics.io.reads + 2,
-        "{statistics:?}"
-    );
+    assert!(statistics.io.writes <= statistics.io.reads + 2, "{statistics:?}");
 }
 
 #[test]
@@ -245,10 +219,7 @@ fn an_address_that_is_taken_is_told() {
     let result = second.bind(server.local_address());
     assert!(matches!(result, Err(BindError::Address(_))));
     let shop = || shop::service(&waiting);
-    let twice = Server::builder()
-        .add_service(shop())
-        .add_service(shop())
-        .bind("127.0.0.1:0");
+    let twice = Server::builder().add_service(shop()).add_service(shop()).bind("127.0.0.1:0");
     assert!(matches!(twice, Err(BindError::DuplicateService(_))));
     server.stop();
     server.join().unwrap();

@@ -31,32 +31,21 @@ fn a_unary_call_is_answered() {
     assert_eq!(heard.cents(), [7]);
     assert_eq!(heard.field(":status"), Some("200"));
     assert_eq!(heard.field("content-type"), Some("application/grpc"));
-    assert_eq!(
-        pair.shard.counts(),
-        Counts {
-            answered_ok: 1,
-            ..Counts::default()
-        }
-    );
+    assert_eq!(pair.shard.counts(), Counts { answered_ok: 1, ..Counts::default() });
 }
 
 #[test]
 fn many_calls_with_one_head_are_answered_each() {
     let mut pair = Pair::new();
     for length in 0..200 {
-        assert_eq!(
-            pair.call(PRICE, &"x".repeat(length)).cents(),
-            [length as i64]
-        );
+        assert_eq!(pair.call(PRICE, &"x".repeat(length)).cents(), [length as i64]);
     }
 }
 
 #[test]
 fn several_requests_in_one_read_are_answered_by_one_write() {
     let mut pair = Pair::new();
-    let streams: Vec<_> = (0..100)
-        .map(|length| pair.start(PRICE, &"x".repeat(length)))
-        .collect();
+    let streams: Vec<_> = (0..100).map(|length| pair.start(PRICE, &"x".repeat(length))).collect();
     pair.pump();
     assert_eq!((pair.reads, pair.writes), (1, 1));
     for (length, stream) in streams.into_iter().enumerate() {
@@ -75,12 +64,7 @@ fn a_request_that_comes_byte_by_byte_is_answered() {
 #[test]
 fn a_message_may_span_frames_and_end_without_data() {
     let mut pair = Pair::new();
-    let body = framed(
-        &Item {
-            name: "x".repeat(40_000),
-        }
-        .encode_to_vec(),
-    );
+    let body = framed(&Item { name: "x".repeat(40_000) }.encode_to_vec());
     for piece in [1, 3, 7_000, 16_384] {
         let stream = pair.open(&fields(PRICE), false);
         for piece in body.chunks(piece).take(100) {
@@ -89,10 +73,7 @@ fn a_message_may_span_frames_and_end_without_data() {
         let rest = body.get(100 * piece..).unwrap_or(&[]);
         pair.client.sender.data(stream, rest, false);
         pair.pump();
-        assert!(
-            pair.heard_nothing(stream),
-            "the client has not ended its side"
-        );
+        assert!(pair.heard_nothing(stream), "the client has not ended its side");
         pair.client.sender.data(stream, b"", true);
         pair.pump();
         assert_eq!(pair.heard(stream).cents(), [40_000]);
@@ -103,25 +84,13 @@ fn a_message_may_span_frames_and_end_without_data() {
 fn an_unknown_method_is_unimplemented_and_the_connection_goes_on() {
     let mut pair = Pair::new();
     for (path, message) in [
-        (
-            "/shop.v1.Orders/Steal",
-            "unknown method \"Steal\" of service \"shop.v1.Orders\"",
-        ),
-        (
-            "/shop.v2.Orders/Price",
-            "unknown service \"shop.v2.Orders\"",
-        ),
-        (
-            "/shop.v1.Orders/Price/",
-            "unknown service \"shop.v1.Orders/Price\"",
-        ),
+        ("/shop.v1.Orders/Steal", "unknown method \"Steal\" of service \"shop.v1.Orders\""),
+        ("/shop.v2.Orders/Price", "unknown service \"shop.v2.Orders\""),
+        ("/shop.v1.Orders/Price/", "unknown service \"shop.v1.Orders/Price\""),
         ("/Price", "malformed path \"/Price\""),
     ] {
         let heard = pair.call(path, "");
-        assert_eq!(
-            (heard.code(), heard.header_blocks),
-            (Code::Unimplemented, 1)
-        );
+        assert_eq!((heard.code(), heard.header_blocks), (Code::Unimplemented, 1));
         assert_eq!(heard.status_message(), message);
         assert_eq!(heard.reset, None);
     }
@@ -134,10 +103,7 @@ fn a_handlers_error_arrives_with_its_message() {
     let mut pair = Pair::new();
     let heard = pair.call(PRICE, "unknown");
     assert_eq!(heard.code(), Code::NotFound);
-    assert_eq!(
-        heard.field("grpc-message"),
-        Some("100 %25 unknown: %C3%BC%0A")
-    );
+    assert_eq!(heard.field("grpc-message"), Some("100 %25 unknown: %C3%BC%0A"));
     assert_eq!(heard.status_message(), "100 % unknown: \u{fc}\n");
     assert_eq!(heard.header_blocks, 1, "trailers only");
     assert_eq!(pair.call(PRICE, "fine").code(), Code::Internal);
@@ -157,10 +123,7 @@ fn a_panic_costs_one_call() {
     assert_eq!(pair.heard(after).cents(), [5]);
     pair.wake();
     let counts = pair.shard.counts();
-    assert_eq!(
-        (counts.answered_ok, counts.answered_error, counts.panics),
-        (2, 2, 2)
-    );
+    assert_eq!((counts.answered_ok, counts.answered_error, counts.panics), (2, 2, 2));
 }
 
 #[test]
@@ -209,16 +172,9 @@ fn requests_that_are_not_grpc_get_the_fallback_page() {
     pair.pump();
     let heard = pair.heard(stream);
     assert_eq!(heard.field(":status"), Some("200"));
-    assert_eq!(
-        (heard.body.as_slice(), heard.ended),
-        (&b"a gRPC server"[..], true)
-    );
+    assert_eq!((heard.body.as_slice(), heard.ended), (&b"a gRPC server"[..], true));
     assert_eq!(pair.call(PRICE, "on").cents(), [2]);
-    assert_eq!(
-        pair.call("/", "").code(),
-        Code::Unimplemented,
-        "gRPC stays gRPC"
-    );
+    assert_eq!(pair.call("/", "").code(), Code::Unimplemented, "gRPC stays gRPC");
 }
 
 #[test]
@@ -228,9 +184,7 @@ fn the_wrong_number_of_messages_is_unimplemented() {
     pair.pump();
     assert_eq!(pair.heard(none).code(), Code::Unimplemented);
     let two = pair.open(&fields(PRICE), false);
-    pair.client
-        .sender
-        .data(two, &[framed(b""), framed(b"")].concat(), true);
+    pair.client.sender.data(two, &[framed(b""), framed(b"")].concat(), true);
     pair.pump();
     assert_eq!(pair.heard(two).code(), Code::Unimplemented);
 }
@@ -252,18 +206,12 @@ fn a_message_over_the_limit_is_refused_by_its_prefix() {
     let mut pair = Pair::new();
     let stream = pair.open(&fields(PRICE), false);
     let too_long = (4 << 20) + 1_u32;
-    pair.client
-        .sender
-        .data(stream, &[&[0][..], &too_long.to_be_bytes()].concat(), false);
+    pair.client.sender.data(stream, &[&[0][..], &too_long.to_be_bytes()].concat(), false);
     pair.pump();
     assert_eq!(pair.heard(stream).code(), Code::ResourceExhausted);
     pair.client.sender.data(stream, &[0; 60_000], false);
     pair.pump();
-    assert_eq!(
-        pair.heard(stream).reset,
-        None,
-        "what was on its way is thrown away"
-    );
+    assert_eq!(pair.heard(stream).reset, None, "what was on its way is thrown away");
     pair.client.sender.data(stream, &[0; 60_000], false);
     pair.pump();
     assert_eq!(pair.heard(stream).reset, Some(ErrorCode::NO_ERROR));
@@ -272,10 +220,7 @@ fn a_message_over_the_limit_is_refused_by_its_prefix() {
 #[test]
 fn unfinished_requests_of_a_connection_are_bounded_together() {
     for path in [PRICE, FOLLOW] {
-        let limits = Limits {
-            max_unfinished_bytes: 10_000,
-            ..Limits::internet()
-        };
+        let limits = Limits { max_unfinished_bytes: 10_000, ..Limits::internet() };
         let mut pair = Pair::with(limits, &ConnectionConfig::trusted());
         let body = framed(&[0; 20_000]);
         let begin = |pair: &mut Pair, bytes: usize| {
@@ -290,10 +235,7 @@ fn unfinished_requests_of_a_connection_are_bounded_together() {
         assert_eq!(pair.heard(second).code(), Code::ResourceExhausted);
         pair.client.sender.reset(first, ErrorCode::CANCEL);
         let third = begin(&mut pair, 9_000);
-        assert!(
-            pair.heard_nothing(third),
-            "the room of the others is free again"
-        );
+        assert!(pair.heard_nothing(third), "the room of the others is free again");
     }
 }
 
@@ -315,9 +257,7 @@ fn the_deadline_is_known_to_the_handler() {
     let mut pair = Pair::new();
     for _ in 0..3 {
         let heard = pair.call_with(PRICE, &[("grpc-timeout", "1H")], "deadline");
-        let [remaining_ms] = heard.cents()[..] else {
-            panic!("one reply")
-        };
+        let [remaining_ms] = heard.cents()[..] else { panic!("one reply") };
         assert!((1..=3_600_000).contains(&remaining_ms), "{remaining_ms}");
     }
     assert_eq!(pair.call(PRICE, "deadline").cents(), [-1]);
@@ -328,17 +268,13 @@ fn the_deadline_is_known_to_the_handler() {
 #[test]
 fn deferred_calls_are_answered_from_other_threads_in_any_order() {
     let mut pair = Pair::with(Limits::trusted(), &ConnectionConfig::trusted());
-    let streams: Vec<_> = (0..1_000)
-        .map(|length| pair.start(PLACE, &"x".repeat(length)))
-        .collect();
+    let streams: Vec<_> = (0..1_000).map(|length| pair.start(PLACE, &"x".repeat(length))).collect();
     pair.pump();
     assert!(streams.iter().all(|stream| pair.heard_nothing(*stream)));
     let waiting = std::mem::take(&mut *pair.waiting.lock().unwrap());
     let answering = std::thread::spawn(move || {
         for (item, responder) in waiting.into_iter().rev() {
-            responder.send(Ok(Money {
-                cents: item.name.len() as i64,
-            }));
+            responder.send(Ok(Money { cents: item.name.len() as i64 }));
         }
     });
     answering.join().unwrap();
@@ -377,10 +313,7 @@ fn a_dropped_responder_ends_its_call() {
     pair.waiting.lock().unwrap().clear();
     pair.wake();
     assert_eq!(pair.heard(stream).code(), Code::Internal);
-    assert_eq!(
-        pair.heard(stream).status_message(),
-        "the handler dropped the call"
-    );
+    assert_eq!(pair.heard(stream).status_message(), "the handler dropped the call");
 }
 
 #[test]
@@ -396,10 +329,7 @@ fn a_late_answer_is_dropped_and_counted() {
     pair.wake();
     assert!(pair.heard_nothing(stream));
     let counts = pair.shard.counts();
-    assert_eq!(
-        (counts.late, counts.answered_ok, counts.answered_error),
-        (1, 1, 0)
-    );
+    assert_eq!((counts.late, counts.answered_ok, counts.answered_error), (1, 1, 0));
 }
 
 #[test]
@@ -449,10 +379,7 @@ fn a_server_that_stops_says_so_and_finishes_what_it_has() {
     responder.send(Ok(Money { cents: 3 }));
     pair.wake();
     assert_eq!(pair.heard(waits).cents(), [3]);
-    assert!(
-        pair.shard.has_outstanding(),
-        "the connection is to be closed"
-    );
+    assert!(pair.shard.has_outstanding(), "the connection is to be closed");
     pair.shard.closed(pair.connection, Closed::Us, &mut pair.io);
     assert!(!pair.shard.has_outstanding());
 }
@@ -460,10 +387,7 @@ fn a_server_that_stops_says_so_and_finishes_what_it_has() {
 #[test]
 fn a_client_that_breaks_http2_loses_its_connection() {
     let mut pair = Pair::new();
-    pair.client
-        .sender
-        .output
-        .extend_from_slice(b"\0\0\0\x04\0\0\0\0\x05");
+    pair.client.sender.output.extend_from_slice(b"\0\0\0\x04\0\0\0\0\x05");
     pair.pump();
     assert!(pair.closed);
     assert_eq!(pair.shard.counts().broken_connections, 1);
@@ -490,17 +414,9 @@ fn calls_that_were_given_up_count_until_their_handlers_are_done() {
 
 #[test]
 fn a_client_that_resets_too_much_is_told_to_calm_down() {
-    let resets = Some(Rate {
-        burst: 10,
-        per_second: 1,
-    });
-    let mut pair = Pair::with(
-        Limits {
-            resets,
-            ..Limits::internet()
-        },
-        &ConnectionConfig::trusted(),
-    );
+    let resets = Some(Rate { burst: 10, per_second: 1 });
+    let mut pair =
+        Pair::with(Limits { resets, ..Limits::internet() }, &ConnectionConfig::trusted());
     for _ in 0..10 {
         let stream = pair.start(PLACE, "");
         pair.pump();
@@ -518,10 +434,7 @@ fn a_client_that_resets_too_much_is_told_to_calm_down() {
 
 #[test]
 fn a_connection_that_says_nothing_is_closed_in_time() {
-    let limits = Limits {
-        preface_timeout_ns: Some(0),
-        ..without_timeout_checks()
-    };
+    let limits = Limits { preface_timeout_ns: Some(0), ..without_timeout_checks() };
     let mut pair = Pair::silent(limits);
     assert!(pair.shard.next_deadline().is_some());
     pair.shard.woken(&mut pair.io);

@@ -8,14 +8,8 @@ use bookend_wire::StreamKey;
 use crate::pair::{Pair, fields, framed};
 
 const METHODS: &[MethodDescriptor] = &[
-    MethodDescriptor {
-        name: "Unary",
-        kind: HandlerKind::Inline,
-    },
-    MethodDescriptor {
-        name: "Chat",
-        kind: HandlerKind::Stream,
-    },
+    MethodDescriptor { name: "Unary", kind: HandlerKind::Inline },
+    MethodDescriptor { name: "Chat", kind: HandlerKind::Stream },
 ];
 
 /// Sends the bytes of `x-bytes-bin` back, reversed, before its answer; after it, how many values
@@ -201,11 +195,7 @@ fn metadata_that_is_none_is_a_mistake_of_the_handlers() {
     let stream = call(&mut pair, "Chat", &[], b"mistake");
     assert_eq!(pair.heard(stream).code(), Code::Internal);
     let stream = call(&mut pair, "Unary", &[], b"on");
-    assert_eq!(
-        pair.heard(stream).messages,
-        [b"on"],
-        "the mistake is forgotten"
-    );
+    assert_eq!(pair.heard(stream).messages, [b"on"], "the mistake is forgotten");
 }
 
 #[test]

@@ -61,10 +61,7 @@ impl Heard {
     /// The replies of a call that went well.
     pub fn cents(&self) -> Vec<i64> {
         assert_eq!(self.code(), Code::Ok, "{:?}", self.fields);
-        self.messages
-            .iter()
-            .map(|message| Money::decode(&**message).unwrap().cents)
-            .collect()
+        self.messages.iter().map(|message| Money::decode(&**message).unwrap().cents).collect()
     }
 }
 
@@ -152,11 +149,7 @@ impl Pair {
     }
 
     pub fn with_page(limits: Limits, page: &str) -> Self {
-        Self::exchange_prefaces(Self::connected(
-            limits,
-            &ConnectionConfig::trusted(),
-            Some(page),
-        ))
+        Self::exchange_prefaces(Self::connected(limits, &ConnectionConfig::trusted(), Some(page)))
     }
 
     fn exchange_prefaces(mut pair: Self) -> Self {
@@ -186,12 +179,7 @@ impl Pair {
         if let Some(page) = page {
             builder = builder.fallback_page(page);
         }
-        Self {
-            waiting,
-            cancellations,
-            streams,
-            ..Self::join(builder.build().unwrap(), client)
-        }
+        Self { waiting, cancellations, streams, ..Self::join(builder.build().unwrap(), client) }
     }
 
     /// A client that speaks to services of a test's own.
@@ -283,9 +271,7 @@ impl Pair {
         self.unread.extend_from_slice(bytes);
         let mut after = AfterRead::Again;
         while after == AfterRead::Again && !self.unread.is_empty() {
-            let received = self
-                .shard
-                .received(self.connection, &self.unread, &mut self.io);
+            let received = self.shard.received(self.connection, &self.unread, &mut self.io);
             self.unread.drain(..received.consumed);
             after = received.after;
         }
@@ -315,10 +301,7 @@ impl Pair {
     pub fn start_with(&mut self, path: &str, metadata: &[(&str, &str)], item: &str) -> StreamKey {
         let message = Item { name: item.into() }.encode_to_vec();
         let extra = extra(metadata);
-        self.client
-            .sender
-            .request(&mut head(path), &extra, &message)
-            .unwrap()
+        self.client.sender.request(&mut head(path), &extra, &message).unwrap()
     }
 
     /// A whole call.
@@ -334,14 +317,10 @@ impl Pair {
 
     /// Opens a stream with this head and no body yet.
     pub fn open(&mut self, fields: &[(&str, &str)], end_stream: bool) -> StreamKey {
-        let fields: Vec<(&[u8], &[u8])> = fields
-            .iter()
-            .map(|(name, value)| (name.as_bytes(), value.as_bytes()))
-            .collect();
+        let fields: Vec<(&[u8], &[u8])> =
+            fields.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes())).collect();
         let stream = self.client.sender.open().unwrap();
-        self.client
-            .sender
-            .headers(stream, &mut HeaderBlock::new(&fields), end_stream);
+        self.client.sender.headers(stream, &mut HeaderBlock::new(&fields), end_stream);
         stream
     }
 

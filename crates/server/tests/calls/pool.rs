@@ -18,30 +18,12 @@ use crate::shop::{self, Item, Money, Waiting};
 const DRIVERS: [Io; 4] = [Io::Auto, Io::Blocking, Io::Epoll, Io::Uring];
 
 const METHODS: &[MethodDescriptor] = &[
-    MethodDescriptor {
-        name: "Wait",
-        kind: HandlerKind::Pool,
-    },
-    MethodDescriptor {
-        name: "Watch",
-        kind: HandlerKind::Pool,
-    },
-    MethodDescriptor {
-        name: "Flood",
-        kind: HandlerKind::Pool,
-    },
-    MethodDescriptor {
-        name: "Sum",
-        kind: HandlerKind::PoolStream,
-    },
-    MethodDescriptor {
-        name: "Drop",
-        kind: HandlerKind::Pool,
-    },
-    MethodDescriptor {
-        name: "Inline",
-        kind: HandlerKind::Inline,
-    },
+    MethodDescriptor { name: "Wait", kind: HandlerKind::Pool },
+    MethodDescriptor { name: "Watch", kind: HandlerKind::Pool },
+    MethodDescriptor { name: "Flood", kind: HandlerKind::Pool },
+    MethodDescriptor { name: "Sum", kind: HandlerKind::PoolStream },
+    MethodDescriptor { name: "Drop", kind: HandlerKind::Pool },
+    MethodDescriptor { name: "Inline", kind: HandlerKind::Inline },
 ];
 
 /// Replies of a handler that nothing stops.
@@ -147,23 +129,12 @@ impl Test {
     fn with(io: Io, pool: PoolLimits, limits: Limits) -> Self {
         let (gate, passing) = mpsc::channel();
         let (saying, events) = mpsc::channel();
-        let gated = Gated {
-            gate: Arc::new(Mutex::new(passing)),
-            events: saying,
-            flooded: Arc::default(),
-        };
+        let gated =
+            Gated { gate: Arc::new(Mutex::new(passing)), events: saying, flooded: Arc::default() };
         let flooded = Arc::clone(&gated.flooded);
-        let builder = Server::builder()
-            .add_service(gated)
-            .pool(pool)
-            .limits(limits);
+        let builder = Server::builder().add_service(gated).pool(pool).limits(limits);
         let bound = builder.bind("127.0.0.1:0").unwrap().io(io).threads(1);
-        Test {
-            server: bound.spawn().unwrap(),
-            gate,
-            events,
-            flooded,
-        }
+        Test { server: bound.spawn().unwrap(), gate, events, flooded }
     }
 
     fn connect(&self) -> Client {
@@ -235,11 +206,7 @@ fn generated_methods_of_every_cardinality_run_on_the_pool() {
         assert_eq!(client.wait_for(haggle).cents(), [3; 4]);
         server.stop();
         let counts = server.join().unwrap().calls;
-        assert_eq!(
-            (counts.answered_ok, counts.answered_error),
-            (5, 1),
-            "{io:?}"
-        );
+        assert_eq!((counts.answered_ok, counts.answered_error), (5, 1), "{io:?}");
     }
 }
 
@@ -261,13 +228,7 @@ fn a_handler_that_blocks_does_not_stop_others() {
 
 #[test]
 fn beyond_threads_and_queue_calls_end_at_once() {
-    let test = Test::new(
-        Io::Epoll,
-        PoolLimits {
-            threads: 1,
-            queued_calls: 1,
-        },
-    );
+    let test = Test::new(Io::Epoll, PoolLimits { threads: 1, queued_calls: 1 });
     let mut client = test.connect();
     let running = client.start(&gated("Wait"), "runs");
     client.flush();
@@ -289,22 +250,13 @@ fn beyond_threads_and_queue_calls_end_at_once() {
     assert_eq!(client.wait_for(takes_its_place).cents(), [7]);
     let counts = test.end();
     assert_eq!((counts.answered_ok, counts.answered_error), (3, 2));
-    assert_eq!(
-        counts.late, 0,
-        "no handler had begun with what was cancelled"
-    );
+    assert_eq!(counts.late, 0, "no handler had begun with what was cancelled");
 }
 
 #[test]
 fn requests_that_wait_for_a_thread_count_as_unfinished_until_it_takes_them() {
-    let one_thread = PoolLimits {
-        threads: 1,
-        ..PoolLimits::default()
-    };
-    let limits = Limits {
-        max_unfinished_bytes: 100_000,
-        ..Limits::internet()
-    };
+    let one_thread = PoolLimits { threads: 1, ..PoolLimits::default() };
+    let limits = Limits { max_unfinished_bytes: 100_000, ..Limits::internet() };
     let test = Test::with(Io::Epoll, one_thread, limits);
     let mut client = test.connect();
     let name = "x".repeat(30_000);
@@ -421,10 +373,7 @@ fn a_call_on_the_pool_ends_at_its_deadline_whatever_its_handler_does() {
 
 #[test]
 fn a_handler_that_panics_or_drops_its_call_costs_that_call() {
-    let pool = PoolLimits {
-        threads: 1,
-        queued_calls: 10,
-    };
+    let pool = PoolLimits { threads: 1, queued_calls: 10 };
     let builder = Server::builder().add_service(shop::service(&Waiting::default()));
     let server = builder.pool(pool).bind("127.0.0.1:0").unwrap();
     let server = server.spawn().unwrap();

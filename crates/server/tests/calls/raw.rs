@@ -12,22 +12,10 @@ use crate::pair::{Pair, fields, framed};
 const PARTING_BYTES: usize = 100_000;
 
 const METHODS: &[MethodDescriptor] = &[
-    MethodDescriptor {
-        name: "Echo",
-        kind: HandlerKind::Inline,
-    },
-    MethodDescriptor {
-        name: "Forget",
-        kind: HandlerKind::Inline,
-    },
-    MethodDescriptor {
-        name: "Break",
-        kind: HandlerKind::Inline,
-    },
-    MethodDescriptor {
-        name: "Follow",
-        kind: HandlerKind::Stream,
-    },
+    MethodDescriptor { name: "Echo", kind: HandlerKind::Inline },
+    MethodDescriptor { name: "Forget", kind: HandlerKind::Inline },
+    MethodDescriptor { name: "Break", kind: HandlerKind::Inline },
+    MethodDescriptor { name: "Follow", kind: HandlerKind::Stream },
 ];
 
 pub struct Raw;

@@ -58,24 +58,15 @@ fn ask(version: &str, questions: &[Vec<u8>]) -> Vec<Response> {
     pair.pump();
     let heard = pair.heard(stream);
     assert_eq!(heard.field("grpc-status"), Some("0"));
-    heard
-        .messages
-        .iter()
-        .map(|message| Response::decode(&**message).unwrap())
-        .collect()
+    heard.messages.iter().map(|message| Response::decode(&**message).unwrap()).collect()
 }
 
 #[test]
 fn all_services_are_listed_in_both_versions() {
     for version in ["v1", "v1alpha"] {
-        let [response] = &ask(version, &[question(7, "")])[..] else {
-            panic!("one response")
-        };
+        let [response] = &ask(version, &[question(7, "")])[..] else { panic!("one response") };
         let services = &response.list.as_ref().unwrap().services;
-        let names: Vec<_> = services
-            .iter()
-            .map(|service| service.name.as_str())
-            .collect();
+        let names: Vec<_> = services.iter().map(|service| service.name.as_str()).collect();
         let expected = [
             "grpc.reflection.v1.ServerReflection",
             "grpc.reflection.v1alpha.ServerReflection",
@@ -91,10 +82,7 @@ fn all_services_are_listed_in_both_versions() {
 fn a_file_is_found_by_what_it_declares_and_by_its_name() {
     let questions = [
         question(4, "grpc.reflection.v1.ServerReflection"),
-        question(
-            4,
-            "grpc.reflection.v1.ServerReflection.ServerReflectionInfo",
-        ),
+        question(4, "grpc.reflection.v1.ServerReflection.ServerReflectionInfo"),
         question(3, "grpc/reflection/v1/reflection.proto"),
     ];
     for response in ask("v1", &questions) {
@@ -107,14 +95,8 @@ fn a_file_is_found_by_what_it_declares_and_by_its_name() {
 
 #[test]
 fn what_is_not_there_is_an_error_and_the_stream_goes_on() {
-    let questions = [
-        question(4, "nothing.Here"),
-        question(3, "nothing.proto"),
-        vec![],
-    ];
-    let codes: Vec<_> = ask("v1", &questions)
-        .into_iter()
-        .map(|response| response.error.unwrap().code)
-        .collect();
+    let questions = [question(4, "nothing.Here"), question(3, "nothing.proto"), vec![]];
+    let codes: Vec<_> =
+        ask("v1", &questions).into_iter().map(|response| response.error.unwrap().code).collect();
     assert_eq!(codes, [5, 5, 3]);
 }

@@ -54,24 +54,16 @@ impl Orders for Shop {
             "fine" => Err(Status::new(Code::Ok, "a mistake")),
             "panic" => panic!("as it was asked to"),
             "echo" => {
-                let text = context
-                    .metadata()
-                    .text("x-echo")
-                    .unwrap_or("none")
-                    .to_owned();
+                let text = context.metadata().text("x-echo").unwrap_or("none").to_owned();
                 context.add_header("x-echo", text.as_bytes());
                 context.add_trailer("x-after", b"bye");
                 Ok(Money { cents: 1 })
             }
             "deadline" => {
-                let remaining = context
-                    .remaining()
-                    .map_or(-1, |time| time.as_millis() as i64);
+                let remaining = context.remaining().map_or(-1, |time| time.as_millis() as i64);
                 Ok(Money { cents: remaining })
             }
-            name => Ok(Money {
-                cents: name.len() as i64,
-            }),
+            name => Ok(Money { cents: name.len() as i64 }),
         }
     }
 
@@ -104,9 +96,7 @@ impl Orders for Shop {
             context.add_binary_header("x-before-bin", &bytes.unwrap_or_default());
             context.add_trailer("x-after", b"bye");
         }
-        Ok(Money {
-            cents: request.name.len() as i64,
-        })
+        Ok(Money { cents: request.name.len() as i64 })
     }
 
     /// A reply for each letter, and an error for an exclamation mark.
@@ -120,9 +110,7 @@ impl Orders for Shop {
             if letter == b'!' {
                 return Err(Status::new(Code::Aborted, "a bad letter"));
             }
-            replies.send(&Money {
-                cents: letter.into(),
-            })?;
+            replies.send(&Money { cents: letter.into() })?;
         }
         Ok(())
     }
@@ -181,9 +169,7 @@ impl StreamHandler<Item, Money> for Follow {
         match request.name.as_str() {
             "stop" => return Err(Status::new(Code::Aborted, "stopped")),
             "panic" => panic!("in the middle of a stream"),
-            name => replies.send(&Money {
-                cents: name.len() as i64,
-            }),
+            name => replies.send(&Money { cents: name.len() as i64 }),
         }
         self.told += 1;
         Ok(())

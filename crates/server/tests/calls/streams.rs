@@ -57,18 +57,9 @@ impl Streams {
 }
 
 const METHODS: &[MethodDescriptor] = &[
-    MethodDescriptor {
-        name: "Chat",
-        kind: HandlerKind::Stream,
-    },
-    MethodDescriptor {
-        name: "List",
-        kind: HandlerKind::Stream,
-    },
-    MethodDescriptor {
-        name: "Sum",
-        kind: HandlerKind::Stream,
-    },
+    MethodDescriptor { name: "Chat", kind: HandlerKind::Stream },
+    MethodDescriptor { name: "List", kind: HandlerKind::Stream },
+    MethodDescriptor { name: "Sum", kind: HandlerKind::Stream },
 ];
 
 impl Service for Streams {
@@ -85,10 +76,7 @@ impl Service for Streams {
     }
 
     fn open(&self, method: usize, _: &Context<'_>) -> Option<Box<dyn InlineStream>> {
-        let sender = Sender {
-            seen: Arc::clone(&self.seen),
-            ask: Ask::default(),
-        };
+        let sender = Sender { seen: Arc::clone(&self.seen), ask: Ask::default() };
         Some(match METHODS[method].name {
             "Chat" => codec::stream(Box::new(sender)),
             "List" => codec::server_stream(Box::new(sender)),
@@ -132,9 +120,7 @@ impl Sender {
     fn send(&mut self, replies: &mut Replies<'_, '_, Payload>) {
         let bytes = vec![7; self.ask.bytes as usize];
         while self.ask.replies > 0 && !replies.is_full() {
-            replies.send(&Payload {
-                bytes: bytes.clone(),
-            });
+            replies.send(&Payload { bytes: bytes.clone() });
             self.seen.replies.fetch_add(1, Ordering::Relaxed);
             self.ask.replies -= 1;
         }
@@ -144,10 +130,7 @@ impl Sender {
 impl Drop for Sender {
     fn drop(&mut self) {
         self.seen.dropped.fetch_add(1, Ordering::Relaxed);
-        assert!(
-            self.ask.bytes != 13,
-            "a handler that panics even when dropped"
-        );
+        assert!(self.ask.bytes != 13, "a handler that panics even when dropped");
     }
 }
 
@@ -228,10 +211,7 @@ fn a_client_that_does_not_read_stops_the_handler() {
     let window_bytes = 65_535;
     let most = (window_bytes + STREAM_SEND_BUFFER_BYTES) as u64 / 1_000 + 1;
     assert!(pair.streams.replies() <= most, "{}", pair.streams.replies());
-    assert!(
-        !pair.wants_a_turn(),
-        "it waits for its client, not for a turn"
-    );
+    assert!(!pair.wants_a_turn(), "it waits for its client, not for a turn");
     pair.read_on();
     assert_eq!(received(&pair, stream), 1_000);
     assert_eq!(pair.heard(stream).code(), Code::Ok);
@@ -267,14 +247,8 @@ fn a_client_that_does_not_read_may_not_send_either() {
 fn a_request_larger_than_the_window_still_comes_whole() {
     let mut pair = Pair::with(Limits::internet(), &ConnectionConfig::internet());
     let stream = open(&mut pair, "Chat");
-    let mut large = Ask {
-        replies: 2,
-        bytes: 5,
-    }
-    .encode_to_vec();
-    let unknown = Payload {
-        bytes: vec![1; 1_000_000],
-    };
+    let mut large = Ask { replies: 2, bytes: 5 }.encode_to_vec();
+    let unknown = Payload { bytes: vec![1; 1_000_000] };
     // Field 3: of another version of the message, and ignored.
     prost::encoding::message::encode(3, &unknown, &mut large);
     send(&mut pair, stream, &framed(&large), true);
@@ -320,10 +294,7 @@ fn a_connection_whose_output_is_not_written_waits_without_spinning() {
     }
     assert!(turns <= 3, "{turns}");
     let output_bytes = pair.io.output(pair.connection).len();
-    assert!(
-        output_bytes < CONNECTION_OUTPUT_BYTES + 2_000,
-        "{output_bytes}"
-    );
+    assert!(output_bytes < CONNECTION_OUTPUT_BYTES + 2_000, "{output_bytes}");
     pair.exchange();
     pair.shard.writable(pair.connection, &mut pair.io);
     assert!(pair.wants_a_turn());
@@ -350,8 +321,7 @@ fn a_handler_hears_of_its_end_by_being_dropped() {
     pair.pump();
     assert_eq!(pair.heard(short).code(), Code::Ok);
     assert_eq!(pair.streams.dropped(), 2);
-    pair.shard
-        .closed(pair.connection, Closed::Peer, &mut pair.io);
+    pair.shard.closed(pair.connection, Closed::Peer, &mut pair.io);
     assert_eq!(pair.streams.dropped(), 4);
 }
 
@@ -405,15 +375,9 @@ struct Ballast {
 
 #[test]
 fn a_request_that_is_kept_until_it_is_the_only_one_counts_as_unfinished() {
-    let limits = Limits {
-        max_unfinished_bytes: 100_000,
-        ..without_timeout_checks()
-    };
+    let limits = Limits { max_unfinished_bytes: 100_000, ..without_timeout_checks() };
     let mut pair = Pair::with(limits, &ConnectionConfig::trusted());
-    let ask = Ask {
-        replies: 1,
-        bytes: 1,
-    };
+    let ask = Ask { replies: 1, bytes: 1 };
     let bytes = vec![7; 30_000];
     let request = [ask.encode_to_vec(), Ballast { bytes }.encode_to_vec()].concat();
     let begin = |pair: &mut Pair| {

@@ -82,10 +82,7 @@ fn a_grace_bounds_how_long_it_may() {
 #[test]
 fn ages_cost_a_look_for_each_connection_and_nothing_in_between() {
     const CONNECTIONS: usize = 1_000;
-    let limits = Limits {
-        connection_age: aging(None, 7).connection_age,
-        ..Limits::trusted()
-    };
+    let limits = Limits { connection_age: aging(None, 7).connection_age, ..Limits::trusted() };
     let mut world = World::with_clients(limits, CONNECTIONS);
     let until_ns = world.server.now_ns() + 2 * AGE * SECOND_NS;
     let mut wakes = 0;
@@ -102,10 +99,8 @@ fn ages_cost_a_look_for_each_connection_and_nothing_in_between() {
 
 #[test]
 fn appointments_with_connections_that_are_gone_are_forgotten() {
-    let mut world = World::new(Limits {
-        connection_age: aging(None, 7).connection_age,
-        ..Limits::trusted()
-    });
+    let mut world =
+        World::new(Limits { connection_age: aging(None, 7).connection_age, ..Limits::trusted() });
     for _ in 0..4_000 {
         let client = world.connect();
         world.exchange(client);
@@ -124,10 +119,7 @@ fn appointments_with_connections_that_are_gone_are_forgotten() {
 
 #[test]
 fn an_idle_client_is_asked_to_leave_and_its_last_call_answered() {
-    let limits = Limits {
-        idle_timeout_ns: Some(60 * SECOND_NS),
-        ..Limits::internet()
-    };
+    let limits = Limits { idle_timeout_ns: Some(60 * SECOND_NS), ..Limits::internet() };
     let mut world = World::with_clients(limits, 2);
     world.call(1, DEFERRED);
     world.exchange(1);

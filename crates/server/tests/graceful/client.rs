@@ -55,16 +55,10 @@ pub struct Heard {
 impl World {
     pub fn new(limits: Limits) -> Self {
         let testing = Testing::default();
-        let builder = Server::builder()
-            .add_service(testing.clone())
-            .limits(limits);
+        let builder = Server::builder().add_service(testing.clone()).limits(limits);
         let services = builder.build().expect("one service");
         let shard = services.shard(Waker::new().expect("a descriptor"));
-        World {
-            server: Simulated::new(shard, SECOND_NS),
-            testing,
-            clients: Vec::new(),
-        }
+        World { server: Simulated::new(shard, SECOND_NS), testing, clients: Vec::new() }
     }
 
     pub fn with_clients(limits: Limits, clients: usize) -> Self {
@@ -115,11 +109,7 @@ impl World {
 
     /// All but the last bytes of a client arrive.
     pub fn arrive_but(&mut self, client: usize, missing_bytes: usize) {
-        let Client {
-            underway,
-            connection,
-            ..
-        } = &self.clients[client];
+        let Client { underway, connection, .. } = &self.clients[client];
         let all_bytes = underway.len() + connection.sender.output.len();
         self.arrive(client, all_bytes - missing_bytes);
     }

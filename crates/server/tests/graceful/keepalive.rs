@@ -13,10 +13,7 @@ const PATROLS: u64 = 10;
 
 fn asking(seconds: u64) -> Limits {
     Limits {
-        keepalive: Some(Keepalive {
-            time_ns: seconds * SECOND_NS,
-            timeout_ns: 20 * SECOND_NS,
-        }),
+        keepalive: Some(Keepalive { time_ns: seconds * SECOND_NS, timeout_ns: 20 * SECOND_NS }),
         idle_timeout_ns: None,
         ..Limits::internet()
     }
@@ -29,10 +26,7 @@ fn who_answers_is_kept_however_long_its_call_takes() {
     let hours = 4 * 3_600;
     world.pass_seconds(hours);
     let pings = world.pings(0);
-    assert!(
-        (hours / (60 + PATROLS + 5)..=hours / 60).contains(&pings),
-        "{pings}"
-    );
+    assert!((hours / (60 + PATROLS + 5)..=hours / 60).contains(&pings), "{pings}");
     assert!(world.is_open(0));
     world.settle();
     assert_eq!(world.ended_with(Code::Ok), 1);
@@ -54,10 +48,7 @@ fn only_clients_that_vanished_are_given_up() {
     assert_eq!(world.server.end(id), Some(End::Reset));
     assert!(world.is_open(1));
     let counts = world.counts();
-    assert_eq!(
-        (counts.vanished_connections, counts.broken_connections),
-        (1, 0)
-    );
+    assert_eq!((counts.vanished_connections, counts.broken_connections), (1, 0));
 }
 
 #[test]
@@ -72,10 +63,7 @@ fn who_says_something_is_not_asked() {
 
 #[test]
 fn control_without_a_limit_no_ping_is_sent() {
-    let limits = Limits {
-        keepalive: None,
-        ..asking(60)
-    };
+    let limits = Limits { keepalive: None, ..asking(60) };
     let mut world = World::with_clients(limits, 1);
     world.call(0, DEFERRED);
     world.exchange(0);
@@ -86,10 +74,7 @@ fn control_without_a_limit_no_ping_is_sent() {
 
 #[test]
 fn signs_of_life_are_no_calls() {
-    let limits = Limits {
-        idle_timeout_ns: Some(600 * SECOND_NS),
-        ..asking(60)
-    };
+    let limits = Limits { idle_timeout_ns: Some(600 * SECOND_NS), ..asking(60) };
     let mut world = World::with_clients(limits, 1);
     world.pass_seconds(620);
     assert!(world.pings(0) > 5);
@@ -115,8 +100,5 @@ fn a_client_that_asks_too_often_is_told_in_words_that_it_knows() {
     world.read(0, usize::MAX);
     let told = world.clients[0].heard.goaways.last().expect("a goodbye");
     let (code, text) = (told.1, told.2.as_str());
-    assert_eq!(
-        (code, text),
-        (ErrorCode::ENHANCE_YOUR_CALM, "too_many_pings")
-    );
+    assert_eq!((code, text), (ErrorCode::ENHANCE_YOUR_CALM, "too_many_pings"));
 }

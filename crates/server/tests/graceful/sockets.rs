@@ -21,9 +21,7 @@ const IOS: [Io; 3] = [Io::Auto, Io::Blocking, Io::Epoll];
 const PATIENCE: Duration = Duration::from_secs(30);
 
 fn bind(testing: &Testing, io: Io, threads: usize, limits: Limits) -> BoundServer {
-    let server = Server::builder()
-        .add_service(testing.clone())
-        .limits(limits);
+    let server = Server::builder().add_service(testing.clone()).limits(limits);
     let bound = server.bind("127.0.0.1:0").expect("a port");
     bound.io(io).threads(threads).drain(PATIENCE)
 }
@@ -108,9 +106,7 @@ fn a_server_that_stops_under_load_has_answered_every_call_that_it_took() {
                 crowd.wait_for(2_000);
                 server.stop();
             });
-            let ServerStatistics {
-                calls, io: moved, ..
-            } = server.join().expect("a clean end");
+            let ServerStatistics { calls, io: moved, .. } = server.join().expect("a clean end");
             let ok = crowd.ok.into_inner();
             assert_eq!(calls.answered_ok, ok, "{io:?}, {threads} threads");
             assert_eq!(testing.begun(), ok, "what failed was never begun");
@@ -138,14 +134,9 @@ fn connections_that_age_under_load_are_replaced_without_an_error() {
             crowd.is_over.store(true, Ordering::SeqCst);
         });
         server.stop();
-        let ServerStatistics {
-            calls, io: moved, ..
-        } = server.join().expect("a clean end");
+        let ServerStatistics { calls, io: moved, .. } = server.join().expect("a clean end");
         assert_eq!(crowd.refused.into_inner(), 0, "{io:?}");
-        assert_eq!(
-            (calls.answered_ok, calls.cut_off),
-            (crowd.ok.into_inner(), 0)
-        );
+        assert_eq!((calls.answered_ok, calls.cut_off), (crowd.ok.into_inner(), 0));
         assert!(moved.accepted > CHANNELS as u64, "none was replaced");
         assert!(calls.retired_connections > 0);
     }
@@ -264,8 +255,7 @@ impl Client {
         };
         self.unread.extend(&buffer[..count]);
         let used = self.connection.receive(&self.unread, &mut self.heard);
-        self.unread
-            .drain(..used.expect("the server keeps to HTTP/2"));
+        self.unread.drain(..used.expect("the server keeps to HTTP/2"));
         self.write();
         count > 0
     }

@@ -100,11 +100,7 @@ fn when_the_time_is_over_every_call_is_told_and_both_ends_count_the_same() {
         world.server.end_drain();
         world.exchange_all();
         let counts = world.counts();
-        assert_eq!(
-            world.ended_with(Code::Ok),
-            counts.answered_ok,
-            "seed {seed}"
-        );
+        assert_eq!(world.ended_with(Code::Ok), counts.answered_ok, "seed {seed}");
         assert_eq!(world.ended_with(Code::Unavailable), counts.cut_off);
         assert_eq!(counts.answered_error, counts.cut_off, "seed {seed}");
         let told = counts.served() + world.left_out();

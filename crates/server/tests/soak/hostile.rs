@@ -32,9 +32,7 @@ const ATTACKS: &[(&str, Attack)] = &[
         attacker.requests(|id| [head(id, ECHO), update(id, 0)].concat())
     }),
     ("pings", |attacker| attacker.again(|_| ping().repeat(100))),
-    ("settings", |attacker| {
-        attacker.again(|_| setting(3, 100).repeat(100))
-    }),
+    ("settings", |attacker| attacker.again(|_| setting(3, 100).repeat(100))),
     ("a table that changes its size", |attacker| {
         attacker.again(|go| setting(1, (go % 5000) as u32).repeat(50))
     }),
@@ -91,9 +89,7 @@ const ATTACKS: &[(&str, Attack)] = &[
             [head, frame(kind::DATA, flag::END_STREAM, id, &bomb)].concat()
         });
     }),
-    ("rubbish", |attacker| {
-        attacker.again_of(|source| source.bytes(2000))
-    }),
+    ("rubbish", |attacker| attacker.again_of(|source| source.bytes(2000))),
     ("rubbish in frames", |attacker| {
         attacker.again_of(|source| {
             let (kind, flags) = (source.below(11) as u8, source.below(256) as u8);
@@ -156,11 +152,8 @@ pub fn start(
 }
 
 fn attack_in_turn(address: SocketAddr, mut source: Source, over: &AtomicBool) -> Vec<Attacked> {
-    let nothing = |&(attack, _): &(&'static str, Attack)| Attacked {
-        attack,
-        connections: 0,
-        cut_off: 0,
-    };
+    let nothing =
+        |&(attack, _): &(&'static str, Attack)| Attacked { attack, connections: 0, cut_off: 0 };
     let mut done: Vec<_> = ATTACKS.iter().map(nothing).collect();
     let wanted = env::var("SOAK_ATTACK").ok().map(|name| numbered(&name));
     while !over.load(Ordering::Relaxed) {
@@ -195,11 +188,7 @@ impl Attacker {
         // A server that does not read any more is as good as gone.
         let timeout = Some(Duration::from_millis(500));
         socket.set_write_timeout(timeout).ok()?;
-        let mut attacker = Attacker {
-            socket,
-            source: Source::new(seed, 0),
-            is_cut_off: false,
-        };
+        let mut attacker = Attacker { socket, source: Source::new(seed, 0), is_cut_off: false };
         attacker.send(&[&PREFACE[..], &frame(kind::SETTINGS, 0, 0, &[])].concat());
         Some(attacker)
     }

@@ -36,11 +36,7 @@ const CLIENTS: &[(&str, &str, Go)] = &[
     ("compressed", "/soak.Legal/Echo", compressed),
     ("answered later", "/soak.Legal/Later", many_at_once),
     ("on the pool", "/soak.Legal/Work", a_few_at_once),
-    (
-        "a connection a call",
-        "/soak.Legal/Echo",
-        on_a_new_connection,
-    ),
+    ("a connection a call", "/soak.Legal/Echo", on_a_new_connection),
     ("both ways", "/soak.Legal/Chat", both_ways),
     ("cancelled", "/soak.Legal/Chat", cancelled),
     ("much to read", "/soak.Legal/Fill", much_to_read),
@@ -137,12 +133,10 @@ fn on_a_new_connection(customer: &mut Customer) -> Vec<Result<(), String>> {
     let message = customer.source.bytes(1000);
     let channel = Channel::connect(&customer.address.to_string(), ChannelOptions::default());
     let call = UnaryCall::new(customer.path, message.clone());
-    let echo = channel
-        .map_err(|error| error.to_string())
-        .and_then(|channel| {
-            let message = channel.unary(call).into_single_message();
-            message.map_err(|status| status.to_string())
-        });
+    let echo = channel.map_err(|error| error.to_string()).and_then(|channel| {
+        let message = channel.unary(call).into_single_message();
+        message.map_err(|status| status.to_string())
+    });
     vec![expect(echo, &message)]
 }
 
@@ -190,9 +184,7 @@ fn much_to_read(customer: &mut Customer) -> Vec<Result<(), String>> {
     let _ = requests.send(&count.to_be_bytes());
     requests.finish();
     let whole = |message: &Result<bookend_client::ReceivedMessage, _>| {
-        message
-            .as_ref()
-            .is_ok_and(|message| message.bytes.len() == FILL_MESSAGE_BYTES)
+        message.as_ref().is_ok_and(|message| message.bytes.len() == FILL_MESSAGE_BYTES)
     };
     let read = (&mut responses).filter(whole).count();
     let status = responses.end().status.clone();

@@ -56,9 +56,7 @@ fn main() -> ExitCode {
 
 fn setting<T: FromStr>(name: &str, unset: T) -> T {
     match env::var(name) {
-        Ok(text) => text
-            .parse()
-            .unwrap_or_else(|_| panic!("{name}={text} is no number")),
+        Ok(text) => text.parse().unwrap_or_else(|_| panic!("{name}={text} is no number")),
         Err(_) => unset,
     }
 }

@@ -37,13 +37,7 @@ impl Report {
             *connections += done.connections;
             *cut_off += done.cut_off;
         }
-        Report {
-            seed,
-            made,
-            attacks,
-            samples,
-            handled,
-        }
+        Report { seed, made, attacks, samples, handled }
     }
 
     /// What must not be; nothing, if all is well.
@@ -128,10 +122,7 @@ impl fmt::Display for Report {
             )?;
         }
         for (attack, (connections, cut_off)) in &self.attacks {
-            writeln!(
-                f,
-                "{attack:<40} {connections:>7} connections, {cut_off} cut off"
-            )?;
+            writeln!(f, "{attack:<40} {connections:>7} connections, {cut_off} cut off")?;
         }
         for (what, count) in &self.handled {
             writeln!(f, "server: {what} {count}")?;

@@ -60,11 +60,7 @@ impl ServerProcess {
         let mut lines = BufReader::new(child.stdout.take().expect("its output"));
         let mut address = String::new();
         lines.read_line(&mut address).expect("its address");
-        ServerProcess {
-            child,
-            lines,
-            address: address.trim().parse().expect("an address"),
-        }
+        ServerProcess { child, lines, address: address.trim().parse().expect("an address") }
     }
 
     pub fn id(&self) -> u32 {
@@ -139,12 +135,7 @@ impl Soaked {
                 answerer.message(Vec::new());
             }
         });
-        Soaked {
-            name,
-            calls: METHODS.iter().map(|_| Arc::default()).collect(),
-            later,
-            stalled,
-        }
+        Soaked { name, calls: METHODS.iter().map(|_| Arc::default()).collect(), later, stalled }
     }
 
     /// The counters, by path.

@@ -22,10 +22,7 @@ impl Service for Echo {
     }
 
     fn methods(&self) -> &'static [MethodDescriptor] {
-        &[MethodDescriptor {
-            name: "Echo",
-            kind: HandlerKind::Inline,
-        }]
+        &[MethodDescriptor { name: "Echo", kind: HandlerKind::Inline }]
     }
 
     fn call(&self, _: usize, request: &[u8], _: &Context<'_>, reply: Reply<'_>) {

@@ -68,9 +68,7 @@ pub(super) fn clocks_differ(row: &PrintedRow, document: &Document) -> Checked {
     let same_case =
         |other: &&PrintedRow| other.case == row.case && other.place.subject != row.place.subject;
     let others = document.rows.iter().filter(same_case);
-    let mut others = others
-        .filter_map(|other| Some((other, covered(other)?)))
-        .peekable();
+    let mut others = others.filter_map(|other| Some((other, covered(other)?))).peekable();
     others.peek()?;
     let Some((other, theirs)) = others.find(|(_, theirs)| own.high < theirs.low) else {
         return Some(Ok(()));

@@ -69,11 +69,7 @@ fn agreement(row: &PrintedRow, mean_ns: Span) -> String {
         return String::new();
     };
     let (low, high) = (allowed.low / NANOSECONDS, allowed.high / NANOSECONDS);
-    let verb = if allowed.overlaps(mean_ns) {
-        "allows"
-    } else {
-        "contradicts: it allows"
-    };
+    let verb = if allowed.overlaps(mean_ns) { "allows" } else { "contradicts: it allows" };
     format!(", and the printed histogram {verb} {low:.2} to {high:.2} s")
 }
 
@@ -97,9 +93,7 @@ fn mean_of_histogram(row: &PrintedRow) -> Option<Span> {
 /// Whether the rate divides all calls, or the successes, by the total time.
 pub(super) fn rate_includes_failures(row: &PrintedRow, _: &Document) -> Checked {
     let rate = row.figure("requests_per_second")?;
-    let seconds = row
-        .figure("total_time")?
-        .times(Span::exact(1.0 / NANOSECONDS));
+    let seconds = row.figure("total_time")?.times(Span::exact(1.0 / NANOSECONDS));
     let of_all = row.figure("count")?.over(seconds)?;
     let goodput = row.figure("ok")?.over(seconds)?;
     let matches = |other: Span| {

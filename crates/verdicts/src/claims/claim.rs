@@ -111,11 +111,7 @@ impl SuiteClaims {
 fn cases_of(document: &Document, name: &SubjectName) -> Vec<String> {
     let with = |instrument: Option<&String>| {
         let mut cases: Vec<String> = Vec::new();
-        for row in document
-            .rows
-            .iter()
-            .filter(|row| row.subject == name.subject)
-        {
+        for row in document.rows.iter().filter(|row| row.subject == name.subject) {
             let is_meant = instrument.is_none_or(|one| *one == row.instrument);
             if is_meant && !cases.contains(&row.case) {
                 cases.push(row.case.clone());

@@ -149,10 +149,7 @@ fn conditions(source: Source<'_>, declared: &DeclaredDocument) -> Checked<Condit
         };
         parse_size(text.as_ref()).map_err(complain)
     });
-    let time_out = declared
-        .time_out
-        .as_ref()
-        .map(|text| duration(source, text));
+    let time_out = declared.time_out.as_ref().map(|text| duration(source, text));
     Ok(Conditions {
         server_cpus: declared.server_cpus,
         server_memory_bytes: memory.transpose()?.map(|bytes| bytes as f64),
@@ -236,11 +233,7 @@ fn claim(source: Source<'_>, declared: DeclaredClaim, models: &[DeclaredModel]) 
     let id_span = declared.id.span();
     let check = |one: DeclaredQuantity| one.check(source, models);
     let both = declared.measure.map(check).transpose()?;
-    let ours = declared
-        .ours
-        .map(check)
-        .transpose()?
-        .or_else(|| both.clone());
+    let ours = declared.ours.map(check).transpose()?.or_else(|| both.clone());
     let recomputed = declared.recomputed.map(check).transpose()?;
     let recomputed = match declared.formula {
         Some(text) => Some(formula(source, &text)?),
@@ -269,10 +262,7 @@ fn claim(source: Source<'_>, declared: DeclaredClaim, models: &[DeclaredModel]) 
 /// What a claim lacks to be judged.
 fn incomplete(claim: &Claim) -> Option<&'static str> {
     if claim.cannot_tell.is_some() {
-        return claim
-            .held
-            .is_some()
-            .then_some("a claim that nobody can tell has no `held`");
+        return claim.held.is_some().then_some("a claim that nobody can tell has no `held`");
     }
     let judged = match claim.judged_by {
         JudgedBy::Records => claim.ours.is_some(),
@@ -310,10 +300,7 @@ fn condition(source: Source<'_>, declared: &Spanned<DeclaredCondition>) -> Check
         let message = "give `at_least`, `at_most`, or both in this order";
         return Err(source.invalid(declared.span(), message.to_owned()));
     }
-    Ok(HeldCondition {
-        at_least: *at_least,
-        at_most: *at_most,
-    })
+    Ok(HeldCondition { at_least: *at_least, at_most: *at_most })
 }
 
 fn refutation(
@@ -329,9 +316,5 @@ fn refutation(
         let message = format!("there is no rule `{name}`{}", suggestion(name, names));
         return Err(source.invalid(declared.rule.span(), message));
     };
-    Ok(Some(Refutation {
-        rule: *rule,
-        subject: declared.of,
-        cases: declared.cases,
-    }))
+    Ok(Some(Refutation { rule: *rule, subject: declared.of, cases: declared.cases }))
 }

@@ -31,14 +31,10 @@ impl DeclaredQuantity {
         let cases = self.cases.unwrap_or_default();
         let cases = cases.iter().map(|text| case(source, text));
         let over = [
-            self.over
-                .map(|text| Ok(Over::Subject(subject(source, &text)?))),
-            self.over_case
-                .map(|text| Ok(Over::Case(case(source, &text)?))),
-            self.over_metric
-                .map(|text| Ok(Over::Metric(metric(source, &text)?))),
-            self.over_model
-                .map(|text| Ok(Over::Model(model(source, &text, models)?))),
+            self.over.map(|text| Ok(Over::Subject(subject(source, &text)?))),
+            self.over_case.map(|text| Ok(Over::Case(case(source, &text)?))),
+            self.over_metric.map(|text| Ok(Over::Metric(metric(source, &text)?))),
+            self.over_model.map(|text| Ok(Over::Model(model(source, &text, models)?))),
         ];
         let mut over: Vec<Over> = over.into_iter().flatten().collect::<Checked<_>>()?;
         if over.len() > 1 {
@@ -85,16 +81,11 @@ pub(super) fn subject(source: Source<'_>, text: &Spanned<String>) -> Checked<Sub
     };
     let is_name = |name: &str| !name.is_empty() && !name.contains(' ');
     if !is_name(subject) || !instrument.is_none_or(is_name) {
-        let message = format!(
-            "`{}` is no subject: write rust-tonic or rust-tonic via ghz",
-            text.as_ref()
-        );
+        let message =
+            format!("`{}` is no subject: write rust-tonic or rust-tonic via ghz", text.as_ref());
         return Err(source.invalid(text.span(), message));
     }
-    Ok(SubjectName {
-        subject: subject.to_owned(),
-        instrument: instrument.map(str::to_owned),
-    })
+    Ok(SubjectName { subject: subject.to_owned(), instrument: instrument.map(str::to_owned) })
 }
 
 pub(super) fn case(source: Source<'_>, text: &Spanned<String>) -> Checked<String> {

@@ -33,10 +33,7 @@ fn unexpected_text(rest: &str) -> String {
 /// # Errors
 /// When it is none.
 pub fn evaluate(formula: &str) -> Result<Span, FormulaError> {
-    let mut reader = Reader {
-        rest: formula,
-        depth: 0,
-    };
+    let mut reader = Reader { rest: formula, depth: 0 };
     let value = reader.sum()?;
     match reader.next_char() {
         None => Ok(value),
@@ -152,10 +149,7 @@ mod tests {
         assert_eq!(evaluate("2 + 3 * 4 - 6 / 2"), Ok(Span::exact(11.0)));
         assert_eq!(evaluate(" ( 2 + 3 ) * 4 "), Ok(Span::exact(20.0)));
         let rounded = evaluate("2.90 / 0.31").expect("a formula");
-        assert_eq!(
-            format!("{:.2} {:.2}", rounded.low, rounded.high),
-            "9.19 9.52"
-        );
+        assert_eq!(format!("{:.2} {:.2}", rounded.low, rounded.high), "9.19 9.52");
     }
 
     #[test]

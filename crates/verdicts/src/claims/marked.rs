@@ -15,11 +15,7 @@ impl<'a> Marked<'a> {
         let plan = &record.facts.plan;
         let rules = record.rows.iter().map(|row| (row, rules_of(plan, row)));
         let marked = rules.filter(|(_, rules)| !rules.is_empty());
-        Self(
-            marked
-                .map(|(row, rules)| ((&row.cell, row.round), rules))
-                .collect(),
-        )
+        Self(marked.map(|(row, rules)| ((&row.cell, row.round), rules)).collect())
     }
 
     /// How many of the rounds that a figure is worked out of are marked, and by which rules. A

@@ -37,9 +37,7 @@ pub(super) fn of_printed(metric: &Metric, row: &PrintedRow) -> Option<Span> {
             let streams = Span::exact(row.streams()?);
             row.calls_in_flight()?.over(streams)
         }
-        "goodput_per_second" => row
-            .figure("ok")?
-            .over(row.figure("total_time")?.times(seconds)),
+        "goodput_per_second" => row.figure("ok")?.over(row.figure("total_time")?.times(seconds)),
         "error_share" => row.failures()?.over(row.figure("count")?),
         "errors" => row.failures(),
         name if name.starts_with("errors.") => {

@@ -90,11 +90,7 @@ struct Server<'a> {
 
 impl<'a> Server<'a> {
     fn new(model: &'a Model) -> Self {
-        Self {
-            model,
-            free_at_us: BinaryHeap::new(),
-            begins_us: VecDeque::new(),
-        }
+        Self { model, free_at_us: BinaryHeap::new(), begins_us: VecDeque::new() }
     }
 
     /// A call that comes now. First in, first out and a fixed time of service: when it ends is
@@ -134,8 +130,7 @@ impl<'a> Server<'a> {
         if self.free_at_us.len() as u64 >= workers.get() {
             self.free_at_us.pop();
         }
-        self.free_at_us
-            .push(Reverse(begin_us + self.model.service_us));
+        self.free_at_us.push(Reverse(begin_us + self.model.service_us));
     }
 
     fn reject(&self) -> Ended {
@@ -228,12 +223,8 @@ mod tests {
 
     #[test]
     fn a_fixed_pool_that_drops_what_does_not_fit_ends_with_the_second_time_out() {
-        let prediction = Model {
-            workers: NonZeroU64::new(200),
-            queue: Some(200),
-            ..published()
-        }
-        .predict();
+        let prediction =
+            Model { workers: NonZeroU64::new(200), queue: Some(200), ..published() }.predict();
         assert_eq!(prediction.total_seconds, 40.0);
         assert!((4_000..=4_400).contains(&prediction.ok), "{prediction:?}");
         let mean = prediction.mean_of_all_seconds;
@@ -242,11 +233,7 @@ mod tests {
 
     #[test]
     fn a_few_threads_too_few_cost_one_time_out() {
-        let prediction = Model {
-            workers: NonZeroU64::new(5_000 - 944),
-            ..published()
-        }
-        .predict();
+        let prediction = Model { workers: NonZeroU64::new(5_000 - 944), ..published() }.predict();
         assert_eq!((prediction.ok, prediction.failures), (9_056, 944));
         assert_eq!(prediction.total_seconds, 20.0);
     }
@@ -283,16 +270,9 @@ mod tests {
 
     #[test]
     fn all_times_shrink_together() {
-        let pool = Model {
-            workers: NonZeroU64::new(200),
-            queue: Some(200),
-            ..published()
-        };
-        let scaled = Model {
-            service_us: pool.service_us / 10,
-            time_out_us: pool.time_out_us / 10,
-            ..pool
-        };
+        let pool = Model { workers: NonZeroU64::new(200), queue: Some(200), ..published() };
+        let scaled =
+            Model { service_us: pool.service_us / 10, time_out_us: pool.time_out_us / 10, ..pool };
         let (full, tenth) = (pool.predict(), scaled.predict());
         assert_eq!((full.ok, full.failures), (tenth.ok, tenth.failures));
         assert_eq!(tenth.total_seconds * 10.0, full.total_seconds);

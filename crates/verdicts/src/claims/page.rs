@@ -137,11 +137,7 @@ fn provenance(suite: &JudgedSuite) -> String {
             record.facts.started
         ),
     };
-    let whose = if suite.claims.are_expectations {
-        EXPECTATIONS
-    } else {
-        ""
-    };
+    let whose = if suite.claims.are_expectations { EXPECTATIONS } else { "" };
     format!("Suite [{name}](../../suites/{name}). {whose}{ours}")
 }
 
@@ -169,10 +165,7 @@ fn figure_fields(one: &Judgement<'_>) -> [String; 2] {
     let own = own.filter(|_| has_figure(&one.recomputed));
     let ours = one.claim.ours.as_ref().and_then(Quantity::over_text);
     let ours = ours.filter(|ours| has_figure(&one.ours) && own.as_ref() != Some(ours));
-    [
-        with_quotient(own, &one.recomputed),
-        with_quotient(ours, &one.ours),
-    ]
+    [with_quotient(own, &one.recomputed), with_quotient(ours, &one.ours)]
 }
 
 fn has_figure(text: &str) -> bool {
@@ -189,10 +182,7 @@ fn with_quotient(quotient: Option<String>, figures: &str) -> String {
 fn claim_fields(one: &Judgement<'_>) -> Vec<String> {
     let [own, ours] = figure_fields(one);
     vec![
-        format!(
-            "**{}**: {} ({})",
-            one.claim.id, one.claim.text, one.claim.place
-        ),
+        format!("**{}**: {} ({})", one.claim.id, one.claim.text, one.claim.place),
         one.claim.published.clone(),
         own,
         ours,
@@ -297,16 +287,10 @@ fn findings(suite: &JudgedSuite) -> String {
         ];
         line(&mut text, &fields);
     }
-    let looked = suite
-        .coverage
-        .iter()
-        .map(|one| format!("`{}` {} of {}", one.rule, one.broken, one.rows));
+    let looked =
+        suite.coverage.iter().map(|one| format!("`{}` {} of {}", one.rule, one.broken, one.rows));
     let looked: Vec<String> = looked.collect();
-    let _ = writeln!(
-        text,
-        "\nBroken, of the rows with the figures for it: {}.",
-        looked.join(", ")
-    );
+    let _ = writeln!(text, "\nBroken, of the rows with the figures for it: {}.", looked.join(", "));
     text
 }
 
@@ -325,11 +309,7 @@ fn in_flight(suite: &JudgedSuite) -> String {
     for (row, calls, streams) in known {
         let percent = |calls: f64| format!("{:.0} %", calls / streams * 100.0);
         let ends = [percent(calls.low), percent(calls.high)];
-        let share = if ends[0] == ends[1] {
-            ends[0].clone()
-        } else {
-            ends.join(" to ")
-        };
+        let share = if ends[0] == ends[1] { ends[0].clone() } else { ends.join(" to ") };
         let number = |calls: f64| unit_text(Unit::Number, calls);
         let range = format!("{} to {}", number(calls.low), number(calls.high));
         let streams = number(streams);
@@ -357,18 +337,12 @@ fn line(text: &mut String, fields: &[String]) {
 }
 
 fn or_dash(text: &str) -> String {
-    if text.is_empty() {
-        "-".to_owned()
-    } else {
-        text.to_owned()
-    }
+    if text.is_empty() { "-".to_owned() } else { text.to_owned() }
 }
 
 /// The name of a heading in links.
 fn anchor(title: &str) -> String {
     let lower = title.to_lowercase();
-    let kept = lower
-        .chars()
-        .filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+    let kept = lower.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
     kept.map(|c| if c == ' ' { '-' } else { c }).collect()
 }

@@ -28,11 +28,7 @@ pub(super) fn document(tables: &[PublishedTable], conditions: Conditions) -> Doc
     for table in tables {
         let is_histogram = table.columns.iter().any(|one| one.name == UPPER_BOUND);
         let printed = table.rows.iter().map(|row| printed(table, row, conditions));
-        if is_histogram {
-            lines.extend(printed)
-        } else {
-            rows.extend(printed)
-        }
+        if is_histogram { lines.extend(printed) } else { rows.extend(printed) }
     }
     for row in &mut rows {
         row.histogram = histogram(row, &lines);
@@ -86,12 +82,7 @@ fn span(
 /// What a printed one is in the column's finest unit: a bare zero does not say.
 fn smallest_unit(table: &PublishedTable, column: &str) -> f64 {
     let units = table.rows.iter().filter_map(|row| {
-        let digits: String = row
-            .printed
-            .get(column)?
-            .chars()
-            .take_while(is_digit)
-            .collect();
+        let digits: String = row.printed.get(column)?.chars().take_while(is_digit).collect();
         let number: f64 = digits.parse().ok().filter(|number| *number > 0.0)?;
         Some(row.value(column)? / number)
     });

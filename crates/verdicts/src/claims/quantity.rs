@@ -239,8 +239,7 @@ impl Quantity {
         if let Some((name, other)) = self.divisor_cell(case) {
             figures.check_alike((&self.of, case), (name, other))?;
         }
-        own.over(&divisor)
-            .ok_or_else(|| format!("{} at {case} cannot be divided", self.of))
+        own.over(&divisor).ok_or_else(|| format!("{} at {case} cannot be divided", self.of))
     }
 }
 
@@ -336,13 +335,7 @@ impl Series {
             }
         };
         let place = place.to_owned();
-        Some(Estimate {
-            place,
-            value,
-            interval,
-            joint_interval,
-            equal_rounds: self.equal_rounds(),
-        })
+        Some(Estimate { place, value, interval, joint_interval, equal_rounds: self.equal_rounds() })
     }
 
     fn equal_rounds(&self) -> Option<usize> {
@@ -396,11 +389,7 @@ impl Figures<'_> {
                 span.map(Series::Bounded)
                     .ok_or_else(|| format!("{metric} is not printed for {name} at {case}"))
             }
-            Self::Recorded {
-                rows,
-                deadline_ns,
-                profile,
-            } => {
+            Self::Recorded { rows, deadline_ns, profile } => {
                 if let Metric::Profile(layers) = metric {
                     return profiled(*profile, layers, name, case);
                 }
@@ -423,8 +412,7 @@ fn profiled(
         samples.and_then(|(profile, case)| profile.samples_of(&name.subject, case, instrument));
     let samples = samples.ok_or_else(|| format!("no profile of {name} at {case}"))?;
     let span = of_samples(layers, &samples.split);
-    span.map(Series::Bounded)
-        .ok_or_else(|| format!("a profile has no {PROFILE_PREFIX}{layers}"))
+    span.map(Series::Bounded).ok_or_else(|| format!("a profile has no {PROFILE_PREFIX}{layers}"))
 }
 
 impl Figures<'_> {
@@ -469,15 +457,11 @@ fn recorded(
         });
     }
     let cell: Vec<(&Row, Option<f64>)> = cell.into_iter().map(|row| (row, figure(row))).collect();
-    let without: Vec<&Row> = cell
-        .iter()
-        .filter_map(|(row, figure)| figure.is_none().then_some(*row))
-        .collect();
+    let without: Vec<&Row> =
+        cell.iter().filter_map(|(row, figure)| figure.is_none().then_some(*row)).collect();
     // A round without the figure is not left out: that would flatter whoever failed in it.
     let Some(row) = without.first() else {
-        let rounds = cell
-            .iter()
-            .filter_map(|(row, figure)| Some((row.round, (*figure)?)));
+        let rounds = cell.iter().filter_map(|(row, figure)| Some((row.round, (*figure)?)));
         return Ok(Series::Rounds(rounds.collect()));
     };
     let rounds = if without.len() == cell.len() {
@@ -511,10 +495,8 @@ fn cell_rows<'a>(rows: &'a [Row], name: &SubjectName, case: &str) -> Vec<&'a Row
 
 /// The instrument that a claim means: the one it names, else our own, else the only one.
 fn instrument<'a>(rows: &[&'a Row], name: &'a SubjectName) -> Option<&'a str> {
-    let all: std::collections::BTreeSet<&str> = rows
-        .iter()
-        .map(|row| row.cell.instrument.as_str())
-        .collect();
+    let all: std::collections::BTreeSet<&str> =
+        rows.iter().map(|row| row.cell.instrument.as_str()).collect();
     match &name.instrument {
         Some(named) => all.contains(named.as_str()).then_some(named.as_str()),
         None if all.contains(DEFAULT_INSTRUMENT) => Some(DEFAULT_INSTRUMENT),

@@ -64,19 +64,10 @@ impl JudgedSuite {
 
 /// Judges a claim.
 fn judge<'a>(claim: &'a Claim, ledger: &JudgedSuite, marked: &Marked<'_>) -> Judgement<'a> {
-    let recomputed = claim
-        .recomputed
-        .as_ref()
-        .map(|derivation| of_document(derivation, ledger));
+    let recomputed = claim.recomputed.as_ref().map(|derivation| of_document(derivation, ledger));
     let ours = claim.ours.as_ref().map(|quantity| {
-        let rows = ledger
-            .record
-            .as_ref()
-            .map_or(&[][..], |record| &record.rows);
-        let deadline_ms = ledger
-            .record
-            .as_ref()
-            .and_then(|record| record.facts.plan.deadline_ms);
+        let rows = ledger.record.as_ref().map_or(&[][..], |record| &record.rows);
+        let deadline_ms = ledger.record.as_ref().and_then(|record| record.facts.plan.deadline_ms);
         let figures = Figures::Recorded {
             rows,
             deadline_ns: deadline_ms.map(|deadline| deadline as f64 * 1e6),
@@ -86,11 +77,7 @@ fn judge<'a>(claim: &'a Claim, ledger: &JudgedSuite, marked: &Marked<'_>) -> Jud
         Worked::of(quantity, evaluation)
     });
     let (verdict, reason) = verdict(claim, recomputed.as_ref(), ours.as_ref(), ledger);
-    let why = [
-        Some(reason),
-        claim.why.clone(),
-        doubt(claim, ledger, marked),
-    ];
+    let why = [Some(reason), claim.why.clone(), doubt(claim, ledger, marked)];
     let why: Vec<String> = why.into_iter().flatten().collect();
     Judgement {
         claim,
@@ -149,10 +136,7 @@ fn verdict(
     ledger: &JudgedSuite,
 ) -> (ClaimVerdict, String) {
     if let Some(finding) = refuting(claim.refuted_by.as_ref(), &ledger.findings) {
-        let reason = format!(
-            "Its own table refutes it ({}): {}.",
-            finding.place, finding.finding
-        );
+        let reason = format!("Its own table refutes it ({}): {}.", finding.place, finding.finding);
         return (ClaimVerdict::DidNotHold, reason);
     }
     if let Some(reason) = &claim.cannot_tell {
@@ -169,10 +153,7 @@ fn verdict(
         (Some(worked), Some(condition)) => worked.judge(condition, claim.judged_by),
         (_, None) if claim.refuted_by.is_some() => unrefuted(claim.refuted_by.as_ref(), ledger),
         // A checked claim has both; a reader shall see what lacks rather than nothing.
-        _ => (
-            ClaimVerdict::CannotTell,
-            "Nothing says what counts as held.".to_owned(),
-        ),
+        _ => (ClaimVerdict::CannotTell, "Nothing says what counts as held.".to_owned()),
     }
 }
 
@@ -244,20 +225,13 @@ impl Worked {
                 1 => String::new(),
                 several => format!(", and {} more", several - 1),
             };
-            return (
-                ClaimVerdict::CannotTell,
-                format!("Cannot tell: {missing}{more}."),
-            );
+            return (ClaimVerdict::CannotTell, format!("Cannot tell: {missing}{more}."));
         }
         match judged.iter().position(Option::is_none) {
-            None if estimates.is_empty() => (
-                ClaimVerdict::CannotTell,
-                "Cannot tell: no case to look at.".to_owned(),
-            ),
-            None => (
-                ClaimVerdict::Held,
-                format!("{whose}: {}, {held}.", self.text()),
-            ),
+            None if estimates.is_empty() => {
+                (ClaimVerdict::CannotTell, "Cannot tell: no case to look at.".to_owned())
+            }
+            None => (ClaimVerdict::Held, format!("{whose}: {}, {held}.", self.text())),
             Some(index) => {
                 let one = &estimates[index];
                 let unclear = self.estimate_text(one);
@@ -317,18 +291,12 @@ impl Worked {
                 format!(" ({} to {})", ends[0], ends[1])
             }
         });
-        format!("{value}{interval}{} {}", self.of_whom(), one.place)
-            .trim_end()
-            .to_owned()
+        format!("{value}{interval}{} {}", self.of_whom(), one.place).trim_end().to_owned()
     }
 
     /// A total of 20 s that reads "1.01" would puzzle.
     fn of_whom(&self) -> &'static str {
-        if self.is_over_model {
-            " of the model's"
-        } else {
-            ""
-        }
+        if self.is_over_model { " of the model's" } else { "" }
     }
 
     fn number(&self, value: f64) -> String {

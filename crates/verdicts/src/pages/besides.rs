@@ -10,12 +10,8 @@ use bookend_results::table::Cell;
 
 /// The table of all cells that no other table shows. Empty when there is none.
 pub(super) fn table(page: &Page<'_>, cells: &Cells<'_>) -> String {
-    let own: Vec<&Cell> = cells
-        .table
-        .cells
-        .iter()
-        .filter(|cell| !is_shown(page, cells, cell))
-        .collect();
+    let own: Vec<&Cell> =
+        cells.table.cells.iter().filter(|cell| !is_shown(page, cells, cell)).collect();
     if own.is_empty() {
         return String::new();
     }
@@ -26,11 +22,7 @@ pub(super) fn table(page: &Page<'_>, cells: &Cells<'_>) -> String {
     headings.extend(OURS.map(str::to_owned));
     let row = |cell: &Cell| {
         let id = &cell.id;
-        let mut fields = vec![
-            id.subject.clone(),
-            id.case.to_string(),
-            id.instrument.clone(),
-        ];
+        let mut fields = vec![id.subject.clone(), id.case.to_string(), id.instrument.clone()];
         match figures(cells, &columns, cell) {
             Ok(figures) => fields.extend([figures.published, figures.ours].concat()),
             Err(word) => fields.push(word),

@@ -43,10 +43,7 @@ impl<'a> Cells<'a> {
             CellResult::Measured(summary) => {
                 let own = self.record.rows.iter().filter(|row| row.cell == cell.id);
                 let deadline_ns = self.record.facts.plan.deadline_ns();
-                Ok(CellFigures {
-                    summary,
-                    rounds: MeasuredRounds::of(own, deadline_ns),
-                })
+                Ok(CellFigures { summary, rounds: MeasuredRounds::of(own, deadline_ns) })
             }
         }
     }
@@ -83,9 +80,6 @@ impl CellFigures<'_> {
     /// Requests per CPU-second with the interval of the rounds' mean, where there are enough.
     pub(super) fn cost(&self) -> (Option<f64>, Option<Interval>) {
         let interval = self.summary.interval(&REQUESTS_PER_CPU_SECOND);
-        (
-            self.summary.value(&REQUESTS_PER_CPU_SECOND),
-            interval.filter(|_| self.has_intervals()),
-        )
+        (self.summary.value(&REQUESTS_PER_CPU_SECOND), interval.filter(|_| self.has_intervals()))
     }
 }

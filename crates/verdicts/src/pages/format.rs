@@ -75,9 +75,7 @@ impl FromStr for FigureFormat {
 
     fn from_str(name: &str) -> Result<Self, NoFormat> {
         let known = ALL.iter().find(|(known, _)| *known == name);
-        known
-            .map(|(_, format)| *format)
-            .ok_or_else(|| NoFormat(name.to_owned()))
+        known.map(|(_, format)| *format).ok_or_else(|| NoFormat(name.to_owned()))
     }
 }
 

@@ -48,9 +48,7 @@ pub(super) fn table(page: &Page<'_>) -> String {
     }
     let cases = page.record.facts.plan.cases.iter();
     let order: Vec<String> = cases.map(ToString::to_string).collect();
-    let notes = notes
-        .into_iter()
-        .map(|(key, values)| (key, figures(&values)));
+    let notes = notes.into_iter().map(|(key, values)| (key, figures(&values)));
     let lines = folded(notes.collect(), &order);
     if lines.is_empty() {
         return String::new();
@@ -82,10 +80,7 @@ fn folded(notes: Vec<(Key, Figures)>, order: &[String]) -> Vec<Line> {
                 with: vec![with.clone()],
                 figures,
             };
-            match lines
-                .iter_mut()
-                .find(|known| known.differs_in_with_alone(&line))
-            {
+            match lines.iter_mut().find(|known| known.differs_in_with_alone(&line)) {
                 Some(known) => known.with.extend(line.with),
                 None => lines.push(line),
             }
@@ -97,9 +92,7 @@ fn folded(notes: Vec<(Key, Figures)>, order: &[String]) -> Vec<Line> {
 /// Every process with a note of its own and whom it met, each once.
 fn series(notes: &[(Key, Figures)]) -> BTreeSet<(&String, &String, &String)> {
     let series = notes.iter();
-    series
-        .map(|(key, _)| (&key.process, &key.note, &key.with))
-        .collect()
+    series.map(|(key, _)| (&key.process, &key.note, &key.with)).collect()
 }
 
 /// The cases of one series by their figures, those with equal ones together.
@@ -145,11 +138,7 @@ impl Line {
 
 /// Counts as they are, fractions with three digits.
 fn number(value: f64) -> String {
-    if value.fract() == 0.0 {
-        format!("{value:.0}")
-    } else {
-        significant_text(value)
-    }
+    if value.fract() == 0.0 { format!("{value:.0}") } else { significant_text(value) }
 }
 
 fn of_row(row: &Row) -> Vec<(Key, f64)> {
@@ -170,10 +159,7 @@ fn of_row(row: &Row) -> Vec<(Key, f64)> {
     };
     let backend = format!("backend of {server}");
     let all = [
-        (
-            (caller.clone(), cell.case.to_string(), server.clone()),
-            &measurement.notes,
-        ),
+        ((caller.clone(), cell.case.to_string(), server.clone()), &measurement.notes),
         (at_its_end(server, caller), &row.server_notes),
         (at_its_end(&backend, caller), &row.backend_notes),
     ];
@@ -209,36 +195,20 @@ mod tests {
         let order = ["C=2 S=2", "C=16 S=16", "C=128 S=128"].map(str::to_owned);
         let lines = folded(notes, &order).into_iter();
         lines
-            .map(|line| {
-                format!(
-                    "{}; {}; {}",
-                    line.cases,
-                    line.with.join(", "),
-                    line.figures[0]
-                )
-            })
+            .map(|line| format!("{}; {}; {}", line.cases, line.with.join(", "), line.figures[0]))
             .collect()
     }
 
     #[test]
     fn what_is_equal_in_every_case_is_one_line() {
-        let notes = [
-            ("C=2 S=2", "a"),
-            ("C=16 S=16", "a"),
-            ("C=2 S=2", "b"),
-            ("C=16 S=16", "b"),
-        ];
+        let notes = [("C=2 S=2", "a"), ("C=16 S=16", "a"), ("C=2 S=2", "b"), ("C=16 S=16", "b")];
         let notes = notes.map(|(case, with)| noted(case, with, "12"));
         assert_eq!(fold(notes.to_vec()), ["every case; a, b; 12"]);
     }
 
     #[test]
     fn a_case_that_differs_keeps_its_line_and_the_others_are_named() {
-        let notes = [
-            ("C=128 S=128", "12"),
-            ("C=16 S=16", "13"),
-            ("C=2 S=2", "12"),
-        ];
+        let notes = [("C=128 S=128", "12"), ("C=16 S=16", "13"), ("C=2 S=2", "12")];
         let notes = notes.map(|(case, median)| noted(case, "a", median));
         let lines = ["C=2 S=2, C=128 S=128; a; 12", "C=16 S=16; a; 13"];
         assert_eq!(fold(notes.to_vec()), lines);

@@ -83,8 +83,6 @@ impl<'a> Page<'a> {
 }
 
 fn read_table(file: &Path) -> Result<PublishedTable, PageError> {
-    PublishedTable::read(file).map_err(|error| PageError::Published {
-        file: file.to_owned(),
-        error,
-    })
+    PublishedTable::read(file)
+        .map_err(|error| PageError::Published { file: file.to_owned(), error })
 }

@@ -50,7 +50,5 @@ fn share(layers: &str, cell: &CellId, profile: Option<&Profile>) -> String {
     let samples = profile
         .and_then(|profile| profile.samples_of(&cell.subject, cell.case, Some(&cell.instrument)));
     let share = samples.and_then(|samples| samples.split.named_share(layers));
-    share.map_or("not recorded".to_owned(), |share| {
-        format!("{:.2}%", share * 100.0)
-    })
+    share.map_or("not recorded".to_owned(), |share| format!("{:.2}%", share * 100.0))
 }

@@ -13,14 +13,8 @@ use bookend_results::verdict::Verdict;
 pub(super) const NONE: &str = "-";
 
 /// The headings of our columns, which stand after the published ones.
-pub(super) const OURS: [&str; 6] = [
-    "req/CPU-s",
-    "95 % interval",
-    "ratio ^",
-    "95 % interval",
-    "verdict",
-    "marks",
-];
+pub(super) const OURS: [&str; 6] =
+    ["req/CPU-s", "95 % interval", "ratio ^", "95 % interval", "verdict", "marks"];
 
 /// A line of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,10 +45,7 @@ pub(super) fn cells_below(
     };
     let mut below = vec![("re-run".to_owned(), own.clone())];
     for instrument in &table.also {
-        let id = CellId {
-            instrument: instrument.clone(),
-            ..own.clone()
-        };
+        let id = CellId { instrument: instrument.clone(), ..own.clone() };
         if cells.find(&id).is_some() {
             below.push((format!("re-run with {instrument}"), id));
         }
@@ -91,10 +82,7 @@ pub(super) fn figures(
 ) -> Result<Figures, String> {
     let figures = cells.figures(cell)?;
     Ok(Figures {
-        published: columns
-            .iter()
-            .map(|column| own_figure(&figures, column))
-            .collect(),
+        published: columns.iter().map(|column| own_figure(&figures, column)).collect(),
         ours: ours(&figures),
     })
 }

@@ -66,10 +66,7 @@ pub(super) fn record_of(facts: &Facts) -> PathBuf {
 /// What the document says of it with ours beside it, then all of ours.
 fn where_time_goes(page: &Page<'_>) -> String {
     let published = profiled::table(page);
-    let own = page
-        .profile
-        .as_ref()
-        .map(|profile| own_profile(page, profile));
+    let own = page.profile.as_ref().map(|profile| own_profile(page, profile));
     let parts = [Some(published), own].into_iter().flatten();
     let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
     parts.join("\n")
@@ -94,9 +91,8 @@ fn own_profile(page: &Page<'_>, profile: &Profile) -> String {
 fn environment(page: &Page<'_>) -> String {
     let facts = &page.record.facts;
     let versions = facts.versions.iter();
-    let versions: Vec<String> = versions
-        .map(|(name, version)| format!("{name}: {}", version.trim()))
-        .collect();
+    let versions: Vec<String> =
+        versions.map(|(name, version)| format!("{name}: {}", version.trim())).collect();
     format!(
         "Published:\n\n{}\nHere:\n\n{}",
         fenced(&text_lines(&page.presentation.environment)),
@@ -119,34 +115,20 @@ fn parameters(page: &Page<'_>) -> String {
 
 /// What calls wait for, where the suite says it.
 fn waits(plan: &Plan) -> Vec<String> {
-    let deadline = plan
-        .deadline_ms
-        .map(|ms| format!("deadline of a call: {ms} ms"));
-    let backends = plan
-        .subjects
-        .iter()
-        .filter_map(|subject| subject.backend.as_ref());
+    let deadline = plan.deadline_ms.map(|ms| format!("deadline of a call: {ms} ms"));
+    let backends = plan.subjects.iter().filter_map(|subject| subject.backend.as_ref());
     let backends: BTreeSet<&String> = backends.collect();
     let backends = backends.into_iter().map(|name| format!("backend: {name}"));
     let processes = plan.server_processes;
     let processes = processes.map(|most| format!("server: at most {most} processes and threads"));
-    deadline
-        .into_iter()
-        .chain(backends)
-        .chain(processes)
-        .collect()
+    deadline.into_iter().chain(backends).chain(processes).collect()
 }
 
 fn commands(page: &Page<'_>) -> String {
-    let mut text = format!(
-        "All of it here, as it was recorded:\n\n{}",
-        fenced(&page.record.facts.command)
-    );
+    let mut text =
+        format!("All of it here, as it was recorded:\n\n{}", fenced(&page.record.facts.command));
     for command in &page.presentation.commands {
-        let both = format!(
-            "published  {}\nhere       {}",
-            command.published, command.here
-        );
+        let both = format!("published  {}\nhere       {}", command.published, command.here);
         text.push_str(&format!("\n{}:\n\n{}", command.what, fenced(&both)));
     }
     text
@@ -164,11 +146,7 @@ fn results(page: &Page<'_>, cells: &Cells<'_>) -> String {
         }
     }
     for table in &page.presentation.tables {
-        text.push_str(&format!(
-            "### {}\n\n{}\n",
-            table.title,
-            shaped(page, cells, table)
-        ));
+        text.push_str(&format!("### {}\n\n{}\n", table.title, shaped(page, cells, table)));
     }
     text
 }

@@ -67,10 +67,7 @@ fn fields(lines: &[Line], index: usize) -> Vec<String> {
 }
 
 fn line_of(name_width: usize, name: &str, fields: &[String]) -> String {
-    let fields: String = fields
-        .iter()
-        .map(|field| format!(" {field:>COLUMN_WIDTH$}"))
-        .collect();
+    let fields: String = fields.iter().map(|field| format!(" {field:>COLUMN_WIDTH$}")).collect();
     format!("{name:<name_width$}{fields}\n")
 }
 
@@ -143,10 +140,8 @@ fn bars(buckets: &[(String, f64)]) -> String {
     let bar = |(bound, count): &(String, f64)| {
         let count_text = format!("[{count:.0}]");
         let length = (count / most.max(1.0) * BAR_WIDTH).round() as usize;
-        let line = format!(
-            "  {bound:<bound_width$} {count_text:<count_width$} |{}",
-            "∎".repeat(length)
-        );
+        let line =
+            format!("  {bound:<bound_width$} {count_text:<count_width$} |{}", "∎".repeat(length));
         format!("{}\n", line.trim_end())
     };
     buckets.iter().map(bar).collect()
@@ -173,9 +168,6 @@ mod tests {
     fn the_longest_bar_is_the_fullest_bucket() {
         let buckets = [("1.0".to_owned(), 1.0), ("20.0".to_owned(), 80.0)];
         let full = "∎".repeat(40);
-        assert_eq!(
-            bars(&buckets),
-            format!("  1.0  [1]  |∎\n  20.0 [80] |{full}\n")
-        );
+        assert_eq!(bars(&buckets), format!("  1.0  [1]  |∎\n  20.0 [80] |{full}\n"));
     }
 }

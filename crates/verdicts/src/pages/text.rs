@@ -31,9 +31,7 @@ pub(super) fn section(title: &str, body: &str) -> String {
 
 /// A block that shows its text as it is, whatever characters it has.
 pub(super) fn fenced(text: &str) -> String {
-    let ticks = text
-        .lines()
-        .map(|line| line.chars().take_while(|&c| c == '`').count());
+    let ticks = text.lines().map(|line| line.chars().take_while(|&c| c == '`').count());
     let fence = "`".repeat(ticks.max().unwrap_or(0).max(2) + 1);
     format!("{fence}text\n{}\n{fence}\n", text.trim_end())
 }

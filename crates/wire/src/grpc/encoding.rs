@@ -17,9 +17,7 @@ pub enum Encoding {
 impl Encoding {
     /// The encoding of that name; `None` if it was not offered.
     pub fn parse(name: &[u8]) -> Option<Self> {
-        [Self::Identity, Self::Gzip]
-            .into_iter()
-            .find(|encoding| encoding.name() == name)
+        [Self::Identity, Self::Gzip].into_iter().find(|encoding| encoding.name() == name)
     }
 
     /// The value of `grpc-encoding`.

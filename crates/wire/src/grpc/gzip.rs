@@ -208,10 +208,7 @@ mod tests {
         assert_eq!(inflated(&named, 100).unwrap(), message);
         let twice = [&plain[..], &named].concat();
         assert_eq!(inflated(&twice, 100).unwrap(), b"hello hellohello hello");
-        assert_eq!(
-            inflated(&twice, 21),
-            Err(GzipError::TooLarge { limit_bytes: 21 })
-        );
+        assert_eq!(inflated(&twice, 21), Err(GzipError::TooLarge { limit_bytes: 21 }));
     }
 
     #[test]

@@ -49,21 +49,10 @@ pub fn split_first(
         return Err(MessageError::BadFlag(flag));
     }
     if declared_bytes as usize > limit_bytes {
-        return Err(MessageError::TooLarge {
-            declared_bytes,
-            limit_bytes,
-        });
+        return Err(MessageError::TooLarge { declared_bytes, limit_bytes });
     }
     let split = rest.split_at_checked(declared_bytes as usize);
-    Ok(split.map(|(bytes, behind)| {
-        (
-            Message {
-                compressed: flag == 1,
-                bytes,
-            },
-            behind,
-        )
-    }))
+    Ok(split.map(|(bytes, behind)| (Message { compressed: flag == 1, bytes }, behind)))
 }
 
 /// Puts messages together. A message that lies whole in one piece of the body is not copied.
@@ -144,14 +133,7 @@ mod tests {
     #[test]
     fn messages_are_the_same_however_the_body_is_cut() {
         let whole = read(&[BODY]);
-        assert_eq!(
-            whole,
-            [
-                (false, b"first".to_vec()),
-                (true, vec![]),
-                (false, b"end".to_vec())
-            ]
-        );
+        assert_eq!(whole, [(false, b"first".to_vec()), (true, vec![]), (false, b"end".to_vec())]);
         for cut in 0..=BODY.len() {
             assert_eq!(read(&[&BODY[..cut], &BODY[cut..]]), whole);
         }
@@ -161,37 +143,21 @@ mod tests {
 
     #[test]
     fn a_message_above_the_limit_is_told_before_it_comes() {
-        let error = Assembler::default()
-            .push(b"\0\0\0\0\x65", 100, |_| {})
-            .unwrap_err();
-        assert_eq!(
-            error,
-            MessageError::TooLarge {
-                declared_bytes: 101,
-                limit_bytes: 100
-            }
-        );
-        assert!(
-            Assembler::default()
-                .push(b"\0\0\0\0\x64", 100, |_| {})
-                .is_ok()
-        );
+        let error = Assembler::default().push(b"\0\0\0\0\x65", 100, |_| {}).unwrap_err();
+        assert_eq!(error, MessageError::TooLarge { declared_bytes: 101, limit_bytes: 100 });
+        assert!(Assembler::default().push(b"\0\0\0\0\x64", 100, |_| {}).is_ok());
     }
 
     #[test]
     fn a_flag_that_does_not_exist_is_an_error() {
-        let error = Assembler::default()
-            .push(b"\x02\0\0\0\0", 100, |_| {})
-            .unwrap_err();
+        let error = Assembler::default().push(b"\x02\0\0\0\0", 100, |_| {}).unwrap_err();
         assert_eq!(error, MessageError::BadFlag(2));
     }
 
     #[test]
     fn what_is_cut_off_stays_partial() {
         let mut assembler = Assembler::default();
-        assembler
-            .push(&BODY[..7], 100, |_| panic!("not whole yet"))
-            .unwrap();
+        assembler.push(&BODY[..7], 100, |_| panic!("not whole yet")).unwrap();
         assert!(!assembler.is_empty());
         assert_eq!(assembler.partial_bytes(), 7);
     }

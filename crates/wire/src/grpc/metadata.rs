@@ -129,10 +129,7 @@ impl Metadata {
         self.text.extend_from_slice(name);
         let name = self.text.len() as u32;
         self.text.extend_from_slice(value);
-        self.fields.push(Ends {
-            name,
-            value: self.text.len() as u32,
-        });
+        self.fields.push(Ends { name, value: self.text.len() as u32 });
     }
 
     /// Forgets all fields and keeps the memory.
@@ -148,9 +145,7 @@ impl Metadata {
 
     /// All values of the field `name`, in order, as on the wire.
     pub fn find_all(&self, name: &str) -> impl Iterator<Item = &[u8]> {
-        self.iter()
-            .filter(move |(field, _)| *field == name.as_bytes())
-            .map(|(_, value)| value)
+        self.iter().filter(move |(field, _)| *field == name.as_bytes()).map(|(_, value)| value)
     }
 
     /// The first value of the field `name`, where it is text.
@@ -247,11 +242,8 @@ mod tests {
 
     #[test]
     fn binary_values_are_read_padded_unpadded_and_joined() {
-        let metadata = received(&[
-            ("a-bin", b"Zg"),
-            ("a-bin", b"Zm8=,Zm9v, Zg=="),
-            ("b-bin", b"Z*"),
-        ]);
+        let metadata =
+            received(&[("a-bin", b"Zg"), ("a-bin", b"Zm8=,Zm9v, Zg=="), ("b-bin", b"Z*")]);
         let all: Result<Vec<_>, _> = metadata.find_all_binary("a-bin").collect();
         assert_eq!(all.unwrap(), [&b"f"[..], b"fo", b"foo", b"f"]);
         assert_eq!(metadata.find_binary("a-bin"), Ok(Some(b"f".to_vec())));
@@ -320,12 +312,8 @@ mod tests {
         }
         let metadata = Metadata::of_response(&list);
         let names: Vec<_> = metadata.iter().map(|(name, _)| name).collect();
-        let expected: [&[u8]; 4] = [
-            b"x-plain",
-            b"x-trace-bin",
-            b"x-bad-bin",
-            b"grpc-status-details-bin",
-        ];
+        let expected: [&[u8]; 4] =
+            [b"x-plain", b"x-trace-bin", b"x-bad-bin", b"grpc-status-details-bin"];
         assert_eq!(names, expected);
         assert_eq!(metadata.text("x-plain"), Some("a, b"));
         let traces: Result<Vec<_>, _> = metadata.find_all_binary("x-trace-bin").collect();

@@ -52,14 +52,7 @@ mod tests {
 
     #[test]
     fn text_reads_back_as_it_was_written() {
-        for text in [
-            "",
-            "plain",
-            "100 %",
-            "\t\u{8}line\r\n",
-            "Grüße, 世界 \u{1f600}",
-            "~ ~",
-        ] {
+        for text in ["", "plain", "100 %", "\t\u{8}line\r\n", "Grüße, 世界 \u{1f600}", "~ ~"] {
             let mut encoded = Vec::new();
             encode(text, &mut encoded);
             assert!(encoded.iter().all(|byte| matches!(byte, 0x20..=0x7e)));

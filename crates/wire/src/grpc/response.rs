@@ -86,10 +86,7 @@ mod tests {
         ] {
             assert_eq!(final_status(status(stated), fault).code, code);
         }
-        assert_eq!(
-            final_status(None, status(Code::Internal)).code,
-            Code::Internal
-        );
+        assert_eq!(final_status(None, status(Code::Internal)).code, Code::Internal);
         assert_eq!(final_status(None, None).code, Code::Unknown);
     }
 }

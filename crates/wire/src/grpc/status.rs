@@ -136,10 +136,7 @@ pub struct Status {
 impl Status {
     /// A status with a message.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self {
-            code,
-            message: message.into(),
-        }
+        Self { code, message: message.into() }
     }
 }
 

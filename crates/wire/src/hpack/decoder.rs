@@ -120,10 +120,7 @@ impl Decoder {
     fn decode_size_update(&mut self, reader: &mut Reader<'_>) -> Result<(), HpackError> {
         let first = reader.byte().ok_or(HpackError::Truncated)?;
         let max_size_bytes = reader.integer(first, 5)?;
-        let lowest_bytes = self
-            .required_update_bytes
-            .take()
-            .unwrap_or(self.limit_bytes);
+        let lowest_bytes = self.required_update_bytes.take().unwrap_or(self.limit_bytes);
         if max_size_bytes > lowest_bytes {
             return Err(HpackError::SizeUpdateTooLarge);
         }
@@ -150,10 +147,7 @@ impl Decoder {
         reader: &mut Reader<'_>,
         list: &mut HeaderList,
     ) -> Result<(), HpackError> {
-        let largest_entry_bytes = self
-            .table
-            .max_size_bytes()
-            .saturating_sub(FIELD_OVERHEAD_BYTES);
+        let largest_entry_bytes = self.table.max_size_bytes().saturating_sub(FIELD_OVERHEAD_BYTES);
         let kept_bytes = list.room_bytes().max(largest_entry_bytes);
         let mut draft = list.draft();
         if name_index == 0 {
@@ -177,21 +171,14 @@ impl Decoder {
     #[inline]
     fn joined(&self, index: usize) -> Result<(&[u8], usize), HpackError> {
         static_table::joined(index)
-            .or_else(|| {
-                self.table
-                    .joined(index.checked_sub(static_table::LENGTH + 1)?)
-            })
+            .or_else(|| self.table.joined(index.checked_sub(static_table::LENGTH + 1)?))
             .ok_or(HpackError::InvalidIndex)
     }
 }
 
 /// The table that a peer may count on that has not read our SETTINGS.
 const fn first_table_bytes(limit_bytes: usize) -> usize {
-    if limit_bytes < DEFAULT_TABLE_BYTES {
-        limit_bytes
-    } else {
-        DEFAULT_TABLE_BYTES
-    }
+    if limit_bytes < DEFAULT_TABLE_BYTES { limit_bytes } else { DEFAULT_TABLE_BYTES }
 }
 
 /// Decodes a string behind the draft, or only counts it if the draft would grow beyond
@@ -242,19 +229,10 @@ impl Representation {
     fn of(first: u8) -> Self {
         match first.leading_zeros() {
             0 => Self::Indexed,
-            1 => Self::Literal {
-                prefix_bits: 6,
-                kind: LiteralKind::Incremental,
-            },
+            1 => Self::Literal { prefix_bits: 6, kind: LiteralKind::Incremental },
             2 => Self::SizeUpdate,
-            3 => Self::Literal {
-                prefix_bits: 4,
-                kind: LiteralKind::NeverIndexed,
-            },
-            _ => Self::Literal {
-                prefix_bits: 4,
-                kind: LiteralKind::WithoutIndexing,
-            },
+            3 => Self::Literal { prefix_bits: 4, kind: LiteralKind::NeverIndexed },
+            _ => Self::Literal { prefix_bits: 4, kind: LiteralKind::WithoutIndexing },
         }
     }
 }

@@ -92,8 +92,7 @@ impl<Key: Copy> DynamicTable<Key> {
     /// Whether the entry `age` insertions ago has this name.
     #[inline]
     pub(super) fn is_name(&self, age: usize, name: &[u8]) -> bool {
-        self.joined(age)
-            .is_some_and(|(joined, name_bytes)| joined[..name_bytes] == *name)
+        self.joined(age).is_some_and(|(joined, name_bytes)| joined[..name_bytes] == *name)
     }
 
     /// Keys from the newest entry to the oldest.
@@ -106,11 +105,7 @@ impl<Key: Copy> DynamicTable<Key> {
     pub(super) fn fields(&self) -> impl Iterator<Item = Field<'_>> {
         self.entries.iter().map(|entry| {
             let (name, value) = self.bytes(entry).split_at(entry.name_bytes);
-            Field {
-                name,
-                value,
-                never_indexed: false,
-            }
+            Field { name, value, never_indexed: false }
         })
     }
 
@@ -127,12 +122,7 @@ impl<Key: Copy> DynamicTable<Key> {
         let position = self.store_position.wrapping_add(self.store.len());
         self.store.extend_from_slice(name);
         self.store.extend_from_slice(value);
-        self.entries.push_front(Entry {
-            position,
-            name_bytes,
-            value_bytes,
-            key,
-        });
+        self.entries.push_front(Entry { position, name_bytes, value_bytes, key });
         self.size_bytes += added_bytes;
         self.advance_generation();
     }
@@ -279,11 +269,7 @@ mod tests {
             assert_eq!(joined.len(), 4 + round * 37 % 300);
         }
         assert_eq!((table.store.capacity(), table.entries.capacity()), before);
-        assert!(
-            table.store.capacity() <= 2 * 512,
-            "{}",
-            table.store.capacity()
-        );
+        assert!(table.store.capacity() <= 2 * 512, "{}", table.store.capacity());
     }
 
     #[test]

@@ -77,12 +77,8 @@ impl Encoder {
             return;
         }
         self.table.resize(size_bytes);
-        let lowest_bytes = self
-            .pending_update
-            .map_or(size_bytes, |update| update.lowest_bytes);
-        self.pending_update = Some(SizeUpdate {
-            lowest_bytes: lowest_bytes.min(size_bytes),
-        });
+        let lowest_bytes = self.pending_update.map_or(size_bytes, |update| update.lowest_bytes);
+        self.pending_update = Some(SizeUpdate { lowest_bytes: lowest_bytes.min(size_bytes) });
     }
 
     /// Begins a header block; must be called before its first [`field`](Self::field).
@@ -193,19 +189,13 @@ impl Encoder {
 
 /// The table before the peer's SETTINGS.
 const fn first_table_bytes(own_limit_bytes: usize) -> usize {
-    if own_limit_bytes < DEFAULT_TABLE_BYTES {
-        own_limit_bytes
-    } else {
-        DEFAULT_TABLE_BYTES
-    }
+    if own_limit_bytes < DEFAULT_TABLE_BYTES { own_limit_bytes } else { DEFAULT_TABLE_BYTES }
 }
 
 /// What the first block has to announce: a table smaller than the default.
 const fn first_update(own_limit_bytes: usize) -> Option<SizeUpdate> {
     if own_limit_bytes < DEFAULT_TABLE_BYTES {
-        Some(SizeUpdate {
-            lowest_bytes: own_limit_bytes,
-        })
+        Some(SizeUpdate { lowest_bytes: own_limit_bytes })
     } else {
         None
     }
@@ -215,10 +205,7 @@ impl Key {
     #[inline]
     fn of(name: &[u8], value: &[u8]) -> Self {
         let name = lookup_hash::hash(name);
-        Self {
-            name,
-            field: lookup_hash::join(name, lookup_hash::hash(value)),
-        }
+        Self { name, field: lookup_hash::join(name, lookup_hash::hash(value)) }
     }
 }
 

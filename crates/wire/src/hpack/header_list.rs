@@ -74,9 +74,7 @@ impl HeaderList {
     #[inline]
     #[must_use]
     pub fn find(&self, name: &[u8]) -> Option<&[u8]> {
-        self.iter()
-            .find(|field| field.name == name)
-            .map(|field| field.value)
+        self.iter().find(|field| field.name == name).map(|field| field.value)
     }
 
     /// How many fields are stored.
@@ -153,12 +151,7 @@ impl HeaderList {
     /// Begins a field whose bytes are decoded in place, behind all others.
     #[inline]
     pub(super) fn draft(&mut self) -> Draft<'_> {
-        Draft {
-            start: self.bytes.len(),
-            name_end: self.bytes.len(),
-            skipped_bytes: 0,
-            list: self,
-        }
+        Draft { start: self.bytes.len(), name_end: self.bytes.len(), skipped_bytes: 0, list: self }
     }
 
     /// How many bytes the name and value of the next field may have to be stored.
@@ -167,8 +160,7 @@ impl HeaderList {
         if self.overflowed || self.spans.len() >= self.max_fields {
             return 0;
         }
-        self.max_size_bytes
-            .saturating_sub(self.size_bytes.saturating_add(FIELD_OVERHEAD_BYTES))
+        self.max_size_bytes.saturating_sub(self.size_bytes.saturating_add(FIELD_OVERHEAD_BYTES))
     }
 
     /// Counts a field and says whether it may be stored.
@@ -184,12 +176,7 @@ impl HeaderList {
     #[inline]
     fn record(&mut self, start: usize, name_bytes: usize, never_indexed: bool) {
         let end = self.bytes.len();
-        self.spans.push(Span {
-            start,
-            name_end: start + name_bytes,
-            end,
-            never_indexed,
-        });
+        self.spans.push(Span { start, name_end: start + name_bytes, end, never_indexed });
     }
 
     #[cold]
@@ -255,12 +242,7 @@ impl Draft<'_> {
     /// Adds the field to the list, or takes its bytes out again when a limit is exceeded.
     #[inline]
     pub(super) fn finish(self, never_indexed: bool) -> Result<(), HpackError> {
-        let Self {
-            list,
-            start,
-            name_end,
-            skipped_bytes,
-        } = self;
+        let Self { list, start, name_end, skipped_bytes } = self;
         if list.admit(list.bytes.len() - start + skipped_bytes) {
             list.record(start, name_end - start, never_indexed);
             return Ok(());
@@ -283,18 +265,8 @@ mod tests {
         assert_eq!(list.find(b"a"), Some(&b"1"[..]));
         assert_eq!(list.find(b"b"), None);
         let second = list.iter().nth(1);
-        assert_eq!(
-            second,
-            Some(Field {
-                name: b"a",
-                value: b"2",
-                never_indexed: true
-            })
-        );
-        assert_eq!(
-            (list.len(), list.size_bytes(), list.overflowed()),
-            (3, 4 + 3 * 32, false)
-        );
+        assert_eq!(second, Some(Field { name: b"a", value: b"2", never_indexed: true }));
+        assert_eq!((list.len(), list.size_bytes(), list.overflowed()), (3, 4 + 3 * 32, false));
     }
 
     #[test]
@@ -306,10 +278,7 @@ mod tests {
         assert!(list.overflowed());
         assert_eq!((list.len(), list.size_bytes()), (1, 132));
         list.clear();
-        assert_eq!(
-            (list.len(), list.size_bytes(), list.overflowed()),
-            (0, 0, false)
-        );
+        assert_eq!((list.len(), list.size_bytes(), list.overflowed()), (0, 0, false));
     }
 
     #[test]

@@ -12,10 +12,7 @@ use alloc::vec::Vec;
 /// Bytes of `text` when encoded, padding included.
 #[inline]
 pub(super) fn encoded_len(text: &[u8]) -> usize {
-    let bits: usize = text
-        .iter()
-        .map(|&byte| usize::from(CODE_BITS[usize::from(byte)]))
-        .sum();
+    let bits: usize = text.iter().map(|&byte| usize::from(CODE_BITS[usize::from(byte)])).sum();
     bits.div_ceil(8)
 }
 
@@ -129,11 +126,7 @@ struct Bits<'encoded> {
 impl<'encoded> Bits<'encoded> {
     #[inline]
     fn new(encoded: &'encoded [u8]) -> Self {
-        Self {
-            rest: encoded,
-            held: 0,
-            count: 0,
-        }
+        Self { rest: encoded, held: 0, count: 0 }
     }
 
     /// Holds at least 56 bits, or all that are left.
@@ -216,9 +209,7 @@ mod tests {
 
     /// Symbols by the length and value of their codes.
     fn symbols_by_code() -> BTreeMap<(u8, u32), u16> {
-        (0..SYMBOLS)
-            .map(|symbol| ((CODE_BITS[symbol], CODES[symbol]), symbol as u16))
-            .collect()
+        (0..SYMBOLS).map(|symbol| ((CODE_BITS[symbol], CODES[symbol]), symbol as u16)).collect()
     }
 
     /// The same code, one bit at a time.
@@ -276,11 +267,7 @@ mod tests {
         let symbols = symbols_by_code();
         for value in 0..=u16::MAX {
             let encoded = value.to_be_bytes();
-            assert_eq!(
-                decoded(&encoded),
-                decoded_by_bits(&encoded, &symbols),
-                "{encoded:x?}"
-            );
+            assert_eq!(decoded(&encoded), decoded_by_bits(&encoded, &symbols), "{encoded:x?}");
         }
     }
 
@@ -291,18 +278,12 @@ mod tests {
         for round in 0..2000 {
             let bytes: Vec<u8> = (0..round % 40)
                 .map(|_| {
-                    state = state
-                        .wrapping_mul(6_364_136_223_846_793_005)
-                        .wrapping_add(1);
+                    state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                     // High values begin the long codes.
                     (state >> 56) as u8 | if round % 3 == 0 { 0xf8 } else { 0 }
                 })
                 .collect();
-            assert_eq!(
-                decoded(&bytes),
-                decoded_by_bits(&bytes, &symbols),
-                "{bytes:x?}"
-            );
+            assert_eq!(decoded(&bytes), decoded_by_bits(&bytes, &symbols), "{bytes:x?}");
         }
     }
 
@@ -311,46 +292,17 @@ mod tests {
         assert_eq!(decoded(&[]), Ok(vec![]));
         assert_eq!(decoded(&[0b0001_1111]), Ok(b"a".to_vec()), "three ones");
         assert_eq!(decoded(&[0b1111_1000]), Ok(b"&".to_vec()), "none");
-        assert_eq!(
-            decoded(&[0b0001_1110]),
-            Err(HpackError::InvalidHuffman),
-            "a zero at the end"
-        );
-        assert_eq!(
-            decoded(&[0b0001_1000]),
-            Err(HpackError::InvalidHuffman),
-            "zeros"
-        );
-        assert_eq!(
-            decoded(&[0b0001_1111, 0xff]),
-            Err(HpackError::InvalidHuffman),
-            "eleven ones"
-        );
-        assert_eq!(
-            decoded(&[0xff]),
-            Err(HpackError::InvalidHuffman),
-            "eight ones and no symbol"
-        );
+        assert_eq!(decoded(&[0b0001_1110]), Err(HpackError::InvalidHuffman), "a zero at the end");
+        assert_eq!(decoded(&[0b0001_1000]), Err(HpackError::InvalidHuffman), "zeros");
+        assert_eq!(decoded(&[0b0001_1111, 0xff]), Err(HpackError::InvalidHuffman), "eleven ones");
+        assert_eq!(decoded(&[0xff]), Err(HpackError::InvalidHuffman), "eight ones and no symbol");
     }
 
     #[test]
     fn eos_is_refused_wherever_it_stands() {
         let whole = [0xff, 0xff, 0xff, 0xff];
         assert_eq!(decoded(&whole), Err(HpackError::InvalidHuffman));
-        let behind_a = [
-            0b0001_1111,
-            0xff,
-            0xff,
-            0xff,
-            0xff,
-            0b0001_1111,
-            0,
-            0,
-            0,
-            0,
-            0,
-            0,
-        ];
+        let behind_a = [0b0001_1111, 0xff, 0xff, 0xff, 0xff, 0b0001_1111, 0, 0, 0, 0, 0, 0];
         assert_eq!(decoded(&behind_a), Err(HpackError::InvalidHuffman));
     }
 }

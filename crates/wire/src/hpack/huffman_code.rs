@@ -41,10 +41,7 @@ pub(super) fn first_symbol(window: u32) -> (u16, u32) {
     }
     let length = &LENGTHS[bits];
     let ordinal = (window - length.begin) >> (32 - bits);
-    (
-        BY_CODE[usize::from(length.first_ordinal) + ordinal as usize],
-        bits as u32,
-    )
+    (BY_CODE[usize::from(length.first_ordinal) + ordinal as usize], bits as u32)
 }
 
 /// The codes of one length.
@@ -131,11 +128,7 @@ const fn codes() -> [u32; SYMBOLS] {
 
 const fn lengths() -> [Length; LONGEST_CODE_BITS + 1] {
     let (ordered, codes) = (by_code(), codes());
-    let mut lengths = [Length {
-        begin: 0,
-        end: 0,
-        first_ordinal: 0,
-    }; LONGEST_CODE_BITS + 1];
+    let mut lengths = [Length { begin: 0, end: 0, first_ordinal: 0 }; LONGEST_CODE_BITS + 1];
     let mut ordinal = SYMBOLS;
     while ordinal > 0 {
         ordinal -= 1;
@@ -160,24 +153,14 @@ const fn pairs() -> [Pair; 1 << Pair::WINDOW_BITS] {
         let bits = CODE_BITS[symbol] as u32;
         let free_bits = Pair::WINDOW_BITS - bits;
         let window = codes[symbol] << free_bits;
-        fill(
-            &mut pairs,
-            window,
-            free_bits,
-            Pair::of([symbol as u8, 0], 1, bits),
-        );
+        fill(&mut pairs, window, free_bits, Pair::of([symbol as u8, 0], 1, bits));
         let mut second = 0;
         while CODE_BITS[ordered[second] as usize] as u32 <= free_bits {
             let next = ordered[second] as usize;
             let both_bits = bits + CODE_BITS[next] as u32;
             let left_bits = Pair::WINDOW_BITS - both_bits;
             let pair = Pair::of([symbol as u8, next as u8], 2, both_bits);
-            fill(
-                &mut pairs,
-                window | (codes[next] << left_bits),
-                left_bits,
-                pair,
-            );
+            fill(&mut pairs, window | (codes[next] << left_bits), left_bits, pair);
             second += 1;
         }
         first += 1;
@@ -232,10 +215,8 @@ mod tests {
 
     #[test]
     fn the_code_is_complete_and_free_of_prefixes() {
-        let shares: u64 = CODE_BITS
-            .iter()
-            .map(|&bits| 1_u64 << (LONGEST_CODE_BITS as u8 - bits))
-            .sum();
+        let shares: u64 =
+            CODE_BITS.iter().map(|&bits| 1_u64 << (LONGEST_CODE_BITS as u8 - bits)).sum();
         assert_eq!(shares, 1 << LONGEST_CODE_BITS);
     }
 }

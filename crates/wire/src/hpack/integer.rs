@@ -103,10 +103,7 @@ mod tests {
                     let bytes = encoded(value, prefix_bits);
                     assert_eq!(decoded(&bytes, prefix_bits), Ok((value, 0)));
                     for cut in 1..bytes.len() {
-                        assert_eq!(
-                            decoded(&bytes[..cut], prefix_bits),
-                            Err(HpackError::Truncated)
-                        );
+                        assert_eq!(decoded(&bytes[..cut], prefix_bits), Err(HpackError::Truncated));
                     }
                 }
             }
@@ -124,10 +121,7 @@ mod tests {
 
     #[test]
     fn zeros_may_pad_an_integer_up_to_five_bytes() {
-        assert_eq!(
-            decoded(&[0x1f, 0x80, 0x80, 0x80, 0x80, 0x00], 5),
-            Ok((31, 0))
-        );
+        assert_eq!(decoded(&[0x1f, 0x80, 0x80, 0x80, 0x80, 0x00], 5), Ok((31, 0)));
         let six = [0x1f, 0x80, 0x80, 0x80, 0x80, 0x80, 0x00];
         assert_eq!(decoded(&six, 5), Err(HpackError::IntegerTooLong));
     }

@@ -35,10 +35,7 @@ const fn ends(bytes: &[u8]) -> (u64, u64) {
         return (u64::from_le_bytes(*first), u64::from_le_bytes(*last));
     }
     if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
-        return (
-            u32::from_le_bytes(*first) as u64,
-            u32::from_le_bytes(*last) as u64,
-        );
+        return (u32::from_le_bytes(*first) as u64, u32::from_le_bytes(*last) as u64);
     }
     match bytes {
         [first, .., last] => (*first as u64 | ((bytes[1] as u64) << 8), *last as u64),
@@ -71,11 +68,7 @@ mod tests {
             for position in 0..length {
                 let mut changed = zeros;
                 changed[position] = 1;
-                assert_ne!(
-                    hash(&zeros[..length]),
-                    hash(&changed[..length]),
-                    "{position}/{length}"
-                );
+                assert_ne!(hash(&zeros[..length]), hash(&changed[..length]), "{position}/{length}");
             }
         }
     }

@@ -45,14 +45,8 @@ impl<'block> Reader<'block> {
     pub(super) fn literal(&mut self) -> Result<Literal<'block>, HpackError> {
         let first = self.byte().ok_or(HpackError::Truncated)?;
         let length = self.integer(first, 7)?;
-        let (bytes, rest) = self
-            .rest
-            .split_at_checked(length)
-            .ok_or(HpackError::Truncated)?;
+        let (bytes, rest) = self.rest.split_at_checked(length).ok_or(HpackError::Truncated)?;
         self.rest = rest;
-        Ok(Literal {
-            bytes,
-            is_huffman: first & 0x80 != 0,
-        })
+        Ok(Literal { bytes, is_huffman: first & 0x80 != 0 })
     }
 }

@@ -194,12 +194,7 @@ mod tests {
     fn every_entry_is_found_at_its_own_index() {
         for (position, field) in FIELDS.iter().enumerate() {
             let found = find(field.name(), field.value());
-            assert_eq!(
-                found.and_then(|(_, index)| index),
-                Some(position + 1),
-                "{}",
-                field.joined
-            );
+            assert_eq!(found.and_then(|(_, index)| index), Some(position + 1), "{}", field.joined);
         }
     }
 
@@ -212,14 +207,7 @@ mod tests {
 
     #[test]
     fn unknown_names_are_not_found() {
-        for name in [
-            &b""[..],
-            b"te",
-            b":statu",
-            b"grpc-status",
-            b"cookie2",
-            b"Accept",
-        ] {
+        for name in [&b""[..], b"te", b":statu", b"grpc-status", b"cookie2", b"Accept"] {
             assert_eq!(find(name, b""), None);
         }
     }

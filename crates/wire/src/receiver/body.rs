@@ -17,9 +17,7 @@ impl Receiver {
         visitor: &mut V,
     ) -> Result<(), ConnectionError> {
         if !sender.credit.receive(payload.len()) {
-            return Err(ConnectionError::flow_control(
-                "more than the connection's window",
-            ));
+            return Err(ConnectionError::flow_control("more than the connection's window"));
         }
         let data = without_padding(header, payload)?;
         let Some(stream) = sender.streams.find(header.stream_id) else {

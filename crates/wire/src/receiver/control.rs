@@ -19,9 +19,7 @@ impl Receiver {
         on_connection(header, "SETTINGS on a stream")?;
         if header.has(flag::ACK) {
             if !payload.is_empty() {
-                return Err(ConnectionError::frame_size(
-                    "an acknowledgement with settings in it",
-                ));
+                return Err(ConnectionError::frame_size("an acknowledgement with settings in it"));
             }
             self.decoder.set_limit(self.own.header_table_bytes as usize);
             sender.glitches.acknowledgement();
@@ -72,9 +70,7 @@ impl Receiver {
     ) -> Result<(), ConnectionError> {
         on_connection(header, "GOAWAY on a stream")?;
         let Some((fixed, debug)) = payload.split_first_chunk::<8>() else {
-            return Err(ConnectionError::frame_size(
-                "GOAWAY is shorter than eight bytes",
-            ));
+            return Err(ConnectionError::frame_size("GOAWAY is shorter than eight bytes"));
         };
         let [a, b, c, d, e, f, g, h] = *fixed;
         let last_stream_id = u32::from_be_bytes([a & 0x7f, b, c, d]);
@@ -100,9 +96,7 @@ impl Receiver {
         visitor: &mut V,
     ) -> Result<(), ConnectionError> {
         let Ok(bytes) = <[u8; 4]>::try_from(payload) else {
-            return Err(ConnectionError::frame_size(
-                "WINDOW_UPDATE is not four bytes",
-            ));
+            return Err(ConnectionError::frame_size("WINDOW_UPDATE is not four bytes"));
         };
         let increment_bytes = u32::from_be_bytes(bytes) & 0x7fff_ffff;
         if increment_bytes < SMALL_INCREMENT_BYTES && sender.all_blocked_bytes() > 0 {

@@ -36,12 +36,7 @@ impl Receiver {
         if !header.has(flag::END_HEADERS) {
             let bytes = block.to_vec();
             let stream_id = header.stream_id;
-            self.open_block = Some(OpenBlock {
-                stream_id,
-                end_stream,
-                bytes,
-                frames: 1,
-            });
+            self.open_block = Some(OpenBlock { stream_id, end_stream, bytes, frames: 1 });
             return Ok(());
         }
         self.block(sender, header.stream_id, block, end_stream, visitor)
@@ -58,9 +53,7 @@ impl Receiver {
             return Ok(rest);
         }
         let Some((priority, block)) = rest.split_first_chunk::<PRIORITY_BYTES>() else {
-            return Err(ConnectionError::frame_size(
-                "HEADERS too short for its priority",
-            ));
+            return Err(ConnectionError::frame_size("HEADERS too short for its priority"));
         };
         let depends_on =
             u32::from_be_bytes([priority[0] & 0x7f, priority[1], priority[2], priority[3]]);
@@ -91,13 +84,7 @@ impl Receiver {
             return Ok(());
         }
         match self.open_block.take() {
-            Some(open) => self.block(
-                sender,
-                open.stream_id,
-                &open.bytes,
-                open.end_stream,
-                visitor,
-            ),
+            Some(open) => self.block(sender, open.stream_id, &open.bytes, open.end_stream, visitor),
             None => Ok(()),
         }
     }
@@ -113,19 +100,14 @@ impl Receiver {
         visitor: &mut V,
     ) -> Result<(), ConnectionError> {
         let stream = sender.streams.find(id);
-        let remote = stream
-            .and_then(|stream| sender.streams.state(stream))
-            .map(|s| s.remote);
+        let remote = stream.and_then(|stream| sender.streams.state(stream)).map(|s| s.remote);
         let position = match remote {
             Some(RemoteState::Open) if end_stream => BlockPosition::Trailers,
             Some(RemoteState::AwaitingHead) => BlockPosition::Head,
             None if self.side == Side::Server => BlockPosition::Head,
             _ => return self.misplaced(sender, id, block, stream, visitor),
         };
-        let Some(token) = self
-            .cache
-            .recall(block, position, self.decoder.generation())
-        else {
+        let Some(token) = self.cache.recall(block, position, self.decoder.generation()) else {
             return self.decoded_block(sender, id, stream, block, position, end_stream, visitor);
         };
         let stream = match stream {
@@ -142,11 +124,7 @@ impl Receiver {
             self.stream_error(sender, stream, ErrorCode::PROTOCOL_ERROR, visitor);
             return Ok(());
         }
-        state.remote = if end_stream {
-            RemoteState::Closed
-        } else {
-            RemoteState::Open
-        };
+        state.remote = if end_stream { RemoteState::Closed } else { RemoteState::Open };
         visitor.cached_headers(sender, stream, token, end_stream);
         if end_stream {
             sender.settle(stream);
@@ -155,10 +133,7 @@ impl Receiver {
     }
 
     /// A block that was not seen before.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "the hot path above has them in registers"
-    )]
+    #[expect(clippy::too_many_arguments, reason = "the hot path above has them in registers")]
     #[inline(never)]
     fn decoded_block<V: Visitor>(
         &mut self,
@@ -215,9 +190,7 @@ impl Receiver {
         position: BlockPosition,
         end_stream: bool,
     ) -> Result<Head, ErrorCode> {
-        let head = self
-            .check_fields(position)
-            .map_err(|_| ErrorCode::PROTOCOL_ERROR)?;
+        let head = self.check_fields(position).map_err(|_| ErrorCode::PROTOCOL_ERROR)?;
         if self.fields.overflowed() {
             return Err(ErrorCode::ENHANCE_YOUR_CALM);
         }
@@ -230,15 +203,13 @@ impl Receiver {
 
     fn decode(&mut self, block: &[u8]) -> Result<(), ConnectionError> {
         self.fields.clear();
-        self.decoder
-            .decode(block, &mut self.fields)
-            .map_err(|error| {
-                let code = match error {
-                    crate::hpack::HpackError::TooLarge => ErrorCode::ENHANCE_YOUR_CALM,
-                    _ => ErrorCode::COMPRESSION_ERROR,
-                };
-                ConnectionError::new(code, error.rule())
-            })
+        self.decoder.decode(block, &mut self.fields).map_err(|error| {
+            let code = match error {
+                crate::hpack::HpackError::TooLarge => ErrorCode::ENHANCE_YOUR_CALM,
+                _ => ErrorCode::COMPRESSION_ERROR,
+            };
+            ConnectionError::new(code, error.rule())
+        })
     }
 
     fn check_fields(&self, position: BlockPosition) -> Result<Head, Malformed> {
@@ -269,11 +240,7 @@ impl Receiver {
         if position == BlockPosition::Head {
             state.set_content_length(head.content_length);
         }
-        state.remote = if end_stream {
-            RemoteState::Closed
-        } else {
-            RemoteState::Open
-        };
+        state.remote = if end_stream { RemoteState::Closed } else { RemoteState::Open };
         // A response to HEAD would be an exception; this library sends no HEAD.
         !(end_stream && state.awaits_content())
     }
@@ -286,9 +253,7 @@ impl Receiver {
         id: u32,
     ) -> Result<Option<StreamKey>, ConnectionError> {
         if id.is_multiple_of(2) {
-            return Err(ConnectionError::protocol(
-                "a client's stream has an even id",
-            ));
+            return Err(ConnectionError::protocol("a client's stream has an even id"));
         }
         if id != sender.last_peer_id + STREAM_ID_STEP && !self.is_later(sender, id)? {
             return Ok(None);
@@ -317,15 +282,9 @@ impl Receiver {
         if id <= last_id {
             return self.check_gone(sender, id).map(|()| false);
         }
-        let next_id = if last_id == 0 {
-            1
-        } else {
-            last_id + STREAM_ID_STEP
-        };
+        let next_id = if last_id == 0 { 1 } else { last_id + STREAM_ID_STEP };
         if id > next_id && !sender.goaway_sent {
-            sender
-                .implicitly_closed
-                .insert_run(next_id, id - STREAM_ID_STEP);
+            sender.implicitly_closed.insert_run(next_id, id - STREAM_ID_STEP);
         }
         Ok(true)
     }
@@ -348,15 +307,9 @@ impl Receiver {
         let Some(stream) = stream else {
             return self.check_gone(sender, id);
         };
-        let is_closed = sender
-            .streams
-            .state(stream)
-            .is_some_and(|s| s.remote == RemoteState::Closed);
-        let code = if is_closed {
-            ErrorCode::STREAM_CLOSED
-        } else {
-            ErrorCode::PROTOCOL_ERROR
-        };
+        let is_closed =
+            sender.streams.state(stream).is_some_and(|s| s.remote == RemoteState::Closed);
+        let code = if is_closed { ErrorCode::STREAM_CLOSED } else { ErrorCode::PROTOCOL_ERROR };
         self.stream_error(sender, stream, code, visitor);
         Ok(())
     }

@@ -18,13 +18,7 @@ pub(crate) struct BlockedStreams {
 
 impl BlockedStreams {
     pub fn new(max_bytes: usize) -> Self {
-        Self {
-            queue: VecDeque::new(),
-            abandoned: 0,
-            bytes: 0,
-            unblocked_bytes: 0,
-            max_bytes,
-        }
+        Self { queue: VecDeque::new(), abandoned: 0, bytes: 0, unblocked_bytes: 0, max_bytes }
     }
 
     /// Bytes that wait.

@@ -44,18 +44,9 @@ impl Sender {
                 return sent_bytes;
             }
             self.take_windows(stream, length);
-            let flags = if is_last && end_stream {
-                flag::END_STREAM
-            } else {
-                0
-            };
-            FrameHeader {
-                length,
-                kind: kind::DATA,
-                flags,
-                stream_id: stream.id,
-            }
-            .write(&mut self.output);
+            let flags = if is_last && end_stream { flag::END_STREAM } else { 0 };
+            FrameHeader { length, kind: kind::DATA, flags, stream_id: stream.id }
+                .write(&mut self.output);
             self.output.extend_from_slice(&rest[..length]);
             sent_bytes += length;
             if is_last {
@@ -76,10 +67,8 @@ impl Sender {
             return 0;
         }
         let frame_bytes = self.peer.max_frame_bytes as usize;
-        let stream_bytes = self
-            .streams
-            .state(stream)
-            .map_or(0, |state| state.send_window.available_bytes());
+        let stream_bytes =
+            self.streams.state(stream).map_or(0, |state| state.send_window.available_bytes());
         stream_bytes.min(connection_bytes).min(frame_bytes)
     }
 
@@ -92,10 +81,8 @@ impl Sender {
     #[inline]
     fn take_windows(&mut self, stream: StreamKey, bytes: usize) {
         let from_connection = self.send_window.take(bytes);
-        let from_stream = self
-            .streams
-            .state(stream)
-            .is_some_and(|state| state.send_window.take(bytes));
+        let from_stream =
+            self.streams.state(stream).is_some_and(|state| state.send_window.take(bytes));
         debug_assert!(from_connection && from_stream);
     }
 
@@ -109,8 +96,7 @@ impl Sender {
         encode: impl FnOnce(&mut Vec<u8>),
     ) {
         let start = self.output.len();
-        self.output
-            .extend_from_slice(&[0; HEADER_BYTES + PREFIX_BYTES]);
+        self.output.extend_from_slice(&[0; HEADER_BYTES + PREFIX_BYTES]);
         encode(&mut self.output);
         self.finish_message(stream, start, end_stream);
     }
@@ -150,12 +136,7 @@ impl Sender {
         }
         self.send_window.take(length);
         let flags = if end_stream { flag::END_STREAM } else { 0 };
-        let header = FrameHeader {
-            length,
-            kind: kind::DATA,
-            flags,
-            stream_id: stream.id,
-        };
+        let header = FrameHeader { length, kind: kind::DATA, flags, stream_id: stream.id };
         self.output[start..prefix].copy_from_slice(&header.to_bytes());
         true
     }
@@ -175,9 +156,7 @@ impl Sender {
 
     /// Bytes of this stream that wait for the peer's window.
     pub fn blocked_bytes(&mut self, stream: StreamKey) -> usize {
-        self.streams
-            .state(stream)
-            .map_or(0, |state| state.blocked_bytes())
+        self.streams.state(stream).map_or(0, |state| state.blocked_bytes())
     }
 
     /// Bytes of all streams that wait for the peer's windows.

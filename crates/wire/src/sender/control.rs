@@ -24,8 +24,7 @@ impl Sender {
     pub(crate) fn take_over(&mut self, settings: Settings) -> Result<(), ConnectionError> {
         let before = core::mem::replace(&mut self.peer, settings);
         self.peer_settings_came = true;
-        self.encoder
-            .set_peer_limit(settings.header_table_bytes as usize);
+        self.encoder.set_peer_limit(settings.header_table_bytes as usize);
         let difference_bytes =
             i64::from(settings.initial_window_bytes) - i64::from(before.initial_window_bytes);
         if difference_bytes != 0 {
@@ -123,9 +122,8 @@ impl Sender {
             return;
         };
         if state.remote != RemoteState::Closed
-            && let Some(increment) = state
-                .credit
-                .release(bytes as u32, self.own_stream_window_bytes)
+            && let Some(increment) =
+                state.credit.release(bytes as u32, self.own_stream_window_bytes)
         {
             self.write_window_update(stream.id, increment);
         }
@@ -139,15 +137,9 @@ impl Sender {
     }
 
     fn write_window_update(&mut self, stream_id: u32, increment_bytes: u32) {
-        FrameHeader {
-            length: 4,
-            kind: kind::WINDOW_UPDATE,
-            flags: 0,
-            stream_id,
-        }
-        .write(&mut self.output);
-        self.output
-            .extend_from_slice(&increment_bytes.to_be_bytes());
+        FrameHeader { length: 4, kind: kind::WINDOW_UPDATE, flags: 0, stream_id }
+            .write(&mut self.output);
+        self.output.extend_from_slice(&increment_bytes.to_be_bytes());
     }
 
     /// Asks for a sign of life; the answer comes as `pong`.
@@ -158,8 +150,7 @@ impl Sender {
 
     /// Answers a PING.
     pub(crate) fn pong(&mut self, payload: [u8; 8]) {
-        self.glitches
-            .ping((self.last_peer_id, self.credit, self.send_window));
+        self.glitches.ping((self.last_peer_id, self.credit, self.send_window));
         write_frame(&mut self.output, kind::PING, flag::ACK, 0, &payload);
     }
 
@@ -195,10 +186,6 @@ impl Sender {
     /// Streams that the peer's GOAWAY left out: they were never looked at.
     pub(crate) fn streams_above(&mut self, last_stream_id: u32) -> Vec<StreamKey> {
         let above = |stream: &StreamKey| stream.id > last_stream_id;
-        self.streams
-            .iter()
-            .map(|(stream, _)| stream)
-            .filter(above)
-            .collect()
+        self.streams.iter().map(|(stream, _)| stream).filter(above).collect()
     }
 }

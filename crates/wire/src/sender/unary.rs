@@ -25,8 +25,7 @@ impl Sender {
         let stream = self.open()?;
         self.write_headers(stream.id, head, extra, false);
         let start = self.output.len();
-        self.output
-            .extend_from_slice(&[0; HEADER_BYTES + PREFIX_BYTES]);
+        self.output.extend_from_slice(&[0; HEADER_BYTES + PREFIX_BYTES]);
         self.output.extend_from_slice(message);
         self.finish_message(stream, start, true);
         Ok(stream)
@@ -108,8 +107,7 @@ impl Sender {
         }
         self.write_headers(stream.id, head, &[], false);
         let start = self.output.len();
-        self.output
-            .extend_from_slice(&[0; HEADER_BYTES + PREFIX_BYTES]);
+        self.output.extend_from_slice(&[0; HEADER_BYTES + PREFIX_BYTES]);
         encode(&mut self.output);
         if !self.finish_whole(stream, start, false) {
             self.send_later(stream, start, false);

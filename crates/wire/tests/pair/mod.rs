@@ -11,32 +11,14 @@ use std::collections::{HashMap, VecDeque};
 /// What a visitor was told, by id and with the body put together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    Headers {
-        id: u32,
-        fields: Vec<(String, String)>,
-        end_stream: bool,
-    },
-    Data {
-        id: u32,
-        bytes: Vec<u8>,
-        end_stream: bool,
-    },
-    Reset {
-        id: u32,
-        code: ErrorCode,
-        by: Initiator,
-    },
-    Goaway {
-        last_stream_id: u32,
-        code: ErrorCode,
-        debug: String,
-    },
+    Headers { id: u32, fields: Vec<(String, String)>, end_stream: bool },
+    Data { id: u32, bytes: Vec<u8>, end_stream: bool },
+    Reset { id: u32, code: ErrorCode, by: Initiator },
+    Goaway { last_stream_id: u32, code: ErrorCode, debug: String },
     Settings,
     SettingsAcknowledged,
     Pong([u8; 8]),
-    Drained {
-        id: u32,
-    },
+    Drained { id: u32 },
 }
 
 /// Keeps what it is told. Blocks that come again are told from the token, as real visitors do.
@@ -59,17 +41,10 @@ impl Visitor for Recorder {
         end_stream: bool,
     ) -> Option<u32> {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let fields: Vec<_> = fields
-            .iter()
-            .map(|f| (text(f.name), text(f.value)))
-            .collect();
+        let fields: Vec<_> = fields.iter().map(|f| (text(f.name), text(f.value))).collect();
         self.streams.insert(stream.id, stream);
         self.tokens.push(fields.clone());
-        self.events.push(Event::Headers {
-            id: stream.id,
-            fields,
-            end_stream,
-        });
+        self.events.push(Event::Headers { id: stream.id, fields, end_stream });
         Some(self.tokens.len() as u32 - 1)
     }
 
@@ -77,39 +52,23 @@ impl Visitor for Recorder {
         self.blocks_recalled += 1;
         self.streams.insert(stream.id, stream);
         let fields = self.tokens[token as usize].clone();
-        self.events.push(Event::Headers {
-            id: stream.id,
-            fields,
-            end_stream,
-        });
+        self.events.push(Event::Headers { id: stream.id, fields, end_stream });
     }
 
     fn data(&mut self, sender: &mut Sender, stream: StreamKey, data: &[u8], end_stream: bool) {
-        self.events.push(Event::Data {
-            id: stream.id,
-            bytes: data.to_vec(),
-            end_stream,
-        });
+        self.events.push(Event::Data { id: stream.id, bytes: data.to_vec(), end_stream });
         if !self.keeps_bodies {
             sender.release(stream, data.len());
         }
     }
 
     fn reset(&mut self, _: &mut Sender, stream: StreamKey, code: ErrorCode, by: Initiator) {
-        self.events.push(Event::Reset {
-            id: stream.id,
-            code,
-            by,
-        });
+        self.events.push(Event::Reset { id: stream.id, code, by });
     }
 
     fn goaway(&mut self, _: &mut Sender, last_stream_id: u32, code: ErrorCode, debug: &[u8]) {
         let debug = String::from_utf8_lossy(debug).into_owned();
-        self.events.push(Event::Goaway {
-            last_stream_id,
-            code,
-            debug,
-        });
+        self.events.push(Event::Goaway { last_stream_id, code, debug });
     }
 
     fn settings(&mut self, _: &mut Sender) {
@@ -220,16 +179,11 @@ impl Pair {
         for end in [&mut self.client, &mut self.server] {
             let written = end.take_output();
             for piece in written.chunks(self.piece_bytes.min(written.len().max(1))) {
-                end.in_flight
-                    .push_back((self.time + self.latency, piece.to_vec()));
+                end.in_flight.push_back((self.time + self.latency, piece.to_vec()));
             }
         }
         let next = |end: &End| end.in_flight.front().map(|(time, _)| *time);
-        let Some(now) = next(&self.client)
-            .into_iter()
-            .chain(next(&self.server))
-            .min()
-        else {
+        let Some(now) = next(&self.client).into_iter().chain(next(&self.server)).min() else {
             return false;
         };
         self.time = now;
@@ -268,13 +222,7 @@ pub fn frames(bytes: &[u8]) -> Vec<(FrameHeader, Vec<u8>)> {
 /// One frame as bytes.
 pub fn frame(kind: u8, flags: u8, stream_id: u32, payload: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::new();
-    FrameHeader {
-        length: payload.len(),
-        kind,
-        flags,
-        stream_id,
-    }
-    .write(&mut bytes);
+    FrameHeader { length: payload.len(), kind, flags, stream_id }.write(&mut bytes);
     bytes.extend_from_slice(payload);
     bytes
 }

@@ -15,36 +15,15 @@ use std::rc::Rc;
 /// What an end was told, as it was told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    Headers {
-        id: u32,
-        fields: Fields,
-        end_stream: bool,
-    },
-    HeadersAgain {
-        id: u32,
-        token: u32,
-        end_stream: bool,
-    },
-    Data {
-        id: u32,
-        bytes: Vec<u8>,
-        end_stream: bool,
-    },
-    Reset {
-        id: u32,
-        code: ErrorCode,
-        by: Initiator,
-    },
-    Goaway {
-        last_stream_id: u32,
-        code: ErrorCode,
-    },
+    Headers { id: u32, fields: Fields, end_stream: bool },
+    HeadersAgain { id: u32, token: u32, end_stream: bool },
+    Data { id: u32, bytes: Vec<u8>, end_stream: bool },
+    Reset { id: u32, code: ErrorCode, by: Initiator },
+    Goaway { last_stream_id: u32, code: ErrorCode },
     Settings,
     SettingsAcknowledged,
     Pong([u8; 8]),
-    Drained {
-        id: u32,
-    },
+    Drained { id: u32 },
 }
 
 /// How a call ended for the client.
@@ -150,8 +129,7 @@ impl App {
 
     fn complain(&mut self, what: String) {
         let side = self.side;
-        self.fault
-            .get_or_insert_with(|| format!("{side:?}: {what}"));
+        self.fault.get_or_insert_with(|| format!("{side:?}: {what}"));
     }
 
     fn open(&mut self, sender: &mut Sender, call: usize) {
@@ -290,10 +268,7 @@ impl App {
         }
         let heard_bytes = exchange.heard_bytes;
         let is_enough = |when| matches!(when, When::Heard(bytes) if heard_bytes > bytes);
-        if call
-            .cancel
-            .is_some_and(|cancel| cancel.by == self.side && is_enough(cancel.when))
-        {
+        if call.cancel.is_some_and(|cancel| cancel.by == self.side && is_enough(cancel.when)) {
             return self.end(sender, id, ErrorCode::CANCEL, Outcome::Cancelled);
         }
         self.speak_inside(sender, id);
@@ -340,11 +315,7 @@ impl App {
             return self.complain(format!("stream {id}: headers in the wrong place"));
         }
         if end {
-            let outcome = if is_expired {
-                Outcome::Expired
-            } else {
-                Outcome::Completed
-            };
+            let outcome = if is_expired { Outcome::Expired } else { Outcome::Completed };
             self.settle(number, outcome);
         }
         self.go_on(sender, id);
@@ -397,9 +368,7 @@ impl App {
 
     fn hear_reset(&mut self, id: u32, code: ErrorCode, by: Initiator) {
         let Some(exchange) = self.exchanges.remove(&id) else {
-            return self.complain(format!(
-                "stream {id} was reset, and had ended or never begun"
-            ));
+            return self.complain(format!("stream {id} was reset, and had ended or never begun"));
         };
         if by == Initiator::Library {
             self.complain(format!("stream {id}: the peer misbehaved, {code}"));
@@ -419,9 +388,7 @@ impl App {
     /// Calls that are not begun, or were refused and are tried again.
     pub fn waiting_calls(&self) -> impl Iterator<Item = usize> + '_ {
         let outcomes = self.outcomes.iter().enumerate();
-        outcomes
-            .filter(|(_, outcome)| **outcome == Outcome::Waiting)
-            .map(|(call, _)| call)
+        outcomes.filter(|(_, outcome)| **outcome == Outcome::Waiting).map(|(call, _)| call)
     }
 
     /// What this end could do now with that call.
@@ -434,10 +401,7 @@ impl App {
         if exchange.unreleased_bytes > 0 && *call.release.of(self.side) != Release::Never {
             choices.push(Act::Release(id, exchange.unreleased_bytes));
         }
-        if self
-            .cancels_at(exchange)
-            .is_some_and(|time| time <= self.now)
-        {
+        if self.cancels_at(exchange).is_some_and(|time| time <= self.now) {
             choices.push(Act::Cancel(id));
         }
         if exchange.deadline.is_some_and(|time| time <= self.now) {
@@ -478,11 +442,7 @@ impl Visitor for App {
         let heard = fields::listed(list);
         self.tokens.push(heard.clone());
         let (id, fields) = (stream.id, heard.clone());
-        self.log.push(Event::Headers {
-            id,
-            fields,
-            end_stream,
-        });
+        self.log.push(Event::Headers { id, fields, end_stream });
         self.hear_fields(sender, stream, heard, end_stream);
         Some(self.tokens.len() as u32 - 1)
     }
@@ -496,22 +456,14 @@ impl Visitor for App {
     ) {
         let id = stream.id;
         self.recalled += 1;
-        self.log.push(Event::HeadersAgain {
-            id,
-            token,
-            end_stream,
-        });
+        self.log.push(Event::HeadersAgain { id, token, end_stream });
         let heard = self.tokens[token as usize].clone();
         self.hear_fields(sender, stream, heard, end_stream);
     }
 
     fn data(&mut self, sender: &mut Sender, stream: StreamKey, data: &[u8], end_stream: bool) {
         let (id, bytes) = (stream.id, data.to_vec());
-        self.log.push(Event::Data {
-            id,
-            bytes,
-            end_stream,
-        });
+        self.log.push(Event::Data { id, bytes, end_stream });
         if self.planted == Planted::ToldTwice {
             self.hear_data(sender, stream, data, false);
         }
@@ -525,10 +477,7 @@ impl Visitor for App {
     }
 
     fn goaway(&mut self, _: &mut Sender, last_stream_id: u32, code: ErrorCode, _: &[u8]) {
-        self.log.push(Event::Goaway {
-            last_stream_id,
-            code,
-        });
+        self.log.push(Event::Goaway { last_stream_id, code });
     }
 
     fn settings(&mut self, _: &mut Sender) {
@@ -551,9 +500,7 @@ impl Visitor for App {
             return;
         }
         if sender.blocked_bytes(stream) > 0 {
-            self.complain(format!(
-                "stream {id} is told drained, and holds something back"
-            ));
+            self.complain(format!("stream {id} is told drained, and holds something back"));
         }
         if let Some(exchange) = self.exchanges.get_mut(&id) {
             exchange.waits_for_drained = false;

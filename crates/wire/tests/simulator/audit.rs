@@ -107,12 +107,7 @@ fn check(holds: bool, rule: &str) -> Verdict {
 
 impl Audit {
     pub fn new() -> Self {
-        Self {
-            ends: Both {
-                client: End::new(Side::Client),
-                server: End::new(Side::Server),
-            },
-        }
+        Self { ends: Both { client: End::new(Side::Client), server: End::new(Side::Server) } }
     }
 
     /// That end has written these bytes.
@@ -126,9 +121,7 @@ impl Audit {
             verdict
                 .map_err(|rule| format!("{side:?} wrote a frame ({}): {rule}", frame.summary()))?;
         }
-        end.streams
-            .values_mut()
-            .for_each(|stream| stream.known = stream.heard);
+        end.streams.values_mut().for_each(|stream| stream.known = stream.heard);
         Ok(())
     }
 
@@ -149,11 +142,7 @@ impl Audit {
 
     /// Bytes of bodies that this end has written on that stream.
     pub fn data_bytes(&self, side: Side, id: u32) -> usize {
-        self.ends
-            .of(side)
-            .streams
-            .get(&id)
-            .map_or(0, |stream| stream.data_bytes)
+        self.ends.of(side).streams.get(&id).map_or(0, |stream| stream.data_bytes)
     }
 
     /// Bytes of a frame that is not whole yet on its way to this end.
@@ -165,10 +154,7 @@ impl Audit {
     pub fn windows(&self, side: Side, id: u32) -> String {
         let end = self.ends.of(side);
         let stream = end.streams.get(&id).map(|stream| stream.send_window);
-        format!(
-            "may send {} bytes, on this stream {stream:?}",
-            end.send_window
-        )
+        format!("may send {} bytes, on this stream {stream:?}", end.send_window)
     }
 
     /// CONTINUATION frames that were written.
@@ -179,9 +165,7 @@ impl Audit {
     /// Whether any window of this end is below zero.
     pub fn has_negative_window(&self, side: Side) -> bool {
         let end = self.ends.of(side);
-        end.streams
-            .values()
-            .any(|stream| stream.send_window < 0 && !stream.is_over())
+        end.streams.values().any(|stream| stream.send_window < 0 && !stream.is_over())
     }
 }
 
@@ -220,27 +204,18 @@ impl End {
 
     fn wrote(&mut self, frame: &Frame) -> Verdict {
         let meaning = frame.meaning()?;
-        check(
-            frame.payload.len() <= self.peer.max_frame_bytes,
-            "larger than the peer takes",
-        )?;
+        check(frame.payload.len() <= self.peer.max_frame_bytes, "larger than the peer takes")?;
         if let Some(id) = self.open_block {
             let goes_on = frame.kind == frames::CONTINUATION && frame.stream == id;
             check(goes_on, "a header block was broken off")?;
         }
         if !self.greeted {
-            check(
-                matches!(meaning, Meaning::Settings(_)),
-                "the first frame is not SETTINGS",
-            )?;
+            check(matches!(meaning, Meaning::Settings(_)), "the first frame is not SETTINGS")?;
             self.greeted = true;
         }
         match meaning {
             Meaning::Data { end_stream, .. } => self.wrote_data(frame, end_stream),
-            Meaning::Headers {
-                end_stream,
-                end_headers,
-            } => {
+            Meaning::Headers { end_stream, end_headers } => {
                 self.open_block = (!end_headers).then_some(frame.stream);
                 self.wrote_headers(frame.stream, end_stream)
             }
@@ -271,18 +246,9 @@ impl End {
 
     fn wrote_data(&mut self, frame: &Frame, end_stream: bool) -> Verdict {
         let bytes = frame.payload.len() as i64;
-        let stream = self
-            .streams
-            .get_mut(&frame.stream)
-            .ok_or("DATA on an idle stream")?;
-        check(
-            stream.said == Direction::Open,
-            "DATA behind the end or before the head",
-        )?;
-        check(
-            stream.known != Direction::Reset,
-            "DATA behind the peer's RST_STREAM",
-        )?;
+        let stream = self.streams.get_mut(&frame.stream).ok_or("DATA on an idle stream")?;
+        check(stream.said == Direction::Open, "DATA behind the end or before the head")?;
+        check(stream.known != Direction::Reset, "DATA behind the peer's RST_STREAM")?;
         let fits = bytes == 0 || bytes <= self.send_window.min(stream.send_window);
         check(fits, "more DATA than the windows allow")?;
         self.send_window -= bytes;
@@ -300,38 +266,21 @@ impl End {
             self.highest_opened = id;
             self.meet(id);
         }
-        let stream = self
-            .streams
-            .get_mut(&id)
-            .ok_or("HEADERS on a stream nobody opened")?;
-        check(
-            stream.known != Direction::Reset,
-            "HEADERS behind the peer's RST_STREAM",
-        )?;
+        let stream = self.streams.get_mut(&id).ok_or("HEADERS on a stream nobody opened")?;
+        check(stream.known != Direction::Reset, "HEADERS behind the peer's RST_STREAM")?;
         match stream.said {
             Direction::Idle => {}
             Direction::Open => check(end_stream, "trailers that are not the end")?,
             _ => return Err("HEADERS behind the end".to_owned()),
         }
-        stream.said = if end_stream {
-            Direction::Ended
-        } else {
-            Direction::Open
-        };
+        stream.said = if end_stream { Direction::Ended } else { Direction::Open };
         Ok(())
     }
 
     fn check_opening(&self, id: u32) -> Verdict {
-        check(
-            id % 2 == 1 && id > self.highest_opened,
-            "ids are odd and grow",
-        )?;
+        check(id % 2 == 1 && id > self.highest_opened, "ids are odd and grow")?;
         check(self.goaway_heard.is_none(), "a new stream behind GOAWAY")?;
-        let live = self
-            .streams
-            .values()
-            .filter(|stream| !stream.is_over())
-            .count();
+        let live = self.streams.values().filter(|stream| !stream.is_over()).count();
         let limit = self.peer.max_streams.unwrap_or(usize::MAX);
         check(live < limit, "more streams than the peer takes")
     }
@@ -354,10 +303,7 @@ impl End {
     }
 
     fn wrote_reset(&mut self, id: u32) -> Verdict {
-        let stream = self
-            .streams
-            .get_mut(&id)
-            .ok_or("RST_STREAM on an idle stream")?;
+        let stream = self.streams.get_mut(&id).ok_or("RST_STREAM on an idle stream")?;
         check(!stream.is_known_over(), "RST_STREAM on a closed stream")?;
         stream.said = Direction::Reset;
         Ok(())
@@ -367,10 +313,7 @@ impl End {
         let granted = match id {
             0 => &mut self.granted,
             _ => {
-                let stream = self
-                    .streams
-                    .get_mut(&id)
-                    .ok_or("credit for an idle stream")?;
+                let stream = self.streams.get_mut(&id).ok_or("credit for an idle stream")?;
                 check(!stream.is_known_over(), "credit for a closed stream")?;
                 &mut stream.granted
             }
@@ -385,18 +328,12 @@ impl End {
                 self.own_initial_window = i64::from(*value);
             }
         }
-        check(
-            self.own_initial_window <= LARGEST_WINDOW,
-            "a window above 2^31-1",
-        )
+        check(self.own_initial_window <= LARGEST_WINDOW, "a window above 2^31-1")
     }
 
     /// From here on the peer's settings count.
     fn wrote_acknowledgement(&mut self) -> Verdict {
-        let entries = self
-            .unacknowledged
-            .pop_front()
-            .ok_or("an answer to no SETTINGS")?;
+        let entries = self.unacknowledged.pop_front().ok_or("an answer to no SETTINGS")?;
         if !std::mem::replace(&mut self.is_first_acknowledged, true) {
             self.peer.max_streams = None;
         }
@@ -414,34 +351,18 @@ impl End {
     fn move_windows(&mut self, initial_window: i64) -> Verdict {
         let difference = initial_window - self.peer.initial_window;
         self.peer.initial_window = initial_window;
-        let mut windows = self
-            .streams
-            .values_mut()
-            .filter(|stream| !stream.is_known_over());
+        let mut windows = self.streams.values_mut().filter(|stream| !stream.is_known_over());
         windows.try_for_each(|stream| {
             stream.send_window += difference;
-            check(
-                stream.send_window <= LARGEST_WINDOW,
-                "a window above 2^31-1",
-            )
+            check(stream.send_window <= LARGEST_WINDOW, "a window above 2^31-1")
         })
     }
 
     fn wrote_goaway(&mut self, last_stream: u32) -> Verdict {
         let highest = self.streams.keys().next_back().copied().unwrap_or(0);
-        let highest = if self.side == Side::Server {
-            highest
-        } else {
-            0
-        };
-        check(
-            last_stream <= highest,
-            "GOAWAY names a stream that never came",
-        )?;
-        check(
-            self.goaway.is_none_or(|before| last_stream <= before),
-            "GOAWAY takes it back",
-        )?;
+        let highest = if self.side == Side::Server { highest } else { 0 };
+        check(last_stream <= highest, "GOAWAY names a stream that never came")?;
+        check(self.goaway.is_none_or(|before| last_stream <= before), "GOAWAY takes it back")?;
         self.goaway = Some(last_stream);
         Ok(())
     }
@@ -449,10 +370,7 @@ impl End {
     fn heard(&mut self, frame: &Frame) -> Verdict {
         match frame.meaning()? {
             Meaning::Data { end_stream, .. } => self.heard_data(frame, end_stream),
-            Meaning::Headers {
-                end_stream,
-                end_headers,
-            } => {
+            Meaning::Headers { end_stream, end_headers } => {
                 match end_headers {
                     true => self.heard_headers(frame.stream, end_stream),
                     false => self.coming_block = Some(end_stream),
@@ -497,10 +415,7 @@ impl End {
     fn heard_data(&mut self, frame: &Frame, end_stream: bool) -> Verdict {
         let bytes = frame.payload.len() as i64;
         self.granted -= bytes;
-        check(
-            bytes == 0 || self.granted >= 0,
-            "more than the connection's window",
-        )?;
+        check(bytes == 0 || self.granted >= 0, "more than the connection's window")?;
         let Some(stream) = self.streams.get_mut(&frame.stream) else {
             return Ok(());
         };
@@ -511,10 +426,7 @@ impl End {
         if end_stream {
             stream.heard = Direction::Ended;
         }
-        check(
-            bytes == 0 || stream.granted >= 0,
-            "more than the stream's window",
-        )
+        check(bytes == 0 || stream.granted >= 0, "more than the stream's window")
     }
 
     fn heard_headers(&mut self, id: u32, end_stream: bool) {
@@ -525,11 +437,7 @@ impl End {
         if let Some(stream) = self.streams.get_mut(&id)
             && stream.heard != Direction::Reset
         {
-            stream.heard = if end_stream {
-                Direction::Ended
-            } else {
-                Direction::Open
-            };
+            stream.heard = if end_stream { Direction::Ended } else { Direction::Open };
         }
     }
 
@@ -554,9 +462,7 @@ impl End {
         }
         self.is_acknowledged = true;
         let surplus = (DEFAULT_WINDOW - self.own_initial_window).max(0);
-        self.streams
-            .values_mut()
-            .for_each(|stream| stream.granted -= surplus);
+        self.streams.values_mut().for_each(|stream| stream.granted -= surplus);
     }
 
     fn heard_goaway(&mut self, last_stream: u32) {

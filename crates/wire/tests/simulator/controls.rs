@@ -35,16 +35,9 @@ fn assert_always_found(planted: Planted) {
 /// A fault that does no harm in some runs, and is found in the others by what it does.
 fn assert_found_by(planted: Planted, words: &[&str]) {
     let (_, found) = found(planted);
-    assert!(
-        found.len() >= 10,
-        "{planted:?} was found {} times",
-        found.len()
-    );
+    assert!(found.len() >= 10, "{planted:?} was found {} times", found.len());
     for word in words {
-        assert!(
-            found.iter().any(|what| what.contains(word)),
-            "none says {word}: {found:#?}"
-        );
+        assert!(found.iter().any(|what| what.contains(word)), "none says {word}: {found:#?}");
     }
 }
 

@@ -98,9 +98,7 @@ impl Exchange {
     pub fn repeat_piece(&self, sender: &mut Sender, speech: &Speech, nth: usize, is_last: bool) {
         let bytes = speech.piece(nth);
         if speech.pieces[nth].is_message {
-            sender.message(self.stream, is_last, |output| {
-                output.extend_from_slice(bytes)
-            });
+            sender.message(self.stream, is_last, |output| output.extend_from_slice(bytes));
         } else {
             sender.data(self.stream, bytes, is_last);
         }

@@ -66,11 +66,8 @@ fn common_trailers(side: Side) -> &'static [(&'static [u8], &'static [u8])] {
 
 /// The fields behind the common ones, as the sender takes them.
 pub fn extra_fields<'a>(extra: &'a [Extra], timeout: Option<&'a [u8]>) -> Vec<ExtraField<'a>> {
-    let timeout = timeout.map(|value| ExtraField {
-        name: b"grpc-timeout",
-        value,
-        indexing: Indexing::Never,
-    });
+    let timeout =
+        timeout.map(|value| ExtraField { name: b"grpc-timeout", value, indexing: Indexing::Never });
     let drawn = extra.iter().map(|extra| ExtraField {
         name: &extra.name,
         value: &extra.value,
@@ -83,22 +80,13 @@ pub fn extra_fields<'a>(extra: &'a [Extra], timeout: Option<&'a [u8]>) -> Vec<Ex
 pub fn head_of(side: Side, speech: &Speech, timeout_ticks: Option<u64>) -> Fields {
     let timeout = timeout_ticks.filter(|_| speech.style != Style::Again);
     let timeout = timeout.map(|ticks| (b"grpc-timeout".to_vec(), timeout_value(ticks)));
-    owned(common_head(side))
-        .into_iter()
-        .chain(timeout)
-        .chain(drawn(speech))
-        .collect()
+    owned(common_head(side)).into_iter().chain(timeout).chain(drawn(speech)).collect()
 }
 
 /// What has to be heard of its trailers.
 pub fn trailers_of(side: Side, speech: &Speech) -> Fields {
-    let drawn = drawn(speech)
-        .into_iter()
-        .filter(|_| speech.style == Style::Pieces);
-    owned(common_trailers(side))
-        .into_iter()
-        .chain(drawn)
-        .collect()
+    let drawn = drawn(speech).into_iter().filter(|_| speech.style == Style::Pieces);
+    owned(common_trailers(side)).into_iter().chain(drawn).collect()
 }
 
 fn drawn(speech: &Speech) -> Fields {
@@ -107,23 +95,16 @@ fn drawn(speech: &Speech) -> Fields {
 }
 
 fn owned(fields: &[(&[u8], &[u8])]) -> Fields {
-    fields
-        .iter()
-        .map(|(name, value)| (name.to_vec(), value.to_vec()))
-        .collect()
+    fields.iter().map(|(name, value)| (name.to_vec(), value.to_vec())).collect()
 }
 
 pub fn listed(list: &HeaderList) -> Fields {
-    list.iter()
-        .map(|field| (field.name.to_vec(), field.value.to_vec()))
-        .collect()
+    list.iter().map(|field| (field.name.to_vec(), field.value.to_vec())).collect()
 }
 
 /// Whether a server says by these that the deadline has passed.
 pub fn says_expired(fields: &Fields) -> bool {
-    fields
-        .iter()
-        .any(|(name, value)| name == b"grpc-status" && value == b"4")
+    fields.iter().any(|(name, value)| name == b"grpc-status" && value == b"4")
 }
 
 pub fn timeout_value(ticks: u64) -> Vec<u8> {

@@ -57,12 +57,7 @@ const HEAD_BYTES: usize = 9;
 
 impl Frame {
     pub fn new(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Self {
-        Self {
-            kind,
-            flags,
-            stream,
-            payload: payload.to_vec(),
-        }
+        Self { kind, flags, stream, payload: payload.to_vec() }
     }
 
     pub fn has(&self, flag: u8) -> bool {
@@ -100,24 +95,18 @@ impl Frame {
         }
         let (end_stream, end_headers) = (self.has(END_STREAM), self.has(END_HEADERS));
         match self.kind {
-            DATA => Ok(Meaning::Data {
-                data_bytes: self.unpadded()?.len(),
-                end_stream,
-            }),
+            DATA => Ok(Meaning::Data { data_bytes: self.unpadded()?.len(), end_stream }),
             HEADERS => {
                 let priority_bytes = if self.has(WITH_PRIORITY) { 5 } else { 0 };
                 match self.unpadded()?.len() < priority_bytes {
                     true => Err("HEADERS shorter than their priority"),
-                    false => Ok(Meaning::Headers {
-                        end_stream,
-                        end_headers,
-                    }),
+                    false => Ok(Meaning::Headers { end_stream, end_headers }),
                 }
             }
             PRIORITY if self.payload.len() == 5 => Ok(Meaning::Priority),
-            RST_STREAM if self.payload.len() == 4 => Ok(Meaning::Reset {
-                code: self.word(0).unwrap_or(0),
-            }),
+            RST_STREAM if self.payload.len() == 4 => {
+                Ok(Meaning::Reset { code: self.word(0).unwrap_or(0) })
+            }
             CONTINUATION => Ok(Meaning::Continuation { end_headers }),
             _ => Err("a frame of the wrong length"),
         }
@@ -134,9 +123,9 @@ impl Frame {
             }
             PING if self.payload.len() == 8 && self.has(ACK) => Ok(Meaning::PingAck),
             PING if self.payload.len() == 8 => Ok(Meaning::Ping),
-            GOAWAY if self.payload.len() >= 8 => Ok(Meaning::Goaway {
-                last_stream: self.word(0).unwrap_or(0) & 0x7fff_ffff,
-            }),
+            GOAWAY if self.payload.len() >= 8 => {
+                Ok(Meaning::Goaway { last_stream: self.word(0).unwrap_or(0) & 0x7fff_ffff })
+            }
             _ => Err("a frame of the wrong length"),
         }
     }
@@ -165,16 +154,8 @@ impl Frame {
     }
 
     pub fn summary(&self) -> String {
-        let Self {
-            kind,
-            flags,
-            stream,
-            payload,
-        } = self;
-        format!(
-            "type {kind}, flags {flags:#x}, stream {stream}, {} bytes",
-            payload.len()
-        )
+        let Self { kind, flags, stream, payload } = self;
+        format!("type {kind}, flags {flags:#x}, stream {stream}, {} bytes", payload.len())
     }
 }
 
@@ -203,10 +184,7 @@ pub struct Splitter {
 impl Splitter {
     /// For what a client writes.
     pub fn with_preface() -> Self {
-        Self {
-            partial: Vec::new(),
-            preface_bytes_due: PREFACE.len(),
-        }
+        Self { partial: Vec::new(), preface_bytes_due: PREFACE.len() }
     }
 
     /// For what a server writes.

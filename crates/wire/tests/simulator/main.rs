@@ -50,9 +50,8 @@ fn all_seeds_keep_what_is_promised() {
         }
     }
     if let Some(violation) = violations.first() {
-        let others = violations[1..]
-            .iter()
-            .map(|other| format!("\nseed {}: {}", other.seed, other.what));
+        let others =
+            violations[1..].iter().map(|other| format!("\nseed {}: {}", other.seed, other.what));
         panic!("{violation}{}", others.collect::<String>());
     }
     println!("{seeds} seeds from {first} on: {reached:#?}");
@@ -63,11 +62,7 @@ fn all_seeds_keep_what_is_promised() {
 
 fn from_environment(name: &str) -> Option<u64> {
     let value = std::env::var(name).ok()?;
-    Some(
-        value
-            .parse()
-            .unwrap_or_else(|_| panic!("{name} is no number: {value}")),
-    )
+    Some(value.parse().unwrap_or_else(|_| panic!("{name} is no number: {value}")))
 }
 
 #[test]

@@ -107,10 +107,7 @@ impl Middlebox {
             Meaning::SettingsAck => self.pass_acknowledgement(writer, &frame, pipe),
             Meaning::PingAck if frame.payload == OWN_PING => {}
             Meaning::Settings(entries) => {
-                self.lanes
-                    .of_mut(other(writer))
-                    .acknowledges_ours
-                    .push_back(false);
+                self.lanes.of_mut(other(writer)).acknowledges_ours.push_back(false);
                 self.settings_with_less_room(writer, entries).write(pipe);
             }
             Meaning::WindowUpdate { increment_bytes } => {
@@ -122,9 +119,7 @@ impl Middlebox {
             Meaning::Headers { .. } | Meaning::Continuation { .. }
                 if self.lanes.of(writer).is_on =>
             {
-                self.lanes
-                    .of_mut(writer)
-                    .pass_block(frame, pipe, &mut self.random, reached);
+                self.lanes.of_mut(writer).pass_block(frame, pipe, &mut self.random, reached);
             }
             _ => frame.write(pipe),
         }
@@ -148,10 +143,7 @@ impl Middlebox {
         let padded = self.lanes.of(other(writer));
         if padded.stream_room > 0 {
             entries.retain(|(id, _)| *id != frames::INITIAL_WINDOW_SIZE);
-            entries.push((
-                frames::INITIAL_WINDOW_SIZE,
-                padded.reader_settings.window_bytes,
-            ));
+            entries.push((frames::INITIAL_WINDOW_SIZE, padded.reader_settings.window_bytes));
         }
         frames::settings(&entries)
     }
@@ -162,10 +154,7 @@ impl Middlebox {
         let taken = match stream {
             0 if std::mem::take(&mut padded.is_greeting_due) => padded.connection_room,
             0 => take(&mut padded.connection_padding, bytes),
-            _ => padded
-                .padding
-                .get_mut(&stream)
-                .map_or(0, |used| take(used, bytes)),
+            _ => padded.padding.get_mut(&stream).map_or(0, |used| take(used, bytes)),
         };
         let left = bytes - taken;
         let first = match self.lanes.of(writer).is_on && self.random.one_in(4) {
@@ -258,10 +247,7 @@ impl ReaderSettings {
         let mut entries = vec![
             (frames::INITIAL_WINDOW_SIZE, window_bytes),
             (frames::HEADER_TABLE_SIZE, table_bytes),
-            (
-                frames::MAX_FRAME_SIZE,
-                random.pick(&[16_384, self.max_frame_bytes]),
-            ),
+            (frames::MAX_FRAME_SIZE, random.pick(&[16_384, self.max_frame_bytes])),
             (frames::MAX_CONCURRENT_STREAMS, max_streams),
             // Nobody knows what this one means.
             (0xabcd, 7),
@@ -275,10 +261,7 @@ impl ReaderSettings {
             (frames::INITIAL_WINDOW_SIZE, self.window_bytes),
             (frames::HEADER_TABLE_SIZE, self.table_bytes),
             (frames::MAX_FRAME_SIZE, self.max_frame_bytes),
-            (
-                frames::MAX_CONCURRENT_STREAMS,
-                self.max_streams.unwrap_or(u32::MAX),
-            ),
+            (frames::MAX_CONCURRENT_STREAMS, self.max_streams.unwrap_or(u32::MAX)),
         ]
     }
 }
@@ -298,18 +281,12 @@ impl Lane {
         let connection_bytes = config.connection_window_bytes.max(DEFAULT_WINDOW);
         let more_connection_bytes = connection_bytes - DEFAULT_WINDOW;
         // What is left is never less than what an end keeps back before it gives credit: half.
-        let stream_room = if is_on {
-            settings.initial_window_bytes / 4
-        } else {
-            0
-        };
+        let stream_room = if is_on { settings.initial_window_bytes / 4 } else { 0 };
         Self {
             is_on,
             reader_settings: ReaderSettings {
                 window_bytes: settings.initial_window_bytes - stream_room,
-                max_streams: settings
-                    .max_concurrent_streams
-                    .filter(|_| writer == Side::Client),
+                max_streams: settings.max_concurrent_streams.filter(|_| writer == Side::Client),
                 table_bytes: settings.header_table_bytes,
                 max_frame_bytes: settings.max_frame_bytes,
             },
@@ -333,9 +310,7 @@ impl Lane {
     fn pad(&mut self, frame: Frame, random: &mut Random, reached: &mut Reached) -> Frame {
         let used = self.padding.entry(frame.stream).or_default();
         let room = (self.stream_room - *used).min(self.connection_room - self.connection_padding);
-        let room = (room as usize)
-            .min(FRAME_BYTES.saturating_sub(frame.payload.len()))
-            .min(256);
+        let room = (room as usize).min(FRAME_BYTES.saturating_sub(frame.payload.len())).min(256);
         if !self.is_armed || room == 0 || random.one_in(2) {
             return frame;
         }

@@ -64,41 +64,14 @@ pub enum Cut {
 }
 
 /// Windows at their edges, and between them.
-const STREAM_WINDOWS: [u32; 12] = [
-    1,
-    2,
-    17,
-    100,
-    1_000,
-    16_384,
-    65_534,
-    65_535,
-    65_535,
-    65_536,
-    1 << 20,
-    (1 << 31) - 1,
-];
-const CONNECTION_WINDOWS: [u32; 7] = [
-    0,
-    65_535,
-    65_536,
-    100_000,
-    1 << 20,
-    (1 << 31) - 2,
-    (1 << 31) - 1,
-];
+const STREAM_WINDOWS: [u32; 12] =
+    [1, 2, 17, 100, 1_000, 16_384, 65_534, 65_535, 65_535, 65_536, 1 << 20, (1 << 31) - 1];
+const CONNECTION_WINDOWS: [u32; 7] =
+    [0, 65_535, 65_536, 100_000, 1 << 20, (1 << 31) - 2, (1 << 31) - 1];
 const FRAME_LIMITS: [u32; 5] = [16_384, 16_384, 16_385, 20_000, (1 << 24) - 1];
 const TABLES: [u32; 9] = [0, 1, 31, 33, 100, 4_095, 4_096, 4_097, 65_536];
-const STREAM_LIMITS: [Option<u32>; 8] = [
-    None,
-    Some(1),
-    Some(2),
-    Some(3),
-    Some(10),
-    Some(100),
-    Some(u32::MAX),
-    None,
-];
+const STREAM_LIMITS: [Option<u32>; 8] =
+    [None, Some(1), Some(2), Some(3), Some(10), Some(100), Some(u32::MAX), None];
 const LIST_LIMITS: [Option<u32>; 4] = [None, Some(16_384), Some(65_536), None];
 /// Room for the plain head of a call and little else.
 const SMALL_LIST_BYTES: u32 = 700;
@@ -106,10 +79,7 @@ const LAST_STREAM_ID: u32 = (1 << 31) - 1;
 
 impl Plan {
     pub fn draw(random: &mut Random) -> Self {
-        let mut ends = Both {
-            client: EndPlan::draw(random),
-            server: EndPlan::draw(random),
-        };
+        let mut ends = Both { client: EndPlan::draw(random), server: EndPlan::draw(random) };
         // Ids run out in the middle of some runs.
         if random.one_in(20) {
             ends.client.config.first_stream_id = LAST_STREAM_ID - 2 * random.below(6) as u32;
@@ -119,22 +89,12 @@ impl Plan {
             ends.server.config.settings.max_header_list_bytes = Some(SMALL_LIST_BYTES);
         }
         let calls = 1 + random.below(random.clone().pick(&[3, 8, 14]));
-        let calls = (0..calls)
-            .map(|_| CallPlan::draw(random, &ends))
-            .collect::<Vec<_>>();
+        let calls = (0..calls).map(|_| CallPlan::draw(random, &ends)).collect::<Vec<_>>();
         let mut plan = Self {
-            pipes: Both {
-                client: PipePlan::draw(random),
-                server: PipePlan::draw(random),
-            },
-            reframes: Both {
-                client: random.one_in(3),
-                server: random.one_in(3),
-            },
+            pipes: Both { client: PipePlan::draw(random), server: PipePlan::draw(random) },
+            reframes: Both { client: random.one_in(3), server: random.one_in(3) },
             cut: draw_cut(random),
-            goaway: random
-                .one_in(10)
-                .then(|| (random.pick(&ROLES), random.below(400) as u64)),
+            goaway: random.one_in(10).then(|| (random.pick(&ROLES), random.below(400) as u64)),
             ends,
             calls,
         };
@@ -236,14 +196,8 @@ fn draw_cut(random: &mut Random) -> Cut {
     let writer = random.pick(&ROLES);
     let after_bytes = random.below(random.clone().pick(&[40, 600, 6_000]));
     match random.below(10) {
-        0 => Cut::HalfClose {
-            writer,
-            after_bytes,
-        },
-        1 => Cut::Abort {
-            writer,
-            after_bytes,
-        },
+        0 => Cut::HalfClose { writer, after_bytes },
+        1 => Cut::Abort { writer, after_bytes },
         _ => Cut::Never,
     }
 }

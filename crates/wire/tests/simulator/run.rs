@@ -46,10 +46,7 @@ pub fn run(seed: u64, planted: Planted) -> Result<Ran, Violation> {
     let verdict = catch_unwind(AssertUnwindSafe(|| world.run_to_the_end()));
     let verdict = verdict.unwrap_or_else(|panic| Err(format!("it panics: {}", text_of(&*panic))));
     match verdict {
-        Ok(()) => Ok(Ran {
-            was_sabotaged: world.saboteur.is_done(),
-            reached: world.reached,
-        }),
+        Ok(()) => Ok(Ran { was_sabotaged: world.saboteur.is_done(), reached: world.reached }),
         Err(what) => {
             let line = |(time, step, bytes): &(u64, Step, usize)| {
                 format!("  {time:>6}  {step:?}  {bytes}\n")
@@ -62,8 +59,7 @@ pub fn run(seed: u64, planted: Planted) -> Result<Ran, Violation> {
 
 fn text_of(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| panic.downcast_ref::<String>().cloned())
-        .unwrap_or_default()
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()
 }
 
 type Verdict = Result<(), String>;
@@ -95,26 +91,17 @@ impl World {
                 return Err(self.what_waits(side, *id));
             }
             if app.pings != app.pongs {
-                return Err(format!(
-                    "{side:?}: {} PINGs, {} answers",
-                    app.pings, app.pongs
-                ));
+                return Err(format!("{side:?}: {} PINGs, {} answers", app.pings, app.pongs));
             }
         }
         let outcomes = self.ends.client.app.outcomes.clone();
-        outcomes
-            .iter()
-            .enumerate()
-            .try_for_each(|(call, outcome)| self.check_call(call, *outcome))
+        outcomes.iter().enumerate().try_for_each(|(call, outcome)| self.check_call(call, *outcome))
     }
 
     fn what_waits(&self, side: Side, id: u32) -> String {
         let seen_by = |side: Side| {
             let exchange = self.ends.of(side).app.exchanges.get(&id);
-            format!(
-                "\n  {side:?}: {exchange:?}; {}",
-                self.audit.windows(side, id)
-            )
+            format!("\n  {side:?}: {exchange:?}; {}", self.audit.windows(side, id))
         };
         let seen: String = ROLES.map(seen_by).concat();
         format!("{side:?}: all is quiet, and stream {id} is open:{seen}")
@@ -150,10 +137,7 @@ impl World {
         };
         match is_allowed {
             true => Ok(()),
-            false => Err(format!(
-                "call {number} ended as {outcome:?}: {:?}",
-                summary(call)
-            )),
+            false => Err(format!("call {number} ended as {outcome:?}: {:?}", summary(call))),
         }
     }
 
@@ -164,10 +148,7 @@ impl World {
             let end = self.ends.of(side);
             let misled = self.planted == Planted::ReplayChanged;
             let (log, written) = end.told_again(twin, &mut self.random, misled);
-            let same = log
-                .iter()
-                .zip(&end.app.log)
-                .take_while(|(one, other)| one == other);
+            let same = log.iter().zip(&end.app.log).take_while(|(one, other)| one == other);
             let place = same.count();
             if log != end.app.log {
                 let (now, before) = (log.get(place), end.app.log.get(place));

@@ -21,10 +21,7 @@ impl Saboteur {
     pub fn new(planted: Planted) -> Self {
         Self {
             planted,
-            lanes: Both {
-                client: Splitter::with_preface(),
-                server: Splitter::without_preface(),
-            },
+            lanes: Both { client: Splitter::with_preface(), server: Splitter::without_preface() },
             passed_bytes: 0,
             is_done: false,
         }
@@ -74,12 +71,9 @@ impl Saboteur {
 
     fn tamper(&mut self, writer: Side, mut frame: Frame) -> Option<Frame> {
         match (self.planted, frame.meaning()) {
-            (
-                Planted::ByteChanged,
-                Ok(Meaning::Data {
-                    data_bytes: 1.., ..
-                }),
-            ) if writer == Side::Server && !self.is_done => {
+            (Planted::ByteChanged, Ok(Meaning::Data { data_bytes: 1.., .. }))
+                if writer == Side::Server && !self.is_done =>
+            {
                 // A server may leave a request unheard; an answer is heard to its end.
                 let last = frame.payload.len() - 1;
                 frame.payload[last] ^= 0x20;

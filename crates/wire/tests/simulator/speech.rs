@@ -166,13 +166,8 @@ impl Speech {
             Style::Again => Vec::new(),
             _ => draw_extra(random, &ends.of(crate::both::other(speaker)).config),
         };
-        let mut speech = Self {
-            style,
-            extra,
-            bytes: Vec::new(),
-            pieces: Vec::new(),
-            ending: Ending::LastPiece,
-        };
+        let mut speech =
+            Self { style, extra, bytes: Vec::new(), pieces: Vec::new(), ending: Ending::LastPiece };
         match style {
             // What is made again and again is the same: short, so that it is remembered whole.
             Style::Again => speech.push_message(&[b'a'; 40]),
@@ -211,17 +206,12 @@ impl Speech {
 
     fn push(&mut self, bytes: &[u8], is_message: bool) {
         self.bytes.extend_from_slice(bytes);
-        self.pieces.push(Piece {
-            end: self.bytes.len(),
-            is_message,
-        });
+        self.pieces.push(Piece { end: self.bytes.len(), is_message });
     }
 
     /// The bytes of a piece; of a message those behind its prefix, which the sender writes.
     pub fn piece(&self, nth: usize) -> &[u8] {
-        let start = nth
-            .checked_sub(1)
-            .map_or(0, |before| self.pieces[before].end);
+        let start = nth.checked_sub(1).map_or(0, |before| self.pieces[before].end);
         let Piece { end, is_message } = self.pieces[nth];
         let prefix_bytes = if is_message { PREFIX_BYTES } else { 0 };
         &self.bytes[start + prefix_bytes..end]

@@ -72,10 +72,7 @@ impl World {
         let routes = Routes::default();
         let end = |side| Endpoint::new(side, &plan, &routes, planted);
         Self {
-            ends: Both {
-                client: end(Side::Client),
-                server: end(Side::Server),
-            },
+            ends: Both { client: end(Side::Client), server: end(Side::Server) },
             audit: Audit::new(),
             reached: Reached::default(),
             saboteur: Saboteur::new(planted),
@@ -205,12 +202,7 @@ impl World {
         }
         let client = &self.ends.client;
         if client.connection.sender.may_open() > 0 {
-            times.extend(
-                client
-                    .app
-                    .waiting_calls()
-                    .map(|call| self.plan.calls[call].starts_at),
-            );
+            times.extend(client.app.waiting_calls().map(|call| self.plan.calls[call].starts_at));
         }
         times.into_iter().filter(|time| *time > self.now).min()
     }
@@ -244,14 +236,8 @@ impl World {
         if stall {
             pipe.stalled_until = self.now + 1 + self.random.below(60) as u64;
         }
-        if let Cut::HalfClose {
-            writer: by,
-            after_bytes,
-        }
-        | Cut::Abort {
-            writer: by,
-            after_bytes,
-        } = self.plan.cut
+        if let Cut::HalfClose { writer: by, after_bytes } | Cut::Abort { writer: by, after_bytes } =
+            self.plan.cut
             && by == writer
             && pipe.delivered_bytes + piece_bytes >= after_bytes
         {
@@ -272,9 +258,7 @@ impl World {
     }
 
     fn is_lowered(&self) -> bool {
-        ROLES
-            .into_iter()
-            .any(|side| self.middlebox.is_lowered(side))
+        ROLES.into_iter().any(|side| self.middlebox.is_lowered(side))
     }
 
     fn restore(&mut self) -> usize {
@@ -297,10 +281,7 @@ impl World {
             return Err(format!("{side:?}: {error}"));
         }
         if !end.has_small_inbox() {
-            return Err(format!(
-                "{side:?}: {} bytes are not handled",
-                end.inbox.len()
-            ));
+            return Err(format!("{side:?}: {} bytes are not handled", end.inbox.len()));
         }
         self.reached.negative_windows += usize::from(self.audit.has_negative_window(side));
         self.check_streams(side)
@@ -323,36 +304,22 @@ impl World {
                 ));
             }
             if sender.is_open(exchange.stream) == exchange.is_over(sender) {
-                return Err(format!(
-                    "{side:?}: stream {id} is over and open, or neither"
-                ));
+                return Err(format!("{side:?}: stream {id} is over and open, or neither"));
             }
             held_streams += usize::from(held_bytes > 0);
             unreleased_bytes += exchange.unreleased_bytes;
         }
-        end.app
-            .exchanges
-            .retain(|_, exchange| !exchange.is_over(sender));
+        end.app.exchanges.retain(|_, exchange| !exchange.is_over(sender));
         let (live, known) = (sender.live_streams(), end.app.exchanges.len());
         if live != known {
-            return Err(format!(
-                "{side:?}: {live} streams are alive, {known} are known"
-            ));
+            return Err(format!("{side:?}: {live} streams are alive, {known} are known"));
         }
         if sender.is_blocked() != (held_streams > 0) {
             return Err(format!("{side:?}: holds back: {held_streams} streams"));
         }
-        let window_bytes = self
-            .plan
-            .ends
-            .of(side)
-            .config
-            .connection_window_bytes
-            .max(65_535);
+        let window_bytes = self.plan.ends.of(side).config.connection_window_bytes.max(65_535);
         if unreleased_bytes > window_bytes as usize {
-            return Err(format!(
-                "{side:?}: {unreleased_bytes} bytes are not released"
-            ));
+            return Err(format!("{side:?}: {unreleased_bytes} bytes are not released"));
         }
         match App::why_it_cannot_open(sender) {
             None if side == Side::Client && sender.may_open() == 0 => {

@@ -46,11 +46,7 @@ impl CallsInFlight {
             self.calls.resize_with(index + 1, || None);
         }
         self.count += 1;
-        self.calls[index] = Some(SentCall {
-            stream,
-            key,
-            response,
-        });
+        self.calls[index] = Some(SentCall { stream, key, response });
     }
 
     /// The response that comes on a stream.

@@ -135,10 +135,7 @@ impl StreamingResponse {
     /// The head and the messages have gone to the readers.
     fn into_response(self) -> Option<Response> {
         let end = self.headers.into_end()?;
-        Some(Response {
-            trailers: end.trailers,
-            ..Response::without_messages(end.status)
-        })
+        Some(Response { trailers: end.trailers, ..Response::without_messages(end.status) })
     }
 
     /// Part of the request is sent: kept for a replay, as long as all of it fits.

@@ -58,11 +58,9 @@ impl ChannelVisitor<'_> {
     /// may be read before we look at the clock.
     fn fail(&mut self, key: CallKey, code: ErrorCode, by: Initiator) {
         if code == ErrorCode::CANCEL && self.calls.is_overdue(key, clock_ns()) {
-            self.calls
-                .fail(key, Code::DeadlineExceeded, DEADLINE_PASSED);
+            self.calls.fail(key, Code::DeadlineExceeded, DEADLINE_PASSED);
         } else {
-            self.calls
-                .fail(key, Code::of_reset(code), reset_text(code, by));
+            self.calls.fail(key, Code::of_reset(code), reset_text(code, by));
         }
     }
 }
@@ -161,11 +159,8 @@ mod tests {
         let response = IncomingResponse::Unary(PartialResponse::default());
         in_flight.insert(stream, key, response);
         let mut connection = Connection::new(Side::Client, &ConnectionConfig::trusted());
-        let mut visitor = ChannelVisitor {
-            in_flight: &mut in_flight,
-            calls: &mut calls,
-            max_message_bytes: 1,
-        };
+        let mut visitor =
+            ChannelVisitor { in_flight: &mut in_flight, calls: &mut calls, max_message_bytes: 1 };
         visitor.reset(&mut connection.sender, stream, code, Initiator::Peer);
         receiver.try_recv().expect("a reset ends the call")
     }

@@ -28,20 +28,12 @@ impl Story {
     fn with(keepalive_time: Option<Duration>) -> Self {
         let mailbox = Mailbox::new(Waker::new().expect("a descriptor"));
         let addresses = AddressPicker::find("127.0.0.1:1").expect("an address");
-        let options = ChannelOptions {
-            keepalive_time,
-            ..ChannelOptions::default()
-        };
+        let options = ChannelOptions { keepalive_time, ..ChannelOptions::default() };
         let limit = Arc::new(CallLimit::new(9));
         let shard = ChannelShard::new(addresses, options, mailbox.clone(), limit);
         let mut channel = Simulated::new(shard, SECOND_NS);
         let id = channel.connect().expect("it connects at once");
-        let mut story = Story {
-            channel,
-            mailbox,
-            id,
-            has_greeted: false,
-        };
+        let mut story = Story { channel, mailbox, id, has_greeted: false };
         story.greet();
         story
     }
@@ -71,11 +63,7 @@ impl Story {
     /// The types of the frames that have come from the channel, without acknowledgements.
     fn heard(&mut self) -> Vec<u8> {
         let bytes = self.channel.take(self.id, usize::MAX);
-        let mut rest = if self.has_greeted {
-            &bytes[..]
-        } else {
-            &bytes[PREFACE.len()..]
-        };
+        let mut rest = if self.has_greeted { &bytes[..] } else { &bytes[PREFACE.len()..] };
         self.has_greeted = true;
         let mut kinds = Vec::new();
         while let Some((head, behind)) = rest.split_first_chunk::<HEADER_BYTES>() {

@@ -125,11 +125,7 @@ impl TlsConnections {
         if !matches!(self.entries.get(id.index as usize),
             Some(Some(TlsEntry::Waiting(waiting))) if waiting.id == id)
         {
-            let waiting = Waiting {
-                id,
-                early: Vec::new(),
-                refused: None,
-            };
+            let waiting = Waiting { id, early: Vec::new(), refused: None };
             self.put(id, TlsEntry::Waiting(waiting));
         }
         match &mut self.entries[id.index as usize] {
@@ -154,8 +150,7 @@ impl TlsConnections {
 
     /// The peer has said in TLS that it sends no more.
     pub fn peer_has_ended(&mut self, id: ConnectionId) -> bool {
-        self.find(id)
-            .is_some_and(|secure| secure.engine.has_ended())
+        self.find(id).is_some_and(|secure| secure.engine.has_ended())
     }
 
     /// A handshake that should have been over by now.
@@ -189,8 +184,6 @@ fn find(entries: &mut [Option<TlsEntry>], id: ConnectionId) -> Option<&mut TlsCo
 impl fmt::Debug for TlsConnections {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let there = self.entries.iter().flatten().count();
-        f.debug_struct("Connections")
-            .field("there", &there)
-            .finish_non_exhaustive()
+        f.debug_struct("Connections").field("there", &there).finish_non_exhaustive()
     }
 }

@@ -135,9 +135,7 @@ impl RawConnection {
         let data = without_padding(header, payload)?;
         let own_window_bytes = self.own_window_bytes;
         let reply = self.replies.entry(stream_id).or_default();
-        let window = reply
-            .window
-            .get_or_insert_with(|| Window::new(own_window_bytes));
+        let window = reply.window.get_or_insert_with(|| Window::new(own_window_bytes));
         if !window.take(payload.len()) {
             self.violation_bytes += payload.len() - window.available_bytes();
         }
@@ -163,13 +161,7 @@ impl RawConnection {
         };
         let mut output = Vec::new();
         let mut increment = |stream_id, bytes: u32| {
-            write_frame(
-                &mut output,
-                kind::WINDOW_UPDATE,
-                0,
-                stream_id,
-                &bytes.to_be_bytes(),
-            );
+            write_frame(&mut output, kind::WINDOW_UPDATE, 0, stream_id, &bytes.to_be_bytes());
         };
         increment(0, bytes);
         if let Some(reply) = self.replies.get_mut(&stream_id)

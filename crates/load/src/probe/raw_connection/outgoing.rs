@@ -52,13 +52,9 @@ impl RawConnection {
         let mut block = Vec::new();
         self.encoder.begin_block(&mut block);
         for (name, value) in &request.fields {
-            self.encoder
-                .field(name, value, Indexing::Incremental, &mut block);
+            self.encoder.field(name, value, Indexing::Incremental, &mut block);
         }
-        (
-            stream_id,
-            framed_head(stream_id, &block, request.head_framing),
-        )
+        (stream_id, framed_head(stream_id, &block, request.head_framing))
     }
 
     fn body(
@@ -79,11 +75,7 @@ impl RawConnection {
             };
             let window_bytes = self.window_bytes(stream_id);
             let is_padded = framing == BodyFraming::Padded;
-            let padding_bytes = if is_padded {
-                1 + usize::from(PAD_BYTES)
-            } else {
-                0
-            };
+            let padding_bytes = if is_padded { 1 + usize::from(PAD_BYTES) } else { 0 };
             let room_bytes = most_bytes.min(window_bytes).saturating_sub(padding_bytes);
             if room_bytes == 0 {
                 self.write(&std::mem::take(&mut output))?;
@@ -126,13 +118,7 @@ fn framed_head(stream_id: u32, block: &[u8], framing: HeadFraming) -> Vec<u8> {
     let mut output = Vec::new();
     match framing {
         HeadFraming::Whole => {
-            write_frame(
-                &mut output,
-                kind::HEADERS,
-                flag::END_HEADERS,
-                stream_id,
-                block,
-            );
+            write_frame(&mut output, kind::HEADERS, flag::END_HEADERS, stream_id, block);
         }
         HeadFraming::Padded => {
             let flags = flag::END_HEADERS | flag::PADDED;

@@ -39,11 +39,7 @@ impl LoadConnection {
     /// from it: then what it reads shows that it is there. Else what the kernel takes from us shows
     /// nothing.
     fn progress_bytes(&self, io: &IoContext) -> u64 {
-        let sent_bytes = if io.backlog(self.id) > 0 {
-            io.sent_bytes(self.id)
-        } else {
-            0
-        };
+        let sent_bytes = if io.backlog(self.id) > 0 { io.sent_bytes(self.id) } else { 0 };
         self.received_bytes + sent_bytes
     }
 }

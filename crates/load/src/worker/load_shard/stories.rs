@@ -16,10 +16,8 @@ const SECOND_NS: u64 = 1_000_000_000;
 const HEAD: &[u8] = b"\x88\x0f\x10\x10application/grpc";
 const TRAILERS: &[u8] = b"\0\x0bgrpc-status\x010";
 
-const MINUTE: Option<Keepalive> = Some(Keepalive {
-    time_ns: 60 * SECOND_NS,
-    timeout_ns: 20 * SECOND_NS,
-});
+const MINUTE: Option<Keepalive> =
+    Some(Keepalive { time_ns: 60 * SECOND_NS, timeout_ns: 20 * SECOND_NS });
 
 const ENHANCE_YOUR_CALM: [u8; 4] = [0, 0, 0, 11];
 
@@ -131,10 +129,7 @@ const VANISHED: &str = "rpc error: code = Unavailable desc = nothing came for 20
 
 #[test]
 fn a_worker_whose_clock_stood_before_the_start_makes_no_call_too_many() {
-    let both = LoadPlan {
-        threads: 2,
-        ..plan(None, 2, 4)
-    };
+    let both = LoadPlan { threads: 2, ..plan(None, 2, 4) };
     let wakers = [(); 2].map(|()| Waker::new().expect("a descriptor"));
     let barrier = Arc::new(StartBarrier::new(wakers.into()));
     let shard = LoadShard::new(Arc::new(both), Arc::clone(&barrier), 0);
@@ -155,9 +150,7 @@ fn a_worker_whose_clock_stood_before_the_start_makes_no_call_too_many() {
 #[test]
 fn a_server_that_vanishes_with_calls_in_flight_gets_a_ping_and_a_new_connection() {
     let (mut story, connections) = Story::begin(plan(MINUTE, 2, 3));
-    let [silent, good] = connections[..] else {
-        panic!("two connections")
-    };
+    let [silent, good] = connections[..] else { panic!("two connections") };
     assert_eq!(story.calls(silent), [1]);
     assert_eq!(story.calls(good), [1]);
     story.0.pass_ns(60 * SECOND_NS);
@@ -221,10 +214,8 @@ fn a_server_that_answers_calls_gets_no_ping() {
 
 #[test]
 fn a_server_that_reads_a_large_request_slowly_is_kept_until_it_stops_reading() {
-    let (mut story, connections) = Story::begin(LoadPlan {
-        messages: vec![vec![0; 60_000]],
-        ..plan(MINUTE, 1, 1)
-    });
+    let (mut story, connections) =
+        Story::begin(LoadPlan { messages: vec![vec![0; 60_000]], ..plan(MINUTE, 1, 1) });
     for _ in 0..120 {
         story.0.pass_ns(30 * SECOND_NS);
         assert_eq!(story.0.take(connections[0], 300).len(), 300);

@@ -89,11 +89,7 @@ impl OneShotCall {
         let consumed = self.with_output(id, io, |this| this.check_response(bytes, now_ns));
         Received {
             consumed,
-            after: if self.outcome.is_some() {
-                AfterRead::Close
-            } else {
-                AfterRead::Continue
-            },
+            after: if self.outcome.is_some() { AfterRead::Close } else { AfterRead::Continue },
         }
     }
 
@@ -137,10 +133,7 @@ impl OneShotCall {
 
     /// Tells the server that no response is awaited.
     fn cancel(&mut self) {
-        let stream = StreamKey {
-            index: 0,
-            id: self.call.stream_id,
-        };
+        let stream = StreamKey { index: 0, id: self.call.stream_id };
         let sender = &mut self.http2.sender;
         sender.reset(stream, ErrorCode::CANCEL);
         sender.goaway(ErrorCode::NO_ERROR, b"");
@@ -149,11 +142,7 @@ impl OneShotCall {
     /// How its connection has ended. The next call follows at once, unless the server has answered
     /// nothing.
     pub fn connection_end(&self) -> ConnectionEnd {
-        if self.first_byte_ns > 0 {
-            ConnectionEnd::Finished
-        } else {
-            ConnectionEnd::Unanswered
-        }
+        if self.first_byte_ns > 0 { ConnectionEnd::Finished } else { ConnectionEnd::Unanswered }
     }
 
     /// The parts of the call.

@@ -25,10 +25,7 @@ impl RequestTemplate {
         } else {
             Vec::new()
         };
-        Self {
-            first_flights,
-            head,
-        }
+        Self { first_flights, head }
     }
 
     /// Makes the connection a new one, with the request of call `number` in its output.
