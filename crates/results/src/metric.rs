@@ -115,14 +115,11 @@ impl FromStr for Metric {
         if let Some(millipercent) = after("latency_p").and_then(millipercent) {
             return Ok(Self::Percentile { millipercent });
         }
-        let open: [(&str, fn(String) -> Self); 4] = [
-            ("errors.", Self::Errors),
-            ("note.", Self::Note),
-            ("server_note.", Self::ServerNote),
-            (PROFILE_PREFIX, Self::Profile),
-        ];
-        let mut open = open.into_iter();
-        open.find_map(|(prefix, of)| Some(of(after(prefix)?.to_owned())))
+        let open = |prefix, of: fn(String) -> Self| after(prefix).map(|rest| of(rest.to_owned()));
+        open("errors.", Self::Errors)
+            .or_else(|| open("note.", Self::Note))
+            .or_else(|| open("server_note.", Self::ServerNote))
+            .or_else(|| open(PROFILE_PREFIX, Self::Profile))
             .ok_or_else(|| UnknownMetric(name.to_owned()))
     }
 }

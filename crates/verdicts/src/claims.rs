@@ -4,7 +4,7 @@
 //! (docs/extend/claims-format.md). Each claim is worked out twice, from the document's own table
 //! and from our record of the suite, and judged: held, did not hold, cannot tell here. Beside the
 //! claims, the [audit](bookend_results::audit) is put to the document itself, and a [model] says
-//! what some of its runs must come to. [`Ledger::markdown`] is docs/measure/claims.md.
+//! what some of its runs must come to. [`JudgedSuites::markdown`] is docs/measure/claims.md.
 
 mod claim;
 mod declared;

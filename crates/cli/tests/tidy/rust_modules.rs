@@ -51,7 +51,7 @@ impl Crate {
         let edges = self.modules.iter().map(|(at, module)| {
             let named = module.mentions.iter().chain(module.needed_imports());
             let mut files: BTreeSet<&str> =
-                named.filter_map(|path| self.file_of(&self.from_root(at, path), 0)).collect();
+                named.filter_map(|path| self.file_of(&self.rooted(at, path), 0)).collect();
             files.remove(module.file.as_str());
             (module.file.as_str(), files)
         });
@@ -60,7 +60,7 @@ impl Crate {
 
     /// A path as it is written in module `at`, from the root. What is not of this crate leads
     /// nowhere later.
-    fn from_root(&self, at: &[String], path: &[String]) -> Path {
+    fn rooted(&self, at: &[String], path: &[String]) -> Path {
         let mut root = at.to_vec();
         let mut rest = path;
         match path.first().map(String::as_str) {
@@ -95,7 +95,7 @@ impl Crate {
             return Some(&module.file);
         }
         let follow = |target: &Path| {
-            let mut onward = self.from_root(at, target);
+            let mut onward = self.rooted(at, target);
             onward.extend_from_slice(&path[length + 1..]);
             self.file_of(&onward, depth + 1)
         };
@@ -104,7 +104,7 @@ impl Crate {
         }
         let mut globs = module.globs.iter();
         globs.find_map(|glob| {
-            let mut onward = self.from_root(at, glob);
+            let mut onward = self.rooted(at, glob);
             onward.extend_from_slice(&path[length..]);
             self.file_of(&onward, depth + 1)
         })

@@ -214,8 +214,8 @@ fn the_status_of_a_failure_comes_with_its_message() {
 #[test]
 fn a_big_message_goes_through_small_windows_beside_small_calls() {
     let (server, _holding) = service::start(LOOPBACK);
-    let mut options = ChannelOptions::default();
-    options.http2 = ConnectionConfig::internet();
+    let options =
+        ChannelOptions { http2: ConnectionConfig::internet(), ..ChannelOptions::default() };
     let channel = Channel::connect(&server.local_address().to_string(), options).unwrap();
     let big: Vec<u8> = (0..4_000_000_u32).map(|number| number as u8).collect();
     let hear = ask(&channel, UnaryCall::new(ECHO, big.clone()));
@@ -228,8 +228,7 @@ fn a_big_message_goes_through_small_windows_beside_small_calls() {
 #[test]
 fn a_message_above_the_limit_ends_its_own_call() {
     let (server, _holding) = service::start(LOOPBACK);
-    let mut options = ChannelOptions::default();
-    options.max_message_bytes = 1_000;
+    let options = ChannelOptions { max_message_bytes: 1_000, ..ChannelOptions::default() };
     let channel = Channel::connect(&server.local_address().to_string(), options).unwrap();
     let too_large = answer_to(&channel, UnaryCall::new(ECHO, vec![0; 100_000]));
     assert_eq!(too_large.status.code, Code::ResourceExhausted);

@@ -20,9 +20,7 @@ const PATH: &str = "/test.Any/Talk";
 
 /// A server that is trusted with nothing: its client's windows are HTTP/2's own.
 fn careful() -> ChannelOptions {
-    let mut options = ChannelOptions::default();
-    options.http2 = ConnectionConfig::internet();
-    options
+    ChannelOptions { http2: ConnectionConfig::internet(), ..ChannelOptions::default() }
 }
 
 /// A channel with one call that waits for its connection, and that connection.
