@@ -61,12 +61,12 @@ fn simulated() -> Simulated<Multiplier> {
 fn what_the_peer_does_not_read_stops_what_it_sends() {
     let mut simulated = simulated();
     let deaf = simulated.accept();
-    let octets = vec![200; 40];
-    for octet in &octets {
-        simulated.give(deaf, &[*octet]);
+    let bytes = vec![200; 40];
+    for byte in &bytes {
+        simulated.give(deaf, &[*byte]);
     }
     let unread = simulated.unread_bytes(deaf);
-    let handled_bytes = (octets.len() - unread) * 200_000;
+    let handled_bytes = (bytes.len() - unread) * 200_000;
     assert_eq!(simulated.unwritten_bytes(deaf) + SOCKET_BYTES, handled_bytes);
     let backlog_bytes = BACKLOG_LIMIT_BYTES..BACKLOG_LIMIT_BYTES + 200_000;
     assert!(backlog_bytes.contains(&simulated.unwritten_bytes(deaf)));
@@ -76,7 +76,7 @@ fn what_the_peer_does_not_read_stops_what_it_sends() {
         taken_bytes += simulated.take(deaf, 1 << 20).len();
     }
     taken_bytes += simulated.take(deaf, usize::MAX).len();
-    assert_eq!(taken_bytes, octets.len() * 200_000);
+    assert_eq!(taken_bytes, bytes.len() * 200_000);
     assert!(simulated.shard().writable > 0);
 }
 

@@ -10,7 +10,7 @@ pub use drawing::Theme;
 use crate::metric;
 use crate::statistics::{Interval, Ratio};
 use crate::suite::{Case, TestedEnd};
-use crate::table::{Cell, CellResult, Standing, Summary, Table};
+use crate::table::{Cell, CellResult, Rank, Summary, Table};
 use crate::text::significant_text;
 use drawing::Drawing;
 
@@ -155,7 +155,7 @@ fn chosen(table: &Table, case: Option<Case>) -> Result<Case, ChartError> {
 
 /// The zero of the scale is no contestant.
 fn drawn(cell: &Cell, case: Case) -> bool {
-    cell.case == case && cell.standing != Standing::Calibration
+    cell.case == case && cell.rank != Rank::Calibration
 }
 
 fn each_once<'a>(names: impl Iterator<Item = &'a String>) -> Vec<&'a String> {
@@ -175,8 +175,8 @@ fn rounds(cells: &[&Cell]) -> u32 {
 /// How the first subject compares with the baseline, by rate and by cost: where the two differ, it
 /// is not the servers that the rates compare.
 fn remark(cells: &[&Cell]) -> Option<String> {
-    let baseline = cells.iter().find(|cell| cell.standing == Standing::Baseline)?;
-    let compared = |cell: &&&Cell| cell.standing == Standing::Ranked;
+    let baseline = cells.iter().find(|cell| cell.rank == Rank::Baseline)?;
+    let compared = |cell: &&&Cell| cell.rank == Rank::Ranked;
     let cell = cells.iter().find(compared)?;
     let summary = summary(cell)?;
     let rate = ratio_and_interval(summary.ratios.rate_ratio.ratio()?);

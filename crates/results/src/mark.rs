@@ -4,7 +4,7 @@ use crate::audit::{CountMismatch, Counter};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt;
 
-/// A doubt about one window. `Display` is the clause that stands below tables.
+/// A reason to doubt one window. `Display` is the clause that stands below tables.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "mark", rename_all = "kebab-case")]
 pub enum Mark {

@@ -157,7 +157,7 @@ pub struct Measurement {
     pub requests_per_read: Option<f64>,
     /// Requests carried by one write of our generator.
     pub requests_per_write: Option<f64>,
-    /// Doubts about this very window. Empty when clean.
+    /// Marks of this very window. Empty when clean.
     #[serde(deserialize_with = "read_marks")]
     pub marks: Vec<Mark>,
     /// When the rate became steady.

@@ -69,9 +69,9 @@ fn steady_from(counts: &[f64]) -> usize {
     steady.map_or(0, |range| range.start)
 }
 
-/// The doubt about a cell whose windows began before its rate was steady, if there were any, from
+/// The mark of a cell whose windows began before its rate was steady, if there were any, from
 /// when that was in each round.
-pub fn doubt(rounds: impl Iterator<Item = Steady>) -> Option<String> {
+pub fn mark(rounds: impl Iterator<Item = Steady>) -> Option<String> {
     let (mut known, mut late, mut never, mut longest) = (0, 0, 0, 0.0_f64);
     for round in rounds {
         match round {

@@ -1,16 +1,16 @@
 //! From the rows of all rounds to the tables that people read.
 
+mod cell_marks;
 mod connections;
 mod cpu_account;
-mod doubts;
 mod instruments;
 mod limit;
 mod shape;
 mod summary;
 
+pub use cell_marks::rules_of;
 pub use connections::connection_table;
 pub use cpu_account::CpuAccount;
-pub use doubts::rules_of;
 pub use instruments::instrument_table;
 pub use shape::{
     cost_table, ledger_table, marks, published_table, resource_table, skipped_lines, spinning_lines,
@@ -47,7 +47,7 @@ pub struct Cell {
     /// Its case.
     pub case: Case,
     /// Its place among the subjects.
-    pub standing: Standing,
+    pub rank: Rank,
     /// How its rounds ended.
     pub rounds: RoundCounts,
     /// What was measured, or why not.
@@ -57,7 +57,7 @@ pub struct Cell {
 /// A subject's place in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Standing {
+pub enum Rank {
     /// Compared with the baseline.
     Ranked,
     /// The one that ratios compare with.
@@ -123,15 +123,15 @@ impl Table {
         let mut cells: Vec<Cell> = Vec::new();
         for planned in plan.cells() {
             let subject = &plan.subjects[planned.subject];
-            let standing = match (subject.calibration, subject.baseline) {
-                (true, _) => Standing::Calibration,
-                (false, true) => Standing::Baseline,
-                (false, false) => Standing::Ranked,
+            let rank = match (subject.calibration, subject.baseline) {
+                (true, _) => Rank::Calibration,
+                (false, true) => Rank::Baseline,
+                (false, false) => Rank::Ranked,
             };
             let own: Vec<&Row> = rows.iter().filter(|row| row.cell == planned.id).collect();
             cells.push(Cell {
                 case: planned.case,
-                standing,
+                rank,
                 rounds: round_counts(plan, &own),
                 result: cell_result(plan, planned.case, &own, rows),
                 id: planned.id,

@@ -4,7 +4,7 @@
 use bookend_contract::report::Intervals;
 use bookend_results::measurement::Measurement;
 use bookend_results::random::Random;
-use bookend_results::steady::{Steady, doubt};
+use bookend_results::steady::{Steady, mark};
 
 /// Normal enough: the sum of twelve has variance 1.
 fn normal(random: &mut Random) -> f64 {
@@ -61,7 +61,7 @@ fn a_step_is_found_to_the_interval() {
 }
 
 #[test]
-fn a_step_in_the_warm_up_is_no_doubt() {
+fn a_step_in_the_warm_up_is_not_marked() {
     let step = decided(0.03, |i| if i < 20 { 5_000.0 } else { 10_000.0 });
     for steady in &step {
         assert!((seconds(steady) + 3.0).abs() <= 0.2, "{steady:?}");
@@ -116,16 +116,16 @@ fn a_window_without_calls_is_no_trouble() {
 }
 
 #[test]
-fn a_cell_is_doubted_in_one_clause_for_all_its_rounds() {
+fn a_cell_is_marked_in_one_clause_for_all_its_rounds() {
     let measured = |steady| Measurement { steady, ..Measurement::default() };
     let before = measured(Steady::From { seconds: -0.5 });
     let after = measured(Steady::From { seconds: 1.25 });
     let never = measured(Steady::Never);
     let unknown = Measurement::default();
-    assert_eq!(doubt([&before, &unknown].into_iter().map(|one| one.steady)), None);
+    assert_eq!(mark([&before, &unknown].into_iter().map(|one| one.steady)), None);
     let late = "the window began up to 1.2 s before the rate was steady (1 of 2 rounds)";
-    assert_eq!(doubt([&before, &unknown, &after].into_iter().map(|one| one.steady)).unwrap(), late);
-    let both = doubt([&after, &never, &before].into_iter().map(|one| one.steady)).unwrap();
+    assert_eq!(mark([&before, &unknown, &after].into_iter().map(|one| one.steady)).unwrap(), late);
+    let both = mark([&after, &never, &before].into_iter().map(|one| one.steady)).unwrap();
     assert!(both.ends_with("(1 of 3 rounds), never steady (1 of 3 rounds)"), "{both}");
 }
 

@@ -6,7 +6,7 @@ use bookend_results::mark::Mark;
 use bookend_results::measurement::{Measurement, Outcome, Row};
 use bookend_results::suite::TestedEnd;
 use bookend_results::table::{
-    CellResult, NotMeasured, Standing, Table, cost_table, instrument_table, ledger_table, marks,
+    CellResult, NotMeasured, Rank, Table, cost_table, instrument_table, ledger_table, marks,
     published_table, resource_table, skipped_lines,
 };
 use table_rows::{cell, plan, rows, subject};
@@ -184,7 +184,7 @@ fn without_the_baseline_there_are_no_ratios() {
     plan.subjects.remove(1);
     let table = Table::new(&plan, &rows(&plan));
     assert!(!published_table(&table).contains('^'), "{}", published_table(&table));
-    assert!(table.cells.iter().all(|cell| cell.standing != Standing::Baseline));
+    assert!(table.cells.iter().all(|cell| cell.rank != Rank::Baseline));
 }
 
 #[test]

@@ -97,7 +97,7 @@ fn the_sheet_has_a_line_a_cell_and_quotes_what_needs_it() {
     assert_eq!(failed[column("result")], "failed: said \"no\", and left");
     assert_eq!(failed[column("requests_per_second")], "");
     assert_eq!(lines[2][column("requests_per_second")], "7140");
-    assert_eq!(lines[2][column("standing")], "baseline");
+    assert_eq!(lines[2][column("rank")], "baseline");
 }
 
 /// Takes a line of RFC 4180 apart.

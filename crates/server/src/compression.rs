@@ -83,22 +83,22 @@ mod tests {
     #[test]
     fn what_is_deflated_inflates_within_the_limit() {
         let framed = deflated(&[7; 10_000]);
-        let (prefix, octets) = framed.split_at(PREFIX_BYTES);
+        let (prefix, payload) = framed.split_at(PREFIX_BYTES);
         assert_eq!(prefix[0], 1);
-        assert_eq!(prefix[1..], (octets.len() as u32).to_be_bytes());
+        assert_eq!(prefix[1..], (payload.len() as u32).to_be_bytes());
         let compressed = true;
-        let message = Message { compressed, bytes: octets };
+        let message = Message { compressed, bytes: payload };
         let mut inflated_bytes = 0;
         let inflated = decompressed(message, Encoding::Gzip, 10_000, &mut inflated_bytes).unwrap();
         assert_eq!(*inflated, [7; 10_000]);
         assert_eq!(inflated_bytes, 10_000);
-        let code = |encoding, octets, limit_bytes| {
-            let message = Message { compressed, bytes: octets };
+        let code = |encoding, payload, limit_bytes| {
+            let message = Message { compressed, bytes: payload };
             let error = decompressed(message, encoding, limit_bytes, &mut 0).unwrap_err();
             error.code
         };
-        assert_eq!(code(Encoding::Gzip, octets, 9_999), Code::ResourceExhausted);
+        assert_eq!(code(Encoding::Gzip, payload, 9_999), Code::ResourceExhausted);
         assert_eq!(code(Encoding::Gzip, b"no gzip", 100), Code::Internal);
-        assert_eq!(code(Encoding::Identity, octets, 10_000), Code::Internal);
+        assert_eq!(code(Encoding::Identity, payload, 10_000), Code::Internal);
     }
 }

@@ -5,6 +5,7 @@ mod time_out;
 
 use crate::document::{Checked, Document, Place, PrintedRow};
 use bookend_results::audit::{Finding, RowFigures, Rule, Span, finding};
+use bookend_results::suite::Case;
 use bookend_results::text::{precise_latency_text, significant_text};
 use std::collections::BTreeMap;
 
@@ -15,8 +16,8 @@ pub struct DocumentFinding {
     pub place: Place,
     /// Our subject that repeats it; empty where none does.
     pub subject: String,
-    /// Our case that repeats it; empty where none does.
-    pub case: String,
+    /// Our case that repeats it.
+    pub case: Option<Case>,
     /// The rule and its evidence.
     pub finding: Finding,
 }
@@ -69,7 +70,7 @@ pub fn audit_document(document: &Document) -> (Vec<DocumentFinding>, Vec<Coverag
                 findings.push(DocumentFinding {
                     place: row.place.clone(),
                     subject: row.subject.clone(),
-                    case: row.case.clone(),
+                    case: row.case,
                     finding: finding(rule, evidence),
                 });
             }

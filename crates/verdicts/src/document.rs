@@ -2,6 +2,7 @@
 //! the circumstances that it states.
 
 use bookend_results::audit::{Rounding, RowFigures, Span};
+use bookend_results::suite::Case;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -56,7 +57,7 @@ pub struct PrintedRow {
     /// Which of our cells repeats it: subject, case and instrument; empty where none does.
     pub subject: String,
     /// See `subject`.
-    pub case: String,
+    pub case: Option<Case>,
     /// See `subject`.
     pub instrument: String,
     /// Figures by the name of their column, in base units: nanoseconds, bytes, calls a second,
@@ -120,7 +121,7 @@ impl PrintedRow {
 
     /// Whether every call makes its own connection.
     pub fn is_connection_per_call(&self) -> bool {
-        self.case.split(' ').any(|word| word == "per-call")
+        self.case.is_some_and(|case| case.connection_per_call)
     }
 
     /// What the rules for any row look at.

@@ -70,7 +70,7 @@ fn printed(rates: [f64; 2]) -> Document {
                 label: "C=1 S=100".into(),
             },
             subject: (*subject).into(),
-            case: "C=1 S=100".into(),
+            case: "C=1 S=100".parse().ok(),
             instrument: "bookend-load".into(),
             ..PrintedRow::default()
         };

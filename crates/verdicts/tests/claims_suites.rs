@@ -2,7 +2,7 @@
 //! suite will measure.
 
 use bookend_results::measurement::CellId;
-use bookend_results::suite::{Overrides, Selection, Suite};
+use bookend_results::suite::{Case, Overrides, Selection, Suite};
 use bookend_verdicts::claims::{
     Claim, Derivation, JudgedSuite, JudgedSuites, Over, Quantity, SubjectName,
 };
@@ -28,12 +28,12 @@ fn planned(suite: &str) -> BTreeSet<CellId> {
 
 /// Every cell that a quantity needs, as a clause for people and whether the plan has it.
 fn needs(quantity: &Quantity, planned: &BTreeSet<CellId>) -> Vec<(String, bool)> {
-    let mut cells: Vec<(&SubjectName, &str)> = Vec::new();
-    for case in &quantity.cases {
+    let mut cells: Vec<(&SubjectName, Case)> = Vec::new();
+    for &case in &quantity.cases {
         cells.push((&quantity.of, case));
         match &quantity.over {
             Some(Over::Subject(other)) => cells.push((other, case)),
-            Some(Over::Case(other)) => cells.push((&quantity.of, other)),
+            Some(Over::Case(other)) => cells.push((&quantity.of, *other)),
             Some(Over::Metric(_) | Over::Model(_)) | None => {}
         }
     }
@@ -43,9 +43,8 @@ fn needs(quantity: &Quantity, planned: &BTreeSet<CellId>) -> Vec<(String, bool)>
         .collect()
 }
 
-fn is_planned(name: &SubjectName, case: &str, planned: &BTreeSet<CellId>) -> bool {
-    let mut cells =
-        planned.iter().filter(|cell| cell.subject == name.subject && case.parse() == Ok(cell.case));
+fn is_planned(name: &SubjectName, case: Case, planned: &BTreeSet<CellId>) -> bool {
+    let mut cells = planned.iter().filter(|cell| cell.subject == name.subject && cell.case == case);
     match &name.instrument {
         Some(instrument) => cells.any(|cell| cell.instrument == *instrument),
         None => {
@@ -147,7 +146,7 @@ fn models_predict_the_published_runs() {
     for model in &java.claims.models {
         let mut rows = java.document.rows.iter();
         let row = rows
-            .find(|row| row.subject == model.subject.subject && row.case == model.case)
+            .find(|row| row.subject == model.subject.subject && row.case == Some(model.case))
             .unwrap_or_else(|| panic!("{} is about no printed row", model.id));
         let prediction = model.published.predict();
         let printed = |name: &str| row.figure(name).map_or(0.0, |figure| figure.value);

@@ -23,7 +23,7 @@ impl Shard for Lines {
     fn opened(&mut self, _: ConnectionId, _: Opened, _: &mut IoContext) {}
 
     fn received(&mut self, id: ConnectionId, bytes: &[u8], io: &mut IoContext) -> Received {
-        let whole = bytes.split_inclusive(|octet| *octet == b'\n');
+        let whole = bytes.split_inclusive(|byte| *byte == b'\n');
         let first = whole.take(1).find(|line| line.ends_with(b"\n"));
         let line = first.unwrap_or_default();
         io.output(id).extend_from_slice(line);

@@ -119,7 +119,7 @@ fn what_a_shard_leaves_over_is_presented_again_with_more_behind_it() {
         }
         (None, AfterRead::Continue)
     });
-    // Words of four octets.
+    // Words of four bytes.
     let server = Inner::new(|event, _| match event {
         Event::Received(_, bytes) => (Some(bytes.len() / 4 * 4), AfterRead::Continue),
         _ => (None, AfterRead::Continue),

@@ -15,10 +15,10 @@ fn give_split(end: &mut End, id: ConnectionId, bytes: &[u8], at: usize) {
     end.give(id, &bytes[at..]);
 }
 
-/// Gives octet by octet.
+/// Gives byte by byte.
 fn give_trickling(end: &mut End, id: ConnectionId, bytes: &[u8]) {
-    for octet in bytes {
-        end.give(id, &[*octet]);
+    for byte in bytes {
+        end.give(id, &[*byte]);
     }
 }
 
@@ -57,7 +57,7 @@ fn everyone(setup: &Setup) -> Vec<(String, End, ConnectionId, rustls::Connection
 }
 
 #[test]
-fn handshake_and_data_may_trickle_in_octet_by_octet() {
+fn handshake_and_data_may_trickle_in_byte_by_byte() {
     let setup = Setup::new();
     for (who, mut end, id, mut peer) in everyone(&setup) {
         shake_hands(&mut end, id, &mut peer, give_trickling);
@@ -90,7 +90,7 @@ fn a_handshake_may_be_cut_anywhere() {
 }
 
 #[test]
-fn data_may_be_cut_at_every_octet() {
+fn data_may_be_cut_at_every_byte() {
     let setup = Setup::new();
     for (who, mut end, id, mut peer) in everyone(&setup) {
         shake_hands(&mut end, id, &mut peer, End::give);

@@ -26,7 +26,7 @@ pub struct AccountedCpu {
     pub lab: f64,
 }
 
-/// The doubts about one window.
+/// The marks of one window.
 pub fn marks(
     machine: &CpuTimesDelta,
     placement: &Placement,
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn without_pinning_or_time_there_is_nothing_to_doubt() {
+    fn without_pinning_or_time_there_is_nothing_to_mark() {
         let machine = machine([1000, 1000], [900, 900]);
         assert_eq!(marks(&machine, &apart(), &AccountedCpu::default()), []);
         let unpinned = Placement::default();

@@ -3,7 +3,7 @@
 use super::report::Report;
 use crate::metric::{ALL, CONCURRENCY, CONNECTIONS, MetricDefinition, Pooling};
 use crate::statistics::Interval;
-use crate::table::{Cell, CellResult, Standing, Summary};
+use crate::table::{Cell, CellResult, Rank, Summary};
 
 /// What stands in front of the metrics.
 const KEYS: [&str; 15] = [
@@ -16,7 +16,7 @@ const KEYS: [&str; 15] = [
     "transport",
     "subject",
     "instrument",
-    "standing",
+    "rank",
     "rounds_planned",
     "rounds_measured",
     "result",
@@ -47,10 +47,10 @@ fn sheet(report: &Report<'_>) -> String {
 }
 
 fn line(report: &Report<'_>, cell: &Cell) -> Vec<String> {
-    let standing = match cell.standing {
-        Standing::Ranked => "ranked",
-        Standing::Baseline => "baseline",
-        Standing::Calibration => "calibration",
+    let rank = match cell.rank {
+        Rank::Ranked => "ranked",
+        Rank::Baseline => "baseline",
+        Rank::Calibration => "calibration",
     };
     let (result, verdict) = match &cell.result {
         CellResult::Measured(summary) => ("measured".to_owned(), summary.verdict.to_string()),
@@ -66,7 +66,7 @@ fn line(report: &Report<'_>, cell: &Cell) -> Vec<String> {
         cell.case.transport.to_string(),
         cell.id.subject.clone(),
         cell.id.instrument.clone(),
-        standing.to_owned(),
+        rank.to_owned(),
         cell.rounds.planned.to_string(),
         cell.rounds.measured.to_string(),
         result,

@@ -2,7 +2,7 @@
 //! with one a call instead of those that last.
 
 use super::shape::ratio_interval;
-use super::{Cell, Standing, Summary, Table};
+use super::{Cell, Rank, Summary, Table};
 use crate::layout::{Layout, column};
 use crate::ratio::{ComparedPair, RatioOutcome};
 
@@ -18,7 +18,7 @@ pub fn connection_table(table: &Table) -> Option<String> {
     ]);
     let mut is_empty = true;
     let mut heading = None;
-    let ranked = |cell: &&Cell| cell.standing != Standing::Calibration;
+    let ranked = |cell: &&Cell| cell.rank != Rank::Calibration;
     for cell in table.cells.iter().filter(ranked) {
         let comparisons = cell.summary().map(comparisons).unwrap_or_default();
         for (over, compared) in comparisons {

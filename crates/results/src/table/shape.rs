@@ -1,6 +1,6 @@
 //! The tables of a run, each in the look of the published one.
 
-use super::{Cell, CellResult, Standing, Summary, Table};
+use super::{Cell, CellResult, Rank, Summary, Table};
 use crate::layout::{Layout, column, one_line};
 use crate::metric::{self, MetricDefinition};
 use crate::ratio::RatioOutcome;
@@ -96,7 +96,7 @@ pub fn ledger_table(table: &Table) -> String {
     layout.to_string()
 }
 
-/// Every doubt and every reason, a line each: `C=1 S=100 rust-tonic: ...`.
+/// Every mark and every reason, a line each: `C=1 S=100 rust-tonic: ...`.
 pub fn marks(table: &Table) -> Vec<String> {
     let mut places_of: Vec<(String, Vec<String>)> = Vec::new();
     for cell in &table.cells {
@@ -171,7 +171,7 @@ fn fill(layout: &mut Layout, table: &Table, fields: Fields<'_>) {
             Some(second) => layout.heading_pair(&first, &second),
             None => layout.heading(first),
         }
-        let ranked = |cell: &&Cell| cell.standing != Standing::Calibration;
+        let ranked = |cell: &&Cell| cell.rank != Rank::Calibration;
         for cell in table.of_case(case).filter(ranked) {
             let name = table.row_name(cell);
             match &cell.result {
@@ -188,7 +188,7 @@ fn fill(layout: &mut Layout, table: &Table, fields: Fields<'_>) {
 
 /// The ratio in a heading: the first subject that is not the baseline, against it.
 fn headline_ratio(table: &Table, case: Case) -> Option<&Ratio> {
-    let ranked = |cell: &&Cell| cell.standing == Standing::Ranked;
+    let ranked = |cell: &&Cell| cell.rank == Rank::Ranked;
     let first = table.of_case(case).find(ranked)?;
     first.summary()?.ratios.cost_ratio.ratio()
 }
@@ -293,7 +293,7 @@ fn ledger_fields(summary: &Summary) -> Vec<String> {
 
 /// The floor: what bare sockets do on this machine, no subject of comparison.
 fn calibration_lines(table: &Table) -> String {
-    let calibration = |cell: &&Cell| cell.standing == Standing::Calibration;
+    let calibration = |cell: &&Cell| cell.rank == Rank::Calibration;
     let mut text = String::new();
     for cell in table.cells.iter().filter(calibration) {
         let figures = match &cell.result {

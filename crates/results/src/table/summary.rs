@@ -1,7 +1,7 @@
-//! One cell over all its rounds: every metric of the catalogue, and what gives reason to doubt it.
+//! One cell over all its rounds: every metric of the catalogue, and its marks.
 
 use super::CpuAccount;
-use super::doubts::doubts;
+use super::cell_marks::cell_marks;
 use super::limit::pooled_verdict;
 use crate::measurement::{Row, Spinning};
 use crate::metric::{ALL, MetricDefinition};
@@ -33,7 +33,7 @@ pub struct Summary {
     pub verdict: Verdict,
     /// Where the machine's CPU went. `None` when it kept no account.
     pub ledger: Option<CpuAccount>,
-    /// Doubts, a clause each.
+    /// Marks, a clause each.
     pub marks: Vec<String>,
 }
 
@@ -53,7 +53,7 @@ impl Summary {
     pub(super) fn new(plan: &Plan, case: Case, own: &[&Row], all: &[Row]) -> Option<Self> {
         let rounds = MeasuredRounds::of(own.iter().copied(), plan.deadline_ns());
         let first = rounds.each().first()?.window;
-        let doubts = doubts(plan, case, own, rounds.each(), all);
+        let marks = cell_marks(plan, case, own, rounds.each(), all);
         let metrics = ALL.iter();
         Some(Self {
             figures: metrics
@@ -66,7 +66,7 @@ impl Summary {
             spinning: first.spinning,
             verdict: pooled_verdict(plan, rounds.each()),
             ledger: CpuAccount::pooled(rounds.each()),
-            marks: [rounds.unreadable().to_vec(), doubts].concat(),
+            marks: [rounds.unreadable().to_vec(), marks].concat(),
         })
     }
 

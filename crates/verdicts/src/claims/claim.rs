@@ -5,6 +5,7 @@ use super::quantity::Quantity;
 use super::subject_name::SubjectName;
 use crate::document::{Conditions, Document};
 use bookend_results::audit::{Rule, Span};
+use bookend_results::suite::Case;
 use serde::Deserialize;
 
 /// A checked `claims.toml`.
@@ -86,7 +87,7 @@ pub struct Refutation {
     /// In rows that this subject of ours repeats. `None`: of any.
     pub subject: Option<String>,
     /// In rows that these cases repeat. `None`: in any.
-    pub cases: Option<Vec<String>>,
+    pub cases: Option<Vec<Case>>,
 }
 
 impl SuiteClaims {
@@ -108,14 +109,12 @@ impl SuiteClaims {
 
 /// The cases that a document has of one of our subjects, in its order: with that instrument, where
 /// its rows are told apart by it.
-fn cases_of(document: &Document, name: &SubjectName) -> Vec<String> {
+fn cases_of(document: &Document, name: &SubjectName) -> Vec<Case> {
     let with = |instrument: Option<&String>| {
-        let mut cases: Vec<String> = Vec::new();
+        let mut cases: Vec<Case> = Vec::new();
         for row in document.rows.iter().filter(|row| row.subject == name.subject) {
             let is_meant = instrument.is_none_or(|one| *one == row.instrument);
-            if is_meant && !cases.contains(&row.case) {
-                cases.push(row.case.clone());
-            }
+            cases.extend(row.case.filter(|case| is_meant && !cases.contains(case)));
         }
         cases
     };

@@ -7,7 +7,7 @@ use super::model::{DeclaredModel, Model, Rejection};
 use crate::document::Conditions;
 use bookend_results::audit::{Rounding, Rule};
 use bookend_results::declaration::{DeclarationError, Source};
-use bookend_results::suite::{parse_duration, parse_size};
+use bookend_results::suite::{Case, parse_duration, parse_size};
 use serde::Deserialize;
 use std::num::NonZeroU64;
 use std::path::Path;
@@ -106,7 +106,7 @@ struct DeclaredCondition {
 struct DeclaredRefutation {
     rule: Spanned<String>,
     of: Option<String>,
-    cases: Option<Vec<String>>,
+    cases: Option<Vec<Case>>,
 }
 
 impl SuiteClaims {

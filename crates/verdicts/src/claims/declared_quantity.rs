@@ -5,7 +5,7 @@ use super::quantity::{Over, Quantity, Take};
 use super::subject_name::SubjectName;
 use bookend_results::declaration::{DeclarationError, Source, nearest_word};
 use bookend_results::metric::{Metric, UnknownMetric, names};
-use bookend_results::suite::Case;
+use bookend_results::suite::{Case, CaseError};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -88,11 +88,9 @@ pub(super) fn subject(source: Source<'_>, text: &Spanned<String>) -> Checked<Sub
     Ok(SubjectName { subject: subject.to_owned(), instrument: instrument.map(str::to_owned) })
 }
 
-pub(super) fn case(source: Source<'_>, text: &Spanned<String>) -> Checked<String> {
-    match text.as_ref().parse::<Case>() {
-        Ok(case) => Ok(case.to_string()),
-        Err(error) => Err(source.invalid(text.span(), error.to_string())),
-    }
+pub(super) fn case(source: Source<'_>, text: &Spanned<String>) -> Checked<Case> {
+    let complain = |error: CaseError| source.invalid(text.span(), error.to_string());
+    text.as_ref().parse().map_err(complain)
 }
 
 /// `, did you mean ...?`, where a name is near enough.

@@ -8,6 +8,7 @@
 //! first: they take from the queue before new calls look for a place in it.
 
 use super::subject_name::SubjectName;
+use bookend_results::suite::Case;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::num::NonZeroU64;
@@ -192,7 +193,7 @@ pub struct DeclaredModel {
     /// Whose run it is.
     pub subject: SubjectName,
     /// Under which case.
-    pub case: String,
+    pub case: Case,
 }
 
 #[cfg(test)]

@@ -255,7 +255,7 @@ fn parameters(model: &Model) -> String {
 /// The row of the document that a model is about.
 fn printed_fields(suite: &JudgedSuite, model: &DeclaredModel) -> Vec<String> {
     let mut rows = suite.document.rows.iter();
-    let row = rows.find(|row| row.subject == model.subject.subject && row.case == model.case);
+    let row = rows.find(|row| row.subject == model.subject.subject && row.case == Some(model.case));
     let figure = |name: &str| row.and_then(|row| row.figure(name));
     let count = |name: &str| figure(name).map_or("-".to_owned(), |one| one.value.to_string());
     let time =

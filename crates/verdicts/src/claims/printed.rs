@@ -42,9 +42,8 @@ fn printed(table: &PublishedTable, row: &PublishedRow, conditions: Conditions) -
         Some((column.name.clone(), span))
     });
     let cell = row.cell.clone();
-    let (subject, case, instrument) = cell.map_or_else(Default::default, |cell| {
-        (cell.subject, cell.case.to_string(), cell.instrument)
-    });
+    let (subject, case, instrument) =
+        cell.map_or_else(Default::default, |cell| (cell.subject, Some(cell.case), cell.instrument));
     PrintedRow {
         place: Place {
             table: row.table.clone(),

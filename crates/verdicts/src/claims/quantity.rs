@@ -10,6 +10,7 @@ use bookend_results::metric::{Metric, PROFILE_PREFIX, Unit};
 use bookend_results::profile::Profile;
 use bookend_results::round::MeasuredRound;
 use bookend_results::statistics::{self, CONFIDENCE, Interval};
+use bookend_results::suite::Case;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -26,7 +27,7 @@ pub struct Quantity {
     /// What it is divided by.
     pub over: Option<Over>,
     /// In which cases. None: in all that the document has of the subject.
-    pub cases: Vec<String>,
+    pub cases: Vec<Case>,
     /// Which of the cases count.
     pub take: Take,
 }
@@ -37,7 +38,7 @@ pub enum Over {
     /// The same of another subject in the same case.
     Subject(SubjectName),
     /// The same of the same subject in another case.
-    Case(String),
+    Case(Case),
     /// Something else of the same subject in the same case.
     Metric(Metric),
     /// What the model of that index predicts.
@@ -130,7 +131,7 @@ impl Quantity {
         if matches!(self.metric, Metric::Profile(_)) {
             return Vec::new();
         }
-        let of_case = |case: &String| {
+        let of_case = |&case: &Case| {
             let cells = std::iter::once((&self.of, case)).chain(self.divisor_cell(case));
             let mut rounds: BTreeMap<u32, Vec<&Row>> = BTreeMap::new();
             for row in cells.flat_map(|(name, case)| cell_rows(rows, name, case)) {
@@ -144,10 +145,10 @@ impl Quantity {
     }
 
     /// The other cell that its figure in `case` is divided by the same of.
-    fn divisor_cell<'a>(&'a self, case: &'a String) -> Option<(&'a SubjectName, &'a String)> {
+    fn divisor_cell(&self, case: Case) -> Option<(&SubjectName, Case)> {
         match &self.over {
             Some(Over::Subject(other)) => Some((other, case)),
-            Some(Over::Case(other)) => Some((&self.of, other)),
+            Some(Over::Case(other)) => Some((&self.of, *other)),
             Some(Over::Metric(_) | Over::Model(_)) | None => None,
         }
     }
@@ -156,7 +157,7 @@ impl Quantity {
     pub(super) fn evaluate(&self, figures: Figures<'_>, models: &[DeclaredModel]) -> Evaluation {
         let mut evaluation = Evaluation::default();
         let mut series = Vec::new();
-        for case in &self.cases {
+        for &case in &self.cases {
             let one = self.of_case(case, figures, models);
             series.push(one.map_err(|missing| evaluation.missing.push(missing)).ok());
         }
@@ -217,7 +218,7 @@ impl Quantity {
 
     fn of_case(
         &self,
-        case: &String,
+        case: Case,
         figures: Figures<'_>,
         models: &[DeclaredModel],
     ) -> Result<Series, String> {
@@ -225,7 +226,7 @@ impl Quantity {
         let divisor = match &self.over {
             None => return Ok(own),
             Some(Over::Subject(other)) => figures.series(&self.metric, other, case)?,
-            Some(Over::Case(other)) => figures.series(&self.metric, &self.of, other)?,
+            Some(Over::Case(other)) => figures.series(&self.metric, &self.of, *other)?,
             Some(Over::Metric(metric)) => figures.series(metric, &self.of, case)?,
             Some(Over::Model(index)) => {
                 let model = &models[*index];
@@ -372,7 +373,7 @@ fn interval(values: &[f64], confidence: f64) -> Option<Interval> {
 }
 
 impl Figures<'_> {
-    fn series(&self, metric: &Metric, name: &SubjectName, case: &str) -> Result<Series, String> {
+    fn series(&self, metric: &Metric, name: &SubjectName, case: Case) -> Result<Series, String> {
         match self {
             Self::Printed(document) => {
                 // A document can say different things of one cell in several rows.
@@ -380,7 +381,7 @@ impl Figures<'_> {
                     let mut rows = document.rows.iter().filter(|row| {
                         let instrument = name.instrument.as_ref();
                         row.subject == name.subject
-                            && row.case == case
+                            && row.case == Some(case)
                             && (!exactly || instrument.is_none_or(|one| *one == row.instrument))
                     });
                     rows.find_map(|row| of_printed(metric, row))
@@ -404,12 +405,11 @@ fn profiled(
     profile: Option<&Profile>,
     layers: &str,
     name: &SubjectName,
-    case: &str,
+    case: Case,
 ) -> Result<Series, String> {
     let instrument = name.instrument.as_deref();
-    let samples = profile.zip(case.parse().ok());
-    let samples =
-        samples.and_then(|(profile, case)| profile.samples_of(&name.subject, case, instrument));
+    let samples = profile;
+    let samples = samples.and_then(|profile| profile.samples_of(&name.subject, case, instrument));
     let samples = samples.ok_or_else(|| format!("no profile of {name} at {case}"))?;
     let span = of_samples(layers, &samples.split);
     span.map(Series::Bounded).ok_or_else(|| format!("a profile has no {PROFILE_PREFIX}{layers}"))
@@ -419,8 +419,8 @@ impl Figures<'_> {
     /// Who spins while it waits is never held against who sleeps.
     fn check_alike(
         &self,
-        own: (&SubjectName, &str),
-        other: (&SubjectName, &str),
+        own: (&SubjectName, Case),
+        other: (&SubjectName, Case),
     ) -> Result<(), String> {
         let Self::Recorded { rows, .. } = self else {
             return Ok(());
@@ -446,7 +446,7 @@ fn recorded(
     metric: &str,
     figure: impl Fn(&Row) -> Option<f64>,
     name: &SubjectName,
-    case: &str,
+    case: Case,
 ) -> Result<Series, String> {
     let cell = cell_rows(rows, name, case);
     if cell.is_empty() {
@@ -480,13 +480,13 @@ fn recorded(
 }
 
 /// The rows of a subject under a case, whatever its instrument.
-fn rows_of_case<'a>(rows: &'a [Row], name: &SubjectName, case: &str) -> Vec<&'a Row> {
-    let same = |row: &&Row| row.cell.subject == name.subject && case.parse() == Ok(row.cell.case);
+fn rows_of_case<'a>(rows: &'a [Row], name: &SubjectName, case: Case) -> Vec<&'a Row> {
+    let same = |row: &&Row| row.cell.subject == name.subject && row.cell.case == case;
     rows.iter().filter(same).collect()
 }
 
 /// Those of the one cell that a claim means. Empty where nobody can say which.
-fn cell_rows<'a>(rows: &'a [Row], name: &SubjectName, case: &str) -> Vec<&'a Row> {
+fn cell_rows<'a>(rows: &'a [Row], name: &SubjectName, case: Case) -> Vec<&'a Row> {
     let mut cell = rows_of_case(rows, name, case);
     let instrument = instrument(&cell, name).map(str::to_owned);
     cell.retain(|row| Some(&row.cell.instrument) == instrument.as_ref());

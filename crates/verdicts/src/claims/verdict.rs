@@ -77,7 +77,7 @@ fn judge<'a>(claim: &'a Claim, ledger: &JudgedSuite, marked: &Marked<'_>) -> Jud
         Worked::of(quantity, evaluation)
     });
     let (verdict, reason) = verdict(claim, recomputed.as_ref(), ours.as_ref(), ledger);
-    let why = [Some(reason), claim.why.clone(), doubt(claim, ledger, marked)];
+    let why = [Some(reason), claim.why.clone(), marks_sentence(claim, ledger, marked)];
     let why: Vec<String> = why.into_iter().flatten().collect();
     Judgement {
         claim,
@@ -89,7 +89,7 @@ fn judge<'a>(claim: &'a Claim, ledger: &JudgedSuite, marked: &Marked<'_>) -> Jud
 }
 
 /// What makes a reader doubt the rounds that a verdict rests on, if it rests on rounds.
-fn doubt(claim: &Claim, ledger: &JudgedSuite, marked: &Marked<'_>) -> Option<String> {
+fn marks_sentence(claim: &Claim, ledger: &JudgedSuite, marked: &Marked<'_>) -> Option<String> {
     let is_settled = refuting(claim.refuted_by.as_ref(), &ledger.findings).is_some();
     let is_judged = claim.held.is_some() && claim.cannot_tell.is_none() && !is_settled;
     let quantity = claim.ours.as_ref()?;
@@ -167,7 +167,7 @@ fn refuting<'a>(
         let cases = refutation.cases.as_ref();
         one.finding.rule == refutation.rule
             && subject.is_none_or(|subject| *subject == one.subject)
-            && cases.is_none_or(|cases| cases.contains(&one.case))
+            && cases.is_none_or(|cases| one.case.is_some_and(|case| cases.contains(&case)))
     })
 }
 

@@ -8,7 +8,7 @@ use super::rows::{Line, OURS, figures, lines};
 use crate::published::PublishedRow;
 use bookend_results::layout::{Layout, column};
 use bookend_results::suite::Case;
-use bookend_results::table::{Cell, Standing};
+use bookend_results::table::{Cell, Rank};
 
 /// The widths of the original: of the name, and of no figure less than this.
 const NAME_WIDTH: usize = 18;
@@ -104,10 +104,7 @@ fn others<'a>(
         let mut below = group.iter().flat_map(of_row);
         below.any(|(_, id)| id == cell.id)
     };
-    cells
-        .table
-        .of_case(case)
-        .filter(move |cell| cell.standing != Standing::Calibration && !is_below(cell))
+    cells.table.of_case(case).filter(move |cell| cell.rank != Rank::Calibration && !is_below(cell))
 }
 
 fn add(layout: &mut Layout, name: String, figures: Result<super::rows::Figures, String>) {
@@ -127,5 +124,5 @@ pub(super) fn shows(page: &Page<'_>, table: &ResultTable, cell: &Cell) -> bool {
         let own = row.cell.as_ref();
         own.is_some_and(|own| own.case == cell.id.case)
     };
-    cell.standing != Standing::Calibration && rows.any(is_its_case)
+    cell.rank != Rank::Calibration && rows.any(is_its_case)
 }

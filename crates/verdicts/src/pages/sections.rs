@@ -32,9 +32,9 @@ fn text(page: &Page<'_>) -> String {
     text.push_str(&section("Measured besides", &besides));
     text.push_str(&section("Noted besides", &notes::table(page)));
     text.push_str(&section("Where the time goes", &where_time_goes(page)));
-    let doubts = [marks(&cells.table), skipped_lines(&cells.table)].concat();
-    if !doubts.is_empty() {
-        text.push_str(&section("Marks", &fenced(&text_lines(&doubts))));
+    let marked = [marks(&cells.table), skipped_lines(&cells.table)].concat();
+    if !marked.is_empty() {
+        text.push_str(&section("Marks", &fenced(&text_lines(&marked))));
     }
     text.push_str(&section("Conclusion", &conclusion(page)));
     text

@@ -42,12 +42,12 @@ fn assert_found_by(planted: Planted, words: &[&str]) {
 }
 
 #[test]
-fn an_byte_that_the_wire_loses_is_found() {
+fn a_byte_that_the_wire_loses_is_found() {
     assert_always_found(Planted::ByteLost);
 }
 
 #[test]
-fn an_byte_that_the_wire_changes_is_found() {
+fn a_byte_that_the_wire_changes_is_found() {
     assert_always_found(Planted::ByteChanged);
 }
 

@@ -1,4 +1,4 @@
-//! Everything that makes a reader doubt a cell, a clause each.
+//! The marks of a cell over all its rounds, a clause each.
 
 use super::limit::disagreement;
 use crate::audit::{AuditedRow, CallCounts, Finding, Rule, audit, finding};
@@ -13,22 +13,22 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The percentiles that tables show, which the audit looks at.
 const PERCENTILES: [f64; 5] = [50.0, 90.0, 95.0, 99.0, 99.9];
 
-/// The doubts about a cell. `own` are its rows, `rounds` the measured ones of them, and `all` the
+/// The marks of a cell. `own` are its rows, `rounds` the measured ones of them, and `all` the
 /// rows of the run, from which both ends' counts are compared.
-pub(super) fn doubts(
+pub(super) fn cell_marks(
     plan: &Plan,
     case: Case,
     own: &[&Row],
     rounds: &[MeasuredRound<'_>],
     all: &[Row],
 ) -> Vec<String> {
-    let mut doubts = noted(rounds);
-    doubts.extend(failed_rounds(own));
-    doubts.extend(broken_rules(plan, case, rounds));
-    doubts.extend(differing_counts(own, all));
-    doubts.extend(disagreement(plan, rounds));
-    doubts.extend(steady::doubt(rounds.iter().map(|round| round.window.steady)));
-    doubts
+    let mut marks = noted(rounds);
+    marks.extend(failed_rounds(own));
+    marks.extend(broken_rules(plan, case, rounds));
+    marks.extend(differing_counts(own, all));
+    marks.extend(disagreement(plan, rounds));
+    marks.extend(steady::mark(rounds.iter().map(|round| round.window.steady)));
+    marks
 }
 
 /// The names of the rules by which the window of a measured row is marked.
@@ -39,7 +39,7 @@ pub fn rules_of(plan: &Plan, row: &Row) -> BTreeSet<&'static str> {
         rules.extend(marks.map(Mark::rule));
         let findings = audit(&audited(plan, row.cell.case, round)).into_iter();
         rules.extend(findings.map(|finding| finding.rule.name()));
-        if steady::doubt(std::iter::once(round.window.steady)).is_some() {
+        if steady::mark(std::iter::once(round.window.steady)).is_some() {
             rules.insert("not-steady");
         }
     }
