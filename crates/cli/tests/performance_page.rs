@@ -19,7 +19,7 @@ const SERVER: End =
 const GENERATOR: End = End {
     suite: "drivers-load",
     who: "instrument",
-    cost: "requests_per_instrument_cpu_second",
+    cost: "requests_per_client_cpu_second",
     ratio: "instrument_cost_ratio",
 };
 
