@@ -17,6 +17,7 @@ pub mod export;
 pub mod layout;
 pub mod machine;
 pub mod mark;
+pub mod markdown;
 pub mod measurement;
 pub mod metric;
 pub mod profile;

@@ -2,6 +2,7 @@
 
 use super::report::Report;
 use crate::layout::one_line;
+use crate::markdown::{code_block, lines, list, section};
 use crate::table::{
     connection_table, cost_table, instrument_table, ledger_table, marks, published_table,
     resource_table,
@@ -28,33 +29,33 @@ fn page(report: &Report<'_>, origin: &str) -> String {
         page.push_str(&format!("{}\n\n", analysis.trim()));
     }
     page.push_str(&format!("{origin}\n\n"));
-    page.push_str(&section("Machine", &fenced(&new.machine.to_string())));
+    page.push_str(&section("Machine", &code_block(&new.machine.to_string())));
     page.push_str(&section("Parameters", &list(&report.parameters())));
-    page.push_str(&section("Versions", &fenced(&versions(report))));
+    page.push_str(&section("Versions", &code_block(&versions(report))));
     let notes: Vec<String> = report.notes().iter().map(|&note| note.to_owned()).collect();
     if !notes.is_empty() {
         page.push_str(&section("Notes", &list(&notes)));
     }
-    page.push_str(&section("Results", &fenced(&published_table(&report.table))));
+    page.push_str(&section("Results", &code_block(&published_table(&report.table))));
     page.push_str(&section(
         "What a request costs",
-        &fenced(&(cost_table(&report.table) + &lines(&report.remarks()))),
+        &code_block(&(cost_table(&report.table) + &lines(&report.remarks()))),
     ));
     if let Some(connections) = connection_table(&report.table) {
-        page.push_str(&section("What connections cost", &fenced(&connections)));
+        page.push_str(&section("What connections cost", &code_block(&connections)));
     }
     if let Some(instruments) = instrument_table(&report.table) {
         let title = "What a request costs the instrument";
-        page.push_str(&section(title, &fenced(&instruments)));
+        page.push_str(&section(title, &code_block(&instruments)));
     }
-    page.push_str(&section("Latency and memory", &fenced(&resource_table(&report.table))));
-    let ledger = fenced(&ledger_table(&report.table));
+    page.push_str(&section("Latency and memory", &code_block(&resource_table(&report.table))));
+    let ledger = code_block(&ledger_table(&report.table));
     page.push_str(&section("Where the machine's CPU went", &ledger));
     let marks = marks(&report.table);
     if !marks.is_empty() {
-        page.push_str(&section("Marks", &fenced(&lines(&marks))));
+        page.push_str(&section("Marks", &code_block(&lines(&marks))));
     }
-    page.push_str(&section("How to make this again", &fenced(&format!("{}\n", new.command))));
+    page.push_str(&section("How to make this again", &code_block(&format!("{}\n", new.command))));
     page
 }
 
@@ -75,23 +76,4 @@ fn versions(report: &Report<'_>) -> String {
     let versions = report.run.new.versions.iter();
     let said = versions.map(|(program, version)| one_line(&format!("{program}: {version}")));
     lines(&said.collect::<Vec<_>>())
-}
-
-fn section(title: &str, body: &str) -> String {
-    format!("## {title}\n\n{body}\n")
-}
-
-/// A block that shows its text as it is, whatever characters it has.
-fn fenced(text: &str) -> String {
-    let longest = text.lines().map(|line| line.chars().take_while(|&c| c == '`').count()).max();
-    let fence = "`".repeat(longest.unwrap_or(0).max(2) + 1);
-    format!("{fence}\n{text}{fence}\n")
-}
-
-fn lines(lines: &[String]) -> String {
-    lines.iter().map(|line| format!("{line}\n")).collect()
-}
-
-fn list(lines: &[String]) -> String {
-    lines.iter().map(|line| format!("- {line}\n")).collect()
 }

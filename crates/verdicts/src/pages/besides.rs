@@ -2,10 +2,11 @@
 //! instruments, calibration.
 
 use super::figures::Cells;
+use super::grid;
 use super::page::Page;
 use super::presentation::{Look, ResultColumn};
 use super::rows::{NONE, OURS, cells_below, figures};
-use super::{grid, text};
+use bookend_results::markdown;
 use bookend_results::table::Cell;
 
 /// The table of all cells that no other table shows. Empty when there is none.
@@ -31,7 +32,7 @@ pub(super) fn table(page: &Page<'_>, cells: &Cells<'_>) -> String {
         fields
     };
     let rows: Vec<Vec<String>> = own.into_iter().map(row).collect();
-    text::table(&headings, keys.len(), &rows)
+    markdown::table(&headings, keys.len(), &rows)
 }
 
 /// Those of the first table that we have a figure for.

@@ -4,7 +4,7 @@ use super::figures::Cells;
 use super::page::Page;
 use super::presentation::ResultTable;
 use super::rows::{NONE, OURS, lines};
-use super::text;
+use bookend_results::markdown;
 
 pub(super) fn table(page: &Page<'_>, cells: &Cells<'_>, table: &ResultTable) -> String {
     let mut headings: Vec<String> = keys(table).cloned().collect();
@@ -29,7 +29,7 @@ pub(super) fn table(page: &Page<'_>, cells: &Cells<'_>, table: &ResultTable) -> 
             rows.push(fields);
         }
     }
-    text::table(&headings, left, &rows)
+    markdown::table(&headings, left, &rows)
 }
 
 fn keys(table: &ResultTable) -> impl Iterator<Item = &String> {

@@ -5,7 +5,7 @@
 //! round.
 
 use super::page::Page;
-use super::text;
+use bookend_results::markdown;
 use bookend_results::measurement::Row;
 use bookend_results::statistics::median;
 use bookend_results::suite::TestedEnd;
@@ -55,7 +55,7 @@ pub(super) fn table(page: &Page<'_>) -> String {
     }
     let headings = ["who", "case", "with", "note", "median", "largest", "rounds"];
     let rows: Vec<Vec<String>> = lines.into_iter().map(Line::fields).collect();
-    text::table(&headings.map(str::to_owned), 4, &rows)
+    markdown::table(&headings.map(str::to_owned), 4, &rows)
 }
 
 fn figures(values: &BTreeMap<u32, f64>) -> Figures {

@@ -2,8 +2,8 @@
 
 use super::page::Page;
 use super::rows::NONE;
-use super::text;
 use crate::published::PublishedRow;
+use bookend_results::markdown;
 use bookend_results::measurement::CellId;
 use bookend_results::metric::PROFILE_PREFIX;
 use bookend_results::profile::Profile;
@@ -16,7 +16,7 @@ pub(super) fn table(page: &Page<'_>) -> String {
     let headings = ["server", "what", "our layers", "printed", "re-run"].map(str::to_owned);
     let profile = page.profile.as_ref();
     let rows = published.rows.iter().map(|row| line(row, profile));
-    text::table(&headings, 3, &rows.collect::<Vec<_>>())
+    markdown::table(&headings, 3, &rows.collect::<Vec<_>>())
 }
 
 /// A row has one figure; its column says which layers of ours are the same.

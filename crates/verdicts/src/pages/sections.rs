@@ -3,9 +3,10 @@
 use super::figures::Cells;
 use super::page::Page;
 use super::presentation::{Look, ResultTable};
-use super::text::{fenced, lines as text_lines, section};
+use super::text::{fenced, section};
 use super::{besides, grid, lines, notes, profiled, summary};
 use bookend_results::export::Report;
+use bookend_results::markdown;
 use bookend_results::profile::{Profile, estimates, notes as profile_notes, split_table};
 use bookend_results::record::{Facts, file_of, profile_folder};
 use bookend_results::suite::{Extent, Plan};
@@ -34,7 +35,7 @@ fn text(page: &Page<'_>) -> String {
     text.push_str(&section("Where the time goes", &where_time_goes(page)));
     let marked = [marks(&cells.table), skipped_lines(&cells.table)].concat();
     if !marked.is_empty() {
-        text.push_str(&section("Marks", &fenced(&text_lines(&marked))));
+        text.push_str(&section("Marks", &fenced(&markdown::lines(&marked))));
     }
     text.push_str(&section("Conclusion", &conclusion(page)));
     text
@@ -82,8 +83,8 @@ fn own_profile(page: &Page<'_>, profile: &Profile) -> String {
         fenced(&format!(
             "{}\n{}{}",
             split_table(profile),
-            text_lines(&estimates(profile)),
-            text_lines(&profile_notes(profile))
+            markdown::lines(&estimates(profile)),
+            markdown::lines(&profile_notes(profile))
         ))
     )
 }
@@ -95,8 +96,8 @@ fn environment(page: &Page<'_>) -> String {
         versions.map(|(name, version)| format!("{name}: {}", version.trim())).collect();
     format!(
         "Published:\n\n{}\nHere:\n\n{}",
-        fenced(&text_lines(&page.presentation.environment)),
-        fenced(&format!("{}{}", facts.machine, text_lines(&versions)))
+        fenced(&markdown::lines(&page.presentation.environment)),
+        fenced(&format!("{}{}", facts.machine, markdown::lines(&versions)))
     )
 }
 
@@ -108,8 +109,8 @@ fn parameters(page: &Page<'_>) -> String {
     own.extend(report.notes().iter().map(|note| format!("note: {note}")));
     format!(
         "Published:\n\n{}\nHere:\n\n{}",
-        fenced(&text_lines(&page.presentation.parameters)),
-        fenced(&text_lines(&own))
+        fenced(&markdown::lines(&page.presentation.parameters)),
+        fenced(&markdown::lines(&own))
     )
 }
 

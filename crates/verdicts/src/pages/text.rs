@@ -1,44 +1,18 @@
-//! Pieces of Markdown.
+//! What the pages of suites do with pieces of Markdown.
 
-/// A table with a heading; the first `left` columns stand on the left, figures on the right.
-pub(super) fn table(headings: &[String], left: usize, rows: &[Vec<String>]) -> String {
-    let rule = (0..headings.len()).map(|index| if index < left { "---" } else { "---:" });
-    let mut text = line(headings.iter().map(|heading| escaped(heading)));
-    text.push_str(&line(rule.map(str::to_owned)));
-    for row in rows {
-        text.push_str(&line(row.iter().map(|field| escaped(field))));
-    }
-    text
-}
-
-fn line(fields: impl Iterator<Item = String>) -> String {
-    let fields: Vec<String> = fields.collect();
-    format!("| {} |\n", fields.join(" | "))
-}
-
-/// A bar would begin the next column.
-fn escaped(field: &str) -> String {
-    field.replace('|', "\\|")
-}
+use bookend_results::markdown;
 
 /// A section with its heading; nothing where the body is empty.
 pub(super) fn section(title: &str, body: &str) -> String {
     match body.trim_end() {
         "" => String::new(),
-        body => format!("\n## {title}\n\n{body}\n"),
+        body => format!("\n{}", markdown::section(title, body)),
     }
 }
 
-/// A block that shows its text as it is, whatever characters it has.
+/// A block that shows its text as it is, without blank lines at its end.
 pub(super) fn fenced(text: &str) -> String {
-    let ticks = text.lines().map(|line| line.chars().take_while(|&c| c == '`').count());
-    let fence = "`".repeat(ticks.max().unwrap_or(0).max(2) + 1);
-    format!("{fence}text\n{}\n{fence}\n", text.trim_end())
-}
-
-/// A line each.
-pub(super) fn lines(lines: &[String]) -> String {
-    lines.iter().map(|line| format!("{line}\n")).collect()
+    markdown::code_block_in("text", &format!("{}\n", text.trim_end()))
 }
 
 /// The number of the first line, counted from 1, in which two texts differ, with both lines.
