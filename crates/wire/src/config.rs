@@ -1,9 +1,9 @@
-//! The limits of a connection. Every one is a named constant with its reason and its precedent.
+//! The limits of a connection. Each is a named constant with its reason and its precedent.
 
 use crate::settings::{DEFAULT_HEADER_TABLE_BYTES, DEFAULT_MAX_FRAME_BYTES, Settings};
 
-/// Streams that a peer on the open internet may have open: what h2 and nghttp2's servers advertise
-/// lies between 100 and 250.
+/// Streams that a peer on the open internet may have open: h2 and nghttp2's servers advertise
+/// between 100 and 250.
 pub const INTERNET_MAX_CONCURRENT_STREAMS: u32 = 250;
 /// Streams of a trusted peer: load tests put tens of thousands of calls on one connection.
 pub const TRUSTED_MAX_CONCURRENT_STREAMS: u32 = 1 << 20;
@@ -15,25 +15,26 @@ pub const INTERNET_CONNECTION_WINDOW_BYTES: u32 = 1 << 20;
 /// Window of a stream of a trusted peer: a message of the usual 4 MiB limit fits.
 pub const TRUSTED_STREAM_WINDOW_BYTES: u32 = 4 << 20;
 /// Window of a connection of a trusted peer. h2load uses 2^30 for the same reason: flow control
-/// shall not be what is measured.
+/// must not be what is measured.
 pub const TRUSTED_CONNECTION_WINDOW_BYTES: u32 = 1 << 30;
-/// Header list that is stored, RFC 9113's count of 32 bytes a field on top: hyper's default.
+/// Size limit of a stored header list, counted as in RFC 9113 with 32 bytes for each field: hyper's
+/// default.
 pub const MAX_HEADER_LIST_BYTES: u32 = 16_384;
-/// Fields of a header list that are stored: Envoy stops at 100.
+/// Most fields that are stored of a header list: Envoy stops at 100.
 pub const MAX_HEADER_FIELDS: usize = 128;
-/// Frames of one header block: nghttp2 allows 8 CONTINUATION frames.
+/// Most frames of one header block: nghttp2 allows 8 CONTINUATION frames.
 pub const MAX_HEADER_BLOCK_FRAMES: usize = 9;
-/// Bytes of one header block, in header lists that are stored: beyond four h2 closes the
-/// connection. Coded bytes are hardly ever more than those that they stand for.
+/// Largest header block, as a multiple of the largest stored header list: h2 closes the connection
+/// beyond four. Encoded bytes hardly ever outnumber the bytes that they stand for.
 pub const MAX_HEADER_BLOCK_LISTS: usize = 4;
-/// What the peer's windows may hold back on a connection from the open internet before no further
-/// stream is taken: sixteen of the largest messages that gRPC clients take (4 MiB). hyper's 400 KiB
-/// for each of 250 streams come to 100 MB.
+/// Bytes that may wait for the windows of a peer on the open internet before its further streams
+/// are refused: sixteen of the largest messages that gRPC clients take (4 MiB). hyper's 400 KiB for
+/// each of 250 streams add up to 100 MB.
 pub const INTERNET_MAX_BLOCKED_BYTES: usize = 64 << 20;
 /// The same for trusted peers: as much as their unfinished requests may occupy.
 pub const TRUSTED_MAX_BLOCKED_BYTES: usize = 1 << 30;
-/// A window that is opened by less than this, while something waits for it, is opened a crack, and
-/// a glitch. h2 has the sender of smaller DATA frames pay for them (RUSTSEC-2026-0258).
+/// While something waits for a window, opening that window by less than this counts as a glitch. h2
+/// charges smaller DATA frames to their sender (RUSTSEC-2026-0258).
 pub const SMALL_INCREMENT_BYTES: u32 = 256;
 /// Calls that a client starts before the server's SETTINGS have come: RFC 9113 section 6.5.2
 /// recommends that servers allow no fewer than 100.
@@ -42,16 +43,16 @@ pub const CONCURRENT_STREAMS_BEFORE_SETTINGS: u32 = 100;
 /// What a connection promises its peer.
 #[derive(Clone, Debug)]
 pub struct ConnectionConfig {
-    /// The settings that are announced in the first frame.
+    /// The settings announced in the first frame.
     pub settings: Settings,
     /// The window of the whole connection.
     pub connection_window_bytes: u32,
-    /// Fields of a header list that are stored.
+    /// Most fields that are stored of a header list.
     pub max_header_fields: usize,
-    /// What the peer's windows may hold back before further streams of the peer are refused
-    /// (REFUSED_STREAM: it is safe to try again), bytes.
+    /// Bytes that may wait for the peer's windows before its further streams are refused
+    /// (REFUSED_STREAM: it is safe to try again).
     pub max_blocked_bytes: usize,
-    /// The id of the first stream of a client: 1, but in tests of what happens at the end of ids.
+    /// The id of a client's first stream: 1, except in tests of how the ids run out.
     pub first_stream_id: u32,
 }
 

@@ -14,20 +14,20 @@ use crate::visitor::Visitor;
 ///
 /// There are four families of methods:
 ///
-/// 1. **Making**: [`Connection::new`] makes a connection, [`Connection::renew`] and
-///    [`Connection::renew_with`] make it as new and keep its memory. The connection preface is in
-///    the output afterwards.
-/// 2. **Input**: [`Connection::receive`] takes the bytes that were read, and calls the [`Visitor`]
-///    for everything that they mean.
+/// 1. **Construction**: [`Connection::new`] makes a connection; [`Connection::renew`] and
+/// [`Connection::renew_with`] reset one for reuse and keep its allocations. The connection preface
+/// is in the output afterwards.
+/// 2. **Input**: [`Connection::receive`] takes the bytes that were read and calls the [`Visitor`]
+/// for each event in them.
 /// 3. **Actions** are methods of the [`Sender`]: [`open`](Sender::open),
 ///    [`headers`](Sender::headers), [`data`](Sender::data), [`request`](Sender::request),
 ///    [`reply`](Sender::reply), [`reset`](Sender::reset), [`release`](Sender::release),
 ///    [`ping`](Sender::ping), [`goaway`](Sender::goaway). They may be called at any time between
 ///    the others, and by the visitor during input.
-/// 4. **Output**: [`Sender::output`] has the bytes that are to be written.
+/// 4. **Output**: [`Sender::output`] holds the bytes to write.
 ///
 /// After every call of the first three, the owner writes the output, in one piece or in several,
-/// and takes away what it has written:
+/// and removes what it has written:
 ///
 /// ```text
 /// new -> write output -> | read -> receive (the visitor acts) -> actions -> write output | ...
@@ -54,8 +54,8 @@ impl Connection {
         connection
     }
 
-    /// Makes this a new connection with `config` and keeps its memory; the connection preface is in
-    /// the output.
+    /// Resets this for a new connection with `config` and keeps its allocations; the connection
+    /// preface is in the output.
     pub fn renew(&mut self, config: &ConnectionConfig) {
         self.forget(config);
         self.write_preface();
@@ -70,7 +70,7 @@ impl Connection {
 
     fn apply_side(&mut self) {
         if self.receiver.side() == Side::Client {
-            // RFC 9113 section 6.5.2: no server may ever say that it takes pushes.
+            // RFC 9113 section 6.5.2: a server must never announce that it accepts pushes.
             self.sender.peer.enable_push = false;
         }
     }
@@ -82,12 +82,12 @@ impl Connection {
         self.sender.write_preface();
     }
 
-    /// Handles the whole frames at the front of `input` and returns their length. What is left is
-    /// to be presented again with more bytes behind it.
+    /// Handles the whole frames at the front of `input` and returns their length. Present the rest
+    /// again once more bytes follow it.
     ///
     /// # Errors
-    /// When the peer broke a rule that the connection cannot survive. A GOAWAY that says so is in
-    /// the output then: write it, and close.
+    /// When the peer broke a rule that the connection cannot survive. A GOAWAY with the error is
+    /// then in the output: write it, and close.
     #[inline]
     pub fn receive<V: Visitor>(
         &mut self,
@@ -102,13 +102,13 @@ impl Connection {
     }
 }
 
-/// What that side says of itself.
+/// The settings that this side announces.
 fn own_settings(side: Side, config: &ConnectionConfig) -> Settings {
     let mut own = config.settings;
     match side {
         // Our SETTINGS forbid pushes, so there is nothing to limit.
         Side::Client => own.max_concurrent_streams = None,
-        // Only a client may refuse pushes; a server's default is silence.
+        // Only a client may refuse pushes; a server does not send this setting.
         Side::Server => own.enable_push = true,
     }
     own

@@ -1,8 +1,8 @@
-//! Whose fault it was, and the code that says so on the wire.
+//! Whose fault an error was, and the code that reports it on the wire.
 
 use core::fmt;
 
-/// An HTTP/2 error code, RFC 9113 section 7. Codes that are not in the table are kept as they came.
+/// An HTTP/2 error code, RFC 9113 section 7. Unknown codes are kept as received.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ErrorCode(pub u32);
 
@@ -59,7 +59,7 @@ impl fmt::Display for ErrorCode {
 pub enum Initiator {
     /// The peer: RST_STREAM.
     Peer,
-    /// The peer's GOAWAY left the stream out: it was not processed, and is safe to try again.
+    /// The peer's GOAWAY excluded the stream: it was not processed and is safe to try again.
     PeerGoAway,
     /// This library: the peer broke a rule on the stream, and we reset it.
     Library,
@@ -69,7 +69,7 @@ pub enum Initiator {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the peer broke HTTP/2: {reason} ({code})")]
 pub struct ConnectionError {
-    /// What the GOAWAY says.
+    /// The code of the GOAWAY.
     pub code: ErrorCode,
     /// The rule, in a few words.
     pub reason: &'static str,
@@ -99,7 +99,7 @@ pub enum CannotOpen {
     /// The peer's SETTINGS_MAX_CONCURRENT_STREAMS is reached: wait until a stream ends.
     #[error("the peer's limit of concurrent streams is reached")]
     Concurrency,
-    /// A GOAWAY came or was sent: open a new connection.
+    /// A GOAWAY was received or sent: open a new connection.
     #[error("the connection is going away")]
     GoingAway,
     /// All 2^30 ids of this side are used up (RFC 9113 section 5.1.1): open a new connection.

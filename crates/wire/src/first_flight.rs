@@ -1,4 +1,4 @@
-//! What a client says first on a connection that is made for one call.
+//! The first bytes of a client on a connection that is made for one call.
 
 use crate::config::ConnectionConfig;
 use crate::connection::Connection;
@@ -18,9 +18,9 @@ pub struct FirstFlight {
 }
 
 impl FirstFlight {
-    /// The first flight of clients with that configuration. `None` where the message does not fit
+    /// The first flight of clients with this configuration. `None` where the message does not fit
     /// the windows that a server grants before its SETTINGS (RFC 9113 section 6.9.2): such a
-    /// request is not written whole before the server has said more.
+    /// request can only be written whole once the server has granted more.
     pub fn new(config: &ConnectionConfig, head: &HeaderBlock, message: &[u8]) -> Option<Self> {
         let mut connection = Connection::new(Side::Client, config);
         let sender = &mut connection.sender;
@@ -33,14 +33,14 @@ impl FirstFlight {
 }
 
 impl Connection {
-    /// As [`Connection::renew`], for a client, with a whole `first_flight` in the output instead.
+    /// As [`Connection::renew`] for a client, but with a whole `first_flight` in the output.
     /// Returns the stream of its call.
     ///
-    /// What the first flight has entered into the peer's table of header fields is older than all
-    /// that this side will enter, so that both count alike from the newest on.
+    /// The fields that the first flight inserted into the peer's dynamic table are older than all
+    /// that this side will insert, so both ends count the same from the newest entry on.
     ///
     /// # Errors
-    /// As [`crate::Sender::open`], where the ids end with the first.
+    /// As [`crate::Sender::open`], where the first id is also the last.
     #[inline]
     pub fn renew_with(
         &mut self,

@@ -1,4 +1,4 @@
-//! Flow control windows, RFC 9113 section 5.2 and 6.9.
+//! Flow control windows, RFC 9113 sections 5.2 and 6.9.
 
 /// The largest window, RFC 9113 section 6.9.1.
 pub const MAX_WINDOW_BYTES: u32 = (1 << 31) - 1;
@@ -13,7 +13,7 @@ pub struct WindowOverflow;
 pub struct Window(i32);
 
 impl Window {
-    /// A window of that size.
+    /// A window of this size.
     ///
     /// # Panics
     /// Never: sizes above 2^31-1 are cut to it.
@@ -27,7 +27,7 @@ impl Window {
         self.0.max(0) as usize
     }
 
-    /// Takes `bytes` off; false, and nothing taken, if they do not fit.
+    /// Takes `bytes` off the window. Returns false, and takes nothing, if they do not fit.
     #[inline]
     pub fn take(&mut self, bytes: usize) -> bool {
         let fits = bytes <= self.available_bytes();
@@ -57,7 +57,7 @@ impl Window {
     }
 }
 
-/// One direction of receiving: what the peer may still send, and what is owed to it.
+/// Flow control for receiving: what the peer may still send, and the credit that it is owed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Credit {
     window: Window,
@@ -71,14 +71,14 @@ impl Credit {
         Self { window: Window::new(size_bytes), owed_bytes: 0 }
     }
 
-    /// The peer sent so much; false if it was not allowed to.
+    /// The peer sent `bytes`. Returns false if it was not allowed to.
     #[inline]
     pub fn receive(&mut self, bytes: usize) -> bool {
         self.window.take(bytes)
     }
 
-    /// So much was consumed of a window of `size_bytes`. Returns the increment to announce once
-    /// half the window is owed, so that updates are rare and a peer never starves.
+    /// The application consumed `bytes` of a window of `size_bytes`. Returns the increment to
+    /// announce once half the window is owed, so that updates are rare and the peer never starves.
     #[inline]
     pub fn release(&mut self, bytes: u32, size_bytes: u32) -> Option<u32> {
         self.owed_bytes += bytes;
@@ -90,10 +90,11 @@ impl Credit {
         Some(increment)
     }
 
-    /// The size was changed by a SETTINGS frame that the peer has acknowledged.
+    /// A SETTINGS frame that the peer has acknowledged changed the size.
     pub fn resize(&mut self, from_bytes: u32, to_bytes: u32) {
         let difference_bytes = i64::from(to_bytes) - i64::from(from_bytes);
-        // Cannot overflow: the window is at most the old size, so at most the new one afterwards.
+        // This cannot overflow: the window is at most the old size, so afterwards at most the new
+        // one.
         let _ = self.window.shift(difference_bytes);
     }
 }

@@ -1,4 +1,4 @@
-//! Frames: the nine bytes in front of everything, RFC 9113 section 4.1.
+//! Frames: the header of nine bytes in front of every payload, RFC 9113 section 4.1.
 
 use alloc::vec::Vec;
 
@@ -14,7 +14,7 @@ pub mod kind {
     pub const DATA: u8 = 0x0;
     /// The head of a message, or its trailers.
     pub const HEADERS: u8 = 0x1;
-    /// Advice about order, deprecated.
+    /// Advice about priority, deprecated.
     pub const PRIORITY: u8 = 0x2;
     /// The abrupt end of a stream.
     pub const RST_STREAM: u8 = 0x3;
@@ -22,7 +22,7 @@ pub mod kind {
     pub const SETTINGS: u8 = 0x4;
     /// The promise of a pushed response.
     pub const PUSH_PROMISE: u8 = 0x5;
-    /// A sign of life.
+    /// A liveness check.
     pub const PING: u8 = 0x6;
     /// The end of the connection.
     pub const GOAWAY: u8 = 0x7;
@@ -34,15 +34,15 @@ pub mod kind {
 
 /// Frame flags, RFC 9113 section 6.
 pub mod flag {
-    /// On SETTINGS and PING: an answer.
+    /// On SETTINGS and PING: an acknowledgement.
     pub const ACK: u8 = 0x1;
-    /// On DATA and HEADERS: the last of its direction.
+    /// On DATA and HEADERS: the last frame of its direction.
     pub const END_STREAM: u8 = 0x1;
     /// On HEADERS and CONTINUATION: the header block is whole.
     pub const END_HEADERS: u8 = 0x4;
-    /// On DATA and HEADERS: a pad length stands first.
+    /// On DATA and HEADERS: the payload begins with a pad length.
     pub const PADDED: u8 = 0x8;
-    /// On HEADERS: five bytes of priority stand before the block.
+    /// On HEADERS: five bytes of priority precede the block.
     pub const PRIORITY: u8 = 0x20;
 }
 
@@ -51,7 +51,7 @@ pub mod flag {
 pub struct FrameHeader {
     /// Bytes of the payload.
     pub length: usize,
-    /// One of [`kind`], or a type that is to be ignored.
+    /// One of [`kind`], or an unknown type, which is ignored.
     pub kind: u8,
     /// Bits of [`flag`].
     pub flags: u8,
@@ -60,7 +60,7 @@ pub struct FrameHeader {
 }
 
 impl FrameHeader {
-    /// Reads the nine bytes.
+    /// Reads a frame header of nine bytes.
     #[inline]
     pub fn parse(bytes: &[u8; HEADER_BYTES]) -> Self {
         let length_and_kind = u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
@@ -73,7 +73,7 @@ impl FrameHeader {
         }
     }
 
-    /// The nine bytes. `length` must be below 2^24.
+    /// The header as nine bytes. `length` must be below 2^24.
     #[inline]
     pub fn to_bytes(self) -> [u8; HEADER_BYTES] {
         debug_assert!(self.length < 1 << 24);
@@ -88,7 +88,7 @@ impl FrameHeader {
         self.flags & flag != 0
     }
 
-    /// Appends the nine bytes.
+    /// Appends the header's nine bytes.
     #[inline]
     pub fn write(self, output: &mut Vec<u8>) {
         output.extend_from_slice(&self.to_bytes());

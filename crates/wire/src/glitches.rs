@@ -1,21 +1,21 @@
-//! What a peer does that is wrong or of no use, and that the connection survives.
+//! Things a peer does that are wrong or useless, but that the connection survives.
 //!
 //! Each costs the peer next to nothing and us a little; many of them are an attack. nghttp2 counts
-//! the same way, and closes a connection beyond 10,000 of them that come faster than 330 a second.
-//! There is no clock here: [`crate::Sender::take_glitches`] gives the number to an
-//! owner that has one.
+//! them the same way and closes a connection after 10,000 of them that come faster than 330 a
+//! second. There is no clock here: [`crate::Sender::take_glitches`] returns the number to an owner
+//! that has one.
 
 use crate::flow::{Credit, Window};
 
-/// How much the peer has got out of a connection: changes whenever a stream is opened, and nearly
-/// always when a body has come or gone.
+/// How much the peer has used the connection: changes whenever a stream is opened, and nearly
+/// always when a body is received or sent.
 pub(crate) type Activity = (u32, Credit, Window);
 
-/// Glitches since they were last taken, and what is needed to tell them from the usual.
+/// Glitches since they were last taken, and what is needed to tell them from normal use.
 #[derive(Debug, Default)]
 pub(crate) struct Glitches {
     count: u32,
-    /// PINGs among them.
+    /// How many of them are PINGs.
     pings: u32,
     settings_came: bool,
     acknowledged: bool,
@@ -25,7 +25,7 @@ pub(crate) struct Glitches {
 }
 
 impl Glitches {
-    /// One more.
+    /// Counts one glitch.
     #[cold]
     pub fn note(&mut self) {
         self.count = self.count.saturating_add(1);
@@ -41,33 +41,33 @@ impl Glitches {
         core::mem::take(&mut self.count)
     }
 
-    /// Whether PINGs are most of them.
+    /// Whether most of them are PINGs.
     pub fn are_pings(&self) -> bool {
         self.pings > self.count / 2
     }
 
-    /// SETTINGS came: all but the first are glitches. They have every stream looked at.
+    /// SETTINGS came. All but the first are glitches, since each makes us look at every stream.
     pub fn settings(&mut self) {
         if core::mem::replace(&mut self.settings_came, true) {
             self.note();
         }
     }
 
-    /// SETTINGS were acknowledged; we send them once.
+    /// SETTINGS were acknowledged. We send them once, so a second acknowledgement is a glitch.
     pub fn acknowledgement(&mut self) {
         if core::mem::replace(&mut self.acknowledged, true) {
             self.note();
         }
     }
 
-    /// A GOAWAY came: one is enough, and a graceful shutdown has two.
+    /// A GOAWAY came. One is enough; a graceful shutdown sends two.
     pub fn goaway(&mut self) {
         if core::mem::replace(&mut self.goaway_came, true) {
             self.note();
         }
     }
 
-    /// We ask for a sign of life.
+    /// We sent a PING.
     pub fn ping_sent(&mut self) {
         self.pings_unanswered = self.pings_unanswered.saturating_add(1);
     }
@@ -80,8 +80,9 @@ impl Glitches {
         }
     }
 
-    /// A PING came: a glitch if nothing has happened since the last one. Those that measure a
-    /// connection under load follow bodies, and grpc-go's servers forgive them for that too.
+    /// A PING came: a glitch if nothing has happened since the last one. PINGs that measure a
+    /// connection under load follow bodies and so do not count; grpc-go's servers forgive them as
+    /// well.
     pub fn ping(&mut self, now: Activity) {
         if self.at_last_ping.replace(now) == Some(now) {
             self.pings = self.pings.saturating_add(1);

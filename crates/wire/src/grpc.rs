@@ -1,5 +1,5 @@
-//! gRPC over HTTP/2: messages in bodies, status in trailers, deadlines and metadata in headers.
-//! The document is "gRPC over HTTP2" (PROTOCOL-HTTP2.md).
+//! gRPC over HTTP/2: messages in bodies, status in trailers, deadlines and metadata in headers. The
+//! specification is "gRPC over HTTP2" (PROTOCOL-HTTP2.md).
 
 pub mod base64;
 pub mod encoding;

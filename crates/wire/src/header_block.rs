@@ -1,11 +1,11 @@
-//! A header list that is sent again and again, with its encoding remembered.
+//! A header list that is sent again and again, with its encoding cached.
 
 use crate::frame::{FrameHeader, HEADER_BYTES, kind};
 use crate::hpack::{Encoder, Indexing};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-/// First byte of a literal with a literal name that enters no table, RFC 7541 section 6.2.2.
+/// First byte of a literal field with a literal name that is not indexed, RFC 7541 section 6.2.2.
 const LITERAL_WITHOUT_INDEXING: u8 = 0x00;
 
 /// A field that differs from call to call, added to a [`HeaderBlock`].
@@ -15,34 +15,34 @@ pub struct ExtraField<'a> {
     pub name: &'a [u8],
     /// Value.
     pub value: &'a [u8],
-    /// How it is represented. What varies should be [`Indexing::Never`]: it would push useful
-    /// entries out of the table.
+    /// How it is represented. A value that varies should be [`Indexing::Never`]: otherwise it would
+    /// push useful entries out of the table.
     pub indexing: Indexing,
 }
 
 /// A header list of ONE connection that is sent again and again.
 ///
-/// The first use enters its fields into the dynamic table, the second finds all of them there, and
-/// from then on sending it is a copy of a few bytes, for as long as the table does not change.
-/// Clones share the fields: ten thousand connections that send the same list keep it once.
+/// The first use inserts its fields into the dynamic table, and the second finds all of them there.
+/// From then on sending the list copies a few bytes, for as long as the table does not change.
+/// Clones share the fields: ten thousand connections that send the same list store it once.
 #[derive(Clone, Debug)]
 pub struct HeaderBlock {
     fields: Arc<Vec<(Vec<u8>, Vec<u8>)>>,
     encoded: Vec<u8>,
-    /// The state of the encoder's table for which `encoded` is right.
+    /// The state of the encoder's table for which `encoded` is valid.
     generation: Option<u64>,
     frame: Frame,
 }
 
-/// Room for a remembered HEADERS frame. A fixed size makes writing one a few moves without a call;
-/// a block whose fields all stand in the table takes a byte for each.
+/// Room for a cached HEADERS frame. With a fixed size, writing one takes a few moves and no call; a
+/// block whose fields are all in the table takes one byte for each.
 pub(crate) const FRAME_ROOM_BYTES: usize = 32;
 
-/// A whole HEADERS frame but for its flags and its stream.
+/// A whole HEADERS frame except for its flags and its stream.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame {
     pub bytes: [u8; FRAME_ROOM_BYTES],
-    /// 0 if the frame is longer, or not known yet.
+    /// 0 if the frame is longer than the room, or not known yet.
     pub length: usize,
 }
 
@@ -90,14 +90,14 @@ impl HeaderBlock {
         self.frame = frame_of(&self.encoded);
     }
 
-    /// The whole frame, if it is remembered and right.
+    /// The whole frame, if it is cached and still valid.
     #[inline]
     pub(crate) fn frame(&self, encoder: &Encoder) -> Option<&Frame> {
         let is_right = self.frame.length > 0 && self.generation == Some(encoder.generation());
         is_right.then_some(&self.frame)
     }
 
-    /// The encoding that touches no table, and so may be sent at any later time.
+    /// The encoding that uses no dynamic table, so that it may be sent at any later time.
     pub(crate) fn encode_stateless(&self) -> Vec<u8> {
         let mut encoded = Vec::new();
         for (name, value) in self.fields.iter() {

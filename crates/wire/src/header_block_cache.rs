@@ -1,15 +1,15 @@
 //! Header blocks that were seen before.
 //!
-//! A block of bytes decodes to the same fields as last time if it inserted nothing into the
-//! dynamic table then and the table has not changed since. Servers and clients see the same few
-//! blocks millions of times; remembering what they meant saves decoding, validating and routing.
+//! A block of bytes decodes to the same fields as last time if it inserted nothing into the dynamic
+//! table then and the table has not changed since. Servers and clients see the same few blocks
+//! millions of times; remembering what they meant saves decoding, validating and routing them.
 
 /// Longer blocks are not remembered: they carry something that varies.
 const MAX_REMEMBERED_BYTES: usize = 64;
-/// Blocks that are remembered: heads of a few methods, or a response's head and trailers.
+/// Number of blocks that are remembered: heads of a few methods, or a response's head and trailers.
 const REMEMBERED_BLOCKS: usize = 4;
 
-/// Where in a message a block stands: the same bytes mean something else there.
+/// Where in a message a block stands: the same bytes mean something else in the other position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BlockPosition {
     Head,
@@ -21,7 +21,7 @@ struct Entry {
     /// 0 for an unused entry: no header block is empty.
     length: u8,
     position: BlockPosition,
-    /// What [`digest`] makes of the bytes.
+    /// The [`digest`] of the bytes.
     digest: u64,
     bytes: [u8; MAX_REMEMBERED_BYTES],
     meaning: u32,
@@ -89,11 +89,11 @@ impl HeaderBlockCache {
     }
 }
 
-/// Blocks up to this length are told apart by their digest and length alone.
+/// For blocks up to this length, digest and length alone decide whether they are equal.
 const DIGESTED_BYTES: usize = 8;
 
-/// The first and the last bytes of a block in one number. They overlap in blocks of less than
-/// eight bytes, so that with the length it says all about those.
+/// The first and the last bytes of a block in one number. They overlap in blocks of less than eight
+/// bytes, which the digest and the length therefore identify.
 #[inline]
 fn digest(block: &[u8]) -> u64 {
     if let (Some(first), Some(last)) = (block.first_chunk::<4>(), block.last_chunk::<4>()) {
@@ -105,7 +105,7 @@ fn digest(block: &[u8]) -> u64 {
     block.first().map_or(0, |byte| u64::from(*byte))
 }
 
-/// Whether two blocks of one length, above eight bytes, are the same. Up to 32 bytes their ends
+/// Whether two blocks of the same length, above eight bytes, are equal. Up to 32 bytes, their ends
 /// overlap and are compared without a call.
 #[inline]
 fn is_same(one: &[u8], other: &[u8]) -> bool {

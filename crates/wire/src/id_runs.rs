@@ -1,14 +1,14 @@
-//! Stream ids that are to be distinguished for as long as a connection lasts: of streams that we
-//! reset, whose frames may still be on their way, and of those that the peer has passed over.
+//! Stream ids that must be remembered for as long as a connection lasts: those of streams that we
+//! reset, whose frames may still be on their way, and those that the peer has skipped.
 //!
-//! Deadlines end calls by the ten thousand, and a busy peer answers all of them late. Their ids
-//! follow each other, so they are kept as runs: a mass of them costs no more than one.
+//! Deadlines end calls by the ten thousand, and a busy peer answers all of them late. Their ids are
+//! consecutive, so they are kept as runs: many of them cost no more than one.
 
 use alloc::collections::BTreeMap;
 
-/// Runs that are kept apart: 16 KiB. Beyond, the two oldest become one, and the ids between
-/// them count as well: frames are ignored where they could have been an error, or the error has a
-/// broader name.
+/// Runs that are kept apart: 16 KiB. Beyond that, the two oldest are joined, and the ids between
+/// them count as members: frames for those are ignored where they could have been an error, or the
+/// error has a broader name.
 const RUNS_MAX: usize = 1_024;
 
 /// A set of stream ids that never grows without bound and never forgets.
@@ -18,7 +18,7 @@ pub(crate) struct IdRuns {
     runs: BTreeMap<u32, u32>,
 }
 
-/// Where an id stands: next to the next one of its side, far from those of the other (ids of one
+/// The position of an id: next to the next id of its side, far from those of the other (ids of one
 /// side are all odd or all even, RFC 9113 section 5.1.1).
 fn place(id: u32) -> u32 {
     id.rotate_right(1)

@@ -1,20 +1,20 @@
-//! Whether the peer of a quiet connection is still there: PING, and what no answer means.
+//! Whether the peer of a quiet connection is still there: when to send PING, and when to give up.
 //!
-//! As gRPC has it (proposals A8 and A9): after some time without a byte from the peer, a PING asks
-//! for one; if nothing at all comes for some more time, the peer is gone. There is no clock and no
-//! timer here. The owner checks a connection from time to time, and what is remembered between two
-//! checks is how many bytes had come: no check costs the way of a byte anything.
+//! As in gRPC (proposals A8 and A9): after some time without a byte from the peer, a PING asks for
+//! one; if nothing at all comes for some more time, the peer is gone. There is no clock and no
+//! timer here. The owner checks a connection from time to time, and a check remembers only how many
+//! bytes had come: keepalive adds no work to sending or receiving.
 
-/// The shortest time for a client: grpc-go's clients raise what is shorter to this.
+/// The shortest time for a client: grpc-go's clients raise shorter ones to this.
 pub const CLIENT_TIME_MIN_NS: u64 = 10_000_000_000;
 /// How long an answer may take by default: grpc-go's and grpc-java's value.
 pub const TIMEOUT_NS: u64 = 20_000_000_000;
-/// What servers say in the debug data of GOAWAY to clients that send too many PINGs. Clients of
-/// grpc-go and grpc-java know these bytes, and send half as many from then on; so do ours.
+/// The debug data of a server's GOAWAY to a client that sends too many PINGs. Clients of grpc-go
+/// and grpc-java know these bytes, and send half as many from then on; so do ours.
 pub const TOO_MANY_PINGS: &str = "too_many_pings";
 
-/// How often a connection is checked within its time. So the PING goes out between one and one and
-/// a half times that after the last byte.
+/// Number of checks within `time_ns`. So the PING goes out between one and one and a half times
+/// that after the last byte.
 const CHECKS_PER_TIME: u64 = 4;
 
 /// When to send a PING, and how long to wait for the answer.
@@ -22,7 +22,7 @@ const CHECKS_PER_TIME: u64 = 4;
 pub struct Keepalive {
     /// Silence after which a PING is sent, nanoseconds.
     pub time_ns: u64,
-    /// Silence behind the PING after which the peer is given up, nanoseconds.
+    /// Silence after the PING before the peer is given up, nanoseconds.
     pub timeout_ns: u64,
 }
 
@@ -31,11 +31,11 @@ pub struct Keepalive {
 pub enum KeepaliveAction {
     /// Send a PING.
     SendPing,
-    /// Give the peer up: it did not answer the PING, or the network lost it.
+    /// Give up the peer: it did not answer the PING, or the network lost it.
     GiveUp,
 }
 
-/// What the last check of one connection has found.
+/// What the last check of one connection found.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct KeepaliveState {
     received_bytes: u64,
@@ -44,19 +44,19 @@ pub struct KeepaliveState {
 }
 
 impl Keepalive {
-    /// How long after a check the next one is due, nanoseconds.
+    /// The interval between checks, nanoseconds.
     pub fn check_interval_ns(&self) -> u64 {
         (self.time_ns / CHECKS_PER_TIME).max(1)
     }
 
-    /// Half as many PINGs: for a client whose server received too many.
+    /// The same with half as many PINGs: for a client whose server received too many.
     pub fn at_half_rate(self) -> Self {
         Self { time_ns: self.time_ns.saturating_mul(2), ..self }
     }
 }
 
 impl KeepaliveState {
-    /// Checks a connection on which `received_bytes` have come since it began.
+    /// Checks a connection that has received `received_bytes` since it began.
     pub fn check(
         &mut self,
         received_bytes: u64,
@@ -90,7 +90,7 @@ impl KeepaliveState {
         }
     }
 
-    /// Nothing is expected for now: silence counts from the next check on.
+    /// Nothing is expected for now: silence is measured from the next check on.
     pub fn pause(&mut self) {
         *self = Self::default();
     }

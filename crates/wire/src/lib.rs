@@ -1,8 +1,8 @@
 //! HTTP/2, HPACK and gRPC as bytes and events: no socket, no clock, no allocation per request.
 //!
-//! A [`Connection`] is the same for clients and servers. It is two halves: the [`receiver`] turns
-//! bytes into calls of a [`Visitor`], the [`Sender`] turns calls into bytes. The visitor is handed
-//! the sender, so that an answer is written while the bytes of the next request are still being
+//! A [`Connection`] is the same for clients and servers. It has two halves: the [`receiver`] turns
+//! bytes into calls of a [`Visitor`], the [`Sender`] turns calls into bytes. The visitor receives
+//! the sender, so that an answer can be written while the bytes of the next request are still being
 //! read: there is no queue of events.
 //!
 //! ```text
@@ -11,9 +11,10 @@
 //!   bytes out <-- output <----------- Sender <----------------+
 //! ```
 //!
-//! Each module knows one thing: [`frame`] the nine bytes in front of each frame, [`hpack`] header
-//! compression, [`settings`] what the ends agreed on, [`flow`] the windows, [`grpc`] what gRPC
-//! adds. The crate is `no_std`, which proves that there is no input, output or clock in it.
+//! Each module knows one thing: [`frame`] the header of nine bytes in front of each payload,
+//! [`hpack`] header compression, [`settings`] what each end announced, [`flow`] the windows,
+//! [`grpc`] what gRPC adds. The crate is `no_std`, which proves that there is no input, output or
+//! clock in it.
 #![no_std]
 #![forbid(unsafe_code)]
 

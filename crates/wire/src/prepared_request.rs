@@ -6,8 +6,8 @@ use alloc::vec::Vec;
 
 /// A whole unary request of ONE connection: head, one message, END_STREAM.
 ///
-/// Once its head takes no more than references to the table, sending it is a copy with the stream's
-/// id patched in twice, if it is short.
+/// Once its head consists only of references to the table, sending a short request is a copy with
+/// the stream's id patched in twice.
 #[derive(Clone, Debug)]
 pub struct PreparedRequest {
     pub(crate) head: HeaderBlock,
@@ -15,7 +15,7 @@ pub struct PreparedRequest {
     template: Option<Template>,
 }
 
-/// Room for a remembered request. A fixed size makes writing one a few moves without a call.
+/// Room for a cached request. With a fixed size, writing one takes a few moves and no call.
 const ROOM_BYTES: usize = 128;
 
 /// A HEADERS and a DATA frame as they were sent last.
@@ -25,7 +25,7 @@ pub(crate) struct Template {
     length: usize,
     /// Where the DATA frame begins.
     data_at: usize,
-    /// The state of the encoder's table for which the bytes are right.
+    /// The state of the encoder's table for which the bytes are valid.
     generation: u64,
 }
 
@@ -35,15 +35,15 @@ impl PreparedRequest {
         Self { head, message, template: None }
     }
 
-    /// The bytes, if they are right while the table is as `generation` says.
+    /// The bytes, if they are valid for the table's state `generation`.
     #[inline]
     pub(crate) fn template(&self, generation: u64) -> Option<&Template> {
         let template = self.template.as_ref()?;
         (template.generation == generation).then_some(template)
     }
 
-    /// Remembers what was written, if it is one HEADERS frame and one DATA frame, and all of it: a
-    /// window that is smaller than the message lets only its beginning go.
+    /// Caches what was written, if it is exactly one HEADERS frame and one DATA frame. It is not if
+    /// a window is smaller than the message, since then only the beginning was written.
     pub(crate) fn remember(&mut self, written: &[u8], generation: u64) {
         let Some(data_at) = frame_bytes(written) else {
             return;
@@ -71,12 +71,12 @@ impl Template {
     }
 }
 
-/// Where the flags stand in a frame header.
+/// Offset of the flags in a frame header.
 const FLAGS_AT: usize = 4;
-/// Where the stream id stands in a frame header.
+/// Offset of the stream id in a frame header.
 const STREAM_ID_AT: usize = 5;
 
-/// Bytes of the frame at the front.
+/// Length of the frame at the front, in bytes.
 fn frame_bytes(bytes: &[u8]) -> Option<usize> {
     let header = FrameHeader::parse(bytes.first_chunk()?);
     Some(HEADER_BYTES + header.length).filter(|length| *length <= bytes.len())

@@ -26,12 +26,12 @@ pub struct Receiver {
     decoder: Decoder,
     fields: HeaderList,
     cache: HeaderBlockCache,
-    /// A header block that waits for CONTINUATION.
+    /// A header block that still needs CONTINUATION frames.
     open_block: Option<OpenBlock>,
     max_block_bytes: usize,
     preface_came: bool,
     settings_came: bool,
-    /// Streams that got rid of what they held back; kept for its memory.
+    /// Streams whose blocked data has all gone out; kept to reuse the allocation.
     drained: Vec<StreamKey>,
 }
 
@@ -42,7 +42,7 @@ impl Receiver {
         Self {
             side,
             own: config.settings,
-            // Until the peer has seen our SETTINGS it counts on the default.
+            // Until the peer has seen our SETTINGS, it relies on the default.
             decoder: Decoder::new(own_table_bytes.max(DEFAULT_TABLE_BYTES)),
             fields: HeaderList::new(max_list_bytes, config.max_header_fields),
             cache: HeaderBlockCache::new(),
@@ -58,7 +58,7 @@ impl Receiver {
         self.side
     }
 
-    /// Makes the half that of a new connection, and keeps its memory.
+    /// Resets the half for a new connection and keeps its allocations.
     pub(crate) fn renew(&mut self, config: &ConnectionConfig) {
         let own_table_bytes = config.settings.header_table_bytes as usize;
         let max_list_bytes = config.settings.max_header_list_bytes.unwrap_or(u32::MAX) as usize;
@@ -72,7 +72,7 @@ impl Receiver {
         self.drained.clear();
     }
 
-    /// The stream whose header block has begun and is not whole.
+    /// The stream whose header block has begun but is not complete.
     pub fn open_block(&self) -> Option<u32> {
         self.open_block.as_ref().map(|open| open.stream_id)
     }
@@ -102,7 +102,7 @@ impl Receiver {
         Ok(input.len() - rest.len())
     }
 
-    /// The preface comes first; a wrong byte is an error as soon as it is there.
+    /// The preface comes first; a wrong byte is an error as soon as it arrives.
     fn take_preface(&mut self, rest: &mut &[u8]) -> Result<bool, ConnectionError> {
         let known = rest.len().min(PREFACE.len());
         if rest[..known] != PREFACE[..known] {
@@ -133,7 +133,7 @@ impl Receiver {
         }
     }
 
-    /// What may stand in the middle of a header block, and what must come first of all.
+    /// Checks what may come in the middle of a header block, and what must come first of all.
     #[cold]
     fn check_order(&mut self, header: FrameHeader) -> Result<(), ConnectionError> {
         if let Some(open) = &self.open_block
@@ -172,8 +172,8 @@ impl Receiver {
         }
     }
 
-    /// What a frame for a stream that is not alive means: nothing if it may still have been on its
-    /// way when we reset the stream, else the peer lost count.
+    /// A frame came for a stream that is not alive. It is ignored if it may still have been on its
+    /// way when we reset the stream; otherwise the peer broke a rule.
     fn check_gone(&self, sender: &mut Sender, id: u32) -> Result<(), ConnectionError> {
         if sender.is_ignored(id) {
             sender.glitches.note();
@@ -186,17 +186,18 @@ impl Receiver {
         Err(ConnectionError::new(ErrorCode::STREAM_CLOSED, reason))
     }
 
-    /// Whether the peer cannot have had a reason for a frame on that stream.
+    /// Whether the stream is idle, so that the peer cannot have had a reason for a frame on it.
     fn is_idle(&self, sender: &Sender, id: u32) -> bool {
         match self.side {
-            // What it opened before it read our GOAWAY was ignored, and it may well take it back.
+            // Streams that the peer opened before it read our GOAWAY were ignored, and it may reset
+            // them.
             Side::Server if sender.goaway_sent && id % 2 == 1 => false,
             Side::Client => !sender.was_opened_here(id),
             Side::Server => id.is_multiple_of(2) || id > sender.last_peer_id,
         }
     }
 
-    /// The peer broke a rule on one stream: it is reset, and its owner told.
+    /// The peer broke a rule on one stream: resets the stream and notifies its owner.
     fn stream_error<V: Visitor>(
         &mut self,
         sender: &mut Sender,
@@ -209,7 +210,7 @@ impl Receiver {
     }
 }
 
-/// Takes the padding off a payload, RFC 9113 section 6.1.
+/// Removes the padding from a payload, RFC 9113 section 6.1.
 fn without_padding(header: FrameHeader, payload: &[u8]) -> Result<&[u8], ConnectionError> {
     if !header.has(flag::PADDED) {
         return Ok(payload);

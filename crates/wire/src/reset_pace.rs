@@ -1,14 +1,15 @@
 //! RST_STREAM at a pace that no server takes for an attack.
 //!
 //! Servers count resets since CVE-2023-44487, each in its own way: h2 allows 20 of streams that it
-//! has not yet handed on, netty 200 in 30 seconds, nghttp2 1,000 and then 33 a second. A client
-//! whose deadlines pass by the thousand would be cut off by all of them, and all its other calls
-//! with it. So few go out at once and few a second; a client that owes more waits, or closes
-//! the connection.
+//! has not yet handed on, netty 200 in 30 seconds, nghttp2 1,000 and then 33 a second. Each of them
+//! would disconnect a client whose deadlines expire by the thousand, and all its other calls with
+//! it. Therefore few resets go out at once, and few a second after that; a client that owes more
+//! waits, or closes the connection.
 
-/// Resets at once, after a time without any: below the 20 of h2.
+/// Resets that may go out at once after a time without any: below the 20 of h2.
 pub const RESETS_AT_ONCE: u32 = 16;
-/// Time between resets after that: with the burst 166 in any 30 seconds, below the 200 of netty.
+/// Time between resets after that: together with the burst 166 in any 30 seconds, below the 200 of
+/// netty.
 pub const RESET_INTERVAL_NS: u64 = 200_000_000;
 
 /// How many streams of a connection its client may reset now.
@@ -40,12 +41,12 @@ impl ResetPace {
         self.allowed
     }
 
-    /// One went out.
+    /// Counts a reset that went out.
     pub fn spend(&mut self) {
         self.allowed = self.allowed.saturating_sub(1);
     }
 
-    /// When one more will be allowed than now.
+    /// When one more reset will be allowed than now.
     pub fn next_ns(&self) -> u64 {
         self.raised_at_ns.saturating_add(RESET_INTERVAL_NS)
     }
@@ -57,7 +58,7 @@ mod tests {
 
     const SECOND_NS: u64 = 1_000_000_000;
 
-    /// Spends all that may be spent.
+    /// Spends all that are allowed, and returns how many.
     fn spent(pace: &mut ResetPace, now_ns: u64) -> u32 {
         let allowed = pace.allowed(now_ns);
         (0..allowed).for_each(|_| pace.spend());

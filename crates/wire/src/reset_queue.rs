@@ -1,18 +1,18 @@
-//! Streams that a client has given up and that are to be reset, at a pace that no server takes for
-//! an attack ([`ResetPace`]).
+//! Streams that a client has given up and will reset, at a pace that no server takes for an attack
+//! ([`ResetPace`]).
 
 use crate::reset_pace::ResetPace;
 use crate::{ErrorCode, Sender, StreamKey};
 use alloc::collections::VecDeque;
 use alloc::collections::vec_deque::Drain;
 
-/// Streams that may wait for their reset before the connection is to be replaced: to reset these
-/// takes more than six seconds, and a close tells the server of all of them.
+/// Streams that may wait for their reset before the connection should be replaced: resetting these
+/// takes more than six seconds, while closing the connection ends all of them at once.
 pub const RESETS_WAITING_MAX: usize = 32;
 
-/// The streams of one connection that are to be reset. A full queue takes no more: nothing is
-/// awaited on the streams beyond it, their windows stay shut, a server that respects `grpc-timeout`
-/// ends them by itself, and the connection is to be replaced.
+/// The streams of one connection that will be reset. A full queue takes no more: the client ignores
+/// the streams beyond it, their windows stay shut, a server that respects `grpc-timeout` ends them
+/// by itself, and the connection should be replaced.
 #[derive(Debug)]
 pub struct ResetQueue {
     pace: ResetPace,
@@ -22,7 +22,7 @@ pub struct ResetQueue {
 }
 
 impl ResetQueue {
-    /// A queue for so many streams. It grows only as far as it is used.
+    /// A queue for `capacity` streams. It grows only as far as it is used.
     pub fn new(capacity: usize) -> Self {
         Self {
             pace: ResetPace::default(),
@@ -32,7 +32,7 @@ impl ResetQueue {
         }
     }
 
-    /// A stream is to be reset when its turn comes.
+    /// Queues a stream to be reset when its turn comes.
     pub fn add(&mut self, stream: StreamKey, sender: &Sender) {
         self.add_to(stream, |stream| sender.is_open(stream));
     }
@@ -71,7 +71,7 @@ impl ResetQueue {
         (!self.streams.is_empty()).then(|| self.pace.next_ns())
     }
 
-    /// Streams that wait, some of which may have ended meanwhile.
+    /// Number of waiting streams, some of which may have ended meanwhile.
     #[inline]
     pub fn len(&self) -> usize {
         self.streams.len()
@@ -83,7 +83,7 @@ impl ResetQueue {
         self.streams.is_empty()
     }
 
-    /// Whether more streams were to be reset than the queue takes: a new connection costs the
+    /// Whether more streams had to be reset than the queue takes: a new connection then costs the
     /// server less.
     #[inline]
     pub fn has_overflowed(&self) -> bool {
@@ -120,7 +120,7 @@ mod tests {
         let start_ns = 77 * SECOND_NS;
         let mut number = 0;
         let mut reset_all = |now_ns| {
-            // There are always some that wait.
+            // Keep the queue full.
             while queue.len() < RESETS_WAITING_MAX {
                 number += 1;
                 queue.add_to(stream(number), |_| true);

@@ -1,7 +1,7 @@
 //! The half of a connection that writes: streams are opened, headers and bodies sent, credit given.
 //!
-//! Everything is appended to [`Sender::output`]; what the peer's windows do not allow is held back
-//! per stream and goes out when they open.
+//! Everything is appended to [`Sender::output`]. Data that the peer's windows do not allow yet is
+//! held back per stream, and goes out when they open.
 
 mod blocked;
 mod body;
@@ -30,7 +30,7 @@ const MAX_STREAM_ID: u32 = (1 << 31) - 1;
 /// The writing half of a connection.
 #[derive(Debug)]
 pub struct Sender {
-    /// Bytes due to be written, in order. The owner takes them away (or swaps the `Vec`).
+    /// Bytes to be written, in order. The owner takes them away (or swaps the `Vec`).
     pub output: Vec<u8>,
     pub(crate) encoder: Encoder,
     pub(crate) streams: Streams,
@@ -39,7 +39,7 @@ pub struct Sender {
     pub(crate) send_window: Window,
     pub(crate) credit: Credit,
     pub(crate) connection_window_bytes: u32,
-    /// The stream window that is enforced: see [`Sender::own_settings_acknowledged`].
+    /// The stream window that is enforced now: see [`Sender::own_settings_acknowledged`].
     pub(crate) own_stream_window_bytes: u32,
     own: Settings,
     next_id: u32,
@@ -47,7 +47,7 @@ pub struct Sender {
     pub(crate) last_peer_id: u32,
     pub(crate) goaway_came: bool,
     pub(crate) goaway_sent: bool,
-    /// The last id that our GOAWAY promised to look at.
+    /// The last id that our GOAWAY promised to process.
     goaway_last_id: u32,
     blocked: BlockedStreams,
     /// Streams that we reset.
@@ -55,7 +55,7 @@ pub struct Sender {
     /// Streams that the peer never opened although it opened later ones.
     pub(crate) implicitly_closed: IdRuns,
     pub(crate) glitches: Glitches,
-    /// Streams that the peer may have open now: what our settings say, or none while its windows
+    /// Streams that the peer may have open now: the limit of our settings, or 0 while its windows
     /// hold back too much.
     admitted_streams: usize,
 }
@@ -66,7 +66,7 @@ impl Sender {
         Self::with(config, own, Vec::new(), encoder, Streams::new())
     }
 
-    /// Makes the half that of a new connection, and keeps its memory.
+    /// Resets the half for a new connection and keeps its allocations.
     pub(crate) fn renew(&mut self, config: &ConnectionConfig, own: Settings) {
         let mut output = core::mem::take(&mut self.output);
         output.clear();
@@ -78,7 +78,7 @@ impl Sender {
         *self = Self::with(config, own, output, encoder, streams);
     }
 
-    /// The half of a new connection, from parts that are as new.
+    /// The half of a new connection, from parts that are new or were reset.
     fn with(
         config: &ConnectionConfig,
         own: Settings,
@@ -94,7 +94,7 @@ impl Sender {
             peer_settings_came: false,
             send_window: Window::new(DEFAULT_WINDOW_BYTES),
             credit: Credit::new(config.connection_window_bytes.max(DEFAULT_WINDOW_BYTES)),
-            // RFC 9113 section 6.9.2: this window starts at the default, and nothing shrinks it.
+            // RFC 9113 section 6.9.2: this window starts at the default and cannot be made smaller.
             connection_window_bytes: config.connection_window_bytes.max(DEFAULT_WINDOW_BYTES),
             own_stream_window_bytes: own.initial_window_bytes.max(DEFAULT_WINDOW_BYTES),
             own,
@@ -111,7 +111,7 @@ impl Sender {
         }
     }
 
-    /// Streams alive.
+    /// Number of live streams.
     pub fn live_streams(&self) -> usize {
         self.streams.len()
     }
@@ -127,7 +127,7 @@ impl Sender {
         self.streams.contains(stream)
     }
 
-    /// Streams that may be opened now, as a client.
+    /// Number of streams that may be opened now, as a client.
     #[inline]
     pub fn may_open(&self) -> usize {
         if self.goaway_came || self.goaway_sent || self.next_id > MAX_STREAM_ID {
@@ -147,8 +147,7 @@ impl Sender {
 
     /// Opens a stream, as a client. [`Sender::headers`] must follow before another one is opened.
     ///
-    /// # Errors
-    /// When the peer's limit, its GOAWAY or the end of the ids forbids it.
+    /// When the peer's limit or a GOAWAY forbids it, or the ids are used up.
     #[inline]
     pub fn open(&mut self) -> Result<StreamKey, CannotOpen> {
         if self.may_open() == 0 {
@@ -188,7 +187,7 @@ impl Sender {
         self.headers_with(stream, block, &[], end_stream);
     }
 
-    /// As [`Sender::headers`], with fields behind it that differ from call to call.
+    /// As [`Sender::headers`], followed by fields that differ from call to call.
     pub fn headers_with(
         &mut self,
         stream: StreamKey,
@@ -247,7 +246,8 @@ impl Sender {
         self.finish_header_block(start, id, end_stream);
     }
 
-    /// Turns the bytes behind `start` + 9 into a HEADERS frame, and CONTINUATION where needed.
+    /// Turns the bytes from `start` + 9 on into a HEADERS frame, followed by CONTINUATION frames
+    /// where needed.
     #[inline]
     fn finish_header_block(&mut self, start: usize, id: u32, end_stream: bool) {
         let length = self.output.len() - start - HEADER_BYTES;
@@ -277,7 +277,7 @@ impl Sender {
         }
     }
 
-    /// Our direction of the stream is over.
+    /// Ends our direction of the stream.
     #[inline]
     pub(crate) fn close_local(&mut self, stream: StreamKey) {
         let Some(state) = self.streams.state(stream) else {
@@ -305,7 +305,7 @@ impl Sender {
         }
     }
 
-    /// Frees the stream; what it had not released is given back to the connection.
+    /// Frees the stream. Bytes that its owner had not released are given back to the connection.
     #[inline]
     pub(crate) fn free(&mut self, stream: StreamKey) {
         let Some(state) = self.streams.state(stream) else {
@@ -337,8 +337,8 @@ impl Sender {
         self.output.extend_from_slice(&code.0.to_be_bytes());
     }
 
-    /// Whether frames of that stream, which is not alive, are no error: we reset it, so
-    /// that they were on their way, or our GOAWAY left it out.
+    /// Whether frames of that stream, which is not alive, are no error: we reset it and they were
+    /// still on their way, or our GOAWAY excluded it.
     pub(crate) fn is_ignored(&self, id: u32) -> bool {
         (self.goaway_sent && id > self.goaway_last_id) || self.resets.contains(id)
     }
@@ -362,14 +362,14 @@ impl Sender {
         self.admit();
     }
 
-    /// No further streams of the peer while its windows hold back too much.
+    /// Admits no further streams of the peer while its windows hold back too much.
     fn admit(&mut self) {
         self.admitted_streams =
             if self.blocked.is_too_much() { 0 } else { concurrency_limit(&self.own) };
     }
 }
 
-/// Streams that may be open by these settings.
+/// Number of streams that may be open by these settings.
 fn concurrency_limit(settings: &Settings) -> usize {
     let limit = settings.max_concurrent_streams;
     limit.map_or(usize::MAX, |streams| streams as usize)

@@ -1,16 +1,16 @@
-//! SETTINGS: what each side tells the other about itself, RFC 9113 section 6.5.
+//! SETTINGS: what each side announces about itself, RFC 9113 section 6.5.
 
 use crate::error::{ConnectionError, ErrorCode};
 use crate::flow::MAX_WINDOW_BYTES;
 use alloc::vec::Vec;
 
-/// The window of a stream and of a connection before anybody says otherwise.
+/// The window of a stream and of a connection unless SETTINGS or WINDOW_UPDATE change it.
 pub const DEFAULT_WINDOW_BYTES: u32 = 65_535;
-/// The largest payload before anybody says otherwise; also the smallest that may be said.
+/// The largest payload by default, which is also the smallest limit that may be announced.
 pub const DEFAULT_MAX_FRAME_BYTES: u32 = 16_384;
-/// The largest payload that may be allowed.
+/// The largest payload limit that may be announced.
 pub const MAX_MAX_FRAME_BYTES: u32 = (1 << 24) - 1;
-/// The dynamic table of HPACK before anybody says otherwise.
+/// The size of HPACK's dynamic table by default.
 pub const DEFAULT_HEADER_TABLE_BYTES: u32 = 4_096;
 
 const HEADER_TABLE_SIZE: u16 = 0x1;
@@ -20,20 +20,20 @@ const INITIAL_WINDOW_SIZE: u16 = 0x4;
 const MAX_FRAME_SIZE: u16 = 0x5;
 const MAX_HEADER_LIST_SIZE: u16 = 0x6;
 
-/// The settings of one side as they stand.
+/// The current settings of one side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// Bytes of the HPACK table that this side keeps for decoding.
     pub header_table_bytes: u32,
-    /// Whether this side takes pushed responses.
+    /// Whether this side accepts pushed responses.
     pub enable_push: bool,
-    /// Streams that the other side may have open; `None` is no limit.
+    /// Streams that the other side may have open; `None` means no limit.
     pub max_concurrent_streams: Option<u32>,
     /// Window of a new stream.
     pub initial_window_bytes: u32,
-    /// Largest payload that this side takes.
+    /// Largest payload that this side accepts.
     pub max_frame_bytes: u32,
-    /// Header list that this side takes; `None` is no limit.
+    /// Largest header list that this side accepts; `None` means no limit.
     pub max_header_list_bytes: Option<u32>,
 }
 
@@ -51,10 +51,10 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Takes over the payload of a SETTINGS frame, in its order.
+    /// Applies the payload of a SETTINGS frame, in its order.
     ///
     /// # Errors
-    /// The peer's, with the code that RFC 9113 section 6.5.2 names.
+    /// When the peer broke a rule, with the code that RFC 9113 section 6.5.2 names.
     pub fn apply(&mut self, payload: &[u8]) -> Result<(), ConnectionError> {
         if !payload.len().is_multiple_of(6) {
             return Err(ConnectionError::frame_size("SETTINGS is not a multiple of six bytes"));
@@ -92,7 +92,7 @@ impl Settings {
         Ok(())
     }
 
-    /// Appends the payload of a SETTINGS frame that says what differs from the defaults.
+    /// Appends the payload of a SETTINGS frame with the values that differ from the defaults.
     pub fn write(&self, output: &mut Vec<u8>) {
         let initial = Self::default();
         let mut entry = |id: u16, value: u32| {

@@ -1,8 +1,8 @@
 //! The state of one stream.
 //!
-//! RFC 9113 figure 2, with the fields that say the same. A stream in one of the three states in the
-//! middle has an entry in the table of streams; in the others it has none. The reserved states do
-//! not occur: there are no pushes here.
+//! RFC 9113 figure 2, with the fields that express each state. A stream in one of the three states
+//! in the middle has an entry in the table of streams; in the others it has none. The reserved
+//! states do not occur, since there are no pushes here.
 //!
 //! ```text
 //!                         idle
@@ -30,9 +30,9 @@
 //!                  +------------------+
 //! ```
 //!
-//! Before the peer's head has come, `remote` is `AwaitingHead`: a client's stream begins so, and
-//! DATA is an error. END_STREAM counts as sent when it is in the output. Until then it waits, with
-//! the data in front of it, in `cold.blocked`, and `local_closed` stays false.
+//! Before the peer's head has come, `remote` is `AwaitingHead`: a client's stream begins that way,
+//! and DATA is then an error. END_STREAM counts as sent when it is in the output. Until then it
+//! waits in `cold.blocked`, behind the data, and `local_closed` stays false.
 
 use crate::flow::{Credit, Window};
 use alloc::boxed::Box;
@@ -52,24 +52,24 @@ pub(crate) enum RemoteState {
 /// One live stream.
 #[derive(Debug)]
 pub(crate) struct StreamState {
-    /// 0 while the index is free.
+    /// 0 while the entry is free.
     pub id: u32,
     pub send_window: Window,
     pub credit: Credit,
-    /// Body bytes that have come and are not released yet.
+    /// Body bytes that have been received and not released yet.
     pub unreleased_bytes: u32,
     pub remote: RemoteState,
     pub local_closed: bool,
-    /// Whether `cold` has what is left of a content-length.
+    /// Whether `cold` has a remainder of content-length.
     pub has_content_length: bool,
-    /// What most streams do not have.
+    /// State that most streams do not need.
     pub cold: Option<Box<ColdState>>,
 }
 
-/// What most streams do not have, so that the state of the others fits in half a cache line.
+/// State that most streams do not need, kept apart so that the rest fits in half a cache line.
 #[derive(Debug, Default)]
 pub(crate) struct ColdState {
-    /// Body bytes that are still to come by content-length, if there was one.
+    /// Body bytes still to come according to content-length, if there was one.
     pub remaining_content_bytes: Option<u64>,
     /// The data that flow control blocks.
     pub blocked: Option<BlockedData>,
@@ -82,20 +82,20 @@ impl StreamState {
         self.cold.as_mut()?.blocked.as_mut()
     }
 
-    /// Bytes that flow control blocks.
+    /// Number of bytes that flow control blocks.
     pub fn blocked_bytes(&self) -> usize {
         let blocked = self.cold.as_ref().and_then(|cold| cold.blocked.as_ref());
         blocked.map_or(0, |blocked| blocked.bytes.len() - blocked.sent_bytes)
     }
 
-    /// Whether more is to come by content-length.
+    /// Whether content-length promises more bytes.
     #[inline]
     pub fn awaits_content(&self) -> bool {
         self.has_content_length
             && self.cold.as_ref().and_then(|cold| cold.remaining_content_bytes) > Some(0)
     }
 
-    /// Notes the value of content-length.
+    /// Stores the value of content-length.
     pub fn set_content_length(&mut self, bytes: Option<u64>) {
         self.has_content_length = bytes.is_some();
         if bytes.is_some() {
@@ -119,20 +119,21 @@ impl StreamState {
     }
 }
 
-/// Output of one stream that waits for the peer's window.
+/// Data of one stream that waits for the peer's window.
 #[derive(Debug, Default)]
 pub(crate) struct BlockedData {
     pub bytes: Vec<u8>,
     pub sent_bytes: usize,
-    /// A header block that follows the bytes, encoded without the dynamic table: it goes out later
-    /// than blocks that are encoded after it.
+    /// A header block that follows the bytes. It is encoded without the dynamic table, because it
+    /// goes out later than blocks that are encoded after it.
     pub trailers: Option<Vec<u8>>,
     pub end_stream: bool,
 }
 
 impl BlockedData {
-    /// Drops what was sent once it is the larger part: a stream to which more is added before all
-    /// of it went does not grow with what it has sent, and each byte is moved once on average.
+    /// Drops the bytes that were sent once they are more than half. So a stream to which more is
+    /// added before everything has gone out does not keep what it has sent, and each byte is moved
+    /// once on average.
     pub fn compact(&mut self) {
         if self.sent_bytes > self.bytes.len() / 2 {
             self.bytes.drain(..self.sent_bytes);

@@ -1,4 +1,4 @@
-//! The streams that are alive: found by id, numbered densely by index.
+//! The live streams: found by id, numbered densely by index.
 
 use crate::flow::{Credit, Window};
 use crate::stream_state::{RemoteState, StreamState};
@@ -6,13 +6,13 @@ use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// A handle of a stream. It is stale once the stream has ended, and then names no other.
+/// A handle of a stream. After the stream has ended it is stale, and never refers to another.
 ///
-/// `index` is small and dense, and is used again after the stream has ended: keep state of your own
-/// in a `Vec` by it.
+/// `index` is small and dense, and is reused after the stream has ended: use it to keep state of
+/// your own in a `Vec`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct StreamKey {
-    /// Where the stream stands among those that are alive.
+    /// The position of the stream among the live ones.
     pub index: u32,
     /// The id on the wire.
     pub id: u32,
@@ -20,11 +20,12 @@ pub struct StreamKey {
 
 const NO_INDEX: u32 = u32::MAX;
 const FIRST_SLOTS: usize = 64;
-/// Slots of the index per live stream before long-lived streams are put aside instead of growing.
+/// Slots per live stream. Beyond this, long-lived streams are displaced instead of growing the
+/// index.
 const MAX_SLOTS_PER_STREAM: usize = 4;
 
-/// The live streams of one connection. Ids that follow each other fall on different slots of the
-/// index, so that a lookup is one load; a stream that outlives its neighbours is put aside.
+/// The live streams of one connection. Consecutive ids fall on different slots of the index, so
+/// that a lookup is one load; a stream that outlives its neighbours is displaced into a map.
 #[derive(Debug)]
 pub(crate) struct Streams {
     states: Vec<StreamState>,
@@ -43,7 +44,7 @@ impl Streams {
         }
     }
 
-    /// No table at all, which allocates nothing: to be replaced before it is used.
+    /// A table without slots, which allocates nothing: it must be replaced before it is used.
     pub const fn without_room() -> Self {
         Self {
             states: Vec::new(),
@@ -53,7 +54,7 @@ impl Streams {
         }
     }
 
-    /// Forgets every stream, and keeps the memory of as many as a connection begins with.
+    /// Forgets every stream, and keeps the memory that a connection begins with.
     pub fn renew(&mut self) {
         if self.slots.len() > FIRST_SLOTS {
             *self = Self::new();
@@ -66,7 +67,7 @@ impl Streams {
         self.displaced.clear();
     }
 
-    /// Streams alive.
+    /// Number of live streams.
     #[inline]
     pub fn len(&self) -> usize {
         self.states.len() - self.free_indices.len()
@@ -103,7 +104,7 @@ impl Streams {
         self.states.get(stream.index as usize).is_some_and(|state| state.id == stream.id)
     }
 
-    /// Adds a stream. `id` must not be alive and not 0.
+    /// Adds a stream. `id` must not be that of a live stream, and not 0.
     #[inline]
     pub fn insert(&mut self, id: u32, send_window: Window, credit: Credit) -> StreamKey {
         debug_assert!(id != 0 && self.find(id).is_none());
@@ -149,7 +150,8 @@ impl Streams {
         let occupant = self.slots[slot];
         if occupant != NO_INDEX && occupant != index {
             self.displaced.insert(self.states[occupant as usize].id, occupant);
-            // A new index may have put it aside: it has its slot now, and is to be found once.
+            // This stream may have been displaced before: now it has its slot, and must be found
+            // once.
             self.displaced.remove(&id);
         }
         self.slots[slot] = index;
@@ -175,7 +177,7 @@ impl Streams {
         }
     }
 
-    /// Takes a stream out. Its index may be used again at once.
+    /// Removes a stream. Its index may be reused at once.
     #[inline]
     pub fn remove(&mut self, stream: StreamKey) {
         debug_assert!(self.contains(stream));
@@ -191,7 +193,7 @@ impl Streams {
         self.free_indices.push(stream.index);
     }
 
-    /// All live streams, in no order.
+    /// All live streams, in no particular order.
     pub fn iter(&mut self) -> impl Iterator<Item = (StreamKey, &mut StreamState)> {
         let live = |(_, state): &(usize, &mut StreamState)| state.id != 0;
         let name = |(index, state): (usize, _)| -> (StreamKey, &mut StreamState) {
@@ -244,7 +246,7 @@ mod tests {
         for id in (3..).step_by(2).take(FIRST_SLOTS / MAX_SLOTS_PER_STREAM) {
             insert(&mut streams, id);
         }
-        // The slot of the first one in an index of either size.
+        // The first stream's slot, whether the index has its first size or has grown once.
         let rival = insert(&mut streams, 1 + 2 * 2 * FIRST_SLOTS as u32);
         assert_eq!(streams.slots.len(), 2 * FIRST_SLOTS);
         assert_eq!(streams.find(old.id), Some(old));

@@ -2,11 +2,11 @@
 
 use crate::hpack::{Field, HeaderList};
 
-/// What a well-formed head says about the message behind it.
+/// What a well-formed head states about its message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Head {
     pub content_length: Option<u64>,
-    /// A response of 1xx: the real head is still to come.
+    /// A 1xx response: the final head is still to come.
     pub informational: bool,
 }
 
@@ -40,8 +40,8 @@ pub(crate) fn request(list: &HeaderList) -> Result<Head, Malformed> {
     }
 }
 
-/// Whether a `host` field says something else than `:authority`, which RFC 9113 section 8.3.1 has a
-/// server treat as malformed: what stands in front of it may have looked at the other one.
+/// Whether a `host` field differs from `:authority`. RFC 9113 section 8.3.1 has a server treat such
+/// a request as malformed, since a proxy in front of it may have looked at the other one.
 fn names_another_host(list: &HeaderList, authority: Option<&[u8]>) -> bool {
     let Some(authority) = authority else {
         return false;
@@ -122,7 +122,8 @@ fn note_length(value: &[u8], head: &mut Head) -> Result<(), Malformed> {
     }
 }
 
-/// RFC 9113 section 8.2.1: no controls, space, upper case, DEL or beyond, and no further colon.
+/// RFC 9113 section 8.2.1: no control characters, space, upper case, DEL or above, and no further
+/// colon.
 fn may_stand_in_name(byte: u8) -> bool {
     matches!(byte, 0x21..=0x39 | 0x3b..=0x40 | 0x5b..=0x7e)
 }

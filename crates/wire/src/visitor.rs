@@ -1,19 +1,19 @@
-//! What a connection tells its owner.
+//! The events that a connection reports to its owner.
 
 use crate::error::{ErrorCode, Initiator};
 use crate::hpack::HeaderList;
 use crate::sender::Sender;
 use crate::streams::StreamKey;
 
-/// What happens on a connection, as it happens. Every call is handed the writing half, so that an
+/// Receives the events of a connection as they happen. Every call gets the writing half, so that an
 /// answer can be written while bytes are still being read.
 pub trait Visitor {
-    /// A head or, on a stream whose head has come, trailers.
+    /// A head, or trailers on a stream whose head has come.
     ///
     /// The return value is a token for the header-block cache: when the same bytes come again in
     /// the same position, and the HPACK table has not changed since, nothing is decoded and
     /// [`Visitor::cached_headers`] is called with the token instead. Return `None` for blocks that
-    /// must be looked at each time.
+    /// must be examined each time.
     fn headers(
         &mut self,
         sender: &mut Sender,
@@ -22,7 +22,7 @@ pub trait Visitor {
         end_stream: bool,
     ) -> Option<u32>;
 
-    /// A head or trailers for which [`Visitor::headers`] has returned `token` before.
+    /// A head or trailers for which [`Visitor::headers`] returned `token` before.
     fn cached_headers(
         &mut self,
         sender: &mut Sender,
@@ -31,18 +31,18 @@ pub trait Visitor {
         end_stream: bool,
     );
 
-    /// Part of the body, never empty unless it ends the stream. Its bytes count against the
-    /// windows until [`Sender::release`], or the end of the stream.
+    /// Part of the body, never empty unless it ends the stream. Its bytes count against the windows
+    /// until [`Sender::release`] or the end of the stream.
     fn data(&mut self, sender: &mut Sender, stream: StreamKey, data: &[u8], end_stream: bool);
 
-    /// The stream has ended before its time. Its index may be used again afterwards.
+    /// The stream has ended before its time. Its index may be reused afterwards.
     fn reset(&mut self, sender: &mut Sender, stream: StreamKey, code: ErrorCode, by: Initiator);
 
-    /// The peer processes no stream above `last_stream_id`. Ours above it have ended, each with a
-    /// call of `reset` before this one.
+    /// The peer processes no stream above `last_stream_id`. Our streams above it have ended, each
+    /// with a call of `reset` before this one.
     fn goaway(&mut self, sender: &mut Sender, last_stream_id: u32, code: ErrorCode, debug: &[u8]);
 
-    /// The peer's settings were taken over: more streams may be possible than before.
+    /// The peer's settings have been applied: more streams may be possible than before.
     fn settings(&mut self, _sender: &mut Sender) {}
 
     /// The peer has acknowledged our settings.

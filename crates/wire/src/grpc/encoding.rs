@@ -3,19 +3,19 @@
 /// The value of `grpc-accept-encoding`: what [`Encoding::parse`] knows.
 pub const ACCEPTED_ENCODINGS: &[u8] = b"identity,gzip";
 
-/// How messages are compressed, each by itself. Responses may always be compressed: every call of
+/// How messages are compressed, each separately. Responses may always be compressed: every call of
 /// the client library sends [`ACCEPTED_ENCODINGS`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Encoding {
-    /// Not at all.
+    /// No compression.
     #[default]
     Identity,
-    /// By gzip.
+    /// gzip.
     Gzip,
 }
 
 impl Encoding {
-    /// The encoding of that name; `None` if it was not offered.
+    /// The encoding with this name; `None` if it was not offered.
     pub fn parse(name: &[u8]) -> Option<Self> {
         [Self::Identity, Self::Gzip].into_iter().find(|encoding| encoding.name() == name)
     }

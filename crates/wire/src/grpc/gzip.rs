@@ -1,4 +1,4 @@
-//! Messages under gzip (RFC 1952), whole ones: a gRPC message is compressed by itself.
+//! Messages compressed by gzip (RFC 1952), always whole: gRPC compresses each message separately.
 
 use alloc::vec::Vec;
 use miniz_oxide::deflate::compress_to_vec;
@@ -7,11 +7,11 @@ use miniz_oxide::{DataFormat, MZError, MZFlush, MZStatus};
 
 /// zlib's default, as in grpc-go and grpc-java.
 const LEVEL: u8 = 6;
-/// Room that is made at a time: never by what the peer declares.
+/// Room that is added at a time: never as much as the peer declares.
 const STEP_BYTES: usize = 32 << 10;
 
-/// Members of one message. Libraries write one, `bgzip` one for each 64 KiB: this is enough for
-/// 64 MiB of those. An empty one takes 20 bytes, and as much work as inflating 64 KiB.
+/// Members of one message. Libraries write one, `bgzip` one for each 64 KiB: this is enough for 64
+/// MiB of those. An empty member takes 20 bytes, and as much work as inflating 64 KiB.
 const MEMBERS_MAX: usize = 1_024;
 
 const MAGIC: [u8; 2] = [0x1f, 0x8b];
@@ -31,16 +31,16 @@ mod flag {
     pub const RESERVED: u8 = 0xe0;
 }
 
-/// Why bytes are not what gzip made of an acceptable message. The peer's fault.
+/// Why bytes are not an acceptable gzip message. The peer's fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GzipError {
-    /// They are no gzip, or were damaged.
+    /// They are not gzip, or were damaged.
     #[error("a message that is no gzip: {0}")]
     Corrupt(&'static str),
-    /// What they inflate to is longer than what is allowed here. Told before it is stored.
+    /// They inflate to more than is allowed. Reported before the excess is stored.
     #[error("a compressed message of more than {limit_bytes} bytes, which are allowed")]
     TooLarge {
-        /// What is allowed.
+        /// The limit.
         limit_bytes: usize,
     },
 }
@@ -54,11 +54,10 @@ pub fn compress(bytes: &[u8], output: &mut Vec<u8>) {
     output.extend_from_slice(&length_field(bytes).to_le_bytes());
 }
 
-/// Appends what `bytes` inflate to, at most `limit_bytes`, to `output`. The memory that this takes
-/// grows with what comes out, and ends at the limit.
+/// Inflates `bytes` and appends at most `limit_bytes` to `output`. The memory used grows with the
+/// result, up to the limit.
 ///
-/// # Errors
-/// The peer's. `output` is then as it was.
+/// When the peer sent something else. `output` is then unchanged.
 pub fn decompress(bytes: &[u8], limit_bytes: usize, output: &mut Vec<u8>) -> Result<(), GzipError> {
     let start = output.len();
     let result = members(bytes, limit_bytes, output);
@@ -68,7 +67,7 @@ pub fn decompress(bytes: &[u8], limit_bytes: usize, output: &mut Vec<u8>) -> Res
     result
 }
 
-/// One member behind the other, RFC 1952 section 2.2.
+/// Inflates one member after the other, RFC 1952 section 2.2.
 fn members(mut bytes: &[u8], limit_bytes: usize, output: &mut Vec<u8>) -> Result<(), GzipError> {
     let end = output.len().saturating_add(limit_bytes);
     for _ in 0..MEMBERS_MAX {
@@ -80,7 +79,7 @@ fn members(mut bytes: &[u8], limit_bytes: usize, output: &mut Vec<u8>) -> Result
     Err(GzipError::Corrupt("it has too many members"))
 }
 
-/// Appends one member, and returns what stands behind it.
+/// Appends one member, and returns the bytes after it.
 fn member<'a>(
     bytes: &'a [u8],
     end: usize,
@@ -128,7 +127,7 @@ fn behind_header(bytes: &[u8]) -> Option<&[u8]> {
     Some(rest)
 }
 
-/// Inflates until the deflate stream ends, and returns what stands behind it.
+/// Inflates until the deflate stream ends, and returns the bytes after it.
 fn inflate_into<'a>(
     mut rest: &'a [u8],
     end: usize,
@@ -138,7 +137,8 @@ fn inflate_into<'a>(
     let mut state = InflateState::new_boxed(DataFormat::Raw);
     loop {
         let written = output.len();
-        // One byte beyond the limit tells a message that is too long from one that just fits.
+        // One byte beyond the limit distinguishes a message that is too long from one that just
+        // fits.
         let room_bytes = STEP_BYTES.min((end - written).saturating_add(1));
         output.resize(written + room_bytes, 0);
         let step = inflate(&mut state, rest, &mut output[written..], MZFlush::None);
@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn what_gzip_itself_has_made_is_read() {
-        // printf 'hello hello' | gzip -9 -n, and the same with a name in front.
+        // printf 'hello hello' | gzip -9 -n, and the same with a file name in the header.
         let plain = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\
             \xcb\x48\xcd\xc9\xc9\x57\xc8\x00\x91\x00\x40\xa6\x2d\x01\x0b\x00\x00\x00";
         let message = inflated(plain, 100).unwrap();

@@ -6,15 +6,15 @@ use alloc::vec::Vec;
 /// Bytes in front of each message.
 pub const PREFIX_BYTES: usize = 5;
 
-/// Why a body is no sequence of messages.
+/// Why a body is not a sequence of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MessageError {
-    /// A message says that it is longer than what is allowed here. Told before it is buffered.
+    /// A message's prefix declares more bytes than are allowed. Reported before it is buffered.
     #[error("a message of {declared_bytes} bytes; {limit_bytes} are allowed")]
     TooLarge {
-        /// What its prefix says.
+        /// The length in the prefix.
         declared_bytes: u32,
-        /// What is allowed.
+        /// The limit.
         limit_bytes: usize,
     },
     /// The flag is neither 0 nor 1.
@@ -31,10 +31,10 @@ pub struct Message<'a> {
     pub bytes: &'a [u8],
 }
 
-/// The message at the front of `body`, and what stands behind it; `None` if it is not whole yet.
+/// The message at the front of `body`, and the bytes after it; `None` if it is not complete yet.
 ///
 /// # Errors
-/// As soon as the prefix is there and breaks a rule.
+/// As soon as the prefix has come and breaks a rule.
 #[inline]
 pub fn split_first(
     body: &[u8],
@@ -55,17 +55,18 @@ pub fn split_first(
     Ok(split.map(|(bytes, behind)| (Message { compressed: flag == 1, bytes }, behind)))
 }
 
-/// Puts messages together. A message that lies whole in one piece of the body is not copied.
+/// Reassembles messages. A message that lies whole in one piece of the body is not copied.
 #[derive(Clone, Debug, Default)]
 pub struct Assembler {
     partial: Vec<u8>,
 }
 
 impl Assembler {
-    /// Takes a piece of the body and calls `message` for every message that it completes.
+    /// Takes a piece of the body and calls `message` for each message that it completes.
     ///
     /// # Errors
-    /// When the body is no sequence of messages of at most `limit_bytes`: it cannot be read on.
+    /// When the body is not a sequence of messages of at most `limit_bytes`: it cannot be read
+    /// further.
     #[inline]
     pub fn push(
         &mut self,
@@ -84,13 +85,13 @@ impl Assembler {
         Ok(())
     }
 
-    /// Whether nothing is left of an unfinished message: what a body must end with.
+    /// Whether no unfinished message is left, as must be the case when a body ends.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.partial.is_empty()
     }
 
-    /// Bytes of an unfinished message.
+    /// Number of bytes held of an unfinished message.
     pub fn partial_bytes(&self) -> usize {
         self.partial.len()
     }

@@ -1,4 +1,4 @@
-//! Metadata: names and values that go with a call, in both directions.
+//! Metadata: names and values that accompany a call, in both directions.
 
 use super::{Code, Status, base64, reserved};
 use crate::hpack::HeaderList;
@@ -6,10 +6,10 @@ use alloc::borrow::ToOwned;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// Names and values in order. A name may stand in it more than once.
+/// Names and values in order. A name may occur more than once.
 ///
-/// Names are in lower case. Values are as they stand on the wire: those of names that end in `-bin`
-/// are base64, which [`Metadata::find_binary`] decodes and [`Metadata::push_binary`] encodes.
+/// Names are in lower case. Values are kept as on the wire: those of names that end in `-bin` are
+/// base64, which [`Metadata::find_binary`] decodes and [`Metadata::push_binary`] encodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Metadata {
     text: Vec<u8>,
@@ -49,7 +49,7 @@ pub enum MetadataError {
 pub struct MalformedBinary(pub String);
 
 impl From<MalformedBinary> for Status {
-    /// `INTERNAL`, as in grpc-go: the client's library is at fault, not its user.
+    /// `INTERNAL`, as in grpc-go: the fault is in the client's library, not its user.
     fn from(malformed: MalformedBinary) -> Self {
         Status::new(Code::Internal, malformed.to_string())
     }
@@ -61,7 +61,7 @@ impl Metadata {
         Self::default()
     }
 
-    /// The metadata of a response: its fields but those of HTTP/2 and gRPC.
+    /// The metadata of a response: its fields without those of HTTP/2 and gRPC.
     pub fn of_response(fields: &HeaderList) -> Self {
         let mut metadata = Self::new();
         for field in fields.iter() {
@@ -72,18 +72,19 @@ impl Metadata {
         metadata
     }
 
-    /// Adds a field of a request behind the others. The value of a `-bin` name is base64 already.
+    /// Adds a field of a request after the others. The value of a `-bin` name must be base64
+    /// already.
     ///
     /// # Errors
-    /// Where gRPC cannot carry it.
+    /// When gRPC cannot carry the field.
     pub fn push(&mut self, name: &str, value: &[u8]) -> Result<(), MetadataError> {
         self.push_checked(name, value, reserved::is_reserved)
     }
 
-    /// As [`Metadata::push`], to a response, where fewer names are reserved.
+    /// As [`Metadata::push`], but to a response, where fewer names are reserved.
     ///
     /// # Errors
-    /// As there.
+    /// As [`Metadata::push`].
     pub fn push_to_response(&mut self, name: &str, value: &[u8]) -> Result<(), MetadataError> {
         self.push_checked(name, value, reserved::is_reserved_in_response)
     }
@@ -113,17 +114,17 @@ impl Metadata {
         Ok(())
     }
 
-    /// As [`Metadata::push`], with any bytes; `name` ends in `-bin`.
+    /// As [`Metadata::push`], with arbitrary bytes; `name` must end in `-bin`.
     ///
     /// # Errors
-    /// As there.
+    /// As [`Metadata::push`].
     pub fn push_binary(&mut self, name: &str, bytes: &[u8]) -> Result<(), MetadataError> {
         let mut value = Vec::new();
         base64::encode(bytes, &mut value);
         self.push(name, &value)
     }
 
-    /// Adds a field that has come. The limit on header lists keeps the text far below 4 GiB.
+    /// Adds a received field. The limit on header lists keeps the text far below 4 GiB.
     #[inline]
     pub fn push_received(&mut self, name: &[u8], value: &[u8]) {
         self.text.extend_from_slice(name);
@@ -132,7 +133,7 @@ impl Metadata {
         self.fields.push(Ends { name, value: self.text.len() as u32 });
     }
 
-    /// Forgets all fields and keeps the memory.
+    /// Removes all fields and keeps the allocations.
     pub fn clear(&mut self) {
         self.text.clear();
         self.fields.clear();
@@ -148,7 +149,7 @@ impl Metadata {
         self.iter().filter(move |(field, _)| *field == name.as_bytes()).map(|(_, value)| value)
     }
 
-    /// The first value of the field `name`, where it is text.
+    /// The first value of the field `name`, if it is text.
     pub fn text(&self, name: &str) -> Option<&str> {
         core::str::from_utf8(self.find(name)?).ok()
     }
@@ -156,16 +157,16 @@ impl Metadata {
     /// The bytes of the first value of the `-bin` field `name`, whose base64 may be padded.
     ///
     /// # Errors
-    /// Where it is not base64: a mistake of the peer's, and of this call only.
+    /// When it is not base64: an error of the peer, which affects this call only.
     pub fn find_binary(&self, name: &str) -> Result<Option<Vec<u8>>, MalformedBinary> {
         self.find_all_binary(name).next().transpose()
     }
 
     /// The bytes of all values of the `-bin` field `name`. Values that were joined with commas on
-    /// their way are parted.
+    /// their way are split.
     ///
     /// # Errors
-    /// As [`Metadata::find_binary`], each value by itself.
+    /// As [`Metadata::find_binary`], for each value separately.
     pub fn find_all_binary(
         &self,
         name: &str,
@@ -199,18 +200,18 @@ impl Metadata {
     }
 }
 
-/// Whether metadata may have this name, reserved ones aside.
+/// Whether this is a valid metadata name. Reserved names count as valid.
 pub fn is_name(name: &[u8]) -> bool {
     let is_legal = |byte: &u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.');
     !name.is_empty() && name.iter().all(is_legal)
 }
 
-/// Whether the values of this name are binary.
+/// Whether the values of a field with this name are binary.
 pub fn is_binary(name: &[u8]) -> bool {
     name.ends_with(b"-bin")
 }
 
-/// Whether this is the value of a name without `-bin`: PROTOCOL-HTTP2.md, "ASCII-Value".
+/// Whether this is a valid value for a name without `-bin`: PROTOCOL-HTTP2.md, "ASCII-Value".
 pub fn is_text(value: &[u8]) -> bool {
     value.iter().all(|byte| matches!(byte, b' '..=b'~')) && value.trim_ascii() == value
 }

@@ -3,7 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Appends `text` with all bytes but printable ASCII, and the percent sign, as `%XX`.
+/// Appends `text`; every byte that is not printable ASCII, and the percent sign, becomes `%XX`.
 pub fn encode(text: &str, output: &mut Vec<u8>) {
     const HEX: &[u8; 16] = b"0123456789ABCDEF";
     for byte in text.bytes() {
@@ -16,8 +16,8 @@ pub fn encode(text: &str, output: &mut Vec<u8>) {
     }
 }
 
-/// Reads an encoded value. What is no valid escape stays as it is and invalid UTF-8 is replaced:
-/// the specification forbids to discard a message for being badly encoded.
+/// Reads an encoded value. An invalid escape stays as it is and invalid UTF-8 is replaced: the
+/// specification forbids discarding a message for being badly encoded.
 pub fn decode(value: &[u8]) -> String {
     let mut bytes = Vec::with_capacity(value.len());
     let mut rest = value;
@@ -38,7 +38,7 @@ fn both_hex(high: u8, low: u8) -> bool {
     high.is_ascii_hexdigit() && low.is_ascii_hexdigit()
 }
 
-/// The value of a digit that [`both_hex`] has seen.
+/// The value of a digit that [`both_hex`] has checked.
 fn hex(digit: u8) -> u8 {
     match digit {
         b'0'..=b'9' => digit - b'0',

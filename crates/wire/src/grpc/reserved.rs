@@ -1,6 +1,6 @@
-//! The header names that belong to HTTP/2 and gRPC, and so are no metadata.
+//! The header names that belong to HTTP/2 and gRPC, and therefore are not metadata.
 
-/// What HTTP/2 and gRPC say with fields of their own. A length would have to be right, and fields
+/// Fields that HTTP/2 and gRPC use themselves. A content length would have to be right, and fields
 /// of a connection (RFC 9113 section 8.2.2) make a message malformed.
 const PROTOCOL_FIELDS: [&[u8]; 15] = [
     b"connection",
@@ -20,25 +20,25 @@ const PROTOCOL_FIELDS: [&[u8]; 15] = [
     b"user-agent",
 ];
 
-/// Of these, what a client says about itself and about the server that it means.
+/// Those of them in which a client describes itself and the server that it wants to reach.
 const REQUEST_FIELDS: [&[u8]; 2] = [b"host", b"user-agent"];
 
-/// Details of a status: gRPC's by its name, and yet servers add it as metadata.
+/// Details of a status: gRPC's by its name, but servers add it as metadata.
 const STATUS_DETAILS: &[u8] = b"grpc-status-details-bin";
 
-/// Whether HTTP/2 or gRPC itself reads a field of this name: applications do not see it.
+/// Whether HTTP/2 or gRPC itself reads a field with this name, so that applications do not see it.
 pub fn is_protocol_field(name: &[u8]) -> bool {
     name.starts_with(b":") || PROTOCOL_FIELDS.contains(&name)
 }
 
-/// Whether applications may not send a field of this name with a request. PROTOCOL-HTTP2.md
-/// reserves all names that begin with `grpc-`, also those without a meaning today.
+/// Whether applications may not send a field with this name in a request. PROTOCOL-HTTP2.md
+/// reserves all names that begin with `grpc-`, including those without a meaning today.
 pub fn is_reserved(name: &[u8]) -> bool {
     is_protocol_field(name) || (name.starts_with(b"grpc-") && name != STATUS_DETAILS)
 }
 
-/// Whether applications may not send a field of this name with a response: fewer, since a client's
-/// own fields say nothing there. A handler that sends back what it was sent is not at fault.
+/// Whether applications may not send a field with this name in a response: these are fewer, since a
+/// client's own fields mean nothing there. A handler that echoes what it received is not at fault.
 pub fn is_reserved_in_response(name: &[u8]) -> bool {
     is_reserved(name) && !REQUEST_FIELDS.contains(&name)
 }

@@ -5,12 +5,12 @@ use crate::hpack::HeaderList;
 use alloc::format;
 use alloc::string::String;
 
-/// What is wrong with the head of a response; `None` if it is gRPC that the client can read.
+/// What is wrong with the head of a response; `None` if it is gRPC and the client can read it.
 ///
-/// Requests say `application/grpc`, which stands for Protocol Buffers, and so may the response,
-/// with `+proto` or parameters behind it. A client that asked like that cannot read another codec
-/// (`INTERNAL`). A response that is not gRPC at all is judged by its HTTP status, and 200 stands
-/// for `UNKNOWN`.
+/// Requests have the content type `application/grpc`, which stands for Protocol Buffers. A response
+/// may have the same, with `+proto` or parameters after it. A client that sent such a request
+/// cannot read another codec (`INTERNAL`). A response that is not gRPC at all is judged by its HTTP
+/// status, where 200 means `UNKNOWN`.
 pub fn fault_of_head(fields: &HeaderList) -> Option<Status> {
     let http_status = fields.find(b":status").unwrap_or_default();
     if http_status != b"200" {
@@ -41,8 +41,8 @@ pub fn stated_status(trailers: &HeaderList) -> Option<Status> {
     Some(Status::new(code, message))
 }
 
-/// The status of a call that has ended, from what the trailers stated and what was wrong with the
-/// head. A stated failure counts most: a server may send one behind any head.
+/// The status of a call that has ended, from the status that the trailers stated and the fault of
+/// the head. A stated failure has precedence: a server may send one after any head.
 pub fn final_status(stated: Option<Status>, fault_of_head: Option<Status>) -> Status {
     match (stated, fault_of_head) {
         (Some(status), _) if status.code != Code::Ok => status,

@@ -1,4 +1,4 @@
-//! Status codes and what they are called.
+//! Status codes and their names.
 
 use crate::error::ErrorCode;
 use alloc::string::String;
@@ -48,8 +48,8 @@ codes! {
 }
 
 impl Code {
-    /// The value of `grpc-status`; a number outside the table is [`Code::Unknown`], as the
-    /// specification wants.
+    /// Reads the value of `grpc-status`; a number outside the table is [`Code::Unknown`], as the
+    /// specification requires.
     pub fn parse(value: &[u8]) -> Self {
         let number = match *value {
             [ones @ b'0'..=b'9'] => ones - b'0',
@@ -68,8 +68,8 @@ impl Code {
         DIGITS[self as usize]
     }
 
-    /// What a response without `grpc-status` but with an HTTP status other than 200 means:
-    /// "HTTP to gRPC Status Code Mapping".
+    /// The code for a response without `grpc-status` and with an HTTP status other than 200: "HTTP
+    /// to gRPC Status Code Mapping".
     pub fn of_http_status(status: &[u8]) -> Self {
         match status {
             b"400" => Self::Internal,
@@ -81,7 +81,7 @@ impl Code {
         }
     }
 
-    /// What a stream that was reset with that code means: PROTOCOL-HTTP2.md, "Errors".
+    /// The code for a stream that was reset with `code`: PROTOCOL-HTTP2.md, "Errors".
     pub fn of_reset(code: ErrorCode) -> Self {
         match code {
             ErrorCode::REFUSED_STREAM => Self::Unavailable,
@@ -129,7 +129,7 @@ impl fmt::Display for Code {
 pub struct Status {
     /// The code.
     pub code: Code,
-    /// For people; may be empty.
+    /// A text for people; may be empty.
     pub message: String,
 }
 

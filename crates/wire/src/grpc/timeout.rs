@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-/// Digits that the value may have.
+/// Most digits that the value may have.
 const MAX_DIGITS: usize = 8;
 
 const UNITS: [(u8, u64); 6] = [
@@ -14,7 +14,8 @@ const UNITS: [(u8, u64); 6] = [
     (b'H', 3_600_000_000_000),
 ];
 
-/// Nanoseconds of a `grpc-timeout`; `None` if it is malformed. Times beyond 2^64 ns stay there.
+/// Nanoseconds of a `grpc-timeout`; `None` if it is malformed. Times beyond 2^64 ns are capped
+/// there.
 pub fn parse(value: &[u8]) -> Option<u64> {
     let (&unit, digits) = value.split_last()?;
     let &(_, unit_ns) = UNITS.iter().find(|(name, _)| *name == unit)?;
@@ -28,8 +29,8 @@ pub fn parse(value: &[u8]) -> Option<u64> {
     Some(number.saturating_mul(unit_ns))
 }
 
-/// Appends `timeout_ns` in the finest unit that fits in eight digits, rounded up: a deadline is
-/// never told as shorter than it is.
+/// Appends `timeout_ns` in the finest unit that fits in eight digits, rounded up: the deadline that
+/// is sent is never shorter than the real one.
 pub fn write(timeout_ns: u64, output: &mut Vec<u8>) {
     const LIMIT: u64 = 10_u64.pow(MAX_DIGITS as u32);
     let fits = |(_, unit_ns): &&(u8, u64)| timeout_ns.div_ceil(*unit_ns) < LIMIT;

@@ -10,9 +10,10 @@ use super::{huffman, static_table};
 #[derive(Debug)]
 pub struct Decoder {
     table: DynamicTable<()>,
-    /// What SETTINGS allow the table to be.
+    /// The largest table that our SETTINGS allow.
     limit_bytes: usize,
-    /// SETTINGS went below the table: the next block must begin with a size update no larger.
+    /// SETTINGS lowered the limit below the table's size: the next block must begin with a size
+    /// update to at most this.
     required_update_bytes: Option<usize>,
 }
 
@@ -20,8 +21,9 @@ impl Decoder {
     /// A decoder whose peer may use a dynamic table of up to `max_table_bytes`.
     ///
     /// The table begins at [`DEFAULT_TABLE_BYTES`], or at `max_table_bytes` if that is less. A peer
-    /// that has not read our SETTINGS yet counts on the default: unless it knows better, begin
-    /// with the default and call [`set_limit`](Self::set_limit) when SETTINGS are acknowledged.
+    /// that has not read our SETTINGS yet relies on the default: unless the peer knows better,
+    /// begin with the default and call [`set_limit`](Self::set_limit) when SETTINGS are
+    /// acknowledged.
     #[must_use]
     pub const fn new(max_table_bytes: usize) -> Self {
         Self {
@@ -31,7 +33,7 @@ impl Decoder {
         }
     }
 
-    /// Makes the decoder that of a new connection, and keeps its memory.
+    /// Resets the decoder for a new connection and keeps its allocations.
     pub(crate) fn renew(&mut self, max_table_bytes: usize) {
         self.table.renew(first_table_bytes(max_table_bytes));
         self.limit_bytes = max_table_bytes;
@@ -41,10 +43,10 @@ impl Decoder {
     /// Sets how large a table the peer may use, in bytes.
     ///
     /// Call it when the peer has acknowledged the SETTINGS that carry the value, not when they are
-    /// sent: blocks before the acknowledgement still follow the old one. If the table is larger
-    /// than the new limit, the peer's next block must begin with a size update, and is refused with
-    /// [`HpackError::SizeUpdateMissing`] if it does not (RFC 7541, section 4.2). Of several limits
-    /// between two blocks, the lowest must be answered.
+    /// sent: blocks before the acknowledgement still follow the old limit. If the table is larger
+    /// than the new limit, the peer's next block must begin with a size update, and is otherwise
+    /// refused with [`HpackError::SizeUpdateMissing`] (RFC 7541, section 4.2). If several limits
+    /// are set between two blocks, the update must respect the lowest.
     pub fn set_limit(&mut self, max_table_bytes: usize) {
         if max_table_bytes < self.table.max_size_bytes() {
             let lowest_bytes = self.required_update_bytes.unwrap_or(max_table_bytes);
@@ -58,13 +60,13 @@ impl Decoder {
 
     /// Decodes `block`, a whole header block, into `list`, which is cleared first.
     ///
-    /// Fields beyond the limits of the list are decoded but not stored; ask
-    /// [`HeaderList::overflowed`].
+    /// Fields beyond the limits of the list are decoded but not stored; [`HeaderList::overflowed`]
+    /// reports them.
     ///
     /// # Errors
     ///
-    /// The peer broke a rule of HPACK, or sent far more than the list may hold. The list is then of
-    /// no use, no further block can be decoded, and the connection must be closed.
+    /// When the peer broke a rule of HPACK, or sent far more than the list may hold. The list is
+    /// then useless, no further block can be decoded, and the connection must be closed.
     pub fn decode(&mut self, block: &[u8], list: &mut HeaderList) -> Result<(), HpackError> {
         list.clear();
         let mut reader = Reader::new(block);
@@ -84,8 +86,8 @@ impl Decoder {
 
     /// A number that is different after every change of the dynamic table or its limit.
     ///
-    /// A block that left it as it was decodes to the same fields for as long as it stays so, and
-    /// need not be decoded again.
+    /// If decoding a block left this number unchanged, the block decodes to the same fields, and
+    /// need not be decoded again, for as long as the number stays the same.
     #[inline]
     #[must_use]
     pub fn generation(&self) -> u64 {
@@ -167,7 +169,7 @@ impl Decoder {
         draft.finish(kind == LiteralKind::NeverIndexed)
     }
 
-    /// The field at an index of both tables: name and value joined, and the length of the name.
+    /// The field at an index into both tables: name and value joined, and the length of the name.
     #[inline]
     fn joined(&self, index: usize) -> Result<(&[u8], usize), HpackError> {
         static_table::joined(index)
@@ -176,13 +178,13 @@ impl Decoder {
     }
 }
 
-/// The table that a peer may count on that has not read our SETTINGS.
+/// The table size that a peer may rely on before it has read our SETTINGS.
 const fn first_table_bytes(limit_bytes: usize) -> usize {
     if limit_bytes < DEFAULT_TABLE_BYTES { limit_bytes } else { DEFAULT_TABLE_BYTES }
 }
 
-/// Decodes a string behind the draft, or only counts it if the draft would grow beyond
-/// `kept_bytes`: such a field fits neither the list nor the table.
+/// Decodes a string to the end of the draft. Only counts it if the draft would grow beyond
+/// `kept_bytes`, since such a field fits neither the list nor the table.
 #[inline]
 fn append(
     literal: Literal<'_>,
@@ -210,7 +212,7 @@ fn append(
     huffman::decode(literal.bytes, most_bytes, draft.bytes())
 }
 
-/// What the first byte of a representation says (RFC 7541, section 6).
+/// The kind of representation that the first byte selects (RFC 7541, section 6).
 enum Representation {
     Indexed,
     Literal { prefix_bits: u32, kind: LiteralKind },

@@ -4,15 +4,15 @@ use super::{FIELD_OVERHEAD_BYTES, Field};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-/// Smallest byte store, so that the first few fields do not each grow it.
+/// Smallest byte store, so that it does not grow with each of the first few fields.
 const FIRST_STORE_BYTES: usize = 256;
 
 /// A first-in first-out table of fields, indexed from the newest.
 ///
-/// The bytes of all entries stand in one store, oldest first. Inserting appends; evicting only
-/// moves the start. When the store is full the living bytes move to its front, which happens at
-/// most once for as many bytes as the table holds: inserting allocates nothing once the store has
-/// grown to twice the table's size.
+/// The bytes of all entries are in one store, oldest first. Inserting appends; evicting only moves
+/// the start. When the store is full, the live bytes move to its front, at most once for every
+/// table's worth of inserted bytes. Once the store has grown to twice the table's size, inserting
+/// allocates nothing.
 #[derive(Debug)]
 pub(super) struct DynamicTable<Key> {
     entries: VecDeque<Entry<Key>>,
@@ -58,7 +58,7 @@ impl<Key: Copy> DynamicTable<Key> {
         self.generation
     }
 
-    /// Makes everything remembered about the table stale.
+    /// Invalidates everything cached about the table.
     #[inline]
     pub(super) fn advance_generation(&mut self) {
         self.generation = self.generation.wrapping_add(1);
@@ -136,8 +136,8 @@ impl<Key: Copy> DynamicTable<Key> {
         }
     }
 
-    /// Makes the table as new, of that size, and keeps its memory. Nothing that was remembered
-    /// about it holds any more.
+    /// Resets the table to empty, with this size, and keeps its allocations. Everything cached
+    /// about it becomes invalid.
     pub(super) fn renew(&mut self, max_size_bytes: usize) {
         self.entries.clear();
         self.store.clear();
@@ -160,13 +160,14 @@ impl<Key: Copy> DynamicTable<Key> {
         }
     }
 
-    /// Makes the store able to take `added_bytes` more, which the table's size allows.
+    /// Makes room in the store for `added_bytes` more, which the table's size allows.
     fn make_room(&mut self, added_bytes: usize) {
         if self.store.len() + added_bytes <= self.store.capacity() {
             return;
         }
         self.drop_dead_bytes();
-        // At twice the living bytes, the next move is as many bytes away as it costs to copy.
+        // At twice the live bytes, the next move comes after as many insertions, in bytes, as it
+        // copies.
         let wanted_bytes = (2 * (self.store.len() + added_bytes)).max(FIRST_STORE_BYTES);
         if wanted_bytes > self.store.capacity() {
             self.store.reserve_exact(wanted_bytes - self.store.len());

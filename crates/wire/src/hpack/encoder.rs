@@ -5,14 +5,14 @@ use super::{DEFAULT_TABLE_BYTES, FIELD_OVERHEAD_BYTES, Field};
 use super::{huffman, integer, lookup_hash, static_table};
 use alloc::vec::Vec;
 
-/// What a field may leave in the tables of the peer and of those behind it.
+/// What a field may leave in the tables of the peer and of the hops behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Indexing {
     /// Insert the field into the dynamic table: it will be sent again.
     Incremental,
-    /// Refer to the tables where they have the field, but insert nothing: its value varies.
+    /// Refer to the tables where they contain the field, but insert nothing: its value varies.
     Without,
-    /// Never refer to the field as a whole, and oblige forwarders to do likewise: it is a secret
+    /// Never refer to the field as a whole, and oblige forwarders to do the same: it is a secret
     /// that must not be guessed from the size of a block (RFC 7541, section 7.1.3).
     Never,
 }
@@ -21,26 +21,26 @@ pub enum Indexing {
 #[derive(Debug)]
 pub struct Encoder {
     table: DynamicTable<Key>,
-    /// The largest table that we want, whatever the peer allows.
+    /// The largest table that we use, whatever the peer allows.
     own_limit_bytes: usize,
     pending_update: Option<SizeUpdate>,
 }
 
-/// A change of the table's size that the peer has not been told.
+/// A change of the table's size that has not been announced to the peer.
 #[derive(Clone, Copy, Debug)]
 struct SizeUpdate {
-    /// The smallest size since the last block; the size to end with is the table's.
+    /// The smallest size since the last block; the final size is the table's.
     lowest_bytes: usize,
 }
 
-/// By what a field is looked for in the dynamic table.
+/// The hashes by which a field is looked up in the dynamic table.
 #[derive(Clone, Copy, Debug)]
 struct Key {
     name: u32,
     field: u32,
 }
 
-/// What the tables know of a field: an index of the field or of its name.
+/// What the tables contain of a field: the index of the whole field or of its name.
 enum Found {
     Field(usize),
     Name(usize),
@@ -48,7 +48,7 @@ enum Found {
 }
 
 impl Encoder {
-    /// An encoder that uses a dynamic table of up to `max_table_bytes`, and of up to
+    /// An encoder that uses a dynamic table of up to `max_table_bytes`, but of no more than
     /// [`DEFAULT_TABLE_BYTES`] until the peer's SETTINGS allow more.
     ///
     /// A table smaller than the default is announced at the start of the first block.
@@ -61,16 +61,16 @@ impl Encoder {
         }
     }
 
-    /// Makes the encoder that of a new connection, with the limit that it had; keeps its memory.
+    /// Resets the encoder for a new connection with the same limit, and keeps its allocations.
     pub(crate) fn renew(&mut self) {
         self.table.renew(first_table_bytes(self.own_limit_bytes));
         self.pending_update = first_update(self.own_limit_bytes);
     }
 
-    /// Takes over the peer's SETTINGS_HEADER_TABLE_SIZE, in bytes.
+    /// Applies the peer's SETTINGS_HEADER_TABLE_SIZE, in bytes.
     ///
     /// Call it between blocks and before acknowledging the SETTINGS. The next
-    /// [`begin_block`](Self::begin_block) tells the peer the size in use.
+    /// [`begin_block`](Self::begin_block) announces the size in use.
     pub fn set_peer_limit(&mut self, max_table_bytes: usize) {
         let size_bytes = max_table_bytes.min(self.own_limit_bytes);
         if size_bytes == self.table.max_size_bytes() {
@@ -84,7 +84,7 @@ impl Encoder {
     /// Begins a header block; must be called before its first [`field`](Self::field).
     ///
     /// Appends the size updates that are due: the lowest size since the last block and the one in
-    /// use, if they differ (RFC 7541, section 4.2). A block that carries an update is of its own
+    /// use, if they differ (RFC 7541, section 4.2). A block that carries an update changes the
     /// [`generation`](Self::generation) and must not be sent twice.
     #[inline]
     pub fn begin_block(&mut self, out: &mut Vec<u8>) {
@@ -122,8 +122,8 @@ impl Encoder {
     /// A number that is different after every change of the dynamic table, when a size update
     /// becomes due, and when it is written.
     ///
-    /// A block that left it as it was from before [`begin_block`](Self::begin_block) on may be
-    /// copied and sent again for as long as it stays so.
+    /// If writing a block, from [`begin_block`](Self::begin_block) on, left this number unchanged,
+    /// the block may be copied and sent again for as long as the number stays the same.
     #[inline]
     #[must_use]
     pub fn generation(&self) -> u64 {
@@ -187,12 +187,12 @@ impl Encoder {
     }
 }
 
-/// The table before the peer's SETTINGS.
+/// The table size in use before the peer's SETTINGS arrive.
 const fn first_table_bytes(own_limit_bytes: usize) -> usize {
     if own_limit_bytes < DEFAULT_TABLE_BYTES { own_limit_bytes } else { DEFAULT_TABLE_BYTES }
 }
 
-/// What the first block has to announce: a table smaller than the default.
+/// The size update that the first block must carry: for a table smaller than the default.
 const fn first_update(own_limit_bytes: usize) -> Option<SizeUpdate> {
     if own_limit_bytes < DEFAULT_TABLE_BYTES {
         Some(SizeUpdate { lowest_bytes: own_limit_bytes })

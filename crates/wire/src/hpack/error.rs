@@ -2,9 +2,9 @@
 
 /// Why a header block could not be decoded.
 ///
-/// Always the peer's fault. The dynamic table is out of step afterwards, so every one of these
-/// ends the connection: `ENHANCE_YOUR_CALM` fits [`HpackError::TooLarge`], `COMPRESSION_ERROR` all
-/// others (RFC 9113, section 4.3).
+/// Always the peer's fault. Afterwards the dynamic table is out of step, so each of these ends the
+/// connection: with `ENHANCE_YOUR_CALM` for [`HpackError::TooLarge`], with `COMPRESSION_ERROR` for
+/// all others (RFC 9113, section 4.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[error("peer broke HPACK, close the connection: {}", self.rule())]
 #[non_exhaustive]
@@ -15,7 +15,8 @@ pub enum HpackError {
     IntegerTooLong,
     /// An index is zero, or beyond the static and the dynamic table.
     InvalidIndex,
-    /// A Huffman-coded string contains EOS, or its padding is not at most seven one-bits.
+    /// A Huffman-coded string contains EOS, or its padding is something other than at most seven
+    /// one-bits.
     InvalidHuffman,
     /// A dynamic table size update exceeds what SETTINGS allow.
     SizeUpdateTooLarge,

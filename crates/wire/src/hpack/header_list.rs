@@ -3,8 +3,8 @@
 use super::{FIELD_OVERHEAD_BYTES, HpackError};
 use alloc::vec::Vec;
 
-/// How far beyond its size limit a list is counted before the block is given up. A list somewhat
-/// too large costs the peer one request and the connection lives on; one far too large is an
+/// How far beyond its size limit a list is counted before the block is abandoned. A list somewhat
+/// too large costs the peer one request, and the connection lives on. One far too large is an
 /// attack (an index of one byte may stand for a field of kilobytes), and counting it is work.
 const ABANDON_FACTOR: usize = 4;
 
@@ -15,15 +15,14 @@ pub struct Field<'list> {
     pub name: &'list [u8],
     /// The value as it was sent; characters are not checked here.
     pub value: &'list [u8],
-    /// The field is sensitive: a proxy must not put it into a table
-    /// (RFC 7541, section 6.2.3).
+    /// The field is sensitive: a proxy must not put it into a table (RFC 7541, section 6.2.3).
     pub never_indexed: bool,
 }
 
 /// Header fields in order, stored in two flat vectors that are reused from block to block.
 ///
-/// The list has limits. What exceeds them is counted but not stored, so that a decoder can go on
-/// to the end of the block and keep its table right; see [`overflowed`](Self::overflowed).
+/// The list has limits. Fields that exceed them are counted but not stored, so that a decoder can
+/// go on to the end of the block and keep its table correct; see [`overflowed`](Self::overflowed).
 #[derive(Clone, Debug)]
 pub struct HeaderList {
     bytes: Vec<u8>,
@@ -43,8 +42,9 @@ struct Span {
 }
 
 impl HeaderList {
-    /// An empty list that stores up to `max_size_bytes` (as [`size_bytes`](Self::size_bytes)
-    /// counts) and up to `max_fields` fields. Nothing is allocated before the first field.
+    /// An empty list that stores up to `max_size_bytes` (counted as by
+    /// [`size_bytes`](Self::size_bytes)) and up to `max_fields` fields. Nothing is allocated before
+    /// the first field.
     #[must_use]
     pub const fn new(max_size_bytes: usize, max_fields: usize) -> Self {
         Self {
@@ -57,7 +57,7 @@ impl HeaderList {
         }
     }
 
-    /// Makes the list as new, with these limits, and keeps the memory.
+    /// Empties the list, sets these limits, and keeps the allocations.
     pub(crate) fn renew(&mut self, max_size_bytes: usize, max_fields: usize) {
         self.clear();
         self.max_size_bytes = max_size_bytes;
@@ -91,8 +91,8 @@ impl HeaderList {
         self.spans.is_empty()
     }
 
-    /// Size of all fields since the last [`clear`](Self::clear), in bytes, those over the limits
-    /// included: names, values and 32 for each field (RFC 9113, section 6.5.2).
+    /// Size of all fields since the last [`clear`](Self::clear), in bytes, including those over the
+    /// limits: names, values and 32 for each field (RFC 9113, section 6.5.2).
     #[inline]
     #[must_use]
     pub fn size_bytes(&self) -> usize {
@@ -113,7 +113,7 @@ impl HeaderList {
         self.bytes.capacity()
     }
 
-    /// Forgets all fields and keeps the memory.
+    /// Removes all fields and keeps the allocations.
     #[inline]
     pub fn clear(&mut self) {
         self.bytes.clear();
@@ -122,7 +122,7 @@ impl HeaderList {
         self.overflowed = false;
     }
 
-    /// Adds a field, or only counts it when a limit is or was exceeded.
+    /// Adds a field, or only counts it if a limit is exceeded now or was before.
     pub fn push(&mut self, name: &[u8], value: &[u8], never_indexed: bool) {
         if self.admit(name.len().saturating_add(value.len())) {
             let start = self.bytes.len();
@@ -132,7 +132,7 @@ impl HeaderList {
         }
     }
 
-    /// As [`push`](Self::push), for a name and a value that stand behind each other.
+    /// As [`push`](Self::push), for a name and a value that follow each other in memory.
     #[inline]
     pub(super) fn push_joined(
         &mut self,
@@ -148,13 +148,13 @@ impl HeaderList {
         Ok(())
     }
 
-    /// Begins a field whose bytes are decoded in place, behind all others.
+    /// Begins a field whose bytes are decoded in place, after all others.
     #[inline]
     pub(super) fn draft(&mut self) -> Draft<'_> {
         Draft { start: self.bytes.len(), name_end: self.bytes.len(), skipped_bytes: 0, list: self }
     }
 
-    /// How many bytes the name and value of the next field may have to be stored.
+    /// How many bytes the name and value of the next field may have together to be stored.
     #[inline]
     pub(super) fn room_bytes(&self) -> usize {
         if self.overflowed || self.spans.len() >= self.max_fields {
@@ -163,7 +163,7 @@ impl HeaderList {
         self.max_size_bytes.saturating_sub(self.size_bytes.saturating_add(FIELD_OVERHEAD_BYTES))
     }
 
-    /// Counts a field and says whether it may be stored.
+    /// Counts a field and returns whether it may be stored.
     #[inline]
     fn admit(&mut self, field_bytes: usize) -> bool {
         let counted = field_bytes.saturating_add(FIELD_OVERHEAD_BYTES);
@@ -212,7 +212,7 @@ impl Draft<'_> {
         &mut self.list.bytes
     }
 
-    /// How many bytes were written so far.
+    /// How many bytes have been written so far.
     #[inline]
     pub(super) fn written_bytes(&self) -> usize {
         self.list.bytes.len() - self.start
@@ -224,7 +224,7 @@ impl Draft<'_> {
         self.skipped_bytes += skipped_bytes;
     }
 
-    /// Ends the name: what is written from now on is the value.
+    /// Ends the name: bytes written from now on belong to the value.
     #[inline]
     pub(super) fn end_name(&mut self) {
         self.name_end = self.list.bytes.len();
@@ -239,7 +239,7 @@ impl Draft<'_> {
         Some(self.list.bytes[self.start..].split_at(self.name_end - self.start))
     }
 
-    /// Adds the field to the list, or takes its bytes out again when a limit is exceeded.
+    /// Adds the field to the list, or removes its bytes if a limit is exceeded.
     #[inline]
     pub(super) fn finish(self, never_indexed: bool) -> Result<(), HpackError> {
         let Self { list, start, name_end, skipped_bytes } = self;

@@ -1,15 +1,15 @@
 //! The Huffman code of string literals (RFC 7541, section 5.2).
 //!
-//! Decoding keeps up to 64 bits at hand and looks twelve of them up at once, which gives two
-//! symbols for most text. The usual state machine over half bytes makes about three such steps,
-//! each waiting for the last, where this makes one.
+//! Decoding keeps up to 64 bits in a register and looks up twelve of them at a time, which gives
+//! two symbols for most text. The usual state machine over half bytes takes about three steps, each
+//! waiting for the last, where this takes one.
 
 use super::HpackError;
 use super::huffman_code::first_symbol;
 use super::huffman_code::{CODE_BITS, CODES, LONGEST_CODE_BITS, PAIRS, Pair, SHORTEST_CODE_BITS};
 use alloc::vec::Vec;
 
-/// Bytes of `text` when encoded, padding included.
+/// Length of `text` when encoded, in bytes, padding included.
 #[inline]
 pub(super) fn encoded_len(text: &[u8]) -> usize {
     let bits: usize = text.iter().map(|&byte| usize::from(CODE_BITS[usize::from(byte)])).sum();
@@ -40,15 +40,15 @@ pub(super) const fn max_decoded_len(encoded_bytes: usize) -> usize {
     encoded_bytes.saturating_mul(8) / SHORTEST_CODE_BITS
 }
 
-/// Decodes `encoded`, known to give at most `most_bytes`, behind what is in `out`. On an error the
-/// bytes appended to `out` mean nothing.
+/// Decodes `encoded`, known to give at most `most_bytes`, and appends the result to `out`. After an
+/// error the bytes appended to `out` mean nothing.
 pub(super) fn decode(
     encoded: &[u8],
     most_bytes: usize,
     out: &mut Vec<u8>,
 ) -> Result<(), HpackError> {
     let start = out.len();
-    // One byte more than can be decoded: two are always written, whether one or two count.
+    // One byte more than can be decoded: each write stores two bytes, even where only one counts.
     out.resize(start + most_bytes + 1, 0);
     let target = &mut out[start..];
     let decoded = walk(encoded, |position, pair| {
@@ -63,8 +63,8 @@ pub(super) fn decoded_len(encoded: &[u8]) -> Result<usize, HpackError> {
     walk(encoded, |_, _| ())
 }
 
-/// Decodes `encoded`: `write` is given positions and two bytes for each, of which the second may
-/// be overwritten by the next call. Returns the number of bytes.
+/// Decodes `encoded`. Calls `write` with a position and two bytes, of which the next call may
+/// overwrite the second. Returns the number of bytes.
 #[inline(always)]
 fn walk(encoded: &[u8], mut write: impl FnMut(usize, [u8; 2])) -> Result<usize, HpackError> {
     let mut bits = Bits::new(encoded);
@@ -93,7 +93,7 @@ fn walk(encoded: &[u8], mut write: impl FnMut(usize, [u8; 2])) -> Result<usize, 
     finish(bits, position, write)
 }
 
-/// Decodes what is too short for a whole window, and checks the padding.
+/// Decodes the end, which is too short for a whole window, and checks the padding.
 #[inline(always)]
 fn finish(
     mut bits: Bits<'_>,
@@ -116,7 +116,7 @@ fn byte(symbol: u16) -> Result<u8, HpackError> {
     u8::try_from(symbol).map_err(|_| HpackError::InvalidHuffman)
 }
 
-/// The bits of a string, the next one highest.
+/// The bits of a string, the next one in the highest place.
 struct Bits<'encoded> {
     rest: &'encoded [u8],
     held: u64,
@@ -129,13 +129,14 @@ impl<'encoded> Bits<'encoded> {
         Self { rest: encoded, held: 0, count: 0 }
     }
 
-    /// Holds at least 56 bits, or all that are left.
+    /// Refills to at least 56 bits, or to all that are left.
     #[inline]
     fn refill(&mut self) {
         let Some(chunk) = self.rest.first_chunk() else {
             return self.refill_by_bytes();
         };
-        // Bits of a byte that fits only in part are held too; they are the same next time.
+        // A byte that fits only in part leaves its first bits too; the next refill writes the same
+        // bits.
         self.held |= u64::from_be_bytes(*chunk) >> self.count;
         let taken = (63 - self.count) / 8;
         self.rest = &self.rest[taken as usize..];
@@ -163,7 +164,7 @@ impl<'encoded> Bits<'encoded> {
         self.rest.is_empty()
     }
 
-    /// The next 32 bits, padded with ones as the string must be.
+    /// The next 32 bits, padded with ones, as the string itself must be.
     #[inline]
     fn window(&self) -> u32 {
         ((self.held | u64::MAX.checked_shr(self.count).unwrap_or(0)) >> 32) as u32
@@ -279,7 +280,7 @@ mod tests {
             let bytes: Vec<u8> = (0..round % 40)
                 .map(|_| {
                     state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                    // High values begin the long codes.
+                    // The long codes begin with high values.
                     (state >> 56) as u8 | if round % 3 == 0 { 0xf8 } else { 0 }
                 })
                 .collect();

@@ -4,13 +4,13 @@
 //! every longer code is greater than every shorter one. So the lengths alone define it, and the
 //! compiler works out the rest.
 
-/// Symbols: every byte and EOS.
+/// Number of symbols: every byte and EOS.
 pub(super) const SYMBOLS: usize = 257;
 const EOS: u16 = 256;
 pub(super) const SHORTEST_CODE_BITS: usize = 5;
 pub(super) const LONGEST_CODE_BITS: usize = 30;
 
-/// Bits of each symbol's code, EOS last.
+/// Length of each symbol's code in bits, EOS last.
 #[rustfmt::skip]
 pub(super) static CODE_BITS: [u8; SYMBOLS] = [
     13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28,
@@ -32,7 +32,7 @@ pub(super) static CODE_BITS: [u8; SYMBOLS] = [
     30,
 ];
 
-/// The symbol whose code `window` begins with, and the bits of that code.
+/// The symbol whose code `window` begins with, and the length of that code in bits.
 #[inline]
 pub(super) fn first_symbol(window: u32) -> (u16, u32) {
     let mut bits = SHORTEST_CODE_BITS;
@@ -50,11 +50,11 @@ struct Length {
     /// The first code and what follows the last one, moved to the top of 32 bits.
     begin: u32,
     end: u32,
-    /// Place of the first code among all codes.
+    /// Ordinal of the first code among all codes.
     first_ordinal: u16,
 }
 
-/// What twelve bits begin with: no, one or two whole symbols.
+/// What twelve bits begin with: zero, one or two whole symbols.
 #[derive(Clone, Copy)]
 pub(super) struct Pair(u32);
 
@@ -62,7 +62,7 @@ impl Pair {
     pub(super) const WINDOW_BITS: u32 = 12;
     const NONE: Self = Self(0);
 
-    /// The bits stand lowest: they are what the next step waits for.
+    /// The bit count is lowest, since the next step waits for it.
     const fn of(bytes: [u8; 2], symbols: u32, bits: u32) -> Self {
         Self(bits | (symbols << 8) | ((u16::from_le_bytes(bytes) as u32) << 16))
     }
@@ -89,11 +89,11 @@ static BY_CODE: [u16; SYMBOLS] = by_code();
 /// The code of each symbol, in its lowest bits.
 pub(super) static CODES: [u32; SYMBOLS] = codes();
 
-/// The codes of each length; those without codes end at 0.
+/// The codes of each length; a length without codes ends at 0.
 static LENGTHS: [Length; LONGEST_CODE_BITS + 1] = lengths();
 
-/// What each window begins with. Codes of up to twelve bits are all that text is made of, and the
-/// table is small enough (16 KiB, of which text touches a fraction) to stay in a first-level cache.
+/// What each window begins with. Text is made only of codes of up to twelve bits, and the table is
+/// small enough (16 KiB, of which text touches a fraction) to stay in a first-level cache.
 pub(super) static PAIRS: [Pair; 1 << Pair::WINDOW_BITS] = pairs();
 
 const fn by_code() -> [u16; SYMBOLS] {
@@ -168,7 +168,7 @@ const fn pairs() -> [Pair; 1 << Pair::WINDOW_BITS] {
     pairs
 }
 
-/// Puts `pair` wherever the window begins with these bits and ends in any `free_bits` others.
+/// Stores `pair` at every index that differs from `window` in its lowest `free_bits` bits at most.
 const fn fill(pairs: &mut [Pair; 1 << Pair::WINDOW_BITS], window: u32, free_bits: u32, pair: Pair) {
     let mut ending = 0;
     while ending < 1 << free_bits {

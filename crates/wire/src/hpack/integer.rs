@@ -4,7 +4,7 @@ use super::HpackError;
 use alloc::vec::Vec;
 
 /// Bytes allowed after the prefix. Five carry 35 bits: enough for every length and index that
-/// HTTP/2 can mean (32 bits), and an end to padding with zeros. nghttp2 stops at 32 bits likewise.
+/// HTTP/2 can mean (32 bits), and an end to padding with zeros. nghttp2 also stops at 32 bits.
 const MAX_CONTINUATION_BYTES: usize = 5;
 
 /// Appends `value` with a prefix of `prefix_bits` bits; the bits above the prefix come from
@@ -28,7 +28,7 @@ fn encode_continuation(mut remainder: usize, out: &mut Vec<u8>) {
     out.push(remainder as u8);
 }
 
-/// Reads the integer whose prefix is in `first`; `rest` is moved behind it.
+/// Reads the integer whose prefix is in `first`; `rest` is advanced past it.
 #[inline]
 pub(super) fn decode(first: u8, prefix_bits: u32, rest: &mut &[u8]) -> Result<usize, HpackError> {
     let mask = prefix_mask(prefix_bits);

@@ -5,8 +5,8 @@ const SPREAD: [u64; 2] = [0x243f_6a88_85a3_08d3, 0x1319_8a2e_0370_7345];
 
 /// Hashes up to 24 bytes of `bytes`: the first, middle and last eight, and the length.
 ///
-/// Not every byte counts, so equal hashes prove nothing and the bytes are always compared. A
-/// peer cannot choose what is encoded here, and a table is small: colliding costs comparisons.
+/// Not every byte counts, so equal hashes prove nothing and the bytes are always compared. A peer
+/// cannot choose what is encoded here, and a table is small: collisions only cost comparisons.
 #[inline]
 pub(super) const fn hash(bytes: &[u8]) -> u32 {
     let (first, last) = ends(bytes);

@@ -6,7 +6,7 @@
 //! the peer's, and the connection can only be closed.
 //!
 //! Most blocks of an RPC connection repeat. [`Decoder::generation`] and [`Encoder::generation`]
-//! say whether a block seen or written before still means the same, so that it can be recognised
+//! tell whether a block seen or written before still means the same, so that it can be recognised
 //! or copied byte by byte:
 //!
 //! ```
@@ -42,10 +42,10 @@ pub use encoder::{Encoder, Indexing};
 pub use error::HpackError;
 pub use header_list::{Field, HeaderList};
 
-/// Size of the dynamic table, in bytes, that both ends assume until SETTINGS say otherwise
-/// (RFC 9113, section 6.5.2).
+/// Size of the dynamic table, in bytes, that both ends assume until SETTINGS change it (RFC 9113,
+/// section 6.5.2).
 pub const DEFAULT_TABLE_BYTES: usize = 4096;
 
-/// What a field counts beyond its name and value, in bytes, in a table (RFC 7541, section 4.1)
+/// Bytes that a field counts in addition to its name and value, in a table (RFC 7541, section 4.1)
 /// and in a list (RFC 9113, section 6.5.2).
 pub const FIELD_OVERHEAD_BYTES: usize = 32;

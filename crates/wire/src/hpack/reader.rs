@@ -20,7 +20,7 @@ impl<'block> Reader<'block> {
         Self { rest: block }
     }
 
-    /// The next byte, left where it is.
+    /// The next byte, without taking it.
     #[inline]
     pub(super) fn peek(&self) -> Option<u8> {
         self.rest.first().copied()

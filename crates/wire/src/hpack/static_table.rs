@@ -14,7 +14,7 @@ macro_rules! static_fields {
     };
 }
 
-/// How many entries there are: the dynamic table begins at the index behind.
+/// Number of entries: the dynamic table begins at the next index.
 pub(super) const LENGTH: usize = 61;
 
 static FIELDS: [StaticField; LENGTH] = static_fields![
@@ -122,7 +122,8 @@ impl StaticField {
     }
 }
 
-/// Slots of the name index: a power of two, four times the names, so that most are found at once.
+/// Slots of the name index: a power of two, four times the number of names, so that most names are
+/// found at the first slot.
 const SLOTS: usize = 256;
 
 /// The lowest index of each name, at the slot of its hash or the next free one; 0 is free.

@@ -63,7 +63,8 @@ impl Receiver {
         Ok(())
     }
 
-    /// DATA for a stream that is not alive: its bytes still count, so they are given back.
+    /// DATA for a stream that is not alive: its bytes count against the connection's window, so
+    /// they are given back.
     #[cold]
     fn data_nowhere(
         &mut self,

@@ -1,4 +1,4 @@
-//! Frames that steer: SETTINGS, PING, GOAWAY, WINDOW_UPDATE, RST_STREAM, PRIORITY.
+//! Control frames: SETTINGS, PING, GOAWAY, WINDOW_UPDATE, RST_STREAM, PRIORITY.
 
 use super::Receiver;
 use crate::config::SMALL_INCREMENT_BYTES;
@@ -126,7 +126,7 @@ impl Receiver {
         visitor: &mut V,
     ) -> Result<(), ConnectionError> {
         let Some(stream) = sender.streams.find(id) else {
-            // The stream may have ended while this was on its way; an idle one cannot have.
+            // The stream may have ended while this was on its way; an idle stream cannot have.
             return if self.is_idle(sender, id) {
                 Err(ConnectionError::protocol("WINDOW_UPDATE on an idle stream"))
             } else {
@@ -139,8 +139,8 @@ impl Receiver {
         };
         let code = match increment_bytes {
             0 => ErrorCode::PROTOCOL_ERROR,
-            // Nothing will be sent, so nothing can overflow: a whole request that went out at once
-            // was never counted against this window. Responses are.
+            // Nothing more will be sent, so nothing can overflow. A whole request that went out at
+            // once was never counted against this window; responses are.
             _ if is_request && state.local_closed => return Ok(()),
             _ if state.send_window.add(increment_bytes).is_err() => ErrorCode::FLOW_CONTROL_ERROR,
             _ => {
@@ -195,7 +195,7 @@ impl Receiver {
         }
     }
 
-    /// Priorities are deprecated (RFC 9113 section 5.3): checked for form, and forgotten.
+    /// Priorities are deprecated (RFC 9113 section 5.3): the frame is checked for form and dropped.
     pub(super) fn priority<V: Visitor>(
         &mut self,
         sender: &mut Sender,
@@ -218,13 +218,13 @@ impl Receiver {
             (None, _) => {}
             (Some(code), Some(stream)) => self.stream_error(sender, stream, code, visitor),
             (Some(code), None) if self.is_idle(sender, header.stream_id) => {
-                // RFC 9113 section 5.1: there is nothing yet that could be reset.
+                // RFC 9113 section 5.1: an idle stream cannot be reset.
                 let reason = "a malformed PRIORITY on an idle stream";
                 return Err(ConnectionError::new(code, reason));
             }
-            // It may have been on its way when we reset the stream: no second reset.
+            // It may have been on its way when we reset the stream: do not reset it again.
             (Some(_), None) if sender.is_ignored(header.stream_id) => sender.glitches.note(),
-            // PRIORITY may come on a stream that has ended, so errors in it reset that stream.
+            // PRIORITY may come on a stream that has ended, so an error in it resets that stream.
             (Some(code), None) => sender.write_reset(header.stream_id, code),
         }
         Ok(())

@@ -13,7 +13,7 @@ use crate::streams::StreamKey;
 use crate::validate::{self, Head, Malformed};
 use crate::visitor::Visitor;
 
-/// Bytes of the priority that may stand before a header block.
+/// Bytes of the priority that may precede a header block.
 const PRIORITY_BYTES: usize = 5;
 
 /// Ids of one side differ by two, RFC 9113 section 5.1.1.
@@ -89,7 +89,7 @@ impl Receiver {
         }
     }
 
-    /// A whole header block: remembered, or decoded.
+    /// Handles a whole header block: from the cache, or by decoding it.
     #[inline]
     fn block<V: Visitor>(
         &mut self,
@@ -132,7 +132,7 @@ impl Receiver {
         Ok(())
     }
 
-    /// A block that was not seen before.
+    /// Handles a block that was not seen before.
     #[expect(clippy::too_many_arguments, reason = "the hot path above has them in registers")]
     #[inline(never)]
     fn decoded_block<V: Visitor>(
@@ -162,7 +162,7 @@ impl Receiver {
                 return Ok(());
             }
             Err(code) => {
-                // Its owner has not heard of it yet.
+                // The visitor has not seen this stream yet, so it is not notified.
                 sender.reset(stream, code);
                 return Ok(());
             }
@@ -182,7 +182,8 @@ impl Receiver {
         Ok(())
     }
 
-    /// The fields as a head or trailers of that stream, or the code that it is reset with.
+    /// Accepts the fields as the head or trailers of that stream, or returns the code to reset it
+    /// with.
     fn accept(
         &self,
         sender: &mut Sender,
@@ -214,7 +215,7 @@ impl Receiver {
 
     fn check_fields(&self, position: BlockPosition) -> Result<Head, Malformed> {
         match (position, self.side) {
-            // What is missing may be among the fields that were not stored.
+            // Fields that seem to be missing may be among those that were not stored.
             _ if self.fields.overflowed() => Ok(Head::default()),
             (BlockPosition::Trailers, _) => validate::trailers(&self.fields),
             (BlockPosition::Head, Side::Server) => validate::request(&self.fields),
@@ -222,7 +223,7 @@ impl Receiver {
         }
     }
 
-    /// Moves the stream on; false if the head contradicts itself.
+    /// Advances the stream's state; false if the head contradicts itself.
     fn note_head(
         &self,
         sender: &mut Sender,
@@ -245,7 +246,7 @@ impl Receiver {
         !(end_stream && state.awaits_content())
     }
 
-    /// A client opens a stream. `None` if it is refused.
+    /// A client opens a stream. Returns `None` if it is refused.
     #[inline]
     fn open_by_peer(
         &mut self,
@@ -259,7 +260,7 @@ impl Receiver {
             return Ok(None);
         }
         if sender.goaway_sent {
-            // Our GOAWAY said that it would not be looked at.
+            // Our GOAWAY announced that it would not be processed.
             return Ok(None);
         }
         sender.last_peer_id = id;
@@ -270,11 +271,11 @@ impl Receiver {
         Ok(Some(sender.insert(id)))
     }
 
-    /// Whether a stream, not the one next in line, can still be opened: not if a later one was.
+    /// Whether a stream other than the next in line can still be opened: not if a later one was.
     #[cold]
     fn is_later(&self, sender: &mut Sender, id: u32) -> Result<bool, ConnectionError> {
         let last_id = sender.last_peer_id;
-        // Runs that were joined hold ids that were opened; those that we reset may still hear.
+        // Joined runs contain ids that were opened; frames may still come for those that we reset.
         if sender.implicitly_closed.contains(id) && !sender.is_ignored(id) {
             let reason = "a stream that is opened after a later one";
             return Err(ConnectionError::protocol(reason));
@@ -289,8 +290,8 @@ impl Receiver {
         Ok(true)
     }
 
-    /// A block on a stream that expects none. It is decoded nevertheless, or the table would be
-    /// lost for all others.
+    /// A block on a stream that expects none. It is decoded nevertheless, or the table would be out
+    /// of step for all other streams.
     #[cold]
     fn misplaced<V: Visitor>(
         &mut self,

@@ -1,4 +1,4 @@
-//! A header block that has begun.
+//! A header block that has begun and is not complete.
 
 use alloc::vec::Vec;
 

@@ -1,15 +1,15 @@
-//! What the peer's windows hold back: which streams, in which order, and how much.
+//! Data that waits for the peer's windows: of which streams, in which order, and how much.
 
 use crate::streams::{StreamKey, Streams};
 use alloc::collections::VecDeque;
 
-/// The streams of one connection that hold something back.
+/// The streams of one connection that have data waiting.
 #[derive(Debug)]
 pub(crate) struct BlockedStreams {
-    /// In the order in which they get their turn. Some may have been reset since: taking each out
-    /// of the middle at once would be slow.
+    /// In the order of their turns. Some may have been reset since: removing each from the middle
+    /// at once would be slow.
     queue: VecDeque<StreamKey>,
-    /// How many of the queue have been reset.
+    /// How many streams in the queue have been reset.
     abandoned: usize,
     bytes: usize,
     unblocked_bytes: u64,
@@ -21,17 +21,17 @@ impl BlockedStreams {
         Self { queue: VecDeque::new(), abandoned: 0, bytes: 0, unblocked_bytes: 0, max_bytes }
     }
 
-    /// Bytes that wait.
+    /// Bytes that wait now.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Bytes that have waited and have gone out.
+    /// Bytes that had to wait and have since gone out.
     pub fn unblocked_bytes(&self) -> u64 {
         self.unblocked_bytes
     }
 
-    /// Whether more waits than may.
+    /// Whether more bytes wait than are allowed to.
     pub fn is_too_much(&self) -> bool {
         self.bytes > self.max_bytes
     }
@@ -42,17 +42,17 @@ impl BlockedStreams {
         self.queue.len() == self.abandoned
     }
 
-    /// The streams in the queue, with those that have been reset.
+    /// Number of streams in the queue, including those that have been reset.
     pub fn len(&self) -> usize {
         self.queue.len()
     }
 
-    /// That many bytes have to wait.
+    /// Counts bytes that have to wait.
     pub fn add(&mut self, bytes: usize) {
         self.bytes += bytes;
     }
 
-    /// That many bytes go out.
+    /// Counts bytes that go out after waiting.
     pub fn moved(&mut self, bytes: usize) {
         self.bytes -= bytes;
         self.unblocked_bytes += bytes as u64;
@@ -67,14 +67,14 @@ impl BlockedStreams {
         self.queue.pop_front()
     }
 
-    /// Takes that stream out of the queue; false if it is not in it.
+    /// Removes a stream from the queue; false if it is not in it.
     pub fn take(&mut self, stream: StreamKey) -> bool {
         let at = self.queue.iter().position(|&other| other == stream);
         at.is_some_and(|at| self.queue.remove(at).is_some())
     }
 
-    /// A stream is gone that held back so much. Its turn may never come, so such streams are swept
-    /// out of the queue once they are more than half of it.
+    /// A stream has ended with `bytes` still waiting. Its turn may never come, so ended streams are
+    /// removed from the queue once they are more than half of it.
     #[cold]
     pub fn abandon(&mut self, bytes: usize, streams: &Streams) {
         self.bytes -= bytes;
@@ -85,7 +85,7 @@ impl BlockedStreams {
         }
     }
 
-    /// [`BlockedStreams::pop`] has given a stream that was gone.
+    /// [`BlockedStreams::pop`] has returned a stream that had ended.
     pub fn gone(&mut self) {
         self.abandoned -= 1;
     }

@@ -8,12 +8,12 @@ use crate::streams::StreamKey;
 use alloc::vec::Vec;
 
 /// A quarter of the smallest window that a connection can start with (RFC 9113 section 6.9.2):
-/// below it every known peer has announced more.
+/// every known peer grants more before its window falls this low.
 const SPARED_WINDOW_BYTES: usize = DEFAULT_WINDOW_BYTES as usize / 4;
 
 impl Sender {
-    /// Sends part of a body; with `end_stream` the last part. What the peer's windows do not allow
-    /// is held back. Nothing is sent on a stream that has ended.
+    /// Sends part of a body; with `end_stream`, the last part. Bytes that the peer's windows do not
+    /// allow yet are held back. Nothing is sent on a stream that has ended.
     pub fn data(&mut self, stream: StreamKey, bytes: &[u8], end_stream: bool) {
         let Some(state) = self.streams.state(stream) else {
             return;
@@ -32,8 +32,8 @@ impl Sender {
         }
     }
 
-    /// Writes frames as long as the windows allow it. Returns the bytes taken; when those are all,
-    /// END_STREAM is on the last frame if asked for.
+    /// Writes frames as long as the windows allow it. Returns the number of bytes taken. If those
+    /// are all, the last frame has END_STREAM where `end_stream` asks for it.
     fn send_what_goes(&mut self, stream: StreamKey, bytes: &[u8], end_stream: bool) -> usize {
         let mut sent_bytes = 0;
         loop {
@@ -55,11 +55,11 @@ impl Sender {
         }
     }
 
-    /// Bytes that one frame on this stream may carry now, of `rest_bytes` that are left.
+    /// Number of bytes that one frame on this stream may carry now, of `rest_bytes` that are left.
     ///
-    /// What fits in one frame is not torn apart for the last quarter of the connection's window:
-    /// the peer is about to refill it, and some peers count tiny DATA frames as an attack while
-    /// others cannot put a message together.
+    /// Data that fits in one frame is not split to use up the last quarter of the connection's
+    /// window: the peer is about to refill it, and some peers count tiny DATA frames as an attack
+    /// while others cannot reassemble a message.
     #[inline]
     fn sendable_bytes(&mut self, stream: StreamKey, rest_bytes: usize) -> usize {
         let connection_bytes = self.send_window.available_bytes();
@@ -72,8 +72,8 @@ impl Sender {
         stream_bytes.min(connection_bytes).min(frame_bytes)
     }
 
-    /// Whether the connection's window may be what holds a stream back. Where it is not, opening it
-    /// further is no reason to look at them all.
+    /// Whether the connection's window may be what holds a stream back. If not, opening it further
+    /// is no reason to look at all streams.
     pub(crate) fn is_narrow(&self) -> bool {
         self.send_window.available_bytes() < SPARED_WINDOW_BYTES
     }
@@ -87,7 +87,7 @@ impl Sender {
     }
 
     /// Sends one gRPC message: the prefix of five bytes, then what `encode` appends. It is written
-    /// in place; only what the peer's windows do not allow is copied and held back.
+    /// in place; only bytes that the peer's windows do not allow yet are copied and held back.
     #[inline]
     pub fn message(
         &mut self,
@@ -101,7 +101,7 @@ impl Sender {
         self.finish_message(stream, start, end_stream);
     }
 
-    /// Turns the bytes behind `start` + 14 into a DATA frame with one message, or holds it back.
+    /// Turns the bytes from `start` + 14 on into a DATA frame with one message, or holds them back.
     #[inline]
     pub(super) fn finish_message(&mut self, stream: StreamKey, start: usize, end_stream: bool) {
         if !self.finish_whole(stream, start, end_stream) {
@@ -111,8 +111,8 @@ impl Sender {
         }
     }
 
-    /// As [`Sender::finish_message`], if the windows let the whole message go; else false, and the
-    /// bytes are as they were but for the prefix.
+    /// As [`Sender::finish_message`], if the windows allow the whole message. Otherwise returns
+    /// false, and the bytes are unchanged except for the prefix.
     #[inline]
     pub(super) fn finish_whole(
         &mut self,
@@ -164,14 +164,14 @@ impl Sender {
         self.blocked.bytes()
     }
 
-    /// Bytes that have waited for the peer's windows and have gone out since the connection began:
-    /// as long as this stands still while something waits, the peer lets nothing go.
+    /// Bytes that had to wait for the peer's windows and have gone out, since the connection began.
+    /// While this number stands still and something waits, the peer is letting nothing through.
     pub fn unblocked_bytes(&self) -> u64 {
         self.blocked.unblocked_bytes()
     }
 
-    /// The connection's window has opened: every stream that holds something back gets a turn, the
-    /// one that waits longest first. Streams that got rid of everything are put in `drained`.
+    /// The connection's window has opened: each waiting stream gets a turn, the one that has waited
+    /// longest first. Streams whose data has all gone out are added to `drained`.
     pub(crate) fn send_blocked(&mut self, drained: &mut Vec<StreamKey>) {
         for _ in 0..self.blocked.len() {
             if self.send_window.available_bytes() == 0 {

@@ -1,4 +1,4 @@
-//! What concerns the whole connection: settings, credit, signs of life, the end.
+//! Frames that concern the whole connection: settings, credit, PING and GOAWAY.
 
 use super::{MAX_STREAM_ID, Sender};
 use crate::error::{ConnectionError, ErrorCode};
@@ -9,7 +9,7 @@ use crate::streams::StreamKey;
 use alloc::vec::Vec;
 
 impl Sender {
-    /// Our SETTINGS, and the connection's window where it is not the default.
+    /// Writes our SETTINGS, and the connection's window where it is not the default.
     pub(crate) fn write_preface(&mut self) {
         let mut payload = Vec::new();
         self.own.write(&mut payload);
@@ -20,7 +20,7 @@ impl Sender {
         }
     }
 
-    /// The peer's settings were read: takes them over, acknowledges them.
+    /// Applies the peer's settings and acknowledges them.
     pub(crate) fn take_over(&mut self, settings: Settings) -> Result<(), ConnectionError> {
         let before = core::mem::replace(&mut self.peer, settings);
         self.peer_settings_came = true;
@@ -38,9 +38,9 @@ impl Sender {
         Ok(())
     }
 
-    /// The peer has seen our settings. A window below the default is enforced only from now on:
-    /// until here the peer was right to use the default. A larger one counts from the start, for
-    /// peers that never acknowledge anything.
+    /// The peer has seen our settings. A window below the default is enforced only from now on,
+    /// because until now the peer was right to use the default. A larger one counts from the start,
+    /// for peers that never acknowledge anything.
     pub(crate) fn own_settings_acknowledged(&mut self) {
         let window_bytes = self.own.initial_window_bytes;
         if self.own_stream_window_bytes == window_bytes {
@@ -50,7 +50,7 @@ impl Sender {
         let mut due = Vec::new();
         for (stream, state) in self.streams.iter() {
             state.credit.resize(before_bytes, window_bytes);
-            // What was owed is little for a larger window, and may be all of a smaller one.
+            // The credit owed so far may be little of a larger window, but all of a smaller one.
             if state.remote != RemoteState::Closed
                 && let Some(increment) = state.credit.release(0, window_bytes)
             {
@@ -74,20 +74,20 @@ impl Sender {
         self.glitches.any()
     }
 
-    /// How often the peer did something wrong or useless that the connection survived since this
-    /// was last asked: broken rules of single streams, every RST_STREAM that we sent whatever the
-    /// cause, frames on streams that had ended, empty DATA, SETTINGS after the first, PINGs between
-    /// which nothing happened, PRIORITY, frames of unknown types, windows opened by a few bytes.
+    /// How often, since the last call, the peer did something wrong or useless that the connection
+    /// survived: broken rules of single streams, every RST_STREAM that we sent whatever the cause,
+    /// frames on streams that had ended, empty DATA, SETTINGS after the first, PINGs between which
+    /// nothing happened, PRIORITY, frames of unknown types, windows opened by a few bytes.
     pub fn take_glitches(&mut self) -> u32 {
         self.glitches.take()
     }
 
-    /// Whether most of what [`Sender::take_glitches`] would return are PINGs.
+    /// Whether most of the glitches that [`Sender::take_glitches`] would return are PINGs.
     pub fn glitches_are_pings(&self) -> bool {
         self.glitches.are_pings()
     }
 
-    /// `bytes` of this stream's body are consumed: the peer may send as many more.
+    /// The owner has consumed `bytes` of this stream's body: the peer may send as many more.
     #[inline]
     pub fn release(&mut self, stream: StreamKey, bytes: usize) {
         let Some(state) = self.streams.state(stream) else {
@@ -103,9 +103,9 @@ impl Sender {
         self.release_connection(bytes);
     }
 
-    /// As [`Sender::release`] for the connection's window alone. A slow reader of a stream keeps
-    /// its own window shut that way, and no other stream waits for it; [`Sender::release_stream`]
-    /// follows when the bytes are read.
+    /// As [`Sender::release`], but only for the connection's window. The window of a stream whose
+    /// reader is slow then stays shut, while no other stream waits for it;
+    /// [`Sender::release_stream`] follows when the bytes have been read.
     pub fn release_connection_of(&mut self, stream: StreamKey, bytes: usize) {
         let Some(state) = self.streams.state(stream) else {
             return;
@@ -115,8 +115,8 @@ impl Sender {
         self.release_connection(bytes);
     }
 
-    /// The other half of [`Sender::release_connection_of`]: opens the stream's own window by
-    /// bytes that were taken from it and are read.
+    /// The other half of [`Sender::release_connection_of`]: opens the stream's own window by bytes
+    /// that were taken from it and have now been read.
     pub fn release_stream(&mut self, stream: StreamKey, bytes: usize) {
         let Some(state) = self.streams.state(stream) else {
             return;
@@ -142,7 +142,7 @@ impl Sender {
         self.output.extend_from_slice(&increment_bytes.to_be_bytes());
     }
 
-    /// Asks for a sign of life; the answer comes as `pong`.
+    /// Sends a PING; the answer comes as `pong`.
     pub fn ping(&mut self, payload: [u8; 8]) {
         self.glitches.ping_sent();
         write_frame(&mut self.output, kind::PING, 0, 0, &payload);
@@ -154,16 +154,17 @@ impl Sender {
         write_frame(&mut self.output, kind::PING, flag::ACK, 0, &payload);
     }
 
-    /// Asks a client to open no more streams, and still takes those that it opens before it has
+    /// Asks a client to open no more streams, and still accepts those that it opens before it has
     /// read this: the first of the two GOAWAYs of RFC 9113 section 6.8. [`Sender::goaway`] is the
-    /// second; a [`Sender::ping`] between them tells when the client has read the first.
+    /// second; the answer to a [`Sender::ping`] between them shows that the client has read the
+    /// first.
     pub fn goaway_notice(&mut self, debug: &[u8]) {
         if !self.goaway_sent {
             self.write_goaway(MAX_STREAM_ID, ErrorCode::NO_ERROR, debug);
         }
     }
 
-    /// Says that no further stream will be looked at. Streams that are open go on.
+    /// Announces that no further stream will be processed. Open streams go on.
     pub fn goaway(&mut self, code: ErrorCode, debug: &[u8]) {
         self.goaway_last_id = self.last_peer_id;
         self.write_goaway(self.last_peer_id, code, debug);
@@ -178,12 +179,12 @@ impl Sender {
         write_frame(&mut self.output, kind::GOAWAY, 0, 0, &payload);
     }
 
-    /// Whether a GOAWAY came or was sent: no stream can be opened any more.
+    /// Whether a GOAWAY was received or sent: no stream can be opened any more.
     pub fn is_going_away(&self) -> bool {
         self.goaway_came || self.goaway_sent
     }
 
-    /// Streams that the peer's GOAWAY left out: they were never looked at.
+    /// Streams that the peer's GOAWAY excluded: the peer never processed them.
     pub(crate) fn streams_above(&mut self, last_stream_id: u32) -> Vec<StreamKey> {
         let above = |stream: &StreamKey| stream.id > last_stream_id;
         self.streams.iter().map(|(stream, _)| stream).filter(above).collect()

@@ -1,4 +1,4 @@
-//! The two shortest ways through a connection: a whole request, a whole response.
+//! The two shortest paths through a connection: a whole request, a whole response.
 
 use super::Sender;
 use crate::error::CannotOpen;
@@ -11,7 +11,7 @@ use crate::streams::StreamKey;
 use alloc::vec::Vec;
 
 impl Sender {
-    /// Sends a whole unary request: head (with `extra` behind it), one message, END_STREAM.
+    /// Sends a whole unary request: head (followed by `extra`), one message, END_STREAM.
     ///
     /// # Errors
     /// As [`Sender::open`].
@@ -91,8 +91,8 @@ impl Sender {
         Ok(stream)
     }
 
-    /// Sends a whole unary response: head, the one message that `encode` appends, trailers.
-    /// Nothing is sent on a stream that has ended, or on which something is held back already.
+    /// Sends a whole unary response: head, the one message that `encode` appends, trailers. Nothing
+    /// is sent on a stream that has ended or that already holds data back.
     #[inline]
     pub fn reply(
         &mut self,
