@@ -1,7 +1,7 @@
-//! What cannot be true: rules that a row of any table, ours or a published one, must obey.
+//! Rules that any row, ours or a published one, must obey: a row that breaks one cannot be true.
 //!
-//! A finding does not remove a row. It says that at least one of its figures is not what its
-//! heading says.
+//! A finding does not remove a row. It means that at least one figure of the row is not what its
+//! heading claims.
 
 mod audited_row;
 mod counts;
@@ -17,7 +17,7 @@ pub use row::{RowFigures, count};
 pub use rule::Rule;
 pub use span::{Rounding, Span};
 
-/// Everything about `row` that cannot be true.
+/// Returns everything about `row` that cannot be true.
 pub fn audit(row: &AuditedRow) -> Vec<Finding> {
     let numbers = not_a_number(row);
     if !numbers.is_empty() {
@@ -49,7 +49,7 @@ fn not_a_number(row: &AuditedRow) -> Vec<Finding> {
 mod tests {
     use super::*;
 
-    /// 100 streams, each a call of 1 ms after the other: 100,000 calls a second.
+    /// 100 streams, each making one call of 1 ms after another: 100,000 calls a second.
     fn sound() -> AuditedRow {
         AuditedRow {
             concurrency: Some(100),
@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn a_mean_over_failed_calls_beside_percentiles_of_good_ones_is_found() {
-        // A mean that counts timed-out calls, above the slowest of the good ones.
+        // The mean counts timed-out calls and exceeds the slowest successful one.
         let rules = broken(|row| {
             row.concurrency = None;
             row.latency_mean_ns = Some(2e6);

@@ -1,7 +1,8 @@
-//! A picture of one case: the requests per second of every subject, measured with each instrument.
+//! A chart of one case: the requests per second of every subject, measured with each instrument.
 //!
-//! A group an instrument, a bar a subject, the 95 % interval drawn over the end of the bar. Bars
-//! begin at zero and share one scale, so a bar twice as long is twice as fast.
+//! There is one group for each instrument and one bar for each subject, with the 95 % interval
+//! drawn over the end of the bar. Bars begin at zero and share one scale, so a bar twice as long is
+//! twice as fast.
 
 mod drawing;
 
@@ -14,14 +15,14 @@ use crate::table::{Cell, CellResult, Rank, Summary, Table};
 use crate::text::significant_text;
 use drawing::Drawing;
 
-/// What is drawn.
+/// The contents of a chart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chart {
     /// The heading.
     pub title: String,
-    /// A line under it: how it was measured.
+    /// A line under the heading: how the case was measured.
     pub subtitle: String,
-    /// One an instrument, in the order of the plan.
+    /// One group for each instrument, in the order of the plan.
     pub groups: Vec<Group>,
 }
 
@@ -30,9 +31,9 @@ pub struct Chart {
 pub struct Group {
     /// The instrument.
     pub name: String,
-    /// One a subject, in the order of the plan.
+    /// One bar for each subject, in the order of the plan.
     pub bars: Vec<Bar>,
-    /// What follows from the bars, in words.
+    /// A conclusion from the bars, in words.
     pub remark: Option<String>,
 }
 
@@ -41,15 +42,15 @@ pub struct Group {
 pub struct Bar {
     /// The subject.
     pub name: String,
-    /// The subject's place in the plan: its colour, the same in every group.
+    /// The subject's place in the plan. It selects the colour, the same in every group.
     pub series: usize,
-    /// Requests per second, or one word why there is no figure.
+    /// Requests per second, or one word for why there is no figure.
     pub rate: Result<f64, String>,
     /// Its 95 % interval.
     pub interval: Option<Interval>,
 }
 
-/// Why there is no picture. The user's to mend.
+/// Why there is no chart. The user can correct it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ChartError {
     /// The run has no such case.
@@ -58,9 +59,9 @@ pub enum ChartError {
         known.iter().map(Case::to_string).collect::<Vec<_>>().join(", ")
     )]
     NoCase {
-        /// The one asked for.
+        /// The case that was asked for.
         asked: Case,
-        /// Those that it has.
+        /// The cases of the run.
         known: Vec<Case>,
     },
     /// The run has no cells at all.
@@ -69,7 +70,7 @@ pub enum ChartError {
 }
 
 impl Chart {
-    /// The chart of `case`, or of the first case, out of a run's table.
+    /// The chart of `case`, or of the first case, from a run's table.
     ///
     /// # Errors
     /// When the table has no such case.
@@ -94,7 +95,7 @@ impl Chart {
         })
     }
 
-    /// The picture as a document of its own.
+    /// Renders the chart as a complete SVG document.
     pub fn svg(&self, theme: Theme) -> String {
         Drawing::new(theme, self.largest_rate()).chart(self)
     }
@@ -153,7 +154,7 @@ fn chosen(table: &Table, case: Option<Case>) -> Result<Case, ChartError> {
     }
 }
 
-/// The zero of the scale is no contestant.
+/// Calibration lines are not contestants and are not drawn.
 fn drawn(cell: &Cell, case: Case) -> bool {
     cell.case == case && cell.rank != Rank::Calibration
 }
@@ -172,8 +173,8 @@ fn rounds(cells: &[&Cell]) -> u32 {
     cells.iter().map(|cell| cell.rounds.measured).max().unwrap_or(0)
 }
 
-/// How the first subject compares with the baseline, by rate and by cost: where the two differ, it
-/// is not the servers that the rates compare.
+/// Compares the first subject with the baseline by rate and by cost. Where the two ratios differ,
+/// the rates do not compare the servers.
 fn remark(cells: &[&Cell]) -> Option<String> {
     let baseline = cells.iter().find(|cell| cell.rank == Rank::Baseline)?;
     let compared = |cell: &&&Cell| cell.rank == Rank::Ranked;

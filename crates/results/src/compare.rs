@@ -1,5 +1,5 @@
-//! Two results against each other: paired by round and case, with intervals, and a condition that
-//! lets a build fail.
+//! Compares two results: paired by round and case, with intervals, and with a condition that can
+//! fail a build.
 
 mod condition;
 
@@ -24,7 +24,7 @@ use std::str::FromStr;
 pub struct SideName {
     /// The run. `None`: the latest.
     pub run: Option<RunId>,
-    /// The subject. `None`: all of the run's, each against itself.
+    /// The subject. `None`: every subject of the run, each against its namesake.
     pub subject: Option<String>,
 }
 
@@ -56,23 +56,23 @@ impl FromStr for SideName {
 )]
 pub struct SideError(String);
 
-/// One side of a comparison: rows of a run, of one subject or of all.
+/// One side of a comparison: the rows of a run, of one subject or of all.
 #[derive(Clone, Copy, Debug)]
 pub struct ComparedSide<'a> {
-    /// The run they are from.
+    /// The run that the rows are from.
     pub run: RunId,
     /// The run's rows.
     pub rows: &'a [Row],
-    /// Only this subject's. `None`: every subject's.
+    /// Only this subject's rows. `None`: every subject's.
     pub subject: Option<&'a str>,
 }
 
-/// A compared pair of cells. A cell that only one side has is here too, without a ratio.
+/// A compared pair of cells. A cell that only one side has is listed too, without a ratio.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ComparedCell {
     /// The case.
     pub case: Case,
-    /// What made the load.
+    /// The instrument that made the load.
     pub instrument: String,
     /// Subject of the first side.
     pub a: String,
@@ -82,14 +82,14 @@ pub struct ComparedCell {
     pub ratio: Result<Ratio, NoRatio>,
 }
 
-/// Two results against each other.
+/// The comparison of two results.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
-    /// What was compared.
+    /// The metric that was compared.
     pub metric: &'static MetricDefinition,
     /// Pairs of cells, by case, in the order of the first side.
     pub cells: Vec<ComparedCell>,
-    /// Whether both sides were measured in the same run. If not, what changed between the two
+    /// Whether both sides were measured in the same run. If not, whatever changed between the two
     /// runs is part of the ratio.
     pub interleaved: bool,
 }
@@ -100,21 +100,21 @@ pub enum CompareError {
     /// The two sides are the same.
     #[error("both sides are the same result")]
     SameSide,
-    /// One side names a subject and the other does not.
+    /// Only one of the two sides names a subject.
     #[error(
         "one side is a subject and the other a whole run: name the subject on both sides, as \
          11:rust-tonic 12:rust-tonic, or on neither"
     )]
     SubjectAgainstRun,
-    /// They have no case and instrument in common.
+    /// The two sides have no case and instrument in common.
     #[error("the two results have no case and instrument in common")]
     NothingInCommon,
 }
 
-/// Compares A with B: each case and instrument, round by round.
+/// Compares A with B in each case and instrument, round by round.
 ///
 /// # Errors
-/// When the sides are the same, are not of a kind, or have nothing in common.
+/// When the sides are the same, when only one names a subject, or when they have nothing in common.
 pub fn compare(
     a: &ComparedSide<'_>,
     b: &ComparedSide<'_>,
@@ -143,8 +143,8 @@ pub fn compare(
 }
 
 impl ComparedCell {
-    /// A round in which one of the two failed is not left out: a build that breaks in most rounds
-    /// must not pass by the others.
+    /// A cell that failed in a round on either side gets no ratio: a build that breaks in most
+    /// rounds must not pass on the strength of the others.
     fn spoilt_by_failures(mut self, a: &ComparedSide<'_>, b: &ComparedSide<'_>) -> Self {
         let failed = |side: &ComparedSide<'_>, subject: &str| {
             let is_own = |row: &&Row| {
@@ -190,7 +190,7 @@ impl ComparedSide<'_> {
     }
 }
 
-/// A metric of a cell over that of another, from the rounds that measured both.
+/// The ratio of a metric in two cells, from the rounds that measured both.
 fn ratio_of(
     metric: &MetricDefinition,
     own: (&CellId, &[Row]),
@@ -223,12 +223,12 @@ fn words(metric: &MetricDefinition) -> String {
     metric.name.replace('_', " ").replace("cpu second", "CPU-second")
 }
 
-/// Cases in the order of their numbers, then of their words.
+/// Sorts cases by their numbers, then by their words.
 fn case_order(case: Case) -> (u32, u32, String) {
     (case.connections, case.concurrency, case.streams())
 }
 
-/// Every cell of A with its partner in B, and every cell of B that A has no partner for.
+/// Every cell of A with its partner in B, and every cell of B that has no partner in A.
 fn pairs_of_cells(a: &ComparedSide<'_>, b: &ComparedSide<'_>) -> Vec<(CellId, CellId)> {
     let partner = |cell: &CellId, subject: Option<&str>| CellId {
         subject: subject.unwrap_or(&cell.subject).to_owned(),

@@ -1,5 +1,5 @@
-//! Reading the TOML files in which people declare suites and subjects. Every complaint names the
-//! file, the line and, where a word is misspelt, the nearest right word.
+//! Reads the TOML files that declare suites and subjects. Every error names the file, the line and,
+//! where a word is misspelt, the nearest valid word.
 
 use bookend_contract::transport::Transport;
 use serde::de::DeserializeOwned;
@@ -7,22 +7,22 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
 
-/// Why a declaration could not be used. Always the fault of the file's author or of the file
-/// system, never of the lab.
+/// Why a declaration cannot be used. Always the fault of the file's author or of the file system,
+/// never of the lab.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DeclarationError {
     /// The file could not be read.
     #[error("{}: {reason}", file.display())]
     Unreadable {
-        /// Which file.
+        /// The file.
         file: PathBuf,
-        /// What the operating system said.
+        /// The operating system's error.
         reason: String,
     },
     /// The text is not TOML, or a value has the wrong type.
     #[error("{}: {message}", place(file, *line))]
     Malformed {
-        /// Which file.
+        /// The file.
         file: PathBuf,
         /// Line, counted from 1, where it is known.
         line: Option<usize>,
@@ -32,21 +32,21 @@ pub enum DeclarationError {
     /// A key that does not exist.
     #[error("{}: unknown key `{key}`, {}", place(file, *line), instead(nearest.as_deref(), expected))]
     UnknownKey {
-        /// Which file.
+        /// The file.
         file: PathBuf,
         /// Line, counted from 1, where it is known.
         line: Option<usize>,
         /// The key as it was written.
         key: String,
-        /// The existing key that looks most like it, if any does.
+        /// The most similar valid key, if any is close.
         nearest: Option<String>,
-        /// All keys that may stand here.
+        /// All keys that are valid here.
         expected: Vec<String>,
     },
-    /// Well-formed, but it makes no sense.
+    /// The declaration is well-formed but makes no sense.
     #[error("{}: {message}", place(file, *line))]
     Invalid {
-        /// Which file.
+        /// The file.
         file: PathBuf,
         /// Line, counted from 1, where it is known.
         line: Option<usize>,
@@ -55,7 +55,7 @@ pub enum DeclarationError {
     },
 }
 
-/// `suite.toml:12`, or the file alone.
+/// `suite.toml:12`, or only the file.
 fn place(file: &Path, line: Option<usize>) -> String {
     let line = line.map(|line| format!(":{line}")).unwrap_or_default();
     format!("{}{line}", file.display())
@@ -69,22 +69,22 @@ fn instead(nearest: Option<&str>, expected: &[String]) -> String {
     }
 }
 
-/// A declaration's file and text, from which complaints take their line.
+/// A declaration's file and text, from which errors take their line.
 #[derive(Clone, Copy)]
 pub struct Source<'a> {
-    /// The file that it was read from.
+    /// The file that the text was read from.
     pub file: &'a Path,
-    /// Its text.
+    /// The text of the file.
     pub text: &'a str,
 }
 
 impl<'a> Source<'a> {
-    /// Parses the text into `T`, which denies unknown keys.
+    /// Parses the text into `T`, which must deny unknown keys.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, DeclarationError> {
         toml::from_str(self.text).map_err(|error| self.explain(&error))
     }
 
-    /// A complaint about the value at `span`.
+    /// An error about the value at `span`.
     pub fn invalid(&self, span: Range<usize>, message: String) -> DeclarationError {
         DeclarationError::Invalid {
             file: self.file.to_owned(),
@@ -93,7 +93,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// A complaint about the file as a whole.
+    /// An error about the file as a whole.
     pub fn incomplete(&self, message: String) -> DeclarationError {
         DeclarationError::Invalid { file: self.file.to_owned(), line: None, message }
     }
@@ -135,7 +135,7 @@ pub fn is_method(text: &str) -> bool {
     })
 }
 
-/// A list of transports: at least one, each once.
+/// Checks a list of transports: at least one, without duplicates.
 pub fn transports(
     source: Source<'_>,
     declared: &Spanned<Vec<String>>,
@@ -158,7 +158,7 @@ pub fn transports(
     }
 }
 
-/// Takes apart serde's "unknown field `x`, expected one of `a`, `b`": the words stand in backticks.
+/// Parses serde's "unknown field `x`, expected one of `a`, `b`": the words are in backticks.
 fn unknown_field(message: &str) -> Option<(String, Vec<String>)> {
     if !message.starts_with("unknown field `") {
         return None;
@@ -167,8 +167,8 @@ fn unknown_field(message: &str) -> Option<(String, Vec<String>)> {
     Some((words.next()?, words.collect()))
 }
 
-/// The candidate with the fewest edits from `word`, if it is near enough to be what was meant:
-/// at most a third of its letters differ, as compilers do it.
+/// The candidate with the fewest edits from `word`, if it is close enough to be what was meant:
+/// like compilers, this allows at most a third of the letters to differ.
 pub fn nearest_word<'a>(
     word: &str,
     candidates: impl IntoIterator<Item = &'a str>,

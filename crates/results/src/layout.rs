@@ -1,18 +1,18 @@
-//! Text tables in the look of the published ones: rules of dashes, headings written into them.
+//! Text tables that look like the published ones: rules of dashes with headings written into them.
 
 use std::borrow::Cow;
 use std::fmt;
 
-/// A column's heading and its least width.
+/// A column's heading and its minimum width.
 #[derive(Clone)]
 pub struct Column {
     /// Its heading.
     pub title: Cow<'static, str>,
-    /// Its least width, characters.
+    /// Its minimum width, characters.
     pub width: usize,
 }
 
-/// A column with that heading, at least so wide.
+/// Makes a column with that heading and minimum width.
 pub fn column(title: impl Into<Cow<'static, str>>, width: usize) -> Column {
     let title = title.into();
     Column { title, width }
@@ -21,13 +21,13 @@ pub fn column(title: impl Into<Cow<'static, str>>, width: usize) -> Column {
 enum Line {
     /// Written into a rule.
     Heading(String),
-    /// One field a column.
+    /// One field for each column.
     Fields(Vec<String>),
     /// A name, and a text across all other columns.
     Across(String, String),
 }
 
-/// A table whose first column is on the left and whose others are on the right.
+/// A table whose first column is aligned left and whose others are aligned right.
 pub struct Layout {
     columns: Vec<Column>,
     lines: Vec<Line>,
@@ -47,12 +47,12 @@ impl Layout {
         self.lines.push(Line::Heading(text.into()));
     }
 
-    /// A heading with a second part at a fixed place.
+    /// A heading with a second part at a fixed position.
     pub fn heading_pair(&mut self, first: &str, second: &str) {
         self.heading(format!("{first:-<SECOND_PART$}{second}"));
     }
 
-    /// A row, a field for each column.
+    /// A row with one field for each column.
     pub fn fields(&mut self, fields: Vec<String>) {
         self.lines.push(Line::Fields(fields));
     }
@@ -114,14 +114,14 @@ fn write_fields(f: &mut fmt::Formatter<'_>, widths: &[usize], fields: &[&str]) -
     writeln!(f)
 }
 
-/// What a foreign process said, without what would break a line or command a terminal.
+/// The output of another process as one line, without control characters.
 pub fn one_line(text: &str) -> String {
     let printable = |c: char| if c.is_control() { ' ' } else { c };
     let text: String = text.chars().map(printable).collect();
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Cuts what does not fit; reports print the whole text below the table.
+/// Shortens text that does not fit; reports print the whole text below the table.
 fn shortened(text: &str, width: usize) -> String {
     if text.chars().count() <= width {
         return text.to_owned();
@@ -134,7 +134,7 @@ fn shortened(text: &str, width: usize) -> String {
 mod tests {
     use super::*;
 
-    /// The first rows and the widest of the published table of pajamax and tonic.
+    /// The first and the widest rows of the published table of pajamax and tonic.
     const PUBLISHED: &str = include_str!("../tests/table_snapshots/layout.txt");
 
     fn published() -> Layout {

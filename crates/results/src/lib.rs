@@ -1,12 +1,12 @@
-//! What was measured, and what it says.
+//! Results of measurements, and everything that is derived from them.
 //!
-//! A [`suite`] is a question: which call, under which limits, by whom. Its plan has cells, each a
-//! subject under a case with an instrument. Each round of a cell yields a [`measurement`]. The
-//! [`store`] keeps measurements in a database, round by round; a [`record`] is a run as a text file
-//! to be committed. [`table`], [`compare`], [`chart`] and [`export`] are made of either, with
-//! [`statistics`] and the [`audit`], which says what in a result cannot be true.
+//! A [`suite`] is a question: which call, under which limits, by whom. Its plan consists of cells,
+//! each a subject under a case with an instrument. Each round of a cell yields a [`measurement`].
+//! The [`store`] keeps measurements in a database, round by round; a [`record`] is a run as a text
+//! file that can be committed. [`table`], [`compare`], [`chart`] and [`export`] work from either,
+//! with [`statistics`] and the [`audit`], which reports what in a result cannot be true.
 //!
-//! Nothing here starts a process or reads `/proc`: a result can be read anywhere.
+//! Nothing here starts a process or reads `/proc`, so results can be read on any machine.
 #![forbid(unsafe_code)]
 
 pub mod audit;

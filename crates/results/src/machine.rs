@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The machine on which a run was measured. `Display` prints it as benchmark reports do, a fact a
+/// The machine on which a run was measured. `Display` prints it as benchmark reports do, one fact a
 /// line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MachineFacts {
@@ -11,14 +11,14 @@ pub struct MachineFacts {
     pub os: String,
     /// Kernel with its version: `Linux 5.15.0-125-generic`.
     pub kernel: String,
-    /// Model of the CPU as it calls itself.
+    /// Model of the CPU as the CPU reports it.
     pub cpu_model: String,
-    /// CPUs that are switched on.
+    /// CPUs that are online.
     pub cpus: u32,
     /// Memory, bytes.
     pub memory_bytes: u64,
-    /// What decides the clock frequency: `performance`. `None` where the system does not say, as
-    /// in most virtual machines.
+    /// The governor of the clock frequency: `performance`. `None` where the system does not report
+    /// one, as in most virtual machines.
     pub governor: Option<String>,
     /// Whether this is a virtual machine, by the CPU's own flag.
     pub virtual_machine: bool,

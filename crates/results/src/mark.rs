@@ -1,38 +1,38 @@
-//! Marks: what gives reason to doubt one window, as it is kept with it.
+//! Marks: reasons to doubt one window, stored with it.
 
 use crate::audit::{CountMismatch, Counter};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt;
 
-/// A reason to doubt one window. `Display` is the clause that stands below tables.
+/// A reason to doubt one window. `Display` prints the clause that tables show below them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "mark", rename_all = "kebab-case")]
 pub enum Mark {
     /// The hypervisor took the pinned CPUs away.
     Steal {
-        /// For this share of the window.
+        /// The share of the window for which it did.
         share: f64,
     },
-    /// Processes that are neither end worked on the pinned CPUs.
+    /// Processes that belong to neither end ran on the pinned CPUs.
     ForeignProcess {
         /// The CPUs.
         cpus: Vec<usize>,
-        /// Their work, as a share of the window.
+        /// Their CPU time, as a share of the window.
         share: f64,
     },
-    /// Both ends counted, and not the same.
+    /// Both ends counted, and their counts differ.
     CountsDiffer(CountMismatch),
-    /// An end said nothing of the calls that it answered.
+    /// An end did not report how many calls it answered.
     NotCounted {
-        /// Which end.
+        /// The end.
         by: Counter,
     },
-    /// The server died later in the round, before it could say what it had answered.
+    /// The server died later in the round, before it could report how many calls it had answered.
     Died {
         /// How it ended, one line.
         error: String,
     },
-    /// What has no rule of its own.
+    /// A reason without a rule of its own.
     Other {
         /// A clause.
         text: String,
@@ -40,7 +40,7 @@ pub enum Mark {
 }
 
 impl Mark {
-    /// The name of its rule: what all marks of a kind have in common.
+    /// The name of the rule, which all marks of a kind share.
     pub fn rule(&self) -> &'static str {
         match self {
             Self::Steal { .. } => "steal",
@@ -56,7 +56,7 @@ impl Mark {
         Self::Other { text: text.into() }
     }
 
-    /// What a program said, where a mark quotes one.
+    /// The output of a program, where a mark quotes it.
     pub(crate) fn quoted_mut(&mut self) -> Option<&mut String> {
         match self {
             Self::Died { error: text } | Self::Other { text } => Some(text),
@@ -84,8 +84,7 @@ impl fmt::Display for Mark {
     }
 }
 
-/// Reads the marks of a window. Before marks had rules of their own they were kept as their
-/// clauses, which are still read.
+/// Reads the marks of a window. Older files store marks as their clauses, which are still read.
 pub(crate) fn read_marks<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Vec<Mark>, D::Error> {

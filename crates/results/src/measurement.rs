@@ -1,4 +1,4 @@
-//! What one cell of one round yields: the raw figures from which every table is made.
+//! The result of one cell in one round: the raw figures from which every table is made.
 
 use crate::audit::CallCounts;
 use crate::mark::{Mark, read_marks};
@@ -15,34 +15,34 @@ pub struct CellId {
     pub subject: String,
     /// The case, kept as its text: `C=1 S=100`.
     pub case: Case,
-    /// Name of the other end: of the instrument that made the load, `bookend-load`; for a client
-    /// under test, of the server that it called.
+    /// Name of the other end: the instrument that made the load, such as `bookend-load`, or, for a
+    /// client under test, the server that it called.
     pub instrument: String,
 }
 
-/// How a cell ended. Unsupported, failed and missing are three words; no row is dropped.
+/// How a cell ended. Unsupported, failed and missing are distinguished, and no row is dropped.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Outcome {
     /// The window was measured.
     Measured(Box<Measurement>),
-    /// The subject said (exit status 89) that it cannot do this.
+    /// The subject reported (exit status 89) that it does not support this.
     Unsupported {
         /// The last line of its standard error.
         reason: String,
     },
-    /// Something went wrong; the row says what.
+    /// Something went wrong; the row records what.
     Failed {
         /// One line.
         error: String,
-        /// What was measured all the same: of a window in which no call ended OK, or of one that
-        /// cannot be believed. No figure of a table is from it.
+        /// The window, if it was measured before the failure: no call in it ended OK, or it cannot
+        /// be trusted. No figure of a table comes from it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         window: Option<Box<Measurement>>,
     },
     /// The subject could not be built or is not installed here.
     Missing {
-        /// One line: what is missing and the command that installs it.
+        /// One line: what is missing, and the command that installs it.
         reason: String,
     },
 }
@@ -53,7 +53,7 @@ impl Outcome {
         Outcome::Failed { error: error.to_string(), window: None }
     }
 
-    /// Makes it a row that failed so. Its window is kept.
+    /// Turns it into a failed row with that error. Its window is kept.
     pub fn fail(&mut self, error: impl fmt::Display) {
         let window = match self {
             Outcome::Measured(window) => Some(std::mem::take(window)),
@@ -64,12 +64,12 @@ impl Outcome {
         *self = Outcome::Failed { error, window };
     }
 
-    /// Whether something went wrong with a row that was to be measured.
+    /// Whether something went wrong in a row that was to be measured.
     pub fn has_failed(&self) -> bool {
         matches!(self, Outcome::Failed { .. })
     }
 
-    /// The window, where there was one: of a row that was measured, and of one that failed in it.
+    /// The window, if there is one: of a measured row, or of a row that failed in its window.
     pub fn window(&self) -> Option<&Measurement> {
         match self {
             Outcome::Measured(window) => Some(window),
@@ -78,7 +78,7 @@ impl Outcome {
         }
     }
 
-    /// The same, to be changed.
+    /// As above, mutable.
     pub fn window_mut(&mut self) -> Option<&mut Measurement> {
         match self {
             Outcome::Measured(window) => Some(window),
@@ -91,7 +91,7 @@ impl Outcome {
 /// The raw figures of one measured window. Counts and CPU belong to the window alone.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Measurement {
-    /// Which end was measured.
+    /// The end that was measured.
     #[serde(default)]
     pub side: TestedEnd,
     /// Length of the window, seconds.
@@ -105,13 +105,13 @@ pub struct Measurement {
     /// Calls answered after the window while draining.
     #[serde(default)]
     pub drained: u64,
-    /// Calls neither answered nor failed at the end.
+    /// Calls that were neither answered nor failed at the end.
     pub unfinished: u64,
     /// The latency histogram of OK calls, nanoseconds: HdrHistogram V2, base64.
     pub latency_histogram: String,
     /// CPU time of the server's process tree, seconds.
     pub server_cpu_seconds: f64,
-    /// Share of one CPU in each 100 ms of the window: mean (1.0 = one CPU).
+    /// Mean share of one CPU, sampled every 100 ms of the window (1.0 = one CPU).
     pub server_cpu_mean: f64,
     /// Largest share of one CPU in 100 ms.
     pub server_cpu_max: f64,
@@ -128,14 +128,14 @@ pub struct Measurement {
     /// CPUs that a client under test may use. `None`: it was an instrument, or had no limit.
     #[serde(default)]
     pub client_cpu_limit: Option<f64>,
-    /// Time in turns of the generator's loop that did work, seconds, where it says so.
+    /// Time in turns of the generator's loop that did work, seconds, if it reports this.
     pub generator_busy_seconds: Option<f64>,
-    /// Worker threads of the generator, where it says so.
+    /// Worker threads of the generator, if it reports this.
     pub generator_threads: Option<u32>,
-    /// CPUs that the generator was pinned to; `None` if it was not.
+    /// Number of CPUs that the generator was pinned to; `None` if it was not pinned.
     #[serde(default)]
     pub generator_cpus: Option<u32>,
-    /// The machine's ledger over the window.
+    /// The machine's CPU account over the window.
     pub machine: MachineCpu,
     /// Mean memory of the tree under test over the window, bytes.
     pub memory_mean_bytes: u64,
@@ -145,38 +145,38 @@ pub struct Measurement {
     pub memory_source: String,
     /// Largest number of threads of the tree under test.
     pub threads: u32,
-    /// Context switches of the tree under test, voluntary and not.
+    /// Context switches of the tree under test, voluntary or not.
     pub context_switches: u64,
-    /// What the end that was not under test used.
+    /// Resources that the end not under test used.
     #[serde(default)]
     pub opposite: Option<EndUsage>,
-    /// What stood behind the server and used.
+    /// Resources that the process behind the server used.
     #[serde(default)]
     pub backend: Option<EndUsage>,
-    /// Requests a read carried, and a write, at our generator.
+    /// Responses carried by one read of our generator.
     pub requests_per_read: Option<f64>,
     /// Requests carried by one write of our generator.
     pub requests_per_write: Option<f64>,
-    /// Marks of this very window. Empty when clean.
+    /// Marks of this window alone. Empty when clean.
     #[serde(deserialize_with = "read_marks")]
     pub marks: Vec<Mark>,
     /// When the rate became steady.
     #[serde(default)]
     pub steady: Steady,
-    /// What the calling end noted beside its figures: `connections_opened` -> 64.
+    /// Notes of the calling end beside its figures: `connections_opened` -> 64.
     #[serde(default)]
     pub notes: BTreeMap<String, f64>,
-    /// Who looked again and again while there was nothing to do.
+    /// The ends that polled instead of sleeping while there was nothing to do.
     #[serde(default, skip_serializing_if = "Spinning::is_nobody")]
     pub spinning: Spinning,
 }
 
-/// The ends that spin where others sleep, as their declarations say.
+/// The ends that spin instead of sleeping, according to their declarations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spinning {
-    /// The server does.
+    /// Whether the server spins.
     pub server: bool,
-    /// The calling end does.
+    /// Whether the calling end spins.
     pub generator: bool,
 }
 
@@ -194,7 +194,7 @@ impl Measurement {
         self.client_cpu_mean.unwrap_or(share)
     }
 
-    /// Whether the end under test spins: then its CPU time says nothing about requests.
+    /// Whether the end under test spins, so that its CPU time tells nothing about requests.
     pub fn tested_end_spins(&self) -> bool {
         match self.side {
             TestedEnd::Server => self.spinning.server,
@@ -202,7 +202,7 @@ impl Measurement {
         }
     }
 
-    /// The calls of the window and its warm-up.
+    /// The calls of the window and of its warm-up.
     pub fn call_counts(&self) -> CallCounts {
         CallCounts {
             answered: self.warmup + self.ok + self.drained,
@@ -221,7 +221,7 @@ impl Measurement {
     }
 }
 
-/// What the process tree of one end used over a window.
+/// Resources that the process tree of one end used over a window.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct EndUsage {
     /// CPU time, seconds.
@@ -239,7 +239,7 @@ pub struct EndUsage {
 pub struct MachineCpu {
     /// User and nice.
     pub user_seconds: f64,
-    /// System without interrupts.
+    /// System time without interrupts.
     pub system_seconds: f64,
     /// Soft interrupts.
     pub softirq_seconds: f64,
@@ -247,17 +247,17 @@ pub struct MachineCpu {
     pub irq_seconds: f64,
     /// Stolen by the hypervisor.
     pub steal_seconds: f64,
-    /// Idle and waiting for input or output.
+    /// Idle or waiting for input or output.
     pub idle_seconds: f64,
 }
 
 impl MachineCpu {
-    /// Everything but idle and steal, seconds.
+    /// All time except idle and steal, seconds.
     pub fn busy_seconds(&self) -> f64 {
         self.user_seconds + self.system_seconds + self.softirq_seconds + self.irq_seconds
     }
 
-    /// All CPUs over the whole window, seconds.
+    /// All time of all CPUs over the window, seconds.
     pub fn total_seconds(&self) -> f64 {
         self.busy_seconds() + self.idle_seconds + self.steal_seconds
     }
@@ -268,33 +268,34 @@ impl MachineCpu {
 pub struct Row {
     /// Round, counted from 0.
     pub round: u32,
-    /// Which cell.
+    /// The cell.
     pub cell: CellId,
     /// How it ended.
     pub outcome: Outcome,
-    /// `served N` of the server in this round, where it said so: of its whole life.
+    /// The server's `served N` in this round, if it reported one: a count over its whole life.
     pub served: Option<u64>,
-    /// Whether the server lived for this row alone: as the reference of a client, or for a fixed
-    /// number of calls. Else it served all its cells of the round.
+    /// Whether the server was started for this row alone: as the reference of a client, or for a
+    /// fixed number of calls. Otherwise it served all its cells of the round.
     #[serde(default)]
     pub has_own_server: bool,
-    /// Calls of the lab to this server that are in no row: of the probe, and of windows that were
-    /// disturbed and measured again. They are among those served, and stand in one row a server.
+    /// Calls of the lab to this server that are in no row: those of the probe, and of windows that
+    /// were disturbed and measured again. The server counts them as served; they are recorded in
+    /// one row for each server.
     #[serde(default)]
     pub probe_calls: u64,
-    /// What the server noted at its end, of its whole life.
+    /// The server's notes at its end, over its whole life.
     #[serde(default)]
     pub server_notes: BTreeMap<String, f64>,
-    /// What the backend noted at its end, of its whole life.
+    /// The backend's notes at its end, over its whole life.
     #[serde(default)]
     pub backend_notes: BTreeMap<String, f64>,
-    /// `served N` of the backend, of its whole life.
+    /// `served N` of the backend, over its whole life.
     #[serde(default)]
     pub backend_served: Option<u64>,
 }
 
 impl Row {
-    /// A row of which the server has said nothing yet.
+    /// A row for which the server has not reported anything yet.
     pub fn new(round: u32, cell: CellId, outcome: Outcome) -> Row {
         Row {
             round,
@@ -309,7 +310,7 @@ impl Row {
         }
     }
 
-    /// Whether the server of this row is, in this very life, that of the other.
+    /// Whether both rows were measured against the same server process.
     pub fn shares_server_with(&self, other: &Row) -> bool {
         let same_round = self.round == other.round && self.cell.subject == other.cell.subject;
         let shared = !self.has_own_server && !other.has_own_server;

@@ -1,6 +1,6 @@
-//! The one catalogue of metrics: each name with its unit, how a round yields it and how the rounds
+//! The only catalogue of metrics: each name with its unit, how a round yields it and how the rounds
 //! of a cell are pooled. Tables, exports, published columns and claims take their figures from
-//! here, so that a name has one meaning (docs/measure/metrics.md has the same list).
+//! here, so that each name has one meaning (docs/measure/metrics.md has the same list).
 
 mod catalogue;
 mod definition;
@@ -13,30 +13,30 @@ use crate::statistics::median;
 use std::fmt;
 use std::str::FromStr;
 
-/// What names of the layers of a profile begin with.
+/// The prefix of names of the layers of a profile.
 pub const PROFILE_PREFIX: &str = "profile.";
 
-/// A figure by its name. `FromStr` and `Display` are that name.
+/// A figure by its name, which `FromStr` reads and `Display` prints.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Metric {
     /// A name of the catalogue.
     Listed(&'static MetricDefinition),
-    /// `latency_p99_99`: what so many percent of the OK calls did not exceed.
+    /// `latency_p99_99`: the latency that this percentage of the OK calls did not exceed.
     Percentile {
         /// `99990` for `latency_p99_99`.
         millipercent: u32,
     },
     /// `errors.DEADLINE_EXCEEDED`: calls that ended with that code.
     Errors(String),
-    /// `note.goroutines_peak`: what the calling end noted.
+    /// `note.goroutines_peak`: a note of the calling end.
     Note(String),
-    /// `server_note.goroutines_peak`: what the server noted at its end.
+    /// `server_note.goroutines_peak`: a note of the server at its end.
     ServerNote(String),
-    /// `profile.network_in`: a share of the samples of a profile, which no round has.
+    /// `profile.network_in`: a share of the samples of a profile, which single rounds do not have.
     Profile(String),
 }
 
-/// The forms of names that are not listed, each with its meaning.
+/// The patterns of names that are not listed, each with its meaning.
 pub const OPEN_NAMES: [(&str, Unit, &str); 5] = [
     (
         "latency_pN",
@@ -50,7 +50,7 @@ pub const OPEN_NAMES: [(&str, Unit, &str); 5] = [
 ];
 
 impl Metric {
-    /// What its numbers count.
+    /// The unit of its figures.
     pub fn unit(&self) -> Unit {
         match self {
             Self::Listed(definition) => definition.unit,
@@ -66,7 +66,7 @@ impl Metric {
         }
     }
 
-    /// Whether it is a name of the catalogue, and this one.
+    /// Whether it is that metric of the catalogue.
     pub fn is(&self, definition: &MetricDefinition) -> bool {
         matches!(self, Self::Listed(own) if *own == definition)
     }
@@ -156,14 +156,14 @@ fn percent(millipercent: u32) -> f64 {
 #[error("there is no metric `{0}`: write one of {names}", names = names().join(", "))]
 pub struct UnknownMetric(String);
 
-/// Every name that can be written, in the order of the catalogue.
+/// Every name that can be used, in the order of the catalogue.
 pub fn names() -> Vec<&'static str> {
     let open = OPEN_NAMES.iter().map(|(name, ..)| *name);
     let listed = ALL.iter().map(|definition| definition.name);
     listed.chain(open).collect()
 }
 
-/// The catalogue as a table in Markdown: what docs/measure/metrics.md has.
+/// The catalogue as a Markdown table, as in docs/measure/metrics.md.
 pub fn markdown() -> String {
     let mut text = "| name | unit | over the rounds | meaning |\n|---|---|---|---|\n".to_owned();
     for one in ALL {

@@ -1,9 +1,7 @@
-//! Where the CPU time of a server went: the samples of a profiler, split over the layers of a
-//! server.
+//! Where the CPU time of a server went: a profiler's samples, split over the layers of the server.
 //!
-//! A profile is recorded in a pass of its own after the measured rounds, and no figure of a table
-//! is from it. This is what such a pass leaves: counts by layer, and a second estimate of the ratio
-//! of costs.
+//! A profile is recorded in a separate pass after the measured rounds, and no figure of the other
+//! tables comes from it. The pass yields counts by layer and a second estimate of the cost ratio.
 
 mod estimate;
 mod files;

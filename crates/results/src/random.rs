@@ -1,12 +1,12 @@
-//! Random numbers that a seed brings back, the same on every machine: SplitMix64 (Steele, Lea and
-//! Flood, 2014), whose whole state is one number.
+//! Reproducible random numbers, the same on every machine for the same seed: SplitMix64 (Steele,
+//! Lea and Flood, 2014), whose whole state is one number.
 
 /// A generator of random numbers.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// The numbers of that seed.
+    /// A generator with that seed.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
@@ -20,7 +20,7 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// At least 0 and below 1.
+    /// A number of at least 0 and below 1.
     pub fn fraction(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1u64 << 53) as f64
     }

@@ -1,4 +1,4 @@
-//! A cell over another one, as ratios of the rounds that measured both.
+//! Ratios of one cell to another, from the rounds that measured both.
 
 use crate::measurement::{CellId, Row};
 use crate::round::{RoundFigures, cost_ratio_of, paired_figures, ratio_of};
@@ -14,7 +14,7 @@ pub struct Ratios {
     pub cost_ratio: RatioOutcome,
     /// Requests per second over those of the baseline.
     pub rate_ratio: RatioOutcome,
-    /// Against the same subject with connections in plain text over TCP.
+    /// Against the same subject over plain text TCP connections.
     pub over_h2c: ComparedPair,
     /// Against the same subject with connections that outlive their calls.
     pub over_lasting: ComparedPair,
@@ -23,7 +23,7 @@ pub struct Ratios {
     pub instrument_cost_ratio: RatioOutcome,
 }
 
-/// A cell over another one: its cost and its rate.
+/// One cell over another: its cost and its rate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ComparedPair {
     /// Requests per CPU-second over those of the other.
@@ -32,11 +32,11 @@ pub struct ComparedPair {
     pub rate: RatioOutcome,
 }
 
-/// A ratio against another cell, or the reason why there is none.
+/// A ratio to another cell, or the reason why there is none.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RatioOutcome {
-    /// There is nothing to compare with, or this is it.
+    /// There is nothing to compare with, or others are compared with this cell.
     NotCompared,
     /// The ratio.
     Of(Ratio),
@@ -47,7 +47,7 @@ pub enum RatioOutcome {
 }
 
 impl Ratios {
-    /// Of a cell that was not compared yet.
+    /// The ratios of a cell that has not been compared yet.
     pub const NOTHING: Self = Self {
         cost_ratio: RatioOutcome::NotCompared,
         rate_ratio: RatioOutcome::NotCompared,
@@ -58,7 +58,7 @@ impl Ratios {
 }
 
 impl ComparedPair {
-    /// With nothing.
+    /// A comparison without another cell.
     pub const NOTHING: Self =
         Self { cost: RatioOutcome::NotCompared, rate: RatioOutcome::NotCompared };
 
@@ -71,7 +71,7 @@ impl ComparedPair {
 }
 
 impl RatioOutcome {
-    /// The same with the two exchanged.
+    /// The same comparison with the two cells exchanged.
     pub fn reciprocal(&self) -> Self {
         match self {
             Self::Of(ratio) => Self::Of(ratio.reciprocal()),
@@ -88,7 +88,7 @@ impl RatioOutcome {
     }
 }
 
-/// As tables print it: `~` before what cannot be told from 1.
+/// Prints the ratio as tables do: `~` marks a ratio that cannot be distinguished from 1.
 impl fmt::Display for RatioOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -100,7 +100,7 @@ impl fmt::Display for RatioOutcome {
     }
 }
 
-/// A ratio as tables print it: `~` before what cannot be told from 1.
+/// A ratio as tables print it: `~` marks one that cannot be distinguished from 1.
 pub fn ratio_text(ratio: &Ratio) -> String {
     let sign = if ratio.is_indistinct() { "~" } else { "" };
     format!("{sign}{}", significant_text(ratio.median))
@@ -116,7 +116,7 @@ impl From<Result<Ratio, NoRatio>> for RatioOutcome {
     }
 }
 
-/// What a request costs one instrument over what it costs another, round by round.
+/// The ratio of requests per CPU-second of two instruments, round by round.
 pub fn instrument_ratio(own: &CellId, other: &CellId, rows: &[Row]) -> RatioOutcome {
     let both = paired_figures((own, rows), (other, rows));
     let spins = |figures: &RoundFigures| figures.spinning.generator;

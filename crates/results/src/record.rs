@@ -1,8 +1,8 @@
 //! Records: a run as one text file that can be committed and read again (docs/measure/results.md).
 //!
-//! The first line holds the facts of the run, each further line one measured [`Row`]. The same
-//! run always gives the same text: rows stand by round and then in the order of the plan. A file
-//! that would become large keeps its latencies with fewer digits and says so.
+//! The first line holds the facts of the run, each further line one measured [`Row`]. The same run
+//! always gives the same text: rows are in the order of rounds, then of the plan. A file that would
+//! become large keeps its latencies with fewer digits and records their number.
 
 mod figures;
 mod latencies;
@@ -25,11 +25,11 @@ use std::path::{Path, PathBuf};
 /// The version of the format. Raised when a line changes its meaning.
 pub const FORMAT: u32 = 1;
 
-/// A record above this is written with fewer digits of its latencies: it is kept in the history
-/// of the project for ever.
+/// A record above this size is written with fewer digits of its latencies, because it stays in the
+/// history of the project forever.
 pub const SIZE_LIMIT_BYTES: usize = 1536 * 1024;
 
-/// A run with its rows, apart from any store.
+/// A run with its rows, independent of any store.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
     /// What is known about the run.
@@ -38,14 +38,14 @@ pub struct Record {
     pub rows: Vec<Row>,
 }
 
-/// What is known about a recorded run. No host, no user, no folder of the machine.
+/// The facts of a recorded run, without host name, user name or folders of the machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Facts {
     /// The version of the format: [`FORMAT`].
     pub record: u32,
     /// Name of the suite.
     pub suite: String,
-    /// Which schedule of it was followed.
+    /// The schedule of the suite that was followed.
     pub extent: Extent,
     /// The command that made the run.
     pub command: String,
@@ -57,22 +57,22 @@ pub struct Facts {
     pub seed: u64,
     /// Significant digits of the latencies in this file.
     pub latency_digits: u8,
-    /// Where it was measured.
+    /// The machine on which it was measured.
     pub machine: MachineFacts,
-    /// What each program said about its version.
+    /// The version that each program reported.
     pub versions: BTreeMap<String, String>,
-    /// What each server was found to leave out, by subject.
+    /// The features that each server was found to lack, by subject.
     #[serde(default)]
     pub skips: BTreeMap<String, Vec<String>>,
-    /// What happened on the way, a sentence each.
+    /// Events during the run, a sentence each.
     pub notes: Vec<String>,
-    /// What was done.
+    /// What the run did.
     pub plan: Plan,
-    /// The text of `suite.toml` as it was.
+    /// The text of `suite.toml` when the run was made.
     pub suite_text: String,
 }
 
-/// Where the record of a suite stands under the folder `records`.
+/// The path of a suite's record under the folder `records`.
 pub fn file_of(records: &Path, suite: &str, extent: Extent) -> PathBuf {
     let name = match extent {
         Extent::Full => "full.jsonl",
@@ -81,14 +81,14 @@ pub fn file_of(records: &Path, suite: &str, extent: Extent) -> PathBuf {
     records.join(suite).join(name)
 }
 
-/// Where the profile of a suite stands beside its record, if one was kept there.
+/// The path of a suite's profile beside its record, if one was kept there.
 pub fn profile_folder(records: &Path, suite: &str) -> PathBuf {
     records.join(suite).join("profile")
 }
 
 impl Record {
-    /// The record of a run as a store has it, with what the store knows of each server's
-    /// semantics ([`crate::store::Store::skips`]).
+    /// The record of a run from a store, with the store's findings on each server's semantics
+    /// ([`crate::store::Store::skips`]).
     pub fn of_run(run: &Run, rows: &[Row], skips: BTreeMap<String, Vec<String>>) -> Self {
         let new = &run.new;
         let clean = |notes: &[String]| notes.iter().map(|note| without_folders(note)).collect();
@@ -114,7 +114,7 @@ impl Record {
         Self { facts, rows }
     }
 
-    /// The run, as tables and reports want it. It has no number, which is 0.
+    /// The run in the form that tables and reports need. It has no number, so its number is 0.
     pub fn run(&self) -> Run {
         let facts = self.facts.clone();
         Run {
@@ -133,7 +133,7 @@ impl Record {
         }
     }
 
-    /// The rounds of which some row is here.
+    /// The rounds that have at least one row here.
     pub fn rounds(&self) -> u32 {
         let rounds: std::collections::BTreeSet<u32> =
             self.rows.iter().map(|row| row.round).collect();
@@ -141,7 +141,7 @@ impl Record {
     }
 
     /// The text of the file. Latencies have three digits, or as many as keep it below
-    /// [`SIZE_LIMIT_BYTES`], but at least one; then other figures have fewer, too.
+    /// [`SIZE_LIMIT_BYTES`], but at least one; in that case other figures lose digits, too.
     pub fn text(&self) -> String {
         for digits in (2..=self.facts.latency_digits).rev() {
             let text = self.text_with(digits);
@@ -187,7 +187,7 @@ impl Record {
         Ok(Self { facts, rows })
     }
 
-    /// Writes the file, and the folders that it stands in.
+    /// Writes the file, creating its parent folders.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -201,7 +201,7 @@ impl Record {
     /// Reads a file.
     ///
     /// # Errors
-    /// When it cannot be read or is no record.
+    /// When it cannot be read or is not a record.
     pub fn read(file: &Path) -> Result<Self, RecordError> {
         Self::parse(&read_text(file).map_err(|error| RecordError::Unreadable(Box::new(error)))?)
     }
@@ -213,7 +213,7 @@ struct Version {
 }
 
 fn line(value: &impl Serialize) -> String {
-    // Fails for maps only whose keys are no strings; neither facts nor rows have one.
+    // This fails only for maps whose keys are not strings; facts and rows have none.
     let json = serde_json::to_string(value).expect("the keys are strings");
     json + "\n"
 }
@@ -257,24 +257,24 @@ fn in_order(plan: &Plan, mut rows: Vec<Row>) -> Vec<Row> {
     rows
 }
 
-/// Why a file is no record.
+/// Why a file is not a record.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RecordError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("{0}")]
     Unreadable(Box<DeclarationError>),
-    /// It has no line.
+    /// The file is empty.
     #[error("the record is empty: make it with bookend record")]
     Empty,
-    /// It was written by another version of this program.
+    /// The file was written by another version of this program.
     #[error("the record has format {0}, this program reads format {known}", known = FORMAT)]
     OtherFormat(u32),
-    /// The line of that number, counted from 1, is not what it should be.
+    /// This line, counted from 1, is not valid.
     #[error("line {line} of the record: {reason}")]
     Line {
-        /// Which line.
+        /// The number of the line.
         line: usize,
-        /// What the reader of JSON said.
+        /// The error of the JSON parser.
         reason: String,
     },
 }

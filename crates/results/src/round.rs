@@ -1,4 +1,4 @@
-//! The measured rounds of a cell, each histogram decoded once, and what follows from them.
+//! The measured rounds of a cell, each histogram decoded once, and the figures derived from them.
 
 use crate::measurement::{CellId, Measurement, Outcome, Row, Spinning};
 use crate::statistics::{NoRatio, Ratio, paired_ratio};
@@ -15,19 +15,19 @@ pub struct MeasuredRounds<'a> {
 
 /// A measured round.
 pub struct MeasuredRound<'a> {
-    /// What is stored of it.
+    /// The stored row.
     pub row: &'a Row,
     /// Its window.
     pub window: &'a Measurement,
-    /// What follows from that.
+    /// The figures derived from the window.
     pub figures: RoundFigures,
-    /// After how long its calls were given up, nanoseconds. `None`: never.
+    /// The time after which its calls were given up, nanoseconds. `None`: never.
     pub deadline_ns: Option<f64>,
     histogram: OnceCell<Result<Histogram<u64>, HistogramError>>,
 }
 
 impl<'a> MeasuredRounds<'a> {
-    /// The measured ones among the rows of a cell, with the deadline of their calls.
+    /// Takes the measured rows of a cell, with the deadline of their calls.
     pub fn of(rows: impl IntoIterator<Item = &'a Row>, deadline_ns: Option<f64>) -> Self {
         let rows = rows.into_iter();
         Self {
@@ -36,17 +36,17 @@ impl<'a> MeasuredRounds<'a> {
         }
     }
 
-    /// Each of them.
+    /// The measured rounds.
     pub fn each(&self) -> &[MeasuredRound<'a>] {
         &self.each
     }
 
-    /// Each of them.
+    /// Iterates over the measured rounds.
     pub fn iter(&self) -> std::slice::Iter<'_, MeasuredRound<'a>> {
         self.each.iter()
     }
 
-    /// The latencies of all rounds together. `None` where there is none that can be read.
+    /// The latencies of all rounds merged. `None` where no histogram can be read.
     pub fn latencies(&self) -> Option<&Histogram<u64>> {
         let (merged, _) = self.merged();
         (!merged.is_empty()).then_some(merged)
@@ -77,13 +77,13 @@ impl<'a> MeasuredRounds<'a> {
 }
 
 impl<'a> MeasuredRound<'a> {
-    /// A row, if it was measured.
+    /// Takes a row, if it was measured.
     pub fn of(row: &'a Row, deadline_ns: Option<f64>) -> Option<Self> {
         let window = measurement(row)?;
         Some(Self { row, window, figures: window.into(), deadline_ns, histogram: OnceCell::new() })
     }
 
-    /// Its latencies. `None` where there is none that can be read.
+    /// The latencies of the round. `None` where the histogram cannot be read.
     pub fn latencies(&self) -> Option<&Histogram<u64>> {
         let histogram = self.histogram().as_ref().ok()?;
         (!histogram.is_empty()).then_some(histogram)
@@ -93,8 +93,8 @@ impl<'a> MeasuredRound<'a> {
         self.histogram.get_or_init(|| latency::decode(&self.window.latency_histogram))
     }
 
-    /// Time in which the generator did work, seconds: as it says itself, else its CPU time. Not a
-    /// number where it spins and does not say.
+    /// Time in which the generator did work, seconds: as it reports, otherwise its CPU time. NaN
+    /// where it spins and does not report its work.
     pub fn generator_worked(&self) -> f64 {
         let used = if self.window.spinning.generator {
             f64::NAN
@@ -104,8 +104,8 @@ impl<'a> MeasuredRound<'a> {
         self.window.generator_busy_seconds.unwrap_or(used)
     }
 
-    /// Time in which it could have: of its threads, on the CPUs that it was pinned to; of a client
-    /// under test, what it was allowed.
+    /// Time in which the generator could have worked: that of its threads on the CPUs that it was
+    /// pinned to, or, for a client under test, its CPU limit.
     pub fn generator_could(&self) -> f64 {
         let window = self.window;
         if let Some(limit) = window.client_cpu_limit {
@@ -118,40 +118,41 @@ impl<'a> MeasuredRound<'a> {
         window.window_seconds * used.min(given.max(1.0)).max(1.0)
     }
 
-    /// CPU time of the machine over the window. `None` where the machine kept no account.
+    /// A quotient of the machine's CPU time over the window. `None` without a CPU account of the
+    /// machine.
     pub fn of_machine(&self, cpu_seconds: f64) -> Option<(f64, f64)> {
         let has_account = self.window.machine.total_seconds() > 0.0;
         has_account.then_some((cpu_seconds, self.window.window_seconds))
     }
 
-    /// CPU time that is on neither end's account.
+    /// CPU time that neither end accounts for.
     pub fn unattributed_seconds(&self) -> f64 {
         let window = self.window;
         window.machine.busy_seconds() - window.server_cpu_seconds - window.generator_cpu_seconds
     }
 }
 
-/// What follows from the raw figures of one round.
+/// Figures derived from the raw figures of one round.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RoundFigures {
     /// Answered calls a second.
     pub requests_per_second: f64,
-    /// Answered calls per CPU-second of the end under test; not finite without CPU time, and where
+    /// Answered calls per CPU-second of the end under test; not finite without CPU time, or where
     /// that end spins.
     pub requests_per_cpu_second: f64,
     /// CPU time of the server over the window, 1.0 = one CPU.
     pub server_cpu: f64,
     /// CPU time of the generator over the window, 1.0 = one CPU.
     pub generator_cpu: f64,
-    /// Who looked again and again while there was nothing to do.
+    /// The ends that polled instead of sleeping while there was nothing to do.
     pub spinning: Spinning,
-    /// Whether that is the end under test.
+    /// Whether the end under test spins.
     pub tested_end_spins: bool,
 }
 
 impl RoundFigures {
-    /// Answered calls per CPU-second of the calling end. Not finite where it spins: its CPU time
-    /// says nothing.
+    /// Answered calls per CPU-second of the calling end. Not finite where that end spins, because
+    /// its CPU time then tells nothing.
     pub fn requests_per_client_cpu_second(&self) -> f64 {
         if self.spinning.generator {
             f64::NAN
@@ -177,10 +178,10 @@ impl From<&Measurement> for RoundFigures {
     }
 }
 
-/// One figure of a cell over that of another, from the rounds that measured both.
+/// The ratio of one figure in two cells, from the rounds that measured both.
 ///
 /// # Errors
-/// There is none; where an end spins that slept in the other, there must be none.
+/// When the rounds yield no ratio, or when an end spins in one cell and sleeps in the other.
 pub fn ratio_of(
     pairs: &[(RoundFigures, RoundFigures)],
     figure: impl Fn(&RoundFigures) -> f64,
@@ -192,10 +193,10 @@ pub fn ratio_of(
     paired_ratio(&figures)
 }
 
-/// Calls per CPU-second of a cell over those of another.
+/// The ratio of calls per CPU-second in two cells.
 ///
 /// # Errors
-/// As [`ratio_of`], and where the end spins that is measured.
+/// As [`ratio_of`], and when the end under test spins.
 pub fn cost_ratio_of(pairs: &[(RoundFigures, RoundFigures)]) -> Result<Ratio, NoRatio> {
     let spins = |figures: &RoundFigures| figures.tested_end_spins;
     if pairs.iter().any(|(own, other)| spins(own) || spins(other)) {
@@ -204,7 +205,7 @@ pub fn cost_ratio_of(pairs: &[(RoundFigures, RoundFigures)]) -> Result<Ratio, No
     ratio_of(pairs, |figures| figures.requests_per_cpu_second)
 }
 
-/// The figures of two cells in the rounds that measured both, by round.
+/// The figures of two cells in the rounds that measured both, in the order of rounds.
 pub fn paired_figures(
     own: (&CellId, &[Row]),
     other: (&CellId, &[Row]),

@@ -6,10 +6,10 @@ pub use student::{student_t_cdf, student_t_quantile};
 
 use serde::{Deserialize, Serialize};
 
-/// 97.5 percent of a normal distribution lie below so many standard deviations.
+/// 97.5 percent of a normal distribution lie below this many standard deviations.
 pub const NORMAL_QUANTILE: f64 = 1.959_963_984_540_054;
 
-/// How sure an interval is: it covers the truth in 95 of 100 runs.
+/// The confidence of an interval: it covers the truth in 95 of 100 runs.
 pub const CONFIDENCE: f64 = 0.95;
 
 /// A range that covers the truth with [`CONFIDENCE`].
@@ -27,33 +27,32 @@ impl Interval {
         format!("{} - {}", figure(self.low), figure(self.high))
     }
 
-    /// Whether `value` lies inside, ends included.
+    /// Whether the interval contains `value`, ends included.
     pub fn contains(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }
 }
 
-/// How many times one subject is another, from rounds in which both were measured.
+/// The ratio of two subjects, from rounds in which both were measured.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ratio {
     /// Median of the paired ratios.
     pub median: f64,
-    /// Student-t interval of the log ratios, as ratios. `None` when there are fewer than two
-    /// pairs. It is the interval of the geometric mean: where one round is far off, the median,
-    /// which does not mind, can lie outside.
+    /// Student-t interval of the log ratios, as ratios. `None` for fewer than two pairs. It is the
+    /// interval of the geometric mean: if one round is far off, the median, which outliers do not
+    /// move, can lie outside.
     pub interval: Option<Interval>,
-    /// Rounds in which both were measured.
+    /// The number of rounds in which both were measured.
     pub pairs: usize,
 }
 
 impl Ratio {
-    /// Whether the two cannot be told apart: the interval contains 1. Without an interval nothing
-    /// can be told.
+    /// Whether the two cannot be distinguished: the interval contains 1, or there is no interval.
     pub fn is_indistinct(&self) -> bool {
         self.interval.is_none_or(|interval| interval.contains(1.0))
     }
 
-    /// The same with the two exchanged.
+    /// The same ratio with the two exchanged.
     pub fn reciprocal(&self) -> Self {
         let turned =
             |interval: Interval| Interval { low: 1.0 / interval.high, high: 1.0 / interval.low };
@@ -64,23 +63,23 @@ impl Ratio {
 /// Why there is no ratio.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoRatio {
-    /// No round has both.
+    /// No round measured both.
     #[error("no round has both")]
     NoPairs,
-    /// A value is zero, negative or not a number. One such round spoils all: leaving it out would
-    /// flatter whoever failed in it.
+    /// A value is zero, negative or not a number. One such round invalidates the ratio: leaving it
+    /// out would flatter the subject that failed in it.
     #[error("a round yielded nothing")]
     NotPositive,
-    /// An end spun while it waited: its CPU time says nothing, and rates of those who spin and of
-    /// those who sleep are not of the same thing.
+    /// An end spun while it waited. Its CPU time tells nothing, and the rate of an end that spins
+    /// is not comparable with that of one that sleeps.
     #[error("one of them spins while it waits")]
     Spinning,
 }
 
-/// The ratio `a / b` from pairs `(a, b)` of the same round. Drift that both share cancels.
+/// The ratio `a / b` from pairs `(a, b)` of the same round. Drift that affects both cancels out.
 ///
 /// # Errors
-/// When there is no pair, or a value is not a positive number.
+/// When there are no pairs, or a value is not a positive number.
 pub fn paired_ratio(pairs: &[(f64, f64)]) -> Result<Ratio, NoRatio> {
     if pairs.is_empty() {
         return Err(NoRatio::NoPairs);
@@ -90,7 +89,8 @@ pub fn paired_ratio(pairs: &[(f64, f64)]) -> Result<Ratio, NoRatio> {
     if !pairs.iter().all(|&(a, b)| positive(a) && positive(b) && positive(a / b)) {
         return Err(NoRatio::NotPositive);
     }
-    // In logarithms, so that swapping the two gives the reciprocal for even numbers of pairs too.
+    // In logarithms, so that swapping the two gives the reciprocal for an even number of pairs,
+    // too.
     let logs: Vec<f64> = ratios.iter().map(|ratio| ratio.ln()).collect();
     let median = median(&logs).ok_or(NoRatio::NoPairs)?;
     Ok(Ratio {
@@ -126,7 +126,7 @@ pub fn quantile(values: &[f64], q: f64) -> Option<f64> {
     Some(below + (above - below) * position.fract())
 }
 
-/// Standard deviation of a sample: divided by n - 1. `None` for fewer than two values or for
+/// Standard deviation of a sample, with the divisor n - 1. `None` for fewer than two values or for
 /// values that are not finite.
 pub fn standard_deviation(values: &[f64]) -> Option<f64> {
     let mean = mean(values)?;
@@ -141,7 +141,7 @@ pub fn mean_interval(values: &[f64]) -> Option<Interval> {
     mean_interval_at(values, CONFIDENCE)
 }
 
-/// [`mean_interval`] with another confidence than [`CONFIDENCE`], between 0 and 1, exclusive.
+/// [`mean_interval`] with a confidence other than [`CONFIDENCE`], between 0 and 1, exclusive.
 pub fn mean_interval_at(values: &[f64], confidence: f64) -> Option<Interval> {
     let mean = mean(values)?;
     let deviation = standard_deviation(values)?;
@@ -151,23 +151,24 @@ pub fn mean_interval_at(values: &[f64], confidence: f64) -> Option<Interval> {
     Some(Interval { low: mean - half, high: mean + half })
 }
 
-/// Student-t interval of the logarithms, as values: for rates and ratios, which vary by factors
-/// and cannot be negative. `None` for fewer than two values or for values that are not positive.
+/// Student-t interval of the logarithms, converted back to values: for rates and ratios, which vary
+/// by factors and cannot be negative. `None` for fewer than two values or for values that are not
+/// positive.
 pub fn geometric_mean_interval(values: &[f64]) -> Option<Interval> {
     geometric_mean_interval_at(values, CONFIDENCE)
 }
 
-/// [`geometric_mean_interval`] with another confidence than [`CONFIDENCE`], between 0 and 1,
+/// [`geometric_mean_interval`] with a confidence other than [`CONFIDENCE`], between 0 and 1,
 /// exclusive.
 pub fn geometric_mean_interval_at(values: &[f64], confidence: f64) -> Option<Interval> {
-    // The logarithm of zero is infinite and that of a negative number is not a number; both are
-    // refused below.
+    // The logarithm of zero is infinite and that of a negative number is NaN; both are rejected
+    // below.
     let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
     let interval = mean_interval_at(&logs, confidence)?;
     Some(Interval { low: interval.low.exp(), high: interval.high.exp() })
 }
 
-/// In ascending order, so that sums do not depend on the order in which rounds came. `None` for
+/// Sorts values in ascending order, so that sums do not depend on the order of rounds. `None` for
 /// no values or for values that are not finite.
 fn sorted(values: &[f64]) -> Option<Vec<f64>> {
     if values.is_empty() || !values.iter().all(|value| value.is_finite()) {

@@ -1,8 +1,8 @@
-//! When the rate of a run became steady: after how long a warm-up its window should have begun.
+//! When the rate of a run became steady, and so how long its warm-up should have been.
 //!
-//! After Barrett et al., *Virtual machine warmup blows hot and cold* (2017): the counts are cut
-//! where their mean changes, and the run is steady from the first segment on after which all means
-//! are like the last one.
+//! After Barrett et al., *Virtual machine warmup blows hot and cold* (2017): the series of counts
+//! is cut where its mean changes, and the run is steady from the first segment after which all
+//! means are close to the last one.
 
 mod segments;
 
@@ -10,28 +10,28 @@ use bookend_contract::report::Intervals;
 use segments::segments;
 use serde::{Deserialize, Serialize};
 
-/// Means that differ by no more than this part of the last one are alike.
+/// Means are alike if they differ by at most this share of the last one.
 pub const TOLERANCE: f64 = 0.05;
 
-/// With fewer intervals of the window than this nothing can be told.
+/// A window with fewer intervals than this is not judged.
 pub const WINDOW_INTERVALS_MIN: usize = 10;
 
-/// What is steady only for a smaller part of the window than this is not steady: the next change
-/// may be about to come.
+/// A rate must be steady for at least this share of the window: after a shorter time, the next
+/// change may be imminent.
 pub const STEADY_PART_MIN: f64 = 0.25;
 
 /// When a rate became steady.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Steady {
-    /// From this moment on.
+    /// It was steady from this moment on.
     From {
-        /// Seconds after the window's start; negative during the warm-up.
+        /// Seconds after the start of the window; negative during the warm-up.
         seconds: f64,
     },
     /// It still changed in the last quarter of the window.
     Never,
-    /// The instrument does not tell the counts, or the window is too short.
+    /// The instrument does not report the counts, or the window is too short.
     #[default]
     Unknown,
 }
@@ -56,7 +56,7 @@ impl Steady {
     }
 }
 
-/// The position from which on all segments are like the last one.
+/// The position from which all segments are like the last one.
 fn steady_from(counts: &[f64]) -> usize {
     let segments = segments(counts);
     let mean = |range: &std::ops::Range<usize>| {
@@ -69,8 +69,8 @@ fn steady_from(counts: &[f64]) -> usize {
     steady.map_or(0, |range| range.start)
 }
 
-/// The mark of a cell whose windows began before its rate was steady, if there were any, from
-/// when that was in each round.
+/// Given when the rate of each round became steady, returns the mark of a cell with windows that
+/// began earlier.
 pub fn mark(rounds: impl Iterator<Item = Steady>) -> Option<String> {
     let (mut known, mut late, mut never, mut longest) = (0, 0, 0, 0.0_f64);
     for round in rounds {

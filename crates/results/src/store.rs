@@ -1,8 +1,9 @@
-//! Results: one SQLite file, written round by round. A crash loses at most the running round.
+//! A store of results: one SQLite file, written round by round. A crash loses at most the running
+//! round.
 //!
-//! The file keeps SQLite's rollback journal. A write-ahead log would let reports be read during a
-//! write, but a run writes for some milliseconds a round, and the log lives in two more files that
-//! people forget to copy with the result.
+//! The file uses SQLite's rollback journal. A write-ahead log would allow reports to read during a
+//! write, but a run writes for only some milliseconds a round, and the log is kept in two more
+//! files that people forget to copy with the result.
 
 mod error;
 mod run_id;
@@ -25,24 +26,24 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How long a write waits for somebody else's: reports read for milliseconds, so whoever holds the
-/// file longer will not let go.
+/// How long a write waits for another process. Reports read for milliseconds, so a process that
+/// holds the file longer will not release it soon.
 pub const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What is known when a run starts.
+/// The facts that are known when a run starts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewRun {
     /// When it started.
     pub started: Timestamp,
-    /// What it does.
+    /// What the run does.
     pub plan: Plan,
     /// The text of `suite.toml`.
     pub suite_text: String,
     /// Seed of the order of cells.
     pub seed: u64,
-    /// Where it is measured.
+    /// The machine on which it is measured.
     pub machine: MachineFacts,
-    /// What each program said about its version: `rust-tonic` -> `tonic 0.14.2`.
+    /// The version that each program reported: `rust-tonic` -> `tonic 0.14.2`.
     pub versions: BTreeMap<String, String>,
     /// The command that makes this run.
     pub command: String,
@@ -53,11 +54,11 @@ pub struct NewRun {
 pub struct Run {
     /// Its number.
     pub id: RunId,
-    /// What was known when it started.
+    /// The facts that were known when it started.
     pub new: NewRun,
-    /// When its last round ended. `None`: unfinished, can be resumed.
+    /// When its last round ended. `None`: unfinished; the run can be resumed.
     pub finished: Option<Timestamp>,
-    /// What happened on the way, a sentence each, beyond the notes of the plan.
+    /// Events during the run, a sentence each, in addition to the notes of the plan.
     pub notes: Vec<String>,
 }
 
@@ -69,19 +70,19 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens a file of results, making it when there is none and bringing an old one up to date.
+    /// Opens a file of results, creating it if it does not exist and migrating an older one.
     ///
     /// # Errors
-    /// When the file is locked, is something else, or was written by a newer version.
+    /// When the file is locked, is not a file of results, or was written by a newer version.
     pub fn open(file: &Path) -> Result<Self, StoreError> {
         let connection = Connection::open(file).map_err(|error| explain(file, &error))?;
         Self::prepare(connection, file)
     }
 
-    /// Opens a file of results that must exist, as for a report.
+    /// Opens an existing file of results, as reports do.
     ///
     /// # Errors
-    /// As [`Store::open`], and when there is no such file.
+    /// As [`Store::open`], and when the file does not exist.
     pub fn open_existing(file: &Path) -> Result<Self, StoreError> {
         if !file.exists() {
             return Err(StoreError::Absent(file.to_owned()));
@@ -89,10 +90,10 @@ impl Store {
         Self::open(file)
     }
 
-    /// A store that is forgotten when it is dropped.
+    /// A store in memory, which is lost when it is dropped.
     ///
     /// # Errors
-    /// When there is no memory for it.
+    /// When there is not enough memory.
     pub fn in_memory() -> Result<Self, StoreError> {
         let file = Path::new(":memory:");
         let connection = Connection::open_in_memory().map_err(|error| explain(file, &error))?;
@@ -105,7 +106,7 @@ impl Store {
         Ok(Self { connection, file: file.to_owned() })
     }
 
-    /// Notes that a run has started.
+    /// Records that a run has started.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -117,7 +118,7 @@ impl Store {
             run.plan.suite,
             run.suite_text,
             json(&run.plan),
-            // SQLite's integers are signed; the bits are what counts.
+            // SQLite's integers are signed; only the bits matter.
             run.seed.cast_signed(),
             json(&run.machine),
             json(&run.versions),
@@ -127,8 +128,7 @@ impl Store {
         Ok(RunId(self.connection.last_insert_rowid()))
     }
 
-    /// Keeps a whole round. Either all of it is stored or nothing; a round that is stored already
-    /// is replaced.
+    /// Stores a whole round, or nothing on an error. A round that is already stored is replaced.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -165,7 +165,7 @@ impl Store {
         transaction.commit()
     }
 
-    /// Notes that a run is over.
+    /// Records that a run is over.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -174,7 +174,7 @@ impl Store {
         self.execute("UPDATE runs SET finished_ms = ? WHERE id = ?", values)
     }
 
-    /// Adds a sentence to what is printed above the run's table.
+    /// Adds a sentence to the notes that are printed above the run's table.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -183,7 +183,7 @@ impl Store {
         self.execute("UPDATE runs SET notes = json_insert(notes, '$[#]', ?) WHERE id = ?", values)
     }
 
-    /// Keeps what the semantics check found about one version of a subject, as JSON.
+    /// Stores the findings of the semantics check for one version of a subject, as JSON.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -198,7 +198,7 @@ impl Store {
         self.execute(statement, params![subject, version, json(findings)])
     }
 
-    /// What the semantics check found about that version, if it ran.
+    /// The findings of the semantics check for that version, if it ran.
     ///
     /// # Errors
     /// When the file cannot be read.
@@ -216,7 +216,7 @@ impl Store {
         found.map(|text| self.read_json(&text)).transpose()
     }
 
-    /// What each server of a run leaves out, by subject, as far as its version was checked.
+    /// The features that each server of a run lacks, by subject, where its version was checked.
     ///
     /// # Errors
     /// When the file cannot be read.
@@ -250,7 +250,7 @@ impl Store {
         self.select_runs("ORDER BY id", params![])
     }
 
-    /// The run that was started last.
+    /// The run that was started most recently.
     ///
     /// # Errors
     /// When the file cannot be read.
@@ -258,7 +258,7 @@ impl Store {
         Ok(self.select_runs("ORDER BY id DESC LIMIT 1", params![])?.pop())
     }
 
-    /// The last run of a suite that was not finished: the one to resume.
+    /// The latest unfinished run of a suite, which can be resumed.
     ///
     /// # Errors
     /// When the file cannot be read.
@@ -267,7 +267,7 @@ impl Store {
         Ok(self.select_runs(which, params![suite])?.pop())
     }
 
-    /// The rounds of a run that are stored whole.
+    /// The rounds of a run that are stored completely.
     ///
     /// # Errors
     /// When the file cannot be read.
@@ -277,7 +277,7 @@ impl Store {
         Ok(rounds.into_iter().collect())
     }
 
-    /// All rows of a run, by round, in the order in which they were written.
+    /// All rows of a run, ordered by round and then as they were written.
     ///
     /// # Errors
     /// When the file cannot be read.
@@ -366,7 +366,7 @@ impl Store {
     }
 }
 
-/// A row of the table `runs`, its JSON unread.
+/// A row of the table `runs`, with its JSON not yet parsed.
 struct StoredRun {
     id: i64,
     started_ms: i64,
@@ -395,7 +395,7 @@ fn stored_run(row: &rusqlite::Row<'_>) -> rusqlite::Result<StoredRun> {
     })
 }
 
-/// A row of the table `rows`, its JSON unread.
+/// A row of the table `rows`, with its JSON not yet parsed.
 struct StoredRow {
     round: u32,
     subject: String,
@@ -407,7 +407,8 @@ struct StoredRow {
     ends: String,
 }
 
-/// The column `ends`: what servers and backends said at their end beside `served N`, and of whom.
+/// The column `ends`: the reports of servers and backends at their end beyond the server's
+/// `served N`, and whether the server was the row's own.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default)]
 struct Ends {
@@ -446,6 +447,6 @@ fn stored_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<StoredRow> {
 }
 
 fn json(value: &impl Serialize) -> String {
-    // Writing to a string fails only for maps whose keys are no strings; nothing stored has them.
+    // Writing to a string fails only for maps whose keys are not strings; stored values have none.
     serde_json::to_string(value).expect("stored values have string keys")
 }

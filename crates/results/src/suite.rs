@@ -1,4 +1,4 @@
-//! Suites: `suites/NAME/suite.toml`, one question each, as checked values
+//! Suites: each `suites/NAME/suite.toml` declares one question, parsed here into checked values
 //! (docs/extend/suite-format.md).
 
 mod case;

@@ -1,4 +1,4 @@
-//! From the rows of all rounds to the tables that people read.
+//! Sums up the rows of all rounds in the tables that people read.
 
 mod cell_marks;
 mod connections;
@@ -27,22 +27,22 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// A run's cells, summed up over its rounds, in the order of the plan.
+/// The cells of a run, summed up over its rounds, in the order of the plan.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Table {
     /// Every planned cell, measured or not: no row is dropped.
     pub cells: Vec<Cell>,
-    /// Whether more than one instrument made load; rows then say which.
+    /// Whether more than one instrument made load; if so, rows name theirs.
     pub several_instruments: bool,
-    /// What each checked server leaves out of HTTP/2 and gRPC, by subject. Those that were never
-    /// checked are not in it.
+    /// The features of HTTP/2 and gRPC that each checked server lacks, by subject. Servers that
+    /// were never checked are not in it.
     pub skips: BTreeMap<String, Vec<String>>,
 }
 
 /// One cell over all rounds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Cell {
-    /// Which cell.
+    /// The cell's key.
     pub id: CellId,
     /// Its case.
     pub case: Case,
@@ -50,7 +50,7 @@ pub struct Cell {
     pub rank: Rank,
     /// How its rounds ended.
     pub rounds: RoundCounts,
-    /// What was measured, or why not.
+    /// Its figures, or the reason why there are none.
     pub result: CellResult,
 }
 
@@ -58,11 +58,11 @@ pub struct Cell {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Rank {
-    /// Compared with the baseline.
+    /// A subject that is compared with the baseline.
     Ranked,
-    /// The one that ratios compare with.
+    /// The subject that ratios compare with.
     Baseline,
-    /// A line under the table.
+    /// A line below the table.
     Calibration,
 }
 
@@ -71,23 +71,23 @@ pub enum Rank {
 pub struct RoundCounts {
     /// Planned rounds.
     pub planned: u32,
-    /// Measured rounds, from which the figures are.
+    /// Measured rounds, from which the figures come.
     pub measured: u32,
     /// Rounds in which something went wrong.
     pub failed: u32,
 }
 
-/// What a cell yielded.
+/// The result of a cell.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CellResult {
     /// At least one round was measured.
     Measured(Box<Summary>),
-    /// No round was.
+    /// No round was measured.
     NotMeasured {
-        /// Which of the words for it.
+        /// The word for it.
         why: NotMeasured,
-        /// One line from the first round that ended so.
+        /// One line from the first round that ended this way.
         reason: String,
     },
 }
@@ -96,9 +96,9 @@ pub enum CellResult {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum NotMeasured {
-    /// The subject said that it cannot do this.
+    /// The subject reported that it does not support this.
     Unsupported,
-    /// It went wrong.
+    /// Something went wrong.
     Failed,
     /// It could not be built or is not installed.
     Missing,
@@ -118,7 +118,7 @@ impl fmt::Display for NotMeasured {
 }
 
 impl Table {
-    /// Sums up what was measured of `plan`.
+    /// Sums up the measured rows of `plan`.
     pub fn new(plan: &Plan, rows: &[Row]) -> Self {
         let mut cells: Vec<Cell> = Vec::new();
         for planned in plan.cells() {
@@ -143,7 +143,7 @@ impl Table {
         Self { cells, several_instruments: plan.instruments().len() > 1, skips: BTreeMap::new() }
     }
 
-    /// The same with what servers were found to leave out.
+    /// As above, with the features that servers were found to lack.
     pub fn with_skips(mut self, skips: BTreeMap<String, Vec<String>>) -> Self {
         self.skips = skips;
         self
@@ -165,7 +165,7 @@ impl Table {
         cases
     }
 
-    /// A case, everything but its connections; with its transport where the table has several.
+    /// A case without its connections; with its transport where the table has several.
     pub fn streams(&self, case: Case) -> String {
         let is_other = |cell: &Cell| cell.case.transport != Transport::H2c;
         if self.cells.iter().any(is_other) { case.streams_and_transport() } else { case.streams() }
@@ -182,7 +182,7 @@ impl Table {
         !self.cells.iter().any(|cell| cell.summary().is_some())
     }
 
-    /// What a row of this table is called: the subject, and the instrument where there are several.
+    /// The name of a row in this table: the subject, and the instrument where there are several.
     pub fn row_name(&self, cell: &Cell) -> String {
         if self.several_instruments {
             format!("{} via {}", cell.id.subject, cell.id.instrument)
@@ -193,7 +193,7 @@ impl Table {
 }
 
 impl Cell {
-    /// The figures, where there are any.
+    /// The figures, if there are any.
     pub fn summary(&self) -> Option<&Summary> {
         match &self.result {
             CellResult::Measured(summary) => Some(summary),
@@ -238,7 +238,7 @@ fn not_measured(rows: &[&Row]) -> CellResult {
     CellResult::NotMeasured { why, reason }
 }
 
-/// What a window took that yielded nothing, a clause that follows its error.
+/// Figures of a window that failed, as a clause that follows its error.
 fn spent_in(window: &Measurement) -> String {
     let figures = RoundFigures::from(window);
     format!(
@@ -250,8 +250,8 @@ fn spent_in(window: &Measurement) -> String {
     )
 }
 
-/// The cell of the baseline that one compares with: with the same instrument; where a subject
-/// brings its own client, with the baseline's own of that name.
+/// The cell of the baseline to compare with: the one with the same instrument or, where a subject
+/// brings its own client, the one with the baseline's client of that name.
 fn counterpart(cell: &CellId, baseline: &PlannedSubject) -> CellId {
     let (folder, _) = baseline.folder_and_variant();
     let own = cell.subject.split('/').next().unwrap_or(&cell.subject);
@@ -263,7 +263,7 @@ fn counterpart(cell: &CellId, baseline: &PlannedSubject) -> CellId {
     CellId { subject: baseline.name.clone(), case: cell.case, instrument }
 }
 
-/// Each subject against the baseline of the same case, round by round.
+/// Compares each subject with the baseline of the same case, round by round.
 fn add_ratios(plan: &Plan, rows: &[Row], cells: &mut [Cell]) {
     let Some(baseline) = plan.baseline() else {
         return;
@@ -281,7 +281,7 @@ fn add_ratios(plan: &Plan, rows: &[Row], cells: &mut [Cell]) {
     }
 }
 
-/// Each subject against itself with connections of the plainest kind, where the plan has that.
+/// Compares each subject with itself on plainer connections, where the plan has such cells.
 fn add_connection_ratios(rows: &[Row], cells: &mut [Cell]) {
     let planned: Vec<CellId> = cells.iter().map(|cell| cell.id.clone()).collect();
     for cell in cells {
@@ -300,7 +300,7 @@ fn add_connection_ratios(rows: &[Row], cells: &mut [Cell]) {
     }
 }
 
-/// Each instrument against the first that measured the same subject and case, round by round.
+/// Compares each instrument with the first that measured the same subject and case, round by round.
 fn add_instrument_ratios(rows: &[Row], cells: &mut [Cell]) {
     let measured: Vec<CellId> =
         cells.iter().filter(|cell| cell.summary().is_some()).map(|cell| cell.id.clone()).collect();

@@ -1,20 +1,20 @@
-//! Figures as text: the published table's style where it has one.
+//! Figures as text, in the published table's style where it has one.
 
 const MEBIBYTE: f64 = (1 << 20) as f64;
 
-/// Requests per second, whole: `43420`.
+/// Requests per second as a whole number: `43420`.
 pub fn rate_text(per_second: f64) -> String {
     format!("{per_second:.0}")
 }
 
-/// A share of one CPU in percent, two decimals at most: `14.25%`, `104.1%`.
+/// A share of one CPU in percent, with at most two decimals: `14.25%`, `104.1%`.
 pub fn cpu_text(share: f64) -> String {
     format!("{}%", at_most_two_decimals(share * 100.0))
 }
 
 /// A latency in the published table's style: `0.10 ms`, `1.13 s`.
 pub fn latency_text(nanoseconds: f64) -> String {
-    // What would be printed as 1000.00 ms is a second.
+    // A latency that would be printed as 1000.00 ms is printed in seconds.
     if nanoseconds < 999.995e6 {
         format!("{:.2} ms", nanoseconds / 1e6)
     } else {
@@ -25,7 +25,7 @@ pub fn latency_text(nanoseconds: f64) -> String {
 /// A latency with three significant digits in the unit that fits: `57.8 µs`.
 pub fn precise_latency_text(nanoseconds: f64) -> String {
     let units = [(1e9, "s"), (1e6, "ms"), (1e3, "µs")];
-    // Half a unit of the last digit below the next unit, rounding would reach it.
+    // From half a unit of the last digit below the next unit, rounding would reach that unit.
     let fits = |scale: f64| nanoseconds >= scale * 0.9995;
     let unit = units.iter().find(|(scale, _)| fits(*scale));
     let (scale, unit) = unit.copied().unwrap_or((1.0, "ns"));
@@ -50,7 +50,7 @@ pub fn significant_text(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// Two decimals, but no zero at their end: `98.6`, `508.0`.
+/// Two decimals, or one if the second is a zero: `98.6`, `508.0`.
 fn at_most_two_decimals(value: f64) -> String {
     let text = format!("{value:.2}");
     match text.strip_suffix('0') {

@@ -1,9 +1,9 @@
-//! What a row must say to be audited.
+//! The figures that the audit of a row works on.
 
-/// The figures of a row, as far as they are known. Published tables know few of them.
+/// The figures of a row, as far as they are known. Published tables contain few of them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AuditedRow {
-    /// S: streams in flight in all, of a closed loop.
+    /// S: total streams in flight of a closed loop.
     pub concurrency: Option<u32>,
     /// Length of the window, seconds.
     pub window_seconds: Option<f64>,

@@ -1,54 +1,54 @@
-//! Whether both ends agree on how many calls there were: one rule, asked by the lab as soon as a
-//! server has ended, and by the tables of every record.
+//! Whether both ends agree on the number of calls: one rule, which the lab checks as soon as a
+//! server has ended, and the tables check for every record.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::AddAssign;
 
 /// The contract asks for equal counts, and every difference is marked. Beyond this share the rows
-/// are not believed at all: a server that is killed while its threads still add up can lose a few
-/// calls of its count, one that does not count or does not answer is off by much more.
+/// are rejected: a server that is killed while its threads still add up their counts can miss a few
+/// calls; one that does not count, or does not answer, is off by far more.
 pub const COUNT_TOLERANCE: f64 = 0.01;
 
-/// What the calling ends of one server know together about the calls of its life.
+/// What all calling ends of one server know together about the calls of its life.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CallCounts {
     /// Calls that were answered: before, in and after a window, and the lab's own.
     pub answered: u64,
-    /// Those of them that ended OK in a window.
+    /// Answered calls that ended OK in a window.
     pub ok: u64,
     /// Calls that may have been answered: failed ones, and those without an outcome at the end.
     pub uncertain: u64,
-    /// Whether a caller that reported nothing has called as well.
+    /// Whether another caller made calls without reporting them.
     pub is_open: bool,
 }
 
-/// `served N` is not what the calling ends know.
+/// A `served N` that contradicts the counts of the calling ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CountMismatch {
-    /// Which end said so.
+    /// The end that reported it.
     pub counter: Counter,
-    /// Calls that it says it answered.
+    /// Calls that this end reports as answered.
     pub served: u64,
     /// Calls that it must have answered.
     pub at_least: u64,
-    /// Calls that it can have answered at most, where that is known.
+    /// Upper bound of the calls that it can have answered, where one is known.
     pub at_most: Option<u64>,
 }
 
-/// An end that counts the calls that it answers. `Display` says `the server`, `the backend`.
+/// An end that counts the calls that it answers. `Display` prints `the server` or `the backend`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Counter {
     /// The server that is called.
     Server,
-    /// What stands behind it.
+    /// The process behind the server.
     Backend,
 }
 
 impl CallCounts {
-    /// Answered calls that are not among `in_rows`. Of those that may have been answered, as many
-    /// count as the server says.
+    /// Answered calls that are not among `in_rows`. Of the uncertain calls, as many are included as
+    /// the server reports.
     pub fn beyond(&self, in_rows: &Self, served: Option<u64>) -> u64 {
         let certain = self.answered.saturating_sub(in_rows.answered);
         let possible = certain + self.uncertain.saturating_sub(in_rows.uncertain);
@@ -56,8 +56,8 @@ impl CallCounts {
         told.clamp(certain, possible)
     }
 
-    /// Compares with what the server says: it must have answered every call that was answered at
-    /// its callers, and none that they do not know of.
+    /// Compares with the server's report: it must have answered every call that its callers saw
+    /// answered, and no call that they do not know of.
     pub fn check(&self, served: u64) -> Option<CountMismatch> {
         let at_most = self.answered.saturating_add(self.uncertain);
         let at_most = (!self.is_open).then_some(at_most);
@@ -70,8 +70,8 @@ impl CallCounts {
         })
     }
 
-    /// Compares with what the backend says. A server may ask it for calls that then failed, but
-    /// none can end OK that did not go through it.
+    /// Compares with the backend's report. Calls that the server forwarded may still have failed,
+    /// but no call can end OK without having reached the backend.
     pub fn check_backend(&self, served: u64) -> Option<CountMismatch> {
         (served < self.ok).then_some(CountMismatch {
             counter: Counter::Backend,
@@ -92,7 +92,7 @@ impl AddAssign for CallCounts {
 }
 
 impl CountMismatch {
-    /// Whether the difference is too large for the rows to be believed.
+    /// Whether the difference is too large to trust the rows.
     pub fn exceeds_tolerance(&self) -> bool {
         let served = self.served as f64;
         let exceeds = |most| served > most as f64 * (1.0 + COUNT_TOLERANCE);

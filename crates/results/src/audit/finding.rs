@@ -1,4 +1,4 @@
-//! What the audit found.
+//! The findings of the audit.
 
 use super::rule::Rule;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use std::fmt;
 /// A rule that a row breaks, with the figures that show it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
-    /// Which rule.
+    /// The rule that is broken.
     pub rule: Rule,
     /// The figures, in one clause.
     pub evidence: String,
@@ -19,7 +19,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// A finding of that rule.
+/// Makes a finding of that rule.
 pub fn finding(rule: Rule, evidence: String) -> Finding {
     Finding { rule, evidence }
 }

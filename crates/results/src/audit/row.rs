@@ -1,4 +1,4 @@
-//! The rules that look at one row alone, measured or printed.
+//! The rules that need only one row, measured or published.
 
 use super::audited_row::AuditedRow;
 use super::finding::{Finding, finding};
@@ -6,28 +6,29 @@ use super::rule::Rule;
 use super::span::Span;
 use crate::text::precise_latency_text;
 
-/// Calls in flight may exceed the streams by this share: latencies are recorded to 0.1 %, and the
-/// window's two edges are cut by two clock readings.
+/// Calls in flight may exceed the streams by this share: latencies are recorded to 0.1 %, and each
+/// edge of the window depends on a clock reading.
 const IN_FLIGHT_EXCESS: f64 = 0.05;
 
-/// A closed loop whose streams are idle more than half of the time is not what its name says.
+/// In a closed loop, streams must not be idle for more than this share of the time.
 const IN_FLIGHT_LACK: f64 = 0.50;
 
 /// CPU time may exceed the limit by this share: a quota is enforced in slices of 100 ms, and
 /// pollers such as `docker stats` measure their own interval unevenly.
 const CPU_EXCESS: f64 = 0.05;
 
-/// Histograms of three digits put a latency up to 0.1 % off, at both ends of a comparison.
+/// A histogram of three digits is off by up to 0.1 %, and a comparison involves two of its values.
 const HISTOGRAM_SLACK: f64 = 0.002;
 
-/// Percentiles that people print. What is no 99th one is most likely the next of these.
+/// Percentiles that people print. A figure that cannot be the 99th percentile is most likely the
+/// next of these.
 const CUSTOMARY_PERCENTILES: [f64; 9] =
     [50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99, 99.999, 99.9999];
 
 /// A row's figures with the ranges in which they are known.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RowFigures {
-    /// Calls in flight in all, of a closed loop.
+    /// Total calls in flight of a closed loop.
     pub streams: Option<f64>,
     /// Length of the window, seconds.
     pub window_seconds: Option<f64>,
@@ -35,7 +36,8 @@ pub struct RowFigures {
     pub requests_per_second: Option<Span>,
     /// Mean latency, nanoseconds.
     pub mean_ns: Option<Span>,
-    /// How far mean and percentiles may be apart because they were recorded in buckets, as a share.
+    /// How far the mean and the percentiles may be apart because they were recorded in buckets, as
+    /// a share.
     pub latency_slack: f64,
     /// Shortest latency, nanoseconds.
     pub min_ns: Option<Span>,
@@ -77,7 +79,7 @@ impl From<&AuditedRow> for RowFigures {
 }
 
 impl RowFigures {
-    /// What the rules for one row find.
+    /// Returns the findings of the rules for a single row.
     pub fn findings(&self) -> Vec<Finding> {
         let mut findings = Vec::new();
         findings.extend(self.in_flight());
@@ -90,7 +92,7 @@ impl RowFigures {
         findings
     }
 
-    /// The rules of [`RowFigures::findings`] that these figures are enough for.
+    /// The rules of [`RowFigures::findings`] for which these figures suffice.
     pub fn applicable(&self) -> Vec<Rule> {
         let mean = self.mean_ns.is_some();
         let percentiles = self.percentiles_ns.len();
@@ -124,7 +126,7 @@ impl RowFigures {
         let streams = self.streams?;
         let in_flight = self.calls_in_flight()?;
         let mean_seconds = self.mean_ns?.value / 1e9;
-        // Calls that cross an edge of the window are counted by their end alone.
+        // A call that crosses an edge of the window is counted where it ends.
         let edges = self.window_seconds.map_or(0.0, |window| mean_seconds / window);
         let evidence = || format!("{} calls in flight on {streams} streams", count(in_flight));
         if in_flight.low > streams * (1.0 + IN_FLIGHT_EXCESS + edges) {
@@ -158,8 +160,9 @@ impl RowFigures {
         Some(finding(Rule::OutsideRange, evidence))
     }
 
-    /// A mean is largest when every call is as slow as its percentile allows, and the rest as slow
-    /// as the longest: above that it belongs to other calls than the percentiles do.
+    /// The mean is largest when every call is as slow as its percentile allows and all others as
+    /// slow as the longest. A mean above that bound is not of the calls that the percentiles
+    /// describe.
     fn mean_above_percentiles(&self) -> Option<Finding> {
         let (mean, longest) = (self.mean_ns?, self.max_ns?);
         let mut below = 0.0;
@@ -177,10 +180,10 @@ impl RowFigures {
         Some(finding(Rule::MeanAbovePercentiles, evidence))
     }
 
-    /// The first percentile that fewer calls can reach than its name says.
+    /// The first percentile that fewer calls can reach than its name requires.
     fn not_that_percentile(&self) -> Option<Finding> {
         let mean_ns = self.mean_ns?.high * (1.0 + self.latency_slack);
-        // What the calls below the percentile in question take at least, summed over shares.
+        // The least time that the calls below this percentile take, summed over their shares.
         let mut mass_below = 0.0;
         let mut lower = (0.0, 0.0);
         for &(percent, value) in &self.percentiles_ns {
@@ -230,7 +233,7 @@ fn no_such_percentile(percent: f64, value: Span, mean_ns: f64, most: f64) -> Fin
     finding(Rule::NotThatPercentile, evidence)
 }
 
-/// A number of calls: one figure where the range is narrow, else both of its ends.
+/// A number of calls: one figure where the range is narrow, otherwise both ends of the range.
 pub fn count(span: Span) -> String {
     if span.high - span.low <= 0.02 * span.value {
         format!("{:.1}", span.value)

@@ -1,12 +1,12 @@
-//! The rules by name, each with what it says.
+//! The rules by name, each with its meaning.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Declares the rules once: variant, name in print, and what the rule says.
+/// Declares each rule once: variant, printed name, and meaning.
 macro_rules! rules {
     ($($variant:ident, $name:literal, $meaning:literal;)+) => {
-        /// The rules, by name. `Display` prints the name as it stands in reports.
+        /// The rules, by name. `Display` prints the name that reports use.
         #[derive(
             Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
         )]
@@ -24,7 +24,7 @@ macro_rules! rules {
                 match self { $(Self::$variant => $name,)+ }
             }
 
-            /// When it is broken: a clause that could follow "broken when".
+            /// When the rule is broken: a clause that could follow "broken when".
             pub fn meaning(self) -> &'static str {
                 match self { $(Self::$variant => $meaning,)+ }
             }

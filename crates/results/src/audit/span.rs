@@ -1,31 +1,31 @@
-//! A figure as far as it is known: what is printed with two digits stands for a range of values.
+//! A figure with its uncertainty: one that is printed with two digits stands for a range of values.
 
 use serde::{Deserialize, Serialize};
 
-/// A figure and the range in which the true one lies. Arithmetic is that of intervals: the range
-/// of the result holds every result that the ranges of the operands allow.
+/// A figure and the range that contains the true one. Arithmetic is that of intervals: the range of
+/// a result contains every result that the ranges of the operands allow.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Span {
-    /// The true figure is not below it.
+    /// Lower bound of the true figure.
     pub low: f64,
-    /// The figure as it stands.
+    /// The figure as printed.
     pub value: f64,
-    /// The true figure is not above it.
+    /// Upper bound of the true figure.
     pub high: f64,
 }
 
-/// How a figure lost its digits.
+/// How a figure was rounded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Rounding {
-    /// To the nearest: `1 ms` is 0.5 to 1.5 ms.
+    /// To the nearest value: `1 ms` is 0.5 to 1.5 ms.
     #[default]
     Nearest,
-    /// Cut off, as whole milliseconds in integer arithmetic are: `1 ms` is 1 to 2 ms.
+    /// Towards zero, as integer arithmetic cuts to whole milliseconds: `1 ms` is 1 to 2 ms.
     Down,
 }
 
-/// The upper end is open: what is cut to `1 ms` was less than 2 ms.
+/// The upper end is open: a value that was cut to `1 ms` was less than 2 ms.
 const OPEN_END: f64 = 1.0 - 1e-9;
 
 impl Span {
@@ -39,9 +39,10 @@ impl Span {
         Self { low: value - slack, value, high: value + slack }
     }
 
-    /// What `text` can stand for, when `value` is what it says in a base unit. The last printed
+    /// The range that `text` can stand for, given its `value` in a base unit. The last printed
     /// digit decides: `0.10 ms` is known to a hundredth of a millisecond. A printed zero does not
-    /// tell its unit; `zero_unit` is what a one in its place would be. `None` without a number.
+    /// reveal its unit, so `zero_unit` gives the value that a one in its place would have. `None`
+    /// if `text` has no number.
     pub fn printed(text: &str, value: f64, zero_unit: f64, rounding: Rounding) -> Option<Self> {
         let digits = first_number(text)?;
         let number: f64 = digits.parse().ok()?;
@@ -87,17 +88,17 @@ impl Span {
         divisible.then(|| self.combined(other, |a, b| a / b))
     }
 
-    /// Whether some value lies in both.
+    /// Whether the two ranges overlap.
     pub fn overlaps(self, other: Self) -> bool {
         self.low <= other.high && other.low <= self.high
     }
 
-    /// Whether every value of it is finite and not negative.
+    /// Whether every value in the range is finite and not negative.
     pub fn is_plausible(self) -> bool {
         [self.low, self.value, self.high].iter().all(|end| end.is_finite()) && self.value >= 0.0
     }
 
-    /// An operation that is monotonic in each operand has its extremes at the corners.
+    /// An operation that is monotonic in each operand takes its extremes at the corners.
     fn combined(self, other: Self, operation: impl Fn(f64, f64) -> f64) -> Self {
         let corners = [
             operation(self.low, other.low),

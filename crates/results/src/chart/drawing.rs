@@ -1,9 +1,9 @@
-//! A chart as SVG: text is text, colours come from a theme, and nothing is scripted.
+//! A chart as SVG: text stays text, colours come from a theme, and nothing is scripted.
 
 use super::{Bar, Chart, Group};
 use crate::text::rate_text;
 
-/// All lengths are pixels at the size at which a README shows the picture.
+/// All lengths are in pixels at the size at which a README shows the chart.
 const WIDTH: f64 = 820.0;
 const MARGIN: f64 = 20.0;
 const LABEL_WIDTH: f64 = 150.0;
@@ -16,13 +16,13 @@ const GROUP_TITLE_HEIGHT: f64 = 24.0;
 const REMARK_HEIGHT: f64 = 18.0;
 const GROUP_GAP: f64 = 18.0;
 
-/// Where a bar begins, and how long the longest may be.
+/// Where a bar begins, and the greatest length of a bar.
 const BAR_LEFT: f64 = MARGIN + LABEL_WIDTH;
 const BAR_ROOM: f64 = WIDTH - MARGIN - FIGURE_WIDTH - BAR_LEFT;
 
 const FONT: &str = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif";
 
-/// On what background the picture will stand.
+/// The background that the chart is drawn for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Theme {
     /// Dark on white.
@@ -32,8 +32,8 @@ pub enum Theme {
     Dark,
 }
 
-/// The colours of a theme. Series are told apart by lightness as well as by hue, so that they stay
-/// apart in grey and for colour-blind eyes.
+/// The colours of a theme. Series differ in lightness as well as in hue, so that they can be
+/// distinguished in greyscale and by colour-blind readers.
 struct Palette {
     background: &'static str,
     text: &'static str,
@@ -60,7 +60,7 @@ impl Theme {
     }
 }
 
-/// A picture as it grows downwards.
+/// A document that grows downwards as it is drawn.
 pub(super) struct Drawing {
     palette: Palette,
     largest_rate: f64,
@@ -141,7 +141,7 @@ impl Drawing {
         ));
     }
 
-    /// A whisker that is shorter than its own ends would be a blot.
+    /// A whisker shorter than its own end caps would look like a blot.
     fn whisker(&mut self, bar: &Bar) {
         let Some(interval) = bar.interval else {
             return;

@@ -30,7 +30,7 @@ enum Operator {
     AtLeast,
 }
 
-/// Longer signs before those that they begin with.
+/// Operators that are prefixes of others come after them.
 const OPERATORS: [(&str, Operator); 4] = [
     ("<=", Operator::AtMost),
     (">=", Operator::AtLeast),
@@ -39,8 +39,8 @@ const OPERATORS: [(&str, Operator); 4] = [
 ];
 
 impl Condition {
-    /// Whether it is true of `ratio`. `None` when it asks for an end of an interval and there is
-    /// no interval.
+    /// Whether the condition holds for `ratio`. `None` when it asks for an end of an interval and
+    /// there is no interval.
     pub fn holds(&self, ratio: &Ratio) -> Option<bool> {
         let value = match self.field {
             Field::Ratio => ratio.median,
@@ -95,18 +95,18 @@ pub enum ConditionError {
         nearest.map_or(": there are ratio, low and high".to_owned(), |near| format!(", did you mean `{near}`?"))
     )]
     Field {
-        /// What was written.
+        /// The field as it was written.
         word: String,
-        /// What was probably meant.
+        /// The field that was probably meant.
         nearest: Option<&'static str>,
     },
-    /// There is no operator, or one that does not exist.
+    /// There is no operator, or it is unknown.
     #[error("`{text}` has none of the operators < <= > >=: write ratio<0.95")]
     Operator {
         /// The whole condition.
         text: String,
     },
-    /// What stands after the operator is no number.
+    /// The text after the operator is not a number.
     #[error("`{_0}` is not a number: write ratio<0.95")]
     Number(String),
 }

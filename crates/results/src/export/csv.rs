@@ -1,11 +1,11 @@
-//! One line a cell, in base units, for spreadsheets and scripts.
+//! One line for each cell, in base units, for spreadsheets and scripts.
 
 use super::report::Report;
 use crate::metric::{ALL, CONCURRENCY, CONNECTIONS, MetricDefinition, Pooling};
 use crate::statistics::Interval;
 use crate::table::{Cell, CellResult, Rank, Summary};
 
-/// What stands in front of the metrics.
+/// The columns before the metrics.
 const KEYS: [&str; 15] = [
     "run",
     "suite",
@@ -24,11 +24,11 @@ const KEYS: [&str; 15] = [
     "spinning",
 ];
 
-/// What stands behind them: the number of marks.
+/// The column after the metrics: the number of marks.
 const MARKS: &str = "marks";
 
 impl Report<'_> {
-    /// One line a cell, figures in base units, the heading first (RFC 4180).
+    /// A heading, then one line for each cell, with figures in base units (RFC 4180).
     pub fn csv(&self) -> String {
         sheet(self)
     }
@@ -79,13 +79,13 @@ fn line(report: &Report<'_>, cell: &Cell) -> Vec<String> {
     fields
 }
 
-/// The catalogue without what is among the keys.
+/// The catalogue without the metrics that are among the keys.
 fn metrics() -> impl Iterator<Item = &'static MetricDefinition> {
     let keys = [&CONNECTIONS, &CONCURRENCY];
     ALL.iter().copied().filter(move |metric| !keys.contains(metric))
 }
 
-/// A rate or a ratio has its interval beside it.
+/// The columns of a metric: a rate or a ratio is followed by its interval.
 fn columns(metric: &MetricDefinition) -> Vec<String> {
     let name = metric.column();
     if has_interval(metric) {
@@ -122,7 +122,7 @@ fn spinning(cell: &Cell) -> String {
     names.map(|(_, name)| *name).collect::<Vec<_>>().join(" ")
 }
 
-/// An empty field where there is no figure.
+/// Writes an empty field where there is no figure.
 fn number(value: Option<f64>) -> String {
     let value = value.filter(|value| value.is_finite());
     value.map_or_else(String::new, |value| value.to_string())

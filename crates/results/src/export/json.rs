@@ -7,7 +7,7 @@ use crate::table::Cell;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The version of the JSON export. Raised when a field changes its meaning or goes.
+/// The version of the JSON export. Raised when a field is removed or changes its meaning.
 pub const JSON_SCHEMA_VERSION: u32 = 2;
 
 impl Report<'_> {
@@ -29,7 +29,7 @@ impl Report<'_> {
             skips: &self.table.skips,
             rows: self.rows,
         };
-        // Fails for maps only whose keys are no strings; the document has none.
+        // This fails only for maps whose keys are not strings; the document has none.
         serde_json::to_string_pretty(&document).expect("the keys of the document are strings")
     }
 }

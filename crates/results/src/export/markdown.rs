@@ -1,4 +1,5 @@
-//! The page of a run: what was asked, where, with what, what came out, how sure it is.
+//! The page of a run: the question, where and how it was measured, the results, and how certain
+//! they are.
 
 use super::report::Report;
 use crate::layout::one_line;
@@ -9,13 +10,13 @@ use crate::table::{
 };
 
 impl Report<'_> {
-    /// A page with everything that is known about the run.
+    /// Writes a page with everything that is known about the run.
     pub fn markdown(&self) -> String {
         page(self, &origin_of_run(self))
     }
 
-    /// The same for a page that is committed: `origin` says what it is made of, in the place of the
-    /// number that the run has in somebody's store.
+    /// As above, for a page that is committed: `origin` describes its source instead of the number
+    /// that the run has in a local store.
     pub fn markdown_made_of(&self, origin: &str) -> String {
         page(self, origin)
     }
@@ -59,7 +60,7 @@ fn page(report: &Report<'_>, origin: &str) -> String {
     page
 }
 
-/// Which run it is, when it was made, and where its figures are explained.
+/// Identifies the run, when it was made, and where its figures are explained.
 fn origin_of_run(report: &Report<'_>) -> String {
     let new = &report.run.new;
     let end = match report.run.finished {

@@ -1,4 +1,4 @@
-//! A run with its rows, and what every way of printing it says.
+//! A run with its rows, and the content that all its printed forms share.
 
 use crate::measurement::Row;
 use crate::store::Run;
@@ -25,7 +25,7 @@ impl<'a> Report<'a> {
         Self { run, rows, table: Table::new(&run.new.plan, rows) }
     }
 
-    /// The same with what each server was found to leave out, by subject.
+    /// As above, with the features that each server was found to lack, by subject.
     pub fn with_skips(mut self, skips: BTreeMap<String, Vec<String>>) -> Self {
         self.table = self.table.with_skips(skips);
         self
@@ -36,12 +36,12 @@ impl<'a> Report<'a> {
         &self.table
     }
 
-    /// The suite's title as it was when the run was made.
+    /// The suite's title when the run was made.
     pub fn title(&self) -> String {
         self.prose().0
     }
 
-    /// What a terminal shows: machine, parameters, notes, the published table, costs, marks.
+    /// The report for a terminal: machine, parameters, notes, the published table, costs, marks.
     pub fn text(&self) -> String {
         let mut text = format!("{}\n", self.run.new.machine);
         for line in self.parameters() {
@@ -71,20 +71,20 @@ impl<'a> Report<'a> {
         text
     }
 
-    /// What must be known of the figures of costs, a line each.
+    /// What a reader of the cost figures must know, one remark a line.
     pub fn remarks(&self) -> Vec<String> {
         let skipped = skipped_lines(&self.table).into_iter();
         skipped.chain(spinning_lines(&self.table)).collect()
     }
 
-    /// The lines of the published list of parameters, in its order.
+    /// The lines of the published list of parameters, in the published order.
     pub fn parameters(&self) -> Vec<String> {
         let plan = &self.run.new.plan;
         let memory = plan.server_memory_bytes;
         let memory = memory.map_or("unlimited".to_owned(), |bytes| format!("{} MiB", bytes >> 20));
         let generator = plan.generator_cpus;
         let generator = generator.map_or("those left".to_owned(), |cpus| cpus.to_string());
-        // Where every case has a number of calls, no window has a length.
+        // If every case has a fixed number of calls, no window has a set length.
         let by_time = plan.cases.iter().any(|case| case.calls.is_none());
         let window = by_time.then(|| format!("window: {} ms", plan.window_ms));
         let mut lines = vec![format!("method: {}", plan.request.method)];
@@ -106,13 +106,13 @@ impl<'a> Report<'a> {
         rounds.len()
     }
 
-    /// What the plan and the run note about themselves, a sentence each.
+    /// The notes of the plan and of the run, a sentence each.
     pub fn notes(&self) -> Vec<&str> {
         let planned = self.run.new.plan.notes.iter();
         planned.chain(&self.run.notes).map(String::as_str).collect()
     }
 
-    /// Title and analysis out of the suite's text as it was when the run was made.
+    /// Title and analysis from the suite's text as it was when the run was made.
     pub(super) fn prose(&self) -> (String, String) {
         let name = &self.run.new.plan.suite;
         match Suite::parse(Path::new(name), &self.run.new.suite_text) {
@@ -122,7 +122,7 @@ impl<'a> Report<'a> {
     }
 }
 
-/// Which transports a run compares, where it is not plain text alone.
+/// Lists the transports that a run compares, unless plain text is the only one.
 fn transports(plan: &Plan) -> Option<String> {
     let used = |transport: &Transport| plan.cases.iter().any(|case| case.transport == *transport);
     let used: Vec<&str> = Transport::ALL

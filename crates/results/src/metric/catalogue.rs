@@ -186,8 +186,8 @@ fn in_flight_share(round: &MeasuredRound<'_>) -> Option<f64> {
     Some(in_flight / f64::from(round.row.cell.case.concurrency))
 }
 
-/// The time of all calls, with the deadline as that of each call that met it, and their number.
-/// Nobody knows how long calls took that failed otherwise.
+/// The time of all calls and their number, where a call that missed the deadline counts as the
+/// deadline. `None` if calls failed otherwise, because their duration is unknown.
 fn time_of_all(round: &MeasuredRound<'_>) -> Option<(f64, f64)> {
     let errors = &round.window.errors;
     let late = errors.get("DEADLINE_EXCEEDED").copied().unwrap_or(0) as f64;

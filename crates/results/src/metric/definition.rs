@@ -1,4 +1,4 @@
-//! What the catalogue says of a metric.
+//! The entries of the catalogue of metrics.
 
 use crate::ratio::{RatioOutcome, Ratios};
 use crate::round::{MeasuredRound, MeasuredRounds};
@@ -10,22 +10,22 @@ use std::fmt;
 pub struct MetricDefinition {
     /// Its name, without the unit.
     pub name: &'static str,
-    /// What its numbers count.
+    /// The unit of its figures.
     pub unit: Unit,
-    /// What it is, a clause in Markdown.
+    /// Its meaning, a clause in Markdown.
     pub meaning: &'static str,
-    /// How rounds yield it.
+    /// How a round yields it.
     pub(super) source: MetricSource,
 }
 
-/// Base units: what the numbers of a metric or of a published column count.
+/// Base units, for the figures of metrics and of published columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Nanoseconds: `[ns]`.
     Nanoseconds,
     /// Bytes: `[bytes]`.
     Bytes,
-    /// A second: `[1/s]`.
+    /// Events per second: `[1/s]`.
     PerSecond,
     /// CPUs: `[cpu]`, 1 is one CPU busy all the time.
     Cpus,
@@ -33,24 +33,25 @@ pub enum Unit {
     Number,
 }
 
-/// How the figure of a cell follows from its rounds. `Display` is how the documentation says it.
+/// How the figure of a cell follows from its rounds. `Display` prints what the documentation calls
+/// it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pooling {
     /// The median of the rounds' figures.
     Median,
-    /// The largest of them: the peak over all rounds is the largest peak of a round.
+    /// The largest of the rounds' figures: the peak over all rounds is the largest peak of a round.
     Largest,
-    /// Their sum.
+    /// The sum of the rounds' figures.
     Sum,
-    /// Read from the histograms of all rounds, merged.
+    /// A figure of the merged histogram of all rounds.
     Merged,
-    /// One quotient over the time or the calls of all rounds.
+    /// One quotient, over the time or the calls of all rounds.
     Quotient,
-    /// The median of ratios against another cell, one of each round that has both.
+    /// The median of the ratios to another cell, one for each round that measured both.
     Paired,
 }
 
-/// How rounds yield a metric.
+/// How a round yields a metric, and how rounds are pooled.
 #[derive(Clone, Copy)]
 pub(super) enum MetricSource {
     /// The median of the rounds' figures.
@@ -61,9 +62,9 @@ pub(super) enum MetricSource {
     Sum(fn(&MeasuredRound<'_>) -> Option<f64>),
     /// A figure of a histogram of latencies.
     Latencies(fn(&Histogram<u64>) -> f64),
-    /// A quotient; over several rounds that of the sums.
+    /// A quotient; over several rounds, the quotient of the sums.
     Quotient(fn(&MeasuredRound<'_>) -> Option<(f64, f64)>),
-    /// A ratio of two cells, which no round has alone.
+    /// A ratio of two cells, which a single round does not have.
     Ratio(fn(&Ratios) -> &RatioOutcome),
 }
 
@@ -80,7 +81,7 @@ impl MetricDefinition {
         }
     }
 
-    /// Its heading in exports: the name with its unit where that is a time or memory.
+    /// Its heading in exports: the name, with its unit if that is a time or memory.
     pub fn column(&self) -> String {
         let unit = match self.unit {
             Unit::Nanoseconds => "_ns",
@@ -95,7 +96,7 @@ impl MetricDefinition {
         self.unit == Unit::PerSecond && self.pooling() == Pooling::Median
     }
 
-    /// The figure of one round. `None` where the round has none; it may be not finite.
+    /// The figure of one round, which need not be finite. `None` where the round has none.
     pub fn of_round(&self, round: &MeasuredRound<'_>) -> Option<f64> {
         match self.source {
             MetricSource::Median(of) | MetricSource::Largest(of) | MetricSource::Sum(of) => {
@@ -107,8 +108,8 @@ impl MetricDefinition {
         }
     }
 
-    /// The figure of a cell over all its rounds. `None` where no round has one, or one of them is
-    /// not finite.
+    /// The figure of a cell over all its rounds. `None` where no round has one, or the figure of a
+    /// round is not finite.
     pub fn pooled(&self, rounds: &MeasuredRounds<'_>) -> Option<f64> {
         let figure = match self.source {
             MetricSource::Median(of) => median(&figures(rounds, of)),
@@ -121,7 +122,7 @@ impl MetricDefinition {
         figure.filter(|figure| figure.is_finite())
     }
 
-    /// The ratio of a cell against another, where the metric is one.
+    /// The ratio of a cell to another, if the metric is a ratio.
     pub fn ratio<'a>(&self, ratios: &'a Ratios) -> Option<&'a RatioOutcome> {
         match self.source {
             MetricSource::Ratio(of) => Some(of(ratios)),
@@ -175,7 +176,7 @@ impl Unit {
     pub const ALL: [Self; 5] =
         [Self::Nanoseconds, Self::Bytes, Self::PerSecond, Self::Cpus, Self::Number];
 
-    /// As it stands in a heading, between brackets.
+    /// The unit in brackets, as headings print it.
     pub fn symbol(self) -> &'static str {
         match self {
             Self::Nanoseconds => "ns",

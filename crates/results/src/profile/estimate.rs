@@ -1,36 +1,36 @@
-//! A second estimate of the ratio of costs, from work that two servers share.
+//! A second estimate of the cost ratio, from work that two servers share.
 //!
-//! Two handlers that format the same text spend the same CPU time on it a call. So the smaller the
-//! part of all samples that formatting is, the more a call costs: the parts of two servers are to
-//! each other as their calls per CPU-second.
+//! Two handlers that format the same text spend the same CPU time on it in each call. So the
+//! smaller the share of formatting among all samples, the more a call costs: the ratio of the
+//! shares of two servers is the ratio of their calls per CPU-second.
 
 use super::split::Split;
 use crate::statistics::{Interval, NORMAL_QUANTILE};
 use serde::{Deserialize, Serialize};
 
-/// With fewer samples of shared work than this in either of the two, nothing can be told: the
-/// normal approximation of the interval needs about so many.
+/// The minimum of samples of shared work in either of the two: the normal approximation of the
+/// interval needs about this many.
 pub const SHARED_SAMPLES_MIN: u64 = 10;
 
-/// Calls per CPU-second of one server over those of another, as its samples tell.
+/// Calls per CPU-second of one server over those of another, estimated from its samples.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CostRatio {
-    /// The ratio of the two parts.
+    /// The ratio of the two shares.
     pub ratio: f64,
-    /// Where it lies in 95 of 100 recordings, if each sample is taken independently of the others.
+    /// The range of the true ratio in 95 of 100 recordings, if samples are independent.
     pub interval: Interval,
 }
 
 impl CostRatio {
     /// Compares `subject` with `baseline`. `None` when one of them has too few samples of shared
-    /// work to tell.
+    /// work.
     pub fn of(subject: &Split, baseline: &Split) -> Option<CostRatio> {
         let few = |split: &Split| split.shared_work < SHARED_SAMPLES_MIN;
         if few(subject) || few(baseline) {
             return None;
         }
         let ratio = subject.shared_work_share() / baseline.shared_work_share();
-        // The logarithm of a ratio of two binomial parts is nearly normal (Katz et al. 1978).
+        // The logarithm of a ratio of two binomial shares is nearly normal (Katz et al. 1978).
         let deviation = (log_variance(subject) + log_variance(baseline)).sqrt();
         let factor = (NORMAL_QUANTILE * deviation).exp();
         Some(CostRatio { ratio, interval: Interval { low: ratio / factor, high: ratio * factor } })

@@ -6,16 +6,16 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// The split table, one line a cell.
+/// The split table, one line for each cell.
 pub const SPLIT_FILE: &str = "split.csv";
 
-/// Everything but the stacks and the pictures.
+/// Everything except the stacks and the flame graphs.
 pub const JSON_FILE: &str = "profile.json";
 
 /// Reads a kept profile.
 ///
 /// # Errors
-/// There is none in `folder`, or it is of another version.
+/// When `folder` has no profile, or the profile has another version.
 pub fn read(folder: &Path) -> io::Result<Profile> {
     let text = fs::read_to_string(folder.join(JSON_FILE))?;
     let profile: Profile = serde_json::from_str(&text)?;
@@ -28,10 +28,10 @@ pub fn read(folder: &Path) -> io::Result<Profile> {
     )))
 }
 
-/// Keeps `profile`.
+/// Writes `profile` to the folder.
 ///
 /// # Errors
-/// The folder cannot be written to.
+/// When the folder cannot be written to.
 pub fn write(folder: &Path, profile: &Profile) -> io::Result<()> {
     let json = serde_json::to_string_pretty(profile)?;
     fs::write(folder.join(JSON_FILE), json + "\n")?;

@@ -1,14 +1,14 @@
-//! A profile as it is kept.
+//! A profile in its stored form.
 
 use super::estimate::CostRatio;
 use super::split::Split;
 use crate::suite::Case;
 use serde::{Deserialize, Serialize};
 
-/// The version of [`Profile`] as it is kept. Raised when a field changes its meaning or goes.
+/// The version of a stored [`Profile`]. Raised when a field is removed or changes its meaning.
 pub const SCHEMA_VERSION: u32 = 1;
 
-/// What was recorded of one run.
+/// The recordings of one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Profile {
     /// [`SCHEMA_VERSION`] of the writer.
@@ -28,23 +28,23 @@ pub struct Profiled {
     pub subject: String,
     /// The case.
     pub case: Case,
-    /// What made the load.
+    /// The instrument that made the load.
     pub instrument: String,
-    /// Programming language of the subject; empty where the subject is not here.
+    /// Programming language of the subject; empty where the subject is missing.
     pub language: String,
-    /// Whether others are compared with it.
+    /// Whether it is the baseline that others are compared with.
     pub is_baseline: bool,
-    /// What came of it.
+    /// The result of the recording.
     pub outcome: ProfileOutcome,
 }
 
-/// What came of recording one cell.
+/// The result of recording one cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum ProfileOutcome {
-    /// There are samples.
+    /// The recording has samples.
     Recorded(Box<Samples>),
-    /// There are none; the row says why.
+    /// There are no samples; the row gives the reason.
     NotRecorded {
         /// `failed: ...`, `missing: ...`, `unsupported: ...`.
         reason: String,
@@ -54,27 +54,27 @@ pub enum ProfileOutcome {
 /// The samples of one cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Samples {
-    /// The event that was sampled: `cycles`, `cpu-clock`; with `:u`, in user mode only.
+    /// The event that was sampled: `cycles`, `cpu-clock`; with `:u`, only in user mode.
     pub event: String,
     /// Length of the window, seconds.
     pub window_seconds: f64,
-    /// Calls answered OK in it, with the profiler attached.
+    /// Calls answered OK in the window, with the profiler attached.
     pub ok: u64,
-    /// How they divide.
+    /// How the samples divide over the layers.
     pub split: Split,
-    /// Calls per CPU-second over those of the baseline, from shared work; `None` for the baseline
-    /// itself, for subjects of another language and where there are too few samples to tell.
+    /// Calls per CPU-second over those of the baseline, from shared work. `None` for the baseline
+    /// itself, for subjects in another language, and where there are too few samples.
     pub cost_ratio: Option<CostRatio>,
-    /// The flame graph, a file of the same folder.
+    /// The flame graph, a file in the same folder.
     pub flame_graph: String,
-    /// Its stacks, a file of the same folder.
+    /// Its stacks, a file in the same folder.
     pub stacks: String,
-    /// What limits what the samples tell, a sentence each.
+    /// Limits of what the samples show, a sentence each.
     pub notes: Vec<String>,
 }
 
 impl Profile {
-    /// The samples of a cell, where there are any. Without an instrument: of the first.
+    /// The samples of a cell, if there are any. Without an instrument: those of the first one.
     pub fn samples_of(
         &self,
         subject: &str,
@@ -91,7 +91,7 @@ impl Profile {
 }
 
 impl Profiled {
-    /// The samples, where there are any.
+    /// The samples, if there are any.
     pub fn samples(&self) -> Option<&Samples> {
         match &self.outcome {
             ProfileOutcome::Recorded(samples) => Some(samples),
@@ -101,8 +101,8 @@ impl Profiled {
 }
 
 impl Profile {
-    /// Compares each with the baseline of the same case and instrument. Only within a language is
-    /// shared work the same work.
+    /// Compares each subject with the baseline of the same case and instrument. Shared work is the
+    /// same only within a language.
     pub fn add_cost_ratios(&mut self) {
         let baselines: Vec<Profiled> =
             self.cells.iter().filter(|cell| cell.is_baseline).cloned().collect();

@@ -12,9 +12,9 @@ pub enum Layer {
     NetworkOut,
     /// HTTP/2, HPACK, gRPC framing, routing.
     Protocol,
-    /// Messages to bytes and back.
+    /// Conversion between messages and bytes.
     Messages,
-    /// What the user of the library wrote.
+    /// The code of the library's user.
     Handler,
     /// Scheduling, waiting, waking, collecting garbage.
     Runtime,
@@ -31,7 +31,7 @@ impl Layer {
         Layer::Runtime,
     ];
 
-    /// The word that stands for it in rule files.
+    /// The word for it in rule files.
     pub fn word(self) -> &'static str {
         match self {
             Layer::NetworkIn => "network-in",
@@ -43,7 +43,7 @@ impl Layer {
         }
     }
 
-    /// Its name in files of figures, where words are joined by `_`.
+    /// Its name in data files, where words are joined by `_`.
     pub fn name(self) -> String {
         self.word().replace('-', "_")
     }

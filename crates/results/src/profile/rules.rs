@@ -1,8 +1,8 @@
-//! Which layer of a server a sample belongs to, by the names of its frames.
+//! Assigns samples to the layers of a server by the names of their frames.
 //!
-//! Rules are text, one a line: a word for the layer and a regular expression for names. They stand
-//! in `perf-rules/`: one file a language, one for the kernel, and one for a subject whose code
-//! the compiler has folded into functions that say nothing.
+//! Rules are text, one a line: a word for the layer and a regular expression for names. The files
+//! in `perf-rules/` are one for each language, one for the kernel, and one for a subject whose
+//! compiler has inlined code into functions with unrelated names.
 
 use super::layer::Layer;
 use super::split::Split;
@@ -11,13 +11,13 @@ use regex::Regex;
 use std::collections::HashMap;
 use thiserror::Error;
 
-/// The word before patterns of work that the handlers of all subjects share.
+/// The word that begins a pattern for work that the handlers of all subjects share.
 const SHARED_WORK: &str = "shared-work";
 
-/// The word before patterns of what belongs to no layer, such as reading files.
+/// The word that begins a pattern for what belongs to no layer, such as reading files.
 const REST: &str = "rest";
 
-/// The line after which rules are tried only for samples that no rule above has placed.
+/// The line after which rules apply only to samples that no rule above it has placed.
 const OTHERWISE: &str = "otherwise";
 
 /// The rule files by the name of their language or subject.
@@ -31,7 +31,7 @@ const FILES: [(&str, &str); 7] = [
     ("rust-pajamax", include_str!("../../perf-rules/rust-pajamax.rules")),
 ];
 
-/// Languages, in lower case, and their rule files. A Python library is mostly C++ below.
+/// Languages, in lower case, and their rule files. A Python library is mostly C++ underneath.
 const LANGUAGES: [(&str, &[&str]); 9] = [
     ("rust", &["rust"]),
     ("go", &["go"]),
@@ -47,7 +47,7 @@ const LANGUAGES: [(&str, &[&str]); 9] = [
 /// One stack of a recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stack<'a> {
-    /// Names from the outermost to the leaf; before them the name of the thread.
+    /// Frame names from the outermost to the leaf, preceded by the name of the thread.
     pub frames: Vec<&'a str>,
     /// How often it was seen.
     pub samples: u64,
@@ -61,11 +61,11 @@ pub struct Rules {
     shared_work: Vec<Regex>,
 }
 
-/// A line of a rule file that is no rule: always the fault of the file's author.
+/// An invalid line of a rule file: always the fault of the file's author.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("line {line}: {kind}")]
 pub struct RuleError {
-    /// Counted from 1.
+    /// The line, counted from 1.
     pub line: usize,
     /// What is wrong with it.
     pub kind: RuleErrorKind,
@@ -74,35 +74,35 @@ pub struct RuleError {
 /// What is wrong with a line.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum RuleErrorKind {
-    /// There is a word and no pattern after it.
+    /// There is a word without a pattern after it.
     #[error("a word and a pattern are needed")]
     NoPattern,
-    /// The first word is no layer.
+    /// The first word is not a layer.
     #[error("{}", unknown_layer(.0))]
     Layer(String),
-    /// The pattern is no regular expression.
+    /// The pattern is not a regular expression.
     #[error("`{0}` is no regular expression")]
     Pattern(String),
-    /// `otherwise` stands in a file twice.
+    /// `otherwise` occurs twice in a file.
     #[error("`otherwise` stands here again")]
     OtherwiseTwice,
 }
 
 impl Rules {
-    /// The rules for a subject by its folder's name and its language: its own, those of the
-    /// language, those of the kernel.
+    /// The rules for a subject, by its folder's name and its language: its own rules, then those of
+    /// the language, then those of the kernel.
     pub fn for_subject(name: &str, language: &str) -> Rules {
         let files = files_of(language).unwrap_or_default();
         let mut rules = Rules::default();
         let names = std::iter::once(&name).chain(files).chain(&["kernel"]);
         for text in names.filter_map(|name| text_of(name)) {
-            // Every file is read by a test; a mistake cannot get here.
+            // A test reads every file, so an error cannot occur here.
             rules.append(Rules::parse(text).unwrap_or_default());
         }
         rules
     }
 
-    /// Whether there are rules for a language; else only the kernel's frames are placed.
+    /// Whether there are rules for a language. Without them, only the kernel's frames are placed.
     pub fn know(language: &str) -> bool {
         files_of(language).is_some()
     }
@@ -110,7 +110,7 @@ impl Rules {
     /// Reads the text of a rule file.
     ///
     /// # Errors
-    /// [`RuleError`] for the first line that is no rule.
+    /// [`RuleError`] for the first invalid line.
     pub fn parse(text: &str) -> Result<Rules, RuleError> {
         let mut rules = Rules::default();
         let mut is_otherwise = false;
@@ -157,20 +157,20 @@ impl Rules {
         self.shared_work.extend(other.shared_work);
     }
 
-    /// A classifier with an empty memory of names.
+    /// A classifier with an empty cache of names.
     pub fn classifier(&self) -> Classifier<'_> {
         Classifier { rules: self, known: HashMap::new() }
     }
 }
 
-/// Applies rules; a name is matched once.
+/// Applies rules, matching each name only once.
 #[derive(Debug)]
 pub struct Classifier<'a> {
     rules: &'a Rules,
     known: HashMap<String, NameMatch>,
 }
 
-/// What the rules say of one name.
+/// The result of the rules for one name.
 #[derive(Clone, Copy, Debug)]
 struct NameMatch {
     first: Option<Option<Layer>>,
@@ -178,7 +178,7 @@ struct NameMatch {
     is_shared_work: bool,
 }
 
-/// What the rules say of one sample.
+/// The result of the rules for one sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Classification {
     /// Its layer; `None` is the rest.
@@ -188,8 +188,8 @@ pub struct Classification {
 }
 
 impl Classifier<'_> {
-    /// Classifies a sample by its frames, the outermost first. The frame nearest to the leaf that
-    /// any rule knows decides; of the rules that know it, the first.
+    /// Classifies a sample by its frames, given from the outermost to the leaf. The frame nearest
+    /// to the leaf that matches any rule decides; if several rules match it, the first one does.
     pub fn classify(&mut self, frames: &[&str]) -> Classification {
         let named: Vec<NameMatch> = frames.iter().rev().map(|name| self.named(name)).collect();
         let first = named.iter().find_map(|frame| frame.first);
@@ -237,12 +237,12 @@ fn unknown_layer(word: &str) -> String {
     format!("`{word}` is no layer{}", near.unwrap_or_default())
 }
 
-/// Counts the samples of `stacks` by `rules`.
+/// Counts `stacks` by layer according to `rules`.
 pub fn split<'a>(stacks: impl IntoIterator<Item = Stack<'a>>, rules: &Rules) -> Split {
     let mut split = Split::default();
     let mut classifier = rules.classifier();
     for stack in stacks {
-        // The first is the name of the thread, which its owner may choose.
+        // The first name is that of the thread, which the program can choose.
         let frames = stack.frames.get(1..).unwrap_or_default();
         let classification = classifier.classify(frames);
         split.samples += stack.samples;

@@ -1,16 +1,17 @@
-//! The notes of one recording: what limits what its samples tell, a sentence each.
+//! The notes of one recording: the limits of what its samples show, a sentence each.
 
 use super::rules::{Rules, Stack};
 use super::split::Split;
 use crate::measurement::Measurement;
 
-/// More samples without a name than this, and the split is a guess.
+/// With a larger share of samples without a name than this, the split is a guess.
 const NAMELESS_LIMIT: f64 = 0.10;
 
-/// With a smaller part of the samples that its CPU time should give, a process was not seen evenly.
+/// With a smaller share of the samples that its CPU time should give, a process was not sampled
+/// evenly.
 const SEEN_MIN: f64 = 0.7;
 
-/// One recording, as far as its notes depend on it.
+/// The parts of one recording that its notes depend on.
 #[derive(Clone, Copy, Debug)]
 pub struct RecordedWindow<'a> {
     /// The language of the subject.
@@ -25,7 +26,7 @@ pub struct RecordedWindow<'a> {
     pub split: &'a Split,
 }
 
-/// What limits what the samples of one recording tell.
+/// Lists the limits of what the samples of one recording show.
 pub fn sample_notes<'a>(
     recorded: RecordedWindow<'_>,
     stacks: impl IntoIterator<Item = Stack<'a>>,
@@ -62,8 +63,8 @@ fn nameless_note(split: &Split) -> Option<String> {
     })
 }
 
-/// The clock of a process starts again whenever a thread is scheduled: a thread that never runs for
-/// a whole period is seen too seldom.
+/// The clock of a process restarts whenever a thread is scheduled, so a thread that never runs for
+/// a whole period is sampled too seldom.
 fn missing_note(recorded: RecordedWindow<'_>) -> Option<String> {
     let cpu_seconds = recorded.measurement.tested_cpu_seconds();
     let expected = cpu_seconds * f64::from(recorded.frequency_hz);
@@ -77,7 +78,7 @@ fn missing_note(recorded: RecordedWindow<'_>) -> Option<String> {
     })
 }
 
-/// With its support for perf on, the interpreter names functions `py::name:file`.
+/// With its perf support turned on, the interpreter names functions `py::name:file`.
 fn names_python<'a>(stacks: impl IntoIterator<Item = Stack<'a>>) -> bool {
     let mut stacks = stacks.into_iter();
     stacks.any(|stack| stack.frames.iter().any(|frame| frame.starts_with("py::")))

@@ -5,30 +5,30 @@ use crate::statistics::{Interval, NORMAL_QUANTILE};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The name of what handlers of one language do alike.
+/// The name of work that all handlers of one language share.
 const SHARED_WORK: &str = "shared_work";
 
 /// Counts of samples.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Split {
-    /// All of them.
+    /// All samples.
     pub samples: u64,
-    /// By layer; a layer that is missing has none. What is in no layer is the rest.
+    /// Samples by layer; a missing layer has none. Samples that are in no layer are the rest.
     pub layers: BTreeMap<Layer, u64>,
-    /// Samples taken in work that the handlers of all subjects of this language do alike.
+    /// Samples taken in work that the handlers of all subjects in this language share.
     pub shared_work: u64,
-    /// Samples whose innermost frame has no name but, at best, that of its library: `[libgrpc.so]`.
+    /// Samples whose innermost frame has at best the name of its library: `[libgrpc.so]`.
     pub nameless: u64,
 }
 
 impl Split {
-    /// The part of the samples that is in `layer`.
+    /// The share of the samples in `layer`.
     pub fn share(&self, layer: Layer) -> f64 {
         self.part(self.layers.get(&layer).copied().unwrap_or(0))
     }
 
-    /// The part that a name stands for: `network_in`, `http2_grpc+runtime` for both together,
-    /// `shared_work`. `None`: there is no such layer.
+    /// The share that a name denotes: `network_in`, `http2_grpc+runtime` for both together,
+    /// `shared_work`. `None` if there is no such layer.
     pub fn named_share(&self, name: &str) -> Option<f64> {
         if name == SHARED_WORK {
             return Some(self.shared_work_share());
@@ -37,8 +37,8 @@ impl Split {
         layers.map(|layer| Some(self.share(layer?))).sum()
     }
 
-    /// Where the true share lies in 95 of 100 recordings that find `share`, if each sample is
-    /// taken independently of the others.
+    /// The range of the true share in 95 of 100 recordings that find `share`, if samples are
+    /// independent.
     pub fn share_interval(&self, share: f64) -> Interval {
         let deviation = (share * (1.0 - share) / self.samples as f64).sqrt();
         Interval {
@@ -47,18 +47,18 @@ impl Split {
         }
     }
 
-    /// The part that is in no layer.
+    /// The share that is in no layer.
     pub fn rest(&self) -> f64 {
         let placed: u64 = self.layers.values().sum();
         self.part(self.samples.saturating_sub(placed))
     }
 
-    /// The part that was taken in shared work.
+    /// The share of samples in shared work.
     pub fn shared_work_share(&self) -> f64 {
         self.part(self.shared_work)
     }
 
-    /// The part whose innermost frame has no name.
+    /// The share of samples whose innermost frame has no name.
     pub fn nameless_share(&self) -> f64 {
         self.part(self.nameless)
     }

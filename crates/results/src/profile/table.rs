@@ -1,4 +1,4 @@
-//! A profile as text: the split table, the second estimate under it, and what limits both.
+//! A profile as text: the split table, the second estimate below it, and the limits of both.
 
 use super::estimate::SHARED_SAMPLES_MIN;
 use super::kept::{Profile, ProfileOutcome, Profiled, Samples};
@@ -8,7 +8,7 @@ use crate::layout::{Layout, column};
 use crate::suite::Case;
 use crate::text::significant_text;
 
-/// Percent of samples by layer, a line a cell.
+/// Percentages of the samples by layer, one line for each cell.
 pub fn split_table(profile: &Profile) -> String {
     let mut layout = Layout::new(&[
         column("name", 18),
@@ -37,7 +37,7 @@ pub fn split_table(profile: &Profile) -> String {
     layout.to_string()
 }
 
-/// The second estimate of the ratio of costs, a line for each comparison with the baseline.
+/// The second estimate of the cost ratio, one line for each comparison with the baseline.
 pub fn estimates(profile: &Profile) -> Vec<String> {
     let baselines = profile.cells.iter().filter(|cell| cell.is_baseline);
     let mut lines = Vec::new();
@@ -62,7 +62,7 @@ pub fn estimates(profile: &Profile) -> Vec<String> {
     lines
 }
 
-/// What limits what the samples tell: each sentence once, with those it is true of.
+/// The limits of what the samples show: each sentence once, with the subjects that it applies to.
 pub fn notes(profile: &Profile) -> Vec<String> {
     let mut notes: Vec<(String, Vec<String>)> = Vec::new();
     for cell in &profile.cells {

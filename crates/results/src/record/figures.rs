@@ -1,11 +1,11 @@
-//! Fewer digits of figures that are no counts, where a record would be too large.
+//! Rounds figures that are not counts, where a record would be too large.
 
 use serde_json::{Number, Value};
 
-/// Significant digits that are left: a billionth is less than any clock here can tell.
+/// Significant digits that remain: a billionth is finer than any clock here can resolve.
 const DIGITS: usize = 9;
 
-/// A line of a record with figures of so many digits. Counts, texts and latencies stay as they are.
+/// A line of a record, with figures of that many digits. Counts, texts and latencies are unchanged.
 pub(super) fn with_short_figures(line: &str) -> String {
     match serde_json::from_str(line) {
         Ok(value) => format!("{}\n", shortened(value)),

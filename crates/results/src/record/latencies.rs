@@ -1,8 +1,8 @@
 //! Latencies with fewer digits, where a record would be large.
 //!
 //! A histogram of two digits has an eighth of the buckets of one of three. Reports read histograms
-//! of the contract's precision, so they are brought back to it when a record is read: each call
-//! then counts at the middle of the wider bucket that it was in.
+//! of the contract's precision, so reading a record converts them back to it: each call then counts
+//! at the middle of the wider bucket that it was in.
 
 use bookend_contract::latency;
 use hdrhistogram::Histogram;
@@ -10,7 +10,7 @@ use hdrhistogram::Histogram;
 /// Digits of a histogram as the lab stores it.
 pub(super) const DIGITS: u8 = latency::SIGNIFICANT_DIGITS;
 
-/// The histogram with `digits` significant digits. A text that is none stays: reports name it.
+/// The histogram with `digits` significant digits. Invalid text is unchanged: reports name it.
 pub(super) fn reduced(text: &str, digits: u8) -> String {
     if digits >= DIGITS {
         return text.to_owned();
@@ -21,7 +21,7 @@ pub(super) fn reduced(text: &str, digits: u8) -> String {
     }
 }
 
-/// The histogram with the contract's digits, from one of `digits`.
+/// A histogram of `digits`, converted back to the contract's precision.
 pub(super) fn expanded(text: &str, digits: u8) -> String {
     if digits >= DIGITS {
         return text.to_owned();
@@ -36,7 +36,7 @@ fn empty(digits: u8) -> Option<Histogram<u64>> {
     Histogram::new_with_bounds(1, latency::HIGHEST_NS, digits).ok()
 }
 
-/// `into` with every call of `from`, at the middle of its bucket.
+/// Fills `into` with every call of `from`, at the middle of its bucket.
 fn refilled(from: &Histogram<u64>, mut into: Histogram<u64>) -> Histogram<u64> {
     for bucket in from.iter_recorded() {
         let middle = from.median_equivalent(bucket.value_iterated_to());

@@ -1,9 +1,10 @@
-//! Texts without folders of the machine: they say who worked where, and lead nowhere for others.
+//! Removes the machine's folders from texts: they reveal who worked where, and are useless to
+//! others.
 
-/// Folders that are the same on every machine, so that a path in them says something.
+/// Folders that are the same on every machine, so that paths in them are meaningful.
 const SHARED: [&str; 7] = ["bin", "dev", "etc", "lib", "proc", "sys", "usr"];
 
-/// The text with every absolute path cut to its last part; paths of the system stay.
+/// Shortens every absolute path in a text to its last component, except system paths.
 pub(super) fn without_folders(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     let mut rest = text;

@@ -30,8 +30,8 @@ pub fn student_t_quantile(probability: f64, degrees: f64) -> Option<f64> {
     Some(bisect(high, |t| upper_tail(t, degrees) > tail))
 }
 
-/// The point between 0 and `high` where `is_below` turns false, to the last bit: a bisection has
-/// no case that fails to converge.
+/// The point between 0 and `high` where `is_below` turns false, to the last bit: a bisection always
+/// converges.
 fn bisect(high: f64, is_below: impl Fn(f64) -> bool) -> f64 {
     let (mut low, mut high) = (0.0, high);
     loop {
@@ -47,7 +47,7 @@ fn bisect(high: f64, is_below: impl Fn(f64) -> bool) -> f64 {
     }
 }
 
-/// The probability of a value above `t`, for `t` not negative.
+/// The probability of a value above `t`, for `t` that is not negative.
 fn upper_tail(t: f64, degrees: f64) -> f64 {
     let square = t * t;
     if !square.is_finite() {
@@ -57,8 +57,8 @@ fn upper_tail(t: f64, degrees: f64) -> f64 {
     0.5 * incomplete_beta(degrees / 2.0, 0.5, degrees / total, square / total)
 }
 
-/// The regularised incomplete beta function I_x(a, b), with `y` = 1 - x given by the caller, who
-/// knows it without cancellation.
+/// The regularised incomplete beta function I_x(a, b). The caller passes `y` = 1 - x, which it can
+/// compute without cancellation.
 fn incomplete_beta(a: f64, b: f64, x: f64, y: f64) -> f64 {
     if x <= 0.0 || y >= 1.0 {
         return 0.0;
@@ -68,7 +68,7 @@ fn incomplete_beta(a: f64, b: f64, x: f64, y: f64) -> f64 {
     }
     let log_front = ln_gamma(a + b) - ln_gamma(a) - ln_gamma(b) + a * x.ln() + b * y.ln();
     let front = log_front.exp();
-    // The continued fraction converges fast below the mean of the distribution only.
+    // The continued fraction converges fast only below the mean of the distribution.
     if x < (a + 1.0) / (a + b + 2.0) {
         front * beta_fraction(a, b, x) / a
     } else {
@@ -76,7 +76,7 @@ fn incomplete_beta(a: f64, b: f64, x: f64, y: f64) -> f64 {
     }
 }
 
-/// Terms of the continued fraction; it needs some multiple of the root of the larger argument.
+/// Terms of the continued fraction; it needs a small multiple of the root of the larger argument.
 const FRACTION_TERMS_MAX: u32 = 10_000;
 
 /// Lentz's evaluation of the continued fraction of the incomplete beta function (DLMF 8.17.22).

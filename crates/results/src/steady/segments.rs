@@ -1,32 +1,32 @@
-//! Where the mean of a series changes.
+//! Finds where the mean of a series changes.
 
 use std::ops::Range;
 
-/// A shorter segment is an outlier and not a change.
+/// A shorter segment is an outlier rather than a change.
 const SEGMENT_MIN: usize = 3;
 
-/// A value is taken as the median of so many around it: a stall of up to two intervals, which any
-/// neighbour can cause, is not seen, and a step stays where it is.
+/// Each value is replaced by the median of this many values around it: this hides a stall of up to
+/// two intervals, which any neighbour can cause, but does not move a step.
 const MEDIAN_WIDTH: usize = 5;
 
-/// Below this part of the mean, noise is taken to be as large: smaller changes interest nobody.
+/// Noise is taken to be at least this share of the mean: smaller changes do not matter.
 const NOISE_MIN: f64 = 0.01;
 
-/// The median of absolute values of a normal distribution times this is its deviation.
+/// Converts the median of the absolute values of a normal distribution to its standard deviation.
 const MEDIAN_TO_DEVIATION: f64 = 1.482_602_218_505_602;
 
-/// Cuts `values` where their mean changes: the cuts for which the squared distances from the means
-/// of the segments, in units of the noise, and a penalty for each cut, are least together. Found
-/// exactly, by optimal partitioning (Jackson et al., 2005). The pruning of PELT would save time
-/// that a few thousand values do not take, and is not exact where segments have a least length.
+/// Cuts `values` where their mean changes, so that the sum of the squared distances from the
+/// segments' means, in units of the noise, and of a penalty for each cut is smallest. The solution
+/// is exact, by optimal partitioning (Jackson et al., 2005). The pruning of PELT would save little
+/// time with a few thousand values, and is not exact where segments have a minimum length.
 ///
-/// The penalty is three times the logarithm of the number of values: a cut must be worth more than
-/// the place and the mean that it adds.
+/// The penalty is three times the logarithm of the number of values: a cut must gain more than the
+/// position and the mean that it adds cost.
 pub fn segments(values: &[f64]) -> Vec<Range<usize>> {
     let sums = Sums::of(&medians(values));
     let noise = noise(values);
     let penalty = 3.0 * (values.len().max(2) as f64).ln();
-    // The least cost of the values before each position, and where its last segment begins.
+    // The least cost of the values before each position, and the start of their last segment.
     let mut least = vec![-penalty; values.len() + 1];
     let mut begins = vec![0; values.len() + 1];
     for end in SEGMENT_MIN..=values.len() {
@@ -51,7 +51,7 @@ pub fn segments(values: &[f64]) -> Vec<Range<usize>> {
 fn medians(values: &[f64]) -> Vec<f64> {
     let reach = MEDIAN_WIDTH / 2;
     let around = |i: usize| {
-        // Towards either end there are fewer, as many before a value as after it.
+        // Near either end there are fewer, the same number before a value as after it.
         let reach = reach.min(i).min(values.len() - 1 - i);
         let mut near = values[i - reach..=i + reach].to_vec();
         near.sort_by(f64::total_cmp);
@@ -60,8 +60,8 @@ fn medians(values: &[f64]) -> Vec<f64> {
     (0..values.len()).map(around).collect()
 }
 
-/// The variance of the noise, from how much neighbours differ: a change of the mean is only one
-/// such difference.
+/// The variance of the noise, from the differences of neighbours: a change of the mean affects only
+/// one of them.
 fn noise(values: &[f64]) -> f64 {
     let mut steps: Vec<f64> = values.windows(2).map(|pair| (pair[1] - pair[0]).abs()).collect();
     steps.sort_by(f64::total_cmp);
@@ -72,7 +72,7 @@ fn noise(values: &[f64]) -> f64 {
     deviation.max(NOISE_MIN * mean).max(1.0).powi(2)
 }
 
-/// Sums of all beginnings of a series, and of its squares.
+/// Prefix sums of a series and of its squares.
 struct Sums {
     values: Vec<f64>,
     squares: Vec<f64>,
@@ -116,7 +116,7 @@ mod tests {
         assert_eq!(ends(&values), [37, 100]);
     }
 
-    /// The least cost of any cuts of the values from `begin` on, found by trying all.
+    /// The least cost of any cuts of the values from `begin` on, found by exhaustive search.
     fn least_by_trial(sums: &Sums, [noise, penalty]: [f64; 2], range: Range<usize>) -> f64 {
         let whole = sums.distance(range.clone()) / noise;
         let cuts = range.start + SEGMENT_MIN..(range.end + 1).saturating_sub(SEGMENT_MIN);
@@ -131,7 +131,8 @@ mod tests {
     fn no_other_cuts_cost_less() {
         let mut state = 1_u64;
         for _ in 0..200 {
-            // Steps of every height, from a generator that gives the same numbers everywhere.
+            // Steps of every height, from a generator that yields the same numbers on every
+            // machine.
             let values: Vec<f64> = (0..18)
                 .map(|_| {
                     state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);

@@ -1,4 +1,4 @@
-//! The numbers of runs.
+//! Run numbers.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -1,14 +1,14 @@
-//! The tables and how older files become current ones.
+//! The tables of the store, and the migration of older files.
 
 use super::error::{StoreError, explain};
 use rusqlite::{Connection, TransactionBehavior};
 use std::path::Path;
 
-/// Marks a SQLite file as ours: "BKND".
+/// Identifies a SQLite file as a Bookend store: "BKND".
 const APPLICATION_ID: i64 = 0x424b_4e44;
 
-/// Each step turns the version of its position into the next. Steps are never changed once
-/// released, only added.
+/// Each step migrates the version that equals its index to the next. Once released, steps are never
+/// changed, only added.
 const STEPS: [&str; 3] = [FIRST_TABLES, SEMANTICS, ENDS];
 
 /// The version that this program writes.
@@ -56,19 +56,19 @@ CREATE TABLE semantics (
 ALTER TABLE rows ADD COLUMN probe_calls INTEGER NOT NULL DEFAULT 0;
 ";
 
-/// What servers and backends said at their end beside `served N`, as one JSON object a row.
+/// The reports of servers and backends at their end beside `served N`, as one JSON object a row.
 const ENDS: &str = "
 ALTER TABLE rows ADD COLUMN ends TEXT NOT NULL DEFAULT '{}';
 ";
 
-/// Checks whose file it is, then takes the steps that are missing, all or none.
+/// Checks that the file is a store, then applies the missing steps, either all or none.
 pub(super) fn bring_up_to_date(connection: &mut Connection, file: &Path) -> Result<(), StoreError> {
     let sqlite = |error: rusqlite::Error| explain(file, &error);
     connection.pragma_update(None, "foreign_keys", true).map_err(sqlite)?;
     if version(connection, file)? == SCHEMA_VERSION {
         return Ok(());
     }
-    // Immediate: of two that find an old file, one must see what the other has done.
+    // Immediate: if two processes find an old file, the second must see what the first has done.
     let transaction =
         connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(sqlite)?;
     let found = version(&transaction, file)?;
@@ -103,7 +103,7 @@ fn version(connection: &Connection, file: &Path) -> Result<i64, StoreError> {
 pub(super) mod tests {
     use super::*;
 
-    /// A file as the first version made it.
+    /// A file as the first version created it.
     pub(crate) fn first_version(file: &Path) -> Connection {
         let connection = Connection::open(file).expect("opened");
         connection.execute_batch(FIRST_TABLES).expect("made");
@@ -143,7 +143,7 @@ pub(super) mod tests {
         let home = tempfile::tempdir().expect("a temporary folder");
         let file = home.path().join("old.db");
         let old = first_version(&file);
-        // In the way of the second step.
+        // This conflicts with the second step.
         old.execute_batch("CREATE TABLE semantics (x)").expect("made");
         Store::open(&file).expect_err("the step must fail");
         let version: i64 =

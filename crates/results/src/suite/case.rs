@@ -5,41 +5,41 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// Streams in flight nobody can hold on one machine; ten times the largest published cell.
+/// More streams in flight than one machine can hold; ten times the largest published cell.
 pub const CONCURRENCY_MAX: u32 = 1_000_000;
 
-/// Calls of one window that nobody waits for; a guard against a slip of the finger.
+/// More calls in one window than anyone would wait for; a guard against typing errors.
 pub const CALLS_MAX: u64 = 1_000_000_000;
 
-/// The word for a connection a call.
+/// The word for a new connection for each call.
 const PER_CALL: &str = "per-call";
 
-/// The beginning of the word for a fixed number of calls.
+/// The prefix of the word for a fixed number of calls.
 const CALLS: &str = "calls=";
 
-/// A point of the grid. `Display` and `FromStr` use the form `C=1 S=100`, with the transport,
-/// `per-call` and `calls=10000` after it where they are meant, in this order. Without a transport
-/// it is `h2c`, which is read and not written.
+/// A point of the grid. `Display` and `FromStr` use the form `C=1 S=100`, followed where applicable
+/// by the transport, `per-call` and `calls=10000`, in this order. The default transport is `h2c`,
+/// which is accepted but not written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Case {
     /// C: connections.
     pub connections: u32,
-    /// S: streams in flight in all.
+    /// S: total streams in flight.
     pub concurrency: u32,
-    /// Every call makes and ends a connection of its own, inside its clock.
+    /// Every call opens and closes its own connection, which its latency includes.
     pub connection_per_call: bool,
-    /// The window lasts until so many calls have ended. `None`: as long as the schedule says.
+    /// The window lasts until this many calls have ended. `None`: as long as the schedule says.
     pub calls: Option<u64>,
-    /// What carries the connections.
+    /// The transport of the connections.
     pub transport: Transport,
 }
 
 impl Case {
-    /// A case, if it can be: every connection carries at least one stream.
+    /// A valid case: every connection carries at least one stream.
     ///
     /// # Errors
-    /// When a number is 0, absurdly large, or there are fewer streams than connections.
+    /// When a number is 0 or absurdly large, or there are fewer streams than connections.
     pub fn new(connections: u32, concurrency: u32) -> Result<Self, CaseError> {
         let case = Self {
             connections,
@@ -57,10 +57,10 @@ impl Case {
         Ok(case)
     }
 
-    /// The same with a connection a call.
+    /// The same case with a new connection for each call.
     ///
     /// # Errors
-    /// When there are more streams than connections: each call in flight has one of its own.
+    /// When there are more streams than connections: each call in flight needs its own connection.
     pub fn per_call(self) -> Result<Self, CaseError> {
         if self.connections == self.concurrency {
             Ok(Self { connection_per_call: true, ..self })
@@ -69,17 +69,17 @@ impl Case {
         }
     }
 
-    /// The same over another transport.
+    /// The same case over another transport.
     pub fn over(self, transport: Transport) -> Self {
         Self { transport, ..self }
     }
 
-    /// The same on connections that outlive their calls.
+    /// The same case on connections that outlive their calls.
     pub fn lasting(self) -> Self {
         Self { connection_per_call: false, ..self }
     }
 
-    /// The same until `calls` have ended.
+    /// The same case, lasting until `calls` calls have ended.
     ///
     /// # Errors
     /// When there are fewer calls than streams, or absurdly many.
@@ -94,13 +94,13 @@ impl Case {
 }
 
 impl Case {
-    /// Everything but the connections, for a heading below theirs: `S=5000 calls=10000`.
+    /// Everything except the connections, for a heading below theirs: `S=5000 calls=10000`.
     pub fn streams(&self) -> String {
         self.streams_over((self.transport != Transport::H2c).then_some(self.transport))
     }
 
-    /// The same with the transport, whichever it is: `S=5000 h2c calls=10000`. For tables that
-    /// have several.
+    /// As above, always with the transport: `S=5000 h2c calls=10000`. For tables that have several
+    /// transports.
     pub fn streams_and_transport(&self) -> String {
         self.streams_over(Some(self.transport))
     }
@@ -166,13 +166,13 @@ impl FromStr for Case {
     }
 }
 
-/// `u64::from_str` would take a leading plus sign.
+/// `u64::from_str` would accept a leading plus sign.
 fn digits_only(text: &str) -> Option<u64> {
     let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|_| is_number)
 }
 
-/// Why a case cannot be.
+/// Why a case is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CaseError {
     /// Not of the form `C=1 S=100`.
@@ -181,7 +181,7 @@ pub enum CaseError {
          where they are meant"
     )]
     Malformed(String),
-    /// No connection, or a connection without a stream.
+    /// There are no connections, or there is a connection without a stream.
     #[error(
         "{0}: there must be at least one connection, and a stream for each (S counts the streams \
          of all connections)"
@@ -190,7 +190,7 @@ pub enum CaseError {
     /// More than [`CONCURRENCY_MAX`].
     #[error("{0}: at most {most} streams can be in flight", most = CONCURRENCY_MAX)]
     TooManyStreams(Case),
-    /// A connection a call, and fewer connections than calls in flight.
+    /// A new connection for each call, but fewer connections than calls in flight.
     #[error(
         "{0}: with a connection a call there are as many connections as calls in flight, \
          connections = \"concurrency\""

@@ -12,10 +12,10 @@ pub const SUITE_FILE: &str = "suite.toml";
 /// Rounds of a full run: benchstat asks for at least ten.
 pub const FULL_ROUNDS_MIN: u32 = 10;
 
-/// Rounds of a quick run: below seven the interval of a ratio is wider than what it shall tell.
+/// Rounds of a quick run: with fewer than seven, the interval of a ratio is too wide to be useful.
 pub const QUICK_ROUNDS_MIN: u32 = 7;
 
-/// Rounds nobody waits for; a guard against a slip of the finger.
+/// More rounds than anyone would wait for; a guard against typing errors.
 pub const ROUNDS_MAX: u32 = 10_000;
 
 /// One question, asked of several subjects under several cases.
@@ -25,21 +25,22 @@ pub struct Suite {
     pub name: String,
     /// One line for lists and headings.
     pub title: String,
-    /// What the question is and what the answer tells: prose, spliced into the report.
+    /// The question, and what the answer shows: prose, copied into the report.
     pub analysis: String,
     /// The call that is made.
     pub request: Request,
-    /// What the server gets.
+    /// The resources that both ends may use.
     pub limits: SuiteLimits,
-    /// What makes the load when a subject does not say otherwise.
+    /// The instruments of the subjects that do not name their own.
     pub instruments: Vec<String>,
-    /// Whether handlers wait for something else than the CPU: then an idle server is no surprise.
+    /// Whether handlers wait for something other than the CPU, so that an idle server is no
+    /// surprise.
     pub handler_waits: bool,
-    /// Who is measured, in the order of the published table.
+    /// The subjects, in the order of the published table.
     pub subjects: Vec<SuiteSubject>,
     /// How a full run measures.
     pub full: Schedule,
-    /// How `--quick` measures, if it can.
+    /// How `--quick` measures, if the suite supports it.
     pub quick: Option<Schedule>,
     /// File with the published table, relative to the folder.
     pub published: Option<String>,
@@ -60,25 +61,26 @@ pub struct Request {
     pub message: RequestMessage,
 }
 
-/// Where the request's message comes from.
+/// The source of the request message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RequestMessage {
-    /// A file with the message as protobuf JSON.
+    /// A file with the message in protobuf JSON.
     Json(String),
     /// A file with the message's bytes.
     Bytes(String),
 }
 
 impl Request {
-    /// The name under which grpc_bench would know this: the service definition's file, bare.
+    /// The name that grpc_bench has for this scenario: the service definition's file name, without
+    /// folder and extension.
     pub fn scenario(&self) -> &str {
         let file = Path::new(&self.proto).file_stem();
         file.and_then(|stem| stem.to_str()).unwrap_or_default()
     }
 }
 
-/// What both ends get of the machine.
+/// The resources of the machine that each end may use.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SuiteLimits {
     /// CPUs; a fraction is a share of CPU time.
@@ -88,8 +90,8 @@ pub struct SuiteLimits {
     /// Processes and threads of a server under test. `None`: no limit but the lab's own.
     #[serde(default)]
     pub server_processes: Option<u32>,
-    /// CPUs of a client under test; a fraction is a share of CPU time. `None`: those that the
-    /// server leaves.
+    /// CPUs of a client under test; a fraction is a share of CPU time. `None`: the CPUs that the
+    /// server does not use.
     #[serde(default)]
     pub client_cpus: Option<f64>,
 }
@@ -99,58 +101,59 @@ pub struct SuiteLimits {
 pub struct SuiteSubject {
     /// `rust-tonic`, or `rust-bookend/epoll` for a variant that is not the default.
     pub name: String,
-    /// The one that ratios compare with.
+    /// Whether it is the subject that ratios compare with.
     pub baseline: bool,
-    /// A calibration line under the table, never ranked.
+    /// Whether it is a calibration line below the table, never ranked.
     pub calibration: bool,
-    /// What makes its load; for a client, the servers that it calls.
+    /// The instruments that make its load; for a client, the servers that it calls.
     pub instruments: Vec<String>,
-    /// Cases with more streams than this are not measured. `None`: all are.
+    /// Cases with more streams than this are not measured. `None`: no limit.
     pub concurrency_max: Option<u32>,
-    /// Only cases with one of these numbers of streams are measured. Empty: all are.
+    /// Only cases with one of these numbers of streams are measured. Empty: all cases are.
     pub concurrency: Vec<u32>,
-    /// It is left out of quick runs, unless it is selected by name.
+    /// Whether quick runs leave it out, unless it is selected by name.
     pub full_only: bool,
-    /// What stands behind it, instead of what the schedule says.
+    /// The backend behind it, instead of the schedule's.
     pub backend: Option<String>,
-    /// Which end is measured, where it could be both. `None`: the server if it can be one.
+    /// The end that is measured, where it could be either. `None`: the server if it can be one.
     pub side: Option<TestedEnd>,
 }
 
-/// Which end of a cell is measured.
+/// The end of a cell that is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TestedEnd {
-    /// The subject answers, the other end is an instrument.
+    /// The subject answers calls, and the other end is an instrument.
     #[default]
     Server,
-    /// The subject calls, the other end is a server.
+    /// The subject makes calls, and the other end is a server.
     Client,
 }
 
-/// How long, how often and which cases.
+/// How long, how often and under which cases to measure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schedule {
-    /// Before each window.
+    /// The warm-up before each window.
     pub warmup: Duration,
     /// The measured time of a cell.
     pub window: Duration,
-    /// How often every cell is measured, each time by freshly started processes.
+    /// How often every cell is measured, each time with freshly started processes.
     pub rounds: u32,
-    /// Of each call. `None`: what the caller does by itself.
+    /// The deadline of each call. `None`: the caller's own default.
     pub deadline: Option<Duration>,
     /// The subject that is started behind every server under test.
     pub backend: Option<String>,
-    /// How long a server may take to end. `None`: what the cases need.
+    /// How long a server may take to end. `None`: as long as the cases need.
     pub drain: Option<Duration>,
     /// The cases, in the order of the table.
     pub cases: Vec<Case>,
-    /// Cases that only these instruments measure. Absent: those of each subject do.
+    /// Cases that only these instruments measure. Other cases are measured with all instruments of
+    /// a subject.
     pub instruments_of: BTreeMap<Case, Vec<String>>,
 }
 
 impl Suite {
-    /// A file that the suite names, as a path that can be opened.
+    /// The path of a file that the suite names, ready to be opened.
     pub fn path(&self, file: &str) -> PathBuf {
         self.folder.join(file)
     }

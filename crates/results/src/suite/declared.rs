@@ -1,4 +1,4 @@
-//! From the letters of `suite.toml` to a checked [`Suite`].
+//! Parses the text of `suite.toml` into a checked [`Suite`].
 
 use super::checked::{
     FULL_ROUNDS_MIN, QUICK_ROUNDS_MIN, ROUNDS_MAX, Request, RequestMessage, SUITE_FILE, Schedule,
@@ -78,7 +78,7 @@ struct DeclaredSchedule {
     grid: Spanned<Vec<DeclaredGridLine>>,
 }
 
-/// Deadlines are told in whole milliseconds.
+/// Deadlines are passed on in whole milliseconds.
 const DEADLINE_MIN: Duration = Duration::from_millis(1);
 
 impl Suite {
@@ -92,7 +92,8 @@ impl Suite {
         Self::parse(folder, &text)
     }
 
-    /// Checks the text of `FOLDER/suite.toml`. The folder's last name must be the suite's.
+    /// Checks the text of `FOLDER/suite.toml`. The last component of `FOLDER` must be the suite's
+    /// name.
     ///
     /// # Errors
     /// As [`Suite::read`].

@@ -1,4 +1,4 @@
-//! The grid of a schedule, line by line, into cases.
+//! Turns the grid of a schedule, line by line, into cases.
 
 use super::case::Case;
 use super::checked::SuiteSubject;
@@ -9,7 +9,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use toml::{Spanned, Value};
 
-/// The word with which every call in flight gets a connection.
+/// The word that requests a connection for every call in flight.
 const CONCURRENCY: &str = "concurrency";
 
 #[derive(Deserialize)]
@@ -29,11 +29,11 @@ pub(super) struct DeclaredGridLine {
 #[derive(Clone, Copy)]
 enum Connections {
     Number(u32),
-    /// One for each call in flight.
+    /// One connection for each call in flight.
     Concurrency,
 }
 
-/// The cases in their order, and those that not every instrument measures.
+/// The cases in their order, and those that only some instruments measure.
 type Grid = (Vec<Case>, BTreeMap<Case, Vec<String>>);
 
 pub(super) fn cases(
@@ -64,7 +64,7 @@ pub(super) fn cases(
     Ok((cases, instruments_of))
 }
 
-/// For each number of streams, a case a transport.
+/// One case for each number of streams and each transport.
 fn cases_of(source: Source<'_>, line: &DeclaredGridLine) -> Checked<Vec<Case>> {
     let connections = connections(source, line)?;
     let over = match &line.transports {
@@ -79,7 +79,7 @@ fn cases_of(source: Source<'_>, line: &DeclaredGridLine) -> Checked<Vec<Case>> {
     Ok(cases)
 }
 
-/// An instrument that no subject has would take the line out of the grid without a word.
+/// Rejects an instrument that no subject has: it would silently remove the line from the grid.
 fn some_of_all(
     source: Source<'_>,
     declared: &Spanned<Vec<String>>,

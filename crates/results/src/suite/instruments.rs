@@ -3,7 +3,7 @@
 use crate::declaration::{DeclarationError, Source};
 use toml::Spanned;
 
-/// What was declared, or where it is wrong.
+/// The declared value, or an error at its place.
 pub(super) type Checked<T> = Result<T, DeclarationError>;
 
 pub(super) fn instruments(

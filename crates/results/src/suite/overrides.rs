@@ -1,15 +1,15 @@
-//! The environment variables of grpc_bench, so that its command lines mean the same here.
+//! The environment variables of grpc_bench, so that its command lines have the same meaning here.
 
 use super::{UnitError, parse_duration, parse_size};
 use crate::declaration::nearest_word;
 use std::time::Duration;
 
-/// What the environment asks for. `None`: not said.
+/// The settings from the environment. `None`: not set.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Overrides {
     /// `GRPC_BENCHMARK_DURATION`: length of the window.
     pub window: Option<Duration>,
-    /// `GRPC_BENCHMARK_WARMUP`.
+    /// `GRPC_BENCHMARK_WARMUP`: length of the warm-up.
     pub warmup: Option<Duration>,
     /// `GRPC_SERVER_CPUS`; a fraction is a share of CPU time.
     pub server_cpus: Option<f64>,
@@ -21,7 +21,7 @@ pub struct Overrides {
     pub concurrency: Option<u32>,
     /// `GRPC_CLIENT_QPS`: calls a second; 0 means as many as possible.
     pub rate: Option<u32>,
-    /// `GRPC_CLIENT_CPUS`.
+    /// `GRPC_CLIENT_CPUS`: CPUs of the generator.
     pub client_cpus: Option<f64>,
     /// `GRPC_REQUEST_SCENARIO`: the name of a service definition.
     pub scenario: Option<String>,
@@ -29,7 +29,7 @@ pub struct Overrides {
     pub ghz_version: Option<String>,
 }
 
-/// A variable with which grpc_bench is told what to do, and its place in [`Overrides`].
+/// A variable that configures grpc_bench, and its place in [`Overrides`].
 type Variable = (&'static str, fn(&mut Overrides, &str) -> Result<(), String>);
 
 const VARIABLES: [Variable; 10] = [
@@ -75,16 +75,16 @@ const VARIABLES: [Variable; 10] = [
     }),
 ];
 
-/// Beginnings of names that belong to grpc_bench. Others that start with `GRPC_` (such as
-/// `GRPC_TRACE`) belong to the libraries under test and are none of our business.
+/// Prefixes of names that belong to grpc_bench. Other names that begin with `GRPC_` (such as
+/// `GRPC_TRACE`) belong to the libraries under test and are ignored.
 const PREFIXES: [&str; 5] =
     ["GRPC_BENCHMARK_", "GRPC_SERVER_", "GRPC_CLIENT_", "GRPC_REQUEST_", "GRPC_GHZ_"];
 
 impl Overrides {
-    /// Reads the variables out of an environment; an empty value counts as not said.
+    /// Reads the variables from an environment; an empty value counts as not set.
     ///
     /// # Errors
-    /// When a value cannot be read, or a name looks like one of grpc_bench's and is not.
+    /// When a value cannot be read, or a name looks like one of grpc_bench's but is unknown.
     pub fn from_environment<K, V>(
         environment: impl IntoIterator<Item = (K, V)>,
     ) -> Result<Self, OverrideError>
@@ -138,28 +138,28 @@ fn cpus(text: &str) -> Result<f64, String> {
     number.ok_or_else(|| format!("`{text}` is not a number of CPUs: write 1 or 0.5"))
 }
 
-/// Why the environment cannot be followed. Always the user's to mend.
+/// Why the environment cannot be applied. The user can always correct it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OverrideError {
     /// A value cannot be read.
     #[error("{variable}: {reason}")]
     Malformed {
-        /// Which variable.
+        /// The variable.
         variable: String,
         /// What is wrong and what to write instead.
         reason: String,
     },
-    /// It looks like a variable of grpc_bench and is none.
+    /// The variable looks like one of grpc_bench's but is unknown.
     #[error("{variable} is not {}", instead(nearest.as_deref()))]
     Unknown {
         /// The name as it stands in the environment.
         variable: String,
-        /// The one that was probably meant.
+        /// The variable that was probably meant.
         nearest: Option<String>,
     },
 }
 
-/// The end of the sentence about a variable that does not exist.
+/// Ends the sentence about an unknown variable.
 fn instead(nearest: Option<&str>) -> String {
     if let Some(word) = nearest {
         return format!("a variable of grpc_bench, did you mean {word}?");

@@ -1,5 +1,6 @@
-//! What one run will do: the suite, what the command line selects of it and what the environment
-//! overrides. What cannot be given becomes a note above the table; nothing is dropped in silence.
+//! What one run will do: the suite, as narrowed by the command line and overridden by the
+//! environment. A request that cannot be met becomes a note above the table; nothing is dropped
+//! silently.
 
 use super::{
     Case, CaseError, FULL_ROUNDS_MIN, Overrides, QUICK_ROUNDS_MIN, ROUNDS_MAX, Request, Schedule,
@@ -10,11 +11,11 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// How long a server may take to end after cases with a fixed number of calls: they may leave it
-/// with thousands of calls that nobody waits for any more.
+/// How long a server may take to end after cases with a fixed number of calls: these can leave it
+/// with thousands of calls that no client waits for any more.
 pub const DRAIN_AFTER_CALLS: Duration = Duration::from_secs(10);
 
-/// Which schedule of the suite is followed.
+/// The schedule of the suite that is followed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Extent {
@@ -28,22 +29,22 @@ pub enum Extent {
 /// What the command line selects of a suite.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
-    /// Which schedule.
+    /// The schedule.
     pub extent: Extent,
-    /// Only these subjects, in this order. `None`: those of the suite.
+    /// Only these subjects, in this order. `None`: all subjects of the suite.
     pub subjects: Option<Vec<String>>,
-    /// That many rounds instead of the suite's.
+    /// The number of rounds, instead of the suite's.
     pub rounds: Option<u32>,
     /// Processes and threads of a server under test instead of the suite's limit.
     pub server_processes: Option<u32>,
 }
 
-/// What one run does. Stored with the run, so it holds no absolute path.
+/// What one run does. It is stored with the run, so it holds no absolute paths.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     /// Name of the suite.
     pub suite: String,
-    /// Which schedule of it.
+    /// The schedule of the suite.
     pub extent: Extent,
     /// The call that is made; files are relative to the suite's folder.
     pub request: Request,
@@ -54,17 +55,17 @@ pub struct Plan {
     /// Processes and threads of a server under test. `None`: no limit but the lab's own.
     #[serde(default)]
     pub server_processes: Option<u32>,
-    /// CPUs of a client under test; a fraction is a share of CPU time. `None`: those that the
-    /// server leaves.
+    /// CPUs of a client under test; a fraction is a share of CPU time. `None`: the CPUs that the
+    /// server does not use.
     #[serde(default)]
     pub client_cpus: Option<f64>,
-    /// CPUs of the generator. `None`: those that the server leaves.
+    /// CPUs of the generator. `None`: the CPUs that the server does not use.
     pub generator_cpus: Option<u32>,
     /// Warm-up of each cell, milliseconds.
     pub warmup_ms: u64,
     /// Window of each cell, milliseconds.
     pub window_ms: u64,
-    /// Deadline of each call, milliseconds. `None`: what the caller does by itself.
+    /// Deadline of each call, milliseconds. `None`: the caller's own default.
     #[serde(default)]
     pub deadline_ms: Option<u64>,
     /// How long a server may take to end, milliseconds. `None`: as the contract says.
@@ -72,16 +73,17 @@ pub struct Plan {
     pub drain_ms: Option<u64>,
     /// How often each cell is measured.
     pub rounds: u32,
-    /// Who is measured, in the order of the table.
+    /// The subjects, in the order of the table.
     pub subjects: Vec<PlannedSubject>,
     /// The cases, in the order of the table.
     pub cases: Vec<Case>,
-    /// Cases that only these instruments measure. Absent: those of each subject do.
+    /// Cases that only these instruments measure. Other cases are measured with all instruments of
+    /// a subject.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub instruments_of: BTreeMap<Case, Vec<String>>,
-    /// Whether handlers wait for something else than the CPU.
+    /// Whether handlers wait for something other than the CPU.
     pub handler_waits: bool,
-    /// What was asked for and cannot be given, a sentence each; printed above the table.
+    /// Requests that cannot be met, a sentence each; printed above the table.
     pub notes: Vec<String>,
 }
 
@@ -90,35 +92,35 @@ pub struct Plan {
 pub struct PlannedSubject {
     /// `rust-tonic`, or `rust-bookend/epoll`.
     pub name: String,
-    /// The one that ratios compare with.
+    /// Whether it is the subject that ratios compare with.
     pub baseline: bool,
-    /// A line under the table, never ranked.
+    /// Whether it is a line below the table, never ranked.
     pub calibration: bool,
-    /// What makes its load; for a client, the servers that it calls.
+    /// The instruments that make its load; for a client, the servers that it calls.
     pub instruments: Vec<String>,
     /// Cases with more streams than this are not measured.
     #[serde(default)]
     pub concurrency_max: Option<u32>,
-    /// Only cases with one of these numbers of streams are measured. Empty: all are.
+    /// Only cases with one of these numbers of streams are measured. Empty: all cases are.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub concurrency: Vec<u32>,
-    /// What stands behind it when it is a server under test.
+    /// The backend behind it when it is a server under test.
     #[serde(default)]
     pub backend: Option<String>,
-    /// Which end is measured, where it could be both.
+    /// The end that is measured, where it could be either.
     #[serde(default)]
     pub side: Option<TestedEnd>,
 }
 
 impl PlannedSubject {
-    /// Whether it is measured with `instrument` under `case`.
+    /// Whether the subject is measured with `instrument` under `case`.
     pub fn is_measured(&self, case: Case, instrument: &String) -> bool {
         let fits = self.concurrency_max.is_none_or(|max| case.concurrency <= max);
         let is_listed = self.concurrency.is_empty() || self.concurrency.contains(&case.concurrency);
         fits && is_listed && self.instruments.contains(instrument)
     }
 
-    /// Folder name and, where one is named, variant: `rust-bookend/epoll` in its two parts.
+    /// Folder name and variant, if one is named: the two parts of `rust-bookend/epoll`.
     pub fn folder_and_variant(&self) -> (&str, Option<&str>) {
         match self.name.split_once('/') {
             Some((folder, variant)) => (folder, Some(variant)),
@@ -134,12 +136,12 @@ pub struct PlannedCell {
     pub subject: usize,
     /// The case.
     pub case: Case,
-    /// What its rows are stored under.
+    /// The key of its rows in the store.
     pub id: CellId,
 }
 
 impl Plan {
-    /// After how long calls are given up, nanoseconds. `None`: never.
+    /// The time after which calls are given up, nanoseconds. `None`: never.
     pub fn deadline_ns(&self) -> Option<f64> {
         self.deadline_ms.map(|deadline| deadline as f64 * 1e6)
     }
@@ -166,7 +168,7 @@ impl Plan {
         cells
     }
 
-    /// A subject of which no row will tell that it was left out.
+    /// Notes the subjects without a cell: no row would show that they were left out.
     fn note_unmeasured(&mut self) {
         let cells = self.cells();
         for (index, subject) in self.subjects.iter().enumerate() {
@@ -177,7 +179,7 @@ impl Plan {
         }
     }
 
-    /// Every instrument that some subject is measured with, each once.
+    /// Every instrument that measures some subject, each once.
     pub fn instruments(&self) -> Vec<&String> {
         let mut instruments = Vec::new();
         for instrument in self.subjects.iter().flat_map(|subject| &subject.instruments) {
@@ -240,8 +242,8 @@ impl Suite {
         Ok(plan)
     }
 
-    /// A cell of the whole schedule that `plan`, which follows it, does not have: subjects were
-    /// selected, or the environment asked for other cases.
+    /// A cell of the whole schedule that `plan` leaves out, because subjects were selected or the
+    /// environment asked for other cases. `plan` must follow the same schedule.
     pub fn left_out(&self, plan: &Plan) -> Option<CellId> {
         let whole = Selection { extent: plan.extent, ..Selection::default() };
         let whole = self.plan(&whole, &Overrides::default(), u32::MAX).ok()?;
@@ -297,7 +299,7 @@ impl Suite {
         Ok(subjects)
     }
 
-    /// A subject that the suite does not list: somebody's own, or another variant.
+    /// A subject that the suite does not list: a user's own, or another variant.
     fn newcomer(&self, name: &str, schedule: &Schedule) -> PlannedSubject {
         PlannedSubject {
             name: name.to_owned(),
@@ -326,7 +328,7 @@ impl Suite {
         notes: &mut Vec<String>,
     ) -> Option<f64> {
         let asked = overrides.client_cpus.or(self.limits.client_cpus)?;
-        // What the environment asks for is noted for the generator already.
+        // A value from the environment has already been noted for the generator.
         if asked > f64::from(machine) && overrides.client_cpus.is_none() {
             notes.push(format!("{asked} CPUs for the client: this machine has {machine}"));
         }
@@ -380,8 +382,8 @@ fn rounds(
     Ok(rounds)
 }
 
-/// Both numbers name one case, over each transport of the grid; one of them alone keeps what has it
-/// in the grid.
+/// If the environment sets both numbers, they name one case, over each transport of the grid. One
+/// number alone selects the cases of the grid that have it.
 fn cases(overrides: &Overrides, schedule: &Schedule) -> Result<Vec<Case>, PlanError> {
     let (connections, concurrency) = (overrides.connections, overrides.concurrency);
     if let (Some(connections), Some(concurrency)) = (connections, concurrency) {
@@ -434,7 +436,7 @@ fn note_ghz(overrides: &Overrides, subjects: &[PlannedSubject], notes: &mut Vec<
     }
 }
 
-/// Who wants no warm-up measures the cold start itself.
+/// A suite without a warm-up measures the cold start itself, so it keeps none.
 fn warmup(overrides: &Overrides, schedule: &Schedule) -> Duration {
     match overrides.warmup {
         Some(asked) if !schedule.warmup.is_zero() => asked,
@@ -446,27 +448,27 @@ fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Why a run cannot be planned. Always the user's to mend.
+/// Why a run cannot be planned. The user can always correct it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
-    /// `--quick` of a suite without a quick part.
+    /// `--quick` was given for a suite without a quick part.
     #[error("this suite has no quick part: leave out --quick")]
     NoQuickPart,
-    /// The environment asks for a message that this suite does not send.
+    /// The environment asks for a message other than the suite's.
     #[error("GRPC_REQUEST_SCENARIO={asked}: this suite sends {suite}; choose another suite")]
     OtherScenario {
-        /// What `GRPC_REQUEST_SCENARIO` says.
+        /// The value of `GRPC_REQUEST_SCENARIO`.
         asked: String,
-        /// What the suite sends.
+        /// The message that the suite sends.
         suite: String,
     },
-    /// An empty list of subjects.
+    /// The list of subjects is empty.
     #[error("no subject is selected")]
     NoSubject,
     /// A subject was selected twice.
     #[error("{_0} is selected twice")]
     SubjectTwice(String),
-    /// A server that may not even be one process.
+    /// The limit of the server does not even allow one process.
     #[error("a server is at least one process")]
     NoProcess,
     /// No rounds, or absurdly many.

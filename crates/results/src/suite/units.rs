@@ -1,4 +1,4 @@
-//! Durations as Go writes them and sizes as Docker writes them: what people already type.
+//! Durations in Go's notation and sizes in Docker's: what people already type.
 
 use bookend_contract::duration;
 use std::time::Duration;
@@ -14,11 +14,11 @@ pub enum UnitError {
     Size(String),
 }
 
-/// Longer than any run: a year.
+/// A year, longer than any run.
 const DURATION_MAX: Duration = Duration::from_secs(365 * 24 * 3600);
 
-/// Reads a duration in the manner of Go: numbers with units, one after the other, as `1m30s`.
-/// A bare `0` is a duration too. It cannot be negative.
+/// Parses a duration in Go's notation: numbers with units, one after the other, as in `1m30s`. A
+/// bare `0` is a duration too. A duration cannot be negative.
 ///
 /// # Errors
 /// When a number or its unit is missing, or the sum is longer than a year.
@@ -28,8 +28,8 @@ pub fn parse_duration(text: &str) -> Result<Duration, UnitError> {
     possible.ok_or_else(|| UnitError::Duration(text.to_owned()))
 }
 
-/// Reads a size in the manner of Docker: a number and one of b, k, m, g (powers of 1024, either
-/// case, a second letter `b` or `ib` is allowed); bytes without a unit.
+/// Parses a size in Docker's notation: a number and one of b, k, m, g (powers of 1024, in either
+/// case, optionally followed by `b` or `ib`). Without a unit, the number is in bytes.
 ///
 /// # Errors
 /// When there is no number, the unit does not exist, or the size is beyond 64 bits.
@@ -50,7 +50,7 @@ pub fn parse_size(text: &str) -> Result<u64, UnitError> {
     Ok(bytes as u64)
 }
 
-/// A decimal number without sign or exponent at the beginning, and what follows it.
+/// Splits off a decimal number without sign or exponent, and returns the rest.
 fn leading_number(text: &str) -> Option<(f64, &str)> {
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     Some((text[..end].parse().ok()?, &text[end..]))

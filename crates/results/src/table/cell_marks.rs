@@ -10,11 +10,11 @@ use crate::suite::{Case, Plan, TestedEnd};
 use hdrhistogram::Histogram;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The percentiles that tables show, which the audit looks at.
+/// The percentiles that tables show, which the audit checks.
 const PERCENTILES: [f64; 5] = [50.0, 90.0, 95.0, 99.0, 99.9];
 
-/// The marks of a cell. `own` are its rows, `rounds` the measured ones of them, and `all` the
-/// rows of the run, from which both ends' counts are compared.
+/// The marks of a cell. `own` are its rows, `rounds` its measured rounds, and `all` the rows of the
+/// run, from which the counts of both ends are compared.
 pub(super) fn cell_marks(
     plan: &Plan,
     case: Case,
@@ -31,7 +31,7 @@ pub(super) fn cell_marks(
     marks
 }
 
-/// The names of the rules by which the window of a measured row is marked.
+/// The names of the rules that mark the window of a measured row.
 pub fn rules_of(plan: &Plan, row: &Row) -> BTreeSet<&'static str> {
     let mut rules = BTreeSet::new();
     for round in MeasuredRounds::of([row], None).iter() {
@@ -46,7 +46,7 @@ pub fn rules_of(plan: &Plan, row: &Row) -> BTreeSet<&'static str> {
     rules
 }
 
-/// What was noted about single windows, each text once with the rounds that have it.
+/// The notes on single windows, each text once with the rounds that have it.
 fn noted(rounds: &[MeasuredRound<'_>]) -> Vec<String> {
     let mut rounds_of: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for round in rounds {
@@ -68,7 +68,7 @@ fn failed_rounds(rows: &[&Row]) -> Option<String> {
     Some(format!("failed in {} of {} rounds: {first}", failures.len(), rows.len()))
 }
 
-/// What the audit finds in each round, a clause a rule with the first evidence.
+/// The audit's findings in all rounds, one clause for each rule with the first evidence.
 fn broken_rules(plan: &Plan, case: Case, rounds: &[MeasuredRound<'_>]) -> Vec<String> {
     let mut by_rule: BTreeMap<Rule, (usize, Finding)> = BTreeMap::new();
     for round in rounds {
@@ -88,7 +88,7 @@ fn audited(plan: &Plan, case: Case, round: &MeasuredRound<'_>) -> AuditedRow {
     let latencies = round.latencies();
     let at = |percent| Some((percent, latencies?.value_at_percentile(percent) as f64));
     AuditedRow {
-        // Failed calls occupy streams too, for a time that nobody knows.
+        // Failed calls occupy streams too, for an unknown time.
         concurrency: (errors * 100 <= measurement.ok).then_some(case.concurrency),
         window_seconds: Some(measurement.window_seconds),
         requests_per_second: Some(round.figures.requests_per_second),
@@ -96,12 +96,12 @@ fn audited(plan: &Plan, case: Case, round: &MeasuredRound<'_>) -> AuditedRow {
         latency_min_ns: latencies.map(|all| all.min() as f64),
         latency_max_ns: latencies.map(|all| all.max() as f64),
         percentiles_ns: PERCENTILES.into_iter().filter_map(at).collect(),
-        // All are read from one histogram: its rounding is common to them.
+        // All are read from one histogram, so its rounding affects them alike.
         latency_resolution_ns: 0.0,
         server_cpu: Some(round.figures.server_cpu),
         server_cpu_limit: Some(measurement.server_cpu_limit),
         memory_bytes: Some(measurement.memory_peak_bytes as f64),
-        // Memory is that of the end under test, and only servers have a limit of it.
+        // The memory is that of the end under test, and only servers have a limit.
         memory_limit_bytes: plan
             .server_memory_bytes
             .filter(|_| measurement.side == TestedEnd::Server)
@@ -109,8 +109,8 @@ fn audited(plan: &Plan, case: Case, round: &MeasuredRound<'_>) -> AuditedRow {
     }
 }
 
-/// Whether both ends count the same, for each round of the cell's server, where the lab has not
-/// marked it already. Most servers live for a whole round and count the calls of all their cells.
+/// Rounds in which the counts of the cell's two ends differ and the lab has not marked this yet.
+/// Most servers live for a whole round and count the calls of all their cells.
 fn differing_counts(own: &[&Row], all: &[Row]) -> Vec<String> {
     let is_noted = |mark: &Mark| matches!(mark, Mark::CountsDiffer(_));
     let differing = own.iter().filter_map(|row| {
@@ -126,8 +126,8 @@ fn differing_counts(own: &[&Row], all: &[Row]) -> Vec<String> {
     differing.collect()
 }
 
-/// What the callers of one server know, and what it says. `None` when it did not say, or a cell
-/// failed so that nobody knows how many calls it made.
+/// What the callers of one server know, and what it reported. `None` when it reported nothing, or
+/// when a cell failed so that its number of calls is unknown.
 fn counts_of<'a>(life: impl Iterator<Item = &'a Row>) -> Option<(CallCounts, u64)> {
     let mut counts = CallCounts::default();
     let mut served = None;

@@ -1,12 +1,13 @@
-//! What the connections of a subject cost it: over another transport than plain text over TCP, and
-//! with one a call instead of those that last.
+//! What its connections cost a subject: over transports other than plain text TCP, and with one
+//! connection for each call instead of lasting ones.
 
 use super::shape::ratio_interval;
 use super::{Cell, Rank, Summary, Table};
 use crate::layout::{Layout, column};
 use crate::ratio::{ComparedPair, RatioOutcome};
 
-/// Each cell over the same subject with plainer connections. `None`: no cell has such another.
+/// Compares each cell with the same subject on plainer connections. `None`: no cell has such a
+/// counterpart.
 pub fn connection_table(table: &Table) -> Option<String> {
     let mut layout = Layout::new(&[
         column("name", 18),

@@ -1,4 +1,5 @@
-//! Where the machine's CPU went: the whole machine's account beside those of the two ends.
+//! Where the machine's CPU time went: the account of the whole machine beside those of the two
+//! ends.
 
 use crate::measurement::Measurement;
 use crate::round::MeasuredRound;
@@ -14,13 +15,14 @@ pub struct CpuAccount {
     pub server: f64,
     /// The generator's process tree.
     pub generator: f64,
-    /// Everything but idle and steal.
+    /// All time except idle and steal.
     pub busy: f64,
     /// Busy in user mode.
     pub user: f64,
     /// Busy in the kernel on behalf of a process.
     pub system: f64,
-    /// Busy with soft interrupts; the network's receive work that no process is billed for is here.
+    /// Busy with soft interrupts, including the network's receive work that no process is charged
+    /// for.
     pub softirq: f64,
     /// Busy with hard interrupts.
     pub irq: f64,
@@ -28,8 +30,8 @@ pub struct CpuAccount {
     pub steal: f64,
     /// Idle, or waiting for input or output.
     pub idle: f64,
-    /// Busy, but on neither end's account: other processes, kernel threads, interrupts. Slightly
-    /// below zero where the machine's clock ticks are coarser than the ends' nanoseconds.
+    /// Busy time that neither end accounts for: other processes, kernel threads, interrupts.
+    /// Slightly below zero where the machine's clock ticks are coarser than the ends' nanoseconds.
     pub unattributed: f64,
 }
 

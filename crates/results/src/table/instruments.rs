@@ -1,4 +1,4 @@
-//! What a request costs the instrument that makes it: the question where there are several.
+//! What a request costs the instrument that makes it, for runs with several instruments.
 
 use super::Table;
 use super::shape::{figure, figure_interval, ratio_interval};
@@ -6,7 +6,7 @@ use crate::layout::{Layout, column};
 use crate::metric;
 use crate::text::{cpu_text, rate_text};
 
-/// What a request costs each instrument. Nothing where there is one only.
+/// What a request costs each instrument. `None` if there is only one.
 pub fn instrument_table(table: &Table) -> Option<String> {
     if !table.several_instruments {
         return None;

@@ -1,4 +1,4 @@
-//! Who was the limit of a cell, over one round or several.
+//! Which end limited a cell, over one round or several.
 
 use crate::round::MeasuredRound;
 use crate::suite::Plan;
@@ -13,7 +13,7 @@ pub(super) fn pooled_verdict(plan: &Plan, rounds: &[MeasuredRound<'_>]) -> Verdi
     verdict(used / given, worked / could, plan.handler_waits)
 }
 
-/// A verdict on the pooled rounds can hide that they disagree; then the rounds are counted.
+/// If rounds disagree on the verdict, the pooled verdict hides it, so the rounds are counted.
 pub(super) fn disagreement(plan: &Plan, rounds: &[MeasuredRound<'_>]) -> Option<String> {
     let mut counts: Vec<(Verdict, usize)> = Vec::new();
     for round in rounds {
@@ -31,7 +31,7 @@ pub(super) fn disagreement(plan: &Plan, rounds: &[MeasuredRound<'_>]) -> Option<
     Some(format!("rounds disagree: {}", said.collect::<Vec<_>>().join(", ")))
 }
 
-/// Not a number where it spins: then nobody knows how much of its CPU time was work.
+/// NaN where it spins: its CPU time does not show how much work it did.
 fn server_worked(round: &MeasuredRound<'_>) -> f64 {
     if round.window.spinning.server { f64::NAN } else { round.window.server_cpu_seconds }
 }

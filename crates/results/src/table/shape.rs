@@ -1,4 +1,4 @@
-//! The tables of a run, each in the look of the published one.
+//! The tables of a run, each in the style of the published one.
 
 use super::{Cell, CellResult, Rank, Summary, Table};
 use crate::layout::{Layout, column, one_line};
@@ -11,13 +11,13 @@ use crate::text::{
 };
 use bookend_contract::verdict::Verdict;
 
-/// What stands where there is no figure.
+/// Printed where there is no figure.
 const NONE: &str = "-";
 
-/// What stands where a figure would be one of who spins while it waits.
+/// Printed where a figure would depend on the CPU time of an end that spins while it waits.
 const SPINS: &str = "spins";
 
-/// The table in the published shape, and calibration lines under it.
+/// The table in the published form, with calibration lines below it.
 pub fn published_table(table: &Table) -> String {
     let mut layout = Layout::new(&[
         column("name", 18),
@@ -33,7 +33,7 @@ pub fn published_table(table: &Table) -> String {
     format!("{layout}{}", calibration_lines(table))
 }
 
-/// What a request costs: the headline, how sure it is, and why.
+/// What a request costs: the main figure, its uncertainty, and the reason.
 pub fn cost_table(table: &Table) -> String {
     let mut layout = Layout::new(&[
         column("name", 18),
@@ -52,14 +52,14 @@ pub fn cost_table(table: &Table) -> String {
     layout.to_string()
 }
 
-/// What stands behind the column of skips, a line a subject.
+/// The details of the column of skips, one line for each subject.
 pub fn skipped_lines(table: &Table) -> Vec<String> {
     let skipping = table.skips.iter().filter(|(_, skips)| !skips.is_empty());
     let lines = skipping.map(|(subject, skips)| format!("{subject} skips {}", skips.join(", ")));
     lines.collect()
 }
 
-/// Latency with its tail, memory, threads.
+/// Latency with its tail, memory, and threads.
 pub fn resource_table(table: &Table) -> String {
     let mut layout = Layout::new(&[
         column("name", 18),
@@ -128,7 +128,7 @@ fn summary_marks(cell: &Cell, summary: &Summary) -> impl Iterator<Item = String>
     errors.collect::<Vec<_>>().into_iter().chain(fewer).chain(memory).chain(marks)
 }
 
-/// Who spins while it waits, a line each: their CPU time says nothing.
+/// The ends that spin while they wait, one line each: their CPU time tells nothing.
 pub fn spinning_lines(table: &Table) -> Vec<String> {
     let mut names: Vec<&String> = Vec::new();
     for cell in &table.cells {
@@ -186,14 +186,14 @@ fn fill(layout: &mut Layout, table: &Table, fields: Fields<'_>) {
     }
 }
 
-/// The ratio in a heading: the first subject that is not the baseline, against it.
+/// The ratio in a heading: the first subject other than the baseline, against the baseline.
 fn headline_ratio(table: &Table, case: Case) -> Option<&Ratio> {
     let ranked = |cell: &&Cell| cell.rank == Rank::Ranked;
     let first = table.of_case(case).find(ranked)?;
     first.summary()?.ratios.cost_ratio.ratio()
 }
 
-/// One decimal as published, `~` before what cannot be told from 1.
+/// One decimal as published; `~` marks a ratio that cannot be distinguished from 1.
 fn one_ratio(ratio: &Ratio) -> String {
     let sign = if ratio.is_indistinct() { "~" } else { "" };
     format!("{sign}{:.1}", ratio.median)
@@ -212,7 +212,7 @@ fn published_fields(summary: &Summary) -> Vec<String> {
     ]
 }
 
-/// Where the other end was the limit, the one under test could have done more.
+/// The rate is a lower bound where the other end was the limit.
 fn bounded_rate(summary: &Summary) -> String {
     let rate = figure(summary, &metric::REQUESTS_PER_SECOND, rate_text);
     match (summary.side, summary.verdict) {
@@ -223,7 +223,7 @@ fn bounded_rate(summary: &Summary) -> String {
     }
 }
 
-/// How many of the checks a server fails; which, the lines under the table say.
+/// How many of the checks a server fails; the lines below the table name them.
 fn skipped(table: &Table, cell: &Cell) -> String {
     let skips = table.skips.get(&cell.id.subject);
     or_none(skips.map(|skips| skips.len().to_string()))
@@ -248,7 +248,7 @@ fn cost_fields(summary: &Summary, skipped: String) -> Vec<String> {
     ]
 }
 
-/// CPU time of who spins is a figure of no use.
+/// The CPU time of an end that spins is not a useful figure.
 fn unless(spins: bool, figure: String) -> String {
     if spins { SPINS.to_owned() } else { figure }
 }
@@ -291,7 +291,7 @@ fn ledger_fields(summary: &Summary) -> Vec<String> {
     ]
 }
 
-/// The floor: what bare sockets do on this machine, no subject of comparison.
+/// The floor: what bare sockets achieve on this machine. It is not a subject of comparison.
 fn calibration_lines(table: &Table) -> String {
     let calibration = |cell: &&Cell| cell.rank == Rank::Calibration;
     let mut text = String::new();
@@ -315,7 +315,7 @@ fn calibration_figures(summary: &Summary) -> String {
     )
 }
 
-/// A metric of a cell as text, or what stands where there is none.
+/// A metric of a cell as text, or the placeholder if there is none.
 pub(super) fn figure(
     summary: &Summary,
     metric: &MetricDefinition,

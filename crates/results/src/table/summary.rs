@@ -16,22 +16,22 @@ use std::collections::BTreeMap;
 /// The figures of a cell over all its measured rounds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
-    /// Its metrics by name, pooled over the rounds; without those that have no figure.
+    /// Its metrics by name, pooled over the rounds; metrics without a figure are left out.
     pub figures: BTreeMap<&'static str, Figure>,
-    /// The cell over others.
+    /// The ratios of the cell to others.
     #[serde(flatten)]
     pub ratios: Ratios,
     /// Where the memory figures come from: `cgroup` or `rss`.
     pub memory_source: String,
     /// Failed calls of all windows by gRPC code name.
     pub errors: BTreeMap<String, u64>,
-    /// Which end was measured.
+    /// The end that was measured.
     pub side: TestedEnd,
-    /// Who looked again and again while there was nothing to do.
+    /// The ends that polled instead of sleeping while there was nothing to do.
     pub spinning: Spinning,
-    /// Who was the limit, over all rounds.
+    /// The end that was the limit, over all rounds.
     pub verdict: Verdict,
-    /// Where the machine's CPU went. `None` when it kept no account.
+    /// Where the machine's CPU time went. `None` without a CPU account of the machine.
     pub ledger: Option<CpuAccount>,
     /// Marks, a clause each.
     pub marks: Vec<String>,
@@ -42,14 +42,14 @@ pub struct Summary {
 pub struct Figure {
     /// The figure, in the metric's unit.
     pub value: f64,
-    /// Of a rate, the 95 % interval of the rounds' geometric mean. `None` below two rounds.
+    /// For a rate, the 95 % interval of the rounds' geometric mean. `None` below two rounds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
 }
 
 impl Summary {
     /// Sums up the rows of one cell. `None` when no round was measured. `all` are the rows of the
-    /// run, from which both ends' counts are compared.
+    /// run, from which the counts of both ends are compared.
     pub(super) fn new(plan: &Plan, case: Case, own: &[&Row], all: &[Row]) -> Option<Self> {
         let rounds = MeasuredRounds::of(own.iter().copied(), plan.deadline_ns());
         let first = rounds.each().first()?.window;
@@ -70,7 +70,7 @@ impl Summary {
         })
     }
 
-    /// A metric. `None` where the cell has no figure of it.
+    /// A metric. `None` where the cell has no figure for it.
     pub fn value(&self, metric: &MetricDefinition) -> Option<f64> {
         Some(self.figures.get(metric.name)?.value)
     }
