@@ -36,7 +36,7 @@ pub struct Case {
 }
 
 impl Case {
-    /// A valid case: every connection carries at least one stream.
+    /// Makes a case, in which every connection must carry at least one stream.
     ///
     /// # Errors
     /// When a number is 0 or absurdly large, or there are fewer streams than connections.
