@@ -1,4 +1,4 @@
-//! Which methods are handled in another way than where their request arrives.
+//! Which methods are handled elsewhere than where their request arrives.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use prost_types::FileDescriptorSet;
 
 use crate::Error;
 
-/// The methods, as `package.Service/Method`, that are not handled where the bytes arrive.
+/// The methods, as `package.Service/Method`, that are not handled where their request arrives.
 #[derive(Debug, Default)]
 pub(crate) struct Choices {
     pub deferred: BTreeSet<String>,
@@ -14,7 +14,7 @@ pub(crate) struct Choices {
 }
 
 impl Choices {
-    /// Whether every chosen method exists, can be handled so, and is chosen once.
+    /// Checks that every chosen method exists, can be handled that way, and is chosen once.
     pub fn check(&self, descriptors: &FileDescriptorSet) -> Result<(), Error> {
         let methods = unary_by_method(descriptors);
         for wanted in self.deferred.union(&self.on_pool) {

@@ -1,4 +1,4 @@
-//! What a build script asks for.
+//! The options of a build script.
 
 use std::env;
 use std::fs;
@@ -13,7 +13,7 @@ use crate::service::Generator;
 const PROST: &str = "::bookend_server::prost";
 const PROST_TYPES: &str = "::bookend_server::prost_types";
 
-/// What is to be generated, and where to.
+/// What to generate, and where to write it.
 pub struct Config {
     prost: prost_build::Config,
     choices: Choices,
@@ -48,7 +48,7 @@ impl Config {
         self
     }
 
-    /// Also writes a file of this name that holds all packages as nested modules, to be used with
+    /// Also writes a file with this name that contains all packages as nested modules, for use with
     /// `bookend_server::include_protos!`. Needed where packages use each other's messages.
     pub fn include_file(mut self, name: impl AsRef<Path>) -> Self {
         self.prost.include_file(name.as_ref());
@@ -61,12 +61,12 @@ impl Config {
         self
     }
 
-    /// Compiles `protos`, which are found below one of the folders `includes`, and writes one file
+    /// Compiles `protos`, which are found below one of the folders `includes`. Writes one file
     /// `PACKAGE.rs` for each package, and the descriptors that server reflection needs.
     ///
     /// # Errors
-    /// A file is missing or wrong; a named method does not exist, is named twice or cannot be
-    /// deferred since it streams; or the output cannot be written.
+    /// When a file is missing or wrong; when a named method does not exist, is named twice, or
+    /// cannot be deferred because it streams; or when the output cannot be written.
     pub fn compile(
         mut self,
         protos: &[impl AsRef<Path>],
@@ -80,8 +80,8 @@ impl Config {
             announce_inputs(compiler.files().filter_map(|file| file.path()));
         }
         let out_dir = self.output_folder()?;
-        // Without comments: reflection's clients do not show them. Encoded by the compiler, which
-        // keeps custom options.
+        // Without comments, since reflection's clients do not show them. Encoded by the compiler,
+        // which keeps custom options.
         let bare = compiler.include_source_info(false).encode_file_descriptor_set();
         let embedded = write_descriptors(&out_dir, &bare)?;
         self.prost.service_generator(Box::new(Generator::new(self.choices, embedded)));
@@ -110,8 +110,8 @@ fn announce_inputs<'a>(paths: impl Iterator<Item = &'a Path>) {
     }
 }
 
-/// Writes the encoded set and returns the file's name, which follows the content: two calls with
-/// one `OUT_DIR` do not overwrite each other.
+/// Writes the encoded set and returns the file's name. The name depends on the content, so that two
+/// calls with one `OUT_DIR` do not overwrite each other's file.
 fn write_descriptors(out_dir: &Path, encoded: &[u8]) -> io::Result<String> {
     let mut hasher = DefaultHasher::new();
     encoded.hash(&mut hasher);

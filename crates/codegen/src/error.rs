@@ -6,30 +6,30 @@ use std::io;
 /// Why no code was generated.
 #[derive(thiserror::Error)]
 pub enum Error {
-    /// A `.proto` file is missing, or says something that the protobuf language does not allow.
+    /// A `.proto` file is missing, or breaks a rule of the protobuf language.
     #[error("{}{message}", file.as_ref().map(|file| format!("{file}: ")).unwrap_or_default())]
     Proto {
-        /// The file as it was named, where it is known.
+        /// The file as it was named, if known.
         file: Option<String>,
         /// What is wrong with it.
         message: String,
     },
     /// [`Config::deferred`](crate::Config::deferred) or [`Config::pool`](crate::Config::pool) names
-    /// a method that no file has.
+    /// a method that no file defines.
     #[error("\"{_0}\": no such method; write it as \"package.Service/Method\"")]
     UnknownMethod(String),
     /// [`Config::deferred`](crate::Config::deferred) names a streaming method.
     #[error("deferred(\"{_0}\"): a streaming method answers when it likes as it is")]
     StreamingMethod(String),
-    /// The method is named for both.
+    /// The method is named for both ways.
     #[error("\"{_0}\" is either deferred or handled on the pool")]
     ChosenTwice(String),
-    /// The output could not be written; also when `OUT_DIR` is not set and no folder was given.
+    /// The output could not be written, or `OUT_DIR` is not set and no folder was given.
     #[error("cannot write the generated code: {_0}")]
     Write(#[from] io::Error),
 }
 
-/// A build script that returns an error shows it through `Debug`, so that is the readable form.
+/// Cargo shows the error of a build script through `Debug`, so that has the readable form.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

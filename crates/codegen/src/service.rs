@@ -13,7 +13,8 @@ pub(crate) struct Generator {
 }
 
 impl Generator {
-    /// `descriptors` is the name of the file, beside the generated ones, with the encoded set.
+    /// `descriptors` is the name of the file with the encoded set, in the folder of the generated
+    /// ones.
     pub(crate) fn new(choices: Choices, descriptors: String) -> Self {
         Generator { choices, descriptors }
     }
@@ -64,7 +65,7 @@ enum Shape {
     Pool(Sides),
 }
 
-/// Which side of a method has more than one message.
+/// Which sides of a method have more than one message.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sides {
     Neither,
@@ -254,7 +255,7 @@ fn write_stream_dispatch(methods: &Methods, out: &mut String) -> fmt::Result {
         .iter()
         .enumerate()
         .filter_map(|(index, (method, shape))| match shape {
-            // What joins the handler to a connection knows which side has one message.
+            // The adapter between handler and connection depends on which side has one message.
             Shape::Stream(Sides::Client) => Some((index, method, "client_stream")),
             Shape::Stream(Sides::Both) => Some((index, method, "stream")),
             Shape::Stream(_) => Some((index, method, "server_stream")),
@@ -316,7 +317,7 @@ fn write_pool_dispatch(methods: &Methods, out: &mut String) -> fmt::Result {
     writeln!(out, "        }}\n    }}")
 }
 
-/// What joins a handler to a call on the pool, and what the handler gets.
+/// The adapter from a handler to a call on the pool, and the handler's arguments.
 fn pool_function(sides: Sides) -> (&'static str, &'static str) {
     match sides {
         Sides::Neither => ("pool_unary", "request, context"),

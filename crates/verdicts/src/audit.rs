@@ -1,4 +1,5 @@
-//! The audit of a published document: every rule on every row, and which rules could look at all.
+//! The audit of a published document: every rule on every row, and which rules could be applied at
+//! all.
 
 mod across;
 mod time_out;
@@ -14,7 +15,7 @@ use std::collections::BTreeMap;
 pub struct DocumentFinding {
     /// Where the row stands.
     pub place: Place,
-    /// Our subject that repeats it; empty where none does.
+    /// Our subject that repeats it; empty if no subject does.
     pub subject: String,
     /// Our case that repeats it.
     pub case: Option<Case>,
@@ -22,7 +23,7 @@ pub struct DocumentFinding {
     pub finding: Finding,
 }
 
-/// How many rows a rule could look at, and how many broke it.
+/// How many rows a rule could be applied to, and how many broke it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Coverage {
     /// The rule.
@@ -33,10 +34,10 @@ pub struct Coverage {
     pub broken: usize,
 }
 
-/// A rule of printed rows. The document is there for those that compare rows.
+/// A rule of printed rows. Rules that compare rows use the document.
 type PrintedRule = fn(&PrintedRow, &Document) -> Checked;
 
-/// The rules that only printed rows are put to, besides those of any row.
+/// The rules that apply only to printed rows, in addition to those for any row.
 const PRINTED_RULES: [(Rule, PrintedRule); 10] = [
     (Rule::CpuAboveMachine, cpu_above_machine),
     (Rule::MeanAbovePercentile, mean_above_percentile),
@@ -50,14 +51,14 @@ const PRINTED_RULES: [(Rule, PrintedRule); 10] = [
     (Rule::HistogramDiffers, time_out::histogram_differs),
 ];
 
-/// A client above this share of its CPUs has no room left: what it does besides making calls
+/// A client above this share of its CPUs has no room left: its other work besides making calls
 /// (collecting garbage, printing) must fit in the rest.
 const CLIENT_LIMIT: f64 = 0.9;
 
-/// A mean above a percentile from this one on deserves a mark.
+/// A mean above this percentile, or above a higher one, deserves a mark.
 const HIGH_PERCENTILE: f64 = 75.0;
 
-/// Everything in `document` that cannot be true, in the order of its rows, and what was looked at.
+/// Everything in `document` that cannot be true, in the order of its rows, and what was checked.
 pub fn audit_document(document: &Document) -> (Vec<DocumentFinding>, Vec<Coverage>) {
     let mut looked: BTreeMap<Rule, (usize, usize)> = BTreeMap::new();
     let mut findings = Vec::new();
@@ -80,7 +81,7 @@ pub fn audit_document(document: &Document) -> (Vec<DocumentFinding>, Vec<Coverag
     (findings, looked.into_iter().map(coverage).collect())
 }
 
-/// Each rule that can look at the row, with the evidence where it is broken.
+/// Each rule that can be applied to the row, with the evidence if it is broken.
 fn checks(row: &PrintedRow, document: &Document) -> Vec<(Rule, Option<String>)> {
     if let Some(name) = implausible(row) {
         return vec![(Rule::NotANumber, Some(format!("{name} is no figure")))];

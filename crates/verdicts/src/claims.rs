@@ -1,10 +1,10 @@
 //! The claims of the published documents, each with a verdict.
 //!
-//! `claims.toml` in a suite's folder lists what a document says, sentence by sentence
-//! (docs/extend/claims-format.md). Each claim is worked out twice, from the document's own table
-//! and from our record of the suite, and judged: held, did not hold, cannot tell here. Beside the
-//! claims, the [audit](bookend_results::audit) is put to the document itself, and a [model] says
-//! what some of its runs must come to. [`JudgedSuites::markdown`] is docs/measure/claims.md.
+//! `claims.toml` in a suite's folder lists what a document states, sentence by sentence
+//! (docs/extend/claims-format.md). Each claim is computed twice, from the document's own table and
+//! from our record of the suite, and judged: held, did not hold, cannot tell here. Besides the
+//! claims, the [audit](bookend_results::audit) checks the document itself, and a [model] predicts
+//! some of its runs. [`JudgedSuites::markdown`] is docs/measure/claims.md.
 
 mod claim;
 mod declared;

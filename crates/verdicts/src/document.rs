@@ -15,7 +15,7 @@ pub struct Document {
     pub conditions: Conditions,
 }
 
-/// What a document says, or what is known from its tools, about how it was measured.
+/// What a document states, or what is known from its tools, about how it was measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Conditions {
     /// CPUs that the server may use.
@@ -24,22 +24,22 @@ pub struct Conditions {
     pub server_memory_bytes: Option<f64>,
     /// CPUs that the client may use.
     pub client_cpus: Option<f64>,
-    /// CPUs of the machine of either end.
+    /// CPUs of the machine on either end.
     pub machine_cpus: Option<f64>,
-    /// When the client gives a call up, seconds.
+    /// The client's time-out for a call, seconds.
     pub time_out_seconds: Option<f64>,
-    /// How printed latencies lost their digits.
+    /// How printed latencies were rounded.
     pub latency_rounding: Rounding,
 }
 
-/// Where a row stands: table, subject and case, all as printed.
+/// The place of a row: table, subject and case, all as printed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     /// Which table of the document.
     pub table: String,
     /// The subject's name as printed.
     pub subject: String,
-    /// What tells the row from the subject's others.
+    /// What distinguishes the row from the subject's other rows.
     pub label: String,
 }
 
@@ -52,9 +52,9 @@ impl fmt::Display for Place {
 /// A row of a published table.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PrintedRow {
-    /// Where it stands in the document.
+    /// Its place in the document.
     pub place: Place,
-    /// Which of our cells repeats it: subject, case and instrument; empty where none does.
+    /// Which of our cells repeats it: subject, case and instrument; empty if no cell does.
     pub subject: String,
     /// See `subject`.
     pub case: Option<Case>,
@@ -63,17 +63,17 @@ pub struct PrintedRow {
     /// Figures by the name of their column, in base units: nanoseconds, bytes, calls a second,
     /// shares of one CPU, counts.
     pub figures: BTreeMap<String, Span>,
-    /// The histogram that is printed with it, in ascending order.
+    /// The histogram printed with it, in ascending order.
     pub histogram: Vec<PrintedBucket>,
 }
 
-/// A line of a printed histogram: calls that took at most `upper_ns` and longer than the line
-/// before says.
+/// A line of a printed histogram: calls that took at most `upper_ns`, and longer than the line
+/// before allows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PrintedBucket {
     /// Upper end, nanoseconds.
     pub upper_ns: Span,
-    /// Calls.
+    /// Number of calls.
     pub count: f64,
 }
 
@@ -93,7 +93,7 @@ impl PrintedRow {
         ["client_cpu_mean", "client_cpu_max"].iter().find_map(|name| self.figure(name))
     }
 
-    /// Calls that failed; 0 where successes are counted and no failure is.
+    /// Calls that failed; 0 if successes are printed and failures are not.
     pub fn failures(&self) -> Option<Span> {
         let failed = self.figures.iter();
         let failed = failed.filter(|(name, _)| name.starts_with("errors"));
@@ -101,7 +101,7 @@ impl PrintedRow {
         (sum.value > 0.0 || self.figures.contains_key("ok")).then_some(sum)
     }
 
-    /// Rate times mean latency, in calls, where both are printed: over all calls, if the mean is.
+    /// Rate times mean latency, in calls, if both are printed: over all calls, if the mean is.
     pub fn calls_in_flight(&self) -> Option<Span> {
         let mean = self.figure("latency_mean");
         let mean_ns = mean.or_else(|| self.figure("latency_mean_all"))?;
@@ -109,7 +109,7 @@ impl PrintedRow {
         Some(self.figure("requests_per_second")?.times(seconds))
     }
 
-    /// Streams in flight in all.
+    /// Total streams in flight.
     pub fn streams(&self) -> Option<f64> {
         self.figure("concurrency").map(|streams| streams.value)
     }
@@ -124,13 +124,13 @@ impl PrintedRow {
         self.case.is_some_and(|case| case.connection_per_call)
     }
 
-    /// What the rules for any row look at.
+    /// The figures that the rules for any row check.
     pub(crate) fn row_figures(&self, conditions: &Conditions) -> RowFigures {
         // A mean that may count failed calls says nothing about the percentiles of the others.
         let failed = self.failures().is_some_and(|failed| failed.value > 0.0);
         let mean_of_all = self.figure("latency_mean_all").filter(|_| !failed);
         RowFigures {
-            // With a fixed number of calls the streams run dry at the end, whoever is to blame.
+            // With a fixed number of calls the streams run dry at the end, whatever the cause.
             streams: self.streams().filter(|_| self.figure("calls").is_none()),
             window_seconds: None,
             requests_per_second: self.figure("requests_per_second"),
@@ -160,6 +160,6 @@ impl PrintedRow {
     }
 }
 
-/// What a rule says of a row: nothing where its figures are not printed, `Ok` where they can be
-/// true, else the evidence.
+/// The result of a rule for a row: `None` if its figures are not printed, `Ok` if they can be true,
+/// otherwise the evidence.
 pub(crate) type Checked = Option<Result<(), String>>;

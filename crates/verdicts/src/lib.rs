@@ -1,8 +1,9 @@
 //! Published benchmarks, judged by what was measured.
 //!
 //! A [`published`] table is a document's figures as data, and a [`document`] is all of its tables
-//! as an auditor sees them. The [`audit`] says what in it cannot be true, [`claims`] says of each
-//! of its sentences whether it held, and [`pages`] puts its figures and ours beside each other.
+//! in the form that an audit needs. The [`audit`] reports what in it cannot be true, [`claims`]
+//! judges whether each of its sentences held, and [`pages`] shows its figures and ours side by
+//! side.
 #![forbid(unsafe_code)]
 
 pub mod audit;

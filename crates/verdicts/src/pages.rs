@@ -1,9 +1,9 @@
-//! The page of a suite, `suites/NAME/RESULTS.md`: the published document's tables with what was
-//! measured here beside every row (docs/measure/results.md).
+//! The page of a suite, `suites/NAME/RESULTS.md`: the published document's tables, with our
+//! measurements beside every row (docs/measure/results.md).
 //!
 //! A page is made of a [record](bookend_results::record), the published table and `results.toml`,
-//! which says how the original looks. It holds nothing else, so that anybody can make it again. A
-//! suite that no document stands behind has a [`measured_page`].
+//! which describes how the original looks. It contains nothing else, so that anyone can make it
+//! again. A suite without a published document has a [`measured_page`].
 
 mod besides;
 mod error;

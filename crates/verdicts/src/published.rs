@@ -1,7 +1,8 @@
 //! A published table as data: `published.csv` in a suite's folder (docs/measure/results.md).
 //!
-//! One format for all suites. Each figure stands twice: as it was printed, and as a number in the
-//! base unit that its column names. Nothing is corrected: the audit says what cannot be true.
+//! One format for all suites. Each figure is stored twice: as it was printed, and as a number in
+//! the base unit that its column names. Nothing is corrected: the audit reports what cannot be
+//! true.
 
 use bookend_results::declaration::{DeclarationError, read_text};
 use bookend_results::measurement::CellId;
@@ -10,7 +11,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use thiserror::Error;
 
-/// The columns that every published table begins with: where a row stands, and which of our cells
+/// The columns that every published table begins with: the place of a row, and which of our cells
 /// measures the same.
 pub const KEY_COLUMNS: [&str; 6] =
     ["table", "subject", "label", "our_subject", "our_case", "our_instrument"];
@@ -18,7 +19,7 @@ pub const KEY_COLUMNS: [&str; 6] =
 /// A published table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PublishedTable {
-    /// What it has figures of, in the order of the file.
+    /// Its columns of figures, in the order of the file.
     pub columns: Vec<PublishedColumn>,
     /// Its rows, in the printed order.
     pub rows: Vec<PublishedRow>,
@@ -27,7 +28,7 @@ pub struct PublishedTable {
 /// A column of figures.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PublishedColumn {
-    /// What it has: `latency_mean`. Where our measurements have the same, under our name.
+    /// Its name: `latency_mean`. If our measurements have the same, it has our name.
     pub name: String,
     /// The unit of its numbers.
     pub unit: Unit,
@@ -36,13 +37,13 @@ pub struct PublishedColumn {
 /// A row of a published table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PublishedRow {
-    /// Which table of the document it stands in.
+    /// The table of the document that it belongs to.
     pub table: String,
-    /// Who it is about, as printed.
+    /// Its subject, as printed.
     pub subject: String,
-    /// What tells it from other rows of the same subject.
+    /// What distinguishes it from other rows of the same subject.
     pub label: String,
-    /// Which of our cells measures the same. `None` where none can.
+    /// Which of our cells measures the same. `None` if no cell can.
     pub cell: Option<CellId>,
     /// Its figures by column, in the column's unit.
     pub values: BTreeMap<String, f64>,
@@ -59,11 +60,11 @@ impl PublishedTable {
         Self::parse(&read_text(file).map_err(|error| PublishedError::Unreadable(Box::new(error)))?)
     }
 
-    /// Reads the text of a file: a heading with the [`KEY_COLUMNS`] and a pair of columns a
+    /// Reads the text of a file: a heading with the [`KEY_COLUMNS`] and two columns for each
     /// figure, `NAME,NAME [UNIT]`; then rows without quotes.
     ///
     /// # Errors
-    /// Names the first column or line that cannot be read.
+    /// The error names the first column or line that cannot be read.
     pub fn parse(text: &str) -> Result<Self, PublishedError> {
         let mut lines = text.lines().enumerate();
         let columns = columns(lines.next().map_or("", |(_, heading)| heading))?;
@@ -137,7 +138,7 @@ fn row(columns: &[PublishedColumn], line: &str) -> Option<PublishedRow> {
     Some(row)
 }
 
-/// All three names or none.
+/// The cell, if all three names are given; no cell, if none is.
 fn cell(keys: &[&str]) -> Option<Option<CellId>> {
     match keys {
         ["", "", ""] => Some(None),
@@ -158,7 +159,7 @@ pub enum PublishedError {
     /// The file cannot be read.
     #[error("{_0}")]
     Unreadable(Box<DeclarationError>),
-    /// The first line does not begin with the [`KEY_COLUMNS`], or pairs do not follow.
+    /// The first line does not begin with the [`KEY_COLUMNS`], or is not continued by pairs.
     #[error("the first line must be {}, then two columns a figure", KEY_COLUMNS.join(","))]
     Heading,
     /// The second column of a pair does not repeat the first with a unit.
@@ -167,7 +168,7 @@ pub enum PublishedError {
         Unit::ALL.map(|unit| format!("NAME [{}]", unit.symbol())).join(", ")
     )]
     Column(String),
-    /// The line of that number, counted from 1, is not a row.
+    /// The line with that number, counted from 1, is not a row.
     #[error(
         "line {_0} is not a row: a field a column, a number beside each printed figure, our cell whole \
          or not at all"

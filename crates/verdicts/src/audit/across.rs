@@ -1,20 +1,20 @@
-//! Rules that hold one printed row against others of its document.
+//! Rules that compare one printed row with others of its document.
 
 use crate::document::{Checked, Document, PrintedRow};
 use bookend_results::audit::{Span, count};
 use bookend_results::text::{memory_text, significant_text};
 
-/// Memory does not shrink so far when there is more to do: a program's own text and stacks alone
+/// Memory does not shrink this far when there is more to do: a program's own text and stacks alone
 /// are within this factor.
 const MEMORY_FALL: f64 = 32.0;
 
-/// How near a figure over 1024 must come to a neighbour to fit it.
+/// How near a figure divided by 1024 must come to a neighbour to fit it.
 const MEMORY_FIT: f64 = 4.0;
 
 const KIBIBYTES: f64 = 1024.0;
 
-/// The printed ratio of requests per CPU-second, against that of the row and of the one that
-/// stands beside it.
+/// Compares the printed ratio of requests per CPU-second with the ratio of this row and the one
+/// beside it.
 pub(super) fn ratio_differs(row: &PrintedRow, document: &Document) -> Checked {
     let printed = row.figure("cost_ratio")?;
     let beside = |other: &&PrintedRow| {
@@ -34,7 +34,7 @@ pub(super) fn ratio_differs(row: &PrintedRow, document: &Document) -> Checked {
     )))
 }
 
-/// Memory against the same subject's with at least as much to do.
+/// Compares the memory with that of the same subject when it has at least as much to do.
 pub(super) fn kib_printed_as_mib(row: &PrintedRow, document: &Document) -> Checked {
     let memory = row.figure("memory_mean")?;
     let busier = |other: &&PrintedRow| {
@@ -61,7 +61,7 @@ pub(super) fn kib_printed_as_mib(row: &PrintedRow, document: &Document) -> Check
     )))
 }
 
-/// The share of the clients' time that the clock covers, against that of another subject under
+/// Compares the share of the clients' time that the clock covers with that of another subject under
 /// the same case.
 pub(super) fn clocks_differ(row: &PrintedRow, document: &Document) -> Checked {
     let own = covered(row)?;

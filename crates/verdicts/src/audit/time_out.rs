@@ -5,14 +5,15 @@ use bookend_results::audit::Span;
 
 const NANOSECONDS: f64 = 1e9;
 
-/// A run that ends because its last calls are given up ends this little later than they are, as a
-/// share of the time-out. Not of the total: after 50 time-outs every total would be near one.
+/// A run that ends because its last calls are given up ends this little after them, as a share of
+/// the time-out. It is not a share of the total: after 50 time-outs every total would be near a
+/// multiple of the time-out.
 const TIME_OUT_EXCESS: f64 = 0.02;
 
-/// Rates are printed from a total with more digits than are printed of it.
+/// A rate is computed from a total with more digits than the printed total has.
 const RATE_SLACK: f64 = 0.002;
 
-/// The total against the client's time-out.
+/// Compares the total with the client's time-out.
 pub(super) fn total_is_time_out(row: &PrintedRow, document: &Document) -> Checked {
     let time_out = document.conditions.time_out_seconds?;
     let total = row.figure("total_time")?.value / NANOSECONDS;
@@ -41,7 +42,7 @@ pub(crate) fn mean_of_successes(row: &PrintedRow, time_out_seconds: f64) -> Opti
     all.minus(failures.times(time_out)).over(row.figure("ok")?)
 }
 
-/// A mean above the slowest success is over other calls.
+/// A mean above the slowest success must include other calls.
 pub(super) fn mean_includes_failures(row: &PrintedRow, document: &Document) -> Checked {
     let mean = row.figure("latency_mean_all")?;
     let slowest = row.figure("latency_max")?;
@@ -63,7 +64,7 @@ pub(super) fn mean_includes_failures(row: &PrintedRow, document: &Document) -> C
     )))
 }
 
-/// Whether the histogram, which is of successes alone, allows that mean.
+/// Whether the histogram, which counts successes alone, allows that mean.
 fn agreement(row: &PrintedRow, mean_ns: Span) -> String {
     let Some(allowed) = mean_of_histogram(row) else {
         return String::new();
@@ -110,7 +111,7 @@ pub(super) fn rate_includes_failures(row: &PrintedRow, _: &Document) -> Checked 
     )))
 }
 
-/// A histogram against the figures beside it.
+/// Compares a histogram with the figures beside it.
 pub(super) fn histogram_differs(row: &PrintedRow, _: &Document) -> Checked {
     let (first, last) = (row.histogram.first()?, row.histogram.last()?);
     let calls: f64 = row.histogram.iter().map(|bucket| bucket.count).sum();
@@ -144,7 +145,7 @@ fn is_in_its_bucket(row: &PrintedRow, percent: f64, value: Span) -> bool {
     let (mut counted, mut lower) = (0.0, 0.0);
     for bucket in &row.histogram {
         counted += bucket.count;
-        // Tools differ by one call in what they call the percentile of a sample.
+        // Tools differ by one call in their definition of a sample's percentile.
         let reaches = counted + 1.0 >= rank;
         if reaches && value.high >= lower && value.low <= bucket.upper_ns.high {
             return true;

@@ -1,4 +1,4 @@
-//! What a document says, sentence by sentence.
+//! What a document states, sentence by sentence.
 
 use super::model::DeclaredModel;
 use super::quantity::Quantity;
@@ -11,15 +11,15 @@ use serde::Deserialize;
 /// A checked `claims.toml`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SuiteClaims {
-    /// What the document is, for a heading.
+    /// A name of the document, for a heading.
     pub title: String,
-    /// There is no document: what is claimed is expected by us, of sources that the claims name.
+    /// There is no document: the claims are our own expectations, from sources that they name.
     pub are_expectations: bool,
     /// How it was measured.
     pub conditions: Conditions,
     /// Models of its runs.
     pub models: Vec<DeclaredModel>,
-    /// What it says.
+    /// Its claims.
     pub claims: Vec<Claim>,
 }
 
@@ -28,29 +28,29 @@ pub struct SuiteClaims {
 pub struct Claim {
     /// Its name.
     pub id: String,
-    /// Where in the document.
+    /// Its place in the document.
     pub place: String,
-    /// What it says, in our words.
+    /// What it states, in our words.
     pub text: String,
     /// The figure or the word that is printed.
     pub published: String,
-    /// How the document's own figures give it.
+    /// How to compute it from the document's own figures.
     pub recomputed: Option<Derivation>,
-    /// How our record gives it.
+    /// How to compute it from our record.
     pub ours: Option<Quantity>,
     /// What counts as held.
     pub held: Option<HeldCondition>,
     /// Which of the two figures is judged.
     pub judged_by: JudgedBy,
-    /// A finding of the audit that settles it whatever we measure.
+    /// A finding of the audit that settles it, whatever we measure.
     pub refuted_by: Option<Refutation>,
-    /// Why nobody can tell here.
+    /// Why it cannot be judged here.
     pub cannot_tell: Option<String>,
     /// What explains the verdict, after the figures.
     pub why: Option<String>,
 }
 
-/// How a document's own figures give a claim.
+/// How a claim is computed from a document's own figures.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Derivation {
     /// Arithmetic on what the text prints.
@@ -59,7 +59,7 @@ pub enum Derivation {
     Quantity(Quantity),
 }
 
-/// What counts as held: a range, open where nothing is given.
+/// What counts as held: a range, open at an end that is not given.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HeldCondition {
     /// Not less.
@@ -82,16 +82,16 @@ pub enum JudgedBy {
 /// A finding that settles a claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refutation {
-    /// Of this rule.
+    /// The rule of the finding.
     pub rule: Rule,
-    /// In rows that this subject of ours repeats. `None`: of any.
+    /// Only in rows that this subject of ours repeats. `None`: of any subject.
     pub subject: Option<String>,
-    /// In rows that these cases repeat. `None`: in any.
+    /// Only in rows that these cases repeat. `None`: in any.
     pub cases: Option<Vec<Case>>,
 }
 
 impl SuiteClaims {
-    /// Names the cases of claims that name none: all that the document has of the subject.
+    /// Fills in the cases of claims that name none: all that the document has of the subject.
     pub fn fill_cases(&mut self, document: &Document) {
         for claim in &mut self.claims {
             let recomputed = match &mut claim.recomputed {
@@ -107,8 +107,8 @@ impl SuiteClaims {
     }
 }
 
-/// The cases that a document has of one of our subjects, in its order: with that instrument, where
-/// its rows are told apart by it.
+/// The cases that a document has of one of our subjects, in its order. Where the instrument tells
+/// its rows apart, only those with that instrument.
 fn cases_of(document: &Document, name: &SubjectName) -> Vec<Case> {
     let with = |instrument: Option<&String>| {
         let mut cases: Vec<Case> = Vec::new();

@@ -1,4 +1,4 @@
-//! From the letters of `claims.toml` to checked claims.
+//! From the text of `claims.toml` to checked claims.
 
 use super::claim::{Claim, Derivation, HeldCondition, JudgedBy, Refutation, SuiteClaims};
 use super::declared_quantity::{self as quantity, Checked, DeclaredQuantity, suggestion};
@@ -14,7 +14,8 @@ use std::path::Path;
 use std::time::Duration;
 use toml::Spanned;
 
-/// Calls of a model: ten times the largest published run. What a prediction takes grows with them.
+/// Most calls of a model: ten times the largest published run. The time of a prediction grows with
+/// them.
 const MODEL_CALLS_MAX: u64 = 1_000_000;
 
 #[derive(Deserialize)]
@@ -65,7 +66,7 @@ enum DeclaredRejection {
     Prompt,
 }
 
-/// What differs when the model shall predict our run.
+/// What differs when the model predicts our run.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct DeclaredChange {
@@ -219,7 +220,7 @@ fn changed(source: Source<'_>, model: Model, change: Option<&DeclaredChange>) ->
 
 fn micros(source: Source<'_>, text: &Spanned<String>) -> Checked<u64> {
     let micros = duration(source, text)?.as_micros();
-    // A day is the longest that durations can be; its microseconds fit.
+    // Durations are at most a day; its microseconds fit.
     Ok(u64::try_from(micros).unwrap_or(u64::MAX))
 }
 
@@ -259,7 +260,7 @@ fn claim(source: Source<'_>, declared: DeclaredClaim, models: &[DeclaredModel]) 
     }
 }
 
-/// What a claim lacks to be judged.
+/// What is missing for the claim to be judged.
 fn incomplete(claim: &Claim) -> Option<&'static str> {
     if claim.cannot_tell.is_some() {
         return claim.held.is_some().then_some("a claim that nobody can tell has no `held`");
@@ -274,7 +275,7 @@ fn incomplete(claim: &Claim) -> Option<&'static str> {
         );
     }
     if claim.judged_by == JudgedBy::Document && claim.refuted_by.is_some() {
-        // Held is then what the rule does not find fault with.
+        // The claim then holds unless the rule finds a fault.
         return None;
     }
     claim

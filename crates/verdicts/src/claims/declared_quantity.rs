@@ -9,7 +9,7 @@ use bookend_results::suite::{Case, CaseError};
 use serde::Deserialize;
 use toml::Spanned;
 
-/// What was declared, or where it is wrong.
+/// The declared value, or where the declaration is wrong.
 pub(super) type Checked<T> = Result<T, DeclarationError>;
 
 #[derive(Deserialize)]
@@ -93,7 +93,7 @@ pub(super) fn case(source: Source<'_>, text: &Spanned<String>) -> Checked<Case> 
     text.as_ref().parse().map_err(complain)
 }
 
-/// `, did you mean ...?`, where a name is near enough.
+/// `, did you mean ...?`, if a name is near enough.
 pub(super) fn suggestion<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     match nearest_word(word, known) {
         Some(nearest) => format!(", did you mean `{nearest}`?"),

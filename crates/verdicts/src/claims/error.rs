@@ -9,7 +9,7 @@ use thiserror::Error;
 /// Why the claims cannot be read. Always the fault of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ClaimsError {
-    /// A folder, or the profile in it, and what is wrong with it.
+    /// A folder, or the profile in it, and the error.
     #[error("{}: {_1}", _0.display())]
     Folder(PathBuf, String),
     /// A `claims.toml`.

@@ -4,19 +4,19 @@
 use bookend_results::audit::{Rounding, Span};
 use thiserror::Error;
 
-/// Nesting nobody writes; a guard against a file that is not meant well.
+/// More nesting than anyone writes; a guard against a hostile file.
 const DEPTH_MAX: usize = 16;
 
 /// What is wrong with a formula.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum FormulaError {
-    /// A figure, a parenthesis or an operator was expected before this rest.
+    /// A figure, a parenthesis or an operator was expected before this remainder.
     #[error("{}", unexpected_text(_0))]
     Unexpected(String),
     /// A divisor may be zero.
     #[error("the formula divides by what may be zero")]
     DivisionByZero,
-    /// More than 16 parentheses within each other.
+    /// More than 16 nested parentheses.
     #[error("the formula has too many parentheses")]
     TooDeep,
 }
@@ -31,7 +31,7 @@ fn unexpected_text(rest: &str) -> String {
 /// The value of a formula with the range that its figures leave open.
 ///
 /// # Errors
-/// When it is none.
+/// When the text is not a formula.
 pub fn evaluate(formula: &str) -> Result<Span, FormulaError> {
     let mut reader = Reader { rest: formula, depth: 0 };
     let value = reader.sum()?;
@@ -91,8 +91,8 @@ impl Reader<'_> {
         }
     }
 
-    /// A decimal number, perhaps with a per cent sign. A whole number without one is exact: it
-    /// counts something.
+    /// A decimal number, optionally with a per cent sign. A whole number without the sign is exact:
+    /// it counts something.
     fn figure(&mut self) -> Result<Span, FormulaError> {
         self.next_char();
         let is_digit = |c: char| c.is_ascii_digit() || c == '.';
@@ -122,7 +122,7 @@ impl Reader<'_> {
         read(self)
     }
 
-    /// What comes next, without the blanks before it.
+    /// The next character, without the blanks before it.
     fn next_char(&mut self) -> Option<char> {
         self.rest = self.rest.trim_start();
         self.rest.chars().next()

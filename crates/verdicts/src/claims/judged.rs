@@ -18,7 +18,7 @@ pub const CLAIMS_FILE: &str = "claims.toml";
 /// Every published document with its claims, its tables and our record.
 #[derive(Clone, Debug)]
 pub struct JudgedSuites {
-    /// By the name of their suite.
+    /// In the order of the suites' names.
     pub suites: Vec<JudgedSuite>,
 }
 
@@ -33,11 +33,11 @@ pub struct JudgedSuite {
     pub document: Document,
     /// What the audit finds in its tables.
     pub findings: Vec<DocumentFinding>,
-    /// Which rules could look at which part of its tables.
+    /// Which rules could be applied to which part of its tables.
     pub coverage: Vec<Coverage>,
-    /// Our full run. `None`: it was not recorded yet.
+    /// Our full run. `None`: it has not been recorded yet.
     pub record: Option<Record>,
-    /// Where the CPU time went in it, if that was kept.
+    /// Where the CPU time of that run went, if that was recorded.
     pub profile: Option<Profile>,
 }
 
@@ -45,7 +45,7 @@ impl JudgedSuites {
     /// Reads every suite of `suites` that has claims, and its full record in `records`.
     ///
     /// # Errors
-    /// When a file cannot be read or is not what it should be.
+    /// When a file cannot be read or is invalid.
     pub fn read(suites: &Path, records: &Path) -> Result<Self, ClaimsError> {
         let mut names = Vec::new();
         for entry in read_folder(suites)? {
@@ -87,7 +87,7 @@ impl JudgedSuite {
         Ok(Self { profile, ..ledger })
     }
 
-    /// Puts the audit to the document, and names the cases of claims that name none.
+    /// Audits the document, and fills in the cases of claims that name none.
     pub fn new(
         suite: &str,
         mut claims: SuiteClaims,

@@ -1,4 +1,4 @@
-//! Which rounds of a record are marked, for verdicts that rest on them.
+//! Which rounds of a record are marked, for the verdicts that depend on them.
 
 use super::quantity::Quantity;
 use bookend_results::measurement::{CellId, Row};
@@ -18,8 +18,8 @@ impl<'a> Marked<'a> {
         Self(marked.map(|(row, rules)| ((&row.cell, row.round), rules)).collect())
     }
 
-    /// How many of the rounds that a figure is worked out of are marked, and by which rules. A
-    /// round counts once a case, whichever of the cells that are compared in it is marked.
+    /// How many of the rounds behind a figure are marked, and by which rules. A round counts once
+    /// for each case, whichever of the cells compared in it is marked.
     pub(super) fn sentence(&self, quantity: &Quantity, rows: &[Row]) -> Option<String> {
         let (mut marked, mut all) = (0, 0);
         let mut names = BTreeSet::new();

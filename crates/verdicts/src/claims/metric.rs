@@ -1,4 +1,4 @@
-//! What a claim can be about beside a measured row: the same metrics of a printed one and of a
+//! What a claim can be about besides a measured row: the same metrics of a printed row and of a
 //! profile.
 //!
 //! Names are those of the columns of published tables, so that one word means the same thing on
@@ -13,15 +13,15 @@ use bookend_results::text::{
     cpu_text, memory_text, precise_latency_text, rate_text, significant_text,
 };
 
-/// The share of the samples, and where it lies if each is taken independently. `None` where there
-/// are no such layers.
+/// The share of the samples, with its range if each sample is independent. `None` if there are no
+/// such layers.
 pub(super) fn of_samples(layers: &str, split: &Split) -> Option<Span> {
     let value = split.named_share(layers)?;
     let Interval { low, high } = split.share_interval(value);
     Some(Span { low, value, high })
 }
 
-/// The figure of a printed row, as far as its digits tell.
+/// The figure of a printed row, within the range that its digits leave open.
 pub(super) fn of_printed(metric: &Metric, row: &PrintedRow) -> Option<Span> {
     let name = metric.to_string();
     let seconds = Span::exact(1e-9);
@@ -52,7 +52,7 @@ pub(super) fn of_printed(metric: &Metric, row: &PrintedRow) -> Option<Span> {
 /// A number as it is printed in a claim's unit.
 pub fn unit_text(unit: Unit, value: f64) -> String {
     match unit {
-        // No digit says more about nothing, and no unit does.
+        // Zero needs neither more digits nor a smaller unit.
         Unit::Nanoseconds if value == 0.0 => "0 s".to_owned(),
         Unit::Nanoseconds => precise_latency_text(value),
         Unit::Bytes => memory_text(value),

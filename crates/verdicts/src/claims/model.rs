@@ -1,11 +1,11 @@
-//! A deterministic model of a server that waits: what a run must come to if nothing costs
-//! anything but the waiting.
+//! A deterministic model of a server that waits: the result of a run in which only the waiting
+//! takes time.
 //!
-//! Callers, each with one call at a time, share a fixed number of calls. The server has workers
-//! and a queue; a call that finds neither is rejected. Silently: nobody answers, and the caller
-//! waits until its time-out. Promptly: it fails at once. The server does not learn that a caller
-//! gave up, so a worker serves what has been queued. Of what happens in one moment, workers come
-//! first: they take from the queue before new calls look for a place in it.
+//! Callers, each with one call at a time, share a fixed number of calls. The server has workers and
+//! a queue; a call that finds neither free is rejected. A silent rejection sends no answer, and the
+//! caller waits until its time-out. A prompt one fails the call at once. The server does not learn
+//! that a caller gave up, so a worker serves every call in the queue. Of the events at one moment,
+//! workers come first: they take from the queue before new calls look for a place in it.
 
 use super::subject_name::SubjectName;
 use bookend_results::suite::Case;
@@ -13,16 +13,16 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::num::NonZeroU64;
 
-/// A server and those who call it.
+/// A server and its callers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Model {
     /// Calls that are served at the same time. `None`: every call at once.
     pub workers: Option<NonZeroU64>,
-    /// Calls that wait for a worker. `None`: as many as come.
+    /// Calls that may wait for a worker. `None`: any number.
     pub queue: Option<u64>,
-    /// What a rejected caller sees.
+    /// How a rejected call ends for its caller.
     pub rejection: Rejection,
-    /// What serving a call takes, microseconds.
+    /// The time to serve a call, microseconds.
     pub service_us: u64,
     /// Callers, each with one call in flight.
     pub concurrency: u64,
@@ -32,21 +32,21 @@ pub struct Model {
     pub time_out_us: u64,
 }
 
-/// What becomes of a call that finds no worker and no place in the queue.
+/// What happens to a call that finds no worker and no place in the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rejection {
-    /// Nobody answers.
+    /// It gets no answer.
     Silent,
     /// It fails at once.
     Prompt,
 }
 
-/// What a run comes to.
+/// The result of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Prediction {
     /// Calls that were answered in time.
     pub ok: u64,
-    /// Calls that were rejected or given up.
+    /// Calls that were rejected or that their caller gave up.
     pub failures: u64,
     /// From the first call to the end of the last, seconds.
     pub total_seconds: f64,
@@ -57,7 +57,7 @@ pub struct Prediction {
 }
 
 impl Model {
-    /// Runs it. What this takes grows with the number of calls.
+    /// Runs it. The time of this grows with the number of calls.
     pub fn predict(&self) -> Prediction {
         let mut server = Server::new(self);
         let mut ended_calls = EndedCalls::default();
@@ -82,7 +82,7 @@ struct Ended {
     waited_us: u64,
 }
 
-/// What the server has promised: when its workers are free, and when the calls in its queue begin.
+/// The server's schedule: when its workers are free, and when the calls in its queue begin.
 struct Server<'a> {
     model: &'a Model,
     free_at_us: BinaryHeap<Reverse<u64>>,
@@ -94,8 +94,8 @@ impl<'a> Server<'a> {
         Self { model, free_at_us: BinaryHeap::new(), begins_us: VecDeque::new() }
     }
 
-    /// A call that comes now. First in, first out and a fixed time of service: when it ends is
-    /// known when it comes.
+    /// A call that comes now. The queue is first in, first out and the time of service is fixed, so
+    /// the end of a call is known when it comes.
     fn call(&mut self, now_us: u64) -> Ended {
         while self.begins_us.front().is_some_and(|&begin| begin <= now_us) {
             self.begins_us.pop_front();
@@ -116,7 +116,7 @@ impl<'a> Server<'a> {
         }
     }
 
-    /// When a worker is free, if none is now.
+    /// When the next worker is free, if all are busy now.
     fn next_free_us(&self) -> Option<u64> {
         let workers = self.model.workers?.get();
         let all_taken = self.free_at_us.len() as u64 >= workers;
@@ -186,13 +186,13 @@ pub struct DeclaredModel {
     pub id: String,
     /// What is modelled, for a reader.
     pub about: String,
-    /// With the document's figures.
+    /// The model with the document's figures.
     pub published: Model,
-    /// With those of our run.
+    /// The model with the figures of our run.
     pub ours: Model,
-    /// Whose run it is.
+    /// The subject of the run.
     pub subject: SubjectName,
-    /// Under which case.
+    /// The case of the run.
     pub case: Case,
 }
 

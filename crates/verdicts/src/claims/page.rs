@@ -1,4 +1,5 @@
-//! docs/measure/claims.md: every claim with its figures, and what the audit and the models say.
+//! docs/measure/claims.md: every claim with its figures, and the results of the audit and the
+//! models.
 
 use super::claim::Derivation;
 use super::error::ClaimsError;
@@ -141,7 +142,7 @@ fn provenance(suite: &JudgedSuite) -> String {
     format!("Suite [{name}](../../suites/{name}). {whose}{ours}")
 }
 
-/// What a reader must know of claims that stand in no document.
+/// What a reader must know about claims that are in no document.
 const EXPECTATIONS: &str = "\
 No document has these figures: each claim is what its source, which it names, makes one expect of these \
 servers, and its bounds are ours. ";
@@ -155,8 +156,8 @@ fn rounds(count: u32) -> String {
     }
 }
 
-/// The figures that a document's own table gives, and ours. Where they are quotients the first of
-/// them says of what; the second again only if it is another.
+/// The figures from a document's own table, and ours. If they are quotients, the first states what
+/// is divided by what; the second does so only if it differs.
 fn figure_fields(one: &Judgement<'_>) -> [String; 2] {
     let own = match &one.claim.recomputed {
         Some(Derivation::Quantity(quantity)) => quantity.over_text(),
@@ -294,7 +295,7 @@ fn findings(suite: &JudgedSuite) -> String {
     text
 }
 
-/// Little's law on every row that prints enough for it.
+/// Little's law for every row that prints enough for it.
 fn in_flight(suite: &JudgedSuite) -> String {
     let rows = suite.document.rows.iter();
     let known = rows.filter_map(|row| Some((row, row.calls_in_flight()?, row.streams()?)));
@@ -340,7 +341,7 @@ fn or_dash(text: &str) -> String {
     if text.is_empty() { "-".to_owned() } else { text.to_owned() }
 }
 
-/// The name of a heading in links.
+/// The anchor of a heading in links.
 fn anchor(title: &str) -> String {
     let lower = title.to_lowercase();
     let kept = lower.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));

@@ -1,4 +1,4 @@
-//! From the published tables of a suite's folder to what the audit looks at.
+//! From the published tables of a suite's folder to the document that the audit reads.
 
 use super::error::ClaimsError;
 use crate::document::{Conditions, Document, Place, PrintedBucket, PrintedRow};
@@ -11,7 +11,7 @@ use std::path::Path;
 const UPPER_BOUND: &str = "upper_bound";
 const COUNT: &str = "count";
 
-/// Every `published*.csv` of a folder, given the names in it.
+/// Every `published*.csv` of a folder; `names` are the files in it.
 pub(super) fn tables(folder: &Path, names: &[String]) -> Result<Vec<PublishedTable>, ClaimsError> {
     let is_published = |name: &&String| name.starts_with("published") && name.ends_with(".csv");
     let read = |name: &String| {
@@ -21,7 +21,7 @@ pub(super) fn tables(folder: &Path, names: &[String]) -> Result<Vec<PublishedTab
     names.iter().filter(is_published).map(read).collect()
 }
 
-/// The rows of all tables; lines of a histogram are put to the row that they belong to.
+/// The rows of all tables; the lines of a histogram are added to the row that they belong to.
 pub(super) fn document(tables: &[PublishedTable], conditions: Conditions) -> Document {
     let mut rows = Vec::new();
     let mut lines = Vec::new();
@@ -58,7 +58,7 @@ fn printed(table: &PublishedTable, row: &PublishedRow, conditions: Conditions) -
     }
 }
 
-/// Latencies and rates are known as far as their digits go, counts exactly.
+/// The range that the printed digits leave open for latencies and rates; counts are exact.
 fn span(
     table: &PublishedTable,
     column: &PublishedColumn,
@@ -78,7 +78,7 @@ fn span(
     Span::printed(text, value, smallest_unit(table, &column.name), rounding)
 }
 
-/// What a printed one is in the column's finest unit: a bare zero does not say.
+/// The value of a printed 1 in the column's finest unit: a bare zero does not show its unit.
 fn smallest_unit(table: &PublishedTable, column: &str) -> f64 {
     let units = table.rows.iter().filter_map(|row| {
         let digits: String = row.printed.get(column)?.chars().take_while(is_digit).collect();
@@ -102,7 +102,7 @@ fn histogram(row: &PrintedRow, lines: &[PrintedRow]) -> Vec<PrintedBucket> {
             count: line.figure(COUNT)?.value,
         })
     };
-    // Only a row of calls can have one.
+    // Only a row of calls can have a histogram.
     match row.figure("ok") {
         Some(_) => lines.iter().filter(own).filter_map(bucket).collect(),
         None => Vec::new(),

@@ -1,4 +1,4 @@
-//! What a claim measures, worked out from printed rows or from recorded ones.
+//! What a claim measures, computed from printed rows or from recorded ones.
 
 use super::metric::{of_printed, of_samples};
 use super::model::{DeclaredModel, Prediction};
@@ -14,19 +14,19 @@ use bookend_results::suite::Case;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// The instrument of a cell when a claim names none and several made load.
+/// The instrument of a cell when a claim names no instrument and several made load.
 const DEFAULT_INSTRUMENT: &str = "bookend-load";
 
-/// A figure of one subject in some cases, perhaps over another.
+/// A figure of one subject in some cases, optionally divided by another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quantity {
     /// What is measured.
     pub metric: Metric,
-    /// Of whom.
+    /// The subject that it is measured of.
     pub of: SubjectName,
     /// What it is divided by.
     pub over: Option<Over>,
-    /// In which cases. None: in all that the document has of the subject.
+    /// In which cases. If empty: in all that the document has of the subject.
     pub cases: Vec<Case>,
     /// Which of the cases count.
     pub take: Take,
@@ -35,13 +35,13 @@ pub struct Quantity {
 /// What a figure is divided by.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Over {
-    /// The same of another subject in the same case.
+    /// The same metric of another subject in the same case.
     Subject(SubjectName),
-    /// The same of the same subject in another case.
+    /// The same metric of the same subject in another case.
     Case(Case),
-    /// Something else of the same subject in the same case.
+    /// Another metric of the same subject in the same case.
     Metric(Metric),
-    /// What the model of that index predicts.
+    /// The prediction of the model with that index.
     Model(usize),
 }
 
@@ -56,7 +56,7 @@ pub enum Take {
     Least,
     /// The largest, round by round.
     Largest,
-    /// The middle one, of two the smaller: more than half of the cases have at least as much.
+    /// The middle one, or the smaller of two: more than half of the cases have at least as much.
     Median,
     /// Each case over the one before it.
     Growth,
@@ -71,9 +71,9 @@ pub enum Figures<'a> {
     Recorded {
         /// Its rows.
         rows: &'a [Row],
-        /// When its calls were given up, nanoseconds.
+        /// The deadline of its calls, nanoseconds.
         deadline_ns: Option<f64>,
-        /// Where its CPU time went, if that was kept beside it.
+        /// Where its CPU time went, if that was recorded with it.
         profile: Option<&'a Profile>,
     },
 }
@@ -81,26 +81,26 @@ pub enum Figures<'a> {
 /// A quantity in the cases that count.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Evaluation {
-    /// What there is.
+    /// The figures that could be computed.
     pub estimates: Vec<Estimate>,
-    /// What is missing, a clause each.
+    /// What is missing, one clause each.
     pub missing: Vec<String>,
 }
 
-/// A figure of one case, or of several that are seen as one.
+/// A figure of one case, or of several cases taken together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Estimate {
-    /// Of which case or cases: words that follow the figure. Empty where there is no case.
+    /// The case or cases: words that follow the figure. Empty if there is no case.
     pub place: String,
     /// Median of the rounds, or as printed.
     pub value: f64,
     /// 95 % interval over the rounds, or what the printed digits leave open. `None` for one round.
     pub interval: Option<Interval>,
-    /// The same, but wide enough for all estimates of the quantity to be within theirs in 95 of
-    /// 100 runs (Bonferroni's correction).
+    /// The same, but wide enough that all estimates of the quantity lie within their intervals in
+    /// 95 of 100 runs (Bonferroni's correction).
     pub joint_interval: Option<Interval>,
-    /// In so many rounds it was the very same: an interval of no width is no certainty. `None`:
-    /// rounds differ, or there is but one.
+    /// The number of rounds, if all gave exactly this figure: an interval of no width is no
+    /// certainty. `None`: rounds differ, or there is only one.
     pub equal_rounds: Option<usize>,
 }
 
@@ -113,7 +113,7 @@ impl Quantity {
         }
     }
 
-    /// What is divided by what, where it is a quotient and its places do not say so.
+    /// What is divided by what, if it is a quotient and its places do not show that.
     pub fn over_text(&self) -> Option<String> {
         let of = &self.of;
         let metric = &self.metric;
@@ -126,7 +126,7 @@ impl Quantity {
         }
     }
 
-    /// For each case, the measured rows that its figure is worked out of, by round.
+    /// For each case, the measured rows that its figure is computed from, by round.
     pub(super) fn rounds<'a>(&self, rows: &'a [Row]) -> Vec<BTreeMap<u32, Vec<&'a Row>>> {
         if matches!(self.metric, Metric::Profile(_)) {
             return Vec::new();
@@ -144,7 +144,7 @@ impl Quantity {
         self.cases.iter().map(of_case).collect()
     }
 
-    /// The other cell that its figure in `case` is divided by the same of.
+    /// The other cell whose figure divides the figure of `case`.
     fn divisor_cell(&self, case: Case) -> Option<(&SubjectName, Case)> {
         match &self.over {
             Some(Over::Subject(other)) => Some((other, case)),
@@ -153,7 +153,7 @@ impl Quantity {
         }
     }
 
-    /// Works it out.
+    /// Computes the quantity.
     pub(super) fn evaluate(&self, figures: Figures<'_>, models: &[DeclaredModel]) -> Evaluation {
         let mut evaluation = Evaluation::default();
         let mut series = Vec::new();
@@ -172,8 +172,9 @@ impl Quantity {
         evaluation
     }
 
-    /// What counts of the figures of the cases, each with its place. A case that is missing takes
-    /// with it what it is needed for; `None` is what cannot be worked out of cases that are there.
+    /// Selects those figures of the cases that count, each with its place. If a case is missing, so
+    /// are the figures that need it; `None` is a figure that cannot be computed from the cases that
+    /// exist.
     fn taken(&self, series: &[Option<Series>]) -> Vec<(String, Option<Series>)> {
         let cases = self.cases.iter();
         let last = series.len().saturating_sub(1);
@@ -198,7 +199,7 @@ impl Quantity {
         }
     }
 
-    /// The figure of that rank among all cases, counted from the smallest, round by round.
+    /// The figure with this rank among all cases, counted from the smallest, round by round.
     fn ranked(
         &self,
         name: &str,
@@ -244,7 +245,7 @@ impl Quantity {
     }
 }
 
-/// What a model says about a metric.
+/// What a model predicts for a metric.
 fn predicted(metric: &Metric, prediction: &Prediction) -> Result<f64, String> {
     Ok(match metric.to_string().as_str() {
         "ok" => prediction.ok as f64,
@@ -256,7 +257,7 @@ fn predicted(metric: &Metric, prediction: &Prediction) -> Result<f64, String> {
     })
 }
 
-/// A figure by round, or one that is known within bounds: as printed, or as a profile tells.
+/// A figure for each round, or one that is known within bounds, from a document or a profile.
 #[derive(Clone, Debug, PartialEq)]
 enum Series {
     Rounds(BTreeMap<u32, f64>),
@@ -285,7 +286,7 @@ impl Series {
         }
     }
 
-    /// The figure of that rank, round by round; of what is within bounds, bound by bound.
+    /// The figure with this rank, round by round; for bounded figures, bound by bound.
     fn ranked(all: &[&Series], rank: usize) -> Option<Series> {
         match all.first()? {
             Self::Bounded(_) => {
@@ -317,7 +318,7 @@ impl Series {
         }
     }
 
-    /// The estimate, one of `count`.
+    /// The estimate, as one of `count`.
     fn estimate(&self, place: &str, count: usize) -> Option<Estimate> {
         let (value, interval, joint_interval) = match self {
             Self::Bounded(span) => {
@@ -355,8 +356,8 @@ fn of_rank(mut figures: Vec<f64>, rank: usize) -> Option<f64> {
     figures.get(rank).copied()
 }
 
-/// Of the logarithms, as long as every value has one. Values that are all the same have no spread,
-/// and are not to get one, or another place, from the rounding of their logarithms.
+/// The interval of the logarithms, if every value has one. Equal values have no spread, and
+/// rounding of their logarithms must not add any, nor move them.
 fn interval(values: &[f64], confidence: f64) -> Option<Interval> {
     if let [first, rest @ ..] = values
         && !rest.is_empty()
@@ -376,7 +377,7 @@ impl Figures<'_> {
     fn series(&self, metric: &Metric, name: &SubjectName, case: Case) -> Result<Series, String> {
         match self {
             Self::Printed(document) => {
-                // A document can say different things of one cell in several rows.
+                // A document can print figures of one cell in several rows.
                 let printed = |exactly: bool| {
                     let mut rows = document.rows.iter().filter(|row| {
                         let instrument = name.instrument.as_ref();
@@ -416,7 +417,7 @@ fn profiled(
 }
 
 impl Figures<'_> {
-    /// Who spins while it waits is never held against who sleeps.
+    /// A subject that spins while it waits is never compared with one that sleeps.
     fn check_alike(
         &self,
         own: (&SubjectName, Case),
@@ -459,7 +460,7 @@ fn recorded(
     let cell: Vec<(&Row, Option<f64>)> = cell.into_iter().map(|row| (row, figure(row))).collect();
     let without: Vec<&Row> =
         cell.iter().filter_map(|(row, figure)| figure.is_none().then_some(*row)).collect();
-    // A round without the figure is not left out: that would flatter whoever failed in it.
+    // A round without the figure is not left out: that would flatter a subject that failed in it.
     let Some(row) = without.first() else {
         let rounds = cell.iter().filter_map(|(row, figure)| Some((row.round, (*figure)?)));
         return Ok(Series::Rounds(rounds.collect()));
@@ -485,7 +486,7 @@ fn rows_of_case<'a>(rows: &'a [Row], name: &SubjectName, case: Case) -> Vec<&'a 
     rows.iter().filter(same).collect()
 }
 
-/// Those of the one cell that a claim means. Empty where nobody can say which.
+/// The rows of the one cell that a claim means. Empty if that is ambiguous.
 fn cell_rows<'a>(rows: &'a [Row], name: &SubjectName, case: Case) -> Vec<&'a Row> {
     let mut cell = rows_of_case(rows, name, case);
     let instrument = instrument(&cell, name).map(str::to_owned);
@@ -493,7 +494,7 @@ fn cell_rows<'a>(rows: &'a [Row], name: &SubjectName, case: Case) -> Vec<&'a Row
     cell
 }
 
-/// The instrument that a claim means: the one it names, else our own, else the only one.
+/// The instrument that a claim means: the one it names, or else our own, or else the only one.
 fn instrument<'a>(rows: &[&'a Row], name: &'a SubjectName) -> Option<&'a str> {
     let all: std::collections::BTreeSet<&str> =
         rows.iter().map(|row| row.cell.instrument.as_str()).collect();

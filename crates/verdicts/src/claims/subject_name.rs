@@ -1,8 +1,8 @@
-//! Whom a claim is about.
+//! The subject of a claim.
 
 use std::fmt;
 
-/// A subject and, where it matters, who made the load or, for a client, who answered.
+/// A subject and, where it matters, the load generator or, for a client, the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SubjectName {
     /// `rust-tonic`, `java-grpc/virtual`.

@@ -11,15 +11,15 @@ use bookend_results::metric::Unit;
 use bookend_results::statistics::Interval;
 use std::fmt;
 
-/// What became of a claim.
+/// The outcome for a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ClaimVerdict {
     /// The whole interval lies within what counts as held.
     Held,
-    /// A whole interval lies outside of it, widened for the number of cases, or the document
+    /// A whole interval, widened for the number of cases, lies outside of that, or the document
     /// refutes itself.
     DidNotHold,
-    /// Something is missing, or an interval lies on both sides.
+    /// Something is missing, or an interval lies partly inside and partly outside.
     CannotTell,
 }
 
@@ -41,13 +41,13 @@ impl fmt::Display for ClaimVerdict {
 /// A claim with its figures and its verdict.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judgement<'a> {
-    /// Which claim.
+    /// The claim.
     pub claim: &'a Claim,
-    /// What its document's own figures give, as text; empty where nothing can be worked out.
+    /// The result from its document's own figures, as text; empty if nothing can be computed.
     pub recomputed: String,
-    /// What ours are, as text; empty where nothing was asked.
+    /// Our result, as text; empty if the claim asks for none.
     pub ours: String,
-    /// What became of it.
+    /// The verdict.
     pub verdict: ClaimVerdict,
     /// One or a few sentences, built from the figures.
     pub why: String,
@@ -88,7 +88,7 @@ fn judge<'a>(claim: &'a Claim, ledger: &JudgedSuite, marked: &Marked<'_>) -> Jud
     }
 }
 
-/// What makes a reader doubt the rounds that a verdict rests on, if it rests on rounds.
+/// What makes the rounds behind a verdict doubtful, if it depends on rounds.
 fn marks_sentence(claim: &Claim, ledger: &JudgedSuite, marked: &Marked<'_>) -> Option<String> {
     let is_settled = refuting(claim.refuted_by.as_ref(), &ledger.findings).is_some();
     let is_judged = claim.held.is_some() && claim.cannot_tell.is_none() && !is_settled;
@@ -152,7 +152,7 @@ fn verdict(
     match (judged, claim.held) {
         (Some(worked), Some(condition)) => worked.judge(condition, claim.judged_by),
         (_, None) if claim.refuted_by.is_some() => unrefuted(claim.refuted_by.as_ref(), ledger),
-        // A checked claim has both; a reader shall see what lacks rather than nothing.
+        // A checked claim has both; if not, show the reader what is missing.
         _ => (ClaimVerdict::CannotTell, "Nothing says what counts as held.".to_owned()),
     }
 }
@@ -171,7 +171,7 @@ fn refuting<'a>(
     })
 }
 
-/// The verdict on a claim that nothing but a rule can settle, where the rule found nothing.
+/// The verdict on a claim that only a rule can settle, where the rule found nothing.
 fn unrefuted(refutation: Option<&Refutation>, ledger: &JudgedSuite) -> (ClaimVerdict, String) {
     let rule = refutation.map(|one| one.rule);
     let mut coverage = ledger.coverage.iter();
@@ -187,7 +187,7 @@ fn unrefuted(refutation: Option<&Refutation>, ledger: &JudgedSuite) -> (ClaimVer
     }
 }
 
-/// A quantity that was worked out.
+/// A quantity that was computed.
 struct Worked {
     unit: Unit,
     take: Take,
@@ -294,7 +294,7 @@ impl Worked {
         format!("{value}{interval}{} {}", self.of_whom(), one.place).trim_end().to_owned()
     }
 
-    /// A total of 20 s that reads "1.01" would puzzle.
+    /// Marks a ratio to the model: a total of 20 s that reads only "1.01" would puzzle the reader.
     fn of_whom(&self) -> &'static str {
         if self.is_over_model { " of the model's" } else { "" }
     }
@@ -316,15 +316,16 @@ impl Worked {
     }
 }
 
-/// Where an interval would have no width: how often it was so says more.
+/// In place of an interval without width: the number of rounds with this figure is more
+/// informative.
 fn equal_text(rounds: Option<usize>) -> String {
     rounds.map_or_else(String::new, |rounds| format!(" in each of {rounds} rounds"))
 }
 
 impl HeldCondition {
-    /// Whether the whole interval is within, or the whole joint interval without: a claim about
-    /// several cases holds in all of them, so the more there are the likelier it is that one is
-    /// outside by chance. `None`: neither, or there is none.
+    /// True if the whole interval is inside the range, false if the whole joint interval is
+    /// outside. A claim about several cases must hold in all of them, so with more cases it is
+    /// likelier that one is outside by chance. `None`: neither, or there is no interval.
     fn holds(self, estimate: &Estimate) -> Option<bool> {
         let interval = estimate.interval?;
         if interval.low >= self.least() && interval.high <= self.most() {

@@ -1,4 +1,4 @@
-//! What was measured and stands in no published table: our own subjects, other variants, other
+//! Measurements that are in no published table: our own subjects, other variants, other
 //! instruments, calibration.
 
 use super::figures::Cells;
@@ -9,7 +9,7 @@ use super::rows::{NONE, OURS, cells_below, figures};
 use bookend_results::markdown;
 use bookend_results::table::Cell;
 
-/// The table of all cells that no other table shows. Empty when there is none.
+/// The table of all cells that no other table shows. Empty if there are none.
 pub(super) fn table(page: &Page<'_>, cells: &Cells<'_>) -> String {
     let own: Vec<&Cell> =
         cells.table.cells.iter().filter(|cell| !is_shown(page, cells, cell)).collect();
@@ -35,7 +35,7 @@ pub(super) fn table(page: &Page<'_>, cells: &Cells<'_>) -> String {
     markdown::table(&headings, keys.len(), &rows)
 }
 
-/// Those of the first table that we have a figure for.
+/// The columns of the first table for which we have a figure.
 fn columns(page: &Page<'_>) -> Vec<ResultColumn> {
     let first = page.presentation.tables.first();
     let columns = first.map_or(&[][..], |table| &table.columns);

@@ -5,7 +5,7 @@ use bookend_results::declaration::DeclarationError;
 use std::path::PathBuf;
 use thiserror::Error;
 
-/// The file in a suite's folder that says how its page looks.
+/// The file in a suite's folder that describes its page.
 pub const RESULTS_FILE: &str = "results.toml";
 
 /// The page in a suite's folder.

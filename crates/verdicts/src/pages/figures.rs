@@ -1,4 +1,4 @@
-//! The figures of one cell over its rounds, as far as pages want more than the run's own tables.
+//! The figures of one cell over its rounds, where pages need more than the run's own tables.
 
 use bookend_results::measurement::CellId;
 use bookend_results::metric::{Metric, REQUESTS_PER_CPU_SECOND};
@@ -9,7 +9,7 @@ use bookend_results::suite::TestedEnd;
 use bookend_results::table::{Cell, CellResult, Summary, Table};
 use hdrhistogram::Histogram;
 
-/// Below so many rounds an interval says more about luck than about the cell.
+/// With fewer rounds, an interval reflects luck more than the cell.
 const INTERVAL_ROUNDS_MIN: usize = 3;
 
 /// The cells of a record.
@@ -31,12 +31,12 @@ impl<'a> Cells<'a> {
         Self { record, table }
     }
 
-    /// The planned cell of that name.
+    /// The planned cell with that id.
     pub(super) fn find(&self, id: &CellId) -> Option<&Cell> {
         self.table.cells.iter().find(|cell| cell.id == *id)
     }
 
-    /// The figures of a cell, or the word for why there are none.
+    /// The figures of a cell, or the word for why there are no figures.
     pub(super) fn figures<'b>(&'b self, cell: &'b Cell) -> Result<CellFigures<'b>, String> {
         match &cell.result {
             CellResult::NotMeasured { why, .. } => Err(why.to_string()),
@@ -62,22 +62,22 @@ impl CellFigures<'_> {
         }
     }
 
-    /// The latencies of all rounds together, where there are any.
+    /// The latencies of all rounds together, if there are any.
     pub(super) fn latencies(&self) -> Option<&Histogram<u64>> {
         self.rounds.latencies()
     }
 
-    /// Whether the server is the end under test: the caller is then an instrument.
+    /// Whether the server is the end under test, so that the caller is an instrument.
     pub(super) fn tests_the_server(&self) -> bool {
         self.summary.side == TestedEnd::Server
     }
 
-    /// Whether there are rounds enough for intervals.
+    /// Whether there are enough rounds for intervals.
     pub(super) fn has_intervals(&self) -> bool {
         self.rounds.each().len() >= INTERVAL_ROUNDS_MIN
     }
 
-    /// Requests per CPU-second with the interval of the rounds' mean, where there are enough.
+    /// Requests per CPU-second with the interval of the rounds' mean, if there are enough rounds.
     pub(super) fn cost(&self) -> (Option<f64>, Option<Interval>) {
         let interval = self.summary.interval(&REQUESTS_PER_CPU_SECOND);
         (self.summary.value(&REQUESTS_PER_CPU_SECOND), interval.filter(|_| self.has_intervals()))

@@ -1,4 +1,4 @@
-//! How a figure of ours is written: as the original wrote its own.
+//! How our figures are written: in the format of the original.
 
 use bookend_results::text::significant_text;
 use bookend_results::text::{cpu_text, latency_text, memory_text, precise_latency_text, rate_text};
@@ -79,7 +79,7 @@ impl FromStr for FigureFormat {
     }
 }
 
-/// There is no format of that name.
+/// There is no format with that name.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("there is no format `{_0}`: write one of {}", ALL.map(|(name, _)| name).join(", "))]
 pub struct NoFormat(String);

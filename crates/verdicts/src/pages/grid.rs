@@ -1,5 +1,5 @@
-//! The look of grpc_bench: rules of dashes with the cases and ratios written into them. What was
-//! not published stands below what was, under the same case.
+//! The look of grpc_bench: lines of dashes with the cases and ratios written into them. Unpublished
+//! measurements follow the published ones, under the same case.
 
 use super::figures::Cells;
 use super::page::Page;
@@ -10,7 +10,7 @@ use bookend_results::layout::{Layout, column};
 use bookend_results::suite::Case;
 use bookend_results::table::{Cell, Rank};
 
-/// The widths of the original: of the name, and of no figure less than this.
+/// The widths of the original: of the name, and the least for any figure.
 const NAME_WIDTH: usize = 18;
 
 pub(super) fn table(page: &Page<'_>, cells: &Cells<'_>, table: &ResultTable) -> String {
@@ -51,7 +51,7 @@ fn short_label(group: &[&PublishedRow], case: Option<Case>) -> String {
     }
 }
 
-/// The ratio as printed, and that of the same two here.
+/// The ratio as printed, and that of our measurements of the same two.
 fn ratios(cells: &Cells<'_>, group: &[&PublishedRow]) -> String {
     let printed = group.iter().find_map(|row| row.printed.get("cost_ratio"));
     let printed = printed.map_or_else(String::new, |printed| format!("{printed}--"));
@@ -73,7 +73,7 @@ fn add_published(layout: &mut Layout, row: &PublishedRow, lines: Vec<Line>) {
     }
 }
 
-/// Everybody else who was measured under the case.
+/// All other subjects that were measured under the case.
 fn add_others(
     layout: &mut Layout,
     cells: &Cells<'_>,

@@ -1,4 +1,4 @@
-//! The look of a Markdown table: a published row, and a line for each cell below it.
+//! The look of a Markdown table: a published row, followed by a line for each cell.
 
 use super::figures::Cells;
 use super::page::Page;

@@ -1,13 +1,12 @@
-//! The page of a suite that no published table stands behind: its report, and what came of its
-//! claims.
+//! The page of a suite without a published table: its report, and the verdicts on its claims.
 
 use super::sections::{day_of, record_of};
 use super::text::section;
 use bookend_results::export::Report;
 use bookend_results::record::Record;
 
-/// The text of the page. `verdicts`: on the suite's claims, Markdown; empty where it has none.
-/// The same inputs always give the same text.
+/// The text of the page. `verdicts` are those on the suite's claims, in Markdown; empty if it has
+/// no claims. The same inputs always give the same text.
 pub fn measured_page(record: &Record, verdicts: &str) -> String {
     let facts = &record.facts;
     let origin = format!(

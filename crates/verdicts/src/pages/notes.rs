@@ -1,7 +1,7 @@
-//! What processes noted beside their figures: connections, threads, collections of garbage.
+//! What processes noted besides their figures: connections, threads, collections of garbage.
 //!
-//! A caller notes things of one cell. A server notes them of its life, which is one cell where it
-//! was started for it (a client under test, a fixed number of calls) and else all cells of a
+//! A caller's notes are about one cell. A server's notes are about its lifetime: one cell if it was
+//! started for that cell (a client under test, a fixed number of calls), otherwise all cells of a
 //! round.
 
 use super::page::Page;
@@ -12,7 +12,7 @@ use bookend_results::suite::TestedEnd;
 use bookend_results::text::significant_text;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Whose note it is, of what, and its name.
+/// The process, the name of the note, its case, and the process at the other end.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     process: String,
@@ -24,7 +24,8 @@ struct Key {
 /// Median, largest and number of rounds, as text.
 type Figures = [String; 3];
 
-/// A line of the table: what is the same in several cases, or with several others, stands once.
+/// A line of the table: notes that are the same in several cases, or with several others, share
+/// one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Line {
     process: String,
@@ -38,7 +39,7 @@ const ALL_CASES: &str = "all of a round";
 
 const EVERY_CASE: &str = "every case";
 
-/// A line a note: its median over the rounds and the largest. Empty when nothing was noted.
+/// One line for each note: its median over the rounds and the largest. Empty if there are no notes.
 pub(super) fn table(page: &Page<'_>) -> String {
     let mut notes: BTreeMap<Key, BTreeMap<u32, f64>> = BTreeMap::new();
     for row in &page.record.rows {
@@ -65,7 +66,8 @@ fn figures(values: &BTreeMap<u32, f64>) -> Figures {
     [number(middle), number(largest), values.len().to_string()]
 }
 
-/// The notes with equal figures in one line: of several cases, and then with several others.
+/// Joins the notes with equal figures into one line: of several cases, and then with several
+/// others.
 fn folded(notes: Vec<(Key, Figures)>, order: &[String]) -> Vec<Line> {
     let mut lines: Vec<Line> = Vec::new();
     for (process, note, with) in series(&notes) {
@@ -89,13 +91,13 @@ fn folded(notes: Vec<(Key, Figures)>, order: &[String]) -> Vec<Line> {
     lines
 }
 
-/// Every process with a note of its own and whom it met, each once.
+/// Every process with a note and the process at the other end, each once.
 fn series(notes: &[(Key, Figures)]) -> BTreeSet<(&String, &String, &String)> {
     let series = notes.iter();
     series.map(|(key, _)| (&key.process, &key.note, &key.with)).collect()
 }
 
-/// The cases of one series by their figures, those with equal ones together.
+/// The cases of one series grouped by their figures, equal ones together.
 fn equal_cases<'a>(
     own: impl Iterator<Item = &'a (Key, Figures)>,
     order: &[String],

@@ -22,10 +22,10 @@ pub struct Page<'a> {
 }
 
 impl<'a> Page<'a> {
-    /// Reads what stands beside the record in the suite's folder.
+    /// Reads the files beside the record from the suite's folder.
     ///
     /// # Errors
-    /// When a file cannot be read, or they contradict each other.
+    /// When a file cannot be read, or the files contradict each other.
     pub fn read(folder: &Path, record: &'a Record) -> Result<Self, PageError> {
         let presentation = Presentation::read(folder).map_err(PageError::Declaration)?;
         let suite = Suite::read(folder).map_err(PageError::Declaration)?;
@@ -49,13 +49,13 @@ impl<'a> Page<'a> {
         })
     }
 
-    /// The same with where the CPU time went, if that was recorded.
+    /// Adds where the CPU time went, if that was recorded.
     #[must_use]
     pub fn with_profile(self, profile: Option<Profile>) -> Self {
         Self { profile, ..self }
     }
 
-    /// The same with the verdicts on the document's claims, Markdown, below the conclusion.
+    /// Adds the verdicts on the document's claims, in Markdown, below the conclusion.
     #[must_use]
     pub fn with_verdicts(self, verdicts: String) -> Self {
         Self { verdicts, ..self }

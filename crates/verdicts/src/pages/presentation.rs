@@ -14,11 +14,11 @@ use toml::Spanned;
 pub struct Presentation {
     /// The page's title.
     pub title: String,
-    /// The machines of the original, a fact a line.
+    /// The machines of the original, one fact a line.
     pub environment: Vec<String>,
-    /// The parameters of the original, a line each.
+    /// The parameters of the original, one a line.
     pub parameters: Vec<String>,
-    /// Its command lines, and what makes the same here.
+    /// Its command lines, and their equivalents here.
     pub commands: Vec<PublishedCommand>,
     /// Its tables.
     pub tables: Vec<ResultTable>,
@@ -26,13 +26,13 @@ pub struct Presentation {
     pub histogram: Option<String>,
     /// File with the published shares of profiles, relative to the suite's folder.
     pub profile: Option<String>,
-    /// What to hold against the published figures before reading them: prose.
+    /// What to consider before comparing with the published figures: prose.
     pub reading: String,
-    /// What to know when the page is made of a quick run: prose.
+    /// What to consider when the page shows a quick run: prose.
     pub quick: String,
-    /// Only rows are shown whose cell was planned: the suite repeats a part of a document.
+    /// Whether only rows whose cell was planned are shown: the suite repeats part of a document.
     pub planned_only: bool,
-    /// What follows from it all: prose.
+    /// The conclusion: prose.
     pub conclusion: String,
 }
 
@@ -44,7 +44,7 @@ pub struct PublishedCommand {
     pub what: String,
     /// As published.
     pub published: String,
-    /// What does the same here.
+    /// The equivalent here.
     pub here: String,
 }
 
@@ -57,11 +57,11 @@ pub struct ResultTable {
     pub title: String,
     /// Its shape.
     pub look: Look,
-    /// The heading of the column that says who a row is about. `None`: the title says it.
+    /// The heading of the column with the subject of each row. `None`: the title names it.
     pub subject: Option<String>,
-    /// The heading of the column with the rows' labels. `None`: there is none.
+    /// The heading of the column with the rows' labels. `None`: there is no such column.
     pub label: Option<String>,
-    /// Instruments whose measurements stand below that of the row's own cell.
+    /// Instruments whose measurements follow that of the row's own cell.
     pub also: Vec<String>,
     /// Its figures, in the printed order.
     pub columns: Vec<ResultColumn>,
@@ -74,9 +74,9 @@ pub enum Look {
     /// A Markdown table.
     #[default]
     Table,
-    /// Rules of dashes with the cases written into them.
+    /// Lines of dashes with the cases written into them.
     Grid,
-    /// A block a row, a line a figure, as ghz prints its summary.
+    /// One block for each row, one line for each figure, as ghz prints its summary.
     Summary,
 }
 
@@ -87,9 +87,9 @@ pub struct ResultColumn {
     pub heading: String,
     /// The column in the published file. `None`: the original does not have it.
     pub published: Option<String>,
-    /// What of ours stands in it. `None`: nothing of ours is the same.
+    /// Our metric in this column. `None`: nothing of ours is the same.
     pub metric: Option<Metric>,
-    /// How ours is written.
+    /// How our figure is written.
     pub format: FigureFormat,
     /// In a summary, the section that begins with this line.
     pub section: Option<String>,
@@ -126,7 +126,7 @@ struct DeclaredTable {
     label: Option<String>,
     #[serde(default)]
     also: Vec<String>,
-    /// Absent: those of the table before.
+    /// If absent: those of the table before.
     columns: Option<Vec<DeclaredColumn>>,
 }
 
@@ -144,7 +144,7 @@ impl Presentation {
     /// Reads and checks `FOLDER/results.toml`.
     ///
     /// # Errors
-    /// When it cannot be read or says what cannot be; the error names file, line and remedy.
+    /// When it cannot be read or is invalid; the error names file, line and remedy.
     pub fn read(folder: &Path) -> Result<Self, DeclarationError> {
         let file = folder.join(RESULTS_FILE);
         Self::parse(&file, &read_text(&file)?)
@@ -177,7 +177,7 @@ impl Presentation {
         })
     }
 
-    /// Whether it shows what was published: every table, and no figure that is not there.
+    /// Checks that it shows what was published: every table, and only figures that exist.
     pub(super) fn check(&self, published: &PublishedTable) -> Result<(), PageError> {
         for table in &self.tables {
             if published.of_table(&table.table).next().is_none() {
@@ -225,7 +225,8 @@ fn checked(
     })
 }
 
-/// Where no metric is named it is called as the published column; `none` says that there is none.
+/// If no metric is named, it has the name of the published column; `none` means that there is no
+/// metric.
 fn column(source: Source<'_>, declared: DeclaredColumn) -> Result<ResultColumn, DeclarationError> {
     let span = declared.metric.as_ref().map(Spanned::span);
     let name = declared.metric.map(Spanned::into_inner);

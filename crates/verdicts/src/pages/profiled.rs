@@ -1,4 +1,4 @@
-//! The shares of published profiles, each with ours where a layer is the same.
+//! The shares of published profiles, each with ours if a layer is the same.
 
 use super::page::Page;
 use super::rows::NONE;
@@ -8,7 +8,7 @@ use bookend_results::measurement::CellId;
 use bookend_results::metric::PROFILE_PREFIX;
 use bookend_results::profile::Profile;
 
-/// A line a published share. Empty when the document has no profile.
+/// One line for each published share. Empty if the document has no profile.
 pub(super) fn table(page: &Page<'_>) -> String {
     let Some(published) = &page.published_profile else {
         return String::new();
@@ -19,7 +19,7 @@ pub(super) fn table(page: &Page<'_>) -> String {
     markdown::table(&headings, 3, &rows.collect::<Vec<_>>())
 }
 
-/// A row has one figure; its column says which layers of ours are the same.
+/// A row has one figure; its column names the same layers of ours.
 fn line(row: &PublishedRow, profile: Option<&Profile>) -> Vec<String> {
     let figure = row.printed.iter().next();
     let (column, printed) = figure.map_or((NONE, NONE), |(column, printed)| (column, printed));
@@ -38,7 +38,7 @@ fn line(row: &PublishedRow, profile: Option<&Profile>) -> Vec<String> {
     };
     vec![
         row.subject.clone(),
-        // Names of functions have angle brackets, which Markdown would take for its own.
+        // Names of functions have angle brackets, which Markdown would interpret.
         format!("`{}`", row.label),
         layers,
         printed.to_owned(),

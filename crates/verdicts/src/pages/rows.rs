@@ -1,4 +1,4 @@
-//! A published row, and below it what was measured here of the same.
+//! A published row, followed by our measurements of the same.
 
 use super::figures::{CellFigures, Cells};
 use super::presentation::{ResultColumn, ResultTable};
@@ -9,10 +9,10 @@ use bookend_results::table::Cell;
 use bookend_results::text::{rate_text, significant_text};
 use bookend_results::verdict::Verdict;
 
-/// What stands where there is no figure.
+/// The mark in place of a missing figure.
 pub(super) const NONE: &str = "-";
 
-/// The headings of our columns, which stand after the published ones.
+/// The headings of our columns, which follow the published ones.
 pub(super) const OURS: [&str; 6] =
     ["req/CPU-s", "95 % interval", "ratio ^", "95 % interval", "verdict", "marks"];
 
@@ -21,7 +21,7 @@ pub(super) const OURS: [&str; 6] =
 pub(super) struct Line {
     /// `published`, `re-run`, `re-run with ghz`.
     pub(super) whose: String,
-    /// A figure a column; of a cell that was not measured the word for it.
+    /// One figure for each column, or the word for why the cell was not measured.
     pub(super) figures: Result<Figures, String>,
 }
 
@@ -34,7 +34,7 @@ pub(super) struct Figures {
     pub(super) ours: Vec<String>,
 }
 
-/// The cells that stand below a published row, with what their lines are called.
+/// The cells that follow a published row, with the names of their lines.
 pub(super) fn cells_below(
     cells: &Cells<'_>,
     table: &ResultTable,
@@ -53,7 +53,7 @@ pub(super) fn cells_below(
     below
 }
 
-/// A published row as printed, then the lines of the cells below it.
+/// A published row as printed, then the lines of its cells.
 pub(super) fn lines(cells: &Cells<'_>, table: &ResultTable, row: &PublishedRow) -> Vec<Line> {
     let printed = |column: &ResultColumn| row.printed.get(column.published.as_ref()?).cloned();
     let printed = table.columns.iter().map(|column| or_none(printed(column)));
@@ -94,7 +94,7 @@ pub(super) fn own_figure(figures: &CellFigures<'_>, column: &ResultColumn) -> St
     };
     let text = or_none(figures.value(metric).map(|value| column.format.text(value)));
     let is_rate = metric.is(&REQUESTS_PER_SECOND);
-    // Where the generator was the limit, the server could have done more.
+    // If the generator was the limit, the server could have done more.
     match figures.summary.verdict {
         Verdict::ClientBound if is_rate && figures.tests_the_server() => format!(">= {text}"),
         _ => text,

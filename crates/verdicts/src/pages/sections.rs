@@ -59,12 +59,12 @@ pub(super) fn day_of(facts: &Facts) -> String {
     started.split('T').next().unwrap_or_default().to_owned()
 }
 
-/// Where the record stands in the project.
+/// The path of the record in the project.
 pub(super) fn record_of(facts: &Facts) -> PathBuf {
     file_of(Path::new("records"), &facts.suite, facts.extent)
 }
 
-/// What the document says of it with ours beside it, then all of ours.
+/// The document's own profile with ours beside it, then all of ours.
 fn where_time_goes(page: &Page<'_>) -> String {
     let published = profiled::table(page);
     let own = page.profile.as_ref().map(|profile| own_profile(page, profile));
@@ -73,7 +73,7 @@ fn where_time_goes(page: &Page<'_>) -> String {
     parts.join("\n")
 }
 
-/// Samples by layer, and the ratio of costs that follows from work which all do alike.
+/// Samples by layer, and the ratio of costs that follows from work which all subjects do alike.
 fn own_profile(page: &Page<'_>, profile: &Profile) -> String {
     let folder = profile_folder(Path::new("../../records"), &page.record.facts.suite);
     format!(
@@ -114,7 +114,7 @@ fn parameters(page: &Page<'_>) -> String {
     )
 }
 
-/// What calls wait for, where the suite says it.
+/// What calls wait for, if the suite states it.
 fn waits(plan: &Plan) -> Vec<String> {
     let deadline = plan.deadline_ms.map(|ms| format!("deadline of a call: {ms} ms"));
     let backends = plan.subjects.iter().filter_map(|subject| subject.backend.as_ref());

@@ -1,4 +1,4 @@
-//! The look of ghz: a block a row, a line a figure, with a histogram in it.
+//! The look of ghz: one block for each row, one line for each figure, with a histogram.
 
 use super::figures::{CellFigures, Cells};
 use super::page::Page;
@@ -28,7 +28,7 @@ pub(super) fn table(page: &Page<'_>, cells: &Cells<'_>, table: &ResultTable) -> 
     blocks
 }
 
-/// The lines of the summary, the cells beside each other.
+/// The lines of the summary, with the cells side by side.
 fn figures(table: &ResultTable, lines: &[Line]) -> String {
     let name_width = names(table).map(|name| name.chars().count()).max();
     let name_width = name_width.unwrap_or(0) + 4;
@@ -114,7 +114,7 @@ fn own_histogram(figures: &CellFigures<'_>) -> String {
     latencies.map_or(String::new(), |latencies| bars(&buckets(latencies)))
 }
 
-/// As ghz divides: the fastest alone, then equal steps up to the slowest.
+/// Buckets as ghz divides them: the fastest alone, then equal steps up to the slowest.
 fn buckets(histogram: &Histogram<u64>) -> Vec<(String, f64)> {
     let (fastest, slowest) = (histogram.min(), histogram.max());
     let step = (slowest - fastest) as f64 / f64::from(BUCKETS);

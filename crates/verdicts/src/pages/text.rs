@@ -1,8 +1,8 @@
-//! What the pages of suites do with pieces of Markdown.
+//! How the pages of suites handle pieces of Markdown.
 
 use bookend_results::markdown;
 
-/// A section with its heading; nothing where the body is empty.
+/// A section with its heading; nothing if the body is empty.
 pub(super) fn section(title: &str, body: &str) -> String {
     match body.trim_end() {
         "" => String::new(),
@@ -10,7 +10,7 @@ pub(super) fn section(title: &str, body: &str) -> String {
     }
 }
 
-/// A block that shows its text as it is, without blank lines at its end.
+/// A fenced block that shows its text unchanged, without blank lines at its end.
 pub(super) fn fenced(text: &str) -> String {
     markdown::code_block_in("text", &format!("{}\n", text.trim_end()))
 }
