@@ -15,10 +15,10 @@ use crate::visitor::Visitor;
 /// There are four families of methods:
 ///
 /// 1. **Construction**: [`Connection::new`] makes a connection; [`Connection::renew`] and
-/// [`Connection::renew_with`] reset one for reuse and keep its allocations. The connection preface
-/// is in the output afterwards.
+///    [`Connection::renew_with`] reset one for reuse and keep its allocations. The connection
+///    preface is in the output afterwards.
 /// 2. **Input**: [`Connection::receive`] takes the bytes that were read and calls the [`Visitor`]
-/// for each event in them.
+///    for each event in them.
 /// 3. **Actions** are methods of the [`Sender`]: [`open`](Sender::open),
 ///    [`headers`](Sender::headers), [`data`](Sender::data), [`request`](Sender::request),
 ///    [`reply`](Sender::reply), [`reset`](Sender::reset), [`release`](Sender::release),
