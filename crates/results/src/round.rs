@@ -118,8 +118,8 @@ impl<'a> MeasuredRound<'a> {
         window.window_seconds * used.min(given.max(1.0)).max(1.0)
     }
 
-    /// CPU time of the machine and the length of the window, as dividend and divisor. `None` without
-    /// a CPU account of the machine.
+    /// CPU time of the machine and the length of the window, as dividend and divisor. `None`
+    /// without a CPU account of the machine.
     pub fn of_machine(&self, cpu_seconds: f64) -> Option<(f64, f64)> {
         let has_account = self.window.machine.total_seconds() > 0.0;
         has_account.then_some((cpu_seconds, self.window.window_seconds))
