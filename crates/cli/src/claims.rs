@@ -31,9 +31,9 @@ pub struct ClaimsArguments {
 /// # Errors
 /// [`Failure`] when claims, tables or records cannot be read, or the page cannot be written.
 pub fn start(arguments: &ClaimsArguments) -> Result<u8, Failure> {
-    let ledger =
+    let judged =
         JudgedSuites::read(&arguments.suites, &arguments.records).map_err(Failure::usage)?;
-    let page = ledger.markdown();
+    let page = judged.markdown();
     if !arguments.check {
         output::write(&page, Some(&arguments.output)).map_err(Failure::nothing_measured)?;
         return Ok(exit::MEASURED);

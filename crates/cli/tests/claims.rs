@@ -26,9 +26,9 @@ fn the_page_is_what_claims_and_records_give() {
 
 #[test]
 fn the_readme_counts_the_verdicts_as_they_are() {
-    let ledger = JudgedSuites::read(&root().join("suites"), &root().join("records"));
+    let judged = JudgedSuites::read(&root().join("suites"), &root().join("records"));
     let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
-    let suites = ledger.unwrap().suites.into_iter();
+    let suites = judged.unwrap().suites.into_iter();
     for suite in suites.filter(|one| !one.claims.are_expectations) {
         let judgements = suite.judgements();
         let count = |verdict| {

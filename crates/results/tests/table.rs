@@ -6,7 +6,7 @@ use bookend_results::mark::Mark;
 use bookend_results::measurement::{Measurement, Outcome, Row};
 use bookend_results::suite::TestedEnd;
 use bookend_results::table::{
-    CellResult, NotMeasured, Rank, Table, cost_table, instrument_table, ledger_table, marks,
+    CellResult, NotMeasured, Rank, Table, cost_table, cpu_account_table, instrument_table, marks,
     published_table, resource_table, skipped_lines,
 };
 use table_rows::{cell, plan, rows, subject};
@@ -70,7 +70,7 @@ fn its_latencies_have_their_tail() {
 
 #[test]
 fn its_ledger_shows_what_nobody_is_billed_for() {
-    same(&ledger_table(&sound()), include_str!("table_snapshots/ledger.txt"));
+    same(&cpu_account_table(&sound()), include_str!("table_snapshots/cpu_account.txt"));
 }
 
 #[test]
@@ -346,7 +346,7 @@ fn a_machine_without_accounts_has_no_ledger() {
     let table = figures("rust-tonic", "C=1 S=1", |_, figures| {
         figures.machine = Default::default();
     });
-    let printed = ledger_table(&table);
+    let printed = cpu_account_table(&table);
     assert!(printed.contains("| rust-tonic         |        - |         - |"), "{printed}");
 }
 
@@ -357,7 +357,7 @@ fn figures_of_no_length_neither_panic_nor_vanish() {
         figures.server_cpu_seconds = f64::NAN;
         figures.ok = 0;
     });
-    let printed = published_table(&table) + &cost_table(&table) + &ledger_table(&table);
+    let printed = published_table(&table) + &cost_table(&table) + &cpu_account_table(&table);
     assert_eq!(printed.matches("| rust-tonic ").count(), 9, "{printed}");
     assert!(marks(&table).iter().any(|mark| mark.contains("not-a-number")));
 }

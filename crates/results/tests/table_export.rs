@@ -39,7 +39,7 @@ fn the_page_says_where_with_what_how_and_how_again() {
         include_str!("table_snapshots/published.txt"),
         include_str!("table_snapshots/cost.txt"),
         include_str!("table_snapshots/resource.txt"),
-        include_str!("table_snapshots/ledger.txt"),
+        include_str!("table_snapshots/cpu_account.txt"),
         "bookend run invented --quick",
     ];
     let mut rest = page.as_str();
@@ -150,7 +150,7 @@ fn every_printed_number_is_defined() {
         include_str!("table_snapshots/published.txt"),
         include_str!("table_snapshots/cost.txt"),
         include_str!("table_snapshots/resource.txt"),
-        include_str!("table_snapshots/ledger.txt"),
+        include_str!("table_snapshots/cpu_account.txt"),
     ];
     let titles = snapshots.iter().filter_map(|table| table.lines().nth(1));
     let titles = titles.flat_map(|line| line.split('|')).map(str::trim);

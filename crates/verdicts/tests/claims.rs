@@ -87,8 +87,8 @@ fn printed(rates: [f64; 2]) -> Document {
 
 fn verdict_of(text: &str, document: Document, record: Option<Record>) -> (ClaimVerdict, String) {
     let claims = parse(text).expect("well-formed");
-    let ledger = JudgedSuite::new("invented", claims, document, record);
-    let judgements: Vec<Judgement<'_>> = ledger.judgements();
+    let judged = JudgedSuite::new("invented", claims, document, record);
+    let judgements: Vec<Judgement<'_>> = judged.judgements();
     (judgements[0].verdict, judgements[0].why.clone())
 }
 
@@ -385,8 +385,8 @@ fn the_summary_has_a_line_for_every_claim() {
     let text = ten_times(&format!("{MEASURE}\nheld = {{ at_least = 8.0 }}"));
     let claims = parse(&text).expect("well-formed");
     let record = Some(recorded(&NEAR_TEN));
-    let ledger = JudgedSuite::new("invented", claims, printed([1000.0, 100.0]), record);
-    let last = ledger.summary().lines().last().map(str::to_owned);
+    let judged = JudgedSuite::new("invented", claims, printed([1000.0, 100.0]), record);
+    let last = judged.summary().lines().last().map(str::to_owned);
     let expected =
         "| ten times | 10 | rust-pajamax over rust-tonic: 10 (9.86 to 10.1) at C=1 S=100 | held |";
     assert_eq!(last.as_deref(), Some(expected));

@@ -10,7 +10,7 @@ fn suites() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../suites")
 }
 
-fn ledger(suite: &str) -> JudgedSuite {
+fn judged(suite: &str) -> JudgedSuite {
     JudgedSuite::read(&suites(), Path::new("no-records"), suite)
         .unwrap_or_else(|error| panic!("{suite}: {error}"))
 }
@@ -23,12 +23,12 @@ fn found(document: &Document, rule: Rule) -> Vec<[String; 3]> {
 }
 
 fn in_suite(suite: &str, rule: Rule) -> Vec<[String; 3]> {
-    found(&ledger(suite).document, rule)
+    found(&judged(suite).document, rule)
 }
 
 /// The rows that a rule could look at in a suite.
 fn looked_at(suite: &str, rule: Rule) -> usize {
-    let coverage = ledger(suite).coverage;
+    let coverage = judged(suite).coverage;
     let of_rule = coverage.iter().find(|one| one.rule == rule);
     of_rule.map_or(0, |one| one.rows)
 }
@@ -52,7 +52,7 @@ fn a_ratio_of_nine_and_a_half_is_ten_by_its_own_figures() {
 
 #[test]
 fn every_ratio_above_a_case_follows_from_its_rows_and_one_that_did_not_would_be_found() {
-    let mut document = ledger("pajamax-tonic").document;
+    let mut document = judged("pajamax-tonic").document;
     assert_eq!(found(&document, Rule::RatioDiffers), Vec::<[String; 3]>::new());
     assert_eq!(looked_at("pajamax-tonic", Rule::RatioDiffers), 12);
     for row in &mut document.rows {
@@ -108,7 +108,7 @@ fn memory_in_kib_under_a_heading_in_mib_is_found_by_its_neighbours() {
 #[test]
 fn more_memory_for_more_work_is_no_finding() {
     // tonic needs 466 MiB for 100,000 streams and 1 MiB for one.
-    let mut document = ledger("pajamax-tonic").document;
+    let mut document = judged("pajamax-tonic").document;
     document.rows.retain(|row| row.subject == "rust-tonic");
     assert_eq!(found(&document, Rule::KibPrintedAsMib), Vec::<[String; 3]>::new());
 }
@@ -151,7 +151,7 @@ fn totals_of_twenty_and_forty_seconds_are_time_outs() {
 
 #[test]
 fn a_total_between_two_time_outs_is_none_however_many_there_were() {
-    let mut document = ledger("java-executors").document;
+    let mut document = judged("java-executors").document;
     for row in &mut document.rows {
         let half_past = Span::exact(50.5 * 20e9);
         row.figures.insert("total_time".into(), half_past);
@@ -179,7 +179,7 @@ fn rates_count_the_calls_that_failed() {
 
 #[test]
 fn the_printed_histograms_are_sound_and_a_changed_one_is_found() {
-    let document = ledger("java-executors").document;
+    let document = judged("java-executors").document;
     assert_eq!(looked_at("java-executors", Rule::HistogramDiffers), 4);
     assert_eq!(found(&document, Rule::HistogramDiffers), Vec::<[String; 3]>::new());
 
@@ -210,7 +210,7 @@ fn a_client_without_room_gives_a_lower_bound() {
 
 #[test]
 fn more_cpus_than_the_machine_has_are_found() {
-    let mut document = ledger("python-clients").document;
+    let mut document = judged("python-clients").document;
     assert_eq!(found(&document, Rule::CpuAboveMachine), Vec::<[String; 3]>::new());
     document.conditions.machine_cpus = Some(2.0);
     let found = found(&document, Rule::CpuAboveMachine);

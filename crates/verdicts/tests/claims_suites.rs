@@ -13,9 +13,9 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-fn ledger() -> JudgedSuites {
-    let ledger = JudgedSuites::read(&root().join("suites"), &root().join("records"));
-    ledger.unwrap_or_else(|error| panic!("{error}"))
+fn judged() -> JudgedSuites {
+    let judged = JudgedSuites::read(&root().join("suites"), &root().join("records"));
+    judged.unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The cells of a full run.
@@ -66,7 +66,7 @@ fn unplanned(claim: &Claim, planned: &BTreeSet<CellId>) -> Vec<String> {
 #[test]
 fn every_cell_that_a_claim_needs_is_in_the_plan_of_its_suite() {
     let mut missing = Vec::new();
-    for suite in &ledger().suites {
+    for suite in &judged().suites {
         let planned = planned(&suite.suite);
         for claim in &suite.claims.claims {
             missing.extend(unplanned(claim, &planned));
@@ -77,7 +77,7 @@ fn every_cell_that_a_claim_needs_is_in_the_plan_of_its_suite() {
 
 #[test]
 fn every_quantity_names_cases() {
-    for suite in &ledger().suites {
+    for suite in &judged().suites {
         for claim in &suite.claims.claims {
             let ours = claim.ours.iter();
             let recomputed = claim.recomputed.iter().filter_map(|one| match one {
@@ -94,7 +94,7 @@ fn every_quantity_names_cases() {
 #[test]
 fn what_a_document_prints_can_be_recomputed() {
     // A metric that its tables do not have would be an empty field of the page.
-    for suite in &ledger().suites {
+    for suite in &judged().suites {
         for judgement in suite.judgements() {
             let claim = judgement.claim;
             if claim.recomputed.is_some() {
@@ -107,7 +107,7 @@ fn what_a_document_prints_can_be_recomputed() {
 
 #[test]
 fn the_five_documents_are_all_there() {
-    let published = ledger().suites.into_iter();
+    let published = judged().suites.into_iter();
     let published = published.filter(|one| !one.claims.are_expectations);
     let names: Vec<String> = published.map(|one| one.suite).collect();
     let five = [
@@ -122,8 +122,8 @@ fn the_five_documents_are_all_there() {
 
 #[test]
 fn what_nobody_has_published_is_called_an_expectation_and_names_its_source() {
-    let ledger = ledger();
-    let ours = ledger.suites.iter().filter(|one| one.claims.are_expectations);
+    let judged = judged();
+    let ours = judged.suites.iter().filter(|one| one.claims.are_expectations);
     let ours: Vec<&JudgedSuite> = ours.collect();
     assert_eq!(ours.len(), 1);
     for one in ours {
@@ -132,7 +132,7 @@ fn what_nobody_has_published_is_called_an_expectation_and_names_its_source() {
             let is_judged = claim.held.is_some() && claim.recomputed.is_none();
             assert!(is_judged && !claim.place.is_empty(), "{}", claim.id);
         }
-        let page = ledger.markdown();
+        let page = judged.markdown();
         let (_, section) =
             page.split_once(&format!("\n## {}\n", one.claims.title)).expect("a section");
         assert!(section.contains("No document has these figures"), "{section}");
@@ -141,7 +141,7 @@ fn what_nobody_has_published_is_called_an_expectation_and_names_its_source() {
 
 #[test]
 fn models_predict_the_published_runs() {
-    let java = ledger();
+    let java = judged();
     let java: &JudgedSuite = java.suite("java-executors").expect("the suite");
     for model in &java.claims.models {
         let mut rows = java.document.rows.iter();

@@ -5,7 +5,7 @@ use super::report::Report;
 use crate::layout::one_line;
 use crate::markdown::{code_block, lines, list, section};
 use crate::table::{
-    connection_table, cost_table, instrument_table, ledger_table, marks, published_table,
+    connection_table, cost_table, cpu_account_table, instrument_table, marks, published_table,
     resource_table,
 };
 
@@ -50,8 +50,8 @@ fn page(report: &Report<'_>, origin: &str) -> String {
         page.push_str(&section(title, &code_block(&instruments)));
     }
     page.push_str(&section("Latency and memory", &code_block(&resource_table(&report.table))));
-    let ledger = code_block(&ledger_table(&report.table));
-    page.push_str(&section("Where the machine's CPU went", &ledger));
+    let account = code_block(&cpu_account_table(&report.table));
+    page.push_str(&section("Where the machine's CPU went", &account));
     let marks = marks(&report.table);
     if !marks.is_empty() {
         page.push_str(&section("Marks", &code_block(&lines(&marks))));

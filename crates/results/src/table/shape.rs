@@ -79,7 +79,7 @@ pub fn resource_table(table: &Table) -> String {
 }
 
 /// Where the machine's CPU went, in percent of one CPU.
-pub fn ledger_table(table: &Table) -> String {
+pub fn cpu_account_table(table: &Table) -> String {
     let mut layout = Layout::new(&[
         column("name", 18),
         column("server", 8),
@@ -275,19 +275,19 @@ fn resource_fields(summary: &Summary) -> Vec<String> {
 }
 
 fn ledger_fields(summary: &Summary) -> Vec<String> {
-    let Some(ledger) = &summary.ledger else {
+    let Some(account) = &summary.cpu_account else {
         return vec![NONE.to_owned(); 9];
     };
     vec![
-        cpu_text(ledger.server),
-        cpu_text(ledger.generator),
-        cpu_text(ledger.unattributed),
-        cpu_text(ledger.user),
-        cpu_text(ledger.system),
-        cpu_text(ledger.softirq),
-        cpu_text(ledger.irq),
-        cpu_text(ledger.steal),
-        cpu_text(ledger.idle),
+        cpu_text(account.server),
+        cpu_text(account.generator),
+        cpu_text(account.unattributed),
+        cpu_text(account.user),
+        cpu_text(account.system),
+        cpu_text(account.softirq),
+        cpu_text(account.irq),
+        cpu_text(account.steal),
+        cpu_text(account.idle),
     ]
 }
 

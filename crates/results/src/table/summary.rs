@@ -32,7 +32,7 @@ pub struct Summary {
     /// The end that was the limit, over all rounds.
     pub verdict: Verdict,
     /// Where the machine's CPU time went. `None` without a CPU account of the machine.
-    pub ledger: Option<CpuAccount>,
+    pub cpu_account: Option<CpuAccount>,
     /// Marks, a clause each.
     pub marks: Vec<String>,
 }
@@ -65,7 +65,7 @@ impl Summary {
             side: first.side,
             spinning: first.spinning,
             verdict: pooled_verdict(plan, rounds.each()),
-            ledger: CpuAccount::pooled(rounds.each()),
+            cpu_account: CpuAccount::pooled(rounds.each()),
             marks: [rounds.unreadable().to_vec(), marks].concat(),
         })
     }

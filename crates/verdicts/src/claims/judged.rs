@@ -83,8 +83,8 @@ impl JudgedSuite {
         let tables = printed::tables(&folder, &read_folder(&folder)?)?;
         let document = printed::document(&tables, claims.conditions);
         let profile = kept_profile(records, suite)?;
-        let ledger = Self::new(suite, claims, document, record.transpose()?);
-        Ok(Self { profile, ..ledger })
+        let judged = Self::new(suite, claims, document, record.transpose()?);
+        Ok(Self { profile, ..judged })
     }
 
     /// Audits the document, and fills in the cases of claims that name none.

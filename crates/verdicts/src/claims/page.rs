@@ -38,9 +38,9 @@ pub fn summary(suites: &Path, records: &Path, suite: &str) -> Result<String, Cla
 }
 
 /// The page as a whole.
-fn markdown(ledger: &JudgedSuites) -> String {
+fn markdown(suites: &JudgedSuites) -> String {
     let mut page = String::from(INTRODUCTION);
-    let judged = ledger.suites.iter();
+    let judged = suites.suites.iter();
     let judged: Vec<Judged<'_>> = judged.map(|one| (one, one.judgements())).collect();
     page.push_str(&overview(&judged));
     for (suite, judgements) in &judged {

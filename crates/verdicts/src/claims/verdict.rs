@@ -63,21 +63,21 @@ impl JudgedSuite {
 }
 
 /// Judges a claim.
-fn judge<'a>(claim: &'a Claim, ledger: &JudgedSuite, marked: &Marked<'_>) -> Judgement<'a> {
-    let recomputed = claim.recomputed.as_ref().map(|derivation| of_document(derivation, ledger));
+fn judge<'a>(claim: &'a Claim, suite: &JudgedSuite, marked: &Marked<'_>) -> Judgement<'a> {
+    let recomputed = claim.recomputed.as_ref().map(|derivation| of_document(derivation, suite));
     let ours = claim.ours.as_ref().map(|quantity| {
-        let rows = ledger.record.as_ref().map_or(&[][..], |record| &record.rows);
-        let deadline_ms = ledger.record.as_ref().and_then(|record| record.facts.plan.deadline_ms);
+        let rows = suite.record.as_ref().map_or(&[][..], |record| &record.rows);
+        let deadline_ms = suite.record.as_ref().and_then(|record| record.facts.plan.deadline_ms);
         let figures = Figures::Recorded {
             rows,
             deadline_ns: deadline_ms.map(|deadline| deadline as f64 * 1e6),
-            profile: ledger.profile.as_ref(),
+            profile: suite.profile.as_ref(),
         };
-        let evaluation = quantity.evaluate(figures, &ledger.claims.models);
+        let evaluation = quantity.evaluate(figures, &suite.claims.models);
         Worked::of(quantity, evaluation)
     });
-    let (verdict, reason) = verdict(claim, recomputed.as_ref(), ours.as_ref(), ledger);
-    let why = [Some(reason), claim.why.clone(), marks_sentence(claim, ledger, marked)];
+    let (verdict, reason) = verdict(claim, recomputed.as_ref(), ours.as_ref(), suite);
+    let why = [Some(reason), claim.why.clone(), marks_sentence(claim, suite, marked)];
     let why: Vec<String> = why.into_iter().flatten().collect();
     Judgement {
         claim,
@@ -89,16 +89,16 @@ fn judge<'a>(claim: &'a Claim, ledger: &JudgedSuite, marked: &Marked<'_>) -> Jud
 }
 
 /// What makes the rounds behind a verdict doubtful, if it depends on rounds.
-fn marks_sentence(claim: &Claim, ledger: &JudgedSuite, marked: &Marked<'_>) -> Option<String> {
-    let is_settled = refuting(claim.refuted_by.as_ref(), &ledger.findings).is_some();
+fn marks_sentence(claim: &Claim, suite: &JudgedSuite, marked: &Marked<'_>) -> Option<String> {
+    let is_settled = refuting(claim.refuted_by.as_ref(), &suite.findings).is_some();
     let is_judged = claim.held.is_some() && claim.cannot_tell.is_none() && !is_settled;
     let quantity = claim.ours.as_ref()?;
-    let record = ledger.record.as_ref()?;
+    let record = suite.record.as_ref()?;
     (is_judged && claim.judged_by == JudgedBy::Records)
         .then(|| marked.sentence(quantity, &record.rows))?
 }
 
-fn of_document(derivation: &Derivation, ledger: &JudgedSuite) -> Worked {
+fn of_document(derivation: &Derivation, suite: &JudgedSuite) -> Worked {
     match derivation {
         Derivation::Formula(span) => Worked {
             unit: Unit::Number,
@@ -107,8 +107,8 @@ fn of_document(derivation: &Derivation, ledger: &JudgedSuite) -> Worked {
             evaluation: of_span(*span),
         },
         Derivation::Quantity(quantity) => {
-            let figures = Figures::Printed(&ledger.document);
-            let evaluation = quantity.evaluate(figures, &ledger.claims.models);
+            let figures = Figures::Printed(&suite.document);
+            let evaluation = quantity.evaluate(figures, &suite.claims.models);
             Worked::of(quantity, evaluation)
         }
     }
@@ -133,9 +133,9 @@ fn verdict(
     claim: &Claim,
     recomputed: Option<&Worked>,
     ours: Option<&Worked>,
-    ledger: &JudgedSuite,
+    suite: &JudgedSuite,
 ) -> (ClaimVerdict, String) {
-    if let Some(finding) = refuting(claim.refuted_by.as_ref(), &ledger.findings) {
+    if let Some(finding) = refuting(claim.refuted_by.as_ref(), &suite.findings) {
         let reason = format!("Its own table refutes it ({}): {}.", finding.place, finding.finding);
         return (ClaimVerdict::DidNotHold, reason);
     }
@@ -143,7 +143,7 @@ fn verdict(
         return (ClaimVerdict::CannotTell, reason.clone());
     }
     let judged = match claim.judged_by {
-        JudgedBy::Records if ledger.record.is_none() => {
+        JudgedBy::Records if suite.record.is_none() => {
             return (ClaimVerdict::CannotTell, "No record yet.".to_owned());
         }
         JudgedBy::Records => ours,
@@ -151,7 +151,7 @@ fn verdict(
     };
     match (judged, claim.held) {
         (Some(worked), Some(condition)) => worked.judge(condition, claim.judged_by),
-        (_, None) if claim.refuted_by.is_some() => unrefuted(claim.refuted_by.as_ref(), ledger),
+        (_, None) if claim.refuted_by.is_some() => unrefuted(claim.refuted_by.as_ref(), suite),
         // A checked claim has both; if not, show the reader what is missing.
         _ => (ClaimVerdict::CannotTell, "Nothing says what counts as held.".to_owned()),
     }
@@ -172,9 +172,9 @@ fn refuting<'a>(
 }
 
 /// The verdict on a claim that only a rule can settle, where the rule found nothing.
-fn unrefuted(refutation: Option<&Refutation>, ledger: &JudgedSuite) -> (ClaimVerdict, String) {
+fn unrefuted(refutation: Option<&Refutation>, suite: &JudgedSuite) -> (ClaimVerdict, String) {
     let rule = refutation.map(|one| one.rule);
-    let mut coverage = ledger.coverage.iter();
+    let mut coverage = suite.coverage.iter();
     match coverage.find(|one| Some(one.rule) == rule) {
         Some(one) => {
             let reason = format!("`{}` finds nothing in the {} rows.", one.rule, one.rows);
