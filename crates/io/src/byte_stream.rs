@@ -140,10 +140,10 @@ mod tests {
     use std::os::unix::net::UnixListener;
 
     /// Longer than any connect takes on the slowest machine: only a test that fails waits for it.
-    const PATIENCE: Duration = Duration::from_secs(20);
+    const TIMEOUT: Duration = Duration::from_secs(20);
 
     fn hears(address: &Address, accept: impl FnOnce() -> Box<dyn Read>) {
-        let mut stream = ByteStream::connect(address, PATIENCE).unwrap();
+        let mut stream = ByteStream::connect(address, TIMEOUT).unwrap();
         stream.write_all(b"hello").unwrap();
         let mut heard = [0; 5];
         accept().read_exact(&mut heard).unwrap();
@@ -171,7 +171,7 @@ mod tests {
             net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None).unwrap();
         net::bind(&server, &address::unix(path).unwrap()).unwrap();
         net::listen(&server, 0).unwrap();
-        let _first = ByteStream::connect(&address, PATIENCE).unwrap();
+        let _first = ByteStream::connect(&address, TIMEOUT).unwrap();
         let second = ByteStream::connect(&address, Duration::from_millis(10)).unwrap_err();
         assert_eq!(second.kind(), ErrorKind::TimedOut);
     }
@@ -179,7 +179,7 @@ mod tests {
     #[test]
     fn a_refused_connection_and_an_impossible_path_are_different_errors() {
         let missing = Address::Unix("/nowhere/echo".into());
-        let kind = |address| ByteStream::connect(address, PATIENCE).unwrap_err().kind();
+        let kind = |address| ByteStream::connect(address, TIMEOUT).unwrap_err().kind();
         assert_eq!(kind(&missing), ErrorKind::NotFound);
         let long = Address::Unix("/".repeat(200).into());
         assert_eq!(kind(&long), ErrorKind::InvalidFilename);

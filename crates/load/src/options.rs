@@ -58,7 +58,7 @@ pub enum SchemaSource {
 }
 
 /// How long to try an address where connections may take for ever.
-const ADDRESS_TRIAL_MAX: Duration = Duration::from_secs(10);
+const ADDRESS_CHECK_TIMEOUT: Duration = Duration::from_secs(10);
 
 impl CallOptions {
     /// The meaning of the flags. Reads the file of `--metadata-file`, and the certificates that TLS
@@ -100,8 +100,8 @@ impl CallOptions {
         &self,
         strategy: Option<LoadBalancingPolicy>,
     ) -> Result<Targets, FlagsError> {
-        let patience = self.connect_timeout.unwrap_or(ADDRESS_TRIAL_MAX);
-        let found = Targets::resolve(&self.targets, strategy, patience)?;
+        let timeout = self.connect_timeout.unwrap_or(ADDRESS_CHECK_TIMEOUT);
+        let found = Targets::resolve(&self.targets, strategy, timeout)?;
         Ok(match &self.authority {
             Some(_) => found.without_authorities(),
             None => found,
