@@ -150,6 +150,7 @@ mod tests {
     #[test]
     fn braces_that_are_no_placeholder_stay() {
         let json = words(&["ghz", "--data={\"name\": \"{}\"}", "{", "a{b", "{A}"]);
+        assert_eq!(check(&json), Ok(()));
         assert_eq!(fill(&json, |_| None), Ok(json.clone()));
     }
 
