@@ -13,7 +13,8 @@ use crate::subject::{Protocol, Subject, Variant};
 use bookend_contract::environment::Role;
 use bookend_contract::transport::Transport;
 use bookend_results::suite::{
-    Case, Request, RequestMessage, Schedule, Suite, SuiteLimits, SuiteSubject, TestedEnd,
+    Case, PlannedSubject, Request, RequestMessage, Schedule, Suite, SuiteLimits, SuiteSubject,
+    TestedEnd,
 };
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -240,7 +241,7 @@ fn check_suite(
     for check in checks {
         let cell = (check.subject.clone(), check.instrument.clone());
         about.entry(cell).or_default().push(check.variant);
-        let mut known = subjects.iter_mut();
+        let mut known = subjects.iter_mut().map(|subject| &mut subject.planned);
         let known = known.find(|known| known.name == check.subject);
         match known {
             Some(known) if known.instruments.contains(&check.instrument) => {}
@@ -252,17 +253,13 @@ fn check_suite(
 }
 
 fn listed(name: String, instrument: String, key: &SuiteKey) -> SuiteSubject {
-    SuiteSubject {
+    let planned = PlannedSubject {
         name,
-        baseline: false,
-        calibration: false,
         instruments: vec![instrument],
-        concurrency_max: None,
-        concurrency: Vec::new(),
-        full_only: false,
-        backend: None,
         side: Some(if key.is_client { TestedEnd::Client } else { TestedEnd::Server }),
-    }
+        ..PlannedSubject::default()
+    };
+    SuiteSubject { planned, full_only: false }
 }
 
 fn suite(

@@ -6,10 +6,10 @@ mod condition;
 pub use condition::{Condition, ConditionError};
 
 use crate::layout::{Layout, column};
-use crate::measurement::{CellId, Row};
-use crate::metric::{MetricDefinition, REQUESTS_PER_CPU_SECOND};
+use crate::measurement::{CellId, Measurement, Row};
+use crate::metric::{MetricDefinition, REQUESTS_PER_CLIENT_CPU_SECOND, REQUESTS_PER_CPU_SECOND};
 use crate::ratio::ratio_text;
-use crate::round::{MeasuredRound, cost_ratio_of, paired_figures};
+use crate::round::MeasuredRound;
 use crate::statistics::{NoRatio, Ratio, paired_ratio};
 use crate::store::RunId;
 use crate::suite::Case;
@@ -191,26 +191,32 @@ impl ComparedSide<'_> {
 }
 
 /// The ratio of a metric in two cells, from the rounds that measured both.
-fn ratio_of(
+///
+/// # Errors
+/// When the rounds yield no ratio, when an end spins in one cell and sleeps in the other, or when the
+/// metric divides by the CPU time of an end that spins.
+pub fn ratio_of(
     metric: &MetricDefinition,
     own: (&CellId, &[Row]),
     other: (&CellId, &[Row]),
 ) -> Result<Ratio, NoRatio> {
-    if *metric == REQUESTS_PER_CPU_SECOND {
-        return cost_ratio_of(&paired_figures(own, other));
-    }
     let others = rounds_of(other);
-    let both = rounds_of(own).into_iter();
-    let both = both.filter_map(|(number, round)| Some((round, others.get(&number)?)));
-    let mut pairs = Vec::new();
-    for (own, other) in both {
-        if own.window.spinning != other.window.spinning {
-            return Err(NoRatio::Spinning);
-        }
-        let figure = |round: &MeasuredRound<'_>| metric.of_round(round).unwrap_or(f64::NAN);
-        pairs.push((figure(&own), figure(other)));
+    let pairs: Vec<_> = rounds_of(own)
+        .into_iter()
+        .filter_map(|(number, round)| Some((round, others.get(&number)?)))
+        .collect();
+    let spins = |window: &Measurement| {
+        (*metric == REQUESTS_PER_CPU_SECOND && window.tested_end_spins())
+            || (*metric == REQUESTS_PER_CLIENT_CPU_SECOND && window.spinning.generator)
+    };
+    let differ = |own: &Measurement, other: &Measurement| own.spinning != other.spinning;
+    let mut windows = pairs.iter().map(|(own, other)| (own.window, other.window));
+    if windows.any(|(own, other)| differ(own, other) || spins(own) || spins(other)) {
+        return Err(NoRatio::Spinning);
     }
-    paired_ratio(&pairs)
+    let figure = |round: &MeasuredRound<'_>| metric.of_round(round).unwrap_or(f64::NAN);
+    let figures = pairs.iter().map(|(own, other)| (figure(own), figure(other)));
+    paired_ratio(&figures.collect::<Vec<_>>())
 }
 
 fn rounds_of<'a>((cell, rows): (&CellId, &'a [Row])) -> BTreeMap<u32, MeasuredRound<'a>> {

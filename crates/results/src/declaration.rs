@@ -85,12 +85,40 @@ impl<'a> Source<'a> {
     }
 
     /// An error about the value at `span`.
-    pub fn invalid(&self, span: Range<usize>, message: String) -> DeclarationError {
+    pub fn invalid(&self, span: Range<usize>, message: impl ToString) -> DeclarationError {
         DeclarationError::Invalid {
             file: self.file.to_owned(),
             line: Some(self.line_of(span.start)),
-            message,
+            message: message.to_string(),
         }
+    }
+
+    /// What `read` makes of a declared value. Its complaint becomes an error at the value's place.
+    pub fn read<T, U, E: ToString>(
+        &self,
+        declared: &Spanned<T>,
+        read: impl FnOnce(&T) -> Result<U, E>,
+    ) -> Result<U, DeclarationError> {
+        read(declared.as_ref()).map_err(|complaint| self.invalid(declared.span(), complaint))
+    }
+
+    /// As above, for a value that may be left out.
+    pub fn read_some<T, U, E: ToString>(
+        &self,
+        declared: &Option<Spanned<T>>,
+        read: impl FnOnce(&T) -> Result<U, E>,
+    ) -> Result<Option<U>, DeclarationError> {
+        declared.as_ref().map(|declared| self.read(declared, read)).transpose()
+    }
+
+    /// Complains at the place of a declared value unless it `is_sound`.
+    pub fn ensure<T>(
+        &self,
+        is_sound: bool,
+        declared: &Spanned<T>,
+        message: impl ToString,
+    ) -> Result<(), DeclarationError> {
+        is_sound.then_some(()).ok_or_else(|| self.invalid(declared.span(), message))
     }
 
     /// An error about the file as a whole.
@@ -136,26 +164,17 @@ pub fn is_method(text: &str) -> bool {
 }
 
 /// Checks a list of transports: at least one, without duplicates.
-pub fn transports(
-    source: Source<'_>,
-    declared: &Spanned<Vec<String>>,
-) -> Result<Vec<Transport>, DeclarationError> {
+pub fn transports(words: &[String]) -> Result<Vec<Transport>, String> {
     let mut transports = Vec::new();
-    for word in declared.as_ref() {
-        let complain = |message| source.invalid(declared.span(), message);
-        let transport: Transport =
-            word.parse().map_err(|error| complain(format!("`{word}`: {error}")))?;
+    for word in words {
+        let transport: Transport = word.parse().map_err(|error| format!("`{word}`: {error}"))?;
         if transports.contains(&transport) {
-            return Err(complain(format!("the transport `{word}` is named twice")));
+            return Err(format!("the transport `{word}` is named twice"));
         }
         transports.push(transport);
     }
-    if transports.is_empty() {
-        let message = "name at least one transport: [\"h2c\", \"tls\", \"unix\"]";
-        Err(source.invalid(declared.span(), message.to_owned()))
-    } else {
-        Ok(transports)
-    }
+    let message = "name at least one transport: [\"h2c\", \"tls\", \"unix\"]";
+    (!transports.is_empty()).then_some(transports).ok_or_else(|| message.to_owned())
 }
 
 /// Parses serde's "unknown field `x`, expected one of `a`, `b`": the words are in backticks.

@@ -14,6 +14,7 @@ pub mod chart;
 pub mod compare;
 pub mod declaration;
 pub mod export;
+pub mod grouping;
 pub mod layout;
 pub mod machine;
 pub mod mark;

@@ -188,10 +188,37 @@ impl Spinning {
 }
 
 impl Measurement {
+    /// Answered calls a second.
+    pub fn requests_per_second(&self) -> f64 {
+        self.ok as f64 / self.window_seconds
+    }
+
+    /// Answered calls per CPU-second of the end under test; not finite without CPU time, or where
+    /// that end spins, because its CPU time then tells nothing.
+    pub fn requests_per_cpu_second(&self) -> f64 {
+        let spins = self.tested_end_spins();
+        self.ok as f64 / if spins { f64::NAN } else { self.tested_cpu_seconds() }
+    }
+
+    /// Answered calls per CPU-second of the calling end; not finite as above.
+    pub fn requests_per_client_cpu_second(&self) -> f64 {
+        let spins = self.spinning.generator;
+        self.requests_per_second() / if spins { f64::NAN } else { self.generator_cpu() }
+    }
+
+    /// CPU time of the server over the window, 1.0 = one CPU.
+    pub fn server_cpu(&self) -> f64 {
+        self.server_cpu_seconds / self.window_seconds
+    }
+
+    /// CPU time of the generator over the window, 1.0 = one CPU.
+    pub fn generator_cpu(&self) -> f64 {
+        self.generator_cpu_seconds / self.window_seconds
+    }
+
     /// CPU of the calling end's process tree over the window, 1.0 = one CPU.
     pub fn client_cpu(&self) -> f64 {
-        let share = self.generator_cpu_seconds / self.window_seconds;
-        self.client_cpu_mean.unwrap_or(share)
+        self.client_cpu_mean.unwrap_or(self.generator_cpu())
     }
 
     /// Whether the end under test spins, so that its CPU time tells nothing about requests.

@@ -1,14 +1,12 @@
 //! Ratios of one cell to another, from the rounds that measured both.
 
-use crate::measurement::{CellId, Row};
-use crate::round::{RoundFigures, cost_ratio_of, paired_figures, ratio_of};
 use crate::statistics::{NoRatio, Ratio};
 use crate::text::significant_text;
 use serde::Serialize;
 use std::fmt;
 
 /// The ratios of a cell.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Ratios {
     /// Requests per CPU-second over those of the baseline.
     pub cost_ratio: RatioOutcome,
@@ -24,7 +22,7 @@ pub struct Ratios {
 }
 
 /// One cell over another: its cost and its rate.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct ComparedPair {
     /// Requests per CPU-second over those of the other.
     pub cost: RatioOutcome,
@@ -33,10 +31,11 @@ pub struct ComparedPair {
 }
 
 /// A ratio to another cell, or the reason why there is none.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RatioOutcome {
     /// There is nothing to compare with, or others are compared with this cell.
+    #[default]
     NotCompared,
     /// The ratio.
     Of(Ratio),
@@ -44,30 +43,6 @@ pub enum RatioOutcome {
     Impossible,
     /// An end spins while it waits: [`NoRatio::Spinning`].
     Spinning,
-}
-
-impl Ratios {
-    /// The ratios of a cell that has not been compared yet.
-    pub const NOTHING: Self = Self {
-        cost_ratio: RatioOutcome::NotCompared,
-        rate_ratio: RatioOutcome::NotCompared,
-        over_h2c: ComparedPair::NOTHING,
-        over_lasting: ComparedPair::NOTHING,
-        instrument_cost_ratio: RatioOutcome::NotCompared,
-    };
-}
-
-impl ComparedPair {
-    /// A comparison without another cell.
-    pub const NOTHING: Self =
-        Self { cost: RatioOutcome::NotCompared, rate: RatioOutcome::NotCompared };
-
-    /// `own` over `other`, from the rounds that have both.
-    pub fn of(own: &CellId, other: &CellId, rows: &[Row]) -> Self {
-        let both = paired_figures((own, rows), (other, rows));
-        let rate = ratio_of(&both, |figures| figures.requests_per_second);
-        Self { cost: cost_ratio_of(&both).into(), rate: rate.into() }
-    }
 }
 
 impl RatioOutcome {
@@ -114,14 +89,4 @@ impl From<Result<Ratio, NoRatio>> for RatioOutcome {
             Err(NoRatio::NoPairs | NoRatio::NotPositive) => Self::Impossible,
         }
     }
-}
-
-/// The ratio of requests per CPU-second of two instruments, round by round.
-pub fn instrument_ratio(own: &CellId, other: &CellId, rows: &[Row]) -> RatioOutcome {
-    let both = paired_figures((own, rows), (other, rows));
-    let spins = |figures: &RoundFigures| figures.spinning.generator;
-    if both.iter().any(|(a, b)| spins(a) || spins(b)) {
-        return Err(NoRatio::Spinning).into();
-    }
-    ratio_of(&both, RoundFigures::requests_per_client_cpu_second).into()
 }

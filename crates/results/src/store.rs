@@ -15,14 +15,15 @@ pub use run_id::RunId;
 pub use schema::SCHEMA_VERSION;
 
 use crate::machine::MachineFacts;
-use crate::measurement::{CellId, Outcome, Row};
+use crate::measurement::{CellId, Row};
 use crate::suite::{Case, Plan};
 use error::explain;
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::types::Type;
+use rusqlite::{Connection, params};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
+use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -75,8 +76,7 @@ impl Store {
     /// # Errors
     /// When the file is locked, is not a file of results, or was written by a newer version.
     pub fn open(file: &Path) -> Result<Self, StoreError> {
-        let connection = Connection::open(file).map_err(|error| explain(file, &error))?;
-        Self::prepare(connection, file)
+        Self::prepare(Connection::open(file), file)
     }
 
     /// Opens an existing file of results, as reports do.
@@ -95,12 +95,11 @@ impl Store {
     /// # Errors
     /// When there is not enough memory.
     pub fn in_memory() -> Result<Self, StoreError> {
-        let file = Path::new(":memory:");
-        let connection = Connection::open_in_memory().map_err(|error| explain(file, &error))?;
-        Self::prepare(connection, file)
+        Self::prepare(Connection::open_in_memory(), Path::new(":memory:"))
     }
 
-    fn prepare(mut connection: Connection, file: &Path) -> Result<Self, StoreError> {
+    fn prepare(opened: rusqlite::Result<Connection>, file: &Path) -> Result<Self, StoreError> {
+        let mut connection = opened.map_err(|error| explain(file, &error))?;
         connection.busy_timeout(BUSY_TIMEOUT).map_err(|error| explain(file, &error))?;
         schema::bring_up_to_date(&mut connection, file)?;
         Ok(Self { connection, file: file.to_owned() })
@@ -208,12 +207,8 @@ impl Store {
         version: &str,
     ) -> Result<Option<serde_json::Value>, StoreError> {
         let statement = "SELECT findings FROM semantics WHERE subject = ? AND version = ?";
-        let found: Option<String> = self
-            .connection
-            .query_row(statement, params![subject, version], |row| row.get(0))
-            .optional()
-            .map_err(|error| self.explain(&error))?;
-        found.map(|text| self.read_json(&text)).transpose()
+        let read = |row: &rusqlite::Row<'_>| json_of(row, "findings");
+        Ok(self.query(statement, params![subject, version], read)?.pop())
     }
 
     /// The features that each server of a run lacks, by subject, where its version was checked.
@@ -284,25 +279,7 @@ impl Store {
     pub fn rows(&self, run: RunId) -> Result<Vec<Row>, StoreError> {
         let statement = "SELECT round, subject, case_name, instrument, outcome, served, \
                          probe_calls, ends FROM rows WHERE run = ? ORDER BY round, rowid";
-        let rows = self.query(statement, params![run.0], stored_row)?;
-        rows.into_iter().map(|row| self.row(row)).collect()
-    }
-
-    fn row(&self, stored: StoredRow) -> Result<Row, StoreError> {
-        let outcome: Outcome = self.read_json(&stored.outcome)?;
-        let ends: Ends = self.read_json(&stored.ends)?;
-        let case = stored.case.parse::<Case>();
-        let case = case.map_err(|error| self.damaged(error))?;
-        let cell = CellId { subject: stored.subject, case, instrument: stored.instrument };
-        Ok(Row {
-            served: stored.served.map(i64::cast_unsigned),
-            probe_calls: stored.probe_calls.cast_unsigned(),
-            has_own_server: ends.has_own_server,
-            server_notes: ends.server_notes,
-            backend_notes: ends.backend_notes,
-            backend_served: ends.backend_served,
-            ..Row::new(stored.round, cell, outcome)
-        })
+        self.query(statement, params![run.0], row_of)
     }
 
     fn select_runs(
@@ -314,8 +291,7 @@ impl Store {
             "SELECT id, started_ms, finished_ms, suite_text, plan, seed, machine, versions, \
              command, notes FROM runs {which}"
         );
-        let runs = self.query(&statement, values, stored_run)?;
-        runs.into_iter().map(|run| self.stored_to_run(run)).collect()
+        self.query(&statement, values, run_of)
     }
 
     fn query<T>(
@@ -331,34 +307,9 @@ impl Store {
         all().map_err(|error| self.explain(&error))
     }
 
-    fn stored_to_run(&self, stored: StoredRun) -> Result<Run, StoreError> {
-        Ok(Run {
-            id: RunId(stored.id),
-            new: NewRun {
-                started: Timestamp::from_unix_ms(stored.started_ms),
-                plan: self.read_json(&stored.plan)?,
-                suite_text: stored.suite_text,
-                seed: stored.seed.cast_unsigned(),
-                machine: self.read_json(&stored.machine)?,
-                versions: self.read_json(&stored.versions)?,
-                command: stored.command,
-            },
-            finished: stored.finished_ms.map(Timestamp::from_unix_ms),
-            notes: self.read_json(&stored.notes)?,
-        })
-    }
-
     fn execute(&self, statement: &str, values: impl rusqlite::Params) -> Result<(), StoreError> {
         let done = self.connection.execute(statement, values);
         done.map(|_rows| ()).map_err(|error| self.explain(&error))
-    }
-
-    fn read_json<T: DeserializeOwned>(&self, text: &str) -> Result<T, StoreError> {
-        serde_json::from_str(text).map_err(|error| self.damaged(error))
-    }
-
-    fn damaged(&self, error: impl fmt::Display) -> StoreError {
-        StoreError::Damaged { file: self.file.clone(), reason: error.to_string() }
     }
 
     fn explain(&self, error: &rusqlite::Error) -> StoreError {
@@ -366,45 +317,56 @@ impl Store {
     }
 }
 
-/// A row of the table `runs`, with its JSON not yet parsed.
-struct StoredRun {
-    id: i64,
-    started_ms: i64,
-    finished_ms: Option<i64>,
-    suite_text: String,
-    plan: String,
-    seed: i64,
-    machine: String,
-    versions: String,
-    command: String,
-    notes: String,
-}
-
-fn stored_run(row: &rusqlite::Row<'_>) -> rusqlite::Result<StoredRun> {
-    Ok(StoredRun {
-        id: row.get(0)?,
-        started_ms: row.get(1)?,
-        finished_ms: row.get(2)?,
-        suite_text: row.get(3)?,
-        plan: row.get(4)?,
-        seed: row.get(5)?,
-        machine: row.get(6)?,
-        versions: row.get(7)?,
-        command: row.get(8)?,
-        notes: row.get(9)?,
+fn run_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<Run> {
+    Ok(Run {
+        id: RunId(row.get("id")?),
+        new: NewRun {
+            started: Timestamp::from_unix_ms(row.get("started_ms")?),
+            plan: json_of(row, "plan")?,
+            suite_text: row.get("suite_text")?,
+            seed: row.get::<_, i64>("seed")?.cast_unsigned(),
+            machine: json_of(row, "machine")?,
+            versions: json_of(row, "versions")?,
+            command: row.get("command")?,
+        },
+        finished: row.get::<_, Option<i64>>("finished_ms")?.map(Timestamp::from_unix_ms),
+        notes: json_of(row, "notes")?,
     })
 }
 
-/// A row of the table `rows`, with its JSON not yet parsed.
-struct StoredRow {
-    round: u32,
-    subject: String,
-    case: String,
-    instrument: String,
-    outcome: String,
-    served: Option<i64>,
-    probe_calls: i64,
-    ends: String,
+fn row_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
+    let cell = CellId {
+        subject: row.get("subject")?,
+        case: parsed(row, "case_name", str::parse::<Case>)?,
+        instrument: row.get("instrument")?,
+    };
+    let ends: Ends = json_of(row, "ends")?;
+    Ok(Row {
+        served: row.get::<_, Option<i64>>("served")?.map(i64::cast_unsigned),
+        probe_calls: row.get::<_, i64>("probe_calls")?.cast_unsigned(),
+        has_own_server: ends.has_own_server,
+        server_notes: ends.server_notes,
+        backend_notes: ends.backend_notes,
+        backend_served: ends.backend_served,
+        ..Row::new(row.get("round")?, cell, json_of(row, "outcome")?)
+    })
+}
+
+fn json_of<T: DeserializeOwned>(row: &rusqlite::Row<'_>, column: &str) -> rusqlite::Result<T> {
+    parsed(row, column, |text| serde_json::from_str(text))
+}
+
+/// A value that is stored as text.
+fn parsed<T, E: Error + Send + Sync + 'static>(
+    row: &rusqlite::Row<'_>,
+    column: &str,
+    read: impl FnOnce(&str) -> Result<T, E>,
+) -> rusqlite::Result<T> {
+    let damaged = |error| {
+        let index = row.as_ref().column_index(column).unwrap_or_default();
+        rusqlite::Error::FromSqlConversionFailure(index, Type::Text, Box::new(error))
+    };
+    read(&row.get::<_, String>(column)?).map_err(damaged)
 }
 
 /// The column `ends`: the reports of servers and backends at their end beyond the server's
@@ -431,19 +393,6 @@ impl Ends {
             backend_served: row.backend_served,
         }
     }
-}
-
-fn stored_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<StoredRow> {
-    Ok(StoredRow {
-        round: row.get(0)?,
-        subject: row.get(1)?,
-        case: row.get(2)?,
-        instrument: row.get(3)?,
-        outcome: row.get(4)?,
-        served: row.get(5)?,
-        probe_calls: row.get(6)?,
-        ends: row.get(7)?,
-    })
 }
 
 fn json(value: &impl Serialize) -> String {

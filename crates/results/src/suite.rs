@@ -5,18 +5,15 @@ mod case;
 mod checked;
 mod declared;
 mod grid;
-mod instruments;
 mod overrides;
 mod plan;
 mod units;
 
 pub use case::{CALLS_MAX, CONCURRENCY_MAX, Case, CaseError};
 pub use checked::{
-    FULL_ROUNDS_MIN, QUICK_ROUNDS_MIN, ROUNDS_MAX, Request, RequestMessage, SUITE_FILE, Schedule,
-    Suite, SuiteLimits, SuiteSubject, TestedEnd,
+    FULL_ROUNDS_MIN, PlannedSubject, QUICK_ROUNDS_MIN, ROUNDS_MAX, Request, RequestMessage,
+    SUITE_FILE, Schedule, Suite, SuiteLimits, SuiteSubject, TestedEnd,
 };
 pub use overrides::{OverrideError, Overrides};
-pub use plan::{
-    DRAIN_AFTER_CALLS, Extent, Plan, PlanError, PlannedCell, PlannedSubject, Selection,
-};
+pub use plan::{DRAIN_AFTER_CALLS, Extent, Plan, PlanError, PlannedCell, Selection};
 pub use units::{UnitError, parse_duration, parse_size};

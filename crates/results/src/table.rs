@@ -1,6 +1,7 @@
 //! Sums up the rows of all rounds in the tables that people read.
 
 mod cell_marks;
+mod columns;
 mod connections;
 mod cpu_account;
 mod instruments;
@@ -18,9 +19,11 @@ pub use shape::{
 };
 pub use summary::{Figure, Summary};
 
+use crate::compare::ratio_of;
+use crate::grouping::each_once;
 use crate::measurement::{CellId, Measurement, Outcome, Row};
-use crate::ratio::{ComparedPair, instrument_ratio};
-use crate::round::RoundFigures;
+use crate::metric::{REQUESTS_PER_CLIENT_CPU_SECOND, REQUESTS_PER_CPU_SECOND, REQUESTS_PER_SECOND};
+use crate::ratio::{ComparedPair, Ratios};
 use crate::suite::{Case, Plan, PlannedSubject};
 use crate::text::{cpu_text, memory_text};
 use bookend_contract::transport::Transport;
@@ -138,9 +141,13 @@ impl Table {
                 id: planned.id,
             });
         }
-        add_ratios(plan, rows, &mut cells);
-        add_connection_ratios(rows, &mut cells);
-        add_instrument_ratios(rows, &mut cells);
+        let all: Vec<Ratios> =
+            cells.iter().map(|cell| ratios(plan, rows, &cells, &cell.id)).collect();
+        for (cell, ratios) in cells.iter_mut().zip(all) {
+            if let CellResult::Measured(summary) = &mut cell.result {
+                summary.ratios = ratios;
+            }
+        }
         Self { cells, several_instruments: plan.instruments().len() > 1, skips: BTreeMap::new() }
     }
 
@@ -157,13 +164,7 @@ impl Table {
 
     /// The cases in the order of the plan.
     pub fn cases(&self) -> Vec<Case> {
-        let mut cases = Vec::new();
-        for cell in &self.cells {
-            if !cases.contains(&cell.case) {
-                cases.push(cell.case);
-            }
-        }
-        cases
+        each_once(self.cells.iter().map(|cell| cell.case))
     }
 
     /// A case without its connections; with its transport where the table has several.
@@ -241,12 +242,11 @@ fn not_measured(rows: &[&Row]) -> CellResult {
 
 /// Figures of a window that failed, as a clause that follows its error.
 fn spent_in(window: &Measurement) -> String {
-    let figures = RoundFigures::from(window);
     format!(
         "; in {:.2} s the server used {} of a CPU, its caller {}, peak memory {}",
         window.window_seconds,
-        cpu_text(figures.server_cpu),
-        cpu_text(figures.generator_cpu),
+        cpu_text(window.server_cpu()),
+        cpu_text(window.generator_cpu()),
         memory_text(window.memory_peak_bytes as f64)
     )
 }
@@ -264,55 +264,32 @@ fn counterpart(cell: &CellId, baseline: &PlannedSubject) -> CellId {
     CellId { subject: baseline.name.clone(), case: cell.case, instrument }
 }
 
-/// Compares each subject with the baseline of the same case, round by round.
-fn add_ratios(plan: &Plan, rows: &[Row], cells: &mut [Cell]) {
-    let Some(baseline) = plan.baseline() else {
-        return;
+/// The ratios of a measured cell to others, round by round: to the baseline of the same case, to the
+/// same subject on plainer connections where the plan has such a cell, and to the first instrument
+/// that measured the same subject and case.
+fn ratios(plan: &Plan, rows: &[Row], cells: &[Cell], own: &CellId) -> Ratios {
+    let ratio = |metric, other: &CellId| ratio_of(metric, (own, rows), (other, rows)).into();
+    let compared = |other: &CellId| ComparedPair {
+        cost: ratio(&REQUESTS_PER_CPU_SECOND, other),
+        rate: ratio(&REQUESTS_PER_SECOND, other),
     };
-    for cell in cells {
-        let other = counterpart(&cell.id, baseline);
-        let CellResult::Measured(summary) = &mut cell.result else {
-            continue;
-        };
-        if cell.id.subject != baseline.name {
-            let against = ComparedPair::of(&cell.id, &other, rows);
-            summary.ratios.cost_ratio = against.cost;
-            summary.ratios.rate_ratio = against.rate;
-        }
-    }
-}
-
-/// Compares each subject with itself on plainer connections, where the plan has such cells.
-fn add_connection_ratios(rows: &[Row], cells: &mut [Cell]) {
-    let planned: Vec<CellId> = cells.iter().map(|cell| cell.id.clone()).collect();
-    for cell in cells {
-        let against = |case: Case| {
-            let other = CellId { case, ..cell.id.clone() };
-            let is_there = other != cell.id && planned.contains(&other);
-            is_there.then(|| ComparedPair::of(&cell.id, &other, rows))
-        };
-        let over_h2c = against(cell.case.over(Transport::H2c));
-        let over_lasting = against(cell.case.lasting());
-        if let CellResult::Measured(summary) = &mut cell.result {
-            let ratios = &mut summary.ratios;
-            ratios.over_h2c = over_h2c.unwrap_or(ratios.over_h2c);
-            ratios.over_lasting = over_lasting.unwrap_or(ratios.over_lasting);
-        }
-    }
-}
-
-/// Compares each instrument with the first that measured the same subject and case, round by round.
-fn add_instrument_ratios(rows: &[Row], cells: &mut [Cell]) {
-    let measured: Vec<CellId> =
-        cells.iter().filter(|cell| cell.summary().is_some()).map(|cell| cell.id.clone()).collect();
-    for cell in cells {
-        let same = |id: &&CellId| id.subject == cell.id.subject && id.case == cell.id.case;
-        let first = measured.iter().find(same);
-        let CellResult::Measured(summary) = &mut cell.result else {
-            continue;
-        };
-        if let Some(first) = first.filter(|first| **first != cell.id) {
-            summary.ratios.instrument_cost_ratio = instrument_ratio(&cell.id, first, rows);
-        }
+    let plainer = |case: Case| {
+        let other = CellId { case, ..own.clone() };
+        let is_planned = other != *own && cells.iter().any(|cell| cell.id == other);
+        if is_planned { compared(&other) } else { ComparedPair::default() }
+    };
+    let baseline = plan.baseline().filter(|baseline| baseline.name != own.subject);
+    let baseline = baseline.map(|baseline| compared(&counterpart(own, baseline)));
+    let baseline = baseline.unwrap_or_default();
+    let alike = |id: &CellId| id.subject == own.subject && id.case == own.case;
+    let mut measured = cells.iter().filter(|cell| cell.summary().is_some()).map(|cell| &cell.id);
+    let first = measured.find(|id| alike(id)).filter(|first| *first != own);
+    let instrument = first.map(|first| ratio(&REQUESTS_PER_CLIENT_CPU_SECOND, first));
+    Ratios {
+        cost_ratio: baseline.cost,
+        rate_ratio: baseline.rate,
+        over_h2c: plainer(own.case.over(Transport::H2c)),
+        over_lasting: plainer(own.case.lasting()),
+        instrument_cost_ratio: instrument.unwrap_or_default(),
     }
 }

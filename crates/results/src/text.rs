@@ -12,6 +12,11 @@ pub fn cpu_text(share: f64) -> String {
     format!("{}%", at_most_two_decimals(share * 100.0))
 }
 
+/// A share of the whole in percent, with one decimal: `3.1 %`.
+pub fn percent_text(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
 /// A latency in the published table's style: `0.10 ms`, `1.13 s`.
 pub fn latency_text(nanoseconds: f64) -> String {
     // A latency that would be printed as 1000.00 ms is printed in seconds.

@@ -4,8 +4,8 @@
 mod across;
 mod time_out;
 
-use crate::document::{Checked, Document, Place, PrintedRow};
-use bookend_results::audit::{Finding, RowFigures, Rule, Span, finding};
+use crate::document::{Document, Place, PrintedRow};
+use bookend_results::audit::{Checked, Finding, Rule, Span, finding};
 use bookend_results::suite::Case;
 use bookend_results::text::{precise_latency_text, significant_text};
 use std::collections::BTreeMap;
@@ -86,19 +86,13 @@ fn checks(row: &PrintedRow, document: &Document) -> Vec<(Rule, Option<String>)> 
     if let Some(name) = implausible(row) {
         return vec![(Rule::NotANumber, Some(format!("{name} is no figure")))];
     }
-    let figures: RowFigures = row.row_figures(&document.conditions);
-    let mut found: BTreeMap<Rule, String> = BTreeMap::new();
-    for finding in figures.findings() {
-        found.insert(finding.rule, finding.evidence);
-    }
-    let mut checks: Vec<(Rule, Option<String>)> =
-        figures.applicable().into_iter().map(|rule| (rule, found.remove(&rule))).collect();
-    for (rule, check) in PRINTED_RULES {
-        if let Some(checked) = check(row, document) {
-            checks.push((rule, checked.err()));
-        }
-    }
-    checks
+    let figures = row.row_figures(&document.conditions);
+    let for_any_row = figures.checks();
+    let for_printed_rows = PRINTED_RULES.into_iter();
+    let for_printed_rows =
+        for_printed_rows.filter_map(|(rule, check)| Some((rule, check(row, document)?)));
+    let all = for_any_row.chain(for_printed_rows);
+    all.map(|(rule, checked)| (rule, checked.err())).collect()
 }
 
 fn implausible(row: &PrintedRow) -> Option<&str> {

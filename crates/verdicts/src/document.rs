@@ -159,7 +159,3 @@ impl PrintedRow {
         all
     }
 }
-
-/// The result of a rule for a row: `None` if its figures are not printed, `Ok` if they can be true,
-/// otherwise the evidence.
-pub(crate) type Checked = Option<Result<(), String>>;

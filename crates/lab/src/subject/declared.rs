@@ -210,8 +210,9 @@ fn variant(
         protocol: inherited!(protocol).copied().unwrap_or_default(),
         needs_backend: needs_backend(source, inherited!(needs_backend))?,
         // Plain text over TCP is what every program speaks that says nothing.
-        transports: inherited!(transports)
-            .map_or(Ok(vec![Transport::H2c]), |list| transports(source, list))?,
+        transports: inherited!(transports).map_or(Ok(vec![Transport::H2c]), |list| {
+            source.read(list, |words| transports(words))
+        })?,
         idle: inherited!(wait).copied().unwrap_or_default(),
     })
 }

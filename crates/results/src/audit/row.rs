@@ -1,7 +1,5 @@
 //! The rules that need only one row, measured or published.
 
-use super::audited_row::AuditedRow;
-use super::finding::{Finding, finding};
 use super::rule::Rule;
 use super::span::Span;
 use crate::text::precise_latency_text;
@@ -18,7 +16,7 @@ const IN_FLIGHT_LACK: f64 = 0.50;
 const CPU_EXCESS: f64 = 0.05;
 
 /// A histogram of three digits is off by up to 0.1 %, and a comparison involves two of its values.
-const HISTOGRAM_SLACK: f64 = 0.002;
+pub const HISTOGRAM_SLACK: f64 = 0.002;
 
 /// Percentiles that people print. A figure that cannot be the 99th percentile is most likely the
 /// next of these.
@@ -55,65 +53,26 @@ pub struct RowFigures {
     pub memory_limit_bytes: Option<f64>,
 }
 
-impl From<&AuditedRow> for RowFigures {
-    fn from(row: &AuditedRow) -> Self {
-        let latency = |value| Span::around(value, row.latency_resolution_ns);
-        let percentiles = row.percentiles_ns.iter();
-        Self {
-            streams: row.concurrency.map(f64::from),
-            window_seconds: row.window_seconds,
-            requests_per_second: row.requests_per_second.map(Span::exact),
-            mean_ns: row.latency_mean_ns.map(latency),
-            latency_slack: HISTOGRAM_SLACK,
-            min_ns: row.latency_min_ns.map(Span::exact),
-            max_ns: row.latency_max_ns.map(Span::exact),
-            percentiles_ns: percentiles
-                .map(|&(percent, value)| (percent, latency(value)))
-                .collect(),
-            cpu: row.server_cpu.map(Span::exact),
-            cpu_limit: row.server_cpu_limit,
-            memory_bytes: row.memory_bytes.map(Span::exact),
-            memory_limit_bytes: row.memory_limit_bytes,
-        }
-    }
-}
+/// The result of a rule for a row: `None` if its figures are not known, `Ok` if they can be true,
+/// otherwise the evidence.
+pub type Checked = Option<Result<(), String>>;
+
+/// The rules for a single row.
+const ROW_RULES: [(Rule, fn(&RowFigures) -> Checked); 8] = [
+    (Rule::TooManyInFlight, RowFigures::too_many_in_flight),
+    (Rule::TooFewInFlight, RowFigures::too_few_in_flight),
+    (Rule::PercentileOrder, RowFigures::percentile_order),
+    (Rule::OutsideRange, RowFigures::outside_range),
+    (Rule::MeanAbovePercentiles, RowFigures::mean_above_percentiles),
+    (Rule::NotThatPercentile, RowFigures::not_that_percentile),
+    (Rule::CpuAboveLimit, RowFigures::cpu_above_limit),
+    (Rule::MemoryAboveLimit, RowFigures::memory_above_limit),
+];
 
 impl RowFigures {
-    /// Returns the findings of the rules for a single row.
-    pub fn findings(&self) -> Vec<Finding> {
-        let mut findings = Vec::new();
-        findings.extend(self.in_flight());
-        findings.extend(self.percentile_order());
-        findings.extend(self.outside_range());
-        findings.extend(self.mean_above_percentiles());
-        findings.extend(self.not_that_percentile());
-        findings.extend(self.cpu_above_limit());
-        findings.extend(self.memory_above_limit());
-        findings
-    }
-
-    /// The rules of [`RowFigures::findings`] for which these figures suffice.
-    pub fn applicable(&self) -> Vec<Rule> {
-        let mean = self.mean_ns.is_some();
-        let percentiles = self.percentiles_ns.len();
-        let ends = self.min_ns.is_some() || self.max_ns.is_some();
-        let in_flight = self.calls_in_flight().is_some() && self.streams.is_some();
-        [
-            (Rule::TooManyInFlight, in_flight),
-            (Rule::TooFewInFlight, in_flight),
-            (Rule::PercentileOrder, percentiles > 1),
-            (Rule::OutsideRange, ends && (mean || percentiles > 0)),
-            (Rule::MeanAbovePercentiles, mean && percentiles > 0 && self.max_ns.is_some()),
-            (Rule::NotThatPercentile, mean && percentiles > 0),
-            (Rule::CpuAboveLimit, self.cpu.is_some() && self.cpu_limit.is_some()),
-            (
-                Rule::MemoryAboveLimit,
-                self.memory_bytes.is_some() && self.memory_limit_bytes.is_some(),
-            ),
-        ]
-        .into_iter()
-        .filter_map(|(rule, applies)| applies.then_some(rule))
-        .collect()
+    /// Each rule for a single row that can be applied to these figures, with its result.
+    pub fn checks(&self) -> impl Iterator<Item = (Rule, Result<(), String>)> {
+        ROW_RULES.into_iter().filter_map(|(rule, check)| Some((rule, check(self)?)))
     }
 
     /// Little's law: rate times mean latency is the mean number of calls in flight.
@@ -122,49 +81,60 @@ impl RowFigures {
         Some(self.requests_per_second?.times(seconds))
     }
 
-    fn in_flight(&self) -> Option<Finding> {
-        let streams = self.streams?;
-        let in_flight = self.calls_in_flight()?;
+    fn too_many_in_flight(&self) -> Checked {
+        let most = self.streams? * (1.0 + IN_FLIGHT_EXCESS + self.edges()?);
+        self.in_flight(|in_flight| in_flight.low > most)
+    }
+
+    fn too_few_in_flight(&self) -> Checked {
+        let least = self.streams? * (1.0 - IN_FLIGHT_LACK - self.edges()?);
+        self.in_flight(|in_flight| in_flight.high < least)
+    }
+
+    fn in_flight(&self, is_wrong: impl FnOnce(Span) -> bool) -> Checked {
+        let (in_flight, streams) = (self.calls_in_flight()?, self.streams?);
+        unless(is_wrong(in_flight), || {
+            format!("{} calls in flight on {streams} streams", count(in_flight))
+        })
+    }
+
+    /// A call that crosses an edge of the window is counted where it ends.
+    fn edges(&self) -> Option<f64> {
         let mean_seconds = self.mean_ns?.value / 1e9;
-        // A call that crosses an edge of the window is counted where it ends.
-        let edges = self.window_seconds.map_or(0.0, |window| mean_seconds / window);
-        let evidence = || format!("{} calls in flight on {streams} streams", count(in_flight));
-        if in_flight.low > streams * (1.0 + IN_FLIGHT_EXCESS + edges) {
-            Some(finding(Rule::TooManyInFlight, evidence()))
-        } else if in_flight.high < streams * (1.0 - IN_FLIGHT_LACK - edges) {
-            Some(finding(Rule::TooFewInFlight, evidence()))
-        } else {
-            None
-        }
+        Some(self.window_seconds.map_or(0.0, |window| mean_seconds / window))
     }
 
-    fn percentile_order(&self) -> Option<Finding> {
-        let mut pairs = self.percentiles_ns.windows(2);
-        let falls = |pair: &[(f64, Span)]| pair[1].1.high < pair[0].1.low;
-        let (lower, higher) = pairs.find_map(|pair| falls(pair).then_some((pair[0], pair[1])))?;
-        let evidence =
-            format!("p{} is {} ns, p{} is {} ns", lower.0, lower.1.value, higher.0, higher.1.value);
-        Some(finding(Rule::PercentileOrder, evidence))
+    fn percentile_order(&self) -> Checked {
+        let mut pairs = self.percentiles_ns.windows(2).peekable();
+        pairs.peek()?;
+        let falling = pairs.find(|pair| pair[1].1.high < pair[0].1.low);
+        found(falling.map(|pair| {
+            let [(lower, low), (higher, high)] = [pair[0], pair[1]];
+            format!("p{lower} is {} ns, p{higher} is {} ns", low.value, high.value)
+        }))
     }
 
-    fn outside_range(&self) -> Option<Finding> {
+    fn outside_range(&self) -> Checked {
+        self.min_ns.or(self.max_ns)?;
         let least = self.min_ns.map_or(0.0, |min| min.low);
         let most = self.max_ns.map_or(f64::INFINITY, |max| max.high);
         let percentiles = self.percentiles_ns.iter();
         let named = percentiles.map(|&(percent, value)| (format!("p{percent}"), value));
         let mean = self.mean_ns.map(|mean| ("the mean".to_owned(), mean));
-        let mut all = mean.into_iter().chain(named);
-        let (name, value) = all.find(|(_, span)| span.high < least || span.low > most)?;
-        let value = value.value;
-        let evidence = format!("{name} is {value} ns, outside {least} to {most} ns");
-        Some(finding(Rule::OutsideRange, evidence))
+        let mut all = mean.into_iter().chain(named).peekable();
+        all.peek()?;
+        let outside = all.find(|(_, span)| span.high < least || span.low > most);
+        found(outside.map(|(name, Span { value, .. })| {
+            format!("{name} is {value} ns, outside {least} to {most} ns")
+        }))
     }
 
     /// The mean is largest when every call is as slow as its percentile allows and all others as
     /// slow as the longest. A mean above that bound is not of the calls that the percentiles
     /// describe.
-    fn mean_above_percentiles(&self) -> Option<Finding> {
+    fn mean_above_percentiles(&self) -> Checked {
         let (mean, longest) = (self.mean_ns?, self.max_ns?);
+        self.percentiles_ns.first()?;
         let mut below = 0.0;
         let mut bound = 0.0;
         for &(percent, value) in &self.percentiles_ns {
@@ -172,17 +142,15 @@ impl RowFigures {
             below = percent;
         }
         bound += (100.0 - below) / 100.0 * longest.high;
-        if self.percentiles_ns.is_empty() || mean.low <= bound * (1.0 + self.latency_slack) {
-            return None;
-        }
-        let mean = mean.value;
-        let evidence = format!("the mean is {mean} ns, the percentiles allow {bound:.0} ns");
-        Some(finding(Rule::MeanAbovePercentiles, evidence))
+        unless(mean.low > bound * (1.0 + self.latency_slack), || {
+            format!("the mean is {} ns, the percentiles allow {bound:.0} ns", mean.value)
+        })
     }
 
     /// The first percentile that fewer calls can reach than its name requires.
-    fn not_that_percentile(&self) -> Option<Finding> {
+    fn not_that_percentile(&self) -> Checked {
         let mean_ns = self.mean_ns?.high * (1.0 + self.latency_slack);
+        self.percentiles_ns.first()?;
         // The least time that the calls below this percentile take, summed over their shares.
         let mut mass_below = 0.0;
         let mut lower = (0.0, 0.0);
@@ -190,47 +158,49 @@ impl RowFigures {
             let rest = 1.0 - lower.0 / 100.0;
             let most = (mean_ns - mass_below - rest * lower.1) / (value.low - lower.1);
             if value.low > lower.1 && most < 1.0 - percent / 100.0 {
-                return Some(no_such_percentile(percent, value, mean_ns, most.max(0.0)));
+                return Some(Err(no_such_percentile(percent, value, mean_ns, most.max(0.0))));
             }
             mass_below += (percent - lower.0) / 100.0 * lower.1;
             lower = (percent, value.low);
         }
-        None
+        Some(Ok(()))
     }
 
-    fn cpu_above_limit(&self) -> Option<Finding> {
+    fn cpu_above_limit(&self) -> Checked {
         let (used, limit) = (self.cpu?, self.cpu_limit?);
-        (used.low > limit * (1.0 + CPU_EXCESS)).then(|| {
-            let percent = |share: f64| share * 100.0;
-            let (used, limit) = (percent(used.value), percent(limit));
-            let evidence = format!("{used:.1} % of the {limit:.0} % given");
-            finding(Rule::CpuAboveLimit, evidence)
+        unless(used.low > limit * (1.0 + CPU_EXCESS), || {
+            format!("{:.1} % of the {:.0} % given", used.value * 100.0, limit * 100.0)
         })
     }
 
-    fn memory_above_limit(&self) -> Option<Finding> {
+    fn memory_above_limit(&self) -> Checked {
         let (used, limit) = (self.memory_bytes?, self.memory_limit_bytes?);
-        let mebibytes = |bytes: f64| bytes / f64::from(1 << 20);
-        (used.low > limit).then(|| {
-            let (used, limit) = (mebibytes(used.value), mebibytes(limit));
-            finding(Rule::MemoryAboveLimit, format!("{used:.1} of {limit:.1} MiB"))
-        })
+        let [used_mebibytes, limit_mebibytes] =
+            [used.value, limit].map(|bytes| bytes / f64::from(1 << 20));
+        unless(used.low > limit, || format!("{used_mebibytes:.1} of {limit_mebibytes:.1} MiB"))
     }
 }
 
-fn no_such_percentile(percent: f64, value: Span, mean_ns: f64, most: f64) -> Finding {
+fn unless(is_broken: bool, evidence: impl FnOnce() -> String) -> Checked {
+    found(is_broken.then(evidence))
+}
+
+fn found(evidence: Option<String>) -> Checked {
+    Some(evidence.map_or(Ok(()), Err))
+}
+
+fn no_such_percentile(percent: f64, value: Span, mean_ns: f64, most: f64) -> String {
     let (slow, mean) = (precise_latency_text(value.low), precise_latency_text(mean_ns));
     let possible =
         CUSTOMARY_PERCENTILES.into_iter().find(|customary| 1.0 - customary / 100.0 <= most);
     let next = possible.map_or(String::new(), |percent| {
         format!("; the first customary percentile that it can be is p{percent}")
     });
-    let evidence = format!(
+    format!(
         "with a mean of at most {mean}, at most {:.2} % of the calls took {slow} or longer: this \
          is no p{percent}{next}",
         most * 100.0
-    );
-    finding(Rule::NotThatPercentile, evidence)
+    )
 }
 
 /// A number of calls: one figure where the range is narrow, otherwise both ends of the range.

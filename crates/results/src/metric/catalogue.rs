@@ -33,19 +33,19 @@ catalogue! {
         Median(|round| Some(f64::from(round.row.cell.case.concurrency))),
         "S of the case";
     REQUESTS_PER_SECOND, "requests_per_second", PerSecond,
-        Median(|round| Some(round.figures.requests_per_second)),
+        Median(|round| Some(round.window.requests_per_second())),
         "OK calls over the window: `req/s`";
     CALLS_PER_SECOND, "calls_per_second", PerSecond,
         Median(|round| Some(ended(round) / round.window.window_seconds)),
         "calls over the window however they ended, as ghz counts them";
     GOODPUT_PER_SECOND, "goodput_per_second", PerSecond,
-        Median(|round| Some(round.figures.requests_per_second)),
+        Median(|round| Some(round.window.requests_per_second())),
         "OK calls over `total_time`";
     REQUESTS_PER_CPU_SECOND, "requests_per_cpu_second", PerSecond,
-        Median(|round| Some(round.figures.requests_per_cpu_second)),
+        Median(|round| Some(round.window.requests_per_cpu_second())),
         "OK calls over the CPU seconds of the end under test: `req/CPU-s`";
     REQUESTS_PER_CLIENT_CPU_SECOND, "requests_per_client_cpu_second", PerSecond,
-        Median(|round| Some(round.figures.requests_per_client_cpu_second())),
+        Median(|round| Some(round.window.requests_per_client_cpu_second())),
         "OK calls over the CPU seconds of the calling end: `req/instrument-CPU-s`";
     COST_RATIO, "cost_ratio", Number, Ratio(|ratios: &Ratios| &ratios.cost_ratio),
         "`requests_per_cpu_second` over that of the baseline: `ratio ^`";
@@ -67,7 +67,7 @@ catalogue! {
         Ratio(|ratios: &Ratios| &ratios.instrument_cost_ratio),
         "`requests_per_client_cpu_second` over that of the first instrument: `ratio i`";
     SERVER_CPU_MEAN, "server_cpu_mean", Cpus,
-        Median(|round| Some(round.figures.server_cpu)),
+        Median(|round| Some(round.window.server_cpu())),
         "CPU time of the server's process tree over the window: `avg. cpu`";
     SERVER_CPU_MAX, "server_cpu_max", Cpus,
         Largest(|round| Some(round.window.server_cpu_max)),
@@ -79,7 +79,7 @@ catalogue! {
         Largest(|round| round.window.client_cpu_max),
         "the largest share of one CPU that it used in 100 ms";
     GENERATOR_CPU_MEAN, "generator_cpu_mean", Cpus,
-        Median(|round| Some(round.figures.generator_cpu)),
+        Median(|round| Some(round.window.generator_cpu())),
         "the same with threads that ended before they could be sampled: `generator`";
     GENERATOR_BUSY_SHARE, "generator_busy_share", Number,
         Quotient(|round| Some((round.generator_worked(), round.generator_could()))),
@@ -182,7 +182,7 @@ fn at(latencies: &Histogram<u64>, percent: f64) -> f64 {
 }
 
 fn in_flight_share(round: &MeasuredRound<'_>) -> Option<f64> {
-    let in_flight = round.figures.requests_per_second * round.latencies()?.mean() / 1e9;
+    let in_flight = round.window.requests_per_second() * round.latencies()?.mean() / 1e9;
     Some(in_flight / f64::from(round.row.cell.case.concurrency))
 }
 

@@ -3,6 +3,7 @@
 use crate::ratio::{RatioOutcome, Ratios};
 use crate::round::{MeasuredRound, MeasuredRounds};
 use crate::statistics::median;
+use crate::text::{cpu_text, memory_text, precise_latency_text, rate_text, significant_text};
 use hdrhistogram::Histogram;
 use std::fmt;
 
@@ -184,6 +185,20 @@ impl Unit {
             Self::PerSecond => "1/s",
             Self::Cpus => "cpu",
             Self::Number => "1",
+        }
+    }
+
+    /// A figure in this unit as reports print it.
+    pub fn text(self, value: f64) -> String {
+        match self {
+            // Zero needs neither more digits nor a smaller unit.
+            Self::Nanoseconds if value == 0.0 => "0 s".to_owned(),
+            Self::Nanoseconds => precise_latency_text(value),
+            Self::Bytes => memory_text(value),
+            Self::PerSecond => rate_text(value),
+            Self::Cpus => cpu_text(value),
+            Self::Number if value.fract() == 0.0 => rate_text(value),
+            Self::Number => significant_text(value),
         }
     }
 }

@@ -98,21 +98,25 @@ impl Profiled {
             ProfileOutcome::NotRecorded { .. } => None,
         }
     }
+
+    /// Whether the baseline is that of this cell: of the same case and instrument. Shared work is
+    /// the same only within a language.
+    pub fn is_compared_with(&self, baseline: &Profiled) -> bool {
+        !self.is_baseline
+            && self.case == baseline.case
+            && self.instrument == baseline.instrument
+            && self.language == baseline.language
+    }
 }
 
 impl Profile {
-    /// Compares each subject with the baseline of the same case and instrument. Shared work is the
-    /// same only within a language.
+    /// Compares each subject with its baseline.
     pub fn add_cost_ratios(&mut self) {
         let baselines: Vec<Profiled> =
             self.cells.iter().filter(|cell| cell.is_baseline).cloned().collect();
-        for cell in self.cells.iter_mut().filter(|cell| !cell.is_baseline) {
-            let comparable = |other: &&Profiled| {
-                other.case == cell.case
-                    && other.instrument == cell.instrument
-                    && other.language == cell.language
-            };
-            let baseline = baselines.iter().find(comparable).and_then(Profiled::samples);
+        for cell in &mut self.cells {
+            let baseline = baselines.iter().find(|baseline| cell.is_compared_with(baseline));
+            let baseline = baseline.and_then(Profiled::samples);
             if let (Some(baseline), ProfileOutcome::Recorded(own)) = (baseline, &mut cell.outcome) {
                 own.cost_ratio = CostRatio::of(&own.split, &baseline.split);
             }

@@ -3,6 +3,7 @@
 use super::rules::{Rules, Stack};
 use super::split::Split;
 use crate::measurement::Measurement;
+use crate::text::percent_text;
 
 /// With a larger share of samples without a name than this, the split is a guess.
 const NAMELESS_LIMIT: f64 = 0.10;
@@ -82,8 +83,4 @@ fn missing_note(recorded: RecordedWindow<'_>) -> Option<String> {
 fn names_python<'a>(stacks: impl IntoIterator<Item = Stack<'a>>) -> bool {
     let mut stacks = stacks.into_iter();
     stacks.any(|stack| stack.frames.iter().any(|frame| frame.starts_with("py::")))
-}
-
-fn percent_text(share: f64) -> String {
-    format!("{:.1} %", share * 100.0)
 }

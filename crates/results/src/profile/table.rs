@@ -1,12 +1,13 @@
 //! A profile as text: the split table, the second estimate below it, and the limits of both.
 
-use super::estimate::SHARED_SAMPLES_MIN;
+use super::estimate::{CostRatio, SHARED_SAMPLES_MIN};
 use super::kept::{Profile, ProfileOutcome, Profiled, Samples};
 use super::layer::Layer;
 use super::split::Split;
+use crate::grouping::{each_once, grouped};
 use crate::layout::{Layout, column};
-use crate::suite::Case;
-use crate::text::significant_text;
+use crate::statistics::Interval;
+use crate::text::{percent_text, significant_text};
 
 /// Percentages of the samples by layer, one line for each cell.
 pub fn split_table(profile: &Profile) -> String {
@@ -21,7 +22,7 @@ pub fn split_table(profile: &Profile) -> String {
         column("runtime", 7),
         column("rest", 6),
     ]);
-    for case in cases(profile) {
+    for case in each_once(profile.cells.iter().map(|cell| cell.case)) {
         layout.heading(case.to_string());
         for cell in profile.cells.iter().filter(|cell| cell.case == case) {
             match &cell.outcome {
@@ -39,19 +40,15 @@ pub fn split_table(profile: &Profile) -> String {
 
 /// The second estimate of the cost ratio, one line for each comparison with the baseline.
 pub fn estimates(profile: &Profile) -> Vec<String> {
-    let baselines = profile.cells.iter().filter(|cell| cell.is_baseline);
     let mut lines = Vec::new();
-    for baseline in baselines {
-        let others = profile.cells.iter().filter(|cell| {
-            let same = cell.case == baseline.case && cell.instrument == baseline.instrument;
-            same && !cell.is_baseline && cell.language == baseline.language
-        });
-        for cell in others {
+    for baseline in profile.cells.iter().filter(|cell| cell.is_baseline) {
+        for cell in profile.cells.iter().filter(|cell| cell.is_compared_with(baseline)) {
             if let (Some(own), Some(base)) = (cell.samples(), baseline.samples()) {
-                let case = cell.case;
-                let (cell, baseline) = (name(profile, cell), name(profile, baseline));
                 lines.push(format!(
-                    "{case}: {cell} over {baseline} {}; shared work is {} and {}",
+                    "{}: {} over {} {}; shared work is {} and {}",
+                    cell.case,
+                    name(profile, cell),
+                    name(profile, baseline),
                     ratio_text(own),
                     part_text(&own.split),
                     part_text(&base.split),
@@ -64,30 +61,12 @@ pub fn estimates(profile: &Profile) -> Vec<String> {
 
 /// The limits of what the samples show: each sentence once, with the subjects that it applies to.
 pub fn notes(profile: &Profile) -> Vec<String> {
-    let mut notes: Vec<(String, Vec<String>)> = Vec::new();
-    for cell in &profile.cells {
-        let said = cell.samples().map_or(&[][..], |samples| &samples.notes);
-        for note in said {
-            let whom = name(profile, cell);
-            match notes.iter_mut().find(|(known, _)| known == note) {
-                Some((_, names)) if names.contains(&whom) => {}
-                Some((_, names)) => names.push(whom),
-                None => notes.push((note.clone(), vec![whom])),
-            }
-        }
-    }
-    let line = |(note, names): (String, Vec<String>)| format!("{}: {note}", names.join(", "));
-    notes.into_iter().map(line).collect()
-}
-
-fn cases(profile: &Profile) -> Vec<Case> {
-    let mut cases = Vec::new();
-    for cell in &profile.cells {
-        if !cases.contains(&cell.case) {
-            cases.push(cell.case);
-        }
-    }
-    cases
+    let of_cell = |cell| {
+        let notes = Profiled::samples(cell).map_or(&[][..], |samples| &samples.notes);
+        notes.iter().map(|note| (note, name(profile, cell)))
+    };
+    let notes = grouped(profile.cells.iter().flat_map(of_cell)).into_iter();
+    notes.map(|(note, names)| format!("{}: {note}", each_once(names).join(", "))).collect()
 }
 
 fn name(profile: &Profile, cell: &Profiled) -> String {
@@ -109,20 +88,14 @@ fn fields(name: String, split: &Split) -> Vec<String> {
 fn ratio_text(samples: &Samples) -> String {
     match samples.cost_ratio {
         None => format!("cannot tell, with fewer than {SHARED_SAMPLES_MIN} samples"),
-        Some(cost) => format!(
-            "^{} [{}, {}]",
-            significant_text(cost.ratio),
-            significant_text(cost.interval.low),
-            significant_text(cost.interval.high)
-        ),
+        Some(CostRatio { ratio, interval: Interval { low, high } }) => {
+            let [ratio, low, high] = [ratio, low, high].map(significant_text);
+            format!("^{ratio} [{low}, {high}]")
+        }
     }
 }
 
 fn part_text(split: &Split) -> String {
     let part = percent_text(split.shared_work_share());
     format!("{part} of {} samples", split.samples)
-}
-
-fn percent_text(share: f64) -> String {
-    format!("{:.1} %", share * 100.0)
 }

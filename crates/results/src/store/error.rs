@@ -63,6 +63,9 @@ pub enum StoreError {
 /// Translates an error of SQLite.
 pub(super) fn explain(file: &Path, error: &rusqlite::Error) -> StoreError {
     let file = file.to_owned();
+    if let rusqlite::Error::FromSqlConversionFailure(_, _, reason) = error {
+        return StoreError::Damaged { file, reason: reason.to_string() };
+    }
     match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Locked(file),
         Some(ErrorCode::NotADatabase) => StoreError::Foreign(file),

@@ -97,26 +97,54 @@ pub struct SuiteLimits {
 }
 
 /// A subject of a suite.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SuiteSubject {
+    /// How it is measured.
+    pub planned: PlannedSubject,
+    /// Whether quick runs leave it out, unless it is selected by name.
+    pub full_only: bool,
+}
+
+/// A subject of a suite, and of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlannedSubject {
     /// `rust-tonic`, or `rust-bookend/epoll` for a variant that is not the default.
     pub name: String,
     /// Whether it is the subject that ratios compare with.
     pub baseline: bool,
-    /// Whether it is a calibration line below the table, never ranked.
+    /// Whether it is a line below the table, never ranked.
     pub calibration: bool,
     /// The instruments that make its load; for a client, the servers that it calls.
     pub instruments: Vec<String>,
     /// Cases with more streams than this are not measured. `None`: no limit.
+    #[serde(default)]
     pub concurrency_max: Option<u32>,
     /// Only cases with one of these numbers of streams are measured. Empty: all cases are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub concurrency: Vec<u32>,
-    /// Whether quick runs leave it out, unless it is selected by name.
-    pub full_only: bool,
-    /// The backend behind it, instead of the schedule's.
+    /// The backend behind it when it is a server under test: of its own, or the schedule's.
+    #[serde(default)]
     pub backend: Option<String>,
     /// The end that is measured, where it could be either. `None`: the server if it can be one.
+    #[serde(default)]
     pub side: Option<TestedEnd>,
+}
+
+impl PlannedSubject {
+    /// Whether the subject is measured with `instrument` under `case`.
+    pub fn is_measured(&self, case: Case, instrument: &String) -> bool {
+        let fits = self.concurrency_max.is_none_or(|max| case.concurrency <= max);
+        let is_listed = self.concurrency.is_empty() || self.concurrency.contains(&case.concurrency);
+        fits && is_listed && self.instruments.contains(instrument)
+    }
+
+    /// Folder name and variant, if one is named: the two parts of `rust-bookend/epoll`.
+    pub fn folder_and_variant(&self) -> (&str, Option<&str>) {
+        match self.name.split_once('/') {
+            Some((folder, variant)) => (folder, Some(variant)),
+            None => (&self.name, None),
+        }
+    }
 }
 
 /// The end of a cell that is measured.
@@ -159,7 +187,7 @@ impl Suite {
     }
 
     /// The subject that ratios compare with.
-    pub fn baseline(&self) -> Option<&SuiteSubject> {
-        self.subjects.iter().find(|subject| subject.baseline)
+    pub fn baseline(&self) -> Option<&PlannedSubject> {
+        self.subjects.iter().map(|subject| &subject.planned).find(|subject| subject.baseline)
     }
 }

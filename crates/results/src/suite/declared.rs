@@ -1,12 +1,11 @@
 //! Parses the text of `suite.toml` into a checked [`Suite`].
 
 use super::checked::{
-    FULL_ROUNDS_MIN, QUICK_ROUNDS_MIN, ROUNDS_MAX, Request, RequestMessage, SUITE_FILE, Schedule,
-    Suite, SuiteLimits, SuiteSubject, TestedEnd,
+    FULL_ROUNDS_MIN, PlannedSubject, QUICK_ROUNDS_MIN, ROUNDS_MAX, Request, RequestMessage,
+    SUITE_FILE, Schedule, Suite, SuiteLimits, SuiteSubject, TestedEnd,
 };
-use super::grid::{DeclaredGridLine, cases};
-use super::instruments::{Checked, instruments};
-use super::units::{UnitError, parse_duration, parse_size};
+use super::grid::{Checked, DeclaredGridLine, cases, instruments};
+use super::units::{parse_duration, parse_size};
 use crate::declaration::{DeclarationError, Source, is_method, read_text};
 use serde::Deserialize;
 use std::path::Path;
@@ -106,13 +105,13 @@ fn parse(folder: &Path, text: &str) -> Checked<Suite> {
     let file = folder.join(SUITE_FILE);
     let source = Source { file: &file, text };
     let declared: DeclaredSuite = source.parse()?;
-    check_name(source, folder, &declared.name)?;
-    let instruments = instruments(source, &declared.instruments)?;
+    source.read(&declared.name, |name| called_as_its_folder(name, folder))?;
+    let instruments = source.read(&declared.instruments, |names| instruments(names))?;
     let subjects = subjects(source, &declared.subjects, &instruments)?;
     let schedule = |declared, rounds_min| schedule(source, declared, rounds_min, &subjects);
     let quick = declared.quick.as_ref();
     Ok(Suite {
-        request: request(source, declared.request)?,
+        request: request(source, &declared.request)?,
         limits: limits(source, &declared.limits)?,
         full: schedule(&declared.full, FULL_ROUNDS_MIN)?,
         quick: quick.map(|quick| schedule(quick, QUICK_ROUNDS_MIN)).transpose()?,
@@ -128,59 +127,44 @@ fn parse(folder: &Path, text: &str) -> Checked<Suite> {
     })
 }
 
-fn check_name(source: Source<'_>, folder: &Path, name: &Spanned<String>) -> Checked<()> {
+fn called_as_its_folder(name: &str, folder: &Path) -> Result<(), String> {
     match folder.file_name().and_then(|folder| folder.to_str()) {
-        Some(folder) if folder != name.as_ref() => Err(source
-            .invalid(name.span(), format!("the suite in the folder `{folder}` must be called so"))),
+        Some(folder) if folder != name => {
+            Err(format!("the suite in the folder `{folder}` must be called so"))
+        }
         _ => Ok(()),
     }
 }
 
-fn request(source: Source<'_>, declared: Spanned<DeclaredRequest>) -> Checked<Request> {
-    let span = declared.span();
-    let declared = declared.into_inner();
-    let method = declared.method.as_ref();
-    if !is_method(method) {
-        let message = format!("`{method}` is not a method: write pkg.Service/Method");
-        return Err(source.invalid(declared.method.span(), message));
-    }
-    let message = match (declared.json, declared.bytes) {
-        (Some(file), None) => RequestMessage::Json(file),
-        (None, Some(file)) => RequestMessage::Bytes(file),
-        _ => {
-            let message = "give the message as one of `json` and `bytes`, the name of a file";
-            return Err(source.invalid(span, message.to_owned()));
-        }
-    };
-    Ok(Request { method: method.clone(), proto: declared.proto, message })
+fn request(source: Source<'_>, declared: &Spanned<DeclaredRequest>) -> Checked<Request> {
+    let DeclaredRequest { method, proto, .. } = declared.as_ref();
+    let message = format!("`{}` is not a method: write pkg.Service/Method", method.as_ref());
+    source.ensure(is_method(method.as_ref()), method, message)?;
+    let message = source.read(declared, |one| match (one.json.clone(), one.bytes.clone()) {
+        (Some(file), None) => Ok(RequestMessage::Json(file)),
+        (None, Some(file)) => Ok(RequestMessage::Bytes(file)),
+        _ => Err("give the message as one of `json` and `bytes`, the name of a file"),
+    })?;
+    Ok(Request { method: method.as_ref().clone(), proto: proto.clone(), message })
 }
 
 fn limits(source: Source<'_>, declared: &DeclaredLimits) -> Checked<SuiteLimits> {
-    let client_cpus = declared.client_cpus.as_ref();
-    let processes = declared.server_processes.as_ref();
-    if let Some(none) = processes.filter(|processes| *processes.as_ref() == 0) {
-        let message = "a server is at least one process: leave it out for no limit";
-        return Err(source.invalid(none.span(), message.to_owned()));
-    }
-    let size = |text: &Spanned<String>| {
-        let complain = |error: UnitError| source.invalid(text.span(), error.to_string());
-        parse_size(text.as_ref()).map_err(complain)
-    };
+    let none = "a server is at least one process: leave it out for no limit";
     Ok(SuiteLimits {
-        server_cpus: cpus(source, &declared.server_cpus)?,
-        server_processes: processes.map(|processes| *processes.as_ref()),
-        client_cpus: client_cpus.map(|given| cpus(source, given)).transpose()?,
-        server_memory_bytes: declared.server_memory.as_ref().map(size).transpose()?,
+        server_processes: source.read_some(&declared.server_processes, |&most| {
+            (most > 0).then_some(most).ok_or(none)
+        })?,
+        server_cpus: source.read(&declared.server_cpus, cpus)?,
+        client_cpus: source.read_some(&declared.client_cpus, cpus)?,
+        server_memory_bytes: source.read_some(&declared.server_memory, |text| parse_size(text))?,
     })
 }
 
-fn cpus(source: Source<'_>, declared: &Spanned<f64>) -> Checked<f64> {
-    let cpus = *declared.as_ref();
-    if cpus.is_finite() && cpus > 0.0 {
-        return Ok(cpus);
-    }
-    let message = "both ends need some CPU: write 1, or 0.5 for half the time of one";
-    Err(source.invalid(declared.span(), message.to_owned()))
+fn cpus(&cpus: &f64) -> Result<f64, &'static str> {
+    let is_some = cpus.is_finite() && cpus > 0.0;
+    is_some
+        .then_some(cpus)
+        .ok_or("both ends need some CPU: write 1, or 0.5 for half the time of one")
 }
 
 fn subjects(
@@ -191,36 +175,30 @@ fn subjects(
     let mut subjects: Vec<SuiteSubject> = Vec::new();
     for one in declared.as_ref() {
         let name = one.name.as_ref();
-        let complain = |message: String| source.invalid(one.name.span(), message);
-        if subjects.iter().any(|subject| subject.name == *name) {
-            return Err(complain(format!("the subject `{name}` is listed twice")));
-        }
-        if one.baseline && one.calibration {
-            return Err(complain("a calibration line cannot be the baseline".to_owned()));
-        }
-        let concurrency_max = one.concurrency_max.as_ref();
-        if let Some(none) = concurrency_max.filter(|max| *max.as_ref() == 0) {
-            let message = "no case has 0 streams: leave it out to measure all cases";
-            return Err(source.invalid(none.span(), message.to_owned()));
-        }
-        let own = one.instruments.as_ref().map(|own| instruments(source, own));
-        subjects.push(SuiteSubject {
+        let is_new = subjects.iter().all(|subject| subject.planned.name != *name);
+        source.ensure(is_new, &one.name, format!("the subject `{name}` is listed twice"))?;
+        let message = "a calibration line cannot be the baseline";
+        source.ensure(!(one.baseline && one.calibration), &one.name, message)?;
+        let none = "no case has 0 streams: leave it out to measure all cases";
+        let planned = PlannedSubject {
             name: name.clone(),
             baseline: one.baseline,
             calibration: one.calibration,
-            instruments: own.transpose()?.unwrap_or_else(|| default_instruments.to_vec()),
-            concurrency_max: concurrency_max.map(|max| *max.as_ref()),
+            concurrency_max: source
+                .read_some(&one.concurrency_max, |&max| (max > 0).then_some(max).ok_or(none))?,
+            instruments: source
+                .read_some(&one.instruments, |names| instruments(names))?
+                .unwrap_or_else(|| default_instruments.to_vec()),
             concurrency: one.concurrency.clone(),
-            full_only: one.full_only,
-            backend: backend(source, one.backend.as_ref())?,
+            backend: source.read_some(&one.backend, |name| backend(name))?,
             side: one.side,
-        });
+        };
+        subjects.push(SuiteSubject { planned, full_only: one.full_only });
     }
-    if subjects.iter().filter(|subject| subject.baseline).count() == 1 {
-        return Ok(subjects);
-    }
+    let baselines = subjects.iter().filter(|subject| subject.planned.baseline).count();
     let message = "mark exactly one subject with `baseline = true`: ratios compare with it";
-    Err(source.invalid(declared.span(), message.to_owned()))
+    source.ensure(baselines == 1, declared, message)?;
+    Ok(subjects)
 }
 
 fn schedule(
@@ -229,52 +207,33 @@ fn schedule(
     rounds_min: u32,
     subjects: &[SuiteSubject],
 ) -> Checked<Schedule> {
+    let duration = |text: &String| parse_duration(text);
     let rounds = *declared.rounds.as_ref();
-    if !(rounds_min..=ROUNDS_MAX).contains(&rounds) {
-        let message = format!("{rounds} rounds: at least {rounds_min}, at most {ROUNDS_MAX}");
-        return Err(source.invalid(declared.rounds.span(), message));
-    }
-    let window = duration(source, &declared.window)?;
-    if window.is_zero() {
-        let message = "the window must have a length".to_owned();
-        return Err(source.invalid(declared.window.span(), message));
-    }
+    let message = format!("{rounds} rounds: at least {rounds_min}, at most {ROUNDS_MAX}");
+    source.ensure((rounds_min..=ROUNDS_MAX).contains(&rounds), &declared.rounds, message)?;
+    let window = source.read(&declared.window, duration)?;
+    source.ensure(!window.is_zero(), &declared.window, "the window must have a length")?;
     let (cases, instruments_of) = cases(source, &declared.grid, subjects)?;
     Ok(Schedule {
-        warmup: duration(source, &declared.warmup)?,
+        warmup: source.read(&declared.warmup, duration)?,
         window,
         rounds,
-        deadline: deadline(source, declared.deadline.as_ref())?,
-        backend: backend(source, declared.backend.as_ref())?,
-        drain: declared.drain.as_ref().map(|drain| duration(source, drain)).transpose()?,
+        deadline: source.read_some(&declared.deadline, |text| deadline(text))?,
+        backend: source.read_some(&declared.backend, |name| backend(name))?,
+        drain: source.read_some(&declared.drain, duration)?,
         cases,
         instruments_of,
     })
 }
 
-fn duration(source: Source<'_>, declared: &Spanned<String>) -> Checked<Duration> {
-    let complain = |error: UnitError| source.invalid(declared.span(), error.to_string());
-    parse_duration(declared.as_ref()).map_err(complain)
+fn deadline(text: &str) -> Result<Duration, String> {
+    let deadline = parse_duration(text).map_err(|error| error.to_string())?;
+    let is_some = deadline >= DEADLINE_MIN;
+    let message = "a call needs at least 1ms: leave the deadline out for none";
+    is_some.then_some(deadline).ok_or_else(|| message.to_owned())
 }
 
-fn deadline(source: Source<'_>, declared: Option<&Spanned<String>>) -> Checked<Option<Duration>> {
-    let Some(declared) = declared else {
-        return Ok(None);
-    };
-    let deadline = duration(source, declared)?;
-    if deadline < DEADLINE_MIN {
-        let message = "a call needs at least 1ms: leave the deadline out for none".to_owned();
-        return Err(source.invalid(declared.span(), message));
-    }
-    Ok(Some(deadline))
-}
-
-fn backend(source: Source<'_>, declared: Option<&Spanned<String>>) -> Checked<Option<String>> {
-    match declared {
-        Some(name) if name.as_ref().is_empty() => {
-            let message = "name a subject, as java-grpc/persistence, or leave it out".to_owned();
-            Err(source.invalid(name.span(), message))
-        }
-        name => Ok(name.map(|name| name.as_ref().clone())),
-    }
+fn backend(name: &str) -> Result<String, &'static str> {
+    let message = "name a subject, as java-grpc/persistence, or leave it out";
+    (!name.is_empty()).then(|| name.to_owned()).ok_or(message)
 }

@@ -2,8 +2,7 @@
 
 use super::case::Case;
 use super::checked::SuiteSubject;
-use super::instruments::{Checked, instruments};
-use crate::declaration::{Source, transports};
+use crate::declaration::{DeclarationError, Source, transports};
 use bookend_contract::transport::Transport;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -25,16 +24,11 @@ pub(super) struct DeclaredGridLine {
     instruments: Option<Spanned<Vec<String>>>,
 }
 
-/// The connections of a line.
-#[derive(Clone, Copy)]
-enum Connections {
-    Number(u32),
-    /// One connection for each call in flight.
-    Concurrency,
-}
-
 /// The cases in their order, and those that only some instruments measure.
 type Grid = (Vec<Case>, BTreeMap<Case, Vec<String>>);
+
+/// The declared value, or an error at its place.
+pub(super) type Checked<T> = Result<T, DeclarationError>;
 
 pub(super) fn cases(
     source: Source<'_>,
@@ -44,101 +38,76 @@ pub(super) fn cases(
     let mut cases = Vec::new();
     let mut instruments_of = BTreeMap::new();
     for line in grid.as_ref() {
-        let only = line.instruments.as_ref();
-        let only = only.map(|only| some_of_all(source, only, subjects));
-        let only = only.transpose()?;
+        let only = source.read_some(&line.instruments, |names| some_of_all(names, subjects))?;
         for case in cases_of(source, line)? {
-            if cases.contains(&case) {
-                let message = format!("{case} stands in the grid twice");
-                return Err(source.invalid(line.concurrency.span(), message));
-            }
+            let message = format!("{case} stands in the grid twice");
+            source.ensure(!cases.contains(&case), &line.concurrency, message)?;
             cases.push(case);
             if let Some(only) = &only {
                 instruments_of.insert(case, only.clone());
             }
         }
     }
-    if cases.is_empty() {
-        return Err(source.invalid(grid.span(), "the grid has no case".to_owned()));
-    }
+    source.ensure(!cases.is_empty(), grid, "the grid has no case")?;
     Ok((cases, instruments_of))
+}
+
+/// The names of instruments that a suite, a subject or a case declares.
+pub(super) fn instruments(names: &[String]) -> Result<Vec<String>, String> {
+    let twice = (1..names.len()).any(|i| names[..i].contains(&names[i]));
+    let message = "name at least one instrument, each once: [\"bookend-load\"]";
+    (!names.is_empty() && !twice).then(|| names.to_vec()).ok_or_else(|| message.to_owned())
+}
+
+/// Rejects an instrument that no subject has: it would silently remove the line from the grid.
+fn some_of_all(names: &[String], subjects: &[SuiteSubject]) -> Result<Vec<String>, String> {
+    let names = instruments(names)?;
+    let is_known = |name| subjects.iter().any(|one| one.planned.instruments.contains(name));
+    match names.iter().find(|name| !is_known(name)) {
+        None => Ok(names),
+        Some(stranger) => Err(format!(
+            "no subject is measured with `{stranger}`: name it in the suite's `instruments` or in \
+             a subject's"
+        )),
+    }
 }
 
 /// One case for each number of streams and each transport.
 fn cases_of(source: Source<'_>, line: &DeclaredGridLine) -> Checked<Vec<Case>> {
     let connections = connections(source, line)?;
-    let over = match &line.transports {
-        Some(declared) => transports(source, declared)?,
-        None => vec![Transport::H2c],
-    };
+    let over = source.read_some(&line.transports, |words| transports(words))?;
+    let over = over.unwrap_or_else(|| vec![Transport::H2c]);
     let mut cases = Vec::new();
     for &concurrency in line.concurrency.as_ref() {
-        let case = case(source, line, connections, concurrency)?;
+        let connections = connections.unwrap_or(concurrency);
+        let case = source.read(&line.concurrency, |_| {
+            let case = Case::new(connections, concurrency)?;
+            if line.connection_per_call { case.per_call() } else { Ok(case) }
+        })?;
+        let limited = source.read_some(&line.calls, |&calls| case.with_calls(calls))?;
+        let case = limited.unwrap_or(case);
         cases.extend(over.iter().map(|&transport| case.over(transport)));
     }
     Ok(cases)
 }
 
-/// Rejects an instrument that no subject has: it would silently remove the line from the grid.
-fn some_of_all(
-    source: Source<'_>,
-    declared: &Spanned<Vec<String>>,
-    subjects: &[SuiteSubject],
-) -> Checked<Vec<String>> {
-    let names = instruments(source, declared)?;
-    let is_known = |name| subjects.iter().any(|one| one.instruments.contains(name));
-    match names.iter().find(|name| !is_known(name)) {
-        None => Ok(names),
-        Some(stranger) => {
-            let message = format!(
-                "no subject is measured with `{stranger}`: name it in the suite's `instruments` \
-                 or in a subject's"
-            );
-            Err(source.invalid(declared.span(), message))
-        }
-    }
-}
-
-fn case(
-    source: Source<'_>,
-    line: &DeclaredGridLine,
-    connections: Connections,
-    concurrency: u32,
-) -> Checked<Case> {
-    let connections = match connections {
-        Connections::Number(number) => number,
-        Connections::Concurrency => concurrency,
-    };
-    let mut case = Case::new(connections, concurrency);
-    if line.connection_per_call {
-        case = case.and_then(Case::per_call);
-    }
-    let mut place = line.concurrency.span();
-    if let (Ok(sound), Some(calls)) = (&case, &line.calls) {
-        place = calls.span();
-        case = sound.with_calls(*calls.as_ref());
-    }
-    case.map_err(|error| source.invalid(place, error.to_string()))
-}
-
-fn connections(source: Source<'_>, line: &DeclaredGridLine) -> Checked<Connections> {
-    let Some(declared) = &line.connections else {
-        if line.connection_per_call {
-            return Ok(Connections::Concurrency);
-        }
-        let message = "give the line its connections, a number or \"concurrency\"".to_owned();
-        return Err(source.invalid(line.concurrency.span(), message));
-    };
-    let number = match declared.as_ref() {
-        Value::String(word) if word == CONCURRENCY => return Ok(Connections::Concurrency),
-        Value::Integer(number) => u32::try_from(*number).ok(),
-        _ => None,
-    };
-    number.map(Connections::Number).ok_or_else(|| {
-        let message = format!(
-            "{} connections: write a whole number, or \"{CONCURRENCY}\" for one a call in flight",
-            declared.as_ref()
-        );
-        source.invalid(declared.span(), message)
-    })
+/// The connections of a line. `None`: one connection for each call in flight.
+fn connections(source: Source<'_>, line: &DeclaredGridLine) -> Checked<Option<u32>> {
+    let message = "give the line its connections, a number or \"concurrency\"";
+    let is_given = line.connections.is_some() || line.connection_per_call;
+    source.ensure(is_given, &line.concurrency, message)?;
+    let number = source.read_some(&line.connections, |declared| {
+        let number = match declared {
+            Value::String(word) if word == CONCURRENCY => return Ok(None),
+            Value::Integer(number) => u32::try_from(*number).ok(),
+            _ => None,
+        };
+        number.map(Some).ok_or_else(|| {
+            format!(
+                "{declared} connections: write a whole number, or \"{CONCURRENCY}\" for one a \
+                 call in flight"
+            )
+        })
+    })?;
+    Ok(number.flatten())
 }

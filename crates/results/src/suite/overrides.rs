@@ -1,79 +1,55 @@
 //! The environment variables of grpc_bench, so that its command lines have the same meaning here.
 
-use super::{UnitError, parse_duration, parse_size};
+use super::{parse_duration, parse_size};
 use crate::declaration::nearest_word;
 use std::time::Duration;
 
-/// The settings from the environment. `None`: not set.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Overrides {
-    /// `GRPC_BENCHMARK_DURATION`: length of the window.
-    pub window: Option<Duration>,
-    /// `GRPC_BENCHMARK_WARMUP`: length of the warm-up.
-    pub warmup: Option<Duration>,
-    /// `GRPC_SERVER_CPUS`; a fraction is a share of CPU time.
-    pub server_cpus: Option<f64>,
-    /// `GRPC_SERVER_RAM`, bytes.
-    pub server_memory_bytes: Option<u64>,
-    /// `GRPC_CLIENT_CONNECTIONS`: C.
-    pub connections: Option<u32>,
-    /// `GRPC_CLIENT_CONCURRENCY`: S.
-    pub concurrency: Option<u32>,
-    /// `GRPC_CLIENT_QPS`: calls a second; 0 means as many as possible.
-    pub rate: Option<u32>,
-    /// `GRPC_CLIENT_CPUS`: CPUs of the generator.
-    pub client_cpus: Option<f64>,
-    /// `GRPC_REQUEST_SCENARIO`: the name of a service definition.
-    pub scenario: Option<String>,
-    /// `GRPC_GHZ_TAG`: the version of ghz.
-    pub ghz_version: Option<String>,
+/// Declares each variable of grpc_bench once: its place in [`Overrides`], its name, and how its value
+/// is read.
+macro_rules! overrides {
+    ($($(#[$doc:meta])* $place:ident: $kind:ty, $name:literal, $read:ident;)+) => {
+        /// The settings from the environment. `None`: not set.
+        #[derive(Clone, Debug, Default, PartialEq)]
+        pub struct Overrides {
+            $($(#[$doc])* pub $place: Option<$kind>,)+
+        }
+
+        const VARIABLES: &[&str] = &[$($name,)+];
+
+        impl Overrides {
+            /// Takes the value of a variable. `None`: there is none of that name.
+            fn set(&mut self, name: &str, value: &str) -> Option<Result<(), String>> {
+                match name {
+                    $($name => Some($read(value).map(|value| self.$place = Some(value))),)+
+                    _ => None,
+                }
+            }
+        }
+    };
 }
 
-/// A variable that configures grpc_bench, and its place in [`Overrides`].
-type Variable = (&'static str, fn(&mut Overrides, &str) -> Result<(), String>);
-
-const VARIABLES: [Variable; 10] = [
-    ("GRPC_BENCHMARK_DURATION", |all, text| {
-        all.window = Some(window(text)?);
-        Ok(())
-    }),
-    ("GRPC_BENCHMARK_WARMUP", |all, text| {
-        all.warmup = Some(parse_duration(text).map_err(said)?);
-        Ok(())
-    }),
-    ("GRPC_SERVER_CPUS", |all, text| {
-        all.server_cpus = Some(cpus(text)?);
-        Ok(())
-    }),
-    ("GRPC_SERVER_RAM", |all, text| {
-        all.server_memory_bytes = Some(parse_size(text).map_err(said)?);
-        Ok(())
-    }),
-    ("GRPC_CLIENT_CONNECTIONS", |all, text| {
-        all.connections = Some(whole(text)?);
-        Ok(())
-    }),
-    ("GRPC_CLIENT_CONCURRENCY", |all, text| {
-        all.concurrency = Some(whole(text)?);
-        Ok(())
-    }),
-    ("GRPC_CLIENT_QPS", |all, text| {
-        all.rate = Some(whole(text)?);
-        Ok(())
-    }),
-    ("GRPC_CLIENT_CPUS", |all, text| {
-        all.client_cpus = Some(cpus(text)?);
-        Ok(())
-    }),
-    ("GRPC_REQUEST_SCENARIO", |all, text| {
-        all.scenario = Some(text.to_owned());
-        Ok(())
-    }),
-    ("GRPC_GHZ_TAG", |all, text| {
-        all.ghz_version = Some(text.to_owned());
-        Ok(())
-    }),
-];
+overrides! {
+    /// `GRPC_BENCHMARK_DURATION`: length of the window.
+    window: Duration, "GRPC_BENCHMARK_DURATION", window;
+    /// `GRPC_BENCHMARK_WARMUP`: length of the warm-up.
+    warmup: Duration, "GRPC_BENCHMARK_WARMUP", duration;
+    /// `GRPC_SERVER_CPUS`; a fraction is a share of CPU time.
+    server_cpus: f64, "GRPC_SERVER_CPUS", cpus;
+    /// `GRPC_SERVER_RAM`, bytes.
+    server_memory_bytes: u64, "GRPC_SERVER_RAM", size;
+    /// `GRPC_CLIENT_CONNECTIONS`: C.
+    connections: u32, "GRPC_CLIENT_CONNECTIONS", whole;
+    /// `GRPC_CLIENT_CONCURRENCY`: S.
+    concurrency: u32, "GRPC_CLIENT_CONCURRENCY", whole;
+    /// `GRPC_CLIENT_QPS`: calls a second; 0 means as many as possible.
+    rate: u32, "GRPC_CLIENT_QPS", whole;
+    /// `GRPC_CLIENT_CPUS`: CPUs of the generator.
+    client_cpus: f64, "GRPC_CLIENT_CPUS", cpus;
+    /// `GRPC_REQUEST_SCENARIO`: the name of a service definition.
+    scenario: String, "GRPC_REQUEST_SCENARIO", word;
+    /// `GRPC_GHZ_TAG`: the version of ghz.
+    ghz_version: String, "GRPC_GHZ_TAG", word;
+}
 
 /// Prefixes of names that belong to grpc_bench. Other names that begin with `GRPC_` (such as
 /// `GRPC_TRACE`) belong to the libraries under test and are ignored.
@@ -104,28 +80,33 @@ impl Overrides {
     }
 
     fn apply(&mut self, name: &str, value: &str) -> Result<(), OverrideError> {
-        let Some((_, set)) = VARIABLES.iter().find(|(known, _)| *known == name) else {
-            let known = VARIABLES.iter().map(|(known, _)| *known);
-            return Err(OverrideError::Unknown {
-                variable: name.to_owned(),
-                nearest: nearest_word(name, known).map(str::to_owned),
-            });
-        };
-        set(self, value)
-            .map_err(|reason| OverrideError::Malformed { variable: name.to_owned(), reason })
+        let variable = name.to_owned();
+        match self.set(name, value) {
+            Some(taken) => taken.map_err(|reason| OverrideError::Malformed { variable, reason }),
+            None => {
+                let nearest = nearest_word(name, VARIABLES.iter().copied()).map(str::to_owned);
+                Err(OverrideError::Unknown { variable, nearest })
+            }
+        }
     }
-}
-
-fn said(error: UnitError) -> String {
-    error.to_string()
 }
 
 fn window(text: &str) -> Result<Duration, String> {
-    let window = parse_duration(text).map_err(said)?;
-    if window.is_zero() {
-        return Err("the window must have a length".to_owned());
-    }
-    Ok(window)
+    let window = duration(text)?;
+    let message = "the window must have a length";
+    (!window.is_zero()).then_some(window).ok_or_else(|| message.to_owned())
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    parse_duration(text).map_err(|error| error.to_string())
+}
+
+fn size(text: &str) -> Result<u64, String> {
+    parse_size(text).map_err(|error| error.to_string())
+}
+
+fn word(text: &str) -> Result<String, String> {
+    Ok(text.to_owned())
 }
 
 fn whole(text: &str) -> Result<u32, String> {
@@ -164,6 +145,5 @@ fn instead(nearest: Option<&str>) -> String {
     if let Some(word) = nearest {
         return format!("a variable of grpc_bench, did you mean {word}?");
     }
-    let known: Vec<&str> = VARIABLES.iter().map(|(known, _)| *known).collect();
-    format!("one of: {}", known.join(", "))
+    format!("one of: {}", VARIABLES.join(", "))
 }

@@ -3,9 +3,10 @@
 //! silently.
 
 use super::{
-    Case, CaseError, FULL_ROUNDS_MIN, Overrides, QUICK_ROUNDS_MIN, ROUNDS_MAX, Request, Schedule,
-    Suite, SuiteSubject, TestedEnd,
+    Case, CaseError, FULL_ROUNDS_MIN, Overrides, PlannedSubject, QUICK_ROUNDS_MIN, ROUNDS_MAX,
+    Request, Schedule, Suite,
 };
+use crate::grouping::each_once;
 use crate::measurement::CellId;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -87,48 +88,6 @@ pub struct Plan {
     pub notes: Vec<String>,
 }
 
-/// A subject of a run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PlannedSubject {
-    /// `rust-tonic`, or `rust-bookend/epoll`.
-    pub name: String,
-    /// Whether it is the subject that ratios compare with.
-    pub baseline: bool,
-    /// Whether it is a line below the table, never ranked.
-    pub calibration: bool,
-    /// The instruments that make its load; for a client, the servers that it calls.
-    pub instruments: Vec<String>,
-    /// Cases with more streams than this are not measured.
-    #[serde(default)]
-    pub concurrency_max: Option<u32>,
-    /// Only cases with one of these numbers of streams are measured. Empty: all cases are.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub concurrency: Vec<u32>,
-    /// The backend behind it when it is a server under test.
-    #[serde(default)]
-    pub backend: Option<String>,
-    /// The end that is measured, where it could be either.
-    #[serde(default)]
-    pub side: Option<TestedEnd>,
-}
-
-impl PlannedSubject {
-    /// Whether the subject is measured with `instrument` under `case`.
-    pub fn is_measured(&self, case: Case, instrument: &String) -> bool {
-        let fits = self.concurrency_max.is_none_or(|max| case.concurrency <= max);
-        let is_listed = self.concurrency.is_empty() || self.concurrency.contains(&case.concurrency);
-        fits && is_listed && self.instruments.contains(instrument)
-    }
-
-    /// Folder name and variant, if one is named: the two parts of `rust-bookend/epoll`.
-    pub fn folder_and_variant(&self) -> (&str, Option<&str>) {
-        match self.name.split_once('/') {
-            Some((folder, variant)) => (folder, Some(variant)),
-            None => (&self.name, None),
-        }
-    }
-}
-
 /// One subject under one case with one instrument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlannedCell {
@@ -181,13 +140,7 @@ impl Plan {
 
     /// Every instrument that measures some subject, each once.
     pub fn instruments(&self) -> Vec<&String> {
-        let mut instruments = Vec::new();
-        for instrument in self.subjects.iter().flat_map(|subject| &subject.instruments) {
-            if !instruments.contains(&instrument) {
-                instruments.push(instrument);
-            }
-        }
-        instruments
+        each_once(self.subjects.iter().flat_map(|subject| &subject.instruments))
     }
 
     /// The subject that ratios compare with, if it was selected.
@@ -275,11 +228,12 @@ impl Suite {
         schedule: &Schedule,
         notes: &mut Vec<String>,
     ) -> Result<Vec<PlannedSubject>, PlanError> {
-        let planned = |subject| planned(subject, schedule);
         let Some(names) = &selection.subjects else {
             let quick = selection.extent == Extent::Quick;
             let taken = self.subjects.iter().filter(|subject| !(quick && subject.full_only));
-            return Ok(taken.map(planned).collect());
+            return Ok(taken
+                .map(|subject| in_schedule(subject.planned.clone(), schedule))
+                .collect());
         };
         if names.is_empty() {
             return Err(PlanError::NoSubject);
@@ -289,28 +243,21 @@ impl Suite {
             if subjects.iter().any(|subject| subject.name == *name) {
                 return Err(PlanError::SubjectTwice(name.clone()));
             }
-            let known = self.subjects.iter().find(|subject| subject.name == *name);
-            subjects.push(known.map_or_else(|| self.newcomer(name, schedule), planned));
+            let mut known = self.subjects.iter().map(|subject| &subject.planned);
+            let known = known.find(|subject| subject.name == *name).cloned();
+            // A subject that the suite does not list: a user's own, or another variant.
+            let newcomer = || PlannedSubject {
+                name: name.clone(),
+                instruments: self.instruments.clone(),
+                ..PlannedSubject::default()
+            };
+            subjects.push(in_schedule(known.unwrap_or_else(newcomer), schedule));
         }
         if !subjects.iter().any(|subject| subject.baseline) {
             let baseline = self.baseline().map_or("the baseline", |subject| &subject.name);
             notes.push(format!("{baseline} was not selected: there are no ratios"));
         }
         Ok(subjects)
-    }
-
-    /// A subject that the suite does not list: a user's own, or another variant.
-    fn newcomer(&self, name: &str, schedule: &Schedule) -> PlannedSubject {
-        PlannedSubject {
-            name: name.to_owned(),
-            baseline: false,
-            calibration: false,
-            instruments: self.instruments.clone(),
-            concurrency_max: None,
-            concurrency: Vec::new(),
-            backend: schedule.backend.clone(),
-            side: None,
-        }
     }
 
     fn server_cpus(&self, overrides: &Overrides, machine: u32, notes: &mut Vec<String>) -> f64 {
@@ -336,17 +283,9 @@ impl Suite {
     }
 }
 
-fn planned(subject: &SuiteSubject, schedule: &Schedule) -> PlannedSubject {
-    PlannedSubject {
-        name: subject.name.clone(),
-        baseline: subject.baseline,
-        calibration: subject.calibration,
-        instruments: subject.instruments.clone(),
-        concurrency_max: subject.concurrency_max,
-        concurrency: subject.concurrency.clone(),
-        backend: subject.backend.as_ref().or(schedule.backend.as_ref()).cloned(),
-        side: subject.side,
-    }
+/// The schedule gives a backend to the subjects that name none.
+fn in_schedule(subject: PlannedSubject, schedule: &Schedule) -> PlannedSubject {
+    PlannedSubject { backend: subject.backend.or_else(|| schedule.backend.clone()), ..subject }
 }
 
 fn drain(schedule: &Schedule, cases: &[Case]) -> Option<Duration> {

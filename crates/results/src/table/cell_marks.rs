@@ -1,7 +1,7 @@
 //! The marks of a cell over all its rounds, a clause each.
 
 use super::limit::disagreement;
-use crate::audit::{AuditedRow, CallCounts, Finding, Rule, audit, finding};
+use crate::audit::{CallCounts, Finding, HISTOGRAM_SLACK, RowFigures, Rule, Span, audit, finding};
 use crate::mark::Mark;
 use crate::measurement::{Outcome, Row};
 use crate::round::{MeasuredRound, MeasuredRounds, measurement};
@@ -82,25 +82,26 @@ fn broken_rules(plan: &Plan, case: Case, rounds: &[MeasuredRound<'_>]) -> Vec<St
     by_rule.into_values().map(clause).collect()
 }
 
-fn audited(plan: &Plan, case: Case, round: &MeasuredRound<'_>) -> AuditedRow {
+fn audited(plan: &Plan, case: Case, round: &MeasuredRound<'_>) -> RowFigures {
     let measurement = round.window;
     let errors: u64 = measurement.errors.values().sum();
     let latencies = round.latencies();
+    let figure = |of: fn(&Histogram<u64>) -> f64| latencies.map(of).map(Span::exact);
     let at = |percent| Some((percent, latencies?.value_at_percentile(percent) as f64));
-    AuditedRow {
+    let percentiles = PERCENTILES.into_iter().filter_map(at);
+    RowFigures {
         // Failed calls occupy streams too, for an unknown time.
-        concurrency: (errors * 100 <= measurement.ok).then_some(case.concurrency),
+        streams: (errors * 100 <= measurement.ok).then_some(f64::from(case.concurrency)),
         window_seconds: Some(measurement.window_seconds),
-        requests_per_second: Some(round.figures.requests_per_second),
-        latency_mean_ns: latencies.map(Histogram::mean),
-        latency_min_ns: latencies.map(|all| all.min() as f64),
-        latency_max_ns: latencies.map(|all| all.max() as f64),
-        percentiles_ns: PERCENTILES.into_iter().filter_map(at).collect(),
-        // All are read from one histogram, so its rounding affects them alike.
-        latency_resolution_ns: 0.0,
-        server_cpu: Some(round.figures.server_cpu),
-        server_cpu_limit: Some(measurement.server_cpu_limit),
-        memory_bytes: Some(measurement.memory_peak_bytes as f64),
+        requests_per_second: Some(Span::exact(measurement.requests_per_second())),
+        mean_ns: figure(Histogram::mean),
+        latency_slack: HISTOGRAM_SLACK,
+        min_ns: figure(|all| all.min() as f64),
+        max_ns: figure(|all| all.max() as f64),
+        percentiles_ns: percentiles.map(|(percent, value)| (percent, Span::exact(value))).collect(),
+        cpu: Some(Span::exact(measurement.server_cpu())),
+        cpu_limit: Some(measurement.server_cpu_limit),
+        memory_bytes: Some(Span::exact(measurement.memory_peak_bytes as f64)),
         // The memory is that of the end under test, and only servers have a limit.
         memory_limit_bytes: plan
             .server_memory_bytes

@@ -1,7 +1,7 @@
 //! What its connections cost a subject: over transports other than plain text TCP, and with one
 //! connection for each call instead of lasting ones.
 
-use super::shape::ratio_interval;
+use super::columns::ratio_interval;
 use super::{Cell, Rank, Summary, Table};
 use crate::layout::{Layout, column};
 use crate::ratio::{ComparedPair, RatioOutcome};

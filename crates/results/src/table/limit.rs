@@ -1,5 +1,6 @@
 //! Which end limited a cell, over one round or several.
 
+use crate::grouping::grouped;
 use crate::round::MeasuredRound;
 use crate::suite::Plan;
 use bookend_contract::verdict::{Verdict, verdict};
@@ -15,20 +16,12 @@ pub(super) fn pooled_verdict(plan: &Plan, rounds: &[MeasuredRound<'_>]) -> Verdi
 
 /// If rounds disagree on the verdict, the pooled verdict hides it, so the rounds are counted.
 pub(super) fn disagreement(plan: &Plan, rounds: &[MeasuredRound<'_>]) -> Option<String> {
-    let mut counts: Vec<(Verdict, usize)> = Vec::new();
-    for round in rounds {
-        let one = pooled_verdict(plan, std::slice::from_ref(round));
-        match counts.iter_mut().find(|(verdict, _)| *verdict == one) {
-            Some((_, count)) => *count += 1,
-            None => counts.push((one, 1)),
-        }
-    }
-    if counts.len() < 2 {
-        return None;
-    }
-    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    let said = counts.iter().map(|(verdict, count)| format!("{count} {verdict}"));
-    Some(format!("rounds disagree: {}", said.collect::<Vec<_>>().join(", ")))
+    let verdict = |round| pooled_verdict(plan, std::slice::from_ref(round));
+    let mut groups = grouped(rounds.iter().map(|round| (verdict(round), ())));
+    groups.sort_by_key(|(_, rounds)| std::cmp::Reverse(rounds.len()));
+    let counts = groups.iter().map(|(verdict, rounds)| format!("{} {verdict}", rounds.len()));
+    let counts: Vec<String> = counts.collect();
+    (counts.len() > 1).then(|| format!("rounds disagree: {}", counts.join(", ")))
 }
 
 /// NaN where it spins: its CPU time does not show how much work it did.

@@ -59,7 +59,7 @@ impl Summary {
             figures: metrics
                 .filter_map(|metric| Some((metric.name, Figure::of(metric, &rounds)?)))
                 .collect(),
-            ratios: Ratios::NOTHING,
+            ratios: Ratios::default(),
             memory_source: first.memory_source.clone(),
             errors: errors(&rounds),
             side: first.side,

@@ -1,6 +1,6 @@
 //! Rules that compare one printed row with others of its document.
 
-use crate::document::{Checked, Document, PrintedRow};
+use crate::document::{Document, PrintedRow};
 use bookend_results::audit::{Span, count};
 use bookend_results::text::{memory_text, significant_text};
 

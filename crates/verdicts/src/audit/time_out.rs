@@ -1,7 +1,7 @@
 //! Rules for the summaries of a run of a fixed number of calls, some of which failed.
 
-use crate::document::{Checked, Document, PrintedRow};
-use bookend_results::audit::Span;
+use crate::document::{Document, PrintedRow};
+use bookend_results::audit::{Checked, Span};
 
 const NANOSECONDS: f64 = 1e9;
 

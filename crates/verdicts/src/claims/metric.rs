@@ -6,12 +6,9 @@
 
 use crate::document::PrintedRow;
 use bookend_results::audit::Span;
-use bookend_results::metric::{Metric, Unit};
+use bookend_results::metric::Metric;
 use bookend_results::profile::Split;
 use bookend_results::statistics::Interval;
-use bookend_results::text::{
-    cpu_text, memory_text, precise_latency_text, rate_text, significant_text,
-};
 
 /// The share of the samples, with its range if each sample is independent. `None` if there are no
 /// such layers.
@@ -49,20 +46,6 @@ pub(super) fn of_printed(metric: &Metric, row: &PrintedRow) -> Option<Span> {
     printed.or_else(|| row.figure(&name))
 }
 
-/// A number as it is printed in a claim's unit.
-pub fn unit_text(unit: Unit, value: f64) -> String {
-    match unit {
-        // Zero needs neither more digits nor a smaller unit.
-        Unit::Nanoseconds if value == 0.0 => "0 s".to_owned(),
-        Unit::Nanoseconds => precise_latency_text(value),
-        Unit::Bytes => memory_text(value),
-        Unit::PerSecond => rate_text(value),
-        Unit::Cpus => cpu_text(value),
-        Unit::Number if value.fract() == 0.0 => rate_text(value),
-        Unit::Number => significant_text(value),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -71,7 +54,7 @@ mod tests {
     fn a_note_in_nanoseconds_is_a_time() {
         let unit = |name: &str| name.parse::<Metric>().expect("a note").unit();
         let pause = unit("server_note.gc_pause_max_ns");
-        assert_eq!(unit_text(pause, 812_345.0), "812 µs");
-        assert_eq!(unit_text(unit("server_note.gc_cycles"), 57.0), "57");
+        assert_eq!(pause.text(812_345.0), "812 µs");
+        assert_eq!(unit("server_note.gc_cycles").text(57.0), "57");
     }
 }

@@ -4,7 +4,6 @@
 use super::claim::Derivation;
 use super::error::ClaimsError;
 use super::judged::{JudgedSuite, JudgedSuites};
-use super::metric::unit_text;
 use super::model::{DeclaredModel, Model, Prediction, Rejection};
 use super::quantity::Quantity;
 use super::verdict::{ClaimVerdict, Judgement};
@@ -311,7 +310,7 @@ fn in_flight(suite: &JudgedSuite) -> String {
         let percent = |calls: f64| format!("{:.0} %", calls / streams * 100.0);
         let ends = [percent(calls.low), percent(calls.high)];
         let share = if ends[0] == ends[1] { ends[0].clone() } else { ends.join(" to ") };
-        let number = |calls: f64| unit_text(Unit::Number, calls);
+        let number = |calls: f64| Unit::Number.text(calls);
         let range = format!("{} to {}", number(calls.low), number(calls.high));
         let streams = number(streams);
         line(&mut text, &[row.place.to_string(), range, streams, share]);

@@ -3,7 +3,6 @@
 use super::claim::{Claim, Derivation, HeldCondition, JudgedBy, Refutation};
 use super::judged::JudgedSuite;
 use super::marked::Marked;
-use super::metric::unit_text;
 use super::quantity::{Estimate, Evaluation, Figures, Over, Quantity, Take};
 use crate::audit::DocumentFinding;
 use bookend_results::audit::Span;
@@ -300,7 +299,7 @@ impl Worked {
     }
 
     fn number(&self, value: f64) -> String {
-        unit_text(self.unit, value)
+        self.unit.text(value)
     }
 
     /// What counts as held: a clause that follows a figure.
