@@ -193,8 +193,8 @@ impl ComparedSide<'_> {
 /// The ratio of a metric in two cells, from the rounds that measured both.
 ///
 /// # Errors
-/// When the rounds yield no ratio, when an end spins in one cell and sleeps in the other, or when the
-/// metric divides by the CPU time of an end that spins.
+/// When the rounds yield no ratio, when an end spins in one cell and sleeps in the other, or when
+/// the metric divides by the CPU time of an end that spins.
 pub fn ratio_of(
     metric: &MetricDefinition,
     own: (&CellId, &[Row]),

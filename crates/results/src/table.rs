@@ -264,9 +264,9 @@ fn counterpart(cell: &CellId, baseline: &PlannedSubject) -> CellId {
     CellId { subject: baseline.name.clone(), case: cell.case, instrument }
 }
 
-/// The ratios of a measured cell to others, round by round: to the baseline of the same case, to the
-/// same subject on plainer connections where the plan has such a cell, and to the first instrument
-/// that measured the same subject and case.
+/// The ratios of a measured cell to others, round by round: to the baseline of the same case, to
+/// the same subject on plainer connections where the plan has such a cell, and to the first
+/// instrument that measured the same subject and case.
 fn ratios(plan: &Plan, rows: &[Row], cells: &[Cell], own: &CellId) -> Ratios {
     let ratio = |metric, other: &CellId| ratio_of(metric, (own, rows), (other, rows)).into();
     let compared = |other: &CellId| ComparedPair {

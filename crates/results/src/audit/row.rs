@@ -57,8 +57,10 @@ pub struct RowFigures {
 /// otherwise the evidence.
 pub type Checked = Option<Result<(), String>>;
 
+type RowRule = fn(&RowFigures) -> Checked;
+
 /// The rules for a single row.
-const ROW_RULES: [(Rule, fn(&RowFigures) -> Checked); 8] = [
+const ROW_RULES: [(Rule, RowRule); 8] = [
     (Rule::TooManyInFlight, RowFigures::too_many_in_flight),
     (Rule::TooFewInFlight, RowFigures::too_few_in_flight),
     (Rule::PercentileOrder, RowFigures::percentile_order),

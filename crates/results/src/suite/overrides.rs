@@ -4,8 +4,8 @@ use super::{parse_duration, parse_size};
 use crate::declaration::nearest_word;
 use std::time::Duration;
 
-/// Declares each variable of grpc_bench once: its place in [`Overrides`], its name, and how its value
-/// is read.
+/// Declares each variable of grpc_bench once: its place in [`Overrides`], its name, and how its
+/// value is read.
 macro_rules! overrides {
     ($($(#[$doc:meta])* $place:ident: $kind:ty, $name:literal, $read:ident;)+) => {
         /// The settings from the environment. `None`: not set.

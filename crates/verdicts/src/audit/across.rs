@@ -1,7 +1,7 @@
 //! Rules that compare one printed row with others of its document.
 
 use crate::document::{Document, PrintedRow};
-use bookend_results::audit::{Span, count};
+use bookend_results::audit::{Checked, Span, count};
 use bookend_results::text::{memory_text, significant_text};
 
 /// Memory does not shrink this far when there is more to do: a program's own text and stacks alone
