@@ -25,35 +25,20 @@ pub enum DurationError {
     #[error("empty duration: write one like 10s, 200ms or 1m30s")]
     Empty,
     /// A number without a unit.
-    #[error("the unit is missing after {number}: write {number}s or {number}ms")]
-    UnitMissing {
-        /// The number.
-        number: String,
-    },
+    #[error("the unit is missing after {0}: write {0}s or {0}ms")]
+    UnitMissing(String),
     /// A unit that does not exist.
-    #[error("unknown unit \"{unit}\": the units are ns, us, ms, s, m, h")]
-    UnitUnknown {
-        /// What stood there.
-        unit: String,
-    },
-    /// Something that is no number where a number should be.
-    #[error("\"{text}\" is not a duration: write one like 10s, 200ms or 1m30s")]
-    NumberMissing {
-        /// The whole text.
-        text: String,
-    },
-    /// Below zero.
-    #[error("\"{text}\" is below zero")]
-    Negative {
-        /// The whole text.
-        text: String,
-    },
-    /// Longer than 292 years.
-    #[error("\"{text}\" is longer than 292 years")]
-    TooLong {
-        /// The whole text.
-        text: String,
-    },
+    #[error("unknown unit \"{0}\": the units are ns, us, ms, s, m, h")]
+    UnitUnknown(String),
+    /// Something that is no number where a number should be: the whole text.
+    #[error("\"{0}\" is not a duration: write one like 10s, 200ms or 1m30s")]
+    NumberMissing(String),
+    /// Below zero: the whole text.
+    #[error("\"{0}\" is below zero")]
+    Negative(String),
+    /// Longer than 292 years: the whole text.
+    #[error("\"{0}\" is longer than 292 years")]
+    TooLong(String),
 }
 
 /// Reads a duration in Go's notation. `0` needs no unit; fractions are cut to whole nanoseconds.
@@ -66,7 +51,7 @@ pub fn parse(text: &str) -> Result<Duration, DurationError> {
         "" => return Err(DurationError::Empty),
         "0" => return Ok(Duration::ZERO),
         _ if unsigned.starts_with('-') => {
-            return Err(DurationError::Negative { text: text.into() });
+            return Err(DurationError::Negative(text.into()));
         }
         _ => {}
     }
@@ -78,7 +63,7 @@ pub fn parse(text: &str) -> Result<Duration, DurationError> {
         rest = after;
     }
     if total_ns > LONGEST_NS {
-        return Err(DurationError::TooLong { text: text.into() });
+        return Err(DurationError::TooLong(text.into()));
     }
     Ok(Duration::from_nanos(total_ns as u64))
 }
@@ -91,14 +76,14 @@ fn parse_part<'a>(rest: &'a str, text: &str) -> Result<(u128, &'a str), Duration
     let (unit, after) = after.split_at(unit_end);
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     if (whole.is_empty() && fraction.is_empty()) || fraction.contains('.') {
-        return Err(DurationError::NumberMissing { text: text.into() });
+        return Err(DurationError::NumberMissing(text.into()));
     }
     if unit.is_empty() {
-        return Err(DurationError::UnitMissing { number: number.into() });
+        return Err(DurationError::UnitMissing(number.into()));
     }
     let known = UNITS_NS.iter().find(|(name, _)| *name == unit);
-    let (_, unit_ns) = known.ok_or_else(|| DurationError::UnitUnknown { unit: unit.into() })?;
-    let too_long = || DurationError::TooLong { text: text.into() };
+    let (_, unit_ns) = known.ok_or_else(|| DurationError::UnitUnknown(unit.into()))?;
+    let too_long = || DurationError::TooLong(text.into());
     let whole: u128 = if whole.is_empty() { 0 } else { whole.parse().map_err(|_| too_long())? };
     let whole_ns = whole.checked_mul(*unit_ns).ok_or_else(too_long)?;
     Ok((whole_ns.saturating_add(fraction_ns(fraction, *unit_ns)), after))
@@ -164,9 +149,9 @@ mod tests {
     #[test]
     fn endless_digits_neither_overflow_nor_panic() {
         let digits = "9".repeat(200);
-        assert!(matches!(parse(&format!("{digits}h")), Err(DurationError::TooLong { .. })));
+        assert!(matches!(parse(&format!("{digits}h")), Err(DurationError::TooLong(_))));
         let parts = "9999999h".repeat(50);
-        assert!(matches!(parse(&parts), Err(DurationError::TooLong { .. })));
+        assert!(matches!(parse(&parts), Err(DurationError::TooLong(_))));
         assert_eq!(parse(&format!("0.{digits}s")), Ok(Duration::from_nanos(999_999_999)));
     }
 }

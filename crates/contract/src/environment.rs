@@ -1,11 +1,10 @@
 //! The variables with which the lab starts a process (docs/extend/subject-contract.md).
 
-use crate::transport::{TlsFiles, Transport, TransportConfig};
+use crate::transport::TransportConfig;
 use serde::{Deserialize, Serialize};
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
-use std::str::FromStr;
 
 /// `1`: started by the lab; the process must end when its standard input closes.
 pub const CONTRACT: &str = "BOOKEND_CONTRACT";
@@ -112,39 +111,6 @@ pub struct Environment {
     pub transport: TransportConfig,
 }
 
-/// A variable of the contract that is missing or makes no sense: the fault of the process that set
-/// it.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{variable} {kind}")]
-pub struct VariableError {
-    /// The variable's name.
-    pub variable: &'static str,
-    /// What is wrong with it.
-    pub kind: VariableErrorKind,
-}
-
-/// What is wrong with a variable.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum VariableErrorKind {
-    /// It is not set, and the contract needs it.
-    #[error("is not set")]
-    Missing,
-    /// It is not UTF-8.
-    #[error("is not UTF-8")]
-    NotUtf8,
-    /// It is set to a value that the contract does not allow.
-    #[error("is {value:?}, but must be {expected}")]
-    Unexpected {
-        /// The value as found.
-        value: String,
-        /// What may stand there.
-        expected: &'static str,
-    },
-    /// It contradicts this other variable; only one of them may be set.
-    #[error("and {0} are both set: set one of them")]
-    Contradicts(&'static str),
-}
-
 impl Environment {
     /// A process started by the lab in `role`, with everything else left open.
     pub fn of(role: Role) -> Environment {
@@ -166,39 +132,6 @@ impl Environment {
             profile: false,
             transport: TransportConfig::H2c,
         }
-    }
-
-    /// Reads the contract's variables from all variables, such as `std::env::vars_os()`. Others are
-    /// ignored; an empty one counts as not set.
-    ///
-    /// # Errors
-    /// `BOOKEND_ROLE` is missing, or a variable has a value that the contract does not allow.
-    pub fn from_variables<Name, Value>(
-        variables: impl IntoIterator<Item = (Name, Value)>,
-    ) -> Result<Environment, VariableError>
-    where
-        Name: AsRef<OsStr>,
-        Value: Into<OsString>,
-    {
-        let found = Found::among(variables);
-        Ok(Environment {
-            contract: found.flag(CONTRACT)?,
-            role: found.role()?,
-            variant: found.text(VARIANT)?,
-            cpus: found.positive(CPUS)?,
-            method: found.text(METHOD)?,
-            request_file: found.value(REQUEST_FILE).map(PathBuf::from),
-            target: found.text(TARGET)?,
-            backend: found.text(BACKEND)?,
-            connections: found.positive(CONNECTIONS)?,
-            concurrency: found.positive(CONCURRENCY)?,
-            connection_per_call: found.flag(CONNECTION_PER_CALL)?,
-            warmup_ms: found.number(WARMUP_MS)?,
-            window_length: found.window_length()?,
-            deadline_ms: found.number(DEADLINE_MS)?,
-            profile: found.flag(PROFILE)?,
-            transport: found.transport()?,
-        })
     }
 
     /// The variables for this environment, in the order of the contract's page.
@@ -256,144 +189,16 @@ fn transport_values(transport: &TransportConfig) -> [Option<OsString>; 5] {
     }
 }
 
-/// The contract's variables, as they were found.
-struct Found(Vec<(OsString, OsString)>);
-
-impl Found {
-    fn among<Name: AsRef<OsStr>, Value: Into<OsString>>(
-        variables: impl IntoIterator<Item = (Name, Value)>,
-    ) -> Found {
-        let ours = variables
-            .into_iter()
-            .filter(|(name, _)| name.as_ref().as_encoded_bytes().starts_with(b"BOOKEND_"))
-            .map(|(name, value)| (name.as_ref().to_owned(), value.into()))
-            .filter(|(_, value)| !value.is_empty());
-        Found(ours.collect())
-    }
-
-    fn value(&self, variable: &str) -> Option<&OsString> {
-        let mut pairs = self.0.iter();
-        pairs.find(|(name, _)| name == variable).map(|(_, value)| value)
-    }
-
-    fn text(&self, variable: &'static str) -> Result<Option<String>, VariableError> {
-        let Some(value) = self.value(variable) else {
-            return Ok(None);
-        };
-        match value.to_str() {
-            Some(text) => Ok(Some(text.to_owned())),
-            None => Err(VariableErrorKind::NotUtf8.of(variable)),
-        }
-    }
-
-    fn parsed<T: FromStr>(
-        &self,
-        variable: &'static str,
-        expected: &'static str,
-    ) -> Result<Option<T>, VariableError> {
-        let Some(value) = self.text(variable)? else {
-            return Ok(None);
-        };
-        match value.parse() {
-            Ok(parsed) => Ok(Some(parsed)),
-            Err(_) => Err(VariableErrorKind::Unexpected { value, expected }.of(variable)),
-        }
-    }
-
-    fn number(&self, variable: &'static str) -> Result<Option<u64>, VariableError> {
-        self.parsed(variable, "a whole number")
-    }
-
-    fn positive(&self, variable: &'static str) -> Result<Option<u32>, VariableError> {
-        let expected = "a whole number from 1";
-        let number = self.parsed::<std::num::NonZeroU32>(variable, expected)?;
-        Ok(number.map(std::num::NonZeroU32::get))
-    }
-
-    fn flag(&self, variable: &'static str) -> Result<bool, VariableError> {
-        match self.text(variable)?.as_deref() {
-            None | Some("0") => Ok(false),
-            Some("1") => Ok(true),
-            Some(value) => {
-                Err(VariableErrorKind::Unexpected { value: value.to_owned(), expected: "0 or 1" }
-                    .of(variable))
-            }
-        }
-    }
-
-    fn role(&self) -> Result<Role, VariableError> {
-        let role = self.parsed(ROLE, "server, client, backend or instrument")?;
-        role.ok_or(VariableErrorKind::Missing.of(ROLE))
-    }
-
-    fn transport(&self) -> Result<TransportConfig, VariableError> {
-        let kind = self.parsed(TRANSPORT, "h2c, tls or unix")?;
-        Ok(match kind.unwrap_or_default() {
-            Transport::H2c => TransportConfig::H2c,
-            Transport::Tls => TransportConfig::Tls(TlsFiles {
-                ca: self.path(TLS_CA)?,
-                certificate: self.path(TLS_CERTIFICATE)?,
-                key: self.path(TLS_KEY)?,
-            }),
-            Transport::Unix => TransportConfig::Unix(self.path(UNIX_SOCKET)?),
-        })
-    }
-
-    /// A path that the transport requires.
-    fn path(&self, variable: &'static str) -> Result<PathBuf, VariableError> {
-        let value = self.value(variable).map(PathBuf::from);
-        value.ok_or(VariableErrorKind::Missing.of(variable))
-    }
-
-    fn window_length(&self) -> Result<Option<WindowLength>, VariableError> {
-        match (self.number(MEASURE_MS)?, self.number(CALLS)?) {
-            (Some(_), Some(_)) => Err(VariableErrorKind::Contradicts(MEASURE_MS).of(CALLS)),
-            (Some(length), None) => Ok(Some(WindowLength::Milliseconds(length))),
-            (None, Some(count)) => Ok(Some(WindowLength::Calls(count))),
-            (None, None) => Ok(None),
-        }
-    }
-}
-
 impl fmt::Display for Role {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
-            Role::Server => "server",
-            Role::Client => "client",
-            Role::Backend => "backend",
-            Role::Instrument => "instrument",
-        })
-    }
-}
-
-/// The word is not one of the four roles.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a role is server, client, backend or instrument")]
-pub struct UnknownRole;
-
-impl FromStr for Role {
-    type Err = UnknownRole;
-
-    fn from_str(word: &str) -> Result<Role, UnknownRole> {
-        match word {
-            "server" => Ok(Role::Server),
-            "client" => Ok(Role::Client),
-            "backend" => Ok(Role::Backend),
-            "instrument" => Ok(Role::Instrument),
-            _ => Err(UnknownRole),
-        }
-    }
-}
-
-impl VariableErrorKind {
-    fn of(self, variable: &'static str) -> VariableError {
-        VariableError { variable, kind: self }
+        self.serialize(out)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::transport::TlsFiles;
     use std::os::unix::ffi::OsStringExt;
 
     fn full(window_length: WindowLength) -> Environment {
@@ -415,22 +220,55 @@ mod tests {
         }
     }
 
-    fn error_of(variables: &[(&'static str, &str)]) -> VariableError {
-        let role = [(ROLE, "server")];
-        let all = role.iter().chain(variables).copied();
-        Environment::from_variables(all).unwrap_err()
+    /// What a process of that transport finds beside its role.
+    fn variables_of(transport: TransportConfig) -> Vec<(&'static str, OsString)> {
+        let mut variables =
+            Environment { transport, ..Environment::of(Role::Server) }.to_variables();
+        let common = [(CONTRACT, "1".into()), (ROLE, "server".into())];
+        assert_eq!(variables.drain(..2).collect::<Vec<_>>(), common);
+        variables
     }
 
     #[test]
-    fn what_is_written_into_variables_is_read_back() {
-        for role in [Role::Server, Role::Client, Role::Backend, Role::Instrument] {
-            let sparse = Environment::of(role);
-            assert_eq!(Environment::from_variables(sparse.to_variables()), Ok(sparse));
+    fn what_is_left_open_is_not_set() {
+        let roles = [
+            (Role::Server, "server"),
+            (Role::Client, "client"),
+            (Role::Backend, "backend"),
+            (Role::Instrument, "instrument"),
+        ];
+        for (role, word) in roles {
+            let expected = vec![(CONTRACT, OsString::from("1")), (ROLE, OsString::from(word))];
+            assert_eq!(Environment::of(role).to_variables(), expected);
         }
-        for window_length in [WindowLength::Milliseconds(2000), WindowLength::Calls(100_000)] {
-            let full = full(window_length);
-            assert_eq!(full.to_variables().len(), 15);
-            assert_eq!(Environment::from_variables(full.to_variables()), Ok(full));
+    }
+
+    #[test]
+    fn every_variable_is_written_in_the_order_of_the_contracts_page() {
+        let windows = [
+            (WindowLength::Milliseconds(2000), (MEASURE_MS, "2000")),
+            (WindowLength::Calls(100_000), (CALLS, "100000")),
+        ];
+        for (window_length, window) in windows {
+            let expected = [
+                (CONTRACT, "1"),
+                (ROLE, "client"),
+                (VARIANT, "uvloop"),
+                (CPUS, "1"),
+                (METHOD, "helloworld.Greeter/SayHello"),
+                (REQUEST_FILE, "/tmp/request.bin"),
+                (TARGET, "127.0.0.1:43127"),
+                (BACKEND, "127.0.0.1:43128"),
+                (CONNECTIONS, "10"),
+                (CONCURRENCY, "1000"),
+                (CONNECTION_PER_CALL, "1"),
+                (WARMUP_MS, "0"),
+                window,
+                (DEADLINE_MS, "20000"),
+                (PROFILE, "1"),
+            ];
+            let expected = expected.map(|(name, value)| (name, OsString::from(value)));
+            assert_eq!(full(window_length).to_variables(), expected);
         }
     }
 
@@ -441,59 +279,23 @@ mod tests {
             certificate: "/tmp/server.pem".into(),
             key: "/tmp/server.key".into(),
         };
-        let unix = TransportConfig::Unix("/tmp/server.sock".into());
-        for (transport, variables) in
-            [(TransportConfig::H2c, 2), (TransportConfig::Tls(files), 6), (unix, 4)]
-        {
-            let said = Environment { transport, ..Environment::of(Role::Server) };
-            assert_eq!(said.to_variables().len(), variables);
-            assert_eq!(Environment::from_variables(said.to_variables()), Ok(said));
-        }
-        let plain = [(ROLE, "server"), (TRANSPORT, "h2c"), (TLS_CA, "/tmp/ca.pem")];
-        let read = Environment::from_variables(plain).unwrap();
-        assert_eq!(read.transport, TransportConfig::H2c);
+        assert_eq!(variables_of(TransportConfig::H2c), []);
+        let tls = [
+            (TRANSPORT, "tls".into()),
+            (TLS_CA, "/tmp/ca.pem".into()),
+            (TLS_CERTIFICATE, "/tmp/server.pem".into()),
+            (TLS_KEY, "/tmp/server.key".into()),
+        ];
+        assert_eq!(variables_of(TransportConfig::Tls(files)), tls);
+        let unix = [(TRANSPORT, "unix".into()), (UNIX_SOCKET, "/tmp/server.sock".into())];
+        assert_eq!(variables_of(TransportConfig::Unix("/tmp/server.sock".into())), unix);
     }
 
     #[test]
-    fn a_transport_without_its_files_names_the_first_that_is_missing() {
-        assert_eq!(error_of(&[(TRANSPORT, "quic")]).variable, TRANSPORT);
-        assert_eq!(error_of(&[(TRANSPORT, "tls")]).variable, TLS_CA);
-        let without_key = [(TRANSPORT, "tls"), (TLS_CA, "/ca"), (TLS_CERTIFICATE, "/own")];
-        assert_eq!(error_of(&without_key).variable, TLS_KEY);
-        let error = error_of(&[(TRANSPORT, "unix")]);
-        assert_eq!(error.to_string(), "BOOKEND_UNIX_SOCKET is not set");
-    }
-
-    #[test]
-    fn other_variables_and_empty_ones_do_not_matter() {
-        let variables = [("PATH", "/bin"), (ROLE, "server"), (CPUS, ""), ("BOOKEND_NEW", "1")];
-        let read = Environment::from_variables(variables).unwrap();
-        let expected = Environment { contract: false, ..Environment::of(Role::Server) };
-        assert_eq!(read, expected);
-    }
-
-    #[test]
-    fn an_error_names_its_variable() {
-        let nothing: [(&str, &str); 0] = [];
-        let error = Environment::from_variables(nothing).unwrap_err();
-        assert_eq!(error.to_string(), "BOOKEND_ROLE is not set");
-        assert_eq!(error_of(&[(CPUS, "0")]).variable, CPUS);
-        assert_eq!(error_of(&[(CONNECTIONS, "many")]).variable, CONNECTIONS);
-        assert_eq!(error_of(&[(WARMUP_MS, "-1")]).variable, WARMUP_MS);
-        assert_eq!(error_of(&[(CONTRACT, "yes")]).variable, CONTRACT);
-        let both = error_of(&[(MEASURE_MS, "1"), (CALLS, "1")]);
-        assert_eq!(both.kind, VariableErrorKind::Contradicts(MEASURE_MS));
-        let role = Environment::from_variables([(ROLE, "observer")]).unwrap_err();
-        assert!(role.to_string().contains("\"observer\""), "{role}");
-    }
-
-    #[test]
-    fn bytes_that_are_not_utf8_are_an_error_but_for_a_path() {
+    fn a_path_need_not_be_utf8() {
         let junk = || OsString::from_vec(vec![0xff, 0xfe]);
-        let variables = |name| [(ROLE, OsString::from("server")), (name, junk())];
-        let read = Environment::from_variables(variables(REQUEST_FILE)).unwrap();
-        assert_eq!(read.request_file, Some(PathBuf::from(junk())));
-        let error = Environment::from_variables(variables(METHOD)).unwrap_err();
-        assert_eq!(error.kind, VariableErrorKind::NotUtf8);
+        let request_file = Some(PathBuf::from(junk()));
+        let said = Environment { request_file, ..Environment::of(Role::Server) };
+        assert_eq!(said.to_variables().pop(), Some((REQUEST_FILE, junk())));
     }
 }

@@ -1,11 +1,17 @@
 //! What carries a connection between the two ends of a call.
 
+use serde::de::IntoDeserializer as _;
+use serde::de::value::{self, StrDeserializer};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
 /// What carries a connection. `Display` and `FromStr` use the word of `BOOKEND_TRANSPORT`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "lowercase")]
 pub enum Transport {
     /// HTTP/2 in plain text over TCP on IPv4 loopback, with prior knowledge (RFC 9113, 3.3); for
     /// protocols other than gRPC, plain TCP.
@@ -20,20 +26,11 @@ pub enum Transport {
 impl Transport {
     /// Every transport, in the order of tables.
     pub const ALL: [Transport; 3] = [Transport::H2c, Transport::Tls, Transport::Unix];
-
-    /// Its word.
-    pub fn word(self) -> &'static str {
-        match self {
-            Transport::H2c => "h2c",
-            Transport::Tls => "tls",
-            Transport::Unix => "unix",
-        }
-    }
 }
 
 impl fmt::Display for Transport {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(self.word())
+        self.serialize(out)
     }
 }
 
@@ -46,8 +43,8 @@ impl FromStr for Transport {
     type Err = UnknownTransport;
 
     fn from_str(word: &str) -> Result<Transport, UnknownTransport> {
-        let mut all = Transport::ALL.into_iter();
-        all.find(|transport| transport.word() == word).ok_or(UnknownTransport)
+        let word: StrDeserializer<'_, value::Error> = word.into_deserializer();
+        Transport::deserialize(word).map_err(|_| UnknownTransport)
     }
 }
 
@@ -92,8 +89,9 @@ mod tests {
     #[test]
     fn every_transport_is_known_by_its_word() {
         for transport in Transport::ALL {
-            assert_eq!(transport.word().parse(), Ok(transport));
+            assert_eq!(transport.to_string().parse(), Ok(transport));
         }
+        assert_eq!(Transport::ALL.map(|transport| transport.to_string()), ["h2c", "tls", "unix"]);
         for stranger in ["", "h2", "TLS", "tcp"] {
             assert_eq!(stranger.parse::<Transport>(), Err(UnknownTransport));
         }

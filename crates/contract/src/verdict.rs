@@ -49,12 +49,7 @@ fn idle(share: f64) -> bool {
 
 impl fmt::Display for Verdict {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
-            Verdict::ServerBound => "server-bound",
-            Verdict::ClientBound => "client-bound",
-            Verdict::Waiting => "waiting",
-            Verdict::PathBound => "path-bound",
-        })
+        self.serialize(out)
     }
 }
 
@@ -96,5 +91,7 @@ mod tests {
             let json = serde_json::to_string(&verdict).unwrap();
             assert_eq!(json, format!("\"{verdict}\""));
         }
+        let words = ["server-bound", "client-bound", "waiting", "path-bound"];
+        assert_eq!(all.map(|verdict| verdict.to_string()), words);
     }
 }

@@ -124,11 +124,8 @@ impl<'a> Report<'a> {
 
 /// Lists the transports that a run compares, unless plain text is the only one.
 fn transports(plan: &Plan) -> Option<String> {
-    let used = |transport: &Transport| plan.cases.iter().any(|case| case.transport == *transport);
-    let used: Vec<&str> = Transport::ALL
-        .iter()
-        .filter(|transport| used(transport))
-        .map(|transport| transport.word())
-        .collect();
-    (used != [Transport::H2c.word()]).then(|| format!("transports: {}", used.join(", ")))
+    let mut used = Transport::ALL.to_vec();
+    used.retain(|transport| plan.cases.iter().any(|case| case.transport == *transport));
+    let words: Vec<String> = used.iter().map(Transport::to_string).collect();
+    (used != [Transport::H2c]).then(|| format!("transports: {}", words.join(", ")))
 }
