@@ -16,16 +16,16 @@ pub enum Error {
     },
     /// [`Config::deferred`](crate::Config::deferred) or [`Config::pool`](crate::Config::pool) names
     /// a method that no file defines.
-    #[error("\"{_0}\": no such method; write it as \"package.Service/Method\"")]
+    #[error("\"{0}\": no such method; write it as \"package.Service/Method\"")]
     UnknownMethod(String),
     /// [`Config::deferred`](crate::Config::deferred) names a streaming method.
-    #[error("deferred(\"{_0}\"): a streaming method answers when it likes as it is")]
+    #[error("deferred(\"{0}\"): a streaming method answers when it likes as it is")]
     StreamingMethod(String),
     /// The method is named for both ways.
-    #[error("\"{_0}\" is either deferred or handled on the pool")]
+    #[error("\"{0}\" is either deferred or handled on the pool")]
     ChosenTwice(String),
     /// The output could not be written, or `OUT_DIR` is not set and no folder was given.
-    #[error("cannot write the generated code: {_0}")]
+    #[error("cannot write the generated code: {0}")]
     Write(#[from] io::Error),
 }
 

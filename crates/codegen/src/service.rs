@@ -1,7 +1,5 @@
 //! The code of one service: its trait, its server type, and how calls reach the trait.
 
-use std::fmt::{self, Write};
-
 use prost_build::{Method, Service, ServiceGenerator};
 
 use crate::choices::{Choices, qualified};
@@ -19,137 +17,107 @@ impl Generator {
         Generator { choices, descriptors }
     }
 
-    fn shape(&self, service: &Service, method: &Method) -> Shape {
-        let service = qualified(&service.package, &service.proto_name);
-        let name = format!("{service}/{}", method.proto_name);
-        let unary = !method.client_streaming && !method.server_streaming;
-        match unary {
-            _ if self.choices.on_pool.contains(&name) => Shape::Pool(Sides::of(method)),
-            true if self.choices.deferred.contains(&name) => Shape::Deferred,
-            true => Shape::Inline,
-            false => Shape::Stream(Sides::of(method)),
+    fn handler(&self, service: &Service, method: &Method) -> Handler {
+        let name = format!("{}/{}", wire_name(service), method.proto_name);
+        if self.choices.on_pool.contains(&name) {
+            Handler::Pool
+        } else if method.client_streaming || method.server_streaming {
+            Handler::Stream
+        } else if self.choices.deferred.contains(&name) {
+            Handler::Deferred
+        } else {
+            Handler::Inline
         }
-    }
-
-    fn write_service(&self, service: &Service, out: &mut String) -> fmt::Result {
-        let methods: Vec<_> =
-            service.methods.iter().map(|method| (method, self.shape(service, method))).collect();
-        write_trait(service, &methods, out)?;
-        write_server_type(service, out)?;
-        write_implementation(service, &methods, out)
     }
 }
 
 impl ServiceGenerator for Generator {
     fn generate(&mut self, service: Service, out: &mut String) {
-        self.write_service(&service, out).expect("writing to a String does not fail");
+        let methods = service.methods.iter();
+        let methods: Vec<_> =
+            methods.map(|method| (method, self.handler(&service, method))).collect();
+        out.push_str(&trait_code(&service, &methods));
+        out.push_str(&server_code(&service));
+        out.push_str(&implementation_code(&service, &methods));
     }
 
     fn finalize_package(&mut self, _package: &str, out: &mut String) {
         let descriptors = &self.descriptors;
-        write!(
-            out,
+        out.push_str(&format!(
             "/// The encoded `FileDescriptorSet` of the files that were compiled together.\n\
              pub const FILE_DESCRIPTOR_SET: &[u8] = ::core::include_bytes!({descriptors:?});\n"
-        )
-        .expect("writing to a String does not fail");
+        ));
     }
 }
 
 /// How the calls of a method are handled.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Shape {
+enum Handler {
     Inline,
     Deferred,
-    Stream(Sides),
-    Pool(Sides),
+    Stream,
+    Pool,
 }
 
-/// Which sides of a method have more than one message.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Sides {
-    Neither,
-    Server,
-    Client,
-    Both,
+type Methods<'a> = [(&'a Method, Handler)];
+
+fn wire_name(service: &Service) -> String {
+    qualified(&service.package, &service.proto_name)
 }
 
-impl Sides {
-    fn of(method: &Method) -> Self {
-        match (method.client_streaming, method.server_streaming) {
-            (false, false) => Sides::Neither,
-            (false, true) => Sides::Server,
-            (true, false) => Sides::Client,
-            (true, true) => Sides::Both,
-        }
-    }
-}
-
-type Methods<'a> = [(&'a Method, Shape)];
-
-fn write_trait(service: &Service, methods: &Methods, out: &mut String) -> fmt::Result {
+fn trait_code(service: &Service, methods: &Methods) -> String {
+    let mut code = String::new();
     if service.comments.leading.is_empty() {
-        let name = qualified(&service.package, &service.proto_name);
-        writeln!(out, "/// The service `{name}`.")?;
+        code += &format!("/// The service `{}`.\n", wire_name(service));
     }
-    service.comments.append_with_indent(0, out);
-    writeln!(
-        out,
-        "pub trait {}: ::core::marker::Send + ::core::marker::Sync + 'static {{",
-        service.name
-    )?;
-    for (method, shape) in methods {
+    service.comments.append_with_indent(0, &mut code);
+    let bounds = "::core::marker::Send + ::core::marker::Sync + 'static";
+    code += &format!("pub trait {}: {bounds} {{\n", service.name);
+    for (method, handler) in methods {
         if method.comments.leading.is_empty() {
-            writeln!(out, "    /// The method `{}`.", method.proto_name)?;
+            code += &format!("    /// The method `{}`.\n", method.proto_name);
         }
-        method.comments.append_with_indent(1, out);
-        write_function(method, *shape, out)?;
+        method.comments.append_with_indent(1, &mut code);
+        code += &function_code(method, *handler);
     }
-    writeln!(out, "}}")
+    code + "}\n"
 }
 
-fn write_function(method: &Method, shape: Shape, out: &mut String) -> fmt::Result {
-    let (name, request, reply) = (&method.name, &method.input_type, &method.output_type);
-    let context = match shape {
-        Shape::Pool(_) => "&::bookend_server::PoolContext",
-        _ => "&::bookend_server::Context<'_>",
+fn function_code(method: &Method, handler: Handler) -> String {
+    let Method { name, input_type: request, output_type: reply, .. } = method;
+    let on_pool = handler == Handler::Pool;
+    let requests = match handler {
+        Handler::Stream => None,
+        Handler::Pool if method.client_streaming => {
+            Some(format!("requests: ::bookend_server::RequestReceiver<{request}>"))
+        }
+        _ => Some(format!("request: {request}")),
     };
-    writeln!(out, "    fn {name}(\n        &self,")?;
-    match shape {
-        Shape::Stream(_) => {}
-        Shape::Inline | Shape::Deferred | Shape::Pool(Sides::Neither | Sides::Server) => {
-            writeln!(out, "        request: {request},")?;
-        }
-        Shape::Pool(Sides::Client | Sides::Both) => {
-            writeln!(out, "        requests: ::bookend_server::RequestReceiver<{request}>,")?;
-        }
-    }
-    if let Shape::Pool(Sides::Server | Sides::Both) = shape {
-        writeln!(out, "        replies: ::bookend_server::ReplySender<{reply}>,")?;
-    }
-    writeln!(out, "        context: {context},")?;
-    match shape {
-        Shape::Inline | Shape::Pool(Sides::Neither | Sides::Client) => {
-            writeln!(out, "    ) -> ::core::result::Result<{reply}, ::bookend_server::Status>;")
-        }
-        Shape::Pool(Sides::Server | Sides::Both) => {
-            writeln!(out, "    ) -> ::core::result::Result<(), ::bookend_server::Status>;")
-        }
-        Shape::Deferred => {
-            writeln!(out, "        responder: ::bookend_server::Responder<{reply}>,\n    );")
-        }
-        Shape::Stream(_) => writeln!(
-            out,
-            "    ) -> ::std::boxed::Box<dyn ::bookend_server::StreamHandler<{request}, {reply}>>;"
+    let replies = (on_pool && method.server_streaming)
+        .then(|| format!("replies: ::bookend_server::ReplySender<{reply}>"));
+    let context = if on_pool { "PoolContext" } else { "Context<'_>" };
+    let context = Some(format!("context: &::bookend_server::{context}"));
+    let responder = (handler == Handler::Deferred)
+        .then(|| format!("responder: ::bookend_server::Responder<{reply}>"));
+    let arguments = [requests, replies, context, responder].into_iter().flatten();
+    let arguments: String = arguments.map(|argument| format!("        {argument},\n")).collect();
+    let result = match handler {
+        Handler::Deferred => String::new(),
+        Handler::Stream => format!(
+            " -> ::std::boxed::Box<dyn ::bookend_server::StreamHandler<{request}, {reply}>>"
         ),
-    }
+        Handler::Inline | Handler::Pool => {
+            let reply = if method.server_streaming { "()" } else { reply };
+            format!(" -> ::core::result::Result<{reply}, ::bookend_server::Status>")
+        }
+    };
+    format!("    fn {name}(\n        &self,\n{arguments}    ){result};\n")
 }
 
-fn write_server_type(service: &Service, out: &mut String) -> fmt::Result {
+fn server_code(service: &Service) -> String {
     let name = &service.name;
-    let wire_name = qualified(&service.package, &service.proto_name);
-    write!(
-        out,
+    let wire_name = wire_name(service);
+    format!(
         "/// Serves an implementation of [`{name}`].\n\
          #[derive(Debug, Clone)]\n\
          pub struct {name}Server<T>(T);\n\
@@ -164,165 +132,151 @@ fn write_server_type(service: &Service, out: &mut String) -> fmt::Result {
     )
 }
 
-fn write_implementation(service: &Service, methods: &Methods, out: &mut String) -> fmt::Result {
+fn implementation_code(service: &Service, methods: &Methods) -> String {
     let name = &service.name;
-    write!(
-        out,
+    let descriptors = methods.iter().map(|(method, handler)| descriptor(method, *handler));
+    let descriptors: String = descriptors.collect();
+    let (call, open, work) = (call_code(methods), open_code(methods), work_code(methods));
+    format!(
         "impl<T: {name}> ::bookend_server::Service for {name}Server<T> {{\n\
          \x20   fn name(&self) -> &'static str {{\n\
          \x20       Self::NAME\n\
          \x20   }}\n\
          \x20   fn methods(&self) -> &'static [::bookend_server::MethodDescriptor] {{\n\
-         \x20       &[\n"
-    )?;
-    for (method, shape) in methods {
-        write_method_entry(method, *shape, out)?;
-    }
-    write!(
-        out,
-        "\x20       ]\n\
+         \x20       &[\n\
+         {descriptors}\
+         \x20       ]\n\
          \x20   }}\n\
          \x20   fn descriptors(&self) -> &'static [u8] {{\n\
          \x20       FILE_DESCRIPTOR_SET\n\
-         \x20   }}\n"
-    )?;
-    write_dispatch(methods, out)?;
-    write_stream_dispatch(methods, out)?;
-    write_pool_dispatch(methods, out)?;
-    writeln!(out, "}}")
-}
-
-fn write_method_entry(method: &Method, shape: Shape, out: &mut String) -> fmt::Result {
-    let kind = match shape {
-        Shape::Inline => "Inline",
-        Shape::Deferred => "Deferred",
-        Shape::Stream(_) => "Stream",
-        Shape::Pool(Sides::Neither | Sides::Server) => "Pool",
-        Shape::Pool(Sides::Client | Sides::Both) => "PoolStream",
-    };
-    writeln!(
-        out,
-        "            ::bookend_server::MethodDescriptor {{ name: {:?}, kind: ::bookend_server::HandlerKind::{kind} }},",
-        method.proto_name
+         \x20   }}\n\
+         {call}{open}{work}}}\n"
     )
 }
 
-fn write_dispatch(methods: &Methods, out: &mut String) -> fmt::Result {
-    write!(
-        out,
+fn descriptor(method: &Method, handler: Handler) -> String {
+    let kind = match handler {
+        Handler::Inline => "Inline",
+        Handler::Deferred => "Deferred",
+        Handler::Stream => "Stream",
+        Handler::Pool if method.client_streaming => "PoolStream",
+        Handler::Pool => "Pool",
+    };
+    let kind = format!("::bookend_server::HandlerKind::{kind}");
+    let name = &method.proto_name;
+    format!("            ::bookend_server::MethodDescriptor {{ name: {name:?}, kind: {kind} }},\n")
+}
+
+/// The arms of a `match` over the numbers of the methods with one of these handlers.
+fn arms(
+    methods: &Methods,
+    handlers: &[Handler],
+    arm: impl Fn(&Method, Handler) -> String,
+) -> String {
+    let numbered = methods.iter().enumerate();
+    let arms = numbered.filter(|(_, (_, handler))| handlers.contains(handler)).map(
+        |(number, (method, handler))| {
+            format!("            {number} => {},\n", arm(method, *handler))
+        },
+    );
+    arms.collect()
+}
+
+/// Has one of the server's adapters turn `input` into `parameters`, and calls the handler.
+fn adapted(
+    method: &Method,
+    (adapter, input): (&str, &str),
+    parameters: &str,
+    arguments: &str,
+) -> String {
+    let name = &method.name;
+    format!(
+        "::bookend_server::codec::{adapter}({input}, |{parameters}| {{\n\
+         \x20               self.0.{name}({arguments})\n\
+         \x20           }})"
+    )
+}
+
+fn call_code(methods: &Methods) -> String {
+    let arms = arms(methods, &[Handler::Inline, Handler::Deferred], |method, handler| {
+        if handler == Handler::Inline {
+            adapted(method, ("inline", "request, reply"), "request", "request, context")
+        } else {
+            let arguments = "request, context, responder";
+            adapted(method, ("deferred", "request, reply"), "request, responder", arguments)
+        }
+    });
+    let body = if arms.is_empty() {
+        "        let _ = (method, request, context);\n        reply.no_such_method()\n".to_owned()
+    } else {
+        format!(
+            "        match method {{\n{arms}            _ => reply.no_such_method(),\n        }}\n"
+        )
+    };
+    format!(
         "\x20   fn call(\n\
          \x20       &self,\n\
          \x20       method: usize,\n\
          \x20       request: &[u8],\n\
          \x20       context: &::bookend_server::Context<'_>,\n\
          \x20       reply: ::bookend_server::Reply<'_>,\n\
-         \x20   ) {{\n"
-    )?;
-    let is_called = |shape| matches!(shape, Shape::Inline | Shape::Deferred);
-    if !methods.iter().any(|(_, shape)| is_called(*shape)) {
-        writeln!(out, "        let _ = (method, request, context);")?;
-        return writeln!(out, "        reply.no_such_method()\n    }}");
-    }
-    writeln!(out, "        match method {{")?;
-    for (index, (method, shape)) in methods.iter().enumerate() {
-        write_arm(index, method, *shape, out)?;
-    }
-    writeln!(out, "            _ => reply.no_such_method(),\n        }}\n    }}")
+         \x20   ) {{\n\
+         {body}\
+         \x20   }}\n"
+    )
 }
 
-fn write_arm(index: usize, method: &Method, shape: Shape, out: &mut String) -> fmt::Result {
-    let name = &method.name;
-    match shape {
-        Shape::Inline => write!(
-            out,
-            "            {index} => ::bookend_server::codec::inline(request, reply, |request| {{\n\
-             \x20               self.0.{name}(request, context)\n\
-             \x20           }}),\n"
-        ),
-        Shape::Deferred => write!(
-            out,
-            "            {index} => ::bookend_server::codec::deferred(request, reply, \
-             |request, responder| {{\n\
-             \x20               self.0.{name}(request, context, responder)\n\
-             \x20           }}),\n"
-        ),
-        Shape::Stream(_) | Shape::Pool(_) => Ok(()),
+fn open_code(methods: &Methods) -> String {
+    let arms = arms(methods, &[Handler::Stream], |method, _| {
+        // The adapter between handler and connection depends on which side has one message.
+        let adapter = match (method.client_streaming, method.server_streaming) {
+            (true, false) => "client_stream",
+            (true, true) => "stream",
+            (false, _) => "server_stream",
+        };
+        let name = &method.name;
+        format!(
+            "::core::option::Option::Some(\n\
+             \x20               ::bookend_server::codec::{adapter}(self.0.{name}(context)),\n\
+             \x20           )"
+        )
+    });
+    if arms.is_empty() {
+        return arms;
     }
-}
-
-fn write_stream_dispatch(methods: &Methods, out: &mut String) -> fmt::Result {
-    let joined: Vec<_> = methods
-        .iter()
-        .enumerate()
-        .filter_map(|(index, (method, shape))| match shape {
-            // The adapter between handler and connection depends on which side has one message.
-            Shape::Stream(Sides::Client) => Some((index, method, "client_stream")),
-            Shape::Stream(Sides::Both) => Some((index, method, "stream")),
-            Shape::Stream(_) => Some((index, method, "server_stream")),
-            _ => None,
-        })
-        .collect();
-    if joined.is_empty() {
-        return Ok(());
-    }
-    write!(
-        out,
+    format!(
         "\x20   fn open(\n\
          \x20       &self,\n\
          \x20       method: usize,\n\
          \x20       context: &::bookend_server::Context<'_>,\n\
          \x20   ) -> ::core::option::Option<::std::boxed::Box<dyn ::bookend_server::InlineStream>> {{\n\
-         \x20       match method {{\n"
-    )?;
-    for (index, method, join) in joined {
-        let name = &method.name;
-        write!(
-            out,
-            "            {index} => ::core::option::Option::Some(\n\
-             \x20               ::bookend_server::codec::{join}(self.0.{name}(context)),\n\
-             \x20           ),\n"
-        )?;
-    }
-    writeln!(out, "            _ => ::core::option::Option::None,")?;
-    writeln!(out, "        }}\n    }}")
+         \x20       match method {{\n\
+         {arms}\
+         \x20           _ => ::core::option::Option::None,\n\
+         \x20       }}\n\
+         \x20   }}\n"
+    )
 }
 
-fn write_pool_dispatch(methods: &Methods, out: &mut String) -> fmt::Result {
-    let pooled: Vec<_> = methods
-        .iter()
-        .enumerate()
-        .filter_map(|(index, (method, shape))| match shape {
-            Shape::Pool(sides) => Some((index, method, *sides)),
-            _ => None,
-        })
-        .collect();
-    if pooled.is_empty() {
-        return Ok(());
+fn work_code(methods: &Methods) -> String {
+    let arms = arms(methods, &[Handler::Pool], |method, _| {
+        let (adapter, arguments) = match (method.client_streaming, method.server_streaming) {
+            (false, false) => ("pool_unary", "request, context"),
+            (false, true) => ("pool_server_stream", "request, replies, context"),
+            (true, false) => ("pool_client_stream", "requests, context"),
+            (true, true) => ("pool_stream", "requests, replies, context"),
+        };
+        adapted(method, (adapter, "call"), arguments, arguments)
+    });
+    if arms.is_empty() {
+        return arms;
     }
-    write!(
-        out,
+    format!(
         "\x20   fn work(&self, method: usize, call: ::bookend_server::PoolCall) {{\n\
-         \x20       match method {{\n"
-    )?;
-    for (index, method, sides) in pooled {
-        let (name, (function, arguments)) = (&method.name, pool_function(sides));
-        write!(
-            out,
-            "            {index} => ::bookend_server::codec::{function}(call, |{arguments}| {{\n\
-             \x20               self.0.{name}({arguments})\n\
-             \x20           }}),\n"
-        )?;
-    }
-    writeln!(out, "            _ => call.no_such_method(),")?;
-    writeln!(out, "        }}\n    }}")
-}
-
-/// The adapter from a handler to a call on the pool, and the handler's arguments.
-fn pool_function(sides: Sides) -> (&'static str, &'static str) {
-    match sides {
-        Sides::Neither => ("pool_unary", "request, context"),
-        Sides::Server => ("pool_server_stream", "request, replies, context"),
-        Sides::Client => ("pool_client_stream", "requests, context"),
-        Sides::Both => ("pool_stream", "requests, replies, context"),
-    }
+         \x20       match method {{\n\
+         {arms}\
+         \x20           _ => call.no_such_method(),\n\
+         \x20       }}\n\
+         \x20   }}\n"
+    )
 }
