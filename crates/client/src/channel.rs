@@ -27,7 +27,7 @@ pub use responses::Responses;
 pub use shared_stream::{CallEnd, SendError};
 
 use crate::call::{StreamCall, UnaryCall};
-use crate::compression::{append_message, fits_in_prefix};
+use crate::compression::{fits_in_prefix, framed};
 use crate::error::ConnectError;
 use crate::response::Response;
 #[cfg(doc)]
@@ -41,13 +41,12 @@ use call_limit::CallLimit;
 use message_reader::MessageReader;
 use options::nanoseconds;
 use pending_call::{
-    CallHead, CallKind, ChannelCommand, PendingCall, ResponseCallback, StreamGuard,
+    CallKind, ChannelCommand, PendingCall, ResponseCallback, StreamGuard, channel_ended,
 };
 use shard::ChannelShard;
 use shared::{ChannelShared, ThreadGuard};
 use shared_stream::SharedStream;
 use std::sync::{Arc, mpsc};
-use std::time::Duration;
 use std::{fmt, thread};
 use waiting::{InsideCallback, enter_channel_thread, may_wait};
 
@@ -140,23 +139,13 @@ impl Channel {
         if let Err(status) = sendable.and_then(|()| self.0.admit()) {
             return callback.call(Response::without_messages(status));
         }
-        let message = match call.encoding {
-            Encoding::Identity => call.message,
-            Encoding::Gzip => {
-                let mut framed = Vec::new();
-                append_message(&call.message, Encoding::Gzip, &mut framed);
-                framed
-            }
+        let UnaryCall { path, metadata, message, timeout, waits_for_ready, encoding } = call;
+        let message = match encoding {
+            Encoding::Identity => message,
+            Encoding::Gzip => framed(&message, encoding),
         };
-        let head = CallHead {
-            path: call.path,
-            metadata: call.metadata,
-            encoding: call.encoding,
-            waits_for_ready: call.waits_for_ready,
-        };
-        let kind = CallKind::Unary(message, callback);
-        let deadline_ns = call.timeout.map(deadline_ns);
-        self.0.call(PendingCall::new(head, kind, deadline_ns));
+        let head = StreamCall { path, metadata, timeout, waits_for_ready, encoding };
+        self.begin(head, CallKind::Unary(message, callback));
     }
 
     /// Makes a call and waits for its response, from any thread and any number of threads. Inside a
@@ -170,10 +159,7 @@ impl Channel {
         }
         let (sender, receiver) = mpsc::sync_channel(1);
         self.call(call, move |response| drop(sender.send(response)));
-        receiver.recv().unwrap_or_else(|_| {
-            let status = Status::new(Code::Unavailable, "the channel has ended");
-            Response::without_messages(status)
-        })
+        receiver.recv().unwrap_or_else(|_| Response::without_messages(channel_ended()))
     }
 
     /// Begins a call whose messages are sent and received one by one, and gives its two halves.
@@ -189,28 +175,16 @@ impl Channel {
         let requests = Requests::new(handle.clone(), call.encoding);
         let responses = Responses::new(handle.clone(), reader);
         match check_sendable(&call.path, &[]).and_then(|()| self.0.admit()) {
-            Ok(()) => self.begin(call, stream),
+            Ok(()) => self.begin(call, CallKind::Stream(StreamGuard(stream))),
             Err(status) => handle.give_up(status),
         }
         (requests, responses)
     }
 
-    fn begin(&self, call: StreamCall, stream: Arc<SharedStream>) {
-        let head = CallHead {
-            path: call.path,
-            metadata: call.metadata,
-            encoding: call.encoding,
-            waits_for_ready: call.waits_for_ready,
-        };
-        let kind = CallKind::Stream(StreamGuard(stream));
-        let deadline_ns = call.timeout.map(deadline_ns);
-        self.0.call(PendingCall::new(head, kind, deadline_ns));
+    fn begin(&self, head: StreamCall, kind: CallKind) {
+        let deadline_ns = head.timeout.map(|timeout| clock_ns() + nanoseconds(timeout));
+        self.0.post(ChannelCommand::Call(PendingCall::new(head, kind, deadline_ns)));
     }
-}
-
-/// When a call must have ended, nanoseconds of the driver's clock.
-fn deadline_ns(timeout: Duration) -> u64 {
-    clock_ns() + nanoseconds(timeout)
 }
 
 impl fmt::Debug for Channel {

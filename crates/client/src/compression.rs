@@ -18,6 +18,13 @@ pub(crate) fn append_message(message: &[u8], encoding: Encoding, output: &mut Ve
     append_prefixed(false, message, output);
 }
 
+/// A message with its prefix, as [`append_message`] writes it.
+pub(crate) fn framed(message: &[u8], encoding: Encoding) -> Vec<u8> {
+    let mut framed = Vec::new();
+    append_message(message, encoding, &mut framed);
+    framed
+}
+
 /// Whether the four bytes of length in a prefix are enough.
 pub(crate) fn fits_in_prefix(message: &[u8]) -> bool {
     u32::try_from(message.len()).is_ok()
@@ -100,12 +107,6 @@ fn internal(what: &str) -> Status {
 mod tests {
     use super::*;
     use bookend_wire::grpc::message::split_first;
-
-    fn framed(message: &[u8], encoding: Encoding) -> Vec<u8> {
-        let mut output = Vec::new();
-        append_message(message, encoding, &mut output);
-        output
-    }
 
     fn opened(
         framed: &[u8],

@@ -1,7 +1,6 @@
 //! What can go wrong with a connection, whose fault it is, and what to do.
 
 use crate::targets::TargetError;
-use bookend_wire::ConnectionError;
 use std::time::Duration;
 use thiserror::Error;
 
@@ -83,19 +82,6 @@ pub enum ConnectError {
     /// The channel's thread has ended.
     #[error("the channel has ended")]
     ChannelEnded,
-}
-
-/// Why the calls on a connection that worked have no response.
-#[derive(Debug, Error)]
-pub(crate) enum ConnectionLost {
-    #[error("{address} closed the connection before it had answered")]
-    Closed { address: String },
-    #[error("{address} closed the connection before it had answered, and said {goaway}")]
-    GoneAway { address: String, goaway: String },
-    #[error("{address}: {error}")]
-    Protocol { address: String, error: ConnectionError },
-    #[error("the connection to {address} failed: {reason}")]
-    Network { address: String, reason: String },
 }
 
 impl From<std::io::Error> for ConnectError {

@@ -52,7 +52,7 @@ mod call;
 mod channel;
 mod compression;
 mod error;
-mod partial_response;
+mod partial_message;
 mod response;
 mod response_headers;
 pub mod targets;

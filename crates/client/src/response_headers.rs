@@ -1,6 +1,7 @@
 //! What the header blocks of a response say: its head, and how the call ended.
 
 use crate::compression::ResponseEncoding;
+use crate::response::Response;
 use bookend_wire::HeaderList;
 use bookend_wire::grpc::response::{fault_of_head, final_status, stated_status};
 use bookend_wire::grpc::{Code, Metadata, Status};
@@ -39,14 +40,6 @@ impl CachedBlock {
     }
 }
 
-/// How a call ended, and the metadata of its header blocks.
-#[derive(Debug)]
-pub(crate) struct ResponseEnd {
-    pub head: Metadata,
-    pub trailers: Metadata,
-    pub status: Status,
-}
-
 impl ResponseHeaders {
     /// Whether the call is over.
     #[inline]
@@ -77,12 +70,12 @@ impl ResponseHeaders {
         &self.encoding
     }
 
-    /// Everything, once the call is over.
-    pub fn into_end(self) -> Option<ResponseEnd> {
-        Some(ResponseEnd {
-            status: self.status?,
+    /// Everything but the message, once the call is over.
+    pub fn into_response(self) -> Option<Response> {
+        Some(Response {
             head: self.head.unwrap_or_default(),
             trailers: self.trailers,
+            ..Response::without_messages(self.status?)
         })
     }
 
@@ -140,8 +133,11 @@ impl ResponseHeaders {
         }
     }
 
-    /// The response cannot be read on: the call ends with a status of our own.
-    pub fn fail(&mut self, status: Status) {
-        self.status = Some(status);
+    /// Where the response cannot be read on, the call ends with a status of our own.
+    #[inline]
+    pub fn require(&mut self, read: Result<(), Status>) {
+        if let Err(status) = read {
+            self.status = Some(status);
+        }
     }
 }

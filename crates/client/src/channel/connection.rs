@@ -10,7 +10,6 @@ use super::options::ChannelOptions;
 use super::pending_call::{CallKind, CallState, PendingCall};
 use super::pending_calls::PendingCalls;
 use super::request_heads::{Origin, RequestHeads};
-use crate::partial_response::PartialResponse;
 use bookend_io::{ConnectionId, IoContext, WakeBatch};
 use bookend_wire::grpc::{Code, Encoding, timeout};
 use bookend_wire::keepalive::KeepaliveAction;
@@ -170,7 +169,7 @@ impl ChannelConnection {
     #[cold]
     fn handle_streams(&mut self, io: &mut IoContext) {
         for stream in mem::take(&mut self.in_flight.writable) {
-            self.send_on(stream, io);
+            self.update_stream(stream, 0, io);
         }
         for stream in mem::take(&mut self.in_flight.to_end) {
             // No message is cut off, so an end does as well as a reset, and servers do not count
@@ -237,11 +236,12 @@ impl ChannelConnection {
                 return false;
             };
             call.state = CallState::Sent(self.id, stream);
-            let response = match &call.kind {
-                CallKind::Unary(..) => IncomingResponse::Unary(PartialResponse::default()),
-                CallKind::Stream(guard) => IncomingResponse::streaming(Arc::clone(&guard.0)),
+            let (response, is_streaming) = match &call.kind {
+                CallKind::Unary(..) => (IncomingResponse::unary(), false),
+                CallKind::Stream(guard) => {
+                    (IncomingResponse::streaming(Arc::clone(&guard.0)), true)
+                }
             };
-            let is_streaming = matches!(response, IncomingResponse::Streaming(_));
             calls.sent();
             self.in_flight.insert(stream, key, response);
             if is_streaming {
@@ -283,18 +283,13 @@ impl ChannelConnection {
         Ok(stream)
     }
 
-    /// The callers of a stream have read so much, and may have sent something.
+    /// The callers of a stream have read so much, and there may be something to send.
     pub fn update_stream(&mut self, stream: StreamKey, read_bytes: usize, io: &mut IoContext) {
         let has_room = self.room_bytes(io) > 0;
         self.with_output(io, |connection, _| {
             connection.http2.sender.release_stream(stream, read_bytes);
             connection.send_body(stream, has_room);
         });
-    }
-
-    fn send_on(&mut self, stream: StreamKey, io: &mut IoContext) {
-        let has_room = self.room_bytes(io) > 0;
-        self.with_output(io, |connection, _| connection.send_body(stream, has_room));
     }
 
     /// Sends what streams had to delay because the output was full.
@@ -305,9 +300,9 @@ impl ChannelConnection {
             return;
         }
         for stream in mem::take(&mut self.waiting_for_room) {
-            if let Some(IncomingResponse::Streaming(call)) = self.in_flight.response_on(stream) {
+            if let Some(call) = self.in_flight.streaming_call_on(stream) {
                 call.waits_for_room = false;
-                self.send_on(stream, io);
+                self.update_stream(stream, 0, io);
             }
         }
     }
@@ -315,7 +310,7 @@ impl ChannelConnection {
     /// Sends what is in the send buffer of a streaming call, unless the server's window or a full
     /// output prevents it. Whichever does also leads back here.
     fn send_body(&mut self, stream: StreamKey, has_room: bool) {
-        let Some(IncomingResponse::Streaming(call)) = self.in_flight.response_on(stream) else {
+        let Some(call) = self.in_flight.streaming_call_on(stream) else {
             return;
         };
         let sender = &mut self.http2.sender;
@@ -377,9 +372,9 @@ impl ChannelConnection {
     }
 
     /// The connection is gone, and its calls with it.
-    pub fn fail_all(mut self, calls: &mut PendingCalls, loss: Loss<'_>, address: String) {
+    pub fn fail_all(mut self, calls: &mut PendingCalls, loss: Loss<'_>, address: &str) {
         let goaway = self.in_flight.goaway.take();
-        let text = loss.of_calls(address, goaway).to_string();
+        let text = loss.text_of_calls(address, goaway);
         for key in self.in_flight.into_keys() {
             calls.fail(key, Code::Unavailable, &*text);
         }

@@ -1,6 +1,6 @@
 //! What becomes of a connection, in words for the calls that had to do with it.
 
-use crate::error::{ConnectError, ConnectionLost};
+use crate::error::ConnectError;
 use bookend_wire::{ConnectionError, ErrorCode, Initiator};
 use std::io::{self, ErrorKind};
 use std::time::Duration;
@@ -46,13 +46,15 @@ impl Loss<'_> {
         }
     }
 
-    /// What the loss means for calls that were in flight.
-    pub fn of_calls(self, address: String, goaway: Option<String>) -> ConnectionLost {
+    /// What the loss means for calls that were in flight, in words.
+    pub fn text_of_calls(self, address: &str, goaway: Option<String>) -> String {
         match (self, goaway) {
-            (Self::Network(reason), _) => ConnectionLost::Network { address, reason },
-            (Self::Protocol(error, _), _) => ConnectionLost::Protocol { address, error },
-            (_, Some(goaway)) => ConnectionLost::GoneAway { address, goaway },
-            (_, None) => ConnectionLost::Closed { address },
+            (Self::Network(reason), _) => format!("the connection to {address} failed: {reason}"),
+            (Self::Protocol(error, _), _) => format!("{address}: {error}"),
+            (_, Some(goaway)) => {
+                format!("{address} closed the connection before it had answered, and said {goaway}")
+            }
+            (_, None) => format!("{address} closed the connection before it had answered"),
         }
     }
 }

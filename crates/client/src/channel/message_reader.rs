@@ -1,7 +1,7 @@
 //! Splits the body of a response into messages, and counts what the server may send in return.
 
 use crate::compression::ResponseEncoding;
-use crate::partial_response::unreadable;
+use crate::partial_message::unreadable;
 use bookend_wire::grpc::Status;
 use bookend_wire::grpc::message::{PREFIX_BYTES, split_first};
 

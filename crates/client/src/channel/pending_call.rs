@@ -2,12 +2,12 @@
 
 use super::call_key::CallKey;
 use super::shared_stream::{CallEnd, SharedStream};
+use crate::call::StreamCall;
 use crate::error::ConnectError;
 use crate::response::Response;
 use bookend_io::ConnectionId;
 use bookend_wire::StreamKey;
-use bookend_wire::grpc::{Code, Encoding, Metadata, Status};
-use std::borrow::Cow;
+use bookend_wire::grpc::{Code, Status};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
@@ -24,33 +24,13 @@ pub(crate) enum ChannelCommand {
 
 /// A call without a response.
 pub(crate) struct PendingCall {
-    pub head: CallHead,
+    /// The call without its messages.
+    pub head: StreamCall,
     pub kind: CallKind,
     pub deadline_ns: Option<u64>,
     pub state: CallState,
     /// A server has refused it once, before it was processed.
     pub was_refused: bool,
-}
-
-/// What is sent before the messages.
-pub(crate) struct CallHead {
-    pub path: Cow<'static, str>,
-    pub metadata: Metadata,
-    pub encoding: Encoding,
-    pub waits_for_ready: bool,
-}
-
-#[cfg(test)]
-impl CallHead {
-    /// A head that says nothing in particular.
-    pub fn of_test() -> Self {
-        Self {
-            path: "/a/b".into(),
-            metadata: Metadata::new(),
-            encoding: Encoding::Identity,
-            waits_for_ready: false,
-        }
-    }
 }
 
 /// What is sent behind the head, and where the response goes.
@@ -71,7 +51,7 @@ pub(crate) enum CallState {
 }
 
 impl PendingCall {
-    pub fn new(head: CallHead, kind: CallKind, deadline_ns: Option<u64>) -> Self {
+    pub fn new(head: StreamCall, kind: CallKind, deadline_ns: Option<u64>) -> Self {
         Self { head, kind, deadline_ns, state: CallState::Queued, was_refused: false }
     }
 
@@ -131,6 +111,7 @@ impl Drop for StreamGuard {
     }
 }
 
-fn channel_ended() -> Status {
+/// The status of a call that the channel has lost.
+pub(crate) fn channel_ended() -> Status {
     Status::new(Code::Unavailable, "the channel has ended")
 }

@@ -111,10 +111,8 @@ impl PendingCalls {
     /// A server has refused the call before it was processed: it is sent once more, before all
     /// others. False if that has happened before.
     pub fn send_again(&mut self, key: CallKey) -> bool {
-        if !is_pending(&self.slots, key) {
-            return false;
-        }
-        let Some(call) = self.slots[key.index as usize].call.as_mut() else {
+        let slot = &mut self.slots[key.index as usize];
+        let Some(call) = slot.call.as_mut().filter(|_| slot.generation == key.generation) else {
             return false;
         };
         let is_first = !std::mem::replace(&mut call.was_refused, true);
@@ -162,11 +160,8 @@ impl PendingCalls {
     }
 
     fn take(&mut self, key: CallKey) -> Option<PendingCall> {
-        if !is_pending(&self.slots, key) {
-            return None;
-        }
         let slot = &mut self.slots[key.index as usize];
-        let call = slot.call.take()?;
+        let call = slot.call.take_if(|_| slot.generation == key.generation)?;
         slot.generation = slot.generation.wrapping_add(1);
         self.free.push(key.index);
         self.sweep_after(&call);
@@ -199,12 +194,13 @@ fn is_pending(slots: &[Slot], key: CallKey) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::channel::pending_call::{CallHead, CallKind, ResponseCallback};
+    use crate::StreamCall;
+    use crate::channel::pending_call::{CallKind, ResponseCallback};
 
     fn calls_with(deadline_ns: Option<u64>) -> (PendingCalls, CallKey) {
         let mut calls = PendingCalls::new(Arc::new(CallLimit::new(1)));
         let kind = CallKind::Unary(Vec::new(), ResponseCallback::new(drop));
-        calls.add(PendingCall::new(CallHead::of_test(), kind, deadline_ns));
+        calls.add(PendingCall::new(StreamCall::new("/a/b"), kind, deadline_ns));
         let (key, _) = calls.next_queued().expect("it was added");
         (calls, key)
     }

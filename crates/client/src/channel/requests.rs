@@ -2,7 +2,7 @@
 
 use super::call_handle::{CallHandle, Canceller};
 use super::shared_stream::SendError;
-use crate::compression::{append_message, fits_in_prefix};
+use crate::compression::{append_message, fits_in_prefix, framed};
 use bookend_wire::grpc::Encoding;
 use bookend_wire::grpc::message::PREFIX_BYTES;
 use std::fmt;
@@ -33,10 +33,7 @@ impl Requests {
     /// # Errors
     /// [`SendError::Ended`] above all, also where the call has ended while this was waiting.
     pub fn send(&mut self, message: &[u8]) -> Result<(), SendError> {
-        match self.encoding {
-            Encoding::Identity => self.send_uncompressed(message),
-            Encoding::Gzip => self.send_compressed(message),
-        }
+        self.put(message, self.encoding)
     }
 
     /// As [`Requests::send`], without compression: for what is compressed already, and for secrets
@@ -45,23 +42,24 @@ impl Requests {
     /// # Errors
     /// As there.
     pub fn send_uncompressed(&mut self, message: &[u8]) -> Result<(), SendError> {
-        check_length(message)?;
-        let bytes = PREFIX_BYTES + message.len();
-        self.put(bytes, |buffer| {
-            append_message(message, Encoding::Identity, buffer);
-        })
+        self.put(message, Encoding::Identity)
     }
 
-    fn send_compressed(&mut self, message: &[u8]) -> Result<(), SendError> {
-        check_length(message)?;
-        let mut framed = Vec::new();
-        append_message(message, Encoding::Gzip, &mut framed);
-        self.put(framed.len(), |buffer| buffer.extend_from_slice(&framed))
-    }
-
-    fn put(&self, bytes: usize, append: impl FnOnce(&mut Vec<u8>)) -> Result<(), SendError> {
-        let notification = self.call.stream.send(bytes, append)?;
-        self.call.notify(notification);
+    fn put(&self, message: &[u8], encoding: Encoding) -> Result<(), SendError> {
+        if !fits_in_prefix(message) {
+            return Err(SendError::TooLong);
+        }
+        let stream = &self.call.stream;
+        let notification = match encoding {
+            Encoding::Identity => stream.send(PREFIX_BYTES + message.len(), |buffer| {
+                append_message(message, encoding, buffer);
+            }),
+            Encoding::Gzip => {
+                let framed = framed(message, encoding);
+                stream.send(framed.len(), |buffer| buffer.extend_from_slice(&framed))
+            }
+        };
+        self.call.notify(notification?);
         Ok(())
     }
 
@@ -80,10 +78,6 @@ impl Requests {
     pub fn canceller(&self) -> Canceller {
         Canceller::new(self.call.clone())
     }
-}
-
-fn check_length(message: &[u8]) -> Result<(), SendError> {
-    if fits_in_prefix(message) { Ok(()) } else { Err(SendError::TooLong) }
 }
 
 impl Drop for Requests {

@@ -5,7 +5,7 @@ use super::message_reader::{MessageReader, ReceivedMessage};
 use super::shared_stream::{CallEnd, ReadOutcome};
 use super::waiting::InsideCallback;
 use crate::compression::ResponseEncoding;
-use crate::partial_response::cut_off;
+use crate::partial_message::cut_off;
 use crate::response::{Response, no_message, several_messages};
 use bookend_wire::grpc::{Code, Metadata, Status};
 use std::fmt;

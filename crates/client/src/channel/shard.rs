@@ -271,7 +271,7 @@ impl ChannelShard {
         if let Some(connection) = self.current.take_if(is_lost) {
             if connection.has_settings() {
                 self.connect_at_ns = Some(self.backoff.lost());
-                connection.fail_all(&mut self.calls, loss, address);
+                connection.fail_all(&mut self.calls, loss, &address);
             } else {
                 self.not_reached(loss.before_settings(address));
             }
@@ -280,7 +280,7 @@ impl ChannelShard {
         let mut draining = self.draining.iter();
         if let Some(index) = draining.position(|connection| connection.id == id) {
             let connection = self.draining.swap_remove(index);
-            connection.fail_all(&mut self.calls, loss, address);
+            connection.fail_all(&mut self.calls, loss, &address);
         }
     }
 

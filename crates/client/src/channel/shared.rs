@@ -2,7 +2,7 @@
 
 use super::call_limit::CallLimit;
 use super::options::ChannelOptions;
-use super::pending_call::{ChannelCommand, PendingCall};
+use super::pending_call::ChannelCommand;
 use super::shared_stream::{Notification, SharedStream};
 use bookend_io::{Mailbox, Waker};
 use bookend_wire::grpc::{Code, Status};
@@ -46,11 +46,6 @@ impl ChannelShared {
         }
         let text = format!("{} calls wait for an answer already", self.limit.calls_max);
         Err(Status::new(Code::ResourceExhausted, text))
-    }
-
-    /// Sends a call that was admitted.
-    pub fn call(&self, pending: PendingCall) {
-        self.post(ChannelCommand::Call(pending));
     }
 
     /// Has the thread of the channel look at a stream, if it does not know.

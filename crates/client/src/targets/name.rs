@@ -40,18 +40,12 @@ pub enum TargetError {
     /// No target was named.
     #[error("the target is missing: add HOST:PORT")]
     Missing,
-    /// There is no port.
-    #[error("target {host} has no port: write {host}:50051")]
-    PortMissing {
-        /// The host, as it has to be written before a port.
-        host: String,
-    },
-    /// The port is not a number from 1 to 65535.
-    #[error("port \"{port}\" is not a number from 1 to 65535")]
-    PortWrong {
-        /// The text in its place.
-        port: String,
-    },
+    /// There is no port after this host.
+    #[error("target {0} has no port: write {0}:50051")]
+    PortMissing(String),
+    /// This port is not a number from 1 to 65535.
+    #[error("port \"{0}\" is not a number from 1 to 65535")]
+    PortWrong(String),
     /// The name has no address.
     #[error("cannot find the address of {host}: {reason}")]
     Unresolved {
@@ -60,12 +54,9 @@ pub enum TargetError {
         /// The resolver's words.
         reason: String,
     },
-    /// A name server was given: names are resolved as the system does it.
-    #[error("names are resolved as the system does it, not by {server}: write dns:///HOST:PORT")]
-    NameServer {
-        /// The name server.
-        server: String,
-    },
+    /// This name server was given: names are resolved as the system does it.
+    #[error("names are resolved as the system does it, not by {0}: write dns:///HOST:PORT")]
+    NameServer(String),
     /// The address is not of the kind that the scheme is for.
     #[error("\"{address}\" is no {scheme} address: write one like {example}")]
     AddressWrong {
@@ -76,23 +67,15 @@ pub enum TargetError {
         /// The text in its place.
         address: String,
     },
-    /// The path is empty, or relative where it may not be.
+    /// The path of this text is empty, or relative where it may not be.
+    #[error("target \"{0}\" has no path: write unix:PATH, or unix:///PATH for one from the root")]
+    PathWrong(String),
+    /// This text has an unknown scheme, or a path.
     #[error(
-        "target \"{text}\" has no path: write unix:PATH, or unix:///PATH for one from the root"
-    )]
-    PathWrong {
-        /// The whole text.
-        text: String,
-    },
-    /// The text has an unknown scheme, or a path.
-    #[error(
-        "target \"{text}\" is not HOST:PORT: write one like localhost:50051, dns:///HOST:PORT or \
+        "target \"{0}\" is not HOST:PORT: write one like localhost:50051, dns:///HOST:PORT or \
          unix:PATH"
     )]
-    NotHostPort {
-        /// The whole text.
-        text: String,
-    },
+    NotHostPort(String),
 }
 
 impl TargetName {
@@ -188,8 +171,8 @@ fn host_of_dns(rest: &str) -> Result<Scheme, TargetError> {
     };
     match rest.split_once('/') {
         Some(("", name)) => host(name, true),
-        Some((server, _)) => Err(TargetError::NameServer { server: server.to_owned() }),
-        None => Err(TargetError::NotHostPort { text: format!("dns://{rest}") }),
+        Some((server, _)) => Err(TargetError::NameServer(server.to_owned())),
+        None => Err(TargetError::NotHostPort(format!("dns://{rest}"))),
     }
 }
 
@@ -198,7 +181,7 @@ fn unix(text: &str, rest: &str) -> Result<Scheme, TargetError> {
     let path = rest.strip_prefix("//").unwrap_or(rest);
     let must_be_absolute = path.len() < rest.len();
     if path.is_empty() || (must_be_absolute && !path.starts_with('/')) {
-        return Err(TargetError::PathWrong { text: text.to_owned() });
+        return Err(TargetError::PathWrong(text.to_owned()));
     }
     Ok(Scheme::Unix(path.into()))
 }
@@ -225,17 +208,17 @@ fn host(text: &str, all: bool) -> Result<Scheme, TargetError> {
 fn host_and_port(text: &str) -> Result<(&str, u16), TargetError> {
     let (host, rest) = split_host(text)?;
     let Some(port) = rest.strip_prefix(':') else {
-        return Err(TargetError::PortMissing { host: bracketed(host) });
+        return Err(TargetError::PortMissing(bracketed(host)));
     };
     match port.parse::<NonZeroU16>() {
         Ok(port) => Ok((host, port.get())),
-        Err(_) => Err(TargetError::PortWrong { port: port.to_owned() }),
+        Err(_) => Err(TargetError::PortWrong(port.to_owned())),
     }
 }
 
 /// The host, and the rest from the colon on.
 fn split_host(text: &str) -> Result<(&str, &str), TargetError> {
-    let refuse = || TargetError::NotHostPort { text: text.to_owned() };
+    let refuse = || TargetError::NotHostPort(text.to_owned());
     let illegal = |c: char| c == '/' || c == '@' || c.is_whitespace() || c.is_control();
     if text.is_empty() || text.contains(illegal) {
         return Err(refuse());

@@ -37,20 +37,17 @@ impl FromStr for LoadBalancingPolicy {
 
 /// One target, or several with commas between them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TargetNames {
-    first: TargetName,
-    others: Vec<TargetName>,
-}
+pub struct TargetNames(Vec<TargetName>);
 
 impl TargetNames {
     /// The first one, which stands for all where only one is possible.
     pub fn first(&self) -> &TargetName {
-        &self.first
+        self.at(0)
     }
 
     /// All of them.
     pub fn iter(&self) -> impl Iterator<Item = &TargetName> {
-        std::iter::once(&self.first).chain(&self.others)
+        self.0.iter()
     }
 
     /// The one of that number, from 0, in the order of [`TargetNames::iter`].
@@ -58,16 +55,13 @@ impl TargetNames {
     /// # Panics
     /// Where there are not so many.
     pub(crate) fn at(&self, number: usize) -> &TargetName {
-        match number.checked_sub(1) {
-            None => &self.first,
-            Some(among_others) => &self.others[among_others],
-        }
+        &self.0[number]
     }
 }
 
 impl From<TargetName> for TargetNames {
     fn from(name: TargetName) -> Self {
-        Self { first: name, others: Vec::new() }
+        Self(vec![name])
     }
 }
 
@@ -75,19 +69,16 @@ impl FromStr for TargetNames {
     type Err = TargetError;
 
     fn from_str(text: &str) -> Result<Self, TargetError> {
-        let texts = text.split(',').map(str::trim);
-        let mut names = texts.filter(|text| !text.is_empty()).map(str::parse);
-        Ok(Self {
-            first: names.next().ok_or(TargetError::Missing)??,
-            others: names.collect::<Result<_, _>>()?,
-        })
+        let texts = text.split(',').map(str::trim).filter(|text| !text.is_empty());
+        let names: Vec<_> = texts.map(str::parse).collect::<Result<_, _>>()?;
+        if names.is_empty() { Err(TargetError::Missing) } else { Ok(Self(names)) }
     }
 }
 
 impl fmt::Display for TargetNames {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.first.fmt(f)?;
-        self.others.iter().try_for_each(|name| write!(f, ",{name}"))
+        let names: Vec<_> = self.iter().map(TargetName::to_string).collect();
+        f.write_str(&names.join(","))
     }
 }
 

@@ -1,6 +1,6 @@
 //! The calls on one connection, and what the server has said about the connection itself.
 
-use super::incoming::IncomingResponse;
+use super::incoming::{IncomingBody, IncomingResponse, StreamingCall};
 use crate::channel::call_key::CallKey;
 use bookend_wire::StreamKey;
 
@@ -55,6 +55,14 @@ impl CallsInFlight {
         let call = self.calls.get_mut(stream.index as usize)?.as_mut();
         let call = call.filter(|call| call.stream == stream)?;
         Some(&mut call.response)
+    }
+
+    /// The streaming call on a stream.
+    pub fn streaming_call_on(&mut self, stream: StreamKey) -> Option<&mut StreamingCall> {
+        match &mut self.response_on(stream)?.body {
+            IncomingBody::Streaming(call) => Some(call),
+            IncomingBody::Unary(_) => None,
+        }
     }
 
     /// Takes out the call on a stream: its response is whole, or nobody waits for it any more.

@@ -1,7 +1,7 @@
 //! The response of one call of a channel, on its way to the caller.
 
 use crate::channel::shared_stream::SharedStream;
-use crate::partial_response::PartialResponse;
+use crate::partial_message::PartialMessage;
 use crate::response::Response;
 use crate::response_headers::{CachedBlock, ResponseHeaders};
 use bookend_wire::HeaderList;
@@ -11,19 +11,24 @@ use std::sync::Arc;
 /// may hold. grpc-go keeps 256 KiB for that.
 const REPLAY_BYTES: usize = 64 << 10;
 
-/// How a response reaches its caller. A unary call, the usual one, costs no box.
+/// A response that comes in.
+pub(super) struct IncomingResponse {
+    headers: ResponseHeaders,
+    pub body: IncomingBody,
+}
+
+/// How the messages reach the caller. A unary call, the usual one, costs no box.
 #[expect(clippy::large_enum_variant)]
-pub(super) enum IncomingResponse {
-    /// It is gathered, and handed over whole.
-    Unary(PartialResponse),
-    /// Its readers get each part as it comes.
-    Streaming(Box<StreamingResponse>),
+pub(super) enum IncomingBody {
+    /// The one message is gathered, and handed over whole.
+    Unary(PartialMessage),
+    /// The readers get each part as it comes.
+    Streaming(Box<StreamingCall>),
 }
 
 /// A streaming call on its connection.
-pub(super) struct StreamingResponse {
+pub(super) struct StreamingCall {
     pub stream: Arc<SharedStream>,
-    headers: ResponseHeaders,
     /// All that was sent, while that is little and the server may not have processed it.
     replay: Option<Vec<u8>>,
     /// Whether the call waits for room in the connection's output.
@@ -31,112 +36,98 @@ pub(super) struct StreamingResponse {
 }
 
 impl IncomingResponse {
+    pub fn unary() -> Self {
+        let body = IncomingBody::Unary(PartialMessage::default());
+        Self { headers: ResponseHeaders::default(), body }
+    }
+
     pub fn streaming(stream: Arc<SharedStream>) -> Self {
-        Self::Streaming(Box::new(StreamingResponse {
-            stream,
-            headers: ResponseHeaders::default(),
-            replay: Some(Vec::new()),
-            waits_for_room: false,
-        }))
+        let call = StreamingCall { stream, replay: Some(Vec::new()), waits_for_room: false };
+        let body = IncomingBody::Streaming(Box::new(call));
+        Self { headers: ResponseHeaders::default(), body }
     }
 
     #[inline]
     pub fn has_ended(&self) -> bool {
-        match self {
-            Self::Unary(response) => response.has_ended(),
-            Self::Streaming(response) => response.headers.has_ended(),
-        }
+        self.headers.has_ended()
     }
 
     /// As [`ResponseHeaders::read`].
     pub fn headers(&mut self, fields: &HeaderList, end_stream: bool) -> Option<CachedBlock> {
-        match self {
-            Self::Unary(response) => response.headers(fields, end_stream),
-            Self::Streaming(response) => response.headers(fields, end_stream),
-        }
+        let is_head = self.headers.head().is_none();
+        let cached = self.headers.read(fields, end_stream);
+        self.headers_were_read(is_head && !end_stream);
+        cached
     }
 
     /// As [`ResponseHeaders::read_cached`].
     #[inline]
     pub fn cached_headers(&mut self, block: CachedBlock, end_stream: bool) {
-        match self {
-            Self::Unary(response) => response.cached_headers(block, end_stream),
-            Self::Streaming(response) => response.cached_headers(block, end_stream),
+        self.headers.read_cached(block, end_stream);
+        self.headers_were_read(block == CachedBlock::Head && !end_stream);
+    }
+
+    #[inline]
+    fn headers_were_read(&mut self, body_follows: bool) {
+        match &mut self.body {
+            IncomingBody::Unary(message) if self.headers.is_ok() => {
+                self.headers.require(message.check_end());
+            }
+            IncomingBody::Streaming(call) if body_follows => call.put_head(&self.headers),
+            _ => {}
         }
     }
 
     #[inline]
     pub fn data(&mut self, data: &[u8], limit_bytes: usize, end_stream: bool) {
-        match self {
-            Self::Unary(response) => response.data(data, limit_bytes, end_stream),
-            Self::Streaming(response) => response.data(data, end_stream),
-        }
-    }
-
-    /// Whether the body is read, or thrown away, as it comes. Otherwise it waits for its readers.
-    #[inline]
-    pub fn is_consumed_at_once(&self) -> bool {
-        match self {
-            Self::Unary(_) => true,
-            Self::Streaming(response) => !response.headers.is_grpc(),
-        }
-    }
-
-    /// What ends the call, once that is clear.
-    pub fn into_response(self) -> Option<Response> {
-        match self {
-            Self::Unary(response) => response.into_response(),
-            Self::Streaming(response) => response.into_response(),
-        }
-    }
-
-    /// The server says that it has not processed the call. Whether that can be, and everything is
-    /// there to send it again: a server that has begun to answer has processed it.
-    pub fn take_back(self) -> bool {
-        match self {
-            Self::Unary(response) => !response.has_begun(),
-            Self::Streaming(response) => response.take_back(),
-        }
-    }
-}
-
-impl StreamingResponse {
-    fn headers(&mut self, fields: &HeaderList, end_stream: bool) -> Option<CachedBlock> {
-        let is_head = self.headers.head().is_none();
-        let cached = self.headers.read(fields, end_stream);
-        if is_head && !end_stream {
-            self.put_head();
-        }
-        cached
-    }
-
-    fn cached_headers(&mut self, block: CachedBlock, end_stream: bool) {
-        self.headers.read_cached(block, end_stream);
-        if block == CachedBlock::Head && !end_stream {
-            self.put_head();
-        }
-    }
-
-    fn put_head(&mut self) {
-        self.replay = None;
-        let metadata = self.headers.head().cloned().unwrap_or_default();
-        let encoding = self.headers.encoding().clone();
-        self.stream.put_head(metadata, encoding);
-    }
-
-    fn data(&mut self, data: &[u8], end_stream: bool) {
-        if self.headers.is_grpc() {
-            self.stream.put_body(data);
+        match &mut self.body {
+            // A page for people.
+            _ if !self.headers.is_grpc() => {}
+            IncomingBody::Unary(message) if !self.headers.has_ended() => {
+                let pushed = message.push(data, self.headers.encoding(), limit_bytes);
+                self.headers.require(pushed);
+            }
+            IncomingBody::Unary(_) => {}
+            IncomingBody::Streaming(call) => call.stream.put_body(data),
         }
         if end_stream {
             self.headers.end(None);
         }
     }
 
-    /// The head and the messages have gone to the readers.
-    fn into_response(self) -> Option<Response> {
-        let end = self.headers.into_end()?;
-        Some(Response { trailers: end.trailers, ..Response::without_messages(end.status) })
+    /// Whether the body is read, or thrown away, as it comes. Otherwise it waits for its readers.
+    #[inline]
+    pub fn is_consumed_at_once(&self) -> bool {
+        matches!(self.body, IncomingBody::Unary(_)) || !self.headers.is_grpc()
+    }
+
+    /// What ends the call, once that is clear. Head and messages of a streaming call have gone to
+    /// its readers.
+    pub fn into_response(self) -> Option<Response> {
+        let response = self.headers.into_response()?;
+        Some(match self.body {
+            IncomingBody::Unary(message) => message.complete(response),
+            IncomingBody::Streaming(_) => response,
+        })
+    }
+
+    /// The server says that it has not processed the call. Whether that can be, and everything is
+    /// there to send it again: a server that has begun to answer has processed it.
+    pub fn take_back(self) -> bool {
+        match self.body {
+            IncomingBody::Unary(_) => self.headers.head().is_none(),
+            IncomingBody::Streaming(call) => {
+                call.replay.map(|sent| call.stream.put_back(sent)).is_some()
+            }
+        }
+    }
+}
+
+impl StreamingCall {
+    fn put_head(&mut self, headers: &ResponseHeaders) {
+        self.replay = None;
+        let metadata = headers.head().cloned().unwrap_or_default();
+        self.stream.put_head(metadata, headers.encoding().clone());
     }
 
     /// Part of the request is sent: kept for a replay, as long as all of it fits.
@@ -148,13 +139,5 @@ impl StreamingResponse {
                 self.replay = None;
             }
         }
-    }
-
-    fn take_back(self) -> bool {
-        let Some(replay) = self.replay else {
-            return false;
-        };
-        self.stream.put_back(replay);
-        true
     }
 }

@@ -1,7 +1,7 @@
 //! What the server's frames change.
 
 use super::in_flight::CallsInFlight;
-use super::incoming::IncomingResponse;
+use super::incoming::{IncomingBody, IncomingResponse};
 use crate::channel::call_key::CallKey;
 use crate::channel::loss::{DEADLINE_PASSED, goaway_text, reset_text};
 use crate::channel::pending_calls::PendingCalls;
@@ -46,7 +46,7 @@ impl ChannelVisitor<'_> {
         // The rest of the response, or of the request, is not wanted.
         if !end_stream || sender.blocked_bytes(stream) > 0 {
             self.in_flight.to_reset.push(stream);
-        } else if matches!(call.response, IncomingResponse::Streaming(_)) {
+        } else if matches!(call.response.body, IncomingBody::Streaming(_)) {
             self.in_flight.to_end.push(stream);
         }
         if let Some(response) = call.response.into_response() {
@@ -139,9 +139,9 @@ impl Visitor for ChannelVisitor<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::StreamCall;
     use crate::channel::call_limit::CallLimit;
-    use crate::channel::pending_call::{CallHead, CallKind, PendingCall, ResponseCallback};
-    use crate::partial_response::PartialResponse;
+    use crate::channel::pending_call::{CallKind, PendingCall, ResponseCallback};
     use bookend_wire::{Connection, ConnectionConfig, Side};
     use std::sync::{Arc, mpsc};
 
@@ -152,12 +152,11 @@ mod tests {
         });
         let kind = CallKind::Unary(Vec::new(), callback);
         let mut calls = PendingCalls::new(Arc::new(CallLimit::new(1)));
-        calls.add(PendingCall::new(CallHead::of_test(), kind, deadline_ns));
+        calls.add(PendingCall::new(StreamCall::new("/a/b"), kind, deadline_ns));
         let (key, _) = calls.next_queued().expect("it was added");
         let mut in_flight = CallsInFlight::default();
         let stream = StreamKey { index: 0, id: 1 };
-        let response = IncomingResponse::Unary(PartialResponse::default());
-        in_flight.insert(stream, key, response);
+        in_flight.insert(stream, key, IncomingResponse::unary());
         let mut connection = Connection::new(Side::Client, &ConnectionConfig::trusted());
         let mut visitor =
             ChannelVisitor { in_flight: &mut in_flight, calls: &mut calls, max_message_bytes: 1 };

@@ -1,11 +1,10 @@
 //! A channel's shard in virtual time, before a server that is made by hand.
 
 use super::{AddressPicker, ChannelShard};
+use crate::StreamCall;
 use crate::channel::ChannelOptions;
 use crate::channel::call_limit::CallLimit;
-use crate::channel::pending_call::{
-    CallHead, CallKind, ChannelCommand, PendingCall, ResponseCallback,
-};
+use crate::channel::pending_call::{CallKind, ChannelCommand, PendingCall, ResponseCallback};
 use bookend_io::simulated::{End, Simulated};
 use bookend_io::{ConnectionId, Mailbox, Waker};
 use bookend_wire::frame::{FrameHeader, HEADER_BYTES, PREFACE, flag, kind, write_frame};
@@ -54,7 +53,7 @@ impl Story {
         let (sender, receiver) = channel();
         let callback = ResponseCallback::new(move |response| sender.send(response.status).unwrap());
         let kind = CallKind::Unary(Vec::new(), callback);
-        let pending = PendingCall::new(CallHead::of_test(), kind, None);
+        let pending = PendingCall::new(StreamCall::new("/a/b"), kind, None);
         self.mailbox.push(ChannelCommand::Call(pending));
         self.channel.wake();
         receiver
