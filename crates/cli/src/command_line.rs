@@ -56,31 +56,11 @@ pub enum Subcommand {
     Doctor(doctor::DoctorArguments),
 }
 
-impl Subcommand {
-    /// The word that selects it.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Subcommand::Run(_) => "run",
-            Subcommand::Load(_) => "load",
-            Subcommand::Serve(_) => "serve",
-            Subcommand::Probe(_) => "probe",
-            Subcommand::Compare(_) => "compare",
-            Subcommand::Report(_) => "report",
-            Subcommand::Claims(_) => "claims",
-            Subcommand::Record(_) => "record",
-            Subcommand::Results(_) => "results",
-            Subcommand::List(_) => "list",
-            Subcommand::Doctor(_) => "doctor",
-        }
-    }
-}
-
-/// Reads the command line.
+/// Reads the command line; `name` is its first word, which selects the command.
 ///
 /// # Errors
 /// The exit status, after the help or one line about the error has been printed.
-pub fn parse(words: Vec<OsString>) -> Result<Subcommand, ExitCode> {
-    let command_name = words.get(1).map(|word| word.to_string_lossy().into_owned());
+pub fn parse(words: Vec<OsString>, name: &str) -> Result<Subcommand, ExitCode> {
     let error = match CommandLine::try_parse_from(words) {
         Ok(read) => return Ok(read.command),
         Err(error) => error,
@@ -104,8 +84,8 @@ pub fn parse(words: Vec<OsString>) -> Result<Subcommand, ExitCode> {
         _ => {
             let mut root = CommandLine::command();
             root.build();
-            let chosen = command_name.and_then(|name| root.find_subcommand(name));
-            print_error(&usage_error::one_line(&error, chosen.unwrap_or(&root)));
+            let command = root.find_subcommand(name).unwrap_or(&root);
+            print_error(&usage_error::one_line(&error, command));
             Err(ExitCode::from(exit::USAGE))
         }
     }

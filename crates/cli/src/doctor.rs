@@ -50,7 +50,7 @@ pub struct DoctorArguments {
 /// [`Failure`] when a name is wrong or a declaration cannot be read.
 pub fn start(arguments: &DoctorArguments) -> Result<u8, Failure> {
     for name in &arguments.subjects {
-        Named::Subject.require(name, &arguments.subjects_dir)?;
+        Named::SUBJECT.require(name, &arguments.subjects_dir)?;
     }
     let interrupt = Interrupt::on_signals().map_err(Failure::nothing_measured)?;
     let doctor = Doctor::new(arguments, interrupt)?;
@@ -80,7 +80,7 @@ struct Doctor<'a> {
 
 impl Doctor<'_> {
     fn new(arguments: &DoctorArguments, interrupt: Interrupt) -> Result<Doctor<'_>, Failure> {
-        let names = Named::Subject.all(&arguments.subjects_dir)?;
+        let names = Named::SUBJECT.all(&arguments.subjects_dir)?;
         let folders = names.iter().map(|name| arguments.subjects_dir.join(name));
         let all: Result<Vec<Subject>, _> = folders.map(|folder| Subject::read(&folder)).collect();
         Ok(Doctor {

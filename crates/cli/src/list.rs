@@ -22,8 +22,8 @@ pub struct ListArguments {
 /// # Errors
 /// [`Failure`] when a folder cannot be read.
 pub fn start(arguments: &ListArguments) -> Result<u8, Failure> {
-    let suites = Named::Suite.all(&arguments.suites)?;
-    let subjects = Named::Subject.all(&arguments.subjects_dir)?;
+    let suites = Named::SUITE.all(&arguments.suites)?;
+    let subjects = Named::SUBJECT.all(&arguments.subjects_dir)?;
     let text = section("Suites", &suites) + &section("Subjects", &subjects);
     print(&text)?;
     Ok(exit::MEASURED)

@@ -3,9 +3,8 @@
 mod interrupt;
 mod unsupported;
 
-use crate::lab;
 use crate::terminal::{Failure, print_error};
-use bookend_load::contract::environment::CONTRACT;
+use crate::{contract, lab};
 use bookend_load::contract::exit;
 use bookend_load::contract::lines::Line;
 use bookend_load::contract::report::{LatencySplit, LoadReport};
@@ -16,7 +15,6 @@ use bookend_load::plan::LoadPlan;
 use bookend_load::report;
 use bookend_load::run::{self, LoadOutcome, WindowEdge};
 use clap::Args;
-use std::env;
 use std::sync::Arc;
 use std::time::SystemTime;
 use unsupported::UnsupportedFlags;
@@ -38,7 +36,7 @@ pub struct LoadArguments {
 /// # Errors
 /// [`Failure`] when the flags make no sense or nothing could be measured.
 pub fn start(arguments: LoadArguments) -> Result<u8, Failure> {
-    let audience = Audience::from_environment();
+    let audience = if contract::is_under_the_lab() { Audience::Lab } else { Audience::People };
     arguments.unsupported.refuse()?;
     let flags = arguments.flags;
     if let Some(file) = &flags.output {
@@ -64,15 +62,6 @@ enum Audience {
     People,
     /// The lab, which reads the contract's lines.
     Lab,
-}
-
-impl Audience {
-    fn from_environment() -> Audience {
-        match env::var_os(CONTRACT) {
-            Some(value) if value == "1" => Audience::Lab,
-            _ => Audience::People,
-        }
-    }
 }
 
 fn measure(plan: &Arc<LoadPlan>, audience: Audience) -> Result<LoadOutcome, Failure> {

@@ -4,6 +4,7 @@
 mod claims;
 mod command_line;
 mod compare;
+mod contract;
 mod doctor;
 mod lab;
 mod list;
@@ -25,18 +26,18 @@ use terminal::Failure;
 
 fn main() -> ExitCode {
     let words: Vec<OsString> = env::args_os().collect();
+    let name = words.get(1).map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
     // Not for people: each word after it belongs to another program, so no flag may be read here.
-    if words.get(1).is_some_and(|word| word == "launch") {
+    if name == "launch" {
         bookend_lab::launch::main(words.into_iter().skip(2));
     }
-    let command = match command_line::parse(words) {
+    let command = match command_line::parse(words, &name) {
         Ok(command) => command,
         Err(ended) => return ended,
     };
-    let name = command.name();
     match start(command) {
         Ok(status) => ExitCode::from(status),
-        Err(failure) => failure.report(name),
+        Err(failure) => failure.report(&name),
     }
 }
 

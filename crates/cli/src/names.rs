@@ -7,35 +7,20 @@ use std::path::Path;
 
 /// What has a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Named {
-    /// A folder of `--suites`.
-    Suite,
-    /// A folder of `--subjects-dir`.
-    Subject,
+pub struct Named {
+    word: &'static str,
+    /// The file that makes a folder one.
+    declaration: &'static str,
+    /// The flag for the folder of all.
+    flag: &'static str,
 }
 
 impl Named {
-    /// The file that makes a folder one.
-    fn declaration(self) -> &'static str {
-        match self {
-            Named::Suite => "suite.toml",
-            Named::Subject => "subject.toml",
-        }
-    }
-
-    fn word(self) -> &'static str {
-        match self {
-            Named::Suite => "suite",
-            Named::Subject => "subject",
-        }
-    }
-
-    fn flag(self) -> &'static str {
-        match self {
-            Named::Suite => "--suites",
-            Named::Subject => "--subjects-dir",
-        }
-    }
+    /// A folder of `--suites`.
+    pub const SUITE: Named = Named { word: "suite", declaration: "suite.toml", flag: "--suites" };
+    /// A folder of `--subjects-dir`.
+    pub const SUBJECT: Named =
+        Named { word: "subject", declaration: "subject.toml", flag: "--subjects-dir" };
 
     /// The names in `folder`, sorted.
     ///
@@ -44,18 +29,30 @@ impl Named {
     pub fn all(self, folder: &Path) -> Result<Vec<String>, Failure> {
         let unreadable = |error: std::io::Error| {
             let reason = reason(&error);
-            let (folder, flag) = (folder.display(), self.flag());
+            let (folder, flag) = (folder.display(), self.flag);
             Failure::usage(format!("cannot read {folder}: {reason}; say where with {flag} DIR"))
         };
         let mut names = Vec::new();
         for entry in fs::read_dir(folder).map_err(unreadable)? {
             let entry = entry.map_err(unreadable)?;
-            if entry.path().join(self.declaration()).is_file() {
+            if entry.path().join(self.declaration).is_file() {
                 names.push(entry.file_name().to_string_lossy().into_owned());
             }
         }
         names.sort();
         Ok(names)
+    }
+
+    /// These names, which have to be in `folder`; without any, all that are.
+    ///
+    /// # Errors
+    /// [`Failure`] as of [`Named::all`] and [`Named::require`].
+    pub fn chosen(self, names: &[String], folder: &Path) -> Result<Vec<String>, Failure> {
+        if names.is_empty() {
+            return self.all(folder);
+        }
+        names.iter().try_for_each(|name| self.require(name, folder))?;
+        Ok(names.to_vec())
     }
 
     /// Checks that a name is one of those in `folder`.
@@ -68,7 +65,7 @@ impl Named {
             return Ok(());
         }
         let suggestion = Suggestion::among(name, known);
-        let (word, folder) = (self.word(), folder.display());
+        let (word, folder) = (self.word, folder.display());
         Err(Failure::usage(format!("there is no {word} {name} in {folder}{suggestion}")))
     }
 }

@@ -52,19 +52,15 @@ pub fn start(arguments: &ResultsArguments) -> Result<u8, Failure> {
 }
 
 fn names(arguments: &ResultsArguments) -> Result<Vec<String>, Failure> {
-    for name in &arguments.names {
-        Named::Suite.require(name, &arguments.suites)?;
-    }
-    if !arguments.names.is_empty() {
-        return Ok(arguments.names.clone());
-    }
-    let mut all = Named::Suite.all(&arguments.suites)?;
-    all.retain(|name| {
+    let mut names = Named::SUITE.chosen(&arguments.names, &arguments.suites)?;
+    names.retain(|name| {
         let folder = arguments.suites.join(name);
-        let beside = [RESULTS_FILE, PAGE_FILE].map(|file| folder.join(file).is_file());
-        beside.contains(&true) || record_of(arguments, name).is_some()
+        let mut beside = [RESULTS_FILE, PAGE_FILE].iter().map(|file| folder.join(file));
+        arguments.names.contains(name)
+            || beside.any(|file| file.is_file())
+            || record_of(arguments, name).is_some()
     });
-    Ok(all)
+    Ok(names)
 }
 
 /// The record that a page is made of.

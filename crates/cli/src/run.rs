@@ -58,17 +58,11 @@ pub struct RunArguments {
 /// # Errors
 /// [`Failure`] when a name is wrong or nothing could be measured.
 pub fn start(arguments: &RunArguments) -> Result<u8, Failure> {
-    let suites = match &arguments.suite {
-        Some(suite) => {
-            Named::Suite.require(suite, &arguments.suites)?;
-            vec![suite.clone()]
-        }
-        None => Named::Suite.all(&arguments.suites)?,
-    };
+    let suites = Named::SUITE.chosen(arguments.suite.as_slice(), &arguments.suites)?;
     for subject in &arguments.subjects {
         // `rust-bookend/epoll` is a variant of the subject `rust-bookend`.
         let folder = subject.split('/').next().unwrap_or(subject);
-        Named::Subject.require(folder, &arguments.subjects_dir)?;
+        Named::SUBJECT.require(folder, &arguments.subjects_dir)?;
     }
     // Every suite is read before the first is measured: a mistake in the last costs no time.
     let planned = suites.iter().map(|name| {

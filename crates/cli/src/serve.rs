@@ -7,9 +7,10 @@ mod greeters;
 mod interop;
 mod lifetime;
 
+use crate::contract;
 use crate::terminal::Failure;
 use std::env;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::thread;
@@ -88,16 +89,11 @@ pub fn start(arguments: &ServeArguments) -> Result<u8, Failure> {
     if arguments.tls_certificate.is_some() {
         note(&handshakes(&statistics.handshakes));
     }
-    tell(&format!("served {}", statistics.calls.served()));
+    tell(&Line::Served(statistics.calls.served()));
     if arguments.wait == Wait::Spin {
         // Its CPU time means nothing.
-        tell(
-            &Line::Note {
-                name: "busy_seconds".to_owned(),
-                value: statistics.io.busy_ns as f64 / 1e9,
-            }
-            .to_string(),
-        );
+        let value = statistics.io.busy_ns as f64 / 1e9;
+        tell(&Line::Note { name: "busy_seconds".to_owned(), value });
     }
     Ok(exit::MEASURED)
 }
@@ -136,18 +132,19 @@ fn run(
 ) -> Result<ServerStatistics, Box<dyn std::error::Error>> {
     // If this fails, the old limit holds, and accepting reports when it is reached.
     let _ = raise_descriptor_limit();
-    let is_of_the_lab = env::var_os("BOOKEND_CONTRACT").is_some_and(|value| value == "1");
-    let server = arguments.lifetime.drain(bind(arguments)?, is_of_the_lab);
+    let is_under_the_lab = contract::is_under_the_lab();
+    let server = arguments.lifetime.drain(bind(arguments)?, is_under_the_lab);
     let server = match tls {
         Some(config) => server.tls(failed_handshakes::report(config, note)?),
         None => server,
     };
     stop_on_signals(server.shutdown_handle())?;
-    if is_of_the_lab {
-        stop_at_end_of_input(server.shutdown_handle());
+    if is_under_the_lab {
+        let shutdown = server.shutdown_handle();
+        contract::at_end_of_input(move || shutdown.stop())?;
     }
     note(&format!("{} ({})", server.local_address(), server.chosen()));
-    tell(&format!("ready {}", server.port().unwrap_or_default()));
+    tell(&Line::Ready(server.port().unwrap_or_default()));
     Ok(server.serve()?)
 }
 
@@ -202,14 +199,6 @@ fn stop_on_signals(shutdown: ShutdownHandle) -> io::Result<()> {
     Ok(())
 }
 
-fn stop_at_end_of_input(shutdown: ShutdownHandle) {
-    thread::spawn(move || {
-        // The content means nothing; an error ends the input as well.
-        let _ = io::copy(&mut io::stdin().lock().by_ref(), &mut io::sink());
-        shutdown.stop();
-    });
-}
-
 /// How calls and connections ended, without the counts that are zero.
 fn account(statistics: &ServerStatistics) -> String {
     let ServerStatistics { calls, io, .. } = statistics;
@@ -236,7 +225,7 @@ fn note(line: &str) {
 }
 
 /// A line for the program that started this one, which may have stopped reading.
-fn tell(line: &str) {
+fn tell(line: &Line) {
     let mut output = io::stdout().lock();
     let _ = writeln!(output, "{line}").and_then(|()| output.flush());
 }

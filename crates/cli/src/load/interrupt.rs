@@ -1,12 +1,12 @@
 //! What ends a run before its time: Ctrl-C, and under the lab the end of standard input.
 
+use crate::contract;
 use bookend_load::contract::exit;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 
 /// A flag that is raised when the run is to end. A second signal ends the process at once.
 ///
@@ -21,11 +21,7 @@ pub fn watch(until_input_closes: bool) -> io::Result<Arc<AtomicBool>> {
     }
     if until_input_closes {
         let raised = Arc::clone(&raised);
-        thread::Builder::new().name("input".to_owned()).spawn(move || {
-            // An input that cannot be read is as good as closed.
-            let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
-            raised.store(true, Ordering::Relaxed);
-        })?;
+        contract::at_end_of_input(move || raised.store(true, Ordering::Relaxed))?;
     }
     Ok(raised)
 }

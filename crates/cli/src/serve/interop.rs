@@ -78,8 +78,7 @@ impl TestService for Interop {
         replies: ReplySender<StreamingOutputCallResponse>,
         context: &PoolContext,
     ) -> Result<(), Status> {
-        echo_metadata(context)?;
-        context.compress_replies();
+        begin(context)?;
         answer(request, &replies, context)
     }
 
@@ -89,8 +88,7 @@ impl TestService for Interop {
         replies: ReplySender<StreamingOutputCallResponse>,
         context: &PoolContext,
     ) -> Result<(), Status> {
-        echo_metadata(context)?;
-        context.compress_replies();
+        begin(context)?;
         for request in requests {
             answer(request?, &replies, context)?;
         }
@@ -103,8 +101,7 @@ impl TestService for Interop {
         replies: ReplySender<StreamingOutputCallResponse>,
         context: &PoolContext,
     ) -> Result<(), Status> {
-        echo_metadata(context)?;
-        context.compress_replies();
+        begin(context)?;
         let mut kept = Vec::new();
         let mut parameters = 0;
         for request in requests {
@@ -169,47 +166,33 @@ impl StreamHandler<StreamingInputCallRequest, Sum> for PayloadSum {
     }
 }
 
-/// What can echo metadata: the contexts of both kinds of handlers.
-trait Echo {
-    fn metadata(&self) -> &Metadata;
-    fn echo_header(&self, name: &str, value: &[u8]);
-    fn echo_trailer(&self, name: &str, bytes: &[u8]);
+fn echo_metadata(context: &Context<'_>) -> Result<(), Status> {
+    echo(
+        context.metadata(),
+        |value| context.add_header(ECHOED_HEADER, value),
+        |bytes| context.add_binary_trailer(ECHOED_TRAILER, bytes),
+    )
 }
 
-impl Echo for Context<'_> {
-    fn metadata(&self) -> &Metadata {
-        self.metadata()
-    }
-
-    fn echo_header(&self, name: &str, value: &[u8]) {
-        self.add_header(name, value);
-    }
-
-    fn echo_trailer(&self, name: &str, bytes: &[u8]) {
-        self.add_binary_trailer(name, bytes);
-    }
+/// What each call on the pool begins with.
+fn begin(context: &PoolContext) -> Result<(), Status> {
+    echo(
+        context.metadata(),
+        |value| context.add_header(ECHOED_HEADER, value),
+        |bytes| context.add_binary_trailer(ECHOED_TRAILER, bytes),
+    )?;
+    context.compress_replies();
+    Ok(())
 }
 
-impl Echo for PoolContext {
-    fn metadata(&self) -> &Metadata {
-        self.metadata()
-    }
-
-    fn echo_header(&self, name: &str, value: &[u8]) {
-        self.add_header(name, value);
-    }
-
-    fn echo_trailer(&self, name: &str, bytes: &[u8]) {
-        self.add_binary_trailer(name, bytes);
-    }
-}
-
-fn echo_metadata(call: &impl Echo) -> Result<(), Status> {
-    for value in call.metadata().find_all(ECHOED_HEADER) {
-        call.echo_header(ECHOED_HEADER, value);
-    }
-    for bytes in call.metadata().find_all_binary(ECHOED_TRAILER) {
-        call.echo_trailer(ECHOED_TRAILER, &bytes?);
+fn echo(
+    metadata: &Metadata,
+    add_header: impl Fn(&[u8]),
+    add_trailer: impl Fn(&[u8]),
+) -> Result<(), Status> {
+    metadata.find_all(ECHOED_HEADER).for_each(add_header);
+    for bytes in metadata.find_all_binary(ECHOED_TRAILER) {
+        add_trailer(&bytes?);
     }
     Ok(())
 }

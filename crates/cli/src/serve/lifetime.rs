@@ -55,8 +55,8 @@ impl LifetimeFlags {
     }
 
     /// Sets the time for draining. The lab kills a process that has not ended after two seconds.
-    pub fn drain(&self, server: BoundServer, is_of_the_lab: bool) -> BoundServer {
-        let default_ns = if is_of_the_lab { io::DRAIN_NS } else { DRAIN_NS };
+    pub fn drain(&self, server: BoundServer, is_under_the_lab: bool) -> BoundServer {
+        let default_ns = if is_under_the_lab { io::DRAIN_NS } else { DRAIN_NS };
         server.drain(self.drain.unwrap_or(Duration::from_nanos(default_ns)))
     }
 }

@@ -1,0 +1,22 @@
+//! This process under the lab: what it has to know, and when it has to end.
+
+use bookend_load::contract::environment::CONTRACT;
+use std::{env, io, thread};
+
+/// Whether the lab has started this process.
+pub fn is_under_the_lab() -> bool {
+    env::var_os(CONTRACT).is_some_and(|value| value == "1")
+}
+
+/// Does `end` when the standard input closes: the lab has closed it, or is gone.
+///
+/// # Errors
+/// When no thread can be started.
+pub fn at_end_of_input(end: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    thread::Builder::new().name("input".to_owned()).spawn(move || {
+        // The content means nothing, and an input that cannot be read is as good as closed.
+        let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
+        end();
+    })?;
+    Ok(())
+}
