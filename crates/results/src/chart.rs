@@ -8,10 +8,11 @@ mod drawing;
 
 pub use drawing::Theme;
 
+use crate::grouping::each_once;
 use crate::metric;
 use crate::statistics::{Interval, Ratio};
 use crate::suite::{Case, TestedEnd};
-use crate::table::{Cell, CellResult, Rank, Summary, Table};
+use crate::table::{Cell, CellResult, Rank, Table};
 use crate::text::significant_text;
 use drawing::Drawing;
 
@@ -145,8 +146,7 @@ impl Bar {
 }
 
 fn chosen(table: &Table, case: Option<Case>) -> Result<Case, ChartError> {
-    let mut known: Vec<Case> = table.cells.iter().map(|cell| cell.case).collect();
-    known.dedup();
+    let known = table.cases();
     match case {
         Some(asked) if known.contains(&asked) => Ok(asked),
         Some(asked) => Err(ChartError::NoCase { asked, known }),
@@ -159,16 +159,6 @@ fn drawn(cell: &Cell, case: Case) -> bool {
     cell.case == case && cell.rank != Rank::Calibration
 }
 
-fn each_once<'a>(names: impl Iterator<Item = &'a String>) -> Vec<&'a String> {
-    let mut once = Vec::new();
-    for name in names {
-        if !once.contains(&name) {
-            once.push(name);
-        }
-    }
-    once
-}
-
 fn rounds(cells: &[&Cell]) -> u32 {
     cells.iter().map(|cell| cell.rounds.measured).max().unwrap_or(0)
 }
@@ -179,7 +169,7 @@ fn remark(cells: &[&Cell]) -> Option<String> {
     let baseline = cells.iter().find(|cell| cell.rank == Rank::Baseline)?;
     let compared = |cell: &&&Cell| cell.rank == Rank::Ranked;
     let cell = cells.iter().find(compared)?;
-    let summary = summary(cell)?;
+    let summary = cell.summary()?;
     let rate = ratio_and_interval(summary.ratios.rate_ratio.ratio()?);
     let cost = ratio_and_interval(summary.ratios.cost_ratio.ratio()?);
     let (name, other) = (&cell.id.subject, &baseline.id.subject);
@@ -188,13 +178,6 @@ fn remark(cells: &[&Cell]) -> Option<String> {
         TestedEnd::Client => "client",
     };
     Some(format!("{name} / {other}: {rate} by rate, {cost} per CPU-second of the {end}"))
-}
-
-fn summary(cell: &Cell) -> Option<&Summary> {
-    match &cell.result {
-        CellResult::Measured(summary) => Some(summary),
-        CellResult::NotMeasured { .. } => None,
-    }
 }
 
 fn ratio_and_interval(ratio: &Ratio) -> String {

@@ -33,18 +33,16 @@ impl FromStr for SideName {
 
     fn from_str(text: &str) -> Result<Self, SideError> {
         let malformed = || SideError(text.to_owned());
-        let run = |digits: &str| digits.parse().map(RunId).map_err(|_| malformed());
-        match text.split_once(':') {
-            _ if text.is_empty() => Err(malformed()),
-            Some((_, "")) => Err(malformed()),
-            Some((number, subject)) => {
-                Ok(Self { run: Some(run(number)?), subject: Some(subject.to_owned()) })
-            }
-            None if text.bytes().all(|byte| byte.is_ascii_digit()) => {
-                Ok(Self { run: Some(run(text)?), subject: None })
-            }
-            None => Ok(Self { run: None, subject: Some(text.to_owned()) }),
+        let (run, subject) = match text.split_once(':') {
+            Some((run, subject)) => (Some(run), Some(subject)),
+            None if text.bytes().all(|byte| byte.is_ascii_digit()) => (Some(text), None),
+            None => (None, Some(text)),
+        };
+        if subject == Some("") {
+            return Err(malformed());
         }
+        let run = run.map(|digits| digits.parse().map(RunId).map_err(|_| malformed()));
+        Ok(Self { run: run.transpose()?, subject: subject.map(str::to_owned) })
     }
 }
 
@@ -131,35 +129,20 @@ pub fn compare(
     if !pairs.iter().any(both) {
         return Err(CompareError::NothingInCommon);
     }
+    let ratio = |a_cell: &CellId, b_cell: &CellId| {
+        let ratio = ratio_of(metric, (a_cell, a.rows), (b_cell, b.rows))?;
+        // A build that breaks in most rounds must not pass on the strength of the others.
+        let has_failed = a.has_failed(a_cell) || b.has_failed(b_cell);
+        if has_failed { Err(NoRatio::NotPositive) } else { Ok(ratio) }
+    };
     let cells = pairs.into_iter().map(|(a_cell, b_cell)| ComparedCell {
-        ratio: ratio_of(metric, (&a_cell, a.rows), (&b_cell, b.rows)),
+        ratio: ratio(&a_cell, &b_cell),
         case: a_cell.case,
         instrument: a_cell.instrument,
         a: a_cell.subject,
         b: b_cell.subject,
     });
-    let cells = cells.map(|cell| cell.spoilt_by_failures(a, b));
     Ok(Comparison { metric, cells: cells.collect(), interleaved: a.run == b.run })
-}
-
-impl ComparedCell {
-    /// A cell that failed in a round on either side gets no ratio: a build that breaks in most
-    /// rounds must not pass on the strength of the others.
-    fn spoilt_by_failures(mut self, a: &ComparedSide<'_>, b: &ComparedSide<'_>) -> Self {
-        let failed = |side: &ComparedSide<'_>, subject: &str| {
-            let is_own = |row: &&Row| {
-                let cell = &row.cell;
-                cell.subject == subject
-                    && cell.case == self.case
-                    && cell.instrument == self.instrument
-            };
-            side.rows.iter().filter(is_own).any(|row| row.outcome.has_failed())
-        };
-        if self.ratio.is_ok() && (failed(a, &self.a) || failed(b, &self.b)) {
-            self.ratio = Err(NoRatio::NotPositive);
-        }
-        self
-    }
 }
 
 impl Comparison {
@@ -177,6 +160,10 @@ impl Comparison {
 impl ComparedSide<'_> {
     fn has(&self, cell: &CellId) -> bool {
         self.rows.iter().any(|row| row.cell == *cell)
+    }
+
+    fn has_failed(&self, cell: &CellId) -> bool {
+        self.rows.iter().any(|row| row.cell == *cell && row.outcome.has_failed())
     }
 
     fn cells(&self) -> Vec<CellId> {

@@ -19,16 +19,6 @@ pub enum DeclarationError {
         /// The operating system's error.
         reason: String,
     },
-    /// The text is not TOML, or a value has the wrong type.
-    #[error("{}: {message}", place(file, *line))]
-    Malformed {
-        /// The file.
-        file: PathBuf,
-        /// Line, counted from 1, where it is known.
-        line: Option<usize>,
-        /// What is wrong and what was expected.
-        message: String,
-    },
     /// A key that does not exist.
     #[error("{}: unknown key `{key}`, {}", place(file, *line), instead(nearest.as_deref(), expected))]
     UnknownKey {
@@ -43,14 +33,14 @@ pub enum DeclarationError {
         /// All keys that are valid here.
         expected: Vec<String>,
     },
-    /// The declaration is well-formed but makes no sense.
+    /// The text is not TOML, a value has the wrong type, or the declaration makes no sense.
     #[error("{}: {message}", place(file, *line))]
     Invalid {
         /// The file.
         file: PathBuf,
         /// Line, counted from 1, where it is known.
         line: Option<usize>,
-        /// What is wrong and what to write instead.
+        /// What is wrong, and what was expected or is to be written instead.
         message: String,
     },
 }
@@ -130,7 +120,7 @@ impl<'a> Source<'a> {
         let file = self.file.to_owned();
         let line = error.span().map(|span| self.line_of(span.start));
         let Some((key, expected)) = unknown_field(error.message()) else {
-            return DeclarationError::Malformed { file, line, message: error.message().to_owned() };
+            return DeclarationError::Invalid { file, line, message: error.message().to_owned() };
         };
         DeclarationError::UnknownKey {
             file,

@@ -12,6 +12,7 @@
 pub mod audit;
 pub mod chart;
 pub mod compare;
+pub mod csv;
 pub mod declaration;
 pub mod export;
 pub mod grouping;

@@ -6,7 +6,7 @@ mod catalogue;
 mod definition;
 
 pub use catalogue::*;
-pub use definition::{MetricDefinition, Pooling, Unit};
+pub use definition::{MetricDefinition, Unit};
 
 use crate::round::{MeasuredRound, MeasuredRounds};
 use crate::statistics::median;
@@ -167,14 +167,14 @@ pub fn names() -> Vec<&'static str> {
 pub fn markdown() -> String {
     let mut text = "| name | unit | over the rounds | meaning |\n|---|---|---|---|\n".to_owned();
     for one in ALL {
-        let (symbol, pooling) = (one.unit.symbol(), one.pooling());
+        let (symbol, pooling) = (one.unit.symbol(), one.pooling);
         text += &format!("| `{}` | {symbol} | {pooling} | {} |\n", one.name, one.meaning);
     }
     for (name, unit, meaning) in OPEN_NAMES {
         let pooling = match name {
-            "latency_pN" => Pooling::Merged.to_string(),
-            "profile.LAYERS" => "of its own".to_owned(),
-            _ => Pooling::Median.to_string(),
+            "latency_pN" => "merged histogram",
+            "profile.LAYERS" => "of its own",
+            _ => "median",
         };
         text += &format!("| `{name}` | {} | {pooling} | {meaning} |\n", unit.symbol());
     }

@@ -61,20 +61,12 @@ impl Span {
 
     /// The sum.
     pub fn plus(self, other: Self) -> Self {
-        Self {
-            low: self.low + other.low,
-            value: self.value + other.value,
-            high: self.high + other.high,
-        }
+        self.combined(other, |a, b| a + b)
     }
 
     /// The difference.
     pub fn minus(self, other: Self) -> Self {
-        Self {
-            low: self.low - other.high,
-            value: self.value - other.value,
-            high: self.high - other.low,
-        }
+        self.combined(other, |a, b| a - b)
     }
 
     /// The product.

@@ -5,54 +5,33 @@ use crate::statistics::Ratio;
 use std::str::FromStr;
 
 /// A condition on a ratio, such as `low<0.95`. `FromStr` reads it.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Condition {
     field: Field,
     operator: Operator,
     bound: f64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Field {
-    Ratio,
-    Low,
-    High,
-}
+/// A figure of a ratio. `None`: there is no interval.
+type Field = fn(&Ratio) -> Option<f64>;
 
-const FIELDS: [(&str, Field); 3] =
-    [("ratio", Field::Ratio), ("low", Field::Low), ("high", Field::High)];
+const FIELDS: [(&str, Field); 3] = [
+    ("ratio", |ratio| Some(ratio.median)),
+    ("low", |ratio| Some(ratio.interval?.low)),
+    ("high", |ratio| Some(ratio.interval?.high)),
+];
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Operator {
-    Below,
-    AtMost,
-    Above,
-    AtLeast,
-}
+type Operator = fn(&f64, &f64) -> bool;
 
 /// Operators that are prefixes of others come after them.
-const OPERATORS: [(&str, Operator); 4] = [
-    ("<=", Operator::AtMost),
-    (">=", Operator::AtLeast),
-    ("<", Operator::Below),
-    (">", Operator::Above),
-];
+const OPERATORS: [(&str, Operator); 4] =
+    [("<=", f64::le), (">=", f64::ge), ("<", f64::lt), (">", f64::gt)];
 
 impl Condition {
     /// Whether the condition holds for `ratio`. `None` when it asks for an end of an interval and
     /// there is no interval.
     pub fn holds(&self, ratio: &Ratio) -> Option<bool> {
-        let value = match self.field {
-            Field::Ratio => ratio.median,
-            Field::Low => ratio.interval?.low,
-            Field::High => ratio.interval?.high,
-        };
-        Some(match self.operator {
-            Operator::Below => value < self.bound,
-            Operator::AtMost => value <= self.bound,
-            Operator::Above => value > self.bound,
-            Operator::AtLeast => value >= self.bound,
-        })
+        Some((self.operator)(&(self.field)(ratio)?, &self.bound))
     }
 }
 
@@ -60,9 +39,7 @@ impl FromStr for Condition {
     type Err = ConditionError;
 
     fn from_str(text: &str) -> Result<Self, ConditionError> {
-        let end = text
-            .find(['<', '>', '=', '!'])
-            .ok_or_else(|| ConditionError::Operator { text: text.to_owned() })?;
+        let end = text.find(['<', '>', '=', '!']).unwrap_or(text.len());
         let (word, rest) = text.split_at(end);
         let (sign, operator) = *OPERATORS
             .iter()

@@ -1,27 +1,29 @@
 //! One line for each cell, in base units, for spreadsheets and scripts.
 
 use super::report::Report;
-use crate::metric::{ALL, CONCURRENCY, CONNECTIONS, MetricDefinition, Pooling};
-use crate::statistics::Interval;
+use crate::csv;
+use crate::metric::{ALL, CONCURRENCY, CONNECTIONS, MetricDefinition};
 use crate::table::{Cell, CellResult, Rank, Summary};
 
-/// The columns before the metrics.
-const KEYS: [&str; 15] = [
-    "run",
-    "suite",
-    "connections",
-    "concurrency",
-    "connection_per_call",
-    "calls",
-    "transport",
-    "subject",
-    "instrument",
-    "rank",
-    "rounds_planned",
-    "rounds_measured",
-    "result",
-    "verdict",
-    "spinning",
+/// A column before the metrics, and what stands in it.
+type KeyColumn = (&'static str, fn(&Report<'_>, &Cell) -> String);
+
+const KEYS: [KeyColumn; 15] = [
+    ("run", |report, _| report.run.id.to_string()),
+    ("suite", |report, _| report.run.new.plan.suite.clone()),
+    ("connections", |_, cell| cell.case.connections.to_string()),
+    ("concurrency", |_, cell| cell.case.concurrency.to_string()),
+    ("connection_per_call", |_, cell| connection_per_call(cell)),
+    ("calls", |_, cell| calls(cell).unwrap_or_default()),
+    ("transport", |_, cell| cell.case.transport.to_string()),
+    ("subject", |_, cell| cell.id.subject.clone()),
+    ("instrument", |_, cell| cell.id.instrument.clone()),
+    ("rank", |_, cell| rank(cell).to_owned()),
+    ("rounds_planned", |_, cell| cell.rounds.planned.to_string()),
+    ("rounds_measured", |_, cell| cell.rounds.measured.to_string()),
+    ("result", |_, cell| result(cell)),
+    ("verdict", |_, cell| verdict(cell).unwrap_or_default()),
+    ("spinning", |_, cell| spinning(cell)),
 ];
 
 /// The column after the metrics: the number of marks.
@@ -30,53 +32,55 @@ const MARKS: &str = "marks";
 impl Report<'_> {
     /// A heading, then one line for each cell, with figures in base units (RFC 4180).
     pub fn csv(&self) -> String {
-        sheet(self)
+        let keys = KEYS.iter().map(|(name, _)| (*name).to_owned());
+        let names = metrics().flat_map(|metric| figures(metric, None)).map(|(name, _)| name);
+        let heading = csv::line(keys.chain(names).chain([MARKS.to_owned()]));
+        let lines = self.table.cells.iter().map(|cell| self.csv_line(cell));
+        std::iter::once(heading).chain(lines).map(|line| format!("{line}\r\n")).collect()
+    }
+
+    fn csv_line(&self, cell: &Cell) -> String {
+        let summary = cell.summary();
+        let keys = KEYS.iter().map(|(_, field)| field(self, cell));
+        let figures = metrics().flat_map(|metric| figures(metric, summary));
+        let marks = number(summary.map(|summary| summary.marks.len() as f64));
+        csv::line(keys.chain(figures.map(|(_, figure)| figure)).chain([marks]))
     }
 }
 
-fn sheet(report: &Report<'_>) -> String {
-    let mut heading: Vec<String> = KEYS.map(str::to_owned).to_vec();
-    heading.extend(metrics().flat_map(columns));
-    heading.push(MARKS.to_owned());
-    let mut sheet = format!("{}\r\n", heading.join(","));
-    for cell in &report.table.cells {
-        let fields: Vec<String> = line(report, cell).iter().map(|field| quoted(field)).collect();
-        sheet.push_str(&format!("{}\r\n", fields.join(",")));
-    }
-    sheet
+fn connection_per_call(cell: &Cell) -> String {
+    u8::from(cell.case.connection_per_call).to_string()
 }
 
-fn line(report: &Report<'_>, cell: &Cell) -> Vec<String> {
-    let rank = match cell.rank {
+fn calls(cell: &Cell) -> Option<String> {
+    Some(cell.case.calls?.to_string())
+}
+
+fn rank(cell: &Cell) -> &'static str {
+    match cell.rank {
         Rank::Ranked => "ranked",
         Rank::Baseline => "baseline",
         Rank::Calibration => "calibration",
-    };
-    let (result, verdict) = match &cell.result {
-        CellResult::Measured(summary) => ("measured".to_owned(), summary.verdict.to_string()),
-        CellResult::NotMeasured { why, reason } => (format!("{why}: {reason}"), String::new()),
-    };
-    let mut fields = vec![
-        report.run.id.to_string(),
-        report.run.new.plan.suite.clone(),
-        cell.case.connections.to_string(),
-        cell.case.concurrency.to_string(),
-        u8::from(cell.case.connection_per_call).to_string(),
-        cell.case.calls.map_or_else(String::new, |calls| calls.to_string()),
-        cell.case.transport.to_string(),
-        cell.id.subject.clone(),
-        cell.id.instrument.clone(),
-        rank.to_owned(),
-        cell.rounds.planned.to_string(),
-        cell.rounds.measured.to_string(),
-        result,
-        verdict,
-        spinning(cell),
-    ];
-    let summary = cell.summary();
-    fields.extend(metrics().flat_map(|metric| figures(metric, summary)));
-    fields.push(number(summary.map(|summary| summary.marks.len() as f64)));
-    fields
+    }
+}
+
+fn result(cell: &Cell) -> String {
+    match &cell.result {
+        CellResult::Measured(_) => "measured".to_owned(),
+        CellResult::NotMeasured { why, reason } => format!("{why}: {reason}"),
+    }
+}
+
+fn verdict(cell: &Cell) -> Option<String> {
+    Some(cell.summary()?.verdict.to_string())
+}
+
+/// The ends that spin, `server` and `generator`; empty where both sleep.
+fn spinning(cell: &Cell) -> String {
+    let spinning = cell.summary().map(|summary| summary.spinning).unwrap_or_default();
+    let ends = [(spinning.server, "server"), (spinning.generator, "generator")];
+    let names = ends.iter().filter_map(|(spins, name)| spins.then_some(*name));
+    names.collect::<Vec<_>>().join(" ")
 }
 
 /// The catalogue without the metrics that are among the keys.
@@ -85,53 +89,23 @@ fn metrics() -> impl Iterator<Item = &'static MetricDefinition> {
     ALL.iter().copied().filter(move |metric| !keys.contains(metric))
 }
 
-/// The columns of a metric: a rate or a ratio is followed by its interval.
-fn columns(metric: &MetricDefinition) -> Vec<String> {
+/// The columns of a metric and its figures: a rate or a ratio is followed by its interval.
+fn figures(metric: &MetricDefinition, summary: Option<&Summary>) -> Vec<(String, String)> {
     let name = metric.column();
-    if has_interval(metric) {
-        let (low, high) = (format!("{name}_low"), format!("{name}_high"));
-        vec![name, low, high]
-    } else {
-        vec![name]
-    }
-}
-
-fn figures(metric: &MetricDefinition, summary: Option<&Summary>) -> Vec<String> {
     let ratio = summary.and_then(|summary| metric.ratio(&summary.ratios)?.ratio());
     let value = summary.and_then(|summary| summary.value(metric));
-    let mut fields = vec![number(value.or(ratio.map(|ratio| ratio.median)))];
-    if has_interval(metric) {
+    let mut figures = vec![(name.clone(), number(value.or(ratio.map(|ratio| ratio.median))))];
+    if metric.has_interval() || metric.is_ratio() {
         let interval = summary.and_then(|summary| summary.interval(metric));
         let interval = interval.or(ratio.and_then(|ratio| ratio.interval));
-        let end = |of: fn(Interval) -> f64| number(interval.map(of));
-        fields.extend([end(|ends| ends.low), end(|ends| ends.high)]);
+        figures.push((format!("{name}_low"), number(interval.map(|ends| ends.low))));
+        figures.push((format!("{name}_high"), number(interval.map(|ends| ends.high))));
     }
-    fields
-}
-
-fn has_interval(metric: &MetricDefinition) -> bool {
-    metric.has_interval() || metric.pooling() == Pooling::Paired
-}
-
-/// The ends that spin, `server` and `generator`; empty where both sleep.
-fn spinning(cell: &Cell) -> String {
-    let spinning = cell.summary().map(|summary| summary.spinning);
-    let spinning = spinning.unwrap_or_default();
-    let ends = [(spinning.server, "server"), (spinning.generator, "generator")];
-    let names = ends.iter().filter(|(spins, _)| *spins);
-    names.map(|(_, name)| *name).collect::<Vec<_>>().join(" ")
+    figures
 }
 
 /// Writes an empty field where there is no figure.
 fn number(value: Option<f64>) -> String {
     let value = value.filter(|value| value.is_finite());
     value.map_or_else(String::new, |value| value.to_string())
-}
-
-fn quoted(field: &str) -> String {
-    if field.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", field.replace('"', "\"\""))
-    } else {
-        field.to_owned()
-    }
 }

@@ -1,6 +1,6 @@
 //! The metrics by name, in the order of exports.
 
-use super::definition::{MetricDefinition, MetricSource, Unit};
+use super::definition::{MetricDefinition, Pooling, Unit};
 use crate::ratio::Ratios;
 use crate::round::MeasuredRound;
 use hdrhistogram::Histogram;
@@ -8,7 +8,7 @@ use hdrhistogram::Histogram;
 /// Declares each metric once: a static of its own, and its place in [`ALL`].
 macro_rules! catalogue {
     ($(
-        $variable:ident, $name:literal, $unit:ident, $source:ident($of:expr), $meaning:literal;
+        $variable:ident, $name:literal, $unit:ident, $pooling:ident($of:expr), $meaning:literal;
     )+) => {
         $(
             #[doc = $meaning]
@@ -16,7 +16,7 @@ macro_rules! catalogue {
                 name: $name,
                 unit: Unit::$unit,
                 meaning: $meaning,
-                source: MetricSource::$source($of),
+                pooling: Pooling::$pooling($of),
             };
         )+
 

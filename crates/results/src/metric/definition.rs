@@ -15,8 +15,8 @@ pub struct MetricDefinition {
     pub unit: Unit,
     /// Its meaning, a clause in Markdown.
     pub meaning: &'static str,
-    /// How a round yields it.
-    pub(super) source: MetricSource,
+    /// How a round yields it, and a cell.
+    pub(super) pooling: Pooling,
 }
 
 /// Base units, for the figures of metrics and of published columns.
@@ -34,54 +34,26 @@ pub enum Unit {
     Number,
 }
 
-/// How the figure of a cell follows from its rounds. `Display` prints what the documentation calls
-/// it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pooling {
-    /// The median of the rounds' figures.
-    Median,
-    /// The largest of the rounds' figures: the peak over all rounds is the largest peak of a round.
-    Largest,
-    /// The sum of the rounds' figures.
-    Sum,
-    /// A figure of the merged histogram of all rounds.
-    Merged,
-    /// One quotient, over the time or the calls of all rounds.
-    Quotient,
-    /// The median of the ratios to another cell, one for each round that measured both.
-    Paired,
-}
-
-/// How a round yields a metric, and how rounds are pooled.
+/// How a round yields a metric, and how the rounds of a cell are pooled. `Display` prints what the
+/// documentation calls it.
 #[derive(Clone, Copy)]
-pub(super) enum MetricSource {
+pub(super) enum Pooling {
     /// The median of the rounds' figures.
     Median(fn(&MeasuredRound<'_>) -> Option<f64>),
-    /// The largest of the rounds' figures.
+    /// The largest of the rounds' figures: the peak over all rounds is the largest peak of a round.
     Largest(fn(&MeasuredRound<'_>) -> Option<f64>),
     /// The sum of the rounds' figures.
     Sum(fn(&MeasuredRound<'_>) -> Option<f64>),
-    /// A figure of a histogram of latencies.
+    /// A figure of a histogram of latencies; over several rounds, of the merged one.
     Latencies(fn(&Histogram<u64>) -> f64),
-    /// A quotient; over several rounds, the quotient of the sums.
+    /// A quotient, over the time or the calls; over several rounds, the quotient of the sums.
     Quotient(fn(&MeasuredRound<'_>) -> Option<(f64, f64)>),
-    /// A ratio of two cells, which a single round does not have.
+    /// The median of the ratios to another cell, one for each round that measured both. A single
+    /// round has none.
     Ratio(fn(&Ratios) -> &RatioOutcome),
 }
 
 impl MetricDefinition {
-    /// How the figure of a cell follows from its rounds.
-    pub fn pooling(&self) -> Pooling {
-        match self.source {
-            MetricSource::Median(_) => Pooling::Median,
-            MetricSource::Largest(_) => Pooling::Largest,
-            MetricSource::Sum(_) => Pooling::Sum,
-            MetricSource::Latencies(_) => Pooling::Merged,
-            MetricSource::Quotient(_) => Pooling::Quotient,
-            MetricSource::Ratio(_) => Pooling::Paired,
-        }
-    }
-
     /// Its heading in exports: the name, with its unit if that is a time or memory.
     pub fn column(&self) -> String {
         let unit = match self.unit {
@@ -94,39 +66,42 @@ impl MetricDefinition {
 
     /// Whether it is a rate, whose rounds have an interval: rates vary by factors.
     pub fn has_interval(&self) -> bool {
-        self.unit == Unit::PerSecond && self.pooling() == Pooling::Median
+        self.unit == Unit::PerSecond && matches!(self.pooling, Pooling::Median(_))
     }
 
     /// The figure of one round, which need not be finite. `None` where the round has none.
     pub fn of_round(&self, round: &MeasuredRound<'_>) -> Option<f64> {
-        match self.source {
-            MetricSource::Median(of) | MetricSource::Largest(of) | MetricSource::Sum(of) => {
-                of(round)
-            }
-            MetricSource::Latencies(of) => round.latencies().map(of),
-            MetricSource::Quotient(of) => of(round).map(|(dividend, divisor)| dividend / divisor),
-            MetricSource::Ratio(_) => None,
+        match self.pooling {
+            Pooling::Median(of) | Pooling::Largest(of) | Pooling::Sum(of) => of(round),
+            Pooling::Latencies(of) => round.latencies().map(of),
+            Pooling::Quotient(of) => of(round).map(|(dividend, divisor)| dividend / divisor),
+            Pooling::Ratio(_) => None,
         }
     }
 
     /// The figure of a cell over all its rounds. `None` where no round has one, or the figure of a
     /// round is not finite.
     pub fn pooled(&self, rounds: &MeasuredRounds<'_>) -> Option<f64> {
-        let figure = match self.source {
-            MetricSource::Median(of) => median(&figures(rounds, of)),
-            MetricSource::Largest(of) => figures(rounds, of).into_iter().reduce(f64::max),
-            MetricSource::Sum(of) => Some(figures(rounds, of).iter().sum()),
-            MetricSource::Latencies(of) => rounds.latencies().map(of),
-            MetricSource::Quotient(of) => quotient(rounds.iter().map(of)),
-            MetricSource::Ratio(_) => None,
+        let figure = match self.pooling {
+            Pooling::Median(of) => median(&figures(rounds, of)),
+            Pooling::Largest(of) => figures(rounds, of).into_iter().reduce(f64::max),
+            Pooling::Sum(of) => Some(figures(rounds, of).iter().sum()),
+            Pooling::Latencies(of) => rounds.latencies().map(of),
+            Pooling::Quotient(of) => quotient(rounds.iter().map(of)),
+            Pooling::Ratio(_) => None,
         };
         figure.filter(|figure| figure.is_finite())
     }
 
+    /// Whether the metric is a ratio of two cells, which has an interval too.
+    pub fn is_ratio(&self) -> bool {
+        matches!(self.pooling, Pooling::Ratio(_))
+    }
+
     /// The ratio of a cell to another, if the metric is a ratio.
     pub fn ratio<'a>(&self, ratios: &'a Ratios) -> Option<&'a RatioOutcome> {
-        match self.source {
-            MetricSource::Ratio(of) => Some(of(ratios)),
+        match self.pooling {
+            Pooling::Ratio(of) => Some(of(ratios)),
             _ => None,
         }
     }
@@ -162,12 +137,12 @@ impl fmt::Debug for MetricDefinition {
 impl fmt::Display for Pooling {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Median => "median",
-            Self::Largest => "largest",
-            Self::Sum => "sum",
-            Self::Merged => "merged histogram",
-            Self::Quotient => "all together",
-            Self::Paired => "median of the paired ratios",
+            Self::Median(_) => "median",
+            Self::Largest(_) => "largest",
+            Self::Sum(_) => "sum",
+            Self::Latencies(_) => "merged histogram",
+            Self::Quotient(_) => "all together",
+            Self::Ratio(_) => "median of the paired ratios",
         })
     }
 }

@@ -2,6 +2,7 @@
 
 use super::kept::{Profile, ProfileOutcome, Profiled, SCHEMA_VERSION};
 use super::layer::Layer;
+use crate::csv;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -35,10 +36,10 @@ pub fn read(folder: &Path) -> io::Result<Profile> {
 pub fn write(folder: &Path, profile: &Profile) -> io::Result<()> {
     let json = serde_json::to_string_pretty(profile)?;
     fs::write(folder.join(JSON_FILE), json + "\n")?;
-    fs::write(folder.join(SPLIT_FILE), csv(profile))
+    fs::write(folder.join(SPLIT_FILE), sheet(profile))
 }
 
-fn csv(profile: &Profile) -> String {
+fn sheet(profile: &Profile) -> String {
     let layers = Layer::ALL.map(Layer::name);
     let mut text = format!(
         "suite,case,subject,instrument,result,event,samples,{},rest,shared_work,cost_ratio,\
@@ -48,9 +49,7 @@ fn csv(profile: &Profile) -> String {
     for cell in &profile.cells {
         let Profiled { case, subject, instrument, .. } = cell;
         let fields = [profile.suite.clone(), case.to_string(), subject.clone(), instrument.clone()];
-        let fields: Vec<String> = fields.into_iter().chain(figures(cell)).collect();
-        let quoted: Vec<String> = fields.iter().map(|field| quoted(field)).collect();
-        text.push_str(&quoted.join(","));
+        text += &csv::line(fields.into_iter().chain(figures(cell)));
         text.push('\n');
     }
     text
@@ -78,12 +77,4 @@ fn figures(cell: &Profiled) -> Vec<String> {
         of(ratio.map(|ratio| ratio.interval.high)),
     ]);
     fields
-}
-
-fn quoted(field: &str) -> String {
-    if field.contains([',', '"', '\n']) {
-        format!("\"{}\"", field.replace('"', "\"\""))
-    } else {
-        field.to_owned()
-    }
 }

@@ -12,28 +12,22 @@ pub(super) const DIGITS: u8 = latency::SIGNIFICANT_DIGITS;
 
 /// The histogram with `digits` significant digits. Invalid text is unchanged: reports name it.
 pub(super) fn reduced(text: &str, digits: u8) -> String {
-    if digits >= DIGITS {
-        return text.to_owned();
-    }
-    match (latency::decode(text), empty(digits)) {
-        (Ok(histogram), Some(wider)) => latency::encode(&refilled(&histogram, wider)),
-        _ => text.to_owned(),
-    }
+    converted(text, digits, Histogram::new_with_bounds(1, latency::HIGHEST_NS, digits).ok())
 }
 
 /// A histogram of `digits`, converted back to the contract's precision.
 pub(super) fn expanded(text: &str, digits: u8) -> String {
+    converted(text, digits, Some(latency::empty()))
+}
+
+fn converted(text: &str, digits: u8, into: Option<Histogram<u64>>) -> String {
     if digits >= DIGITS {
         return text.to_owned();
     }
-    match latency::decode(text) {
-        Ok(histogram) => latency::encode(&refilled(&histogram, latency::empty())),
-        Err(_) => text.to_owned(),
+    match (latency::decode(text), into) {
+        (Ok(histogram), Some(into)) => latency::encode(&refilled(&histogram, into)),
+        _ => text.to_owned(),
     }
-}
-
-fn empty(digits: u8) -> Option<Histogram<u64>> {
-    Histogram::new_with_bounds(1, latency::HIGHEST_NS, digits).ok()
 }
 
 /// Fills `into` with every call of `from`, at the middle of its bucket.

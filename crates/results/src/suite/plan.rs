@@ -130,12 +130,11 @@ impl Plan {
     /// Notes the subjects without a cell: no row would show that they were left out.
     fn note_unmeasured(&mut self) {
         let cells = self.cells();
-        for (index, subject) in self.subjects.iter().enumerate() {
-            if cells.iter().all(|cell| cell.subject != index) {
-                let note = format!("{} is measured in none of these cases", subject.name);
-                self.notes.push(note);
-            }
-        }
+        let is_measured = |name: &str| cells.iter().any(|cell| cell.id.subject == name);
+        let names = self.subjects.iter().map(|subject| &subject.name);
+        let unmeasured = names.filter(|name| !is_measured(name));
+        self.notes
+            .extend(unmeasured.map(|name| format!("{name} is measured in none of these cases")));
     }
 
     /// Every instrument that measures some subject, each once.
@@ -168,9 +167,11 @@ impl Suite {
         let mut notes = Vec::new();
         let subjects = self.planned_subjects(selection, schedule, &mut notes)?;
         let cases = cases(overrides, schedule)?;
-        note_left_out(&subjects, &cases, &mut notes);
-        note_rate(overrides, &mut notes);
-        note_ghz(overrides, &subjects, &mut notes);
+        notes.extend(left_out_notes(&subjects, &cases));
+        notes.extend(rate_note(overrides));
+        notes.extend(ghz_note(overrides, &subjects));
+        let server_cpus = overrides.server_cpus.unwrap_or(self.limits.server_cpus);
+        let client_cpus = self.limits.client_cpus;
         let mut plan = Plan {
             suite: self.name.clone(),
             extent: selection.extent,
@@ -179,10 +180,16 @@ impl Suite {
             drain_ms: drain(schedule, &cases).map(millis),
             cases,
             instruments_of: schedule.instruments_of.clone(),
-            server_cpus: self.server_cpus(overrides, machine_cpus, &mut notes),
+            server_cpus: given_cpus("server", server_cpus, machine_cpus, &mut notes),
             server_memory_bytes: overrides.server_memory_bytes.or(self.limits.server_memory_bytes),
             server_processes: selection.server_processes.or(self.limits.server_processes),
-            client_cpus: self.client_cpus(overrides, machine_cpus, &mut notes),
+            client_cpus: match overrides.client_cpus {
+                // If there are too few, that is noted for the generator.
+                Some(asked) => Some(asked.min(f64::from(machine_cpus))),
+                None => {
+                    client_cpus.map(|asked| given_cpus("client", asked, machine_cpus, &mut notes))
+                }
+            },
             deadline_ms: schedule.deadline.map(millis),
             generator_cpus: generator_cpus(overrides, machine_cpus, &mut notes),
             warmup_ms: millis(warmup(overrides, schedule)),
@@ -259,28 +266,14 @@ impl Suite {
         }
         Ok(subjects)
     }
+}
 
-    fn server_cpus(&self, overrides: &Overrides, machine: u32, notes: &mut Vec<String>) -> f64 {
-        let asked = overrides.server_cpus.unwrap_or(self.limits.server_cpus);
-        if asked > f64::from(machine) {
-            notes.push(format!("{asked} CPUs for the server: this machine has {machine}"));
-        }
-        asked.min(f64::from(machine))
+/// As many CPUs as are asked for, or all that the machine has.
+fn given_cpus(whom: &str, asked: f64, machine: u32, notes: &mut Vec<String>) -> f64 {
+    if asked > f64::from(machine) {
+        notes.push(format!("{asked} CPUs for the {whom}: this machine has {machine}"));
     }
-
-    fn client_cpus(
-        &self,
-        overrides: &Overrides,
-        machine: u32,
-        notes: &mut Vec<String>,
-    ) -> Option<f64> {
-        let asked = overrides.client_cpus.or(self.limits.client_cpus)?;
-        // A value from the environment has already been noted for the generator.
-        if asked > f64::from(machine) && overrides.client_cpus.is_none() {
-            notes.push(format!("{asked} CPUs for the client: this machine has {machine}"));
-        }
-        Some(asked.min(f64::from(machine)))
-    }
+    asked.min(f64::from(machine))
 }
 
 /// The schedule gives a backend to the subjects that name none.
@@ -293,13 +286,12 @@ fn drain(schedule: &Schedule, cases: &[Case]) -> Option<Duration> {
     schedule.drain.or(has_calls.then_some(DRAIN_AFTER_CALLS))
 }
 
-fn note_left_out(subjects: &[PlannedSubject], cases: &[Case], notes: &mut Vec<String>) {
-    for PlannedSubject { name, concurrency_max, .. } in subjects {
-        if let Some(max) = concurrency_max.filter(|max| cases.iter().any(|c| c.concurrency > *max))
-        {
-            notes.push(format!("{name} is not measured above S={max}"));
-        }
-    }
+fn left_out_notes(subjects: &[PlannedSubject], cases: &[Case]) -> impl Iterator<Item = String> {
+    let largest = cases.iter().map(|case| case.concurrency).max().unwrap_or_default();
+    subjects.iter().filter_map(move |PlannedSubject { name, concurrency_max, .. }| {
+        let max = concurrency_max.filter(|max| largest > *max)?;
+        Some(format!("{name} is not measured above S={max}"))
+    })
 }
 
 fn rounds(
@@ -356,23 +348,18 @@ fn generator_cpus(overrides: &Overrides, machine: u32, notes: &mut Vec<String>) 
     Some(asked.ceil() as u32)
 }
 
-fn note_rate(overrides: &Overrides, notes: &mut Vec<String>) {
-    if let Some(rate) = overrides.rate.filter(|&rate| rate != 0) {
-        notes.push(format!(
-            "GRPC_CLIENT_QPS={rate} is not applied: suites run a closed loop, as fast as answers \
-             come"
-        ));
-    }
+fn rate_note(overrides: &Overrides) -> Option<String> {
+    let rate = overrides.rate.filter(|&rate| rate != 0)?;
+    Some(format!(
+        "GRPC_CLIENT_QPS={rate} is not applied: suites run a closed loop, as fast as answers come"
+    ))
 }
 
-fn note_ghz(overrides: &Overrides, subjects: &[PlannedSubject], notes: &mut Vec<String>) {
-    let Some(version) = &overrides.ghz_version else {
-        return;
-    };
+fn ghz_note(overrides: &Overrides, subjects: &[PlannedSubject]) -> Option<String> {
+    let version = overrides.ghz_version.as_ref()?;
     let mut instruments = subjects.iter().flat_map(|subject| &subject.instruments);
-    if !instruments.any(|instrument| instrument == "ghz") {
-        notes.push(format!("GRPC_GHZ_TAG={version}: the load of this run is not made by ghz"));
-    }
+    (!instruments.any(|instrument| instrument == "ghz"))
+        .then(|| format!("GRPC_GHZ_TAG={version}: the load of this run is not made by ghz"))
 }
 
 /// A suite without a warm-up measures the cold start itself, so it keeps none.
