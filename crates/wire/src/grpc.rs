@@ -7,6 +7,7 @@ pub mod gzip;
 pub mod message;
 pub mod metadata;
 pub mod percent;
+pub mod request;
 pub mod reserved;
 pub mod response;
 pub mod status;

@@ -1,13 +1,11 @@
 //! Request heads of one connection, by path.
 
 use bookend_wire::HeaderBlock;
-use bookend_wire::grpc::ACCEPTED_ENCODINGS;
+use bookend_wire::grpc::{ACCEPTED_ENCODINGS, request};
 
 /// Heads that are kept: an application calls a few methods of a server. More cost encoding anew,
 /// not correctness.
 const HEADS_MAX: usize = 16;
-
-const USER_AGENT: &str = concat!("bookend/", env!("CARGO_PKG_VERSION"));
 
 /// What all calls to a server have in common.
 #[derive(Clone, Debug)]
@@ -20,16 +18,9 @@ pub(crate) struct Origin {
 impl Origin {
     /// What all calls of a method have in common.
     fn head(&self, path: &str) -> HeaderBlock {
-        HeaderBlock::new(&[
-            (b":method", b"POST"),
-            (b":scheme", self.scheme.as_bytes()),
-            (b":path", path.as_bytes()),
-            (b":authority", self.authority.as_bytes()),
-            (b"te", b"trailers"),
-            (b"content-type", b"application/grpc"),
-            (b"user-agent", USER_AGENT.as_bytes()),
-            (b"grpc-accept-encoding", ACCEPTED_ENCODINGS),
-        ])
+        let mut head = HeaderBlock::new(&request::head(self.scheme, path, &self.authority));
+        head.push(b"grpc-accept-encoding", ACCEPTED_ENCODINGS);
+        head
     }
 }
 
