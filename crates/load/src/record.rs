@@ -17,7 +17,7 @@ pub(crate) use errors::count_text;
 pub use latencies::Latencies;
 pub(crate) use measurements::smaller;
 pub use measurements::{LateWarmupCalls, WorkerMeasurements};
-pub use peer_table::PeerTable;
+pub use peer_table::{PeerTable, TargetOutcome};
 pub use recorder::{Recorder, TargetCounts};
 pub use setup::SetupLatencies;
 pub(crate) use setup::SetupTimes;

@@ -1,8 +1,8 @@
 //! From what a run recorded to its report.
 
 use crate::plan::LoadPlan;
-use crate::record::{ErrorCounts, Latencies, SetupLatencies};
-use crate::run::{LoadOutcome, TargetOutcome};
+use crate::record::{ErrorCounts, Latencies, SetupLatencies, TargetOutcome};
+use crate::run::LoadOutcome;
 use bookend_contract::latency;
 use bookend_contract::report::{
     Bucket, Extension, LatencyAt, LatencySplit, LoadReport, SCHEMA_VERSION, SplitPart, TargetReport,

@@ -3,7 +3,7 @@
 mod outcome;
 mod worker_threads;
 
-pub use outcome::{LoadOutcome, TargetOutcome};
+pub use outcome::LoadOutcome;
 
 use crate::plan::LoadPlan;
 use crate::worker::{RunStart, StartBarrier};

@@ -74,7 +74,7 @@ fn all_of(addresses: &[Address]) -> Targets {
 
 /// Address, connections, OK, failed.
 fn counts(outcome: &LoadOutcome) -> Vec<(Address, u64, u64, u64)> {
-    let row = |target: &bookend_load::run::TargetOutcome| {
+    let row = |target: &bookend_load::record::TargetOutcome| {
         let address = target.endpoint.target.address.clone();
         let calls = target.calls;
         (address, target.connections_opened, calls.ok, calls.failed)

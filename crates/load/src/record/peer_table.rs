@@ -1,30 +1,35 @@
 //! The addresses that the connections of a worker have gone to.
 
+use super::recorder::TargetCounts;
 use crate::targets::Endpoint;
-use bookend_io::{Address, Target};
 
 /// The addresses that a worker has connected to: as many as there are targets, unless a name has
 /// moved to another address.
 #[derive(Clone, Debug, Default)]
 pub struct PeerTable {
-    peers: Vec<PeerRecord>,
+    peers: Vec<TargetOutcome>,
     /// By connection of the worker: the peer that it went to last.
     of_connection: Vec<u32>,
 }
 
-/// One address.
-#[derive(Clone, Debug)]
-pub(crate) struct PeerRecord {
+/// What one address has done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TargetOutcome {
+    /// The address, and which of the targets' names it belongs to.
     pub endpoint: Endpoint,
+    /// Connections made to it in the whole run.
     pub connections_opened: u64,
+    /// Calls of the window that it answered, and that failed.
+    pub calls: TargetCounts,
 }
 
 impl PeerTable {
     /// A connection is requested.
     pub(crate) fn connect(&mut self, connection: usize, endpoint: Endpoint) {
-        let known = |peer: &PeerRecord| peer.endpoint == endpoint;
+        let known = |peer: &TargetOutcome| peer.endpoint == endpoint;
         let index = self.peers.iter().position(known).unwrap_or_else(|| {
-            self.peers.push(PeerRecord { endpoint, connections_opened: 0 });
+            let calls = TargetCounts::default();
+            self.peers.push(TargetOutcome { endpoint, connections_opened: 0, calls });
             self.peers.len() - 1
         });
         if self.of_connection.len() <= connection {
@@ -44,32 +49,22 @@ impl PeerTable {
         self.of_connection[connection]
     }
 
-    /// Which of the targets' names a connection went to last.
-    pub(crate) fn name(&self, connection: usize) -> usize {
-        self.endpoint(connection).name
-    }
-
-    /// The target that a connection went to last.
-    pub(crate) fn target(&self, connection: usize) -> &Target {
-        &self.endpoint(connection).target
-    }
-
-    /// The address that a connection went to last.
-    pub(crate) fn address(&self, connection: usize) -> &Address {
-        &self.target(connection).address
+    /// The address that a connection went to last, and whose it is.
+    pub(crate) fn endpoint(&self, connection: usize) -> &Endpoint {
+        &self.peers[self.index(connection) as usize].endpoint
     }
 
     /// What has happened to a connection, with its address where there are several.
     pub(crate) fn explain(&self, connection: usize, several: bool, text: &str) -> String {
-        if several { format!("{}: {text}", self.address(connection)) } else { text.to_owned() }
+        let address = &self.endpoint(connection).target.address;
+        if several { format!("{address}: {text}") } else { text.to_owned() }
     }
 
-    fn endpoint(&self, connection: usize) -> &Endpoint {
-        &self.peers[self.index(connection) as usize].endpoint
-    }
-
-    /// All addresses, by their index.
-    pub(crate) fn into_peers(self) -> Vec<PeerRecord> {
+    /// All addresses, by their index, with the calls made to each.
+    pub(crate) fn into_outcomes(mut self, calls: &[TargetCounts]) -> Vec<TargetOutcome> {
+        for (peer, calls) in self.peers.iter_mut().zip(calls) {
+            peer.calls = *calls;
+        }
         self.peers
     }
 }
@@ -90,7 +85,7 @@ mod tests {
         let mut open = |connection, endpoint| {
             peers.connect(connection, endpoint);
             peers.opened(connection);
-            (peers.index(connection), peers.name(connection))
+            (peers.index(connection), peers.endpoint(connection).name)
         };
         assert_eq!(open(0, endpoint(1, 0)), (0, 0));
         assert_eq!(open(1, endpoint(2, 1)), (1, 1));
@@ -99,7 +94,7 @@ mod tests {
         assert_eq!(open(0, endpoint(1, 0)), (0, 0));
         assert_eq!((peers.index(0), peers.index(1)), (0, 1));
         let opened: Vec<_> =
-            (peers.into_peers().iter()).map(|peer| peer.connections_opened).collect();
+            (peers.into_outcomes(&[]).iter()).map(|peer| peer.connections_opened).collect();
         assert_eq!(opened, [2, 1, 1]);
     }
 

@@ -1,10 +1,9 @@
 //! The result of a run.
 
 use crate::record::{
-    ErrorCounts, Latencies, PeerTable, SetupLatencies, TargetCounts, Timeline, WorkerMeasurements,
+    ErrorCounts, Latencies, SetupLatencies, TargetOutcome, Timeline, WorkerMeasurements,
     count_text, smaller,
 };
-use crate::targets::Endpoint;
 use bookend_contract::report::Intervals;
 use bookend_io::{IoStatistics, Usage};
 use std::collections::BTreeMap;
@@ -58,17 +57,6 @@ pub struct LoadOutcome {
     pub intervals: Option<Intervals>,
 }
 
-/// What one address has done.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TargetOutcome {
-    /// The address, and which of the targets' names it belongs to.
-    pub endpoint: Endpoint,
-    /// Connections made to it in the whole run.
-    pub connections_opened: u64,
-    /// Calls of the window that it answered, and that failed.
-    pub calls: TargetCounts,
-}
-
 /// What this process had used at the start and the end of the window.
 pub(super) struct ProcessUsage {
     pub start: Usage,
@@ -114,8 +102,8 @@ impl LoadOutcome {
         if let Some(setup) = &worker.window.setup {
             self.setup.get_or_insert_default().merge(setup);
         }
-        let calls = worker.window.by_target().to_vec();
-        self.add_targets(worker.peers, &calls);
+        let targets = worker.peers.into_outcomes(worker.window.by_target());
+        targets.into_iter().for_each(|target| self.add_target(target));
         for (text, count) in worker.goaways {
             count_text(&mut self.goaways, text, count);
         }
@@ -123,23 +111,16 @@ impl LoadOutcome {
         self.latencies.merge(&worker.window.finish());
     }
 
-    /// Adds the connections and calls of one worker to each address.
-    fn add_targets(&mut self, peers: PeerTable, calls: &[TargetCounts]) {
-        for (index, peer) in peers.into_peers().into_iter().enumerate() {
-            let calls = calls.get(index).copied().unwrap_or_default();
-            let known = |target: &&mut TargetOutcome| target.endpoint == peer.endpoint;
-            match self.targets.iter_mut().find(known) {
-                Some(target) => {
-                    target.connections_opened += peer.connections_opened;
-                    target.calls.ok += calls.ok;
-                    target.calls.failed += calls.failed;
-                }
-                None => self.targets.push(TargetOutcome {
-                    endpoint: peer.endpoint,
-                    connections_opened: peer.connections_opened,
-                    calls,
-                }),
+    /// Adds what an address has done for one worker.
+    fn add_target(&mut self, target: TargetOutcome) {
+        let mut known = self.targets.iter_mut();
+        match known.find(|known| known.endpoint == target.endpoint) {
+            Some(known) => {
+                known.connections_opened += target.connections_opened;
+                known.calls.ok += target.calls.ok;
+                known.calls.failed += target.calls.failed;
             }
+            None => self.targets.push(target),
         }
     }
 }

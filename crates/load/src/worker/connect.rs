@@ -2,7 +2,8 @@
 
 use super::source_addresses::ConnectToken;
 use super::state::WorkerState;
-use bookend_io::{ConnectionId, IoContext};
+use bookend_io::{Closed, ConnectionId, IoContext};
+use std::borrow::Cow;
 use std::io;
 
 impl WorkerState {
@@ -15,6 +16,18 @@ impl WorkerState {
         io.connect(target, token.to_number())
     }
 
+    /// A connection is established. Returns which of the targets' names it is for.
+    pub fn opened(&mut self, connection: usize) -> usize {
+        self.measured.connections_opened += 1;
+        self.measured.peers.opened(connection);
+        self.name_of(connection)
+    }
+
+    /// Which of the targets' names a connection is for.
+    pub fn name_of(&self, connection: usize) -> usize {
+        self.measured.peers.endpoint(connection).name
+    }
+
     /// Requests a connection again that failed, if it can come from another address of this
     /// machine.
     pub fn connect_from_elsewhere(
@@ -24,7 +37,7 @@ impl WorkerState {
         error: &io::Error,
         io: &mut IoContext,
     ) -> Option<ConnectionId> {
-        let target = self.measured.peers.target(connection);
+        let target = &self.measured.peers.endpoint(connection).target;
         if !self.will_make_calls() || !self.sources.has_another(target, token, error) {
             return None;
         }
@@ -39,8 +52,8 @@ impl WorkerState {
 
     /// A target has answered nothing on a connection: its name may have other addresses by now.
     pub fn lose_target(&self, connection: usize) {
-        let address = self.measured.peers.address(connection);
-        self.plan.targets.report_unreachable(address);
+        let endpoint = self.measured.peers.endpoint(connection);
+        self.plan.targets.report_unreachable(&endpoint.target.address);
     }
 
     /// A connection that failed costs one error, that of the call which needed it. Where all calls
@@ -51,5 +64,14 @@ impl WorkerState {
             self.calls.failed_to_begin(text);
             self.pace.made(1);
         }
+    }
+}
+
+/// Why a connection that was established is gone.
+pub(super) fn why_closed(why: &Closed) -> Cow<'static, str> {
+    match why {
+        Closed::Failed(error) => format!("connection error: {error}").into(),
+        Closed::Us => "the client closed the connection".into(),
+        _ => "the server closed the connection".into(),
     }
 }

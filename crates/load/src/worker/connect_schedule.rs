@@ -1,7 +1,7 @@
 //! When each connection of a worker is made, and made again. No method walks over all of them: ten
 //! thousand connections may close and be made again, one event each.
 
-use bookend_io::ConnectionId;
+use bookend_io::{ConnectionId, TimeoutQueue};
 use std::collections::VecDeque;
 
 /// The first wait before a connection is made again, nanoseconds.
@@ -26,10 +26,10 @@ pub(crate) struct ConnectSchedule {
     connecting_max: usize,
     /// To be made as soon as there is room.
     ready: VecDeque<u32>,
-    /// To be made later, by the length of the wait: those of one length are due in order.
-    backing_off: [VecDeque<Retry>; BACKOFF_STEPS],
-    /// Connections that wait for the server's SETTINGS, in the order of their deadlines.
-    awaiting_settings: VecDeque<SettingsDeadline>,
+    /// To be made later, by the length of the wait.
+    backing_off: [TimeoutQueue<u32>; BACKOFF_STEPS],
+    /// Connections that wait for the server's SETTINGS, unless they have been made again.
+    awaiting_settings: TimeoutQueue<AwaitingSettings>,
 }
 
 /// The state of one connection.
@@ -53,17 +53,9 @@ enum SlotState {
     Established,
 }
 
-/// A connection that backs off.
+/// A connection that waits for the server's SETTINGS.
 #[derive(Clone, Copy, Debug)]
-struct Retry {
-    at_ns: u64,
-    number: u32,
-}
-
-/// By when the server's SETTINGS must have come, unless the connection has been made again.
-#[derive(Clone, Copy, Debug)]
-struct SettingsDeadline {
-    by_ns: u64,
+struct AwaitingSettings {
     number: u32,
     attempt: u32,
     id: ConnectionId,
@@ -92,7 +84,7 @@ impl ConnectSchedule {
             connecting_max,
             ready: (0..count as u32).collect(),
             backing_off: Default::default(),
-            awaiting_settings: VecDeque::new(),
+            awaiting_settings: TimeoutQueue::default(),
         }
     }
 
@@ -106,7 +98,8 @@ impl ConnectSchedule {
         if self.connecting >= self.connecting_max {
             return None;
         }
-        let number = self.take_retry(now_ns).or_else(|| self.ready.pop_front())?;
+        let retry = self.backing_off.iter_mut().find_map(|queue| queue.pop_due(now_ns));
+        let number = retry.or_else(|| self.ready.pop_front())?;
         let slot = &mut self.slots[number as usize];
         slot.state = SlotState::Connecting;
         slot.attempt = slot.attempt.wrapping_add(1);
@@ -114,18 +107,11 @@ impl ConnectSchedule {
         Some(number)
     }
 
-    fn take_retry(&mut self, now_ns: u64) -> Option<u32> {
-        let is_due =
-            |queue: &&mut VecDeque<Retry>| queue.front().is_some_and(|retry| retry.at_ns <= now_ns);
-        let queue = self.backing_off.iter_mut().find(is_due)?;
-        queue.pop_front().map(|retry| retry.number)
-    }
-
     /// The transport of a connection is established; its server has until `by_ns` to send SETTINGS.
     /// Later calls have later times.
     pub fn opened(&mut self, number: u32, id: ConnectionId, by_ns: u64) {
         let attempt = self.slots[number as usize].attempt;
-        self.awaiting_settings.push_back(SettingsDeadline { by_ns, number, attempt, id });
+        self.awaiting_settings.push(by_ns, AwaitingSettings { number, attempt, id });
     }
 
     /// The server's SETTINGS have come.
@@ -145,18 +131,14 @@ impl ConnectSchedule {
         } else {
             let backoff = usize::from(slot.backoff);
             slot.backoff = (backoff + 1).min(BACKOFF_STEPS - 1) as u8;
-            self.backing_off[backoff]
-                .push_back(Retry { at_ns: now_ns + backoff_ns(backoff), number });
+            self.backing_off[backoff].push(now_ns + backoff_ns(backoff), number);
         }
     }
 
     /// A connection whose server has not sent SETTINGS in time.
     pub fn next_overdue(&mut self, now_ns: u64) -> Option<ConnectionId> {
         self.drop_stale_deadlines();
-        let is_overdue = |deadline: &&SettingsDeadline| deadline.by_ns <= now_ns;
-        let id = self.awaiting_settings.front().filter(is_overdue)?.id;
-        self.awaiting_settings.pop_front();
-        Some(id)
+        self.awaiting_settings.pop_due(now_ns).map(|overdue| overdue.id)
     }
 
     /// When something is to be done; `u64::MAX` for never.
@@ -165,10 +147,9 @@ impl ConnectSchedule {
         if has_room && !self.ready.is_empty() {
             return 0;
         }
-        let deadline_ns = self.awaiting_settings.front().map(|deadline| deadline.by_ns);
-        let retries = self.backing_off.iter().filter_map(VecDeque::front);
-        let retry_ns = retries.filter(|_| has_room).map(|retry| retry.at_ns);
-        retry_ns.chain(deadline_ns).min().unwrap_or(u64::MAX)
+        let retry_ns = self.backing_off.iter().filter_map(TimeoutQueue::next_ns);
+        let retry_ns = retry_ns.filter(|_| has_room);
+        retry_ns.chain(self.awaiting_settings.next_ns()).min().unwrap_or(u64::MAX)
     }
 
     /// The last attempt to make the connection has ended, if it had not before.
@@ -182,13 +163,10 @@ impl ConnectSchedule {
 
     /// Drops the first deadlines as long as they are met or belong to earlier attempts.
     fn drop_stale_deadlines(&mut self) {
-        while let Some(deadline) = self.awaiting_settings.front() {
-            let slot = &self.slots[deadline.number as usize];
-            if slot.state == SlotState::Connecting && slot.attempt == deadline.attempt {
-                return;
-            }
-            self.awaiting_settings.pop_front();
-        }
+        self.awaiting_settings.forget_over(|awaiting| {
+            let slot = &self.slots[awaiting.number as usize];
+            slot.state != SlotState::Connecting || slot.attempt != awaiting.attempt
+        });
     }
 }
 

@@ -14,6 +14,7 @@ mod keepalive;
 #[cfg(test)]
 mod stories;
 
+use super::connect::why_closed;
 use super::connect_schedule::{CONNECTING_MAX, ConnectSchedule};
 use super::direct_output::DirectOutput;
 use super::keepalive_sweep::KeepaliveSweep;
@@ -234,9 +235,7 @@ impl Shard for LoadShard {
     fn closed(&mut self, id: ConnectionId, why: Closed, io: &mut IoContext) {
         match why {
             Closed::NotConnected(token, error) => self.not_connected(token, &error, io),
-            Closed::Peer => self.lost(id, "the server closed the connection", io),
-            Closed::Us => self.lost(id, "the client closed the connection", io),
-            Closed::Failed(error) => self.lost(id, &format!("connection error: {error}"), io),
+            why => self.lost(id, &why_closed(&why), io),
         }
         self.attend_to_connections(io);
         self.advance(io);

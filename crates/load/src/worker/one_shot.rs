@@ -7,6 +7,7 @@
 mod call;
 mod request_template;
 
+use super::connect::why_closed;
 use super::connect_schedule::{ConnectSchedule, ConnectionEnd};
 use super::lifecycle::WorkerLifecycle;
 use super::received_goaway::ReceivedGoAway;
@@ -66,8 +67,7 @@ impl OneShotShard {
 
     /// Which of the targets' names a connection is for.
     pub fn name_of(&self, token: u64) -> usize {
-        let number = ConnectToken::of(token).number;
-        self.state.measured.peers.name(connection_of(number))
+        self.state.name_of(connection_of(ConnectToken::of(token).number))
     }
 
     fn connect(&mut self, number: u32, io: &mut IoContext) -> ConnectionId {
@@ -88,9 +88,7 @@ impl OneShotShard {
             self.by_connection.resize(index + 1, PREFLIGHT);
         }
         self.by_connection[index] = number;
-        self.state.measured.connections_opened += 1;
-        self.state.measured.peers.opened(number as usize);
-        let name = self.state.measured.peers.name(number as usize);
+        let name = self.state.opened(number as usize);
         while self.templates.len() <= name {
             let template = RequestTemplate::new(&self.state.plan, self.templates.len());
             self.templates.push(template);
@@ -125,13 +123,8 @@ impl OneShotShard {
         let Some(number) = self.number_of(id) else {
             return;
         };
-        let text = match why {
-            Closed::Failed(error) => &format!("connection error: {error}"),
-            Closed::Us => "the client closed the connection",
-            _ => "the server closed the connection",
-        };
         let end = self.calls[number as usize].connection_end();
-        self.end_call(number, text, end, io);
+        self.end_call(number, &why_closed(&why), end, io);
     }
 
     /// A call is over, and its connection gone. `text` says why where nothing else does.

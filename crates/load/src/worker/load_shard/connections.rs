@@ -13,8 +13,7 @@ use std::io;
 impl LoadShard {
     /// Which of the targets' names a connection is for.
     pub fn name_of(&self, token: u64) -> usize {
-        let number = ConnectToken::of(token).number;
-        self.state.measured.peers.name(number as usize)
+        self.state.name_of(ConnectToken::of(token).number as usize)
     }
 
     /// Makes the connections whose time has come, gives up those whose server takes too long to
@@ -50,17 +49,14 @@ impl LoadShard {
         let number = ConnectToken::of(token).number;
         let state = &mut self.state;
         state.sources.opened();
-        state.measured.connections_opened += 1;
-        let peers = &mut state.measured.peers;
-        peers.opened(number as usize);
-        let name = peers.name(number as usize);
+        let name = state.opened(number as usize);
         while self.heads.len() <= name {
             self.heads.push(state.plan.head(self.heads.len()));
         }
         let mut connection = LoadConnection::new(
             id,
             number,
-            peers.index(number as usize),
+            state.measured.peers.index(number as usize),
             &state.plan,
             &self.heads[name],
             self.concurrency[number as usize],
