@@ -7,7 +7,7 @@ use bookend_lab::probe;
 use bookend_lab::process::interrupt::Interrupt;
 use bookend_lab::run::RunSettings;
 use bookend_lab::spawner::Spawner;
-use bookend_load::payload::{Payload, Templates};
+use bookend_load::payload::{self, Templates};
 use bookend_load::schema::Schema;
 use bookend_results::suite::{Plan, Request, RequestMessage, Suite};
 use std::path::Path;
@@ -55,9 +55,9 @@ fn request_message(suite: &Suite, request: &Request) -> Result<Option<Vec<u8>>, 
     let place = file.display().to_string();
     let text = std::fs::read_to_string(&file)
         .map_err(|error| Failure::usage(format!("cannot read {place}: {error}")))?;
-    let payload = Payload::from_json(&text, &place, &method.input, Templates::Literal)
+    let messages = payload::from_json(&text, &place, &method.input(), Templates::Literal)
         .map_err(Failure::usage)?;
-    match payload.messages() {
+    match messages.as_slice() {
         [only] => Ok(Some(only.clone())),
         many => Err(Failure::usage(format!(
             "{place} has {} messages, and a suite sends one",

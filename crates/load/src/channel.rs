@@ -1,32 +1,26 @@
 //! The client library's channel, for calls that are made one by one.
 
+use crate::options::CallOptions;
 use bookend_client::{Channel, ChannelOptions, ConnectError, Metadata};
-use bookend_io::tls::ClientConfig;
-use std::time::Duration;
 
-/// A channel to `target` that has a connection.
-pub(crate) fn connect(
-    target: &str,
-    authority: &str,
-    connect_timeout: Option<Duration>,
-    tls: Option<&ClientConfig>,
-) -> Result<Channel, ConnectError> {
+/// A channel to the first target that has a connection.
+pub(crate) fn connect(call: &CallOptions) -> Result<Channel, ConnectError> {
     let defaults = ChannelOptions::default();
     let options = ChannelOptions {
-        authority: Some(authority.to_owned()),
-        tls: tls.cloned(),
-        connect_timeout: connect_timeout.unwrap_or(defaults.connect_timeout),
+        authority: Some(call.authority()),
+        tls: call.tls.clone(),
+        connect_timeout: call.connect_timeout.unwrap_or(defaults.connect_timeout),
         ..defaults
     };
-    let channel = Channel::connect(target, options)?;
+    let channel = Channel::connect(&call.targets.first().to_string(), options)?;
     channel.wait_for_connection()?;
     Ok(channel)
 }
 
 /// The client library's metadata. It accepts what the flags do.
-pub(crate) fn metadata(fields: &[(Vec<u8>, Vec<u8>)]) -> Metadata {
+pub(crate) fn metadata(call: &CallOptions) -> Metadata {
     let mut metadata = Metadata::new();
-    for (name, value) in fields {
+    for (name, value) in &call.metadata.constant {
         metadata.push_received(name, value);
     }
     metadata

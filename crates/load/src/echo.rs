@@ -1,6 +1,7 @@
 //! The flags as ghz writes them into its report, under its names and in nanoseconds; ours stand
 //! after them.
 
+use crate::error_text::word;
 use crate::flags::LoadFlags;
 use crate::options::{CallOptions, SchemaSource, nanoseconds};
 use crate::payload::DataSource;
@@ -14,24 +15,26 @@ const TOTAL_WITHOUT_LIMIT: u64 = i32::MAX as u64;
 
 /// The options for [`LoadReport::options`](bookend_contract::report::LoadReport::options).
 pub fn echo(flags: &LoadFlags, call: &CallOptions, plan: &LoadPlan) -> Value {
-    let parts =
-        [echo_call(call, plan), echo_tls(flags), echo_load(flags, plan), echo_ours(flags, plan)];
+    let parts = [
+        echo_call(flags, call, plan),
+        echo_tls(flags),
+        echo_load(flags, plan),
+        echo_ours(flags, plan),
+    ];
     let fields = parts.into_iter().flat_map(into_fields);
     Value::Object(fields.filter(|(_, value)| !is_unset(value)).collect())
 }
 
-fn echo_call(call: &CallOptions, plan: &LoadPlan) -> Value {
+fn echo_call(flags: &LoadFlags, call: &CallOptions, plan: &LoadPlan) -> Value {
+    let flags = &flags.call;
     let (proto, import_paths, protoset) = match &call.schema {
         SchemaSource::Proto { file, import_paths } => (Some(file), Some(import_paths), None),
         SchemaSource::Protoset(file) => (None, None, Some(file)),
         SchemaSource::Reflection => (None, None, None),
     };
-    let (binary, data, data_file) = match &call.data {
-        DataSource::Nothing | DataSource::JsonInput => (false, None, None),
-        DataSource::Json(text) => (false, Some(json_or_text(text)), None),
-        DataSource::JsonFile(file) => (false, None, Some(file)),
-        DataSource::BinaryInput => (true, None, None),
-        DataSource::BinaryFile(file) => (true, None, Some(file)),
+    let data = match &call.data {
+        DataSource::Json(text) => Some(json_or_text(text)),
+        _ => None,
     };
     let metadata = plan.metadata.iter();
     let metadata: Map<_, _> =
@@ -43,9 +46,9 @@ fn echo_call(call: &CallOptions, plan: &LoadPlan) -> Value {
         "import-paths": import_paths,
         "protoset": protoset,
         "authority": call.authority,
-        "binary": binary,
+        "binary": flags.binary || flags.binary_file.is_some(),
         "data": data,
-        "data-file": data_file,
+        "data-file": flags.data_file.as_ref().or(flags.binary_file.as_ref()),
         "metadata": metadata,
     })
 }
@@ -88,7 +91,7 @@ fn echo_load(flags: &LoadFlags, plan: &LoadPlan) -> Value {
 fn echo_ours(flags: &LoadFlags, plan: &LoadPlan) -> Value {
     let only_if_true = |is_so: bool| is_so.then_some(true);
     json!({
-        "duration-stop": flags.duration_stop.to_string(),
+        "duration-stop": word(&flags.duration_stop),
         "io": flags.io.name(),
         "warmup": plan.warmup_ns,
         "wait": (flags.wait == Wait::Spin).then(|| flags.wait.name()),

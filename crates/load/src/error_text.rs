@@ -1,5 +1,6 @@
 //! What error messages say: why the system refused, and the right word next to a wrong one.
 
+use clap::ValueEnum;
 use std::fmt::{self, Display};
 use std::io;
 
@@ -12,6 +13,22 @@ pub fn reason(error: &io::Error) -> String {
         // The standard library's word for it is "entity not found".
         io::ErrorKind::NotFound => "no such file or folder".to_owned(),
         kind => kind.to_string(),
+    }
+}
+
+/// A file, or standard input, that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("cannot read {place}: {reason}")]
+pub struct Unreadable {
+    /// The file as it was given, or "standard input".
+    place: String,
+    /// What the system said.
+    reason: String,
+}
+
+impl Unreadable {
+    pub(crate) fn new(place: &str, error: &io::Error) -> Self {
+        Self { place: place.to_owned(), reason: reason(error) }
     }
 }
 
@@ -38,12 +55,29 @@ fn allowed_edits(wrong: &str, word: &str) -> usize {
     (letters / 3).max(1)
 }
 
-/// The choice of that name.
+/// The word for a choice on the command line.
+pub fn word(choice: &impl ValueEnum) -> String {
+    choice.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+}
+
+/// The choice of that word.
 ///
 /// # Errors
 /// A line that lists the choices and suggests the nearest.
-pub fn choose<C: Copy + Display>(name: &str, choices: &[C]) -> Result<C, String> {
-    let names: Vec<String> = choices.iter().map(C::to_string).collect();
+pub fn choice<C: ValueEnum + Copy>(name: &str) -> Result<C, String> {
+    choose(name, C::value_variants(), word)
+}
+
+/// The choice of that name among others.
+///
+/// # Errors
+/// As [`choice`].
+pub fn choose<C: Copy>(
+    name: &str,
+    choices: &[C],
+    name_of: impl Fn(&C) -> String,
+) -> Result<C, String> {
+    let names: Vec<String> = choices.iter().map(name_of).collect();
     if let Some(place) = names.iter().position(|known| known == name) {
         return Ok(choices[place]);
     }

@@ -3,12 +3,12 @@
 //! are what they mean. Each flag has its name, its default and its help here and nowhere else.
 
 use crate::contract::duration;
-use crate::error_text::choose;
+use crate::error_text::{choice, choose};
 use crate::output::OutputFormat;
 use crate::plan::DurationStop;
 use crate::targets::LoadBalancingPolicy;
 use bookend_io::{Io, Wait};
-use clap::{Args, Command};
+use clap::Args;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -123,7 +123,7 @@ pub struct LoadFlags {
     #[arg(short = 'x', long, value_name = "TIME", value_parser = duration::parse)]
     pub max_duration: Option<Duration>,
     /// Calls in flight when the time is up: close, wait, ignore
-    #[arg(long, value_name = "HOW", default_value = "ignore")]
+    #[arg(long, value_name = "HOW", value_parser = choice::<DurationStop>, default_value = "ignore")]
     pub duration_stop: DurationStop,
     /// Send a PING to a server that has been silent for this long while calls wait for it, at least
     /// 10s, and give it up if it is silent for as long again; 0 is never
@@ -134,7 +134,10 @@ pub struct LoadFlags {
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// summary, json or pretty
-    #[arg(short = 'O', long, value_name = "FORMAT", default_value = "summary")]
+    #[arg(
+        short = 'O', long, value_name = "FORMAT", value_parser = OutputFormat::of_name,
+        default_value = "summary"
+    )]
     pub format: OutputFormat,
     /// Record the latencies of failed calls too
     #[arg(long)]
@@ -175,32 +178,12 @@ pub struct LoadFlags {
     pub connects_in_window: bool,
 }
 
-impl Default for CallFlags {
-    /// An empty command line.
-    fn default() -> Self {
-        unwritten()
-    }
-}
-
-impl Default for LoadFlags {
-    /// An empty command line.
-    fn default() -> Self {
-        unwritten()
-    }
-}
-
-fn unwritten<F: Args>() -> F {
-    let command = F::augment_args(Command::new("unwritten").no_binary_name(true));
-    let matches = command.get_matches_from(std::iter::empty::<&str>());
-    F::from_arg_matches(&matches).expect("no flag is required")
-}
-
 fn io(name: &str) -> Result<Io, String> {
-    choose(name, &Io::ALL)
+    choose(name, &Io::ALL, Io::to_string)
 }
 
 fn wait(name: &str) -> Result<Wait, String> {
-    choose(name, &Wait::ALL)
+    choose(name, &Wait::ALL, Wait::to_string)
 }
 
 /// Reads a whole number.
@@ -214,12 +197,19 @@ pub fn whole<N: FromStr>(text: &str) -> Result<N, &'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::Parser;
+    use clap::{Command, FromArgMatches, Parser};
 
     #[derive(Parser)]
     struct Alone {
         #[command(flatten)]
         flags: LoadFlags,
+    }
+
+    /// Those of an empty command line.
+    fn unwritten() -> LoadFlags {
+        let command = LoadFlags::augment_args(Command::new("unwritten").no_binary_name(true));
+        let matches = command.get_matches_from(std::iter::empty::<&str>());
+        LoadFlags::from_arg_matches(&matches).expect("no flag is required")
     }
 
     fn read(words: &[&str]) -> LoadFlags {
@@ -253,7 +243,7 @@ mod tests {
     }
 
     fn with(set: impl FnOnce(&mut LoadFlags)) -> LoadFlags {
-        let mut flags = LoadFlags::default();
+        let mut flags = unwritten();
         set(&mut flags);
         flags
     }
@@ -270,7 +260,7 @@ mod tests {
 
     #[test]
     fn nothing_given_is_the_default() {
-        assert_eq!(read(&[]), LoadFlags::default());
+        assert_eq!(read(&[]), unwritten());
     }
 
     #[test]

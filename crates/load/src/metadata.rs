@@ -1,6 +1,6 @@
 //! The metadata that goes with every call: names checked, binary values in the form of the wire.
 
-use crate::payload::{Templates, find_template};
+use crate::payload::{TemplateError, Templates};
 use bookend_wire::grpc::metadata::{is_binary, is_name, is_text};
 use bookend_wire::grpc::{base64, reserved};
 use bookend_wire::hpack::FIELD_OVERHEAD_BYTES;
@@ -32,10 +32,7 @@ impl CallMetadata {
         place: &str,
         templates: Templates,
     ) -> Result<Self, CallMetadataError> {
-        let fields: BTreeMap<String, String> = serde_json::from_str(text).map_err(|error| {
-            CallMetadataError::NotStrings { place: place.to_owned(), reason: error.to_string() }
-        })?;
-        Self::new(fields, templates)
+        Self::new(strings(text, place)?, templates)
     }
 
     /// Checks fields that have been read already.
@@ -49,9 +46,9 @@ impl CallMetadata {
         let mut constant = BTreeMap::new();
         for (name, value) in fields {
             let checked = check_name(&name)?;
-            let value = check_value(&name, &checked, &value, templates)?;
+            let value = check_value(&name, &value, templates)?;
             if constant.insert(checked.into_bytes(), value).is_some() {
-                return Err(CallMetadataError::Twice { name });
+                return Err(CallMetadataError::Twice(name));
             }
         }
         let constant = constant.into_iter().collect();
@@ -65,7 +62,7 @@ impl CallMetadata {
     pub fn with_varying(self, name: &str) -> Result<Self, CallMetadataError> {
         let name = check_name(name)?;
         if self.constant.iter().any(|(known, _)| known == name.as_bytes()) {
-            return Err(CallMetadataError::Twice { name });
+            return Err(CallMetadataError::Twice(name));
         }
         Self { varying: Some(name.into_bytes()), ..self }.check_total()
     }
@@ -78,7 +75,7 @@ impl CallMetadata {
         let fields = constant.chain(varying);
         let total_bytes = fields.map(|size| size + FIELD_OVERHEAD_BYTES).sum();
         if total_bytes > TOTAL_LIMIT_BYTES {
-            return Err(CallMetadataError::TooLarge { total_bytes });
+            return Err(CallMetadataError::TooLarge(total_bytes));
         }
         Ok(self)
     }
@@ -90,41 +87,36 @@ pub fn varying_value(request_number: u64) -> [u8; VARYING_VALUE_BYTES] {
     std::array::from_fn(|place| DIGITS[(request_number >> (60 - 4 * place) & 15) as usize])
 }
 
+/// Reads a JSON object of strings. `place` is what errors call it.
+pub(crate) fn strings(text: &str, place: &str) -> Result<BTreeMap<String, String>, NotStrings> {
+    serde_json::from_str(text).map_err(|error| NotStrings(place.to_owned(), error.to_string()))
+}
+
 fn check_name(name: &str) -> Result<String, CallMetadataError> {
     let lower = name.to_ascii_lowercase();
-    let refuse = |reason| Err(CallMetadataError::NameNotAllowed { name: name.to_owned(), reason });
-    if lower == ":authority" {
-        return refuse("the authority is set with --authority");
+    let bytes = lower.as_bytes();
+    let faults = [
+        (lower == ":authority", "the authority is set with --authority"),
+        (lower.starts_with(':'), "names with a colon in front belong to HTTP/2"),
+        (lower.starts_with("grpc-"), "names that begin with grpc- belong to gRPC"),
+        (reserved::is_reserved(bytes), "HTTP/2 and gRPC set or forbid it themselves"),
+        (!is_name(bytes), "names are made of letters, digits, '-', '_' and '.'"),
+    ];
+    match faults.into_iter().find(|(is_there, _)| *is_there) {
+        Some((_, reason)) => Err(CallMetadataError::Name(name.to_owned(), reason)),
+        None => Ok(lower),
     }
-    if lower.starts_with(':') {
-        return refuse("names with a colon in front belong to HTTP/2");
-    }
-    if lower.starts_with("grpc-") {
-        return refuse("names that begin with grpc- belong to gRPC");
-    }
-    if reserved::is_reserved(lower.as_bytes()) {
-        return refuse("HTTP/2 and gRPC set or forbid it themselves");
-    }
-    if !is_name(lower.as_bytes()) {
-        return refuse("names are made of letters, digits, '-', '_' and '.'");
-    }
-    Ok(lower)
 }
 
 fn check_value(
-    given: &str,
     name: &str,
     value: &str,
     templates: Templates,
 ) -> Result<Vec<u8>, CallMetadataError> {
-    if templates == Templates::Refuse
-        && let Some(template) = find_template(value)
-    {
-        return Err(CallMetadataError::Template { name: given.to_owned(), template });
-    }
-    let refuse =
-        |reason| Err(CallMetadataError::ValueNotAllowed { name: given.to_owned(), reason });
-    if is_binary(name.as_bytes()) {
+    let checked = templates.check(value);
+    checked.map_err(|error| CallMetadataError::Template(name.to_owned(), error))?;
+    let refuse = |reason| Err(CallMetadataError::Value(name.to_owned(), reason));
+    if is_binary(name.to_ascii_lowercase().as_bytes()) {
         let Some(bytes) = base64::decode(value.as_bytes()) else {
             return refuse("the value of a name that ends in -bin is given in base64");
         };
@@ -143,60 +135,36 @@ fn check_value(
     Ok(value.as_bytes().to_vec())
 }
 
-/// Why metadata cannot be sent. Always the user's fault.
+/// Why metadata cannot be sent. Always the user's fault. Names stand here as they were given.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CallMetadataError {
     /// Not a JSON object of strings.
-    #[error("{place} is not a JSON object of strings: {reason}")]
-    NotStrings {
-        /// Where the JSON came from.
-        place: String,
-        /// What is wrong with it, with line and column.
-        reason: String,
-    },
-    /// A name that a call must not set.
-    #[error("metadata cannot set \"{name}\": {reason}")]
-    NameNotAllowed {
-        /// The name as it was given.
-        name: String,
-        /// Why.
-        reason: &'static str,
-    },
-    /// A value that HTTP/2 cannot carry.
-    #[error("the value of metadata \"{name}\" cannot be sent: {reason}")]
-    ValueNotAllowed {
-        /// The field's name as it was given.
-        name: String,
-        /// Why.
-        reason: &'static str,
-    },
+    #[error(transparent)]
+    NotStrings(#[from] NotStrings),
+    /// A name that a call must not set, and why.
+    #[error("metadata cannot set \"{0}\": {1}")]
+    Name(String, &'static str),
+    /// The name of a value that HTTP/2 cannot carry, and why.
+    #[error("the value of metadata \"{0}\" cannot be sent: {1}")]
+    Value(String, &'static str),
     /// The same name twice, once in another case or once as the varying field.
-    #[error("metadata \"{name}\" is given twice")]
-    Twice {
-        /// The name.
-        name: String,
-    },
-    /// More than servers have to take.
+    #[error("metadata \"{0}\" is given twice")]
+    Twice(String),
+    /// More bytes, by RFC 9113, section 6.5.2, than servers have to take.
     #[error(
-        "metadata of {total_bytes} bytes is more than the {TOTAL_LIMIT_BYTES} that every gRPC \
-         server takes"
+        "metadata of {0} bytes is more than the {TOTAL_LIMIT_BYTES} that every gRPC server takes"
     )]
-    TooLarge {
-        /// The size by RFC 9113, section 6.5.2.
-        total_bytes: usize,
-    },
-    /// `{{` in a value.
-    #[error(
-        "metadata \"{name}\" has the template {template}, and templates are not supported yet: \
-         --disable-template-data sends it as literal text"
-    )]
-    Template {
-        /// The field's name.
-        name: String,
-        /// The template.
-        template: String,
-    },
+    TooLarge(usize),
+    /// The name of a value with `{{` in it.
+    #[error("metadata \"{0}\" {1}")]
+    Template(String, TemplateError),
 }
+
+/// Text that is not a JSON object of strings: what it is called, and what is wrong with it, with
+/// line and column.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0} is not a JSON object of strings: {1}")]
+pub struct NotStrings(String, String);
 
 #[cfg(test)]
 mod tests {
@@ -259,7 +227,7 @@ mod tests {
         assert_eq!(metadata.varying, Some(b"x-call".to_vec()));
         let constant = read(r#"{"x-call": "1"}"#).unwrap();
         let twice = constant.with_varying("X-Call");
-        assert_eq!(twice, Err(CallMetadataError::Twice { name: "x-call".to_owned() }));
+        assert_eq!(twice, Err(CallMetadataError::Twice("x-call".to_owned())));
     }
 
     #[test]
@@ -275,6 +243,6 @@ mod tests {
         let fits = TOTAL_LIMIT_BYTES - FIELD_OVERHEAD_BYTES - 1;
         assert!(CallMetadata::new(field(fits), Templates::Refuse).is_ok());
         let error = CallMetadata::new(field(fits + 1), Templates::Refuse);
-        assert_eq!(error, Err(CallMetadataError::TooLarge { total_bytes: TOTAL_LIMIT_BYTES + 1 }));
+        assert_eq!(error, Err(CallMetadataError::TooLarge(TOTAL_LIMIT_BYTES + 1)));
     }
 }

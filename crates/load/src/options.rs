@@ -5,7 +5,7 @@ mod error;
 
 pub use error::FlagsError;
 
-use crate::error_text::reason;
+use crate::error_text::Unreadable;
 use crate::flags::CallFlags;
 use crate::metadata::CallMetadata;
 use crate::payload::{DataSource, Templates};
@@ -180,11 +180,9 @@ fn metadata(flags: &CallFlags, templates: Templates) -> Result<CallMetadata, Fla
     let (text, place) = match (&flags.metadata, &flags.metadata_file) {
         (Some(text), _) => (text.clone(), "--metadata".to_owned()),
         (None, Some(file)) => {
-            let text = fs::read_to_string(file).map_err(|error| FlagsError::Unreadable {
-                file: file.clone(),
-                reason: reason(&error),
-            })?;
-            (text, file.display().to_string())
+            let place = file.display().to_string();
+            let text = fs::read_to_string(file);
+            (text.map_err(|error| Unreadable::new(&place, &error))?, place)
         }
         (None, None) => return Ok(CallMetadata::default()),
     };
@@ -195,7 +193,7 @@ fn metadata(flags: &CallFlags, templates: Templates) -> Result<CallMetadata, Fla
 pub(crate) fn only_one(flags: &[(&'static str, bool)]) -> Result<(), FlagsError> {
     let mut given = flags.iter().filter(|(_, given)| *given);
     match (given.next(), given.next()) {
-        (Some((one, _)), Some((other, _))) => Err(FlagsError::Conflict { one, other }),
+        (Some((one, _)), Some((other, _))) => Err(FlagsError::Conflict(one, other)),
         _ => Ok(()),
     }
 }
@@ -212,8 +210,8 @@ fn tls(flags: &CallFlags) -> Result<Option<ClientConfig>, FlagsError> {
     let identity = match (&flags.cert, &flags.key) {
         (None, None) => None,
         (Some(certificate), Some(key)) => Some((certificate, key)),
-        (Some(_), None) => return Err(FlagsError::half_identity("--cert", "--key")),
-        (None, Some(_)) => return Err(FlagsError::half_identity("--key", "--cert")),
+        (Some(_), None) => return Err(FlagsError::HalfIdentity("--cert", "--key")),
+        (None, Some(_)) => return Err(FlagsError::HalfIdentity("--key", "--cert")),
     };
     let trust = match &flags.cacert {
         _ if flags.skip_tls => Trust::Anyone,

@@ -1,17 +1,16 @@
 //! Where a report goes: standard output, or a file that is never half written.
 
-use crate::error_text::{choose, reason};
+use crate::error_text::{choice, reason};
 use crate::summary;
 use bookend_contract::report::LoadReport;
+use clap::ValueEnum;
 use std::ffi::OsString;
-use std::fmt::{self, Display};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 /// How a report is printed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum OutputFormat {
     /// Text for people.
     #[default]
@@ -23,42 +22,25 @@ pub enum OutputFormat {
 }
 
 impl OutputFormat {
-    const ALL: [Self; 3] = [Self::Summary, Self::Json, Self::Pretty];
-}
-
-impl Display for OutputFormat {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::Summary => "summary",
-            Self::Json => "json",
-            Self::Pretty => "pretty",
-        })
-    }
-}
-
-impl FromStr for OutputFormat {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Self, String> {
-        // ghz's formats that are not there, with the reason.
+    /// The format of that name.
+    ///
+    /// # Errors
+    /// A line that says why ghz's format of that name is not there, or which formats are.
+    pub fn of_name(name: &str) -> Result<Self, String> {
         let reason = match name {
             "csv" | "influx-details" => "has a row for every call, and calls are not kept",
             "html" | "influx-summary" | "prometheus" => "is not built yet",
-            _ => return choose(name, &Self::ALL),
+            _ => return choice(name),
         };
         Err(format!("{name} {reason}: there is summary, json, pretty"))
     }
 }
 
-/// Why a report could not be delivered. The user's fault or the system's, never the run's.
+/// Why a report could not be delivered, and to where. The user's fault or the system's, never the
+/// run's.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("cannot write {}: {reason}", destination(.file))]
-pub struct OutputError {
-    /// The file; `None` is standard output.
-    pub file: Option<PathBuf>,
-    /// What the system said.
-    pub reason: String,
-}
+#[error("cannot write {0}: {1}")]
+pub struct OutputError(String, String);
 
 /// The report in one of its formats, ending with a line break.
 pub fn render(report: &LoadReport, format: OutputFormat) -> String {
@@ -81,7 +63,7 @@ pub fn check(file: &Path) -> Result<(), OutputError> {
         Ok(_) => "its folder is a file".to_owned(),
         Err(error) => format!("its folder: {}", reason(&error)),
     };
-    Err(OutputError { file: Some(file.to_owned()), reason })
+    Err(OutputError(file.display().to_string(), reason))
 }
 
 /// Writes to a file, or to standard output. A file is replaced atomically: readers see the old text
@@ -90,11 +72,11 @@ pub fn check(file: &Path) -> Result<(), OutputError> {
 /// # Errors
 /// [`OutputError`] with what the system said. A reader that closes standard output is not an error.
 pub fn write(text: &str, file: Option<&Path>) -> Result<(), OutputError> {
-    let written = match file {
-        Some(file) => replace(file, text),
-        None => write_to_standard_output(text),
+    let (written, destination) = match file {
+        Some(file) => (replace(file, text), file.display().to_string()),
+        None => (write_to_standard_output(text), "to standard output".to_owned()),
     };
-    written.map_err(|error| OutputError { file: file.map(Path::to_owned), reason: reason(&error) })
+    written.map_err(|error| OutputError(destination, reason(&error)))
 }
 
 fn write_to_standard_output(text: &str) -> io::Result<()> {
@@ -139,12 +121,5 @@ fn folder_of(file: &Path) -> &Path {
     match file.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
-    }
-}
-
-fn destination(file: &Option<PathBuf>) -> String {
-    match file {
-        Some(file) => file.display().to_string(),
-        None => "to standard output".to_owned(),
     }
 }

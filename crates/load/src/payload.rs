@@ -4,12 +4,13 @@
 mod error;
 mod json;
 
-pub use error::PayloadError;
+pub use error::{DataError, PayloadError, TemplateError};
 
+use crate::error_text::Unreadable;
 use prost_reflect::{DynamicMessage, MessageDescriptor};
 use std::fs;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Where the request messages come from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -39,143 +40,102 @@ pub enum Templates {
     Literal,
 }
 
-/// The serialized request messages, without the five-byte prefix of gRPC. There is at least one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Payload {
-    messages: Vec<Vec<u8>>,
-}
-
-impl Payload {
-    /// Reads the data as request messages of the type `message`. `input` is standard input.
-    ///
-    /// # Errors
-    /// [`PayloadError`] naming the place in the data that is wrong.
-    pub fn read(
-        source: &DataSource,
-        message: &MessageDescriptor,
-        templates: Templates,
-        input: &mut impl Read,
-    ) -> Result<Payload, PayloadError> {
-        match source {
-            DataSource::Nothing => Ok(Payload { messages: vec![Vec::new()] }),
-            DataSource::Json(text) => Payload::from_json(text, "-d", message, templates),
-            DataSource::JsonFile(file) => {
-                let text = utf8(read_file(file)?, &place_of(file))?;
-                Payload::from_json(&text, &place_of(file), message, templates)
+impl Templates {
+    /// Refuses the first `{{...}}` of the text, unless it is text like any other. Outside of
+    /// strings JSON never has two opening braces in a row.
+    pub(crate) fn check(self, text: &str) -> Result<(), TemplateError> {
+        /// As much of an unclosed template as an error message shows.
+        const SHOWN_CHARS: usize = 40;
+        match text.find("{{") {
+            Some(start) if self == Self::Refuse => {
+                let from = &text[start..];
+                let end = from.find("}}").map_or(from.len(), |end| end + 2);
+                Err(TemplateError(from[..end].chars().take(SHOWN_CHARS).collect()))
             }
-            DataSource::JsonInput => {
-                let text = utf8(read_input(input)?, STANDARD_INPUT)?;
-                Payload::from_json(&text, STANDARD_INPUT, message, templates)
-            }
-            DataSource::BinaryFile(file) => {
-                Payload::from_binary(&read_file(file)?, &place_of(file), message)
-            }
-            DataSource::BinaryInput => {
-                Payload::from_binary(&read_input(input)?, STANDARD_INPUT, message)
-            }
+            _ => Ok(()),
         }
     }
+}
 
-    /// Messages from JSON: an object is one message, an array is several to be sent in turn.
-    /// `place` is what errors call the data.
-    ///
-    /// # Errors
-    /// [`PayloadError`] with line, column and field.
-    pub fn from_json(
-        text: &str,
-        place: &str,
-        message: &MessageDescriptor,
-        templates: Templates,
-    ) -> Result<Payload, PayloadError> {
-        if templates == Templates::Refuse
-            && let Some(template) = find_template(text)
-        {
-            return Err(PayloadError::Template { place: place.to_owned(), template });
+/// Reads the data as request messages of the type `message`, serialized and without the five-byte
+/// prefix of gRPC. There is at least one; after the last comes the first again. `input` is standard
+/// input.
+///
+/// # Errors
+/// [`PayloadError`] naming the place in the data that is wrong.
+pub fn read(
+    source: &DataSource,
+    message: &MessageDescriptor,
+    templates: Templates,
+    input: &mut impl Read,
+) -> Result<Vec<Vec<u8>>, PayloadError> {
+    let (bytes, place) = match source {
+        DataSource::Nothing => return Ok(vec![Vec::new()]),
+        DataSource::Json(text) => return from_json(text, "-d", message, templates),
+        DataSource::JsonFile(file) | DataSource::BinaryFile(file) => {
+            (fs::read(file), file.display().to_string())
         }
-        Payload::of(json::messages(text, place, message)?, place)
-    }
-
-    /// Messages from their serialized form: one message, or several that each have their length
-    /// before them as a varint. As in ghz, bytes that can be one message are one message.
-    ///
-    /// # Errors
-    /// [`PayloadError::NotBinary`] when the bytes are neither.
-    pub fn from_binary(
-        bytes: &[u8],
-        place: &str,
-        message: &MessageDescriptor,
-    ) -> Result<Payload, PayloadError> {
-        Payload::of(split_binary(bytes, place, message)?, place)
-    }
-
-    fn of(messages: Vec<Vec<u8>>, place: &str) -> Result<Payload, PayloadError> {
-        if messages.is_empty() {
-            return Err(PayloadError::NoMessages { place: place.to_owned() });
+        DataSource::JsonInput | DataSource::BinaryInput => {
+            let mut bytes = Vec::new();
+            (input.read_to_end(&mut bytes).map(|_| bytes), "standard input".to_owned())
         }
-        Ok(Payload { messages })
+    };
+    let bytes = bytes.map_err(|error| Unreadable::new(&place, &error))?;
+    if let DataSource::BinaryFile(_) | DataSource::BinaryInput = source {
+        return from_binary(&bytes, &place, message);
     }
-
-    /// All messages, in the order in which they are sent; after the last comes the first again.
-    pub fn messages(&self) -> &[Vec<u8>] {
-        &self.messages
-    }
-
-    /// All messages, for a plan.
-    pub(crate) fn into_messages(self) -> Vec<Vec<u8>> {
-        self.messages
+    match str::from_utf8(&bytes) {
+        Ok(text) => from_json(text, &place, message, templates),
+        Err(_) => Err(DataError::NotUtf8.at(&place)),
     }
 }
 
-const STANDARD_INPUT: &str = "standard input";
-
-fn place_of(file: &Path) -> String {
-    file.display().to_string()
+/// Messages from JSON: an object is one message, an array is several to be sent in turn. `place` is
+/// what errors call the data.
+///
+/// # Errors
+/// [`PayloadError`] with line, column and field.
+pub fn from_json(
+    text: &str,
+    place: &str,
+    message: &MessageDescriptor,
+    templates: Templates,
+) -> Result<Vec<Vec<u8>>, PayloadError> {
+    let checked = templates.check(text).map_err(DataError::Template);
+    let read = checked.and_then(|()| json::messages(text, message));
+    read.and_then(at_least_one).map_err(|error| error.at(place))
 }
 
-fn read_file(file: &Path) -> Result<Vec<u8>, PayloadError> {
-    fs::read(file).map_err(|error| PayloadError::unreadable(&place_of(file), &error))
-}
-
-fn read_input(input: &mut impl Read) -> Result<Vec<u8>, PayloadError> {
-    let mut bytes = Vec::new();
-    input
-        .read_to_end(&mut bytes)
-        .map_err(|error| PayloadError::unreadable(STANDARD_INPUT, &error))?;
-    Ok(bytes)
-}
-
-fn utf8(bytes: Vec<u8>, place: &str) -> Result<String, PayloadError> {
-    String::from_utf8(bytes).map_err(|_| PayloadError::NotUtf8 { place: place.to_owned() })
-}
-
-/// The first `{{...}}` of the text. Outside of strings JSON never has two opening braces in a row.
-pub(crate) fn find_template(text: &str) -> Option<String> {
-    /// As much of an unclosed template as an error message shows.
-    const SHOWN_CHARS: usize = 40;
-    let from = &text[text.find("{{")?..];
-    let end = from.find("}}").map_or(from.len(), |end| end + 2);
-    Some(from[..end].chars().take(SHOWN_CHARS).collect())
-}
-
-/// One message or, where the bytes cannot be one, several that each have their length before them.
-fn split_binary(
+/// Messages from their serialized form: one message, or several that each have their length before
+/// them as a varint. As in ghz, bytes that can be one message are one message.
+///
+/// # Errors
+/// [`PayloadError`] when the bytes are neither.
+pub fn from_binary(
     bytes: &[u8],
     place: &str,
     message: &MessageDescriptor,
 ) -> Result<Vec<Vec<u8>>, PayloadError> {
-    let refused = match DynamicMessage::decode(message.clone(), bytes) {
-        Ok(_) => return Ok(vec![bytes.to_vec()]),
-        Err(error) => error,
+    let read = split_binary(bytes, message);
+    read.and_then(at_least_one).map_err(|error| error.at(place))
+}
+
+fn at_least_one(messages: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, DataError> {
+    if messages.is_empty() { Err(DataError::NoMessages) } else { Ok(messages) }
+}
+
+/// One message or, where the bytes cannot be one, several that each have their length before them.
+fn split_binary(bytes: &[u8], message: &MessageDescriptor) -> Result<Vec<Vec<u8>>, DataError> {
+    let decoded = |bytes: &[u8]| DynamicMessage::decode(message.clone(), bytes);
+    let Err(refused) = decoded(bytes) else {
+        return Ok(vec![bytes.to_vec()]);
     };
-    let fits = |one: &Vec<u8>| DynamicMessage::decode(message.clone(), one.as_slice()).is_ok();
-    match split_by_length(bytes) {
-        Some(several) if several.iter().all(fits) => Ok(several),
-        _ => Err(PayloadError::NotBinary {
-            place: place.to_owned(),
-            message: message.full_name().to_owned(),
-            reason: refused.to_string(),
-        }),
-    }
+    let several = split_by_length(bytes);
+    let fitting = several.filter(|several| several.iter().all(|one| decoded(one).is_ok()));
+    fitting.ok_or_else(|| DataError::NotBinary {
+        message: message.full_name().to_owned(),
+        reason: refused.to_string(),
+    })
 }
 
 fn split_by_length(mut bytes: &[u8]) -> Option<Vec<Vec<u8>>> {

@@ -2,15 +2,14 @@
 
 mod from_flags;
 
-use crate::error_text::choose;
 use crate::targets::Targets;
 use bookend_io::tls::Connectors;
 use bookend_io::{Driver, UringRefusal, Wait};
+use bookend_wire::grpc::{request, timeout};
 use bookend_wire::{ConnectionConfig, HeaderBlock, Keepalive};
+use clap::ValueEnum;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::fmt::{self, Display};
-use std::str::FromStr;
 
 /// Which calls a run makes, and for how long. Shared by all workers, never changed.
 #[derive(Clone, Debug)]
@@ -90,7 +89,7 @@ pub enum Connecting {
 }
 
 /// What happens to the calls in flight when the time is up.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum DurationStop {
     /// The connections are closed, and these calls count as `UNAVAILABLE`: ghz's default, which
     /// makes every run by time end with errors that no server made.
@@ -100,24 +99,6 @@ pub enum DurationStop {
     /// They have [`crate::DRAIN_NS`] to end, and are not counted.
     #[default]
     Ignore,
-}
-
-impl Display for DurationStop {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::Close => "close",
-            Self::Wait => "wait",
-            Self::Ignore => "ignore",
-        })
-    }
-}
-
-impl FromStr for DurationStop {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        choose(text, &[Self::Close, Self::Wait, Self::Ignore])
-    }
 }
 
 impl LoadPlan {
@@ -135,22 +116,11 @@ impl LoadPlan {
     /// The head of every request to the target of that number, without the varying field.
     pub(crate) fn head(&self, name: usize) -> HeaderBlock {
         let authority = self.targets.authority(name).unwrap_or(&self.authority);
-        let scheme: &[u8] = match self.tls {
-            Some(_) => b"https",
-            None => b"http",
-        };
-        let mut head = HeaderBlock::new(&[
-            (b":method", b"POST"),
-            (b":scheme", scheme),
-            (b":path", self.path.as_bytes()),
-            (b":authority", authority.as_bytes()),
-            (b"te", b"trailers"),
-            (b"content-type", b"application/grpc"),
-            (b"user-agent", USER_AGENT.as_bytes()),
-        ]);
+        let scheme = if self.tls.is_some() { "https" } else { "http" };
+        let mut head = HeaderBlock::new(&request::head(scheme, &self.path, authority));
         if let Some(timeout_ns) = self.timeout_ns {
             let mut value = Vec::new();
-            bookend_wire::grpc::timeout::write(timeout_ns, &mut value);
+            timeout::write(timeout_ns, &mut value);
             head.push(b"grpc-timeout", &value);
         }
         for (name, value) in &self.metadata {
@@ -181,8 +151,6 @@ impl LoadPlan {
         Share { first_connection: first, streams, in_flight, calls }
     }
 }
-
-const USER_AGENT: &str = concat!("bookend/", env!("CARGO_PKG_VERSION"));
 
 /// What falls to one worker.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,18 +1,21 @@
 //! What has to be right before the first call is made: the method and its messages.
 
 use crate::options::{CallOptions, FlagsError, SchemaSource};
-use crate::payload::{Payload, PayloadError};
+use crate::payload::{self, PayloadError};
 use crate::reflect::{self, ReflectError};
-use crate::schema::{MethodError, Schema, SchemaError, SchemaMethod};
+use crate::schema::{self, MethodError, Schema, SchemaError};
+use prost_reflect::MethodDescriptor;
 use std::io::Read;
 
 /// A method that can be called, with something to send.
 #[derive(Clone, Debug)]
 pub struct PreparedCall {
+    /// The HTTP/2 `:path`: `/pkg.Service/Method`.
+    pub path: String,
     /// The method.
-    pub method: SchemaMethod,
-    /// The request messages.
-    pub payload: Payload,
+    pub method: MethodDescriptor,
+    /// The request messages, in the order in which they are sent. There is at least one.
+    pub messages: Vec<Vec<u8>>,
     /// Calls made to the server's reflection service to get the schema.
     pub reflection_calls: u64,
 }
@@ -25,22 +28,17 @@ impl PreparedCall {
     pub fn read(options: &CallOptions, input: &mut impl Read) -> Result<Self, PrepareError> {
         let (schema, reflection_calls) = schema(options)?;
         let method = schema.method(&options.method)?;
-        let payload = Payload::read(&options.data, &method.input, options.templates, input)?;
-        Ok(Self { method, payload, reflection_calls })
+        let messages = payload::read(&options.data, &method.input(), options.templates, input)?;
+        Ok(Self { path: schema::path(&method), method, messages, reflection_calls })
     }
 }
 
 fn schema(options: &CallOptions) -> Result<(Schema, u64), PrepareError> {
-    match &options.schema {
-        SchemaSource::Proto { file, import_paths } => {
-            Ok((Schema::from_proto(file, import_paths)?, 0))
-        }
-        SchemaSource::Protoset(file) => Ok((Schema::from_protoset(file)?, 0)),
-        SchemaSource::Reflection => {
-            let reflected = reflect::schema(options)?;
-            Ok((reflected.schema, reflected.calls_made))
-        }
-    }
+    Ok(match &options.schema {
+        SchemaSource::Proto { file, import_paths } => (Schema::from_proto(file, import_paths)?, 0),
+        SchemaSource::Protoset(file) => (Schema::from_protoset(file)?, 0),
+        SchemaSource::Reflection => reflect::schema(options)?,
+    })
 }
 
 /// Why there is nothing to call.
@@ -56,11 +54,8 @@ pub enum PrepareError {
     #[error(transparent)]
     Method(#[from] MethodError),
     /// The method takes or gives more than one message. The user's fault, or ours.
-    #[error("{path} is a streaming method, which is not built yet: calls are unary so far")]
-    Streaming {
-        /// The method.
-        path: String,
-    },
+    #[error("{0} is a streaming method, which is not built yet: calls are unary so far")]
+    Streaming(String),
     /// The data is not a request message. The user's fault.
     #[error(transparent)]
     Payload(#[from] PayloadError),

@@ -24,7 +24,7 @@ mod verify;
 pub use check::{CheckOutcome, SemanticsCheck};
 pub use report::ProbeReport;
 pub use request::ProbeRequest;
-pub use verify::{VerifiedCall, VerifiedReply, VerifyError};
+pub use verify::{VerifiedReply, VerifyError};
 
 /// How much of a server is probed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,15 +38,16 @@ pub enum ProbeDepth {
 /// Probes the server.
 pub fn probe(request: &ProbeRequest, depth: ProbeDepth) -> ProbeReport {
     let call = verify::call(request);
-    let mut calls_made = request.reflection_calls + call.calls_made;
+    let is_connected = !matches!(call, Err(VerifyError::Connect(_)));
+    let mut calls_made = request.call.reflection_calls + u64::from(is_connected);
     let semantics = (depth == ProbeDepth::Semantics).then(|| {
-        let checked = check_all::check_all(request, &call);
-        calls_made += checked.calls_sent;
-        checked.outcomes
+        let (outcomes, calls_sent) = check_all::check_all(request, &call);
+        calls_made += calls_sent;
+        outcomes
     });
     ProbeReport {
-        target: request.target.to_string(),
-        path: request.method.path.clone(),
+        target: request.options.targets.first().to_string(),
+        path: request.call.path.clone(),
         call,
         calls_made,
         semantics,

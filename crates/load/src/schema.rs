@@ -7,9 +7,9 @@ pub mod reflection;
 pub use error::{MethodError, SchemaError};
 
 use crate::error_text::Suggestion;
-use prost_reflect::{DescriptorPool, MessageDescriptor, MethodDescriptor, ServiceDescriptor};
+use prost_reflect::{DescriptorPool, MethodDescriptor};
 use std::fs;
-use std::path::{self, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 /// Every service, method and message type that one source describes.
 #[derive(Clone, Debug)]
@@ -17,28 +17,6 @@ pub struct Schema {
     pool: DescriptorPool,
     /// What error messages call the source: a file's path, or "the server's reflection".
     place: String,
-}
-
-/// One method of a [`Schema`], ready to be called.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SchemaMethod {
-    /// The HTTP/2 `:path`: `/pkg.Service/Method`.
-    pub path: String,
-    /// The type of its requests.
-    pub input: MessageDescriptor,
-    /// The type of its responses.
-    pub output: MessageDescriptor,
-    /// Whether a call may carry more than one request.
-    pub client_streaming: bool,
-    /// Whether a call may be answered with more than one response.
-    pub server_streaming: bool,
-}
-
-impl SchemaMethod {
-    /// Whether a call may carry more than one message in either direction.
-    pub fn is_streaming(&self) -> bool {
-        self.client_streaming || self.server_streaming
-    }
 }
 
 impl Schema {
@@ -50,14 +28,15 @@ impl Schema {
     pub fn from_proto(file: &Path, import_paths: &[PathBuf]) -> Result<Schema, SchemaError> {
         require_file(file)?;
         if let Some(folder) = import_paths.iter().find(|folder| !folder.is_dir()) {
-            return Err(SchemaError::ImportPathMissing { folder: folder.clone() });
+            return Err(SchemaError::ImportPathMissing(folder.clone()));
         }
-        let mut compiler = protox::Compiler::new(search_path(file, import_paths))
-            .map_err(|error| SchemaError::not_compiled(file, &error))?;
-        compiler
-            .open_file(absolute(file))
-            .map_err(|error| SchemaError::not_compiled(file, &error))?;
-        Ok(Schema { pool: compiler.descriptor_pool(), place: file.display().to_string() })
+        let compile = || {
+            let mut compiler = protox::Compiler::new(search_path(file, import_paths))?;
+            compiler.open_file(absolute(file))?;
+            Ok(compiler.descriptor_pool())
+        };
+        let pool = compile().map_err(|error| SchemaError::not_compiled(file, &error))?;
+        Ok(Schema { pool, place: file.display().to_string() })
     }
 
     /// Reads a compiled `FileDescriptorSet`, as `protoc --descriptor_set_out --include_imports`
@@ -82,7 +61,7 @@ impl Schema {
     fn decode(bytes: &[u8], place: String) -> Result<Schema, SchemaError> {
         match DescriptorPool::decode(bytes) {
             Ok(pool) => Ok(Schema { pool, place }),
-            Err(_) if place.ends_with(".proto") => Err(SchemaError::ProtoGivenAsSet { place }),
+            Err(_) if place.ends_with(".proto") => Err(SchemaError::ProtoGivenAsSet(place)),
             Err(error) => Err(SchemaError::NotADescriptorSet {
                 place,
                 reason: error::one_line(&format!("{error:?}")),
@@ -102,36 +81,27 @@ impl Schema {
     ///
     /// # Errors
     /// [`MethodError`] naming this schema's source and the nearest right word.
-    pub fn method(&self, call: &str) -> Result<SchemaMethod, MethodError> {
+    pub fn method(&self, call: &str) -> Result<MethodDescriptor, MethodError> {
         let (service_name, method_name) = split_call(call)?;
-        let service = self
-            .pool
-            .get_service_by_name(service_name)
-            .ok_or_else(|| self.service_unknown(service_name))?;
+        let Some(service) = self.pool.get_service_by_name(service_name) else {
+            return Err(MethodError::service_unknown(service_name, &self.place, self.services()));
+        };
         let method = service.methods().find(|method| method.name() == method_name);
-        method.map(SchemaMethod::from).ok_or_else(|| MethodError::MethodUnknown {
-            service: service_name.to_owned(),
-            method: method_name.to_owned(),
-            place: self.place.clone(),
-            suggestion: Suggestion::among(method_name, method_names(&service)),
+        method.ok_or_else(|| {
+            let known: Vec<_> = service.methods().map(|known| known.name().to_owned()).collect();
+            MethodError::MethodUnknown {
+                service: service_name.to_owned(),
+                method: method_name.to_owned(),
+                place: self.place.clone(),
+                suggestion: Suggestion::among(method_name, known),
+            }
         })
-    }
-
-    fn service_unknown(&self, service: &str) -> MethodError {
-        MethodError::service_unknown(service, &self.place, self.services())
     }
 }
 
-impl From<MethodDescriptor> for SchemaMethod {
-    fn from(method: MethodDescriptor) -> SchemaMethod {
-        SchemaMethod {
-            path: format!("/{}/{}", method.parent_service().full_name(), method.name()),
-            input: method.input(),
-            output: method.output(),
-            client_streaming: method.is_client_streaming(),
-            server_streaming: method.is_server_streaming(),
-        }
-    }
+/// The HTTP/2 `:path` of a method: `/pkg.Service/Method`.
+pub fn path(method: &MethodDescriptor) -> String {
+    format!("/{}/{}", method.parent_service().full_name(), method.name())
 }
 
 /// The service and the method of a call in either of its spellings. A `/` in front is allowed, as
@@ -144,16 +114,12 @@ pub fn split_call(call: &str) -> Result<(&str, &str), MethodError> {
     let parts = bare.split_once('/').or_else(|| bare.rsplit_once('.'));
     match parts {
         Some((service, method)) if is_name(service) && is_name(method) => Ok((service, method)),
-        _ => Err(MethodError::Malformed { call: call.to_owned() }),
+        _ => Err(MethodError::Malformed(call.to_owned())),
     }
 }
 
 fn is_name(text: &str) -> bool {
     !text.is_empty() && !text.contains('/')
-}
-
-fn method_names(service: &ServiceDescriptor) -> Vec<String> {
-    service.methods().map(|method| method.name().to_owned()).collect()
 }
 
 /// ghz's order: what the user gave, the file's folder, the working directory.
@@ -168,12 +134,12 @@ fn search_path(file: &Path, import_paths: &[PathBuf]) -> Vec<PathBuf> {
 
 /// The compiler compares paths byte by byte: two spellings of one file would be two files.
 fn absolute(path: &Path) -> PathBuf {
-    path::absolute(path).unwrap_or_else(|_| path.to_owned())
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
 fn require_file(file: &Path) -> Result<(), SchemaError> {
     match fs::metadata(file) {
-        Ok(facts) if facts.is_dir() => Err(SchemaError::IsAFolder { file: file.to_owned() }),
+        Ok(facts) if facts.is_dir() => Err(SchemaError::IsAFolder(file.to_owned())),
         Ok(_) => Ok(()),
         Err(error) => Err(SchemaError::unreadable(file, &error)),
     }

@@ -1,6 +1,10 @@
 //! From flags to their meaning: defaults, choices and contradictions.
 
+#[path = "support/flags.rs"]
+mod flags;
+
 use bookend_io::{Driver, Io};
+use bookend_load::error_text::choice;
 use bookend_load::flags::{CallFlags, LoadFlags};
 use bookend_load::options::{CallOptions, SchemaSource};
 use bookend_load::output::OutputFormat;
@@ -16,7 +20,7 @@ const PROTO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../proto/helloworld
 
 /// The least that a run needs without asking a server for its schema, and others.
 fn with(change: impl FnOnce(&mut LoadFlags)) -> LoadFlags {
-    let mut flags = LoadFlags::default();
+    let mut flags: LoadFlags = flags::unwritten();
     flags.call.targets = vec!["localhost:50051".to_owned()];
     flags.call.method = text("helloworld.Greeter/SayHello");
     flags.call.proto = Some(PROTO.into());
@@ -181,9 +185,9 @@ fn assert_refused(mistakes: &[Mistake]) {
 fn words_of_a_choice_are_read_or_named() {
     assert_eq!("epoll".parse(), Ok(Io::Epoll));
     assert_eq!("uring".parse(), Ok(Io::Uring));
-    assert_eq!("wait".parse(), Ok(DurationStop::Wait));
-    assert_eq!("pretty".parse(), Ok(OutputFormat::Pretty));
-    let refused = |text: &str| text.parse::<OutputFormat>().unwrap_err();
+    assert_eq!(choice("wait"), Ok(DurationStop::Wait));
+    assert_eq!(OutputFormat::of_name("pretty"), Ok(OutputFormat::Pretty));
+    let refused = |text: &str| OutputFormat::of_name(text).unwrap_err();
     assert_eq!(refused("jsn"), "did you mean json? (there is summary, json, pretty)");
     assert_eq!(
         refused("csv"),

@@ -1,8 +1,8 @@
 //! Schemas from files, descriptor sets and reflection; messages made with them.
 
-use bookend_load::payload::{DataSource, Payload, Templates};
+use bookend_load::payload::{self, DataSource, Templates};
 use bookend_load::schema::reflection::{ReflectionError, ReflectionQuery};
-use bookend_load::schema::{MethodError, Schema};
+use bookend_load::schema::{MethodError, Schema, path};
 use prost::Message as _;
 use std::cell::RefCell;
 use std::fs;
@@ -63,10 +63,10 @@ fn shop() -> (TempDir, Schema) {
 fn a_method_is_found_in_both_spellings() {
     for call in ["helloworld.Greeter/SayHello", "helloworld.Greeter.SayHello"] {
         let method = greeter().method(call).unwrap();
-        assert_eq!(method.path, "/helloworld.Greeter/SayHello");
-        assert_eq!(method.input.full_name(), "helloworld.HelloRequest");
-        assert_eq!(method.output.full_name(), "helloworld.HelloReply");
-        assert!(!method.client_streaming && !method.server_streaming);
+        assert_eq!(path(&method), "/helloworld.Greeter/SayHello");
+        assert_eq!(method.input().full_name(), "helloworld.HelloRequest");
+        assert_eq!(method.output().full_name(), "helloworld.HelloReply");
+        assert!(!method.is_client_streaming() && !method.is_server_streaming());
     }
 }
 
@@ -75,9 +75,9 @@ fn imports_are_found_and_streaming_is_known() {
     let (_files, schema) = shop();
     assert_eq!(schema.services(), ["shop.v1.Orders", "shop.v1.Stock"]);
     let watch = schema.method("shop.v1.Orders/Watch").unwrap();
-    assert!(!watch.client_streaming && watch.server_streaming);
+    assert!(!watch.is_client_streaming() && watch.is_server_streaming());
     let upload = schema.method("shop.v1.Orders/Upload").unwrap();
-    assert!(upload.client_streaming && !upload.server_streaming);
+    assert!(upload.is_client_streaming() && !upload.is_server_streaming());
 }
 
 #[test]
@@ -155,9 +155,10 @@ fn a_compiled_set_is_the_same_schema() {
     let file = files.path().join("greeter.protoset");
     fs::write(&file, &set).unwrap();
     let call = "helloworld.Greeter/SayHello";
-    let path = greeter().method(call).unwrap().path;
-    assert_eq!(Schema::from_protoset(&file).unwrap().method(call).unwrap().path, path);
-    assert_eq!(Schema::from_descriptor_set(&set).unwrap().method(call).unwrap().path, path);
+    let path_in = |schema: Schema| path(&schema.method(call).unwrap());
+    let path = path_in(greeter());
+    assert_eq!(path_in(Schema::from_protoset(&file).unwrap()), path);
+    assert_eq!(path_in(Schema::from_descriptor_set(&set).unwrap()), path);
 }
 
 #[test]
@@ -237,7 +238,7 @@ fn reflection_fetches_every_import_once() {
     let server = Server::with_the_shop();
     let call = "shop.v1.Orders/Put";
     let schema = Schema::by_reflection(call, |name, what| server.answer(name, what)).unwrap();
-    assert_eq!(schema.method(call).unwrap().path, "/shop.v1.Orders/Put");
+    assert_eq!(path(&schema.method(call).unwrap()), "/shop.v1.Orders/Put");
     let mut asked = server.asked.into_inner();
     asked.sort();
     let expected = ["google/protobuf/timestamp.proto", "shop.v1.Orders", "shop/price.proto"];
@@ -285,9 +286,9 @@ fn a_server_that_answers_nonsense_is_blamed() {
 }
 
 fn json(schema: &Schema, call: &str, text: &str) -> Result<Vec<Vec<u8>>, String> {
-    let message = schema.method(call).unwrap().input;
-    let payload = Payload::from_json(text, "-d", &message, Templates::Refuse);
-    payload.map(|payload| payload.messages().to_vec()).map_err(|error| error.to_string())
+    let message = schema.method(call).unwrap().input();
+    let messages = payload::from_json(text, "-d", &message, Templates::Refuse);
+    messages.map_err(|error| error.to_string())
 }
 
 const COMPLEX_CALL: &str = "complex_proto.Greeter/SayHello";
@@ -360,9 +361,9 @@ fn templates_are_refused_unless_they_are_literal_text() {
              --disable-template-data sends it as literal text"
             .to_owned())
     );
-    let message = greeter().method(call).unwrap().input;
-    let payload = Payload::from_json(text, "-d", &message, Templates::Literal).unwrap();
-    assert_eq!(payload.messages(), [b"\x0a\x17call {{.RequestNumber}}"]);
+    let message = greeter().method(call).unwrap().input();
+    let messages = payload::from_json(text, "-d", &message, Templates::Literal).unwrap();
+    assert_eq!(messages, [b"\x0a\x17call {{.RequestNumber}}"]);
 }
 
 #[test]
@@ -370,8 +371,7 @@ fn data_comes_from_files_and_from_standard_input() {
     let method = greeter().method("helloworld.Greeter/SayHello").unwrap();
     let files = folder(&[("data.json", r#"{"name": "a"}"#), ("data.bin", "\x0a\x01a")]);
     let read = |source: DataSource, mut input: &[u8]| {
-        Payload::read(&source, &method.input, Templates::Refuse, &mut input)
-            .map(|payload| payload.messages().to_vec())
+        payload::read(&source, &method.input(), Templates::Refuse, &mut input)
             .map_err(|error| error.to_string())
     };
     let one = Ok(vec![b"\x0a\x01a".to_vec()]);
@@ -389,12 +389,12 @@ fn data_comes_from_files_and_from_standard_input() {
 
 #[test]
 fn serialized_messages_come_alone_or_with_their_lengths() {
-    let message = greeter().method("helloworld.Greeter/SayHello").unwrap().input;
-    let read = |bytes: &[u8]| Payload::from_binary(bytes, "-B", &message);
+    let message = greeter().method("helloworld.Greeter/SayHello").unwrap().input();
+    let read = |bytes: &[u8]| payload::from_binary(bytes, "-B", &message);
     let one = read(b"\x0a\x01a").unwrap();
-    assert_eq!(one.messages(), [b"\x0a\x01a".to_vec()]);
+    assert_eq!(one, [b"\x0a\x01a".to_vec()]);
     let two = read(b"\x03\x0a\x01a\x04\x0a\x02bc").unwrap();
-    assert_eq!(two.messages(), [b"\x0a\x01a".to_vec(), b"\x0a\x02bc".to_vec()]);
+    assert_eq!(two, [b"\x0a\x01a".to_vec(), b"\x0a\x02bc".to_vec()]);
     for cut in
         [b"\x03\x0a\x01".as_slice(), b"\x0a\x05a", b"\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"]
     {

@@ -1,12 +1,15 @@
 //! Reports from invented records, and how they are printed and delivered.
 
+#[path = "support/flags.rs"]
+mod flags;
+
 use bookend_contract::report::LoadReport;
 use bookend_io::Io;
 use bookend_load::flags::{CallFlags, LoadFlags};
 use bookend_load::output::{self, OutputFormat};
 use bookend_load::plan::LoadPlan;
-use bookend_load::record::{ErrorCounts, Latencies, Recorder, TargetCounts};
-use bookend_load::run::{LoadOutcome, TargetOutcome};
+use bookend_load::record::{ErrorCounts, Latencies, Recorder, TargetCounts, TargetOutcome};
+use bookend_load::run::LoadOutcome;
 use bookend_load::targets::Endpoint;
 use bookend_load::{report, summary};
 use bookend_wire::grpc::Code;
@@ -23,7 +26,7 @@ fn plan() -> LoadPlan {
             method: Some("helloworld.Greeter/SayHello".to_owned()),
             proto: Some(proto.into()),
             insecure: true,
-            ..CallFlags::default()
+            ..flags::unwritten()
         },
         concurrency: 50,
         connections: 2,
@@ -33,7 +36,7 @@ fn plan() -> LoadPlan {
         warmup: Duration::from_secs(1),
         name: Some("nightly".to_owned()),
         tags: Some(r#"{"branch": "main"}"#.to_owned()),
-        ..LoadFlags::default()
+        ..flags::unwritten()
     };
     LoadPlan::from_flags(&flags, &mut std::io::empty(), 1).expect("the flags are right")
 }

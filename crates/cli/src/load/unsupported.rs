@@ -136,7 +136,6 @@ impl FromArgMatches for UnsupportedFlags {
 #[cfg(test)]
 mod tests {
     use super::super::LoadArguments;
-    use bookend_load::flags::LoadFlags;
     use clap::Parser;
 
     #[derive(Parser)]
@@ -157,11 +156,12 @@ mod tests {
             "--keepalive=0",
             "--skipFirst=0",
         ];
+        let unwritten = Alone::parse_from(["load"]).arguments.flags;
         for word in nothing {
             let read =
                 Alone::try_parse_from(["load", word]).unwrap_or_else(|error| panic!("{error}"));
             assert_eq!(read.arguments.unsupported.refuse(), Ok(()), "{word}");
-            assert_eq!(read.arguments.flags, LoadFlags::default(), "{word}");
+            assert_eq!(read.arguments.flags, unwritten, "{word}");
         }
     }
 }

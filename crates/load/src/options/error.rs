@@ -1,9 +1,9 @@
 //! What can be wrong with the flags as a whole, each in one line that names the flag to change.
 
-use crate::metadata::CallMetadataError;
+use crate::error_text::Unreadable;
+use crate::metadata::{CallMetadataError, NotStrings};
 use crate::targets::TargetError;
 use bookend_io::tls::ConfigError;
-use std::path::PathBuf;
 
 /// Why the flags mean nothing. Always the user's fault.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -15,13 +15,8 @@ pub enum FlagsError {
     #[error("the method is missing: add --call pkg.Service/Method")]
     CallMissing,
     /// A certificate without its key, or a key without its certificate.
-    #[error("{given} is of no use without {missing}: give both")]
-    HalfIdentity {
-        /// The flag that was given.
-        given: &'static str,
-        /// The one that belongs to it.
-        missing: &'static str,
-    },
+    #[error("{0} is of no use without {1}: give both")]
+    HalfIdentity(&'static str, &'static str),
     /// `--authority` and `--cname`, which are one name.
     #[error(
         "--authority {authority} and --cname {cname} differ: the server's certificate is for the \
@@ -70,25 +65,14 @@ pub enum FlagsError {
         concurrency: u32,
     },
     /// A zero where nothing could be done with it.
-    #[error("{flag} 0 does nothing: it is at least 1")]
-    Zero {
-        /// The flag.
-        flag: &'static str,
-    },
+    #[error("{0} 0 does nothing: it is at least 1")]
+    Zero(&'static str),
     /// Two flags of which only one can be meant.
-    #[error("{one} and {other} exclude each other: give one of them")]
-    Conflict {
-        /// The first.
-        one: &'static str,
-        /// The second.
-        other: &'static str,
-    },
+    #[error("{0} and {1} exclude each other: give one of them")]
+    Conflict(&'static str, &'static str),
     /// `--first-stream-id` is not the id of a client's stream.
-    #[error("--first-stream-id {id} is no stream of a client: it takes odd numbers below 2^31")]
-    FirstStreamId {
-        /// What was given.
-        id: u32,
-    },
+    #[error("--first-stream-id {0} is no stream of a client: it takes odd numbers below 2^31")]
+    FirstStreamId(u32),
     /// Fewer threads than the blocking driver needs.
     #[error(
         "--io blocking takes a thread for each of --connections {connections}, and --threads is \
@@ -101,26 +85,12 @@ pub enum FlagsError {
         connections: u32,
     },
     /// A file that cannot be read.
-    #[error("cannot read {}: {reason}", .file.display())]
-    Unreadable {
-        /// The file as it was given.
-        file: PathBuf,
-        /// What the system said.
-        reason: String,
-    },
+    #[error(transparent)]
+    Unreadable(#[from] Unreadable),
     /// The metadata cannot be sent.
     #[error(transparent)]
     Metadata(#[from] CallMetadataError),
     /// `--tags` is not a JSON object of strings.
-    #[error("--tags is not a JSON object of strings: {reason}")]
-    Tags {
-        /// What is wrong with it.
-        reason: String,
-    },
-}
-
-impl FlagsError {
-    pub(super) fn half_identity(given: &'static str, missing: &'static str) -> Self {
-        Self::HalfIdentity { given, missing }
-    }
+    #[error(transparent)]
+    Tags(#[from] NotStrings),
 }

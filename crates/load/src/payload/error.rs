@@ -1,82 +1,53 @@
 //! What can be wrong with the data of a run, each in one line.
 
-use crate::error_text::{Suggestion, reason};
-use std::io;
+use crate::error_text::Unreadable;
+use thiserror::Error;
 
 /// Why there is no payload. Always the user's fault or the file's.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PayloadError {
     /// The data cannot be read.
-    #[error("cannot read {place}: {reason}")]
-    Unreadable {
-        /// The file, or "standard input".
+    #[error(transparent)]
+    Unreadable(#[from] Unreadable),
+    /// The data is not what it should be.
+    #[error("{place}{error}")]
+    Data {
+        /// Where the data came from.
         place: String,
-        /// What the system said.
-        reason: String,
+        /// What is wrong with it.
+        error: DataError,
     },
+}
+
+/// What is wrong with data. `Display` follows the name of the place that the data came from.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum DataError {
     /// JSON data that is not UTF-8.
-    #[error("{place} is not text in UTF-8: serialized messages are given with -B")]
-    NotUtf8 {
-        /// Where the data came from.
-        place: String,
-    },
+    #[error(" is not text in UTF-8: serialized messages are given with -B")]
+    NotUtf8,
     /// An empty array or an empty file.
-    #[error("{place} has no message: {{}} is the empty one")]
-    NoMessages {
-        /// Where the data came from.
-        place: String,
-    },
-    /// The data is not JSON, or a value does not fit its field.
-    #[error("{place}, line {line} column {column}{}: {reason}", named(.field))]
+    #[error(" has no message: {{}} is the empty one")]
+    NoMessages,
+    /// The data is not JSON, a value does not fit its field, or the type has no such name.
+    #[error(", line {line} column {column}{field}: {reason}")]
     NotAMessage {
-        /// Where the data came from.
-        place: String,
         /// Line, from 1.
         line: usize,
         /// Column, from 1.
         column: usize,
-        /// The field, such as `request.pets[1].color`; empty where no field is to blame.
+        /// The field, such as `, field request.pets[1].color`; empty where no field is to blame.
         field: String,
         /// What is wrong with it.
         reason: String,
     },
-    /// A field or an enum value that the message does not have.
-    #[error("{place}, line {line} column {column}: {owner} has no {kind} {name}{suggestion}")]
-    NameUnknown {
-        /// Where the data came from.
-        place: String,
-        /// Line, from 1.
-        line: usize,
-        /// Column, from 1.
-        column: usize,
-        /// `field` or `value`.
-        kind: &'static str,
-        /// The name as it was given.
-        name: String,
-        /// The message or enum type that does not have it.
-        owner: String,
-        /// What could have been meant.
-        suggestion: Suggestion,
-    },
     /// `{{` in string data.
-    #[error(
-        "{place} has the template {template}, and templates are not supported yet: \
-         --disable-template-data sends it as literal text"
-    )]
-    Template {
-        /// Where the data came from.
-        place: String,
-        /// The template.
-        template: String,
-    },
+    #[error(" {0}")]
+    Template(TemplateError),
     /// The bytes are not a serialized message nor length-prefixed ones.
     #[error(
-        "{place} is neither a serialized {message} nor several with their lengths before them: \
-         {reason}"
+        " is neither a serialized {message} nor several with their lengths before them: {reason}"
     )]
     NotBinary {
-        /// Where the data came from.
-        place: String,
         /// The message type.
         message: String,
         /// What the decoder said about them as one message.
@@ -84,15 +55,16 @@ pub enum PayloadError {
     },
 }
 
-impl PayloadError {
-    pub(super) fn unreadable(place: &str, error: &io::Error) -> PayloadError {
-        PayloadError::Unreadable { place: place.to_owned(), reason: reason(error) }
+impl DataError {
+    pub(super) fn at(self, place: &str) -> PayloadError {
+        PayloadError::Data { place: place.to_owned(), error: self }
     }
 }
 
-fn named(field: &str) -> String {
-    if field.is_empty() {
-        return String::new();
-    }
-    format!(", field {field}")
-}
+/// A template, where none is allowed. `Display` follows the name of what has it.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error(
+    "has the template {0}, and templates are not supported yet: --disable-template-data sends it \
+     as literal text"
+)]
+pub struct TemplateError(pub(crate) String);

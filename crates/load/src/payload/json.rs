@@ -1,6 +1,6 @@
 //! JSON to message bytes by the canonical mapping, with errors that say where and what.
 
-use super::error::PayloadError;
+use super::error::DataError;
 use crate::error_text::Suggestion;
 use prost::Message as _;
 use prost_reflect::{DynamicMessage, FieldDescriptor, Kind, MessageDescriptor};
@@ -8,11 +8,7 @@ use serde::de::{DeserializeSeed, Deserializer, SeqAccess, Visitor};
 use serde_json::Value;
 use std::fmt;
 
-pub(super) fn messages(
-    text: &str,
-    place: &str,
-    message: &MessageDescriptor,
-) -> Result<Vec<Vec<u8>>, PayloadError> {
+pub(super) fn messages(text: &str, message: &MessageDescriptor) -> Result<Vec<Vec<u8>>, DataError> {
     let mut json = serde_json::Deserializer::from_str(text);
     let mut track = serde_path_to_error::Track::new();
     let tracked = serde_path_to_error::Deserializer::new(&mut json, &mut track);
@@ -22,7 +18,7 @@ pub(super) fn messages(
         One(message).deserialize(tracked).map(|one| vec![one])
     };
     let complete = read.and_then(|messages| json.end().map(|()| messages));
-    complete.map_err(|error| Failure { text, place, error: &error }.explain(track.path(), message))
+    complete.map_err(|error| explain(&error, &track.path(), text, message))
 }
 
 struct One<'a>(&'a MessageDescriptor);
@@ -53,64 +49,51 @@ impl<'de> Visitor<'de> for Several<'_> {
     }
 }
 
-struct Failure<'a> {
-    text: &'a str,
-    place: &'a str,
-    error: &'a serde_json::Error,
+/// Where the reading stopped, and why: at a wrong name, if there is one that explains it.
+fn explain(
+    error: &serde_json::Error,
+    path: &serde_path_to_error::Path,
+    text: &str,
+    message: &MessageDescriptor,
+) -> DataError {
+    let (field, reason) = match find_unknown(error, text, message) {
+        Some(unknown) => (String::new(), unknown.to_string()),
+        None => (named(path), reason(error)),
+    };
+    DataError::NotAMessage { line: error.line(), column: error.column(), field, reason }
 }
 
-impl Failure<'_> {
-    fn explain(
-        &self,
-        path: serde_path_to_error::Path,
-        message: &MessageDescriptor,
-    ) -> PayloadError {
-        if let Some(unknown) = self.find_unknown(message) {
-            return self.unknown(unknown);
-        }
-        let field = path.to_string();
-        PayloadError::NotAMessage {
-            place: self.place.to_owned(),
-            line: self.error.line(),
-            column: self.error.column(),
-            field: if field == "." { String::new() } else { field },
-            reason: self.reason(),
-        }
+fn named(path: &serde_path_to_error::Path) -> String {
+    match path.to_string().as_str() {
+        "." => String::new(),
+        field => format!(", field {field}"),
     }
+}
 
-    /// The library's words without the place, which the error has in fields of its own.
-    fn reason(&self) -> String {
-        let words = self.error.to_string();
-        let place = format!(" at line {} column {}", self.error.line(), self.error.column());
-        let words = words.strip_suffix(&place).unwrap_or(&words);
-        words.replace("expected a map", "expected an object in {}")
-    }
+/// The library's words without the place, which the error has in fields of its own.
+fn reason(error: &serde_json::Error) -> String {
+    let words = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    let words = words.strip_suffix(&place).unwrap_or(&words);
+    words.replace("expected a map", "expected an object in {}")
+}
 
-    /// The wrong name that the library refused, with the names that would have been right.
-    fn find_unknown(&self, message: &MessageDescriptor) -> Option<Unknown> {
-        let value: Value = serde_json::from_str(self.text).ok()?;
-        let mut found = Vec::new();
-        match &value {
-            Value::Array(several) => {
-                several.iter().for_each(|one| unknown_in_message(one, message, &mut found));
-            }
-            one => unknown_in_message(one, message, &mut found),
+/// The wrong name that the library refused, with the names that would have been right.
+fn find_unknown(
+    error: &serde_json::Error,
+    text: &str,
+    message: &MessageDescriptor,
+) -> Option<Unknown> {
+    let value: Value = serde_json::from_str(text).ok()?;
+    let mut found = Vec::new();
+    match &value {
+        Value::Array(several) => {
+            several.iter().for_each(|one| unknown_in_message(one, message, &mut found));
         }
-        let words = self.error.to_string();
-        found.into_iter().find(|unknown| words.contains(&format!("'{}'", unknown.name)))
+        one => unknown_in_message(one, message, &mut found),
     }
-
-    fn unknown(&self, unknown: Unknown) -> PayloadError {
-        PayloadError::NameUnknown {
-            place: self.place.to_owned(),
-            line: self.error.line(),
-            column: self.error.column(),
-            kind: unknown.kind,
-            suggestion: Suggestion::among(&unknown.name, unknown.known),
-            name: unknown.name,
-            owner: unknown.owner,
-        }
-    }
+    let words = error.to_string();
+    found.into_iter().find(|unknown| words.contains(&format!("'{}'", unknown.name)))
 }
 
 /// A name in the data that its type does not have.
@@ -119,6 +102,13 @@ struct Unknown {
     name: String,
     owner: String,
     known: Vec<String>,
+}
+
+impl fmt::Display for Unknown {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { kind, name, owner, known } = self;
+        write!(formatter, "{owner} has no {kind} {name}{}", Suggestion::among(name, known))
+    }
 }
 
 fn unknown_in_message(value: &Value, message: &MessageDescriptor, found: &mut Vec<Unknown>) {

@@ -3,6 +3,7 @@
 use super::{Connecting, LoadPlan, ReportLabels};
 use crate::echo::echo;
 use crate::flags::LoadFlags;
+use crate::metadata::strings;
 use crate::options::{CallOptions, FlagsError, nanoseconds, only_one, unless_zero};
 use crate::prepare::{PrepareError, PreparedCall};
 use bookend_io::{Driver, Io};
@@ -30,10 +31,14 @@ impl LoadPlan {
         let connecting = connecting(flags)?;
         let first_stream_id = first_stream_id(flags.first_stream_id)?;
         let keepalive = keepalive(flags)?;
-        let threads = threads(flags)?;
+        let threads =
+            flags.threads.map(|threads| at_least_one("--threads", threads)).transpose()?;
         let labels = labels(flags, &call)?;
 
-        let (path, messages) = path_and_messages(&call, input)?;
+        let PreparedCall { path, method, messages, .. } = PreparedCall::read(&call, input)?;
+        if method.is_client_streaming() || method.is_server_streaming() {
+            return Err(PrepareError::Streaming(path));
+        }
         let targets = call.find_targets(flags.lb_strategy)?;
         let connections = connections.max(connections_for(targets.count(), concurrency)?);
         let (driver, threads) =
@@ -92,11 +97,8 @@ fn connections_and_concurrency(flags: &LoadFlags) -> Result<(u32, u32), FlagsErr
     Ok((connections, concurrency))
 }
 
-fn at_least_one(flag: &'static str, number: u32) -> Result<u32, FlagsError> {
-    if number == 0 {
-        return Err(FlagsError::Zero { flag });
-    }
-    Ok(number)
+fn at_least_one<N: Default + PartialEq>(flag: &'static str, number: N) -> Result<N, FlagsError> {
+    if number == N::default() { Err(FlagsError::Zero(flag)) } else { Ok(number) }
 }
 
 /// The connections that so many addresses take: one each, of which each carries a call.
@@ -116,10 +118,7 @@ fn calls_and_window(flags: &LoadFlags) -> Result<(Option<u64>, Option<Duration>)
     if duration.is_some() {
         return Ok((None, duration));
     }
-    if flags.total == 0 {
-        return Err(FlagsError::Zero { flag: "--total" });
-    }
-    Ok((Some(flags.total), max_duration))
+    Ok((Some(at_least_one("--total", flags.total)?), max_duration))
 }
 
 fn connecting(flags: &LoadFlags) -> Result<Connecting, FlagsError> {
@@ -140,7 +139,7 @@ fn connecting(flags: &LoadFlags) -> Result<Connecting, FlagsError> {
 fn first_stream_id(id: u32) -> Result<u32, FlagsError> {
     let is_odd = id % 2 == 1;
     if !is_odd || id >= 1 << 31 {
-        return Err(FlagsError::FirstStreamId { id });
+        return Err(FlagsError::FirstStreamId(id));
     }
     Ok(id)
 }
@@ -156,33 +155,14 @@ fn keepalive(flags: &LoadFlags) -> Result<Option<Keepalive>, FlagsError> {
         .map(|timeout_ns| Keepalive { time_ns: timeout_ns.max(CLIENT_TIME_MIN_NS), timeout_ns }))
 }
 
-fn threads(flags: &LoadFlags) -> Result<Option<u32>, FlagsError> {
-    let threads = flags.threads;
-    threads.map(|threads| at_least_one("--threads", threads)).transpose()
-}
-
 /// All but the echo of the flags, which shows also what becomes of them in the plan.
 fn labels(flags: &LoadFlags, call: &CallOptions) -> Result<ReportLabels, FlagsError> {
-    let tags = flags.tags.as_deref().unwrap_or("{}");
-    let tags = serde_json::from_str(tags)
-        .map_err(|error| FlagsError::Tags { reason: error.to_string() })?;
     Ok(ReportLabels {
         name: flags.name.clone(),
-        tags,
+        tags: strings(flags.tags.as_deref().unwrap_or("{}"), "--tags")?,
         targets: call.targets.iter().map(ToString::to_string).collect(),
         options: Value::Null,
     })
-}
-
-fn path_and_messages(
-    call: &CallOptions,
-    input: &mut impl Read,
-) -> Result<(String, Vec<Vec<u8>>), PrepareError> {
-    let PreparedCall { method, payload, .. } = PreparedCall::read(call, input)?;
-    if method.is_streaming() {
-        return Err(PrepareError::Streaming { path: method.path });
-    }
-    Ok((method.path, payload.into_messages()))
 }
 
 /// A thread of its own for each connection is cheapest, as long as there are processors for the

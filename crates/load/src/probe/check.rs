@@ -1,88 +1,66 @@
 //! What is checked, and the outcomes that a check may have.
 
+use bookend_wire::ErrorCode;
+use serde::Serialize;
 use std::fmt;
+use std::time::Duration;
+use thiserror::Error;
 
-/// One thing that HTTP/2 or gRPC demands of a server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum SemanticsCheck {
+macro_rules! checks {
+    ($($(#[$doc:meta])* $check:ident: $label:literal,)*) => {
+        /// One thing that HTTP/2 or gRPC demands of a server. In JSON its name is in snake case.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+        #[serde(rename_all = "snake_case")]
+        pub enum SemanticsCheck {
+            $($(#[$doc])* $check,)*
+        }
+
+        impl SemanticsCheck {
+            /// Every check, in the order in which reports list them.
+            pub const ALL: [Self; 14] = [$(Self::$check),*];
+
+            /// The check's name in tables and reports.
+            pub fn label(self) -> &'static str {
+                match self {
+                    $(Self::$check => $label,)*
+                }
+            }
+        }
+    };
+}
+
+checks! {
     /// SETTINGS are acknowledged.
-    SettingsAck,
+    SettingsAck: "SETTINGS ACK",
     /// PING is answered with its own payload.
-    Ping,
+    Ping: "PING",
     /// A request message over 16 KiB, which spans several DATA frames, is accepted.
-    LargeMessage,
+    LargeMessage: "messages over 16 KiB",
     /// A reply respects our window, however small.
-    SmallWindows,
+    SmallWindows: "small windows",
     /// A method that does not exist is answered with `UNIMPLEMENTED`.
-    UnknownMethod,
+    UnknownMethod: "UNIMPLEMENTED",
     /// A call whose deadline has passed before its request is whole is not answered `OK`.
-    Deadline,
+    Deadline: "deadlines",
     /// Metadata that the server does not know, with binary values, breaks nothing.
-    Metadata,
+    Metadata: "metadata",
     /// A request's head may continue in CONTINUATION frames.
-    Continuation,
+    Continuation: "CONTINUATION",
     /// HEADERS and DATA may be padded.
-    Padding,
+    Padding: "padding",
     /// A call succeeds on a connection on which another one was reset.
-    ResetStream,
+    ResetStream: "RST_STREAM",
     /// Two calls' frames may come interleaved.
-    InterleavedCalls,
+    InterleavedCalls: "interleaved calls",
     /// A message may be cut into DATA frames anywhere, even inside its prefix.
-    CutMessage,
+    CutMessage: "messages cut anywhere",
     /// Frames and settings of unknown kinds are ignored.
-    UnknownFrames,
+    UnknownFrames: "unknown frames",
     /// Our SETTINGS_HEADER_TABLE_SIZE of 0 is respected.
-    HeaderTable,
+    HeaderTable: "header table size",
 }
 
 impl SemanticsCheck {
-    /// Every check, in the order in which reports list them.
-    pub const ALL: [Self; 14] = [
-        Self::SettingsAck,
-        Self::Ping,
-        Self::LargeMessage,
-        Self::SmallWindows,
-        Self::UnknownMethod,
-        Self::Deadline,
-        Self::Metadata,
-        Self::Continuation,
-        Self::Padding,
-        Self::ResetStream,
-        Self::InterleavedCalls,
-        Self::CutMessage,
-        Self::UnknownFrames,
-        Self::HeaderTable,
-    ];
-
-    /// The check's key in JSON.
-    pub fn key(self) -> &'static str {
-        self.names().0
-    }
-
-    /// The check's name in tables and reports.
-    pub fn label(self) -> &'static str {
-        self.names().1
-    }
-
-    fn names(self) -> (&'static str, &'static str) {
-        match self {
-            Self::SettingsAck => ("settings_ack", "SETTINGS ACK"),
-            Self::Ping => ("ping", "PING"),
-            Self::LargeMessage => ("large_message", "messages over 16 KiB"),
-            Self::SmallWindows => ("small_windows", "small windows"),
-            Self::UnknownMethod => ("unknown_method", "UNIMPLEMENTED"),
-            Self::Deadline => ("deadline", "deadlines"),
-            Self::Metadata => ("metadata", "metadata"),
-            Self::Continuation => ("continuation", "CONTINUATION"),
-            Self::Padding => ("padding", "padding"),
-            Self::ResetStream => ("reset_stream", "RST_STREAM"),
-            Self::InterleavedCalls => ("interleaved_calls", "interleaved calls"),
-            Self::CutMessage => ("cut_message", "messages cut anywhere"),
-            Self::UnknownFrames => ("unknown_frames", "unknown frames"),
-            Self::HeaderTable => ("header_table", "header table size"),
-        }
-    }
-
     /// Whether it can only be made where the server answers the plain call.
     pub(super) fn needs_good_call(self) -> bool {
         !matches!(self, Self::SettingsAck | Self::Ping | Self::UnknownMethod)
@@ -117,14 +95,6 @@ impl CheckOutcome {
             Self::Unsupported(reason) | Self::NotChecked(reason) => Some(reason),
         }
     }
-
-    /// The first of two outcomes that is not [`CheckOutcome::Supported`], if any.
-    pub(super) fn and(self, other: Self) -> Self {
-        match self {
-            Self::Supported => other,
-            _ => self,
-        }
-    }
 }
 
 impl fmt::Display for CheckOutcome {
@@ -135,4 +105,40 @@ impl fmt::Display for CheckOutcome {
             Self::NotChecked(reason) => write!(formatter, "not checked ({reason})"),
         }
     }
+}
+
+/// Why a check did not find what it looked for.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub(super) enum CheckError {
+    /// The check's time is up.
+    #[error("no answer within {0:?}")]
+    TimedOut(Duration),
+    /// The server closed the connection, or refused it.
+    #[error("the server closed the connection")]
+    Closed,
+    /// The server sent GOAWAY with an error, and why.
+    #[error("the server sent GOAWAY {0}{reason}", reason = in_parentheses(.1))]
+    GoingAway(ErrorCode, String),
+    /// The server broke HTTP/2.
+    #[error("the server broke HTTP/2: {0}")]
+    Violation(&'static str),
+    /// The server did something else.
+    #[error("{0}")]
+    Unsupported(String),
+    /// The network or this machine failed, or there is nothing to send.
+    #[error("{0}")]
+    NotChecked(String),
+}
+
+impl From<CheckError> for CheckOutcome {
+    fn from(error: CheckError) -> Self {
+        match error {
+            CheckError::NotChecked(reason) => Self::NotChecked(reason),
+            error => Self::Unsupported(error.to_string()),
+        }
+    }
+}
+
+fn in_parentheses(text: &str) -> String {
+    if text.is_empty() { String::new() } else { format!(" ({text})") }
 }

@@ -5,8 +5,11 @@ use super::check_context::CheckContext;
 use super::raw_connection::Destination;
 use super::request::ProbeRequest;
 use super::run_check;
-use super::verify::{VerifiedCall, VerifyError};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use super::verify::{VerifiedReply, VerifyError};
+use bookend_io::Address;
+use bookend_io::tls::Connector;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -22,44 +25,47 @@ const CONNECTION_TIMEOUT_MAX: Duration = Duration::from_secs(5);
 /// one processor.
 const CHECKS_AT_A_TIME: usize = 5;
 
-/// What came of all checks.
-pub(super) struct CheckOutcomes {
-    pub outcomes: Vec<(SemanticsCheck, CheckOutcome)>,
-    pub calls_sent: u64,
-}
-
-/// Makes every check that can be made. `call` is the outcome of the plain call.
-pub(super) fn check_all(request: &ProbeRequest, call: &VerifiedCall) -> CheckOutcomes {
-    let addresses = match request.target.resolve() {
-        Ok(addresses) if !matches!(call.result, Err(VerifyError::Connect(_))) => addresses,
-        Ok(_) => return none_of_them("there is no connection"),
-        Err(error) => return none_of_them(&error.to_string()),
+/// Makes every check that can be made, and returns the calls sent with the outcomes. `call` is the
+/// outcome of the plain call.
+pub(super) fn check_all(
+    request: &ProbeRequest,
+    call: &Result<VerifiedReply, VerifyError>,
+) -> (BTreeMap<SemanticsCheck, CheckOutcome>, u64) {
+    let (addresses, connector) = match find_server(request, call) {
+        Ok(found) => found,
+        Err(reason) => return (none_of_them(&reason), 0),
     };
-    let tls = request.tls.as_ref();
-    let connector = tls.map(|config| config.connector(&request.authority)).transpose();
-    let connector = match connector {
-        Ok(connector) => connector,
-        Err(error) => return none_of_them(&error.to_string()),
+    let latency = call.as_ref().ok().map(|verified| verified.latency);
+    let context = CheckContext {
+        request,
+        destination: Destination { addresses: &addresses, connector: connector.as_ref() },
+        timeout: timeout_after(latency),
+        calls_sent: AtomicU64::new(0),
     };
-    let destination = Destination { addresses: &addresses, connector: connector.as_ref() };
     let next = AtomicUsize::new(0);
-    let latency = call.result.as_ref().ok().map(|verified| verified.latency);
-    let timeout = timeout_after(latency);
-    let work = || worker(&next, request, destination, timeout, latency.is_some());
-    let done: Vec<CheckOutcomes> = thread::scope(|scope| {
+    let work = || worker(&next, &context, latency.is_some());
+    let mut outcomes = none_of_them("its thread ended early");
+    thread::scope(|scope| {
         let workers: Vec<_> = (0..CHECKS_AT_A_TIME).map(|_| scope.spawn(work)).collect();
         let joined = workers.into_iter().map(thread::ScopedJoinHandle::join);
-        joined.flatten().collect()
+        outcomes.extend(joined.flatten().flatten());
     });
-    let mut all = none_of_them("its thread ended early");
-    for (check, outcome) in &mut all.outcomes {
-        let mut found = done.iter().flat_map(|part| &part.outcomes);
-        if let Some((_, known)) = found.find(|(one, _)| one == check) {
-            *outcome = known.clone();
-        }
+    (outcomes, context.calls_sent.into_inner())
+}
+
+/// Where the server listens, and how its connections are secured; or why no check can be made.
+fn find_server(
+    request: &ProbeRequest,
+    call: &Result<VerifiedReply, VerifyError>,
+) -> Result<(Vec<Address>, Option<Connector>), String> {
+    let options = &request.options;
+    let addresses = options.targets.first().resolve().map_err(|error| error.to_string())?;
+    if let Err(VerifyError::Connect(_)) = call {
+        return Err("there is no connection".to_owned());
     }
-    all.calls_sent = done.iter().map(|part| part.calls_sent).sum();
-    all
+    let tls = options.tls.as_ref();
+    let connector = tls.map(|config| config.connector(&options.authority())).transpose();
+    Ok((addresses, connector.map_err(|error| error.to_string())?))
 }
 
 /// How long a check may take when the plain call took `latency`.
@@ -68,30 +74,27 @@ fn timeout_after(latency: Option<Duration>) -> Duration {
     CONNECTION_TIMEOUT.saturating_add(handler.saturating_mul(2)).min(CONNECTION_TIMEOUT_MAX)
 }
 
-fn none_of_them(reason: &str) -> CheckOutcomes {
+fn none_of_them(reason: &str) -> BTreeMap<SemanticsCheck, CheckOutcome> {
     let unchecked = |check| (check, CheckOutcome::NotChecked(reason.to_owned()));
-    CheckOutcomes { outcomes: SemanticsCheck::ALL.map(unchecked).to_vec(), calls_sent: 0 }
+    SemanticsCheck::ALL.map(unchecked).into()
 }
 
 /// Makes one check after another of those that no other worker has taken.
 fn worker(
     next: &AtomicUsize,
-    request: &ProbeRequest,
-    destination: Destination<'_>,
-    timeout: Duration,
+    context: &CheckContext<'_>,
     call_is_good: bool,
-) -> CheckOutcomes {
-    let mut context = CheckContext { request, destination, timeout, calls_sent: 0 };
+) -> Vec<(SemanticsCheck, CheckOutcome)> {
     let mut outcomes = Vec::new();
     while let Some(&check) = SemanticsCheck::ALL.get(next.fetch_add(1, Ordering::Relaxed)) {
         let outcome = if check.needs_good_call() && !call_is_good {
             CheckOutcome::NotChecked("the plain call failed".to_owned())
         } else {
-            run_check::run(check, &mut context)
+            run_check::run(check, context)
         };
         outcomes.push((check, outcome));
     }
-    CheckOutcomes { outcomes, calls_sent: context.calls_sent }
+    outcomes
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The reply to one call of a check.
 
-use super::check::CheckOutcome;
+use super::check::CheckError;
 use bookend_wire::flow::Window;
 use bookend_wire::grpc::{Assembler, Code, percent};
 use bookend_wire::{ErrorCode, HeaderList};
@@ -24,19 +24,15 @@ pub(super) struct CheckReply {
     /// What the server may still send on this stream.
     pub window: Option<Window>,
     pub end: Option<ReplyEnd>,
+    /// Bytes of the body so far.
+    pub body_bytes: usize,
     http_status: Option<String>,
     assembler: Assembler,
-    body_bytes: usize,
     messages: usize,
     is_malformed: bool,
 }
 
 impl CheckReply {
-    /// Bytes of the body so far.
-    pub fn body_bytes(&self) -> usize {
-        self.body_bytes
-    }
-
     pub fn header_block(&mut self, fields: &HeaderList, end_stream: bool) {
         if self.http_status.is_none() {
             let status = fields.find(b":status").unwrap_or_default();
@@ -61,13 +57,9 @@ impl CheckReply {
         }
     }
 
-    pub fn reset(&mut self, code: ErrorCode) {
-        self.end_with(ReplyEnd::Reset(code));
-    }
-
-    /// What follows the end, such as the reset of a request that the server has not read, changes
+    /// The call has ended. What follows the end, such as the reset of a request that the server has not read, changes
     /// nothing.
-    fn end_with(&mut self, end: ReplyEnd) {
+    pub fn end_with(&mut self, end: ReplyEnd) {
         self.end.get_or_insert(end);
     }
 
@@ -79,32 +71,27 @@ impl CheckReply {
         }
     }
 
-    /// Supported if the call succeeded as gRPC demands: status OK, whole messages, at least one.
-    /// Else what came instead, in a few words.
-    pub fn outcome(&self) -> CheckOutcome {
-        self.check_success().map_or_else(CheckOutcome::Unsupported, |()| CheckOutcome::Supported)
+    /// Checks that the call succeeded as gRPC demands: status OK, whole messages, at least one.
+    /// Else says what came instead, in a few words.
+    pub fn check(&self) -> Result<(), CheckError> {
+        let http_status = self.http_status.as_deref().unwrap_or("missing");
+        let text = if self.code() != Some(Code::Ok) {
+            return Err(self.unsupported());
+        } else if http_status != "200" {
+            format!("HTTP status {http_status}")
+        } else if self.is_malformed || !self.assembler.is_empty() {
+            "a message was cut off or malformed".to_owned()
+        } else if self.messages == 0 {
+            "OK without a message".to_owned()
+        } else {
+            return Ok(());
+        };
+        Err(CheckError::Unsupported(text))
     }
 
-    fn check_success(&self) -> Result<(), String> {
-        if self.code() != Some(Code::Ok) {
-            return Err(self.describe());
-        }
-        match self.http_status.as_deref() {
-            Some("200") => {}
-            other => return Err(format!("HTTP status {}", other.unwrap_or("missing"))),
-        }
-        if self.is_malformed || !self.assembler.is_empty() {
-            return Err("a message was cut off or malformed".to_owned());
-        }
-        if self.messages == 0 {
-            return Err("OK without a message".to_owned());
-        }
-        Ok(())
-    }
-
-    /// How the call ended, in a few words.
-    pub fn describe(&self) -> String {
-        match &self.end {
+    /// How the call ended, in a few words, where it should have ended otherwise.
+    pub fn unsupported(&self) -> CheckError {
+        CheckError::Unsupported(match &self.end {
             None => "no end".to_owned(),
             Some(ReplyEnd::Reset(code)) => format!("reset with {code}"),
             Some(ReplyEnd::Trailers(None, _)) => match self.http_status.as_deref() {
@@ -115,6 +102,6 @@ impl CheckReply {
                 format!("answered {code}")
             }
             Some(ReplyEnd::Trailers(Some(code), message)) => format!("answered {code}: {message}"),
-        }
+        })
     }
 }

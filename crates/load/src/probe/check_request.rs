@@ -1,8 +1,7 @@
 //! The request of a check, in every shape that HTTP/2 allows.
 
 use super::request::ProbeRequest;
-
-const USER_AGENT: &[u8] = concat!("bookend/", env!("CARGO_PKG_VERSION")).as_bytes();
+use bookend_wire::grpc::request;
 
 /// How the head of a request is cut into frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,30 +44,19 @@ impl CheckRequest {
     pub fn plain(request: &ProbeRequest) -> Self {
         Self {
             fields: head_fields(request),
-            body: body(&request.messages),
+            body: body(&request.call.messages),
             head_framing: HeadFraming::Whole,
             body_framing: BodyFraming::Whole,
         }
     }
 
-    pub fn head_framing(mut self, framing: HeadFraming) -> Self {
-        self.head_framing = framing;
-        self
-    }
-
-    pub fn body_framing(mut self, framing: BodyFraming) -> Self {
-        self.body_framing = framing;
-        self
-    }
-
     /// Adds a field to the head.
-    pub fn field(mut self, name: &[u8], value: &[u8]) -> Self {
+    pub fn add(&mut self, name: &[u8], value: &[u8]) {
         self.fields.push((name.to_vec(), value.to_vec()));
-        self
     }
 
     /// Calls another method of the same service.
-    pub fn method(mut self, name: &str) -> Self {
+    pub fn set_method(&mut self, name: &str) {
         for (field, path) in &mut self.fields {
             if field == b":path" {
                 let service_end = path.iter().rposition(|byte| *byte == b'/').unwrap_or(0);
@@ -76,32 +64,19 @@ impl CheckRequest {
                 path.extend_from_slice(name.as_bytes());
             }
         }
-        self
-    }
-
-    /// Sends these messages instead.
-    pub fn messages(mut self, messages: &[Vec<u8>]) -> Self {
-        self.body = body(messages);
-        self
     }
 }
 
 fn head_fields(request: &ProbeRequest) -> Vec<(Vec<u8>, Vec<u8>)> {
-    let scheme: &[u8] = if request.tls.is_some() { b"https" } else { b"http" };
-    let own: [(&[u8], &[u8]); 7] = [
-        (b":method", b"POST"),
-        (b":scheme", scheme),
-        (b":path", request.method.path.as_bytes()),
-        (b":authority", request.authority.as_bytes()),
-        (b"te", b"trailers"),
-        (b"content-type", b"application/grpc"),
-        (b"user-agent", USER_AGENT),
-    ];
-    let own = own.iter().map(|(name, value)| (name.to_vec(), value.to_vec()));
-    own.chain(request.metadata.iter().cloned()).collect()
+    let options = &request.options;
+    let scheme = if options.tls.is_some() { "https" } else { "http" };
+    let own = request::head(scheme, &request.call.path, &options.authority())
+        .map(|(name, value)| (name.to_vec(), value.to_vec()));
+    own.into_iter().chain(options.metadata.constant.iter().cloned()).collect()
 }
 
-fn body(messages: &[Vec<u8>]) -> Vec<u8> {
+/// The body of a request with these messages.
+pub(super) fn body(messages: &[Vec<u8>]) -> Vec<u8> {
     let mut body = Vec::new();
     for message in messages {
         body.push(0);

@@ -4,10 +4,10 @@
 mod incoming;
 mod outgoing;
 
+use super::check::CheckError;
 use super::check_reply::CheckReply;
 use bookend_io::tls::Connector;
 use bookend_io::{Address, ByteStream};
-use bookend_wire::ErrorCode;
 use bookend_wire::flow::Window;
 use bookend_wire::frame::{FrameHeader, HEADER_BYTES, PREFACE, kind, write_frame};
 use bookend_wire::hpack::{DEFAULT_TABLE_BYTES, Decoder, Encoder, HeaderList};
@@ -15,7 +15,6 @@ use bookend_wire::settings::{DEFAULT_WINDOW_BYTES, Settings};
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind, Read, Write};
 use std::time::{Duration, Instant};
-use thiserror::Error;
 
 /// The default of SETTINGS_MAX_FRAME_SIZE, which we do not raise.
 const MAX_FRAME_BYTES: usize = 16_384;
@@ -23,26 +22,6 @@ const MAX_FRAME_BYTES: usize = 16_384;
 const MAX_HEADER_FIELDS: usize = 128;
 /// Bytes of a response's header list that are decoded.
 const MAX_HEADER_LIST_BYTES: usize = 64 * 1024;
-
-/// Why a connection of a check did not yield what the check waited for.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
-pub(super) enum CheckError {
-    /// The check's time is up.
-    #[error("no answer within {0:?}")]
-    TimedOut(Duration),
-    /// The server closed the connection, or refused it.
-    #[error("the server closed the connection")]
-    Closed,
-    /// The server sent GOAWAY with an error, and why.
-    #[error("the server sent GOAWAY {0}{reason}", reason = in_parentheses(.1))]
-    GoingAway(ErrorCode, String),
-    /// The server broke HTTP/2.
-    #[error("the server broke HTTP/2: {0}")]
-    Violation(&'static str),
-    /// The network or this machine failed.
-    #[error("{0}")]
-    Network(String),
-}
 
 /// How the server's window is opened again after DATA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,7 +85,7 @@ impl RawConnection {
     ) -> Result<Self, CheckError> {
         let deadline = Instant::now() + timeout;
         let stream = connect(destination, timeout)?;
-        stream.set_write_timeout(Some(timeout)).map_err(|error| error_of(&error))?;
+        stream.set_write_timeout(Some(timeout)).map_err(|error| error_of(&error, timeout))?;
         let mut connection = Self {
             stream,
             inbox: Vec::new(),
@@ -190,7 +169,7 @@ impl RawConnection {
 
     /// Bytes of the body that have come on a stream.
     pub fn body_bytes(&self, stream_id: u32) -> usize {
-        self.replies.get(&stream_id).map_or(0, CheckReply::body_bytes)
+        self.replies.get(&stream_id).map_or(0, |reply| reply.body_bytes)
     }
 
     /// Reads one frame.
@@ -217,27 +196,21 @@ impl RawConnection {
         if left.is_zero() {
             return Err(CheckError::TimedOut(self.timeout));
         }
-        let timed = self.stream.set_read_timeout(Some(left));
-        timed.map_err(|error| error_of(&error))?;
         let mut buffer = [0; MAX_FRAME_BYTES];
-        match self.stream.read(&mut buffer) {
+        let timed = self.stream.set_read_timeout(Some(left));
+        match timed.and_then(|()| self.stream.read(&mut buffer)) {
             Ok(0) => Err(CheckError::Closed),
             Ok(read) => {
                 self.inbox.extend_from_slice(&buffer[..read]);
                 Ok(())
             }
             Err(error) if error.kind() == ErrorKind::Interrupted => Ok(()),
-            Err(error) if is_time_out(&error) => Err(CheckError::TimedOut(self.timeout)),
-            Err(error) => Err(error_of(&error)),
+            Err(error) => Err(error_of(&error, self.timeout)),
         }
     }
 
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), CheckError> {
-        match self.stream.write_all(bytes) {
-            Ok(()) => Ok(()),
-            Err(error) if is_time_out(&error) => Err(CheckError::TimedOut(self.timeout)),
-            Err(error) => Err(error_of(&error)),
-        }
+        self.stream.write_all(bytes).map_err(|error| error_of(&error, self.timeout))
     }
 }
 
@@ -260,28 +233,20 @@ fn connect(destination: Destination<'_>, timeout: Duration) -> Result<ByteStream
     for address in destination.addresses {
         match ByteStream::connect(address, timeout).and_then(secure) {
             Ok(stream) => return Ok(stream),
-            Err(error) if is_time_out(&error) => last = CheckError::TimedOut(timeout),
-            Err(error) => last = error_of(&error),
+            Err(error) => last = error_of(&error, timeout),
         }
     }
     Err(last)
 }
 
 /// A reset counts as a close: it comes from a peer that had not read everything.
-fn error_of(error: &io::Error) -> CheckError {
+fn error_of(error: &io::Error, timeout: Duration) -> CheckError {
     match error.kind() {
+        ErrorKind::WouldBlock | ErrorKind::TimedOut => CheckError::TimedOut(timeout),
         ErrorKind::ConnectionReset
         | ErrorKind::ConnectionRefused
         | ErrorKind::ConnectionAborted
         | ErrorKind::BrokenPipe => CheckError::Closed,
-        _ => CheckError::Network(error.to_string()),
+        _ => CheckError::NotChecked(error.to_string()),
     }
-}
-
-fn is_time_out(error: &io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut)
-}
-
-fn in_parentheses(text: &str) -> String {
-    if text.is_empty() { String::new() } else { format!(" ({text})") }
 }

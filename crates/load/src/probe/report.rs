@@ -1,10 +1,12 @@
 //! The report of a probe, for people and for programs.
 
 use super::check::{CheckOutcome, SemanticsCheck};
-use super::verify::{VerifiedCall, VerifiedReply, VerifyError};
+use super::verify::{VerifiedReply, VerifyError};
+use crate::options::nanoseconds;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// Bytes of a reply that JSON shows: a reply is there to be compared, not to be archived.
@@ -17,13 +19,13 @@ pub struct ProbeReport {
     pub target: String,
     /// The path of the method that was called.
     pub path: String,
-    /// The verified call.
-    pub call: VerifiedCall,
+    /// The verified call: its reply, or why it failed.
+    pub call: Result<VerifiedReply, VerifyError>,
     /// All calls sent that the server may have answered and counted, those of reflection and of
     /// the checks included.
     pub calls_made: u64,
     /// The outcome of every check, if checks were requested.
-    pub semantics: Option<Vec<(SemanticsCheck, CheckOutcome)>>,
+    pub semantics: Option<BTreeMap<SemanticsCheck, CheckOutcome>>,
 }
 
 impl ProbeReport {
@@ -37,26 +39,28 @@ impl ProbeReport {
 
     /// Why the call failed, in one line; `None` if it did not.
     pub fn failure(&self) -> Option<String> {
-        let failure = self.call.result.as_ref().err()?;
+        let failure = self.call.as_ref().err()?;
         Some(failure.to_string().replace(['\n', '\r'], " "))
     }
 
     /// The report on one line of JSON.
     pub fn to_json(&self) -> String {
-        let (mut words, mut reasons) = (Vec::new(), Vec::new());
-        for (check, outcome) in self.semantics.iter().flatten() {
-            words.push((check.key(), outcome.word()));
-            reasons.extend(outcome.reason().map(|reason| (check.key(), reason)));
-        }
-        let skips = self.skips().into_iter().map(SemanticsCheck::label).collect();
-        let is_checked = self.semantics.is_some();
+        let semantics = self.semantics.as_ref().map(|outcomes| {
+            let words = outcomes.iter().map(|(check, outcome)| (*check, outcome.word()));
+            let reasons = outcomes
+                .iter()
+                .filter_map(|(check, outcome)| outcome.reason().map(|reason| (*check, reason)));
+            JsonSemantics {
+                semantics: words.collect(),
+                reasons: reasons.collect(),
+                skips: self.skips().into_iter().map(SemanticsCheck::label).collect(),
+            }
+        });
         let json = JsonReport {
             target: &self.target,
             method: self.path.trim_start_matches('/'),
             call: JsonCall::new(self),
-            semantics: is_checked.then_some(ByCheck(words)),
-            reasons: is_checked.then_some(ByCheck(reasons)),
-            skips: is_checked.then_some(skips),
+            semantics,
         };
         // Strings, numbers and maps with keys of text: nothing that JSON cannot hold.
         serde_json::to_string(&json).unwrap_or_default()
@@ -68,12 +72,15 @@ struct JsonReport<'a> {
     target: &'a str,
     method: &'a str,
     call: JsonCall,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    semantics: Option<ByCheck<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reasons: Option<ByCheck<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    skips: Option<Vec<&'static str>>,
+    #[serde(flatten)]
+    semantics: Option<JsonSemantics<'a>>,
+}
+
+#[derive(Serialize)]
+struct JsonSemantics<'a> {
+    semantics: BTreeMap<SemanticsCheck, &'static str>,
+    reasons: BTreeMap<SemanticsCheck, &'a str>,
+    skips: Vec<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -99,17 +106,17 @@ struct JsonReply {
 
 impl JsonCall {
     fn new(report: &ProbeReport) -> Self {
-        let status = match &report.call.result {
+        let status = match &report.call {
             Ok(_) => Some("OK"),
             Err(VerifyError::Status(status)) => Some(status.code.name()),
             Err(_) => None,
         };
         Self {
-            ok: report.call.result.is_ok(),
+            ok: report.call.is_ok(),
             calls_made: report.calls_made,
             error: report.failure(),
             status,
-            reply: report.call.result.as_ref().ok().map(JsonReply::new),
+            reply: report.call.as_ref().ok().map(JsonReply::new),
         }
     }
 }
@@ -119,7 +126,7 @@ impl JsonReply {
         let reply_bytes = reply_bytes(verified);
         let encoded = |message: &Vec<u8>| BASE64_STANDARD.encode(message);
         Self {
-            latency_ns: u64::try_from(verified.latency.as_nanos()).unwrap_or(u64::MAX),
+            latency_ns: nanoseconds(verified.latency),
             reply_messages: verified.messages.len(),
             reply_bytes,
             reply_base64: (reply_bytes <= SHOWN_REPLY_BYTES)
@@ -132,20 +139,11 @@ fn reply_bytes(verified: &VerifiedReply) -> usize {
     verified.messages.iter().map(Vec::len).sum()
 }
 
-/// A map that keeps the order of the checks.
-struct ByCheck<'a>(Vec<(&'static str, &'a str)>);
-
-impl Serialize for ByCheck<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().copied())
-    }
-}
-
 impl fmt::Display for ProbeReport {
     /// A line about the call, then a line a check.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { target, path, .. } = self;
-        match &self.call.result {
+        match &self.call {
             Ok(verified) => write!(
                 formatter,
                 "{target} {path}: OK, {} bytes in {:.3} ms",

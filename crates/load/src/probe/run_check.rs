@@ -1,12 +1,12 @@
 //! How each check is made. Every check has a connection of its own, so that a server that closes
 //! it, or loses count on it, fails that check and no other.
 
-use super::check::{CheckOutcome, SemanticsCheck};
+use super::check::{CheckError, CheckOutcome, SemanticsCheck};
 use super::check_context::CheckContext;
 use super::check_reply::{CheckReply, ReplyEnd};
-use super::check_request::{BodyFraming, CheckRequest, HeadFraming};
+use super::check_request::{BodyFraming, CheckRequest, HeadFraming, body};
 use super::enlarge;
-use super::raw_connection::{CheckError, RawConnection, WindowRefill, setting};
+use super::raw_connection::{WindowRefill, setting};
 use bookend_client::Code;
 use bookend_wire::ErrorCode;
 use bookend_wire::frame::kind;
@@ -29,10 +29,10 @@ const UNDEFINED_KIND: u8 = 0xbe;
 /// A value of the length of a token.
 const LONG_VALUE: [u8; 1_000] = [b'v'; 1_000];
 
-type CheckResult = Result<CheckOutcome, CheckError>;
+type CheckResult = Result<(), CheckError>;
 
 /// Makes one check.
-pub(super) fn run(check: SemanticsCheck, context: &mut CheckContext<'_>) -> CheckOutcome {
+pub(super) fn run(check: SemanticsCheck, context: &CheckContext<'_>) -> CheckOutcome {
     let result = match check {
         SemanticsCheck::SettingsAck => settings_ack(context),
         SemanticsCheck::Ping => ping(context),
@@ -49,105 +49,92 @@ pub(super) fn run(check: SemanticsCheck, context: &mut CheckContext<'_>) -> Chec
         SemanticsCheck::UnknownFrames => unknown_frames(context),
         SemanticsCheck::HeaderTable => header_table(context),
     };
-    match result {
-        Ok(outcome) => outcome,
-        Err(CheckError::Network(reason)) => CheckOutcome::NotChecked(reason),
-        Err(error) => CheckOutcome::Unsupported(error.to_string()),
-    }
+    result.map_or_else(CheckOutcome::from, |()| CheckOutcome::Supported)
 }
 
-/// One call on a connection of its own.
+fn unsupported<T>(reason: impl Into<String>) -> Result<T, CheckError> {
+    Err(CheckError::Unsupported(reason.into()))
+}
+
+/// One call on a connection of its own: the plain one, changed.
 fn one_call(
-    context: &mut CheckContext<'_>,
-    request: &CheckRequest,
+    context: &CheckContext<'_>,
+    change: impl FnOnce(&mut CheckRequest),
 ) -> Result<CheckReply, CheckError> {
-    context.on_connection(&[], |connection| connection.call_and_wait(request))
+    let mut request = context.plain();
+    change(&mut request);
+    context.on_connection(&[], |connection| connection.call_and_wait(&request))
 }
 
-fn settings_ack(context: &mut CheckContext<'_>) -> CheckResult {
+fn settings_ack(context: &CheckContext<'_>) -> CheckResult {
     context.on_connection(&[], |connection| {
-        connection.wait_until(|connection| connection.acknowledged)?;
-        Ok(CheckOutcome::Supported)
+        connection.wait_until(|connection| connection.acknowledged)
     })
 }
 
-fn ping(context: &mut CheckContext<'_>) -> CheckResult {
+fn ping(context: &CheckContext<'_>) -> CheckResult {
     const PAYLOAD: [u8; 8] = *b"bookend?";
     context.on_connection(&[], |connection| {
-        connection.send(kind::PING, 0, &PAYLOAD)?;
+        connection.send(kind::PING, 0, 0, &PAYLOAD)?;
         connection.wait_until(|connection| connection.pong.is_some())?;
-        Ok(if connection.pong == Some(PAYLOAD) {
-            CheckOutcome::Supported
-        } else {
-            CheckOutcome::Unsupported("answered with another payload".to_owned())
-        })
+        if connection.pong != Some(PAYLOAD) {
+            return unsupported("answered with another payload");
+        }
+        Ok(())
     })
 }
 
-fn large_message(context: &mut CheckContext<'_>) -> CheckResult {
-    let request = context.request;
-    let Some(message) = request.messages.first() else {
-        let reason = "the call has no message".to_owned();
-        return Ok(CheckOutcome::NotChecked(reason));
+fn large_message(context: &CheckContext<'_>) -> CheckResult {
+    let [message, others @ ..] = context.request.call.messages.as_slice() else {
+        return Err(CheckError::NotChecked("the call has no message".to_owned()));
     };
-    let mut call_with = |message| {
-        let mut messages = request.messages.clone();
-        messages[0] = message;
-        one_call(context, &CheckRequest::plain(request).messages(&messages))
+    let call_with = |large| {
+        let messages = [&[large], others].concat();
+        one_call(context, |request| request.body = body(&messages))
     };
-    if let Some(large) = enlarge::by_own_field(message, &request.method.input) {
+    if let Some(large) = enlarge::by_own_field(message, &context.request.call.method.input()) {
         let reply = call_with(large)?;
-        let outcome = reply.outcome();
+        let result = reply.check();
         // Another status may be the handler's own, which rejects what the field says.
-        if outcome == CheckOutcome::Supported || reply.code().is_none() {
-            return Ok(outcome);
+        if result.is_ok() || reply.code().is_none() {
+            return result;
         }
     }
-    let reply = call_with(enlarge::by_undeclared_field(message))?;
-    Ok(reply.outcome())
+    call_with(enlarge::by_undeclared_field(message))?.check()
 }
 
-fn small_windows(context: &mut CheckContext<'_>) -> CheckResult {
-    let request = context.plain();
-    let timeout = context.timeout;
+fn small_windows(context: &CheckContext<'_>) -> CheckResult {
     let one_byte = [(setting::INITIAL_WINDOW_SIZE, 1)];
     context.on_connection(&one_byte, |connection| {
         // A server that never acknowledges may keep the window all the same.
-        connection.wait_at_most(timeout / 4, |connection| connection.acknowledged)?;
+        connection.wait_at_most(context.timeout / 4, |connection| connection.acknowledged)?;
         connection.refill = WindowRefill::ByteByByte { frames: SINGLE_BYTE_FRAMES };
-        let stream_id = connection.call(&request)?;
+        let stream_id = connection.call(&context.plain())?;
         let reply = connection.reply(stream_id);
-        if connection.violation_bytes > 0 {
-            let beyond = connection.violation_bytes;
-            let reason = format!("sent {beyond} bytes beyond the window");
-            return Ok(CheckOutcome::Unsupported(reason));
+        let beyond = connection.violation_bytes;
+        if beyond > 0 {
+            return unsupported(format!("sent {beyond} bytes beyond the window"));
         }
-        match reply {
-            Ok(reply) => Ok(reply.outcome()),
-            Err(CheckError::TimedOut(_)) => Ok(stalled(connection, stream_id)),
-            Err(error) => Err(error),
+        if let Err(CheckError::TimedOut(_)) = reply {
+            let bytes = connection.body_bytes(stream_id);
+            return unsupported(format!("sent nothing more after {bytes} bytes of the reply"));
         }
+        reply?.check()
     })
 }
 
-fn stalled(connection: &RawConnection, stream_id: u32) -> CheckOutcome {
-    let bytes = connection.body_bytes(stream_id);
-    CheckOutcome::Unsupported(format!("sent nothing more after {bytes} bytes of the reply"))
+fn unknown_method(context: &CheckContext<'_>) -> CheckResult {
+    let name = "BookendProbeAsksForNoSuchMethod";
+    let reply = one_call(context, |request| request.set_method(name))?;
+    match reply.code() {
+        Some(Code::Unimplemented) => Ok(()),
+        _ => Err(reply.unsupported()),
+    }
 }
 
-fn unknown_method(context: &mut CheckContext<'_>) -> CheckResult {
-    let request = context.plain().method("BookendProbeAsksForNoSuchMethod");
-    let reply = one_call(context, &request)?;
-    Ok(match reply.code() {
-        Some(Code::Unimplemented) => CheckOutcome::Supported,
-        _ => CheckOutcome::Unsupported(reply.describe()),
-    })
-}
-
-fn deadline(context: &mut CheckContext<'_>) -> CheckResult {
-    let plain = context.plain();
-    let request = context.plain().field(b"grpc-timeout", SHORT_TIMEOUT);
-    let timeout = context.timeout;
+fn deadline(context: &CheckContext<'_>) -> CheckResult {
+    let mut request = context.plain();
+    request.add(b"grpc-timeout", SHORT_TIMEOUT);
     context.on_connection(&[], |connection| {
         // However fast the method is: its request is not whole before its deadline has passed.
         let late = connection.begin(&request)?;
@@ -156,100 +143,96 @@ fn deadline(context: &mut CheckContext<'_>) -> CheckResult {
         } else {
             connection.calls_sent += 1;
         }
-        if connection.wait_at_most(timeout / 2, |connection| connection.has_ended(late))? {
-            return Ok(late_outcome(&connection.reply(late)?));
+        let wait = context.timeout / 2;
+        if connection.wait_at_most(wait, |connection| connection.has_ended(late))? {
+            return check_late(&connection.reply(late)?);
         }
         // After its deadline no client waits for a call, so a server may drop it without an answer,
         // provided that it goes on with others.
-        Ok(connection.call_and_wait(&plain)?.outcome())
+        connection.call_and_wait(&context.plain())?.check()
     })
 }
 
-/// What the end of a call says whose deadline had passed before the request was whole.
-fn late_outcome(reply: &CheckReply) -> CheckOutcome {
+/// Checks the end of a call whose deadline had passed before the request was whole.
+fn check_late(reply: &CheckReply) -> CheckResult {
     match &reply.end {
         Some(ReplyEnd::Trailers(Some(Code::DeadlineExceeded | Code::Cancelled), _))
-        | Some(ReplyEnd::Reset(ErrorCode::CANCEL | ErrorCode::NO_ERROR)) => CheckOutcome::Supported,
+        | Some(ReplyEnd::Reset(ErrorCode::CANCEL | ErrorCode::NO_ERROR)) => Ok(()),
         Some(ReplyEnd::Trailers(Some(Code::Ok), _)) => {
-            let reason = "answered OK though its deadline had passed before the request was whole";
-            CheckOutcome::Unsupported(reason.to_owned())
+            unsupported("answered OK though its deadline had passed before the request was whole")
         }
-        _ => CheckOutcome::Unsupported(reply.describe()),
+        _ => Err(reply.unsupported()),
     }
 }
 
-fn metadata(context: &mut CheckContext<'_>) -> CheckResult {
-    let request = context
-        .plain()
-        .field(b"bookend-probe", b"a value, with \"signs\" ~ and spaces")
-        .field(b"bookend-probe-empty", b"")
-        .field(b"bookend-probe-long", &LONG_VALUE)
-        .field(b"bookend-probe-bin", b"AP8KDQ==")
-        .field(b"bookend-probe-bin", b"AP8KDQ");
-    Ok(one_call(context, &request)?.outcome())
+fn metadata(context: &CheckContext<'_>) -> CheckResult {
+    let reply = one_call(context, |request| {
+        request.add(b"bookend-probe", b"a value, with \"signs\" ~ and spaces");
+        request.add(b"bookend-probe-empty", b"");
+        request.add(b"bookend-probe-long", &LONG_VALUE);
+        request.add(b"bookend-probe-bin", b"AP8KDQ==");
+        request.add(b"bookend-probe-bin", b"AP8KDQ");
+    });
+    reply?.check()
 }
 
-fn continuation(context: &mut CheckContext<'_>) -> CheckResult {
-    let request = context.plain().head_framing(HeadFraming::Continued);
-    Ok(one_call(context, &request)?.outcome())
+fn continuation(context: &CheckContext<'_>) -> CheckResult {
+    one_call(context, |request| request.head_framing = HeadFraming::Continued)?.check()
 }
 
-fn padding(context: &mut CheckContext<'_>) -> CheckResult {
-    let padded_head = context.plain().head_framing(HeadFraming::Padded);
-    let padded_body = context.plain().body_framing(BodyFraming::Padded);
-    for (frame, request) in [("HEADERS", padded_head), ("DATA", padded_body)] {
-        if let CheckOutcome::Unsupported(reason) = one_call(context, &request)?.outcome() {
-            let reason = format!("on {frame}: {reason}");
-            return Ok(CheckOutcome::Unsupported(reason));
-        }
-    }
-    Ok(CheckOutcome::Supported)
+fn padding(context: &CheckContext<'_>) -> CheckResult {
+    let on = |frame, error| unsupported(format!("on {frame}: {error}"));
+    let head = one_call(context, |request| request.head_framing = HeadFraming::Padded)?;
+    head.check().or_else(|error| on("HEADERS", error))?;
+    let body = one_call(context, |request| request.body_framing = BodyFraming::Padded)?;
+    body.check().or_else(|error| on("DATA", error))
 }
 
-fn cut_message(context: &mut CheckContext<'_>) -> CheckResult {
-    let request = context.plain().body_framing(BodyFraming::Cut);
-    Ok(one_call(context, &request)?.outcome())
+fn cut_message(context: &CheckContext<'_>) -> CheckResult {
+    one_call(context, |request| request.body_framing = BodyFraming::Cut)?.check()
 }
 
-fn reset_stream(context: &mut CheckContext<'_>) -> CheckResult {
+fn reset_stream(context: &CheckContext<'_>) -> CheckResult {
     let request = context.plain();
     context.on_connection(&[], |connection| {
         let cancelled = connection.begin(&request)?;
         let cancel = ErrorCode::CANCEL.0.to_be_bytes();
-        connection.send(kind::RST_STREAM, cancelled, &cancel)?;
-        Ok(connection.call_and_wait(&request)?.outcome())
+        connection.send(kind::RST_STREAM, 0, cancelled, &cancel)?;
+        connection.call_and_wait(&request)?.check()
     })
 }
 
-fn interleaved_calls(context: &mut CheckContext<'_>) -> CheckResult {
+fn interleaved_calls(context: &CheckContext<'_>) -> CheckResult {
     let request = context.plain();
     context.on_connection(&[], |connection| {
         let first = connection.begin(&request)?;
         let second = connection.begin(&request)?;
         connection.complete(second, &request)?;
         connection.complete(first, &request)?;
-        let of_second = connection.reply(second)?.outcome();
-        Ok(of_second.and(connection.reply(first)?.outcome()))
+        let of_second = connection.reply(second)?;
+        let of_first = connection.reply(first)?;
+        of_second.check().and(of_first.check())
     })
 }
 
-fn unknown_frames(context: &mut CheckContext<'_>) -> CheckResult {
+fn unknown_frames(context: &CheckContext<'_>) -> CheckResult {
     let request = context.plain();
     context.on_connection(&[(setting::UNDEFINED, 1)], |connection| {
-        connection.send(UNDEFINED_KIND, 0, b"to be ignored")?;
+        connection.send(UNDEFINED_KIND, 0, 0, b"to be ignored")?;
         let stream_id = connection.begin(&request)?;
-        connection.send(UNDEFINED_KIND, stream_id, b"to be ignored")?;
+        connection.send(UNDEFINED_KIND, 0, stream_id, b"to be ignored")?;
         connection.complete(stream_id, &request)?;
-        Ok(connection.reply(stream_id)?.outcome())
+        connection.reply(stream_id)?.check()
     })
 }
 
-fn header_table(context: &mut CheckContext<'_>) -> CheckResult {
+fn header_table(context: &CheckContext<'_>) -> CheckResult {
     let request = context.plain();
     context.on_connection(&[(setting::HEADER_TABLE_SIZE, 0)], |connection| {
         // Until then the server is right to use the default.
         connection.wait_until(|connection| connection.acknowledged)?;
-        let first = connection.call_and_wait(&request)?.outcome();
-        Ok(first.and(connection.call_and_wait(&request)?.outcome()))
+        let first = connection.call_and_wait(&request)?;
+        let second = connection.call_and_wait(&request)?;
+        first.check().and(second.check())
     })
 }

@@ -20,9 +20,9 @@ pub struct VerifiedReply {
 /// Why a call did not succeed.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum VerifyError {
-    /// There is no connection.
+    /// There is no connection, and nothing was sent.
     #[error(transparent)]
-    Connect(ConnectError),
+    Connect(#[from] ConnectError),
     /// The call ended with another status than OK: the server's, or `UNAVAILABLE` where the
     /// connection was lost.
     #[error("the call ended with {0}")]
@@ -32,43 +32,22 @@ pub enum VerifyError {
     Reply(String),
 }
 
-/// The outcome of the verified call.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct VerifiedCall {
-    /// The reply, or why the call failed.
-    pub result: Result<VerifiedReply, VerifyError>,
-    /// 1, or 0 where nothing was sent.
-    pub calls_made: u64,
-}
-
-pub(super) fn call(request: &ProbeRequest) -> VerifiedCall {
-    let channel = channel::connect(
-        &request.target.to_string(),
-        &request.authority,
-        request.connect_timeout,
-        request.tls.as_ref(),
-    );
-    match channel {
-        Ok(channel) => VerifiedCall { result: verify(&channel, request), calls_made: 1 },
-        Err(error) => VerifiedCall { result: Err(VerifyError::Connect(error)), calls_made: 0 },
-    }
-}
-
-fn verify(channel: &Channel, request: &ProbeRequest) -> Result<VerifiedReply, VerifyError> {
+pub(super) fn call(request: &ProbeRequest) -> Result<VerifiedReply, VerifyError> {
+    let channel = channel::connect(&request.options)?;
+    let method = &request.call.method;
     let started = Instant::now();
-    let (messages, status) = match request.messages.as_slice() {
-        [message] if !request.method.server_streaming => unary(channel, request, message),
-        _ => streaming(channel, request),
+    let (messages, status) = match request.call.messages.as_slice() {
+        [message] if !method.is_server_streaming() => unary(&channel, request, message),
+        _ => streaming(&channel, request),
     };
     let latency = started.elapsed();
     if status.code != Code::Ok {
         return Err(VerifyError::Status(status));
     }
     for message in &messages {
-        let output = request.method.output.clone();
-        if let Err(error) = DynamicMessage::decode(output, message.as_slice()) {
-            let name = request.method.output.full_name();
-            let reason = format!("the reply is no {name}: {error}");
+        if let Err(error) = DynamicMessage::decode(method.output(), message.as_slice()) {
+            let output = method.output();
+            let reason = format!("the reply is no {}: {error}", output.full_name());
             return Err(VerifyError::Reply(reason));
         }
     }
@@ -77,29 +56,29 @@ fn verify(channel: &Channel, request: &ProbeRequest) -> Result<VerifiedReply, Ve
 
 fn unary(channel: &Channel, request: &ProbeRequest, message: &[u8]) -> (Vec<Vec<u8>>, Status) {
     let response = channel.unary(UnaryCall {
-        metadata: channel::metadata(&request.metadata),
-        timeout: request.timeout,
-        ..UnaryCall::new(request.method.path.clone(), message.to_vec())
+        metadata: channel::metadata(&request.options),
+        timeout: request.options.timeout,
+        ..UnaryCall::new(request.call.path.clone(), message.to_vec())
     });
     (response.message.into_iter().collect(), response.status)
 }
 
-/// Sends and receives at once: a server may response each message before it reads the next.
+/// Sends and receives at once: a server may answer each message before it reads the next.
 fn streaming(channel: &Channel, request: &ProbeRequest) -> (Vec<Vec<u8>>, Status) {
     let (mut requests, responses) = channel.open(StreamCall {
-        metadata: channel::metadata(&request.metadata),
-        timeout: request.timeout,
-        ..StreamCall::new(request.method.path.clone())
+        metadata: channel::metadata(&request.options),
+        timeout: request.options.timeout,
+        ..StreamCall::new(request.call.path.clone())
     });
     thread::scope(|scope| {
         scope.spawn(move || {
             // A call that has ended early takes no more messages, and its status says why.
-            let mut messages = request.messages.iter();
+            let mut messages = request.call.messages.iter();
             if messages.all(|message| requests.send(message).is_ok()) {
                 requests.finish();
             }
         });
-        receive(responses, request.method.server_streaming)
+        receive(responses, request.call.method.is_server_streaming())
     })
 }
 

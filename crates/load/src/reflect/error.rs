@@ -9,10 +9,10 @@ use thiserror::Error;
 pub enum ReflectError {
     /// There is no connection. The server's fault.
     #[error(transparent)]
-    Connect(ConnectError),
+    Connect(#[from] ConnectError),
     /// The answers are of no use. The server's fault, or the user's.
     #[error(transparent)]
-    Reflection(ReflectionError<FetchError>),
+    Reflection(#[from] ReflectionError<FetchError>),
 }
 
 impl ReflectError {

@@ -1,6 +1,6 @@
 //! What can be wrong with a schema or with a call, each in one line.
 
-use crate::error_text::{Suggestion, nearest, reason};
+use crate::error_text::{Suggestion, Unreadable, nearest};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -8,39 +8,21 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SchemaError {
     /// The file cannot be read.
-    #[error("cannot read {}: {reason}{suggestion}", .file.display())]
-    Unreadable {
-        /// The file as it was given.
-        file: PathBuf,
-        /// What the system said.
-        reason: String,
-        /// Files of that folder with a like name.
-        suggestion: Suggestion,
-    },
+    #[error("{0}{1}")]
+    Unreadable(Unreadable, Suggestion),
     /// A folder where a file should be.
-    #[error("{} is a folder: name a file in it", .file.display())]
-    IsAFolder {
-        /// The path as it was given.
-        file: PathBuf,
-    },
+    #[error("{} is a folder: name a file in it", .0.display())]
+    IsAFolder(PathBuf),
     /// An import path that is not a folder.
-    #[error("import path {} is not a folder", .folder.display())]
-    ImportPathMissing {
-        /// The path as it was given.
-        folder: PathBuf,
-    },
-    /// The file or one of its imports is not correct Protocol Buffers.
-    #[error("{reason}")]
-    NotCompiled {
-        /// The compiler's words; begins with file, line and column where it knows them.
-        reason: String,
-    },
+    #[error("import path {} is not a folder", .0.display())]
+    ImportPathMissing(PathBuf),
+    /// The file or one of its imports is not correct Protocol Buffers: the compiler's words, which
+    /// begin with file, line and column where it knows them.
+    #[error("{0}")]
+    NotCompiled(String),
     /// A `.proto` file where a descriptor set should be.
-    #[error("{place} is not compiled: give it with --proto")]
-    ProtoGivenAsSet {
-        /// The file as it was given.
-        place: String,
-    },
+    #[error("{0} is not compiled: give it with --proto")]
+    ProtoGivenAsSet(String),
     /// The bytes are not a descriptor set, or not a complete one.
     #[error(
         "{place} is not a complete descriptor set ({reason}): make it with \
@@ -58,11 +40,8 @@ pub enum SchemaError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MethodError {
     /// Not `pkg.Service/Method` nor `pkg.Service.Method`.
-    #[error("call \"{call}\" is not of the form pkg.Service/Method")]
-    Malformed {
-        /// The call as it was given.
-        call: String,
-    },
+    #[error("call \"{0}\" is not of the form pkg.Service/Method")]
+    Malformed(String),
     /// The schema has no such service.
     #[error("there is no service {service} in {place}{suggestion}")]
     ServiceUnknown {
@@ -89,20 +68,17 @@ pub enum MethodError {
 
 impl SchemaError {
     pub(super) fn unreadable(file: &Path, error: &io::Error) -> SchemaError {
-        SchemaError::Unreadable {
-            file: file.to_owned(),
-            reason: reason(error),
-            suggestion: neighbours(file),
-        }
+        let file_name = file.display().to_string();
+        SchemaError::Unreadable(Unreadable::new(&file_name, error), neighbours(file, &file_name))
     }
 
     pub(super) fn not_compiled(file: &Path, error: &protox::Error) -> SchemaError {
         // Only the compiler's Debug output names file, line and column.
         let reason = one_line(&format!("{error:?}"));
-        match error.file() {
-            Some(name) if reason.contains(name) => SchemaError::NotCompiled { reason },
-            _ => SchemaError::NotCompiled { reason: format!("{}: {reason}", file.display()) },
-        }
+        SchemaError::NotCompiled(match error.file() {
+            Some(name) if reason.contains(name) => reason,
+            _ => format!("{}: {reason}", file.display()),
+        })
     }
 }
 
@@ -120,8 +96,8 @@ impl MethodError {
     }
 }
 
-/// Files next to the one that could not be read.
-fn neighbours(file: &Path) -> Suggestion {
+/// Files next to the one that could not be read, with a like name.
+fn neighbours(file: &Path, file_name: &str) -> Suggestion {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
     let Ok(entries) = std::fs::read_dir(folder.unwrap_or(Path::new("."))) else {
         return Suggestion::default();
@@ -133,7 +109,7 @@ fn neighbours(file: &Path) -> Suggestion {
         .collect();
     paths.sort();
     let names = paths.iter().map(|path| path.display().to_string());
-    Suggestion::among(&file.display().to_string(), names)
+    Suggestion::among(file_name, names)
 }
 
 /// Joins the lines of an error: each is printed on one line.

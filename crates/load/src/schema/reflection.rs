@@ -30,8 +30,8 @@ pub enum ReflectionQuery {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReflectionError<E> {
     /// The user's call is malformed or names a service that the server does not have.
-    #[error("{0}")]
-    Call(MethodError),
+    #[error(transparent)]
+    Call(#[from] MethodError),
     /// The function that asks the server failed.
     #[error(
         "the server's reflection did not describe {name} ({reason}): give the schema with --proto or \
@@ -65,7 +65,7 @@ impl Schema {
         call: &str,
         mut fetch: impl FnMut(&str, ReflectionQuery) -> Result<Vec<Vec<u8>>, E>,
     ) -> Result<Schema, ReflectionError<E>> {
-        let (service, _) = split_call(call).map_err(ReflectionError::Call)?;
+        let (service, _) = split_call(call)?;
         let answer = match fetch(service, ReflectionQuery::Symbol) {
             Ok(answer) => answer,
             Err(reason) => return Err(explain(service, reason, fetch)),

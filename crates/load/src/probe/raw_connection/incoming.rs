@@ -1,6 +1,8 @@
 //! Frames from the server.
 
-use super::{CheckError, RawConnection, WindowRefill};
+use super::{RawConnection, WindowRefill};
+use crate::probe::check::CheckError;
+use crate::probe::check_reply::ReplyEnd;
 use bookend_wire::ErrorCode;
 use bookend_wire::flow::Window;
 use bookend_wire::frame::{FrameHeader, flag, kind, write_frame};
@@ -26,9 +28,8 @@ impl RawConnection {
             kind::PING => self.ping(header, payload),
             kind::WINDOW_UPDATE => self.window_update(header, payload),
             kind::RST_STREAM => {
-                let code = ErrorCode(number_at(payload, 0)?);
-                let reply = self.replies.entry(header.stream_id).or_default();
-                reply.reset(code);
+                let end = ReplyEnd::Reset(ErrorCode(number_at(payload, 0)?));
+                self.replies.entry(header.stream_id).or_default().end_with(end);
                 Ok(())
             }
             kind::GOAWAY => self.goaway(payload),
@@ -56,9 +57,7 @@ impl RawConnection {
         let table_bytes = self.peer.header_table_bytes as usize;
         self.encoder.set_peer_limit(table_bytes);
         self.settings_received = true;
-        let mut acknowledgement = Vec::new();
-        write_frame(&mut acknowledgement, kind::SETTINGS, flag::ACK, 0, &[]);
-        self.write(&acknowledgement)
+        self.send(kind::SETTINGS, flag::ACK, 0, &[])
     }
 
     fn ping(&mut self, header: FrameHeader, payload: &[u8]) -> Result<(), CheckError> {
@@ -66,9 +65,7 @@ impl RawConnection {
             self.pong = payload.try_into().ok();
             return Ok(());
         }
-        let mut pong = Vec::new();
-        write_frame(&mut pong, kind::PING, flag::ACK, 0, payload);
-        self.write(&pong)
+        self.send(kind::PING, flag::ACK, 0, payload)
     }
 
     fn goaway(&mut self, payload: &[u8]) -> Result<(), CheckError> {
@@ -82,13 +79,12 @@ impl RawConnection {
 
     fn window_update(&mut self, header: FrameHeader, payload: &[u8]) -> Result<(), CheckError> {
         let increment_bytes = number_at(payload, 0)? & 0x7fff_ffff;
-        let overflow = CheckError::Violation("WINDOW_UPDATE moved a window past 2^31-1");
         let window = match header.stream_id {
             0 => Some(&mut self.send_window),
             id => self.stream_send_windows.get_mut(&id),
         };
         match window.map(|window| window.add(increment_bytes)) {
-            Some(Err(_)) => Err(overflow),
+            Some(Err(_)) => Err(CheckError::Violation("WINDOW_UPDATE moved a window past 2^31-1")),
             _ => Ok(()),
         }
     }

@@ -1,6 +1,7 @@
 //! Frames to the server.
 
-use super::{CheckError, MAX_FRAME_BYTES, RawConnection};
+use super::{MAX_FRAME_BYTES, RawConnection};
+use crate::probe::check::CheckError;
 use crate::probe::check_reply::CheckReply;
 use crate::probe::check_request::{BodyFraming, CheckRequest, HeadFraming};
 use bookend_wire::Indexing;
@@ -38,9 +39,15 @@ impl RawConnection {
     }
 
     /// Sends one frame as it is.
-    pub fn send(&mut self, kind: u8, stream_id: u32, payload: &[u8]) -> Result<(), CheckError> {
+    pub fn send(
+        &mut self,
+        kind: u8,
+        flags: u8,
+        stream_id: u32,
+        payload: &[u8],
+    ) -> Result<(), CheckError> {
         let mut output = Vec::new();
-        write_frame(&mut output, kind, 0, stream_id, payload);
+        write_frame(&mut output, kind, flags, stream_id, payload);
         self.write(&output)
     }
 
