@@ -1,6 +1,6 @@
 //! The metadata that goes with every call: names checked, binary values in the form of the wire.
 
-use crate::payload::{TemplateError, Templates};
+use crate::payload::{DataTemplateError, Templates};
 use bookend_wire::grpc::metadata::{is_binary, is_name, is_text};
 use bookend_wire::grpc::{base64, reserved};
 use bookend_wire::hpack::FIELD_OVERHEAD_BYTES;
@@ -157,7 +157,7 @@ pub enum CallMetadataError {
     TooLarge(usize),
     /// The name of a value with `{{` in it.
     #[error("metadata \"{0}\" {1}")]
-    Template(String, TemplateError),
+    Template(String, DataTemplateError),
 }
 
 /// Text that is not a JSON object of strings: what it is called, and what is wrong with it, with

@@ -4,7 +4,7 @@
 mod error;
 mod json;
 
-pub use error::{DataError, PayloadError, TemplateError};
+pub use error::{DataError, DataTemplateError, PayloadError};
 
 use crate::error_text::Unreadable;
 use prost_reflect::{DynamicMessage, MessageDescriptor};
@@ -43,14 +43,14 @@ pub enum Templates {
 impl Templates {
     /// Refuses the first `{{...}}` of the text, unless it is text like any other. Outside of
     /// strings JSON never has two opening braces in a row.
-    pub(crate) fn check(self, text: &str) -> Result<(), TemplateError> {
+    pub(crate) fn check(self, text: &str) -> Result<(), DataTemplateError> {
         /// As much of an unclosed template as an error message shows.
         const SHOWN_CHARS: usize = 40;
         match text.find("{{") {
             Some(start) if self == Self::Refuse => {
                 let from = &text[start..];
                 let end = from.find("}}").map_or(from.len(), |end| end + 2);
-                Err(TemplateError(from[..end].chars().take(SHOWN_CHARS).collect()))
+                Err(DataTemplateError(from[..end].chars().take(SHOWN_CHARS).collect()))
             }
             _ => Ok(()),
         }

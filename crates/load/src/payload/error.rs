@@ -42,7 +42,7 @@ pub enum DataError {
     },
     /// `{{` in string data.
     #[error(" {0}")]
-    Template(TemplateError),
+    Template(DataTemplateError),
     /// The bytes are not a serialized message nor length-prefixed ones.
     #[error(
         " is neither a serialized {message} nor several with their lengths before them: {reason}"
@@ -67,4 +67,4 @@ impl DataError {
     "has the template {0}, and templates are not supported yet: --disable-template-data sends it \
      as literal text"
 )]
-pub struct TemplateError(pub(crate) String);
+pub struct DataTemplateError(pub(crate) String);

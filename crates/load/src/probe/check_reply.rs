@@ -57,8 +57,8 @@ impl CheckReply {
         }
     }
 
-    /// The call has ended. What follows the end, such as the reset of a request that the server has not read, changes
-    /// nothing.
+    /// The call has ended. What follows, such as the reset of a request that the server has not
+    /// read, changes nothing.
     pub fn end_with(&mut self, end: ReplyEnd) {
         self.end.get_or_insert(end);
     }
