@@ -123,7 +123,9 @@ pub struct LoadFlags {
     #[arg(short = 'x', long, value_name = "TIME", value_parser = duration::parse)]
     pub max_duration: Option<Duration>,
     /// Calls in flight when the time is up: close, wait, ignore
-    #[arg(long, value_name = "HOW", value_parser = choice::<DurationStop>, default_value = "ignore")]
+    #[arg(
+        long, value_name = "HOW", value_parser = choice::<DurationStop>, default_value = "ignore"
+    )]
     pub duration_stop: DurationStop,
     /// Send a PING to a server that has been silent for this long while calls wait for it, at least
     /// 10s, and give it up if it is silent for as long again; 0 is never
