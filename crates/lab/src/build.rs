@@ -3,7 +3,7 @@
 
 mod sources;
 
-pub use sources::{BuildState, SourceFingerprint};
+pub use sources::BuildState;
 
 use crate::cell_error::CellError;
 use crate::invocation::Invocation;

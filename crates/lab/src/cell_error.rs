@@ -5,16 +5,19 @@ use crate::process::interrupt::Interrupted;
 use bookend_contract::exit;
 use bookend_results::measurement::Outcome;
 use std::fmt;
+use thiserror::Error;
 
 /// What a row says when its subject exits with "unsupported" and no reason.
 const NO_REASON: &str = "the subject gave no reason";
 
 /// Why there is no measurement of a cell.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Error)]
 pub enum CellError {
     /// The row says this; other cells are measured.
+    #[error("{}", in_words(.0))]
     Outcome(Outcome),
     /// The user wants the lab to end.
+    #[error("interrupted")]
     Interrupted,
 }
 
@@ -45,20 +48,16 @@ impl CellError {
     }
 
     /// The same with the name of another process, whose fault it is, in front.
-    pub fn with_prefix(self, whose: &str) -> CellError {
-        match self {
-            CellError::Outcome(Outcome::Unsupported { reason }) => {
-                CellError::unsupported(format!("{whose}{reason}"))
-            }
-            CellError::Outcome(Outcome::Failed { error, window }) => {
-                let error = one_line(format!("{whose}{error}"));
-                CellError::Outcome(Outcome::Failed { error, window })
-            }
-            CellError::Outcome(Outcome::Missing { reason }) => {
-                CellError::missing(format!("{whose}{reason}"))
-            }
-            other => other,
+    pub fn with_prefix(mut self, whose: &str) -> CellError {
+        if let CellError::Outcome(
+            Outcome::Unsupported { reason: text }
+            | Outcome::Failed { error: text, .. }
+            | Outcome::Missing { reason: text },
+        ) = &mut self
+        {
+            text.insert_str(0, whose);
         }
+        self
     }
 
     /// What the row says. An interrupt ends the round instead.
@@ -71,23 +70,24 @@ impl CellError {
             CellError::Interrupted => Err(Interrupted),
         }
     }
-}
 
-impl fmt::Display for CellError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            CellError::Outcome(Outcome::Measured(_)) => out.write_str("measured"),
-            CellError::Outcome(Outcome::Unsupported { reason }) => {
-                write!(out, "unsupported: {reason}")
-            }
-            CellError::Outcome(Outcome::Failed { error, .. }) => write!(out, "failed: {error}"),
-            CellError::Outcome(Outcome::Missing { reason }) => write!(out, "missing: {reason}"),
-            CellError::Interrupted => out.write_str("interrupted"),
-        }
+    /// What was made, or what the rows say instead. An interrupt ends the round.
+    ///
+    /// # Errors
+    /// It was an interrupt.
+    pub fn or_outcome<T>(made: Result<T, CellError>) -> Result<Result<T, Outcome>, Interrupted> {
+        made.map_or_else(|error| error.into_outcome().map(Err), |made| Ok(Ok(made)))
     }
 }
 
-impl std::error::Error for CellError {}
+fn in_words(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Measured(_) => "measured".to_owned(),
+        Outcome::Unsupported { reason } => format!("unsupported: {reason}"),
+        Outcome::Failed { error, .. } => format!("failed: {error}"),
+        Outcome::Missing { reason } => format!("missing: {reason}"),
+    }
+}
 
 fn one_line(text: impl fmt::Display) -> String {
     let text = text.to_string();

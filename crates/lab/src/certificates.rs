@@ -59,8 +59,14 @@ impl Certificates {
         let authority = authority()?;
         let ca = folder.join("ca.pem");
         write(&ca, &authority.pem())?;
-        let end = |name, params| signed(&authority, params, &ca, &folder.join(name));
-        Ok(Self { server: end("server", server()?)?, caller: end("caller", caller()?)? })
+        let end = |name: &str, subject_names: &[&str], usage| {
+            let mut params = named(&format!("bookend {name}"), subject_names)?;
+            params.extended_key_usages = vec![usage];
+            signed(&authority, params, &ca, &folder.join(name))
+        };
+        let server = end("server", &SERVER_NAMES, ExtendedKeyUsagePurpose::ServerAuth)?;
+        let caller = end("caller", &[], ExtendedKeyUsagePurpose::ClientAuth)?;
+        Ok(Self { server, caller })
     }
 }
 
@@ -69,18 +75,6 @@ fn authority() -> Result<CertifiedIssuer<'static, KeyPair>, rcgen::Error> {
     params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
     params.key_usages = vec![KeyUsagePurpose::KeyCertSign];
     CertifiedIssuer::self_signed(params, key()?)
-}
-
-fn server() -> Result<CertificateParams, rcgen::Error> {
-    let mut params = named("bookend server", &SERVER_NAMES)?;
-    params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
-    Ok(params)
-}
-
-fn caller() -> Result<CertificateParams, rcgen::Error> {
-    let mut params = named("bookend caller", &[])?;
-    params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
-    Ok(params)
 }
 
 fn named(name: &str, subject_names: &[&str]) -> Result<CertificateParams, rcgen::Error> {

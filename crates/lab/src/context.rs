@@ -1,5 +1,6 @@
 //! What all rounds of a run share, and what each process of a cell may use.
 
+use crate::build::PreparedSubjects;
 use crate::cell_error::CellError;
 use crate::control_group::{ControlGroups, ResourceLimits};
 use crate::cpu::{Placement, whole_cpus};
@@ -8,7 +9,7 @@ use crate::process::{DRAIN_TIMEOUT, Process};
 use crate::spawner::Spawner;
 use crate::subject::CommandTemplate;
 use crate::transport_files::TransportFiles;
-use bookend_results::suite::TestedEnd;
+use bookend_results::suite::{Plan, TestedEnd};
 use std::time::Duration;
 
 /// How much longer than warm-up and window an instrument may take: connecting, draining, printing.
@@ -21,24 +22,18 @@ pub const PROCESSES_LIMIT: u32 = 131_072;
 /// What all rounds of a run share.
 #[derive(Debug)]
 pub struct RunContext {
+    /// What the run does, and what each end may use.
+    pub plan: Plan,
+    /// The programs.
+    pub prepared: PreparedSubjects,
     /// How processes are started.
     pub spawner: Spawner,
     /// Where limits and accounting come from.
     pub groups: ControlGroups,
     /// Which end runs on which CPUs.
     pub placement: Placement,
-    /// CPUs that a server under test may use, a fraction being a share of CPU time.
-    pub server_cpus: f64,
-    /// Memory that a server under test may use, bytes.
-    pub server_memory_bytes: Option<u64>,
-    /// Processes and threads that a server under test may have.
-    pub server_processes: Option<u32>,
-    /// CPUs that a client under test may use, a fraction being a share of CPU time.
-    pub client_cpus: Option<f64>,
     /// Makes one verified call to a server before it is measured.
     pub probe: Option<CommandTemplate>,
-    /// What is called: `pkg.Service/Method`.
-    pub method: String,
     /// The message that every call carries.
     pub request: RequestFiles,
     /// What transports need: sockets and certificates.
@@ -91,16 +86,16 @@ impl RunContext {
 
     /// Only a server under test is limited beyond its CPUs.
     pub fn server_limits(&self, is_tested: bool) -> ProcessLimits {
-        let threads = whole_cpus(self.server_cpus);
-        let cpus = if is_tested { self.server_cpus } else { f64::from(threads) };
-        let processes = self.server_processes.filter(|_| is_tested);
+        let threads = whole_cpus(self.plan.server_cpus);
+        let cpus = if is_tested { self.plan.server_cpus } else { f64::from(threads) };
+        let processes = self.plan.server_processes.filter(|_| is_tested);
         ProcessLimits {
             cpus: Some(cpus),
             threads: Some(threads),
             resources: ResourceLimits {
                 cpus: self.placement.server.clone(),
                 cpu_time: fraction(cpus),
-                memory_bytes: self.server_memory_bytes.filter(|_| is_tested),
+                memory_bytes: self.plan.server_memory_bytes.filter(|_| is_tested),
                 processes: processes.or(Some(PROCESSES_LIMIT)),
             },
         }
@@ -110,7 +105,7 @@ impl RunContext {
     pub fn caller_limits(&self, under_test: TestedEnd) -> ProcessLimits {
         let mut allowed = self.placement.generator.clone();
         let all = self.generator_cpus();
-        let asked = self.client_cpus.filter(|_| under_test == TestedEnd::Client);
+        let asked = self.plan.client_cpus.filter(|_| under_test == TestedEnd::Client);
         let cpus = asked.map(|cpus| cpus.min(all.map_or(f64::INFINITY, f64::from)));
         let threads = cpus.map(whole_cpus);
         allowed.truncate(threads.map_or(usize::MAX, |threads| threads as usize));
@@ -128,16 +123,13 @@ impl RunContext {
 
     /// A backend stays off the CPUs of both ends, where there are others.
     pub fn backend_limits(&self) -> ProcessLimits {
-        let cpus = if self.backend_has_own_cpus() {
-            self.placement.spare.clone()
-        } else {
-            self.placement.generator.clone()
-        };
+        let Placement { generator, spare, .. } = &self.placement;
+        let cpus = if self.backend_has_own_cpus() { spare } else { generator };
         ProcessLimits {
             cpus: None,
-            threads: count(&cpus),
+            threads: count(cpus),
             resources: ResourceLimits {
-                cpus,
+                cpus: cpus.clone(),
                 processes: Some(PROCESSES_LIMIT),
                 ..ResourceLimits::default()
             },
@@ -156,8 +148,7 @@ impl RunContext {
 }
 
 fn count(cpus: &[usize]) -> Option<u32> {
-    let count = u32::try_from(cpus.len()).ok()?;
-    (count > 0).then_some(count)
+    u32::try_from(cpus.len()).ok().filter(|&count| count > 0)
 }
 
 /// CPU time that the kernel must limit. A whole number of CPUs is a limit by itself.
@@ -176,6 +167,35 @@ mod tests {
     use super::*;
     use crate::launch::Launcher;
     use crate::process::interrupt::Interrupt;
+    use bookend_results::suite::{Extent, Request, RequestMessage};
+    use std::collections::BTreeMap;
+
+    fn plan() -> Plan {
+        Plan {
+            suite: String::new(),
+            extent: Extent::Full,
+            request: Request {
+                method: String::new(),
+                proto: String::new(),
+                message: RequestMessage::Json(String::new()),
+            },
+            server_cpus: 0.5,
+            server_memory_bytes: Some(512),
+            server_processes: Some(300),
+            client_cpus: Some(1.5),
+            generator_cpus: None,
+            warmup_ms: 0,
+            window_ms: 0,
+            deadline_ms: None,
+            drain_ms: None,
+            rounds: 1,
+            subjects: vec![],
+            cases: vec![],
+            instruments_of: BTreeMap::new(),
+            handler_waits: false,
+            notes: vec![],
+        }
+    }
 
     fn context() -> RunContext {
         RunContext {
@@ -190,12 +210,9 @@ mod tests {
                 generator: vec![1, 2, 3],
                 ..Placement::default()
             },
-            server_cpus: 0.5,
-            server_memory_bytes: Some(512),
-            server_processes: Some(300),
-            client_cpus: Some(1.5),
+            plan: plan(),
+            prepared: PreparedSubjects::default(),
             probe: None,
-            method: String::new(),
             request: RequestFiles::default(),
             transports: TransportFiles::default(),
             timeouts: ProcessTimeouts::default(),
@@ -232,7 +249,8 @@ mod tests {
 
     #[test]
     fn a_client_may_not_use_more_cpus_than_there_are() {
-        let greedy = RunContext { client_cpus: Some(8.0), ..context() };
+        let mut greedy = context();
+        greedy.plan.client_cpus = Some(8.0);
         let limits = greedy.caller_limits(TestedEnd::Client);
         assert_eq!(limits.resources.cpus, [1, 2, 3]);
         assert_eq!((limits.cpus, limits.threads), (Some(3.0), Some(3)));

@@ -15,6 +15,5 @@ mod version_two;
 
 pub use account::{Account, PeakCounter};
 pub use capability::{Capabilities, Capability, CgroupVersion};
-pub use discover::Hierarchies;
 pub use group::{ControlGroup, LimitError, ResourceLimits};
 pub use prepare::ControlGroups;

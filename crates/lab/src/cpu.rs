@@ -5,10 +5,12 @@
 //! then missing, at most 100 ms of each thread that ends inside the window. The ticks of
 //! `/proc/PID/stat` are never used: at 10 ms they are coarser than what is measured.
 
+mod list;
 mod placement;
 mod threads;
 mod times;
 
+pub use list::{list, parse_list};
 pub use placement::{Placement, allowed_cpus, whole_cpus};
 pub use threads::{ContextSwitches, ThreadClock};
 pub use times::{CpuTimes, CpuTimesDelta};
@@ -26,18 +28,12 @@ pub struct CpuMeter {
 impl CpuMeter {
     /// A meter for everything that `process` started.
     pub fn of(process: &Process) -> CpuMeter {
-        let account = process.group().map(|group| group.account().clone());
-        CpuMeter {
-            account: account.unwrap_or_default(),
-            threads: ThreadClock::new(process.tree().clone()),
-        }
+        let threads = ThreadClock::new(process.tree().clone());
+        CpuMeter { account: process.account(), threads }
     }
 
     /// CPU time since the tree's start, nanoseconds. It never goes back.
     pub fn read_ns(&mut self) -> u64 {
-        match self.account.cpu_ns() {
-            Some(cpu_ns) => cpu_ns,
-            None => self.threads.read_ns(),
-        }
+        self.account.cpu_ns().unwrap_or_else(|| self.threads.read_ns())
     }
 }

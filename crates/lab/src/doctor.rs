@@ -37,7 +37,6 @@ const WINDOW_WITH_BACKEND: Duration = Duration::from_millis(2500);
 pub struct VariantName(pub String);
 
 /// One cell that shows whether a variant answers.
-#[derive(Clone, Debug, PartialEq, Eq)]
 struct Check {
     /// What the cell is about.
     variant: VariantName,
@@ -45,7 +44,6 @@ struct Check {
     subject: String,
     /// The other end.
     instrument: String,
-    suite: SuiteKey,
 }
 
 /// What all checks of a suite have in common.
@@ -90,13 +88,10 @@ pub fn check_suites(
 ) -> (Vec<CheckSuite>, Vec<Unchecked>) {
     let mut by_suite: BTreeMap<SuiteKey, Vec<Check>> = BTreeMap::new();
     let mut unchecked = Vec::new();
-    let variants = wanted
-        .iter()
-        .flat_map(|subject| subject.variants.iter().map(move |variant| (*subject, variant)));
-    for (subject, variant) in variants {
-        for check in checks(subject, variant, all) {
-            match check {
-                Ok(check) => by_suite.entry(check.suite.clone()).or_default().push(check),
+    for (subject, variant) in variants(wanted.iter().copied()) {
+        for (role, transport) in ways(variant) {
+            match check(subject, variant, role, transport, all) {
+                Ok((key, check)) => by_suite.entry(key).or_default().push(check),
                 Err(reason) => {
                     unchecked.push(Unchecked { variant: name_of(subject, variant), reason })
                 }
@@ -117,51 +112,67 @@ pub fn check_suites(
     (check_suites, unchecked)
 }
 
-fn checks(subject: &Subject, variant: &Variant, all: &[Subject]) -> Vec<Result<Check, String>> {
+/// The roles in which a variant is checked, each over the transports that it has.
+fn ways(variant: &Variant) -> impl Iterator<Item = (Role, Transport)> {
     let roles = [Role::Server, Role::Client, Role::Instrument, Role::Backend];
-    let played = roles.into_iter().filter(|&role| variant.has_role(role));
-    let over = played.flat_map(|role| {
-        let transports = match role {
-            // A backend is called over one transport.
-            Role::Backend => &[Transport::H2c],
-            _ => variant.transports.as_slice(),
-        };
+    let played = roles.into_iter().filter(move |&role| variant.has_role(role));
+    played.flat_map(move |role| {
+        // A backend is called over one transport.
+        let alone: &[Transport] = &[Transport::H2c];
+        let transports = if role == Role::Backend { alone } else { &variant.transports };
         transports.iter().map(move |&transport| (role, transport))
-    });
-    over.map(|(role, transport)| check(subject, variant, role, transport, all)).collect()
+    })
 }
 
+/// The suite that has the check, and its cell.
 fn check(
     subject: &Subject,
     variant: &Variant,
     role: Role,
     transport: Transport,
     all: &[Subject],
-) -> Result<Check, String> {
+) -> Result<(SuiteKey, Check), String> {
     let name = name_of(subject, variant);
     let own = name.0.clone();
-    let peer = Peer { protocol: variant.protocol, transport };
-    let mut suite = SuiteKey {
-        method: method_of(variant),
-        backend: None,
-        transport,
-        is_client: role == Role::Client,
+    let protocol = variant.protocol;
+    let mut method = method_of(variant);
+    let mut backend = None;
+    let understands =
+        |other: &Variant| other.protocol == protocol && other.supports_transport(transport);
+    // A server that can be called without anything behind it.
+    let server = |method: &str| {
+        let found = nearest(subject, all, |other| {
+            let answers = understands(other) && other.supports_method(method);
+            answers && other.has_role(Role::Server) && other.needs_backend.is_none()
+        });
+        let none = || format!("no server here serves {method} over {transport}");
+        found.map(|(server, _)| server).ok_or_else(none)
     };
     let (subject, instrument) = match role {
         Role::Server => {
-            suite.backend.clone_from(&variant.needs_backend);
-            (own, caller_of(subject, peer, all)?)
+            backend.clone_from(&variant.needs_backend);
+            let mut caller = Some(CALLER.to_owned());
+            if protocol != Protocol::Grpc {
+                let calls = |other: &Variant| understands(other) && other.has_role(Role::Client);
+                caller = nearest(subject, all, calls).map(|(client, _)| client);
+            }
+            let none = || format!("no client speaks {protocol} over {transport}");
+            (own, caller.ok_or_else(none)?)
         }
-        Role::Client => (own, server_for(subject, peer, &suite.method, all)?),
-        Role::Instrument => (server_for(subject, peer, &suite.method, all)?, own),
+        Role::Client => (own, server(&method)?),
+        Role::Instrument => (server(&method)?, own),
         Role::Backend => {
-            let (server, method) = server_before(subject, all)?;
-            suite.method = method;
-            suite.backend = Some(own);
+            let needs =
+                |other: &Variant| other.has_role(Role::Server) && other.needs_backend.is_some();
+            let (server, before) =
+                nearest(subject, all, needs).ok_or("no server here needs a backend")?;
+            method = method_of(before);
+            backend = Some(own);
             (server, CALLER.to_owned())
         }
     };
-    Ok(Check { variant: name, subject, instrument, suite })
+    let key = SuiteKey { method, backend, transport, is_client: role == Role::Client };
+    Ok((key, Check { variant: name, subject, instrument }))
 }
 
 fn method_of(variant: &Variant) -> String {
@@ -173,61 +184,22 @@ fn method_of(variant: &Variant) -> String {
     .to_owned()
 }
 
-/// What the other end of a check must be able to do.
-#[derive(Clone, Copy)]
-struct Peer {
-    protocol: Protocol,
-    transport: Transport,
-}
-
-impl Peer {
-    fn understands(self, other: &Variant) -> bool {
-        other.protocol == self.protocol && other.supports_transport(self.transport)
-    }
-}
-
-fn caller_of(subject: &Subject, peer: Peer, all: &[Subject]) -> Result<String, String> {
-    let (protocol, transport) = (peer.protocol, peer.transport);
-    if protocol == Protocol::Grpc {
-        return Ok(CALLER.to_owned());
-    }
-    let found = nearest_first(subject, all)
-        .find(|(_, other)| peer.understands(other) && other.has_role(Role::Client));
-    let found = found.map(|(subject, other)| name_of(subject, other).0);
-    found.ok_or_else(|| format!("no client speaks {protocol} over {transport}"))
-}
-
-/// A server that can be called without anything behind it, of the same subject if there is one.
-fn server_for(
-    subject: &Subject,
-    peer: Peer,
-    method: &str,
-    all: &[Subject],
-) -> Result<String, String> {
-    let found = nearest_first(subject, all).find(|(_, other)| {
-        let answers = peer.understands(other) && other.supports_method(method);
-        answers && other.has_role(Role::Server) && other.needs_backend.is_none()
-    });
-    let found = found.map(|(subject, other)| name_of(subject, other).0);
-    found.ok_or_else(|| format!("no server here serves {method} over {}", peer.transport))
-}
-
-/// A server that needs something behind it, and what it serves.
-fn server_before(subject: &Subject, all: &[Subject]) -> Result<(String, String), String> {
-    let needs = |other: &Variant| other.has_role(Role::Server) && other.needs_backend.is_some();
-    let found = nearest_first(subject, all).find(|(_, other)| needs(other));
-    let found = found.map(|(subject, other)| (name_of(subject, other).0, method_of(other)));
-    found.ok_or_else(|| "no server here needs a backend".to_owned())
-}
-
-/// Every variant, those of `subject` before those of others.
-fn nearest_first<'a>(
+/// The first variant that fits, of `subject` itself if there is one, with its name.
+fn nearest<'a>(
     subject: &'a Subject,
     all: &'a [Subject],
-) -> impl Iterator<Item = (&'a Subject, &'a Variant)> {
+    fits: impl Fn(&Variant) -> bool,
+) -> Option<(String, &'a Variant)> {
     let others = all.iter().filter(|other| other.name != subject.name);
-    let subjects = std::iter::once(subject).chain(others);
-    subjects.flat_map(|subject| subject.variants.iter().map(move |each| (subject, each)))
+    let mut known = variants(std::iter::once(subject).chain(others));
+    let (subject, variant) = known.find(|(_, variant)| fits(variant))?;
+    Some((name_of(subject, variant).0, variant))
+}
+
+fn variants<'a>(
+    subjects: impl Iterator<Item = &'a Subject>,
+) -> impl Iterator<Item = (&'a Subject, &'a Variant)> {
+    subjects.flat_map(|subject| subject.variants.iter().map(move |variant| (subject, variant)))
 }
 
 fn check_suite(
@@ -236,30 +208,24 @@ fn check_suite(
     definition: &Definition,
     folder: &Path,
 ) -> CheckSuite {
-    let mut subjects: Vec<SuiteSubject> = Vec::new();
+    let mut subjects: Vec<PlannedSubject> = Vec::new();
     let mut about: BTreeMap<_, Vec<VariantName>> = BTreeMap::new();
-    for check in checks {
-        let cell = (check.subject.clone(), check.instrument.clone());
-        about.entry(cell).or_default().push(check.variant);
-        let mut known = subjects.iter_mut().map(|subject| &mut subject.planned);
-        let known = known.find(|known| known.name == check.subject);
-        match known {
-            Some(known) if known.instruments.contains(&check.instrument) => {}
-            Some(known) => known.instruments.push(check.instrument),
-            None => subjects.push(listed(check.subject, check.instrument, &key)),
+    for Check { variant, subject, instrument } in checks {
+        about.entry((subject.clone(), instrument.clone())).or_default().push(variant);
+        match subjects.iter_mut().find(|known| known.name == subject) {
+            Some(known) if known.instruments.contains(&instrument) => {}
+            Some(known) => known.instruments.push(instrument),
+            None => subjects.push(PlannedSubject {
+                name: subject,
+                instruments: vec![instrument],
+                side: Some(if key.is_client { TestedEnd::Client } else { TestedEnd::Server }),
+                ..PlannedSubject::default()
+            }),
         }
     }
+    let subjects = subjects.into_iter();
+    let subjects = subjects.map(|planned| SuiteSubject { planned, full_only: false }).collect();
     CheckSuite { suite: suite(key, subjects, definition, folder), about }
-}
-
-fn listed(name: String, instrument: String, key: &SuiteKey) -> SuiteSubject {
-    let planned = PlannedSubject {
-        name,
-        instruments: vec![instrument],
-        side: Some(if key.is_client { TestedEnd::Client } else { TestedEnd::Server }),
-        ..PlannedSubject::default()
-    };
-    SuiteSubject { planned, full_only: false }
 }
 
 fn suite(
@@ -268,9 +234,8 @@ fn suite(
     definition: &Definition,
     folder: &Path,
 ) -> Suite {
-    let window = if key.backend.is_some() { WINDOW_WITH_BACKEND } else { WINDOW };
+    let handler_waits = key.backend.is_some();
     let case = Case::new(1, 1).expect("one stream on one connection is a case");
-    let case = case.over(key.transport);
     Suite {
         name: "doctor".to_owned(),
         title: format!("one call of {}", key.method),
@@ -287,17 +252,14 @@ fn suite(
             client_cpus: None,
         },
         instruments: vec![CALLER.to_owned()],
-        handler_waits: key.backend.is_some(),
+        handler_waits,
         subjects,
         full: Schedule {
-            warmup: Duration::ZERO,
-            window,
+            window: if handler_waits { WINDOW_WITH_BACKEND } else { WINDOW },
             rounds: 1,
-            deadline: None,
             backend: key.backend,
-            drain: None,
-            cases: vec![case],
-            instruments_of: BTreeMap::new(),
+            cases: vec![case.over(key.transport)],
+            ..Schedule::default()
         },
         quick: None,
         published: None,

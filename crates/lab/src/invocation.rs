@@ -5,7 +5,7 @@
 
 use bookend_contract::environment::{Environment, Role, WindowLength};
 use bookend_contract::lines::LINE_LIMIT_BYTES;
-use bookend_contract::transport::{Transport, TransportConfig};
+use bookend_contract::transport::{TlsFiles, TransportConfig};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -41,6 +41,39 @@ pub struct RequestFiles {
     pub framed: Option<PathBuf>,
 }
 
+/// What a word in braces stands for in an invocation.
+type WordValue = fn(&Invocation<'_>) -> Option<String>;
+
+/// The words that may stand in braces, and what each stands for.
+pub const WORDS: [(&str, WordValue); 25] = [
+    // The same for all processes: the spawner knows it.
+    ("bookend", |_| None),
+    ("target", |run| run.environment.target.clone()),
+    ("method", |run| run.environment.method.clone()),
+    ("proto", |run| path(run.request.proto.as_ref())),
+    ("data_file", |run| path(run.request.json.as_ref())),
+    ("request_file", |run| path(run.request.bytes.as_ref())),
+    ("framed_request_file", |run| path(run.request.framed.as_ref())),
+    ("connections", |run| text(run.environment.connections)),
+    ("concurrency", |run| text(run.environment.concurrency)),
+    ("streams_per_connection", |run| text(run.streams_per_connection())),
+    ("cpus", |run| text(run.environment.cpus)),
+    ("warmup_ms", |run| text(run.environment.warmup_ms)),
+    ("measure_ms", |run| text(run.measure_ms())),
+    ("total_ms", |run| text(run.total_ms())),
+    ("calls", |run| text(run.calls())),
+    ("deadline_ms", |run| text(run.environment.deadline_ms)),
+    ("authority", |run| run.authority.clone()),
+    ("scheme", |run| Some(if run.tls().is_some() { "https" } else { "http" }.to_owned())),
+    ("tls_ca", |run| path(run.tls().map(|files| &files.ca))),
+    ("tls_certificate", |run| path(run.tls().map(|files| &files.certificate))),
+    ("tls_key", |run| path(run.tls().map(|files| &files.key))),
+    ("unix_socket", |run| path(run.socket())),
+    ("if_plaintext", |run| condition(run.tls().is_none())),
+    ("if_tcp", |run| condition(run.socket().is_none())),
+    ("if_per_call", |run| condition(run.environment.connection_per_call)),
+];
+
 impl<'a> Invocation<'a> {
     /// A subject, which gets the contract's variables.
     pub fn of_subject(command: &'a [String], folder: &'a Path, environment: Environment) -> Self {
@@ -70,32 +103,10 @@ impl<'a> Invocation<'a> {
         variables.map(|(name, value)| (name.into(), value)).collect()
     }
 
-    /// What a word in braces stands for; `None` where it has no value in this run. `{bookend}` is
-    /// not among these words: it is the same for all processes.
+    /// What a word in braces stands for; `None` where it has no value in this run.
     pub fn value(&self, word: &str) -> Option<String> {
-        let environment = &self.environment;
-        let number = |number: Option<u64>| number.map(|number| number.to_string());
-        let count = |count: Option<u32>| number(count.map(u64::from));
-        match word {
-            "target" => environment.target.clone(),
-            "authority" => self.authority.clone(),
-            "method" => environment.method.clone(),
-            "proto" => path(self.request.proto.as_ref()),
-            "data_file" => path(self.request.json.as_ref()),
-            "request_file" => path(self.request.bytes.as_ref()),
-            "framed_request_file" => path(self.request.framed.as_ref()),
-            "connections" => count(environment.connections),
-            "concurrency" => count(environment.concurrency),
-            "streams_per_connection" => count(self.streams_per_connection()),
-            "cpus" => count(environment.cpus),
-            "warmup_ms" => number(environment.warmup_ms),
-            "measure_ms" => number(self.measure_ms()),
-            "total_ms" => number(self.total_ms()),
-            "calls" => number(self.calls()),
-            "deadline_ms" => number(environment.deadline_ms),
-            "if_per_call" => condition(environment.connection_per_call),
-            _ => transport_value(&environment.transport, word),
-        }
+        let (_, value) = WORDS.iter().find(|(known, _)| *known == word)?;
+        value(self)
     }
 
     /// What h2load counts.
@@ -123,32 +134,28 @@ impl<'a> Invocation<'a> {
         let warmup = self.environment.warmup_ms?;
         Some(self.measure_ms()?.saturating_add(warmup))
     }
-}
 
-/// The words about what carries the connection.
-fn transport_value(transport: &TransportConfig, word: &str) -> Option<String> {
-    let tls = match transport {
-        TransportConfig::Tls(files) => Some(files),
-        TransportConfig::H2c | TransportConfig::Unix(_) => None,
-    };
-    let socket = match transport {
-        TransportConfig::Unix(socket) => Some(socket),
-        TransportConfig::H2c | TransportConfig::Tls(_) => None,
-    };
-    match word {
-        "scheme" => Some(if tls.is_some() { "https" } else { "http" }.to_owned()),
-        "tls_ca" => path(tls.map(|files| &files.ca)),
-        "tls_certificate" => path(tls.map(|files| &files.certificate)),
-        "tls_key" => path(tls.map(|files| &files.key)),
-        "unix_socket" => path(socket),
-        "if_plaintext" => condition(transport.kind() != Transport::Tls),
-        "if_tcp" => condition(transport.kind() != Transport::Unix),
-        _ => None,
+    fn tls(&self) -> Option<&TlsFiles> {
+        match &self.environment.transport {
+            TransportConfig::Tls(files) => Some(files),
+            TransportConfig::H2c | TransportConfig::Unix(_) => None,
+        }
+    }
+
+    fn socket(&self) -> Option<&PathBuf> {
+        match &self.environment.transport {
+            TransportConfig::Unix(socket) => Some(socket),
+            TransportConfig::H2c | TransportConfig::Tls(_) => None,
+        }
     }
 }
 
+fn text(value: Option<impl ToString>) -> Option<String> {
+    value.map(|value| value.to_string())
+}
+
 fn path(path: Option<&PathBuf>) -> Option<String> {
-    path.map(|path| path.display().to_string())
+    text(path.map(|path| path.display()))
 }
 
 /// A word that stands for nothing: its argument is there where the condition holds.
@@ -159,8 +166,7 @@ fn condition(holds: bool) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::subject::template::{WORDS, fill};
-    use bookend_contract::transport::TlsFiles;
+    use crate::subject::template::fill;
 
     fn words(arguments: &[&str]) -> Vec<String> {
         arguments.iter().map(|&word| word.to_owned()).collect()
@@ -232,7 +238,7 @@ mod tests {
         let runs =
             [told(tls(), WindowLength::Milliseconds(2000)), told(unix, WindowLength::Calls(30))];
         let [timed, counted] = &runs;
-        for word in WORDS.iter().filter(|word| **word != "bookend") {
+        for (word, _) in WORDS.iter().filter(|(word, _)| *word != "bookend") {
             let is_filled = runs.iter().any(|run| run.value(word).is_some());
             assert!(is_filled, "{word}");
         }

@@ -4,7 +4,8 @@
 //! It is a hidden sub-command of our own binary because these steps must happen between fork and
 //! exec, where safe Rust can run only what is a program.
 
-use rustix::process::{Pid, Signal};
+use crate::cpu::{list, parse_list};
+use rustix::process::Signal;
 use rustix::thread::CpuSet;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
@@ -96,8 +97,7 @@ impl LaunchArguments {
             arguments.push(value);
         };
         if !self.cpus.is_empty() {
-            let cpus: Vec<String> = self.cpus.iter().map(usize::to_string).collect();
-            option("--cpus", cpus.join(",").into());
+            option("--cpus", list(&self.cpus).into());
         }
         for group in &self.groups {
             option("--cgroup", group.into());
@@ -125,7 +125,7 @@ impl LaunchArguments {
                 break;
             }
             let value = arguments.next().ok_or_else(|| usage(&option))?;
-            parsed.take(&option, value)?;
+            parsed.take(&option, &value)?;
         }
         if parsed.command.is_empty() {
             return Err(LaunchError::Usage("there is no command after --".into()));
@@ -133,11 +133,12 @@ impl LaunchArguments {
         Ok(parsed)
     }
 
-    fn take(&mut self, option: &OsStr, value: OsString) -> Result<(), LaunchError> {
+    fn take(&mut self, option: &OsStr, value: &OsStr) -> Result<(), LaunchError> {
+        let text = || value.to_str().ok_or_else(|| usage(value));
         match option.to_str() {
-            Some("--cpus") => self.cpus = parse_cpus(&value).ok_or_else(|| usage(&value))?,
+            Some("--cpus") => self.cpus = parse_list(text()?).ok_or_else(|| usage(value))?,
             Some("--cgroup") => self.groups.push(value.into()),
-            Some("--parent") => self.parent = Some(parse(&value).ok_or_else(|| usage(&value))?),
+            Some("--parent") => self.parent = Some(text()?.parse().map_err(|_| usage(value))?),
             _ => return Err(usage(option)),
         }
         Ok(())
@@ -163,20 +164,10 @@ impl LaunchArguments {
         rustix::process::setsid().map_err(|error| LaunchError::Refused("setsid", error.into()))?;
         rustix::process::set_parent_process_death_signal(Some(Signal::KILL))
             .map_err(|error| LaunchError::Refused("prctl(PR_SET_PDEATHSIG)", error.into()))?;
-        self.check_parent()
-    }
-
-    /// The lab may have died before the death signal was asked for; then it never comes.
-    fn check_parent(&self) -> Result<(), LaunchError> {
-        let Some(expected) = self.parent else {
-            return Ok(());
-        };
-        let parent = rustix::process::getppid().map(Pid::as_raw_nonzero);
-        if parent.is_some_and(|parent| i64::from(parent.get()) == i64::from(expected)) {
-            Ok(())
-        } else {
-            Err(LaunchError::LabIsGone)
-        }
+        // The lab may have died before the death signal was asked for; then it never comes.
+        let parent = rustix::process::getppid().map(|parent| parent.as_raw_nonzero().get());
+        let is_there = |expected: u32| parent.map(i64::from) == Some(i64::from(expected));
+        if self.parent.is_none_or(is_there) { Ok(()) } else { Err(LaunchError::LabIsGone) }
     }
 }
 
@@ -201,15 +192,6 @@ pub fn pin(cpus: &[usize]) -> std::io::Result<()> {
 /// Both versions of control groups take 0 for the writing process itself.
 fn join(group: &Path) -> std::io::Result<()> {
     std::fs::write(group.join("cgroup.procs"), "0")
-}
-
-fn parse_cpus(value: &OsStr) -> Option<Vec<usize>> {
-    let words = value.to_str()?.split(',');
-    words.map(|word| word.parse().ok()).collect()
-}
-
-fn parse<T: std::str::FromStr>(value: &OsStr) -> Option<T> {
-    value.to_str()?.parse().ok()
 }
 
 fn usage(argument: &OsStr) -> LaunchError {

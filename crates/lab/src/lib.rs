@@ -20,6 +20,7 @@ pub mod control_group;
 pub mod cpu;
 pub mod doctor;
 pub mod invocation;
+mod key_values;
 pub mod launch;
 pub mod machine;
 pub mod memory;

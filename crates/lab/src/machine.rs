@@ -1,5 +1,6 @@
 //! Reads the facts about this machine that a reader needs to judge a figure.
 
+use crate::key_values::{kilobytes, value};
 use bookend_results::machine::MachineFacts;
 use std::path::Path;
 
@@ -23,14 +24,14 @@ pub fn read(root: &Path) -> MachineFacts {
         cpu_model: cpu_model(&processors),
         cpus: cpu_count(&text("sys/devices/system/cpu/online"))
             .unwrap_or_else(|| listed_processors(&processors)),
-        memory_bytes: memory_bytes(&text("proc/meminfo")),
+        memory_bytes: kilobytes(&text("proc/meminfo"), "MemTotal"),
         governor: Some(governor.trim().to_owned()).filter(|name| !name.is_empty()),
         virtual_machine: has_hypervisor(&processors),
     }
 }
 
 fn os_name(os_release: &str) -> String {
-    let name = |key| value_after(os_release, key, '=');
+    let name = |key| value(os_release, key, '=');
     let name = name("PRETTY_NAME").or_else(|| name("NAME"));
     known(name.map(|name| name.trim_matches('"').to_owned()))
 }
@@ -43,7 +44,7 @@ fn kernel_name(kind: &str, release: &str) -> String {
 }
 
 fn cpu_model(processors: &str) -> String {
-    known(value_after(processors, "model name", ':').map(str::to_owned))
+    known(value(processors, "model name", ':').map(str::to_owned))
 }
 
 /// Counts a list such as `0-3,6`.
@@ -62,24 +63,9 @@ fn listed_processors(processors: &str) -> u32 {
     lines.filter(|line| line.starts_with("processor")).count() as u32
 }
 
-fn memory_bytes(meminfo: &str) -> u64 {
-    let total = value_after(meminfo, "MemTotal", ':');
-    let kibibytes = total.and_then(|total| total.strip_suffix("kB"));
-    let kibibytes: Option<u64> = kibibytes.and_then(|number| number.trim().parse().ok());
-    kibibytes.map_or(0, |kibibytes| kibibytes.saturating_mul(1024))
-}
-
 fn has_hypervisor(processors: &str) -> bool {
-    let flags = value_after(processors, "flags", ':').unwrap_or_default();
+    let flags = value(processors, "flags", ':').unwrap_or_default();
     flags.split_whitespace().any(|flag| flag == "hypervisor")
-}
-
-/// The value of the first line `KEY separator VALUE`.
-fn value_after<'a>(text: &'a str, key: &str, separator: char) -> Option<&'a str> {
-    text.lines().find_map(|line| {
-        let (name, value) = line.split_once(separator)?;
-        (name.trim() == key).then_some(value.trim())
-    })
 }
 
 fn known(value: Option<String>) -> String {

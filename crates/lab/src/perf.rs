@@ -9,10 +9,9 @@ mod pass;
 mod recording;
 mod tool;
 
-pub use folded::{Caption, FoldError, Folded};
+pub use folded::{FoldError, Folded};
 pub use tool::{FREQUENCY_HZ, Perf, PerfUnavailable};
 
-use crate::build::{PreparedSubject, PreparedSubjects};
 use crate::cell_error::CellError;
 use crate::context::RunContext;
 use crate::progress::ProgressReporter;
@@ -22,7 +21,7 @@ use bookend_results::profile::{
     self, Profile, ProfileOutcome, Profiled, RecordedWindow, Rules, SCHEMA_VERSION, Samples,
 };
 use bookend_results::suite::{Case, Plan, PlannedCell};
-use pass::{ProfilePass, RecordedSamples};
+use pass::ProfilePass;
 use std::path::{Path, PathBuf};
 
 /// The shortest window that is recorded, milliseconds: of its ten thousand samples, work that is
@@ -103,20 +102,14 @@ fn busiest_case(cases: &[Case]) -> Option<Case> {
 /// [`PerfUnavailable`]: nothing can be recorded here, and what to do about it.
 pub fn run(
     context: &RunContext,
-    plan: &Plan,
-    prepared: &PreparedSubjects,
     settings: &ProfileSettings,
     progress: &mut ProgressReporter<'_>,
 ) -> Result<Profile, PerfUnavailable> {
+    let plan = &context.plan;
     std::fs::create_dir_all(&settings.folder).map_err(PerfUnavailable::Folder)?;
-    let recorder = Recorder {
-        context,
-        plan,
-        prepared,
-        settings,
-        perf: Perf::find(&settings.perf, &settings.folder)?,
-        names_instrument: plan.instruments().len() > 1,
-    };
+    let perf = Perf::find(&settings.perf, &settings.folder)?;
+    let names_instrument = plan.instruments().len() > 1;
+    let recorder = Recorder { context, settings, perf, names_instrument };
     let mut profile = Profile {
         schema_version: SCHEMA_VERSION,
         suite: plan.suite.clone(),
@@ -147,8 +140,6 @@ pub fn run(
 
 struct Recorder<'a> {
     context: &'a RunContext,
-    plan: &'a Plan,
-    prepared: &'a PreparedSubjects,
     settings: &'a ProfileSettings,
     perf: Perf,
     names_instrument: bool,
@@ -156,69 +147,54 @@ struct Recorder<'a> {
 
 impl Recorder<'_> {
     fn record(&self, cell: &PlannedCell) -> Result<Samples, CellError> {
-        let subject = self.prepared.get(&cell.id.subject)?;
+        let subject = &self.context.prepared.get(&cell.id.subject)?.subject;
         let name = cell_name(&cell.id, self.names_instrument);
         let pass = ProfilePass {
             context: self.context,
             perf: &self.perf,
-            pairing: &Pairing::of(self.plan, self.prepared, cell)?,
+            pairing: &Pairing::of(self.context, cell)?,
             workload: Workload {
                 warmup_ms: self.settings.warmup_ms,
                 window_ms: self.settings.window_ms,
-                ..Workload::of_plan(self.plan, cell.case)
+                ..Workload::of_plan(&self.context.plan, cell.case)
             },
             file: &self.settings.folder.join(format!(".{name}.perf.data")),
         };
         let recorded = pass.record()?;
-        let caption = Caption {
-            title: format!("{} {}", cell.id.subject, cell.id.case),
-            subtitle: format!(
-                "{} samples of {}, load by {}",
-                recorded.folded.samples(),
-                recorded.event,
-                cell.id.instrument
-            ),
-        };
-        let picture = recorded.folded.flame_graph(&caption);
+        let CellId { subject: tested, case, instrument } = &cell.id;
+        let (count, event) = (recorded.folded.samples(), &recorded.event);
+        let subtitle = format!("{count} samples of {event}, load by {instrument}");
+        let picture = recorded.folded.flame_graph(format!("{tested} {case}"), subtitle);
         let picture = picture.map_err(CellError::failed)?;
         let folder = &self.settings.folder;
         let flame_graph = write_file(folder, format!("{name}.svg"), &picture)?;
         let stacks = recorded.folded.text().as_bytes();
         let stacks = write_file(folder, format!("{name}.folded"), stacks)?;
-        Ok(samples(subject, &recorded, flame_graph, stacks))
+        let rules = Rules::for_subject(&subject.name, &subject.language);
+        let split = profile::split(recorded.folded.stacks(), &rules);
+        let measurement = &recorded.measurement;
+        let window = RecordedWindow {
+            language: &subject.language,
+            event: &recorded.event,
+            frequency_hz: FREQUENCY_HZ,
+            measurement,
+            split: &split,
+        };
+        Ok(Samples {
+            window_seconds: measurement.window_seconds,
+            ok: measurement.ok,
+            notes: profile::sample_notes(window, recorded.folded.stacks()),
+            event: recorded.event.clone(),
+            split,
+            cost_ratio: None,
+            flame_graph,
+            stacks,
+        })
     }
 
     fn language(&self, name: &str) -> String {
-        let prepared = self.prepared.get(name);
+        let prepared = self.context.prepared.get(name);
         prepared.map_or_else(|_| String::new(), |known| known.subject.language.clone())
-    }
-}
-
-fn samples(
-    prepared: &PreparedSubject,
-    recorded: &RecordedSamples,
-    flame_graph: String,
-    stacks: String,
-) -> Samples {
-    let subject = &prepared.subject;
-    let rules = Rules::for_subject(&subject.name, &subject.language);
-    let split = profile::split(recorded.folded.stacks(), &rules);
-    let window = RecordedWindow {
-        language: &subject.language,
-        event: &recorded.event,
-        frequency_hz: FREQUENCY_HZ,
-        measurement: &recorded.measurement,
-        split: &split,
-    };
-    Samples {
-        event: recorded.event.clone(),
-        window_seconds: recorded.measurement.window_seconds,
-        ok: recorded.measurement.ok,
-        notes: profile::sample_notes(window, recorded.folded.stacks()),
-        split,
-        cost_ratio: None,
-        flame_graph,
-        stacks,
     }
 }
 

@@ -7,14 +7,14 @@ pub mod output;
 pub mod stat;
 pub mod tree;
 
-use crate::control_group::ControlGroup;
+use crate::control_group::{Account, ControlGroup};
+use crate::invocation::Invocation;
 use crate::launch::{LaunchArguments, Launcher};
 use interrupt::Interrupt;
 use output::{OutputLine, Tail};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
-use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
@@ -28,21 +28,6 @@ const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// How long the rest of an ended process's output may take to arrive.
 const REST_TIMEOUT: Duration = Duration::from_secs(1);
-
-/// What to start.
-#[derive(Clone, Debug)]
-pub struct ProcessSpec {
-    /// The program and its arguments.
-    pub command: Vec<OsString>,
-    /// The working directory.
-    pub folder: PathBuf,
-    /// Variables set besides those of the lab.
-    pub variables: Vec<(OsString, OsString)>,
-    /// CPUs to be pinned to; none means those of the lab.
-    pub cpus: Vec<usize>,
-    /// A longer line of standard output is cut off.
-    pub line_limit_bytes: usize,
-}
 
 /// A process that runs, or has ended and was not yet asked how. Dropping it kills its whole tree.
 #[derive(Debug)]
@@ -104,61 +89,53 @@ pub fn become_subreaper() -> std::io::Result<()> {
 }
 
 impl Process {
-    /// Starts `spec`, in `group` where there is one. The kernel kills the process when the thread
-    /// that called this ends, so it must be one that outlives the measurement.
+    /// Starts `command`, which is that of `invocation` with its words filled in, in `group` where
+    /// there is one. The kernel kills the process when the thread that called this ends, so it must
+    /// be one that outlives the measurement.
     ///
     /// # Errors
     /// The launcher could not be started. That the program itself could not be started is known
     /// only later, by its end.
     pub fn start(
         launcher: &Launcher,
-        spec: &ProcessSpec,
+        command: Vec<String>,
+        invocation: &Invocation<'_>,
         group: Option<ControlGroup>,
     ) -> Result<Process, StartError> {
-        let folders = group.as_ref().map(ControlGroup::folders);
-        let folders = folders.unwrap_or_default();
+        let folders = group.as_ref().map(|group| group.folders.clone()).unwrap_or_default();
         let arguments = LaunchArguments {
-            cpus: spec.cpus.clone(),
+            cpus: invocation.cpus.clone(),
             groups: folders.clone(),
             parent: Some(std::process::id()),
-            command: spec.command.clone(),
+            command: command.into_iter().map(OsString::from).collect(),
         };
         let token = tree::new_token();
         let mut command = launcher.command(&arguments);
         remove_contract_variables(&mut command);
         let spawned = command
-            .current_dir(&spec.folder)
-            .envs(spec.variables.iter().map(|(name, value)| (name, value)))
+            .current_dir(invocation.folder)
+            .envs(invocation.variables())
             .env(TOKEN_VARIABLE, &token)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn();
-        let child = spawned
+        let mut child = spawned
             .map_err(|reason| StartError { program: launcher.program.clone().into(), reason })?;
         let tree = ProcessTree::new(child.id(), token, folders);
-        Ok(Process::listen(child, tree, group, spec.line_limit_bytes))
-    }
-
-    fn listen(
-        mut child: Child,
-        tree: ProcessTree,
-        group: Option<ControlGroup>,
-        limit_bytes: usize,
-    ) -> Process {
         let output = child.stdout.take().expect("standard output is a pipe");
         let errors = child.stderr.take().expect("standard error is a pipe");
         let (errors, errors_end) = Tail::of(errors);
-        Process {
+        Ok(Process {
             input: child.stdin.take(),
-            output: output::read_lines(output, limit_bytes),
+            output: output::read_lines(output, invocation.line_limit_bytes),
             errors,
             errors_end,
             child,
             tree,
             reaped: false,
             group,
-        }
+        })
     }
 
     /// The process and all that was started from it.
@@ -166,9 +143,9 @@ impl Process {
         &self.tree
     }
 
-    /// The control group it runs in.
-    pub fn group(&self) -> Option<&ControlGroup> {
-        self.group.as_ref()
+    /// What the kernel accounts for in its control group; nothing where it runs in none.
+    pub fn account(&self) -> Account {
+        self.group.as_ref().map(|group| group.account.clone()).unwrap_or_default()
     }
 
     /// Waits for what the process does next, until `deadline`.
@@ -225,9 +202,12 @@ impl Process {
         }
     }
 
-    /// The last line of standard error so far that says something.
-    pub fn last_error(&self) -> Option<String> {
-        self.errors.last_line()
+    /// `message` with the last line of standard error so far that says something.
+    pub fn with_last_error(&self, message: String) -> String {
+        match self.errors.last_line() {
+            Some(line) => format!("{message}: {line}"),
+            None => message,
+        }
     }
 
     /// Whether the process itself has ended; what it started may still run.
@@ -254,12 +234,9 @@ impl Process {
     /// With every writer killed, what is left in the pipes ends soon.
     fn read_rest(&self, mut on_output: impl FnMut(OutputLine)) {
         let deadline = Instant::now() + REST_TIMEOUT;
-        loop {
-            let left = deadline.saturating_duration_since(Instant::now());
-            match self.output.recv_timeout(left) {
-                Ok(printed) => on_output(printed),
-                Err(_) => break,
-            }
+        let left = || deadline.saturating_duration_since(Instant::now());
+        while let Ok(printed) = self.output.recv_timeout(left()) {
+            on_output(printed);
         }
         let _ = self.errors_end.recv_timeout(REST_TIMEOUT);
     }

@@ -37,8 +37,11 @@ impl<'a> ProgressReporter<'a> {
     /// A line that stays.
     pub fn println(&mut self, sentence: &str) {
         let erase = if self.is_terminal { ERASE } else { "" };
-        let _ = writeln!(self.out, "{erase}{sentence}");
-        let _ = self.out.flush();
+        self.write(&format!("{erase}{sentence}\n"));
+    }
+
+    fn write(&mut self, text: &str) {
+        let _ = self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush());
     }
 
     /// Starts with what there is to do; `cell_estimate` is what one cell is expected to take.
@@ -66,14 +69,11 @@ impl<'a> ProgressReporter<'a> {
         let CellId { subject, case, instrument } = cell;
         let Position { rounds, rounds_done, cells_a_round, .. } = self.position;
         let left = self.position.left(index);
-        let _ = write!(
-            self.out,
-            "{ERASE}round {}/{rounds}, cell {}/{cells_a_round}, {left} left: {subject} {case} \
-             ({instrument})",
-            rounds_done + 1,
-            index + 1,
-        );
-        let _ = self.out.flush();
+        let (round, number) = (rounds_done + 1, index + 1);
+        self.write(&format!(
+            "{ERASE}round {round}/{rounds}, cell {number}/{cells_a_round}, {left} left: {subject} \
+             {case} ({instrument})"
+        ));
     }
 
     /// A round is done; it took `taken`.
@@ -82,23 +82,18 @@ impl<'a> ProgressReporter<'a> {
         done.rounds_done += 1;
         done.cells_done += done.cells_a_round;
         done.taken += taken;
-        let (rounds, rounds_done) = (done.rounds, done.rounds_done);
+        let Position { rounds, rounds_done, .. } = *done;
         let left = done.left(0);
-        if self.is_terminal {
-            return;
-        }
-        if rounds_done < rounds {
-            self.println(&format!("round {rounds_done}/{rounds} done, {left} left"));
-        } else {
-            self.println(&format!("round {rounds_done}/{rounds} done"));
+        let rest = if rounds_done < rounds { format!(", {left} left") } else { String::new() };
+        if !self.is_terminal {
+            self.println(&format!("round {rounds_done}/{rounds} done{rest}"));
         }
     }
 
     /// Erases the changing line.
     pub fn clear(&mut self) {
         if self.is_terminal {
-            let _ = write!(self.out, "{ERASE}");
-            let _ = self.out.flush();
+            self.write(ERASE);
         }
     }
 }

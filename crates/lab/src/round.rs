@@ -12,19 +12,17 @@ mod window;
 mod workload;
 
 pub use caller_run::{CallerRun, Profiler};
-pub use cell::CellRun;
 pub use marks::{FOREIGN_LIMIT, STEAL_LIMIT};
 pub use pairing::{Pairing, backend_name, side};
 pub use server::{RunningServer, ServerSpec};
 pub use workload::{CALL_TIMEOUT, Workload};
 
-use crate::build::PreparedSubjects;
 use crate::cell_error::CellError;
 use crate::context::RunContext;
 use crate::process::interrupt::Interrupted;
 use bookend_results::measurement::{CellId, Outcome, Row};
 use bookend_results::random::Random;
-use bookend_results::suite::{Case, Plan, PlannedCell};
+use bookend_results::suite::{Case, PlannedCell};
 use pairing::ServerKey;
 use shutdown::mark_uncounted;
 use std::collections::BTreeMap;
@@ -49,27 +47,16 @@ pub struct RoundResult {
 /// Measures one round. `on_cell` is called before each cell.
 pub fn measure_round(
     context: &RunContext,
-    plan: &Plan,
-    prepared: &PreparedSubjects,
     round: u32,
     seed: u64,
     on_cell: &mut dyn FnMut(&CellId),
 ) -> RoundResult {
-    let mut cells = plan.cells();
+    let mut cells = context.plan.cells();
     shuffle(&mut cells, seed, round);
-    let paired = cells.iter().map(|cell| {
-        let pairing = Pairing::of(plan, prepared, cell);
-        (cell, pairing)
-    });
+    let paired = cells.iter().map(|cell| (cell, Pairing::of(context, cell)));
     let paired: Vec<PairedCell<'_>> = paired.collect();
-    let mut runner = RoundRunner {
-        context,
-        plan,
-        round,
-        servers: BTreeMap::new(),
-        rows: Vec::new(),
-        failed_retries: 0,
-    };
+    let (servers, rows) = (BTreeMap::new(), Vec::new());
+    let mut runner = RoundRunner { context, round, servers, rows, failed_retries: 0 };
     let started = runner.start_servers(&paired);
     let measured = started.and_then(|()| runner.measure_cells(&paired, on_cell));
     runner.end_servers();
@@ -82,12 +69,14 @@ pub fn measure_round(
 /// A cell with its two ends, or why they do not meet.
 type PairedCell<'a> = (&'a PlannedCell, Result<Pairing<'a>, CellError>);
 
+/// A server that runs, or what the rows of one that does not say.
+type ServerState = Result<RunningServer, Outcome>;
+
 struct RoundRunner<'a> {
     context: &'a RunContext,
-    plan: &'a Plan,
     round: u32,
     /// Servers that serve all their cells of the round; of one that failed, what its rows say.
-    servers: BTreeMap<ServerKey<'a>, Result<RunningServer, Outcome>>,
+    servers: BTreeMap<ServerKey<'a>, ServerState>,
     /// Every row with the server among these that it was measured with.
     rows: Vec<(Row, Option<ServerKey<'a>>)>,
     /// Cells in a row that stayed disturbed, however often they were measured.
@@ -101,13 +90,13 @@ impl<'a> RoundRunner<'a> {
         let specs: BTreeMap<_, _> =
             shared.map(|pairing| (pairing.server_key(), pairing.server)).collect();
         for (key, spec) in specs {
-            let server = match RunningServer::start(self.context, &spec) {
-                Ok(server) => Ok(server),
-                Err(error) => Err(error.into_outcome()?),
-            };
-            self.servers.insert(key, server);
+            self.servers.insert(key, self.start(&spec)?);
         }
         Ok(())
+    }
+
+    fn start(&self, spec: &ServerSpec<'_>) -> Result<ServerState, Interrupted> {
+        CellError::or_outcome(RunningServer::start(self.context, spec))
     }
 
     fn measure_cells(
@@ -117,14 +106,12 @@ impl<'a> RoundRunner<'a> {
     ) -> Result<(), Interrupted> {
         for (cell, pairing) in cells {
             on_cell(&cell.id);
-            match pairing {
-                Ok(pairing) if pairing.has_own_server => self.measure_alone(cell, pairing)?,
-                Ok(pairing) => self.measure_shared(cell, pairing)?,
-                Err(error) => {
-                    let outcome = error.clone().into_outcome()?;
-                    self.rows.push((self.row(cell, outcome), None));
-                }
-            }
+            let row = match pairing {
+                Ok(pairing) if pairing.has_own_server => (self.measure_alone(cell, pairing)?, None),
+                Ok(pairing) => (self.measure_shared(cell, pairing)?, Some(pairing.server_key())),
+                Err(error) => (self.row(cell, error.clone().into_outcome()?), None),
+            };
+            self.rows.push(row);
         }
         Ok(())
     }
@@ -134,22 +121,13 @@ impl<'a> RoundRunner<'a> {
         &mut self,
         cell: &PlannedCell,
         pairing: &Pairing<'a>,
-    ) -> Result<(), Interrupted> {
+    ) -> Result<Row, Interrupted> {
         let key = pairing.server_key();
-        let outcome = match self.servers.remove(&key) {
-            Some(Ok(server)) => {
-                let (measured, server) = self.measure(cell, pairing, server);
-                self.servers.insert(key, server);
-                measured?
-            }
-            Some(Err(outcome)) => {
-                self.servers.insert(key, Err(outcome.clone()));
-                outcome
-            }
-            None => Outcome::failed("its server was never started"),
-        };
-        self.rows.push((self.row(cell, outcome), Some(key)));
-        Ok(())
+        let server = self.servers.remove(&key);
+        let server = server.unwrap_or_else(|| Err(Outcome::failed("its server was never started")));
+        let (measured, server) = self.measure(cell, pairing, server);
+        self.servers.insert(key, server);
+        Ok(self.row(cell, measured?))
     }
 
     /// With a server that is started for this cell and ends with it.
@@ -157,21 +135,15 @@ impl<'a> RoundRunner<'a> {
         &mut self,
         cell: &PlannedCell,
         pairing: &Pairing<'a>,
-    ) -> Result<(), Interrupted> {
-        let (outcome, server) = match RunningServer::start(self.context, &pairing.server) {
-            Ok(server) => {
-                let (measured, server) = self.measure(cell, pairing, server);
-                (measured?, server.ok())
-            }
-            Err(error) => (error.into_outcome()?, None),
-        };
-        let mut row = Row { has_own_server: true, ..self.row(cell, outcome) };
-        if let Some(server) = server {
+    ) -> Result<Row, Interrupted> {
+        let server = self.start(&pairing.server)?;
+        let (measured, server) = self.measure(cell, pairing, server);
+        let mut row = Row { has_own_server: true, ..self.row(cell, measured?) };
+        if let Ok(server) = server {
             let end = server.end(self.context.timeouts.drain);
             end.complete(&mut [&mut row]);
         }
-        self.rows.push((row, None));
-        Ok(())
+        Ok(row)
     }
 
     /// What the row says, and the server if it is still alive, or what its other rows say.
@@ -179,20 +151,17 @@ impl<'a> RoundRunner<'a> {
         &mut self,
         cell: &PlannedCell,
         pairing: &Pairing<'_>,
-        mut server: RunningServer,
-    ) -> (Result<Outcome, Interrupted>, Result<RunningServer, Outcome>) {
-        let run = CellRun {
-            caller: CallerRun {
-                context: self.context,
-                caller: pairing.caller,
-                limits: &self.context.caller_limits(pairing.side),
-                workload: Workload::of_plan(self.plan, cell.case),
-                under_test: pairing.side,
-                profiler: None,
-            },
-            retries: self.retries(cell.case),
+        server: ServerState,
+    ) -> (Result<Outcome, Interrupted>, ServerState) {
+        let mut server = match server {
+            Ok(server) => server,
+            Err(outcome) => return (Ok(outcome.clone()), Err(outcome)),
         };
-        let measured = match run.measure(&mut server) {
+        let context = self.context;
+        let workload = Workload::of_plan(&context.plan, cell.case);
+        let run = CallerRun { context, pairing, workload, profiler: None };
+        let retries = self.retries(cell.case);
+        let measured = match run.measure(&mut server, retries) {
             Ok(window) => Ok(Outcome::Measured(Box::new(window))),
             Err(error) => error.into_outcome(),
         };
@@ -207,7 +176,7 @@ impl<'a> RoundRunner<'a> {
             self.failed_retries = if window.marks.is_empty() {
                 0
             } else {
-                self.failed_retries + u32::from(run.retries > 0)
+                self.failed_retries + u32::from(retries > 0)
             };
         }
         (measured, Ok(server))

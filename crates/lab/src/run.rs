@@ -22,7 +22,7 @@ use bookend_contract::environment::Role;
 use bookend_results::measurement::{CellId, Row};
 use bookend_results::profile::Profile;
 use bookend_results::store::{NewRun, Run, RunId, Store, Timestamp};
-use bookend_results::suite::{Plan, PlannedSubject, TestedEnd};
+use bookend_results::suite::{PlannedSubject, TestedEnd};
 use setup::RunSetup;
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -47,16 +47,10 @@ pub fn run(
     };
     let id = match &resumed {
         Some(run) => run.id,
-        None => store.begin_run(&new_run(settings, plan, &setup.prepared))?,
+        None => store.begin_run(&new_run(settings, &setup.context))?,
     };
-    let run = SuiteRun {
-        settings,
-        plan,
-        context: &setup.context,
-        prepared: &setup.prepared,
-        id,
-        seed: store.run(id)?.new.seed,
-    };
+    let seed = store.run(id)?.new.seed;
+    let run = SuiteRun { settings, context: &setup.context, id, seed };
     run.add_notes(store)?;
     run.check_semantics(store, progress)?;
     run.measure(store, progress)
@@ -74,13 +68,11 @@ pub fn profile(
     profile: &ProfileSettings,
     progress: &mut ProgressReporter<'_>,
 ) -> Result<Option<Result<Profile, PerfUnavailable>>, SuiteRunError> {
-    let plan = &settings.plan;
-    let Some(mut setup) = RunSetup::new(settings, plan, progress)? else {
+    let Some(mut setup) = RunSetup::new(settings, &settings.plan, progress)? else {
         return Ok(None);
     };
     setup.context.profile = true;
-    let RunSetup { context, prepared, .. } = &setup;
-    Ok(Some(perf::run(context, plan, prepared, profile, progress)))
+    Ok(Some(perf::run(&setup.context, profile, progress)))
 }
 
 fn find_unfinished(settings: &RunSettings, store: &Store) -> Result<Option<Run>, SuiteRunError> {
@@ -88,20 +80,18 @@ fn find_unfinished(settings: &RunSettings, store: &Store) -> Result<Option<Run>,
         return Ok(None);
     }
     let suite = &settings.suite.name;
-    match store.latest_unfinished(suite)? {
-        Some(run) => Ok(Some(run)),
-        None => Err(SuiteRunError::NothingToResume(suite.clone())),
-    }
+    let run = store.latest_unfinished(suite)?;
+    run.map(Some).ok_or_else(|| SuiteRunError::NothingToResume(suite.clone()))
 }
 
-fn new_run(settings: &RunSettings, plan: &Plan, prepared: &PreparedSubjects) -> NewRun {
+fn new_run(settings: &RunSettings, context: &RunContext) -> NewRun {
     NewRun {
         started: SystemTime::now().into(),
-        plan: plan.clone(),
+        plan: context.plan.clone(),
         suite_text: settings.suite.text.clone(),
         seed: settings.seed.unwrap_or_else(random_seed),
         machine: this_machine(),
-        versions: versions(prepared),
+        versions: versions(&context.prepared),
         command: settings.command.clone(),
     }
 }
@@ -118,9 +108,7 @@ fn random_seed() -> u64 {
 
 struct SuiteRun<'a> {
     settings: &'a RunSettings,
-    plan: &'a Plan,
     context: &'a RunContext,
-    prepared: &'a PreparedSubjects,
     id: RunId,
     seed: u64,
 }
@@ -130,8 +118,8 @@ impl SuiteRun<'_> {
     /// does not repeat its notes, but adds what has changed.
     fn add_notes(&self, store: &mut Store) -> Result<(), SuiteRunError> {
         let known = store.run(self.id)?;
-        let mut notes = notes::notes(self.context, self.plan, self.prepared);
-        for (name, version) in versions(self.prepared) {
+        let mut notes = notes::notes(self.context);
+        for (name, version) in versions(&self.context.prepared) {
             let before = known.new.versions.get(&name);
             if let Some(before) = before.filter(|before| **before != version) {
                 notes.push(format!("{name} was {before} and is {version} since it was resumed"));
@@ -152,8 +140,8 @@ impl SuiteRun<'_> {
         let Some(command) = &self.settings.semantics else {
             return Ok(());
         };
-        for subject in &self.plan.subjects {
-            let Ok(prepared) = self.prepared.get(&subject.name) else {
+        for subject in &self.context.plan.subjects {
+            let Ok(prepared) = self.context.prepared.get(&subject.name) else {
                 continue;
             };
             let known = store.semantics(&subject.name, &prepared.version)?;
@@ -176,7 +164,7 @@ impl SuiteRun<'_> {
     fn can_be_checked(&self, subject: &PlannedSubject, variant: &Variant) -> bool {
         let is_server = variant.has_role(Role::Server) && subject.side != Some(TestedEnd::Client);
         let is_grpc = variant.protocol == Protocol::Grpc;
-        is_server && is_grpc && variant.supports_method(&self.plan.request.method)
+        is_server && is_grpc && variant.supports_method(&self.context.plan.request.method)
     }
 
     fn semantics_of(
@@ -184,7 +172,7 @@ impl SuiteRun<'_> {
         subject: &PlannedSubject,
         command: &[String],
     ) -> Result<serde_json::Value, CellError> {
-        let spec = ServerSpec::of(self.prepared, subject)?;
+        let spec = ServerSpec::of(&self.context.prepared, subject)?;
         let server = RunningServer::start(self.context, &spec)?;
         let probed = server.probe(self.context, command);
         server.end(self.context.timeouts.drain);
@@ -196,13 +184,16 @@ impl SuiteRun<'_> {
         store: &mut Store,
         progress: &mut ProgressReporter<'_>,
     ) -> Result<RunSummary, SuiteRunError> {
-        let cells = self.plan.cells().len();
+        let plan = &self.context.plan;
+        let cells = plan.cells().len();
         let mut summary = RunSummary::new(self.id);
         let complete = self.complete_rounds(store, cells, &mut summary)?;
         let done = u32::try_from(complete.len()).unwrap_or(u32::MAX);
-        progress.start(self.plan.rounds, done, cells, self.cell_duration());
+        // A first estimate: warm-up and window, and a second for starting and ending.
+        let cell_ms = plan.warmup_ms + plan.window_ms + 1000;
+        progress.start(plan.rounds, done, cells, Duration::from_millis(cell_ms));
         progress.println(&format!("seed {}", self.seed));
-        for round in (0..self.plan.rounds).filter(|round| !complete.contains(round)) {
+        for round in (0..plan.rounds).filter(|round| !complete.contains(round)) {
             self.measure_round(round, store, progress, &mut summary)?;
             if summary.interrupted {
                 break;
@@ -228,8 +219,7 @@ impl SuiteRun<'_> {
             progress.show_cell(index, cell);
             index += 1;
         };
-        let result =
-            measure_round(self.context, self.plan, self.prepared, round, self.seed, &mut on_cell);
+        let result = measure_round(self.context, round, self.seed, &mut on_cell);
         if !result.rows.is_empty() {
             store.write_round(self.id, round, &result.rows)?;
         }
@@ -259,10 +249,5 @@ impl SuiteRun<'_> {
             summary.rounds += 1;
         }
         Ok(by_round.into_keys().collect())
-    }
-
-    /// A first estimate: warm-up and window, and a second for starting and ending.
-    fn cell_duration(&self) -> Duration {
-        Duration::from_millis(self.plan.warmup_ms + self.plan.window_ms + 1000)
     }
 }

@@ -5,6 +5,7 @@ use crate::control_group::PeakCounter;
 use crate::cpu::CpuMeter;
 use crate::memory::{Footprint, MemoryMeter};
 use crate::process::Process;
+use bookend_results::measurement::EndUsage;
 use std::time::{Duration, Instant};
 
 /// Between two samples: short enough to see a server that waits in bursts, long enough that
@@ -26,20 +27,15 @@ pub struct Sampler {
 pub struct ResourceUsage {
     /// Time between the first and the last reading, seconds.
     pub seconds: f64,
-    /// CPU time, seconds.
-    pub cpu_seconds: f64,
+    /// CPU time, memory and threads. The peak of memory is that of the samples, or what the kernel
+    /// has seen between them.
+    pub end: EndUsage,
     /// CPU time over time: mean share of one CPU.
     pub cpu_mean: f64,
     /// Largest share of one CPU between two samples.
     pub cpu_max: f64,
-    /// Mean memory, bytes.
-    pub memory_mean_bytes: u64,
-    /// Largest memory, bytes: of the samples, or as the kernel has seen it between them.
-    pub memory_peak_bytes: u64,
     /// Where the memory figures come from: `cgroup` or `rss`.
     pub memory_source: &'static str,
-    /// Largest number of threads.
-    pub threads: u32,
 }
 
 impl Sampler {
@@ -47,7 +43,7 @@ impl Sampler {
     pub fn begin(process: &Process) -> Sampler {
         let mut cpu = CpuMeter::of(process);
         let memory = MemoryMeter::of(process);
-        let peak = memory.account().begin_peak();
+        let peak = memory.account.begin_peak();
         let began = Instant::now();
         let usage = Usage::begin(cpu.read_ns(), memory.read());
         Sampler { began, cpu, memory, peak, usage }
@@ -64,7 +60,8 @@ impl Sampler {
         self.sample();
         let kernel_peak = self.peak.as_mut().and_then(PeakCounter::bytes);
         let mut used = self.usage.used();
-        used.memory_peak_bytes = used.memory_peak_bytes.max(kernel_peak.unwrap_or(0));
+        let peak_bytes = &mut used.end.memory_peak_bytes;
+        *peak_bytes = kernel_peak.unwrap_or(0).max(*peak_bytes);
         used.memory_source = self.memory.source();
         used
     }
@@ -123,13 +120,15 @@ impl Usage {
         let memory_mean = self.memory_sum_bytes / u128::from(self.readings);
         ResourceUsage {
             seconds: self.last_at.as_secs_f64(),
-            cpu_seconds: Duration::from_nanos(cpu_ns).as_secs_f64(),
+            end: EndUsage {
+                cpu_seconds: Duration::from_nanos(cpu_ns).as_secs_f64(),
+                memory_mean_bytes: u64::try_from(memory_mean).unwrap_or(u64::MAX),
+                memory_peak_bytes: self.most.memory_bytes,
+                threads: self.most.threads,
+            },
             cpu_mean: mean,
             // A window shorter than a sample has no share but its own.
             cpu_max: self.cpu_max.max(mean),
-            memory_mean_bytes: u64::try_from(memory_mean).unwrap_or(u64::MAX),
-            memory_peak_bytes: self.most.memory_bytes,
-            threads: self.most.threads,
             ..ResourceUsage::default()
         }
     }
@@ -161,12 +160,12 @@ mod tests {
         usage.add(at(200), 115_000_000, held(200, 2));
         usage.add(at(400), 205_000_000, held(200, 2));
         let used = usage.used();
-        assert_eq!(used.cpu_seconds, 0.2);
+        assert_eq!(used.end.cpu_seconds, 0.2);
         assert_eq!(used.cpu_mean, 0.5);
         assert_eq!(used.cpu_max, 1.0);
-        assert_eq!(used.memory_mean_bytes, 200);
-        assert_eq!(used.memory_peak_bytes, 300);
-        assert_eq!(used.threads, 4);
+        assert_eq!(used.end.memory_mean_bytes, 200);
+        assert_eq!(used.end.memory_peak_bytes, 300);
+        assert_eq!(used.end.threads, 4);
     }
 
     #[test]
@@ -190,7 +189,7 @@ mod tests {
     fn a_clock_that_goes_back_costs_nothing_but_its_sample() {
         let mut usage = Usage::begin(100, held(0, 0));
         usage.add(at(100), 50, held(0, 0));
-        assert_eq!(usage.used().cpu_seconds, 0.0);
+        assert_eq!(usage.used().end.cpu_seconds, 0.0);
         let nothing = Usage::begin(7, held(0, 0)).used();
         assert_eq!((nothing.cpu_mean, nothing.cpu_max), (0.0, 0.0));
     }

@@ -6,11 +6,9 @@ use crate::invocation::Invocation;
 use crate::launch::Launcher;
 use crate::process::command_output::{CommandOutput, KillReason};
 use crate::process::interrupt::Interrupt;
-use crate::process::{Process, ProcessSpec, StartError};
+use crate::process::{Process, StartError};
 use crate::subject::template::{self, TemplateError};
-use bookend_contract::lines::LINE_LIMIT_BYTES;
-use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use thiserror::Error;
 
@@ -65,14 +63,7 @@ impl Spawner {
         group: Option<ControlGroup>,
     ) -> Result<Process, SpawnError> {
         let command = self.command_line(invocation)?;
-        let spec = ProcessSpec {
-            command: command.into_iter().map(OsString::from).collect(),
-            folder: invocation.folder.to_owned(),
-            variables: invocation.variables(),
-            cpus: invocation.cpus.clone(),
-            line_limit_bytes: invocation.line_limit_bytes,
-        };
-        Ok(Process::start(&self.launcher, &spec, group)?)
+        Ok(Process::start(&self.launcher, command, invocation, group)?)
     }
 
     /// Starts a tool in this folder with a command line that is taken as it is.
@@ -80,14 +71,9 @@ impl Spawner {
     /// # Errors
     /// The launcher cannot be started.
     pub fn spawn_as_is(&self, command: Vec<String>, cpus: &[usize]) -> Result<Process, StartError> {
-        let spec = ProcessSpec {
-            command: command.into_iter().map(OsString::from).collect(),
-            folder: PathBuf::from("."),
-            variables: Vec::new(),
-            cpus: cpus.to_vec(),
-            line_limit_bytes: LINE_LIMIT_BYTES,
-        };
-        Process::start(&self.launcher, &spec, None)
+        let tool = Invocation::of_tool(&[], Path::new("."));
+        let invocation = Invocation { cpus: cpus.to_vec(), ..tool };
+        Process::start(&self.launcher, command, &invocation, None)
     }
 
     /// Runs a tool to its end and keeps what it printed.
@@ -102,10 +88,8 @@ impl Spawner {
         let process = self.spawn(invocation, None)?;
         let deadline = Instant::now() + timeout;
         let output = process.collect(deadline, OUTPUT_LIMIT_BYTES, &self.interrupt);
-        match output.killed {
-            Some(KillReason::Interrupted) => Err(SpawnError::Interrupted),
-            _ => Ok(output),
-        }
+        let was_interrupted = output.killed == Some(KillReason::Interrupted);
+        if was_interrupted { Err(SpawnError::Interrupted) } else { Ok(output) }
     }
 
     /// The command with its words filled in.

@@ -1,7 +1,7 @@
 //! Samples of real servers, as `perf script` printed them, are folded and placed. Each file holds
 //! a few samples of one server, one of each kind; its numbers are not a profile.
 
-use bookend_lab::perf::{Caption, Folded};
+use bookend_lab::perf::Folded;
 use bookend_results::profile::{self, Layer, Rules, Split};
 use std::collections::BTreeMap;
 
@@ -62,11 +62,8 @@ fn in_python_the_interpreter_is_the_runtime_and_a_library_without_symbols_is_kno
 
 #[test]
 fn a_flame_graph_names_what_it_counts_and_can_be_searched() {
-    let caption = Caption {
-        title: "rust-tonic C=1 S=100".to_owned(),
-        subtitle: "13 samples of cpu-clock".to_owned(),
-    };
-    let picture = folded("rust-tonic").flame_graph(&caption).unwrap();
+    let (title, subtitle) = ("rust-tonic C=1 S=100", "13 samples of cpu-clock");
+    let picture = folded("rust-tonic").flame_graph(title.into(), subtitle.into()).unwrap();
     let picture = String::from_utf8(picture).unwrap();
     for part in ["rust-tonic C=1 S=100", "13 samples of cpu-clock", "samples,", "<script", "Search"]
     {
@@ -78,7 +75,5 @@ fn a_flame_graph_names_what_it_counts_and_can_be_searched() {
 fn of_no_samples_there_is_no_picture() {
     let nothing = Folded::of_script(&b""[..]).unwrap();
     assert_eq!(nothing.samples(), 0);
-    assert!(
-        nothing.flame_graph(&Caption { title: String::new(), subtitle: String::new() }).is_err()
-    );
+    assert!(nothing.flame_graph(String::new(), String::new()).is_err());
 }

@@ -1,7 +1,7 @@
 //! The committed subjects are well-formed, and what suites name as instruments are instruments.
 
 use bookend_contract::environment::Role;
-use bookend_lab::subject::Subject;
+use bookend_lab::subject::{SUBJECT_FILE, Subject};
 use bookend_results::suite::Suite;
 use std::path::{Path, PathBuf};
 
@@ -10,9 +10,11 @@ fn root() -> PathBuf {
 }
 
 fn subjects() -> Vec<Subject> {
-    let all = Subject::read_all(&root().join("subjects")).expect("the subjects folder");
-    let read = all.into_iter().map(|one| one.unwrap_or_else(|error| panic!("{error}")));
-    read.collect()
+    let entries = std::fs::read_dir(root().join("subjects")).expect("the subjects folder");
+    let folders = entries.map(|entry| entry.expect("an entry").path());
+    let declared = folders.filter(|folder| folder.join(SUBJECT_FILE).is_file());
+    let read = |folder: PathBuf| Subject::read(&folder).unwrap_or_else(|error| panic!("{error}"));
+    declared.map(read).collect()
 }
 
 #[test]

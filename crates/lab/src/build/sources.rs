@@ -1,7 +1,6 @@
 //! Whether a subject must be built again: its sources are compared with those of the last build.
 
 use crate::subject::{Subject, Variant};
-use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -13,16 +12,6 @@ const SHARED_DEFINITIONS: &str = "../../proto";
 
 /// Deeper nesting than any source tree has; a guard against links that lead in a circle.
 const DEPTH_MAX: usize = 32;
-
-/// A hash over the names and bytes of all source files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SourceFingerprint(u64);
-
-impl fmt::Display for SourceFingerprint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:016x}", self.0)
-    }
-}
 
 /// What is known about the last build of a variant, or of another with the same build commands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,18 +42,15 @@ impl Subject {
         Ok(files)
     }
 
-    /// The hash of all source files as they are now.
-    ///
-    /// # Errors
-    /// When a source file cannot be read.
-    pub fn fingerprint(&self) -> io::Result<SourceFingerprint> {
+    /// A hash over the names and bytes of all source files as they are now, as text.
+    fn fingerprint(&self) -> io::Result<String> {
         let mut hash = FNV_OFFSET;
         for file in self.source_files()? {
             hash = fnv1a(hash, file.as_os_str().as_encoded_bytes());
             hash = fnv1a(hash, &[0]);
             hash = fnv1a(hash, &std::fs::read(&file)?);
         }
-        Ok(SourceFingerprint(hash))
+        Ok(format!("{hash:016x}"))
     }
 
     /// Whether `variant` must be built before it can run.
@@ -81,7 +67,7 @@ impl Subject {
         if variant.run[0].contains('/') && !self.program(&variant.run).exists() {
             return Ok(BuildState::Stale("the program is gone"));
         }
-        if built.trim() != self.fingerprint()?.to_string() {
+        if built.trim() != self.fingerprint()? {
             return Ok(BuildState::Stale("sources changed"));
         }
         Ok(BuildState::Fresh)

@@ -1,5 +1,6 @@
 //! What the kernel's control groups account for in a process tree: CPU time, memory, tasks.
 
+use crate::key_values::number;
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, Write};
 use std::path::PathBuf;
@@ -44,7 +45,7 @@ impl Account {
             CpuFile::One(file) => read_number(file),
             CpuFile::Two(file) => {
                 let text = std::fs::read_to_string(file).ok()?;
-                field(&text, "usage_usec").map(|microseconds| microseconds * 1000)
+                number(&text, "usage_usec").map(|microseconds| microseconds * 1000)
             }
         }
     }
@@ -89,7 +90,7 @@ impl MemoryFiles {
 
     fn inactive_file_bytes(&self) -> u64 {
         let text = std::fs::read_to_string(&self.stat).unwrap_or_default();
-        field(&text, self.inactive_file).unwrap_or(0)
+        number(&text, self.inactive_file).unwrap_or(0)
     }
 }
 
@@ -123,27 +124,11 @@ fn read_number(file: &PathBuf) -> Option<u64> {
     std::fs::read_to_string(file).ok()?.trim().parse().ok()
 }
 
-/// The number after `name` in a text of `name number` lines.
-fn field(text: &str, name: &str) -> Option<u64> {
-    let mut lines = text.lines().filter_map(|line| line.split_once(' '));
-    let (_, value) = lines.find(|(found, _)| *found == name)?;
-    value.trim().parse().ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     const CPU_STAT: &str = "usage_usec 1234567\nuser_usec 1000000\nsystem_usec 234567\n";
-
-    #[test]
-    fn a_field_is_found_by_its_whole_name() {
-        assert_eq!(field(CPU_STAT, "usage_usec"), Some(1_234_567));
-        assert_eq!(field(CPU_STAT, "usage"), None);
-        assert_eq!(field("inactive_file 7\ninactive_file_x 8\n", "inactive_file"), Some(7));
-        assert_eq!(field("usage_usec\n", "usage_usec"), None);
-        assert_eq!(field("", "usage_usec"), None);
-    }
 
     #[test]
     fn an_account_that_is_not_kept_tells_nothing() {

@@ -1,5 +1,6 @@
 //! What control groups can do for the lab, and which version does it here.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// One thing that control groups can do for the lab.
@@ -19,6 +20,16 @@ pub enum Capability {
     Kill,
 }
 
+/// The kernel's controllers that the lab has a use for, and what each can do. Version 2 counts CPU
+/// time in every group and has no `cpuacct`.
+pub const CONTROLLERS: [(&str, Capability); 5] = [
+    ("cpuset", Capability::CpuSet),
+    ("cpuacct", Capability::CpuTime),
+    ("cpu", Capability::CpuQuota),
+    ("memory", Capability::Memory),
+    ("pids", Capability::Processes),
+];
+
 /// Which version of control groups gives a capability.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CgroupVersion {
@@ -30,7 +41,7 @@ pub enum CgroupVersion {
 
 /// The version that gives each capability. A capability that is not listed is not available.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Capabilities(Vec<(Capability, CgroupVersion)>);
+pub struct Capabilities(BTreeMap<Capability, CgroupVersion>);
 
 impl Capability {
     /// All of them, in the order in which they are reported.
@@ -43,15 +54,15 @@ impl Capability {
         Capability::Kill,
     ];
 
-    /// What the lab does without a control group.
-    fn fallback(self) -> &'static str {
+    /// Its name, and what the lab does without a control group.
+    fn words(self) -> (&'static str, &'static str) {
         match self {
-            Capability::CpuSet => "affinity alone",
-            Capability::CpuTime => "summed over threads",
-            Capability::CpuQuota => "none",
-            Capability::Memory => "no limit, summed resident sets",
-            Capability::Processes => "no limit",
-            Capability::Kill => "process by process",
+            Capability::CpuSet => ("CPU set", "affinity alone"),
+            Capability::CpuTime => ("CPU time", "summed over threads"),
+            Capability::CpuQuota => ("CPU quota", "none"),
+            Capability::Memory => ("memory", "no limit, summed resident sets"),
+            Capability::Processes => ("processes", "no limit"),
+            Capability::Kill => ("kill", "process by process"),
         }
     }
 }
@@ -59,16 +70,12 @@ impl Capability {
 impl Capabilities {
     /// Which version gives `capability`.
     pub fn of(&self, capability: Capability) -> Option<CgroupVersion> {
-        let mut all = self.0.iter();
-        let (_, version) = all.find(|(known, _)| *known == capability)?;
-        Some(*version)
+        self.0.get(&capability).copied()
     }
 
     /// Adds a capability. The version that was added first is the one that is used.
     pub fn add(&mut self, capability: Capability, version: CgroupVersion) {
-        if self.of(capability).is_none() {
-            self.0.push((capability, version));
-        }
+        self.0.entry(capability).or_insert(version);
     }
 }
 
@@ -81,31 +88,15 @@ impl fmt::Display for CgroupVersion {
     }
 }
 
-impl fmt::Display for Capability {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
-            Capability::CpuSet => "CPU set",
-            Capability::CpuTime => "CPU time",
-            Capability::CpuQuota => "CPU quota",
-            Capability::Memory => "memory",
-            Capability::Processes => "processes",
-            Capability::Kill => "kill",
-        })
-    }
-}
-
 /// One line: `CPU set: cgroup v1; CPU time: cgroup v2; memory: no limit, ...`.
 impl fmt::Display for Capabilities {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, capability) in Capability::ALL.into_iter().enumerate() {
-            let separator = if index == 0 { "" } else { "; " };
-            write!(out, "{separator}{capability}: ")?;
-            match self.of(capability) {
-                Some(version) => write!(out, "{version}")?,
-                None => out.write_str(capability.fallback())?,
-            }
-        }
-        Ok(())
+        let lines = Capability::ALL.map(|capability| {
+            let (name, fallback) = capability.words();
+            let version = self.of(capability).map(|version| version.to_string());
+            format!("{name}: {}", version.as_deref().unwrap_or(fallback))
+        });
+        out.write_str(&lines.join("; "))
     }
 }
 

@@ -23,14 +23,9 @@ impl Hierarchies {
     pub fn parse(cgroup: &str, mountinfo: &str) -> Hierarchies {
         let mounts: Vec<Mount> = mountinfo.lines().filter_map(Mount::parse).collect();
         let mut hierarchies = Hierarchies::default();
-        for line in cgroup.lines() {
-            // hierarchy-ID:controller-list:path; the path may hold colons, the rest does not.
-            let mut fields = line.splitn(3, ':');
-            let (Some(_), Some(controllers), Some(path)) =
-                (fields.next(), fields.next(), fields.next())
-            else {
-                continue;
-            };
+        // hierarchy-ID:controller-list:path; the path may hold colons, the rest does not.
+        let fields = cgroup.lines().filter_map(|line| line.split_once(':')?.1.split_once(':'));
+        for (controllers, path) in fields {
             hierarchies.place(controllers, path, &mounts);
         }
         hierarchies
@@ -48,13 +43,6 @@ impl Hierarchies {
                 self.version_one.push((controller.to_owned(), folder));
             }
         }
-    }
-
-    /// The folder of this process's group for `controller` of version 1.
-    pub fn version_one(&self, controller: &str) -> Option<&Path> {
-        let mut all = self.version_one.iter();
-        let (_, folder) = all.find(|(name, _)| name == controller)?;
-        Some(folder)
     }
 }
 
@@ -133,7 +121,10 @@ mod tests {
         let cgroup = "5:memory:/jobs/a:b\n3:cpu,cpuacct:/\n1:name=systemd:/user\n7:pids:/x\n";
         let found = Hierarchies::parse(cgroup, PURE_ONE);
         assert_eq!(found.version_two, None);
-        let folder = |controller| found.version_one(controller).map(Path::to_owned);
+        let folder = |controller| {
+            let mut all = found.version_one.iter();
+            Some(all.find(|(name, _)| name == controller)?.1.clone())
+        };
         assert_eq!(folder("memory"), Some("/sys/fs/cgroup/memory/jobs/a:b".into()));
         assert_eq!(folder("cpuacct"), Some("/sys/fs/cgroup/cpu,cpuacct/".into()));
         assert_eq!(folder("cpu"), folder("cpuacct"));

@@ -28,9 +28,10 @@ pub struct ResourceLimits {
 /// them, once the tree is gone.
 #[derive(Debug, Default)]
 pub struct ControlGroup {
-    /// One folder a hierarchy.
-    folders: Vec<PathBuf>,
-    pub(super) account: Account,
+    /// The folders that a process must join: one a hierarchy.
+    pub folders: Vec<PathBuf>,
+    /// Where the kernel keeps the accounting of this tree.
+    pub account: Account,
 }
 
 /// The kernel refused a limit that control groups were found to support.
@@ -44,16 +45,6 @@ pub struct LimitError {
 }
 
 impl ControlGroup {
-    /// The folders that a process must join.
-    pub fn folders(&self) -> Vec<PathBuf> {
-        self.folders.clone()
-    }
-
-    /// Where the kernel keeps the accounting of this tree.
-    pub fn account(&self) -> &Account {
-        &self.account
-    }
-
     /// Makes the group `name` below `parent`. Controllers of version 1 that are mounted together
     /// share one folder, which is made once.
     pub(super) fn add_folder(&mut self, parent: &Path, name: &str) -> Result<PathBuf, LimitError> {
@@ -86,9 +77,10 @@ pub fn remove(folder: &Path) {
     }
 }
 
-/// Writes a limit into the kernel's file for it.
-pub fn write(file: &Path, value: &str) -> Result<(), LimitError> {
-    std::fs::write(file, value).map_err(|reason| LimitError { file: file.to_owned(), reason })
+/// Writes a limit into the kernel's file for it, in the folder of a group.
+pub fn write(folder: &Path, file: &str, value: impl ToString) -> Result<(), LimitError> {
+    let file = folder.join(file);
+    std::fs::write(&file, value.to_string()).map_err(|reason| LimitError { file, reason })
 }
 
 /// CPU time a period, microseconds. At least a hundredth of a CPU: the kernel refuses less than a
@@ -96,12 +88,6 @@ pub fn write(file: &Path, value: &str) -> Result<(), LimitError> {
 pub fn quota_us(cpus: f64) -> u32 {
     let period = f64::from(CPU_PERIOD_US);
     (cpus * period).clamp(period / 100.0, f64::from(u32::MAX)) as u32
-}
-
-/// CPUs as the kernel reads them: `0,2`.
-pub fn cpu_list(cpus: &[usize]) -> String {
-    let words: Vec<String> = cpus.iter().map(usize::to_string).collect();
-    words.join(",")
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Making groups below the one that this process is in: which hierarchies allow it, and one group
 //! for each tree in each of them.
 
-use super::capability::{Capabilities, Capability, CgroupVersion};
+use super::capability::{CONTROLLERS, Capabilities, Capability, CgroupVersion};
 use super::discover::Hierarchies;
 use super::group::{ControlGroup, LimitError, ResourceLimits, remove};
 use super::version_one;
@@ -18,7 +18,6 @@ pub struct ControlGroups {
     two: Option<Unified>,
     /// Usable controllers of version 1 and the folder of this process's group.
     one: Vec<(String, PathBuf)>,
-    capabilities: Capabilities,
 }
 
 impl ControlGroups {
@@ -35,18 +34,10 @@ impl ControlGroups {
         let two = two.filter(|folder| is_usable(folder, &kill_members));
         let home_name = format!("{}.home", next_name());
         let one = found.version_one.into_iter();
-        let mut groups = ControlGroups {
+        ControlGroups {
             two: two.map(|folder| Unified::prepare(&folder, &home_name)),
             one: one.filter(|(_, folder)| is_usable(folder, &kill_members)).collect(),
-            capabilities: Capabilities::default(),
-        };
-        groups.capabilities = groups.find_capabilities();
-        groups
-    }
-
-    /// What can be done, and by which version.
-    pub fn capabilities(&self) -> &Capabilities {
-        &self.capabilities
+        }
     }
 
     /// Makes the groups of one tree; `None` where no hierarchy is usable.
@@ -66,19 +57,18 @@ impl ControlGroups {
             version_one::limit(controller, &folder, limits)?;
             version_one::add_account(controller, &folder, &mut group.account);
         }
-        Ok((!group.folders().is_empty()).then_some(group))
+        Ok((!group.folders.is_empty()).then_some(group))
     }
 
-    /// Of two versions that can do the same, version 2 does it.
-    fn find_capabilities(&self) -> Capabilities {
+    /// What can be done, and by which version. Of two that can do the same, version 2 does it.
+    pub fn capabilities(&self) -> Capabilities {
         let mut found = Capabilities::default();
         for capability in self.two.iter().flat_map(Unified::capabilities) {
             found.add(capability, CgroupVersion::Two);
         }
-        for (controller, _) in &self.one {
-            if let Some(capability) = version_one::capability(controller) {
-                found.add(capability, CgroupVersion::One);
-            }
+        let has_one = |name: &str| self.one.iter().any(|(controller, _)| controller == name);
+        for (_, capability) in CONTROLLERS.iter().filter(|(name, _)| has_one(name)) {
+            found.add(*capability, CgroupVersion::One);
         }
         if !self.one.is_empty() {
             found.add(Capability::Kill, CgroupVersion::One);
@@ -177,12 +167,12 @@ mod tests {
             processes: Some(50),
         };
         let Some(group) = groups.create(&limits).unwrap() else {
-            assert_eq!(groups.capabilities(), &Capabilities::default());
+            assert_eq!(groups.capabilities(), Capabilities::default());
             return;
         };
-        let folders = group.folders();
+        let folders = group.folders.clone();
         assert!(folders.iter().all(|folder| folder.is_dir()));
-        assert_eq!(group.account().cpu_ns(), Some(0));
+        assert_eq!(group.account.cpu_ns(), Some(0));
         drop(group);
         assert!(folders.iter().all(|folder| !folder.exists()));
     }

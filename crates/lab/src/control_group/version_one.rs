@@ -1,21 +1,9 @@
 //! Version 1: one hierarchy for each controller, mounted alone or with others.
 
 use super::account::{Account, CpuFile, MemoryFiles};
-use super::capability::Capability;
-use super::group::{CPU_PERIOD_US, LimitError, ResourceLimits, cpu_list, quota_us, write};
+use super::group::{CPU_PERIOD_US, LimitError, ResourceLimits, quota_us, write};
+use crate::cpu::list;
 use std::path::Path;
-
-/// What a controller can do for the lab.
-pub fn capability(controller: &str) -> Option<Capability> {
-    match controller {
-        "cpuset" => Some(Capability::CpuSet),
-        "cpuacct" => Some(Capability::CpuTime),
-        "cpu" => Some(Capability::CpuQuota),
-        "memory" => Some(Capability::Memory),
-        "pids" => Some(Capability::Processes),
-        _ => None,
-    }
-}
 
 /// Sets what `controller` can limit of the group at `folder`.
 pub fn limit(controller: &str, folder: &Path, limits: &ResourceLimits) -> Result<(), LimitError> {
@@ -23,9 +11,7 @@ pub fn limit(controller: &str, folder: &Path, limits: &ResourceLimits) -> Result
         "cpuset" => limit_cpus(folder, &limits.cpus),
         "cpu" => limit_cpu_time(folder, limits.cpu_time),
         "memory" => limits.memory_bytes.map_or(Ok(()), |bytes| limit_memory(folder, bytes)),
-        "pids" => limits
-            .processes
-            .map_or(Ok(()), |processes| write(&folder.join("pids.max"), &processes.to_string())),
+        "pids" => limits.processes.map_or(Ok(()), |most| write(folder, "pids.max", most)),
         _ => Ok(()),
     }
 }
@@ -36,23 +22,21 @@ fn limit_cpus(folder: &Path, cpus: &[usize]) -> Result<(), LimitError> {
     let nodes = folder.parent().map(|parent| parent.join("cpuset.mems"));
     let nodes = nodes.and_then(|file| std::fs::read_to_string(file).ok());
     let nodes = nodes.unwrap_or_default();
-    write(&folder.join("cpuset.mems"), nodes.trim())?;
-    write(&folder.join("cpuset.cpus"), &cpu_list(cpus))
+    write(folder, "cpuset.mems", nodes.trim())?;
+    write(folder, "cpuset.cpus", list(cpus))
 }
 
 fn limit_cpu_time(folder: &Path, cpus: Option<f64>) -> Result<(), LimitError> {
     // -1 is "no limit".
     let quota = cpus.map_or(-1, |cpus| i64::from(quota_us(cpus)));
-    let period = CPU_PERIOD_US.to_string();
-    write(&folder.join("cpu.cfs_period_us"), &period)?;
-    write(&folder.join("cpu.cfs_quota_us"), &quota.to_string())
+    write(folder, "cpu.cfs_period_us", CPU_PERIOD_US)?;
+    write(folder, "cpu.cfs_quota_us", quota)
 }
 
 fn limit_memory(folder: &Path, bytes: u64) -> Result<(), LimitError> {
-    let bytes = bytes.to_string();
-    write(&folder.join("memory.limit_in_bytes"), &bytes)?;
+    write(folder, "memory.limit_in_bytes", bytes)?;
     // The file is not there where swap is not accounted for.
-    let _ = write(&folder.join("memory.memsw.limit_in_bytes"), &bytes);
+    let _ = write(folder, "memory.memsw.limit_in_bytes", bytes);
     Ok(())
 }
 

@@ -1,18 +1,11 @@
 //! Version 2: one unified hierarchy, in which a group's controllers are switched on by its parent.
 
 use super::account::{Account, CpuFile, MemoryFiles};
-use super::capability::Capability;
-use super::group::{CPU_PERIOD_US, LimitError, ResourceLimits, cpu_list, quota_us, remove, write};
+use super::capability::{CONTROLLERS, Capability};
+use super::group::{CPU_PERIOD_US, LimitError, ResourceLimits, quota_us, remove, write};
+use crate::cpu::list;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-
-/// The controllers that the lab has a use for, and what each can do.
-const CONTROLLERS: [(&str, Capability); 4] = [
-    ("cpuset", Capability::CpuSet),
-    ("cpu", Capability::CpuQuota),
-    ("memory", Capability::Memory),
-    ("pids", Capability::Processes),
-];
 
 /// The group below which the lab makes groups of version 2.
 #[derive(Debug)]
@@ -38,7 +31,17 @@ impl Unified {
             enabled: Vec::new(),
             home: None,
         };
-        unified.enable_controllers(home_name);
+        let available = words_of(&folder.join("cgroup.controllers"));
+        let enabled = words_of(&folder.join("cgroup.subtree_control"));
+        for (controller, _) in CONTROLLERS {
+            let is_in = |names: &[String]| names.iter().any(|name| name == controller);
+            if is_in(&enabled) {
+                unified.controllers.push(controller);
+            } else if is_in(&available) && unified.enable(controller, home_name) {
+                unified.controllers.push(controller);
+                unified.enabled.push(controller);
+            }
+        }
         unified
     }
 
@@ -53,21 +56,6 @@ impl Unified {
         let given = given.map(|(_, capability)| *capability);
         let cpu_time = self.has("cpu").then_some(Capability::CpuTime);
         given.chain(cpu_time).chain([Capability::Kill])
-    }
-
-    fn enable_controllers(&mut self, home_name: &str) {
-        let available = words_of(&self.folder.join("cgroup.controllers"));
-        let enabled = words_of(&self.folder.join("cgroup.subtree_control"));
-        for (controller, _) in CONTROLLERS {
-            if enabled.iter().any(|name| name == controller) {
-                self.controllers.push(controller);
-            } else if available.iter().any(|name| name == controller)
-                && self.enable(controller, home_name)
-            {
-                self.controllers.push(controller);
-                self.enabled.push(controller);
-            }
-        }
     }
 
     fn enable(&mut self, controller: &str, home_name: &str) -> bool {
@@ -108,19 +96,18 @@ impl Unified {
     /// Sets what the controllers of the group at `folder` can limit.
     pub fn limit(&self, folder: &Path, limits: &ResourceLimits) -> Result<(), LimitError> {
         if self.has("cpuset") && !limits.cpus.is_empty() {
-            write(&folder.join("cpuset.cpus"), &cpu_list(&limits.cpus))?;
+            write(folder, "cpuset.cpus", list(&limits.cpus))?;
         }
         if let Some(cpus) = limits.cpu_time.filter(|_| self.has("cpu")) {
-            let value = format!("{} {CPU_PERIOD_US}", quota_us(cpus));
-            write(&folder.join("cpu.max"), &value)?;
+            write(folder, "cpu.max", format!("{} {CPU_PERIOD_US}", quota_us(cpus)))?;
         }
         if let Some(bytes) = limits.memory_bytes.filter(|_| self.has("memory")) {
-            write(&folder.join("memory.max"), &bytes.to_string())?;
+            write(folder, "memory.max", bytes)?;
             // Where there is no swap there is no such file, and nothing to be limited.
-            let _ = write(&folder.join("memory.swap.max"), "0");
+            let _ = write(folder, "memory.swap.max", 0);
         }
         if let Some(processes) = limits.processes.filter(|_| self.has("pids")) {
-            write(&folder.join("pids.max"), &processes.to_string())?;
+            write(folder, "pids.max", processes)?;
         }
         Ok(())
     }

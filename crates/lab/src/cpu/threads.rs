@@ -1,5 +1,6 @@
 //! What the kernel tells of single threads: time on a CPU and context switches.
 
+use crate::key_values::value;
 use crate::process::tree::ProcessTree;
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -101,11 +102,8 @@ fn parse_schedstat(text: &str) -> Option<u64> {
 }
 
 fn parse_switches(status: &str) -> u64 {
-    let counts = status.lines().filter_map(|line| {
-        let (name, value) = line.split_once(':')?;
-        name.ends_with("voluntary_ctxt_switches").then(|| value.trim().parse::<u64>().ok())?
-    });
-    counts.sum()
+    let keys = ["voluntary_ctxt_switches", "nonvoluntary_ctxt_switches"];
+    keys.into_iter().filter_map(|key| value(status, key, ':')?.parse::<u64>().ok()).sum()
 }
 
 #[cfg(test)]

@@ -2,7 +2,11 @@
 //! and the hypervisor.
 
 use bookend_results::measurement::MachineCpu;
+use std::array;
 use std::collections::BTreeMap;
+
+/// User, nice, system and idle: what every kernel counts.
+const FIELDS_MIN: usize = 4;
 
 /// Ticks a second of `/proc/stat` on every architecture that Linux is commonly built for.
 const TICKS_PER_SECOND: f64 = 100.0;
@@ -15,18 +19,9 @@ pub struct CpuTimes(BTreeMap<usize, Ticks>);
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CpuTimesDelta(BTreeMap<usize, Ticks>);
 
-/// The fields of one CPU's line in the kernel's order. Guests' time is within user's.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Ticks {
-    user: u64,
-    nice: u64,
-    system: u64,
-    idle: u64,
-    iowait: u64,
-    irq: u64,
-    softirq: u64,
-    steal: u64,
-}
+/// The fields of one CPU's line in the kernel's order: user, nice, system, idle, iowait, irq,
+/// softirq, steal. Guests' time is within user's.
+type Ticks = [u64; 8];
 
 impl CpuTimes {
     /// Reads them; empty where `/proc/stat` cannot be read.
@@ -41,7 +36,7 @@ impl CpuTimes {
             let mut words = line.strip_prefix("cpu")?.split_ascii_whitespace();
             // The first line, of all CPUs together, has a blank in the place of the number.
             let cpu = (!line.starts_with("cpu ")).then(|| words.next())??;
-            Some((cpu.parse().ok()?, Ticks::parse(words)?))
+            Some((cpu.parse().ok()?, parse_ticks(words)?))
         });
         CpuTimes(lines.collect())
     }
@@ -50,7 +45,8 @@ impl CpuTimes {
     pub fn since(&self, earlier: &CpuTimes) -> CpuTimesDelta {
         let common = self.0.iter().filter_map(|(cpu, now)| {
             let before = earlier.0.get(cpu)?;
-            Some((*cpu, now.minus(before)))
+            // Idle time can go back by a tick; the kernel says so itself.
+            Some((*cpu, array::from_fn(|field| now[field].saturating_sub(before[field]))))
         });
         CpuTimesDelta(common.collect())
     }
@@ -59,63 +55,42 @@ impl CpuTimes {
 impl CpuTimesDelta {
     /// The sum over all CPUs.
     pub fn total(&self) -> MachineCpu {
-        let sum = |ticks: fn(&Ticks) -> u64| seconds(self.0.values().map(ticks).sum());
+        let [user, nice, system, idle, iowait, irq, softirq, steal] = self.sum(|_| true);
         MachineCpu {
-            user_seconds: sum(|ticks| ticks.user + ticks.nice),
-            system_seconds: sum(|ticks| ticks.system),
-            softirq_seconds: sum(|ticks| ticks.softirq),
-            irq_seconds: sum(|ticks| ticks.irq),
-            steal_seconds: sum(|ticks| ticks.steal),
-            idle_seconds: sum(|ticks| ticks.idle + ticks.iowait),
+            user_seconds: seconds(user + nice),
+            system_seconds: seconds(system),
+            softirq_seconds: seconds(softirq),
+            irq_seconds: seconds(irq),
+            steal_seconds: seconds(steal),
+            idle_seconds: seconds(idle + iowait),
         }
     }
 
     /// Time in which these CPUs worked, for whomever, seconds.
     pub fn busy_seconds(&self, cpus: &[usize]) -> f64 {
-        self.sum(cpus, |ticks| ticks.user + ticks.nice + ticks.system + ticks.irq + ticks.softirq)
+        let [user, nice, system, _, _, irq, softirq, _] = self.sum(|cpu| cpus.contains(cpu));
+        seconds(user + nice + system + irq + softirq)
     }
 
     /// Time that the hypervisor took from these CPUs while they had work, seconds.
     pub fn steal_seconds(&self, cpus: &[usize]) -> f64 {
-        self.sum(cpus, |ticks| ticks.steal)
+        let [.., steal] = self.sum(|cpu| cpus.contains(cpu));
+        seconds(steal)
     }
 
-    fn sum(&self, cpus: &[usize], of: fn(&Ticks) -> u64) -> f64 {
-        let chosen = self.0.iter().filter(|(cpu, _)| cpus.contains(cpu));
-        seconds(chosen.map(|(_, ticks)| of(ticks)).sum())
+    fn sum(&self, is_chosen: impl Fn(&usize) -> bool) -> Ticks {
+        let chosen = self.0.iter().filter(|(cpu, _)| is_chosen(cpu));
+        chosen.fold(Ticks::default(), |sum, (_, ticks)| {
+            array::from_fn(|field| sum[field] + ticks[field])
+        })
     }
 }
 
-impl Ticks {
-    /// Old kernels have fewer fields; what they do not count is 0.
-    fn parse<'a>(words: impl Iterator<Item = &'a str>) -> Option<Ticks> {
-        let numbers: Vec<u64> = words.map_while(|word| word.parse().ok()).collect();
-        let field = |index: usize| numbers.get(index).copied();
-        Some(Ticks {
-            user: field(0)?,
-            nice: field(1)?,
-            system: field(2)?,
-            idle: field(3)?,
-            iowait: field(4).unwrap_or(0),
-            irq: field(5).unwrap_or(0),
-            softirq: field(6).unwrap_or(0),
-            steal: field(7).unwrap_or(0),
-        })
-    }
-
-    /// Idle time can go back by a tick; the kernel says so itself.
-    fn minus(&self, before: &Ticks) -> Ticks {
-        Ticks {
-            user: self.user.saturating_sub(before.user),
-            nice: self.nice.saturating_sub(before.nice),
-            system: self.system.saturating_sub(before.system),
-            idle: self.idle.saturating_sub(before.idle),
-            iowait: self.iowait.saturating_sub(before.iowait),
-            irq: self.irq.saturating_sub(before.irq),
-            softirq: self.softirq.saturating_sub(before.softirq),
-            steal: self.steal.saturating_sub(before.steal),
-        }
-    }
+/// Old kernels have fewer fields; what they do not count is 0.
+fn parse_ticks<'a>(words: impl Iterator<Item = &'a str>) -> Option<Ticks> {
+    let numbers: Vec<u64> = words.map_while(|word| word.parse().ok()).collect();
+    let field = |index| numbers.get(index).copied().unwrap_or(0);
+    (numbers.len() >= FIELDS_MIN).then(|| array::from_fn(field))
 }
 
 fn seconds(ticks: u64) -> f64 {

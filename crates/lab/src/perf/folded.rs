@@ -12,15 +12,6 @@ pub struct Folded {
     text: String,
 }
 
-/// What stands on a flame graph.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Caption {
-    /// In large letters above it.
-    pub title: String,
-    /// In small letters below the title.
-    pub subtitle: String,
-}
-
 /// The samples cannot be folded, or the picture cannot be drawn.
 #[derive(Debug, thiserror::Error)]
 #[error("the samples of perf: {0}")]
@@ -57,14 +48,14 @@ impl Folded {
         self.stacks().map(|stack| stack.samples).sum()
     }
 
-    /// An interactive flame graph, as SVG.
+    /// An interactive flame graph, as SVG, with its title and what stands below that.
     ///
     /// # Errors
     /// There is no sample to draw.
-    pub fn flame_graph(&self, caption: &Caption) -> Result<Vec<u8>, FoldError> {
+    pub fn flame_graph(&self, title: String, subtitle: String) -> Result<Vec<u8>, FoldError> {
         let mut options = flamegraph::Options::default();
-        options.title.clone_from(&caption.title);
-        options.subtitle = Some(caption.subtitle.clone());
+        options.title = title;
+        options.subtitle = Some(subtitle);
         options.count_name = "samples".to_owned();
         options.deterministic = true;
         let mut picture = Vec::new();

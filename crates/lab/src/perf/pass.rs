@@ -6,7 +6,7 @@ use super::tool::{Perf, RecordTarget};
 use crate::cell_error::CellError;
 use crate::context::RunContext;
 use crate::process::Process;
-use crate::round::{CallerRun, CellRun, Pairing, Profiler, RunningServer, Workload};
+use crate::round::{CallerRun, Pairing, Profiler, RunningServer, Workload};
 use bookend_results::measurement::Measurement;
 use bookend_results::suite::TestedEnd;
 use std::cell::{Cell, RefCell};
@@ -50,20 +50,10 @@ impl ProfilePass<'_> {
     /// What the row says instead.
     pub fn record(&self) -> Result<RecordedSamples, CellError> {
         let profiler = PerfProfiler::new(*self);
-        let side = self.pairing.side;
         let mut server = RunningServer::start(self.context, &self.pairing.server)?;
-        let cell = CellRun {
-            caller: CallerRun {
-                context: self.context,
-                caller: self.pairing.caller,
-                limits: &self.context.caller_limits(side),
-                workload: self.workload,
-                under_test: side,
-                profiler: Some(&profiler),
-            },
-            retries: 0,
-        };
-        let measured = cell.measure(&mut server);
+        let ProfilePass { context, pairing, workload, .. } = *self;
+        let caller = CallerRun { context, pairing, workload, profiler: Some(&profiler) };
+        let measured = caller.measure(&mut server, 0);
         // The names of compiled code are known only once the server has ended.
         server.end(self.context.timeouts.drain.max(DRAIN_MIN));
         let pids = profiler.pids.borrow().clone();

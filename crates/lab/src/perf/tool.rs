@@ -2,6 +2,7 @@
 
 use super::folded::Folded;
 use crate::cell_error::CellError;
+use crate::cpu::list;
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -49,7 +50,10 @@ pub struct RecordTarget<'a> {
 #[derive(Debug, Error)]
 pub enum PerfUnavailable {
     /// The program is not installed.
-    #[error("no profile: {}", missing(.0))]
+    #[error(
+        "no profile: `{}` is not here; install it with `apt-get install linux-perf`",
+        .0.display()
+    )]
     Missing(PathBuf),
     /// It is there and does not record.
     #[error("no profile: {}", refusal(said, paranoid.as_deref()))]
@@ -125,26 +129,12 @@ impl Perf {
 
     /// The words that record into `file` as long as the command lasts that is put after them.
     pub fn record(&self, target: &RecordTarget<'_>, file: &Path) -> Vec<String> {
-        let program = self.program.display().to_string();
-        let file = file.display().to_string();
-        let frequency = FREQUENCY_HZ.to_string();
         let event = self.sampling.event();
         // Build ids are not collected: files are still there when their symbols are read.
-        let words = [
-            &program,
-            "record",
-            "-q",
-            "-B",
-            "-F",
-            &frequency,
-            "-e",
-            event,
-            "--call-graph",
-            "fp",
-            "-o",
-            &file,
-        ];
-        let mut words = words.map(str::to_owned).to_vec();
+        let options = format!("record -q -B -F {FREQUENCY_HZ} -e {event} --call-graph fp -o");
+        let mut words = vec![self.program.display().to_string()];
+        words.extend(options.split(' ').map(str::to_owned));
+        words.push(file.display().to_string());
         words.extend(self.sampling.target_options(target));
         words.push("--".to_owned());
         words
@@ -196,20 +186,10 @@ impl Perf {
     }
 }
 
-fn list<T: ToString>(numbers: &[T]) -> String {
-    let numbers: Vec<String> = numbers.iter().map(T::to_string).collect();
-    numbers.join(",")
-}
-
 fn last_line(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(text);
     let mut lines = text.lines().rev().map(str::trim);
     lines.find(|line| !line.is_empty()).unwrap_or("no reason given").to_owned()
-}
-
-fn missing(program: &Path) -> String {
-    let program = program.display();
-    format!("`{program}` is not here; install it with `apt-get install linux-perf`")
 }
 
 fn refusal(said: &str, paranoid: Option<&str>) -> String {

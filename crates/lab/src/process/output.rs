@@ -133,11 +133,6 @@ impl Tail {
         self.kept().first_error.clone()
     }
 
-    /// All lines that were kept, oldest first.
-    pub fn lines(&self) -> Vec<String> {
-        self.kept().last.iter().cloned().collect()
-    }
-
     fn kept(&self) -> MutexGuard<'_, Kept> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -225,7 +220,7 @@ mod tests {
         assert!(end.recv().is_err());
         assert_eq!(tail.last_line().as_deref(), Some("line 99"));
         assert_eq!(tail.first_error().as_deref(), Some("Error: a"));
-        assert_eq!(tail.lines().len(), TAIL_LINES);
-        assert_eq!(tail.lines()[0], "line 80");
+        assert_eq!(tail.kept().last.len(), TAIL_LINES);
+        assert_eq!(tail.kept().last[0], "line 80");
     }
 }

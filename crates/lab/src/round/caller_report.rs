@@ -3,7 +3,7 @@
 
 use bookend_contract::count::{self, TooMany};
 use bookend_contract::latency;
-use bookend_contract::lines::{Line, LineError, NOTES_LIMIT};
+use bookend_contract::lines::{Line, NOTES_LIMIT};
 use bookend_contract::report::{Extension, LoadReport};
 use bookend_results::audit::CallCounts;
 use hdrhistogram::Histogram;
@@ -37,7 +37,7 @@ pub struct CallerReport {
 /// Facts that a process prints beside its figures (`note goroutines_peak 10012`), by name. A name
 /// that comes again has its last number.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct ProcessNotes(BTreeMap<String, f64>);
+pub struct ProcessNotes(pub BTreeMap<String, f64>);
 
 /// A process noted more facts than are kept: it is logging.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -47,15 +47,12 @@ pub struct TooManyNotes;
 /// What a caller printed cannot be used.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum CallerReportError {
-    /// A line that is not in the contract.
-    #[error("{0}")]
-    Line(LineError),
     /// A line of the contract that this role does not print.
     #[error("`{0}` is out of place")]
     OutOfPlace(String),
     /// The latencies in the report are no histogram.
-    #[error("{0}")]
-    Histogram(latency::HistogramError),
+    #[error(transparent)]
+    Histogram(#[from] latency::HistogramError),
     /// There is no `ok` line and no report.
     #[error("it ended without saying `ok N`")]
     NoCounts,
@@ -92,11 +89,6 @@ impl ProcessNotes {
         }
         self.0.insert(name, value);
         Ok(())
-    }
-
-    /// All of them.
-    pub fn into_map(self) -> BTreeMap<String, f64> {
-        self.0
     }
 }
 
@@ -181,8 +173,7 @@ impl CallerReport {
     /// Its histogram cannot be read.
     pub fn of_report(report: &LoadReport) -> Result<CallerReport, CallerReportError> {
         let own = &report.bookend;
-        let latencies =
-            latency::decode(&own.latency_histogram).map_err(CallerReportError::Histogram)?;
+        let latencies = latency::decode(&own.latency_histogram)?;
         count::checked(latencies.len())?;
         Ok(CallerReport {
             window_seconds: Some(own.window_seconds),
@@ -220,10 +211,11 @@ impl CallerReport {
         let requests = rest_after(text, "requests: ")?;
         let statuses = rest_after(text, "status codes: ")?;
         let (duration, _) = finished.split_once(',').unwrap_or((finished, ""));
-        let of = |list: &str, name| count_before(list, name);
-        let done = of(requests, "done").ok_or(CallerReportError::Document("requests done"))?;
-        let started = count::checked(of(requests, "started").unwrap_or(done))?;
-        let ok = of(statuses, "2xx").ok_or(CallerReportError::Document("status codes"))?;
+        let done = count_before(requests, "done");
+        let done = done.ok_or(CallerReportError::Document("requests done"))?;
+        let started = count::checked(count_before(requests, "started").unwrap_or(done))?;
+        let ok = count_before(statuses, "2xx");
+        let ok = ok.ok_or(CallerReportError::Document("status codes"))?;
         let (done, ok) = (count::checked(done)?, count::checked(ok)?);
         let failed = done.saturating_sub(ok);
         let errors = (failed > 0).then(|| ("UNKNOWN".to_owned(), failed));
@@ -342,7 +334,7 @@ mod tests {
     fn say(text: &str) -> Result<CallerReport, CallerReportError> {
         let mut parser = CallerReportParser::default();
         for line in text.lines() {
-            parser.take(line.parse().map_err(CallerReportError::Line)?)?;
+            parser.take(line.parse().expect("a line of the contract"))?;
         }
         parser.finish()
     }
@@ -429,6 +421,6 @@ mod tests {
         }
         assert_eq!(notes.take("fact_0".to_owned(), 2.0), Ok(()));
         assert_eq!(notes.take("one_more".to_owned(), 1.0), Err(TooManyNotes));
-        assert_eq!(notes.into_map()["fact_0"], 2.0);
+        assert_eq!(notes.0["fact_0"], 2.0);
     }
 }

@@ -1,6 +1,7 @@
 //! One run of a client or an instrument against a server that is ready.
 
 use super::caller_report::{CallerReport, CallerReportParser};
+use super::pairing::Pairing;
 use super::server::RunningServer;
 use super::window::{WindowProcesses, WindowSampler, WindowUsage};
 use super::workload::Workload;
@@ -12,7 +13,7 @@ use crate::process::output::OutputLine;
 use crate::process::{Process, ProcessEvent};
 use crate::subject::InstrumentOutput;
 use bookend_contract::environment::{Environment, Role};
-use bookend_contract::lines::{LINE_LIMIT_BYTES, Line};
+use bookend_contract::lines::Line;
 use bookend_results::suite::TestedEnd;
 use std::time::{Duration, Instant};
 
@@ -24,14 +25,10 @@ const DOCUMENT_LIMIT_BYTES: usize = 512 << 20;
 pub struct CallerRun<'a> {
     /// What all cells share.
     pub context: &'a RunContext,
-    /// The client or instrument.
-    pub caller: &'a PreparedSubject,
-    /// What it may use.
-    pub limits: &'a ProcessLimits,
-    /// The calls that it makes.
+    /// Both ends.
+    pub pairing: &'a Pairing<'a>,
+    /// The calls that the caller makes.
     pub workload: Workload,
-    /// Which end is measured.
-    pub under_test: TestedEnd,
     /// Records the window, if anything does.
     pub profiler: Option<&'a dyn Profiler>,
 }
@@ -67,12 +64,11 @@ impl CallerRun<'_> {
     /// What the row says instead.
     pub fn run(&self, server: &RunningServer) -> Result<CallerOutput, CellError> {
         let invocation = self.invocation(server)?;
-        let resources = &self.limits.resources;
         let grace = self.context.timeouts.grace;
         let mut running = Running {
             run: self,
             server,
-            process: self.context.spawn(invocation, resources)?,
+            process: self.context.spawn(invocation, &self.limits().resources)?,
             sampler: None,
             usage: None,
             output: if self.prints_lines() {
@@ -88,47 +84,46 @@ impl CallerRun<'_> {
     /// Whether it prints the lines of the contract, `window start` among them. Other instruments
     /// print one document at their end, and their window is their whole life.
     pub fn prints_lines(&self) -> bool {
-        self.caller.variant.output == InstrumentOutput::Lines
+        self.pairing.caller.variant.output == InstrumentOutput::Lines
+    }
+
+    /// What the caller may use.
+    pub fn limits(&self) -> ProcessLimits {
+        self.context.caller_limits(self.pairing.side)
     }
 
     fn invocation(&self, server: &RunningServer) -> Result<Invocation<'_>, CellError> {
         let Workload { case, .. } = self.workload;
-        let PreparedSubject { subject, variant, .. } = self.caller;
+        let PreparedSubject { subject, variant, .. } = self.pairing.caller;
         let command = variant.run_command(case.calls);
         let command = command.ok_or_else(|| CellError::unsupported("it has no `run_calls`"))?;
         let environment = Environment {
             variant: Some(variant.name.clone()),
-            cpus: self.limits.threads,
-            method: Some(self.context.method.clone()),
-            target: Some(server.target()),
+            cpus: self.limits().threads,
+            method: Some(self.context.plan.request.method.clone()),
+            target: Some(server.address().target()),
             connections: Some(case.connections),
             concurrency: Some(case.concurrency),
             connection_per_call: case.connection_per_call,
             warmup_ms: Some(self.workload.warmup_ms),
             window_length: Some(self.workload.window_length()),
             deadline_ms: self.workload.deadline_ms,
-            profile: self.context.profile && self.under_test == TestedEnd::Client,
-            transport: server.transport().clone(),
+            profile: self.context.profile && self.pairing.side == TestedEnd::Client,
+            transport: server.transport.clone(),
             ..Environment::of(self.role())
         };
-        Ok(Invocation {
-            authority: Some(server.authority()),
-            line_limit_bytes: if self.prints_lines() {
-                LINE_LIMIT_BYTES
-            } else {
-                DOCUMENT_LIMIT_BYTES
-            },
-            ..Invocation::of_subject(command, &subject.folder, environment)
-        })
+        let mut invocation = Invocation::of_subject(command, &subject.folder, environment);
+        invocation.authority = Some(server.address().authority());
+        if !self.prints_lines() {
+            invocation.line_limit_bytes = DOCUMENT_LIMIT_BYTES;
+        }
+        Ok(invocation)
     }
 
     fn role(&self) -> Role {
-        let is_instrument = self.caller.variant.has_role(Role::Instrument);
-        if is_instrument && self.under_test == TestedEnd::Server {
-            Role::Instrument
-        } else {
-            Role::Client
-        }
+        let is_instrument = self.pairing.caller.variant.has_role(Role::Instrument);
+        let loads_server = is_instrument && self.pairing.side == TestedEnd::Server;
+        if loads_server { Role::Instrument } else { Role::Client }
     }
 }
 
@@ -158,7 +153,7 @@ impl Running<'_> {
             self.begin_window()?;
         }
         loop {
-            let sample = self.sampler.as_ref().map(WindowSampler::next_sample);
+            let sample = self.sampler.as_ref().map(|sampler| sampler.next_sample);
             let next = deadline.min(sample.unwrap_or(deadline));
             let interrupt = &self.run.context.spawner.interrupt;
             match self.process.next_event(next, interrupt) {
@@ -166,7 +161,8 @@ impl Running<'_> {
                 ProcessEvent::Exited => return Ok(()),
                 ProcessEvent::Interrupted => return Err(CellError::Interrupted),
                 ProcessEvent::TimedOut if Instant::now() >= deadline => {
-                    return Err(self.too_long(timeout));
+                    let error = format!("it was not done after {timeout:?}");
+                    return Err(CellError::failed(self.process.with_last_error(error)));
                 }
                 ProcessEvent::TimedOut => {}
             }
@@ -203,7 +199,7 @@ impl Running<'_> {
             server: self.server.process(),
             generator: &self.process,
             backend: self.server.backend(),
-            under_test: self.run.under_test,
+            under_test: self.run.pairing.side,
         };
         self.sampler = Some(WindowSampler::begin(processes));
         let under_test = processes.under_test();
@@ -232,23 +228,15 @@ impl Running<'_> {
         }
         let usage = self.usage;
         let usage = usage.ok_or_else(|| CellError::failed("it ended without `window end`"))?;
-        let report = match (self.output, self.run.caller.variant.output) {
-            (Output::Lines(parser), _) => parser.finish(),
-            (Output::Document(text), InstrumentOutput::H2loadText) => {
-                CallerReport::of_h2load(&text)
-            }
-            (Output::Document(text), _) => {
-                let report = CallerReport::of_ghz(&text);
-                report.map(|report| add_cut_off(report, &self.run.workload))
+        let is_h2load = self.run.pairing.caller.variant.output == InstrumentOutput::H2loadText;
+        let report = match self.output {
+            Output::Lines(parser) => parser.finish(),
+            Output::Document(text) if is_h2load => CallerReport::of_h2load(&text),
+            Output::Document(text) => {
+                CallerReport::of_ghz(&text).map(|report| add_cut_off(report, &self.run.workload))
             }
         };
         Ok(CallerOutput { report: report.map_err(CellError::failed)?, usage })
-    }
-
-    fn too_long(&self, timeout: Duration) -> CellError {
-        let error = self.process.last_error().map(|line| format!(": {line}"));
-        let error = error.unwrap_or_default();
-        CellError::failed(format!("it was not done after {timeout:?}{error}"))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::cpu::{CpuTimesDelta, Placement};
 use bookend_results::mark::Mark;
+use std::collections::BTreeSet;
 
 /// Share of a window that the hypervisor may take from the pinned CPUs: above it, what is
 /// measured is the neighbour.
@@ -36,7 +37,8 @@ pub fn marks(
     if accounted.window <= 0.0 {
         return marks;
     }
-    let all = all_cpus(placement);
+    let ends = placement.server.iter().chain(&placement.generator);
+    let all = Vec::from_iter(ends.copied().collect::<BTreeSet<usize>>());
     let steal = machine.steal_seconds(&all) / (accounted.window * all.len().max(1) as f64);
     if steal > STEAL_LIMIT {
         marks.push(Mark::Steal { share: steal });
@@ -67,14 +69,6 @@ fn shares<'a>(placement: &'a Placement, accounted: &AccountedCpu) -> Vec<(&'a [u
         &placement.generator
     };
     vec![(larger, both)]
-}
-
-fn all_cpus(placement: &Placement) -> Vec<usize> {
-    let mut all = placement.server.clone();
-    all.extend(&placement.generator);
-    all.sort_unstable();
-    all.dedup();
-    all
 }
 
 #[cfg(test)]

@@ -3,10 +3,11 @@
 use super::server::ServerSpec;
 use crate::build::{PreparedSubject, PreparedSubjects};
 use crate::cell_error::CellError;
+use crate::context::RunContext;
 use crate::subject::Variant;
 use bookend_contract::environment::Role;
 use bookend_contract::transport::Transport;
-use bookend_results::suite::{Plan, PlannedCell, PlannedSubject, TestedEnd};
+use bookend_results::suite::{PlannedCell, PlannedSubject, TestedEnd};
 
 /// The two ends of a cell, and the backend of the server.
 #[derive(Clone, Copy, Debug)]
@@ -33,11 +34,8 @@ impl<'a> Pairing<'a> {
     ///
     /// # Errors
     /// What the row says: an end is missing, or the two cannot do together what is asked.
-    pub fn of(
-        plan: &'a Plan,
-        prepared: &'a PreparedSubjects,
-        cell: &'a PlannedCell,
-    ) -> Result<Pairing<'a>, CellError> {
+    pub fn of(context: &'a RunContext, cell: &'a PlannedCell) -> Result<Pairing<'a>, CellError> {
+        let RunContext { plan, prepared, .. } = context;
         let planned = plan.subjects.get(cell.subject);
         let subject = prepared.get(&cell.id.subject)?;
         let other = prepared.get(&cell.id.instrument)?;
@@ -54,12 +52,7 @@ impl<'a> Pairing<'a> {
         Ok(Pairing {
             side,
             server_name,
-            server: ServerSpec {
-                server,
-                backend: find_backend(prepared, backend_name(planned, &server.variant))?,
-                is_tested: side == TestedEnd::Server,
-                transport: cell.case.transport,
-            },
+            server: ServerSpec::new(prepared, server, planned, cell.case.transport)?,
             caller,
             has_own_server: side == TestedEnd::Client || cell.case.calls.is_some(),
         })
@@ -82,22 +75,25 @@ impl<'a> ServerSpec<'a> {
         planned: &'a PlannedSubject,
     ) -> Result<ServerSpec<'a>, CellError> {
         let server = prepared.get(&planned.name)?;
-        Ok(ServerSpec {
-            server,
-            backend: find_backend(prepared, backend_name(Some(planned), &server.variant))?,
-            is_tested: true,
-            transport: first_transport(&server.variant),
-        })
+        ServerSpec::new(prepared, server, Some(planned), first_transport(&server.variant))
+    }
+
+    /// `planned` is what the suite says of a server under test.
+    fn new(
+        prepared: &'a PreparedSubjects,
+        server: &'a PreparedSubject,
+        planned: Option<&PlannedSubject>,
+        transport: Transport,
+    ) -> Result<ServerSpec<'a>, CellError> {
+        let backend = find_backend(prepared, backend_name(planned, &server.variant))?;
+        Ok(ServerSpec { server, backend, is_tested: planned.is_some(), transport })
     }
 }
 
 /// The transport that most programs have, else the first that is declared.
 fn first_transport(server: &Variant) -> Transport {
-    if server.supports_transport(Transport::H2c) {
-        Transport::H2c
-    } else {
-        server.transports.first().copied().unwrap_or_default()
-    }
+    let plain = server.supports_transport(Transport::H2c).then_some(Transport::H2c);
+    plain.or(server.transports.first().copied()).unwrap_or_default()
 }
 
 /// The backend of a server: as the suite says, else as its own declaration does.
@@ -150,30 +146,23 @@ fn check(
         let why = format!("the server speaks {understands}, the caller {speaks}");
         return Err(cannot_talk(cell, &why));
     }
-    for (end, does) in [(server, "serve"), (caller, "call")] {
-        if !end.variant.supports_method(method) {
-            let name = end.row_name();
-            return Err(CellError::unsupported(format!("{name} does not {does} {method}")));
-        }
+    let require = |end: &PreparedSubject, can_do: bool, fault: &str| {
+        let reason = || format!("{} {fault}", end.row_name());
+        if can_do { Ok(()) } else { Err(CellError::unsupported(reason())) }
+    };
+    let ends = [(server, "serve"), (caller, "call")];
+    for (end, does) in ends {
+        require(end, end.variant.supports_method(method), &format!("does not {does} {method}"))?;
     }
-    let name = caller.row_name();
-    if caller.variant.run_command(cell.case.calls).is_none() {
-        let reason = format!("{name} cannot be told a number of calls: it has no `run_calls`");
-        return Err(CellError::unsupported(reason));
-    }
+    let can_count = caller.variant.run_command(cell.case.calls).is_some();
+    require(caller, can_count, "cannot be told a number of calls: it has no `run_calls`")?;
     let transport = cell.case.transport;
-    for (end, does) in [(server, "serve"), (caller, "call")] {
-        if !end.variant.supports_transport(transport) {
-            let name = end.row_name();
-            let reason = format!("{name} does not {does} over {transport}");
-            return Err(CellError::unsupported(reason));
-        }
+    for (end, does) in ends {
+        let can_do = end.variant.supports_transport(transport);
+        require(end, can_do, &format!("does not {does} over {transport}"))?;
     }
-    if cell.case.connection_per_call && !caller.variant.can_connect_per_call() {
-        let reason = format!("{name} cannot be told that each call has a connection of its own");
-        return Err(CellError::unsupported(reason));
-    }
-    Ok(())
+    let can_connect = !cell.case.connection_per_call || caller.variant.can_connect_per_call();
+    require(caller, can_connect, "cannot be told that each call has a connection of its own")
 }
 
 fn cannot_talk(cell: &PlannedCell, why: &str) -> CellError {

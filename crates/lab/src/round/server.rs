@@ -42,12 +42,14 @@ pub struct ServerSpec<'a> {
 pub struct RunningServer {
     server: ListeningProcess,
     backend: Option<ListeningProcess>,
-    limits: ProcessLimits,
+    /// What it may use.
+    pub limits: ProcessLimits,
     /// What its callers need for the transport.
-    transport: TransportConfig,
+    pub transport: TransportConfig,
     /// Whether the lab can make a call to it.
     is_verified: bool,
-    spins: bool,
+    /// Whether it spins while there is nothing to do.
+    pub spins: bool,
     /// What the calling ends know of its calls.
     pub counts: CallCounts,
 }
@@ -66,7 +68,11 @@ impl RunningServer {
     /// What the server's rows are to say instead.
     pub fn start(context: &RunContext, spec: &ServerSpec<'_>) -> Result<RunningServer, CellError> {
         let backend = spec.backend.map(|backend| {
-            let started = start_backend(context, backend);
+            let limits = context.backend_limits();
+            // It does not serve what the suite calls, so no method is named.
+            let environment =
+                Environment { cpus: limits.threads, ..Environment::of(Role::Backend) };
+            let started = ListeningProcess::start(context, backend, environment, &limits);
             started.map_err(|error| error.with_prefix("its backend: "))
         });
         let backend = backend.transpose()?;
@@ -74,7 +80,7 @@ impl RunningServer {
         let transport = context.transports.of_server(spec.transport)?;
         let environment = Environment {
             cpus: limits.threads,
-            method: Some(context.method.clone()),
+            method: Some(context.plan.request.method.clone()),
             backend: backend.as_ref().map(|backend| backend.address.target()),
             profile: context.profile && spec.is_tested,
             transport: transport.clone(),
@@ -89,16 +95,11 @@ impl RunningServer {
             spins: spec.server.variant.idle == IdleStrategy::Spin,
             counts: CallCounts::default(),
         };
-        server.verify(context)?;
-        Ok(server)
-    }
-
-    /// Makes one call. The server asks its backend for it, so that is verified as well.
-    fn verify(&mut self, context: &RunContext) -> Result<(), CellError> {
-        if let Some(command) = context.probe.as_ref().filter(|_| self.is_verified) {
-            self.counts.answered += self.probe(context, command)?.calls;
+        // The server asks its backend for the call, so that is verified as well.
+        if let Some(command) = context.probe.as_ref().filter(|_| server.is_verified) {
+            server.counts.answered += server.probe(context, command)?.calls;
         }
-        Ok(())
+        Ok(server)
     }
 
     /// Runs `command` against it, on the CPUs of the generator.
@@ -112,39 +113,19 @@ impl RunningServer {
     ) -> Result<ProbeOutput, CellError> {
         let mut invocation = Invocation {
             cpus: context.placement.generator.clone(),
-            authority: Some(self.authority()),
+            authority: Some(self.address().authority()),
             request: context.request.clone(),
             ..Invocation::of_tool(command, Path::new("."))
         };
-        invocation.environment.target = Some(self.target());
-        invocation.environment.method = Some(context.method.clone());
+        invocation.environment.target = Some(self.address().target());
+        invocation.environment.method = Some(context.plan.request.method.clone());
         invocation.environment.transport = self.transport.clone();
         probe::run(&context.spawner, &invocation)
     }
 
-    /// `host:port` or `unix:PATH`.
-    pub fn target(&self) -> String {
-        self.server.address.target()
-    }
-
-    /// `host:port` for a URI.
-    pub fn authority(&self) -> String {
-        self.server.address.authority()
-    }
-
-    /// What its callers need for the transport.
-    pub fn transport(&self) -> &TransportConfig {
-        &self.transport
-    }
-
-    /// What it may use.
-    pub fn limits(&self) -> &ProcessLimits {
-        &self.limits
-    }
-
-    /// Whether it spins while there is nothing to do.
-    pub fn spins(&self) -> bool {
-        self.spins
+    /// Where it listens.
+    pub fn address(&self) -> &ServerAddress {
+        &self.server.address
     }
 
     /// Its process.
@@ -188,16 +169,6 @@ impl RunningServer {
     }
 }
 
-/// It does not serve what the suite calls, so no method is named.
-fn start_backend(
-    context: &RunContext,
-    backend: &PreparedSubject,
-) -> Result<ListeningProcess, CellError> {
-    let limits = context.backend_limits();
-    let environment = Environment { cpus: limits.threads, ..Environment::of(Role::Backend) };
-    ListeningProcess::start(context, backend, environment, &limits)
-}
-
 impl ListeningProcess {
     fn start(
         context: &RunContext,
@@ -237,15 +208,15 @@ fn wait_ready(
             ProcessEvent::Output(output) => match output.parse().map_err(CellError::failed)? {
                 Line::Ready(port) => return ServerAddress::of_ready(port, transport).map(Some),
                 line => {
-                    return Err(CellError::failed(format!(
-                        "the server said `{line}` before ready"
-                    )));
+                    let error = format!("the server said `{line}` before ready");
+                    return Err(CellError::failed(error));
                 }
             },
             ProcessEvent::Exited => return Ok(None),
             ProcessEvent::Interrupted => return Err(CellError::Interrupted),
             ProcessEvent::TimedOut if Instant::now() >= deadline => {
-                return Err(not_ready(process, timeout));
+                let error = format!("the server did not say ready within {timeout:?}");
+                return Err(CellError::failed(process.with_last_error(error)));
             }
             ProcessEvent::TimedOut => {
                 if let Some(port) = silent_port(process, &mut listening_since) {
@@ -261,10 +232,4 @@ fn silent_port(process: &Process, listening_since: &mut Option<Instant>) -> Opti
     let port = listening_port(process.tree())?;
     let since = *listening_since.get_or_insert_with(Instant::now);
     (since.elapsed() >= PORT_TIMEOUT).then_some(port)
-}
-
-fn not_ready(process: &Process, timeout: Duration) -> CellError {
-    let error = process.last_error().map(|line| format!(": {line}"));
-    let error = error.unwrap_or_default();
-    CellError::failed(format!("the server did not say ready within {timeout:?}{error}"))
 }

@@ -8,7 +8,6 @@ use bookend_contract::lines::Line;
 use bookend_results::audit::{CallCounts, CountMismatch, Counter};
 use bookend_results::mark::Mark;
 use bookend_results::measurement::{Outcome, Row};
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// A server that floods its output says nothing new after the first lines.
@@ -23,31 +22,22 @@ pub struct ShutdownReport {
     counter: Counter,
     /// Where it listens.
     port: u16,
+    /// Calls that it says it answered.
     served: Option<u64>,
     notes: ProcessNotes,
-    /// What is odd about its end.
+    /// What is odd about its end, for all rows of the server.
     marks: Vec<Mark>,
 }
 
 /// How a server ended.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Debug)]
 pub struct ServerEnd {
-    /// Calls that it says it answered.
-    served: Option<u64>,
-    notes: BTreeMap<String, f64>,
-    backend: Option<BackendEnd>,
-    /// What is odd about its end, for all its rows.
-    marks: Vec<Mark>,
+    server: ShutdownReport,
+    backend: Option<ShutdownReport>,
     /// Counts that are not what the calling ends know.
     mismatches: Vec<CountMismatch>,
     /// What the calling ends know.
     counts: CallCounts,
-}
-
-#[derive(Clone, Debug, Default, PartialEq)]
-struct BackendEnd {
-    served: Option<u64>,
-    notes: BTreeMap<String, f64>,
 }
 
 impl ShutdownReport {
@@ -111,7 +101,7 @@ impl ShutdownReport {
 impl ServerEnd {
     /// Compares what both say they served with `counts`.
     pub fn new(
-        server: ShutdownReport,
+        mut server: ShutdownReport,
         backend: Option<ShutdownReport>,
         counts: CallCounts,
         is_verified: bool,
@@ -119,23 +109,11 @@ impl ServerEnd {
         let of_server = server.served.and_then(|served| counts.check(served));
         let of_backend = backend.as_ref().and_then(|backend| backend.served);
         let of_backend = of_backend.and_then(|served| counts.check_backend(served));
-        let mut notes = server.notes.into_map();
         if !is_verified {
-            notes.insert(VERIFIED_CALLS.to_owned(), 0.0);
+            server.notes.0.insert(VERIFIED_CALLS.to_owned(), 0.0);
         }
-        let mut marks = server.marks;
-        marks.extend(backend.iter().flat_map(|backend| backend.marks.clone()));
-        ServerEnd {
-            served: server.served,
-            notes,
-            backend: backend.map(|backend| BackendEnd {
-                served: backend.served,
-                notes: backend.notes.into_map(),
-            }),
-            marks,
-            mismatches: of_server.into_iter().chain(of_backend).collect(),
-            counts,
-        }
+        let mismatches = of_server.into_iter().chain(of_backend).collect();
+        ServerEnd { server, backend, mismatches, counts }
     }
 
     /// Completes all rows of the server. Calls that are in none of them, of the probe and of
@@ -145,14 +123,14 @@ impl ServerEnd {
         for window in rows.iter().filter_map(|row| row.outcome.window()) {
             in_rows += window.call_counts();
         }
-        let mut elsewhere = self.counts.beyond(&in_rows, self.served);
+        let mut elsewhere = self.counts.beyond(&in_rows, self.server.served);
         for row in rows {
-            row.served = self.served;
+            row.served = self.server.served;
             row.probe_calls = std::mem::take(&mut elsewhere);
-            row.server_notes.clone_from(&self.notes);
+            row.server_notes.clone_from(&self.server.notes.0);
             if let Some(backend) = &self.backend {
                 row.backend_served = backend.served;
-                row.backend_notes.clone_from(&backend.notes);
+                row.backend_notes.clone_from(&backend.notes.0);
             }
             self.mark_outcome(&mut row.outcome);
         }
@@ -163,7 +141,8 @@ impl ServerEnd {
             return;
         };
         let is_large = |mismatch: &&CountMismatch| mismatch.exceeds_tolerance();
-        window.marks.extend(self.marks.iter().cloned());
+        let processes = std::iter::once(&self.server).chain(&self.backend);
+        window.marks.extend(processes.flat_map(|process| process.marks.iter().cloned()));
         let small = self.mismatches.iter().filter(|found| !is_large(found));
         window.marks.extend(small.copied().map(Mark::CountsDiffer));
         if let Outcome::Measured(_) = outcome
@@ -179,10 +158,7 @@ pub fn mark_uncounted(rows: &mut [&mut Row], end: &Outcome) {
     let Outcome::Failed { error, .. } = end else {
         return;
     };
-    for row in rows {
-        if let Some(window) = row.outcome.window_mut() {
-            let error = error.clone();
-            window.marks.push(Mark::Died { error });
-        }
+    for window in rows.iter_mut().filter_map(|row| row.outcome.window_mut()) {
+        window.marks.push(Mark::Died { error: error.clone() });
     }
 }

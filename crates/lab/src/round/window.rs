@@ -20,7 +20,8 @@ pub struct WindowSampler {
     generator: Sampler,
     backend: Option<Sampler>,
     switches: ContextSwitches,
-    next_sample: Instant,
+    /// When the next sample is due.
+    pub next_sample: Instant,
     samples: usize,
 }
 
@@ -81,11 +82,6 @@ impl WindowSampler {
             next_sample: Instant::now() + SAMPLE_INTERVAL,
             samples: 0,
         }
-    }
-
-    /// When the next sample is due.
-    pub fn next_sample(&self) -> Instant {
-        self.next_sample
     }
 
     /// Takes a sample if it is due.

@@ -5,29 +5,29 @@ use super::setup::backends;
 use crate::build::PreparedSubjects;
 use crate::context::RunContext;
 use crate::control_group::Capability;
+use crate::cpu::list;
 use crate::subject::Protocol;
-use bookend_results::suite::Plan;
 
 /// The notes of a run.
-pub fn notes(context: &RunContext, plan: &Plan, prepared: &PreparedSubjects) -> Vec<String> {
+pub fn notes(context: &RunContext) -> Vec<String> {
     let mut notes = vec![format!("limits: {}", context.groups.capabilities())];
     notes.extend(context.placement.notes.iter().cloned());
     notes.extend(processes(context));
     notes.extend(client_cpus(context));
-    if let Some(deadline_ms) = plan.deadline_ms {
+    if let Some(deadline_ms) = context.plan.deadline_ms {
         notes.push(format!("deadline of each call: {deadline_ms} ms"));
     }
-    let backends: Vec<String> = backends(plan, prepared).into_iter().collect();
+    let backends = Vec::from_iter(backends(&context.plan, &context.prepared));
     if !backends.is_empty() {
         notes.push(format!("behind the servers: {}", backends.join(", ")));
         notes.extend(backend_cpus(context));
     }
-    notes.extend(unverified(prepared));
+    notes.extend(unverified(&context.prepared));
     notes
 }
 
 fn processes(context: &RunContext) -> Option<String> {
-    let limit = context.server_processes?;
+    let limit = context.plan.server_processes?;
     let capabilities = context.groups.capabilities();
     Some(if capabilities.of(Capability::Processes).is_some() {
         format!("processes and threads of the server: at most {limit}")
@@ -37,7 +37,7 @@ fn processes(context: &RunContext) -> Option<String> {
 }
 
 fn client_cpus(context: &RunContext) -> Option<String> {
-    let (asked, left) = (context.client_cpus?, context.generator_cpus()?);
+    let (asked, left) = (context.plan.client_cpus?, context.generator_cpus()?);
     (asked > f64::from(left))
         .then(|| format!("{asked} CPUs for the client: the server leaves {left}"))
 }
@@ -49,9 +49,7 @@ fn backend_cpus(context: &RunContext) -> Option<String> {
     if !context.backend_has_own_cpus() {
         return Some("backends share the CPUs of the generator: there are no others".to_owned());
     }
-    let spare = context.placement.spare.iter();
-    let cpus: Vec<String> = spare.map(usize::to_string).collect();
-    Some(format!("backends run on CPU {}", cpus.join(",")))
+    Some(format!("backends run on CPU {}", list(&context.placement.spare)))
 }
 
 fn unverified(prepared: &PreparedSubjects) -> impl Iterator<Item = String> {

@@ -3,6 +3,7 @@
 use super::settings::{RunSettings, SuiteRunError};
 use super::temporary_folder::TemporaryFolder;
 use crate::build::{self, PreparedSubjects};
+use crate::cell_error::CellError;
 use crate::context::{ProcessTimeouts, RunContext};
 use crate::control_group::ControlGroups;
 use crate::cpu::Placement;
@@ -20,8 +21,6 @@ use std::time::Duration;
 pub struct RunSetup {
     /// What they share.
     pub context: RunContext,
-    /// The programs.
-    pub prepared: PreparedSubjects,
     /// The files of the context; gone when this is dropped.
     _folder: TemporaryFolder,
 }
@@ -40,46 +39,31 @@ impl RunSetup {
         let message = settings.message.as_deref();
         let folder = TemporaryFolder::write(&settings.suite, &plan.request, message)
             .map_err(SuiteRunError::Request)?;
-        let context = context(settings, plan, &folder)?;
-        Ok(match prepare_all(settings, plan, progress) {
-            Ok(prepared) => Some(RunSetup { context, prepared, _folder: folder }),
-            Err(Interrupted) => None,
-        })
+        let (mut groups, mut placement) = (ControlGroups::none(), Placement::default());
+        if settings.isolation {
+            groups = ControlGroups::prepare(kill_group);
+            placement = Placement::on_this_machine(plan.server_cpus, plan.generator_cpus);
+        }
+        let transports = folder.transports(plan)?;
+        let Ok(prepared) = prepare_all(settings, plan, progress) else {
+            return Ok(None);
+        };
+        let drain = plan.drain_ms.map(Duration::from_millis);
+        let drain = drain.unwrap_or(settings.timeouts.drain);
+        let context = RunContext {
+            plan: plan.clone(),
+            prepared,
+            spawner: settings.spawner.clone(),
+            groups,
+            placement,
+            probe: settings.probe.clone(),
+            request: folder.request.clone(),
+            transports,
+            timeouts: ProcessTimeouts { drain, ..settings.timeouts },
+            profile: false,
+        };
+        Ok(Some(RunSetup { context, _folder: folder }))
     }
-}
-
-fn context(
-    settings: &RunSettings,
-    plan: &Plan,
-    folder: &TemporaryFolder,
-) -> Result<RunContext, SuiteRunError> {
-    let (groups, placement) = if settings.isolation {
-        (
-            ControlGroups::prepare(kill_group),
-            Placement::on_this_machine(plan.server_cpus, plan.generator_cpus),
-        )
-    } else {
-        (ControlGroups::none(), Placement::default())
-    };
-    let drain = plan.drain_ms.map(Duration::from_millis);
-    Ok(RunContext {
-        spawner: settings.spawner.clone(),
-        groups,
-        placement,
-        server_cpus: plan.server_cpus,
-        server_memory_bytes: plan.server_memory_bytes,
-        server_processes: plan.server_processes,
-        client_cpus: plan.client_cpus,
-        probe: settings.probe.clone(),
-        method: plan.request.method.clone(),
-        request: folder.request().clone(),
-        transports: folder.transports(plan)?,
-        timeouts: ProcessTimeouts {
-            drain: drain.unwrap_or(settings.timeouts.drain),
-            ..settings.timeouts
-        },
-        profile: false,
-    })
 }
 
 /// Prepares the subjects, the other end of each, then the backends that their servers need.
@@ -111,10 +95,7 @@ fn prepare(
     }
     let mut on_build = |sentence: &str| progress.println(sentence);
     let prepared = build::prepare(&settings.spawner, &settings.subjects, name, &mut on_build);
-    let prepared = match prepared {
-        Ok(prepared) => Ok(prepared),
-        Err(error) => Err(error.into_outcome()?),
-    };
+    let prepared = CellError::or_outcome(prepared)?;
     if let Err(Outcome::Missing { reason }) = &prepared {
         progress.println(&format!("{name} is missing: {reason}"));
     }

@@ -16,7 +16,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 #[derive(Debug)]
 pub struct TemporaryFolder {
     folder: PathBuf,
-    request: RequestFiles,
+    /// Where the request is.
+    pub request: RequestFiles,
 }
 
 impl TemporaryFolder {
@@ -32,11 +33,6 @@ impl TemporaryFolder {
         Ok(written)
     }
 
-    /// Where the request is.
-    pub fn request(&self) -> &RequestFiles {
-        &self.request
-    }
-
     /// What the transports of `plan` need, made now. A run has it once.
     ///
     /// # Errors
@@ -49,20 +45,16 @@ impl TemporaryFolder {
 
     fn fill(&mut self, suite: &Suite, request: &Request, encoded: Option<&[u8]>) -> Result<()> {
         self.request.proto = Some(suite.path(&request.proto).canonicalize()?);
-        let read;
         let bytes = match &request.message {
             RequestMessage::Json(file) => {
                 self.request.json = Some(suite.path(file).canonicalize()?);
-                encoded
+                encoded.map(<[u8]>::to_vec)
             }
-            RequestMessage::Bytes(file) => {
-                read = fs::read(suite.path(file))?;
-                Some(read.as_slice())
-            }
+            RequestMessage::Bytes(file) => Some(fs::read(suite.path(file))?),
         };
         if let Some(bytes) = bytes {
-            self.request.bytes = Some(put(&self.folder, "request.bin", bytes)?);
-            self.request.framed = Some(put(&self.folder, "request.framed", &framed(bytes)?)?);
+            self.request.bytes = Some(put(&self.folder, "request.bin", &bytes)?);
+            self.request.framed = Some(put(&self.folder, "request.framed", &framed(&bytes)?)?);
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! From the text of `subject.toml` to a checked [`Subject`].
 
-use super::template::{self, TemplateError};
+use super::template;
 use super::{
     CommandTemplate, Dependency, IdleStrategy, InstrumentOutput, Protocol, SUBJECT_FILE, Subject,
     Variant,
@@ -10,6 +10,8 @@ use bookend_contract::transport::Transport;
 use bookend_results::declaration::{DeclarationError, Source, is_method, read_text, transports};
 use regex::RegexBuilder;
 use serde::Deserialize;
+use std::collections::BTreeSet;
+use std::ops::Deref;
 use std::path::Path;
 use toml::Spanned;
 
@@ -106,29 +108,6 @@ impl Subject {
             folder: folder.to_owned(),
         })
     }
-
-    /// Reads every folder of `subjects` that has a `subject.toml`, in order of names. One bad
-    /// declaration does not hide the others.
-    ///
-    /// # Errors
-    /// When the folder itself cannot be listed.
-    pub fn read_all(
-        subjects: &Path,
-    ) -> Result<Vec<Result<Self, DeclarationError>>, DeclarationError> {
-        let unreadable = |error: std::io::Error| DeclarationError::Unreadable {
-            file: subjects.to_owned(),
-            reason: error.to_string(),
-        };
-        let mut folders = Vec::new();
-        for entry in std::fs::read_dir(subjects).map_err(unreadable)? {
-            let folder = entry.map_err(unreadable)?.path();
-            if folder.join(SUBJECT_FILE).is_file() {
-                folders.push(folder);
-            }
-        }
-        folders.sort();
-        Ok(folders.iter().map(|folder| Self::read(folder)).collect())
-    }
 }
 
 fn check_name(
@@ -136,29 +115,11 @@ fn check_name(
     folder: &Path,
     name: &Spanned<String>,
 ) -> Result<(), DeclarationError> {
-    check_word(source, name)?;
+    checked(source, name, check_word)?;
     let name_of_folder = folder.file_name().and_then(|folder| folder.to_str());
-    match name_of_folder.filter(|folder| folder != name.as_ref()) {
-        None => Ok(()),
-        Some(folder) => {
-            let name_in_file = name.as_ref();
-            let message = format!(
-                "the subject in the folder `{folder}` must be called so, not `{name_in_file}`"
-            );
-            Err(source.invalid(name.span(), message))
-        }
-    }
-}
-
-/// Names stand in rows, in file names and on command lines: no blanks, no slashes.
-fn check_word(source: Source<'_>, name: &Spanned<String>) -> Result<(), DeclarationError> {
-    let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-._+".contains(c);
-    let word = name.as_ref();
-    if !word.is_empty() && word.chars().all(fits) {
-        return Ok(());
-    }
-    let message = format!("`{word}` is not a name: use lower-case letters, digits and - . _ +");
-    Err(source.invalid(name.span(), message))
+    let (folder, word) = (name_of_folder.unwrap_or(name.get_ref()), name.get_ref());
+    let message = format!("the subject in the folder `{folder}` must be called so, not `{word}`");
+    source.ensure(folder == word, name, message)
 }
 
 fn variants(
@@ -170,13 +131,11 @@ fn variants(
     }
     let mut variants: Vec<Variant> = Vec::new();
     for own in &declared.variants {
-        check_word(source, &own.name)?;
-        let name = own.name.as_ref();
-        if variants.iter().any(|variant| variant.name == *name) {
-            let message = format!("the variant `{name}` is declared twice");
-            return Err(source.invalid(own.name.span(), message));
-        }
-        variants.push(variant(source, declared, name, Some(own))?);
+        let name = checked(source, &own.name, check_word)?;
+        let is_new = variants.iter().all(|variant| variant.name != *name);
+        let message = format!("the variant `{name}` is declared twice");
+        source.ensure(is_new, &own.name, message)?;
+        variants.push(variant(source, declared, &name, Some(own))?);
     }
     Ok(variants)
 }
@@ -192,51 +151,43 @@ fn variant(
         ($key:ident) => {
             own.and_then(|own| own.$key.as_ref()).or(subject.$key.as_ref())
         };
+        ($key:ident, $check:expr) => {
+            inherited!($key).map(|declared| checked(source, declared, $check)).transpose()?
+        };
     }
-    let run = required(source, inherited!(run), "run", name)?;
-    let roles = roles(source, inherited!(roles), name)?;
+    let required = |command: Option<CommandTemplate>, key| {
+        let message = || format!("the variant `{name}` has no `{key}` command");
+        command.ok_or_else(|| source.incomplete(message()))
+    };
+    let run = required(inherited!(run, check_command), "run")?;
+    let message = || format!("neither the subject nor its variant `{name}` has `roles`");
+    let roles = inherited!(roles, check_roles).ok_or_else(|| source.incomplete(message()))?;
     if roles.contains(&Role::Instrument) {
-        check_template(source, run)?;
+        inherited!(run, check_template);
     }
+    let commands = |all: &[CommandTemplate]| all.iter().try_for_each(|each| check_command(each));
+    let methods = |all: &[String]| all.iter().try_for_each(|each| check_method(each));
     Ok(Variant {
         name: name.to_owned(),
-        version: required(source, inherited!(version), "version", name)?.as_ref().clone(),
-        build: build_commands(source, inherited!(build))?,
-        run: run.as_ref().clone(),
-        run_calls: calls_command(source, inherited!(run_calls))?,
+        version: required(inherited!(version, check_command), "version")?,
+        build: inherited!(build, commands).unwrap_or_default(),
+        run,
+        // Only a template has a second form: a program that reads variables learns from them what
+        // ends the window.
+        run_calls: inherited!(run_calls, |command: &[String]| {
+            check_command(command).and_then(|()| check_template(command))
+        }),
         output: inherited!(output).copied().unwrap_or_default(),
         roles,
-        methods: methods(source, inherited!(methods))?,
+        methods: inherited!(methods, methods).unwrap_or_default(),
         protocol: inherited!(protocol).copied().unwrap_or_default(),
-        needs_backend: needs_backend(source, inherited!(needs_backend))?,
+        needs_backend: inherited!(needs_backend, check_backend),
         // Plain text over TCP is what every program speaks that says nothing.
         transports: inherited!(transports).map_or(Ok(vec![Transport::H2c]), |list| {
             source.read(list, |words| transports(words))
         })?,
         idle: inherited!(wait).copied().unwrap_or_default(),
     })
-}
-
-fn roles(
-    source: Source<'_>,
-    declared: Option<&Spanned<Vec<Role>>>,
-    variant: &str,
-) -> Result<Vec<Role>, DeclarationError> {
-    let Some(roles) = declared else {
-        let message = format!("neither the subject nor its variant `{variant}` has `roles`");
-        return Err(source.incomplete(message));
-    };
-    let mut seen = roles.as_ref().clone();
-    seen.sort_unstable();
-    seen.dedup();
-    if seen.is_empty() {
-        let message = "give at least one role: server, client, backend or instrument";
-        return Err(source.invalid(roles.span(), message.to_owned()));
-    }
-    if seen.len() != roles.as_ref().len() {
-        return Err(source.invalid(roles.span(), "a role is named twice".to_owned()));
-    }
-    Ok(roles.as_ref().clone())
 }
 
 /// Each role once, in the order in which the variants name them.
@@ -250,109 +201,62 @@ fn roles_of_all(variants: &[Variant]) -> Vec<Role> {
     all
 }
 
-/// Only a template has a second form: a program that reads variables learns from them what ends the
-/// window.
-fn calls_command(
-    source: Source<'_>,
-    declared: Option<&Spanned<CommandTemplate>>,
-) -> Result<Option<CommandTemplate>, DeclarationError> {
-    let Some(command) = declared else {
-        return Ok(None);
-    };
-    check_command(source, command.as_ref(), command)?;
-    check_template(source, command)?;
-    Ok(Some(command.as_ref().clone()))
-}
-
-fn methods(
-    source: Source<'_>,
-    declared: Option<&Spanned<Vec<String>>>,
-) -> Result<Vec<String>, DeclarationError> {
-    let Some(methods) = declared else {
-        return Ok(Vec::new());
-    };
-    let odd = methods.as_ref().iter().find(|method| !is_method(method));
-    odd.map_or(Ok(methods.as_ref().clone()), |method| {
-        let message = format!("`{method}` is not a method: write pkg.Service/Method");
-        Err(source.invalid(methods.span(), message))
-    })
-}
-
-fn needs_backend(
-    source: Source<'_>,
-    declared: Option<&Spanned<String>>,
-) -> Result<Option<String>, DeclarationError> {
-    match declared {
-        Some(name) if name.as_ref().is_empty() => {
-            let message = "name a subject, as java-grpc/persistence, or leave it out".to_owned();
-            Err(source.invalid(name.span(), message))
-        }
-        name => Ok(name.map(|name| name.as_ref().clone())),
-    }
-}
-
 fn dependency(
     source: Source<'_>,
     declared: &DeclaredDependency,
 ) -> Result<Dependency, DeclarationError> {
-    check_command(source, declared.command.as_ref(), &declared.command)?;
-    let compile = |pattern: &Spanned<String>| {
-        let mut builder = RegexBuilder::new(pattern.as_ref());
-        let compiled = builder.size_limit(PATTERN_BYTES_MAX).build();
-        compiled.map_err(|error| source.invalid(pattern.span(), error.to_string()))
-    };
+    let compile =
+        |pattern: &String| RegexBuilder::new(pattern).size_limit(PATTERN_BYTES_MAX).build();
     Ok(Dependency {
-        command: declared.command.as_ref().clone(),
-        pattern: declared.regex.as_ref().map(compile).transpose()?,
+        command: checked(source, &declared.command, check_command)?,
+        pattern: source.read_some(&declared.regex, compile)?,
         install: declared.install.clone(),
     })
 }
 
-fn required<'a>(
+/// What was declared, if `check` has nothing to say against it.
+fn checked<T: Clone + Deref>(
     source: Source<'_>,
-    command: Option<&'a Spanned<CommandTemplate>>,
-    key: &str,
-    variant: &str,
-) -> Result<&'a Spanned<CommandTemplate>, DeclarationError> {
-    let Some(command) = command else {
-        let message = format!("the variant `{variant}` has no `{key}` command");
-        return Err(source.incomplete(message));
-    };
-    check_command(source, command.as_ref(), command)?;
-    Ok(command)
+    declared: &Spanned<T>,
+    check: impl Fn(&T::Target) -> Result<(), String>,
+) -> Result<T, DeclarationError> {
+    source.read(declared, |value| check(value).map(|()| value.clone()))
 }
 
-fn build_commands(
-    source: Source<'_>,
-    build: Option<&Spanned<Vec<CommandTemplate>>>,
-) -> Result<Vec<CommandTemplate>, DeclarationError> {
-    let Some(build) = build else {
-        return Ok(Vec::new());
-    };
-    for command in build.as_ref() {
-        check_command(source, command, build)?;
-    }
-    Ok(build.as_ref().clone())
+/// Names stand in rows, in file names and on command lines: no blanks, no slashes.
+fn check_word(word: &str) -> Result<(), String> {
+    let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-._+".contains(c);
+    let message = format!("`{word}` is not a name: use lower-case letters, digits and - . _ +");
+    require(!word.is_empty() && word.chars().all(fits), message)
 }
 
-fn check_command<T>(
-    source: Source<'_>,
-    command: &[String],
-    place: &Spanned<T>,
-) -> Result<(), DeclarationError> {
-    if command.first().is_some_and(|program| !program.is_empty()) {
-        return Ok(());
-    }
+fn check_command(command: &[String]) -> Result<(), String> {
     let message = "a command is an array of strings, the program first: [\"cargo\", \"build\"]";
-    Err(source.invalid(place.span(), message.to_owned()))
+    require(command.first().is_some_and(|program| !program.is_empty()), message)
 }
 
-fn check_template(
-    source: Source<'_>,
-    command: &Spanned<CommandTemplate>,
-) -> Result<(), DeclarationError> {
-    let invalid = |error: TemplateError| source.invalid(command.span(), error.to_string());
-    template::check(command.as_ref()).map_err(invalid)
+fn check_template(command: &[String]) -> Result<(), String> {
+    template::check(command).map_err(|error| error.to_string())
+}
+
+fn check_roles(roles: &[Role]) -> Result<(), String> {
+    let distinct: BTreeSet<&Role> = roles.iter().collect();
+    let message = "give at least one role: server, client, backend or instrument";
+    require(!roles.is_empty(), message)?;
+    require(distinct.len() == roles.len(), "a role is named twice")
+}
+
+fn check_method(method: &str) -> Result<(), String> {
+    let message = format!("`{method}` is not a method: write pkg.Service/Method");
+    require(is_method(method), message)
+}
+
+fn check_backend(name: &str) -> Result<(), String> {
+    require(!name.is_empty(), "name a subject, as java-grpc/persistence, or leave it out")
+}
+
+fn require(holds: bool, message: impl Into<String>) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(message.into()) }
 }
 
 #[cfg(test)]

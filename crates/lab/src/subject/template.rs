@@ -1,36 +1,8 @@
 //! Command lines with words in braces, which stand for values of the run.
 
+use crate::invocation::WORDS;
 use bookend_results::declaration::nearest_word;
 use thiserror::Error;
-
-/// The words that may stand in braces.
-pub const WORDS: [&str; 25] = [
-    "bookend",
-    "target",
-    "method",
-    "proto",
-    "data_file",
-    "request_file",
-    "framed_request_file",
-    "connections",
-    "concurrency",
-    "streams_per_connection",
-    "cpus",
-    "warmup_ms",
-    "measure_ms",
-    "total_ms",
-    "calls",
-    "deadline_ms",
-    "authority",
-    "scheme",
-    "tls_ca",
-    "tls_certificate",
-    "tls_key",
-    "unix_socket",
-    "if_plaintext",
-    "if_tcp",
-    "if_per_call",
-];
 
 /// Why a template cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -77,20 +49,21 @@ fn fill_argument(argument: &str, value: impl Fn(&str) -> Option<String>) -> Opti
 
 /// Whether `word` stands in braces somewhere in `template`.
 pub fn has_word(template: &[String], word: &str) -> bool {
-    let mut pieces = template.iter().flat_map(|argument| pieces(argument));
-    pieces.any(|piece| matches!(piece, Piece::Word(found) if found == word))
+    words(template).any(|found| found == word)
 }
 
 /// Whether every word in braces exists.
 pub fn check(template: &[String]) -> Result<(), TemplateError> {
-    for piece in template.iter().flat_map(|argument| pieces(argument)) {
-        if let Piece::Word(word) = piece
-            && !WORDS.contains(&word)
-        {
-            return Err(TemplateError::UnknownWord(word.to_owned()));
-        }
+    let is_known = |word: &str| WORDS.iter().any(|(known, _)| *known == word);
+    match words(template).find(|word| !is_known(word)) {
+        Some(word) => Err(TemplateError::UnknownWord(word.to_owned())),
+        None => Ok(()),
     }
-    Ok(())
+}
+
+fn words(template: &[String]) -> impl Iterator<Item = &str> {
+    let pieces = template.iter().flat_map(|argument| pieces(argument));
+    pieces.filter_map(|piece| if let Piece::Word(word) = piece { Some(word) } else { None })
 }
 
 enum Piece<'a> {
@@ -122,9 +95,10 @@ fn pieces(argument: &str) -> Vec<Piece<'_>> {
 }
 
 fn suggestion(word: &str) -> String {
-    match nearest_word(word, WORDS) {
+    let words = WORDS.map(|(word, _)| word);
+    match nearest_word(word, words) {
         Some(near) => format!(", did you mean `{{{near}}}`?"),
-        None => format!(", only these do: {}", WORDS.join(", ")),
+        None => format!(", only these do: {}", words.join(", ")),
     }
 }
 

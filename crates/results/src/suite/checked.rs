@@ -97,7 +97,7 @@ pub struct SuiteLimits {
 }
 
 /// A subject of a suite.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SuiteSubject {
     /// How it is measured.
     pub planned: PlannedSubject,
@@ -159,7 +159,7 @@ pub enum TestedEnd {
 }
 
 /// How long, how often and under which cases to measure.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Schedule {
     /// The warm-up before each window.
     pub warmup: Duration,
