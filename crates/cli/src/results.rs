@@ -4,8 +4,7 @@ use crate::names::Named;
 use crate::record::RECORDS;
 use crate::terminal::{Failure, print, print_error};
 use bookend_load::contract::exit;
-use bookend_results::profile::{self, Profile};
-use bookend_results::record::{Record, file_of, profile_folder};
+use bookend_results::record::{Record, file_of};
 use bookend_results::suite::Extent;
 use bookend_verdicts::claims::{self, CLAIMS_FILE};
 use bookend_verdicts::pages::{PAGE_FILE, Page, RESULTS_FILE, first_difference, measured_page};
@@ -83,18 +82,8 @@ fn page(arguments: &ResultsArguments, name: &str) -> Result<Option<String>, Fail
         return Ok(Some(measured_page(&record, &verdicts)));
     }
     let page = Page::read(&folder, &record).map_err(Failure::usage)?;
-    let page = page.with_verdicts(verdicts).with_profile(profile(&arguments.records, name)?);
-    Ok(Some(page.text()))
-}
-
-/// What `bookend run --profile` kept, if it was put beside the record.
-fn profile(records: &Path, name: &str) -> Result<Option<Profile>, Failure> {
-    let folder = profile_folder(records, name);
-    match profile::read(&folder) {
-        Ok(profile) => Ok(Some(profile)),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(Failure::usage(format!("{}: {error}", folder.display()))),
-    }
+    let profile = claims::kept_profile(&arguments.records, name).map_err(Failure::usage)?;
+    Ok(Some(page.with_verdicts(verdicts).with_profile(profile).text()))
 }
 
 /// What the document claims, with verdicts. A quick run is not enough for a verdict.

@@ -29,7 +29,7 @@ fn the_readme_counts_the_verdicts_as_they_are() {
     let judged = JudgedSuites::read(&root().join("suites"), &root().join("records"));
     let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
     let suites = judged.unwrap().suites.into_iter();
-    for suite in suites.filter(|one| !one.claims.are_expectations) {
+    for suite in suites.filter(|one| !one.claims.document.are_expectations) {
         let judgements = suite.judgements();
         let count = |verdict| {
             let same = judgements.iter().filter(|one| one.verdict == verdict);

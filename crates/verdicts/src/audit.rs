@@ -4,9 +4,10 @@
 mod across;
 mod time_out;
 
-use crate::document::{Document, Place, PrintedRow};
+use crate::document::{Document, PrintedRow};
+use crate::published::Place;
 use bookend_results::audit::{Checked, Finding, Rule, Span, finding};
-use bookend_results::suite::Case;
+use bookend_results::measurement::CellId;
 use bookend_results::text::{precise_latency_text, significant_text};
 use std::collections::BTreeMap;
 
@@ -15,10 +16,8 @@ use std::collections::BTreeMap;
 pub struct DocumentFinding {
     /// Where the row stands.
     pub place: Place,
-    /// Our subject that repeats it; empty if no subject does.
-    pub subject: String,
-    /// Our case that repeats it.
-    pub case: Option<Case>,
+    /// Our cell that repeats it.
+    pub cell: Option<CellId>,
     /// The rule and its evidence.
     pub finding: Finding,
 }
@@ -70,8 +69,7 @@ pub fn audit_document(document: &Document) -> (Vec<DocumentFinding>, Vec<Coverag
                 *broken += 1;
                 findings.push(DocumentFinding {
                     place: row.place.clone(),
-                    subject: row.subject.clone(),
-                    case: row.case,
+                    cell: row.cell.clone(),
                     finding: finding(rule, evidence),
                 });
             }

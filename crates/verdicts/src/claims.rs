@@ -8,8 +8,8 @@
 
 mod claim;
 mod declared;
-mod declared_quantity;
 mod error;
+mod evaluation;
 mod formula;
 mod judged;
 mod marked;
@@ -18,13 +18,13 @@ pub mod model;
 mod page;
 mod printed;
 mod quantity;
+mod series;
 mod subject_name;
 mod verdict;
 
-pub use claim::{Claim, Derivation, HeldCondition, JudgedBy, Refutation, SuiteClaims};
+pub use claim::{Claim, HeldCondition, JudgedBy, Refutation, SuiteClaims};
 pub use error::ClaimsError;
-pub use judged::{CLAIMS_FILE, JudgedSuite, JudgedSuites};
-pub use model::DeclaredModel;
+pub use judged::{CLAIMS_FILE, JudgedSuite, JudgedSuites, kept_profile};
 pub use page::summary;
 pub use quantity::{Over, Quantity, Take};
 pub use subject_name::SubjectName;

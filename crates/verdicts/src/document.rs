@@ -1,10 +1,13 @@
 //! A published document: its tables, with every figure as the range that its digits leave open, and
 //! the circumstances that it states.
 
+use crate::from_text;
+use crate::published::Place;
 use bookend_results::audit::{Rounding, RowFigures, Span};
+use bookend_results::measurement::CellId;
 use bookend_results::suite::Case;
+use serde::Deserialize;
 use std::collections::BTreeMap;
-use std::fmt;
 
 /// The tables of a published document, and the circumstances that it states.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -15,38 +18,46 @@ pub struct Document {
     pub conditions: Conditions,
 }
 
-/// What a document states, or what is known from its tools, about how it was measured.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+impl Document {
+    /// The rows that our subject repeats under that case, with any instrument.
+    pub fn rows_of<'a>(
+        &'a self,
+        subject: &'a str,
+        case: Case,
+    ) -> impl Iterator<Item = &'a PrintedRow> {
+        let rows = self.rows.iter();
+        rows.filter(move |row| {
+            let cell = row.cell.as_ref();
+            cell.is_some_and(|cell| cell.subject == subject && cell.case == case)
+        })
+    }
+}
+
+/// The title of a document, and what it states, or what is known from its tools, about how it was
+/// measured: the table `[document]` of `claims.toml`.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Conditions {
+    /// A name of the document, for a heading.
+    pub title: String,
+    /// There is no document: the claims are our own expectations, from sources that they name.
+    #[serde(default, rename = "expectations")]
+    pub are_expectations: bool,
     /// CPUs that the server may use.
     pub server_cpus: Option<f64>,
     /// Memory that the server may use, bytes.
+    #[serde(default, rename = "server_memory", deserialize_with = "from_text::bytes")]
     pub server_memory_bytes: Option<f64>,
     /// CPUs that the client may use.
     pub client_cpus: Option<f64>,
     /// CPUs of the machine on either end.
     pub machine_cpus: Option<f64>,
     /// The client's time-out for a call, seconds.
+    #[serde(default, rename = "time_out", deserialize_with = "from_text::seconds")]
     pub time_out_seconds: Option<f64>,
     /// How printed latencies were rounded.
+    #[serde(default)]
     pub latency_rounding: Rounding,
-}
-
-/// The place of a row: table, subject and case, all as printed.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
-    /// Which table of the document.
-    pub table: String,
-    /// The subject's name as printed.
-    pub subject: String,
-    /// What distinguishes the row from the subject's other rows.
-    pub label: String,
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, {} ({})", self.subject, self.label, self.table)
-    }
 }
 
 /// A row of a published table.
@@ -54,12 +65,8 @@ impl fmt::Display for Place {
 pub struct PrintedRow {
     /// Its place in the document.
     pub place: Place,
-    /// Which of our cells repeats it: subject, case and instrument; empty if no cell does.
-    pub subject: String,
-    /// See `subject`.
-    pub case: Option<Case>,
-    /// See `subject`.
-    pub instrument: String,
+    /// Which of our cells repeats it. `None`: no cell does.
+    pub cell: Option<CellId>,
     /// Figures by the name of their column, in base units: nanoseconds, bytes, calls a second,
     /// shares of one CPU, counts.
     pub figures: BTreeMap<String, Span>,
@@ -119,9 +126,9 @@ impl PrintedRow {
         self.figure("requests_per_second")?.over(self.server_cpu()?)
     }
 
-    /// Whether every call makes its own connection.
-    pub fn is_connection_per_call(&self) -> bool {
-        self.case.is_some_and(|case| case.connection_per_call)
+    /// Which of our cases repeats it.
+    pub fn case(&self) -> Option<Case> {
+        self.cell.as_ref().map(|cell| cell.case)
     }
 
     /// The figures that the rules for any row check.

@@ -9,5 +9,6 @@
 pub mod audit;
 pub mod claims;
 pub mod document;
+mod from_text;
 pub mod pages;
 pub mod published;

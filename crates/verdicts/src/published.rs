@@ -8,6 +8,7 @@ use bookend_results::declaration::{DeclarationError, read_text};
 use bookend_results::measurement::CellId;
 use bookend_results::metric::Unit;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::Path;
 use thiserror::Error;
 
@@ -34,15 +35,35 @@ pub struct PublishedColumn {
     pub unit: Unit,
 }
 
+/// The place of a row: table, subject and case, all as printed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// Which table of the document.
+    pub table: String,
+    /// The subject's name as printed.
+    pub subject: String,
+    /// What distinguishes the row from the subject's other rows.
+    pub label: String,
+}
+
+impl Place {
+    /// Whether both are of one subject under one label, in whatever table.
+    pub(crate) fn is_same_run(&self, other: &Self) -> bool {
+        self.subject == other.subject && self.label == other.label
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, {} ({})", self.subject, self.label, self.table)
+    }
+}
+
 /// A row of a published table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PublishedRow {
-    /// The table of the document that it belongs to.
-    pub table: String,
-    /// Its subject, as printed.
-    pub subject: String,
-    /// What distinguishes it from other rows of the same subject.
-    pub label: String,
+    /// Its place in the document.
+    pub place: Place,
     /// Which of our cells measures the same. `None` if no cell can.
     pub cell: Option<CellId>,
     /// Its figures by column, in the column's unit.
@@ -75,7 +96,7 @@ impl PublishedTable {
 
     /// The rows of one table of the document.
     pub fn of_table<'a>(&'a self, table: &'a str) -> impl Iterator<Item = &'a PublishedRow> {
-        self.rows.iter().filter(move |row| row.table == table)
+        self.rows.iter().filter(move |row| row.place.table == table)
     }
 }
 
@@ -117,9 +138,11 @@ fn row(columns: &[PublishedColumn], line: &str) -> Option<PublishedRow> {
     }
     let (keys, figures) = fields.split_at(KEY_COLUMNS.len());
     let mut row = PublishedRow {
-        table: keys[0].to_owned(),
-        subject: keys[1].to_owned(),
-        label: keys[2].to_owned(),
+        place: Place {
+            table: keys[0].to_owned(),
+            subject: keys[1].to_owned(),
+            label: keys[2].to_owned(),
+        },
         cell: cell(&keys[3..])?,
         values: BTreeMap::new(),
         printed: BTreeMap::new(),

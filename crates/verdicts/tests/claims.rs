@@ -9,8 +9,8 @@ use bookend_results::mark::Mark;
 use bookend_results::measurement::{Outcome, Row};
 use bookend_results::record::Record;
 use bookend_verdicts::claims::{ClaimVerdict, JudgedSuite, JudgedSuites, Judgement, SuiteClaims};
-use bookend_verdicts::document::PrintedRow;
-use bookend_verdicts::document::{Document, Place};
+use bookend_verdicts::document::{Document, PrintedRow};
+use bookend_verdicts::published::Place;
 use std::collections::BTreeMap;
 use std::path::Path;
 use table_rows::{cell, measurement, row, run};
@@ -69,9 +69,7 @@ fn printed(rates: [f64; 2]) -> Document {
                 subject: (*subject).into(),
                 label: "C=1 S=100".into(),
             },
-            subject: (*subject).into(),
-            case: "C=1 S=100".parse().ok(),
-            instrument: "bookend-load".into(),
+            cell: Some(cell(subject, "C=1 S=100")),
             ..PrintedRow::default()
         };
         let figures = &mut row.figures;

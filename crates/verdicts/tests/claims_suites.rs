@@ -3,9 +3,7 @@
 
 use bookend_results::measurement::CellId;
 use bookend_results::suite::{Case, Overrides, Selection, Suite};
-use bookend_verdicts::claims::{
-    Claim, Derivation, JudgedSuite, JudgedSuites, Over, Quantity, SubjectName,
-};
+use bookend_verdicts::claims::{Claim, JudgedSuite, JudgedSuites, Over, Quantity, SubjectName};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -80,11 +78,7 @@ fn every_quantity_names_cases() {
     for suite in &judged().suites {
         for claim in &suite.claims.claims {
             let ours = claim.ours.iter();
-            let recomputed = claim.recomputed.iter().filter_map(|one| match one {
-                Derivation::Quantity(quantity) => Some(quantity),
-                Derivation::Formula(_) => None,
-            });
-            for quantity in ours.chain(recomputed) {
+            for quantity in ours.chain(&claim.recomputed) {
                 assert!(!quantity.cases.is_empty(), "{}", claim.id);
             }
         }
@@ -97,7 +91,7 @@ fn what_a_document_prints_can_be_recomputed() {
     for suite in &judged().suites {
         for judgement in suite.judgements() {
             let claim = judgement.claim;
-            if claim.recomputed.is_some() {
+            if claim.recomputed.is_some() || claim.formula.is_some() {
                 let text = &judgement.recomputed;
                 assert!(text.contains(|c: char| c.is_ascii_digit()), "{}: {text}", claim.id);
             }
@@ -108,7 +102,7 @@ fn what_a_document_prints_can_be_recomputed() {
 #[test]
 fn the_five_documents_are_all_there() {
     let published = judged().suites.into_iter();
-    let published = published.filter(|one| !one.claims.are_expectations);
+    let published = published.filter(|one| !one.claims.document.are_expectations);
     let names: Vec<String> = published.map(|one| one.suite).collect();
     let five = [
         "grpc-thrift-go",
@@ -123,18 +117,19 @@ fn the_five_documents_are_all_there() {
 #[test]
 fn what_nobody_has_published_is_called_an_expectation_and_names_its_source() {
     let judged = judged();
-    let ours = judged.suites.iter().filter(|one| one.claims.are_expectations);
+    let ours = judged.suites.iter().filter(|one| one.claims.document.are_expectations);
     let ours: Vec<&JudgedSuite> = ours.collect();
     assert_eq!(ours.len(), 1);
     for one in ours {
         assert!(one.document.rows.is_empty(), "{} has a table", one.suite);
         for claim in &one.claims.claims {
-            let is_judged = claim.held.is_some() && claim.recomputed.is_none();
+            let is_recomputed = claim.recomputed.is_some() || claim.formula.is_some();
+            let is_judged = claim.held.is_some() && !is_recomputed;
             assert!(is_judged && !claim.place.is_empty(), "{}", claim.id);
         }
         let page = judged.markdown();
         let (_, section) =
-            page.split_once(&format!("\n## {}\n", one.claims.title)).expect("a section");
+            page.split_once(&format!("\n## {}\n", one.claims.document.title)).expect("a section");
         assert!(section.contains("No document has these figures"), "{section}");
     }
 }
@@ -144,11 +139,9 @@ fn models_predict_the_published_runs() {
     let java = judged();
     let java: &JudgedSuite = java.suite("java-executors").expect("the suite");
     for model in &java.claims.models {
-        let mut rows = java.document.rows.iter();
-        let row = rows
-            .find(|row| row.subject == model.subject.subject && row.case == Some(model.case))
-            .unwrap_or_else(|| panic!("{} is about no printed row", model.id));
-        let prediction = model.published.predict();
+        let mut rows = java.document.rows_of(&model.subject.subject, model.case);
+        let row = rows.next().unwrap_or_else(|| panic!("{} is about no printed row", model.id));
+        let prediction = model.predict();
         let printed = |name: &str| row.figure(name).map_or(0.0, |figure| figure.value);
         let near = |printed: f64, predicted: f64, share: f64| {
             let off = (printed / predicted - 1.0).abs();
@@ -161,7 +154,7 @@ fn models_predict_the_published_runs() {
         } else {
             assert!(printed("total_time") / 1e9 >= prediction.total_seconds);
         }
-        if model.id.starts_with("fixed") || model.id == "cached" {
+        if model.id.as_ref().starts_with("fixed") || model.id.as_ref() == "cached" {
             let mean = printed("latency_mean_all") / 1e9;
             near(mean, prediction.mean_of_all_seconds, 0.02);
         }

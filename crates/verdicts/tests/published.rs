@@ -17,14 +17,14 @@ fn table(file: &str) -> PublishedTable {
 
 fn row<'a>(table: &'a PublishedTable, subject: &str, label: &str) -> &'a PublishedRow {
     let mut rows = table.rows.iter();
-    rows.find(|row| row.subject == subject && row.label == label)
+    rows.find(|row| row.place.subject == subject && row.place.label == label)
         .unwrap_or_else(|| panic!("no row {subject} {label}"))
 }
 
 fn rows_by_table(table: &PublishedTable) -> Vec<(&str, usize)> {
     let mut counts = BTreeMap::new();
     for row in &table.rows {
-        *counts.entry(row.table.as_str()).or_default() += 1;
+        *counts.entry(row.place.table.as_str()).or_default() += 1;
     }
     counts.into_iter().collect()
 }
@@ -92,7 +92,7 @@ fn the_grid_of_pajamax_and_tonic_has_both_in_every_case() {
     let suite = Suite::read(&suites().join("pajamax-tonic")).expect("well-formed");
     let table = table("pajamax-tonic/published.csv");
     for case in &suite.full.cases {
-        let of_case = |row: &&PublishedRow| row.label == case.to_string();
+        let of_case = |row: &&PublishedRow| row.place.label == case.to_string();
         assert_eq!(table.rows.iter().filter(of_case).count(), 2, "{case}");
     }
 }
@@ -107,7 +107,7 @@ fn each_printed_ratio_follows_from_its_two_rows() {
         let [ours, base] = pair else { panic!("rows come in pairs") };
         let printed = ours.value("cost_ratio").expect("a ratio");
         let ratio = cost(ours) / cost(base);
-        assert!((ratio - printed).abs() < 0.1, "{}: {ratio}", ours.label);
+        assert!((ratio - printed).abs() < 0.1, "{}: {ratio}", ours.place.label);
     }
 }
 
@@ -119,13 +119,14 @@ fn the_calls_of_each_executor_add_up() {
         let value = |column| summary.value(column).unwrap_or(0.0);
         let ok = value("ok");
         assert_eq!(ok + value("errors.DEADLINE_EXCEEDED"), value("count"));
-        let same =
-            |row: &&PublishedRow| row.subject == summary.subject && row.label == summary.label;
+        let same = |row: &&PublishedRow| {
+            row.place.subject == summary.place.subject && row.place.label == summary.place.label
+        };
         let buckets: Vec<&PublishedRow> = histograms.rows.iter().filter(same).collect();
-        assert_eq!(buckets.len(), 11, "{}", summary.subject);
+        assert_eq!(buckets.len(), 11, "{}", summary.place.subject);
         let counted: f64 = buckets.iter().filter_map(|row| row.value("count")).sum();
         // Its own words for the same calls: ghz puts no failed call into a bucket.
-        assert_eq!(counted, ok, "{}", summary.subject);
+        assert_eq!(counted, ok, "{}", summary.place.subject);
     }
 }
 

@@ -65,8 +65,9 @@ pub(super) fn kib_printed_as_mib(row: &PrintedRow, document: &Document) -> Check
 /// the same case.
 pub(super) fn clocks_differ(row: &PrintedRow, document: &Document) -> Checked {
     let own = covered(row)?;
-    let same_case =
-        |other: &&PrintedRow| other.case == row.case && other.place.subject != row.place.subject;
+    let same_case = |other: &&PrintedRow| {
+        other.case() == row.case() && other.place.subject != row.place.subject
+    };
     let others = document.rows.iter().filter(same_case);
     let mut others = others.filter_map(|other| Some((other, covered(other)?))).peekable();
     others.peek()?;
@@ -86,6 +87,7 @@ pub(super) fn clocks_differ(row: &PrintedRow, document: &Document) -> Checked {
 }
 
 fn covered(row: &PrintedRow) -> Option<Span> {
-    let streams = row.streams().filter(|_| row.is_connection_per_call())?;
+    let is_per_call = row.case()?.connection_per_call;
+    let streams = row.streams().filter(|_| is_per_call)?;
     row.calls_in_flight()?.over(Span::exact(streams))
 }

@@ -34,7 +34,7 @@ pub(super) fn total_is_time_out(row: &PrintedRow, document: &Document) -> Checke
 }
 
 /// The mean of the successes that follows from a mean over all calls.
-pub(crate) fn mean_of_successes(row: &PrintedRow, time_out_seconds: f64) -> Option<Span> {
+fn mean_of_successes(row: &PrintedRow, time_out_seconds: f64) -> Option<Span> {
     let mean = row.figure("latency_mean_all")?;
     let failures = row.failures()?;
     let time_out = Span::exact(time_out_seconds * NANOSECONDS);

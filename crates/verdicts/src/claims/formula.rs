@@ -35,10 +35,7 @@ fn unexpected_text(rest: &str) -> String {
 pub fn evaluate(formula: &str) -> Result<Span, FormulaError> {
     let mut reader = Reader { rest: formula, depth: 0 };
     let value = reader.sum()?;
-    match reader.next_char() {
-        None => Ok(value),
-        Some(_) => Err(reader.unexpected()),
-    }
+    if reader.rest.is_empty() { Ok(value) } else { Err(reader.unexpected()) }
 }
 
 struct Reader<'a> {
@@ -50,10 +47,12 @@ impl Reader<'_> {
     fn sum(&mut self) -> Result<Span, FormulaError> {
         let mut value = self.product()?;
         loop {
-            value = match self.next_char() {
-                Some('+') => value.plus(self.after_operator(Self::product)?),
-                Some('-') => value.minus(self.after_operator(Self::product)?),
-                _ => return Ok(value),
+            value = if self.skips('+') {
+                value.plus(self.product()?)
+            } else if self.skips('-') {
+                value.minus(self.product()?)
+            } else {
+                return Ok(value);
             };
         }
     }
@@ -61,40 +60,32 @@ impl Reader<'_> {
     fn product(&mut self) -> Result<Span, FormulaError> {
         let mut value = self.factor()?;
         loop {
-            value = match self.next_char() {
-                Some('*') => value.times(self.after_operator(Self::factor)?),
-                Some('/') => {
-                    let divisor = self.after_operator(Self::factor)?;
-                    value.over(divisor).ok_or(FormulaError::DivisionByZero)?
-                }
-                _ => return Ok(value),
+            value = if self.skips('*') {
+                value.times(self.factor()?)
+            } else if self.skips('/') {
+                value.over(self.factor()?).ok_or(FormulaError::DivisionByZero)?
+            } else {
+                return Ok(value);
             };
         }
     }
 
     fn factor(&mut self) -> Result<Span, FormulaError> {
-        if self.next_char() != Some('(') {
+        if !self.skips('(') {
             return self.figure();
         }
         if self.depth == DEPTH_MAX {
             return Err(FormulaError::TooDeep);
         }
         self.depth += 1;
-        let value = self.after_operator(Self::sum)?;
+        let value = self.sum()?;
         self.depth -= 1;
-        match self.next_char() {
-            Some(')') => {
-                self.rest = &self.rest[1..];
-                Ok(value)
-            }
-            _ => Err(self.unexpected()),
-        }
+        if self.skips(')') { Ok(value) } else { Err(self.unexpected()) }
     }
 
     /// A decimal number, optionally with a per cent sign. A whole number without the sign is exact:
     /// it counts something.
     fn figure(&mut self) -> Result<Span, FormulaError> {
-        self.next_char();
         let is_digit = |c: char| c.is_ascii_digit() || c == '.';
         let end = self.rest.find(|c| !is_digit(c)).unwrap_or(self.rest.len());
         let (digits, rest) = self.rest.split_at(end);
@@ -104,28 +95,22 @@ impl Reader<'_> {
             None => (1.0, rest),
         };
         let is_count = unit == 1.0 && !digits.contains('.');
-        let printed = Span::printed(digits, number * unit, unit, Rounding::Nearest);
         let value = if is_count {
-            Span::exact(number)
+            Some(Span::exact(number))
         } else {
-            printed.ok_or_else(|| self.unexpected())?
+            Span::printed(digits, number * unit, unit, Rounding::Nearest)
         };
+        let value = value.ok_or_else(|| self.unexpected())?;
         self.rest = rest;
         Ok(value)
     }
 
-    fn after_operator(
-        &mut self,
-        read: fn(&mut Self) -> Result<Span, FormulaError>,
-    ) -> Result<Span, FormulaError> {
-        self.rest = &self.rest[1..];
-        read(self)
-    }
-
-    /// The next character, without the blanks before it.
-    fn next_char(&mut self) -> Option<char> {
+    /// Skips blanks, and this character if it is the next one.
+    fn skips(&mut self, next: char) -> bool {
         self.rest = self.rest.trim_start();
-        self.rest.chars().next()
+        let rest = self.rest.strip_prefix(next);
+        self.rest = rest.unwrap_or(self.rest);
+        rest.is_some()
     }
 
     fn unexpected(&self) -> FormulaError {

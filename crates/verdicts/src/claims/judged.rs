@@ -47,13 +47,8 @@ impl JudgedSuites {
     /// # Errors
     /// When a file cannot be read or is invalid.
     pub fn read(suites: &Path, records: &Path) -> Result<Self, ClaimsError> {
-        let mut names = Vec::new();
-        for entry in read_folder(suites)? {
-            if suites.join(&entry).join(CLAIMS_FILE).is_file() {
-                names.push(entry);
-            }
-        }
-        names.sort();
+        let mut names = read_folder(suites)?;
+        names.retain(|name| suites.join(name).join(CLAIMS_FILE).is_file());
         let read = |name: &String| JudgedSuite::read(suites, records, name);
         let suites = names.iter().map(read).collect::<Result<_, _>>()?;
         Ok(Self { suites })
@@ -81,7 +76,7 @@ impl JudgedSuite {
             Record::read(&record).map_err(unreadable)
         });
         let tables = printed::tables(&folder, &read_folder(&folder)?)?;
-        let document = printed::document(&tables, claims.conditions);
+        let document = printed::document(&tables, claims.document.clone());
         let profile = kept_profile(records, suite)?;
         let judged = Self::new(suite, claims, document, record.transpose()?);
         Ok(Self { profile, ..judged })
@@ -108,7 +103,11 @@ impl JudgedSuite {
     }
 }
 
-fn kept_profile(records: &Path, suite: &str) -> Result<Option<Profile>, ClaimsError> {
+/// Where the CPU time of a suite's full run went, if that was put beside its record.
+///
+/// # Errors
+/// When it is there and cannot be read.
+pub fn kept_profile(records: &Path, suite: &str) -> Result<Option<Profile>, ClaimsError> {
     let folder = profile_folder(records, suite);
     match profile::read(&folder) {
         Ok(profile) => Ok(Some(profile)),

@@ -8,14 +8,27 @@
 //! workers come first: they take from the queue before new calls look for a place in it.
 
 use super::subject_name::SubjectName;
+use crate::from_text;
 use bookend_results::suite::Case;
+use serde::Deserialize;
+use serde::de::{Deserializer, Error as _};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::num::NonZeroU64;
+use toml::Spanned;
 
-/// A server and its callers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Most calls of a model: ten times the largest published run. The time of a prediction grows with
+/// them.
+const CALLS_MAX: u64 = 1_000_000;
+
+/// A server and its callers in a published run: a table `[[models]]` of `claims.toml`.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Model {
+    /// Its name.
+    pub id: Spanned<String>,
+    /// What is modelled, for a reader.
+    pub about: String,
     /// Calls that are served at the same time. `None`: every call at once.
     pub workers: Option<NonZeroU64>,
     /// Calls that may wait for a worker. `None`: any number.
@@ -23,22 +36,57 @@ pub struct Model {
     /// How a rejected call ends for its caller.
     pub rejection: Rejection,
     /// The time to serve a call, microseconds.
+    #[serde(rename = "service", deserialize_with = "from_text::micros")]
     pub service_us: u64,
     /// Callers, each with one call in flight.
     pub concurrency: u64,
     /// Calls in all.
+    #[serde(deserialize_with = "calls")]
     pub calls: u64,
     /// When a caller gives up, microseconds.
+    #[serde(rename = "time_out", deserialize_with = "from_text::micros")]
     pub time_out_us: u64,
+    /// What differs in our run.
+    #[serde(default)]
+    pub ours: ModelChange,
+    /// The subject of the run.
+    #[serde(rename = "of")]
+    pub subject: SubjectName,
+    /// The case of the run.
+    pub case: Case,
+}
+
+/// What differs when a model predicts our run; the rest is as published.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelChange {
+    /// See [`Model::workers`].
+    pub workers: Option<NonZeroU64>,
+    /// See [`Model::service_us`].
+    #[serde(default, rename = "service", deserialize_with = "from_text::some_micros")]
+    pub service_us: Option<u64>,
+    /// See [`Model::time_out_us`].
+    #[serde(default, rename = "time_out", deserialize_with = "from_text::some_micros")]
+    pub time_out_us: Option<u64>,
 }
 
 /// What happens to a call that finds no worker and no place in the queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Rejection {
     /// It gets no answer.
     Silent,
     /// It fails at once.
     Prompt,
+}
+
+fn calls<'de, D: Deserializer<'de>>(number: D) -> Result<u64, D::Error> {
+    let calls = u64::deserialize(number)?;
+    if (1..=CALLS_MAX).contains(&calls) {
+        Ok(calls)
+    } else {
+        Err(D::Error::custom(format!("a model makes 1 to {CALLS_MAX} calls")))
+    }
 }
 
 /// The result of a run.
@@ -57,6 +105,16 @@ pub struct Prediction {
 }
 
 impl Model {
+    /// The model of our run.
+    pub fn of_ours(&self) -> Self {
+        Self {
+            workers: self.ours.workers.or(self.workers),
+            service_us: self.ours.service_us.unwrap_or(self.service_us),
+            time_out_us: self.ours.time_out_us.unwrap_or(self.time_out_us),
+            ..self.clone()
+        }
+    }
+
     /// Runs it. The time of this grows with the number of calls.
     pub fn predict(&self) -> Prediction {
         let mut server = Server::new(self);
@@ -179,23 +237,6 @@ impl EndedCalls {
     }
 }
 
-/// A model of a published run, and of ours.
-#[derive(Clone, Debug, PartialEq)]
-pub struct DeclaredModel {
-    /// Its name.
-    pub id: String,
-    /// What is modelled, for a reader.
-    pub about: String,
-    /// The model with the document's figures.
-    pub published: Model,
-    /// The model with the figures of our run.
-    pub ours: Model,
-    /// The subject of the run.
-    pub subject: SubjectName,
-    /// The case of the run.
-    pub case: Case,
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -204,6 +245,8 @@ mod tests {
 
     fn published() -> Model {
         Model {
+            id: Spanned::new(0..0, String::new()),
+            about: String::new(),
             workers: None,
             queue: Some(0),
             rejection: Rejection::Silent,
@@ -211,6 +254,9 @@ mod tests {
             concurrency: 5_000,
             calls: 10_000,
             time_out_us: 20 * SECOND_US,
+            ours: ModelChange::default(),
+            subject: "java-grpc/cached".parse().expect("a subject"),
+            case: "C=1 S=5000".parse().expect("a case"),
         }
     }
 
@@ -262,6 +308,7 @@ mod tests {
             concurrency: 4,
             calls: 4,
             time_out_us: 2 * SECOND_US,
+            ..published()
         }
         .predict();
         assert_eq!((prediction.ok, prediction.failures), (2, 2));
@@ -272,8 +319,11 @@ mod tests {
     #[test]
     fn all_times_shrink_together() {
         let pool = Model { workers: NonZeroU64::new(200), queue: Some(200), ..published() };
-        let scaled =
-            Model { service_us: pool.service_us / 10, time_out_us: pool.time_out_us / 10, ..pool };
+        let scaled = Model {
+            service_us: pool.service_us / 10,
+            time_out_us: pool.time_out_us / 10,
+            ..pool.clone()
+        };
         let (full, tenth) = (pool.predict(), scaled.predict());
         assert_eq!((full.ok, full.failures), (tenth.ok, tenth.failures));
         assert_eq!(tenth.total_seconds * 10.0, full.total_seconds);

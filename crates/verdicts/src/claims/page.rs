@@ -1,30 +1,42 @@
 //! docs/measure/claims.md: every claim with its figures, and the results of the audit and the
 //! models.
 
-use super::claim::Derivation;
 use super::error::ClaimsError;
 use super::judged::{JudgedSuite, JudgedSuites};
-use super::model::{DeclaredModel, Model, Prediction, Rejection};
+use super::model::{Model, Rejection};
 use super::quantity::Quantity;
 use super::verdict::{ClaimVerdict, Judgement};
 use crate::document::PrintedRow;
 use bookend_results::audit::Rule;
 use bookend_results::metric::Unit;
 use bookend_results::suite::FULL_ROUNDS_MIN;
-use std::fmt::Write as _;
 use std::path::Path;
 
 impl JudgedSuites {
     /// docs/measure/claims.md.
     pub fn markdown(&self) -> String {
-        markdown(self)
+        let judged = self.suites.iter().map(|one| (one, one.judgements()));
+        let judged: Vec<Judged<'_>> = judged.collect();
+        let sections = judged.iter().map(|(suite, judgements)| section(suite, judgements));
+        let sections: String = sections.collect();
+        [INTRODUCTION, &overview(&judged), &sections, &rules(), ENDING].concat()
     }
 }
 
 impl JudgedSuite {
     /// The claims and their verdicts as a short table, for the conclusion of a report.
     pub fn summary(&self) -> String {
-        summary_of(self)
+        let judgements = self.judgements();
+        let rows = judgements.iter().map(|one| {
+            let quotient = one.claim.ours.as_ref().and_then(Quantity::over_text);
+            vec![
+                one.claim.text.clone(),
+                one.claim.published.clone(),
+                with_quotient(quotient.as_ref(), &one.ours),
+                one.verdict.to_string(),
+            ]
+        });
+        table(&["claim", "published", "ours", "verdict"], rows)
     }
 }
 
@@ -34,20 +46,6 @@ impl JudgedSuite {
 /// As [`JudgedSuites::read`].
 pub fn summary(suites: &Path, records: &Path, suite: &str) -> Result<String, ClaimsError> {
     Ok(JudgedSuite::read(suites, records, suite)?.summary())
-}
-
-/// The page as a whole.
-fn markdown(suites: &JudgedSuites) -> String {
-    let mut page = String::from(INTRODUCTION);
-    let judged = suites.suites.iter();
-    let judged: Vec<Judged<'_>> = judged.map(|one| (one, one.judgements())).collect();
-    page.push_str(&overview(&judged));
-    for (suite, judgements) in &judged {
-        page.push_str(&section(suite, judgements));
-    }
-    page.push_str(&rules());
-    page.push_str(ENDING);
-    page
 }
 
 /// A document with the verdicts on its claims.
@@ -88,42 +86,30 @@ document; where a pool's size is not stated (`cached`), it is the callers less t
 ";
 
 fn overview(judged: &[Judged<'_>]) -> String {
-    let mut text = String::from(
-        "| document | claims | held | did not hold | cannot tell here | findings of the audit |\n\
-         |---|---|---|---|---|---|\n",
-    );
-    for (suite, judgements) in judged {
-        let count = |verdict| {
-            let same = judgements.iter().filter(|one| one.verdict == verdict);
-            same.count()
-        };
-        let [held, not, unknown] = ClaimVerdict::ALL.map(count);
-        line(
-            &mut text,
-            &[
-                format!("[{}](#{})", suite.claims.title, anchor(&suite.claims.title)),
-                judgements.len().to_string(),
-                held.to_string(),
-                not.to_string(),
-                unknown.to_string(),
-                suite.findings.len().to_string(),
-            ],
-        );
-    }
-    text
+    let rows = judged.iter().map(|(suite, judgements)| {
+        let title = &suite.claims.document.title;
+        let count = |verdict| judgements.iter().filter(|one| one.verdict == verdict).count();
+        let counts = ClaimVerdict::ALL.map(count);
+        let counts = [judgements.len()].into_iter().chain(counts).chain([suite.findings.len()]);
+        let title = format!("[{title}](#{})", anchor(title));
+        [title].into_iter().chain(counts.map(|count| count.to_string())).collect()
+    });
+    let verdicts = ClaimVerdict::ALL.map(|verdict| verdict.to_string());
+    let [held, not, unknown] = verdicts.each_ref().map(String::as_str);
+    table(&["document", "claims", held, not, unknown, "findings of the audit"], rows)
 }
 
 fn section(suite: &JudgedSuite, judgements: &[Judgement<'_>]) -> String {
-    let mut text = format!("\n## {}\n\n{}\n\n", suite.claims.title, provenance(suite));
-    text.push_str("| claim | published | its own table | ours | verdict | why |\n");
-    text.push_str("|---|---|---|---|---|---|\n");
-    for one in judgements {
-        line(&mut text, &claim_fields(one));
-    }
-    text.push_str(&models(suite));
-    text.push_str(&findings(suite));
-    text.push_str(&in_flight(suite));
-    text
+    let headings = ["claim", "published", "its own table", "ours", "verdict", "why"];
+    let claims = table(&headings, judgements.iter().map(claim_fields));
+    format!(
+        "\n## {}\n\n{}\n\n{claims}{}{}{}",
+        suite.claims.document.title,
+        provenance(suite),
+        models(suite),
+        findings(suite),
+        in_flight(suite)
+    )
 }
 
 fn provenance(suite: &JudgedSuite) -> String {
@@ -137,7 +123,7 @@ fn provenance(suite: &JudgedSuite) -> String {
             record.facts.started
         ),
     };
-    let whose = if suite.claims.are_expectations { EXPECTATIONS } else { "" };
+    let whose = if suite.claims.document.are_expectations { EXPECTATIONS } else { "" };
     format!("Suite [{name}](../../suites/{name}). {whose}{ours}")
 }
 
@@ -157,75 +143,49 @@ fn rounds(count: u32) -> String {
 
 /// The figures from a document's own table, and ours. If they are quotients, the first states what
 /// is divided by what; the second does so only if it differs.
-fn figure_fields(one: &Judgement<'_>) -> [String; 2] {
-    let own = match &one.claim.recomputed {
-        Some(Derivation::Quantity(quantity)) => quantity.over_text(),
-        Some(Derivation::Formula(_)) | None => None,
-    };
+fn claim_fields(one: &Judgement<'_>) -> Vec<String> {
+    let own = one.claim.recomputed.as_ref().and_then(Quantity::over_text);
     let own = own.filter(|_| has_figure(&one.recomputed));
     let ours = one.claim.ours.as_ref().and_then(Quantity::over_text);
-    let ours = ours.filter(|ours| has_figure(&one.ours) && own.as_ref() != Some(ours));
-    [with_quotient(own, &one.recomputed), with_quotient(ours, &one.ours)]
+    let ours = ours.filter(|ours| own.as_ref() != Some(ours));
+    vec![
+        format!("**{}**: {} ({})", one.claim.id, one.claim.text, one.claim.place),
+        one.claim.published.clone(),
+        with_quotient(own.as_ref(), &one.recomputed),
+        with_quotient(ours.as_ref(), &one.ours),
+        one.verdict.to_string(),
+        one.why.clone(),
+    ]
 }
 
 fn has_figure(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_digit() || first == '-')
 }
 
-fn with_quotient(quotient: Option<String>, figures: &str) -> String {
+/// Figures, after what is divided by what in them.
+fn with_quotient(quotient: Option<&String>, figures: &str) -> String {
     match quotient {
-        Some(quotient) => format!("{quotient}: {figures}"),
-        None => or_dash(figures),
+        Some(quotient) if has_figure(figures) => format!("{quotient}: {figures}"),
+        _ if figures.is_empty() => "-".to_owned(),
+        _ => figures.to_owned(),
     }
-}
-
-fn claim_fields(one: &Judgement<'_>) -> Vec<String> {
-    let [own, ours] = figure_fields(one);
-    vec![
-        format!("**{}**: {} ({})", one.claim.id, one.claim.text, one.claim.place),
-        one.claim.published.clone(),
-        own,
-        ours,
-        one.verdict.to_string(),
-        one.why.clone(),
-    ]
-}
-
-/// The short table of a report's conclusion.
-fn summary_of(suite: &JudgedSuite) -> String {
-    let mut text = String::from("| claim | published | ours | verdict |\n|---|---|---|---|\n");
-    for one in suite.judgements() {
-        let quotient = one.claim.ours.as_ref().and_then(Quantity::over_text);
-        let fields = [
-            one.claim.text.clone(),
-            one.claim.published.clone(),
-            with_quotient(quotient.filter(|_| has_figure(&one.ours)), &one.ours),
-            one.verdict.to_string(),
-        ];
-        line(&mut text, &fields);
-    }
-    text
 }
 
 fn models(suite: &JudgedSuite) -> String {
     if suite.claims.models.is_empty() {
         return String::new();
     }
-    let mut text = String::from("\n### What a model predicts\n\n");
-    text.push_str("| run | parameters | OK | failed | total | mean of all | mean of OK |\n");
-    text.push_str("|---|---|---|---|---|---|---|\n");
-    for model in &suite.claims.models {
-        line(&mut text, &prediction_fields(model, &model.published));
-        line(&mut text, &printed_fields(suite, model));
-    }
-    text
+    let headings = ["run", "parameters", "OK", "failed", "total", "mean of all", "mean of OK"];
+    let models = suite.claims.models.iter();
+    let rows = models.flat_map(|model| [prediction_fields(model), printed_fields(suite, model)]);
+    format!("\n### What a model predicts\n\n{}", table(&headings, rows))
 }
 
-fn prediction_fields(declared: &DeclaredModel, model: &Model) -> Vec<String> {
-    let prediction: Prediction = model.predict();
+fn prediction_fields(model: &Model) -> Vec<String> {
+    let prediction = model.predict();
     let seconds = |seconds: f64| format!("{seconds:.2} s");
     vec![
-        format!("{}: {}", declared.id, declared.about),
+        format!("{}: {}", model.id, model.about),
         parameters(model),
         prediction.ok.to_string(),
         prediction.failures.to_string(),
@@ -253,19 +213,17 @@ fn parameters(model: &Model) -> String {
 }
 
 /// The row of the document that a model is about.
-fn printed_fields(suite: &JudgedSuite, model: &DeclaredModel) -> Vec<String> {
-    let mut rows = suite.document.rows.iter();
-    let row = rows.find(|row| row.subject == model.subject.subject && row.case == Some(model.case));
-    let figure = |name: &str| row.and_then(|row| row.figure(name));
-    let count = |name: &str| figure(name).map_or("-".to_owned(), |one| one.value.to_string());
-    let time =
-        |name: &str| figure(name).map_or("-".to_owned(), |one| format!("{:.2} s", one.value / 1e9));
+fn printed_fields(suite: &JudgedSuite, model: &Model) -> Vec<String> {
+    let row = suite.document.rows_of(&model.subject.subject, model.case).next();
+    let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+    let value = |name: &str| row.and_then(|row| row.figure(name)).map(|figure| figure.value);
+    let time = |name| or_dash(value(name).map(|time_ns| format!("{:.2} s", time_ns / 1e9)));
     let failures = row.and_then(PrintedRow::failures);
     vec![
         "published".to_owned(),
         row.map_or(String::new(), |row| row.place.to_string()),
-        count("ok"),
-        failures.map_or("-".to_owned(), |one| one.value.to_string()),
+        or_dash(value("ok").map(|ok| ok.to_string())),
+        or_dash(failures.map(|failures| failures.value.to_string())),
         time("total_time"),
         time("latency_mean_all"),
         "-".to_owned(),
@@ -273,71 +231,60 @@ fn printed_fields(suite: &JudgedSuite, model: &DeclaredModel) -> Vec<String> {
 }
 
 fn findings(suite: &JudgedSuite) -> String {
-    let mut text = String::from("\n### What the audit finds in its tables\n\n");
-    if suite.findings.is_empty() {
-        text.push_str("Nothing.\n");
+    let rows = suite.findings.iter().map(|one| {
+        let evidence = one.finding.evidence.clone();
+        vec![format!("`{}`", one.finding.rule), one.place.to_string(), evidence]
+    });
+    let found = if suite.findings.is_empty() {
+        "Nothing.\n".to_owned()
     } else {
-        text.push_str("| rule | row | figures |\n|---|---|---|\n");
-    }
-    for one in &suite.findings {
-        let fields = [
-            format!("`{}`", one.finding.rule),
-            one.place.to_string(),
-            one.finding.evidence.clone(),
-        ];
-        line(&mut text, &fields);
-    }
+        table(&["rule", "row", "figures"], rows)
+    };
     let looked =
         suite.coverage.iter().map(|one| format!("`{}` {} of {}", one.rule, one.broken, one.rows));
     let looked: Vec<String> = looked.collect();
-    let _ = writeln!(text, "\nBroken, of the rows with the figures for it: {}.", looked.join(", "));
-    text
+    format!(
+        "\n### What the audit finds in its tables\n\n{found}\nBroken, of the rows with the figures \
+         for it: {}.\n",
+        looked.join(", ")
+    )
 }
 
 /// Little's law for every row that prints enough for it.
 fn in_flight(suite: &JudgedSuite) -> String {
-    let rows = suite.document.rows.iter();
-    let known = rows.filter_map(|row| Some((row, row.calls_in_flight()?, row.streams()?)));
-    let mut known = known.peekable();
-    if known.peek().is_none() {
+    let number = |calls: f64| Unit::Number.text(calls);
+    let rows = suite.document.rows.iter().filter_map(|row| {
+        let (calls, streams) = (row.calls_in_flight()?, row.streams()?);
+        let share =
+            [calls.low, calls.high].map(|calls| format!("{:.0} %", calls / streams * 100.0));
+        let range = format!("{} to {}", number(calls.low), number(calls.high));
+        let share = if share[0] == share[1] { share[0].clone() } else { share.join(" to ") };
+        Some(vec![row.place.to_string(), range, number(streams), share])
+    });
+    let rows: Vec<Vec<String>> = rows.collect();
+    if rows.is_empty() {
         return String::new();
     }
-    let mut text = String::from(
-        "\n### Calls in flight that its figures account for\n\n\
-         | row | rate x mean latency | streams | share |\n|---|---|---|---|\n",
-    );
-    for (row, calls, streams) in known {
-        let percent = |calls: f64| format!("{:.0} %", calls / streams * 100.0);
-        let ends = [percent(calls.low), percent(calls.high)];
-        let share = if ends[0] == ends[1] { ends[0].clone() } else { ends.join(" to ") };
-        let number = |calls: f64| Unit::Number.text(calls);
-        let range = format!("{} to {}", number(calls.low), number(calls.high));
-        let streams = number(streams);
-        line(&mut text, &[row.place.to_string(), range, streams, share]);
-    }
-    text
+    let table = table(&["row", "rate x mean latency", "streams", "share"], rows);
+    format!("\n### Calls in flight that its figures account for\n\n{table}")
 }
 
 fn rules() -> String {
-    let mut text = String::from(
+    let rows = Rule::ALL.iter().map(|rule| vec![format!("`{rule}`"), rule.meaning().to_owned()]);
+    format!(
         "\n## The rules of the audit\n\nA finding says that at least one figure of the row is not \
-         what its heading says, or says something else than a reader will think.\n\n\
-         | rule | broken when |\n|---|---|\n",
-    );
-    for rule in Rule::ALL {
-        line(&mut text, &[format!("`{rule}`"), rule.meaning().to_owned()]);
+         what its heading says, or says something else than a reader will think.\n\n{}",
+        table(&["rule", "broken when"], rows)
+    )
+}
+
+fn table(headings: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
+    let mut text = format!("| {} |\n|{}\n", headings.join(" | "), "---|".repeat(headings.len()));
+    for row in rows {
+        let fields: Vec<String> = row.iter().map(|field| field.replace('|', "\\|")).collect();
+        text.push_str(&format!("| {} |\n", fields.join(" | ")));
     }
     text
-}
-
-fn line(text: &mut String, fields: &[String]) {
-    let fields = fields.iter().map(|field| field.replace('|', "\\|"));
-    let fields: Vec<String> = fields.collect();
-    let _ = writeln!(text, "| {} |", fields.join(" | "));
-}
-
-fn or_dash(text: &str) -> String {
-    if text.is_empty() { "-".to_owned() } else { text.to_owned() }
 }
 
 /// The anchor of a heading in links.

@@ -1,7 +1,7 @@
 //! From the published tables of a suite's folder to the document that the audit reads.
 
 use super::error::ClaimsError;
-use crate::document::{Conditions, Document, Place, PrintedBucket, PrintedRow};
+use crate::document::{Conditions, Document, PrintedBucket, PrintedRow};
 use crate::published::{PublishedColumn, PublishedRow, PublishedTable};
 use bookend_results::audit::{Rounding, Span};
 use bookend_results::metric::Unit;
@@ -27,7 +27,8 @@ pub(super) fn document(tables: &[PublishedTable], conditions: Conditions) -> Doc
     let mut lines = Vec::new();
     for table in tables {
         let is_histogram = table.columns.iter().any(|one| one.name == UPPER_BOUND);
-        let printed = table.rows.iter().map(|row| printed(table, row, conditions));
+        let rounding = conditions.latency_rounding;
+        let printed = table.rows.iter().map(|row| printed(table, row, rounding));
         if is_histogram { lines.extend(printed) } else { rows.extend(printed) }
     }
     for row in &mut rows {
@@ -36,23 +37,14 @@ pub(super) fn document(tables: &[PublishedTable], conditions: Conditions) -> Doc
     Document { rows, conditions }
 }
 
-fn printed(table: &PublishedTable, row: &PublishedRow, conditions: Conditions) -> PrintedRow {
+fn printed(table: &PublishedTable, row: &PublishedRow, latency: Rounding) -> PrintedRow {
     let figures = table.columns.iter().filter_map(|column| {
-        let span = span(table, column, row, conditions.latency_rounding)?;
+        let span = span(table, column, row, latency)?;
         Some((column.name.clone(), span))
     });
-    let cell = row.cell.clone();
-    let (subject, case, instrument) =
-        cell.map_or_else(Default::default, |cell| (cell.subject, Some(cell.case), cell.instrument));
     PrintedRow {
-        place: Place {
-            table: row.table.clone(),
-            subject: row.subject.clone(),
-            label: row.label.clone(),
-        },
-        subject,
-        case,
-        instrument,
+        place: row.place.clone(),
+        cell: row.cell.clone(),
         figures: figures.collect(),
         histogram: Vec::new(),
     }
@@ -63,7 +55,7 @@ fn span(
     table: &PublishedTable,
     column: &PublishedColumn,
     row: &PublishedRow,
-    latency_rounding: Rounding,
+    latency: Rounding,
 ) -> Option<Span> {
     let value = row.value(&column.name)?;
     let text = row.printed.get(&column.name)?;
@@ -72,7 +64,7 @@ fn span(
         return Some(Span::exact(value));
     }
     let rounding = match column.unit {
-        Unit::Nanoseconds => latency_rounding,
+        Unit::Nanoseconds => latency,
         _ => Rounding::Nearest,
     };
     Span::printed(text, value, smallest_unit(table, &column.name), rounding)
@@ -93,9 +85,7 @@ fn is_digit(c: &char) -> bool {
 }
 
 fn histogram(row: &PrintedRow, lines: &[PrintedRow]) -> Vec<PrintedBucket> {
-    let own = |line: &&PrintedRow| {
-        line.place.subject == row.place.subject && line.place.label == row.place.label
-    };
+    let own = |line: &&PrintedRow| line.place.is_same_run(&row.place);
     let bucket = |line: &PrintedRow| {
         Some(PrintedBucket {
             upper_ns: line.figure(UPPER_BOUND)?,

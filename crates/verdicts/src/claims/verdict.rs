@@ -1,11 +1,14 @@
 //! Held, did not hold, cannot tell here: the verdict on a claim, and why.
 
-use super::claim::{Claim, Derivation, HeldCondition, JudgedBy, Refutation};
+use super::claim::{Claim, HeldCondition, JudgedBy, Refutation};
+use super::evaluation::{Evaluation, Figures};
 use super::judged::JudgedSuite;
-use super::marked::Marked;
-use super::quantity::{Estimate, Evaluation, Figures, Over, Quantity, Take};
-use crate::audit::DocumentFinding;
-use bookend_results::audit::Span;
+use super::marked::marks_sentence;
+use super::quantity::{Quantity, Take};
+use super::series::Estimate;
+use crate::audit::{Coverage, DocumentFinding};
+use bookend_results::audit::Rule;
+use bookend_results::measurement::CellId;
 use bookend_results::metric::Unit;
 use bookend_results::statistics::Interval;
 use std::fmt;
@@ -55,86 +58,45 @@ pub struct Judgement<'a> {
 impl JudgedSuite {
     /// Every claim with its verdict, in the order of the document.
     pub fn judgements(&self) -> Vec<Judgement<'_>> {
-        let marked = self.record.as_ref().map(Marked::of).unwrap_or_default();
-        let judge = |claim| judge(claim, self, &marked);
-        self.claims.claims.iter().map(judge).collect()
+        self.claims.claims.iter().map(|claim| judge(claim, self)).collect()
     }
 }
 
 /// Judges a claim.
-fn judge<'a>(claim: &'a Claim, suite: &JudgedSuite, marked: &Marked<'_>) -> Judgement<'a> {
-    let recomputed = claim.recomputed.as_ref().map(|derivation| of_document(derivation, suite));
-    let ours = claim.ours.as_ref().map(|quantity| {
-        let rows = suite.record.as_ref().map_or(&[][..], |record| &record.rows);
-        let deadline_ms = suite.record.as_ref().and_then(|record| record.facts.plan.deadline_ms);
-        let figures = Figures::Recorded {
-            rows,
-            deadline_ns: deadline_ms.map(|deadline| deadline as f64 * 1e6),
-            profile: suite.profile.as_ref(),
-        };
-        let evaluation = quantity.evaluate(figures, &suite.claims.models);
-        Worked::of(quantity, evaluation)
-    });
+fn judge<'a>(claim: &'a Claim, suite: &JudgedSuite) -> Judgement<'a> {
+    let models = &suite.claims.models;
+    let printed = Figures::Printed(&suite.document);
+    let recorded = Figures::Recorded(suite.record.as_ref(), suite.profile.as_ref());
+    let tables = claim.recomputed.as_ref().map(|quantity| quantity.evaluate(printed, models));
+    let recomputed = claim.formula.map(Evaluation::of_formula).or(tables);
+    let ours = claim.ours.as_ref().map(|quantity| quantity.evaluate(recorded, models));
     let (verdict, reason) = verdict(claim, recomputed.as_ref(), ours.as_ref(), suite);
-    let why = [Some(reason), claim.why.clone(), marks_sentence(claim, suite, marked)];
+    let why = [Some(reason), claim.why.clone(), doubts(claim, suite)];
     let why: Vec<String> = why.into_iter().flatten().collect();
-    Judgement {
-        claim,
-        recomputed: recomputed.map_or_else(String::new, |worked| worked.text()),
-        ours: ours.map_or_else(String::new, |worked| worked.text()),
-        verdict,
-        why: why.join(" "),
-    }
+    let text = |evaluation: Option<Evaluation<'_>>| {
+        evaluation.map_or_else(String::new, |evaluation| evaluation.text())
+    };
+    Judgement { claim, recomputed: text(recomputed), ours: text(ours), verdict, why: why.join(" ") }
 }
 
 /// What makes the rounds behind a verdict doubtful, if it depends on rounds.
-fn marks_sentence(claim: &Claim, suite: &JudgedSuite, marked: &Marked<'_>) -> Option<String> {
-    let is_settled = refuting(claim.refuted_by.as_ref(), &suite.findings).is_some();
+fn doubts(claim: &Claim, suite: &JudgedSuite) -> Option<String> {
+    let is_settled = refuting(claim, &suite.findings).is_some();
     let is_judged = claim.held.is_some() && claim.cannot_tell.is_none() && !is_settled;
-    let quantity = claim.ours.as_ref()?;
-    let record = suite.record.as_ref()?;
-    (is_judged && claim.judged_by == JudgedBy::Records)
-        .then(|| marked.sentence(quantity, &record.rows))?
-}
-
-fn of_document(derivation: &Derivation, suite: &JudgedSuite) -> Worked {
-    match derivation {
-        Derivation::Formula(span) => Worked {
-            unit: Unit::Number,
-            take: Take::Each,
-            is_over_model: false,
-            evaluation: of_span(*span),
-        },
-        Derivation::Quantity(quantity) => {
-            let figures = Figures::Printed(&suite.document);
-            let evaluation = quantity.evaluate(figures, &suite.claims.models);
-            Worked::of(quantity, evaluation)
-        }
-    }
-}
-
-fn of_span(span: Span) -> Evaluation {
-    let (low, high) = (span.low, span.high);
-    let interval = Some(Interval { low, high });
-    Evaluation {
-        estimates: vec![Estimate {
-            place: String::new(),
-            value: span.value,
-            interval,
-            joint_interval: interval,
-            equal_rounds: None,
-        }],
-        missing: vec![],
+    if is_judged && claim.judged_by == JudgedBy::Records {
+        marks_sentence(claim.ours.as_ref()?, suite.record.as_ref()?)
+    } else {
+        None
     }
 }
 
 fn verdict(
     claim: &Claim,
-    recomputed: Option<&Worked>,
-    ours: Option<&Worked>,
+    recomputed: Option<&Evaluation<'_>>,
+    ours: Option<&Evaluation<'_>>,
     suite: &JudgedSuite,
 ) -> (ClaimVerdict, String) {
-    if let Some(finding) = refuting(claim.refuted_by.as_ref(), &suite.findings) {
+    if let Some(finding) = refuting(claim, &suite.findings) {
         let reason = format!("Its own table refutes it ({}): {}.", finding.place, finding.finding);
         return (ClaimVerdict::DidNotHold, reason);
     }
@@ -148,134 +110,98 @@ fn verdict(
         JudgedBy::Records => ours,
         JudgedBy::Document => recomputed,
     };
-    match (judged, claim.held) {
-        (Some(worked), Some(condition)) => worked.judge(condition, claim.judged_by),
-        (_, None) if claim.refuted_by.is_some() => unrefuted(claim.refuted_by.as_ref(), suite),
+    match (judged, claim.held, &claim.refuted_by) {
+        (Some(worked), Some(condition), _) => worked.judge(condition, claim.judged_by),
+        (_, None, Some(refutation)) => unrefuted(refutation.rule, &suite.coverage),
         // A checked claim has both; if not, show the reader what is missing.
         _ => (ClaimVerdict::CannotTell, "Nothing says what counts as held.".to_owned()),
     }
 }
 
-fn refuting<'a>(
-    refutation: Option<&Refutation>,
-    findings: &'a [DocumentFinding],
-) -> Option<&'a DocumentFinding> {
-    let refutation = refutation?;
-    findings.iter().find(|one| {
-        let subject = refutation.subject.as_ref();
-        let cases = refutation.cases.as_ref();
-        one.finding.rule == refutation.rule
-            && subject.is_none_or(|subject| *subject == one.subject)
-            && cases.is_none_or(|cases| one.case.is_some_and(|case| cases.contains(&case)))
-    })
+/// The finding that settles a claim.
+fn refuting<'a>(claim: &Claim, findings: &'a [DocumentFinding]) -> Option<&'a DocumentFinding> {
+    let Refutation { rule, subject, cases } = claim.refuted_by.as_ref()?;
+    let is_meant = |cell: &CellId| {
+        subject.as_ref().is_none_or(|subject| *subject == cell.subject)
+            && cases.as_ref().is_none_or(|cases| cases.contains(&cell.case))
+    };
+    let any_row = subject.is_none() && cases.is_none();
+    let mut broken = findings.iter().filter(|one| one.finding.rule == *rule);
+    broken.find(|one| any_row || one.cell.as_ref().is_some_and(is_meant))
 }
 
 /// The verdict on a claim that only a rule can settle, where the rule found nothing.
-fn unrefuted(refutation: Option<&Refutation>, suite: &JudgedSuite) -> (ClaimVerdict, String) {
-    let rule = refutation.map(|one| one.rule);
-    let mut coverage = suite.coverage.iter();
-    match coverage.find(|one| Some(one.rule) == rule) {
-        Some(one) => {
-            let reason = format!("`{}` finds nothing in the {} rows.", one.rule, one.rows);
-            (ClaimVerdict::Held, reason)
+fn unrefuted(rule: Rule, coverage: &[Coverage]) -> (ClaimVerdict, String) {
+    match coverage.iter().find(|one| one.rule == rule) {
+        Some(Coverage { rows, .. }) => {
+            (ClaimVerdict::Held, format!("`{rule}` finds nothing in the {rows} rows."))
         }
         None => {
-            let reason = "The document prints too little for the rule to look.".to_owned();
-            (ClaimVerdict::CannotTell, reason)
+            let reason = "The document prints too little for the rule to look.";
+            (ClaimVerdict::CannotTell, reason.to_owned())
         }
     }
 }
 
-/// A quantity that was computed.
-struct Worked {
-    unit: Unit,
-    take: Take,
-    is_over_model: bool,
-    evaluation: Evaluation,
-}
-
-impl Worked {
-    fn of(quantity: &Quantity, evaluation: Evaluation) -> Self {
-        Self {
-            unit: quantity.unit(),
-            take: quantity.take,
-            is_over_model: matches!(quantity.over, Some(Over::Model(_))),
-            evaluation,
-        }
-    }
-
+impl Evaluation<'_> {
     fn judge(&self, condition: HeldCondition, judged_by: JudgedBy) -> (ClaimVerdict, String) {
-        let estimates = &self.evaluation.estimates;
-        let judged: Vec<Option<bool>> = estimates.iter().map(|one| condition.holds(one)).collect();
+        let judged: Vec<(&Estimate, Option<bool>)> =
+            self.estimates.iter().map(|one| (one, condition.holds(one))).collect();
+        let first = |result| judged.iter().find(|(_, one)| *one == result).map(|(one, _)| *one);
         let whose = match judged_by {
             JudgedBy::Records => "Ours",
             JudgedBy::Document => "Its own figures",
         };
         let held = self.condition_text(condition);
-        if let Some(index) = judged.iter().position(|one| *one == Some(false)) {
-            let refuting = self.estimate_text(&estimates[index]);
-            return (
-                ClaimVerdict::DidNotHold,
-                format!("{whose}: {refuting}; held would be {held}."),
-            );
-        }
-        if let Some(missing) = self.evaluation.missing.first() {
-            let more = match self.evaluation.missing.len() {
+        let reason = if let Some(refuting) = first(Some(false)) {
+            let refuting = self.estimate_text(refuting);
+            let reason = format!("{whose}: {refuting}; held would be {held}.");
+            return (ClaimVerdict::DidNotHold, reason);
+        } else if let Some(missing) = self.missing.first() {
+            let more = match self.missing.len() {
                 1 => String::new(),
                 several => format!(", and {} more", several - 1),
             };
-            return (ClaimVerdict::CannotTell, format!("Cannot tell: {missing}{more}."));
-        }
-        match judged.iter().position(Option::is_none) {
-            None if estimates.is_empty() => {
-                (ClaimVerdict::CannotTell, "Cannot tell: no case to look at.".to_owned())
+            format!("Cannot tell: {missing}{more}.")
+        } else if let Some(one) = first(None) {
+            let unclear = format!("{whose}: {}", self.estimate_text(one));
+            match one.interval {
+                Some(interval) if condition.excludes(interval) => format!(
+                    "{unclear}; held would be {held}. One of {} cases can be as far off by chance.",
+                    judged.len()
+                ),
+                Some(_) => {
+                    format!("{unclear}; held would be {held}, and the interval lies on both sides.")
+                }
+                None => format!("{unclear}, from one round, which has no interval."),
             }
-            None => (ClaimVerdict::Held, format!("{whose}: {}, {held}.", self.text())),
-            Some(index) => {
-                let one = &estimates[index];
-                let unclear = self.estimate_text(one);
-                let reason = match one.interval {
-                    Some(interval) if condition.excludes(interval) => format!(
-                        "{whose}: {unclear}; held would be {held}. One of {} cases can be as far \
-                         off by chance.",
-                        estimates.len()
-                    ),
-                    Some(_) => format!(
-                        "{whose}: {unclear}; held would be {held}, and the interval lies on both sides."
-                    ),
-                    None => format!("{whose}: {unclear}, from one round, which has no interval."),
-                };
-                (ClaimVerdict::CannotTell, reason)
-            }
-        }
+        } else if judged.is_empty() {
+            "Cannot tell: no case to look at.".to_owned()
+        } else {
+            return (ClaimVerdict::Held, format!("{whose}: {}, {held}.", self.text()));
+        };
+        (ClaimVerdict::CannotTell, reason)
     }
 
     /// One figure with its interval, or the range of several cases.
     fn text(&self) -> String {
-        let estimates = &self.evaluation.estimates;
-        match estimates.as_slice() {
-            [] => {
-                if self.evaluation.missing.is_empty() {
-                    String::new()
-                } else {
-                    "no record".to_owned()
-                }
-            }
+        match self.estimates.as_slice() {
+            [] if self.missing.is_empty() => String::new(),
+            [] => "no record".to_owned(),
             [one] => self.estimate_text(one),
             several => {
-                let values = several.iter().map(|one| one.value);
-                let low = values.clone().fold(f64::INFINITY, f64::min);
-                let high = values.fold(f64::NEG_INFINITY, f64::max);
-                let what = match self.take {
-                    Take::Growth => "steps",
-                    _ => "cases",
-                };
-                let (low, high) = (self.number(low), self.number(high));
-                let count = several.len();
+                let mut values: Vec<f64> = several.iter().map(|one| one.value).collect();
+                values.sort_by(f64::total_cmp);
+                let low = self.number(values[0]);
+                let high = self.number(values[values.len() - 1]);
+                let is_growth = self.of.is_some_and(|quantity| quantity.take == Take::Growth);
+                let what = if is_growth { "steps" } else { "cases" };
+                let (count, of_whom) = (several.len(), self.of_whom());
                 if low == high {
-                    return format!("{low}{} in each of {count} {what}", self.of_whom());
+                    format!("{low}{of_whom} in each of {count} {what}")
+                } else {
+                    format!("{low} to {high}{of_whom} in {count} {what}")
                 }
-                format!("{low} to {high}{} in {count} {what}", self.of_whom())
             }
         }
     }
@@ -285,7 +211,9 @@ impl Worked {
         let interval = one.interval.map_or_else(String::new, |interval| {
             let ends = [self.number(interval.low), self.number(interval.high)];
             if ends.iter().all(|end| *end == value) {
-                equal_text(one.equal_rounds)
+                // The number of rounds with this figure tells more than an interval without width.
+                let rounds = one.equal_rounds;
+                rounds.map_or_else(String::new, |rounds| format!(" in each of {rounds} rounds"))
             } else {
                 format!(" ({} to {})", ends[0], ends[1])
             }
@@ -295,11 +223,12 @@ impl Worked {
 
     /// Marks a ratio to the model: a total of 20 s that reads only "1.01" would puzzle the reader.
     fn of_whom(&self) -> &'static str {
-        if self.is_over_model { " of the model's" } else { "" }
+        let model = self.of.and_then(Quantity::model);
+        model.map_or("", |_| " of the model's")
     }
 
     fn number(&self, value: f64) -> String {
-        self.unit.text(value)
+        self.of.map_or(Unit::Number, Quantity::unit).text(value)
     }
 
     /// What counts as held: a clause that follows a figure.
@@ -315,33 +244,23 @@ impl Worked {
     }
 }
 
-/// In place of an interval without width: the number of rounds with this figure is more
-/// informative.
-fn equal_text(rounds: Option<usize>) -> String {
-    rounds.map_or_else(String::new, |rounds| format!(" in each of {rounds} rounds"))
-}
-
 impl HeldCondition {
     /// True if the whole interval is inside the range, false if the whole joint interval is
     /// outside. A claim about several cases must hold in all of them, so with more cases it is
     /// likelier that one is outside by chance. `None`: neither, or there is no interval.
     fn holds(self, estimate: &Estimate) -> Option<bool> {
-        let interval = estimate.interval?;
-        if interval.low >= self.least() && interval.high <= self.most() {
-            return Some(true);
+        let Interval { low, high } = estimate.interval?;
+        let is_inside = self.at_least.is_none_or(|least| low >= least)
+            && self.at_most.is_none_or(|most| high <= most);
+        if is_inside {
+            Some(true)
+        } else {
+            self.excludes(estimate.joint_interval?).then_some(false)
         }
-        self.excludes(estimate.joint_interval?).then_some(false)
     }
 
-    fn excludes(self, interval: Interval) -> bool {
-        interval.high < self.least() || interval.low > self.most()
-    }
-
-    fn least(self) -> f64 {
-        self.at_least.unwrap_or(f64::NEG_INFINITY)
-    }
-
-    fn most(self) -> f64 {
-        self.at_most.unwrap_or(f64::INFINITY)
+    fn excludes(self, Interval { low, high }: Interval) -> bool {
+        self.at_least.is_some_and(|least| high < least)
+            || self.at_most.is_some_and(|most| low > most)
     }
 }

@@ -5,8 +5,7 @@ use super::figures::Cells;
 use super::grid;
 use super::page::Page;
 use super::presentation::{Look, ResultColumn};
-use super::rows::{NONE, OURS, cells_below, figures};
-use bookend_results::markdown;
+use super::rows::{cells_below, fields, markdown_table};
 use bookend_results::table::Cell;
 
 /// The table of all cells that no other table shows. Empty if there are none.
@@ -17,30 +16,18 @@ pub(super) fn table(page: &Page<'_>, cells: &Cells<'_>) -> String {
         return String::new();
     }
     let columns = columns(page);
-    let keys = ["subject", "case", "with"].map(str::to_owned);
-    let mut headings = keys.to_vec();
-    headings.extend(columns.iter().map(|column| column.heading.clone()));
-    headings.extend(OURS.map(str::to_owned));
-    let row = |cell: &Cell| {
+    let line = |cell: &Cell| {
         let id = &cell.id;
-        let mut fields = vec![id.subject.clone(), id.case.to_string(), id.instrument.clone()];
-        match figures(cells, &columns, cell) {
-            Ok(figures) => fields.extend([figures.published, figures.ours].concat()),
-            Err(word) => fields.push(word),
-        }
-        fields.resize(headings.len(), NONE.to_owned());
-        fields
+        let names = vec![id.subject.clone(), id.case.to_string(), id.instrument.clone()];
+        (names, fields(cells, &columns, cell))
     };
-    let rows: Vec<Vec<String>> = own.into_iter().map(row).collect();
-    markdown::table(&headings, keys.len(), &rows)
+    markdown_table(&["subject", "case", "with"], &columns, own.into_iter().map(line))
 }
 
 /// The columns of the first table for which we have a figure.
 fn columns(page: &Page<'_>) -> Vec<ResultColumn> {
-    let first = page.presentation.tables.first();
-    let columns = first.map_or(&[][..], |table| &table.columns);
-    let own = columns.iter().filter(|column| column.metric.is_some());
-    own.cloned().collect()
+    let columns = page.presentation.tables.first().into_iter().flat_map(|table| &table.columns);
+    columns.filter(|column| column.metric.is_some()).cloned().collect()
 }
 
 fn is_shown(page: &Page<'_>, cells: &Cells<'_>, cell: &Cell) -> bool {
@@ -48,10 +35,7 @@ fn is_shown(page: &Page<'_>, cells: &Cells<'_>, cell: &Cell) -> bool {
         if table.look == Look::Grid && grid::shows(page, table, cell) {
             return true;
         }
-        let mut rows = page.rows_of(table);
-        rows.any(|row| {
-            let below = cells_below(cells, table, row);
-            below.iter().any(|(_, id)| *id == cell.id)
-        })
+        let mut below = page.rows_of(table).flat_map(|row| cells_below(cells, table, row));
+        below.any(|(_, id)| id == cell.id)
     })
 }

@@ -5,9 +5,7 @@ use bookend_results::metric::{Metric, REQUESTS_PER_CPU_SECOND};
 use bookend_results::record::Record;
 use bookend_results::round::MeasuredRounds;
 use bookend_results::statistics::Interval;
-use bookend_results::suite::TestedEnd;
 use bookend_results::table::{Cell, CellResult, Summary, Table};
-use hdrhistogram::Histogram;
 
 /// With fewer rounds, an interval reflects luck more than the cell.
 const INTERVAL_ROUNDS_MIN: usize = 3;
@@ -21,7 +19,7 @@ pub(super) struct Cells<'a> {
 /// A measured cell.
 pub(super) struct CellFigures<'a> {
     pub(super) summary: &'a Summary,
-    rounds: MeasuredRounds<'a>,
+    pub(super) rounds: MeasuredRounds<'a>,
 }
 
 impl<'a> Cells<'a> {
@@ -60,16 +58,6 @@ impl CellFigures<'_> {
             Some(outcome) => outcome.ratio().map(|ratio| ratio.median),
             None => metric.pooled(&self.rounds),
         }
-    }
-
-    /// The latencies of all rounds together, if there are any.
-    pub(super) fn latencies(&self) -> Option<&Histogram<u64>> {
-        self.rounds.latencies()
-    }
-
-    /// Whether the server is the end under test, so that the caller is an instrument.
-    pub(super) fn tests_the_server(&self) -> bool {
-        self.summary.side == TestedEnd::Server
     }
 
     /// Whether there are enough rounds for intervals.

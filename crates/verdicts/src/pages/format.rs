@@ -5,68 +5,49 @@ use bookend_results::text::{cpu_text, latency_text, memory_text, precise_latency
 use std::str::FromStr;
 use thiserror::Error;
 
-/// A style of figures.
+/// A style of figures, by its place among [`FORMATS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FigureFormat {
-    /// `43420`
-    Rate,
-    /// `41124.74`
-    RateCents,
-    /// `95k`
-    Kilo,
-    /// `14.25%`
-    Percent,
-    /// `790%`
-    PercentWhole,
-    /// `0.10 ms`, `1.13 s`
-    Latency,
-    /// `57.8 µs`
-    LatencyPrecise,
-    /// `0.000172`
-    SecondsMicro,
-    /// `20.20 s`
-    Seconds,
-    /// `1.07 MiB`
-    Memory,
-    /// `9056`
-    Count,
-    /// `9.5`
-    Ratio,
-}
+pub struct FigureFormat(usize);
 
-const ALL: [(&str, FigureFormat); 12] = [
-    ("rate", FigureFormat::Rate),
-    ("rate-cents", FigureFormat::RateCents),
-    ("kilo", FigureFormat::Kilo),
-    ("percent", FigureFormat::Percent),
-    ("percent-whole", FigureFormat::PercentWhole),
-    ("latency", FigureFormat::Latency),
-    ("latency-precise", FigureFormat::LatencyPrecise),
-    ("seconds-micro", FigureFormat::SecondsMicro),
-    ("seconds", FigureFormat::Seconds),
-    ("memory", FigureFormat::Memory),
-    ("count", FigureFormat::Count),
-    ("ratio", FigureFormat::Ratio),
+/// The name of a style, and how it writes a figure that is given in its base unit.
+type NamedFormat = (&'static str, fn(f64) -> String);
+
+const FORMATS: [NamedFormat; 12] = [
+    // 43420
+    ("rate", rate_text),
+    // 41124.74
+    ("rate-cents", |per_second| format!("{per_second:.2}")),
+    // 95.0k
+    ("kilo", kilo_text),
+    // 14.25%
+    ("percent", cpu_text),
+    // 790%
+    ("percent-whole", |cpus| format!("{:.0}%", cpus * 100.0)),
+    // 0.10 ms, 1.13 s
+    ("latency", latency_text),
+    // 57.8 µs
+    ("latency-precise", precise_latency_text),
+    // 0.000172
+    ("seconds-micro", |nanoseconds| format!("{:.6}", nanoseconds / 1e9)),
+    // 20.20 s
+    ("seconds", |nanoseconds| format!("{:.2} s", nanoseconds / 1e9)),
+    // 1.07 MiB
+    ("memory", memory_text),
+    // 9056
+    ("count", |count| format!("{count:.0}")),
+    // 9.50
+    ("ratio", significant_text),
 ];
+
+fn kilo_text(value: f64) -> String {
+    if value < 1000.0 { rate_text(value) } else { format!("{}k", significant_text(value / 1000.0)) }
+}
 
 impl FigureFormat {
     /// The figure, given in its base unit.
     pub fn text(self, value: f64) -> String {
-        match self {
-            Self::Rate => rate_text(value),
-            Self::RateCents => format!("{value:.2}"),
-            Self::Kilo if value < 1000.0 => rate_text(value),
-            Self::Kilo => format!("{}k", significant_text(value / 1000.0)),
-            Self::Percent => cpu_text(value),
-            Self::PercentWhole => format!("{:.0}%", value * 100.0),
-            Self::Latency => latency_text(value),
-            Self::LatencyPrecise => precise_latency_text(value),
-            Self::SecondsMicro => format!("{:.6}", value / 1e9),
-            Self::Seconds => format!("{:.2} s", value / 1e9),
-            Self::Memory => memory_text(value),
-            Self::Count => format!("{value:.0}"),
-            Self::Ratio => significant_text(value),
-        }
+        let (_, text) = FORMATS[self.0];
+        text(value)
     }
 }
 
@@ -74,14 +55,14 @@ impl FromStr for FigureFormat {
     type Err = NoFormat;
 
     fn from_str(name: &str) -> Result<Self, NoFormat> {
-        let known = ALL.iter().find(|(known, _)| *known == name);
-        known.map(|(_, format)| *format).ok_or_else(|| NoFormat(name.to_owned()))
+        let place = FORMATS.iter().position(|(known, _)| *known == name);
+        place.map(Self).ok_or_else(|| NoFormat(name.to_owned()))
     }
 }
 
 /// There is no format with that name.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("there is no format `{_0}`: write one of {}", ALL.map(|(name, _)| name).join(", "))]
+#[error("there is no format `{_0}`: write one of {}", FORMATS.map(|(name, _)| name).join(", "))]
 pub struct NoFormat(String);
 
 #[cfg(test)]

@@ -5,33 +5,32 @@
 //! round.
 
 use super::page::Page;
+use bookend_results::grouping::grouped;
 use bookend_results::markdown;
 use bookend_results::measurement::Row;
 use bookend_results::statistics::median;
 use bookend_results::suite::TestedEnd;
 use bookend_results::text::significant_text;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-/// The process, the name of the note, its case, and the process at the other end.
+/// A note of a process, and the process at the other end.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Key {
+struct Note {
     process: String,
-    note: String,
-    case: String,
+    name: String,
     with: String,
 }
 
 /// Median, largest and number of rounds, as text.
 type Figures = [String; 3];
 
-/// A line of the table: notes that are the same in several cases, or with several others, share
-/// one.
+/// A line of the table, without the processes at the other end: notes that are the same in several
+/// cases, or with several others, share one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Line {
     process: String,
     note: String,
     cases: String,
-    with: Vec<String>,
     figures: Figures,
 }
 
@@ -41,22 +40,28 @@ const EVERY_CASE: &str = "every case";
 
 /// One line for each note: its median over the rounds and the largest. Empty if there are no notes.
 pub(super) fn table(page: &Page<'_>) -> String {
-    let mut notes: BTreeMap<Key, BTreeMap<u32, f64>> = BTreeMap::new();
+    let mut notes: BTreeMap<Note, BTreeMap<String, BTreeMap<u32, f64>>> = BTreeMap::new();
     for row in &page.record.rows {
-        for (key, value) in of_row(row) {
-            notes.entry(key).or_default().insert(row.round, value);
+        for (note, case, value) in of_row(row) {
+            notes.entry(note).or_default().entry(case).or_default().insert(row.round, value);
         }
     }
     let cases = page.record.facts.plan.cases.iter();
     let order: Vec<String> = cases.map(ToString::to_string).collect();
-    let notes = notes.into_iter().map(|(key, values)| (key, figures(&values)));
-    let lines = folded(notes.collect(), &order);
+    let notes = notes.into_iter().map(|(note, cases)| {
+        let cases = cases.into_iter().map(|(case, values)| (case, figures(&values)));
+        (note, cases.collect::<Vec<_>>())
+    });
+    let lines = folded(notes, &order);
     if lines.is_empty() {
         return String::new();
     }
     let headings = ["who", "case", "with", "note", "median", "largest", "rounds"];
-    let rows: Vec<Vec<String>> = lines.into_iter().map(Line::fields).collect();
-    markdown::table(&headings.map(str::to_owned), 4, &rows)
+    let rows = lines.into_iter().map(|(line, with)| {
+        let names = [line.process, line.cases, with.join(", "), line.note];
+        [names.as_slice(), &line.figures].concat()
+    });
+    markdown::table(&headings.map(str::to_owned), 4, &rows.collect::<Vec<_>>())
 }
 
 fn figures(values: &BTreeMap<u32, f64>) -> Figures {
@@ -68,74 +73,31 @@ fn figures(values: &BTreeMap<u32, f64>) -> Figures {
 
 /// Joins the notes with equal figures into one line: of several cases, and then with several
 /// others.
-fn folded(notes: Vec<(Key, Figures)>, order: &[String]) -> Vec<Line> {
-    let mut lines: Vec<Line> = Vec::new();
-    for (process, note, with) in series(&notes) {
-        let own = notes
-            .iter()
-            .filter(|(key, _)| key.process == *process && key.note == *note && key.with == *with);
-        for (cases, figures) in equal_cases(own, order) {
-            let line = Line {
-                process: process.clone(),
-                note: note.clone(),
-                cases,
-                with: vec![with.clone()],
-                figures,
-            };
-            match lines.iter_mut().find(|known| known.differs_in_with_alone(&line)) {
-                Some(known) => known.with.extend(line.with),
-                None => lines.push(line),
-            }
-        }
-    }
-    lines
-}
-
-/// Every process with a note and the process at the other end, each once.
-fn series(notes: &[(Key, Figures)]) -> BTreeSet<(&String, &String, &String)> {
-    let series = notes.iter();
-    series.map(|(key, _)| (&key.process, &key.note, &key.with)).collect()
-}
-
-/// The cases of one series grouped by their figures, equal ones together.
-fn equal_cases<'a>(
-    own: impl Iterator<Item = &'a (Key, Figures)>,
+fn folded(
+    notes: impl IntoIterator<Item = (Note, Vec<(String, Figures)>)>,
     order: &[String],
-) -> Vec<(String, Figures)> {
-    let place = |case: &str| order.iter().position(|known| known == case);
-    let mut own: Vec<&(Key, Figures)> = own.collect();
-    own.sort_by_key(|(key, _)| place(&key.case));
-    let mut groups: Vec<(Vec<&str>, &Figures)> = Vec::new();
-    for (key, figures) in &own {
-        match groups.iter_mut().find(|(_, known)| *known == figures) {
-            Some((cases, _)) => cases.push(&key.case),
-            None => groups.push((vec![&key.case], figures)),
-        }
-    }
-    let is_whole = groups.len() == 1 && own.len() > 1;
-    let groups = groups.into_iter();
-    let named = groups.map(|(cases, figures)| {
-        if is_whole {
-            (EVERY_CASE.to_owned(), figures.clone())
-        } else {
-            (cases.join(", "), figures.clone())
-        }
+) -> Vec<(Line, Vec<String>)> {
+    let lines = notes.into_iter().flat_map(|(Note { process, name, with }, own)| {
+        let lines = equal_cases(own, order).into_iter();
+        lines.map(move |(cases, figures)| {
+            let line = Line { process: process.clone(), note: name.clone(), cases, figures };
+            (line, with.clone())
+        })
+    });
+    grouped(lines)
+}
+
+/// The cases of one note grouped by their figures, equal ones together.
+fn equal_cases(mut own: Vec<(String, Figures)>, order: &[String]) -> Vec<(String, Figures)> {
+    own.sort_by_key(|(case, _)| order.iter().position(|known| known == case));
+    let is_several = own.len() > 1;
+    let groups = grouped(own.into_iter().map(|(case, figures)| (figures, case)));
+    let is_whole = is_several && groups.len() == 1;
+    let named = groups.into_iter().map(|(figures, cases)| {
+        let cases = if is_whole { EVERY_CASE.to_owned() } else { cases.join(", ") };
+        (cases, figures)
     });
     named.collect()
-}
-
-impl Line {
-    fn differs_in_with_alone(&self, other: &Line) -> bool {
-        let same_note = self.process == other.process && self.note == other.note;
-        same_note && self.cases == other.cases && self.figures == other.figures
-    }
-
-    fn fields(self) -> Vec<String> {
-        let with = self.with.join(", ");
-        let mut fields = vec![self.process, self.cases, with, self.note];
-        fields.extend(self.figures);
-        fields
-    }
 }
 
 /// Counts as they are, fractions with three digits.
@@ -143,7 +105,8 @@ fn number(value: f64) -> String {
     if value.fract() == 0.0 { format!("{value:.0}") } else { significant_text(value) }
 }
 
-fn of_row(row: &Row) -> Vec<(Key, f64)> {
+/// The notes of a row, each with its case.
+fn of_row(row: &Row) -> Vec<(Note, String, f64)> {
     let Some(measurement) = row.outcome.window() else {
         return Vec::new();
     };
@@ -152,52 +115,45 @@ fn of_row(row: &Row) -> Vec<(Key, f64)> {
         TestedEnd::Server => (&cell.subject, &cell.instrument),
         TestedEnd::Client => (&cell.instrument, &cell.subject),
     };
-    let at_its_end = |process: &String, with: &str| {
-        if row.has_own_server {
-            (process.clone(), cell.case.to_string(), with.to_owned())
-        } else {
-            (process.clone(), ALL_CASES.to_owned(), String::new())
-        }
-    };
+    let case = cell.case.to_string();
+    let life = if row.has_own_server { (case.as_str(), caller.as_str()) } else { (ALL_CASES, "") };
     let backend = format!("backend of {server}");
     let all = [
-        ((caller.clone(), cell.case.to_string(), server.clone()), &measurement.notes),
-        (at_its_end(server, caller), &row.server_notes),
-        (at_its_end(&backend, caller), &row.backend_notes),
+        (caller, (case.as_str(), server.as_str()), &measurement.notes),
+        (server, life, &row.server_notes),
+        (&backend, life, &row.backend_notes),
     ];
-    let keyed = all.into_iter().flat_map(|((process, case, with), notes)| {
-        notes.iter().map(move |(note, value)| {
-            let key = Key {
-                process: process.clone(),
-                case: case.clone(),
-                with: with.clone(),
-                note: note.clone(),
-            };
-            (key, *value)
+    let noted = all.into_iter().flat_map(|(process, (case, with), notes)| {
+        notes.iter().map(move |(name, value)| {
+            let (process, with) = (process.clone(), with.to_owned());
+            (Note { process, name: name.clone(), with }, case.to_owned(), *value)
         })
     });
-    keyed.collect()
+    noted.collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn noted(case: &str, with: &str, median: &str) -> (Key, Figures) {
-        let key = Key {
+    fn noted(case: &str, with: &str, median: &str) -> (Note, (String, Figures)) {
+        let note = Note {
             process: "server".to_owned(),
-            note: "threads_peak".to_owned(),
-            case: case.to_owned(),
+            name: "threads_peak".to_owned(),
             with: with.to_owned(),
         };
-        (key, [median, median, "3"].map(str::to_owned))
+        (note, (case.to_owned(), [median, median, "3"].map(str::to_owned)))
     }
 
-    fn fold(notes: Vec<(Key, Figures)>) -> Vec<String> {
+    fn fold(notes: Vec<(Note, (String, Figures))>) -> Vec<String> {
         let order = ["C=2 S=2", "C=16 S=16", "C=128 S=128"].map(str::to_owned);
-        let lines = folded(notes, &order).into_iter();
+        let mut by_note: BTreeMap<Note, Vec<(String, Figures)>> = BTreeMap::new();
+        for (note, figures) in notes {
+            by_note.entry(note).or_default().push(figures);
+        }
+        let lines = folded(by_note, &order).into_iter();
         lines
-            .map(|line| format!("{}; {}; {}", line.cases, line.with.join(", "), line.figures[0]))
+            .map(|(line, with)| format!("{}; {}; {}", line.cases, with.join(", "), line.figures[0]))
             .collect()
     }
 

@@ -3,7 +3,6 @@
 use super::error::PageError;
 use super::presentation::{Presentation, ResultTable};
 use crate::published::{PublishedRow, PublishedTable};
-use bookend_results::measurement::CellId;
 use bookend_results::profile::Profile;
 use bookend_results::record::Record;
 use bookend_results::suite::Suite;
@@ -67,18 +66,13 @@ impl<'a> Page<'a> {
         table: &'b ResultTable,
     ) -> impl Iterator<Item = &'b PublishedRow> + use<'b, 'a> {
         let plan = &self.record.facts.plan;
-        let planned: Vec<CellId> = if self.presentation.planned_only {
-            plan.cells().into_iter().map(|cell| cell.id).collect()
-        } else {
-            Vec::new()
+        let planned = self.presentation.planned_only.then(|| plan.cells());
+        let is_shown = move |row: &&PublishedRow| match (&planned, &row.cell) {
+            (None, _) => true,
+            (Some(planned), Some(own)) => planned.iter().any(|cell| cell.id == *own),
+            (Some(_), None) => false,
         };
-        let is_planned = move |row: &&PublishedRow| {
-            let own = row.cell.as_ref();
-            own.is_some_and(|own| planned.contains(own))
-        };
-        let all = !self.presentation.planned_only;
-        let rows = self.published.of_table(&table.table);
-        rows.filter(move |row| all || is_planned(row))
+        self.published.of_table(&table.table).filter(is_shown)
     }
 }
 

@@ -37,9 +37,9 @@ fn line(row: &PublishedRow, profile: Option<&Profile>) -> Vec<String> {
         ),
     };
     vec![
-        row.subject.clone(),
+        row.place.subject.clone(),
         // Names of functions have angle brackets, which Markdown would interpret.
-        format!("`{}`", row.label),
+        format!("`{}`", row.place.label),
         layers,
         printed.to_owned(),
         share,

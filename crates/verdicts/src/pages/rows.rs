@@ -3,8 +3,10 @@
 use super::figures::{CellFigures, Cells};
 use super::presentation::{ResultColumn, ResultTable};
 use crate::published::PublishedRow;
+use bookend_results::markdown;
 use bookend_results::measurement::CellId;
 use bookend_results::metric::REQUESTS_PER_SECOND;
+use bookend_results::suite::TestedEnd;
 use bookend_results::table::Cell;
 use bookend_results::text::{rate_text, significant_text};
 use bookend_results::verdict::Verdict;
@@ -16,22 +18,40 @@ pub(super) const NONE: &str = "-";
 pub(super) const OURS: [&str; 6] =
     ["req/CPU-s", "95 % interval", "ratio ^", "95 % interval", "verdict", "marks"];
 
+/// One field for each column of the original and of [`OURS`], or the word for why the cell was not
+/// measured.
+pub(super) type Fields = Result<Vec<String>, String>;
+
 /// A line of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Line {
+pub(super) struct RowLine {
     /// `published`, `re-run`, `re-run with ghz`.
     pub(super) whose: String,
-    /// One figure for each column, or the word for why the cell was not measured.
-    pub(super) figures: Result<Figures, String>,
+    pub(super) fields: Fields,
 }
 
-/// The fields of a line.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Figures {
-    /// In the columns of the original.
-    pub(super) published: Vec<String>,
-    /// In the columns of [`OURS`].
-    pub(super) ours: Vec<String>,
+/// The headings of the figures of a table.
+pub(super) fn headings(columns: &[ResultColumn]) -> Vec<String> {
+    let original = columns.iter().map(|column| column.heading.clone());
+    original.chain(OURS.map(str::to_owned)).collect()
+}
+
+/// A Markdown table of lines, each with the names that stand before its figures.
+pub(super) fn markdown_table(
+    names: &[&str],
+    columns: &[ResultColumn],
+    lines: impl IntoIterator<Item = (Vec<String>, Fields)>,
+) -> String {
+    let names = names.iter().map(|name| (*name).to_owned());
+    let headings: Vec<String> = names.chain(headings(columns)).collect();
+    let left = headings.len() - columns.len() - OURS.len();
+    let row = |(mut row, fields): (Vec<String>, Fields)| {
+        row.extend(fields.unwrap_or_else(|word| vec![word]));
+        row.resize(headings.len(), NONE.to_owned());
+        row
+    };
+    let rows: Vec<Vec<String>> = lines.into_iter().map(row).collect();
+    markdown::table(&headings, left, &rows)
 }
 
 /// The cells that follow a published row, with the names of their lines.
@@ -54,60 +74,48 @@ pub(super) fn cells_below(
 }
 
 /// A published row as printed, then the lines of its cells.
-pub(super) fn lines(cells: &Cells<'_>, table: &ResultTable, row: &PublishedRow) -> Vec<Line> {
+pub(super) fn lines(cells: &Cells<'_>, table: &ResultTable, row: &PublishedRow) -> Vec<RowLine> {
     let printed = |column: &ResultColumn| row.printed.get(column.published.as_ref()?).cloned();
-    let printed = table.columns.iter().map(|column| or_none(printed(column)));
-    let mut lines = vec![Line {
-        whose: "published".to_owned(),
-        figures: Ok(Figures {
-            published: printed.collect(),
-            ours: vec![NONE.to_owned(); OURS.len()],
-        }),
-    }];
+    let mut printed: Vec<String> =
+        table.columns.iter().map(|column| or_none(printed(column))).collect();
+    printed.extend(OURS.map(|_| NONE.to_owned()));
+    let mut lines = vec![RowLine { whose: "published".to_owned(), fields: Ok(printed) }];
     for (whose, id) in cells_below(cells, table, row) {
-        let figures = match cells.find(&id) {
-            Some(cell) => figures(cells, &table.columns, cell),
+        let fields = match cells.find(&id) {
+            Some(cell) => fields(cells, &table.columns, cell),
             None => Err("not planned".to_owned()),
         };
-        lines.push(Line { whose, figures });
+        lines.push(RowLine { whose, fields });
     }
     lines
 }
 
 /// The fields of a cell under the given columns.
-pub(super) fn figures(
-    cells: &Cells<'_>,
-    columns: &[ResultColumn],
-    cell: &Cell,
-) -> Result<Figures, String> {
+pub(super) fn fields(cells: &Cells<'_>, columns: &[ResultColumn], cell: &Cell) -> Fields {
     let figures = cells.figures(cell)?;
-    Ok(Figures {
-        published: columns.iter().map(|column| own_figure(&figures, column)).collect(),
-        ours: ours(&figures),
-    })
+    let own = columns.iter().map(|column| own_figure(&figures, column));
+    Ok(own.chain(ours(&figures)).collect())
 }
 
 /// A figure of ours in a published column.
-pub(super) fn own_figure(figures: &CellFigures<'_>, column: &ResultColumn) -> String {
+fn own_figure(figures: &CellFigures<'_>, column: &ResultColumn) -> String {
     let Some(metric) = &column.metric else {
         return NONE.to_owned();
     };
     let text = or_none(figures.value(metric).map(|value| column.format.text(value)));
-    let is_rate = metric.is(&REQUESTS_PER_SECOND);
+    let summary = figures.summary;
+    let is_limit = summary.verdict == Verdict::ClientBound && summary.side == TestedEnd::Server;
     // If the generator was the limit, the server could have done more.
-    match figures.summary.verdict {
-        Verdict::ClientBound if is_rate && figures.tests_the_server() => format!(">= {text}"),
-        _ => text,
-    }
+    if is_limit && metric.is(&REQUESTS_PER_SECOND) { format!(">= {text}") } else { text }
 }
 
-fn ours(figures: &CellFigures<'_>) -> Vec<String> {
+fn ours(figures: &CellFigures<'_>) -> [String; OURS.len()] {
     let summary = figures.summary;
     let (cost, cost_interval) = figures.cost();
     let ratio = summary.ratios.cost_ratio.ratio();
     let ratio_interval = ratio.and_then(|ratio| ratio.interval);
     let ratio_interval = ratio_interval.filter(|_| figures.has_intervals());
-    vec![
+    [
         or_none(cost.map(rate_text)),
         or_none(cost_interval.map(|ends| ends.text(rate_text))),
         summary.ratios.cost_ratio.to_string(),
@@ -117,6 +125,6 @@ fn ours(figures: &CellFigures<'_>) -> Vec<String> {
     ]
 }
 
-pub(super) fn or_none(figure: Option<String>) -> String {
+fn or_none(figure: Option<String>) -> String {
     figure.unwrap_or_else(|| NONE.to_owned())
 }

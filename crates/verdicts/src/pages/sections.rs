@@ -17,28 +17,25 @@ use std::path::{Path, PathBuf};
 impl Page<'_> {
     /// The text of the page. The same inputs always give the same text.
     pub fn text(&self) -> String {
-        text(self)
+        let cells = Cells::of(self.record);
+        let marked = [marks(&cells.table), skipped_lines(&cells.table)].concat();
+        let marked =
+            if marked.is_empty() { String::new() } else { fenced(&markdown::lines(&marked)) };
+        let sections = [
+            ("Environment", environment(self)),
+            ("Parameters", parameters(self)),
+            ("Commands", commands(self)),
+            ("Results", results(self, &cells)),
+            ("Measured besides", besides::table(self, &cells)),
+            ("Noted besides", notes::table(self)),
+            ("Where the time goes", where_time_goes(self)),
+            ("Marks", marked),
+            ("Conclusion", conclusion(self)),
+        ];
+        let sections = sections.iter().map(|(title, body)| section(title, body));
+        let head = format!("# {}\n\n{}", self.presentation.title, origin(self));
+        head + &sections.collect::<String>()
     }
-}
-
-fn text(page: &Page<'_>) -> String {
-    let cells = Cells::of(page.record);
-    let presentation = &page.presentation;
-    let mut text = format!("# {}\n\n{}", presentation.title, origin(page));
-    text.push_str(&section("Environment", &environment(page)));
-    text.push_str(&section("Parameters", &parameters(page)));
-    text.push_str(&section("Commands", &commands(page)));
-    text.push_str(&section("Results", &results(page, &cells)));
-    let besides = besides::table(page, &cells);
-    text.push_str(&section("Measured besides", &besides));
-    text.push_str(&section("Noted besides", &notes::table(page)));
-    text.push_str(&section("Where the time goes", &where_time_goes(page)));
-    let marked = [marks(&cells.table), skipped_lines(&cells.table)].concat();
-    if !marked.is_empty() {
-        text.push_str(&section("Marks", &fenced(&markdown::lines(&marked))));
-    }
-    text.push_str(&section("Conclusion", &conclusion(page)));
-    text
 }
 
 /// What the page is made of, and the command that makes it again.
@@ -94,11 +91,13 @@ fn environment(page: &Page<'_>) -> String {
     let versions = facts.versions.iter();
     let versions: Vec<String> =
         versions.map(|(name, version)| format!("{name}: {}", version.trim())).collect();
-    format!(
-        "Published:\n\n{}\nHere:\n\n{}",
-        fenced(&markdown::lines(&page.presentation.environment)),
-        fenced(&format!("{}{}", facts.machine, markdown::lines(&versions)))
-    )
+    let here = format!("{}{}", facts.machine, markdown::lines(&versions));
+    published_and_here(&page.presentation.environment, &here)
+}
+
+fn published_and_here(published: &[String], here: &str) -> String {
+    let published = fenced(&markdown::lines(published));
+    format!("Published:\n\n{published}\nHere:\n\n{}", fenced(here))
 }
 
 fn parameters(page: &Page<'_>) -> String {
@@ -107,11 +106,7 @@ fn parameters(page: &Page<'_>) -> String {
     let mut own = report.parameters();
     own.extend(waits(&run.new.plan));
     own.extend(report.notes().iter().map(|note| format!("note: {note}")));
-    format!(
-        "Published:\n\n{}\nHere:\n\n{}",
-        fenced(&markdown::lines(&page.presentation.parameters)),
-        fenced(&markdown::lines(&own))
-    )
+    published_and_here(&page.presentation.parameters, &markdown::lines(&own))
 }
 
 /// What calls wait for, if the suite states it.

@@ -1,9 +1,9 @@
 //! The look of ghz: one block for each row, one line for each figure, with a histogram.
 
-use super::figures::{CellFigures, Cells};
+use super::figures::Cells;
 use super::page::Page;
 use super::presentation::ResultTable;
-use super::rows::{Line, NONE, OURS, cells_below, lines};
+use super::rows::{RowLine, cells_below, headings, lines};
 use super::text;
 use crate::published::PublishedRow;
 use hdrhistogram::Histogram;
@@ -19,7 +19,7 @@ const COLUMN_WIDTH: usize = 18;
 pub(super) fn table(page: &Page<'_>, cells: &Cells<'_>, table: &ResultTable) -> String {
     let mut blocks = String::new();
     for row in page.rows_of(table) {
-        blocks.push_str(&format!("#### {}: {}\n\n", row.subject, row.label));
+        blocks.push_str(&format!("#### {}: {}\n\n", row.place.subject, row.place.label));
         let block =
             figures(table, &lines(cells, table, row)) + &histograms(page, cells, table, row);
         blocks.push_str(&text::fenced(&block));
@@ -29,41 +29,28 @@ pub(super) fn table(page: &Page<'_>, cells: &Cells<'_>, table: &ResultTable) -> 
 }
 
 /// The lines of the summary, with the cells side by side.
-fn figures(table: &ResultTable, lines: &[Line]) -> String {
-    let name_width = names(table).map(|name| name.chars().count()).max();
+fn figures(table: &ResultTable, lines: &[RowLine]) -> String {
+    let headings = headings(&table.columns);
+    let name_width = headings.iter().map(|name| name.chars().count()).max();
     let name_width = name_width.unwrap_or(0) + 4;
     let titles: Vec<String> = lines.iter().map(|line| line.whose.clone()).collect();
     let mut block = line_of(name_width, "", &titles);
-    for (index, column) in table.columns.iter().enumerate() {
-        if let Some(section) = &column.section {
+    for (index, heading) in headings.iter().enumerate() {
+        let section = match table.columns.get(index) {
+            Some(column) => column.section.as_deref(),
+            None => (index == table.columns.len()).then_some("What it cost"),
+        };
+        if let Some(section) = section {
             block.push_str(&format!("\n{section}:\n"));
         }
-        let name = format!("  {}", column.heading);
-        block.push_str(&line_of(name_width, &name, &fields(lines, index)));
-    }
-    block.push_str("\nWhat it cost:\n");
-    for (index, heading) in OURS.iter().enumerate() {
-        let name = format!("  {heading}");
-        let fields = fields(lines, table.columns.len() + index);
-        block.push_str(&line_of(name_width, &name, &fields));
+        let field = |line: &RowLine| match &line.fields {
+            Ok(fields) => fields[index].clone(),
+            Err(word) => word.clone(),
+        };
+        let fields: Vec<String> = lines.iter().map(field).collect();
+        block.push_str(&line_of(name_width, &format!("  {heading}"), &fields));
     }
     block
-}
-
-fn names(table: &ResultTable) -> impl Iterator<Item = &str> {
-    let headings = table.columns.iter().map(|column| column.heading.as_str());
-    headings.chain(OURS)
-}
-
-fn fields(lines: &[Line], index: usize) -> Vec<String> {
-    let field = |line: &Line| match &line.figures {
-        Ok(figures) => {
-            let mut all = figures.published.iter().chain(&figures.ours);
-            all.nth(index).cloned().unwrap_or_else(|| NONE.to_owned())
-        }
-        Err(word) => word.clone(),
-    };
-    lines.iter().map(field).collect()
 }
 
 fn line_of(name_width: usize, name: &str, fields: &[String]) -> String {
@@ -77,41 +64,32 @@ fn histograms(
     table: &ResultTable,
     row: &PublishedRow,
 ) -> String {
-    let mut text = published_histogram(page, row);
+    let mut text = histogram("published", &published_buckets(page, row));
     for (whose, id) in cells_below(cells, table, row) {
-        let Some(Ok(figures)) = cells.find(&id).map(|cell| cells.figures(cell)) else {
-            continue;
-        };
-        let own = own_histogram(&figures);
-        if !own.is_empty() {
-            let title = format!("\nResponse time histogram, ms, {whose}, all rounds:\n");
-            text.push_str(&(title + &own));
-        }
+        let figures = cells.find(&id).and_then(|cell| cells.figures(cell).ok());
+        let latencies = figures.as_ref().and_then(|figures| figures.rounds.latencies());
+        let whose = format!("{whose}, all rounds");
+        text.push_str(&histogram(&whose, &latencies.map(buckets).unwrap_or_default()));
     }
     text
 }
 
-fn published_histogram(page: &Page<'_>, row: &PublishedRow) -> String {
-    let Some(histogram) = &page.histogram else {
-        return String::new();
-    };
-    let same = |bucket: &&PublishedRow| bucket.subject == row.subject && bucket.label == row.label;
-    let buckets = histogram.rows.iter().filter(same);
-    let buckets = buckets.filter_map(|bucket| {
-        let bound = bucket.printed.get("upper_bound")?.clone();
-        Some((bound, bucket.value("count")?))
-    });
-    let bars = bars(&buckets.collect::<Vec<_>>());
-    if bars.is_empty() {
-        String::new()
-    } else {
-        format!("\nResponse time histogram, ms, published:\n{bars}")
+/// A histogram with its title. Empty if it has no buckets.
+fn histogram(whose: &str, buckets: &[(String, f64)]) -> String {
+    match bars(buckets) {
+        none if none.is_empty() => none,
+        bars => format!("\nResponse time histogram, ms, {whose}:\n{bars}"),
     }
 }
 
-fn own_histogram(figures: &CellFigures<'_>) -> String {
-    let latencies = figures.latencies();
-    latencies.map_or(String::new(), |latencies| bars(&buckets(latencies)))
+fn published_buckets(page: &Page<'_>, row: &PublishedRow) -> Vec<(String, f64)> {
+    let rows = page.histogram.iter().flat_map(|histogram| &histogram.rows);
+    let own = rows.filter(|bucket| bucket.place.is_same_run(&row.place));
+    let buckets = own.filter_map(|bucket| {
+        let bound = bucket.printed.get("upper_bound")?.clone();
+        Some((bound, bucket.value("count")?))
+    });
+    buckets.collect()
 }
 
 /// Buckets as ghz divides them: the fastest alone, then equal steps up to the slowest.

@@ -18,19 +18,9 @@ pub(super) fn fenced(text: &str) -> String {
 /// The number of the first line, counted from 1, in which two texts differ, with both lines.
 /// `None`: they are equal.
 pub fn first_difference(is: &str, should: &str) -> Option<(usize, String, String)> {
-    if is == should {
-        return None;
-    }
-    let (mut left, mut right) = (is.split('\n'), should.split('\n'));
-    for number in 1.. {
-        match (left.next(), right.next()) {
-            (None, None) => break,
-            (a, b) if a == b => {}
-            (a, b) => {
-                let shown = |line: Option<&str>| line.unwrap_or("(the end)").to_owned();
-                return Some((number, shown(a), shown(b)));
-            }
-        }
-    }
-    None
+    let is: Vec<&str> = is.split('\n').collect();
+    let should: Vec<&str> = should.split('\n').collect();
+    let differing = (0..is.len().max(should.len())).find(|&at| is.get(at) != should.get(at))?;
+    let shown = |lines: &[&str]| lines.get(differing).copied().unwrap_or("(the end)").to_owned();
+    Some((differing + 1, shown(&is), shown(&should)))
 }
