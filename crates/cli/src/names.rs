@@ -1,7 +1,7 @@
 //! Suites and subjects by name: each is a folder with a declaration in it.
 
 use crate::terminal::Failure;
-use bookend_load::error_text::{Suggestion, reason};
+use bookend_load::error_text::{reason, suggestion};
 use std::fs;
 use std::path::Path;
 
@@ -64,7 +64,7 @@ impl Named {
         if known.iter().any(|one| one == name) {
             return Ok(());
         }
-        let suggestion = Suggestion::among(name, known);
+        let suggestion = suggestion(name, known);
         let (word, folder) = (self.word, folder.display());
         Err(Failure::usage(format!("there is no {word} {name} in {folder}{suggestion}")))
     }

@@ -1,7 +1,6 @@
 //! What error messages say: why the system refused, and the right word next to a wrong one.
 
 use clap::ValueEnum;
-use std::fmt::{self, Display};
 use std::io;
 
 /// Alternatives are spelled out in a message up to this many: more would not fit on a line.
@@ -88,38 +87,25 @@ pub fn choose<C: Copy>(
     })
 }
 
-/// What to say after a wrong name: the nearest right one, and all of them when they are few.
-///
-/// `Display` begins with its own separator and is empty where there is nothing to say.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Suggestion(Box<str>);
-
-impl Suggestion {
-    /// The suggestion for `wrong` among the names that would have been right.
-    pub fn among(wrong: &str, known: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        let known: Vec<String> = known.into_iter().map(Into::into).collect();
-        Suggestion::naming(nearest(wrong, &known), &known)
-    }
-
-    /// The suggestion of a word that was found otherwise than by its spelling.
-    pub(crate) fn naming(meant: Option<&str>, known: &[String]) -> Self {
-        let few = (1..=ALTERNATIVES_LISTED).contains(&known.len());
-        let listed = known.join(", ");
-        let said = match meant {
-            Some(word) if few && known.len() > 1 => {
-                format!("; did you mean {word}? (there is {listed})")
-            }
-            Some(word) => format!("; did you mean {word}?"),
-            None if few => format!("; there is {listed}"),
-            None => String::new(),
-        };
-        Suggestion(said.into_boxed_str())
-    }
+/// What to say after a wrong name, given the names that would have been right: the nearest of them,
+/// and all when they are few. Begins with its own separator, and is empty where there is nothing to
+/// say.
+pub fn suggestion(wrong: &str, known: impl IntoIterator<Item = impl Into<String>>) -> String {
+    let known: Vec<String> = known.into_iter().map(Into::into).collect();
+    suggestion_of(nearest(wrong, &known), &known)
 }
 
-impl Display for Suggestion {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.0)
+/// As [`suggestion`], with a word that was found otherwise than by its spelling.
+pub(crate) fn suggestion_of(meant: Option<&str>, known: &[String]) -> String {
+    let few = (1..=ALTERNATIVES_LISTED).contains(&known.len());
+    let listed = known.join(", ");
+    match meant {
+        Some(word) if few && known.len() > 1 => {
+            format!("; did you mean {word}? (there is {listed})")
+        }
+        Some(word) => format!("; did you mean {word}?"),
+        None if few => format!("; there is {listed}"),
+        None => String::new(),
     }
 }
 
@@ -149,18 +135,18 @@ mod tests {
 
     #[test]
     fn few_alternatives_are_listed_and_many_are_not() {
-        let few = Suggestion::among("x", ["alpha", "beta"]);
-        assert_eq!(few.to_string(), "; there is alpha, beta");
-        let near = Suggestion::among("alpa", ["alpha", "beta"]);
-        assert_eq!(near.to_string(), "; did you mean alpha? (there is alpha, beta)");
-        let only = Suggestion::among("alpa", ["alpha"]);
-        assert_eq!(only.to_string(), "; did you mean alpha?");
-        let many = Suggestion::among("x", (0..20).map(|n| format!("name{n}")));
-        assert_eq!(many.to_string(), "");
+        let few = suggestion("x", ["alpha", "beta"]);
+        assert_eq!(few, "; there is alpha, beta");
+        let near = suggestion("alpa", ["alpha", "beta"]);
+        assert_eq!(near, "; did you mean alpha? (there is alpha, beta)");
+        let only = suggestion("alpa", ["alpha"]);
+        assert_eq!(only, "; did you mean alpha?");
+        let many = suggestion("x", (0..20).map(|n| format!("name{n}")));
+        assert_eq!(many, "");
     }
 
     #[test]
     fn nothing_known_says_nothing() {
-        assert_eq!(Suggestion::among("x", Vec::<String>::new()).to_string(), "");
+        assert_eq!(suggestion("x", Vec::<String>::new()), "");
     }
 }

@@ -68,12 +68,9 @@ impl CallMetadata {
     }
 
     fn check_total(self) -> Result<Self, CallMetadataError> {
-        let constant = self.constant.iter();
-        let constant = constant.map(|(name, value)| name.len() + value.len());
-        let varying = self.varying.iter();
-        let varying = varying.map(|name| name.len() + VARYING_VALUE_BYTES);
-        let fields = constant.chain(varying);
-        let total_bytes = fields.map(|size| size + FIELD_OVERHEAD_BYTES).sum();
+        let constant = self.constant.iter().map(|(name, value)| name.len() + value.len());
+        let varying = self.varying.iter().map(|name| name.len() + VARYING_VALUE_BYTES);
+        let total_bytes = constant.chain(varying).map(|size| size + FIELD_OVERHEAD_BYTES).sum();
         if total_bytes > TOTAL_LIMIT_BYTES {
             return Err(CallMetadataError::TooLarge(total_bytes));
         }

@@ -155,12 +155,16 @@ fn schema(flags: &CallFlags) -> SchemaSource {
 }
 
 fn data(flags: &CallFlags) -> Result<DataSource, FlagsError> {
-    only_one(&[
+    let sources = [
         ("--data", flags.data.is_some()),
         ("--data-file", flags.data_file.is_some()),
         ("--binary", flags.binary),
         ("--binary-file", flags.binary_file.is_some()),
-    ])?;
+    ];
+    let mut given = sources.into_iter().filter(|(_, is_given)| *is_given);
+    if let (Some((one, _)), Some((other, _))) = (given.next(), given.next()) {
+        return Err(FlagsError::Conflict(one, other));
+    }
     Ok(match (&flags.data, &flags.data_file, &flags.binary_file) {
         (Some(text), _, _) if text == "@" => DataSource::JsonInput,
         (Some(text), _, _) if text.trim().is_empty() => DataSource::Nothing,
@@ -173,12 +177,9 @@ fn data(flags: &CallFlags) -> Result<DataSource, FlagsError> {
 }
 
 fn metadata(flags: &CallFlags, templates: Templates) -> Result<CallMetadata, FlagsError> {
-    only_one(&[
-        ("--metadata", flags.metadata.is_some()),
-        ("--metadata-file", flags.metadata_file.is_some()),
-    ])?;
     let (text, place) = match (&flags.metadata, &flags.metadata_file) {
-        (Some(text), _) => (text.clone(), "--metadata".to_owned()),
+        (Some(_), Some(_)) => return Err(FlagsError::Conflict("--metadata", "--metadata-file")),
+        (Some(text), None) => (text.clone(), "--metadata".to_owned()),
         (None, Some(file)) => {
             let place = file.display().to_string();
             let text = fs::read_to_string(file);
@@ -187,15 +188,6 @@ fn metadata(flags: &CallFlags, templates: Templates) -> Result<CallMetadata, Fla
         (None, None) => return Ok(CallMetadata::default()),
     };
     Ok(CallMetadata::from_json(&text, &place, templates)?)
-}
-
-/// Checks that at most one of these flags is given.
-pub(crate) fn only_one(flags: &[(&'static str, bool)]) -> Result<(), FlagsError> {
-    let mut given = flags.iter().filter(|(_, given)| *given);
-    match (given.next(), given.next()) {
-        (Some((one, _)), Some((other, _))) => Err(FlagsError::Conflict(one, other)),
-        _ => Ok(()),
-    }
 }
 
 pub(crate) fn unless_zero(duration: Duration) -> Option<Duration> {

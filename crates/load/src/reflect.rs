@@ -27,8 +27,7 @@ const PATHS: [&str; 2] = [
 pub fn schema(options: &CallOptions) -> Result<(Schema, u64), ReflectError> {
     let channel = channel::connect(options)?;
     let mut reflector = Reflector { channel, options, paths: &PATHS, calls_made: 0 };
-    let fetch = |name: &str, query| reflector.fetch(name, query);
-    let schema = Schema::by_reflection(&options.method, fetch)?;
+    let schema = Schema::by_reflection(&options.method, |query| reflector.fetch(query))?;
     Ok((schema, reflector.calls_made))
 }
 
@@ -43,8 +42,8 @@ struct Reflector<'a> {
 
 impl Reflector<'_> {
     /// One request and its answer.
-    fn fetch(&mut self, name: &str, query: ReflectionQuery) -> Result<Vec<Vec<u8>>, FetchError> {
-        let request = ReflectionRequest::new(name, query).encode_to_vec();
+    fn fetch(&mut self, query: ReflectionQuery) -> Result<Vec<Vec<u8>>, FetchError> {
+        let request = ReflectionRequest { query: Some(query) }.encode_to_vec();
         while let Some(path) = self.paths.first() {
             match self.call(path, &request) {
                 Err(FetchError::Status(status)) if status.code == Code::Unimplemented => {

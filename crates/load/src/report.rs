@@ -8,6 +8,7 @@ use bookend_contract::report::{
     Bucket, Extension, LatencyAt, LatencySplit, LoadReport, SCHEMA_VERSION, SplitPart, TargetReport,
 };
 use bookend_contract::timestamp::Timestamp;
+use bookend_wire::grpc::Code;
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
@@ -35,7 +36,7 @@ pub fn build_report(plan: &LoadPlan, started: SystemTime, outcome: &LoadOutcome)
         slowest: latencies.max_ns,
         rps: ratio(count as f64, seconds(outcome.window_ns)),
         error_distribution: outcome.errors.by_text.clone(),
-        status_code_distribution: statuses(outcome.ok, &outcome.errors),
+        status_code_distribution: statuses(outcome),
         latency_distribution: latency_distribution(latencies),
         histogram: buckets(latencies),
         tags: plan.labels.tags.clone(),
@@ -65,7 +66,7 @@ fn extension(plan: &LoadPlan, outcome: &LoadOutcome, count: u64) -> Extension {
         window_seconds: seconds(outcome.window_ns),
         warmup_seconds: Duration::from_nanos(plan.warmup_ns).as_secs_f64(),
         ok: outcome.ok,
-        errors: errors_by_code(&outcome.errors),
+        errors: by_name(&outcome.errors, Code::name),
         warmup: outcome.warmup,
         drained: outcome.drained,
         unfinished: outcome.unfinished,
@@ -121,14 +122,14 @@ fn targets(names: &[String], outcome: &LoadOutcome) -> Vec<TargetReport> {
     outcome.targets.iter().map(row).collect()
 }
 
-fn errors_by_code(errors: &ErrorCounts) -> BTreeMap<String, u64> {
-    errors.by_code.iter().map(|(code, count)| (code.name().to_owned(), *count)).collect()
+fn by_name(errors: &ErrorCounts, name: fn(Code) -> &'static str) -> BTreeMap<String, u64> {
+    let named = |(code, count): (&Code, &u64)| (name(*code).to_owned(), *count);
+    errors.by_code.iter().map(named).collect()
 }
 
-fn statuses(ok: u64, errors: &ErrorCounts) -> BTreeMap<String, u64> {
-    let failed = errors.by_code.iter().map(|(code, count)| (code.name_in_go(), *count));
-    let all = std::iter::once(("OK", ok)).chain(failed).filter(|(_, count)| *count > 0);
-    all.map(|(status, count)| (status.to_owned(), count)).collect()
+fn statuses(outcome: &LoadOutcome) -> BTreeMap<String, u64> {
+    let ok = (outcome.ok > 0).then(|| ("OK".to_owned(), outcome.ok));
+    by_name(&outcome.errors, Code::name_in_go).into_iter().chain(ok).collect()
 }
 
 fn average_ns(latencies: &Latencies) -> u64 {

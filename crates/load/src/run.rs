@@ -7,8 +7,7 @@ pub use outcome::LoadOutcome;
 
 use crate::plan::LoadPlan;
 use crate::worker::{RunStart, StartBarrier};
-use bookend_io::{Waker, clock_ns, usage};
-use outcome::ProcessUsage;
+use bookend_io::{Usage, Waker, clock_ns, usage};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -56,7 +55,7 @@ pub fn run(
     let measured = worker_threads::join_all(workers).map_err(LoadError::Machine)?;
     let first_failure = measured.iter().find_map(|worker| worker.first_failure.clone());
     if let RunStart::At(_) = barrier.start() {
-        return Ok(LoadOutcome::add_up(measured, &usage, first_failure));
+        return Ok(LoadOutcome::add_up(measured, usage, first_failure));
     }
     let interrupted = || "interrupted before the run began".to_owned();
     let reason = first_failure.unwrap_or_else(interrupted);
@@ -69,7 +68,7 @@ fn watch(
     barrier: &StartBarrier,
     interrupt: &AtomicBool,
     progress: &mut impl FnMut(WindowEdge),
-) -> ProcessUsage {
+) -> (Usage, Usage) {
     let sleep = |until_ns: u64| {
         if interrupt.load(Ordering::Relaxed) {
             barrier.cancel();
@@ -84,7 +83,7 @@ fn watch(
     };
     while barrier.start() == RunStart::NotYet && sleep(u64::MAX) {}
     let RunStart::At(start_ns) = barrier.start() else {
-        return ProcessUsage { start: usage(), end: usage() };
+        return (usage(), usage());
     };
     let window_start_ns = start_ns.saturating_add(plan.warmup_ns);
     while sleep(window_start_ns) {}
@@ -95,5 +94,5 @@ fn watch(
     while sleep(window_end_ns) {}
     let end = usage();
     progress(WindowEdge::End);
-    ProcessUsage { start, end }
+    (start, end)
 }

@@ -6,7 +6,7 @@ pub mod reflection;
 
 pub use error::{MethodError, SchemaError};
 
-use crate::error_text::Suggestion;
+use crate::error_text::suggestion;
 use prost_reflect::{DescriptorPool, MethodDescriptor};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -50,15 +50,11 @@ impl Schema {
         Schema::decode(&bytes, file.display().to_string())
     }
 
-    /// Reads a `FileDescriptorSet` from memory.
+    /// Reads a `FileDescriptorSet` from memory. `place` is what errors call it.
     ///
     /// # Errors
     /// [`SchemaError`] when the bytes are not a complete descriptor set.
-    pub fn from_descriptor_set(bytes: &[u8]) -> Result<Schema, SchemaError> {
-        Schema::decode(bytes, "the descriptor set".to_owned())
-    }
-
-    fn decode(bytes: &[u8], place: String) -> Result<Schema, SchemaError> {
+    pub fn decode(bytes: &[u8], place: String) -> Result<Schema, SchemaError> {
         match DescriptorPool::decode(bytes) {
             Ok(pool) => Ok(Schema { pool, place }),
             Err(_) if place.ends_with(".proto") => Err(SchemaError::ProtoGivenAsSet(place)),
@@ -93,7 +89,7 @@ impl Schema {
                 service: service_name.to_owned(),
                 method: method_name.to_owned(),
                 place: self.place.clone(),
-                suggestion: Suggestion::among(method_name, known),
+                suggestion: suggestion(method_name, known),
             }
         })
     }

@@ -2,7 +2,7 @@
 
 use bookend_load::payload::{self, DataSource, Templates};
 use bookend_load::schema::reflection::{ReflectionError, ReflectionQuery};
-use bookend_load::schema::{MethodError, Schema, path};
+use bookend_load::schema::{MethodError, Schema, SchemaError, path};
 use prost::Message as _;
 use std::cell::RefCell;
 use std::fs;
@@ -148,6 +148,10 @@ fn folders_are_not_files_and_files_are_not_folders() {
     assert!(error.ends_with("helloworld.proto is not a folder"), "{error}");
 }
 
+fn decode(set: &[u8]) -> Result<Schema, SchemaError> {
+    Schema::decode(set, "the descriptor set".to_owned())
+}
+
 #[test]
 fn a_compiled_set_is_the_same_schema() {
     let set = protox::compile([proto("helloworld.proto")], [proto("")]).unwrap().encode_to_vec();
@@ -158,7 +162,7 @@ fn a_compiled_set_is_the_same_schema() {
     let path_in = |schema: Schema| path(&schema.method(call).unwrap());
     let path = path_in(greeter());
     assert_eq!(path_in(Schema::from_protoset(&file).unwrap()), path);
-    assert_eq!(path_in(Schema::from_descriptor_set(&set).unwrap()), path);
+    assert_eq!(path_in(decode(&set).unwrap()), path);
 }
 
 #[test]
@@ -168,7 +172,7 @@ fn a_set_without_its_imports_says_how_to_make_one() {
     compiler.open_file("shop/orders.proto").unwrap();
     let incomplete = compiler.file_descriptor_set().encode_to_vec();
     for bytes in [incomplete.as_slice(), b"no descriptor set"] {
-        let error = Schema::from_descriptor_set(bytes).unwrap_err().to_string();
+        let error = decode(bytes).unwrap_err().to_string();
         assert!(error.contains("--include_imports"), "{error}");
         assert_eq!(error.lines().count(), 1);
     }
@@ -179,15 +183,14 @@ fn a_descriptor_set_cut_anywhere_is_an_error_or_a_smaller_set() {
     let set = protox::compile([proto("complex_proto.proto")], [proto("")]).unwrap();
     let whole = set.encode_to_vec();
     for end in 0..whole.len() {
-        let mut services = Schema::from_descriptor_set(&whole[..end])
-            .map(|schema| schema.services())
-            .unwrap_or_default();
+        let mut services =
+            decode(&whole[..end]).map(|schema| schema.services()).unwrap_or_default();
         services.retain(|name| name != "complex_proto.Greeter");
         assert!(services.is_empty(), "cut after {end} bytes");
         let mut flipped = whole.clone();
         flipped[end] ^= 0xff;
         // Only that it returns: some of these are sets with another name in them.
-        let _ = Schema::from_descriptor_set(&flipped);
+        let _ = decode(&flipped);
     }
 }
 
@@ -220,13 +223,16 @@ impl Server {
         Server { files: own.collect(), asked: RefCell::default() }
     }
 
-    fn answer(&self, name: &str, request: ReflectionQuery) -> Result<Vec<Vec<u8>>, String> {
-        self.asked.borrow_mut().push(name.to_owned());
-        let file = match request {
-            ReflectionQuery::Services => return Ok(vec![b"shop.v1.Orders".to_vec()]),
-            ReflectionQuery::Symbol if name == "shop.v1.Orders" => "shop/orders.proto",
-            ReflectionQuery::Symbol => return Err("NOT_FOUND".to_owned()),
-            ReflectionQuery::File => name,
+    fn answer(&self, query: ReflectionQuery) -> Result<Vec<Vec<u8>>, String> {
+        let (ReflectionQuery::Services(name)
+        | ReflectionQuery::Symbol(name)
+        | ReflectionQuery::File(name)) = &query;
+        self.asked.borrow_mut().push(name.clone());
+        let file = match &query {
+            ReflectionQuery::Services(_) => return Ok(vec![b"shop.v1.Orders".to_vec()]),
+            ReflectionQuery::Symbol(name) if name == "shop.v1.Orders" => "shop/orders.proto",
+            ReflectionQuery::Symbol(_) => return Err("NOT_FOUND".to_owned()),
+            ReflectionQuery::File(name) => name,
         };
         let found = self.files.iter().find(|known| known.name() == file).ok_or("NOT_FOUND")?;
         Ok(vec![found.encode_to_vec()])
@@ -237,7 +243,7 @@ impl Server {
 fn reflection_fetches_every_import_once() {
     let server = Server::with_the_shop();
     let call = "shop.v1.Orders/Put";
-    let schema = Schema::by_reflection(call, |name, what| server.answer(name, what)).unwrap();
+    let schema = Schema::by_reflection(call, |query| server.answer(query)).unwrap();
     assert_eq!(path(&schema.method(call).unwrap()), "/shop.v1.Orders/Put");
     let mut asked = server.asked.into_inner();
     asked.sort();
@@ -248,7 +254,7 @@ fn reflection_fetches_every_import_once() {
 #[test]
 fn reflection_names_the_service_that_was_meant() {
     let server = Server::with_the_shop();
-    let error = Schema::by_reflection("shop.v1.Order/Put", |name, what| server.answer(name, what));
+    let error = Schema::by_reflection("shop.v1.Order/Put", |query| server.answer(query));
     let error = error.unwrap_err();
     assert!(matches!(error, ReflectionError::Call(MethodError::ServiceUnknown { .. })));
     assert_eq!(
@@ -260,7 +266,7 @@ fn reflection_names_the_service_that_was_meant() {
 
 #[test]
 fn a_server_without_reflection_is_told_apart_from_a_wrong_name() {
-    let error = Schema::by_reflection("a.B/C", |_, _| Err("UNIMPLEMENTED")).unwrap_err();
+    let error = Schema::by_reflection("a.B/C", |_| Err("UNIMPLEMENTED")).unwrap_err();
     assert_eq!(
         error.to_string(),
         "the server's reflection did not describe a.B (UNIMPLEMENTED): give the schema with \
@@ -270,10 +276,10 @@ fn a_server_without_reflection_is_told_apart_from_a_wrong_name() {
 
 #[test]
 fn a_server_that_answers_nonsense_is_blamed() {
-    let nonsense = |_: &str, _: ReflectionQuery| Ok::<_, String>(vec![b"\xff\xff".to_vec()]);
+    let nonsense = |_: ReflectionQuery| Ok::<_, String>(vec![b"\xff\xff".to_vec()]);
     let error = Schema::by_reflection("a.B/C", nonsense).unwrap_err();
     assert!(matches!(error, ReflectionError::Answer { .. }), "{error}");
-    let elsewhere = |_: &str, _: ReflectionQuery| {
+    let elsewhere = |_: ReflectionQuery| {
         let file = prost_types::FileDescriptorProto {
             name: Some("a.proto".to_owned()),
             dependency: vec!["b.proto".to_owned()],

@@ -1,12 +1,12 @@
 //! JSON to message bytes by the canonical mapping, with errors that say where and what.
 
 use super::error::DataError;
-use crate::error_text::Suggestion;
+use crate::error_text::suggestion;
 use prost::Message as _;
 use prost_reflect::{DynamicMessage, FieldDescriptor, Kind, MessageDescriptor};
 use serde::de::{DeserializeSeed, Deserializer, SeqAccess, Visitor};
 use serde_json::Value;
-use std::fmt;
+use std::{fmt, slice};
 
 pub(super) fn messages(text: &str, message: &MessageDescriptor) -> Result<Vec<Vec<u8>>, DataError> {
     let mut json = serde_json::Deserializer::from_str(text);
@@ -57,7 +57,7 @@ fn explain(
     message: &MessageDescriptor,
 ) -> DataError {
     let (field, reason) = match find_unknown(error, text, message) {
-        Some(unknown) => (String::new(), unknown.to_string()),
+        Some(unknown) => (String::new(), unknown.text),
         None => (named(path), reason(error)),
     };
     DataError::NotAMessage { line: error.line(), column: error.column(), field, reason }
@@ -86,28 +86,22 @@ fn find_unknown(
 ) -> Option<Unknown> {
     let value: Value = serde_json::from_str(text).ok()?;
     let mut found = Vec::new();
-    match &value {
-        Value::Array(several) => {
-            several.iter().for_each(|one| unknown_in_message(one, message, &mut found));
-        }
-        one => unknown_in_message(one, message, &mut found),
-    }
+    let several = value.as_array().map_or(slice::from_ref(&value), Vec::as_slice);
+    several.iter().for_each(|one| unknown_in_message(one, message, &mut found));
     let words = error.to_string();
     found.into_iter().find(|unknown| words.contains(&format!("'{}'", unknown.name)))
 }
 
-/// A name in the data that its type does not have.
+/// A name in the data that its type does not have, and what to say of it.
 struct Unknown {
-    kind: &'static str,
     name: String,
-    owner: String,
-    known: Vec<String>,
+    text: String,
 }
 
-impl fmt::Display for Unknown {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { kind, name, owner, known } = self;
-        write!(formatter, "{owner} has no {kind} {name}{}", Suggestion::among(name, known))
+impl Unknown {
+    fn new(kind: &str, name: &str, owner: &str, known: impl Iterator<Item = String>) -> Self {
+        let text = format!("{owner} has no {kind} {name}{}", suggestion(name, known));
+        Self { name: name.to_owned(), text }
     }
 }
 
@@ -121,12 +115,10 @@ fn unknown_in_message(value: &Value, message: &MessageDescriptor, found: &mut Ve
             message.get_field_by_json_name(name).or_else(|| message.get_field_by_name(name));
         match field {
             Some(field) => unknown_in_field(value, &field, found),
-            None => found.push(Unknown {
-                kind: "field",
-                name: name.clone(),
-                owner: message.full_name().to_owned(),
-                known: message.fields().map(|field| field.name().to_owned()).collect(),
-            }),
+            None => {
+                let known = message.fields().map(|field| field.name().to_owned());
+                found.push(Unknown::new("field", name, message.full_name(), known));
+            }
         }
     }
 }
@@ -149,12 +141,8 @@ fn unknown_in_value(value: &Value, kind: &Kind, found: &mut Vec<Unknown>) {
     match (value, kind) {
         (value, Kind::Message(message)) => unknown_in_message(value, message, found),
         (Value::String(name), Kind::Enum(choices)) if choices.get_value_by_name(name).is_none() => {
-            found.push(Unknown {
-                kind: "value",
-                name: name.clone(),
-                owner: choices.full_name().to_owned(),
-                known: choices.values().map(|value| value.name().to_owned()).collect(),
-            });
+            let known = choices.values().map(|value| value.name().to_owned());
+            found.push(Unknown::new("value", name, choices.full_name(), known));
         }
         _ => {}
     }

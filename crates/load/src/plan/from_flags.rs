@@ -4,7 +4,7 @@ use super::{Connecting, LoadPlan, ReportLabels};
 use crate::echo::echo;
 use crate::flags::LoadFlags;
 use crate::metadata::strings;
-use crate::options::{CallOptions, FlagsError, nanoseconds, only_one, unless_zero};
+use crate::options::{CallOptions, FlagsError, nanoseconds, unless_zero};
 use crate::prepare::{PrepareError, PreparedCall};
 use bookend_io::{Driver, Io};
 use bookend_wire::keepalive::CLIENT_TIME_MIN_NS;
@@ -35,9 +35,9 @@ impl LoadPlan {
             flags.threads.map(|threads| at_least_one("--threads", threads)).transpose()?;
         let labels = labels(flags, &call)?;
 
-        let PreparedCall { path, method, messages, .. } = PreparedCall::read(&call, input)?;
-        if method.is_client_streaming() || method.is_server_streaming() {
-            return Err(PrepareError::Streaming(path));
+        let prepared = PreparedCall::read(&call, input)?;
+        if prepared.method.is_client_streaming() || prepared.method.is_server_streaming() {
+            return Err(PrepareError::Streaming(prepared.path));
         }
         let targets = call.find_targets(flags.lb_strategy)?;
         let connections = connections.max(connections_for(targets.count(), concurrency)?);
@@ -46,9 +46,9 @@ impl LoadPlan {
         let mut plan = Self {
             tls: call.connectors()?,
             targets,
-            path,
+            path: prepared.path,
             authority: call.authority(),
-            messages,
+            messages: prepared.messages,
             metadata: call.metadata.constant.clone(),
             varying_metadata: call.metadata.varying.clone(),
             connecting,
@@ -114,25 +114,20 @@ fn connections_for(addresses: usize, concurrency: u32) -> Result<u32, FlagsError
 fn calls_and_window(flags: &LoadFlags) -> Result<(Option<u64>, Option<Duration>), FlagsError> {
     let duration = flags.duration.and_then(unless_zero);
     let max_duration = flags.max_duration.and_then(unless_zero);
-    only_one(&[("--duration", duration.is_some()), ("--max-duration", max_duration.is_some())])?;
-    if duration.is_some() {
-        return Ok((None, duration));
+    match (duration, max_duration) {
+        (Some(_), Some(_)) => Err(FlagsError::Conflict("--duration", "--max-duration")),
+        (Some(_), None) => Ok((None, duration)),
+        (None, _) => Ok((Some(at_least_one("--total", flags.total)?), max_duration)),
     }
-    Ok((Some(at_least_one("--total", flags.total)?), max_duration))
 }
 
 fn connecting(flags: &LoadFlags) -> Result<Connecting, FlagsError> {
-    only_one(&[
-        ("--one-shot", flags.one_shot),
-        ("--connects-in-window", flags.connects_in_window),
-    ])?;
-    Ok(if flags.one_shot {
-        Connecting::PerCall
-    } else if flags.connects_in_window {
-        Connecting::InRun
-    } else {
-        Connecting::BeforeRun
-    })
+    match (flags.one_shot, flags.connects_in_window) {
+        (true, true) => Err(FlagsError::Conflict("--one-shot", "--connects-in-window")),
+        (true, false) => Ok(Connecting::PerCall),
+        (false, true) => Ok(Connecting::InRun),
+        (false, false) => Ok(Connecting::BeforeRun),
+    }
 }
 
 /// Clients open streams with odd ids below 2^31 (RFC 9113 section 5.1.1).
@@ -149,7 +144,9 @@ fn first_stream_id(id: u32) -> Result<u32, FlagsError> {
 /// connection ends with its call, which has a deadline.
 fn keepalive(flags: &LoadFlags) -> Result<Option<Keepalive>, FlagsError> {
     let time = unless_zero(flags.keepalive);
-    only_one(&[("--one-shot", flags.one_shot), ("--keepalive", time.is_some())])?;
+    if flags.one_shot && time.is_some() {
+        return Err(FlagsError::Conflict("--one-shot", "--keepalive"));
+    }
     Ok(time
         .map(nanoseconds)
         .map(|timeout_ns| Keepalive { time_ns: timeout_ns.max(CLIENT_TIME_MIN_NS), timeout_ns }))

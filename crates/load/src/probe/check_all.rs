@@ -6,8 +6,7 @@ use super::raw_connection::Destination;
 use super::request::ProbeRequest;
 use super::run_check;
 use super::verify::{VerifiedReply, VerifyError};
-use bookend_io::Address;
-use bookend_io::tls::Connector;
+use crate::options::CallOptions;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread;
@@ -31,14 +30,14 @@ pub(super) fn check_all(
     request: &ProbeRequest,
     call: &Result<VerifiedReply, VerifyError>,
 ) -> (BTreeMap<SemanticsCheck, CheckOutcome>, u64) {
-    let (addresses, connector) = match find_server(request, call) {
-        Ok(found) => found,
+    let destination = match destination(&request.options, call) {
+        Ok(destination) => destination,
         Err(reason) => return (none_of_them(&reason), 0),
     };
     let latency = call.as_ref().ok().map(|verified| verified.latency);
     let context = CheckContext {
         request,
-        destination: Destination { addresses: &addresses, connector: connector.as_ref() },
+        destination,
         timeout: timeout_after(latency),
         calls_sent: AtomicU64::new(0),
     };
@@ -53,19 +52,18 @@ pub(super) fn check_all(
     (outcomes, context.calls_sent.into_inner())
 }
 
-/// Where the server listens, and how its connections are secured; or why no check can be made.
-fn find_server(
-    request: &ProbeRequest,
+/// Where the server is; or why no check can be made.
+fn destination(
+    options: &CallOptions,
     call: &Result<VerifiedReply, VerifyError>,
-) -> Result<(Vec<Address>, Option<Connector>), String> {
-    let options = &request.options;
+) -> Result<Destination, String> {
     let addresses = options.targets.first().resolve().map_err(|error| error.to_string())?;
     if let Err(VerifyError::Connect(_)) = call {
         return Err("there is no connection".to_owned());
     }
     let tls = options.tls.as_ref();
     let connector = tls.map(|config| config.connector(&options.authority())).transpose();
-    Ok((addresses, connector.map_err(|error| error.to_string())?))
+    Ok(Destination { addresses, connector: connector.map_err(|error| error.to_string())? })
 }
 
 /// How long a check may take when the plain call took `latency`.

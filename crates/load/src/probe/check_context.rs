@@ -10,7 +10,7 @@ use std::time::Duration;
 /// What all checks share.
 pub(super) struct CheckContext<'a> {
     pub request: &'a ProbeRequest,
-    pub destination: Destination<'a>,
+    pub destination: Destination,
     /// How long one connection of a check may take in all.
     pub timeout: Duration,
     /// Calls sent whole on all connections so far.
@@ -29,7 +29,7 @@ impl CheckContext<'_> {
         settings: &[(u16, u32)],
         exchange: impl FnOnce(&mut RawConnection) -> Result<T, CheckError>,
     ) -> Result<T, CheckError> {
-        let mut connection = RawConnection::open(self.destination, settings, self.timeout)?;
+        let mut connection = RawConnection::open(&self.destination, settings, self.timeout)?;
         let result = exchange(&mut connection);
         self.calls_sent.fetch_add(connection.calls_sent, Ordering::Relaxed);
         result

@@ -36,11 +36,10 @@ pub(super) enum WindowRefill {
 }
 
 /// Where the server listens, and how a connection to it is secured.
-#[derive(Clone, Copy)]
-pub(super) struct Destination<'a> {
-    pub addresses: &'a [Address],
+pub(super) struct Destination {
+    pub addresses: Vec<Address>,
     /// TLS; `None` is plain text.
-    pub connector: Option<&'a Connector>,
+    pub connector: Option<Connector>,
 }
 
 /// One connection to the server, and everything that came on it.
@@ -65,8 +64,6 @@ pub(super) struct RawConnection {
     pub refill: WindowRefill,
     /// What the server sent beyond what it was allowed to, in bytes.
     pub violation_bytes: usize,
-    /// DATA frames that came with something in them.
-    pub data_frames: u32,
     pub acknowledged: bool,
     pub pong: Option<[u8; 8]>,
     replies: BTreeMap<u32, CheckReply>,
@@ -79,7 +76,7 @@ pub(super) struct RawConnection {
 impl RawConnection {
     /// Connects, sends the preface with these settings and waits for the server's.
     pub fn open(
-        destination: Destination<'_>,
+        destination: &Destination,
         settings: &[(u16, u32)],
         timeout: Duration,
     ) -> Result<Self, CheckError> {
@@ -103,7 +100,6 @@ impl RawConnection {
             own_window_bytes: DEFAULT_WINDOW_BYTES,
             refill: WindowRefill::AtOnce,
             violation_bytes: 0,
-            data_frames: 0,
             acknowledged: false,
             pong: None,
             replies: BTreeMap::new(),
@@ -224,13 +220,13 @@ pub(super) mod setting {
     pub const UNDEFINED: u16 = 0xbe11;
 }
 
-fn connect(destination: Destination<'_>, timeout: Duration) -> Result<ByteStream, CheckError> {
-    let secure = |stream: ByteStream| match destination.connector {
+fn connect(destination: &Destination, timeout: Duration) -> Result<ByteStream, CheckError> {
+    let secure = |stream: ByteStream| match &destination.connector {
         Some(connector) => stream.secure(connector, timeout),
         None => Ok(stream),
     };
     let mut last = CheckError::Closed;
-    for address in destination.addresses {
+    for address in &destination.addresses {
         match ByteStream::connect(address, timeout).and_then(secure) {
             Ok(stream) => return Ok(stream),
             Err(error) => last = error_of(&error, timeout),

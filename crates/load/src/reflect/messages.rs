@@ -4,26 +4,11 @@ use super::error::FetchError;
 use crate::schema::reflection::ReflectionQuery;
 use prost::Message;
 
-/// `grpc.reflection.v1.ServerReflectionRequest`, of which one field is ever set.
+/// `grpc.reflection.v1.ServerReflectionRequest`.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct ReflectionRequest {
-    #[prost(string, optional, tag = "3")]
-    file_by_filename: Option<String>,
-    #[prost(string, optional, tag = "4")]
-    file_containing_symbol: Option<String>,
-    #[prost(string, optional, tag = "7")]
-    list_services: Option<String>,
-}
-
-impl ReflectionRequest {
-    pub fn new(name: &str, query: ReflectionQuery) -> Self {
-        let name = Some(name.to_owned());
-        match query {
-            ReflectionQuery::Symbol => Self { file_containing_symbol: name, ..Self::default() },
-            ReflectionQuery::File => Self { file_by_filename: name, ..Self::default() },
-            ReflectionQuery::Services => Self { list_services: name, ..Self::default() },
-        }
-    }
+    #[prost(oneof = "ReflectionQuery", tags = "3, 4, 7")]
+    pub query: Option<ReflectionQuery>,
 }
 
 /// `grpc.reflection.v1.ServerReflectionResponse`, as far as it answers those requests.

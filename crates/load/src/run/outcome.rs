@@ -57,20 +57,14 @@ pub struct LoadOutcome {
     pub intervals: Option<Intervals>,
 }
 
-/// What this process had used at the start and the end of the window.
-pub(super) struct ProcessUsage {
-    pub start: Usage,
-    pub end: Usage,
-}
-
 impl LoadOutcome {
-    /// Adds up what the workers have measured.
+    /// Adds up what the workers have measured. `start` and `end` are what this process had used at
+    /// either end of the window.
     pub(super) fn add_up(
         workers: Vec<WorkerMeasurements>,
-        usage: &ProcessUsage,
+        (start, end): (Usage, Usage),
         first_failure: Option<String>,
     ) -> Self {
-        let (start, end) = (&usage.start, &usage.end);
         let mut outcome = Self {
             window_ns: window_ns(&workers),
             cpu_user_seconds: end.user_seconds - start.user_seconds,

@@ -1,6 +1,6 @@
 //! What can be wrong with a schema or with a call, each in one line.
 
-use crate::error_text::{Suggestion, Unreadable, nearest};
+use crate::error_text::{Unreadable, nearest, suggestion, suggestion_of};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 pub enum SchemaError {
     /// The file cannot be read.
     #[error("{0}{1}")]
-    Unreadable(Unreadable, Suggestion),
+    Unreadable(Unreadable, String),
     /// A folder where a file should be.
     #[error("{} is a folder: name a file in it", .0.display())]
     IsAFolder(PathBuf),
@@ -50,7 +50,7 @@ pub enum MethodError {
         /// The schema's source.
         place: String,
         /// What could have been meant.
-        suggestion: Suggestion,
+        suggestion: String,
     },
     /// The service has no such method.
     #[error("there is no method {method} in {service} ({place}){suggestion}")]
@@ -62,7 +62,7 @@ pub enum MethodError {
         /// The schema's source.
         place: String,
         /// What could have been meant.
-        suggestion: Suggestion,
+        suggestion: String,
     },
 }
 
@@ -91,25 +91,22 @@ impl MethodError {
         MethodError::ServiceUnknown {
             service: service.to_owned(),
             place: place.to_owned(),
-            suggestion: Suggestion::naming(meant, &known),
+            suggestion: suggestion_of(meant, &known),
         }
     }
 }
 
 /// Files next to the one that could not be read, with a like name.
-fn neighbours(file: &Path, file_name: &str) -> Suggestion {
+fn neighbours(file: &Path, file_name: &str) -> String {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
     let Ok(entries) = std::fs::read_dir(folder.unwrap_or(Path::new("."))) else {
-        return Suggestion::default();
+        return String::new();
     };
-    let mut paths: Vec<PathBuf> = entries
-        .flatten()
-        .filter(|entry| entry.path().extension() == file.extension())
-        .map(|entry| folder.map_or_else(|| entry.file_name().into(), |f| f.join(entry.file_name())))
-        .collect();
+    let paths = entries.flatten().map(|entry| file.with_file_name(entry.file_name()));
+    let mut paths: Vec<_> = paths.filter(|path| path.extension() == file.extension()).collect();
     paths.sort();
     let names = paths.iter().map(|path| path.display().to_string());
-    Suggestion::among(file_name, names)
+    suggestion(file_name, names)
 }
 
 /// Joins the lines of an error: each is printed on one line.

@@ -15,15 +15,18 @@ const FILES_LIMIT: usize = 10_000;
 
 const PLACE: &str = "the server's reflection";
 
-/// What is asked of the server: a message of `grpc.reflection.v1.ServerReflectionRequest`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What is asked of the server: the query of `grpc.reflection.v1.ServerReflectionRequest`.
+#[derive(Clone, PartialEq, Eq, prost::Oneof)]
 pub enum ReflectionQuery {
-    /// `file_containing_symbol`: the answer is serialized `FileDescriptorProto`s.
-    Symbol,
     /// `file_by_filename`: the answer is serialized `FileDescriptorProto`s.
-    File,
+    #[prost(string, tag = "3")]
+    File(String),
+    /// `file_containing_symbol`: the answer is serialized `FileDescriptorProto`s.
+    #[prost(string, tag = "4")]
+    Symbol(String),
     /// `list_services`, asked with an empty name: the answer is the services' names in UTF-8.
-    Services,
+    #[prost(string, tag = "7")]
+    Services(String),
 }
 
 /// Why reflection gave no schema.
@@ -56,17 +59,16 @@ pub enum ReflectionError<E> {
 
 impl Schema {
     /// Asks the server, through `fetch`, for the file that defines the service of `call`, and for
-    /// everything that it imports. `fetch` is given the symbol's or the file's name and which of
-    /// the two it is.
+    /// everything that it imports.
     ///
     /// # Errors
     /// [`ReflectionError`]; a service that the server does not have comes with the nearest one.
     pub fn by_reflection<E>(
         call: &str,
-        mut fetch: impl FnMut(&str, ReflectionQuery) -> Result<Vec<Vec<u8>>, E>,
+        mut fetch: impl FnMut(ReflectionQuery) -> Result<Vec<Vec<u8>>, E>,
     ) -> Result<Schema, ReflectionError<E>> {
         let (service, _) = split_call(call)?;
-        let answer = match fetch(service, ReflectionQuery::Symbol) {
+        let answer = match fetch(ReflectionQuery::Symbol(service.to_owned())) {
             Ok(answer) => answer,
             Err(reason) => return Err(explain(service, reason, fetch)),
         };
@@ -83,9 +85,9 @@ impl Schema {
 fn explain<E>(
     service: &str,
     reason: E,
-    mut fetch: impl FnMut(&str, ReflectionQuery) -> Result<Vec<Vec<u8>>, E>,
+    mut fetch: impl FnMut(ReflectionQuery) -> Result<Vec<Vec<u8>>, E>,
 ) -> ReflectionError<E> {
-    let listed = fetch("", ReflectionQuery::Services).unwrap_or_default();
+    let listed = fetch(ReflectionQuery::Services(String::new())).unwrap_or_default();
     let known: Vec<String> =
         listed.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect();
     if known.is_empty() || known.iter().any(|name| name == service) {
@@ -105,12 +107,12 @@ impl Closure {
     fn resolve<E>(
         &mut self,
         name: &str,
-        fetch: &mut impl FnMut(&str, ReflectionQuery) -> Result<Vec<Vec<u8>>, E>,
+        fetch: &mut impl FnMut(ReflectionQuery) -> Result<Vec<Vec<u8>>, E>,
     ) -> Result<(), ReflectionError<E>> {
         if self.files.contains_key(name) {
             return Ok(());
         }
-        match fetch(name, ReflectionQuery::File) {
+        match fetch(ReflectionQuery::File(name.to_owned())) {
             Ok(answer) => self.add(name, answer)?,
             // Servers in many languages do not serve the files that every compiler brings along.
             Err(reason) => match GoogleFileResolver::new().open_file(name) {

@@ -20,29 +20,21 @@ pub(crate) enum RunPhase {
 /// When the phases end, nanoseconds of the drivers' clock; `u64::MAX` while that is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PhaseTimes {
-    warmup_ns: u64,
-    window_ns: Option<u64>,
     pub window_start_ns: u64,
     pub window_end_ns: u64,
     pub drain_end_ns: u64,
 }
 
 impl PhaseTimes {
-    pub fn of(plan: &LoadPlan) -> Self {
-        Self {
-            warmup_ns: plan.warmup_ns,
-            window_ns: plan.window_ns,
-            window_start_ns: u64::MAX,
-            window_end_ns: u64::MAX,
-            drain_end_ns: u64::MAX,
-        }
-    }
+    /// Before the run.
+    pub const UNKNOWN: Self =
+        Self { window_start_ns: u64::MAX, window_end_ns: u64::MAX, drain_end_ns: u64::MAX };
 
     /// The run begins.
-    pub fn begin(&mut self, start_ns: u64) {
-        self.window_start_ns = start_ns.saturating_add(self.warmup_ns);
+    pub fn begin(&mut self, plan: &LoadPlan, start_ns: u64) {
+        self.window_start_ns = start_ns.saturating_add(plan.warmup_ns);
         let end_ns = |window_ns| self.window_start_ns.saturating_add(window_ns);
-        self.window_end_ns = self.window_ns.map_or(u64::MAX, end_ns);
+        self.window_end_ns = plan.window_ns.map_or(u64::MAX, end_ns);
     }
 
     /// When a phase ends by itself; `u64::MAX` for never.

@@ -60,7 +60,7 @@ impl WorkerState {
             barrier,
             has_arrived: false,
             phase: RunPhase::Connecting,
-            times: PhaseTimes::of(&plan),
+            times: PhaseTimes::UNKNOWN,
             window_calls: share.calls,
             next_expiry_ns: u64::MAX,
             driver_at_window_start: IoStatistics::default(),
@@ -128,7 +128,7 @@ impl WorkerState {
                 // The last worker to arrive may have read its clock after this one. Calls that are
                 // made now belong to the run all the same.
                 let start_ns = start_ns.min(now_ns);
-                self.times.begin(start_ns);
+                self.times.begin(&self.plan, start_ns);
                 self.pace.start(self.times.window_end_ns);
                 let window_start_ns = self.times.window_start_ns;
                 self.measured.timeline.begin(start_ns, window_start_ns);

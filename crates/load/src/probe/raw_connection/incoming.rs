@@ -139,7 +139,6 @@ impl RawConnection {
         if payload.is_empty() {
             return Ok(());
         }
-        self.data_frames += 1;
         self.refill_windows(stream_id, payload.len() as u32)
     }
 

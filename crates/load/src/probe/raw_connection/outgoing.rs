@@ -122,24 +122,22 @@ impl RawConnection {
 }
 
 fn framed_head(stream_id: u32, block: &[u8], framing: HeadFraming) -> Vec<u8> {
-    let mut output = Vec::new();
-    match framing {
-        HeadFraming::Whole => {
-            write_frame(&mut output, kind::HEADERS, flag::END_HEADERS, stream_id, block);
-        }
+    let (first, rest) = block.split_at(block.len() / 3);
+    let (second, third) = rest.split_at(rest.len() / 2);
+    let frames = match framing {
+        HeadFraming::Whole => vec![(kind::HEADERS, flag::END_HEADERS, block.to_vec())],
         HeadFraming::Padded => {
-            let flags = flag::END_HEADERS | flag::PADDED;
-            let padded = padded(block);
-            write_frame(&mut output, kind::HEADERS, flags, stream_id, &padded);
+            vec![(kind::HEADERS, flag::END_HEADERS | flag::PADDED, padded(block))]
         }
-        HeadFraming::Continued => {
-            let (first, rest) = block.split_at(block.len() / 3);
-            let (second, third) = rest.split_at(rest.len() / 2);
-            let last = flag::END_HEADERS;
-            write_frame(&mut output, kind::HEADERS, 0, stream_id, first);
-            write_frame(&mut output, kind::CONTINUATION, 0, stream_id, second);
-            write_frame(&mut output, kind::CONTINUATION, last, stream_id, third);
-        }
+        HeadFraming::Continued => vec![
+            (kind::HEADERS, 0, first.to_vec()),
+            (kind::CONTINUATION, 0, second.to_vec()),
+            (kind::CONTINUATION, flag::END_HEADERS, third.to_vec()),
+        ],
+    };
+    let mut output = Vec::new();
+    for (kind, flags, payload) in frames {
+        write_frame(&mut output, kind, flags, stream_id, &payload);
     }
     output
 }
