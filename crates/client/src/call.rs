@@ -27,14 +27,9 @@ impl UnaryCall {
     /// A call without metadata, deadline and compression, that does not wait for a server that
     /// cannot be reached.
     pub fn new(path: impl Into<Cow<'static, str>>, message: Vec<u8>) -> Self {
-        Self {
-            path: path.into(),
-            metadata: Metadata::new(),
-            message,
-            timeout: None,
-            waits_for_ready: false,
-            encoding: Encoding::Identity,
-        }
+        let StreamCall { path, metadata, timeout, waits_for_ready, encoding } =
+            StreamCall::new(path);
+        Self { path, metadata, message, timeout, waits_for_ready, encoding }
     }
 }
 

@@ -82,8 +82,14 @@ impl Channel {
         let limit = Arc::new(CallLimit::new(options.max_pending_calls));
         let guard = ThreadGuard { mailbox: mailbox.clone(), limit: Arc::clone(&limit) };
         let epoll = Epoll::new(waker.clone(), driver_options(&options))?;
-        let shared =
-            ChannelShared::new(target, &options, waker, mailbox.clone(), Arc::clone(&limit));
+        let shared = ChannelShared {
+            target: target.to_owned(),
+            max_message_bytes: options.max_message_bytes,
+            stream_window_bytes: options.http2.settings.initial_window_bytes,
+            mailbox: mailbox.clone(),
+            waker,
+            limit: Arc::clone(&limit),
+        };
         let shard = ChannelShard::new(addresses, options, mailbox, limit);
         let run = move || {
             let _guard = guard;

@@ -11,7 +11,6 @@ pub use names::{LoadBalancingPolicy, TargetNames};
 
 use bookend_io::{Address, ByteStream, Target};
 use resolver::Resolver;
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -136,28 +135,19 @@ fn choose(
     first.cloned().into_iter().collect()
 }
 
-impl From<Target> for Targets {
-    fn from(target: Target) -> Self {
-        Self::of_list(List::Fixed(Arc::new([nameless(target)])))
-    }
-}
-
-impl From<Address> for Targets {
-    fn from(address: Address) -> Self {
-        Target::from(address).into()
-    }
-}
-
-impl From<SocketAddr> for Targets {
-    fn from(address: SocketAddr) -> Self {
-        Target::from(address).into()
+impl<T> From<T> for Targets
+where
+    Target: From<T>,
+{
+    fn from(target: T) -> Self {
+        Self::of_list(List::Fixed(Arc::new([nameless(Target::from(target))])))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::net::TcpListener;
+    use std::net::{SocketAddr, TcpListener};
 
     fn target(port: u16) -> Target {
         SocketAddr::from(([127, 0, 0, 1], port)).into()

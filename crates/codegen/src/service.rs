@@ -185,7 +185,8 @@ fn arms(
 /// Has one of the server's adapters turn `input` into `parameters`, and calls the handler.
 fn adapted(
     method: &Method,
-    (adapter, input): (&str, &str),
+    adapter: &str,
+    input: &str,
     parameters: &str,
     arguments: &str,
 ) -> String {
@@ -197,33 +198,45 @@ fn adapted(
     )
 }
 
-fn call_code(methods: &Methods) -> String {
-    let arms = arms(methods, &[Handler::Inline, Handler::Deferred], |method, handler| {
-        if handler == Handler::Inline {
-            adapted(method, ("inline", "request, reply"), "request", "request, context")
-        } else {
-            let arguments = "request, context, responder";
-            adapted(method, ("deferred", "request, reply"), "request, responder", arguments)
-        }
-    });
-    let body = if arms.is_empty() {
-        "        let _ = (method, request, context);\n        reply.no_such_method()\n".to_owned()
-    } else {
-        format!(
-            "        match method {{\n{arms}            _ => reply.no_such_method(),\n        }}\n"
-        )
-    };
+/// A function that has these arms; without any, the trait's own does.
+fn dispatch(signature: &str, arms: &str, otherwise: &str) -> String {
+    if arms.is_empty() {
+        return String::new();
+    }
     format!(
-        "\x20   fn call(\n\
-         \x20       &self,\n\
-         \x20       method: usize,\n\
-         \x20       request: &[u8],\n\
-         \x20       context: &::bookend_server::Context<'_>,\n\
-         \x20       reply: ::bookend_server::Reply<'_>,\n\
-         \x20   ) {{\n\
-         {body}\
+        "\x20   fn {signature} {{\n\
+         \x20       match method {{\n\
+         {arms}\
+         \x20           _ => {otherwise},\n\
+         \x20       }}\n\
          \x20   }}\n"
     )
+}
+
+fn call_code(methods: &Methods) -> String {
+    let handlers = [Handler::Inline, Handler::Deferred];
+    let arms = arms(methods, &handlers, |method, handler| {
+        let (adapter, parameters, arguments) = match handler {
+            Handler::Deferred => ("deferred", "request, responder", "request, context, responder"),
+            _ => ("inline", "request", "request, context"),
+        };
+        let input = "request, reply";
+        adapted(method, adapter, input, parameters, arguments)
+    });
+    let signature = "call(
+        &self,
+        method: usize,
+        request: &[u8],
+        context: &::bookend_server::Context<'_>,
+        reply: ::bookend_server::Reply<'_>,
+    )";
+    if arms.is_empty() {
+        return format!(
+            "    fn {signature} {{\n        let _ = (method, request, context);\n        \
+             reply.no_such_method()\n    }}\n"
+        );
+    }
+    dispatch(signature, &arms, "reply.no_such_method()")
 }
 
 fn open_code(methods: &Methods) -> String {
@@ -241,21 +254,12 @@ fn open_code(methods: &Methods) -> String {
              \x20           )"
         )
     });
-    if arms.is_empty() {
-        return arms;
-    }
-    format!(
-        "\x20   fn open(\n\
-         \x20       &self,\n\
-         \x20       method: usize,\n\
-         \x20       context: &::bookend_server::Context<'_>,\n\
-         \x20   ) -> ::core::option::Option<::std::boxed::Box<dyn ::bookend_server::InlineStream>> {{\n\
-         \x20       match method {{\n\
-         {arms}\
-         \x20           _ => ::core::option::Option::None,\n\
-         \x20       }}\n\
-         \x20   }}\n"
-    )
+    let signature = "open(
+        &self,
+        method: usize,
+        context: &::bookend_server::Context<'_>,
+    ) -> ::core::option::Option<::std::boxed::Box<dyn ::bookend_server::InlineStream>>";
+    dispatch(signature, &arms, "::core::option::Option::None")
 }
 
 fn work_code(methods: &Methods) -> String {
@@ -266,17 +270,8 @@ fn work_code(methods: &Methods) -> String {
             (true, false) => ("pool_client_stream", "requests, context"),
             (true, true) => ("pool_stream", "requests, replies, context"),
         };
-        adapted(method, (adapter, "call"), arguments, arguments)
+        adapted(method, adapter, "call", arguments, arguments)
     });
-    if arms.is_empty() {
-        return arms;
-    }
-    format!(
-        "\x20   fn work(&self, method: usize, call: ::bookend_server::PoolCall) {{\n\
-         \x20       match method {{\n\
-         {arms}\
-         \x20           _ => call.no_such_method(),\n\
-         \x20       }}\n\
-         \x20   }}\n"
-    )
+    let signature = "work(&self, method: usize, call: ::bookend_server::PoolCall)";
+    dispatch(signature, &arms, "call.no_such_method()")
 }

@@ -1,5 +1,6 @@
 //! A streaming call as its callers hold it.
 
+use super::pending_call::ChannelCommand;
 use super::shared::ChannelShared;
 use super::shared_stream::{Notification, SharedStream};
 use bookend_wire::grpc::{Code, Status};
@@ -16,7 +17,9 @@ pub(crate) struct CallHandle {
 impl CallHandle {
     /// Has the thread of the channel look at the stream, if it does not know.
     pub fn notify(&self, notification: Notification) {
-        self.channel.notify(notification, &self.stream);
+        if notification == Notification::Needed {
+            self.channel.post(ChannelCommand::StreamChanged(Arc::clone(&self.stream)));
+        }
     }
 
     /// Ends the call with a status of our own; the server learns that it may stop.
@@ -32,13 +35,9 @@ impl CallHandle {
 /// Cancels one streaming call, from any thread. Dropping it does nothing. It keeps the channel
 /// alive, as the halves of the call do.
 #[derive(Clone)]
-pub struct Canceller(CallHandle);
+pub struct Canceller(pub(crate) CallHandle);
 
 impl Canceller {
-    pub(crate) fn new(call: CallHandle) -> Self {
-        Self(call)
-    }
-
     /// Ends the call with `CANCELLED`, unless it is over; the server learns that it may stop. Both
     /// halves stop waiting at once, and what has come and was not read is dropped.
     pub fn cancel(&self) {

@@ -76,7 +76,7 @@ impl Requests {
 
     /// A handle that cancels the call from elsewhere.
     pub fn canceller(&self) -> Canceller {
-        Canceller::new(self.call.clone())
+        Canceller(self.call.clone())
     }
 }
 

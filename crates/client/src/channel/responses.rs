@@ -2,7 +2,7 @@
 
 use super::call_handle::{CallHandle, Canceller};
 use super::message_reader::{MessageReader, ReceivedMessage};
-use super::shared_stream::{CallEnd, ReadOutcome};
+use super::shared_stream::CallEnd;
 use super::waiting::InsideCallback;
 use crate::compression::ResponseEncoding;
 use crate::partial_message::cut_off;
@@ -89,7 +89,7 @@ impl Responses {
 
     /// A handle that cancels the call from elsewhere, also while this waits.
     pub fn canceller(&self) -> Canceller {
-        Canceller::new(self.call.clone())
+        Canceller(self.call.clone())
     }
 
     /// The next message; `None` at an end that is good.
@@ -117,18 +117,16 @@ impl Responses {
         }
     }
 
-    /// Waits for more of the body, or for the end.
+    /// Waits for more of the body, or for the end, which is returned.
     fn fetch(&mut self) -> Result<Option<CallEnd>, Status> {
         let stream = &self.call.stream;
         let wanted_bytes = self.reader.wanted_bytes();
-        let outcome = self.reader.fetch(|buffer| stream.receive(wanted_bytes, buffer));
-        match outcome.map_err(must_not_wait)? {
-            ReadOutcome::Body => {
-                self.head();
-                Ok(None)
-            }
-            ReadOutcome::End(end) => Ok(Some(end)),
+        let received = self.reader.fetch(|buffer| stream.receive(wanted_bytes, buffer));
+        let end = received.map_err(must_not_wait)?;
+        if end.is_none() {
+            self.head();
         }
+        Ok(end)
     }
 
     fn conclude(&mut self, end: CallEnd) -> Result<Option<ReceivedMessage>, Status> {

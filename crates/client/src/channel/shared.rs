@@ -1,9 +1,7 @@
 //! What the clones of a channel share, and their way to its thread.
 
 use super::call_limit::CallLimit;
-use super::options::ChannelOptions;
 use super::pending_call::ChannelCommand;
-use super::shared_stream::{Notification, SharedStream};
 use bookend_io::{Mailbox, Waker};
 use bookend_wire::grpc::{Code, Status};
 use std::sync::Arc;
@@ -13,46 +11,22 @@ pub(crate) struct ChannelShared {
     pub target: String,
     pub max_message_bytes: usize,
     pub stream_window_bytes: u32,
-    mailbox: Mailbox<ChannelCommand>,
-    waker: Waker,
-    limit: Arc<CallLimit>,
+    pub mailbox: Mailbox<ChannelCommand>,
+    pub waker: Waker,
+    pub limit: Arc<CallLimit>,
 }
 
 impl ChannelShared {
-    pub fn new(
-        target: &str,
-        options: &ChannelOptions,
-        waker: Waker,
-        mailbox: Mailbox<ChannelCommand>,
-        limit: Arc<CallLimit>,
-    ) -> Self {
-        Self {
-            target: target.to_owned(),
-            max_message_bytes: options.max_message_bytes,
-            stream_window_bytes: options.http2.settings.initial_window_bytes,
-            mailbox,
-            waker,
-            limit,
-        }
-    }
-
     /// Counts one more call without a response.
     ///
     /// # Errors
-    /// The status of a call beyond [`ChannelOptions::max_pending_calls`].
+    /// The status of a call beyond [`crate::ChannelOptions::max_pending_calls`].
     pub fn admit(&self) -> Result<(), Status> {
         if self.limit.try_acquire() {
             return Ok(());
         }
         let text = format!("{} calls wait for an answer already", self.limit.calls_max);
         Err(Status::new(Code::ResourceExhausted, text))
-    }
-
-    /// Has the thread of the channel look at a stream, if it does not know.
-    pub fn notify(&self, notification: Notification, stream: &Arc<SharedStream>) {
-        if notification == Notification::Needed {
-            self.post(ChannelCommand::StreamChanged(Arc::clone(stream)));
-        }
     }
 
     /// Commands that come too late are dropped, and that ends their calls.

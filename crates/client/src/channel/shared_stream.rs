@@ -51,7 +51,8 @@ pub(crate) struct SharedStream {
     state: Mutex<State>,
     may_send: Condvar,
     may_read: Condvar,
-    /// As `State::cancelled`: a reader that has fetched messages asks before each of them.
+    /// The callers have ended the call. Outside the lock, because a reader that has fetched messages
+    /// asks before each of them.
     cancelled: AtomicBool,
 }
 
@@ -72,7 +73,6 @@ struct State {
     send_buffer: Vec<u8>,
     /// No further request message will come.
     finished: bool,
-    cancelled: bool,
     /// Bytes of the response that were read, and that no WINDOW_UPDATE has covered.
     read_bytes: usize,
     /// The thread of the channel was notified and has not looked yet.
@@ -106,14 +106,6 @@ impl State {
         let buffered_bytes = self.send_buffer.len();
         buffered_bytes == 0 || buffered_bytes.saturating_add(bytes) <= SEND_BUFFER_BYTES
     }
-}
-
-/// What a reader gets when it asks for more.
-pub(crate) enum ReadOutcome {
-    /// More of the body.
-    Body,
-    /// The end: all of the body was fetched before.
-    End(CallEnd),
 }
 
 /// The callers' side.
@@ -150,7 +142,6 @@ impl SharedStream {
         if state.end.is_some() {
             return Notification::Redundant;
         }
-        state.cancelled = true;
         self.cancelled.store(true, Ordering::Relaxed);
         state.body = Vec::new();
         state.send_buffer = Vec::new();
@@ -174,11 +165,12 @@ impl SharedStream {
     }
 
     /// Waits for `wanted_bytes` of the body, or for its end, and appends to `into` what there is.
+    /// Returns the end once all of the body was fetched before.
     pub fn receive(
         &self,
         wanted_bytes: usize,
         into: &mut Vec<u8>,
-    ) -> Result<ReadOutcome, InsideCallback> {
+    ) -> Result<Option<CallEnd>, InsideCallback> {
         let mut state = self.lock();
         while state.body.len() < wanted_bytes && state.end.is_none() {
             may_wait()?;
@@ -186,13 +178,11 @@ impl SharedStream {
             state = wait(&self.may_read, state);
         }
         state.awaited_bytes = None;
-        match &state.end {
-            Some(end) if state.body.is_empty() => Ok(ReadOutcome::End(end.clone())),
-            _ => {
-                move_all(&mut state.body, into);
-                Ok(ReadOutcome::Body)
-            }
+        if state.body.is_empty() {
+            return Ok(state.end.clone());
         }
+        move_all(&mut state.body, into);
+        Ok(None)
     }
 
     /// So much of the body was read: the server may send as much again.
@@ -222,7 +212,7 @@ impl SharedStream {
         state.notified = false;
         CallerUpdate {
             key: state.key,
-            cancelled: state.cancelled,
+            cancelled: self.is_cancelled(),
             read_bytes: mem::take(&mut state.read_bytes),
         }
     }

@@ -154,12 +154,10 @@ impl FromStr for TargetName {
             Some(("ipv6", rest)) => ip::<Ipv6Addr>("ipv6", "ipv6:[::1]:50051", rest)?,
             _ => host(text, false)?,
         };
-        let text = match &scheme {
-            Scheme::Host { all: false, .. } => None,
-            _ => Some(text.to_owned()),
-        };
-        let mut name = Self { scheme, text: String::new() };
-        name.text = text.unwrap_or_else(|| name.authority());
+        let mut name = Self { scheme, text: text.to_owned() };
+        if matches!(name.scheme, Scheme::Host { all: false, .. }) {
+            name.text = name.authority();
+        }
         Ok(name)
     }
 }

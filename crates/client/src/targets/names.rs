@@ -27,11 +27,9 @@ impl FromStr for LoadBalancingPolicy {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "pick_first" => Ok(Self::PickFirst),
-            "round_robin" => Ok(Self::RoundRobin),
-            _ => Err("there is round_robin, pick_first".to_owned()),
-        }
+        let mut all = [Self::PickFirst, Self::RoundRobin].into_iter();
+        let found = all.find(|policy| policy.name() == text);
+        found.ok_or_else(|| "there is round_robin, pick_first".to_owned())
     }
 }
 
