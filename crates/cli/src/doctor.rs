@@ -4,14 +4,13 @@ mod variant_states;
 
 use crate::lab;
 use crate::names::Named;
-use crate::terminal::{Failure, print};
+use crate::terminal::{Failure, print, with_progress};
 use bookend_lab::build::missing_dependencies;
 use bookend_lab::control_group::ControlGroups;
 use bookend_lab::doctor::{CheckSuite, check_suites, definitions, name_of};
 use bookend_lab::machine::this_machine;
 use bookend_lab::process::interrupt::Interrupt;
 use bookend_lab::process::tree::kill_group;
-use bookend_lab::progress::ProgressReporter;
 use bookend_lab::run::{RunSettings, run};
 use bookend_lab::spawner::Spawner;
 use bookend_lab::subject::Subject;
@@ -20,7 +19,6 @@ use bookend_results::store::Store;
 use bookend_results::suite::{Overrides, Selection};
 use clap::Args;
 use std::collections::BTreeMap;
-use std::io::IsTerminal as _;
 use std::path::PathBuf;
 use variant_states::{VariantState, VariantStates};
 
@@ -146,10 +144,7 @@ impl Doctor<'_> {
         let settings =
             RunSettings { semantics: None, ..lab::settings(suite, plan, subjects, interrupt)? };
         let mut store = Store::in_memory().map_err(Failure::nothing_measured)?;
-        let mut stderr = std::io::stderr();
-        let is_terminal = stderr.is_terminal();
-        let mut progress = ProgressReporter::new(&mut stderr, is_terminal);
-        let summary = run(&settings, &mut store, &mut progress);
+        let summary = with_progress(|progress| run(&settings, &mut store, progress));
         let summary = summary.map_err(Failure::nothing_measured)?;
         let Some(id) = summary.id else {
             states.add_rows(&about, &[], &BTreeMap::new());

@@ -5,7 +5,7 @@ use crate::terminal::{Failure, print};
 use bookend_load::contract::exit;
 use bookend_load::flags::CallFlags;
 use bookend_load::options::CallOptions;
-use bookend_load::probe::{self, ProbeDepth, ProbeReport, ProbeRequest};
+use bookend_load::probe::{self, ProbeDepth, ProbeRequest};
 use clap::{ArgAction, Args, ValueEnum};
 
 /// What stands after `bookend probe`. Flags that `bookend load` has too mean the same.
@@ -51,17 +51,12 @@ pub fn start(arguments: ProbeArguments) -> Result<u8, Failure> {
     let request = ProbeRequest::prepare(&options, &mut std::io::stdin().lock())
         .map_err(Failure::unprepared)?;
     let report = probe::probe(&request, depth);
-    let text = format!("{}\n", shown(&report, arguments.format));
-    print(&text)?;
+    print(&match arguments.format {
+        Format::Json => report.to_json() + "\n",
+        Format::Text => format!("{report}\n"),
+    })?;
     match report.failure() {
         None => Ok(exit::MEASURED),
         Some(reason) => Err(Failure::nothing_measured(reason)),
-    }
-}
-
-fn shown(report: &ProbeReport, format: Format) -> String {
-    match format {
-        Format::Json => report.to_json(),
-        Format::Text => report.to_string(),
     }
 }

@@ -4,9 +4,8 @@ mod profile;
 
 use crate::lab;
 use crate::names::Named;
-use crate::terminal::{Failure, print};
+use crate::terminal::{Failure, print, with_progress};
 use bookend_lab::process::interrupt::Interrupt;
-use bookend_lab::progress::ProgressReporter;
 use bookend_lab::run::{RunSettings, RunSummary, run};
 use bookend_load::contract::exit;
 use bookend_load::flags::whole;
@@ -14,7 +13,6 @@ use bookend_results::export::Report;
 use bookend_results::store::{RunId, Store};
 use bookend_results::suite::{Extent, Overrides, Plan, Selection, Suite};
 use clap::Args;
-use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
 /// What stands after `bookend run`.
@@ -125,10 +123,8 @@ fn begun(arguments: &RunArguments, suite: &str) -> Result<Option<Plan>, Failure>
 
 /// Measures one suite and prints its tables.
 fn measure(settings: &RunSettings, store: &mut Store) -> Result<RunSummary, Failure> {
-    let mut stderr = std::io::stderr();
-    let is_terminal = stderr.is_terminal();
-    let mut progress = ProgressReporter::new(&mut stderr, is_terminal);
-    let summary = run(settings, store, &mut progress).map_err(Failure::nothing_measured)?;
+    let summary = with_progress(|progress| run(settings, store, progress));
+    let summary = summary.map_err(Failure::nothing_measured)?;
     if let Some(id) = summary.id {
         let text = tables(store, id)?;
         print(&text)?;

@@ -1,9 +1,8 @@
 //! `bookend serve`: the reference server, with every service of `proto/`.
 
+mod benchmarks;
 mod delay;
-mod echoes;
 mod failed_handshakes;
-mod greeters;
 mod interop;
 mod lifetime;
 
@@ -15,6 +14,7 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::thread;
 
+use benchmarks::{Benchmarks, benchmark_message, complex_proto, echo, helloworld};
 use bookend_load::contract::exit;
 use bookend_load::contract::lines::Line;
 use bookend_server::io::{ShutdownHandle, Wait, raise_descriptor_limit};
@@ -154,10 +154,10 @@ fn bind(arguments: &ServeArguments) -> Result<BoundServer, Box<dyn std::error::E
         Preset::Trusted => Limits::trusted(),
     };
     let server = Server::builder()
-        .add_service(greeters::helloworld())
-        .add_service(greeters::complex())
-        .add_service(echoes::text())
-        .add_service(echoes::forty_fields())
+        .add_service(helloworld::GreeterServer::new(Benchmarks))
+        .add_service(complex_proto::GreeterServer::new(Benchmarks))
+        .add_service(echo::EchoServer::new(Benchmarks))
+        .add_service(benchmark_message::HelloServer::new(Benchmarks))
         .add_service(delay::service()?)
         .add_service(interop::service())
         .reflection()

@@ -1,10 +1,11 @@
 //! What a command leaves behind: text on standard output, or one line on standard error, and an
 //! exit status for scripts.
 
+use bookend_lab::progress::ProgressReporter;
 use bookend_load::contract::exit;
 use bookend_load::output;
 use bookend_load::prepare::PrepareError;
-use std::io::{self, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
 /// Why a command could not do what it was asked to: all that standard error shows.
@@ -55,6 +56,13 @@ impl Failure {
 /// [`Failure`] when it cannot be written to. A reader that has closed its end is not an error.
 pub fn print(text: &str) -> Result<(), Failure> {
     output::write(text, None).map_err(Failure::nothing_measured)
+}
+
+/// Does what takes long, with its progress on standard error.
+pub fn with_progress<R>(work: impl FnOnce(&mut ProgressReporter<'_>) -> R) -> R {
+    let mut stderr = io::stderr();
+    let is_terminal = stderr.is_terminal();
+    work(&mut ProgressReporter::new(&mut stderr, is_terminal))
 }
 
 /// Writes one line on standard error.

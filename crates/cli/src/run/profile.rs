@@ -1,13 +1,11 @@
 //! `bookend run --profile`: where the CPU time of each subject goes, after its figures.
 
-use crate::terminal::{Failure, print};
+use crate::terminal::{Failure, print, with_progress};
 use bookend_lab::perf::ProfileSettings;
-use bookend_lab::progress::ProgressReporter;
 use bookend_lab::run::{self, RunSettings};
 use bookend_results::profile::{self, Profile};
 use bookend_results::suite::{Case, Plan};
 use clap::Args;
-use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
 /// The options of `bookend run` about profiles.
@@ -69,14 +67,11 @@ fn planned(plan: &Plan, text: &str) -> Result<Case, Failure> {
 /// # Errors
 /// [`Failure`] when the request of the suite cannot be written again.
 pub fn record(settings: &RunSettings, how: &ProfileSettings) -> Result<(), Failure> {
-    let mut stderr = std::io::stderr();
-    let is_terminal = stderr.is_terminal();
-    let mut progress = ProgressReporter::new(&mut stderr, is_terminal);
-    let recorded = run::profile(settings, how, &mut progress).map_err(Failure::nothing_measured)?;
-    match recorded {
+    let recorded = with_progress(|progress| run::profile(settings, how, progress));
+    match recorded.map_err(Failure::nothing_measured)? {
         Some(Ok(profile)) => print(&text(&profile, how)),
         Some(Err(no_perf)) => {
-            progress.println(&no_perf.to_string());
+            with_progress(|progress| progress.println(&no_perf.to_string()));
             Ok(())
         }
         None => Ok(()),
