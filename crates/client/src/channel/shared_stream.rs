@@ -51,8 +51,8 @@ pub(crate) struct SharedStream {
     state: Mutex<State>,
     may_send: Condvar,
     may_read: Condvar,
-    /// The callers have ended the call. Outside the lock, because a reader that has fetched messages
-    /// asks before each of them.
+    /// The callers have ended the call. Outside the lock, because a reader that has fetched
+    /// messages asks before each of them.
     cancelled: AtomicBool,
 }
 
