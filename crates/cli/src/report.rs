@@ -46,12 +46,6 @@ pub struct ReportArguments {
     title: Option<String>,
 }
 
-impl ReportArguments {
-    fn are_about_a_picture(&self) -> bool {
-        self.case.is_some() || self.theme.is_some() || self.title.is_some()
-    }
-}
-
 /// How a report is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
@@ -81,7 +75,9 @@ enum Background {
 /// # Errors
 /// [`Failure`] when the result is not there.
 pub fn start(arguments: &ReportArguments) -> Result<u8, Failure> {
-    if arguments.format != Format::Svg && arguments.are_about_a_picture() {
+    let is_about_a_picture =
+        arguments.case.is_some() || arguments.theme.is_some() || arguments.title.is_some();
+    if arguments.format != Format::Svg && is_about_a_picture {
         return Err(Failure::usage(
             "--case, --theme and --title belong to a picture: add --format svg",
         ));

@@ -48,10 +48,6 @@ impl VariantState {
         }
     }
 
-    fn uncalled() -> VariantState {
-        VariantState::Failed("it was not called".to_owned())
-    }
-
     fn severity(&self) -> u8 {
         match self {
             VariantState::Ready(_) => 0,
@@ -82,9 +78,10 @@ impl VariantStates {
             let row = rows.iter().find(own);
             for variant in variants {
                 let version = versions.get(&variant.0).map_or("", String::as_str);
-                let of_row =
-                    |row: &Row| VariantState::of(row, version).over(row.cell.case.transport);
-                let state = row.map_or_else(VariantState::uncalled, of_row);
+                let state = match row {
+                    Some(row) => VariantState::of(row, version).over(row.cell.case.transport),
+                    None => VariantState::Failed("it was not called".to_owned()),
+                };
                 self.note(variant.clone(), state);
             }
         }

@@ -37,11 +37,7 @@ impl Unsupported {
     }
 
     fn to_arg(&self) -> Arg {
-        let arg = Arg::new(self.long).long(self.long).hide(true);
-        let arg = match self.short {
-            Some(letter) => arg.short(letter),
-            None => arg,
-        };
+        let arg = Arg::new(self.long).long(self.long).short(self.short).hide(true);
         match self.unset {
             // A slope may be below zero.
             Some(_) => arg.action(ArgAction::Set).allow_negative_numbers(true),

@@ -2,6 +2,7 @@
 
 use bookend_wire::HeaderBlock;
 use bookend_wire::grpc::{ACCEPTED_ENCODINGS, request};
+use std::collections::VecDeque;
 
 /// Heads that are kept: an application calls a few methods of a server. More cost encoding anew,
 /// not correctness.
@@ -28,13 +29,13 @@ impl Origin {
 #[derive(Debug)]
 pub(crate) struct RequestHeads {
     origin: Origin,
-    known: Vec<(String, HeaderBlock)>,
-    oldest: usize,
+    /// The oldest first.
+    known: VecDeque<(String, HeaderBlock)>,
 }
 
 impl RequestHeads {
     pub fn new(origin: Origin) -> Self {
-        Self { origin, known: Vec::new(), oldest: 0 }
+        Self { origin, known: VecDeque::new() }
     }
 
     /// The head of calls with that path, ready to be sent again.
@@ -46,15 +47,11 @@ impl RequestHeads {
 
     #[cold]
     fn add(&mut self, path: &str) -> usize {
-        let head = (path.to_owned(), self.origin.head(path));
-        if self.known.len() < HEADS_MAX {
-            self.known.push(head);
-            return self.known.len() - 1;
+        if self.known.len() == HEADS_MAX {
+            self.known.pop_front();
         }
-        let at = self.oldest;
-        self.oldest = (at + 1) % HEADS_MAX;
-        self.known[at] = head;
-        at
+        self.known.push_back((path.to_owned(), self.origin.head(path)));
+        self.known.len() - 1
     }
 }
 
@@ -70,8 +67,8 @@ mod tests {
             heads.of(&format!("/s/{number}"));
         }
         assert_eq!(heads.known.len(), HEADS_MAX);
-        let before = heads.oldest;
+        let oldest = heads.known[0].0.clone();
         heads.of(&format!("/s/{}", 10 * HEADS_MAX - 1));
-        assert_eq!(heads.oldest, before, "the last one is known");
+        assert_eq!(heads.known[0].0, oldest, "the last one is known");
     }
 }
