@@ -49,13 +49,10 @@ impl CellError {
 
     /// The same with the name of another process, whose fault it is, in front.
     pub fn with_prefix(mut self, whose: &str) -> CellError {
-        if let CellError::Outcome(
-            Outcome::Unsupported { reason: text }
-            | Outcome::Failed { error: text, .. }
-            | Outcome::Missing { reason: text },
-        ) = &mut self
+        if let CellError::Outcome(outcome) = &mut self
+            && let Some(reason) = outcome.reason_mut()
         {
-            text.insert_str(0, whose);
+            reason.insert_str(0, whose);
         }
         self
     }
@@ -81,11 +78,9 @@ impl CellError {
 }
 
 fn in_words(outcome: &Outcome) -> String {
-    match outcome {
-        Outcome::Measured(_) => "measured".to_owned(),
-        Outcome::Unsupported { reason } => format!("unsupported: {reason}"),
-        Outcome::Failed { error, .. } => format!("failed: {error}"),
-        Outcome::Missing { reason } => format!("missing: {reason}"),
+    match outcome.unmeasured() {
+        None => "measured".to_owned(),
+        Some((why, reason)) => format!("{why}: {reason}"),
     }
 }
 

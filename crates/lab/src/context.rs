@@ -86,16 +86,16 @@ impl RunContext {
 
     /// Only a server under test is limited beyond its CPUs.
     pub fn server_limits(&self, is_tested: bool) -> ProcessLimits {
-        let threads = whole_cpus(self.plan.server_cpus);
-        let cpus = if is_tested { self.plan.server_cpus } else { f64::from(threads) };
-        let processes = self.plan.server_processes.filter(|_| is_tested);
+        let threads = whole_cpus(self.plan.limits.server_cpus);
+        let cpus = if is_tested { self.plan.limits.server_cpus } else { f64::from(threads) };
+        let processes = self.plan.limits.server_processes.filter(|_| is_tested);
         ProcessLimits {
             cpus: Some(cpus),
             threads: Some(threads),
             resources: ResourceLimits {
                 cpus: self.placement.server.clone(),
                 cpu_time: fraction(cpus),
-                memory_bytes: self.plan.server_memory_bytes.filter(|_| is_tested),
+                memory_bytes: self.plan.limits.server_memory_bytes.filter(|_| is_tested),
                 processes: processes.or(Some(PROCESSES_LIMIT)),
             },
         }
@@ -105,7 +105,7 @@ impl RunContext {
     pub fn caller_limits(&self, under_test: TestedEnd) -> ProcessLimits {
         let mut allowed = self.placement.generator.clone();
         let all = self.generator_cpus();
-        let asked = self.plan.client_cpus.filter(|_| under_test == TestedEnd::Client);
+        let asked = self.plan.limits.client_cpus.filter(|_| under_test == TestedEnd::Client);
         let cpus = asked.map(|cpus| cpus.min(all.map_or(f64::INFINITY, f64::from)));
         let threads = cpus.map(whole_cpus);
         allowed.truncate(threads.map_or(usize::MAX, |threads| threads as usize));
@@ -167,7 +167,7 @@ mod tests {
     use super::*;
     use crate::launch::Launcher;
     use crate::process::interrupt::Interrupt;
-    use bookend_results::suite::{Extent, Request, RequestMessage};
+    use bookend_results::suite::{Extent, Request, RequestMessage, SuiteLimits};
     use std::collections::BTreeMap;
 
     fn plan() -> Plan {
@@ -179,10 +179,12 @@ mod tests {
                 proto: String::new(),
                 message: RequestMessage::Json(String::new()),
             },
-            server_cpus: 0.5,
-            server_memory_bytes: Some(512),
-            server_processes: Some(300),
-            client_cpus: Some(1.5),
+            limits: SuiteLimits {
+                server_cpus: 0.5,
+                server_memory_bytes: Some(512),
+                server_processes: Some(300),
+                client_cpus: Some(1.5),
+            },
             generator_cpus: None,
             warmup_ms: 0,
             window_ms: 0,
@@ -250,7 +252,7 @@ mod tests {
     #[test]
     fn a_client_may_not_use_more_cpus_than_there_are() {
         let mut greedy = context();
-        greedy.plan.client_cpus = Some(8.0);
+        greedy.plan.limits.client_cpus = Some(8.0);
         let limits = greedy.caller_limits(TestedEnd::Client);
         assert_eq!(limits.resources.cpus, [1, 2, 3]);
         assert_eq!((limits.cpus, limits.threads), (Some(3.0), Some(3)));

@@ -166,15 +166,15 @@ impl ComparedSide<'_> {
         self.rows.iter().any(|row| row.cell == *cell && row.outcome.has_failed())
     }
 
-    fn cells(&self) -> Vec<CellId> {
-        let mut seen = BTreeSet::new();
+    /// Its cells as if they were of that subject, if one is named.
+    fn cells_as(&self, subject: Option<&str>) -> impl Iterator<Item = CellId> {
         let selected = |row: &&Row| self.subject.is_none_or(|name| row.cell.subject == name);
-        let rows = self.rows.iter().filter(selected);
-        let mut cells: Vec<CellId> =
-            rows.filter(|row| seen.insert(row.cell.clone())).map(|row| row.cell.clone()).collect();
-        cells.sort_by_key(|cell| (case_order(cell.case), cell.subject.clone()));
-        cells
+        self.rows.iter().filter(selected).map(move |row| renamed(&row.cell, subject))
     }
+}
+
+fn renamed(cell: &CellId, subject: Option<&str>) -> CellId {
+    CellId { subject: subject.unwrap_or(&cell.subject).to_owned(), ..cell.clone() }
 }
 
 /// The ratio of a metric in two cells, from the rounds that measured both.
@@ -218,21 +218,15 @@ fn words(metric: &MetricDefinition) -> String {
 
 /// Sorts cases by their numbers, then by their words.
 fn case_order(case: Case) -> (u32, u32, String) {
-    (case.connections, case.concurrency, case.streams())
+    (case.connections, case.concurrency, case.streams(false))
 }
 
 /// Every cell of A with its partner in B, and every cell of B that has no partner in A.
 fn pairs_of_cells(a: &ComparedSide<'_>, b: &ComparedSide<'_>) -> Vec<(CellId, CellId)> {
-    let partner = |cell: &CellId, subject: Option<&str>| CellId {
-        subject: subject.unwrap_or(&cell.subject).to_owned(),
-        ..cell.clone()
-    };
-    let from_a = a.cells().into_iter().map(|cell| (cell.clone(), partner(&cell, b.subject)));
-    let from_b = b.cells().into_iter().map(|cell| (partner(&cell, a.subject), cell));
-    let mut pairs: Vec<(CellId, CellId)> = from_a.chain(from_b).collect();
-    pairs.sort_by_key(|(a, _)| (case_order(a.case), a.clone()));
-    pairs.dedup();
-    pairs
+    let own = a.cells_as(a.subject).chain(b.cells_as(a.subject));
+    let own: BTreeSet<_> = own.map(|cell| (case_order(cell.case), cell)).collect();
+    let partner = |cell: &CellId| renamed(cell, b.subject);
+    own.into_iter().map(|(_, cell)| (cell.clone(), partner(&cell))).collect()
 }
 
 impl fmt::Display for Comparison {

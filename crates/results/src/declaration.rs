@@ -76,11 +76,8 @@ impl<'a> Source<'a> {
 
     /// An error about the value at `span`.
     pub fn invalid(&self, span: Range<usize>, message: impl ToString) -> DeclarationError {
-        DeclarationError::Invalid {
-            file: self.file.to_owned(),
-            line: Some(self.line_of(span.start)),
-            message: message.to_string(),
-        }
+        let (file, line) = (self.file.to_owned(), Some(self.line_of(span.start)));
+        DeclarationError::Invalid { file, line, message: message.to_string() }
     }
 
     /// What `read` makes of a declared value. Its complaint becomes an error at the value's place.

@@ -103,28 +103,25 @@ pub(crate) fn read_marks<'de, D: Deserializer<'de>>(
 }
 
 fn of_clause(text: &str) -> Option<Mark> {
-    if let Some(percent) = text.strip_prefix("steal ") {
-        let share = share(percent)?;
-        return Some(Mark::Steal { share });
-    }
-    if let Some(rest) = text.strip_prefix("foreign process on CPU ") {
-        let (cpus, percent) = rest.strip_suffix(')')?.split_once(" (")?;
-        let cpus = cpus.split(',').map(|cpu| cpu.parse().ok());
-        return Some(Mark::ForeignProcess {
-            cpus: cpus.collect::<Option<_>>()?,
-            share: share(percent)?,
-        });
-    }
-    if let Some(error) = text.strip_prefix("calls could not be counted: later in the round ") {
-        let error = error.to_owned();
-        return Some(Mark::Died { error });
-    }
-    if let Some(rest) = text.strip_prefix("counts differ: ") {
-        return mismatch(rest).map(Mark::CountsDiffer);
-    }
-    let ends = [Counter::Server, Counter::Backend].into_iter();
-    let mut uncounted = ends.map(|by| Mark::NotCounted { by });
-    uncounted.find(|mark| mark.to_string() == text)
+    let after = |prefix| text.strip_prefix(prefix);
+    let steal = || Some(Mark::Steal { share: share(after("steal ")?)? });
+    let foreign_process = || {
+        let rest = after("foreign process on CPU ")?.strip_suffix(')')?;
+        let (cpus, percent) = rest.split_once(" (")?;
+        let cpus = cpus.split(',').map(|cpu| cpu.parse().ok()).collect::<Option<_>>()?;
+        Some(Mark::ForeignProcess { cpus, share: share(percent)? })
+    };
+    let died = || {
+        let error = after("calls could not be counted: later in the round ")?.to_owned();
+        Some(Mark::Died { error })
+    };
+    let counts_differ = || mismatch(after("counts differ: ")?).map(Mark::CountsDiffer);
+    let not_counted = || {
+        let mut marks =
+            [Counter::Server, Counter::Backend].map(|by| Mark::NotCounted { by }).into_iter();
+        marks.find(|mark| mark.to_string() == text)
+    };
+    steal().or_else(foreign_process).or_else(died).or_else(counts_differ).or_else(not_counted)
 }
 
 fn share(percent: &str) -> Option<f64> {

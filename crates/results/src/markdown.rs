@@ -1,5 +1,7 @@
 //! Building blocks of Markdown, for the pages of runs and of suites.
 
+use std::fmt;
+
 /// A table with a heading. The first `left` columns are aligned left; the others hold figures and
 /// are aligned right.
 pub fn table(headings: &[String], left: usize, rows: &[Vec<String>]) -> String {
@@ -45,6 +47,6 @@ pub fn lines(lines: &[String]) -> String {
 }
 
 /// One list item for each text.
-pub fn list(items: &[String]) -> String {
+pub fn list(items: &[impl fmt::Display]) -> String {
     items.iter().map(|item| format!("- {item}\n")).collect()
 }

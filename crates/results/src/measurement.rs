@@ -64,6 +64,26 @@ impl Outcome {
         *self = Outcome::Failed { error, window };
     }
 
+    /// Why a row has no figures: the word for it, and one line. `None`: it was measured.
+    pub fn unmeasured(&self) -> Option<(NotMeasured, &str)> {
+        match self {
+            Outcome::Measured(_) => None,
+            Outcome::Unsupported { reason } => Some((NotMeasured::Unsupported, reason)),
+            Outcome::Failed { error, .. } => Some((NotMeasured::Failed, error)),
+            Outcome::Missing { reason } => Some((NotMeasured::Missing, reason)),
+        }
+    }
+
+    /// The line that says why a row has no figures.
+    pub fn reason_mut(&mut self) -> Option<&mut String> {
+        match self {
+            Outcome::Measured(_) => None,
+            Outcome::Unsupported { reason: line }
+            | Outcome::Missing { reason: line }
+            | Outcome::Failed { error: line, .. } => Some(line),
+        }
+    }
+
     /// Whether something went wrong in a row that was to be measured.
     pub fn has_failed(&self) -> bool {
         matches!(self, Outcome::Failed { .. })
@@ -85,6 +105,31 @@ impl Outcome {
             Outcome::Failed { window, .. } => window.as_deref_mut(),
             Outcome::Unsupported { .. } | Outcome::Missing { .. } => None,
         }
+    }
+}
+
+/// The words for a cell without figures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum NotMeasured {
+    /// The subject reported that it does not support this.
+    Unsupported,
+    /// Something went wrong.
+    Failed,
+    /// It could not be built or is not installed.
+    Missing,
+    /// The run ended before its turn.
+    Unreached,
+}
+
+impl fmt::Display for NotMeasured {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Unsupported => "unsupported",
+            Self::Failed => "failed",
+            Self::Missing => "missing",
+            Self::Unreached => "not reached",
+        })
     }
 }
 

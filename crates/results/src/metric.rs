@@ -10,6 +10,7 @@ pub use definition::{MetricDefinition, Unit};
 
 use crate::round::{MeasuredRound, MeasuredRounds};
 use crate::statistics::median;
+use hdrhistogram::Histogram;
 use std::fmt;
 use std::str::FromStr;
 
@@ -55,14 +56,8 @@ impl Metric {
         match self {
             Self::Listed(definition) => definition.unit,
             Self::Percentile { .. } => Unit::Nanoseconds,
-            Self::Errors(_) | Self::Profile(_) => Unit::Number,
-            Self::Note(name) | Self::ServerNote(name) => {
-                if name.ends_with("_ns") {
-                    Unit::Nanoseconds
-                } else {
-                    Unit::Number
-                }
-            }
+            Self::Note(name) | Self::ServerNote(name) if name.ends_with("_ns") => Unit::Nanoseconds,
+            _ => Unit::Number,
         }
     }
 
@@ -75,10 +70,7 @@ impl Metric {
     pub fn of_round(&self, round: &MeasuredRound<'_>) -> Option<f64> {
         let figure = match self {
             Self::Listed(definition) => definition.of_round(round),
-            Self::Percentile { millipercent } => {
-                let histogram = round.latencies()?;
-                Some(histogram.value_at_percentile(percent(*millipercent)) as f64)
-            }
+            Self::Percentile { millipercent } => at(round.latencies()?, *millipercent),
             Self::Errors(code) => Some(round.window.errors.get(code).copied().unwrap_or(0) as f64),
             Self::Note(name) => round.window.notes.get(name).copied(),
             Self::ServerNote(name) => round.row.server_notes.get(name).copied(),
@@ -91,10 +83,7 @@ impl Metric {
     pub fn pooled(&self, rounds: &MeasuredRounds<'_>) -> Option<f64> {
         match self {
             Self::Listed(definition) => definition.pooled(rounds),
-            Self::Percentile { millipercent } => {
-                let histogram = rounds.latencies()?;
-                Some(histogram.value_at_percentile(percent(*millipercent)) as f64)
-            }
+            Self::Percentile { millipercent } => at(rounds.latencies()?, *millipercent),
             _ => {
                 let each = rounds.iter().filter_map(|round| self.of_round(round));
                 median(&each.collect::<Vec<_>>())
@@ -145,6 +134,10 @@ fn millipercent(digits: &str) -> Option<u32> {
     let percent: f64 = digits.replacen('_', ".", 1).parse().ok()?;
     let within = percent > 0.0 && percent < 100.0;
     within.then_some((percent * 1000.0).round() as u32)
+}
+
+fn at(latencies: &Histogram<u64>, millipercent: u32) -> Option<f64> {
+    Some(latencies.value_at_percentile(percent(millipercent)) as f64)
 }
 
 fn percent(millipercent: u32) -> f64 {

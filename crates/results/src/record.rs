@@ -11,7 +11,7 @@ mod paths;
 use crate::declaration::{DeclarationError, read_text};
 use crate::machine::MachineFacts;
 use crate::mark::Mark;
-use crate::measurement::{CellId, Outcome, Row};
+use crate::measurement::{CellId, Row};
 use crate::store::{NewRun, Run, RunId, Timestamp};
 use crate::suite::{Extent, Plan};
 use figures::with_short_figures;
@@ -237,11 +237,8 @@ fn clean_row(mut row: Row) -> Row {
             *quoted = without_folders(quoted);
         }
     }
-    match &mut row.outcome {
-        Outcome::Measured(_) => {}
-        Outcome::Unsupported { reason: text }
-        | Outcome::Missing { reason: text }
-        | Outcome::Failed { error: text, .. } => *text = without_folders(text),
+    if let Some(reason) = row.outcome.reason_mut() {
+        *reason = without_folders(reason);
     }
     row
 }

@@ -21,10 +21,10 @@ pub use summary::{Figure, Summary};
 
 use crate::compare::ratio_of;
 use crate::grouping::each_once;
-use crate::measurement::{CellId, Measurement, Outcome, Row};
+use crate::measurement::{CellId, Measurement, NotMeasured, Outcome, Row};
 use crate::metric::{REQUESTS_PER_CLIENT_CPU_SECOND, REQUESTS_PER_CPU_SECOND, REQUESTS_PER_SECOND};
 use crate::ratio::{ComparedPair, Ratios};
-use crate::suite::{Case, Plan, PlannedSubject};
+use crate::suite::{Case, Plan, PlannedCell, PlannedSubject};
 use crate::text::{cpu_text, memory_text};
 use bookend_contract::transport::Transport;
 use serde::Serialize;
@@ -58,7 +58,7 @@ pub struct Cell {
     pub result: CellResult,
 }
 
-/// A subject's place in the table.
+/// A subject's place in the table. `Display` prints the word that exports use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Rank {
@@ -96,65 +96,28 @@ pub enum CellResult {
     },
 }
 
-/// The words for a cell without figures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum NotMeasured {
-    /// The subject reported that it does not support this.
-    Unsupported,
-    /// Something went wrong.
-    Failed,
-    /// It could not be built or is not installed.
-    Missing,
-    /// The run ended before its turn.
-    Unreached,
-}
-
-impl fmt::Display for NotMeasured {
+impl fmt::Display for Rank {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Unsupported => "unsupported",
-            Self::Failed => "failed",
-            Self::Missing => "missing",
-            Self::Unreached => "not reached",
-        })
+        self.serialize(f)
     }
 }
 
 impl Table {
     /// Sums up the measured rows of `plan`.
     pub fn new(plan: &Plan, rows: &[Row]) -> Self {
-        let mut cells: Vec<Cell> = Vec::new();
-        for planned in plan.cells() {
-            let subject = &plan.subjects[planned.subject];
-            let rank = match (subject.calibration, subject.baseline) {
-                (true, _) => Rank::Calibration,
-                (false, true) => Rank::Baseline,
-                (false, false) => Rank::Ranked,
-            };
-            let own: Vec<&Row> = rows.iter().filter(|row| row.cell == planned.id).collect();
-            cells.push(Cell {
-                case: planned.case,
-                rank,
-                rounds: round_counts(plan, &own),
-                result: cell_result(plan, planned.case, &own, rows),
-                id: planned.id,
-            });
-        }
-        let all: Vec<Ratios> =
-            cells.iter().map(|cell| ratios(plan, rows, &cells, &cell.id)).collect();
-        for (cell, ratios) in cells.iter_mut().zip(all) {
-            if let CellResult::Measured(summary) = &mut cell.result {
-                summary.ratios = ratios;
-            }
-        }
-        Self { cells, several_instruments: plan.instruments().len() > 1, skips: BTreeMap::new() }
-    }
-
-    /// As above, with the features that servers were found to lack.
-    pub fn with_skips(mut self, skips: BTreeMap<String, Vec<String>>) -> Self {
-        self.skips = skips;
-        self
+        let planned = plan.cells();
+        let cells = planned.iter().map(|cell| {
+            let own: Vec<&Row> = rows.iter().filter(|row| row.cell == cell.id).collect();
+            let ratios = || ratios(plan, rows, &planned, &cell.id);
+            let summary = Summary::new(plan, cell.case, &own, rows, ratios);
+            let measured = summary.map(|summary| CellResult::Measured(Box::new(summary)));
+            let result = measured.unwrap_or_else(|| not_measured(&own));
+            let rank = rank(&plan.subjects[cell.subject]);
+            let rounds = round_counts(plan, &own);
+            Cell { case: cell.case, rank, rounds, result, id: cell.id.clone() }
+        });
+        let several_instruments = plan.instruments().len() > 1;
+        Self { cells: cells.collect(), several_instruments, skips: BTreeMap::new() }
     }
 
     /// The cells of one case, in the order of the plan.
@@ -170,7 +133,7 @@ impl Table {
     /// A case without its connections; with its transport where the table has several.
     pub fn streams(&self, case: Case) -> String {
         let is_other = |cell: &Cell| cell.case.transport != Transport::H2c;
-        if self.cells.iter().any(is_other) { case.streams_and_transport() } else { case.streams() }
+        case.streams(self.cells.iter().any(is_other))
     }
 
     /// Whether some planned cell has no figures or has fewer rounds than planned.
@@ -204,6 +167,14 @@ impl Cell {
     }
 }
 
+fn rank(subject: &PlannedSubject) -> Rank {
+    match (subject.calibration, subject.baseline) {
+        (true, _) => Rank::Calibration,
+        (false, true) => Rank::Baseline,
+        (false, false) => Rank::Ranked,
+    }
+}
+
 fn round_counts(plan: &Plan, rows: &[&Row]) -> RoundCounts {
     let count = |is: fn(&Outcome) -> bool| {
         let matching = rows.iter().filter(|row| is(&row.outcome)).count();
@@ -216,27 +187,14 @@ fn round_counts(plan: &Plan, rows: &[&Row]) -> RoundCounts {
     }
 }
 
-fn cell_result(plan: &Plan, case: Case, own: &[&Row], all: &[Row]) -> CellResult {
-    match Summary::new(plan, case, own, all) {
-        Some(summary) => CellResult::Measured(Box::new(summary)),
-        None => not_measured(own),
-    }
-}
-
 fn not_measured(rows: &[&Row]) -> CellResult {
-    let said = rows.iter().find_map(|row| match &row.outcome {
-        Outcome::Measured(_) => None,
-        Outcome::Unsupported { reason } => Some((NotMeasured::Unsupported, reason.clone())),
-        Outcome::Failed { error, window } => {
-            let spent = window.as_deref().map(spent_in).unwrap_or_default();
-            Some((NotMeasured::Failed, format!("{error}{spent}")))
-        }
-        Outcome::Missing { reason } => Some((NotMeasured::Missing, reason.clone())),
+    let said = rows.iter().find_map(|row| {
+        let (why, reason) = row.outcome.unmeasured()?;
+        let spent = row.outcome.window().map(spent_in).unwrap_or_default();
+        Some((why, format!("{reason}{spent}")))
     });
-    let (why, reason) = said.unwrap_or_else(|| {
-        let reason = "the run ended before its turn".to_owned();
-        (NotMeasured::Unreached, reason)
-    });
+    let unreached = || (NotMeasured::Unreached, "the run ended before its turn".to_owned());
+    let (why, reason) = said.unwrap_or_else(unreached);
     CellResult::NotMeasured { why, reason }
 }
 
@@ -267,7 +225,7 @@ fn counterpart(cell: &CellId, baseline: &PlannedSubject) -> CellId {
 /// The ratios of a measured cell to others, round by round: to the baseline of the same case, to
 /// the same subject on plainer connections where the plan has such a cell, and to the first
 /// instrument that measured the same subject and case.
-fn ratios(plan: &Plan, rows: &[Row], cells: &[Cell], own: &CellId) -> Ratios {
+fn ratios(plan: &Plan, rows: &[Row], planned: &[PlannedCell], own: &CellId) -> Ratios {
     let ratio = |metric, other: &CellId| ratio_of(metric, (own, rows), (other, rows)).into();
     let compared = |other: &CellId| ComparedPair {
         cost: ratio(&REQUESTS_PER_CPU_SECOND, other),
@@ -275,15 +233,18 @@ fn ratios(plan: &Plan, rows: &[Row], cells: &[Cell], own: &CellId) -> Ratios {
     };
     let plainer = |case: Case| {
         let other = CellId { case, ..own.clone() };
-        let is_planned = other != *own && cells.iter().any(|cell| cell.id == other);
+        let is_planned = other != *own && planned.iter().any(|cell| cell.id == other);
         if is_planned { compared(&other) } else { ComparedPair::default() }
     };
     let baseline = plan.baseline().filter(|baseline| baseline.name != own.subject);
     let baseline = baseline.map(|baseline| compared(&counterpart(own, baseline)));
     let baseline = baseline.unwrap_or_default();
-    let alike = |id: &CellId| id.subject == own.subject && id.case == own.case;
-    let mut measured = cells.iter().filter(|cell| cell.summary().is_some()).map(|cell| &cell.id);
-    let first = measured.find(|id| alike(id)).filter(|first| *first != own);
+    let alike = |id: &&CellId| id.subject == own.subject && id.case == own.case;
+    let has_figures = |id: &&CellId| {
+        rows.iter().any(|row| row.cell == **id && row.outcome.unmeasured().is_none())
+    };
+    let mut others = planned.iter().map(|cell| &cell.id).filter(alike);
+    let first = others.find(has_figures).filter(|first| *first != own);
     let instrument = first.map(|first| ratio(&REQUESTS_PER_CLIENT_CPU_SECOND, first));
     Ratios {
         cost_ratio: baseline.cost,

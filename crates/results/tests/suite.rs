@@ -51,7 +51,7 @@ fn the_published_grid_is_measured_whole() {
     // Eight subjects in twelve cases, and two of them through ghz in four.
     assert_eq!(plan.cells().len(), 104);
     assert_eq!((plan.warmup_ms, plan.window_ms, plan.rounds), (5_000, 20_000, 10));
-    assert_eq!(plan.server_memory_bytes, Some(512 << 20));
+    assert_eq!(plan.limits.server_memory_bytes, Some(512 << 20));
     assert_eq!(plan.baseline().map(|b| b.name.as_str()), Some("rust-tonic"));
     assert_eq!(plan.notes, [""; 0]);
 }
@@ -88,7 +88,7 @@ fn the_variables_of_grpc_bench_are_followed() {
     )
     .expect("a plan");
     assert_eq!((plan.window_ms, plan.warmup_ms), (90_000, 500));
-    assert_eq!((plan.server_cpus, plan.server_memory_bytes), (2.0, Some(1 << 30)));
+    assert_eq!((plan.limits.server_cpus, plan.limits.server_memory_bytes), (2.0, Some(1 << 30)));
     assert_eq!(plan.cases, [Case::new(50, 1000).expect("a case")]);
     assert_eq!(plan.generator_cpus, Some(12));
     assert_eq!(plan.notes, [""; 0]);
@@ -106,7 +106,7 @@ fn what_cannot_be_given_is_said() {
         2,
     )
     .expect("a plan");
-    assert_eq!(plan.server_cpus, 2.0);
+    assert_eq!(plan.limits.server_cpus, 2.0);
     assert_eq!(plan.generator_cpus, None);
     assert_eq!(
         plan.notes,

@@ -109,8 +109,8 @@ fn one_case_of_the_environment_is_asked_over_every_transport_of_the_grid() {
 fn what_a_suite_says_of_both_ends_is_planned() {
     let plan = plan_of(&Selection::default());
     assert_eq!((plan.deadline_ms, plan.drain_ms), (Some(20_000), Some(45_000)));
-    assert_eq!(plan.server_processes, Some(2000));
-    assert_eq!(plan.client_cpus, Some(1.5));
+    assert_eq!(plan.limits.server_processes, Some(2000));
+    assert_eq!(plan.limits.client_cpus, Some(1.5));
     let [server, sync, other] = &plan.subjects[..] else {
         panic!("{:?}", plan.subjects);
     };
@@ -139,7 +139,7 @@ fn a_subject_without_a_case_is_named() {
 #[test]
 fn the_command_line_may_give_another_limit_of_processes() {
     let plan = plan_of(&Selection { server_processes: Some(300), ..Selection::default() });
-    assert_eq!(plan.server_processes, Some(300));
+    assert_eq!(plan.limits.server_processes, Some(300));
     let none = Selection { server_processes: Some(0), ..Selection::default() };
     let plan = suite(SUITE).plan(&none, &Overrides::default(), 4);
     assert_eq!(plan, Err(PlanError::NoProcess));
@@ -156,7 +156,7 @@ fn a_fixed_number_of_calls_gives_the_server_time_to_end() {
 fn a_machine_with_fewer_cpus_than_the_client_is_to_get_is_noted() {
     let plan = suite(SUITE).plan(&Selection::default(), &Overrides::default(), 1);
     let plan = plan.expect("a plan");
-    assert_eq!(plan.client_cpus, Some(1.0));
+    assert_eq!(plan.limits.client_cpus, Some(1.0));
     assert!(
         plan.notes.contains(&"1.5 CPUs for the client: this machine has 1".to_owned()),
         "{:?}",

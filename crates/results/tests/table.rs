@@ -3,10 +3,10 @@
 mod table_rows;
 
 use bookend_results::mark::Mark;
-use bookend_results::measurement::{Measurement, Outcome, Row};
+use bookend_results::measurement::{Measurement, NotMeasured, Outcome, Row};
 use bookend_results::suite::TestedEnd;
 use bookend_results::table::{
-    CellResult, NotMeasured, Rank, Table, cost_table, cpu_account_table, instrument_table, marks,
+    CellResult, Rank, Table, cost_table, cpu_account_table, instrument_table, marks,
     published_table, resource_table, skipped_lines,
 };
 use table_rows::{cell, plan, rows, subject};
@@ -50,7 +50,7 @@ fn what_a_server_skips_stands_beside_its_cost() {
     let skips =
         [("rust-pajamax", vec!["PING".to_owned(), "deadlines".to_owned()]), ("rust-tonic", vec![])];
     let skips = skips.map(|(subject, skips)| (subject.to_owned(), skips));
-    let table = sound().with_skips(skips.into());
+    let table = Table { skips: skips.into(), ..sound() };
     let text = cost_table(&table);
     let column_of = |subject: &str| {
         let row = text.lines().find(|line| line.contains(subject))?;

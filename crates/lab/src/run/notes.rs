@@ -27,7 +27,7 @@ pub fn notes(context: &RunContext) -> Vec<String> {
 }
 
 fn processes(context: &RunContext) -> Option<String> {
-    let limit = context.plan.server_processes?;
+    let limit = context.plan.limits.server_processes?;
     let capabilities = context.groups.capabilities();
     Some(if capabilities.of(Capability::Processes).is_some() {
         format!("processes and threads of the server: at most {limit}")
@@ -37,7 +37,7 @@ fn processes(context: &RunContext) -> Option<String> {
 }
 
 fn client_cpus(context: &RunContext) -> Option<String> {
-    let (asked, left) = (context.plan.client_cpus?, context.generator_cpus()?);
+    let (asked, left) = (context.plan.limits.client_cpus?, context.generator_cpus()?);
     (asked > f64::from(left))
         .then(|| format!("{asked} CPUs for the client: the server leaves {left}"))
 }

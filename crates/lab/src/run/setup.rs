@@ -42,7 +42,7 @@ impl RunSetup {
         let (mut groups, mut placement) = (ControlGroups::none(), Placement::default());
         if settings.isolation {
             groups = ControlGroups::prepare(kill_group);
-            placement = Placement::on_this_machine(plan.server_cpus, plan.generator_cpus);
+            placement = Placement::on_this_machine(plan.limits.server_cpus, plan.generator_cpus);
         }
         let transports = folder.transports(plan)?;
         let Ok(prepared) = prepare_all(settings, plan, progress) else {

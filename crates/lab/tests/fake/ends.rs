@@ -105,7 +105,7 @@ fn each_client_has_a_reference_of_its_own() {
     let server = note_variables("server") + &serve(1);
     fake_run.test_folder.subject("server", "server", &server);
     set_cases(&mut fake_run, &["C=1 S=1", "C=2 S=2"]);
-    fake_run.settings.plan.client_cpus = Some(1.5);
+    fake_run.settings.plan.limits.client_cpus = Some(1.5);
     let rows = fake_run.rows();
     assert_eq!(rows.len(), 2);
     for row in &rows {
@@ -340,7 +340,7 @@ fn a_deadline_is_told_in_both_ways() {
 
     let mut fake_run = with_both(&serve(1), &(note_variables("load") + CALL));
     fake_run.settings.plan.deadline_ms = Some(20_000);
-    fake_run.settings.plan.server_processes = Some(300);
+    fake_run.settings.plan.limits.server_processes = Some(300);
     measured(&fake_run.row());
     let notes = fake_run.store.latest_run().unwrap().unwrap().notes;
     for said in [

@@ -98,7 +98,7 @@ fn a_run_says_where_its_figures_come_from() {
     test_folder.subject("load", "instrument", CALL);
     let mut fake_run = FakeRun::new(test_folder, &["server"], "load");
     fake_run.settings.isolation = true;
-    fake_run.settings.plan.server_memory_bytes = Some(256 << 20);
+    fake_run.settings.plan.limits.server_memory_bytes = Some(256 << 20);
     let row = fake_run.row();
     let notes = fake_run.store.run(RunId(1)).unwrap().notes;
     let has_group = notes[0].contains("memory: cgroup");

@@ -8,7 +8,9 @@ use bookend_lab::progress::ProgressReporter;
 use bookend_lab::run::{RunSettings, RunSummary, run};
 use bookend_results::measurement::{Measurement, Outcome, Row};
 use bookend_results::store::Store;
-use bookend_results::suite::{Extent, Plan, PlannedSubject, Request, RequestMessage, Suite};
+use bookend_results::suite::{
+    Extent, Plan, PlannedSubject, Request, RequestMessage, Suite, SuiteLimits,
+};
 use std::fs;
 use std::time::Duration;
 
@@ -132,10 +134,12 @@ fn plan(subjects: &[&str], instrument: &str) -> Plan {
             proto: "fake.proto".to_owned(),
             message: RequestMessage::Bytes("fake.bin".to_owned()),
         },
-        server_cpus: 1.0,
-        server_memory_bytes: None,
-        server_processes: None,
-        client_cpus: None,
+        limits: SuiteLimits {
+            server_cpus: 1.0,
+            server_memory_bytes: None,
+            server_processes: None,
+            client_cpus: None,
+        },
         generator_cpus: None,
         deadline_ms: None,
         drain_ms: None,

@@ -117,10 +117,8 @@ impl fmt::Display for CountMismatch {
 
 impl fmt::Display for Counter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Server => "the server",
-            Self::Backend => "the backend",
-        })
+        f.write_str("the ")?;
+        self.serialize(f)
     }
 }
 

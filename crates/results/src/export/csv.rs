@@ -3,7 +3,7 @@
 use super::report::Report;
 use crate::csv;
 use crate::metric::{ALL, CONCURRENCY, CONNECTIONS, MetricDefinition};
-use crate::table::{Cell, CellResult, Rank, Summary};
+use crate::table::{Cell, CellResult, Summary};
 
 /// A column before the metrics, and what stands in it.
 type KeyColumn = (&'static str, fn(&Report<'_>, &Cell) -> String);
@@ -18,7 +18,7 @@ const KEYS: [KeyColumn; 15] = [
     ("transport", |_, cell| cell.case.transport.to_string()),
     ("subject", |_, cell| cell.id.subject.clone()),
     ("instrument", |_, cell| cell.id.instrument.clone()),
-    ("rank", |_, cell| rank(cell).to_owned()),
+    ("rank", |_, cell| cell.rank.to_string()),
     ("rounds_planned", |_, cell| cell.rounds.planned.to_string()),
     ("rounds_measured", |_, cell| cell.rounds.measured.to_string()),
     ("result", |_, cell| result(cell)),
@@ -54,14 +54,6 @@ fn connection_per_call(cell: &Cell) -> String {
 
 fn calls(cell: &Cell) -> Option<String> {
     Some(cell.case.calls?.to_string())
-}
-
-fn rank(cell: &Cell) -> &'static str {
-    match cell.rank {
-        Rank::Ranked => "ranked",
-        Rank::Baseline => "baseline",
-        Rank::Calibration => "calibration",
-    }
 }
 
 fn result(cell: &Cell) -> String {

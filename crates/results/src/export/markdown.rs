@@ -30,34 +30,28 @@ fn page(report: &Report<'_>, origin: &str) -> String {
         page.push_str(&format!("{}\n\n", analysis.trim()));
     }
     page.push_str(&format!("{origin}\n\n"));
-    page.push_str(&section("Machine", &code_block(&new.machine.to_string())));
-    page.push_str(&section("Parameters", &list(&report.parameters())));
-    page.push_str(&section("Versions", &code_block(&versions(report))));
-    let notes: Vec<String> = report.notes().iter().map(|&note| note.to_owned()).collect();
-    if !notes.is_empty() {
-        page.push_str(&section("Notes", &list(&notes)));
-    }
-    page.push_str(&section("Results", &code_block(&published_table(&report.table))));
-    page.push_str(&section(
-        "What a request costs",
-        &code_block(&(cost_table(&report.table) + &lines(&report.remarks()))),
-    ));
-    if let Some(connections) = connection_table(&report.table) {
-        page.push_str(&section("What connections cost", &code_block(&connections)));
-    }
-    if let Some(instruments) = instrument_table(&report.table) {
-        let title = "What a request costs the instrument";
-        page.push_str(&section(title, &code_block(&instruments)));
-    }
-    page.push_str(&section("Latency and memory", &code_block(&resource_table(&report.table))));
-    let account = code_block(&cpu_account_table(&report.table));
-    page.push_str(&section("Where the machine's CPU went", &account));
-    let marks = marks(&report.table);
-    if !marks.is_empty() {
-        page.push_str(&section("Marks", &code_block(&lines(&marks))));
-    }
-    page.push_str(&section("How to make this again", &code_block(&format!("{}\n", new.command))));
+    let table = &report.table;
+    let sections = [
+        ("Machine", code_block(&new.machine.to_string())),
+        ("Parameters", list(&report.parameters())),
+        ("Versions", code_block(&versions(report))),
+        ("Notes", list(&report.notes())),
+        ("Results", code_block(&published_table(table))),
+        ("What a request costs", code_block(&(cost_table(table) + &lines(&report.remarks())))),
+        ("What connections cost", block_of(connection_table(table))),
+        ("What a request costs the instrument", block_of(instrument_table(table))),
+        ("Latency and memory", code_block(&resource_table(table))),
+        ("Where the machine's CPU went", code_block(&cpu_account_table(table))),
+        ("Marks", block_of(Some(lines(&marks(table))).filter(|marks| !marks.is_empty()))),
+        ("How to make this again", code_block(&format!("{}\n", new.command))),
+    ];
+    let sections = sections.iter().filter(|(_, body)| !body.is_empty());
+    page.extend(sections.map(|(title, body)| section(title, body)));
     page
+}
+
+fn block_of(text: Option<String>) -> String {
+    text.map_or_else(String::new, |text| code_block(&text))
 }
 
 /// Identifies the run, when it was made, and where its figures are explained.

@@ -1,5 +1,6 @@
 //! A run with its rows, and the content that all its printed forms share.
 
+use crate::markdown::{lines, list};
 use crate::measurement::Row;
 use crate::store::Run;
 use crate::suite::{Plan, Suite};
@@ -27,7 +28,7 @@ impl<'a> Report<'a> {
 
     /// As above, with the features that each server was found to lack, by subject.
     pub fn with_skips(mut self, skips: BTreeMap<String, Vec<String>>) -> Self {
-        self.table = self.table.with_skips(skips);
+        self.table.skips = skips;
         self
     }
 
@@ -43,32 +44,20 @@ impl<'a> Report<'a> {
 
     /// The report for a terminal: machine, parameters, notes, the published table, costs, marks.
     pub fn text(&self) -> String {
-        let mut text = format!("{}\n", self.run.new.machine);
-        for line in self.parameters() {
-            text.push_str(&format!("- {line}\n"));
-        }
-        text.push('\n');
-        for note in self.notes() {
-            text.push_str(&format!("note: {note}\n"));
-        }
-        text.push_str(&published_table(&self.table));
-        text.push('\n');
-        text.push_str(&cost_table(&self.table));
-        for line in self.remarks() {
-            text.push_str(&format!("{line}\n"));
-        }
-        text.push('\n');
-        if let Some(connections) = connection_table(&self.table) {
-            text.push_str(&format!("{connections}\n"));
-        }
-        if let Some(instruments) = instrument_table(&self.table) {
-            text.push_str(&format!("{instruments}\n"));
-        }
-        text.push_str(&resource_table(&self.table));
-        for mark in marks(&self.table) {
-            text.push_str(&format!("mark: {mark}\n"));
-        }
-        text
+        let table = &self.table;
+        let notes = self.notes().into_iter().map(|note| format!("note: {note}\n"));
+        let marks = marks(table).into_iter().map(|mark| format!("mark: {mark}\n"));
+        let optional = [connection_table(table), instrument_table(table)].into_iter().flatten();
+        [
+            format!("{}\n{}\n", self.run.new.machine, list(&self.parameters())),
+            notes.collect(),
+            format!("{}\n", published_table(table)),
+            format!("{}{}\n", cost_table(table), lines(&self.remarks())),
+            optional.map(|table| format!("{table}\n")).collect(),
+            resource_table(table),
+            marks.collect(),
+        ]
+        .concat()
     }
 
     /// What a reader of the cost figures must know, one remark a line.
@@ -80,7 +69,7 @@ impl<'a> Report<'a> {
     /// The lines of the published list of parameters, in the published order.
     pub fn parameters(&self) -> Vec<String> {
         let plan = &self.run.new.plan;
-        let memory = plan.server_memory_bytes;
+        let memory = plan.limits.server_memory_bytes;
         let memory = memory.map_or("unlimited".to_owned(), |bytes| format!("{} MiB", bytes >> 20));
         let generator = plan.generator_cpus;
         let generator = generator.map_or("those left".to_owned(), |cpus| cpus.to_string());
@@ -93,7 +82,7 @@ impl<'a> Report<'a> {
         lines.extend([
             format!("warm-up: {} ms", plan.warmup_ms),
             format!("rounds: {} ({} stored)", plan.rounds, self.stored_rounds()),
-            format!("server: {} CPU, {memory}", plan.server_cpus),
+            format!("server: {} CPU, {memory}", plan.limits.server_cpus),
             format!("generator: CPUs: {generator}"),
             format!("seed of the order: {}", self.run.new.seed),
         ]);

@@ -88,6 +88,19 @@ impl Profile {
         });
         own?.samples()
     }
+
+    /// Compares each subject with its baseline.
+    pub fn add_cost_ratios(&mut self) {
+        let baselines: Vec<Profiled> =
+            self.cells.iter().filter(|cell| cell.is_baseline).cloned().collect();
+        for cell in &mut self.cells {
+            let baseline = baselines.iter().find(|baseline| cell.is_compared_with(baseline));
+            let baseline = baseline.and_then(Profiled::samples);
+            if let (Some(baseline), ProfileOutcome::Recorded(own)) = (baseline, &mut cell.outcome) {
+                own.cost_ratio = CostRatio::of(&own.split, &baseline.split);
+            }
+        }
+    }
 }
 
 impl Profiled {
@@ -106,20 +119,5 @@ impl Profiled {
             && self.case == baseline.case
             && self.instrument == baseline.instrument
             && self.language == baseline.language
-    }
-}
-
-impl Profile {
-    /// Compares each subject with its baseline.
-    pub fn add_cost_ratios(&mut self) {
-        let baselines: Vec<Profiled> =
-            self.cells.iter().filter(|cell| cell.is_baseline).cloned().collect();
-        for cell in &mut self.cells {
-            let baseline = baselines.iter().find(|baseline| cell.is_compared_with(baseline));
-            let baseline = baseline.and_then(Profiled::samples);
-            if let (Some(baseline), ProfileOutcome::Recorded(own)) = (baseline, &mut cell.outcome) {
-                own.cost_ratio = CostRatio::of(&own.split, &baseline.split);
-            }
-        }
     }
 }

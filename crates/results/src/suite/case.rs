@@ -91,23 +91,14 @@ impl Case {
             Err(CaseError::Calls(case))
         }
     }
-}
 
-impl Case {
-    /// Everything except the connections, for a heading below theirs: `S=5000 calls=10000`.
-    pub fn streams(&self) -> String {
-        self.streams_over((self.transport != Transport::H2c).then_some(self.transport))
-    }
-
-    /// As above, always with the transport: `S=5000 h2c calls=10000`. For tables that have several
-    /// transports.
-    pub fn streams_and_transport(&self) -> String {
-        self.streams_over(Some(self.transport))
-    }
-
-    fn streams_over(&self, transport: Option<Transport>) -> String {
+    /// Everything except the connections, for a heading below theirs: `S=5000 calls=10000`. In
+    /// tables that have several transports it is written even where it is the default:
+    /// `S=5000 h2c calls=10000`.
+    pub fn streams(&self, always_transport: bool) -> String {
+        let is_written = always_transport || self.transport != Transport::H2c;
         let mut words = vec![format!("S={}", self.concurrency)];
-        words.extend(transport.map(|transport| transport.to_string()));
+        words.extend(is_written.then(|| self.transport.to_string()));
         words.extend(self.connection_per_call.then(|| PER_CALL.to_owned()));
         words.extend(self.calls.map(|calls| format!("{CALLS}{calls}")));
         words.join(" ")
@@ -116,8 +107,7 @@ impl Case {
 
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let streams = self.streams();
-        write!(f, "C={} {streams}", self.connections)
+        write!(f, "C={} {}", self.connections, self.streams(false))
     }
 }
 
@@ -231,7 +221,7 @@ mod tests {
         let plain = read("C=1 S=5 h2c calls=7").expect("a case");
         assert_eq!(Ok(plain), read("C=1 S=5 calls=7"));
         assert_eq!(plain.to_string(), "C=1 S=5 calls=7");
-        assert_eq!(plain.streams_and_transport(), "S=5 h2c calls=7");
+        assert_eq!(plain.streams(true), "S=5 h2c calls=7");
         let tls = plain.over(Transport::Tls);
         assert_eq!(tls.to_string(), "C=1 S=5 tls calls=7");
         assert_eq!(read("C=4 S=4 per-call").map(Case::lasting), read("C=4 S=4"));

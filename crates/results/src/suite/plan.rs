@@ -4,7 +4,7 @@
 
 use super::{
     Case, CaseError, FULL_ROUNDS_MIN, Overrides, PlannedSubject, QUICK_ROUNDS_MIN, ROUNDS_MAX,
-    Request, Schedule, Suite,
+    Request, Schedule, Suite, SuiteLimits,
 };
 use crate::grouping::each_once;
 use crate::measurement::CellId;
@@ -49,17 +49,9 @@ pub struct Plan {
     pub extent: Extent,
     /// The call that is made; files are relative to the suite's folder.
     pub request: Request,
-    /// CPUs of the server; a fraction is a share of CPU time.
-    pub server_cpus: f64,
-    /// Memory of the server, bytes. `None`: no limit.
-    pub server_memory_bytes: Option<u64>,
-    /// Processes and threads of a server under test. `None`: no limit but the lab's own.
-    #[serde(default)]
-    pub server_processes: Option<u32>,
-    /// CPUs of a client under test; a fraction is a share of CPU time. `None`: the CPUs that the
-    /// server does not use.
-    #[serde(default)]
-    pub client_cpus: Option<f64>,
+    /// The resources that both ends may use.
+    #[serde(flatten)]
+    pub limits: SuiteLimits,
     /// CPUs of the generator. `None`: the CPUs that the server does not use.
     pub generator_cpus: Option<u32>,
     /// Warm-up of each cell, milliseconds.
@@ -170,8 +162,8 @@ impl Suite {
         notes.extend(left_out_notes(&subjects, &cases));
         notes.extend(rate_note(overrides));
         notes.extend(ghz_note(overrides, &subjects));
-        let server_cpus = overrides.server_cpus.unwrap_or(self.limits.server_cpus);
-        let client_cpus = self.limits.client_cpus;
+        let limits = &self.limits;
+        let server_cpus = overrides.server_cpus.unwrap_or(limits.server_cpus);
         let mut plan = Plan {
             suite: self.name.clone(),
             extent: selection.extent,
@@ -180,15 +172,17 @@ impl Suite {
             drain_ms: drain(schedule, &cases).map(millis),
             cases,
             instruments_of: schedule.instruments_of.clone(),
-            server_cpus: given_cpus("server", server_cpus, machine_cpus, &mut notes),
-            server_memory_bytes: overrides.server_memory_bytes.or(self.limits.server_memory_bytes),
-            server_processes: selection.server_processes.or(self.limits.server_processes),
-            client_cpus: match overrides.client_cpus {
-                // If there are too few, that is noted for the generator.
-                Some(asked) => Some(asked.min(f64::from(machine_cpus))),
-                None => {
-                    client_cpus.map(|asked| given_cpus("client", asked, machine_cpus, &mut notes))
-                }
+            limits: SuiteLimits {
+                server_cpus: given_cpus("server", server_cpus, machine_cpus, &mut notes),
+                server_memory_bytes: overrides.server_memory_bytes.or(limits.server_memory_bytes),
+                server_processes: selection.server_processes.or(limits.server_processes),
+                client_cpus: match overrides.client_cpus {
+                    // If there are too few, that is noted for the generator.
+                    Some(asked) => Some(asked.min(f64::from(machine_cpus))),
+                    None => limits
+                        .client_cpus
+                        .map(|asked| given_cpus("client", asked, machine_cpus, &mut notes)),
+                },
             },
             deadline_ms: schedule.deadline.map(millis),
             generator_cpus: generator_cpus(overrides, machine_cpus, &mut notes),

@@ -104,6 +104,7 @@ fn audited(plan: &Plan, case: Case, round: &MeasuredRound<'_>) -> RowFigures {
         memory_bytes: Some(Span::exact(measurement.memory_peak_bytes as f64)),
         // The memory is that of the end under test, and only servers have a limit.
         memory_limit_bytes: plan
+            .limits
             .server_memory_bytes
             .filter(|_| measurement.side == TestedEnd::Server)
             .map(|bytes| bytes as f64),

@@ -95,9 +95,20 @@ pub(super) fn named(columns: &[CellColumn]) -> Vec<Column> {
     std::iter::once(column("name", 18)).chain(own).collect()
 }
 
+/// The fields of a cell below those columns, after its name.
+pub(super) fn fields(
+    columns: &[CellColumn],
+    table: &Table,
+    cell: &Cell,
+    summary: &Summary,
+) -> Vec<String> {
+    let own = columns.iter().map(|(.., field)| field.text(table, cell, summary));
+    std::iter::once(table.row_name(cell)).chain(own).collect()
+}
+
 impl Field {
     /// What stands in the column for a cell.
-    pub(super) fn text(&self, table: &Table, cell: &Cell, summary: &Summary) -> String {
+    fn text(&self, table: &Table, cell: &Cell, summary: &Summary) -> String {
         match self {
             Metric(metric) => match metric.ratio(&summary.ratios) {
                 Some(ratio) => ratio.to_string(),

@@ -1,7 +1,7 @@
 //! What a request costs the instrument that makes it, for runs with several instruments.
 
 use super::Table;
-use super::columns::{INSTRUMENTS, named};
+use super::columns::{INSTRUMENTS, fields, named};
 use crate::layout::Layout;
 
 /// What a request costs each instrument. `None` if there is only one.
@@ -14,8 +14,7 @@ pub fn instrument_table(table: &Table) -> Option<String> {
         layout.heading(format!("--C={} {}", case.connections, table.streams(case)));
         for cell in table.of_case(case) {
             if let Some(summary) = cell.summary() {
-                let own = INSTRUMENTS.iter().map(|(.., field)| field.text(table, cell, summary));
-                layout.fields(std::iter::once(table.row_name(cell)).chain(own).collect());
+                layout.fields(fields(&INSTRUMENTS, table, cell, summary));
             }
         }
     }

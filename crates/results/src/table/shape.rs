@@ -1,7 +1,7 @@
 //! The tables of a run, each in the style of the published one.
 
 use super::columns::{
-    COST, CPU_ACCOUNT, CellColumn, PUBLISHED, RESOURCES, bounded_rate, figure, named,
+    COST, CPU_ACCOUNT, CellColumn, PUBLISHED, RESOURCES, bounded_rate, fields, figure, named,
 };
 use super::{Cell, CellResult, Rank, Summary, Table};
 use crate::grouping::{each_once, grouped};
@@ -98,14 +98,12 @@ fn filled(table: &Table, columns: &[CellColumn]) -> String {
         }
         let ranked = |cell: &&Cell| cell.rank != Rank::Calibration;
         for cell in table.of_case(case).filter(ranked) {
-            let name = table.row_name(cell);
             match &cell.result {
                 CellResult::Measured(summary) => {
-                    let own = columns.iter().map(|(.., field)| field.text(table, cell, summary));
-                    layout.fields(std::iter::once(name).chain(own).collect());
+                    layout.fields(fields(columns, table, cell, summary));
                 }
                 CellResult::NotMeasured { why, reason } => {
-                    layout.across(name, format!("{why}: {reason}"));
+                    layout.across(table.row_name(cell), format!("{why}: {reason}"));
                 }
             }
         }

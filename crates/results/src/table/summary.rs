@@ -50,7 +50,13 @@ pub struct Figure {
 impl Summary {
     /// Sums up the rows of one cell. `None` when no round was measured. `all` are the rows of the
     /// run, from which the counts of both ends are compared.
-    pub(super) fn new(plan: &Plan, case: Case, own: &[&Row], all: &[Row]) -> Option<Self> {
+    pub(super) fn new(
+        plan: &Plan,
+        case: Case,
+        own: &[&Row],
+        all: &[Row],
+        ratios: impl FnOnce() -> Ratios,
+    ) -> Option<Self> {
         let rounds = MeasuredRounds::of(own.iter().copied(), plan.deadline_ns());
         let first = rounds.each().first()?.window;
         let marks = cell_marks(plan, case, own, rounds.each(), all);
@@ -59,7 +65,7 @@ impl Summary {
             figures: metrics
                 .filter_map(|metric| Some((metric.name, Figure::of(metric, &rounds)?)))
                 .collect(),
-            ratios: Ratios::default(),
+            ratios: ratios(),
             memory_source: first.memory_source.clone(),
             errors: errors(&rounds),
             side: first.side,

@@ -5,7 +5,9 @@ use bookend_results::latency;
 use bookend_results::machine::MachineFacts;
 use bookend_results::measurement::{CellId, MachineCpu, Measurement, Outcome, Row};
 use bookend_results::store::{NewRun, Run, RunId, Timestamp};
-use bookend_results::suite::{Case, Extent, Plan, PlannedSubject, Request, RequestMessage};
+use bookend_results::suite::{
+    Case, Extent, Plan, PlannedSubject, Request, RequestMessage, SuiteLimits,
+};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
@@ -21,10 +23,12 @@ pub fn plan() -> Plan {
             proto: "helloworld.proto".into(),
             message: RequestMessage::Json("helloworld.json".into()),
         },
-        server_cpus: 1.0,
-        server_memory_bytes: Some(512 << 20),
-        server_processes: None,
-        client_cpus: None,
+        limits: SuiteLimits {
+            server_cpus: 1.0,
+            server_memory_bytes: Some(512 << 20),
+            server_processes: None,
+            client_cpus: None,
+        },
         generator_cpus: None,
         deadline_ms: None,
         drain_ms: None,

@@ -237,12 +237,9 @@ fn recorded(
             return Err(format!("no record of {name} at {case}"));
         }
         None => return Err(format!("{name} at {case} was recorded with other instruments")),
-        Some(Outcome::Measured(_)) => {
-            return Err(format!("{metric} was not recorded for {name} at {case}{share}"));
-        }
-        Some(Outcome::Unsupported { reason }) => ("unsupported", reason),
-        Some(Outcome::Failed { error, .. }) => ("failed", error),
-        Some(Outcome::Missing { reason }) => ("missing", reason),
+        Some(outcome) => outcome
+            .unmeasured()
+            .ok_or_else(|| format!("{metric} was not recorded for {name} at {case}{share}"))?,
     };
     Err(format!("{name} at {case}: {why}{share}, {reason}"))
 }

@@ -115,7 +115,7 @@ fn waits(plan: &Plan) -> Vec<String> {
     let backends = plan.subjects.iter().filter_map(|subject| subject.backend.as_ref());
     let backends: BTreeSet<&String> = backends.collect();
     let backends = backends.into_iter().map(|name| format!("backend: {name}"));
-    let processes = plan.server_processes;
+    let processes = plan.limits.server_processes;
     let processes = processes.map(|most| format!("server: at most {most} processes and threads"));
     deadline.into_iter().chain(backends).chain(processes).collect()
 }
