@@ -39,21 +39,19 @@ fn spawn(
     waker: Waker,
 ) -> io::Result<WorkerThread> {
     let (plan, for_shard) = (Arc::clone(plan), Arc::clone(barrier));
-    let mut end =
-        WorkerEnd { barrier: Arc::clone(barrier), run: thread::current(), is_orderly: false };
+    let end = WorkerEnd { barrier: Arc::clone(barrier), run: thread::current() };
     thread::Builder::new().name(format!("load-{number}")).spawn(move || {
         let measured = match plan.connecting {
             Connecting::PerCall => {
                 let shard = OneShotShard::new(Arc::clone(&plan), for_shard, number);
-                drive(shard, OneShotShard::name_of, &plan, waker)?.into_measured()
+                drive(shard, OneShotShard::name_of, &plan, waker).map(OneShotShard::into_measured)
             }
             Connecting::BeforeRun | Connecting::InRun => {
                 let shard = LoadShard::new(Arc::clone(&plan), for_shard, number);
-                drive(shard, LoadShard::name_of, &plan, waker)?.into_measured()
+                drive(shard, LoadShard::name_of, &plan, waker).map(LoadShard::into_measured)
             }
         };
-        end.set_orderly();
-        Ok(measured)
+        measured.inspect_err(|_| end.barrier.cancel())
     })
 }
 
@@ -88,25 +86,16 @@ fn drive_plain<S: Shard>(shard: S, plan: &LoadPlan, waker: Waker) -> io::Result<
     ended.map(|(shard, _)| shard)
 }
 
-/// Wakes the run, however a worker ends. A worker that fails or panics never arrives at the
-/// barrier: the others must not wait for it.
+/// Wakes the run, however a worker ends. A worker that panics, as one that fails, never arrives at
+/// the barrier: the others must not wait for it.
 struct WorkerEnd {
     barrier: Arc<StartBarrier>,
     run: Thread,
-    is_orderly: bool,
-}
-
-impl WorkerEnd {
-    /// The worker has ended without an error. A method, so that its thread captures the whole
-    /// value.
-    fn set_orderly(&mut self) {
-        self.is_orderly = true;
-    }
 }
 
 impl Drop for WorkerEnd {
     fn drop(&mut self) {
-        if !self.is_orderly {
+        if thread::panicking() {
             self.barrier.cancel();
         }
         self.barrier.end();
