@@ -189,7 +189,7 @@ impl<S: Shard> BlockingDriver<S> {
         self.apply_status(status);
     }
 
-    /// TimedEntry until the socket, the waker or the time says something.
+    /// Waits until the socket, the waker or the time says something.
     #[inline]
     fn wait(&mut self, timeout_ns: Option<u64>) -> io::Result<()> {
         let at_once = timeout_ns == Some(0) || !self.worker.waker.fall_asleep();

@@ -240,7 +240,7 @@ pub(crate) fn epoll_modify(
     epoll::modify(poll, source, EventData::new_u64(key), interest)
 }
 
-/// TimedEntry until something has happened, the time is up, or a signal came. Returns how many
+/// Waits until something has happened, the time is up, or a signal came. Returns how many
 /// events there are.
 #[inline]
 pub(crate) fn epoll_wait(

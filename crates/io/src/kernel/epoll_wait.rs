@@ -28,7 +28,7 @@ struct KernelTimespec {
     nanoseconds: i64,
 }
 
-/// TimedEntry until something has happened, the time is up, or a signal came. Returns how many
+/// Waits until something has happened, the time is up, or a signal came. Returns how many
 /// events there are.
 #[inline]
 pub(super) fn wait(

@@ -48,7 +48,7 @@ impl Acceptor {
         self.resume_at_ns = Some(clock_ns() + ACCEPT_BACK_OFF_NS);
     }
 
-    /// TimedEntry for a connection or a call. True: a call.
+    /// Waits for a connection or a call. True: a call.
     fn wait(&mut self, room: bool) -> io::Result<bool> {
         let resume_in_ns = self.resume_at_ns.map(|at_ns| at_ns.saturating_sub(clock_ns()));
         let timeout = resume_in_ns.map(timespec);

@@ -28,7 +28,7 @@ pub(crate) fn spawn<'scope, 'env, S, F: Fn(ShardPlace) -> S + Sync>(
     })
 }
 
-/// TimedEntry for every thread; the first failure is the server's.
+/// Waits for every thread; the first failure is the server's.
 pub(crate) fn join_all(threads: Vec<ShardThread<'_>>) -> io::Result<IoStatistics> {
     let mut total = Ok(IoStatistics::default());
     let mut panicked = None;
