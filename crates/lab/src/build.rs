@@ -116,13 +116,14 @@ fn check(spawner: &Spawner, subject: &Subject, dependency: &Dependency) -> Resul
     let found = run(spawner, subject, &dependency.command, VERSION_TIMEOUT)?;
     let last_error = found.exit.last_error.as_deref().unwrap_or("");
     let printed = format!("{}\n{last_error}", found.text);
-    if found.succeeded() && dependency.accepts(&printed) {
-        return Ok(());
-    }
-    let program = dependency.command.join(" ");
-    let state = if found.succeeded() { "is another version" } else { "does not run" };
-    let install = &dependency.install;
-    Err(CellError::missing(format!("`{program}` {state}: {install}")))
+    let state = match (found.succeeded(), dependency.accepts(&printed)) {
+        (true, true) => return Ok(()),
+        (true, false) => "is another version",
+        (false, _) => "does not run",
+    };
+    let (program, install) = (dependency.command.join(" "), &dependency.install);
+    let reason = format!("`{program}` {state}: {install}");
+    Err(CellError::missing(reason))
 }
 
 fn build(

@@ -39,14 +39,9 @@ pub enum CertificateError {
     /// The library cannot make them.
     #[error("no certificate can be made: {0}")]
     Signing(#[from] rcgen::Error),
-    /// A file cannot be written.
-    #[error("{}: {error}", file.display())]
-    Unwritten {
-        /// Which.
-        file: PathBuf,
-        /// Why not.
-        error: io::Error,
-    },
+    /// This file cannot be written.
+    #[error("{}: {}", .0.display(), .1)]
+    Unwritten(PathBuf, io::Error),
 }
 
 impl Certificates {
@@ -123,7 +118,7 @@ fn write(file: &Path, pem: &str) -> Result<(), CertificateError> {
         .mode(0o600)
         .open(file)
         .and_then(|mut open| open.write_all(pem.as_bytes()));
-    written.map_err(|error| CertificateError::Unwritten { file: file.to_owned(), error })
+    written.map_err(|error| CertificateError::Unwritten(file.to_owned(), error))
 }
 
 #[cfg(test)]

@@ -86,8 +86,9 @@ impl RunContext {
 
     /// Only a server under test is limited beyond its CPUs.
     pub fn server_limits(&self, is_tested: bool) -> ProcessLimits {
-        let threads = whole_cpus(self.plan.limits.server_cpus);
-        let cpus = if is_tested { self.plan.limits.server_cpus } else { f64::from(threads) };
+        let cpus = self.plan.limits.server_cpus;
+        let threads = whole_cpus(cpus);
+        let cpus = if is_tested { cpus } else { f64::from(threads) };
         let processes = self.plan.limits.server_processes.filter(|_| is_tested);
         ProcessLimits {
             cpus: Some(cpus),
@@ -105,7 +106,8 @@ impl RunContext {
     pub fn caller_limits(&self, under_test: TestedEnd) -> ProcessLimits {
         let mut allowed = self.placement.generator.clone();
         let all = self.generator_cpus();
-        let asked = self.plan.limits.client_cpus.filter(|_| under_test == TestedEnd::Client);
+        let is_tested = under_test == TestedEnd::Client;
+        let asked = self.plan.limits.client_cpus.filter(|_| is_tested);
         let cpus = asked.map(|cpus| cpus.min(all.map_or(f64::INFINITY, f64::from)));
         let threads = cpus.map(whole_cpus);
         allowed.truncate(threads.map_or(usize::MAX, |threads| threads as usize));

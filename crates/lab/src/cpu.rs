@@ -29,7 +29,7 @@ impl CpuMeter {
     /// A meter for everything that `process` started.
     pub fn of(process: &Process) -> CpuMeter {
         let threads = ThreadClock::new(process.tree().clone());
-        CpuMeter { account: process.account(), threads }
+        CpuMeter { account: process.account().clone(), threads }
     }
 
     /// CPU time since the tree's start, nanoseconds. It never goes back.

@@ -36,15 +36,9 @@ const WINDOW_WITH_BACKEND: Duration = Duration::from_millis(2500);
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct VariantName(pub String);
 
-/// One cell that shows whether a variant answers.
-struct Check {
-    /// What the cell is about.
-    variant: VariantName,
-    /// The end that a suite would list.
-    subject: String,
-    /// The other end.
-    instrument: String,
-}
+/// The two ends of a cell that shows whether a variant answers: the one that a suite would list,
+/// and the other.
+type Ends = (String, String);
 
 /// What all checks of a suite have in common.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -62,7 +56,7 @@ pub struct CheckSuite {
     /// The suite: one case, one round, a short window.
     pub suite: Suite,
     /// By subject and instrument of a cell: the variants that it is about.
-    pub about: BTreeMap<(String, String), Vec<VariantName>>,
+    pub about: BTreeMap<Ends, Vec<VariantName>>,
 }
 
 /// What cannot be called, and why: nothing declares the other end.
@@ -86,15 +80,14 @@ pub fn check_suites(
     definitions: &[Definition],
     folder: &Path,
 ) -> (Vec<CheckSuite>, Vec<Unchecked>) {
-    let mut by_suite: BTreeMap<SuiteKey, Vec<Check>> = BTreeMap::new();
+    let mut by_suite: BTreeMap<SuiteKey, Vec<(VariantName, Ends)>> = BTreeMap::new();
     let mut unchecked = Vec::new();
-    for (subject, variant) in variants(wanted.iter().copied()) {
-        for (role, transport) in ways(variant) {
-            match check(subject, variant, role, transport, all) {
-                Ok((key, check)) => by_suite.entry(key).or_default().push(check),
-                Err(reason) => {
-                    unchecked.push(Unchecked { variant: name_of(subject, variant), reason })
-                }
+    for (subject, each) in variants(wanted.iter().copied()) {
+        for (role, transport) in ways(each) {
+            let variant = name_of(subject, each);
+            match check(subject, each, role, transport, all) {
+                Ok((key, ends)) => by_suite.entry(key).or_default().push((variant, ends)),
+                Err(reason) => unchecked.push(Unchecked { variant, reason }),
             }
         }
     }
@@ -103,9 +96,9 @@ pub fn check_suites(
         let method = &key.method;
         match definitions.iter().find(|known| known.serves(method)) {
             Some(definition) => check_suites.push(check_suite(key, checks, definition, folder)),
-            None => unchecked.extend(checks.into_iter().map(|check| Unchecked {
-                variant: check.variant,
-                reason: format!("no service definition has {method}"),
+            None => unchecked.extend(checks.into_iter().map(|(variant, _)| {
+                let reason = format!("no service definition has {method}");
+                Unchecked { variant, reason }
             })),
         }
     }
@@ -117,23 +110,24 @@ fn ways(variant: &Variant) -> impl Iterator<Item = (Role, Transport)> {
     let roles = [Role::Server, Role::Client, Role::Instrument, Role::Backend];
     let played = roles.into_iter().filter(move |&role| variant.has_role(role));
     played.flat_map(move |role| {
-        // A backend is called over one transport.
-        let alone: &[Transport] = &[Transport::H2c];
-        let transports = if role == Role::Backend { alone } else { &variant.transports };
+        let transports = match role {
+            // A backend is called over one transport.
+            Role::Backend => &[Transport::H2c],
+            _ => variant.transports.as_slice(),
+        };
         transports.iter().map(move |&transport| (role, transport))
     })
 }
 
-/// The suite that has the check, and its cell.
+/// The suite that has the check, and the ends of its cell.
 fn check(
     subject: &Subject,
     variant: &Variant,
     role: Role,
     transport: Transport,
     all: &[Subject],
-) -> Result<(SuiteKey, Check), String> {
-    let name = name_of(subject, variant);
-    let own = name.0.clone();
+) -> Result<(SuiteKey, Ends), String> {
+    let VariantName(own) = name_of(subject, variant);
     let protocol = variant.protocol;
     let mut method = method_of(variant);
     let mut backend = None;
@@ -148,7 +142,7 @@ fn check(
         let none = || format!("no server here serves {method} over {transport}");
         found.map(|(server, _)| server).ok_or_else(none)
     };
-    let (subject, instrument) = match role {
+    let ends = match role {
         Role::Server => {
             backend.clone_from(&variant.needs_backend);
             let mut caller = Some(CALLER.to_owned());
@@ -172,7 +166,7 @@ fn check(
         }
     };
     let key = SuiteKey { method, backend, transport, is_client: role == Role::Client };
-    Ok((key, Check { variant: name, subject, instrument }))
+    Ok((key, ends))
 }
 
 fn method_of(variant: &Variant) -> String {
@@ -204,14 +198,15 @@ fn variants<'a>(
 
 fn check_suite(
     key: SuiteKey,
-    checks: Vec<Check>,
+    checks: Vec<(VariantName, Ends)>,
     definition: &Definition,
     folder: &Path,
 ) -> CheckSuite {
     let mut subjects: Vec<PlannedSubject> = Vec::new();
     let mut about: BTreeMap<_, Vec<VariantName>> = BTreeMap::new();
-    for Check { variant, subject, instrument } in checks {
-        about.entry((subject.clone(), instrument.clone())).or_default().push(variant);
+    for (variant, ends) in checks {
+        about.entry(ends.clone()).or_default().push(variant);
+        let (subject, instrument) = ends;
         match subjects.iter_mut().find(|known| known.name == subject) {
             Some(known) if known.instruments.contains(&instrument) => {}
             Some(known) => known.instruments.push(instrument),

@@ -9,7 +9,7 @@ use rustix::process::Signal;
 use rustix::thread::CpuSet;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use thiserror::Error;
 
@@ -47,22 +47,12 @@ pub enum LaunchError {
     /// A system call was refused; the text says which step.
     #[error("launch: {0}: {1}")]
     Refused(&'static str, std::io::Error),
-    /// A control group could not be joined.
-    #[error("launch: cannot join {}: {error}", group.display())]
-    Group {
-        /// Its folder.
-        group: PathBuf,
-        /// Why not.
-        error: std::io::Error,
-    },
+    /// The control group with this folder could not be joined.
+    #[error("launch: cannot join {}: {}", .0.display(), .1)]
+    Group(PathBuf, std::io::Error),
     /// The program could not be started.
-    #[error("cannot start {}: {error}", program.display())]
-    Program {
-        /// What was to be started.
-        program: OsString,
-        /// Why not.
-        error: std::io::Error,
-    },
+    #[error("cannot start {}: {}", .0.display(), .1)]
+    Program(OsString, std::io::Error),
     /// The lab ended while this process was being started.
     #[error("launch: the lab has ended")]
     LabIsGone,
@@ -153,12 +143,14 @@ impl LaunchArguments {
             return LaunchError::Usage("there is no command".into());
         };
         let error = Command::new(program).args(arguments).exec();
-        LaunchError::Program { program: program.clone(), error }
+        LaunchError::Program(program.clone(), error)
     }
 
     fn prepare(&self) -> Result<(), LaunchError> {
         for group in &self.groups {
-            join(group).map_err(|error| LaunchError::Group { group: group.clone(), error })?;
+            // Both versions of control groups take 0 for the writing process itself.
+            std::fs::write(group.join("cgroup.procs"), "0")
+                .map_err(|error| LaunchError::Group(group.clone(), error))?;
         }
         pin(&self.cpus).map_err(|error| LaunchError::Refused("sched_setaffinity", error))?;
         rustix::process::setsid().map_err(|error| LaunchError::Refused("setsid", error.into()))?;
@@ -167,7 +159,8 @@ impl LaunchArguments {
         // The lab may have died before the death signal was asked for; then it never comes.
         let parent = rustix::process::getppid().map(|parent| parent.as_raw_nonzero().get());
         let is_there = |expected: u32| parent.map(i64::from) == Some(i64::from(expected));
-        if self.parent.is_none_or(is_there) { Ok(()) } else { Err(LaunchError::LabIsGone) }
+        let is_there = self.parent.is_none_or(is_there);
+        is_there.then_some(()).ok_or(LaunchError::LabIsGone)
     }
 }
 
@@ -187,11 +180,6 @@ pub fn pin(cpus: &[usize]) -> std::io::Result<()> {
         set.set(cpu);
     }
     Ok(rustix::thread::sched_setaffinity(None, &set)?)
-}
-
-/// Both versions of control groups take 0 for the writing process itself.
-fn join(group: &Path) -> std::io::Result<()> {
-    std::fs::write(group.join("cgroup.procs"), "0")
 }
 
 fn usage(argument: &OsStr) -> LaunchError {

@@ -26,7 +26,7 @@ pub struct Footprint {
 impl MemoryMeter {
     /// A meter for everything that `process` started.
     pub fn of(process: &Process) -> MemoryMeter {
-        MemoryMeter { account: process.account(), tree: process.tree().clone() }
+        MemoryMeter { account: process.account().clone(), tree: process.tree().clone() }
     }
 
     /// Where the figures come from: `cgroup` or `rss`.

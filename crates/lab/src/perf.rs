@@ -22,6 +22,7 @@ use bookend_results::profile::{
 };
 use bookend_results::suite::{Case, Plan, PlannedCell};
 use pass::ProfilePass;
+use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 
 /// The shortest window that is recorded, milliseconds: of its ten thousand samples, work that is
@@ -67,13 +68,13 @@ impl ProfileSettings {
 /// that each is recorded in one.
 fn busiest_cases(plan: &Plan) -> Vec<Case> {
     let cells = plan.cells();
-    let all: Vec<Case> = cells.iter().map(|cell| cell.case).collect();
-    let mut chosen: Vec<Case> = busiest_case(&all).into_iter().collect();
+    let all = cells.iter().map(|cell| cell.case);
+    let mut chosen: Vec<Case> = busiest_case(all).into_iter().collect();
     for subject in 0..plan.subjects.len() {
         let own = cells.iter().filter(|cell| cell.subject == subject);
         let own: Vec<Case> = own.map(|cell| cell.case).collect();
         if !own.iter().any(|case| chosen.contains(case)) {
-            chosen.extend(busiest_case(&own));
+            chosen.extend(busiest_case(own));
         }
     }
     chosen
@@ -82,15 +83,14 @@ fn busiest_cases(plan: &Plan) -> Vec<Case> {
 /// The case with the most streams on a connection: there a server is least often idle, and its
 /// samples tell of the server more than of waking up. Of several, the one with fewest connections,
 /// for each finds enough to do; but where a connection has one stream, the one with most of them.
-fn busiest_case(cases: &[Case]) -> Option<Case> {
+fn busiest_case(cases: impl IntoIterator<Item = Case>) -> Option<Case> {
     let streams = |case: &Case| case.concurrency / case.connections.max(1);
     let connections = |case: &Case| match streams(case) {
         0 | 1 => u32::MAX - case.connections,
         _ => case.connections,
     };
-    let mut cases: Vec<Case> = cases.to_vec();
-    cases.sort_by_key(|case| (std::cmp::Reverse(streams(case)), connections(case)));
-    cases.first().copied()
+    let rank = |case: &Case| (Reverse(streams(case)), connections(case));
+    cases.into_iter().min_by_key(rank)
 }
 
 /// Records every cell of the chosen cases, one after the other, and keeps what came of it. What is
@@ -161,10 +161,11 @@ impl Recorder<'_> {
             file: &self.settings.folder.join(format!(".{name}.perf.data")),
         };
         let recorded = pass.record()?;
-        let CellId { subject: tested, case, instrument } = &cell.id;
+        let id = &cell.id;
         let (count, event) = (recorded.folded.samples(), &recorded.event);
-        let subtitle = format!("{count} samples of {event}, load by {instrument}");
-        let picture = recorded.folded.flame_graph(format!("{tested} {case}"), subtitle);
+        let title = format!("{} {}", id.subject, id.case);
+        let subtitle = format!("{count} samples of {event}, load by {}", id.instrument);
+        let picture = recorded.folded.flame_graph(title, subtitle);
         let picture = picture.map_err(CellError::failed)?;
         let folder = &self.settings.folder;
         let flame_graph = write_file(folder, format!("{name}.svg"), &picture)?;
@@ -221,8 +222,7 @@ mod tests {
 
     fn busiest(cases: &[(u32, u32)]) -> Option<(u32, u32)> {
         let case = |&(connections, concurrency)| Case::new(connections, concurrency).unwrap();
-        let cases: Vec<Case> = cases.iter().map(case).collect();
-        let chosen = busiest_case(&cases)?;
+        let chosen = busiest_case(cases.iter().map(case))?;
         Some((chosen.connections, chosen.concurrency))
     }
 

@@ -15,6 +15,7 @@ use output::{OutputLine, Tail};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
@@ -39,7 +40,7 @@ pub struct Process {
     errors_end: Receiver<()>,
     tree: ProcessTree,
     reaped: bool,
-    group: Option<ControlGroup>,
+    group: ControlGroup,
 }
 
 /// What a process did next.
@@ -70,13 +71,8 @@ pub struct ProcessExit {
 
 /// A process could not be started: its program is not there, or the machine refuses.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot start {}: {reason}", program.display())]
-pub struct StartError {
-    /// The program.
-    pub program: OsString,
-    /// Why not.
-    pub reason: std::io::Error,
-}
+#[error("cannot start {}: {}", .0.display(), .1)]
+pub struct StartError(PathBuf, std::io::Error);
 
 /// Makes the lab the parent of orphans among its descendants (`PR_SET_CHILD_SUBREAPER`). Without
 /// it, a daemon that leaves its parent could only be found by its control group.
@@ -89,9 +85,9 @@ pub fn become_subreaper() -> std::io::Result<()> {
 }
 
 impl Process {
-    /// Starts `command`, which is that of `invocation` with its words filled in, in `group` where
-    /// there is one. The kernel kills the process when the thread that called this ends, so it must
-    /// be one that outlives the measurement.
+    /// Starts `command`, which is that of `invocation` with its words filled in, in `group`. The
+    /// kernel kills the process when the thread that called this ends, so it must be one that
+    /// outlives the measurement.
     ///
     /// # Errors
     /// The launcher could not be started. That the program itself could not be started is known
@@ -100,12 +96,11 @@ impl Process {
         launcher: &Launcher,
         command: Vec<String>,
         invocation: &Invocation<'_>,
-        group: Option<ControlGroup>,
+        group: ControlGroup,
     ) -> Result<Process, StartError> {
-        let folders = group.as_ref().map(|group| group.folders.clone()).unwrap_or_default();
         let arguments = LaunchArguments {
             cpus: invocation.cpus.clone(),
-            groups: folders.clone(),
+            groups: group.folders.clone(),
             parent: Some(std::process::id()),
             command: command.into_iter().map(OsString::from).collect(),
         };
@@ -120,9 +115,8 @@ impl Process {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn();
-        let mut child = spawned
-            .map_err(|reason| StartError { program: launcher.program.clone().into(), reason })?;
-        let tree = ProcessTree::new(child.id(), token, folders);
+        let mut child = spawned.map_err(|error| StartError(launcher.program.clone(), error))?;
+        let tree = ProcessTree::new(child.id(), token, group.folders.clone());
         let output = child.stdout.take().expect("standard output is a pipe");
         let errors = child.stderr.take().expect("standard error is a pipe");
         let (errors, errors_end) = Tail::of(errors);
@@ -144,8 +138,8 @@ impl Process {
     }
 
     /// What the kernel accounts for in its control group; nothing where it runs in none.
-    pub fn account(&self) -> Account {
-        self.group.as_ref().map(|group| group.account.clone()).unwrap_or_default()
+    pub fn account(&self) -> &Account {
+        &self.group.account
     }
 
     /// Waits for what the process does next, until `deadline`.
@@ -158,7 +152,8 @@ impl Process {
             let has_ended = self.has_ended();
             // What an ended process printed is on its way, however busy the machine is. Only a
             // child that holds the pipe open keeps its end from coming.
-            let timeout = if has_ended { REST_TIMEOUT } else { left.min(POLL_INTERVAL) };
+            let poll = left.min(POLL_INTERVAL);
+            let timeout = if has_ended { REST_TIMEOUT } else { poll };
             match self.output.recv_timeout(timeout) {
                 Ok(output) => return ProcessEvent::Output(output),
                 Err(_) if has_ended => return ProcessEvent::Exited,

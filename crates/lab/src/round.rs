@@ -85,7 +85,7 @@ struct RoundRunner<'a> {
 
 impl<'a> RoundRunner<'a> {
     fn start_servers(&mut self, cells: &[PairedCell<'a>]) -> Result<(), Interrupted> {
-        let pairings = cells.iter().filter_map(|(_, pairing)| pairing.as_ref().ok());
+        let pairings = cells.iter().flat_map(|(_, pairing)| pairing);
         let shared = pairings.filter(|pairing| !pairing.has_own_server);
         let specs: BTreeMap<_, _> =
             shared.map(|pairing| (pairing.server_key(), pairing.server)).collect();
@@ -173,11 +173,8 @@ impl<'a> RoundRunner<'a> {
             return (Ok(own), Err(died));
         }
         if let Ok(Outcome::Measured(window)) = &measured {
-            self.failed_retries = if window.marks.is_empty() {
-                0
-            } else {
-                self.failed_retries + u32::from(retries > 0)
-            };
+            let more = self.failed_retries + u32::from(retries > 0);
+            self.failed_retries = if window.marks.is_empty() { 0 } else { more };
         }
         (measured, Ok(server))
     }
@@ -185,7 +182,8 @@ impl<'a> RoundRunner<'a> {
     /// A fixed number of calls is for a server that has seen nothing before: no second time.
     fn retries(&self, case: Case) -> u32 {
         let is_hopeless = self.failed_retries >= FAILED_RETRIES_MAX;
-        if case.calls.is_some() || is_hopeless { 0 } else { RETRIES_MAX }
+        let has_one_try = case.calls.is_some() || is_hopeless;
+        if has_one_try { 0 } else { RETRIES_MAX }
     }
 
     fn row(&self, cell: &PlannedCell, outcome: Outcome) -> Row {
@@ -199,7 +197,8 @@ impl<'a> RoundRunner<'a> {
         }
         for (key, server) in std::mem::take(&mut self.servers) {
             let end = server.map(|server| server.end(self.context.timeouts.drain));
-            let own = self.rows.iter_mut().filter(|(_, server)| *server == Some(key));
+            let rows = self.rows.iter_mut();
+            let own = rows.filter(|(_, server)| *server == Some(key));
             let mut own: Vec<&mut Row> = own.map(|(row, _)| row).collect();
             match end {
                 Ok(end) => end.complete(&mut own),

@@ -89,7 +89,8 @@ fn new_run(settings: &RunSettings, context: &RunContext) -> NewRun {
         started: SystemTime::now().into(),
         plan: context.plan.clone(),
         suite_text: settings.suite.text.clone(),
-        seed: settings.seed.unwrap_or_else(random_seed),
+        // The standard library seeds its hash maps from the system's random numbers.
+        seed: settings.seed.unwrap_or_else(|| RandomState::new().build_hasher().finish()),
         machine: this_machine(),
         versions: versions(&context.prepared),
         command: settings.command.clone(),
@@ -99,11 +100,6 @@ fn new_run(settings: &RunSettings, context: &RunContext) -> NewRun {
 fn versions(prepared: &PreparedSubjects) -> BTreeMap<String, String> {
     let versions = prepared.iter();
     versions.map(|(name, prepared)| (name.to_owned(), prepared.version.clone())).collect()
-}
-
-/// The standard library seeds its hash maps from the system's random numbers.
-fn random_seed() -> u64 {
-    RandomState::new().build_hasher().finish()
 }
 
 struct SuiteRun<'a> {

@@ -51,7 +51,7 @@ impl SpawnError {
 }
 
 impl Spawner {
-    /// Starts a process, in `group` where there is one.
+    /// Starts a process in `group`.
     ///
     /// The kernel kills it when the calling thread ends, so that must outlive the measurement.
     ///
@@ -60,7 +60,7 @@ impl Spawner {
     pub fn spawn(
         &self,
         invocation: &Invocation<'_>,
-        group: Option<ControlGroup>,
+        group: ControlGroup,
     ) -> Result<Process, SpawnError> {
         let command = self.command_line(invocation)?;
         Ok(Process::start(&self.launcher, command, invocation, group)?)
@@ -73,7 +73,7 @@ impl Spawner {
     pub fn spawn_as_is(&self, command: Vec<String>, cpus: &[usize]) -> Result<Process, StartError> {
         let tool = Invocation::of_tool(&[], Path::new("."));
         let invocation = Invocation { cpus: cpus.to_vec(), ..tool };
-        Process::start(&self.launcher, command, &invocation, None)
+        Process::start(&self.launcher, command, &invocation, ControlGroup::default())
     }
 
     /// Runs a tool to its end and keeps what it printed.
@@ -85,7 +85,7 @@ impl Spawner {
         invocation: &Invocation<'_>,
         timeout: Duration,
     ) -> Result<CommandOutput, SpawnError> {
-        let process = self.spawn(invocation, None)?;
+        let process = self.spawn(invocation, ControlGroup::default())?;
         let deadline = Instant::now() + timeout;
         let output = process.collect(deadline, OUTPUT_LIMIT_BYTES, &self.interrupt);
         let was_interrupted = output.killed == Some(KillReason::Interrupted);

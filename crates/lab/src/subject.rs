@@ -40,8 +40,6 @@ pub struct Subject {
     pub language: String,
     /// One line on what it is.
     pub description: String,
-    /// What some variant of it can be started as.
-    pub roles: Vec<Role>,
     /// The folder, to which all relative paths refer.
     pub folder: PathBuf,
     /// At least one; the first is the default.
@@ -217,7 +215,7 @@ impl Subject {
 
     /// Whether some variant can be started as `role`.
     pub fn has_role(&self, role: Role) -> bool {
-        self.roles.contains(&role)
+        self.variants.iter().any(|variant| variant.has_role(role))
     }
 
     /// How long the lab waits for `ready`.

@@ -63,7 +63,11 @@ impl Account {
 
     /// Begins to keep the peak anew, where the kernel can.
     pub fn begin_peak(&self) -> Option<PeakCounter> {
-        PeakCounter::begin(self.memory.clone()?)
+        let files = self.memory.clone()?;
+        let mut options = OpenOptions::new();
+        let mut file = options.read(true).write(true).open(&files.peak).ok()?;
+        file.write_all(b"0").ok()?;
+        Some(PeakCounter { file, files })
     }
 }
 
@@ -103,13 +107,6 @@ pub struct PeakCounter {
 }
 
 impl PeakCounter {
-    fn begin(files: MemoryFiles) -> Option<PeakCounter> {
-        let mut options = OpenOptions::new();
-        let mut file = options.read(true).write(true).open(&files.peak).ok()?;
-        file.write_all(b"0").ok()?;
-        Some(PeakCounter { file, files })
-    }
-
     /// The largest charge since the beginning without the file pages that are idle now, bytes.
     pub fn bytes(&mut self) -> Option<u64> {
         let mut text = String::new();

@@ -34,15 +34,11 @@ pub struct ControlGroup {
     pub account: Account,
 }
 
-/// The kernel refused a limit that control groups were found to support.
+/// The kernel refused a limit that control groups were found to support: its file, and why it could
+/// not be written.
 #[derive(Debug, thiserror::Error)]
-#[error("the limit {} cannot be set: {reason}", file.display())]
-pub struct LimitError {
-    /// The kernel's file.
-    pub file: PathBuf,
-    /// Why it could not be written.
-    pub reason: Error,
-}
+#[error("the limit {} cannot be set: {}", .0.display(), .1)]
+pub struct LimitError(PathBuf, Error);
 
 impl ControlGroup {
     /// Makes the group `name` below `parent`. Controllers of version 1 that are mounted together
@@ -50,8 +46,7 @@ impl ControlGroup {
     pub(super) fn add_folder(&mut self, parent: &Path, name: &str) -> Result<PathBuf, LimitError> {
         let folder = parent.join(name);
         if !self.folders.contains(&folder) {
-            std::fs::create_dir(&folder)
-                .map_err(|reason| LimitError { file: folder.clone(), reason })?;
+            std::fs::create_dir(&folder).map_err(|error| LimitError(folder.clone(), error))?;
             self.folders.push(folder.clone());
         }
         Ok(folder)
@@ -80,7 +75,7 @@ pub fn remove(folder: &Path) {
 /// Writes a limit into the kernel's file for it, in the folder of a group.
 pub fn write(folder: &Path, file: &str, value: impl ToString) -> Result<(), LimitError> {
     let file = folder.join(file);
-    std::fs::write(&file, value.to_string()).map_err(|reason| LimitError { file, reason })
+    std::fs::write(&file, value.to_string()).map_err(|error| LimitError(file, error))
 }
 
 /// CPU time a period, microseconds. At least a hundredth of a CPU: the kernel refuses less than a

@@ -40,11 +40,11 @@ impl ControlGroups {
         }
     }
 
-    /// Makes the groups of one tree; `None` where no hierarchy is usable.
+    /// Makes the groups of one tree: none where no hierarchy is usable.
     ///
     /// # Errors
     /// A limit cannot be set although the kernel said it could.
-    pub fn create(&self, limits: &ResourceLimits) -> Result<Option<ControlGroup>, LimitError> {
+    pub fn create(&self, limits: &ResourceLimits) -> Result<ControlGroup, LimitError> {
         let name = next_name();
         let mut group = ControlGroup::default();
         if let Some(two) = &self.two {
@@ -57,7 +57,7 @@ impl ControlGroups {
             version_one::limit(controller, &folder, limits)?;
             version_one::add_account(controller, &folder, &mut group.account);
         }
-        Ok((!group.folders.is_empty()).then_some(group))
+        Ok(group)
     }
 
     /// What can be done, and by which version. Of two that can do the same, version 2 does it.
@@ -110,7 +110,10 @@ fn is_usable(folder: &Path, kill_members: impl Fn(&Path)) -> bool {
         return false;
     }
     let mut options = std::fs::OpenOptions::new();
-    let may_move = |folder: &Path| options.write(true).open(folder.join("cgroup.procs")).is_ok();
+    let may_move = |folder: &Path| {
+        let file = folder.join("cgroup.procs");
+        options.write(true).open(file).is_ok()
+    };
     // Moving needs the right to write at both ends.
     let usable = [folder, &trial].into_iter().all(may_move);
     remove(&trial);
@@ -120,9 +123,7 @@ fn is_usable(folder: &Path, kill_members: impl Fn(&Path)) -> bool {
 /// Removes the groups of labs that have died. Their processes are killed: nothing else would end
 /// them.
 fn remove_abandoned(folder: &Path, kill_members: impl Fn(&Path)) {
-    let Ok(entries) = std::fs::read_dir(folder) else {
-        return;
-    };
+    let entries = std::fs::read_dir(folder).into_iter().flatten();
     for entry in entries.filter_map(Result::ok) {
         let lab = entry.file_name().to_str().and_then(lab_of_name);
         if lab.is_some_and(|lab| !Path::new("/proc").join(lab.to_string()).exists()) {
@@ -166,11 +167,12 @@ mod tests {
             memory_bytes: Some(64 << 20),
             processes: Some(50),
         };
-        let Some(group) = groups.create(&limits).unwrap() else {
+        let group = groups.create(&limits).unwrap();
+        let folders = group.folders.clone();
+        if folders.is_empty() {
             assert_eq!(groups.capabilities(), Capabilities::default());
             return;
-        };
-        let folders = group.folders.clone();
+        }
         assert!(folders.iter().all(|folder| folder.is_dir()));
         assert_eq!(group.account.cpu_ns(), Some(0));
         drop(group);
@@ -180,7 +182,7 @@ mod tests {
     #[test]
     fn without_groups_nothing_is_made_and_the_report_says_affinity_alone() {
         let groups = ControlGroups::none();
-        assert!(groups.create(&ResourceLimits::default()).unwrap().is_none());
+        assert!(groups.create(&ResourceLimits::default()).unwrap().folders.is_empty());
         assert!(groups.capabilities().to_string().contains("affinity alone"));
     }
 }

@@ -84,14 +84,11 @@ fn threads(tree: &ProcessTree) -> Vec<(ThreadId, PathBuf)> {
     let mut threads = Vec::new();
     for process in tree.members() {
         let folder = format!("/proc/{}/task", process.pid);
-        let Ok(entries) = std::fs::read_dir(folder) else {
-            continue;
-        };
-        for entry in entries.filter_map(Result::ok) {
-            if let Some(thread) = entry.file_name().to_str().and_then(|name| name.parse().ok()) {
-                threads.push(((process.pid, thread), entry.path()));
-            }
-        }
+        let entries = std::fs::read_dir(folder).into_iter().flatten();
+        threads.extend(entries.filter_map(Result::ok).filter_map(|entry| {
+            let thread = entry.file_name().to_str()?.parse().ok()?;
+            Some(((process.pid, thread), entry.path()))
+        }));
     }
     threads
 }

@@ -49,10 +49,15 @@ impl ProfilePass<'_> {
     /// # Errors
     /// What the row says instead.
     pub fn record(&self) -> Result<RecordedSamples, CellError> {
-        let profiler = PerfProfiler::new(*self);
+        let profiler =
+            PerfProfiler { pass: *self, recording: Cell::new(None), pids: RefCell::default() };
         let mut server = RunningServer::start(self.context, &self.pairing.server)?;
-        let ProfilePass { context, pairing, workload, .. } = *self;
-        let caller = CallerRun { context, pairing, workload, profiler: Some(&profiler) };
+        let caller = CallerRun {
+            context: self.context,
+            pairing: self.pairing,
+            workload: self.workload,
+            profiler: Some(&profiler),
+        };
         let measured = caller.measure(&mut server, 0);
         // The names of compiled code are known only once the server has ended.
         server.end(self.context.timeouts.drain.max(DRAIN_MIN));
@@ -79,11 +84,7 @@ struct PerfProfiler<'a> {
     pids: RefCell<Vec<i32>>,
 }
 
-impl<'a> PerfProfiler<'a> {
-    fn new(pass: ProfilePass<'a>) -> PerfProfiler<'a> {
-        PerfProfiler { pass, recording: Cell::new(None), pids: RefCell::default() }
-    }
-
+impl PerfProfiler<'_> {
     /// Removes what the recording and the virtual machines have left behind.
     fn clean_up(&self) {
         let _ = fs::remove_file(self.pass.file);
@@ -97,17 +98,15 @@ impl Profiler for PerfProfiler<'_> {
     fn start(&self, under_test: &Process) -> Result<(), CellError> {
         let members = under_test.tree().members();
         let pids: Vec<i32> = members.iter().map(|member| member.pid).collect();
-        let ProfilePass { context, perf, file, pairing, .. } = self.pass;
-        let placement = &context.placement;
-        let target = RecordTarget {
-            pids: &pids,
-            cpus: match pairing.side {
-                TestedEnd::Server => &placement.server,
-                TestedEnd::Client => &placement.generator,
-            },
+        let pass = &self.pass;
+        let placement = &pass.context.placement;
+        let cpus = match pass.pairing.side {
+            TestedEnd::Server => &placement.server,
+            TestedEnd::Client => &placement.generator,
         };
-        let own_cpus = &placement.generator;
-        let recording = Recording::begin(perf, &context.spawner, own_cpus, &target, file)?;
+        let command = pass.perf.record(&RecordTarget { pids: &pids, cpus }, pass.file);
+        let spawner = &pass.context.spawner;
+        let recording = Recording::begin(command, spawner, &placement.generator)?;
         self.recording.set(Some(recording));
         self.pids.replace(pids);
         Ok(())

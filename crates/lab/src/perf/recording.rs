@@ -1,11 +1,9 @@
 //! One `perf record` of processes that run already, from one moment to another.
 
-use super::tool::{Perf, RecordTarget};
 use crate::cell_error::CellError;
 use crate::process::interrupt::Interrupt;
 use crate::process::{Process, ProcessEvent};
 use crate::spawner::Spawner;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// How long `perf` may take to begin, and to write at the end what it has.
@@ -22,19 +20,16 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// Begins to record processes, threads that they start later included. `cpus` are those of
+    /// Begins to record with a command of [`super::tool::Perf::record`]. `cpus` are those of
     /// `perf` itself.
     ///
     /// # Errors
     /// `perf` did not begin.
     pub fn begin(
-        perf: &Perf,
+        mut command: Vec<String>,
         spawner: &Spawner,
         cpus: &[usize],
-        target: &RecordTarget<'_>,
-        file: &Path,
     ) -> Result<Recording, CellError> {
-        let mut command = perf.record(target, file);
         command.extend(STDIN_GUARD.map(str::to_owned));
         let process = spawner.spawn_as_is(command, cpus);
         let mut recording = Recording { process: process.map_err(CellError::failed)? };

@@ -182,7 +182,8 @@ impl Perf {
         if !status.success() {
             return Err(CellError::failed(format!("perf script: {status}")));
         }
-        folded.map(Option::unwrap_or_default).map_err(CellError::failed)
+        let folded = folded.map_err(CellError::failed)?;
+        Ok(folded.unwrap_or_default())
     }
 }
 

@@ -19,9 +19,7 @@ pub fn listening_port(tree: &ProcessTree) -> Option<u16> {
 }
 
 fn sockets_of(pid: i32) -> Vec<u64> {
-    let Ok(entries) = std::fs::read_dir(format!("/proc/{pid}/fd")) else {
-        return Vec::new();
-    };
+    let entries = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten();
     let targets = entries.filter_map(|entry| std::fs::read_link(entry.ok()?.path()).ok());
     targets.filter_map(|target| socket_number(target.to_str()?)).collect()
 }

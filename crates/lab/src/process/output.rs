@@ -73,26 +73,11 @@ fn next_line(source: &mut impl BufRead, limit_bytes: usize) -> std::io::Result<O
     }
     let too_long = !ended && bytes.len() > limit_bytes;
     if too_long {
-        skip_line(source)?;
+        source.skip_until(b'\n')?;
         bytes.truncate(TAIL_LINE_BYTES);
     }
     let text = String::from_utf8_lossy(&bytes).into_owned();
     Ok(Some(if too_long { OutputLine::Truncated(text) } else { OutputLine::Complete(text) }))
-}
-
-fn skip_line(source: &mut impl BufRead) -> std::io::Result<()> {
-    loop {
-        let buffer = source.fill_buf()?;
-        if buffer.is_empty() {
-            return Ok(());
-        }
-        let end = buffer.iter().position(|byte| *byte == b'\n');
-        let used = end.map_or(buffer.len(), |index| index + 1);
-        source.consume(used);
-        if end.is_some() {
-            return Ok(());
-        }
-    }
 }
 
 /// The last lines of a process's standard error. Clones show the same.

@@ -127,14 +127,10 @@ impl ProcessTree {
     }
 
     fn is_member(&self, stat: &ProcessStat) -> bool {
+        let is_adopted = i32::try_from(std::process::id()) == Ok(stat.parent);
         stat.pid == self.root
             || stat.session == self.root
-            || (self.is_adopted(stat) && has_token(stat.pid, &self.token))
-    }
-
-    fn is_adopted(&self, stat: &ProcessStat) -> bool {
-        let lab = i32::try_from(std::process::id());
-        stat.pid != self.root && lab == Ok(stat.parent)
+            || (is_adopted && has_token(stat.pid, &self.token))
     }
 
     /// Collects the exit status of a child that has ended. The root is left to [`super::Process`];
@@ -188,14 +184,11 @@ fn has_token(pid: i32, token: &str) -> bool {
 /// The kernel may have given the process id to another process since it was read, so the process is
 /// held by a descriptor, recognised by its start time, and only then killed.
 fn kill_if_same(member: &ProcessStat) {
-    let Some(pid) = Pid::from_raw(member.pid) else {
-        return;
-    };
-    let Ok(held) = rustix::process::pidfd_open(pid, PidfdFlags::empty()) else {
-        return;
-    };
-    let now = ProcessStat::read(member.pid);
-    if now.is_some_and(|now| now.start_time == member.start_time) {
+    if let Some(pid) = Pid::from_raw(member.pid)
+        && let Ok(held) = rustix::process::pidfd_open(pid, PidfdFlags::empty())
+        && let Some(now) = ProcessStat::read(member.pid)
+        && now.start_time == member.start_time
+    {
         let _ = rustix::process::pidfd_send_signal(held, Signal::KILL);
     }
 }

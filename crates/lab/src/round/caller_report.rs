@@ -131,10 +131,7 @@ impl CallerReportParser {
                 add(&mut self.report.ok, count)?;
                 self.has_counts = true;
             }
-            Line::Error { code, count } => {
-                count::sum(self.report.error_count(), count)?;
-                *self.report.errors.entry(code).or_default() += count;
-            }
+            Line::Error { code, count } => self.report.add_error(code, count)?,
             Line::Drained(count) => add(&mut self.report.drained, count)?,
             Line::Unfinished(count) => add(&mut self.report.unfinished, count)?,
             Line::Report(report) => {
@@ -238,6 +235,12 @@ impl CallerReport {
         }
     }
 
+    fn add_error(&mut self, code: String, count: u64) -> Result<(), TooMany> {
+        count::sum(self.error_count(), count)?;
+        *self.errors.entry(code).or_default() += count;
+        Ok(())
+    }
+
     /// Calls that ended with an error in the window.
     pub fn error_count(&self) -> u64 {
         self.errors.values().sum()
@@ -270,10 +273,7 @@ impl GhzReport {
         for (status, count) in self.status_code_distribution {
             match status.as_str() {
                 "OK" => add(&mut said.ok, count)?,
-                _ => {
-                    count::sum(said.error_count(), count)?;
-                    *said.errors.entry(code_of_ghz(&status)).or_default() += count;
-                }
+                _ => said.add_error(code_of_ghz(&status), count)?,
             }
         }
         for call in self.details.unwrap_or_default() {

@@ -5,7 +5,6 @@ use super::pairing::Pairing;
 use super::server::RunningServer;
 use super::window::{WindowProcesses, WindowSampler, WindowUsage};
 use super::workload::Workload;
-use crate::build::PreparedSubject;
 use crate::cell_error::CellError;
 use crate::context::{ProcessLimits, RunContext};
 use crate::invocation::Invocation;
@@ -94,7 +93,8 @@ impl CallerRun<'_> {
 
     fn invocation(&self, server: &RunningServer) -> Result<Invocation<'_>, CellError> {
         let Workload { case, .. } = self.workload;
-        let PreparedSubject { subject, variant, .. } = self.pairing.caller;
+        let caller = self.pairing.caller;
+        let (subject, variant) = (&caller.subject, &caller.variant);
         let command = variant.run_command(case.calls);
         let command = command.ok_or_else(|| CellError::unsupported("it has no `run_calls`"))?;
         let environment = Environment {

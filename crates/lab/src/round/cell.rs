@@ -72,6 +72,7 @@ impl CallerRun<'_> {
             TestedEnd::Client => (&usage.generator, &usage.server),
         };
         let own = report.own.as_deref();
+        let intervals = own.and_then(|own| own.intervals.as_ref());
         // Without a control group, only the generator itself knows of the CPU time of threads that
         // ended within the window.
         let generator_cpu = own
@@ -106,7 +107,7 @@ impl CallerRun<'_> {
             client_cpu_limit: limits.cpus,
             opposite: Some(opposite.end.clone()),
             backend: usage.backend.as_ref().map(|backend| backend.end.clone()),
-            steady: own.and_then(|own| own.intervals.as_ref()).map(Steady::of).unwrap_or_default(),
+            steady: intervals.map(Steady::of).unwrap_or_default(),
             marks: self.marks(&usage, generator_cpu),
             spinning: Spinning {
                 server: server.spins,
@@ -125,7 +126,8 @@ impl CallerRun<'_> {
     fn marks(&self, usage: &WindowUsage, generator_cpu: f64) -> Vec<Mark> {
         let context = self.context;
         // A backend on the generator's CPUs is no foreign process there.
-        let beside = usage.backend.as_ref().filter(|_| !context.backend_has_own_cpus());
+        let is_beside = !context.backend_has_own_cpus();
+        let beside = usage.backend.as_ref().filter(|_| is_beside);
         let accounted = AccountedCpu {
             window: usage.server.seconds,
             server: usage.server.end.cpu_seconds,
@@ -149,8 +151,9 @@ fn run(caller: &CallerRun<'_>, server: &mut RunningServer) -> Result<CallerOutpu
 /// A rate of nothing has no logarithm and no latency: the row says which errors there were, and
 /// keeps what they cost.
 fn no_answer(window: Measurement) -> CellError {
-    let errors: Vec<String> =
-        window.errors.iter().map(|(code, count)| format!("{code} {count}")).collect();
+    let errors = window.errors.iter();
+    let errors = errors.map(|(code, count)| format!("{code} {count}"));
+    let errors: Vec<String> = errors.collect();
     let which = match errors.as_slice() {
         [] => "nor with an error".to_owned(),
         errors => format!("but with {}", errors.join(", ")),

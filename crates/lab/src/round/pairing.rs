@@ -75,7 +75,8 @@ impl<'a> ServerSpec<'a> {
         planned: &'a PlannedSubject,
     ) -> Result<ServerSpec<'a>, CellError> {
         let server = prepared.get(&planned.name)?;
-        ServerSpec::new(prepared, server, Some(planned), first_transport(&server.variant))
+        let transport = first_transport(&server.variant);
+        ServerSpec::new(prepared, server, Some(planned), transport)
     }
 
     /// `planned` is what the suite says of a server under test.
@@ -92,8 +93,9 @@ impl<'a> ServerSpec<'a> {
 
 /// The transport that most programs have, else the first that is declared.
 fn first_transport(server: &Variant) -> Transport {
-    let plain = server.supports_transport(Transport::H2c).then_some(Transport::H2c);
-    plain.or(server.transports.first().copied()).unwrap_or_default()
+    let has_plain = server.supports_transport(Transport::H2c);
+    let first = server.transports.first().copied().unwrap_or_default();
+    if has_plain { Transport::H2c } else { first }
 }
 
 /// The backend of a server: as the suite says, else as its own declaration does.
@@ -114,11 +116,9 @@ fn find_backend<'a>(
     };
     let backend = prepared.get(name);
     let backend = backend.map_err(|error| error.with_prefix("its backend: "))?;
-    if backend.variant.has_role(Role::Backend) {
-        Ok(Some(backend))
-    } else {
-        Err(CellError::failed(format!("{name} cannot be a backend")))
-    }
+    let can_be_one = backend.variant.has_role(Role::Backend);
+    let error = || CellError::failed(format!("{name} cannot be a backend"));
+    can_be_one.then_some(Some(backend)).ok_or_else(error)
 }
 
 /// Which end is measured when the subject meets the other.
@@ -148,21 +148,24 @@ fn check(
     }
     let require = |end: &PreparedSubject, can_do: bool, fault: &str| {
         let reason = || format!("{} {fault}", end.row_name());
-        if can_do { Ok(()) } else { Err(CellError::unsupported(reason())) }
+        can_do.then_some(()).ok_or_else(|| CellError::unsupported(reason()))
     };
     let ends = [(server, "serve"), (caller, "call")];
     for (end, does) in ends {
-        require(end, end.variant.supports_method(method), &format!("does not {does} {method}"))?;
+        let can_do = end.variant.supports_method(method);
+        require(end, can_do, &format!("does not {does} {method}"))?;
     }
     let can_count = caller.variant.run_command(cell.case.calls).is_some();
-    require(caller, can_count, "cannot be told a number of calls: it has no `run_calls`")?;
+    let fault = "cannot be told a number of calls: it has no `run_calls`";
+    require(caller, can_count, fault)?;
     let transport = cell.case.transport;
     for (end, does) in ends {
         let can_do = end.variant.supports_transport(transport);
         require(end, can_do, &format!("does not {does} over {transport}"))?;
     }
     let can_connect = !cell.case.connection_per_call || caller.variant.can_connect_per_call();
-    require(caller, can_connect, "cannot be told that each call has a connection of its own")
+    let fault = "cannot be told that each call has a connection of its own";
+    require(caller, can_connect, fault)
 }
 
 fn cannot_talk(cell: &PlannedCell, why: &str) -> CellError {

@@ -70,8 +70,8 @@ impl RunningServer {
         let backend = spec.backend.map(|backend| {
             let limits = context.backend_limits();
             // It does not serve what the suite calls, so no method is named.
-            let environment =
-                Environment { cpus: limits.threads, ..Environment::of(Role::Backend) };
+            let mut environment = Environment::of(Role::Backend);
+            environment.cpus = limits.threads;
             let started = ListeningProcess::start(context, backend, environment, &limits);
             started.map_err(|error| error.with_prefix("its backend: "))
         });
@@ -173,12 +173,12 @@ impl ListeningProcess {
     fn start(
         context: &RunContext,
         prepared: &PreparedSubject,
-        environment: Environment,
+        mut environment: Environment,
         limits: &ProcessLimits,
     ) -> Result<ListeningProcess, CellError> {
-        let PreparedSubject { subject, variant, .. } = prepared;
+        let (subject, variant) = (&prepared.subject, &prepared.variant);
         let transport = environment.transport.clone();
-        let environment = Environment { variant: Some(variant.name.clone()), ..environment };
+        environment.variant = Some(variant.name.clone());
         let invocation = Invocation::of_subject(&variant.run, &subject.folder, environment);
         let mut process = context.spawn(invocation, &limits.resources)?;
         let timeout = context.timeouts.ready.unwrap_or(subject.ready_timeout());

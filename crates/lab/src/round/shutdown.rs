@@ -142,7 +142,8 @@ impl ServerEnd {
         };
         let is_large = |mismatch: &&CountMismatch| mismatch.exceeds_tolerance();
         let processes = std::iter::once(&self.server).chain(&self.backend);
-        window.marks.extend(processes.flat_map(|process| process.marks.iter().cloned()));
+        let marks = processes.flat_map(|process| process.marks.clone());
+        window.marks.extend(marks);
         let small = self.mismatches.iter().filter(|found| !is_large(found));
         window.marks.extend(small.copied().map(Mark::CountsDiffer));
         if let Outcome::Measured(_) = outcome

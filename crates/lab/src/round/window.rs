@@ -68,17 +68,13 @@ impl<'a> WindowProcesses<'a> {
 impl WindowSampler {
     /// The window begins now. What takes longest to read is read last, here and at the end.
     pub fn begin(processes: WindowProcesses<'_>) -> WindowSampler {
-        let server = Sampler::begin(processes.server);
-        let generator = Sampler::begin(processes.generator);
-        let backend = processes.backend.map(Sampler::begin);
-        let under_test = processes.under_test();
         WindowSampler {
+            server: Sampler::begin(processes.server),
+            generator: Sampler::begin(processes.generator),
+            backend: processes.backend.map(Sampler::begin),
             machine: CpuTimes::read(),
             lab_cpu: lab_cpu(),
-            server,
-            generator,
-            backend,
-            switches: ContextSwitches::begin(under_test.tree().clone()),
+            switches: ContextSwitches::begin(processes.under_test().tree().clone()),
             next_sample: Instant::now() + SAMPLE_INTERVAL,
             samples: 0,
         }
@@ -104,11 +100,9 @@ impl WindowSampler {
 
     /// The window ends now.
     pub fn end(self) -> WindowUsage {
-        let server = self.server.end();
-        let generator = self.generator.end();
         WindowUsage {
-            server,
-            generator,
+            server: self.server.end(),
+            generator: self.generator.end(),
             backend: self.backend.map(Sampler::end),
             machine: CpuTimes::read().since(&self.machine),
             lab_seconds: lab_cpu().saturating_sub(self.lab_cpu).as_secs_f64(),
@@ -118,7 +112,5 @@ impl WindowSampler {
 }
 
 fn lab_cpu() -> Duration {
-    let time = clock_gettime(ClockId::ProcessCPUTime);
-    let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
-    Duration::new(seconds, u32::try_from(time.tv_nsec).unwrap_or(0))
+    Duration::try_from(clock_gettime(ClockId::ProcessCPUTime)).unwrap_or_default()
 }

@@ -96,7 +96,6 @@ impl Subject {
         let dependencies = declared.dependencies.iter();
         let inputs = declared.inputs.iter();
         Ok(Subject {
-            roles: roles_of_all(&variants),
             variants,
             dependencies: dependencies
                 .map(|declared| dependency(source, declared))
@@ -190,17 +189,6 @@ fn variant(
     })
 }
 
-/// Each role once, in the order in which the variants name them.
-fn roles_of_all(variants: &[Variant]) -> Vec<Role> {
-    let mut all = Vec::new();
-    for role in variants.iter().flat_map(|variant| &variant.roles) {
-        if !all.contains(role) {
-            all.push(*role);
-        }
-    }
-    all
-}
-
 fn dependency(
     source: Source<'_>,
     declared: &DeclaredDependency,
@@ -232,7 +220,8 @@ fn check_word(word: &str) -> Result<(), String> {
 
 fn check_command(command: &[String]) -> Result<(), String> {
     let message = "a command is an array of strings, the program first: [\"cargo\", \"build\"]";
-    require(command.first().is_some_and(|program| !program.is_empty()), message)
+    let has_program = command.first().is_some_and(|program| !program.is_empty());
+    require(has_program, message)
 }
 
 fn check_template(command: &[String]) -> Result<(), String> {
@@ -252,7 +241,8 @@ fn check_method(method: &str) -> Result<(), String> {
 }
 
 fn check_backend(name: &str) -> Result<(), String> {
-    require(!name.is_empty(), "name a subject, as java-grpc/persistence, or leave it out")
+    let message = "name a subject, as java-grpc/persistence, or leave it out";
+    require(!name.is_empty(), message)
 }
 
 fn require(holds: bool, message: impl Into<String>) -> Result<(), String> {
@@ -401,7 +391,11 @@ install = "https://rustup.rs"
         let [server, client] = &subject.variants[..] else {
             panic!("{:?}", subject.variants);
         };
-        assert_eq!(subject.roles, [Role::Server, Role::Backend, Role::Client]);
+        assert_eq!(server.roles, [Role::Server, Role::Backend]);
+        assert_eq!(client.roles, [Role::Client]);
+        let has_role = |role| subject.has_role(role);
+        assert!([Role::Server, Role::Backend, Role::Client].into_iter().all(has_role));
+        assert!(!subject.has_role(Role::Instrument));
         assert!(server.has_role(Role::Backend) && !server.has_role(Role::Client));
         assert!(client.has_role(Role::Client) && !client.has_role(Role::Server));
         assert!(server.supports_method("a.B/C") && !server.supports_method("a.B/D"));
@@ -420,7 +414,7 @@ install = "https://rustup.rs"
              `roles`"
         );
         let own = none.replace("[[dependencies]]", "roles = [\"client\"]\n[[dependencies]]");
-        assert_eq!(read(&own).expect("well-formed").roles, [Role::Client]);
+        assert_eq!(read(&own).expect("well-formed").default_variant().roles, [Role::Client]);
     }
 
     #[test]
