@@ -5,6 +5,7 @@ mod condition;
 
 pub use condition::{Condition, ConditionError};
 
+use crate::grouping::grouped;
 use crate::layout::{Layout, column};
 use crate::measurement::{CellId, Measurement, Row};
 use crate::metric::{MetricDefinition, REQUESTS_PER_CLIENT_CPU_SECOND, REQUESTS_PER_CPU_SECOND};
@@ -237,15 +238,13 @@ impl fmt::Display for Comparison {
             column("95 % interval", 15),
             column("rounds", 6),
         ]);
-        let mut case = None;
-        for cell in &self.cells {
-            if case != Some(cell.case) {
-                layout.heading(format!("--{}:", cell.case));
-                case = Some(cell.case);
-            }
-            match &cell.ratio {
-                Ok(ratio) => layout.fields(fields(cell, ratio)),
-                Err(reason) => layout.across(name(cell), format!("no ratio: {reason}")),
+        for (case, cells) in grouped(self.cells.iter().map(|cell| (cell.case, cell))) {
+            layout.heading(format!("--{case}:"));
+            for cell in cells {
+                match &cell.ratio {
+                    Ok(ratio) => layout.fields(fields(cell, ratio)),
+                    Err(reason) => layout.across(name(cell), format!("no ratio: {reason}")),
+                }
             }
         }
         writeln!(f, "{}", words(self.metric))?;

@@ -3,19 +3,12 @@
 use std::borrow::Cow;
 use std::fmt;
 
-/// A column's heading and its minimum width.
-#[derive(Clone)]
-pub struct Column {
-    /// Its heading.
-    pub title: Cow<'static, str>,
-    /// Its minimum width, characters.
-    pub width: usize,
-}
+/// A column's heading and its minimum width, characters.
+pub type Column = (Cow<'static, str>, usize);
 
 /// Makes a column with that heading and minimum width.
 pub fn column(title: impl Into<Cow<'static, str>>, width: usize) -> Column {
-    let title = title.into();
-    Column { title, width }
+    (title.into(), width)
 }
 
 enum Line {
@@ -64,14 +57,14 @@ impl Layout {
 
     fn widths(&self) -> Vec<usize> {
         let columns = self.columns.iter().enumerate();
-        let least = columns.map(|(i, column)| {
+        let least = columns.map(|(i, (title, width))| {
             let fields = self.lines.iter().filter_map(|line| match line {
                 Line::Fields(fields) => fields.get(i),
                 Line::Across(name, _) if i == 0 => Some(name),
                 _ => None,
             });
             let widest = fields.map(|field| field.chars().count()).max();
-            widest.unwrap_or(0).max(column.width).max(column.title.chars().count())
+            widest.unwrap_or(0).max(*width).max(title.chars().count())
         });
         least.collect()
     }
@@ -81,7 +74,7 @@ impl fmt::Display for Layout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let widths = self.widths();
         let total = widths.iter().map(|width| width + 3).sum::<usize>() + 1;
-        let titles = self.columns.iter().map(|column| column.title.as_ref());
+        let titles = self.columns.iter().map(|(title, _)| title.as_ref());
         let titles: Vec<&str> = titles.collect();
         writeln!(f, "{:-<total$}", "")?;
         write_fields(f, &widths, &titles)?;

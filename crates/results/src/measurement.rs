@@ -165,20 +165,16 @@ pub struct Measurement {
     /// CPU time of the generator's process tree, seconds.
     pub generator_cpu_seconds: f64,
     /// CPU time of the calling end's process tree over the window: mean share of one CPU.
-    #[serde(default)]
     pub client_cpu_mean: Option<f64>,
     /// Largest share of one CPU that the calling end used in 100 ms.
-    #[serde(default)]
     pub client_cpu_max: Option<f64>,
     /// CPUs that a client under test may use. `None`: it was an instrument, or had no limit.
-    #[serde(default)]
     pub client_cpu_limit: Option<f64>,
     /// Time in turns of the generator's loop that did work, seconds, if it reports this.
     pub generator_busy_seconds: Option<f64>,
     /// Worker threads of the generator, if it reports this.
     pub generator_threads: Option<u32>,
     /// Number of CPUs that the generator was pinned to; `None` if it was not pinned.
-    #[serde(default)]
     pub generator_cpus: Option<u32>,
     /// The machine's CPU account over the window.
     pub machine: MachineCpu,
@@ -193,10 +189,8 @@ pub struct Measurement {
     /// Context switches of the tree under test, voluntary or not.
     pub context_switches: u64,
     /// Resources that the end not under test used.
-    #[serde(default)]
     pub opposite: Option<EndUsage>,
     /// Resources that the process behind the server used.
-    #[serde(default)]
     pub backend: Option<EndUsage>,
     /// Responses carried by one read of our generator.
     pub requests_per_read: Option<f64>,
@@ -362,7 +356,6 @@ pub struct Row {
     #[serde(default)]
     pub backend_notes: BTreeMap<String, f64>,
     /// `served N` of the backend, over its whole life.
-    #[serde(default)]
     pub backend_served: Option<u64>,
 }
 

@@ -85,7 +85,7 @@ impl Metric {
             Self::Listed(definition) => definition.pooled(rounds),
             Self::Percentile { millipercent } => at(rounds.latencies()?, *millipercent),
             _ => {
-                let each = rounds.iter().filter_map(|round| self.of_round(round));
+                let each = rounds.each().iter().filter_map(|round| self.of_round(round));
                 median(&each.collect::<Vec<_>>())
             }
         }

@@ -37,11 +37,6 @@ impl<'a> MeasuredRounds<'a> {
         &self.each
     }
 
-    /// Iterates over the measured rounds.
-    pub fn iter(&self) -> std::slice::Iter<'_, MeasuredRound<'a>> {
-        self.each.iter()
-    }
-
     /// The latencies of all rounds merged. `None` where no histogram can be read.
     pub fn latencies(&self) -> Option<&Histogram<u64>> {
         let (merged, _) = self.merged();
@@ -57,7 +52,7 @@ impl<'a> MeasuredRounds<'a> {
         self.merged.get_or_init(|| {
             let mut merged = latency::empty();
             let mut unreadable = Vec::new();
-            for round in self.iter() {
+            for round in self.each.iter() {
                 let reason = match round.histogram() {
                     Ok(histogram) => match merged.add(histogram) {
                         Ok(()) => continue,

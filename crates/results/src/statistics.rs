@@ -95,7 +95,7 @@ pub fn paired_ratio(pairs: &[(f64, f64)]) -> Result<Ratio, NoRatio> {
     let median = median(&logs).ok_or(NoRatio::NoPairs)?;
     Ok(Ratio {
         median: median.exp(),
-        interval: geometric_mean_interval(&ratios),
+        interval: geometric_mean_interval(&ratios, CONFIDENCE),
         pairs: pairs.len(),
     })
 }
@@ -135,14 +135,9 @@ pub fn standard_deviation(values: &[f64]) -> Option<f64> {
     Some((squares / degrees as f64).sqrt())
 }
 
-/// Student-t interval of the mean. `None` for fewer than two values or for values that are not
-/// finite.
-pub fn mean_interval(values: &[f64]) -> Option<Interval> {
-    mean_interval_at(values, CONFIDENCE)
-}
-
-/// [`mean_interval`] with a confidence other than [`CONFIDENCE`], between 0 and 1, exclusive.
-pub fn mean_interval_at(values: &[f64], confidence: f64) -> Option<Interval> {
+/// Student-t interval of the mean with a confidence between 0 and 1, exclusive, most often
+/// [`CONFIDENCE`]. `None` for fewer than two values or for values that are not finite.
+pub fn mean_interval(values: &[f64], confidence: f64) -> Option<Interval> {
     let mean = mean(values)?;
     let deviation = standard_deviation(values)?;
     let n = values.len() as f64;
@@ -154,17 +149,11 @@ pub fn mean_interval_at(values: &[f64], confidence: f64) -> Option<Interval> {
 /// Student-t interval of the logarithms, converted back to values: for rates and ratios, which vary
 /// by factors and cannot be negative. `None` for fewer than two values or for values that are not
 /// positive.
-pub fn geometric_mean_interval(values: &[f64]) -> Option<Interval> {
-    geometric_mean_interval_at(values, CONFIDENCE)
-}
-
-/// [`geometric_mean_interval`] with a confidence other than [`CONFIDENCE`], between 0 and 1,
-/// exclusive.
-pub fn geometric_mean_interval_at(values: &[f64], confidence: f64) -> Option<Interval> {
+pub fn geometric_mean_interval(values: &[f64], confidence: f64) -> Option<Interval> {
     // The logarithm of zero is infinite and that of a negative number is NaN; both are rejected
     // below.
     let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
-    let interval = mean_interval_at(&logs, confidence)?;
+    let interval = mean_interval(&logs, confidence)?;
     Some(Interval { low: interval.low.exp(), high: interval.high.exp() })
 }
 

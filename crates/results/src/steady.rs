@@ -72,19 +72,14 @@ fn steady_from(counts: &[f64]) -> usize {
 /// Given when the rate of each round became steady, returns the mark of a cell with windows that
 /// began earlier.
 pub fn mark(rounds: impl Iterator<Item = Steady>) -> Option<String> {
-    let (mut known, mut late, mut never, mut longest) = (0, 0, 0, 0.0_f64);
-    for round in rounds {
-        match round {
-            Steady::Unknown => continue,
-            Steady::Never => never += 1,
-            Steady::From { seconds } if seconds > 0.0 => {
-                late += 1;
-                longest = longest.max(seconds);
-            }
-            Steady::From { .. } => {}
-        }
-        known += 1;
-    }
+    let known: Vec<Steady> = rounds.filter(|round| *round != Steady::Unknown).collect();
+    let never = known.iter().filter(|round| **round == Steady::Never).count();
+    let late = known.iter().filter_map(|round| match round {
+        Steady::From { seconds } if *seconds > 0.0 => Some(*seconds),
+        _ => None,
+    });
+    let (late, longest) = late.fold((0, 0.0_f64), |(n, longest), one| (n + 1, longest.max(one)));
+    let known = known.len();
     let late = (late > 0).then(|| {
         format!(
             "the window began up to {longest:.1} s before the rate was steady ({late} of {known} \

@@ -2,8 +2,8 @@
 
 use bookend_results::random::Random;
 use bookend_results::statistics::{
-    Interval, NoRatio, geometric_mean_interval, mean, mean_interval, median, paired_ratio,
-    quantile, standard_deviation, student_t_cdf, student_t_quantile,
+    CONFIDENCE, Interval, NoRatio, geometric_mean_interval, mean, mean_interval, median,
+    paired_ratio, quantile, standard_deviation, student_t_cdf, student_t_quantile,
 };
 
 /// `scipy.stats.t.ppf(p, degrees)` of scipy 1.17.1, printed with 16 digits.
@@ -112,9 +112,9 @@ fn what_has_no_answer_gets_none() {
     assert_eq!(quantile(&[1.0], 1.1), None);
     assert_eq!(mean(&[f64::INFINITY]), None);
     assert_eq!(standard_deviation(&[1.0]), None);
-    assert_eq!(mean_interval(&[1.0]), None);
-    assert_eq!(geometric_mean_interval(&[1.0, 0.0]), None);
-    assert_eq!(geometric_mean_interval(&[1.0, -2.0]), None);
+    assert_eq!(mean_interval(&[1.0], CONFIDENCE), None);
+    assert_eq!(geometric_mean_interval(&[1.0, 0.0], CONFIDENCE), None);
+    assert_eq!(geometric_mean_interval(&[1.0, -2.0], CONFIDENCE), None);
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn mean_deviation_and_interval_are_those_of_scipy() {
     // numpy.mean(A), numpy.std(A, ddof=1), scipy.stats.t.interval(0.95, 6, mean, sem(A)).
     near(mean(&A).expect("defined"), 101.2, 1e-12);
     near(standard_deviation(&A).expect("defined"), 2.809507667427394, 1e-12);
-    let interval = mean_interval(&A).expect("defined");
+    let interval = mean_interval(&A, CONFIDENCE).expect("defined");
     near(interval.low, 98.60163877891283, 1e-12);
     near(interval.high, 103.79836122108718, 1e-12);
 }
@@ -299,7 +299,7 @@ fn an_interval_of_rounds_covers_their_geometric_mean_as_often() {
     let mut random = Random::new(8);
     let covered = (0..RUNS).filter(|_| {
         let rounds: Vec<f64> = (0..7).map(|_| 5e4 * (normal(&mut random) * 0.2).exp()).collect();
-        geometric_mean_interval(&rounds).expect("positive").contains(5e4)
+        geometric_mean_interval(&rounds, CONFIDENCE).expect("positive").contains(5e4)
     });
     let coverage = covered.count() as f64 / f64::from(RUNS);
     assert!((0.93..=0.97).contains(&coverage), "{coverage}");

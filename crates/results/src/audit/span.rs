@@ -49,14 +49,11 @@ impl Span {
         let decimals = digits.split_once('.').map_or(0, |(_, after)| after.len());
         let unit = if number == 0.0 { zero_unit } else { value / number };
         let step = unit * 10f64.powi(-i32::try_from(decimals).ok()?);
-        Some(match rounding {
-            Rounding::Nearest => Self {
-                low: (value - step / 2.0).max(0.0),
-                value,
-                high: value + step / 2.0 * OPEN_END,
-            },
-            Rounding::Down => Self { low: value, value, high: value + step * OPEN_END },
-        })
+        let (below, above) = match rounding {
+            Rounding::Nearest => (step / 2.0, step / 2.0),
+            Rounding::Down => (0.0, step),
+        };
+        Some(Self { low: (value - below).max(0.0), value, high: value + above * OPEN_END })
     }
 
     /// The sum.

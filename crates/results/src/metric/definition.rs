@@ -87,7 +87,7 @@ impl MetricDefinition {
             Pooling::Largest(of) => figures(rounds, of).into_iter().reduce(f64::max),
             Pooling::Sum(of) => Some(figures(rounds, of).iter().sum()),
             Pooling::Latencies(of) => rounds.latencies().map(of),
-            Pooling::Quotient(of) => quotient(rounds.iter().map(of)),
+            Pooling::Quotient(of) => quotient(rounds.each().iter().map(of)),
             Pooling::Ratio(_) => None,
         };
         figure.filter(|figure| figure.is_finite())
@@ -108,7 +108,7 @@ impl MetricDefinition {
 }
 
 fn figures(rounds: &MeasuredRounds<'_>, of: fn(&MeasuredRound<'_>) -> Option<f64>) -> Vec<f64> {
-    rounds.iter().filter_map(of).collect()
+    rounds.each().iter().filter_map(of).collect()
 }
 
 /// `None` where a round has no account.

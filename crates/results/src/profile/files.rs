@@ -1,5 +1,6 @@
 //! The folder in which a profile is kept.
 
+use super::estimate::CostRatio;
 use super::kept::{Profile, ProfileOutcome, Profiled, SCHEMA_VERSION};
 use super::layer::Layer;
 use crate::csv;
@@ -59,9 +60,7 @@ fn figures(cell: &Profiled) -> Vec<String> {
     let samples = match &cell.outcome {
         ProfileOutcome::Recorded(samples) => samples,
         ProfileOutcome::NotRecorded { reason } => {
-            let mut fields = vec![reason.clone()];
-            fields.resize(14, String::new());
-            return fields;
+            return [vec![reason.clone()], vec![String::new(); 13]].concat();
         }
     };
     let split = &samples.split;
@@ -69,12 +68,9 @@ fn figures(cell: &Profiled) -> Vec<String> {
     let mut fields = vec!["recorded".to_owned(), samples.event.clone(), split.samples.to_string()];
     fields.extend(Layer::ALL.map(|layer| share(split.share(layer))));
     fields.extend([share(split.rest()), share(split.shared_work_share())]);
-    let ratio = samples.cost_ratio;
-    let of = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
-    fields.extend([
-        of(ratio.map(|ratio| ratio.ratio)),
-        of(ratio.map(|ratio| ratio.interval.low)),
-        of(ratio.map(|ratio| ratio.interval.high)),
-    ]);
+    let ratio = samples.cost_ratio.map(|CostRatio { ratio, interval }| {
+        [ratio, interval.low, interval.high].map(|figure| figure.to_string())
+    });
+    fields.extend(ratio.unwrap_or_default());
     fields
 }

@@ -33,27 +33,19 @@ pub fn sample_notes<'a>(
     stacks: impl IntoIterator<Item = Stack<'a>>,
 ) -> Vec<String> {
     let language = recorded.language;
-    let mut notes = Vec::new();
-    if recorded.event.ends_with(":u") {
-        notes.push(
-            "the kernel's part is missing, so both network columns are too small: run as root or \
-             set kernel.perf_event_paranoid to 1"
-                .to_owned(),
-        );
-    }
-    if !Rules::know(language) {
-        notes.push(format!(
-            "there are no rules for {language}, so only the network columns say something"
-        ));
-    }
-    if language.eq_ignore_ascii_case("python") && !names_python(stacks) {
-        notes.push(
-            "Python before 3.12 names no Python function: frames are the interpreter's".to_owned(),
-        );
-    }
-    notes.extend(nameless_note(recorded.split));
-    notes.extend(missing_note(recorded));
-    notes
+    let kernel = recorded.event.ends_with(":u").then(|| {
+        "the kernel's part is missing, so both network columns are too small: run as root or set \
+         kernel.perf_event_paranoid to 1"
+            .to_owned()
+    });
+    let rules = (!Rules::know(language)).then(|| {
+        format!("there are no rules for {language}, so only the network columns say something")
+    });
+    let is_nameless = language.eq_ignore_ascii_case("python") && !names_python(stacks);
+    let python = "Python before 3.12 names no Python function: frames are the interpreter's";
+    let python = is_nameless.then(|| python.to_owned());
+    let counts = [nameless_note(recorded.split), missing_note(recorded)];
+    [kernel, rules, python].into_iter().chain(counts).flatten().collect()
 }
 
 fn nameless_note(split: &Split) -> Option<String> {

@@ -88,11 +88,9 @@ pub struct SuiteLimits {
     /// Memory, bytes. `None`: no limit.
     pub server_memory_bytes: Option<u64>,
     /// Processes and threads of a server under test. `None`: no limit but the lab's own.
-    #[serde(default)]
     pub server_processes: Option<u32>,
     /// CPUs of a client under test; a fraction is a share of CPU time. `None`: the CPUs that the
     /// server does not use.
-    #[serde(default)]
     pub client_cpus: Option<f64>,
 }
 
@@ -117,16 +115,13 @@ pub struct PlannedSubject {
     /// The instruments that make its load; for a client, the servers that it calls.
     pub instruments: Vec<String>,
     /// Cases with more streams than this are not measured. `None`: no limit.
-    #[serde(default)]
     pub concurrency_max: Option<u32>,
     /// Only cases with one of these numbers of streams are measured. Empty: all cases are.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub concurrency: Vec<u32>,
     /// The backend behind it when it is a server under test: of its own, or the schedule's.
-    #[serde(default)]
     pub backend: Option<String>,
     /// The end that is measured, where it could be either. `None`: the server if it can be one.
-    #[serde(default)]
     pub side: Option<TestedEnd>,
 }
 

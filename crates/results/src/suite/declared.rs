@@ -97,34 +97,30 @@ impl Suite {
     /// # Errors
     /// As [`Suite::read`].
     pub fn parse(folder: &Path, text: &str) -> Result<Self, DeclarationError> {
-        parse(folder, text)
+        let file = folder.join(SUITE_FILE);
+        let source = Source { file: &file, text };
+        let declared: DeclaredSuite = source.parse()?;
+        source.read(&declared.name, |name| called_as_its_folder(name, folder))?;
+        let instruments = source.read(&declared.instruments, |names| instruments(names))?;
+        let subjects = subjects(source, &declared.subjects, &instruments)?;
+        let schedule = |declared, rounds_min| schedule(source, declared, rounds_min, &subjects);
+        let quick = declared.quick.as_ref();
+        Ok(Suite {
+            request: request(source, &declared.request)?,
+            limits: limits(source, &declared.limits)?,
+            full: schedule(&declared.full, FULL_ROUNDS_MIN)?,
+            quick: quick.map(|quick| schedule(quick, QUICK_ROUNDS_MIN)).transpose()?,
+            subjects,
+            name: declared.name.into_inner(),
+            title: declared.title,
+            analysis: declared.analysis,
+            handler_waits: declared.handler_waits,
+            published: declared.published,
+            instruments,
+            folder: folder.to_owned(),
+            text: text.to_owned(),
+        })
     }
-}
-
-fn parse(folder: &Path, text: &str) -> Checked<Suite> {
-    let file = folder.join(SUITE_FILE);
-    let source = Source { file: &file, text };
-    let declared: DeclaredSuite = source.parse()?;
-    source.read(&declared.name, |name| called_as_its_folder(name, folder))?;
-    let instruments = source.read(&declared.instruments, |names| instruments(names))?;
-    let subjects = subjects(source, &declared.subjects, &instruments)?;
-    let schedule = |declared, rounds_min| schedule(source, declared, rounds_min, &subjects);
-    let quick = declared.quick.as_ref();
-    Ok(Suite {
-        request: request(source, &declared.request)?,
-        limits: limits(source, &declared.limits)?,
-        full: schedule(&declared.full, FULL_ROUNDS_MIN)?,
-        quick: quick.map(|quick| schedule(quick, QUICK_ROUNDS_MIN)).transpose()?,
-        subjects,
-        name: declared.name.into_inner(),
-        title: declared.title,
-        analysis: declared.analysis,
-        handler_waits: declared.handler_waits,
-        published: declared.published,
-        instruments,
-        folder: folder.to_owned(),
-        text: text.to_owned(),
-    })
 }
 
 fn called_as_its_folder(name: &str, folder: &Path) -> Result<(), String> {

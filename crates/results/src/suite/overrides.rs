@@ -61,13 +61,9 @@ impl Overrides {
     ///
     /// # Errors
     /// When a value cannot be read, or a name looks like one of grpc_bench's but is unknown.
-    pub fn from_environment<K, V>(
-        environment: impl IntoIterator<Item = (K, V)>,
-    ) -> Result<Self, OverrideError>
-    where
-        K: AsRef<str>,
-        V: AsRef<str>,
-    {
+    pub fn from_environment(
+        environment: impl IntoIterator<Item = (impl AsRef<str>, impl AsRef<str>)>,
+    ) -> Result<Self, OverrideError> {
         let mut overrides = Self::default();
         for (name, value) in environment {
             let (name, value) = (name.as_ref(), value.as_ref().trim());

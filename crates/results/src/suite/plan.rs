@@ -59,10 +59,8 @@ pub struct Plan {
     /// Window of each cell, milliseconds.
     pub window_ms: u64,
     /// Deadline of each call, milliseconds. `None`: the caller's own default.
-    #[serde(default)]
     pub deadline_ms: Option<u64>,
     /// How long a server may take to end, milliseconds. `None`: as the contract says.
-    #[serde(default)]
     pub drain_ms: Option<u64>,
     /// How often each cell is measured.
     pub rounds: u32,

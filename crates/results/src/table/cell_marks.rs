@@ -34,7 +34,7 @@ pub(super) fn cell_marks(
 /// The names of the rules that mark the window of a measured row.
 pub fn rules_of(plan: &Plan, row: &Row) -> BTreeSet<&'static str> {
     let mut rules = BTreeSet::new();
-    for round in MeasuredRounds::of([row], None).iter() {
+    for round in MeasuredRounds::of([row], None).each() {
         let marks = round.window.marks.iter();
         rules.extend(marks.map(Mark::rule));
         let findings = audit(&audited(plan, row.cell.case, round)).into_iter();

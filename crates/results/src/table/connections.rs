@@ -2,7 +2,8 @@
 //! connection for each call instead of lasting ones.
 
 use super::columns::ratio_interval;
-use super::{Cell, Rank, Summary, Table};
+use super::{Rank, Table};
+use crate::grouping::grouped;
 use crate::layout::{Layout, column};
 use crate::ratio::{ComparedPair, RatioOutcome};
 
@@ -17,30 +18,19 @@ pub fn connection_table(table: &Table) -> Option<String> {
         column("req/s", 7),
         column("95 % interval", 14),
     ]);
-    let mut is_empty = true;
-    let mut heading = None;
-    let ranked = |cell: &&Cell| cell.rank != Rank::Calibration;
-    for cell in table.cells.iter().filter(ranked) {
-        let comparisons = cell.summary().map(comparisons).unwrap_or_default();
-        for (over, compared) in comparisons {
-            if heading != Some(cell.case) {
-                let connections = cell.case.connections;
-                let streams = table.streams(cell.case);
-                layout.heading(format!("--C={connections} {streams}:"));
-                heading = Some(cell.case);
-            }
-            layout.fields(fields(table.row_name(cell), over, &compared));
-            is_empty = false;
-        }
+    let ranked = table.cells.iter().filter(|cell| cell.rank != Rank::Calibration);
+    let lines = ranked.flat_map(|cell| {
+        let ratios = cell.summary().map(|summary| summary.ratios).unwrap_or_default();
+        let compared = [("h2c", ratios.over_h2c), ("lasting", ratios.over_lasting)];
+        let made = compared.into_iter().filter(|(_, pair)| pair.cost != RatioOutcome::NotCompared);
+        made.map(|(over, pair)| (cell.case, fields(table.row_name(cell), over, &pair)))
+    });
+    let cases = grouped(lines);
+    for (case, lines) in &cases {
+        layout.heading(format!("--C={} {}:", case.connections, table.streams(*case)));
+        lines.iter().for_each(|fields| layout.fields(fields.clone()));
     }
-    (!is_empty).then(|| layout.to_string())
-}
-
-fn comparisons(summary: &Summary) -> Vec<(&'static str, ComparedPair)> {
-    let all = [("h2c", summary.ratios.over_h2c), ("lasting", summary.ratios.over_lasting)];
-    let made = |compared: &ComparedPair| compared.cost != RatioOutcome::NotCompared;
-    let made = all.into_iter().filter(|(_, compared)| made(compared));
-    made.collect()
+    (!cases.is_empty()).then(|| layout.to_string())
 }
 
 fn fields(name: String, over: &str, compared: &ComparedPair) -> Vec<String> {

@@ -7,7 +7,7 @@ use crate::measurement::{Row, Spinning};
 use crate::metric::{ALL, MetricDefinition};
 use crate::ratio::Ratios;
 use crate::round::MeasuredRounds;
-use crate::statistics::{Interval, geometric_mean_interval};
+use crate::statistics::{CONFIDENCE, Interval, geometric_mean_interval};
 use crate::suite::{Case, Plan, TestedEnd};
 use bookend_contract::verdict::Verdict;
 use serde::Serialize;
@@ -90,17 +90,17 @@ impl Summary {
 impl Figure {
     fn of(metric: &MetricDefinition, rounds: &MeasuredRounds<'_>) -> Option<Self> {
         let value = metric.pooled(rounds)?;
-        let of_rounds = || rounds.iter().filter_map(|round| metric.of_round(round));
+        let of_rounds = || rounds.each().iter().filter_map(|round| metric.of_round(round));
         let interval = metric
             .has_interval()
-            .then(|| geometric_mean_interval(&of_rounds().collect::<Vec<_>>()));
+            .then(|| geometric_mean_interval(&of_rounds().collect::<Vec<_>>(), CONFIDENCE));
         Some(Self { value, interval: interval.flatten() })
     }
 }
 
 fn errors(rounds: &MeasuredRounds<'_>) -> BTreeMap<String, u64> {
     let mut errors = BTreeMap::new();
-    for (code, count) in rounds.iter().flat_map(|round| &round.window.errors) {
+    for (code, count) in rounds.each().iter().flat_map(|round| &round.window.errors) {
         *errors.entry(code.clone()).or_default() += count;
     }
     errors

@@ -119,8 +119,8 @@ fn interval(values: &[f64], confidence: f64) -> Option<Interval> {
         let (low, high) = (values[0], values[0]);
         Some(Interval { low, high })
     } else if values.iter().all(|value| *value > 0.0) {
-        statistics::geometric_mean_interval_at(values, confidence)
+        statistics::geometric_mean_interval(values, confidence)
     } else {
-        statistics::mean_interval_at(values, confidence)
+        statistics::mean_interval(values, confidence)
     }
 }
