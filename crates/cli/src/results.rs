@@ -6,7 +6,7 @@ use crate::terminal::{Failure, print, print_error};
 use bookend_load::contract::exit;
 use bookend_results::record::{Record, file_of};
 use bookend_results::suite::Extent;
-use bookend_verdicts::claims::{self, CLAIMS_FILE};
+use bookend_verdicts::claims::{CLAIMS_FILE, JudgedSuite, kept_profile};
 use bookend_verdicts::pages::{PAGE_FILE, Page, RESULTS_FILE, first_difference, measured_page};
 use clap::Args;
 use std::fs;
@@ -82,7 +82,7 @@ fn page(arguments: &ResultsArguments, name: &str) -> Result<Option<String>, Fail
         return Ok(Some(measured_page(&record, &verdicts)));
     }
     let page = Page::read(&folder, &record).map_err(Failure::usage)?;
-    let profile = claims::kept_profile(&arguments.records, name).map_err(Failure::usage)?;
+    let profile = kept_profile(&arguments.records, name).map_err(Failure::usage)?;
     Ok(Some(page.with_verdicts(verdicts).with_profile(profile).text()))
 }
 
@@ -92,7 +92,8 @@ fn verdicts(arguments: &ResultsArguments, name: &str, record: &Record) -> Result
     if record.facts.extent == Extent::Quick || !declared.is_file() {
         return Ok(String::new());
     }
-    claims::summary(&arguments.suites, &arguments.records, name).map_err(Failure::usage)
+    let judged = JudgedSuite::read(&arguments.suites, &arguments.records, name);
+    Ok(judged.map_err(Failure::usage)?.summary())
 }
 
 fn write(file: &Path, page: Option<String>, name: &str) -> Result<(), Failure> {

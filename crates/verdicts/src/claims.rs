@@ -25,7 +25,6 @@ mod verdict;
 pub use claim::{Claim, HeldCondition, JudgedBy, Refutation, SuiteClaims};
 pub use error::ClaimsError;
 pub use judged::{CLAIMS_FILE, JudgedSuite, JudgedSuites, kept_profile};
-pub use page::summary;
 pub use quantity::{Over, Quantity, Take};
 pub use subject_name::SubjectName;
 pub use verdict::{ClaimVerdict, Judgement};

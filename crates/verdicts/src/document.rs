@@ -90,14 +90,19 @@ impl PrintedRow {
         self.figures.get(name).copied()
     }
 
+    /// The first of these figures that is printed.
+    fn first_of(&self, names: &[&str]) -> Option<Span> {
+        names.iter().find_map(|name| self.figure(name))
+    }
+
     /// CPU of the server, 1.0 = one CPU.
     pub fn server_cpu(&self) -> Option<Span> {
-        ["server_cpu_mean", "server_cpu_max", "cpu"].iter().find_map(|name| self.figure(name))
+        self.first_of(&["server_cpu_mean", "server_cpu_max", "cpu"])
     }
 
     /// CPU of the client, 1.0 = one CPU.
     pub fn client_cpu(&self) -> Option<Span> {
-        ["client_cpu_mean", "client_cpu_max"].iter().find_map(|name| self.figure(name))
+        self.first_of(&["client_cpu_mean", "client_cpu_max"])
     }
 
     /// Calls that failed; 0 if successes are printed and failures are not.
@@ -110,8 +115,7 @@ impl PrintedRow {
 
     /// Rate times mean latency, in calls, if both are printed: over all calls, if the mean is.
     pub fn calls_in_flight(&self) -> Option<Span> {
-        let mean = self.figure("latency_mean");
-        let mean_ns = mean.or_else(|| self.figure("latency_mean_all"))?;
+        let mean_ns = self.first_of(&["latency_mean", "latency_mean_all"])?;
         let seconds = mean_ns.times(Span::exact(1e-9));
         Some(self.figure("requests_per_second")?.times(seconds))
     }
@@ -139,10 +143,8 @@ impl PrintedRow {
         RowFigures {
             // With a fixed number of calls the streams run dry at the end, whatever the cause.
             streams: self.streams().filter(|_| self.figure("calls").is_none()),
-            window_seconds: None,
             requests_per_second: self.figure("requests_per_second"),
             mean_ns: self.figure("latency_mean").or(mean_of_all),
-            latency_slack: 0.0,
             min_ns: self.figure("latency_min"),
             max_ns: self.figure("latency_max"),
             percentiles_ns: self.percentiles_ns(),
@@ -150,6 +152,7 @@ impl PrintedRow {
             cpu_limit: conditions.server_cpus,
             memory_bytes: self.figure("memory_mean"),
             memory_limit_bytes: conditions.server_memory_bytes,
+            ..RowFigures::default()
         }
     }
 
@@ -160,8 +163,8 @@ impl PrintedRow {
             digits.replace('_', ".").parse::<f64>().ok()
         };
         let figures = self.figures.iter();
-        let mut all: Vec<(f64, Span)> =
-            figures.filter_map(|(name, &value)| Some((percent(name)?, value))).collect();
+        let figures = figures.filter_map(|(name, &value)| Some((percent(name)?, value)));
+        let mut all: Vec<(f64, Span)> = figures.collect();
         all.sort_by(|a, b| a.0.total_cmp(&b.0));
         all
     }

@@ -4,7 +4,7 @@ use super::metric::{of_printed, of_samples};
 use super::model::{Model, Prediction};
 use super::quantity::{Quantity, Take};
 use super::series::{Estimate, Series};
-use super::subject_name::SubjectName;
+use super::subject_name::{NamedCell, SubjectName};
 use crate::document::Document;
 use bookend_results::audit::Span;
 use bookend_results::measurement::{CellId, Outcome, Row};
@@ -115,10 +115,11 @@ impl Quantity {
         figures: Figures<'_>,
         models: &[Model],
     ) -> Result<Series, String> {
-        let own = figures.series(&self.metric, &self.of, case)?;
-        let divisor = if let Some((metric, name, other)) = self.divisor(case) {
-            let divisor = figures.series(metric, name, other)?;
-            figures.check_alike((&self.of, case), (name, other))?;
+        let cell = self.cell(case);
+        let own = figures.series(&self.metric, cell)?;
+        let divisor = if let Some((metric, other)) = self.divisor(case) {
+            let divisor = figures.series(metric, other)?;
+            figures.check_alike(cell, other)?;
             divisor
         } else if let Some(name) = self.model() {
             let model = models.iter().find(|model| model.id == *name);
@@ -131,7 +132,8 @@ impl Quantity {
         } else {
             return Ok(own);
         };
-        own.over(&divisor).ok_or_else(|| format!("{} at {case} cannot be divided", self.of))
+        let quotient = own.over(&divisor);
+        quotient.ok_or_else(|| format!("{cell} cannot be divided"))
     }
 }
 
@@ -148,59 +150,50 @@ fn predicted(metric: &Metric, prediction: &Prediction) -> Result<f64, String> {
 }
 
 impl Figures<'_> {
-    fn series(&self, metric: &Metric, name: &SubjectName, case: Case) -> Result<Series, String> {
+    fn series(&self, metric: &Metric, cell: NamedCell<'_>) -> Result<Series, String> {
         match self {
             Self::Printed(document) => {
                 // A document can print figures of one cell in several rows.
-                let rows = document.rows_of(&name.subject, case);
-                let is_exact = |cell: &CellId| name.is_instrument(&cell.instrument);
+                let rows = document.rows_of(&cell.name.subject, cell.case);
+                let is_exact = |own: &CellId| cell.name.is_instrument(&own.instrument);
                 let (exact, others): (Vec<_>, Vec<_>) =
                     rows.partition(|row| row.cell.as_ref().is_some_and(is_exact));
                 let mut rows = exact.into_iter().chain(others);
                 let span = rows.find_map(|row| of_printed(metric, row));
+                let span = span.ok_or_else(|| format!("{metric} is not printed for {cell}"));
                 span.map(Series::Bounded)
-                    .ok_or_else(|| format!("{metric} is not printed for {name} at {case}"))
             }
             Self::Recorded(record, profile) => match metric {
-                Metric::Profile(layers) => profiled(*profile, layers, name, case),
-                _ => recorded(*record, metric, name, case),
+                Metric::Profile(layers) => profiled(*profile, layers, cell),
+                _ => recorded(*record, metric, cell),
             },
         }
     }
 
     /// A subject that spins while it waits is never compared with one that sleeps.
-    fn check_alike(
-        &self,
-        own: (&SubjectName, Case),
-        other: (&SubjectName, Case),
-    ) -> Result<(), String> {
+    fn check_alike(&self, own: NamedCell<'_>, other: NamedCell<'_>) -> Result<(), String> {
         let Self::Recorded(Some(record), _) = self else {
             return Ok(());
         };
-        let spinning = |(name, case)| {
-            let cell = cell_rows(&record.rows, name, case);
-            cell.iter().find_map(|row| Some(row.outcome.window()?.spinning))
+        let spinning = |cell| {
+            let mut rows = cell_rows(&record.rows, cell).into_iter();
+            rows.find_map(|row| Some(row.outcome.window()?.spinning))
         };
-        if spinning(own) == spinning(other) {
-            Ok(())
-        } else {
-            Err(format!(
-                "{} at {} and {} at {}: an end spins in one of them and sleeps in the other",
-                own.0, own.1, other.0, other.1
-            ))
-        }
+        let complaint =
+            || format!("{own} and {other}: an end spins in one of them and sleeps in the other");
+        (spinning(own) == spinning(other)).then_some(()).ok_or_else(complaint)
     }
 }
 
 fn profiled(
     profile: Option<&Profile>,
     layers: &str,
-    name: &SubjectName,
-    case: Case,
+    cell: NamedCell<'_>,
 ) -> Result<Series, String> {
-    let instrument = name.instrument.as_deref();
-    let samples = profile.and_then(|profile| profile.samples_of(&name.subject, case, instrument));
-    let samples = samples.ok_or_else(|| format!("no profile of {name} at {case}"))?;
+    let SubjectName { subject, instrument } = cell.name;
+    let samples =
+        profile.and_then(|profile| profile.samples_of(subject, cell.case, instrument.as_deref()));
+    let samples = samples.ok_or_else(|| format!("no profile of {cell}"))?;
     let span = of_samples(layers, &samples.split);
     span.map(Series::Bounded).ok_or_else(|| format!("a profile has no {PROFILE_PREFIX}{layers}"))
 }
@@ -208,15 +201,14 @@ fn profiled(
 fn recorded(
     record: Option<&Record>,
     metric: &Metric,
-    name: &SubjectName,
-    case: Case,
+    cell: NamedCell<'_>,
 ) -> Result<Series, String> {
-    let rows = record.map_or(&[][..], |record| &record.rows);
+    let all = record.map_or(&[][..], |record| &record.rows);
     let deadline_ns = record.and_then(|record| record.facts.plan.deadline_ns());
-    let cell = cell_rows(rows, name, case);
+    let rows = cell_rows(all, cell);
     let mut rounds = BTreeMap::new();
     let mut without = Vec::new();
-    for row in &cell {
+    for row in &rows {
         let round = MeasuredRound::of(row, deadline_ns);
         match round.and_then(|round| metric.of_round(&round)) {
             Some(figure) => {
@@ -225,23 +217,20 @@ fn recorded(
             None => without.push(&row.outcome),
         }
     }
-    let share = if without.len() == cell.len() {
-        String::new()
-    } else {
-        format!(" in {} of {} rounds", without.len(), cell.len())
+    let share = match (without.len(), rows.len()) {
+        (without, all) if without == all => String::new(),
+        (without, all) => format!(" in {without} of {all} rounds"),
     };
     // A round without the figure is not left out: that would flatter a subject that failed in it.
-    let (why, reason) = match without.first() {
-        None if !cell.is_empty() => return Ok(Series::Rounds(rounds)),
-        None if rows_of_case(rows, name, case).is_empty() => {
-            return Err(format!("no record of {name} at {case}"));
+    Err(match without.first().map(|outcome| outcome.unmeasured()) {
+        None if !rows.is_empty() => return Ok(Series::Rounds(rounds)),
+        None if all.iter().any(|row| cell.is_of(&row.cell)) => {
+            format!("{cell} was recorded with other instruments")
         }
-        None => return Err(format!("{name} at {case} was recorded with other instruments")),
-        Some(outcome) => outcome
-            .unmeasured()
-            .ok_or_else(|| format!("{metric} was not recorded for {name} at {case}{share}"))?,
-    };
-    Err(format!("{name} at {case}: {why}{share}, {reason}"))
+        None => format!("no record of {cell}"),
+        Some(None) => format!("{metric} was not recorded for {cell}{share}"),
+        Some(Some((why, reason))) => format!("{cell}: {why}{share}, {reason}"),
+    })
 }
 
 /// For each case of a quantity, the measured rows that its figure is computed from, by round.
@@ -250,10 +239,10 @@ pub(super) fn rounds<'a>(quantity: &Quantity, rows: &'a [Row]) -> Vec<BTreeMap<u
         return Vec::new();
     }
     let of_case = |&case: &Case| {
-        let divisor = quantity.divisor(case).map(|(_, name, case)| (name, case));
-        let cells = std::iter::once((&quantity.of, case)).chain(divisor);
+        let divisor = quantity.divisor(case).map(|(_, cell)| cell);
+        let cells = std::iter::once(quantity.cell(case)).chain(divisor);
         let mut rounds: BTreeMap<u32, Vec<&Row>> = BTreeMap::new();
-        for row in cells.flat_map(|(name, case)| cell_rows(rows, name, case)) {
+        for row in cells.flat_map(|cell| cell_rows(rows, cell)) {
             if matches!(row.outcome, Outcome::Measured(_)) {
                 rounds.entry(row.round).or_default().push(row);
             }
@@ -263,22 +252,18 @@ pub(super) fn rounds<'a>(quantity: &Quantity, rows: &'a [Row]) -> Vec<BTreeMap<u
     quantity.cases.iter().map(of_case).collect()
 }
 
-/// The rows of a subject under a case, whatever its instrument.
-fn rows_of_case<'a>(rows: &'a [Row], name: &SubjectName, case: Case) -> Vec<&'a Row> {
-    let same = |row: &&Row| row.cell.subject == name.subject && row.cell.case == case;
-    rows.iter().filter(same).collect()
-}
-
 /// The rows of the one cell that a claim means: with the instrument that it names, or else our own,
 /// or else the only one. Empty if that is ambiguous.
-fn cell_rows<'a>(rows: &'a [Row], name: &SubjectName, case: Case) -> Vec<&'a Row> {
-    let mut cell = rows_of_case(rows, name, case);
-    let all: BTreeSet<&str> = cell.iter().map(|row| row.cell.instrument.as_str()).collect();
-    let instrument = match &name.instrument {
-        Some(named) => named.as_str(),
-        None if all.len() == 1 => all.first().copied().unwrap_or_default(),
-        None => DEFAULT_INSTRUMENT,
+fn cell_rows<'a>(rows: &'a [Row], cell: NamedCell<'_>) -> Vec<&'a Row> {
+    let own = rows.iter().filter(|row| cell.is_of(&row.cell));
+    let mut own: Vec<&Row> = own.collect();
+    let all = own.iter().map(|row| row.cell.instrument.as_str());
+    let all: BTreeSet<&str> = all.collect();
+    let instrument = match (&cell.name.instrument, all.first()) {
+        (Some(named), _) => named.as_str(),
+        (None, Some(only)) if all.len() == 1 => only,
+        (None, _) => DEFAULT_INSTRUMENT,
     };
-    cell.retain(|row| row.cell.instrument == instrument);
-    cell
+    own.retain(|row| row.cell.instrument == instrument);
+    own
 }

@@ -117,27 +117,42 @@ impl Model {
 
     /// Runs it. The time of this grows with the number of calls.
     pub fn predict(&self) -> Prediction {
-        let mut server = Server::new(self);
-        let mut ended_calls = EndedCalls::default();
+        let (model, begins_us) = (self, VecDeque::new());
+        let mut server = Server { model, free_at_us: BinaryHeap::new(), begins_us };
         let callers = self.concurrency.min(self.calls);
         let mut free_at_us: BinaryHeap<Reverse<u64>> = (0..callers).map(|_| Reverse(0)).collect();
+        let (mut ok, mut failures) = (0, 0);
+        let (mut waited_us, mut waited_ok_us, mut last_us) = (0, 0, 0);
         for _ in 0..self.calls {
             let Some(Reverse(now_us)) = free_at_us.pop() else {
                 break;
             };
-            let ended = server.call(now_us);
-            free_at_us.push(Reverse(now_us + ended.waited_us));
-            ended_calls.add(now_us, ended);
+            let Ended { is_ok, wait_us } = server.call(now_us);
+            if is_ok {
+                ok += 1;
+                waited_ok_us += wait_us;
+            } else {
+                failures += 1;
+            }
+            waited_us += wait_us;
+            last_us = last_us.max(now_us + wait_us);
+            free_at_us.push(Reverse(now_us + wait_us));
         }
-        ended_calls.prediction()
+        let mean_seconds = |sum_us: u64, count: u64| sum_us as f64 / 1e6 / count.max(1) as f64;
+        Prediction {
+            ok,
+            failures,
+            total_seconds: last_us as f64 / 1e6,
+            mean_of_all_seconds: mean_seconds(waited_us, ok + failures),
+            mean_of_ok_seconds: mean_seconds(waited_ok_us, ok),
+        }
     }
 }
 
-/// How a call ended for its caller.
-#[derive(Clone, Copy)]
+/// How a call ended for its caller, and how long that waited.
 struct Ended {
     is_ok: bool,
-    waited_us: u64,
+    wait_us: u64,
 }
 
 /// The server's schedule: when its workers are free, and when the calls in its queue begin.
@@ -147,93 +162,31 @@ struct Server<'a> {
     begins_us: VecDeque<u64>,
 }
 
-impl<'a> Server<'a> {
-    fn new(model: &'a Model) -> Self {
-        Self { model, free_at_us: BinaryHeap::new(), begins_us: VecDeque::new() }
-    }
-
+impl Server<'_> {
     /// A call that comes now. The queue is first in, first out and the time of service is fixed, so
     /// the end of a call is known when it comes.
     fn call(&mut self, now_us: u64) -> Ended {
+        let Model { workers, queue, rejection, service_us, time_out_us, .. } = *self.model;
         while self.begins_us.front().is_some_and(|&begin| begin <= now_us) {
             self.begins_us.pop_front();
         }
-        let begin_us = self.next_free_us().unwrap_or(now_us).max(now_us);
-        let room = self.model.queue.unwrap_or(u64::MAX);
-        if begin_us > now_us && self.begins_us.len() as u64 >= room {
-            return self.reject();
-        }
-        self.take_worker(begin_us);
+        let busy = self.free_at_us.len() as u64;
+        let all_busy = workers.is_some_and(|workers| busy >= workers.get());
+        let next_free = self.free_at_us.peek().filter(|_| all_busy);
+        let begin_us = next_free.map_or(now_us, |next| next.0.max(now_us));
         if begin_us > now_us {
+            if self.begins_us.len() as u64 >= queue.unwrap_or(u64::MAX) {
+                let is_silent = rejection == Rejection::Silent;
+                return Ended { is_ok: false, wait_us: if is_silent { time_out_us } else { 0 } };
+            }
             self.begins_us.push_back(begin_us);
         }
-        let needed_us = begin_us - now_us + self.model.service_us;
-        Ended {
-            is_ok: needed_us <= self.model.time_out_us,
-            waited_us: needed_us.min(self.model.time_out_us),
-        }
-    }
-
-    /// When the next worker is free, if all are busy now.
-    fn next_free_us(&self) -> Option<u64> {
-        let workers = self.model.workers?.get();
-        let all_taken = self.free_at_us.len() as u64 >= workers;
-        let next = self.free_at_us.peek().map_or(u64::MAX, |next| next.0);
-        all_taken.then_some(next)
-    }
-
-    fn take_worker(&mut self, begin_us: u64) {
-        let Some(workers) = self.model.workers else {
-            return;
-        };
-        if self.free_at_us.len() as u64 >= workers.get() {
+        if all_busy {
             self.free_at_us.pop();
         }
-        self.free_at_us.push(Reverse(begin_us + self.model.service_us));
-    }
-
-    fn reject(&self) -> Ended {
-        Ended {
-            is_ok: false,
-            waited_us: match self.model.rejection {
-                Rejection::Silent => self.model.time_out_us,
-                Rejection::Prompt => 0,
-            },
-        }
-    }
-}
-
-/// The calls that have ended.
-#[derive(Default)]
-struct EndedCalls {
-    ok: u64,
-    failures: u64,
-    last_us: u64,
-    waited_us: u64,
-    waited_ok_us: u64,
-}
-
-impl EndedCalls {
-    fn add(&mut self, began_us: u64, ended: Ended) {
-        self.last_us = self.last_us.max(began_us + ended.waited_us);
-        self.waited_us += ended.waited_us;
-        if ended.is_ok {
-            self.ok += 1;
-            self.waited_ok_us += ended.waited_us;
-        } else {
-            self.failures += 1;
-        }
-    }
-
-    fn prediction(&self) -> Prediction {
-        let mean_seconds = |sum_us: u64, count: u64| sum_us as f64 / 1e6 / count.max(1) as f64;
-        Prediction {
-            ok: self.ok,
-            failures: self.failures,
-            total_seconds: self.last_us as f64 / 1e6,
-            mean_of_all_seconds: mean_seconds(self.waited_us, self.ok + self.failures),
-            mean_of_ok_seconds: mean_seconds(self.waited_ok_us, self.ok),
-        }
+        self.free_at_us.push(Reverse(begin_us + service_us));
+        let needed_us = begin_us - now_us + service_us;
+        Ended { is_ok: needed_us <= time_out_us, wait_us: needed_us.min(time_out_us) }
     }
 }
 
@@ -255,7 +208,7 @@ mod tests {
             calls: 10_000,
             time_out_us: 20 * SECOND_US,
             ours: ModelChange::default(),
-            subject: "java-grpc/cached".parse().expect("a subject"),
+            subject: "java-grpc/cached".to_owned().try_into().expect("a subject"),
             case: "C=1 S=5000".parse().expect("a case"),
         }
     }

@@ -1,7 +1,6 @@
 //! docs/measure/claims.md: every claim with its figures, and the results of the audit and the
 //! models.
 
-use super::error::ClaimsError;
 use super::judged::{JudgedSuite, JudgedSuites};
 use super::model::{Model, Rejection};
 use super::quantity::Quantity;
@@ -10,16 +9,17 @@ use crate::document::PrintedRow;
 use bookend_results::audit::Rule;
 use bookend_results::metric::Unit;
 use bookend_results::suite::FULL_ROUNDS_MIN;
-use std::path::Path;
 
 impl JudgedSuites {
     /// docs/measure/claims.md.
     pub fn markdown(&self) -> String {
         let judged = self.suites.iter().map(|one| (one, one.judgements()));
         let judged: Vec<Judged<'_>> = judged.collect();
-        let sections = judged.iter().map(|(suite, judgements)| section(suite, judgements));
-        let sections: String = sections.collect();
-        [INTRODUCTION, &overview(&judged), &sections, &rules(), ENDING].concat()
+        let mut page = INTRODUCTION.to_owned() + &overview(&judged);
+        for (suite, judgements) in &judged {
+            page += &section(suite, judgements);
+        }
+        page + &rules() + ENDING
     }
 }
 
@@ -36,16 +36,8 @@ impl JudgedSuite {
                 one.verdict.to_string(),
             ]
         });
-        table(&["claim", "published", "ours", "verdict"], rows)
+        table("claim | published | ours | verdict", rows)
     }
-}
-
-/// The conclusion of one suite's report, read from its folder: see [`JudgedSuite::summary`].
-///
-/// # Errors
-/// As [`JudgedSuites::read`].
-pub fn summary(suites: &Path, records: &Path, suite: &str) -> Result<String, ClaimsError> {
-    Ok(JudgedSuite::read(suites, records, suite)?.summary())
 }
 
 /// A document with the verdicts on its claims.
@@ -88,20 +80,19 @@ document; where a pool's size is not stated (`cached`), it is the callers less t
 fn overview(judged: &[Judged<'_>]) -> String {
     let rows = judged.iter().map(|(suite, judgements)| {
         let title = &suite.claims.document.title;
-        let count = |verdict| judgements.iter().filter(|one| one.verdict == verdict).count();
-        let counts = ClaimVerdict::ALL.map(count);
-        let counts = [judgements.len()].into_iter().chain(counts).chain([suite.findings.len()]);
-        let title = format!("[{title}](#{})", anchor(title));
-        [title].into_iter().chain(counts.map(|count| count.to_string())).collect()
+        let of = |verdict| judgements.iter().filter(move |one| one.verdict == verdict);
+        let [held, not, unknown] = ClaimVerdict::ALL.map(|verdict| of(verdict).count());
+        let counts = [judgements.len(), held, not, unknown, suite.findings.len()];
+        let link = format!("[{title}](#{})", anchor(title));
+        [vec![link], counts.map(|count| count.to_string()).to_vec()].concat()
     });
-    let verdicts = ClaimVerdict::ALL.map(|verdict| verdict.to_string());
-    let [held, not, unknown] = verdicts.each_ref().map(String::as_str);
-    table(&["document", "claims", held, not, unknown, "findings of the audit"], rows)
+    let verdicts = ClaimVerdict::ALL.map(|verdict| verdict.to_string()).join(" | ");
+    table(&format!("document | claims | {verdicts} | findings of the audit"), rows)
 }
 
 fn section(suite: &JudgedSuite, judgements: &[Judgement<'_>]) -> String {
-    let headings = ["claim", "published", "its own table", "ours", "verdict", "why"];
-    let claims = table(&headings, judgements.iter().map(claim_fields));
+    let headings = "claim | published | its own table | ours | verdict | why";
+    let claims = table(headings, judgements.iter().map(claim_fields));
     format!(
         "\n## {}\n\n{}\n\n{claims}{}{}{}",
         suite.claims.document.title,
@@ -175,10 +166,10 @@ fn models(suite: &JudgedSuite) -> String {
     if suite.claims.models.is_empty() {
         return String::new();
     }
-    let headings = ["run", "parameters", "OK", "failed", "total", "mean of all", "mean of OK"];
+    let headings = "run | parameters | OK | failed | total | mean of all | mean of OK";
     let models = suite.claims.models.iter();
     let rows = models.flat_map(|model| [prediction_fields(model), printed_fields(suite, model)]);
-    format!("\n### What a model predicts\n\n{}", table(&headings, rows))
+    format!("\n### What a model predicts\n\n{}", table(headings, rows))
 }
 
 fn prediction_fields(model: &Model) -> Vec<String> {
@@ -214,9 +205,10 @@ fn parameters(model: &Model) -> String {
 
 /// The row of the document that a model is about.
 fn printed_fields(suite: &JudgedSuite, model: &Model) -> Vec<String> {
-    let row = suite.document.rows_of(&model.subject.subject, model.case).next();
+    let mut rows = suite.document.rows_of(&model.subject.subject, model.case);
+    let row = rows.next();
     let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
-    let value = |name: &str| row.and_then(|row| row.figure(name)).map(|figure| figure.value);
+    let value = |name: &str| Some(row?.figure(name)?.value);
     let time = |name| or_dash(value(name).map(|time_ns| format!("{:.2} s", time_ns / 1e9)));
     let failures = row.and_then(PrintedRow::failures);
     vec![
@@ -232,16 +224,16 @@ fn printed_fields(suite: &JudgedSuite, model: &Model) -> Vec<String> {
 
 fn findings(suite: &JudgedSuite) -> String {
     let rows = suite.findings.iter().map(|one| {
-        let evidence = one.finding.evidence.clone();
-        vec![format!("`{}`", one.finding.rule), one.place.to_string(), evidence]
+        let finding = &one.finding;
+        let rule = format!("`{}`", finding.rule);
+        vec![rule, one.place.to_string(), finding.evidence.clone()]
     });
-    let found = if suite.findings.is_empty() {
-        "Nothing.\n".to_owned()
-    } else {
-        table(&["rule", "row", "figures"], rows)
+    let found = match suite.findings.as_slice() {
+        [] => "Nothing.\n".to_owned(),
+        _ => table("rule | row | figures", rows),
     };
-    let looked =
-        suite.coverage.iter().map(|one| format!("`{}` {} of {}", one.rule, one.broken, one.rows));
+    let looked = suite.coverage.iter();
+    let looked = looked.map(|one| format!("`{}` {} of {}", one.rule, one.broken, one.rows));
     let looked: Vec<String> = looked.collect();
     format!(
         "\n### What the audit finds in its tables\n\n{found}\nBroken, of the rows with the figures \
@@ -265,21 +257,22 @@ fn in_flight(suite: &JudgedSuite) -> String {
     if rows.is_empty() {
         return String::new();
     }
-    let table = table(&["row", "rate x mean latency", "streams", "share"], rows);
+    let table = table("row | rate x mean latency | streams | share", rows);
     format!("\n### Calls in flight that its figures account for\n\n{table}")
 }
 
 fn rules() -> String {
-    let rows = Rule::ALL.iter().map(|rule| vec![format!("`{rule}`"), rule.meaning().to_owned()]);
+    let row = |rule: &Rule| vec![format!("`{rule}`"), rule.meaning().to_owned()];
     format!(
         "\n## The rules of the audit\n\nA finding says that at least one figure of the row is not \
          what its heading says, or says something else than a reader will think.\n\n{}",
-        table(&["rule", "broken when"], rows)
+        table("rule | broken when", Rule::ALL.iter().map(row))
     )
 }
 
-fn table(headings: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
-    let mut text = format!("| {} |\n|{}\n", headings.join(" | "), "---|".repeat(headings.len()));
+fn table(headings: &str, rows: impl IntoIterator<Item = Vec<String>>) -> String {
+    let rule = "---|".repeat(headings.split('|').count());
+    let mut text = format!("| {headings} |\n|{rule}\n");
     for row in rows {
         let fields: Vec<String> = row.iter().map(|field| field.replace('|', "\\|")).collect();
         text.push_str(&format!("| {} |\n", fields.join(" | ")));
@@ -289,7 +282,7 @@ fn table(headings: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Stri
 
 /// The anchor of a heading in links.
 fn anchor(title: &str) -> String {
-    let lower = title.to_lowercase();
-    let kept = lower.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
-    kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+    let mut anchor = title.to_lowercase().replace(' ', "-");
+    anchor.retain(|c| c.is_alphanumeric() || "-_".contains(c));
+    anchor
 }

@@ -73,15 +73,12 @@ fn span(
 /// The value of a printed 1 in the column's finest unit: a bare zero does not show its unit.
 fn smallest_unit(table: &PublishedTable, column: &str) -> f64 {
     let units = table.rows.iter().filter_map(|row| {
-        let digits: String = row.printed.get(column)?.chars().take_while(is_digit).collect();
-        let number: f64 = digits.parse().ok().filter(|number| *number > 0.0)?;
-        Some(row.value(column)? / number)
+        let text = row.printed.get(column)?;
+        let end = text.find(|c: char| !c.is_ascii_digit() && c != '.');
+        let number: f64 = text[..end.unwrap_or(text.len())].parse().ok()?;
+        (number > 0.0).then_some(row.value(column)? / number)
     });
     units.fold(f64::INFINITY, f64::min)
-}
-
-fn is_digit(c: &char) -> bool {
-    c.is_ascii_digit() || *c == '.'
 }
 
 fn histogram(row: &PrintedRow, lines: &[PrintedRow]) -> Vec<PrintedBucket> {

@@ -1,6 +1,6 @@
 //! What a claim measures, from a table such as `{ metric = "latency_p99", of = "go-grpc" }`.
 
-use super::subject_name::SubjectName;
+use super::subject_name::{NamedCell, SubjectName};
 use bookend_results::declaration::nearest_word;
 use bookend_results::metric::{Metric, Unit, UnknownMetric, names};
 use bookend_results::suite::Case;
@@ -132,12 +132,17 @@ impl Quantity {
         }
     }
 
+    /// The cell of the figure of `case`.
+    pub(super) fn cell(&self, case: Case) -> NamedCell<'_> {
+        NamedCell { name: &self.of, case }
+    }
+
     /// The figure, measured as well, that divides the figure of `case`.
-    pub(super) fn divisor(&self, case: Case) -> Option<(&Metric, &SubjectName, Case)> {
+    pub(super) fn divisor(&self, case: Case) -> Option<(&Metric, NamedCell<'_>)> {
         match self.over.as_ref()? {
-            Over::Subject(other) => Some((&self.metric, other, case)),
-            Over::Case(other) => Some((&self.metric, &self.of, *other)),
-            Over::Metric(other) => Some((other, &self.of, case)),
+            Over::Subject(name) => Some((&self.metric, NamedCell { name, case })),
+            Over::Case(other) => Some((&self.metric, self.cell(*other))),
+            Over::Metric(other) => Some((other, self.cell(case))),
             Over::Model(_) => None,
         }
     }

@@ -1,12 +1,13 @@
-//! The subject of a claim.
+//! The subject of a claim, and the cell that is meant by it.
 
+use bookend_results::measurement::CellId;
+use bookend_results::suite::Case;
 use serde::Deserialize;
 use std::fmt;
-use std::str::FromStr;
 use thiserror::Error;
 
-/// A subject and, where it matters, the load generator or, for a client, the server. `Display` and
-/// `FromStr` use the forms `rust-tonic` and `rust-tonic via ghz`.
+/// A subject and, where it matters, the load generator or, for a client, the server: `rust-tonic`,
+/// `rust-tonic via ghz`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct SubjectName {
@@ -28,23 +29,15 @@ impl SubjectName {
 #[error("`{_0}` is no subject: write rust-tonic or rust-tonic via ghz")]
 pub struct NoSubject(String);
 
-impl FromStr for SubjectName {
-    type Err = NoSubject;
-
-    fn from_str(text: &str) -> Result<Self, NoSubject> {
-        let mut names = text.splitn(2, " via ").map(str::to_owned);
-        let name = Self { subject: names.next().unwrap_or_default(), instrument: names.next() };
-        let is_name = |name: &String| !name.is_empty() && !name.contains(' ');
-        let is_whole = is_name(&name.subject) && name.instrument.iter().all(is_name);
-        is_whole.then_some(name).ok_or_else(|| NoSubject(text.to_owned()))
-    }
-}
-
 impl TryFrom<String> for SubjectName {
     type Error = NoSubject;
 
     fn try_from(text: String) -> Result<Self, NoSubject> {
-        text.parse()
+        let mut names = text.splitn(2, " via ").map(str::to_owned);
+        let name = Self { subject: names.next().unwrap_or_default(), instrument: names.next() };
+        let is_name = |name: &String| !name.is_empty() && !name.contains(' ');
+        let is_whole = is_name(&name.subject) && name.instrument.iter().all(is_name);
+        is_whole.then_some(name).ok_or(NoSubject(text))
     }
 }
 
@@ -55,5 +48,25 @@ impl fmt::Display for SubjectName {
             Some(instrument) => write!(f, " via {instrument}"),
             None => Ok(()),
         }
+    }
+}
+
+/// A cell as a claim names it.
+#[derive(Clone, Copy)]
+pub(super) struct NamedCell<'a> {
+    pub(super) name: &'a SubjectName,
+    pub(super) case: Case,
+}
+
+impl NamedCell<'_> {
+    /// Whether it is a cell of that subject and case, whatever its instrument.
+    pub(super) fn is_of(self, cell: &CellId) -> bool {
+        cell.subject == self.name.subject && cell.case == self.case
+    }
+}
+
+impl fmt::Display for NamedCell<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at {}", self.name, self.case)
     }
 }

@@ -58,7 +58,8 @@ pub struct Judgement<'a> {
 impl JudgedSuite {
     /// Every claim with its verdict, in the order of the document.
     pub fn judgements(&self) -> Vec<Judgement<'_>> {
-        self.claims.claims.iter().map(|claim| judge(claim, self)).collect()
+        let claims = self.claims.claims.iter();
+        claims.map(|claim| judge(claim, self)).collect()
     }
 }
 
@@ -67,9 +68,10 @@ fn judge<'a>(claim: &'a Claim, suite: &JudgedSuite) -> Judgement<'a> {
     let models = &suite.claims.models;
     let printed = Figures::Printed(&suite.document);
     let recorded = Figures::Recorded(suite.record.as_ref(), suite.profile.as_ref());
-    let tables = claim.recomputed.as_ref().map(|quantity| quantity.evaluate(printed, models));
+    let (tables, ours) = (claim.recomputed.as_ref(), claim.ours.as_ref());
+    let tables = tables.map(|quantity| quantity.evaluate(printed, models));
     let recomputed = claim.formula.map(Evaluation::of_formula).or(tables);
-    let ours = claim.ours.as_ref().map(|quantity| quantity.evaluate(recorded, models));
+    let ours = ours.map(|quantity| quantity.evaluate(recorded, models));
     let (verdict, reason) = verdict(claim, recomputed.as_ref(), ours.as_ref(), suite);
     let why = [Some(reason), claim.why.clone(), doubts(claim, suite)];
     let why: Vec<String> = why.into_iter().flatten().collect();
@@ -96,8 +98,8 @@ fn verdict(
     ours: Option<&Evaluation<'_>>,
     suite: &JudgedSuite,
 ) -> (ClaimVerdict, String) {
-    if let Some(finding) = refuting(claim, &suite.findings) {
-        let reason = format!("Its own table refutes it ({}): {}.", finding.place, finding.finding);
+    if let Some(DocumentFinding { place, finding, .. }) = refuting(claim, &suite.findings) {
+        let reason = format!("Its own table refutes it ({place}): {finding}.");
         return (ClaimVerdict::DidNotHold, reason);
     }
     if let Some(reason) = &claim.cannot_tell {

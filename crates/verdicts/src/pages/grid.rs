@@ -16,7 +16,8 @@ const NAME_WIDTH: usize = 18;
 
 pub(super) fn table(page: &Page<'_>, cells: &Cells<'_>, table: &ResultTable) -> String {
     let mut columns = vec![column("name", NAME_WIDTH)];
-    columns.extend(headings(&table.columns).into_iter().map(|heading| column(heading, 0)));
+    let figures = headings(&table.columns).into_iter();
+    columns.extend(figures.map(|heading| column(heading, 0)));
     let mut layout = Layout::new(&columns);
     let rows: Vec<&PublishedRow> = page.rows_of(table).collect();
     let mut connections = None;
@@ -29,8 +30,10 @@ pub(super) fn table(page: &Page<'_>, cells: &Cells<'_>, table: &ResultTable) -> 
         layout.heading_pair(&short_label(group, case), &ratios(cells, group));
         for row in group {
             for (index, line) in lines(cells, table, row).into_iter().enumerate() {
-                let below = || format!("  {}", line.whose);
-                let name = if index == 0 { row.place.subject.clone() } else { below() };
+                let name = match index {
+                    0 => row.place.subject.clone(),
+                    _ => format!("  {}", line.whose),
+                };
                 add(&mut layout, name, line.fields);
             }
         }
@@ -73,16 +76,17 @@ fn add_others(
     group: &[&PublishedRow],
     case: Case,
 ) {
-    let below: Vec<CellId> =
-        group.iter().flat_map(|row| cells_below(cells, table, row)).map(|(_, id)| id).collect();
-    let main = group.iter().find_map(|row| Some(&row.cell.as_ref()?.instrument));
+    let below = group.iter().flat_map(|row| cells_below(cells, table, row));
+    let below: Vec<CellId> = below.map(|(_, id)| id).collect();
+    let mut published = group.iter().filter_map(|row| row.cell.as_ref());
+    let main = published.next().map(|cell| &cell.instrument);
     let is_other = |cell: &&Cell| cell.rank != Rank::Calibration && !below.contains(&cell.id);
     for cell in cells.table.of_case(case).filter(is_other) {
-        let CellId { subject, instrument, .. } = &cell.id;
-        let name = if main == Some(instrument) {
-            subject.clone()
+        let id = &cell.id;
+        let name = if main == Some(&id.instrument) {
+            id.subject.clone()
         } else {
-            format!("{subject} with {instrument}")
+            format!("{} with {}", id.subject, id.instrument)
         };
         add(layout, name, fields(cells, &table.columns, cell));
     }

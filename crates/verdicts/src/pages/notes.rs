@@ -8,9 +8,9 @@ use super::page::Page;
 use bookend_results::grouping::grouped;
 use bookend_results::markdown;
 use bookend_results::measurement::Row;
+use bookend_results::metric::Unit;
 use bookend_results::statistics::median;
 use bookend_results::suite::TestedEnd;
-use bookend_results::text::significant_text;
 use std::collections::BTreeMap;
 
 /// A note of a process, and the process at the other end.
@@ -40,18 +40,16 @@ const EVERY_CASE: &str = "every case";
 
 /// One line for each note: its median over the rounds and the largest. Empty if there are no notes.
 pub(super) fn table(page: &Page<'_>) -> String {
-    let mut notes: BTreeMap<Note, BTreeMap<String, BTreeMap<u32, f64>>> = BTreeMap::new();
+    let mut notes: BTreeMap<(Note, String), BTreeMap<u32, f64>> = BTreeMap::new();
     for row in &page.record.rows {
-        for (note, case, value) in of_row(row) {
-            notes.entry(note).or_default().entry(case).or_default().insert(row.round, value);
+        for (note, value) in of_row(row) {
+            notes.entry(note).or_default().insert(row.round, value);
         }
     }
     let cases = page.record.facts.plan.cases.iter();
     let order: Vec<String> = cases.map(ToString::to_string).collect();
-    let notes = notes.into_iter().map(|(note, cases)| {
-        let cases = cases.into_iter().map(|(case, values)| (case, figures(&values)));
-        (note, cases.collect::<Vec<_>>())
-    });
+    let notes = notes.iter();
+    let notes = notes.map(|((note, case), values)| (note.clone(), (case.clone(), figures(values))));
     let lines = folded(notes, &order);
     if lines.is_empty() {
         return String::new();
@@ -68,22 +66,23 @@ fn figures(values: &BTreeMap<u32, f64>) -> Figures {
     let values: Vec<f64> = values.values().copied().collect();
     let largest = values.iter().copied().fold(0.0, f64::max);
     let middle = median(&values).unwrap_or(largest);
+    let number = |value| Unit::Number.text(value);
     [number(middle), number(largest), values.len().to_string()]
 }
 
 /// Joins the notes with equal figures into one line: of several cases, and then with several
 /// others.
 fn folded(
-    notes: impl IntoIterator<Item = (Note, Vec<(String, Figures)>)>,
+    notes: impl IntoIterator<Item = (Note, (String, Figures))>,
     order: &[String],
 ) -> Vec<(Line, Vec<String>)> {
-    let lines = notes.into_iter().flat_map(|(Note { process, name, with }, own)| {
-        let lines = equal_cases(own, order).into_iter();
-        lines.map(move |(cases, figures)| {
-            let line = Line { process: process.clone(), note: name.clone(), cases, figures };
-            (line, with.clone())
-        })
-    });
+    let mut lines = Vec::new();
+    for (Note { process, name, with }, own) in grouped(notes) {
+        for (cases, figures) in equal_cases(own, order) {
+            let (process, note) = (process.clone(), name.clone());
+            lines.push((Line { process, note, cases, figures }, with.clone()));
+        }
+    }
     grouped(lines)
 }
 
@@ -92,21 +91,14 @@ fn equal_cases(mut own: Vec<(String, Figures)>, order: &[String]) -> Vec<(String
     own.sort_by_key(|(case, _)| order.iter().position(|known| known == case));
     let is_several = own.len() > 1;
     let groups = grouped(own.into_iter().map(|(case, figures)| (figures, case)));
-    let is_whole = is_several && groups.len() == 1;
-    let named = groups.into_iter().map(|(figures, cases)| {
-        let cases = if is_whole { EVERY_CASE.to_owned() } else { cases.join(", ") };
-        (cases, figures)
-    });
-    named.collect()
-}
-
-/// Counts as they are, fractions with three digits.
-fn number(value: f64) -> String {
-    if value.fract() == 0.0 { format!("{value:.0}") } else { significant_text(value) }
+    let whole = (is_several && groups.len() == 1).then(|| EVERY_CASE.to_owned());
+    let name = |cases: Vec<String>| whole.clone().unwrap_or_else(|| cases.join(", "));
+    let groups = groups.into_iter();
+    groups.map(|(figures, cases)| (name(cases), figures)).collect()
 }
 
 /// The notes of a row, each with its case.
-fn of_row(row: &Row) -> Vec<(Note, String, f64)> {
+fn of_row(row: &Row) -> Vec<((Note, String), f64)> {
     let Some(measurement) = row.outcome.window() else {
         return Vec::new();
     };
@@ -123,13 +115,14 @@ fn of_row(row: &Row) -> Vec<(Note, String, f64)> {
         (server, life, &row.server_notes),
         (&backend, life, &row.backend_notes),
     ];
-    let noted = all.into_iter().flat_map(|(process, (case, with), notes)| {
-        notes.iter().map(move |(name, value)| {
-            let (process, with) = (process.clone(), with.to_owned());
-            (Note { process, name: name.clone(), with }, case.to_owned(), *value)
-        })
-    });
-    noted.collect()
+    let mut noted = Vec::new();
+    for (process, (case, with), notes) in all {
+        for (name, value) in notes {
+            let (process, name, with) = (process.clone(), name.clone(), with.to_owned());
+            noted.push(((Note { process, name, with }, case.to_owned()), *value));
+        }
+    }
+    noted
 }
 
 #[cfg(test)]
@@ -147,11 +140,7 @@ mod tests {
 
     fn fold(notes: Vec<(Note, (String, Figures))>) -> Vec<String> {
         let order = ["C=2 S=2", "C=16 S=16", "C=128 S=128"].map(str::to_owned);
-        let mut by_note: BTreeMap<Note, Vec<(String, Figures)>> = BTreeMap::new();
-        for (note, figures) in notes {
-            by_note.entry(note).or_default().push(figures);
-        }
-        let lines = folded(by_note, &order).into_iter();
+        let lines = folded(notes, &order).into_iter();
         lines
             .map(|(line, with)| format!("{}; {}; {}", line.cases, with.join(", "), line.figures[0]))
             .collect()

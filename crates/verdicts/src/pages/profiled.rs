@@ -26,15 +26,11 @@ fn line(row: &PublishedRow, profile: Option<&Profile>) -> Vec<String> {
     let ours = column.strip_prefix(PROFILE_PREFIX).zip(row.cell.as_ref());
     let (layers, share) = match ours {
         None => (NONE.to_owned(), NONE.to_owned()),
-        Some((layers, cell)) => (
-            format!(
-                "{}, {} via {}",
-                layers.replace('_', " ").replace('+', " + "),
-                cell.case,
-                cell.instrument
-            ),
-            share(layers, cell, profile),
-        ),
+        Some((layers, cell)) => {
+            let names = layers.replace('_', " ").replace('+', " + ");
+            let place = format!("{names}, {} via {}", cell.case, cell.instrument);
+            (place, share(layers, cell, profile))
+        }
     };
     vec![
         row.place.subject.clone(),
@@ -47,8 +43,10 @@ fn line(row: &PublishedRow, profile: Option<&Profile>) -> Vec<String> {
 }
 
 fn share(layers: &str, cell: &CellId, profile: Option<&Profile>) -> String {
-    let samples = profile
-        .and_then(|profile| profile.samples_of(&cell.subject, cell.case, Some(&cell.instrument)));
-    let share = samples.and_then(|samples| samples.split.named_share(layers));
-    share.map_or("not recorded".to_owned(), |share| format!("{:.2}%", share * 100.0))
+    let CellId { subject, case, instrument } = cell;
+    let samples = profile.and_then(|profile| profile.samples_of(subject, *case, Some(instrument)));
+    match samples.and_then(|samples| samples.split.named_share(layers)) {
+        Some(share) => format!("{:.2}%", share * 100.0),
+        None => "not recorded".to_owned(),
+    }
 }

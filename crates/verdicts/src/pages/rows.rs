@@ -76,10 +76,11 @@ pub(super) fn cells_below(
 /// A published row as printed, then the lines of its cells.
 pub(super) fn lines(cells: &Cells<'_>, table: &ResultTable, row: &PublishedRow) -> Vec<RowLine> {
     let printed = |column: &ResultColumn| row.printed.get(column.published.as_ref()?).cloned();
-    let mut printed: Vec<String> =
-        table.columns.iter().map(|column| or_none(printed(column))).collect();
-    printed.extend(OURS.map(|_| NONE.to_owned()));
-    let mut lines = vec![RowLine { whose: "published".to_owned(), fields: Ok(printed) }];
+    let columns = table.columns.iter();
+    let printed = columns.map(|column| or_none(printed(column)));
+    let printed = printed.chain(OURS.map(|_| NONE.to_owned()));
+    let published = RowLine { whose: "published".to_owned(), fields: Ok(printed.collect()) };
+    let mut lines = vec![published];
     for (whose, id) in cells_below(cells, table, row) {
         let fields = match cells.find(&id) {
             Some(cell) => fields(cells, &table.columns, cell),

@@ -2,7 +2,7 @@
 
 use super::figures::Cells;
 use super::page::Page;
-use super::presentation::{Look, ResultTable};
+use super::presentation::{Look, PublishedCommand, ResultTable};
 use super::text::{fenced, section};
 use super::{besides, grid, lines, notes, profiled, summary};
 use bookend_results::export::Report;
@@ -63,34 +63,31 @@ pub(super) fn record_of(facts: &Facts) -> PathBuf {
 
 /// The document's own profile with ours beside it, then all of ours.
 fn where_time_goes(page: &Page<'_>) -> String {
-    let published = profiled::table(page);
-    let own = page.profile.as_ref().map(|profile| own_profile(page, profile));
-    let parts = [Some(published), own].into_iter().flatten();
-    let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
+    let own = page.profile.as_ref();
+    let own = own.map(|profile| own_profile(page, profile));
+    let mut parts = vec![profiled::table(page), own.unwrap_or_default()];
+    parts.retain(|part| !part.is_empty());
     parts.join("\n")
 }
 
 /// Samples by layer, and the ratio of costs that follows from work which all subjects do alike.
 fn own_profile(page: &Page<'_>, profile: &Profile) -> String {
     let folder = profile_folder(Path::new("../../records"), &page.record.facts.suite);
+    let lines = [estimates(profile), profile_notes(profile)].concat();
+    let table = format!("{}\n{}", split_table(profile), markdown::lines(&lines));
     format!(
         "Percent of the samples of a profile; a pass of its own, so no figure above is from it. The \
          flame\ngraphs are in [{0}]({0}).\n\n{1}",
         folder.display(),
-        fenced(&format!(
-            "{}\n{}{}",
-            split_table(profile),
-            markdown::lines(&estimates(profile)),
-            markdown::lines(&profile_notes(profile))
-        ))
+        fenced(&table)
     )
 }
 
 fn environment(page: &Page<'_>) -> String {
     let facts = &page.record.facts;
     let versions = facts.versions.iter();
-    let versions: Vec<String> =
-        versions.map(|(name, version)| format!("{name}: {}", version.trim())).collect();
+    let versions = versions.map(|(name, version)| format!("{name}: {}", version.trim()));
+    let versions: Vec<String> = versions.collect();
     let here = format!("{}{}", facts.machine, markdown::lines(&versions));
     published_and_here(&page.presentation.environment, &here)
 }
@@ -111,21 +108,23 @@ fn parameters(page: &Page<'_>) -> String {
 
 /// What calls wait for, if the suite states it.
 fn waits(plan: &Plan) -> Vec<String> {
-    let deadline = plan.deadline_ms.map(|ms| format!("deadline of a call: {ms} ms"));
-    let backends = plan.subjects.iter().filter_map(|subject| subject.backend.as_ref());
+    let (deadline, processes) = (plan.deadline_ms, plan.limits.server_processes);
+    let deadline = deadline.map(|ms| format!("deadline of a call: {ms} ms"));
+    let processes = processes.map(|most| format!("server: at most {most} processes and threads"));
+    let subjects = plan.subjects.iter();
+    let backends = subjects.filter_map(|subject| subject.backend.as_ref());
     let backends: BTreeSet<&String> = backends.collect();
     let backends = backends.into_iter().map(|name| format!("backend: {name}"));
-    let processes = plan.limits.server_processes;
-    let processes = processes.map(|most| format!("server: at most {most} processes and threads"));
-    deadline.into_iter().chain(backends).chain(processes).collect()
+    let waits = deadline.into_iter().chain(backends);
+    waits.chain(processes).collect()
 }
 
 fn commands(page: &Page<'_>) -> String {
-    let mut text =
-        format!("All of it here, as it was recorded:\n\n{}", fenced(&page.record.facts.command));
-    for command in &page.presentation.commands {
-        let both = format!("published  {}\nhere       {}", command.published, command.here);
-        text.push_str(&format!("\n{}:\n\n{}", command.what, fenced(&both)));
+    let all = fenced(&page.record.facts.command);
+    let mut text = format!("All of it here, as it was recorded:\n\n{all}");
+    for PublishedCommand { what, published, here } in &page.presentation.commands {
+        let both = fenced(&format!("published  {published}\nhere       {here}"));
+        text.push_str(&format!("\n{what}:\n\n{both}"));
     }
     text
 }
@@ -142,7 +141,8 @@ fn results(page: &Page<'_>, cells: &Cells<'_>) -> String {
         }
     }
     for table in &page.presentation.tables {
-        text.push_str(&format!("### {}\n\n{}\n", table.title, shaped(page, cells, table)));
+        let shaped = shaped(page, cells, table);
+        text.push_str(&format!("### {}\n\n{shaped}\n", table.title));
     }
     text
 }

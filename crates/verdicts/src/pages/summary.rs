@@ -19,7 +19,8 @@ const COLUMN_WIDTH: usize = 18;
 pub(super) fn table(page: &Page<'_>, cells: &Cells<'_>, table: &ResultTable) -> String {
     let mut blocks = String::new();
     for row in page.rows_of(table) {
-        blocks.push_str(&format!("#### {}: {}\n\n", row.place.subject, row.place.label));
+        let place = &row.place;
+        blocks.push_str(&format!("#### {}: {}\n\n", place.subject, place.label));
         let block =
             figures(table, &lines(cells, table, row)) + &histograms(page, cells, table, row);
         blocks.push_str(&text::fenced(&block));
@@ -54,8 +55,8 @@ fn figures(table: &ResultTable, lines: &[RowLine]) -> String {
 }
 
 fn line_of(name_width: usize, name: &str, fields: &[String]) -> String {
-    let fields: String = fields.iter().map(|field| format!(" {field:>COLUMN_WIDTH$}")).collect();
-    format!("{name:<name_width$}{fields}\n")
+    let fields = fields.iter().map(|field| format!(" {field:>COLUMN_WIDTH$}"));
+    format!("{name:<name_width$}{}\n", fields.collect::<String>())
 }
 
 fn histograms(
@@ -67,9 +68,9 @@ fn histograms(
     let mut text = histogram("published", &published_buckets(page, row));
     for (whose, id) in cells_below(cells, table, row) {
         let figures = cells.find(&id).and_then(|cell| cells.figures(cell).ok());
-        let latencies = figures.as_ref().and_then(|figures| figures.rounds.latencies());
+        let buckets = figures.and_then(|figures| Some(buckets(figures.rounds.latencies()?)));
         let whose = format!("{whose}, all rounds");
-        text.push_str(&histogram(&whose, &latencies.map(buckets).unwrap_or_default()));
+        text.push_str(&histogram(&whose, &buckets.unwrap_or_default()));
     }
     text
 }
@@ -118,8 +119,8 @@ fn bars(buckets: &[(String, f64)]) -> String {
     let bar = |(bound, count): &(String, f64)| {
         let count_text = format!("[{count:.0}]");
         let length = (count / most.max(1.0) * BAR_WIDTH).round() as usize;
-        let line =
-            format!("  {bound:<bound_width$} {count_text:<count_width$} |{}", "∎".repeat(length));
+        let bar = "∎".repeat(length);
+        let line = format!("  {bound:<bound_width$} {count_text:<count_width$} |{bar}");
         format!("{}\n", line.trim_end())
     };
     buckets.iter().map(bar).collect()
