@@ -1,7 +1,7 @@
 //! A header list that is sent again and again, with its encoding cached.
 
 use crate::frame::{FrameHeader, HEADER_BYTES, kind};
-use crate::hpack::{Encoder, Indexing};
+use crate::hpack::{Encoder, Indexing, write_plain_string};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -102,8 +102,8 @@ impl HeaderBlock {
         let mut encoded = Vec::new();
         for (name, value) in self.fields.iter() {
             encoded.push(LITERAL_WITHOUT_INDEXING);
-            plain_string(name, &mut encoded);
-            plain_string(value, &mut encoded);
+            write_plain_string(name, &mut encoded);
+            write_plain_string(value, &mut encoded);
         }
         encoded
     }
@@ -119,23 +119,6 @@ fn frame_of(encoded: &[u8]) -> Frame {
     bytes[..HEADER_BYTES].copy_from_slice(&header.to_bytes());
     bytes[HEADER_BYTES..length].copy_from_slice(encoded);
     Frame { bytes, length }
-}
-
-/// A string literal without Huffman coding, RFC 7541 section 5.2.
-fn plain_string(string: &[u8], output: &mut Vec<u8>) {
-    const LARGEST_IN_PREFIX: usize = 0x7f;
-    if string.len() < LARGEST_IN_PREFIX {
-        output.push(string.len() as u8);
-    } else {
-        output.push(LARGEST_IN_PREFIX as u8);
-        let mut rest = string.len() - LARGEST_IN_PREFIX;
-        while rest >= 0x80 {
-            output.push(rest as u8 | 0x80);
-            rest >>= 7;
-        }
-        output.push(rest as u8);
-    }
-    output.extend_from_slice(string);
 }
 
 #[cfg(test)]

@@ -73,7 +73,7 @@ impl Sender {
         let unused = Encoder::new(ENCODER_TABLE_BYTES);
         let mut encoder = core::mem::replace(&mut self.encoder, unused);
         encoder.renew();
-        let mut streams = core::mem::replace(&mut self.streams, Streams::without_room());
+        let mut streams = core::mem::take(&mut self.streams);
         streams.renew();
         *self = Self::with(config, own, output, encoder, streams);
     }

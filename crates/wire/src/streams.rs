@@ -26,7 +26,9 @@ const MAX_SLOTS_PER_STREAM: usize = 4;
 
 /// The live streams of one connection. Consecutive ids fall on different slots of the index, so
 /// that a lookup is one load; a stream that outlives its neighbours is displaced into a map.
-#[derive(Debug)]
+///
+/// The default has no slots and allocates nothing: it must be replaced before it is used.
+#[derive(Debug, Default)]
 pub(crate) struct Streams {
     states: Vec<StreamState>,
     free_indices: Vec<u32>,
@@ -36,22 +38,7 @@ pub(crate) struct Streams {
 
 impl Streams {
     pub fn new() -> Self {
-        Self {
-            states: Vec::new(),
-            free_indices: Vec::new(),
-            slots: vec![NO_INDEX; FIRST_SLOTS],
-            displaced: BTreeMap::new(),
-        }
-    }
-
-    /// A table without slots, which allocates nothing: it must be replaced before it is used.
-    pub const fn without_room() -> Self {
-        Self {
-            states: Vec::new(),
-            free_indices: Vec::new(),
-            slots: Vec::new(),
-            displaced: BTreeMap::new(),
-        }
+        Self { slots: vec![NO_INDEX; FIRST_SLOTS], ..Self::default() }
     }
 
     /// Forgets every stream, and keeps the memory that a connection begins with.

@@ -22,28 +22,18 @@ pub fn decode(value: &[u8]) -> String {
     let mut bytes = Vec::with_capacity(value.len());
     let mut rest = value;
     while let Some((&first, behind)) = rest.split_first() {
+        let (byte, behind) = unescape(rest).unwrap_or((first, behind));
+        bytes.push(byte);
         rest = behind;
-        match (first, behind) {
-            (b'%', &[high, low, ref more @ ..]) if both_hex(high, low) => {
-                bytes.push(hex(high) << 4 | hex(low));
-                rest = more;
-            }
-            _ => bytes.push(first),
-        }
     }
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-fn both_hex(high: u8, low: u8) -> bool {
-    high.is_ascii_hexdigit() && low.is_ascii_hexdigit()
-}
-
-/// The value of a digit that [`both_hex`] has checked.
-fn hex(digit: u8) -> u8 {
-    match digit {
-        b'0'..=b'9' => digit - b'0',
-        _ => (digit | 0x20).wrapping_sub(b'a').wrapping_add(10),
-    }
+/// The byte of the escape at the front, if there is a valid one, and what follows it.
+fn unescape(bytes: &[u8]) -> Option<(u8, &[u8])> {
+    let (&[high, low], behind) = bytes.strip_prefix(b"%")?.split_first_chunk()?;
+    let hex = |digit| char::from(digit).to_digit(16);
+    Some(((hex(high)? << 4 | hex(low)?) as u8, behind))
 }
 
 #[cfg(test)]

@@ -23,6 +23,18 @@ macro_rules! codes {
                     $(Self::$variant => $capitals,)*
                 }
             }
+
+            fn variant_name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => stringify!($variant),)*
+                }
+            }
+
+            /// The value of `grpc-status`.
+            pub fn digits(self) -> &'static [u8] {
+                const DIGITS: [&[u8]; 17] = [$(stringify!($number).as_bytes()),*];
+                DIGITS[self as usize]
+            }
         }
     };
 }
@@ -59,15 +71,6 @@ impl Code {
         Self::ALL[usize::from(number)]
     }
 
-    /// The value of `grpc-status`.
-    pub fn digits(self) -> &'static [u8] {
-        const DIGITS: [&[u8]; 17] = [
-            b"0", b"1", b"2", b"3", b"4", b"5", b"6", b"7", b"8", b"9", b"10", b"11", b"12", b"13",
-            b"14", b"15", b"16",
-        ];
-        DIGITS[self as usize]
-    }
-
     /// The code for a response without `grpc-status` and with an HTTP status other than 200: "HTTP
     /// to gRPC Status Code Mapping".
     pub fn of_http_status(status: &[u8]) -> Self {
@@ -94,26 +97,11 @@ impl Code {
 
     /// The name as grpc-go and ghz print it: `Unavailable`, but `Canceled`.
     pub fn name_in_go(self) -> &'static str {
-        const NAMES: [&str; 17] = [
-            "OK",
-            "Canceled",
-            "Unknown",
-            "InvalidArgument",
-            "DeadlineExceeded",
-            "NotFound",
-            "AlreadyExists",
-            "PermissionDenied",
-            "ResourceExhausted",
-            "FailedPrecondition",
-            "Aborted",
-            "OutOfRange",
-            "Unimplemented",
-            "Internal",
-            "Unavailable",
-            "DataLoss",
-            "Unauthenticated",
-        ];
-        NAMES[self as usize]
+        match self {
+            Self::Ok => "OK",
+            Self::Cancelled => "Canceled",
+            other => other.variant_name(),
+        }
     }
 }
 

@@ -3,8 +3,8 @@
 use super::dynamic_table::DynamicTable;
 use super::header_list::Draft;
 use super::reader::{Literal, Reader};
-use super::{DEFAULT_TABLE_BYTES, FIELD_OVERHEAD_BYTES, Field, HeaderList, HpackError};
-use super::{huffman, static_table};
+use super::{FIELD_OVERHEAD_BYTES, Field, HeaderList, HpackError};
+use super::{first_table_bytes, huffman, static_table};
 
 /// The receiving end of HPACK on one connection.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub struct Decoder {
 impl Decoder {
     /// A decoder whose peer may use a dynamic table of up to `max_table_bytes`.
     ///
-    /// The table begins at [`DEFAULT_TABLE_BYTES`], or at `max_table_bytes` if that is less. A peer
+    /// The table begins at [`DEFAULT_TABLE_BYTES`](super::DEFAULT_TABLE_BYTES), or at `max_table_bytes` if that is less. A peer
     /// that has not read our SETTINGS yet relies on the default: unless the peer knows better,
     /// begin with the default and call [`set_limit`](Self::set_limit) when SETTINGS are
     /// acknowledged.
@@ -176,11 +176,6 @@ impl Decoder {
             .or_else(|| self.table.joined(index.checked_sub(static_table::LENGTH + 1)?))
             .ok_or(HpackError::InvalidIndex)
     }
-}
-
-/// The table size that a peer may rely on before it has read our SETTINGS.
-const fn first_table_bytes(limit_bytes: usize) -> usize {
-    if limit_bytes < DEFAULT_TABLE_BYTES { limit_bytes } else { DEFAULT_TABLE_BYTES }
 }
 
 /// Decodes a string to the end of the draft. Only counts it if the draft would grow beyond

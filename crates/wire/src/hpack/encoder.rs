@@ -1,7 +1,7 @@
 //! From fields to a header block.
 
 use super::dynamic_table::DynamicTable;
-use super::{DEFAULT_TABLE_BYTES, FIELD_OVERHEAD_BYTES, Field};
+use super::{DEFAULT_TABLE_BYTES, FIELD_OVERHEAD_BYTES, Field, first_table_bytes};
 use super::{huffman, integer, lookup_hash, static_table};
 use alloc::vec::Vec;
 
@@ -187,11 +187,6 @@ impl Encoder {
     }
 }
 
-/// The table size in use before the peer's SETTINGS arrive.
-const fn first_table_bytes(own_limit_bytes: usize) -> usize {
-    if own_limit_bytes < DEFAULT_TABLE_BYTES { own_limit_bytes } else { DEFAULT_TABLE_BYTES }
-}
-
 /// The size update that the first block must carry: for a table smaller than the default.
 const fn first_update(own_limit_bytes: usize) -> Option<SizeUpdate> {
     if own_limit_bytes < DEFAULT_TABLE_BYTES {
@@ -217,7 +212,13 @@ fn write_string(text: &[u8], out: &mut Vec<u8>) {
         integer::encode(encoded_bytes, 7, 0x80, out);
         huffman::encode(text, out);
     } else {
-        integer::encode(text.len(), 7, 0x00, out);
-        out.extend_from_slice(text);
+        write_plain_string(text, out);
     }
+}
+
+/// Appends a string literal without Huffman coding (RFC 7541, section 5.2).
+#[inline]
+pub(crate) fn write_plain_string(text: &[u8], out: &mut Vec<u8>) {
+    integer::encode(text.len(), 7, 0x00, out);
+    out.extend_from_slice(text);
 }

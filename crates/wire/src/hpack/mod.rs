@@ -38,6 +38,7 @@ mod reader;
 mod static_table;
 
 pub use decoder::Decoder;
+pub(crate) use encoder::write_plain_string;
 pub use encoder::{Encoder, Indexing};
 pub use error::HpackError;
 pub use header_list::{Field, HeaderList};
@@ -49,3 +50,9 @@ pub const DEFAULT_TABLE_BYTES: usize = 4096;
 /// Bytes that a field counts in addition to its name and value, in a table (RFC 7541, section 4.1)
 /// and in a list (RFC 9113, section 6.5.2).
 pub const FIELD_OVERHEAD_BYTES: usize = 32;
+
+/// The table size in use before any SETTINGS have arrived: the default, or our own limit if that is
+/// lower.
+const fn first_table_bytes(limit_bytes: usize) -> usize {
+    if limit_bytes < DEFAULT_TABLE_BYTES { limit_bytes } else { DEFAULT_TABLE_BYTES }
+}

@@ -9,77 +9,31 @@ pub(super) struct StaticField {
 }
 
 macro_rules! static_fields {
-    ($(($name:literal, $value:literal),)*) => {
-        [$(StaticField { joined: concat!($name, $value), name_bytes: $name.len() }),*]
+    ($($name:literal [$($value:literal),*],)*) => {
+        [$($(StaticField { joined: concat!($name, $value), name_bytes: $name.len() },)*)*]
     };
 }
 
 /// Number of entries: the dynamic table begins at the next index.
 pub(super) const LENGTH: usize = 61;
 
-static FIELDS: [StaticField; LENGTH] = static_fields![
-    (":authority", ""),
-    (":method", "GET"),
-    (":method", "POST"),
-    (":path", "/"),
-    (":path", "/index.html"),
-    (":scheme", "http"),
-    (":scheme", "https"),
-    (":status", "200"),
-    (":status", "204"),
-    (":status", "206"),
-    (":status", "304"),
-    (":status", "400"),
-    (":status", "404"),
-    (":status", "500"),
-    ("accept-charset", ""),
-    ("accept-encoding", "gzip, deflate"),
-    ("accept-language", ""),
-    ("accept-ranges", ""),
-    ("accept", ""),
-    ("access-control-allow-origin", ""),
-    ("age", ""),
-    ("allow", ""),
-    ("authorization", ""),
-    ("cache-control", ""),
-    ("content-disposition", ""),
-    ("content-encoding", ""),
-    ("content-language", ""),
-    ("content-length", ""),
-    ("content-location", ""),
-    ("content-range", ""),
-    ("content-type", ""),
-    ("cookie", ""),
-    ("date", ""),
-    ("etag", ""),
-    ("expect", ""),
-    ("expires", ""),
-    ("from", ""),
-    ("host", ""),
-    ("if-match", ""),
-    ("if-modified-since", ""),
-    ("if-none-match", ""),
-    ("if-range", ""),
-    ("if-unmodified-since", ""),
-    ("last-modified", ""),
-    ("link", ""),
-    ("location", ""),
-    ("max-forwards", ""),
-    ("proxy-authenticate", ""),
-    ("proxy-authorization", ""),
-    ("range", ""),
-    ("referer", ""),
-    ("refresh", ""),
-    ("retry-after", ""),
-    ("server", ""),
-    ("set-cookie", ""),
-    ("strict-transport-security", ""),
-    ("transfer-encoding", ""),
-    ("user-agent", ""),
-    ("vary", ""),
-    ("via", ""),
-    ("www-authenticate", ""),
-];
+/// Each name with its values, in the order of the RFC.
+static FIELDS: [StaticField; LENGTH] = static_fields! {
+    ":authority" [""], ":method" ["GET", "POST"], ":path" ["/", "/index.html"],
+    ":scheme" ["http", "https"], ":status" ["200", "204", "206", "304", "400", "404", "500"],
+    "accept-charset" [""], "accept-encoding" ["gzip, deflate"], "accept-language" [""],
+    "accept-ranges" [""], "accept" [""], "access-control-allow-origin" [""], "age" [""],
+    "allow" [""], "authorization" [""], "cache-control" [""], "content-disposition" [""],
+    "content-encoding" [""], "content-language" [""], "content-length" [""],
+    "content-location" [""], "content-range" [""], "content-type" [""], "cookie" [""],
+    "date" [""], "etag" [""], "expect" [""], "expires" [""], "from" [""], "host" [""],
+    "if-match" [""], "if-modified-since" [""], "if-none-match" [""], "if-range" [""],
+    "if-unmodified-since" [""], "last-modified" [""], "link" [""], "location" [""],
+    "max-forwards" [""], "proxy-authenticate" [""], "proxy-authorization" [""], "range" [""],
+    "referer" [""], "refresh" [""], "retry-after" [""], "server" [""], "set-cookie" [""],
+    "strict-transport-security" [""], "transfer-encoding" [""], "user-agent" [""], "vary" [""],
+    "via" [""], "www-authenticate" [""],
+};
 
 /// The name and value at an index of the table, joined, and the length of the name.
 #[inline]
