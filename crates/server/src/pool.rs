@@ -7,5 +7,5 @@ pub(crate) mod threads;
 
 pub use call::{PoolCall, PoolContext};
 pub use channel::CallOver;
-pub(crate) use channel::{PoolChannel, PoolRequest};
+pub(crate) use channel::{PoolChannel, PoolMessage};
 pub(crate) use shard_end::ShardEnd;

@@ -13,43 +13,35 @@ pub(crate) struct RequestRejection {
     pub lists_encodings: bool,
 }
 
-/// HTTP statuses that a gRPC server has a use for.
+/// An HTTP status that a gRPC server has a use for: the value of `:status`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum HttpStatus {
-    /// Everything that is gRPC.
-    Ok,
-    /// The method is not POST.
-    MethodNotAllowed,
-    /// The content type is not gRPC's.
-    UnsupportedMediaType,
-}
+pub(crate) struct HttpStatus(pub &'static [u8]);
 
 impl HttpStatus {
-    pub fn as_bytes(self) -> &'static [u8] {
-        match self {
-            HttpStatus::Ok => b"200",
-            HttpStatus::MethodNotAllowed => b"405",
-            HttpStatus::UnsupportedMediaType => b"415",
-        }
-    }
+    /// Everything that is gRPC.
+    pub const OK: Self = Self(b"200");
+    /// The method is not POST.
+    pub const METHOD_NOT_ALLOWED: Self = Self(b"405");
+    /// The content type is not gRPC's.
+    pub const UNSUPPORTED_MEDIA_TYPE: Self = Self(b"415");
 }
 
 impl From<Status> for RequestRejection {
     fn from(status: Status) -> Self {
-        RequestRejection { http_status: HttpStatus::Ok, status, lists_encodings: false }
+        RequestRejection { http_status: HttpStatus::OK, status, lists_encodings: false }
     }
 }
 
 pub(crate) fn not_post(method: &[u8]) -> RequestRejection {
     let message = format!("the HTTP method is {} and should be POST", quoted(method));
-    RequestRejection { http_status: HttpStatus::MethodNotAllowed, ..internal(message).into() }
+    RequestRejection { http_status: HttpStatus::METHOD_NOT_ALLOWED, ..internal(message).into() }
 }
 
 pub(crate) fn not_grpc(content_type: &[u8]) -> RequestRejection {
     let content_type = quoted(content_type);
     let message = format!("the content type {content_type} is not application/grpc");
     RequestRejection {
-        http_status: HttpStatus::UnsupportedMediaType,
+        http_status: HttpStatus::UNSUPPORTED_MEDIA_TYPE,
         ..Status::new(Code::Unknown, message).into()
     }
 }

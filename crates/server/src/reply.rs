@@ -37,7 +37,7 @@ impl Reply<'_> {
     pub fn fail(self, status: Status) {
         let status = status::of_handler(status);
         let fields = self.metadata.take();
-        self.responses.trailers_only(self.sender, self.stream, HttpStatus::Ok, &fields, &status);
+        self.responses.trailers_only(self.sender, self.stream, HttpStatus::OK, &fields, &status);
     }
 
     /// Ends the call because its request cannot be decoded.

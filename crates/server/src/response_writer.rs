@@ -172,7 +172,7 @@ impl ResponseWriter {
         let metadata = fields.headers.iter().chain(fields.trailers.iter()).map(varying);
         let extra: Vec<_> = text.fields().chain(metadata).collect();
         match http_status {
-            HttpStatus::Ok => sender.headers_with(stream, &mut self.failure_only, &extra, true),
+            HttpStatus::OK => sender.headers_with(stream, &mut self.failure_only, &extra, true),
             other => sender.headers_with(stream, &mut http_head(other), &extra, true),
         }
         self.outcome = HandlerOutcome::Answered;
@@ -183,7 +183,7 @@ impl ResponseWriter {
     #[cold]
     pub fn fail(&mut self, sender: &mut Sender, stream: StreamKey, status: &Status) {
         let none = ResponseFields::default();
-        self.trailers_only(sender, stream, HttpStatus::Ok, &none, status);
+        self.trailers_only(sender, stream, HttpStatus::OK, &none, status);
     }
 
     /// Sends a deferred answer, with the metadata that was added before.
@@ -205,7 +205,7 @@ impl ResponseWriter {
             }
             (Err(status), None) => self.fail(sender, stream, status),
             (Err(status), Some(fields)) => {
-                self.trailers_only(sender, stream, HttpStatus::Ok, fields, status);
+                self.trailers_only(sender, stream, HttpStatus::OK, fields, status);
             }
         }
     }
@@ -221,7 +221,7 @@ impl ResponseWriter {
         page: Option<&str>,
     ) {
         match page {
-            Some(page) if rejection.http_status != HttpStatus::Ok => {
+            Some(page) if rejection.http_status != HttpStatus::OK => {
                 let mut head =
                     HeaderBlock::new(&[(b":status", b"200"), (b"content-type", b"text/plain")]);
                 sender.headers(stream, &mut head, false);
@@ -249,7 +249,7 @@ fn head_sent(output: &[u8]) -> HandlerOutcome {
 const CONTENT_TYPE: &[u8] = b"application/grpc";
 
 fn http_head(status: HttpStatus) -> HeaderBlock {
-    HeaderBlock::new(&[(b":status", status.as_bytes()), (b"content-type", CONTENT_TYPE)])
+    HeaderBlock::new(&[(b":status", status.0), (b"content-type", CONTENT_TYPE)])
 }
 
 /// A status as trailers.

@@ -13,47 +13,34 @@ pub(crate) fn of_handler(status: Status) -> Status {
     if status.code == Code::Ok { internal("the handler failed with the status OK") } else { status }
 }
 
-pub(crate) fn handler_panicked() -> Status {
-    internal("the handler panicked")
+/// Statuses whose message is always the same.
+macro_rules! statuses {
+    ($($(#[doc = $doc:literal])* $name:ident: $code:ident, $message:literal;)*) => {$(
+        $(#[doc = $doc])*
+        pub(crate) fn $name() -> Status {
+            Status::new(Code::$code, $message)
+        }
+    )*};
 }
 
-pub(crate) fn handler_dropped_call() -> Status {
-    internal("the handler dropped the call")
-}
-
-pub(crate) fn unknown_method() -> Status {
-    Status::new(Code::Unimplemented, "unknown method")
-}
-
-pub(crate) fn deadline_exceeded() -> Status {
-    Status::new(Code::DeadlineExceeded, "the deadline has passed")
-}
-
-pub(crate) fn request_stalled() -> Status {
-    let message = "nothing of the request has come for too long";
-    Status::new(Code::DeadlineExceeded, message)
-}
-
-pub(crate) fn too_many_handlers() -> Status {
-    Status::new(Code::ResourceExhausted, "too many calls wait for an answer")
-}
-
-pub(crate) fn pool_full() -> Status {
-    let message = "as many calls as there is room for are being handled or wait for it";
-    Status::new(Code::ResourceExhausted, message)
-}
-
-pub(crate) fn no_message() -> Status {
-    cardinality("no message was sent to a method that takes one")
-}
-
-pub(crate) fn too_many_messages() -> Status {
-    cardinality("more than one message was sent to a method that takes one")
-}
-
-/// The wrong number of messages, for which gRPC's tests want `UNIMPLEMENTED`.
-fn cardinality(message: &str) -> Status {
-    Status::new(Code::Unimplemented, message)
+statuses! {
+    handler_panicked: Internal, "the handler panicked";
+    handler_dropped_call: Internal, "the handler dropped the call";
+    unknown_method: Unimplemented, "unknown method";
+    deadline_exceeded: DeadlineExceeded, "the deadline has passed";
+    request_stalled: DeadlineExceeded, "nothing of the request has come for too long";
+    too_many_handlers: ResourceExhausted, "too many calls wait for an answer";
+    pool_full: ResourceExhausted,
+        "as many calls as there is room for are being handled or wait for it";
+    out_of_memory: ResourceExhausted, "there is no memory for the message";
+    truncated_message: Internal, "the request ended in the middle of a message";
+    /// The wrong number of messages, for which gRPC's tests want `UNIMPLEMENTED`.
+    no_message: Unimplemented, "no message was sent to a method that takes one";
+    /// As [`no_message`].
+    too_many_messages: Unimplemented, "more than one message was sent to a method that takes one";
+    /// A flagged message without `grpc-encoding`, for which gRPC's compression document wants
+    /// `INTERNAL`.
+    unexpected_compression: Internal, "a compressed message came without grpc-encoding";
 }
 
 pub(crate) fn message_too_large(length: usize, limit_bytes: usize) -> Status {
@@ -71,24 +58,9 @@ pub(crate) fn malformed_body(error: MessageError) -> Status {
     }
 }
 
-pub(crate) fn truncated_message() -> Status {
-    internal("the request ended in the middle of a message")
-}
-
 pub(crate) fn too_much_unfinished(limit_bytes: usize) -> Status {
     let message = format!("unfinished requests of the connection exceed {limit_bytes} bytes");
     Status::new(Code::ResourceExhausted, message)
-}
-
-pub(crate) fn out_of_memory() -> Status {
-    let message = "there is no memory for the message";
-    Status::new(Code::ResourceExhausted, message)
-}
-
-/// A flagged message without `grpc-encoding`, for which gRPC's compression document wants
-/// `INTERNAL`.
-pub(crate) fn unexpected_compression() -> Status {
-    internal("a compressed message came without grpc-encoding")
 }
 
 pub(crate) fn undecodable(why: &dyn Display) -> Status {

@@ -209,7 +209,7 @@ impl StreamReply<'_> {
                 responses.failure(sender, *stream, &fields.trailers, &status);
             }
             Err(status) => {
-                responses.trailers_only(sender, *stream, HttpStatus::Ok, fields, &status);
+                responses.trailers_only(sender, *stream, HttpStatus::OK, fields, &status);
             }
         }
     }

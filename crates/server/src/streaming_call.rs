@@ -8,7 +8,7 @@ use bookend_wire::grpc::{Encoding, Status};
 
 use crate::compression::decompressed;
 use crate::limits::INFLATED_TURN_BYTES;
-use crate::pool::{PoolRequest, ShardEnd};
+use crate::pool::{PoolMessage, ShardEnd};
 use crate::request_buffer::RequestBuffer;
 use crate::service::InlineStream;
 use crate::status;
@@ -231,7 +231,7 @@ impl CallHandler {
     fn takes_requests(&self) -> bool {
         match self {
             CallHandler::Inline(_) => true,
-            CallHandler::Pool(shard_end) => shard_end.has_room(),
+            CallHandler::Pool(shard_end) => shard_end.channel.has_room(),
         }
     }
 
@@ -239,16 +239,16 @@ impl CallHandler {
     fn waiting_bytes(&self) -> usize {
         match self {
             CallHandler::Inline(_) => 0,
-            CallHandler::Pool(shard_end) => shard_end.waiting_bytes(),
+            CallHandler::Pool(shard_end) => shard_end.channel.waiting_bytes(),
         }
     }
 
     fn on_message(&mut self, message: Cow<'_, [u8]>, reply: &mut StreamReply<'_>) {
         match self {
             CallHandler::Inline(handler) => handler.get().on_message(&message, reply),
-            CallHandler::Pool(shard_end) => shard_end.push_request(PoolRequest {
-                message: message.into_owned(),
-                was_compressed: reply.request_was_compressed,
+            CallHandler::Pool(shard_end) => shard_end.channel.push_request(PoolMessage {
+                bytes: message.into_owned(),
+                compressed: reply.request_was_compressed,
             }),
         }
     }
@@ -256,7 +256,7 @@ impl CallHandler {
     fn on_end(&mut self, reply: &mut StreamReply<'_>) {
         match self {
             CallHandler::Inline(handler) => handler.get().on_end(reply),
-            CallHandler::Pool(shard_end) => shard_end.end_requests(),
+            CallHandler::Pool(shard_end) => shard_end.channel.end_requests(),
         }
     }
 

@@ -94,7 +94,7 @@ impl ConnectionProgress {
 }
 
 impl TimeoutKind {
-    const ALL: [TimeoutKind; 5] = [
+    pub const ALL: [TimeoutKind; 5] = [
         TimeoutKind::PartialFrame,
         TimeoutKind::OpenHeaderBlock,
         TimeoutKind::Unread,
@@ -102,7 +102,7 @@ impl TimeoutKind {
         TimeoutKind::Idle,
     ];
 
-    fn timeout_ns(self, limits: &Limits) -> Option<u64> {
+    pub fn timeout_ns(self, limits: &Limits) -> Option<u64> {
         match self {
             TimeoutKind::PartialFrame | TimeoutKind::OpenHeaderBlock => limits.input_timeout_ns,
             TimeoutKind::Unread => limits.write_timeout_ns,

@@ -8,7 +8,7 @@ use super::call::CallPhase;
 use super::visitor::{RequestVisitor, UnaryRequest};
 use crate::head_cache::HeadIndex;
 use crate::pool::threads::{PoolFull, PoolJob};
-use crate::pool::{PoolCall, PoolChannel, PoolRequest, ShardEnd};
+use crate::pool::{PoolCall, PoolChannel, PoolMessage, ShardEnd};
 use crate::status;
 use crate::stream_reply::ResponseState;
 use crate::streaming_call::{CallHandler, StreamingCall};
@@ -37,10 +37,8 @@ impl RequestVisitor<'_> {
         let UnaryRequest { stream, head, .. } = request;
         // Other handlers may have begun since its head came.
         if self.admit_handler(sender, stream) {
-            let message = PoolRequest {
-                message: request.message.to_vec(),
-                was_compressed: request.was_compressed,
-            };
+            let message =
+                PoolMessage { bytes: request.message.to_vec(), compressed: request.was_compressed };
             self.submit(sender, stream, head, request.deadline_ns, Some(message));
         }
         self.calls.heads.release(head);
@@ -53,7 +51,7 @@ impl RequestVisitor<'_> {
         stream: StreamKey,
         head: HeadIndex,
         deadline_ns: Option<u64>,
-        request: Option<PoolRequest>,
+        request: Option<PoolMessage>,
     ) {
         let calls = &mut *self.calls;
         let head = calls.heads.head(head);
@@ -63,8 +61,8 @@ impl RequestVisitor<'_> {
         let shard_end = ShardEnd::new(Arc::clone(&channel));
         let is_whole = request.is_some();
         if let Some(request) = request {
-            shard_end.push_request(request);
-            shard_end.end_requests();
+            channel.push_request(request);
+            channel.end_requests();
         }
         let job = PoolJob {
             service: Arc::clone(&method.service),

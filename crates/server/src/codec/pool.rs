@@ -27,7 +27,7 @@ impl<Q: Message + Default> Iterator for RequestReceiver<Q> {
         }
         let next = match self.channel.next_request() {
             Ok(None) => None,
-            Ok(Some(request)) => Some(decode(&request.message)),
+            Ok(Some(request)) => Some(decode(&request.bytes)),
             Err(over) => Some(Err(over.into())),
         };
         self.ended = !matches!(next, Some(Ok(_)));

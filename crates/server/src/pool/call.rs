@@ -60,7 +60,7 @@ impl PoolCall {
     /// When the call is over.
     pub fn next_request(&self) -> Result<Option<Vec<u8>>, CallOver> {
         let request = self.context.channel.next_request()?;
-        Ok(request.map(|request| request.message))
+        Ok(request.map(|request| request.bytes))
     }
 
     /// Sends a reply; waits until there is room for it.

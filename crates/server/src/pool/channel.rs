@@ -47,27 +47,22 @@ impl From<CallOver> for Status {
     }
 }
 
-/// A message from the client.
-pub(crate) struct PoolRequest {
-    pub message: Vec<u8>,
-    pub was_compressed: bool,
-}
-
-/// A message for the client.
-pub(crate) struct PoolReply {
-    pub message: Vec<u8>,
-    pub compress: bool,
+/// A request from the client, or a reply for it.
+pub(crate) struct PoolMessage {
+    pub bytes: Vec<u8>,
+    /// The request came compressed, or the reply goes out compressed.
+    pub compressed: bool,
 }
 
 #[derive(Default)]
 struct State {
-    requests: Queue<PoolRequest>,
+    requests: Queue,
     requests_ended: bool,
     /// Of the request that was taken last.
     request_was_compressed: bool,
     /// The next replies go out compressed, if the head has announced that.
     compresses: bool,
-    replies: Queue<PoolReply>,
+    replies: Queue,
     fields: ResponseFields,
     /// The head goes out without waiting for a message.
     head_due: bool,
@@ -124,14 +119,14 @@ impl PoolChannel {
 /// The handler's end.
 impl PoolChannel {
     /// The next request; waits for it. `None` once the client has ended.
-    pub fn next_request(&self) -> Result<Option<PoolRequest>, CallOver> {
+    pub fn next_request(&self) -> Result<Option<PoolMessage>, CallOver> {
         let mut state = self.lock();
         loop {
             if self.is_over() {
                 return Err(CallOver);
             }
-            if let Some(request) = state.requests.pop(PoolRequest::bytes) {
-                state.request_was_compressed = request.was_compressed;
+            if let Some(request) = state.requests.pop() {
+                state.request_was_compressed = request.compressed;
                 if state.shard_is_waiting && !state.requests.is_full(MAX_REQUESTS_BYTES) {
                     state.shard_is_waiting = false;
                     self.notify_shard(state);
@@ -150,7 +145,7 @@ impl PoolChannel {
     }
 
     /// Sends a reply; waits for room.
-    pub fn send(&self, message: Vec<u8>) -> Result<(), CallOver> {
+    pub fn send(&self, bytes: Vec<u8>) -> Result<(), CallOver> {
         let mut state = self.lock();
         while state.replies.is_full(MAX_REPLIES_BYTES) && !self.is_over() {
             state = self.wait(state);
@@ -158,9 +153,8 @@ impl PoolChannel {
         if self.is_over() || state.result.is_some() {
             return Err(CallOver);
         }
-        let compress = state.compresses;
-        let reply = PoolReply { message, compress };
-        state.replies.push(reply, PoolReply::bytes);
+        let compressed = state.compresses;
+        state.replies.push(PoolMessage { bytes, compressed });
         self.notify_shard(state);
         Ok(())
     }
@@ -213,8 +207,8 @@ impl PoolChannel {
         self.lock().requests.bytes
     }
 
-    pub fn push_request(&self, request: PoolRequest) {
-        self.lock().requests.push(request, PoolRequest::bytes);
+    pub fn push_request(&self, request: PoolMessage) {
+        self.lock().requests.push(request);
         self.changed.notify_all();
     }
 
@@ -224,7 +218,11 @@ impl PoolChannel {
     }
 
     /// Takes all replies there are, which makes room for others.
-    pub fn poll(&self, head_was_sent: bool, replies: &mut VecDeque<PoolReply>) -> HandlerProgress {
+    pub fn poll(
+        &self,
+        head_was_sent: bool,
+        replies: &mut VecDeque<PoolMessage>,
+    ) -> HandlerProgress {
         let mut state = self.lock();
         state.shard_is_notified = false;
         let was_full = state.replies.is_full(MAX_REPLIES_BYTES);
@@ -255,20 +253,21 @@ impl PoolChannel {
 }
 
 /// Messages, and their size.
-struct Queue<T> {
-    messages: VecDeque<T>,
+#[derive(Default)]
+struct Queue {
+    messages: VecDeque<PoolMessage>,
     bytes: usize,
 }
 
-impl<T> Queue<T> {
-    fn push(&mut self, message: T, bytes: fn(&T) -> usize) {
-        self.bytes += bytes(&message);
+impl Queue {
+    fn push(&mut self, message: PoolMessage) {
+        self.bytes += message.queued_bytes();
         self.messages.push_back(message);
     }
 
-    fn pop(&mut self, bytes: fn(&T) -> usize) -> Option<T> {
+    fn pop(&mut self) -> Option<PoolMessage> {
         let message = self.messages.pop_front()?;
-        self.bytes -= bytes(&message);
+        self.bytes -= message.queued_bytes();
         Some(message)
     }
 
@@ -277,20 +276,8 @@ impl<T> Queue<T> {
     }
 }
 
-impl<T> Default for Queue<T> {
-    fn default() -> Self {
-        Queue { messages: VecDeque::new(), bytes: 0 }
-    }
-}
-
-impl PoolRequest {
-    fn bytes(&self) -> usize {
-        MESSAGE_OVERHEAD_BYTES + self.message.len()
-    }
-}
-
-impl PoolReply {
-    fn bytes(&self) -> usize {
-        MESSAGE_OVERHEAD_BYTES + self.message.len()
+impl PoolMessage {
+    fn queued_bytes(&self) -> usize {
+        MESSAGE_OVERHEAD_BYTES + self.bytes.len()
     }
 }

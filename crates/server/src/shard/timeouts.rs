@@ -161,13 +161,8 @@ impl ServerConnection {
 
 impl Limits {
     fn has_timeouts(&self) -> bool {
-        let timeouts = [
-            self.input_timeout_ns,
-            self.request_timeout_ns,
-            self.write_timeout_ns,
-            self.window_timeout_ns,
-            self.idle_timeout_ns,
-        ];
-        timeouts.iter().any(Option::is_some) || self.keepalive.is_some()
+        TimeoutKind::ALL.into_iter().any(|kind| kind.timeout_ns(self).is_some())
+            || self.request_timeout_ns.is_some()
+            || self.keepalive.is_some()
     }
 }
