@@ -143,7 +143,7 @@ impl<S: Shard> BlockingDriver<S> {
     }
 
     /// Takes the connection that the acceptor has sent here. It sends the next one only after
-    /// [`WorkerSlot::leave`].
+    /// [`WorkerSlots::leave`](crate::worker_slots::WorkerSlots::leave).
     fn take_arrival(&mut self) {
         let Some(slot) = &self.slot else { return };
         let mut arrived = Vec::new();
@@ -161,7 +161,7 @@ impl<S: Shard> BlockingDriver<S> {
 
     fn leave_slot(&self) {
         if let Some(slot) = &self.slot {
-            slot.leave();
+            slot.slots.leave(slot.number);
         }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::context::IoContext;
 use crate::deadlines::TimeoutQueue;
+use crate::kernel::TryGrow;
 use crate::shard::ConnectionId;
 use rustix::io::Errno;
 
@@ -40,6 +41,15 @@ pub(crate) trait TimedEntry {
 pub(crate) fn entry_of<E: TimedEntry>(entries: &mut [Option<E>], key: u64) -> Option<&mut E> {
     let entry = entries.get_mut(key as u32 as usize)?.as_mut()?;
     (entry.id().key() == key).then_some(entry)
+}
+
+/// Makes room for the entry at that index. Fails where there is no memory.
+pub(crate) fn make_room<E>(entries: &mut Vec<Option<E>>, index: usize) -> Result<(), Errno> {
+    if entries.len() <= index {
+        entries.try_grow(index + 1 - entries.len())?;
+        entries.resize_with(index + 1, || None);
+    }
+    Ok(())
 }
 
 impl DriverTimeouts {

@@ -4,8 +4,8 @@ mod connecting;
 
 use crate::clock::timespec;
 use crate::connection_state::{ConnectionStatus, LINGER_NS};
-use crate::driver_timeouts::{DriverTimeouts, Due, TimedEntry, entry_of};
-use crate::kernel::{self, TryGrow};
+use crate::driver_timeouts::{DriverTimeouts, Due, TimedEntry, entry_of, make_room};
+use crate::kernel;
 use crate::listener::{ACCEPT_BACK_OFF_NS, Accept, Listener};
 use crate::mailbox::Mailbox;
 use crate::options::IoOptions;
@@ -400,11 +400,7 @@ impl<S: Shard> EpollDriver<S> {
         interest: EventFlags,
     ) -> io::Result<()> {
         let index = id.index as usize;
-        if self.entries.len() <= index {
-            let missing = index + 1 - self.entries.len();
-            self.entries.try_grow(missing)?;
-            self.entries.resize_with(index + 1, || None);
-        }
+        make_room(&mut self.entries, index)?;
         kernel::epoll_add(&self.poll, &socket, id.key(), interest)?;
         let connection = PolledConnection::new(socket, id, connecting);
         self.entries[index] = Some(EpollConnection { connection, interest, lingering: false });

@@ -8,17 +8,41 @@ pub struct UnknownName {
     pub allowed: Vec<&'static str>,
 }
 
-/// The value of that name.
-pub(crate) fn find<T: Copy>(
-    name: &str,
-    all: &[T],
-    name_of: impl Fn(T) -> &'static str,
-) -> Result<T, UnknownName> {
-    let found = all.iter().find(|value| name_of(**value) == name);
-    found
-        .copied()
-        .ok_or_else(|| UnknownName { allowed: all.iter().map(|value| name_of(*value)).collect() })
+/// Gives the values of an enum names.
+macro_rules! named {
+    ($enum:ident { $($value:ident = $name:literal),* }) => {
+        impl $enum {
+            /// Every value.
+            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$value),*];
+
+            /// The name on the command line and in reports.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$value => $name,)*
+                }
+            }
+        }
+
+        impl std::fmt::Display for $enum {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.name())
+            }
+        }
+
+        impl std::str::FromStr for $enum {
+            type Err = $crate::UnknownName;
+
+            fn from_str(name: &str) -> Result<Self, $crate::UnknownName> {
+                match name {
+                    $($name => Ok(Self::$value),)*
+                    _ => Err($crate::UnknownName { allowed: vec![$($name),*] }),
+                }
+            }
+        }
+    };
 }
+
+pub(crate) use named;
 
 #[cfg(test)]
 mod tests {

@@ -1,8 +1,6 @@
 //! Options of a driver.
 
-use crate::names::{self, UnknownName};
-use std::fmt;
-use std::str::FromStr;
+use crate::names::named;
 
 /// How a driver waits for its sockets and timers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -15,32 +13,7 @@ pub enum Wait {
     Spin,
 }
 
-impl Wait {
-    /// Both ways.
-    pub const ALL: [Self; 2] = [Self::Sleep, Self::Spin];
-
-    /// The name on the command line and in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Sleep => "sleep",
-            Self::Spin => "spin",
-        }
-    }
-}
-
-impl FromStr for Wait {
-    type Err = UnknownName;
-
-    fn from_str(name: &str) -> Result<Self, UnknownName> {
-        names::find(name, &Self::ALL, Self::name)
-    }
-}
-
-impl fmt::Display for Wait {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
+named!(Wait { Sleep = "sleep", Spin = "spin" });
 
 /// How long a connection may take to be made: long enough for three SYN retransmissions
 /// (1 + 2 + 4 seconds, RFC 6298), short enough that a dead target is named within a run.

@@ -91,7 +91,7 @@ impl Ring {
             lent: Vec::new(),
             overflow: VecDeque::new(),
             in_flight: 0,
-            injector: FaultInjector::new(),
+            injector: FaultInjector::default(),
         };
         ring.buffers.register(&ring.io)?;
         Ok(ring)

@@ -14,14 +14,13 @@
 mod accepting;
 mod connection;
 mod refusal;
-mod ring_listener;
 
 pub use refusal::UringRefusal;
 
 use crate::connection_state::{ConnectionStatus, LINGER_NS};
 use crate::context::Connect;
-use crate::driver_timeouts::{DriverTimeouts, Due, TimedEntry, entry_of};
-use crate::kernel::{self, TryGrow};
+use crate::driver_timeouts::{DriverTimeouts, Due, TimedEntry, entry_of, make_room};
+use crate::kernel;
 use crate::listener::Listener;
 use crate::mailbox::Mailbox;
 use crate::options::IoOptions;
@@ -31,8 +30,8 @@ use crate::socket;
 use crate::statistics::IoStatistics;
 use crate::waker::Waker;
 use crate::worker::Worker;
+use accepting::RingListener;
 use connection::{ReadEnd, ReadState, Stage, UringConnection};
-use ring_listener::RingListener;
 use rustix::event::PollFlags;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
@@ -93,7 +92,7 @@ impl Uring {
             entries: Vec::new(),
             to_write: Vec::new(),
             timeouts: DriverTimeouts::default(),
-            acceptor: self.listener.map(RingListener::new),
+            acceptor: self.listener.map(RingListener::from),
             arrivals: self.arrivals,
             arrived: Vec::new(),
         };
@@ -419,12 +418,8 @@ impl<S: Shard> UringDriver<S> {
         connecting: Option<u64>,
     ) -> Result<(), Errno> {
         let index = id.index as usize;
-        if self.entries.len() <= index {
-            let missing = index + 1 - self.entries.len();
-            self.entries.try_grow(missing)?;
-            self.ring.make_room(index + 1)?;
-            self.entries.resize_with(index + 1, || None);
-        }
+        make_room(&mut self.entries, index)?;
+        self.ring.make_room(index + 1)?;
         let entry = self.entries[index].insert(UringConnection::new(socket, id, connecting));
         if connecting.is_some() {
             entry.is_connecting = true;

@@ -13,13 +13,6 @@ pub(crate) struct WorkerSlot {
     pub slots: Arc<WorkerSlots>,
 }
 
-impl WorkerSlot {
-    /// The connection has ended: the thread is free for the next one.
-    pub fn leave(&self) {
-        self.slots.leave(self.number);
-    }
-}
-
 /// The free ones among the threads of one server that take one connection at a time.
 #[derive(Debug)]
 pub(crate) struct WorkerSlots {
@@ -51,8 +44,8 @@ impl WorkerSlots {
         !state.awaited
     }
 
-    /// The connection of that slot has ended.
-    fn leave(&self, slot: usize) {
+    /// The connection of that slot has ended: its thread is free for the next one.
+    pub fn leave(&self, slot: usize) {
         let mut state = self.lock();
         state.free.push(slot);
         if std::mem::take(&mut state.awaited) {

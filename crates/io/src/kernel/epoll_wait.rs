@@ -103,8 +103,7 @@ fn wait_milliseconds(
 #[inline]
 unsafe fn take_written(events: &mut Vec<Event>, count: c_long) -> Result<usize, Errno> {
     let Ok(count) = usize::try_from(count) else {
-        let error = io::Error::last_os_error();
-        return Err(Errno::from_io_error(&error).unwrap_or(Errno::INVAL));
+        return Err(super::errno(io::Error::last_os_error()));
     };
     // SAFETY: the caller's promise.
     unsafe { events.set_len(count) };

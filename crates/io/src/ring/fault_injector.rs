@@ -21,10 +21,6 @@ pub(super) struct FaultInjector {
 }
 
 impl FaultInjector {
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     pub fn is_empty(&self) -> bool {
         self.ready.is_empty()
     }

@@ -3,14 +3,10 @@
 use super::{Operation, RingCompletion};
 use rustix::io::Errno;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct NoFaults;
 
 impl NoFaults {
-    pub fn new() -> Self {
-        Self
-    }
-
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
         true

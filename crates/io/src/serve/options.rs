@@ -2,15 +2,13 @@
 
 use crate::address::Address;
 use crate::machine;
-use crate::names::{self, UnknownName};
+use crate::names::named;
 use crate::options::IoOptions;
 use crate::shutdown::ShutdownHandle;
 use crate::uring::UringRefusal;
 use crate::waker::Waker;
-use std::fmt;
 use std::io;
 use std::num::NonZeroUsize;
-use std::str::FromStr;
 use std::thread;
 
 /// Connections that the blocking drivers of one server serve at a time; further ones wait in the
@@ -163,51 +161,8 @@ impl ServeOptions {
     }
 }
 
-impl Io {
-    /// Every driver that can be asked for.
-    pub const ALL: [Self; 4] = [Self::Auto, Self::Blocking, Self::Epoll, Self::Uring];
-
-    /// The name on the command line and in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Blocking => "blocking",
-            Self::Epoll => "epoll",
-            Self::Uring => "uring",
-        }
-    }
-}
-
-impl FromStr for Io {
-    type Err = UnknownName;
-
-    fn from_str(name: &str) -> Result<Self, UnknownName> {
-        names::find(name, &Self::ALL, Self::name)
-    }
-}
-
-impl fmt::Display for Io {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl Driver {
-    /// The name on the command line and in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Blocking => "blocking",
-            Self::Epoll => "epoll",
-            Self::Uring => "uring",
-        }
-    }
-}
-
-impl fmt::Display for Driver {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
+named!(Io { Auto = "auto", Blocking = "blocking", Epoll = "epoll", Uring = "uring" });
+named!(Driver { Blocking = "blocking", Epoll = "epoll", Uring = "uring" });
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,6 @@
 //! What each end of TLS is set up with, once for all its connections.
 
-use super::engine::Engine;
+use super::engine::{Engine, RustlsConnection};
 use super::handshakes::{HandshakePolicy, Handshakes};
 use super::pem::{Authorities, ConfigError, Identity};
 use super::unverified::Unverified;
@@ -8,9 +8,8 @@ use rustls::client::UnbufferedClientConnection;
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::ServerName;
 use rustls::server::{UnbufferedServerConnection, WebPkiClientVerifier};
-use rustls::{Error, KeyLog, KeyLogFile};
+use rustls::{Error, KeyLog, KeyLogFile, NoKeyLog};
 use std::env;
-use std::fmt;
 use std::fs::OpenOptions;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,7 +21,7 @@ pub(crate) const H2: &[u8] = b"h2";
 const KEY_LOG_VARIABLE: &str = "SSLKEYLOGFILE";
 
 /// TLS of a server: 1.2 and 1.3, ALPN `h2`, stateless session tickets.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct ServerConfig {
     rustls: Arc<rustls::ServerConfig>,
     handshake_policy: HandshakePolicy,
@@ -52,16 +51,14 @@ impl ServerConfig {
                 let verifier =
                     WebPkiClientVerifier::builder_with_provider(Arc::new(store), provider)
                         .build()
-                        .map_err(|error| ConfigError::Refused(error.to_string()))?;
+                        .map_err(refused)?;
                 builder.with_client_cert_verifier(verifier)
             }
         };
         let mut rustls = builder.with_single_cert(identity.chain, identity.key).map_err(unfit)?;
         rustls.alpn_protocols = vec![H2.to_vec()];
         rustls.ticketer = ring::Ticketer::new().map_err(refused)?;
-        if let Some(key_log) = key_log()? {
-            rustls.key_log = key_log;
-        }
+        rustls.key_log = key_log()?;
         Ok(Self { rustls: Arc::new(rustls), handshake_policy: HandshakePolicy::default() })
     }
 
@@ -88,13 +85,8 @@ impl ServerConfig {
     }
 
     pub(crate) fn engine(&self) -> Result<Engine, Error> {
-        UnbufferedServerConnection::new(Arc::clone(&self.rustls)).map(Engine::server)
-    }
-}
-
-impl fmt::Debug for ServerConfig {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("tls::ServerConfig").finish_non_exhaustive()
+        let connection = UnbufferedServerConnection::new(Arc::clone(&self.rustls))?;
+        Ok(Engine::new(RustlsConnection::Server(connection)))
     }
 }
 
@@ -109,7 +101,7 @@ pub enum Trust {
 
 /// TLS of a client: 1.2 and 1.3, ALPN `h2`. Sessions that can be resumed are kept in memory, and
 /// shared by all clones.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct ClientConfig {
     rustls: Arc<rustls::ClientConfig>,
     handshake_policy: HandshakePolicy,
@@ -142,9 +134,7 @@ impl ClientConfig {
             }
         };
         rustls.alpn_protocols = vec![H2.to_vec()];
-        if let Some(key_log) = key_log()? {
-            rustls.key_log = key_log;
-        }
+        rustls.key_log = key_log()?;
         Ok(Self { rustls: Arc::new(rustls), handshake_policy: HandshakePolicy::default() })
     }
 
@@ -171,12 +161,6 @@ impl ClientConfig {
     }
 }
 
-impl fmt::Debug for ClientConfig {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("tls::ClientConfig").finish_non_exhaustive()
-    }
-}
-
 /// TLS of a client, and the name of the server that it is for.
 #[derive(Clone, Debug)]
 pub struct Connector {
@@ -196,7 +180,8 @@ impl Connector {
 
     pub(crate) fn engine(&self) -> Result<Engine, Error> {
         let rustls = Arc::clone(&self.config.rustls);
-        UnbufferedClientConnection::new(rustls, self.server_name.clone()).map(Engine::client)
+        let connection = UnbufferedClientConnection::new(rustls, self.server_name.clone())?;
+        Ok(Engine::new(RustlsConnection::Client(connection)))
     }
 }
 
@@ -215,7 +200,7 @@ fn provider() -> Arc<CryptoProvider> {
     Arc::new(ring::default_provider())
 }
 
-fn refused(error: Error) -> ConfigError {
+fn refused(error: impl ToString) -> ConfigError {
     ConfigError::Refused(error.to_string())
 }
 
@@ -226,15 +211,15 @@ fn unfit(error: Error) -> ConfigError {
     })
 }
 
-/// The key log file, where the environment names one. rustls itself ignores a file that it cannot
-/// write.
-fn key_log() -> Result<Option<Arc<dyn KeyLog>>, ConfigError> {
+/// Writes the key log file, where the environment names one. rustls itself ignores a file that it
+/// cannot write.
+fn key_log() -> Result<Arc<dyn KeyLog>, ConfigError> {
     let Some(file) = env::var_os(KEY_LOG_VARIABLE).map(PathBuf::from) else {
-        return Ok(None);
+        return Ok(Arc::new(NoKeyLog));
     };
     if let Err(error) = OpenOptions::new().append(true).create(true).open(&file) {
         let reason = error.to_string();
         return Err(ConfigError::KeyLog { file, reason });
     }
-    Ok(Some(Arc::new(KeyLogFile::new())))
+    Ok(Arc::new(KeyLogFile::new()))
 }

@@ -30,21 +30,13 @@ pub(crate) struct Engine {
 
 /// Either end. Both are some hundred bytes, and there is one a connection.
 #[allow(clippy::large_enum_variant)]
-enum RustlsConnection {
+pub(crate) enum RustlsConnection {
     Client(UnbufferedClientConnection),
     Server(UnbufferedServerConnection),
 }
 
 impl Engine {
-    pub fn client(connection: UnbufferedClientConnection) -> Self {
-        Self::new(RustlsConnection::Client(connection))
-    }
-
-    pub fn server(connection: UnbufferedServerConnection) -> Self {
-        Self::new(RustlsConnection::Server(connection))
-    }
-
-    fn new(connection: RustlsConnection) -> Self {
+    pub fn new(connection: RustlsConnection) -> Self {
         Self { connection, kept: Vec::new(), ended: false, failed: false, sent_close_notify: false }
     }
 

@@ -42,10 +42,6 @@ impl TlsFault {
         Self { side, kind }
     }
 
-    pub(crate) fn of(side: TlsSide, error: Error) -> Self {
-        Self::new(side, TlsFaultKind::Tls(error))
-    }
-
     fn text(&self) -> Cow<'static, str> {
         use TlsFaultKind::{Closed, NoProtocol, PlainHttp2, Stuck, TimedOut, Tls};
         let (side, peer) = (self.side, self.side.peer());
@@ -88,6 +84,16 @@ impl From<TlsFault> for io::Error {
         };
         Self::new(kind, fault)
     }
+}
+
+/// A reset means that the peer closed without having read everything.
+pub(crate) fn is_reset(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::ConnectionReset
+            | io::ErrorKind::BrokenPipe
+            | io::ErrorKind::ConnectionAborted
+    )
 }
 
 fn describe(side: TlsSide, peer: &str, error: &Error) -> Cow<'static, str> {
@@ -211,7 +217,8 @@ mod tests {
             Error::InvalidCertificate(CertificateError::UnknownIssuer),
         ];
         for side in [TlsSide::Client, TlsSide::Server] {
-            let kinds = errors.iter().map(|error| TlsFault::of(side, error.clone()));
+            let kinds =
+                errors.iter().map(|error| TlsFault::new(side, TlsFaultKind::Tls(error.clone())));
             let ours = [
                 TlsFaultKind::Closed,
                 TlsFaultKind::PlainHttp2,

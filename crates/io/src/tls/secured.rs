@@ -17,7 +17,7 @@ mod connections;
 use super::config::{Connector, H2, ServerConfig};
 use super::connectors::Connectors;
 use super::engine::Engine;
-use super::fault::{TlsFault, TlsFaultKind, TlsSide};
+use super::fault::{TlsFault, TlsFaultKind, TlsSide, is_reset};
 use super::handshakes::HandshakePolicy;
 use super::records;
 use crate::RECEIVE_BUFFER_BYTES;
@@ -77,6 +77,10 @@ impl<S> TlsEnd<S> {
             Self::Accepting(_) => TlsSide::Server,
             Self::Connecting { .. } => TlsSide::Client,
         }
+    }
+
+    fn fault(&self, kind: TlsFaultKind) -> TlsFault {
+        TlsFault::new(self.side(), kind)
     }
 
     fn handshake_policy(&self) -> &HandshakePolicy {
@@ -154,7 +158,7 @@ impl<S: Shard> Secured<S> {
             return Ok(());
         };
         if secure.engine.protocol() != Some(H2) {
-            return Err(TlsFault::new(self.role.side(), TlsFaultKind::NoProtocol));
+            return Err(self.role.fault(TlsFaultKind::NoProtocol));
         }
         let resumed = secure.engine.handshake_kind() == Some(HandshakeKind::Resumed);
         self.role.handshake_policy().counters.succeeded(resumed);
@@ -164,7 +168,7 @@ impl<S: Shard> Secured<S> {
         };
         if !early.is_empty() {
             let sealed = secure.engine.seal(&early, io.output_below(id));
-            sealed.map_err(|error| TlsFault::of(self.role.side(), error))?;
+            sealed.map_err(|error| self.role.fault(TlsFaultKind::Tls(error)))?;
         }
         self.connections.forget_ended();
         // A connection opens with an empty output, which a shard may swap for its own.
@@ -199,13 +203,8 @@ impl<S: Shard> Secured<S> {
             return;
         }
         while let Some(id) = self.connections.take_late(io.now_ns()) {
-            let fault = TlsFault::new(
-                self.role.side(),
-                TlsFaultKind::TimedOut(Duration::from_nanos(
-                    self.role.handshake_policy().timeout_ns,
-                )),
-            );
-            self.fail(id, fault);
+            let timeout = Duration::from_nanos(self.role.handshake_policy().timeout_ns);
+            self.fail(id, self.role.fault(TlsFaultKind::TimedOut(timeout)));
             io.request_below(id, |pending| pending.abort = true);
         }
     }
@@ -220,7 +219,6 @@ impl<S: Shard> Secured<S> {
         records: &[u8],
         io: &mut IoContext,
     ) -> Result<AfterRead, TlsFault> {
-        let side = self.role.side();
         let Some(secure) = self.connections.find(id) else {
             return Ok(AfterRead::Close);
         };
@@ -232,9 +230,9 @@ impl<S: Shard> Secured<S> {
         let is_new = matches!(secure.phase, TlsPhase::Handshake(_));
         let result = match received {
             Err(_) if is_new && records.starts_with(PREFACE_START) => {
-                Err(TlsFault::new(side, TlsFaultKind::PlainHttp2))
+                Err(self.role.fault(TlsFaultKind::PlainHttp2))
             }
-            Err(error) => Err(TlsFault::of(side, error)),
+            Err(error) => Err(self.role.fault(TlsFaultKind::Tls(error))),
             Ok(()) if is_new && !secure.engine.is_handshaking() => self.open(id, io),
             Ok(()) => Ok(()),
         };
@@ -278,7 +276,7 @@ impl<S: Shard> Secured<S> {
         }
         match after {
             AfterRead::Continue | AfterRead::Again if rest.len() >= RECEIVE_BUFFER_BYTES => {
-                Err(TlsFault::new(self.role.side(), TlsFaultKind::Stuck))
+                Err(self.role.fault(TlsFaultKind::Stuck))
             }
             AfterRead::Again => Ok(AfterRead::Continue),
             after => Ok(after),
@@ -340,7 +338,7 @@ impl<S: Shard> Secured<S> {
             match self.connections.find(id) {
                 Some(secure) if secure.phase == TlsPhase::Open => {
                     if let Err(error) = secure.engine.seal(&put_out, output) {
-                        self.fail(id, TlsFault::of(self.role.side(), error));
+                        self.fail(id, self.role.fault(TlsFaultKind::Tls(error)));
                         io.request_below(id, |pending| pending.abort = true);
                     }
                 }
@@ -385,7 +383,7 @@ impl<S: Shard> Shard for Secured<S> {
     fn opened(&mut self, id: ConnectionId, how: Opened, io: &mut IoContext) {
         io.transport_opened(id);
         if let Err(error) = self.begin(id, how, io) {
-            let fault = TlsFault::of(self.role.side(), error);
+            let fault = self.role.fault(TlsFaultKind::Tls(error));
             self.connections.refuse(id, how, fault);
             io.request_below(id, |pending| pending.abort = true);
         }
@@ -488,28 +486,16 @@ impl<S: Shard> Secured<S> {
         match why {
             Closed::Us => socket::given_up(),
             Closed::Failed(error) if !is_reset(&error) => error,
-            _ => TlsFault::new(self.role.side(), TlsFaultKind::Closed).into(),
+            _ => self.role.fault(TlsFaultKind::Closed).into(),
         }
     }
 
     fn count_unfinished(&self, why: &Closed) {
         if !matches!(why, Closed::Us) {
-            self.role
-                .handshake_policy()
-                .counters
-                .failed(&TlsFault::new(self.role.side(), TlsFaultKind::Closed));
+            let fault = self.role.fault(TlsFaultKind::Closed);
+            self.role.handshake_policy().counters.failed(&fault);
         }
     }
-}
-
-/// A reset means that the peer closed without having read everything.
-fn is_reset(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::ConnectionReset
-            | io::ErrorKind::BrokenPipe
-            | io::ErrorKind::ConnectionAborted
-    )
 }
 
 /// The buffer for reuse, unless it has grown too large.

@@ -2,7 +2,7 @@
 
 use super::config::{Connector, H2};
 use super::engine::Engine;
-use super::fault::{TlsFault, TlsFaultKind, TlsSide};
+use super::fault::{TlsFault, TlsFaultKind, TlsSide, is_reset};
 use super::records;
 use rustls::HandshakeKind;
 use std::io::{self, ErrorKind, Read, Write};
@@ -78,26 +78,19 @@ impl<T: Read + Write> TlsStream<T> {
             };
             match moved {
                 Ok(true) => {}
-                Ok(false) => {
-                    return Err(TlsFault::new(TlsSide::Client, TlsFaultKind::Closed).into());
-                }
+                Ok(false) => return Err(given_up(TlsFaultKind::Closed)),
                 Err(error) if gave_up(&error) && may_go_on() => {}
                 Err(error) if gave_up(&error) => {
-                    return Err(TlsFault::new(
-                        TlsSide::Client,
-                        TlsFaultKind::TimedOut(Duration::from_nanos(timeout_ns)),
-                    )
-                    .into());
+                    let timeout = Duration::from_nanos(timeout_ns);
+                    return Err(given_up(TlsFaultKind::TimedOut(timeout)));
                 }
-                Err(error) if is_reset(&error) => {
-                    return Err(TlsFault::new(TlsSide::Client, TlsFaultKind::Closed).into());
-                }
+                Err(error) if is_reset(&error) => return Err(given_up(TlsFaultKind::Closed)),
                 Err(error) => return Err(error),
             }
         }
         match self.engine.protocol() {
             Some(H2) => Ok(()),
-            _ => Err(TlsFault::new(TlsSide::Client, TlsFaultKind::NoProtocol).into()),
+            _ => Err(given_up(TlsFaultKind::NoProtocol)),
         }
     }
 
@@ -197,16 +190,13 @@ impl<T: Read + Write> std::fmt::Debug for TlsStream<T> {
 }
 
 fn fault(error: rustls::Error) -> io::Error {
-    TlsFault::of(TlsSide::Client, error).into()
+    given_up(TlsFaultKind::Tls(error))
+}
+
+fn given_up(why: TlsFaultKind) -> io::Error {
+    TlsFault::new(TlsSide::Client, why).into()
 }
 
 fn gave_up(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
-}
-
-fn is_reset(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        ErrorKind::ConnectionReset | ErrorKind::BrokenPipe | ErrorKind::ConnectionAborted
-    )
 }
