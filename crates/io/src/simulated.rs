@@ -5,11 +5,10 @@
 //! The shard sees what the other drivers show it: no reads beyond the limit of its backlog,
 //! leftover bytes again with more behind them, and `writable` once its output is written.
 
-use crate::connection_state::RECEIVE_BUFFER_BYTES;
+use crate::connection_state::{ClosedBy, ConnectionState, ConnectionStatus, RECEIVE_BUFFER_BYTES};
 use crate::context::{Connect, IoContext, PendingOps};
 use crate::options::BACKLOG_LIMIT_BYTES;
-use crate::shard::{AfterRead, Closed, ConnectionId, Opened, Shard};
-use std::mem;
+use crate::shard::{Closed, ConnectionId, Opened, Shard};
 
 /// What the network takes of a connection's output although the peer reads nothing: a socket's
 /// usual first send buffer.
@@ -38,15 +37,11 @@ pub struct Simulated<S> {
 /// One connection as its peer and the network have it.
 #[derive(Debug)]
 struct Peer {
-    id: ConnectionId,
+    state: ConnectionState,
     /// Sent by the peer and not read by the driver.
     sent: Vec<u8>,
-    /// Presented to the shard, which used up what stood before it.
-    leftover: Vec<u8>,
     /// Written by the driver and not read by the peer.
     socket: Vec<u8>,
-    paused: bool,
-    closing: bool,
     end: Option<End>,
 }
 
@@ -102,15 +97,8 @@ impl<S: Shard> Simulated<S> {
         if self.peers.len() <= index {
             self.peers.resize_with(index + 1, || None);
         }
-        self.peers[index] = Some(Peer {
-            id,
-            sent: Vec::new(),
-            leftover: Vec::new(),
-            socket: Vec::new(),
-            paused: false,
-            closing: false,
-            end: None,
-        });
+        let state = ConnectionState::new(id, None);
+        self.peers[index] = Some(Peer { state, sent: Vec::new(), socket: Vec::new(), end: None });
         self.begin_turn();
         self.shard.opened(id, how, &mut self.io);
         self.settle();
@@ -126,10 +114,8 @@ impl<S: Shard> Simulated<S> {
 
     /// The peer sends `bytes`. Those that the driver does not read wait.
     pub fn give(&mut self, id: ConnectionId, bytes: &[u8]) {
-        if let Some(peer) = self.peer(id).filter(|peer| peer.end.is_none()) {
-            peer.sent.extend_from_slice(bytes);
-            self.settle();
-        }
+        self.give_later(id, bytes);
+        self.settle();
     }
 
     /// The peer sends `bytes`, which are on their way until something else happens: so that what
@@ -158,7 +144,8 @@ impl<S: Shard> Simulated<S> {
     /// Bytes that the peer has sent and the driver has not read.
     pub fn unread_bytes(&self, id: ConnectionId) -> usize {
         let peer = self.peers.get(id.index as usize);
-        peer.and_then(|peer| peer.as_ref()).map_or(0, |peer| peer.sent.len() + peer.leftover.len())
+        let unread = |peer: &Peer| peer.sent.len() + peer.state.leftover().len();
+        peer.and_then(Option::as_ref).map_or(0, unread)
     }
 
     /// Bytes that the shard has put out and the network has not taken.
@@ -203,7 +190,7 @@ impl<S: Shard> Simulated<S> {
     /// Whether a driver that is stopping would leave now: the shard awaits nothing, and the network
     /// has all that it wrote.
     pub fn may_leave(&self) -> bool {
-        let connections = self.peers.iter().flatten().map(|peer| peer.id);
+        let connections = self.peers.iter().flatten().map(|peer| peer.state.id);
         let mut unwritten = connections.filter(|id| !self.io.unwritten(*id).is_empty());
         !self.io.has_work() && !self.shard.has_outstanding() && unwritten.next().is_none()
     }
@@ -214,7 +201,7 @@ impl<S: Shard> Simulated<S> {
 
     fn peer(&mut self, id: ConnectionId) -> Option<&mut Peer> {
         let peer = self.peers.get_mut(id.index as usize)?.as_mut()?;
-        (peer.id == id).then_some(peer)
+        (peer.state.id == id).then_some(peer)
     }
 
     /// Goes on until nothing is left to do before time passes or a peer does something.
@@ -256,97 +243,93 @@ impl<S: Shard> Simulated<S> {
     }
 
     fn apply(&mut self, id: ConnectionId, pending: PendingOps) {
-        let Some(peer) = self.peer(id) else {
-            return;
-        };
-        peer.closing |= pending.close;
         if pending.abort {
             return self.end_with(id, End::Reset, Closed::Us);
         }
-        if pending.resume && mem::take(&mut peer.paused) {
-            let leftover = mem::take(&mut peer.leftover);
-            if !leftover.is_empty() {
-                self.deliver(id, &leftover);
-            }
+        let Self { shard, io, peers, .. } = self;
+        let Some(Some(Peer { state, socket, .. })) = peers.get_mut(id.index as usize) else {
+            return;
+        };
+        let mut status = ConnectionStatus::Continue(());
+        if pending.resume {
+            let early = |io: &mut IoContext| {
+                write_what_goes(socket, id, io);
+            };
+            status = state.resume(shard, io, early);
+        }
+        if pending.close && status.is_continue() {
+            status = state.end(ClosedBy::Us, io);
+        }
+        self.apply_status(id, status);
+    }
+
+    fn apply_status(&mut self, id: ConnectionId, status: ConnectionStatus) {
+        match status {
+            ConnectionStatus::Continue(()) => {}
+            // The shard can use nothing of a full buffer.
+            ConnectionStatus::Break(Closed::Failed(error)) => panic!("{error}"),
+            ConnectionStatus::Break(why) => self.end_with(id, End::Closed, why),
         }
     }
 
     fn write(&mut self, index: usize) {
-        let Some(Some(peer)) = self.peers.get_mut(index) else {
+        let Some(Some(Peer { state, socket, end: None, .. })) = self.peers.get_mut(index) else {
             return;
         };
-        if peer.end.is_some() {
-            return;
-        }
-        let id = peer.id;
-        let unwritten = self.io.unwritten(id);
-        let count = unwritten.len().min(SOCKET_BYTES - peer.socket.len());
-        peer.socket.extend_from_slice(&unwritten[..count]);
-        let is_whole = count == unwritten.len();
-        let closes = peer.closing && is_whole;
-        if count > 0 {
-            self.io.took(id, count);
-        } else if is_whole {
-            self.io.reclaim(id);
-        }
-        if !is_whole {
-            self.io.promise_writable(id);
-        }
-        if closes {
-            self.end_with(id, End::Closed, Closed::Us);
+        let id = state.id;
+        if write_what_goes(socket, id, &mut self.io) {
+            let status = state.ended();
+            self.apply_status(id, status);
         }
     }
 
     /// Reads once from a peer. False if there is nothing, or nothing may be read.
     fn read(&mut self, index: usize) -> bool {
-        let Some(Some(peer)) = self.peers.get_mut(index) else {
+        self.begin_turn();
+        let Self { shard, io, peers, .. } = self;
+        let Some(Some(Peer { state, sent, socket, end: None })) = peers.get_mut(index) else {
             return false;
         };
-        let backlog_bytes = self.io.unwritten(peer.id).len();
-        let is_open = peer.end.is_none() && !peer.closing && !peer.paused;
-        if !is_open || peer.sent.is_empty() || backlog_bytes > BACKLOG_LIMIT_BYTES {
+        let id = state.id;
+        let backlog_bytes = io.unwritten(id).len();
+        if !state.wants_to_read() || sent.is_empty() || backlog_bytes > BACKLOG_LIMIT_BYTES {
             return false;
         }
-        let count = peer.sent.len().min(RECEIVE_BUFFER_BYTES - peer.leftover.len());
-        let mut bytes = mem::take(&mut peer.leftover);
-        bytes.extend_from_slice(&peer.sent[..count]);
-        peer.sent.drain(..count);
-        let id = peer.id;
-        self.begin_turn();
-        self.deliver(id, &bytes);
+        let mut bytes = state.leftover().to_vec();
+        let count = sent.len().min(RECEIVE_BUFFER_BYTES - bytes.len());
+        bytes.extend(sent.drain(..count));
+        let early = |io: &mut IoContext| {
+            write_what_goes(socket, id, io);
+        };
+        let status = state.deliver(&bytes, shard, io, early);
+        self.apply_status(id, status);
         true
-    }
-
-    fn deliver(&mut self, id: ConnectionId, bytes: &[u8]) {
-        let mut rest = bytes;
-        let after = loop {
-            let received = self.shard.received(id, rest, &mut self.io);
-            rest = &rest[received.consumed.min(rest.len())..];
-            let goes_on = received.consumed > 0 && !rest.is_empty();
-            if received.after != AfterRead::Again || !goes_on {
-                break received.after;
-            }
-            self.write(id.index as usize);
-        };
-        let Some(peer) = self.peer(id) else {
-            return;
-        };
-        peer.leftover.extend_from_slice(rest);
-        peer.paused = after == AfterRead::Pause;
-        peer.closing |= matches!(after, AfterRead::Close | AfterRead::LingeringClose);
-        assert!(
-            rest.len() < RECEIVE_BUFFER_BYTES || peer.paused || peer.closing,
-            "the receive buffer is full and nothing in it can be used"
-        );
     }
 
     fn end_with(&mut self, id: ConnectionId, end: End, why: Closed) {
         if let Some(peer) = self.peer(id) {
             peer.end = Some(end);
             peer.sent.clear();
-            peer.leftover = Vec::new();
+            peer.state = ConnectionState::new(id, None);
             self.io.retire(id);
             self.shard.closed(id, why, &mut self.io);
         }
     }
+}
+
+/// The network takes what it has room for. True if that was all.
+fn write_what_goes(socket: &mut Vec<u8>, id: ConnectionId, io: &mut IoContext) -> bool {
+    let unwritten = io.unwritten(id);
+    let count = unwritten.len().min(SOCKET_BYTES - socket.len());
+    socket.extend_from_slice(&unwritten[..count]);
+    let is_whole = count == unwritten.len();
+    if count > 0 {
+        io.took(id, count);
+    } else if is_whole {
+        io.reclaim(id);
+    }
+    if !is_whole {
+        io.promise_writable(id);
+    }
+    is_whole
 }
