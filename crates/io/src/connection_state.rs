@@ -1,7 +1,7 @@
 //! What every driver keeps about a connection, however its bytes are moved.
 
 use crate::context::{IoContext, PendingOps};
-use crate::kernel::TryGrow;
+use crate::kernel::{self, TryGrow};
 use crate::shard::{AfterRead, Closed, ConnectionId, Shard};
 use crate::socket;
 use rustix::fd::AsFd;
@@ -187,7 +187,8 @@ impl ConnectionState {
         }
         if pending.abort {
             self.drained = true;
-            socket::reset_on_close(socket);
+            // Where that is refused the socket closes in the ordinary way.
+            let _ = kernel::reset_on_close(socket);
             return ConnectionStatus::Break(Closed::Us);
         }
         ConnectionStatus::Continue(())

@@ -12,7 +12,7 @@ pub(crate) struct DriverTimeouts {
     connects: TimeoutQueue<u64>,
     lingers: TimeoutQueue<u64>,
     /// Set while accepting is paused for lack of descriptors.
-    accept_at_ns: Option<u64>,
+    pub accept_at_ns: Option<u64>,
 }
 
 /// What a driver has to do because the time has come.
@@ -62,21 +62,6 @@ impl DriverTimeouts {
     /// A closed connection is to be read on until then. Fails where there is no memory.
     pub fn linger_until(&mut self, until_ns: u64, id: ConnectionId) -> Result<(), Errno> {
         self.lingers.try_push(until_ns, id.key())
-    }
-
-    /// Accepting is paused until then.
-    pub fn accept_at(&mut self, at_ns: u64) {
-        self.accept_at_ns = Some(at_ns);
-    }
-
-    /// Accepting is not paused any more, or there is no listener left.
-    pub fn resume_accept(&mut self) {
-        self.accept_at_ns = None;
-    }
-
-    /// Whether accepting is paused.
-    pub fn is_accept_paused(&self) -> bool {
-        self.accept_at_ns.is_some()
     }
 
     /// When the first of these is due that still matters.
@@ -177,7 +162,7 @@ mod tests {
     fn every_due_timeout_is_reported_once_and_others_wait() {
         let mut entries = [socket(0, true), socket(1, true), socket(2, false)];
         let mut timeouts = DriverTimeouts::default();
-        timeouts.accept_at(10);
+        timeouts.accept_at_ns = Some(10);
         timeouts.linger_until(20, id(2)).unwrap();
         timeouts.connect_by(30, id(0)).unwrap();
         timeouts.connect_by(u64::MAX, id(1)).unwrap();
@@ -186,16 +171,16 @@ mod tests {
             due.push(next);
         }
         assert_eq!(due, [Due::Connect(0), Due::Linger(2), Due::Accept]);
-        assert!(!timeouts.is_accept_paused());
+        assert_eq!(timeouts.accept_at_ns, None);
         assert_eq!(timeouts.next_ns(&mut entries), Some(u64::MAX));
     }
 
     #[test]
     fn a_listener_that_is_gone_is_not_asked() {
         let mut timeouts = DriverTimeouts::default();
-        timeouts.accept_at(10);
-        assert!(timeouts.is_accept_paused());
-        timeouts.resume_accept();
+        timeouts.accept_at_ns = Some(10);
+        assert_eq!(timeouts.next_ns::<Socket>(&mut []), Some(10));
+        timeouts.accept_at_ns = None;
         assert_eq!(timeouts.next_ns::<Socket>(&mut []), None);
     }
 }

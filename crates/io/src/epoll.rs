@@ -314,7 +314,7 @@ impl<S: Shard> EpollDriver<S> {
             let Some(listener) = &self.listener else {
                 return;
             };
-            if self.timeouts.is_accept_paused() {
+            if self.timeouts.accept_at_ns.is_some() {
                 return;
             }
             match listener.accept() {
@@ -335,8 +335,7 @@ impl<S: Shard> EpollDriver<S> {
     }
 
     fn pause_accepting(&mut self) {
-        let at_ns = self.worker.io.now_ns() + ACCEPT_BACK_OFF_NS;
-        self.timeouts.accept_at(at_ns);
+        self.timeouts.accept_at_ns = Some(self.worker.io.now_ns() + ACCEPT_BACK_OFF_NS);
     }
 
     /// Accepts again after a pause.
@@ -444,7 +443,7 @@ impl<S: Shard> EpollDriver<S> {
         let Some(listener) = self.listener.take() else {
             return;
         };
-        self.timeouts.resume_accept();
+        self.timeouts.accept_at_ns = None;
         let _ = epoll::delete(&self.poll, &listener);
         let errors = listener.accept_waiting(|socket| {
             self.open_accepted(socket);

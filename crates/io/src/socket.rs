@@ -107,12 +107,6 @@ pub(crate) fn pending_error(socket: impl AsFd) -> io::Error {
     }
 }
 
-/// Has the peer see a reset, and what the kernel still holds dropped, when the socket is closed.
-pub(crate) fn reset_on_close(socket: impl AsFd) {
-    // Where that is refused the socket closes in the ordinary way.
-    let _ = kernel::reset_on_close(socket);
-}
-
 /// The process at the other end of a unix socket, in words.
 pub(crate) fn peer_process(socket: &OwnedFd) -> String {
     let Some(number) = kernel::peer_process(socket) else {

@@ -98,7 +98,10 @@ impl Engine {
         let (used, result) = self.process(&mut incoming, output, plaintext);
         if let Err(error) = result {
             self.failed = true;
-            self.encode_alert(&mut incoming[used..], output);
+            // Only the alert for the peer is left to encode: one step, since another one would meet
+            // the error again. `incoming` is what rustls saw before the error, because it remembers
+            // positions in it.
+            let _ = self.step(&mut incoming[used..], output, &mut Vec::new());
             return Err(error);
         }
         incoming.drain(..used);
@@ -110,13 +113,6 @@ impl Engine {
             self.kept = incoming;
         }
         Ok(())
-    }
-
-    /// After an error only the alert for the peer is left to encode: one step, since another one
-    /// would meet the error again. `incoming` has to be what rustls saw before the error, because
-    /// it remembers positions in it.
-    fn encode_alert(&mut self, incoming: &mut [u8], output: &mut Vec<u8>) {
-        let _ = self.step(incoming, output, &mut Vec::new());
     }
 
     fn process(

@@ -3,7 +3,7 @@
 use crate::options::CONNECT_TIMEOUT_NS;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 /// How long a handshake may take: as long as a connection may take to be made. An end that needs
 /// longer for two round trips is not there.
@@ -43,7 +43,7 @@ pub(crate) struct HandshakeCounters {
     full: AtomicU64,
     resumed: AtomicU64,
     failed: AtomicU64,
-    first_failure: Mutex<Option<String>>,
+    first_failure: OnceLock<String>,
     callback: OnceLock<FailureCallback>,
 }
 
@@ -67,8 +67,7 @@ impl HandshakeCounters {
             tell(&why);
         }
         if is_first {
-            let first_failure = self.first_failure.lock();
-            *first_failure.unwrap_or_else(PoisonError::into_inner) = Some(why);
+            self.first_failure.get_or_init(|| why);
         }
     }
 
@@ -78,12 +77,11 @@ impl HandshakeCounters {
     }
 
     pub fn so_far(&self) -> Handshakes {
-        let first_failure = self.first_failure.lock();
         Handshakes {
             full: self.full.load(Ordering::Relaxed),
             resumed: self.resumed.load(Ordering::Relaxed),
             failed: self.failed.load(Ordering::Relaxed),
-            first_failure: first_failure.unwrap_or_else(PoisonError::into_inner).clone(),
+            first_failure: self.first_failure.get().cloned(),
         }
     }
 }

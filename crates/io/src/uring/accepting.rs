@@ -45,7 +45,7 @@ impl<S: Shard> UringDriver<S> {
             && !acceptor.is_stopping
         {
             acceptor.is_accepting = true;
-            self.timeouts.resume_accept();
+            self.timeouts.accept_at_ns = None;
             self.ring.accept(&acceptor.listener);
         }
     }
@@ -53,8 +53,7 @@ impl<S: Shard> UringDriver<S> {
     /// Leaves the listener alone for a while.
     fn back_off(&mut self) {
         self.worker.io.statistics.accept_errors += 1;
-        let at_ns = self.worker.io.now_ns() + ACCEPT_BACK_OFF_NS;
-        self.timeouts.accept_at(at_ns);
+        self.timeouts.accept_at_ns = Some(self.worker.io.now_ns() + ACCEPT_BACK_OFF_NS);
     }
 
     fn open_accepted(&mut self, socket: OwnedFd) {
@@ -94,7 +93,7 @@ impl<S: Shard> UringDriver<S> {
         let Some(acceptor) = self.acceptor.take() else {
             return;
         };
-        self.timeouts.resume_accept();
+        self.timeouts.accept_at_ns = None;
         let errors = acceptor.listener.accept_waiting(|socket| {
             self.open_accepted(socket);
             self.apply_requests();

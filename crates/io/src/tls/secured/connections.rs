@@ -40,10 +40,6 @@ impl TlsConnection {
         let early = std::mem::take(&mut self.early);
         (how, early, std::mem::take(&mut self.owes_writable))
     }
-
-    pub fn put_off(&mut self, put_out: &[u8]) {
-        self.early.extend_from_slice(put_out);
-    }
 }
 
 /// A connection without TLS.
@@ -116,7 +112,7 @@ impl TlsConnections {
     /// even begun.
     pub fn put_off(&mut self, id: ConnectionId, put_out: &[u8]) {
         match self.find(id) {
-            Some(secure) => secure.put_off(put_out),
+            Some(secure) => secure.early.extend_from_slice(put_out),
             None => self.waiting(id).early.extend_from_slice(put_out),
         }
     }
