@@ -3,6 +3,7 @@
 use crate::error::{ConnectionError, ErrorCode};
 use crate::flow::MAX_WINDOW_BYTES;
 use alloc::vec::Vec;
+use core::iter;
 
 /// The window of a stream and of a connection unless SETTINGS or WINDOW_UPDATE change it.
 pub const DEFAULT_WINDOW_BYTES: u32 = 65_535;
@@ -94,29 +95,24 @@ impl Settings {
 
     /// Appends the payload of a SETTINGS frame with the values that differ from the defaults.
     pub fn write(&self, output: &mut Vec<u8>) {
-        let initial = Self::default();
-        let mut entry = |id: u16, value: u32| {
-            output.extend_from_slice(&id.to_be_bytes());
-            output.extend_from_slice(&value.to_be_bytes());
-        };
-        if self.header_table_bytes != initial.header_table_bytes {
-            entry(HEADER_TABLE_SIZE, self.header_table_bytes);
+        for ((id, value), (_, initial)) in iter::zip(self.entries(), Self::default().entries()) {
+            if let Some(value) = value.filter(|_| value != initial) {
+                output.extend_from_slice(&id.to_be_bytes());
+                output.extend_from_slice(&value.to_be_bytes());
+            }
         }
-        if !self.enable_push {
-            entry(ENABLE_PUSH, 0);
-        }
-        if let Some(streams) = self.max_concurrent_streams {
-            entry(MAX_CONCURRENT_STREAMS, streams);
-        }
-        if self.initial_window_bytes != initial.initial_window_bytes {
-            entry(INITIAL_WINDOW_SIZE, self.initial_window_bytes);
-        }
-        if self.max_frame_bytes != initial.max_frame_bytes {
-            entry(MAX_FRAME_SIZE, self.max_frame_bytes);
-        }
-        if let Some(bytes) = self.max_header_list_bytes {
-            entry(MAX_HEADER_LIST_SIZE, bytes);
-        }
+    }
+
+    /// Each setting by its id; `None` where there is no limit.
+    fn entries(&self) -> [(u16, Option<u32>); 6] {
+        [
+            (HEADER_TABLE_SIZE, Some(self.header_table_bytes)),
+            (ENABLE_PUSH, Some(self.enable_push.into())),
+            (MAX_CONCURRENT_STREAMS, self.max_concurrent_streams),
+            (INITIAL_WINDOW_SIZE, Some(self.initial_window_bytes)),
+            (MAX_FRAME_SIZE, Some(self.max_frame_bytes)),
+            (MAX_HEADER_LIST_SIZE, self.max_header_list_bytes),
+        ]
     }
 }
 

@@ -1,44 +1,37 @@
 //! Connections that the shard asks for.
 
 use super::{EpollDriver, TO_READ};
+use crate::address::Target;
 use crate::connection_state::ConnectionStatus;
 use crate::context::Connect;
 use crate::polled_connection::Readiness;
 use crate::shard::{Closed, ConnectionId, Opened, Shard};
 use crate::socket;
 use rustix::event::epoll::EventFlags;
-use rustix::fd::OwnedFd;
 use std::io;
 
 impl<S: Shard> EpollDriver<S> {
     pub(super) fn connect(&mut self, connect: Connect) {
         let Connect { id, target, token } = connect;
-        let begun = socket::begin_connect(&target).and_then(|socket| {
-            let is_there = socket::is_there(&socket, &target)?;
-            self.watch_connect(socket, id, token, is_there)?;
-            Ok(is_there)
-        });
-        match begun {
+        match self.begin_connect(&target, id, token) {
             Ok(true) => self.connected(id.index),
             Ok(false) => {}
             Err(error) => self.worker.fail_connect(id, token, error),
         }
     }
 
-    fn watch_connect(
-        &mut self,
-        socket: OwnedFd,
-        id: ConnectionId,
-        token: u64,
-        is_there: bool,
-    ) -> io::Result<()> {
-        if is_there {
-            return self.register(socket, id, Some(token), TO_READ);
+    /// True if the connection is there already; otherwise epoll reports it.
+    fn begin_connect(&mut self, target: &Target, id: ConnectionId, token: u64) -> io::Result<bool> {
+        let socket = socket::begin_connect(target)?;
+        let is_there = socket::is_there(&socket, target)?;
+        if !is_there {
+            let timeout_ns = self.worker.options.connect_timeout_ns;
+            let by_ns = self.worker.io.now_ns().saturating_add(timeout_ns);
+            self.timeouts.connect_by(by_ns, id)?;
         }
-        let timeout_ns = self.worker.options.connect_timeout_ns;
-        let by_ns = self.worker.io.now_ns().saturating_add(timeout_ns);
-        self.timeouts.connect_by(by_ns, id)?;
-        self.register(socket, id, Some(token), EventFlags::OUT)
+        let interest = if is_there { TO_READ } else { EventFlags::OUT };
+        self.register(socket, id, Some(token), interest)?;
+        Ok(is_there)
     }
 
     pub(super) fn end_connect(&mut self, index: u32, ready: Readiness) {
