@@ -14,6 +14,7 @@
 mod accepting;
 mod connection;
 mod refusal;
+mod ring_listener;
 
 pub use refusal::UringRefusal;
 
@@ -30,8 +31,8 @@ use crate::socket;
 use crate::statistics::IoStatistics;
 use crate::waker::Waker;
 use crate::worker::Worker;
-use accepting::RingListener;
 use connection::{ReadEnd, ReadState, Stage, UringConnection};
+use ring_listener::RingListener;
 use rustix::event::PollFlags;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;

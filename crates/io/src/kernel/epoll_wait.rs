@@ -103,7 +103,8 @@ fn wait_milliseconds(
 #[inline]
 unsafe fn take_written(events: &mut Vec<Event>, count: c_long) -> Result<usize, Errno> {
     let Ok(count) = usize::try_from(count) else {
-        return Err(super::errno(io::Error::last_os_error()));
+        let error = io::Error::last_os_error();
+        return Err(Errno::from_io_error(&error).unwrap_or(Errno::INVAL));
     };
     // SAFETY: the caller's promise.
     unsafe { events.set_len(count) };

@@ -1,27 +1,12 @@
 //! How the io_uring driver accepts connections.
 
 use super::UringDriver;
-use crate::listener::{ACCEPT_BACK_OFF_NS, Accept, Listener};
+use crate::listener::{ACCEPT_BACK_OFF_NS, Accept};
 use crate::ring::Operation;
 use crate::shard::{Opened, Shard};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use std::mem;
-
-/// A listener and how far it is.
-pub(super) struct RingListener {
-    listener: Listener,
-    /// A multishot accept is in flight.
-    is_accepting: bool,
-    /// The listener is to be closed.
-    is_stopping: bool,
-}
-
-impl From<Listener> for RingListener {
-    fn from(listener: Listener) -> Self {
-        Self { listener, is_accepting: false, is_stopping: false }
-    }
-}
 
 impl<S: Shard> UringDriver<S> {
     pub(super) fn on_accepted(&mut self, result: Result<OwnedFd, Errno>, goes_on: bool) {

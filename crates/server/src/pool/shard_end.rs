@@ -7,8 +7,8 @@ use super::channel::{PoolChannel, PoolMessage};
 use crate::response_metadata::ResponseFields;
 use crate::stream_reply::StreamReply;
 
-/// The shard's end of a channel, by which requests reach the handler; sends its replies. Dropping it
-/// cancels the call, so that a handler that blocks returns.
+/// The shard's end of a channel: it sends the handler's replies. Dropping it cancels the call, so
+/// that a handler that blocks returns.
 pub(crate) struct ShardEnd {
     pub channel: Arc<PoolChannel>,
     replies: VecDeque<PoolMessage>,

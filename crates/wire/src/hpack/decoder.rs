@@ -20,10 +20,10 @@ pub struct Decoder {
 impl Decoder {
     /// A decoder whose peer may use a dynamic table of up to `max_table_bytes`.
     ///
-    /// The table begins at [`DEFAULT_TABLE_BYTES`](super::DEFAULT_TABLE_BYTES), or at `max_table_bytes` if that is less. A peer
-    /// that has not read our SETTINGS yet relies on the default: unless the peer knows better,
-    /// begin with the default and call [`set_limit`](Self::set_limit) when SETTINGS are
-    /// acknowledged.
+    /// The table begins at [`DEFAULT_TABLE_BYTES`](super::DEFAULT_TABLE_BYTES), or at
+    /// `max_table_bytes` if that is less. A peer that has not read our SETTINGS yet relies on the
+    /// default: unless the peer knows better, begin with the default and call
+    /// [`set_limit`](Self::set_limit) when SETTINGS are acknowledged.
     #[must_use]
     pub const fn new(max_table_bytes: usize) -> Self {
         Self {
