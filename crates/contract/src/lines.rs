@@ -191,7 +191,8 @@ fn parse_note(name: Option<&str>, value: Option<&str>) -> Result<Line, LineError
     })
 }
 
-fn is_note_name(name: &str) -> bool {
+/// Whether a note may have this name: lower-case words joined by `_`.
+pub fn is_note_name(name: &str) -> bool {
     let is_word = |word: &str| {
         let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
         !word.is_empty() && word.bytes().all(fits)

@@ -84,12 +84,12 @@ impl RunContext {
         process.map_err(|error| error.into_cell_error(CellError::failed))
     }
 
-    /// Only a server under test is limited beyond its CPUs.
-    pub fn server_limits(&self, is_tested: bool) -> ProcessLimits {
+    /// Only a server under test is limited beyond its CPUs. `processes` is the subject's own limit.
+    pub fn server_limits(&self, is_tested: bool, processes: Option<u32>) -> ProcessLimits {
         let cpus = self.plan.limits.server_cpus;
         let threads = whole_cpus(cpus);
         let cpus = if is_tested { cpus } else { f64::from(threads) };
-        let processes = self.plan.limits.server_processes.filter(|_| is_tested);
+        let processes = processes.or(self.plan.limits.server_processes).filter(|_| is_tested);
         ProcessLimits {
             cpus: Some(cpus),
             threads: Some(threads),
@@ -226,12 +226,12 @@ mod tests {
 
     #[test]
     fn a_server_is_limited_only_where_it_is_what_is_measured() {
-        let tested = context().server_limits(true);
+        let tested = context().server_limits(true, Some(300));
         assert_eq!((tested.cpus, tested.threads), (Some(0.5), Some(1)));
         let tested = tested.resources;
         assert_eq!(tested.cpu_time, Some(0.5));
         assert_eq!((tested.memory_bytes, tested.processes), (Some(512), Some(300)));
-        let reference = context().server_limits(false);
+        let reference = context().server_limits(false, Some(300));
         assert_eq!((reference.cpus, reference.threads), (Some(1.0), Some(1)));
         let reference = reference.resources;
         assert_eq!((reference.cpu_time, reference.memory_bytes), (None, None));

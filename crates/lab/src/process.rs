@@ -13,6 +13,7 @@ use crate::launch::{LaunchArguments, Launcher};
 use interrupt::Interrupt;
 use output::{OutputLine, Tail};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
@@ -65,6 +66,8 @@ pub struct ProcessExit {
     pub last_error: Option<String>,
     /// The first line of its standard error with which a compiler would begin an error.
     pub first_error: Option<String>,
+    /// Lines of its standard error that were to be counted, by the name of the note.
+    pub line_counts: BTreeMap<String, u64>,
     /// Processes of the tree that could not be killed.
     pub survivors: Option<Survivors>,
 }
@@ -193,8 +196,14 @@ impl Process {
             status,
             last_error: self.errors.last_line(),
             first_error: self.errors.first_error(),
+            line_counts: self.errors.line_counts(),
             survivors,
         }
+    }
+
+    /// Counts, from now on, the lines of its standard error that have one of these texts in them.
+    pub fn count_error_lines(&self, texts: &BTreeMap<String, String>) {
+        self.errors.count_lines(texts);
     }
 
     /// `message` with the last line of standard error so far that says something.

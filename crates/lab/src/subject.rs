@@ -10,6 +10,7 @@ use bookend_contract::transport::Transport;
 use bookend_results::declaration::nearest_word;
 use regex::Regex;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -77,6 +78,8 @@ pub struct Variant {
     pub transports: Vec<Transport>,
     /// What it does while there is nothing to do.
     pub idle: IdleStrategy,
+    /// Notes that the lab makes of its standard error: name, and text of the lines that count.
+    pub log_notes: BTreeMap<String, String>,
 }
 
 /// What a process does while there is nothing to do.

@@ -28,6 +28,7 @@ side = "client"
 [[subjects]]
 name = "other"
 backend = "fast/backend"
+server_processes = 4096
 [full]
 warmup = "0"
 window = "1s"
@@ -117,6 +118,7 @@ fn what_a_suite_says_of_both_ends_is_planned() {
     assert_eq!(server.backend.as_deref(), Some("slow/backend"));
     assert_eq!(other.backend.as_deref(), Some("fast/backend"));
     assert_eq!((server.side, sync.side), (None, Some(TestedEnd::Client)));
+    assert_eq!((server.server_processes, other.server_processes), (None, Some(4096)));
 }
 
 #[test]
@@ -140,6 +142,7 @@ fn a_subject_without_a_case_is_named() {
 fn the_command_line_may_give_another_limit_of_processes() {
     let plan = plan_of(&Selection { server_processes: Some(300), ..Selection::default() });
     assert_eq!(plan.limits.server_processes, Some(300));
+    assert!(plan.subjects.iter().all(|subject| subject.server_processes.is_none()));
     let none = Selection { server_processes: Some(0), ..Selection::default() };
     let plan = suite(SUITE).plan(&none, &Overrides::default(), 4);
     assert_eq!(plan, Err(PlanError::NoProcess));
@@ -172,7 +175,8 @@ fn a_stored_plan_of_an_earlier_version_is_still_read() {
     plan.retain(|key, _| !new.contains(&key.as_str()));
     for subject in plan["subjects"].as_array_mut().expect("a list") {
         let subject = subject.as_object_mut().expect("an object");
-        subject.retain(|key, _| !["concurrency_max", "backend", "side"].contains(&key.as_str()));
+        let new = ["concurrency_max", "backend", "server_processes", "side"];
+        subject.retain(|key, _| !new.contains(&key.as_str()));
     }
     let read: Plan = serde_json::from_value(json).expect("readable");
     assert_eq!((read.deadline_ms, read.subjects[1].concurrency_max), (None, None));
@@ -182,7 +186,7 @@ fn a_stored_plan_of_an_earlier_version_is_still_read() {
 fn faults_name_the_line_and_what_to_write() {
     assert_eq!(
         complaint("connections = \"concurrency\"", "connections = \"all\""),
-        "suites/all/suite.toml:33: \"all\" connections: write a whole number, or \"concurrency\" \
+        "suites/all/suite.toml:34: \"all\" connections: write a whole number, or \"concurrency\" \
          for one a call in flight"
     );
     assert!(complaint("connections = \"concurrency\", ", "").contains("give the line its conn"));

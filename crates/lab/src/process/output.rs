@@ -2,7 +2,7 @@
 //! is what waits to be looked at.
 
 use bookend_contract::lines::{Line, LineError};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::io::{BufRead, BufReader, Read};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -88,6 +88,14 @@ pub struct Tail(Arc<Mutex<Kept>>);
 struct Kept {
     last: VecDeque<String>,
     first_error: Option<String>,
+    counted: Vec<CountedText>,
+}
+
+#[derive(Debug)]
+struct CountedText {
+    name: String,
+    text: String,
+    lines: u64,
 }
 
 impl Tail {
@@ -118,6 +126,22 @@ impl Tail {
         self.kept().first_error.clone()
     }
 
+    /// Counts, from now on, the lines that have one of `texts` in them, which stand by their names.
+    pub fn count_lines(&self, texts: &BTreeMap<String, String>) {
+        let counted = texts.iter().map(|(name, text)| CountedText {
+            name: name.clone(),
+            text: text.clone(),
+            lines: 0,
+        });
+        self.kept().counted = counted.collect();
+    }
+
+    /// How many lines had each of the texts, by its name.
+    pub fn line_counts(&self) -> BTreeMap<String, u64> {
+        let kept = self.kept();
+        kept.counted.iter().map(|counted| (counted.name.clone(), counted.lines)).collect()
+    }
+
     fn kept(&self) -> MutexGuard<'_, Kept> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -128,6 +152,9 @@ impl Tail {
             return;
         }
         let mut kept = self.kept();
+        for counted in kept.counted.iter_mut().filter(|counted| line.contains(&counted.text)) {
+            counted.lines += 1;
+        }
         if kept.first_error.is_none() && is_error(line) {
             kept.first_error = Some(line.to_owned());
         }
@@ -195,6 +222,19 @@ mod tests {
         for line in ["Compiling thiserror-impl v2", "error-chain: fetched", "terror: 1", "errors"] {
             assert!(!is_error(line), "{line}");
         }
+    }
+
+    #[test]
+    fn lines_with_a_text_are_counted_however_many_there_are() {
+        let texts = [("lost", "no thread"), ("odd", "line 7")];
+        let texts = texts.map(|(name, text)| (name.to_owned(), text.to_owned())).into();
+        let tail = Tail::default();
+        tail.count_lines(&texts);
+        for number in 0..100 {
+            tail.keep(line(&format!("line {number}: no thread, no thread")));
+        }
+        let counts = [("lost".to_owned(), 100), ("odd".to_owned(), 11)];
+        assert_eq!(tail.line_counts(), counts.into());
     }
 
     #[test]

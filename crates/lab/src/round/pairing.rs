@@ -87,7 +87,8 @@ impl<'a> ServerSpec<'a> {
         transport: Transport,
     ) -> Result<ServerSpec<'a>, CellError> {
         let backend = find_backend(prepared, backend_name(planned, &server.variant))?;
-        Ok(ServerSpec { server, backend, is_tested: planned.is_some(), transport })
+        let processes = planned.and_then(|planned| planned.server_processes);
+        Ok(ServerSpec { server, backend, is_tested: planned.is_some(), processes, transport })
     }
 }
 
@@ -192,6 +193,7 @@ mod tests {
             needs_backend: None,
             transports: vec![Transport::H2c],
             idle: IdleStrategy::Sleep,
+            log_notes: Default::default(),
         }
     }
 

@@ -33,6 +33,8 @@ pub struct ServerSpec<'a> {
     pub backend: Option<&'a PreparedSubject>,
     /// Only a server under test is limited.
     pub is_tested: bool,
+    /// Processes and threads that it may have, as a server under test.
+    pub processes: Option<u32>,
     /// What carries its connections. Those to its backend are in plain text over TCP.
     pub transport: Transport,
 }
@@ -76,7 +78,7 @@ impl RunningServer {
             started.map_err(|error| error.with_prefix("its backend: "))
         });
         let backend = backend.transpose()?;
-        let limits = context.server_limits(spec.is_tested);
+        let limits = context.server_limits(spec.is_tested, spec.processes);
         let transport = context.transports.of_server(spec.transport)?;
         let environment = Environment {
             cpus: limits.threads,
@@ -181,6 +183,7 @@ impl ListeningProcess {
         environment.variant = Some(variant.name.clone());
         let invocation = Invocation::of_subject(&variant.run, &subject.folder, environment);
         let mut process = context.spawn(invocation, &limits.resources)?;
+        process.count_error_lines(&variant.log_notes);
         let timeout = context.timeouts.ready.unwrap_or(subject.ready_timeout());
         match wait_ready(&mut process, context, timeout, &transport)? {
             Some(address) => Ok(ListeningProcess { process, address }),

@@ -56,25 +56,29 @@ impl ShutdownReport {
     }
 
     fn take(&mut self, output: &OutputLine) {
-        let odd = match output.parse() {
-            Ok(Line::Served(count)) => {
-                self.served = Some(count);
-                return;
-            }
+        match output.parse() {
+            Ok(Line::Served(count)) => self.served = Some(count),
             // It was so slow to say it that the lab had found the port by itself.
-            Ok(Line::Ready(port)) if port == self.port => return,
-            Ok(Line::Note { name, value }) => match self.notes.take(name, value) {
-                Ok(()) => return,
-                Err(error) => format!("{}: {error}", self.counter),
-            },
-            Ok(line) => format!("{} said `{line}` at its end", self.counter),
-            Err(error) => error.to_string(),
-        };
-        self.mark(Mark::other(odd));
+            Ok(Line::Ready(port)) if port == self.port => {}
+            Ok(Line::Note { name, value }) => self.note(name, value),
+            Ok(line) => {
+                self.mark(Mark::other(format!("{} said `{line}` at its end", self.counter)));
+            }
+            Err(error) => self.mark(Mark::other(error.to_string())),
+        }
+    }
+
+    fn note(&mut self, name: String, value: f64) {
+        if let Err(error) = self.notes.take(name, value) {
+            self.mark(Mark::other(format!("{}: {error}", self.counter)));
+        }
     }
 
     fn judge(&mut self, exit: &ProcessExit, drain: Duration) {
         let counter = self.counter;
+        for (name, lines) in &exit.line_counts {
+            self.note(name.clone(), *lines as f64);
+        }
         match exit.status {
             None => self.mark(Mark::other(format!(
                 "{counter} did not end within {drain:?} of its standard input's end and was killed"

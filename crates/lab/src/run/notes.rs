@@ -26,14 +26,16 @@ pub fn notes(context: &RunContext) -> Vec<String> {
     notes
 }
 
-fn processes(context: &RunContext) -> Option<String> {
-    let limit = context.plan.limits.server_processes?;
-    let capabilities = context.groups.capabilities();
-    Some(if capabilities.of(Capability::Processes).is_some() {
-        format!("processes and threads of the server: at most {limit}")
-    } else {
-        format!("{limit} processes for the server: not limited, no control group can do it")
-    })
+fn processes(context: &RunContext) -> Vec<String> {
+    let can_limit = context.groups.capabilities().of(Capability::Processes).is_some();
+    let say = |whose: &str, limit: u32| match can_limit {
+        true => format!("processes and threads of {whose}: at most {limit}"),
+        false => format!("{limit} processes for {whose}: not limited, no control group can do it"),
+    };
+    let of_all = context.plan.limits.server_processes.map(|limit| say("the server", limit));
+    let subjects = context.plan.subjects.iter();
+    let own = subjects.filter_map(|subject| Some(say(&subject.name, subject.server_processes?)));
+    of_all.into_iter().chain(own).collect()
 }
 
 fn client_cpus(context: &RunContext) -> Option<String> {

@@ -6,11 +6,12 @@ use super::{
     Variant,
 };
 use bookend_contract::environment::Role;
+use bookend_contract::lines::is_note_name;
 use bookend_contract::transport::Transport;
 use bookend_results::declaration::{DeclarationError, Source, is_method, read_text, transports};
 use regex::RegexBuilder;
 use serde::Deserialize;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
 use std::path::Path;
 use toml::Spanned;
@@ -39,6 +40,7 @@ struct DeclaredSubject {
     needs_backend: Option<Spanned<String>>,
     transports: Option<Spanned<Vec<String>>>,
     wait: Option<IdleStrategy>,
+    log_notes: Option<Spanned<BTreeMap<String, String>>>,
     #[serde(default)]
     inputs: Vec<String>,
     #[serde(default)]
@@ -62,6 +64,7 @@ struct DeclaredVariant {
     needs_backend: Option<Spanned<String>>,
     transports: Option<Spanned<Vec<String>>>,
     wait: Option<IdleStrategy>,
+    log_notes: Option<Spanned<BTreeMap<String, String>>>,
 }
 
 #[derive(Deserialize)]
@@ -186,6 +189,8 @@ fn variant(
             source.read(list, |words| transports(words))
         })?,
         idle: inherited!(wait).copied().unwrap_or_default(),
+        log_notes: inherited!(log_notes)
+            .map_or(Ok(BTreeMap::new()), |notes| source.read(notes, log_notes))?,
     })
 }
 
@@ -243,6 +248,14 @@ fn check_method(method: &str) -> Result<(), String> {
 fn check_backend(name: &str) -> Result<(), String> {
     let message = "name a subject, as java-grpc/persistence, or leave it out";
     require(!name.is_empty(), message)
+}
+
+fn log_notes(notes: &BTreeMap<String, String>) -> Result<BTreeMap<String, String>, String> {
+    for (name, text) in notes {
+        let message = format!("`{name}`: write a note's name, and the text of the lines it counts");
+        require(is_note_name(name) && !text.is_empty(), message)?;
+    }
+    Ok(notes.clone())
 }
 
 fn require(holds: bool, message: impl Into<String>) -> Result<(), String> {
@@ -326,7 +339,7 @@ install = "https://rustup.rs"
             refusal(&TONIC.replace("run =", "start =")),
             "subjects/rust-tonic/subject.toml:10: unknown key `start`, expected one of: \
              name, version, build, run, run_calls, output, roles, methods, protocol, \
-             needs_backend, transports, wait"
+             needs_backend, transports, wait, log_notes"
         );
     }
 
@@ -426,6 +439,8 @@ install = "https://rustup.rs"
         assert!(with("methods = [\"B.C\"]\n").contains("`B.C` is not a method"));
         assert!(with("protocol = \"smtp\"\n").contains("expected `grpc` or `thrift`"));
         assert!(with("needs_backend = \"\"\n").contains("name a subject"));
+        assert!(with("log_notes = { Gone = \"x\" }\n").contains("`Gone`: write a note's name"));
+        assert!(with("log_notes = { gone = \"\" }\n").contains("the text of the lines"));
         assert!(with("run_calls = []\n").contains("a command is an array"));
         assert!(with("run_calls = [\"{cals}\"]\n").contains("`{calls}`"));
     }

@@ -25,6 +25,7 @@ tests![
     a_deadline_is_told_in_both_ways,
     a_connection_a_call_is_told_or_unsupported,
     notes_of_everybody_are_kept,
+    lines_of_a_servers_log_are_counted_and_kept,
     too_many_notes_are_too_many,
     another_protocol_is_not_probed,
     two_protocols_cannot_talk,
@@ -341,11 +342,13 @@ fn a_deadline_is_told_in_both_ways() {
     let mut fake_run = with_both(&serve(1), &(note_variables("load") + CALL));
     fake_run.settings.plan.deadline_ms = Some(20_000);
     fake_run.settings.plan.limits.server_processes = Some(300);
+    fake_run.settings.plan.subjects[0].server_processes = Some(200);
     measured(&fake_run.row());
     let notes = fake_run.store.latest_run().unwrap().unwrap().notes;
     for said in [
         "deadline of each call: 20000 ms",
         "300 processes for the server: not limited, no control group can do it",
+        "200 processes for server: not limited, no control group can do it",
     ] {
         assert!(notes.contains(&said.to_owned()), "{notes:?}");
     }
@@ -379,6 +382,18 @@ fn notes_of_everybody_are_kept() {
     assert_eq!(row.server_notes["gc_pause_max_ns"], 812_345.0);
     assert_eq!(row.server_notes["gc_cycles"], 57.0);
     assert!(row.backend_notes.is_empty());
+}
+
+fn lines_of_a_servers_log_are_counted_and_kept() {
+    let complaint = "for _ in 1 2 3; do echo 'x: no thread for it' >&2; done; ";
+    let server = serve(1).replace("cat > /dev/null", &format!("cat > /dev/null; {complaint}"));
+    let mut fake_run = with_both(&server, CALL);
+    let counted = "log_notes = { threads_refused = \"no thread\", panics = \"panic\" }";
+    fake_run.test_folder.subject_with("server", "server", &server, counted);
+    let row = fake_run.row();
+    assert_eq!(measured(&row).marks, []);
+    assert_eq!(row.server_notes["threads_refused"], 3.0);
+    assert_eq!(row.server_notes["panics"], 0.0);
 }
 
 fn too_many_notes_are_too_many() {

@@ -124,6 +124,7 @@ fn plan(subjects: &[&str], instrument: &str) -> Plan {
         concurrency_max: None,
         concurrency: Vec::new(),
         backend: None,
+        server_processes: None,
         side: None,
     });
     Plan {

@@ -121,6 +121,9 @@ pub struct PlannedSubject {
     pub concurrency: Vec<u32>,
     /// The backend behind it when it is a server under test: of its own, or the schedule's.
     pub backend: Option<String>,
+    /// Processes and threads of it as a server under test, instead of the suite's limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server_processes: Option<u32>,
     /// The end that is measured, where it could be either. `None`: the server if it can be one.
     pub side: Option<TestedEnd>,
 }

@@ -62,6 +62,7 @@ struct DeclaredSubject {
     #[serde(default)]
     full_only: bool,
     backend: Option<Spanned<String>>,
+    server_processes: Option<Spanned<u32>>,
     side: Option<TestedEnd>,
 }
 
@@ -145,15 +146,17 @@ fn request(source: Source<'_>, declared: &Spanned<DeclaredRequest>) -> Checked<R
 }
 
 fn limits(source: Source<'_>, declared: &DeclaredLimits) -> Checked<SuiteLimits> {
-    let none = "a server is at least one process: leave it out for no limit";
     Ok(SuiteLimits {
-        server_processes: source.read_some(&declared.server_processes, |&most| {
-            (most > 0).then_some(most).ok_or(none)
-        })?,
+        server_processes: source.read_some(&declared.server_processes, processes)?,
         server_cpus: source.read(&declared.server_cpus, cpus)?,
         client_cpus: source.read_some(&declared.client_cpus, cpus)?,
         server_memory_bytes: source.read_some(&declared.server_memory, |text| parse_size(text))?,
     })
+}
+
+fn processes(&most: &u32) -> Result<u32, &'static str> {
+    let none = "a server is at least one process: leave it out for no limit";
+    (most > 0).then_some(most).ok_or(none)
 }
 
 fn cpus(&cpus: &f64) -> Result<f64, &'static str> {
@@ -187,6 +190,7 @@ fn subjects(
                 .unwrap_or_else(|| default_instruments.to_vec()),
             concurrency: one.concurrency.clone(),
             backend: source.read_some(&one.backend, |name| backend(name))?,
+            server_processes: source.read_some(&one.server_processes, processes)?,
             side: one.side,
         };
         subjects.push(SuiteSubject { planned, full_only: one.full_only });

@@ -36,7 +36,7 @@ pub struct Selection {
     pub subjects: Option<Vec<String>>,
     /// The number of rounds, instead of the suite's.
     pub rounds: Option<u32>,
-    /// Processes and threads of a server under test instead of the suite's limit.
+    /// Processes and threads of a server under test, instead of every limit of the suite.
     pub server_processes: Option<u32>,
 }
 
@@ -155,7 +155,10 @@ impl Suite {
             return Err(PlanError::NoProcess);
         }
         let mut notes = Vec::new();
-        let subjects = self.planned_subjects(selection, schedule, &mut notes)?;
+        let mut subjects = self.planned_subjects(selection, schedule, &mut notes)?;
+        if selection.server_processes.is_some() {
+            subjects.iter_mut().for_each(|subject| subject.server_processes = None);
+        }
         let cases = cases(overrides, schedule)?;
         notes.extend(left_out_notes(&subjects, &cases));
         notes.extend(rate_note(overrides));

@@ -57,6 +57,7 @@ pub fn subject(name: &str) -> PlannedSubject {
         concurrency_max: None,
         concurrency: Vec::new(),
         backend: None,
+        server_processes: None,
         side: None,
     }
 }
