@@ -1,15 +1,31 @@
 #!/bin/sh
-# Starts what ./build.sh has built, as the lab does. BOOKEND_PROFILE=1 leaves /tmp/perf-PID.map behind, by
-# which perf names compiled methods; heap and garbage collector are the virtual machine's own choice.
+# Starts what ./build.sh has built, as the lab does; `./run.sh jdk21` the published versions, on theirs.
+# BOOKEND_PROFILE=1 leaves /tmp/perf-PID.map behind, by which perf names compiled methods; heap and
+# garbage collector are the virtual machine's own choice.
 set -eu
 cd "$(dirname "$0")"
 
-JAVA_HOME=$(../../scripts/jdk)
-set -- -cp target/java-grpc.jar com.example.grpc.application.ContractServer "$@"
-[ -z "${BOOKEND_CPUS:-}" ] || set -- "-XX:ActiveProcessorCount=$BOOKEND_CPUS" "$@"
+if [ "${1:-}" = jdk21 ]; then
+    shift
+    java=target/runtime/bin/java
+    jar=target/jdk21/java-grpc.jar
+    log_level=INFO
+    # Published without a word on processors: it knew of all that its machine had, and so does this.
+    processors=$(getconf _NPROCESSORS_CONF)
+    export BOOKEND_VARIANT="${BOOKEND_VARIANT:-cached}"
+    BOOKEND_VARIANT=${BOOKEND_VARIANT%-jdk21}
+else
+    java=$(../../scripts/jdk)/bin/java
+    jar=target/java-grpc.jar
+    log_level=WARN
+    processors=${BOOKEND_CPUS:-}
+fi
+
+set -- -cp "$jar" com.example.grpc.application.ContractServer "$@"
+[ -z "$processors" ] || set -- "-XX:ActiveProcessorCount=$processors" "$@"
 [ "${BOOKEND_PROFILE:-}" != 1 ] ||
     set -- -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit -XX:+PreserveFramePointer "$@"
 
 # Standard output is the contract's: the virtual machine's own complaints go to standard error.
-exec "$JAVA_HOME/bin/java" -XX:+DisplayVMOutputToStderr -Xlog:disable -Xlog:all=warning:stderr \
-    --enable-native-access=ALL-UNNAMED -Dlog.level=WARN "$@"
+exec "$java" -XX:+DisplayVMOutputToStderr -Xlog:disable -Xlog:all=warning:stderr \
+    --enable-native-access=ALL-UNNAMED "-Dlog.level=$log_level" "$@"

@@ -35,8 +35,9 @@ const SHARED: [[&str; 2]; 2] = [
     ["subjects/python-grpcio/phases.py", "subjects/python-grpclib/phases.py"],
 ];
 
-/// A variant that is a program of its own: no program in Go can have two versions of grpc-go.
-const OWN_PROGRAM: &str = "subjects/go-grpc/oldest/";
+/// What another version of a library needs that no program can have beside this one: a program of
+/// its own, or a source folder in place of another.
+const OTHER_VERSIONS: [&str; 2] = ["go-grpc/oldest", "java-grpc/src/jdk21"];
 
 /// Whether a path is the manifest of a Rust subject.
 pub fn is_subject_manifest(path: &str) -> bool {
@@ -127,12 +128,12 @@ pub fn unequal_copies(files: &[File]) -> Vec<Offence> {
         .collect()
 }
 
-/// The name of what a file is a part of: of the subject, or of a program beside it.
+/// The name of what a file is a part of: of the subject, or of another version beside it.
 fn program(path: &str) -> Option<&str> {
-    match path.starts_with(OWN_PROGRAM) {
-        true => Some("go-grpc/oldest"),
-        false => subject(path),
-    }
+    let inner = path.strip_prefix("subjects/")?;
+    let is_in =
+        |folder: &&str| inner.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
+    OTHER_VERSIONS.into_iter().find(is_in).or_else(|| subject(path))
 }
 
 fn subject(path: &str) -> Option<&str> {
@@ -219,7 +220,7 @@ fn the_length_of_a_subject_is_counted_in_every_language() {
 #[test]
 fn a_program_beside_a_subject_is_measured_for_itself() {
     let half = "a\n".repeat(SUBJECT_LINES / 2 + 1);
-    let own = format!("{OWN_PROGRAM}main.go");
+    let own = format!("subjects/{}/main.go", OTHER_VERSIONS[0]);
     let with =
         |path: &str| long_subjects(&[file("subjects/go-grpc/main.go", &half), file(path, &half)]);
     assert_eq!(with("subjects/go-grpc/server.go").len(), 1);

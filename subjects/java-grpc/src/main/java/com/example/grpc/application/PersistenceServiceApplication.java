@@ -7,8 +7,7 @@ import java.util.concurrent.Executors;
 public final class PersistenceServiceApplication {
   public static void main(String[] arguments) throws Exception {
     var service = new PersistenceService(1000);
-    var executor = Executors.newVirtualThreadPerTaskExecutor();
-    var server = LoopbackServer.on(9999).executor(executor).addService(service).build();
-    server.start().awaitTermination();
+    var server = LoopbackServer.on(9999).executor(Executors.newVirtualThreadPerTaskExecutor());
+    server.addService(service).build().start().awaitTermination();
   }
 }

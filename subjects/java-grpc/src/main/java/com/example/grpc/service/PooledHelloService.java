@@ -9,10 +9,7 @@ import io.grpc.stub.StreamObserver;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 
-/**
- * HelloService that waits on a pool of its own, and answers when that is full. A rejection in
- * gRPC's own executor answers nobody: the call hangs or, if it is thrown, its stream is reset.
- */
+/** HelloService on a pool of its own: a full executor of gRPC answers nobody, and this does. */
 public final class PooledHelloService extends HelloService {
   private final Executor pool;
 
