@@ -16,7 +16,7 @@ use thiserror::Error;
 /// Exit status of a launcher that could not become its program, as shells say "not found".
 pub const NOT_LAUNCHED: i32 = 127;
 
-/// The program that has_role the launcher: our own executable and the words that select [`main`].
+/// The program that is the launcher: our own executable and the words that select [`main`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launcher {
     /// The executable.

@@ -173,7 +173,7 @@ pub struct Dependency {
     pub command: CommandTemplate,
     /// What its output must contain to be new enough. `None`: anything will do.
     pub pattern: Option<Regex>,
-    /// CommandTemplate or address that installs it, printed when it is missing.
+    /// The command or address that installs it, printed when it is missing.
     pub install: String,
 }
 

@@ -37,7 +37,7 @@ enum Sampling {
     ClockOfProcesses,
 }
 
-/// What is target.
+/// What is recorded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RecordTarget<'a> {
     /// Process ids.
