@@ -77,7 +77,10 @@ impl Chart {
     /// When the table has no such case.
     pub fn of(table: &Table, case: Option<Case>, title: String) -> Result<Self, ChartError> {
         let case = chosen(table, case)?;
-        let cells: Vec<&Cell> = table.cells.iter().filter(|cell| drawn(cell, case)).collect();
+        // Calibration lines are not contestants and are not drawn.
+        let contestants = table.of_case(case).filter(|cell| cell.rank != Rank::Calibration);
+        let cells: Vec<&Cell> = contestants.collect();
+        let rounds = cells.iter().map(|cell| cell.rounds.measured).max();
         let subjects = each_once(cells.iter().map(|cell| &cell.id.subject));
         let instruments = each_once(cells.iter().map(|cell| &cell.id.instrument));
         let groups = instruments.into_iter().map(|instrument| {
@@ -90,7 +93,7 @@ impl Chart {
                 "C={} {}: requests per second, median of {} rounds",
                 case.connections,
                 table.streams(case),
-                rounds(&cells)
+                rounds.unwrap_or(0)
             ),
             groups: groups.collect(),
         })
@@ -152,15 +155,6 @@ fn chosen(table: &Table, case: Option<Case>) -> Result<Case, ChartError> {
         Some(asked) => Err(ChartError::NoCase { asked, known }),
         None => known.first().copied().ok_or(ChartError::Empty),
     }
-}
-
-/// Calibration lines are not contestants and are not drawn.
-fn drawn(cell: &Cell, case: Case) -> bool {
-    cell.case == case && cell.rank != Rank::Calibration
-}
-
-fn rounds(cells: &[&Cell]) -> u32 {
-    cells.iter().map(|cell| cell.rounds.measured).max().unwrap_or(0)
 }
 
 /// Compares the first subject with the baseline by rate and by cost. Where the two ratios differ,

@@ -268,10 +268,6 @@ fn name(cell: &ComparedCell) -> String {
 
 fn fields(cell: &ComparedCell, ratio: &Ratio) -> Vec<String> {
     let interval = ratio.interval.map(|ends| ends.text(significant_text));
-    vec![
-        name(cell),
-        ratio_text(ratio),
-        interval.unwrap_or_else(|| "-".to_owned()),
-        ratio.pairs.to_string(),
-    ]
+    let interval = interval.unwrap_or_else(|| "-".to_owned());
+    vec![name(cell), ratio_text(ratio), interval, ratio.pairs.to_string()]
 }

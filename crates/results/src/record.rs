@@ -247,10 +247,7 @@ fn in_order(plan: &Plan, mut rows: Vec<Row>) -> Vec<Row> {
     let cells = plan.cells().into_iter().enumerate();
     let places: BTreeMap<CellId, usize> = cells.map(|(place, cell)| (cell.id, place)).collect();
     let place = |row: &Row| places.get(&row.cell).copied().unwrap_or(usize::MAX);
-    rows.sort_by(|a, b| {
-        let key = |row: &Row| (row.round, place(row));
-        key(a).cmp(&key(b)).then_with(|| a.cell.cmp(&b.cell))
-    });
+    rows.sort_by_cached_key(|row| (row.round, place(row), row.cell.clone()));
     rows
 }
 

@@ -44,7 +44,7 @@ impl FromStr for Condition {
         let (sign, operator) = *OPERATORS
             .iter()
             .find(|(sign, _)| rest.starts_with(sign))
-            .ok_or_else(|| ConditionError::Operator { text: text.to_owned() })?;
+            .ok_or_else(|| ConditionError::Operator(text.to_owned()))?;
         let number = rest[sign.len()..].trim();
         let bound = number.parse().ok().filter(|bound: &f64| bound.is_finite());
         Ok(Self {
@@ -78,11 +78,8 @@ pub enum ConditionError {
         nearest: Option<&'static str>,
     },
     /// There is no operator, or it is unknown.
-    #[error("`{text}` has none of the operators < <= > >=: write ratio<0.95")]
-    Operator {
-        /// The whole condition.
-        text: String,
-    },
+    #[error("`{_0}` has none of the operators < <= > >=: write ratio<0.95")]
+    Operator(String),
     /// The text after the operator is not a number.
     #[error("`{_0}` is not a number: write ratio<0.95")]
     Number(String),

@@ -62,11 +62,9 @@ impl Case {
     /// # Errors
     /// When there are more streams than connections: each call in flight needs its own connection.
     pub fn per_call(self) -> Result<Self, CaseError> {
-        if self.connections == self.concurrency {
-            Ok(Self { connection_per_call: true, ..self })
-        } else {
-            Err(CaseError::SharedConnections(self))
-        }
+        let case = Self { connection_per_call: true, ..self };
+        let has_enough = self.connections == self.concurrency;
+        has_enough.then_some(case).ok_or(CaseError::SharedConnections(self))
     }
 
     /// The same case over another transport.
@@ -85,11 +83,8 @@ impl Case {
     /// When there are fewer calls than streams, or absurdly many.
     pub fn with_calls(self, calls: u64) -> Result<Self, CaseError> {
         let case = Self { calls: Some(calls), ..self };
-        if (u64::from(self.concurrency)..=CALLS_MAX).contains(&calls) {
-            Ok(case)
-        } else {
-            Err(CaseError::Calls(case))
-        }
+        let is_sane = (u64::from(self.concurrency)..=CALLS_MAX).contains(&calls);
+        is_sane.then_some(case).ok_or(CaseError::Calls(case))
     }
 
     /// Everything except the connections, for a heading below theirs: `S=5000 calls=10000`. In
@@ -149,10 +144,7 @@ impl FromStr for Case {
             let calls = word.strip_prefix(CALLS).and_then(digits_only);
             case = case.with_calls(calls.ok_or_else(malformed)?)?;
         }
-        match words.next() {
-            None => Ok(case),
-            Some(_) => Err(malformed()),
-        }
+        words.next().map_or(Ok(case), |_| Err(malformed()))
     }
 }
 

@@ -150,7 +150,10 @@ impl Suite {
         machine_cpus: u32,
     ) -> Result<Plan, PlanError> {
         let schedule = self.schedule(selection.extent)?;
-        self.check_scenario(overrides)?;
+        let suite = self.request.scenario();
+        if let Some(asked) = overrides.scenario.clone().filter(|asked| asked != suite) {
+            return Err(PlanError::OtherScenario { asked, suite: suite.to_owned() });
+        }
         if selection.server_processes == Some(0) {
             return Err(PlanError::NoProcess);
         }
@@ -211,16 +214,6 @@ impl Suite {
         match extent {
             Extent::Full => Ok(&self.full),
             Extent::Quick => self.quick.as_ref().ok_or(PlanError::NoQuickPart),
-        }
-    }
-
-    fn check_scenario(&self, overrides: &Overrides) -> Result<(), PlanError> {
-        match &overrides.scenario {
-            Some(asked) if asked != self.request.scenario() => Err(PlanError::OtherScenario {
-                asked: asked.clone(),
-                suite: self.request.scenario().to_owned(),
-            }),
-            _ => Ok(()),
         }
     }
 
