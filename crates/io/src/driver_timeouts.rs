@@ -161,8 +161,7 @@ mod tests {
     #[test]
     fn every_due_timeout_is_reported_once_and_others_wait() {
         let mut entries = [socket(0, true), socket(1, true), socket(2, false)];
-        let mut timeouts = DriverTimeouts::default();
-        timeouts.accept_at_ns = Some(10);
+        let mut timeouts = DriverTimeouts { accept_at_ns: Some(10), ..DriverTimeouts::default() };
         timeouts.linger_until(20, id(2)).unwrap();
         timeouts.connect_by(30, id(0)).unwrap();
         timeouts.connect_by(u64::MAX, id(1)).unwrap();
@@ -177,8 +176,7 @@ mod tests {
 
     #[test]
     fn a_listener_that_is_gone_is_not_asked() {
-        let mut timeouts = DriverTimeouts::default();
-        timeouts.accept_at_ns = Some(10);
+        let mut timeouts = DriverTimeouts { accept_at_ns: Some(10), ..DriverTimeouts::default() };
         assert_eq!(timeouts.next_ns::<Socket>(&mut []), Some(10));
         timeouts.accept_at_ns = None;
         assert_eq!(timeouts.next_ns::<Socket>(&mut []), None);

@@ -92,23 +92,19 @@ impl ServeOptions {
     /// Describes the choice in words, for a log: including what is used instead of io_uring where
     /// that cannot be used, and why.
     pub fn chosen(&self) -> String {
-        let refusal = match self.io {
-            Io::Uring => UringRefusal::ask(),
-            Io::Auto | Io::Blocking | Io::Epoll => None,
-        };
-        match refusal {
-            Some(refusal) => {
-                let instead = Self { io: Io::Epoll, ..self.clone() };
-                format!("{}: {refusal}", instead.chosen())
-            }
-            None => self.in_words(),
+        if self.io == Io::Uring
+            && let Some(refusal) = UringRefusal::ask()
+        {
+            let instead = Self { io: Io::Epoll, ..self.clone() };
+            return format!("{}: {refusal}", instead.in_words());
         }
+        self.in_words()
     }
 
     fn in_words(&self) -> String {
         let threads = self.threads;
         match self.io {
-            Io::Auto if self.has_blocking_beside() => format!(
+            Io::Auto if threads.get() > 1 && !self.reuse_port => format!(
                 "auto: blocking for up to {threads} connection(s), \
                  epoll on {threads} thread(s) for the rest"
             ),
@@ -122,11 +118,6 @@ impl ServeOptions {
                 format!("{driver} on {threads} thread(s){listeners}")
             }
         }
-    }
-
-    /// Whether the first connections get blocking threads, beside those that have an epoll.
-    fn has_blocking_beside(&self) -> bool {
-        self.io == Io::Auto && self.threads.get() > 1 && !self.reuse_port
     }
 
     /// The driver of those connections that do not have a thread each.

@@ -24,7 +24,7 @@ const KEY_LOG_VARIABLE: &str = "SSLKEYLOGFILE";
 #[derive(Clone, Debug)]
 pub struct ServerConfig {
     rustls: Arc<rustls::ServerConfig>,
-    handshake_policy: HandshakePolicy,
+    pub(crate) handshake_policy: HandshakePolicy,
 }
 
 impl ServerConfig {
@@ -78,10 +78,6 @@ impl ServerConfig {
     /// How the handshakes have ended so far, over all threads.
     pub fn handshakes(&self) -> Handshakes {
         self.handshake_policy.counters.so_far()
-    }
-
-    pub(crate) fn handshake_policy(&self) -> &HandshakePolicy {
-        &self.handshake_policy
     }
 
     pub(crate) fn engine(&self) -> Result<Engine, Error> {

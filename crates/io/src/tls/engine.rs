@@ -53,9 +53,9 @@ impl Engine {
         self.common().is_handshaking()
     }
 
-    /// Whether the handshake was full or resumed a session.
-    pub fn handshake_kind(&self) -> Option<HandshakeKind> {
-        self.common().handshake_kind()
+    /// Whether the handshake has resumed a session.
+    pub fn is_resumed(&self) -> bool {
+        self.common().handshake_kind() == Some(HandshakeKind::Resumed)
     }
 
     /// The protocol negotiated by ALPN.

@@ -25,7 +25,7 @@ use crate::context::IoContext;
 use crate::shard::{AfterRead, Closed, ConnectionId, Opened, Received, Shard};
 use crate::socket;
 use connections::{TlsConnection, TlsConnections, TlsEntry, TlsPhase};
-use rustls::{Error, HandshakeKind};
+use rustls::Error;
 use std::io;
 use std::time::Duration;
 
@@ -85,7 +85,7 @@ impl<S> TlsEnd<S> {
 
     fn handshake_policy(&self) -> &HandshakePolicy {
         match self {
-            Self::Accepting(config) => config.handshake_policy(),
+            Self::Accepting(config) => &config.handshake_policy,
             Self::Connecting { connectors, .. } => connectors.any().handshake_policy(),
         }
     }
@@ -160,8 +160,7 @@ impl<S: Shard> Secured<S> {
         if secure.engine.protocol() != Some(H2) {
             return Err(self.role.fault(TlsFaultKind::NoProtocol));
         }
-        let resumed = secure.engine.handshake_kind() == Some(HandshakeKind::Resumed);
-        self.role.handshake_policy().counters.succeeded(resumed);
+        self.role.handshake_policy().counters.succeeded(secure.engine.is_resumed());
         let (how, early, owes_writable) = secure.open();
         let Some(how) = how else {
             return Ok(());

@@ -4,7 +4,6 @@ use super::config::{Connector, H2};
 use super::engine::Engine;
 use super::fault::{TlsFault, TlsFaultKind, TlsSide, is_reset};
 use super::records;
-use rustls::HandshakeKind;
 use std::io::{self, ErrorKind, Read, Write};
 use std::time::Duration;
 
@@ -54,8 +53,7 @@ impl<T: Read + Write> TlsStream<T> {
         let handshake_policy = connector.handshake_policy();
         match stream.shake_hands(handshake_policy.timeout_ns, may_go_on) {
             Ok(()) => {
-                let kind = stream.engine.handshake_kind();
-                handshake_policy.counters.succeeded(kind == Some(HandshakeKind::Resumed));
+                handshake_policy.counters.succeeded(stream.engine.is_resumed());
                 Ok(stream)
             }
             Err(error) => {

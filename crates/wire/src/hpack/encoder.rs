@@ -23,14 +23,8 @@ pub struct Encoder {
     table: DynamicTable<Key>,
     /// The largest table that we use, whatever the peer allows.
     own_limit_bytes: usize,
-    pending_update: Option<SizeUpdate>,
-}
-
-/// A change of the table's size that has not been announced to the peer.
-#[derive(Clone, Copy, Debug)]
-struct SizeUpdate {
-    /// The smallest size since the last block; the final size is the table's.
-    lowest_bytes: usize,
+    /// The smallest size of the table since the last block, if its size has changed.
+    pending_update_bytes: Option<usize>,
 }
 
 /// The hashes by which a field is looked up in the dynamic table.
@@ -57,14 +51,14 @@ impl Encoder {
         Self {
             table: DynamicTable::new(first_table_bytes(max_table_bytes)),
             own_limit_bytes: max_table_bytes,
-            pending_update: first_update(max_table_bytes),
+            pending_update_bytes: first_update_bytes(max_table_bytes),
         }
     }
 
     /// Resets the encoder for a new connection with the same limit, and keeps its allocations.
     pub(crate) fn renew(&mut self) {
         self.table.renew(first_table_bytes(self.own_limit_bytes));
-        self.pending_update = first_update(self.own_limit_bytes);
+        self.pending_update_bytes = first_update_bytes(self.own_limit_bytes);
     }
 
     /// Applies the peer's SETTINGS_HEADER_TABLE_SIZE, in bytes.
@@ -77,8 +71,8 @@ impl Encoder {
             return;
         }
         self.table.resize(size_bytes);
-        let lowest_bytes = self.pending_update.map_or(size_bytes, |update| update.lowest_bytes);
-        self.pending_update = Some(SizeUpdate { lowest_bytes: lowest_bytes.min(size_bytes) });
+        let lowest_bytes = self.pending_update_bytes.unwrap_or(size_bytes);
+        self.pending_update_bytes = Some(lowest_bytes.min(size_bytes));
     }
 
     /// Begins a header block; must be called before its first [`field`](Self::field).
@@ -88,8 +82,8 @@ impl Encoder {
     /// [`generation`](Self::generation) and must not be sent twice.
     #[inline]
     pub fn begin_block(&mut self, out: &mut Vec<u8>) {
-        if let Some(update) = self.pending_update.take() {
-            self.write_size_update(update, out);
+        if let Some(lowest_bytes) = self.pending_update_bytes.take() {
+            self.write_size_update(lowest_bytes, out);
         }
     }
 
@@ -142,10 +136,10 @@ impl Encoder {
     }
 
     #[cold]
-    fn write_size_update(&mut self, update: SizeUpdate, out: &mut Vec<u8>) {
+    fn write_size_update(&mut self, lowest_bytes: usize, out: &mut Vec<u8>) {
         let size_bytes = self.table.max_size_bytes();
-        if update.lowest_bytes < size_bytes {
-            integer::encode(update.lowest_bytes, 5, 0x20, out);
+        if lowest_bytes < size_bytes {
+            integer::encode(lowest_bytes, 5, 0x20, out);
         }
         integer::encode(size_bytes, 5, 0x20, out);
         self.table.advance_generation();
@@ -188,12 +182,8 @@ impl Encoder {
 }
 
 /// The size update that the first block must carry: for a table smaller than the default.
-const fn first_update(own_limit_bytes: usize) -> Option<SizeUpdate> {
-    if own_limit_bytes < DEFAULT_TABLE_BYTES {
-        Some(SizeUpdate { lowest_bytes: own_limit_bytes })
-    } else {
-        None
-    }
+const fn first_update_bytes(own_limit_bytes: usize) -> Option<usize> {
+    if own_limit_bytes < DEFAULT_TABLE_BYTES { Some(own_limit_bytes) } else { None }
 }
 
 impl Key {
