@@ -1,4 +1,4 @@
-//! Values that a declaration writes as text, for serde's `deserialize_with`.
+//! Values that a declaration writes as text or as a list, for serde's `deserialize_with`.
 
 use bookend_results::suite::{parse_duration, parse_size};
 use serde::Deserialize;
@@ -33,4 +33,15 @@ pub(crate) fn micros<'de, D: Deserializer<'de>>(text: D) -> Result<u64, D::Error
 /// As [`micros`], for what can be absent.
 pub(crate) fn some_micros<'de, D: Deserializer<'de>>(text: D) -> Result<Option<u64>, D::Error> {
     micros(text).map(Some)
+}
+
+/// A list. A complaint about one of its elements names the element's own line.
+pub(crate) fn list<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    list: D,
+) -> Result<Vec<T>, D::Error> {
+    /// The parser knows the place of a newtype, and of a bare element only that of its list.
+    #[derive(Deserialize)]
+    struct Element<T>(T);
+    let elements = Vec::<Element<T>>::deserialize(list)?;
+    Ok(elements.into_iter().map(|Element(element)| element).collect())
 }

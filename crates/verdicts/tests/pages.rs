@@ -243,6 +243,9 @@ fn a_page_that_shows_what_is_not_there_is_refused() {
     assert!(complaint("\"rate-cents\"", "\"pretty\"").contains("no format `pretty`"));
     let unknown = complaint("published = \"requests_per_second\"", "published = \"speed\"");
     assert!(unknown.contains("no metric `speed`"), "{unknown}");
+    let before = text.split("published = \"requests_per_second\"").next();
+    let line = before.map_or(0, |before| before.lines().count());
+    assert!(unknown.contains(&format!("results.toml:{line}: ")), "{unknown}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! What a claim measures, from a table such as `{ metric = "latency_p99", of = "go-grpc" }`.
 
 use super::subject_name::{NamedCell, SubjectName};
+use crate::from_text::list;
 use bookend_results::declaration::nearest_word;
 use bookend_results::metric::{Metric, Unit, UnknownMetric, names};
 use bookend_results::suite::Case;
@@ -62,7 +63,7 @@ struct DeclaredQuantity {
     over_case: Option<Case>,
     over_metric: Option<String>,
     over_model: Option<Spanned<String>>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "list")]
     cases: Vec<Case>,
     #[serde(default)]
     take: Take,

@@ -2,6 +2,7 @@
 
 use super::error::{PageError, RESULTS_FILE};
 use super::format::{FigureFormat, NoFormat};
+use crate::from_text::list;
 use crate::published::PublishedTable;
 use bookend_results::declaration::{DeclarationError, Source, read_text};
 use bookend_results::metric::{Metric, UnknownMetric};
@@ -71,7 +72,7 @@ pub struct ResultTable {
     #[serde(default)]
     pub also: Vec<String>,
     /// Its figures, in the printed order. If absent: those of the table before.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "list")]
     pub columns: Vec<ResultColumn>,
 }
 
