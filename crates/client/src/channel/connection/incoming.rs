@@ -18,7 +18,6 @@ pub(super) struct IncomingResponse {
 }
 
 /// How the messages reach the caller. A unary call, the usual one, costs no box.
-#[expect(clippy::large_enum_variant)]
 pub(super) enum IncomingBody {
     /// The one message is gathered, and handed over whole.
     Unary(PartialMessage),
