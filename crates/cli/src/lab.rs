@@ -27,6 +27,7 @@ pub fn settings(
     semantics.push("--semantics".to_owned());
     Ok(RunSettings {
         message: request_message(&suite, &plan.request)?,
+        command: command_line(std::env::args().skip(1), &plan),
         suite,
         plan,
         resume: false,
@@ -34,7 +35,6 @@ pub fn settings(
         spawner: spawner(interrupt)?,
         probe: Some(call),
         semantics: Some(semantics),
-        command: command_line(),
         seed: None,
         timeouts: ProcessTimeouts::default(),
         isolation: true,
@@ -85,11 +85,19 @@ pub fn cpus() -> u32 {
     u32::try_from(cpus).unwrap_or(u32::MAX)
 }
 
-/// What the user typed, kept with the result. The path of the program is left out: it may
-/// name the user's home.
-fn command_line() -> String {
-    let words = std::env::args().skip(1);
-    words.fold("bookend".to_owned(), |line, word| line + " " + &quoted(word))
+/// What repeats the run: the variables that its plan follows, and the words that the user typed,
+/// with the name of the suite if there was none. The path of the program is left out: it may name
+/// the user's home.
+fn command_line(words: impl Iterator<Item = String>, plan: &Plan) -> String {
+    let mut words: Vec<String> = words.collect();
+    if !words.contains(&plan.suite) {
+        words.insert(words.len().min(1), plan.suite.clone());
+    }
+    let variables = plan.variables.iter();
+    let variables = variables.map(|(name, value)| format!("{name}={}", quoted(value.clone())));
+    let words = words.into_iter().map(quoted);
+    let all = variables.chain(["bookend".to_owned()]).chain(words);
+    all.collect::<Vec<_>>().join(" ")
 }
 
 /// A word as a shell reads it: a case such as `C=1 S=100` is one word.
@@ -104,6 +112,7 @@ fn quoted(word: String) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use bookend_results::suite::{Overrides, Selection};
 
     #[test]
     fn a_shell_reads_a_command_as_it_was_typed() {
@@ -116,5 +125,18 @@ mod tests {
         ] {
             assert_eq!(quoted(word.to_owned()), written);
         }
+    }
+
+    #[test]
+    fn the_kept_command_has_the_variables_and_the_suite() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../suites/transports");
+        let suite = Suite::read(Path::new(folder)).expect("a suite");
+        let set = [("GRPC_BENCHMARK_DURATION", "700ms"), ("GRPC_TRACE", "all")];
+        let overrides = Overrides::from_environment(set).expect("readable");
+        let plan = suite.plan(&Selection::default(), &overrides, 2).expect("a plan");
+        let kept = |words: &str| command_line(words.split(' ').map(str::to_owned), &plan);
+        let all = "GRPC_BENCHMARK_DURATION=700ms bookend run transports --rounds 3";
+        assert_eq!(kept("run --rounds 3"), all);
+        assert_eq!(kept("run transports --rounds 3"), all);
     }
 }

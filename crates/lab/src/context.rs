@@ -197,6 +197,7 @@ mod tests {
             cases: vec![],
             instruments_of: BTreeMap::new(),
             handler_waits: false,
+            variables: BTreeMap::new(),
             notes: vec![],
         }
     }

@@ -133,6 +133,12 @@ impl Record {
         }
     }
 
+    /// Whether its figures may be quoted as those of the suite ([`crate::suite::Scope`]).
+    pub fn is_quotable(&self) -> bool {
+        let run = self.run();
+        run.finished.is_some() && run.scope().is_quotable(self.rounds())
+    }
+
     /// The rounds that have at least one row here.
     pub fn rounds(&self) -> u32 {
         let rounds: std::collections::BTreeSet<u32> =

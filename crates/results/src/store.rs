@@ -16,7 +16,7 @@ pub use schema::SCHEMA_VERSION;
 
 use crate::machine::MachineFacts;
 use crate::measurement::{CellId, Row};
-use crate::suite::{Case, Plan};
+use crate::suite::{Case, Plan, Scope};
 use error::explain;
 use rusqlite::types::Type;
 use rusqlite::{Connection, params};
@@ -61,6 +61,13 @@ pub struct Run {
     pub finished: Option<Timestamp>,
     /// Events during the run, a sentence each, in addition to the notes of the plan.
     pub notes: Vec<String>,
+}
+
+impl Run {
+    /// How much of its suite it did.
+    pub fn scope(&self) -> Scope {
+        Scope::of(&self.new.plan, &self.new.suite_text)
+    }
 }
 
 /// An open file of results.

@@ -7,6 +7,7 @@ mod declared;
 mod grid;
 mod overrides;
 mod plan;
+mod scope;
 mod units;
 
 pub use case::{CALLS_MAX, CONCURRENCY_MAX, Case, CaseError};
@@ -16,4 +17,5 @@ pub use checked::{
 };
 pub use overrides::{OverrideError, Overrides};
 pub use plan::{DRAIN_AFTER_CALLS, Extent, Plan, PlanError, PlannedCell, Selection};
+pub use scope::Scope;
 pub use units::{UnitError, parse_duration, parse_size};

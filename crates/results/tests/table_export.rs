@@ -7,7 +7,8 @@ use bookend_results::declaration::DeclarationError;
 use bookend_results::export::Report;
 use bookend_results::measurement::{Outcome, Row};
 use bookend_results::metric;
-use bookend_results::suite::Suite;
+use bookend_results::store::Run;
+use bookend_results::suite::{Overrides, Plan, Selection, Suite};
 use serde_json::Value;
 use std::path::Path;
 use table_rows::{cell, row, rows, run};
@@ -60,6 +61,42 @@ fn a_window_that_ends_with_its_calls_has_no_length() {
     assert!(Report::new(&run, &[]).text().contains(length), "some have one");
     run.new.plan.cases = vec![calls];
     assert!(!Report::new(&run, &[]).text().contains("window:"));
+}
+
+#[test]
+fn a_shortened_run_says_so_wherever_it_is_shown() {
+    let mut run = run();
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../suites/transports");
+    let suite = Suite::read(Path::new(folder)).expect("a suite");
+    let overrides = Overrides::from_environment([("GRPC_BENCHMARK_DURATION", "700ms")]);
+    let whole = suite.plan(&Selection::default(), &Overrides::default(), 2).expect("a plan");
+    let short = suite.plan(&Selection::default(), &overrides.expect("readable"), 2);
+    run.new.suite_text.clone_from(&suite.text);
+    run.new.command = "GRPC_BENCHMARK_DURATION=700ms bookend run transports".to_owned();
+    let said = |run: &Run| {
+        let rows: Vec<Row> = (0..10).flat_map(|round| rows_of(&run.new.plan, round)).collect();
+        let report = Report::new(run, &rows);
+        let json: Value = serde_json::from_str(&report.json()).expect("JSON");
+        (report.text(), report.markdown(), json["scope"].clone(), json["quotable"].clone())
+    };
+    run.new.plan = short.expect("a plan");
+    let (text, page, scope, quotable) = said(&run);
+    let shortened = "full, shortened: window 700ms instead of 5s";
+    for part in [shortened, "environment: GRPC_BENCHMARK_DURATION=700ms", &run.new.command] {
+        assert!(text.contains(part) && page.contains(part), "{part}: {text}");
+    }
+    assert_eq!((scope, quotable), (Value::from(shortened), Value::from(false)));
+    run.new.plan = whole;
+    let (_, _, scope, quotable) = said(&run);
+    assert_eq!((scope, quotable), (Value::from("full"), Value::from(true)));
+    run.finished = None;
+    assert_eq!(said(&run).3, Value::from(false), "half a run");
+}
+
+/// A row for every cell.
+fn rows_of(plan: &Plan, round: u32) -> Vec<Row> {
+    let cells = plan.cells().into_iter();
+    cells.map(|cell| row(round, cell.id, Outcome::failed("x"))).collect()
 }
 
 #[test]

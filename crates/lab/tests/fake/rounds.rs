@@ -151,6 +151,7 @@ fn plan(subjects: &[&str], instrument: &str) -> Plan {
         cases: vec!["C=1 S=1".parse().unwrap()],
         instruments_of: std::collections::BTreeMap::new(),
         handler_waits: false,
+        variables: std::collections::BTreeMap::new(),
         notes: vec![],
     }
 }

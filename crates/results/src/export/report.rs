@@ -42,7 +42,8 @@ impl<'a> Report<'a> {
         self.prose().0
     }
 
-    /// The report for a terminal: machine, parameters, notes, the published table, costs, marks.
+    /// The report for a terminal: machine, parameters, notes, the published table, costs, marks,
+    /// and the command.
     pub fn text(&self) -> String {
         let table = &self.table;
         let notes = self.notes().into_iter().map(|note| format!("note: {note}\n"));
@@ -56,6 +57,7 @@ impl<'a> Report<'a> {
             optional.map(|table| format!("{table}\n")).collect(),
             resource_table(table),
             marks.collect(),
+            format!("made by: {}\n", self.run.new.command),
         ]
         .concat()
     }
@@ -76,7 +78,9 @@ impl<'a> Report<'a> {
         // If every case has a fixed number of calls, no window has a set length.
         let by_time = plan.cases.iter().any(|case| case.calls.is_none());
         let window = by_time.then(|| format!("window: {} ms", plan.window_ms));
-        let mut lines = vec![format!("method: {}", plan.request.method)];
+        let mut lines = vec![format!("extent: {}", self.run.scope())];
+        lines.extend(variables(plan));
+        lines.push(format!("method: {}", plan.request.method));
         lines.extend(transports(plan));
         lines.extend(window);
         lines.extend([
@@ -95,6 +99,12 @@ impl<'a> Report<'a> {
         rounds.len()
     }
 
+    /// Whether its figures may be quoted as those of the suite.
+    pub fn is_quotable(&self) -> bool {
+        let rounds = u32::try_from(self.stored_rounds()).unwrap_or(u32::MAX);
+        self.run.finished.is_some() && self.run.scope().is_quotable(rounds)
+    }
+
     /// The notes of the plan and of the run, a sentence each.
     pub fn notes(&self) -> Vec<&str> {
         let planned = self.run.new.plan.notes.iter();
@@ -109,6 +119,13 @@ impl<'a> Report<'a> {
             Err(_) => (name.clone(), String::new()),
         }
     }
+}
+
+/// The variables of the environment that the run followed.
+fn variables(plan: &Plan) -> Option<String> {
+    let set = plan.variables.iter().map(|(name, value)| format!("{name}={value}"));
+    let set: Vec<String> = set.collect();
+    (!set.is_empty()).then(|| format!("environment: {}", set.join(" ")))
 }
 
 /// Lists the transports that a run compares, unless plain text is the only one.

@@ -2,6 +2,7 @@
 
 use super::{parse_duration, parse_size};
 use crate::declaration::nearest_word;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// Declares each variable of grpc_bench once: its place in [`Overrides`], its name, and how its
@@ -12,6 +13,8 @@ macro_rules! overrides {
         #[derive(Clone, Debug, Default, PartialEq)]
         pub struct Overrides {
             $($(#[$doc])* pub $place: Option<$kind>,)+
+            /// All of them that are set, as they were written.
+            pub variables: BTreeMap<String, String>,
         }
 
         const VARIABLES: &[&str] = &[$($name,)+];
@@ -71,6 +74,7 @@ impl Overrides {
                 continue;
             }
             overrides.apply(name, value)?;
+            overrides.variables.insert(name.to_owned(), value.to_owned());
         }
         Ok(overrides)
     }

@@ -10,6 +10,7 @@ use crate::grouping::each_once;
 use crate::measurement::CellId;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::fmt;
 use std::time::Duration;
 
 /// How long a server may take to end after cases with a fixed number of calls: these can leave it
@@ -25,6 +26,12 @@ pub enum Extent {
     Full,
     /// A few cells with short windows, for a first look.
     Quick,
+}
+
+impl fmt::Display for Extent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
+    }
 }
 
 /// What the command line selects of a suite.
@@ -74,6 +81,9 @@ pub struct Plan {
     pub instruments_of: BTreeMap<Case, Vec<String>>,
     /// Whether handlers wait for something other than the CPU.
     pub handler_waits: bool,
+    /// The variables of the environment that were followed, as they were written.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub variables: BTreeMap<String, String>,
     /// Requests that cannot be met, a sentence each; printed above the table.
     pub notes: Vec<String>,
 }
@@ -193,6 +203,7 @@ impl Suite {
             warmup_ms: millis(warmup(overrides, schedule)),
             window_ms: millis(overrides.window.unwrap_or(schedule.window)).max(1),
             handler_waits: self.handler_waits,
+            variables: overrides.variables.clone(),
             subjects,
             notes,
         };

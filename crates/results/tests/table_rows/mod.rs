@@ -44,6 +44,7 @@ pub fn plan() -> Plan {
         cases: vec![case(1, 1), case(1, 100), case(100, 100)],
         instruments_of: BTreeMap::new(),
         handler_waits: false,
+        variables: BTreeMap::new(),
         notes: vec!["GRPC_CLIENT_CPUS=12: this machine has 2 CPUs in all".into()],
     }
 }
