@@ -37,11 +37,12 @@ const SHARED: [[&str; 2]; 2] = [
 
 /// What another version of a library needs that no program can have beside this one: a program of
 /// its own, or a source folder in place of another.
-const OTHER_VERSIONS: [&str; 2] = ["go-grpc/oldest", "java-grpc/src/jdk21"];
+const OTHER_VERSIONS: [&str; 4] =
+    ["go-grpc/oldest", "go-thrift/oldest", "java-grpc/src/jdk21", "rust-tonic/0.11"];
 
-/// Whether a path is the manifest of a Rust subject.
+/// Whether a path is the manifest of a Rust subject, or of a program beside one.
 pub fn is_subject_manifest(path: &str) -> bool {
-    subject(path).is_some_and(|name| path == format!("subjects/{name}/Cargo.toml"))
+    program(path).is_some_and(|name| path == format!("subjects/{name}/Cargo.toml"))
 }
 
 /// Manifests with a release profile of their own, or that are drawn into the workspace.
@@ -78,8 +79,10 @@ pub fn missing_files(files: &[File]) -> Vec<Offence> {
     let manifests = files.iter().filter(|file| is_subject_manifest(&file.path));
     let missing = manifests.flat_map(|manifest| {
         let folder = manifest.path.trim_end_matches("Cargo.toml");
-        let wanted = ["Cargo.lock", ".cargo/config.toml"].map(|name| format!("{folder}{name}"));
-        wanted.into_iter().filter(|path| !present(path))
+        // Its flags hold for programs in folders below as well.
+        let subject = subject(&manifest.path).unwrap_or_default();
+        let flags = format!("subjects/{subject}/.cargo/config.toml");
+        [format!("{folder}Cargo.lock"), flags].into_iter().filter(|path| !present(path))
     });
     missing.map(|path| Offence::of_file(&path, "is missing")).collect()
 }
@@ -178,6 +181,13 @@ fn a_subject_without_a_lockfile_is_an_offence() {
     assert_eq!(with(&[manifest, flags, lockfile]), 0);
     assert_eq!(with(&[manifest, flags]), 1);
     assert_eq!(with(&[manifest]), 2);
+
+    let program = format!("subjects/{}", OTHER_VERSIONS[3]);
+    let (manifest, lockfile) = (format!("{program}/Cargo.toml"), format!("{program}/Cargo.lock"));
+    let flags = "subjects/rust-tonic/.cargo/config.toml";
+    assert_eq!(with(&[&manifest, &lockfile, flags]), 0);
+    assert_eq!(with(&[&manifest, flags]), 1);
+    assert_eq!(with(&[&manifest, &lockfile]), 1);
 }
 
 #[test]
@@ -220,12 +230,15 @@ fn the_length_of_a_subject_is_counted_in_every_language() {
 #[test]
 fn a_program_beside_a_subject_is_measured_for_itself() {
     let half = "a\n".repeat(SUBJECT_LINES / 2 + 1);
-    let own = format!("subjects/{}/main.go", OTHER_VERSIONS[0]);
-    let with =
-        |path: &str| long_subjects(&[file("subjects/go-grpc/main.go", &half), file(path, &half)]);
-    assert_eq!(with("subjects/go-grpc/server.go").len(), 1);
-    assert_eq!(with(&own), []);
-    assert_eq!(long_subjects(&[file(&own, &half.repeat(2))]).len(), 1);
+    for program in OTHER_VERSIONS {
+        let own = format!("subjects/{program}/main.go");
+        let (name, _) = program.split_once('/').expect("a folder below its subject's");
+        let main = format!("subjects/{name}/main.go");
+        let with = |path: &str| long_subjects(&[file(&main, &half), file(path, &half)]);
+        assert_eq!(with(&format!("subjects/{name}/server.go")).len(), 1);
+        assert_eq!(with(&own), []);
+        assert_eq!(long_subjects(&[file(&own, &half.repeat(2))]).len(), 1);
+    }
 }
 
 #[test]
