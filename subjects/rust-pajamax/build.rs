@@ -11,9 +11,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         .compile_fds(descriptors)?;
 
     println!("cargo:rerun-if-changed=Cargo.lock");
-    for (variant, version) in [("DEFAULT", "0.3."), ("0_2", "0.2.")] {
-        let version = locked_version("pajamax", version)?;
-        println!("cargo:rustc-env=LIBRARY_VERSION_{variant}={version}");
+    for beginning in ["0.2.", "0.3.", "0.4."] {
+        let version = locked_version("pajamax", beginning)?;
+        let name = beginning.trim_end_matches('.').replace('.', "_");
+        println!("cargo:rustc-env=LIBRARY_VERSION_{name}={version}");
     }
     Ok(())
 }

@@ -1,83 +1,41 @@
-//! The greeters on pajamax in its local mode: one blocking thread a connection.
+//! The greeters on three versions of pajamax, with a blocking thread a connection.
 //!
 //! pajamax takes an address and neither says which port it got nor ever returns. So the port is
 //! read from the kernel, and the process ends by leaving `main`.
 
 #![forbid(unsafe_code)]
 
+mod greeters;
 mod v0_2;
+mod v0_3;
+mod v0_4;
 
-use std::{
-    env,
-    error::Error,
-    fs, io,
-    net::Ipv4Addr,
-    process::ExitCode,
-    sync::atomic::{AtomicU64, Ordering},
-    thread::{self, JoinHandle},
-    time::Duration,
-};
+use std::thread::{self, JoinHandle};
+use std::{env, error::Error, fs, io, process::ExitCode, sync::atomic::Ordering, time::Duration};
 
-mod helloworld {
-    include!(concat!(env!("OUT_DIR"), "/helloworld.rs"));
-}
-
-mod complex_proto {
-    include!(concat!(env!("OUT_DIR"), "/complex_proto.rs"));
-}
-
-/// The contract's "not supported".
-const NOT_SUPPORTED: u8 = 89;
-
-/// pajamax drops connections beyond 100 unless told; the suites open up to 10,000.
-const MAX_CONNECTIONS: usize = 100_000;
-
-/// Calls that reached a handler, for the line `served N`.
-static SERVED: AtomicU64 = AtomicU64::new(0);
-
-struct Greeter;
-
-impl helloworld::Greeter for Greeter {
-    fn say_hello(
-        &self,
-        request: helloworld::HelloRequest,
-    ) -> pajamax::Response<helloworld::HelloReply> {
-        SERVED.fetch_add(1, Ordering::Relaxed);
-        let message = format!("Hello {}!", request.name);
-        Ok(helloworld::HelloReply { message })
-    }
-}
-
-impl complex_proto::Greeter for Greeter {
-    fn say_hello(
-        &self,
-        request: complex_proto::HelloRequest,
-    ) -> pajamax::Response<complex_proto::HelloReply> {
-        SERVED.fetch_add(1, Ordering::Relaxed);
-        let response = request.request;
-        Ok(complex_proto::HelloReply { response })
-    }
-}
+type Variant = (&'static str, &'static str, fn() -> io::Result<()>);
+/// Each with the version that is built in.
+const VARIANTS: [Variant; 4] = [
+    ("default", env!("LIBRARY_VERSION_0_4"), v0_4::serve),
+    ("0.4.0-dispatch", env!("LIBRARY_VERSION_0_4"), v0_4::serve_dispatched),
+    ("0.3.3", env!("LIBRARY_VERSION_0_3"), v0_3::serve),
+    ("0.2.0", env!("LIBRARY_VERSION_0_2"), v0_2::serve),
+];
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
+    let variant = |name: &str| VARIANTS.into_iter().find(|(known, ..)| *known == name);
     let mut arguments = env::args().skip(1);
     if arguments.next().as_deref() == Some("--version") {
-        let version = match arguments.next().as_deref() {
-            Some("0.2.0") => env!("LIBRARY_VERSION_0_2"),
-            _ => env!("LIBRARY_VERSION_DEFAULT"),
-        };
+        let asked = arguments.next().unwrap_or_default();
+        let (_, version, _) = variant(&asked).ok_or("say which variant's")?;
         println!("pajamax {version}");
         return Ok(ExitCode::SUCCESS);
     }
     let role = variable("BOOKEND_ROLE", "server");
-    let variant = variable("BOOKEND_VARIANT", "default");
-    let serve = match (role.as_str(), variant.as_str()) {
-        ("server", "default") => serve,
-        ("server", "0.2.0") => v0_2::serve,
-        _ => {
-            eprintln!("rust-pajamax has no variant {variant} as {role}");
-            return Ok(ExitCode::from(NOT_SUPPORTED));
-        }
+    let asked = variable("BOOKEND_VARIANT", "default");
+    let Some((_, _, serve)) = variant(&asked).filter(|_| role == "server") else {
+        eprintln!("rust-pajamax has no variant {asked} as {role}");
+        return Ok(ExitCode::from(89)); // As the contract says it.
     };
     let server = thread::spawn(serve);
     while !server.is_finished() {
@@ -88,14 +46,6 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         thread::sleep(Duration::from_millis(1));
     }
     ended(server)
-}
-
-fn serve() -> io::Result<()> {
-    pajamax::Config::new()
-        .max_concurrent_connections(MAX_CONNECTIONS)
-        .add_service(helloworld::GreeterServer::new(Greeter))
-        .add_service(complex_proto::GreeterServer::new(Greeter))
-        .serve((Ipv4Addr::LOCALHOST, 0))
 }
 
 /// What the lab has said; a variable that is set to nothing is not set.
@@ -110,7 +60,7 @@ fn run(server: JoinHandle<io::Result<()>>) -> Result<ExitCode, Box<dyn Error>> {
         return ended(server);
     }
     io::copy(&mut io::stdin(), &mut io::sink())?;
-    println!("served {}", SERVED.load(Ordering::Relaxed));
+    println!("served {}", greeters::SERVED.load(Ordering::Relaxed));
     Ok(ExitCode::SUCCESS)
 }
 

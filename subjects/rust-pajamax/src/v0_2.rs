@@ -1,14 +1,14 @@
-//! The same two calls on pajamax 0.2.0.
+//! The two calls on pajamax 0.2.0.
 //!
 //! A server of that version has one service, and the generator writes one for each of a `.proto`.
 //! So this is what it would write for one service with both methods.
 
-use std::{io, net::Ipv4Addr, sync::atomic::Ordering};
+use std::{io, net::Ipv4Addr};
 
 use pajamax_0_2::{Config, PajamaxService, ParseFn, RespEncode, Response};
 use prost::{EncodeError, Message};
 
-use crate::{MAX_CONNECTIONS, SERVED, complex_proto, helloworld};
+use crate::greeters::{MAX_CONNECTIONS, Request, complex_proto, helloworld};
 
 pub fn serve() -> io::Result<()> {
     Config::new()
@@ -18,11 +18,6 @@ pub fn serve() -> io::Result<()> {
 
 #[derive(Clone)]
 struct Greeters;
-
-enum Request {
-    Helloworld(helloworld::HelloRequest),
-    ComplexProto(complex_proto::HelloRequest),
-}
 
 enum Reply {
     Helloworld(helloworld::HelloReply),
@@ -55,16 +50,11 @@ impl PajamaxService for Greeters {
     }
 
     fn call(&mut self, request: Request) -> Response<Reply> {
-        SERVED.fetch_add(1, Ordering::Relaxed);
-        match request {
-            Request::Helloworld(request) => {
-                let message = format!("Hello {}!", request.name);
-                Ok(Reply::Helloworld(helloworld::HelloReply { message }))
-            }
+        Ok(match request {
+            Request::Helloworld(request) => Reply::Helloworld(helloworld::say_hello(request)),
             Request::ComplexProto(request) => {
-                let response = request.request;
-                Ok(Reply::ComplexProto(complex_proto::HelloReply { response }))
+                Reply::ComplexProto(complex_proto::say_hello(request))
             }
-        }
+        })
     }
 }
