@@ -34,6 +34,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let variant = variable("BOOKEND_VARIANT", "auto");
     match (role.as_str(), variant.as_str()) {
         ("server", "auto") => serve(greeters(), Io::Auto, all),
+        ("server", "internet") => serve(greeters().limits(Limits::internet()), Io::Auto, all),
         ("server", "epoll") => serve(greeters(), Io::Epoll, all),
         ("server", "blocking") => serve(greeters(), Io::Blocking, all),
         ("server", "uring") => match UringRefusal::ask() {
@@ -61,8 +62,13 @@ fn answered(_: &ServerStatistics) -> u64 {
     ANSWERED.load(Ordering::Relaxed)
 }
 
+/// A thousand streams a connection, as pajamax offers; the default for strangers is 250.
+fn trusting() -> ServerBuilder {
+    Server::builder().limits(Limits::trusted())
+}
+
 fn greeters() -> ServerBuilder {
-    Server::builder()
+    trusting()
         .add_service(GreeterServer::new(Greeter))
         .add_service(ComplexGreeterServer::new(Greeter))
 }
@@ -70,13 +76,13 @@ fn greeters() -> ServerBuilder {
 fn hello() -> Result<ServerBuilder, Box<dyn Error>> {
     // Where the published comparison has its backend.
     let hello = Hello::new(&variable("BOOKEND_BACKEND", "127.0.0.1:9999"))?;
-    Ok(Server::builder().add_service(HelloServiceServer::new(hello)).reflection())
+    Ok(trusting().add_service(HelloServiceServer::new(hello)).reflection())
 }
 
 fn persistence(delay_ms: u64) -> io::Result<ServerBuilder> {
     let delay = Duration::from_millis(delay_ms);
     let persistence = PersistenceServiceServer::new(Persistence::new(delay)?);
-    Ok(Server::builder().add_service(persistence).reflection())
+    Ok(trusting().add_service(persistence).reflection())
 }
 
 fn serve(
@@ -85,8 +91,6 @@ fn serve(
     served: fn(&ServerStatistics) -> u64,
 ) -> Result<ExitCode, Box<dyn Error>> {
     let threads = variable("BOOKEND_CPUS", "0").parse()?;
-    // A thousand streams a connection, as pajamax offers; the default for strangers is 250.
-    let services = services.limits(Limits::trusted());
     let server = match variable("BOOKEND_TRANSPORT", "h2c").as_str() {
         "h2c" => services.bind((Ipv4Addr::LOCALHOST, 0))?,
         "tls" => services.bind((Ipv4Addr::LOCALHOST, 0))?.tls(tls()?),
