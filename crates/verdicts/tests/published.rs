@@ -6,6 +6,7 @@ use bookend_verdicts::published::{PublishedRow, PublishedTable};
 use bookend_results::suite::Suite;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use toml::Table;
 
 fn suites() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../suites")
@@ -161,5 +162,39 @@ fn a_case_that_a_row_names_is_a_case() {
     for row in &pajamax.rows {
         let cell = row.cell.as_ref().expect("a cell");
         assert_eq!(row.value("concurrency"), Some(f64::from(cell.case.concurrency)));
+    }
+}
+
+#[test]
+fn what_a_page_says_of_an_original_has_a_source() {
+    let file = |path: PathBuf| -> Table {
+        let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{error}"));
+        text.parse().unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    };
+    let lines = |table: &Table, key: &str| -> Vec<String> {
+        let lines = table.get(key).and_then(|value| value.as_array());
+        let text = |line: &toml::Value| line.as_str().expect("a line is text").to_owned();
+        lines.into_iter().flatten().map(text).collect()
+    };
+    let originals = file(suites().join("originals.toml"));
+    let mut sourced = Vec::new();
+    for entry in originals["provenance"].as_array().expect("a list") {
+        let entry = entry.as_table().expect("a table");
+        let (suite, source) = (entry["suite"].as_str(), entry["source"].as_str());
+        assert!(suites().join(suite.expect("a name")).is_dir(), "{entry:?}");
+        let source = source.expect("a text");
+        assert!(source.contains("the document") || source.contains(" at "), "{source}");
+        sourced.append(&mut lines(entry, "says"));
+    }
+    for folder in std::fs::read_dir(suites()).expect("the suites folder") {
+        let folder = folder.expect("an entry").path();
+        let results = folder.join("results.toml");
+        // Whose page names its sources itself.
+        if results.is_file() && !folder.ends_with("java-executors") {
+            let results = file(results);
+            for line in ["environment", "parameters"].map(|key| lines(&results, key)).concat() {
+                assert!(sourced.contains(&line), "originals.toml has no source of: {line}");
+            }
+        }
     }
 }
