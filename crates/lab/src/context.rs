@@ -169,7 +169,7 @@ mod tests {
     use super::*;
     use crate::launch::Launcher;
     use crate::process::interrupt::Interrupt;
-    use bookend_results::suite::{Extent, Request, RequestMessage, SuiteLimits};
+    use bookend_results::suite::{Extent, Request, RequestMessage, ServerLife, SuiteLimits};
     use std::collections::BTreeMap;
 
     fn plan() -> Plan {
@@ -197,6 +197,7 @@ mod tests {
             cases: vec![],
             instruments_of: BTreeMap::new(),
             handler_waits: false,
+            server_life: ServerLife::Round,
             variables: BTreeMap::new(),
             notes: vec![],
         }

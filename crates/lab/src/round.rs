@@ -1,5 +1,5 @@
-//! One round: every server started afresh, every cell measured once in random order, every server
-//! asked at the end how much it served.
+//! One round: every server started afresh, for each cell or for all its cells, every cell measured
+//! once in random order, every server asked at its end how much it served.
 
 mod caller_report;
 mod caller_run;
@@ -7,6 +7,7 @@ mod cell;
 mod marks;
 mod pairing;
 mod server;
+mod shared;
 mod shutdown;
 mod window;
 mod workload;
@@ -23,9 +24,8 @@ use crate::process::interrupt::Interrupted;
 use bookend_results::measurement::{CellId, Outcome, Row};
 use bookend_results::random::Random;
 use bookend_results::suite::{Case, PlannedCell};
-use pairing::ServerKey;
+use shared::{RoundServers, SharedServer};
 use shutdown::mark_uncounted;
-use std::collections::BTreeMap;
 
 /// How often a disturbed window is measured again. What disturbs it that long disturbs it longer;
 /// then the mark stays.
@@ -55,10 +55,9 @@ pub fn measure_round(
     shuffle(&mut cells, seed, round);
     let paired = cells.iter().map(|cell| (cell, Pairing::of(context, cell)));
     let paired: Vec<PairedCell<'_>> = paired.collect();
-    let (servers, rows) = (BTreeMap::new(), Vec::new());
+    let (servers, rows) = (RoundServers::default(), Vec::new());
     let mut runner = RoundRunner { context, round, servers, rows, failed_retries: 0 };
-    let started = runner.start_servers(&paired);
-    let measured = started.and_then(|()| runner.measure_cells(&paired, on_cell));
+    let measured = runner.measure_cells(&paired, on_cell);
     runner.end_servers();
     RoundResult {
         rows: runner.rows.into_iter().map(|(row, _)| row).collect(),
@@ -69,36 +68,17 @@ pub fn measure_round(
 /// A cell with its two ends, or why they do not meet.
 type PairedCell<'a> = (&'a PlannedCell, Result<Pairing<'a>, CellError>);
 
-/// A server that runs, or what the rows of one that does not say.
-type ServerState = Result<RunningServer, Outcome>;
-
 struct RoundRunner<'a> {
     context: &'a RunContext,
     round: u32,
-    /// Servers that serve all their cells of the round; of one that failed, what its rows say.
-    servers: BTreeMap<ServerKey<'a>, ServerState>,
-    /// Every row with the server among these that it was measured with.
-    rows: Vec<(Row, Option<ServerKey<'a>>)>,
+    servers: RoundServers<'a>,
+    /// Every row, and of a server that serves several cells the life that it was measured in.
+    rows: Vec<(Row, Option<u32>)>,
     /// Cells in a row that stayed disturbed, however often they were measured.
     failed_retries: u32,
 }
 
 impl<'a> RoundRunner<'a> {
-    fn start_servers(&mut self, cells: &[PairedCell<'a>]) -> Result<(), Interrupted> {
-        let pairings = cells.iter().flat_map(|(_, pairing)| pairing);
-        let shared = pairings.filter(|pairing| !pairing.has_own_server);
-        let specs: BTreeMap<_, _> =
-            shared.map(|pairing| (pairing.server_key(), pairing.server)).collect();
-        for (key, spec) in specs {
-            self.servers.insert(key, self.start(&spec)?);
-        }
-        Ok(())
-    }
-
-    fn start(&self, spec: &ServerSpec<'_>) -> Result<ServerState, Interrupted> {
-        CellError::or_outcome(RunningServer::start(self.context, spec))
-    }
-
     fn measure_cells(
         &mut self,
         cells: &[PairedCell<'a>],
@@ -108,7 +88,7 @@ impl<'a> RoundRunner<'a> {
             on_cell(&cell.id);
             let row = match pairing {
                 Ok(pairing) if pairing.has_own_server => (self.measure_alone(cell, pairing)?, None),
-                Ok(pairing) => (self.measure_shared(cell, pairing)?, Some(pairing.server_key())),
+                Ok(pairing) => self.measure_shared(cell, pairing)?,
                 Err(error) => (self.row(cell, error.clone().into_outcome()?), None),
             };
             self.rows.push(row);
@@ -116,18 +96,31 @@ impl<'a> RoundRunner<'a> {
         Ok(())
     }
 
-    /// With the server that serves all its cells of the round.
+    /// With a server that serves other cells of the round, too.
     fn measure_shared(
         &mut self,
         cell: &PlannedCell,
         pairing: &Pairing<'a>,
-    ) -> Result<Row, Interrupted> {
+    ) -> Result<(Row, Option<u32>), Interrupted> {
         let key = pairing.server_key();
-        let server = self.servers.remove(&key);
-        let server = server.unwrap_or_else(|| Err(Outcome::failed("its server was never started")));
+        if let Some(dead) = self.servers.take_dead(key) {
+            let reason = dead.server.exit_reason("between two cells");
+            self.mark_life(dead.life, &reason);
+        }
+        let SharedServer { server, life, cells } = match self.servers.take(self.context, pairing)? {
+            Ok(shared) => shared,
+            Err(outcome) => return Ok((self.row(cell, outcome), None)),
+        };
         let (measured, server) = self.measure(cell, pairing, server);
-        self.servers.insert(key, server);
-        Ok(self.row(cell, measured?))
+        match server {
+            Ok(server) => {
+                let shared = SharedServer { server, life, cells: cells + 1 };
+                self.servers.put_back(key, shared);
+            }
+            Err(reason) => self.mark_life(life, &reason),
+        }
+        let row = self.row(cell, measured?);
+        Ok((Row { server_life: life, cells_before: Some(cells), ..row }, Some(life)))
     }
 
     /// With a server that is started for this cell and ends with it.
@@ -136,8 +129,10 @@ impl<'a> RoundRunner<'a> {
         cell: &PlannedCell,
         pairing: &Pairing<'a>,
     ) -> Result<Row, Interrupted> {
-        let server = self.start(&pairing.server)?;
-        let (measured, server) = self.measure(cell, pairing, server);
+        let (measured, server) = match self.servers.start(self.context, pairing)? {
+            Ok(server) => self.measure(cell, pairing, server),
+            Err(outcome) => (Ok(outcome), Err(String::new())),
+        };
         let mut row = Row { has_own_server: true, ..self.row(cell, measured?) };
         if let Ok(server) = server {
             let end = server.end(self.context.timeouts.drain);
@@ -146,17 +141,13 @@ impl<'a> RoundRunner<'a> {
         Ok(row)
     }
 
-    /// What the row says, and the server if it is still alive, or what its other rows say.
+    /// What the row says, and the server if it is still alive, or how it ended.
     fn measure(
         &mut self,
         cell: &PlannedCell,
         pairing: &Pairing<'_>,
-        server: ServerState,
-    ) -> (Result<Outcome, Interrupted>, ServerState) {
-        let mut server = match server {
-            Ok(server) => server,
-            Err(outcome) => return (Ok(outcome.clone()), Err(outcome)),
-        };
+        mut server: RunningServer,
+    ) -> (Result<Outcome, Interrupted>, Result<RunningServer, String>) {
         let context = self.context;
         let workload = Workload::of_plan(&context.plan, cell.case);
         let run = CallerRun { context, pairing, workload, profiler: None };
@@ -166,11 +157,10 @@ impl<'a> RoundRunner<'a> {
             Err(error) => error.into_outcome(),
         };
         if server.has_exited() {
-            let reason = server.exit_reason();
-            let died = Outcome::failed(&reason);
-            let mut own = measured.unwrap_or_else(|_| died.clone());
-            own.fail(reason);
-            return (Ok(own), Err(died));
+            let reason = server.exit_reason("while it was measured");
+            let mut own = measured.unwrap_or_else(|_| Outcome::failed(&reason));
+            own.fail(&reason);
+            return (Ok(own), Err(reason));
         }
         if let Ok(Outcome::Measured(window)) = &measured {
             let more = self.failed_retries + u32::from(retries > 0);
@@ -191,20 +181,25 @@ impl<'a> RoundRunner<'a> {
     }
 
     fn end_servers(&mut self) {
+        let mut servers = self.servers.take_all();
         // All are asked to end before any is waited for, so that they drain at the same time.
-        for server in self.servers.values_mut().flatten() {
-            server.close_stdin();
+        for shared in &mut servers {
+            shared.server.close_stdin();
         }
-        for (key, server) in std::mem::take(&mut self.servers) {
-            let end = server.map(|server| server.end(self.context.timeouts.drain));
-            let rows = self.rows.iter_mut();
-            let own = rows.filter(|(_, server)| *server == Some(key));
-            let mut own: Vec<&mut Row> = own.map(|(row, _)| row).collect();
-            match end {
-                Ok(end) => end.complete(&mut own),
-                Err(died) => mark_uncounted(&mut own, &died),
-            }
+        for shared in servers {
+            let end = shared.server.end(self.context.timeouts.drain);
+            end.complete(&mut self.rows_of(shared.life));
         }
+    }
+
+    /// Says in the rows of a server that died how it did, before it could tell what it had served.
+    fn mark_life(&mut self, life: u32, reason: &str) {
+        mark_uncounted(&mut self.rows_of(life), reason);
+    }
+
+    fn rows_of(&mut self, life: u32) -> Vec<&mut Row> {
+        let rows = self.rows.iter_mut();
+        rows.filter(|(_, of)| *of == Some(life)).map(|(row, _)| row).collect()
     }
 }
 

@@ -340,10 +340,17 @@ pub struct Row {
     pub outcome: Outcome,
     /// The server's `served N` in this round, if it reported one: a count over its whole life.
     pub served: Option<u64>,
-    /// Whether the server was started for this row alone: as the reference of a client, or for a
-    /// fixed number of calls. Otherwise it served all its cells of the round.
+    /// Whether the server was started for this row alone. Otherwise it served several cells of the
+    /// round.
     #[serde(default)]
     pub has_own_server: bool,
+    /// Of a server for several cells: which of the round's starts this was. One that dies is
+    /// started again.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub server_life: u32,
+    /// Cells that such a server had served before this one. `None`: it was not noted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cells_before: Option<u32>,
     /// Calls of the lab to this server that are in no row: those of the probe, and of windows that
     /// were disturbed and measured again. The server counts them as served; they are recorded in
     /// one row for each server.
@@ -368,6 +375,8 @@ impl Row {
             outcome,
             served: None,
             has_own_server: false,
+            server_life: 0,
+            cells_before: None,
             probe_calls: 0,
             server_notes: BTreeMap::new(),
             backend_notes: BTreeMap::new(),
@@ -379,9 +388,14 @@ impl Row {
     pub fn shares_server_with(&self, other: &Row) -> bool {
         let same_round = self.round == other.round && self.cell.subject == other.cell.subject;
         let shared = !self.has_own_server && !other.has_own_server;
+        let shared = shared && self.server_life == other.server_life;
         let is_alike = || shared && self.cell.case.transport == other.cell.case.transport;
         same_round && (self.cell == other.cell || is_alike())
     }
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 #[cfg(test)]
@@ -405,6 +419,8 @@ mod tests {
         assert!(!own.shares_server_with(&alike) && !first.shares_server_with(&own));
         let (tls, more) = (row("C=1 S=1 tls", false), row("C=1 S=2 tls", false));
         assert!(tls.shares_server_with(&more) && !tls.shares_server_with(&first));
+        let again = Row { server_life: 2, ..row("C=1 S=2", false) };
+        assert!(!first.shares_server_with(&again), "it had died");
         let later = Row { round: 4, ..row("C=1 S=1", false) };
         assert!(!first.shares_server_with(&later));
     }

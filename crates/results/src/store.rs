@@ -352,6 +352,8 @@ fn row_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
         served: row.get::<_, Option<i64>>("served")?.map(i64::cast_unsigned),
         probe_calls: row.get::<_, i64>("probe_calls")?.cast_unsigned(),
         has_own_server: ends.has_own_server,
+        server_life: ends.server_life,
+        cells_before: ends.cells_before,
         server_notes: ends.server_notes,
         backend_notes: ends.backend_notes,
         backend_served: ends.backend_served,
@@ -377,12 +379,15 @@ fn parsed<T, E: Error + Send + Sync + 'static>(
 }
 
 /// The column `ends`: the reports of servers and backends at their end beyond the server's
-/// `served N`, and whether the server was the row's own.
+/// `served N`, and which life of the server it was.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default)]
 struct Ends {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     has_own_server: bool,
+    server_life: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cells_before: Option<u32>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     server_notes: BTreeMap<String, f64>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -395,6 +400,8 @@ impl Ends {
     fn of(row: &Row) -> Ends {
         Ends {
             has_own_server: row.has_own_server,
+            server_life: row.server_life,
+            cells_before: row.cells_before,
             server_notes: row.server_notes.clone(),
             backend_notes: row.backend_notes.clone(),
             backend_served: row.backend_served,

@@ -13,7 +13,7 @@ mod units;
 pub use case::{CALLS_MAX, CONCURRENCY_MAX, Case, CaseError};
 pub use checked::{
     FULL_ROUNDS_MIN, PlannedSubject, QUICK_ROUNDS_MIN, ROUNDS_MAX, Request, RequestMessage,
-    SUITE_FILE, Schedule, Suite, SuiteLimits, SuiteSubject, TestedEnd,
+    SUITE_FILE, Schedule, ServerLife, Suite, SuiteLimits, SuiteSubject, TestedEnd,
 };
 pub use overrides::{OverrideError, Overrides};
 pub use plan::{DRAIN_AFTER_CALLS, Extent, Plan, PlanError, PlannedCell, Selection};

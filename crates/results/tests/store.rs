@@ -66,6 +66,7 @@ fn what_both_ends_noted_is_kept_with_their_row() {
     measurement.opposite = Some(EndUsage { cpu_seconds: 0.25, ..EndUsage::default() });
     let mut row = measured(0, cell("a", "C=1 S=1 calls=100"), measurement);
     row.has_own_server = true;
+    (row.server_life, row.cells_before) = (2, Some(7));
     row.server_notes.insert("gc_share".into(), 0.125);
     row.backend_notes.insert("gc_cycles".into(), 57.0);
     row.backend_served = Some(101);

@@ -1,7 +1,9 @@
 //! What a suite can ask beyond a grid of windows: connections a call, fixed numbers of calls,
 //! deadlines, backends, clients under test.
 
-use bookend_results::suite::{Extent, Overrides, Plan, PlanError, Selection, Suite, TestedEnd};
+use bookend_results::suite::{
+    Extent, Overrides, Plan, PlanError, Selection, ServerLife, Suite, TestedEnd,
+};
 use std::path::Path;
 
 const SUITE: &str = r#"
@@ -72,6 +74,24 @@ fn every_kind_of_case_stands_in_the_grid() {
         written,
         ["C=1 S=1", "C=256 S=256", "C=10 S=10 per-call", "C=1 S=5000 calls=10000",]
     );
+}
+
+#[test]
+fn a_full_run_has_a_server_a_cell_unless_the_suite_says_otherwise() {
+    let lives = |text: &str| {
+        let suite = suite(text);
+        [suite.full.server_life, suite.quick.expect("a quick part").server_life]
+    };
+    assert_eq!(lives(SUITE), [ServerLife::Cell, ServerLife::Round]);
+    let other = SUITE.replace("rounds = 10", "rounds = 10\nserver_life = \"round\"");
+    let other = other.replace("rounds = 7", "rounds = 7\nserver_life = \"cell\"");
+    assert_eq!(lives(&other), [ServerLife::Round, ServerLife::Cell]);
+    let full = plan_of(&Selection::default());
+    assert_eq!(full.server_life, ServerLife::Cell);
+    let mut old = serde_json::to_value(&full).expect("JSON");
+    old.as_object_mut().expect("an object").remove("server_life");
+    let old: Plan = serde_json::from_value(old).expect("readable");
+    assert_eq!(old.server_life, ServerLife::Round, "runs of before shared their servers");
 }
 
 #[test]

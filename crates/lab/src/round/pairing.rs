@@ -7,7 +7,7 @@ use crate::context::RunContext;
 use crate::subject::Variant;
 use bookend_contract::environment::Role;
 use bookend_contract::transport::Transport;
-use bookend_results::suite::{PlannedCell, PlannedSubject, TestedEnd};
+use bookend_results::suite::{PlannedCell, PlannedSubject, ServerLife, TestedEnd};
 
 /// The two ends of a cell, and the backend of the server.
 #[derive(Clone, Copy, Debug)]
@@ -20,8 +20,9 @@ pub struct Pairing<'a> {
     pub server: ServerSpec<'a>,
     /// The calling end: an instrument, or a client.
     pub caller: &'a PreparedSubject,
-    /// Whether the server is started for this cell alone: as the reference of a client, and where
-    /// an overload may leave calls and threads behind that would burden the next cell.
+    /// Whether the server is started for this cell alone: as the plan says, as the reference of a
+    /// client, and where an overload may leave calls and threads behind that would burden the next
+    /// cell.
     pub has_own_server: bool,
 }
 
@@ -54,7 +55,9 @@ impl<'a> Pairing<'a> {
             server_name,
             server: ServerSpec::new(prepared, server, planned, cell.case.transport)?,
             caller,
-            has_own_server: side == TestedEnd::Client || cell.case.calls.is_some(),
+            has_own_server: side == TestedEnd::Client
+                || cell.case.calls.is_some()
+                || plan.server_life == ServerLife::Cell,
         })
     }
 

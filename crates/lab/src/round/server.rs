@@ -1,4 +1,4 @@
-//! A server of one round: started, found, verified, and at the end asked how much it served.
+//! A server: started, found, verified, and at the end asked how much it served.
 
 use super::shutdown::{ServerEnd, ShutdownReport};
 use crate::build::PreparedSubject;
@@ -145,8 +145,8 @@ impl RunningServer {
         self.process().has_ended() || self.backend().is_some_and(Process::has_ended)
     }
 
-    /// How it, or its backend, ended by itself. Whatever still runs is killed.
-    pub fn exit_reason(self) -> String {
+    /// How it, or its backend, ended by itself, and `when`. Whatever still runs is killed.
+    pub fn exit_reason(self, when: &str) -> String {
         let (name, process) = match self.backend {
             Some(backend) if !self.server.process.has_ended() => {
                 ("the backend of the server", backend.process)
@@ -154,7 +154,7 @@ impl RunningServer {
             _ => ("the server", self.server.process),
         };
         let how = process.end(Duration::ZERO, |_| {}).describe();
-        format!("{name} ended while it was measured: {how}")
+        format!("{name} ended {when}: {how}")
     }
 
     /// Asks it to end, without waiting for it. Its backend goes on.

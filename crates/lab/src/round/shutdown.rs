@@ -159,11 +159,8 @@ impl ServerEnd {
 }
 
 /// Marks the rows of a server that ended by itself, before it could say how much it served.
-pub fn mark_uncounted(rows: &mut [&mut Row], end: &Outcome) {
-    let Outcome::Failed { error, .. } = end else {
-        return;
-    };
+pub fn mark_uncounted(rows: &mut [&mut Row], reason: &str) {
     for window in rows.iter_mut().filter_map(|row| row.outcome.window_mut()) {
-        window.marks.push(Mark::Died { error: error.clone() });
+        window.marks.push(Mark::Died { error: reason.to_owned() });
     }
 }

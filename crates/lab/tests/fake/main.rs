@@ -10,6 +10,7 @@ macro_rules! tests {
 
 mod ends;
 mod lab;
+mod lives;
 mod process;
 mod profiles;
 mod rounds;
@@ -48,6 +49,7 @@ fn main() -> ExitCode {
         process::TESTS,
         profiles::TESTS,
         rounds::TESTS,
+        lives::TESTS,
         ends::TESTS,
         transports::TESTS,
         lab::TESTS,

@@ -1,6 +1,6 @@
 //! Whole runs with fake servers and fake instruments: how each ends as a row.
 
-use crate::test_folder::{CALL, TestFolder, count, launcher, processes_with, serve, spawner};
+use crate::test_folder::{CALL, TestFolder, launcher, processes_with, serve, spawner};
 use bookend_contract::latency;
 use bookend_lab::context::ProcessTimeouts;
 use bookend_lab::process::interrupt::Interrupt;
@@ -9,7 +9,7 @@ use bookend_lab::run::{RunSettings, RunSummary, run};
 use bookend_results::measurement::{Measurement, Outcome, Row};
 use bookend_results::store::Store;
 use bookend_results::suite::{
-    Extent, Plan, PlannedSubject, Request, RequestMessage, Suite, SuiteLimits,
+    Extent, Plan, PlannedSubject, Request, RequestMessage, ServerLife, Suite, SuiteLimits,
 };
 use std::fs;
 use std::time::Duration;
@@ -22,8 +22,6 @@ tests![
     a_server_that_lies_is_told_both_numbers,
     a_server_off_by_little_is_marked,
     a_deaf_server_is_marked_and_gone,
-    a_server_that_dies_says_so_in_all_its_rows,
-    what_a_server_served_before_it_died_is_marked,
     a_server_with_a_daemon_leaves_none,
     a_silent_server_is_found_by_its_port,
     a_port_that_is_told_late_is_no_surprise,
@@ -151,13 +149,14 @@ fn plan(subjects: &[&str], instrument: &str) -> Plan {
         cases: vec!["C=1 S=1".parse().unwrap()],
         instruments_of: std::collections::BTreeMap::new(),
         handler_waits: false,
+        server_life: ServerLife::Round,
         variables: std::collections::BTreeMap::new(),
         notes: vec![],
     }
 }
 
 /// One server that runs `text`, called by the honest instrument.
-fn with_server(text: &str) -> FakeRun {
+pub fn with_server(text: &str) -> FakeRun {
     let test_folder = TestFolder::new();
     test_folder.subject("server", "server", text);
     test_folder.subject("load", "instrument", CALL);
@@ -246,51 +245,6 @@ fn a_deaf_server_is_marked_and_gone() {
     let row = fake_run.row();
     assert!(marks(&row)[0].ends_with("and was killed"), "{row:?}");
     assert_eq!(row.served, None);
-}
-
-fn a_server_that_dies_says_so_in_all_its_rows() {
-    let text = format!(
-        ": > ../calls-1; echo ready 1; while [ ! -s ../calls-1 ]; do sleep 0.01; done\n\
-         echo out of luck >&2; exit 9\n{}",
-        count(1)
-    );
-    let mut fake_run = with_server(&text);
-    let slow =
-        format!("{CALL}\nwhile kill -0 $(cat ../server.pid) 2> /dev/null; do sleep 0.01; done");
-    fake_run.test_folder.subject("load", "instrument", &slow);
-    fake_run.test_folder.subject("server", "server", &format!("echo $$ > ../server.pid\n{text}"));
-    fake_run.settings.plan.cases.push("C=1 S=2".parse().unwrap());
-    fake_run.settings.timeouts.grace = Duration::from_secs(2);
-    let rows = fake_run.rows();
-    assert_eq!(rows.len(), 2);
-    for row in &rows {
-        let expected = "the server ended while it was measured: out of luck (exit status: 9)";
-        assert_eq!(error(row), expected);
-    }
-}
-
-fn what_a_server_served_before_it_died_is_marked() {
-    let dies_of_the_second = "\
-: > ../calls-1
-echo $$ > ../server.pid
-echo ready 1
-while [ $(wc -l < ../calls-1) -lt 2 ]; do sleep 0.01; done
-echo out of luck >&2
-exit 9
-";
-    let mut fake_run = with_server(dies_of_the_second);
-    let call = format!(
-        "{CALL}\nif [ $(wc -l < ../calls-1) -gt 1 ]; then\n\
-         until grep -q '^State:.Z' /proc/$(cat ../server.pid)/status; do sleep 0.01; done\nfi"
-    );
-    fake_run.test_folder.subject("load", "instrument", &call);
-    let cases = &mut fake_run.settings.plan.cases;
-    cases.push("C=1 S=2".parse().unwrap());
-    let rows = fake_run.rows();
-    let died = "the server ended while it was measured: out of luck (exit status: 9)";
-    let mark = format!("calls could not be counted: later in the round {died}");
-    assert_eq!(marks(&rows[0]), [mark]);
-    assert_eq!(error(&rows[1]), died);
 }
 
 fn a_server_with_a_daemon_leaves_none() {

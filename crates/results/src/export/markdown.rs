@@ -31,6 +31,7 @@ fn page(report: &Report<'_>, origin: &str) -> String {
     }
     page.push_str(&format!("{origin}\n\n"));
     let table = &report.table;
+    let lives = lines(report.server_lives().as_slice());
     let sections = [
         ("Machine", code_block(&new.machine.to_string())),
         ("Parameters", list(&report.parameters())),
@@ -40,7 +41,7 @@ fn page(report: &Report<'_>, origin: &str) -> String {
         ("What a request costs", code_block(&(cost_table(table) + &lines(&report.remarks())))),
         ("What connections cost", block_of(connection_table(table))),
         ("What a request costs the instrument", block_of(instrument_table(table))),
-        ("Latency and memory", code_block(&resource_table(table))),
+        ("Latency and memory", code_block(&(resource_table(table) + &lives))),
         ("Where the machine's CPU went", code_block(&cpu_account_table(table))),
         ("Marks", block_of(Some(lines(&marks(table))).filter(|marks| !marks.is_empty()))),
         ("How to make this again", code_block(&format!("{}\n", new.command))),

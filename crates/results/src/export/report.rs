@@ -56,6 +56,7 @@ impl<'a> Report<'a> {
             format!("{}{}\n", cost_table(table), lines(&self.remarks())),
             optional.map(|table| format!("{table}\n")).collect(),
             resource_table(table),
+            lines(self.server_lives().as_slice()),
             marks.collect(),
             format!("made by: {}\n", self.run.new.command),
         ]
@@ -90,7 +91,23 @@ impl<'a> Report<'a> {
             format!("generator: CPUs: {generator}"),
             format!("seed of the order: {}", self.run.new.seed),
         ]);
+        lines.extend(self.server_lives());
         lines
+    }
+
+    /// Since when memory is counted, where servers served several cells one after another.
+    pub fn server_lives(&self) -> Option<String> {
+        let measured = self.rows.iter().filter(|row| row.outcome.window().is_some());
+        let mut shared = measured.filter(|row| !row.has_own_server).peekable();
+        shared.peek()?;
+        let cells = shared.map(|row| row.cells_before).max()?;
+        let since = match cells {
+            Some(0) => return None,
+            Some(1) => "1 cell earlier".to_owned(),
+            Some(cells) => format!("up to {cells} cells earlier"),
+            None => "some cells earlier".to_owned(),
+        };
+        Some(format!("memory: of servers since their start, {since} in the round"))
     }
 
     pub(super) fn stored_rounds(&self) -> usize {

@@ -156,6 +156,17 @@ pub enum TestedEnd {
     Client,
 }
 
+/// How long a server lives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ServerLife {
+    /// It is started for each cell, so its memory is that cell's.
+    Cell,
+    /// It is started once a round and serves all its cells, which takes less time.
+    #[default]
+    Round,
+}
+
 /// How long, how often and under which cases to measure.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Schedule {
@@ -165,6 +176,9 @@ pub struct Schedule {
     pub window: Duration,
     /// How often every cell is measured, each time with freshly started processes.
     pub rounds: u32,
+    /// How long a server lives. References of clients, and servers of a fixed number of calls,
+    /// always live for one cell.
+    pub server_life: ServerLife,
     /// The deadline of each call. `None`: the caller's own default.
     pub deadline: Option<Duration>,
     /// The subject that is started behind every server under test.

@@ -2,7 +2,7 @@
 
 use super::checked::{
     FULL_ROUNDS_MIN, PlannedSubject, QUICK_ROUNDS_MIN, ROUNDS_MAX, Request, RequestMessage,
-    SUITE_FILE, Schedule, Suite, SuiteLimits, SuiteSubject, TestedEnd,
+    SUITE_FILE, Schedule, ServerLife, Suite, SuiteLimits, SuiteSubject, TestedEnd,
 };
 use super::grid::{Checked, DeclaredGridLine, cases, instruments};
 use super::units::{parse_duration, parse_size};
@@ -72,6 +72,7 @@ struct DeclaredSchedule {
     warmup: Spanned<String>,
     window: Spanned<String>,
     rounds: Spanned<u32>,
+    server_life: Option<ServerLife>,
     deadline: Option<Spanned<String>>,
     backend: Option<Spanned<String>>,
     drain: Option<Spanned<String>>,
@@ -105,11 +106,15 @@ impl Suite {
         let instruments = source.read(&declared.instruments, |names| instruments(names))?;
         let subjects = subjects(source, &declared.subjects, &instruments)?;
         let schedule = |declared, rounds_min| schedule(source, declared, rounds_min, &subjects);
+        let of_full = |full: Schedule, life: Option<ServerLife>| Schedule {
+            server_life: life.unwrap_or(ServerLife::Cell),
+            ..full
+        };
         let quick = declared.quick.as_ref();
         Ok(Suite {
             request: request(source, &declared.request)?,
             limits: limits(source, &declared.limits)?,
-            full: schedule(&declared.full, FULL_ROUNDS_MIN)?,
+            full: of_full(schedule(&declared.full, FULL_ROUNDS_MIN)?, declared.full.server_life),
             quick: quick.map(|quick| schedule(quick, QUICK_ROUNDS_MIN)).transpose()?,
             subjects,
             name: declared.name.into_inner(),
@@ -218,6 +223,7 @@ fn schedule(
         warmup: source.read(&declared.warmup, duration)?,
         window,
         rounds,
+        server_life: declared.server_life.unwrap_or_default(),
         deadline: source.read_some(&declared.deadline, |text| deadline(text))?,
         backend: source.read_some(&declared.backend, |name| backend(name))?,
         drain: source.read_some(&declared.drain, duration)?,

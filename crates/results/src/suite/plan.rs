@@ -4,7 +4,7 @@
 
 use super::{
     Case, CaseError, FULL_ROUNDS_MIN, Overrides, PlannedSubject, QUICK_ROUNDS_MIN, ROUNDS_MAX,
-    Request, Schedule, Suite, SuiteLimits,
+    Request, Schedule, ServerLife, Suite, SuiteLimits,
 };
 use crate::grouping::each_once;
 use crate::measurement::CellId;
@@ -71,6 +71,9 @@ pub struct Plan {
     pub drain_ms: Option<u64>,
     /// How often each cell is measured.
     pub rounds: u32,
+    /// How long a server lives.
+    #[serde(default)]
+    pub server_life: ServerLife,
     /// The subjects, in the order of the table.
     pub subjects: Vec<PlannedSubject>,
     /// The cases, in the order of the table.
@@ -199,6 +202,7 @@ impl Suite {
                 },
             },
             deadline_ms: schedule.deadline.map(millis),
+            server_life: schedule.server_life,
             generator_cpus: generator_cpus(overrides, machine_cpus, &mut notes),
             warmup_ms: millis(warmup(overrides, schedule)),
             window_ms: millis(overrides.window.unwrap_or(schedule.window)).max(1),

@@ -6,7 +6,7 @@ use bookend_results::machine::MachineFacts;
 use bookend_results::measurement::{CellId, MachineCpu, Measurement, Outcome, Row};
 use bookend_results::store::{NewRun, Run, RunId, Timestamp};
 use bookend_results::suite::{
-    Case, Extent, Plan, PlannedSubject, Request, RequestMessage, SuiteLimits,
+    Case, Extent, Plan, PlannedSubject, Request, RequestMessage, ServerLife, SuiteLimits,
 };
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -44,6 +44,7 @@ pub fn plan() -> Plan {
         cases: vec![case(1, 1), case(1, 100), case(100, 100)],
         instruments_of: BTreeMap::new(),
         handler_waits: false,
+        server_life: ServerLife::Round,
         variables: BTreeMap::new(),
         notes: vec!["GRPC_CLIENT_CPUS=12: this machine has 2 CPUs in all".into()],
     }
