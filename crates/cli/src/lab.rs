@@ -1,8 +1,9 @@
 //! How this command starts the lab: this program is its launcher, its probe and an instrument.
 
-use crate::terminal::Failure;
+use crate::terminal::{Failure, print_error};
 use bookend_lab::context::ProcessTimeouts;
 use bookend_lab::launch::Launcher;
+use bookend_lab::lock::{Lock, LockError, LockTarget};
 use bookend_lab::probe;
 use bookend_lab::process::interrupt::Interrupt;
 use bookend_lab::run::RunSettings;
@@ -77,6 +78,29 @@ pub fn spawner(interrupt: Interrupt) -> Result<Spawner, Failure> {
         bookend,
         interrupt,
     })
+}
+
+/// Keeps other labs out as long as the lock lives: refused where somebody has it, or awaited.
+///
+/// # Errors
+/// [`Failure`] naming who has it. `Ok(None)`: the user ended the waiting.
+pub fn lock(
+    target: &LockTarget,
+    waits: bool,
+    interrupt: &Interrupt,
+) -> Result<Option<Lock>, Failure> {
+    let words = std::env::args().skip(1).map(quoted);
+    let command = words.fold("bookend".to_owned(), |line, word| line + " " + &word);
+    let taken = if waits {
+        Lock::wait(target, &command, interrupt, &mut |line| print_error(line))
+    } else {
+        Lock::take(target, &command)
+    };
+    match taken {
+        Ok(lock) => Ok(Some(lock)),
+        Err(LockError::Interrupted) => Ok(None),
+        Err(error) => Err(Failure::nothing_measured(error)),
+    }
 }
 
 /// CPUs that this process may use.

@@ -5,6 +5,7 @@ mod profile;
 use crate::lab;
 use crate::names::Named;
 use crate::terminal::{Failure, print, with_progress};
+use bookend_lab::lock::{Lock, LockTarget};
 use bookend_lab::process::interrupt::Interrupt;
 use bookend_lab::run::{RunSettings, RunSummary, run};
 use bookend_load::contract::exit;
@@ -35,6 +36,9 @@ pub struct RunArguments {
     /// Resume the last unfinished run of the suite
     #[arg(long)]
     resume: bool,
+    /// Wait while another lab measures here or writes the same store, instead of ending
+    #[arg(long)]
+    wait_for_lock: bool,
     /// Where results are kept
     #[arg(long, value_name = "FILE", default_value = crate::report::STORE)]
     store: PathBuf,
@@ -70,6 +74,9 @@ pub fn start(arguments: &RunArguments) -> Result<u8, Failure> {
     });
     let planned: Vec<_> = planned.collect::<Result<_, Failure>>()?;
     let interrupt = Interrupt::on_signals().map_err(Failure::nothing_measured)?;
+    let Some(_locks) = locks(arguments, &interrupt)? else {
+        return Ok(exit::INTERRUPTED);
+    };
     let mut store = Store::open(&arguments.store).map_err(Failure::usage)?;
     let mut status = exit::MEASURED;
     for (suite, plan, profile) in planned {
@@ -92,6 +99,17 @@ pub fn start(arguments: &RunArguments) -> Result<u8, Failure> {
         }
     }
     Ok(status)
+}
+
+/// One lab on the machine, and one that writes the store. `None`: the user ended the waiting.
+fn locks(arguments: &RunArguments, interrupt: &Interrupt) -> Result<Option<[Lock; 2]>, Failure> {
+    let store = arguments.store.canonicalize().unwrap_or_else(|_| arguments.store.clone());
+    let waits = arguments.wait_for_lock;
+    let Some(machine) = lab::lock(&LockTarget::Machine, waits, interrupt)? else {
+        return Ok(None);
+    };
+    let store = lab::lock(&LockTarget::Store(store), waits, interrupt)?;
+    Ok(store.map(|store| [machine, store]))
 }
 
 /// Reads a suite and decides what to measure of it. A resumed run keeps its plan.

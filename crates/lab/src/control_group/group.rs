@@ -78,6 +78,11 @@ pub fn write(folder: &Path, file: &str, value: impl ToString) -> Result<(), Limi
     std::fs::write(&file, value.to_string()).map_err(|error| LimitError(file, error))
 }
 
+/// Switches a controller of version 2 on (`+`) or off (`-`) for the groups below `folder`.
+pub fn switch(folder: &Path, sign: char, controller: &str) -> std::io::Result<()> {
+    std::fs::write(folder.join("cgroup.subtree_control"), format!("{sign}{controller}"))
+}
+
 /// CPU time a period, microseconds. At least a hundredth of a CPU: the kernel refuses less than a
 /// millisecond a period.
 pub fn quota_us(cpus: f64) -> u32 {

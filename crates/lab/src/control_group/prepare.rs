@@ -1,16 +1,16 @@
 //! Making groups below the one that this process is in: which hierarchies allow it, and one group
 //! for each tree in each of them.
 
+use super::abandoned::{companion, new_lab, remove_abandoned};
 use super::capability::{CONTROLLERS, Capabilities, Capability, CgroupVersion};
 use super::discover::Hierarchies;
 use super::group::{ControlGroup, LimitError, ResourceLimits, remove};
 use super::version_one;
 use super::version_two::Unified;
+use crate::held_folder::HeldFolder;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// Groups are called `bookend.PROCESS.NUMBER`, so that those of a lab that died can be recognised.
-const PREFIX: &str = "bookend";
 
 /// The place below which the groups of all trees of this lab are made.
 #[derive(Debug, Default)]
@@ -18,6 +18,11 @@ pub struct ControlGroups {
     two: Option<Unified>,
     /// Usable controllers of version 1 and the folder of this process's group.
     one: Vec<(String, PathBuf)>,
+    /// What the names of all groups begin with.
+    lab: String,
+    next: AtomicU64,
+    /// One in each hierarchy; they go last.
+    _companions: Vec<Companion>,
 }
 
 impl ControlGroups {
@@ -30,13 +35,21 @@ impl ControlGroups {
     /// Groups that a lab left behind when it died are emptied with `kill_members` and removed.
     pub fn prepare(kill_members: impl Fn(&Path)) -> ControlGroups {
         let found = Hierarchies::of_this_process();
-        let two = found.version_two;
-        let two = two.filter(|folder| is_usable(folder, &kill_members));
-        let home_name = format!("{}.home", next_name());
-        let one = found.version_one.into_iter();
+        let lab = new_lab();
+        let mut companions: BTreeMap<PathBuf, Option<Companion>> = BTreeMap::new();
+        let mut is_usable = |folder: &PathBuf| {
+            let companion = companions.entry(folder.clone());
+            companion.or_insert_with(|| usable(folder, &lab, &kill_members)).is_some()
+        };
+        // Controllers that are mounted together have one folder.
+        let two = found.version_two.filter(&mut is_usable);
+        let one = found.version_one.into_iter().filter(|(_, folder)| is_usable(folder)).collect();
         ControlGroups {
-            two: two.map(|folder| Unified::prepare(&folder, &home_name)),
-            one: one.filter(|(_, folder)| is_usable(folder, &kill_members)).collect(),
+            two: two.map(|folder| Unified::prepare(&folder, &lab)),
+            one,
+            lab,
+            next: AtomicU64::new(0),
+            _companions: companions.into_values().flatten().collect(),
         }
     }
 
@@ -45,7 +58,8 @@ impl ControlGroups {
     /// # Errors
     /// A limit cannot be set although the kernel said it could.
     pub fn create(&self, limits: &ResourceLimits) -> Result<ControlGroup, LimitError> {
-        let name = next_name();
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let name = format!("{}.{number}", self.lab);
         let mut group = ControlGroup::default();
         if let Some(two) = &self.two {
             let folder = group.add_folder(&two.folder, &name)?;
@@ -102,61 +116,34 @@ impl ControlGroups {
     }
 }
 
-/// Whether groups can be made below `folder` and processes moved into them.
-fn is_usable(folder: &Path, kill_members: impl Fn(&Path)) -> bool {
+/// Makes the companion of the lab's groups below `folder`, if groups can be made there and processes
+/// be moved into them.
+fn usable(folder: &Path, lab: &str, kill_members: impl Fn(&Path)) -> Option<Companion> {
     remove_abandoned(folder, kill_members);
-    let trial = folder.join(next_name());
-    if std::fs::create_dir(&trial).is_err() {
-        return false;
-    }
+    let companion = Companion(companion(folder, lab)?);
     let mut options = std::fs::OpenOptions::new();
     let may_move = |folder: &Path| {
         let file = folder.join("cgroup.procs");
         options.write(true).open(file).is_ok()
     };
     // Moving needs the right to write at both ends.
-    let usable = [folder, &trial].into_iter().all(may_move);
-    remove(&trial);
-    usable
+    let usable = [folder, companion.0.path()].into_iter().all(may_move);
+    usable.then_some(companion)
 }
 
-/// Removes the groups of labs that have died. Their processes are killed: nothing else would end
-/// them.
-fn remove_abandoned(folder: &Path, kill_members: impl Fn(&Path)) {
-    let entries = std::fs::read_dir(folder).into_iter().flatten();
-    for entry in entries.filter_map(Result::ok) {
-        let lab = entry.file_name().to_str().and_then(lab_of_name);
-        if lab.is_some_and(|lab| !Path::new("/proc").join(lab.to_string()).exists()) {
-            kill_members(&entry.path());
-            let _ = std::fs::remove_dir(entry.path());
-        }
+/// Says that this lab lives as long as it is locked.
+#[derive(Debug)]
+struct Companion(HeldFolder);
+
+impl Drop for Companion {
+    fn drop(&mut self) {
+        remove(self.0.path());
     }
-}
-
-fn lab_of_name(name: &str) -> Option<u32> {
-    let (process, _) = name.strip_prefix(PREFIX)?.strip_prefix('.')?.split_once('.')?;
-    process.parse().ok()
-}
-
-fn next_name() -> String {
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    format!("{PREFIX}.{}.{number}", std::process::id())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn only_groups_of_a_lab_are_told_by_their_name() {
-        assert_eq!(lab_of_name("bookend.17.3"), Some(17));
-        assert_eq!(lab_of_name("bookend.17.3.home"), Some(17));
-        assert_eq!(lab_of_name("bookend"), None);
-        assert_eq!(lab_of_name("bookend.x.3"), None);
-        assert_eq!(lab_of_name("bookends.17.3"), None);
-        assert!(lab_of_name(&next_name()).is_some());
-    }
 
     #[test]
     fn a_group_limits_what_it_can_and_is_gone_afterwards() {

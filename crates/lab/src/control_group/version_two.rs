@@ -1,8 +1,9 @@
 //! Version 2: one unified hierarchy, in which a group's controllers are switched on by its parent.
 
+use super::abandoned::note_of;
 use super::account::{Account, CpuFile, MemoryFiles};
 use super::capability::{CONTROLLERS, Capability};
-use super::group::{CPU_PERIOD_US, LimitError, ResourceLimits, quota_us, remove, write};
+use super::group::{CPU_PERIOD_US, LimitError, ResourceLimits, quota_us, remove, switch, write};
 use crate::cpu::list;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -14,8 +15,9 @@ pub struct Unified {
     pub folder: PathBuf,
     /// Controllers that groups below `folder` have.
     controllers: Vec<&'static str>,
-    /// Controllers that were switched on here, to be switched off again.
-    enabled: Vec<&'static str>,
+    /// Controllers that were switched on here, to be switched off again, each with the group that
+    /// says so should this process be killed.
+    enabled: Vec<(&'static str, PathBuf)>,
     /// The group to which this very process had to move: one with controllers for its children may
     /// hold no process itself.
     home: Option<PathBuf>,
@@ -23,8 +25,8 @@ pub struct Unified {
 
 impl Unified {
     /// Switches on below `folder` what can be switched on. Should this process stand in the way, it
-    /// moves into a group called `home_name`.
-    pub fn prepare(folder: &Path, home_name: &str) -> Unified {
+    /// moves into a group. The names of all groups begin with `lab`.
+    pub fn prepare(folder: &Path, lab: &str) -> Unified {
         let mut unified = Unified {
             folder: folder.to_owned(),
             controllers: Vec::new(),
@@ -37,9 +39,11 @@ impl Unified {
             let is_in = |names: &[String]| names.iter().any(|name| name == controller);
             if is_in(&enabled) {
                 unified.controllers.push(controller);
-            } else if is_in(&available) && unified.enable(controller, home_name) {
+            } else if is_in(&available)
+                && let Some(note) = unified.enable(controller, lab)
+            {
                 unified.controllers.push(controller);
-                unified.enabled.push(controller);
+                unified.enabled.push((controller, note));
             }
         }
         unified
@@ -58,20 +62,23 @@ impl Unified {
         given.chain(cpu_time).chain([Capability::Kill])
     }
 
-    fn enable(&mut self, controller: &str, home_name: &str) -> bool {
-        match self.switch('+', controller) {
+    /// Returns the group that says so.
+    fn enable(&mut self, controller: &str, lab: &str) -> Option<PathBuf> {
+        let note = note_of(&self.folder, lab, controller);
+        std::fs::create_dir(&note).ok()?;
+        let is_on = match switch(&self.folder, '+', controller) {
             Ok(()) => true,
             // There are processes in the group: at best only this one.
             Err(error) if error.kind() == ErrorKind::ResourceBusy => {
-                self.move_out(home_name) && self.switch('+', controller).is_ok()
+                self.move_out(&format!("{lab}.home"))
+                    && switch(&self.folder, '+', controller).is_ok()
             }
             Err(_) => false,
+        };
+        if !is_on {
+            remove(&note);
         }
-    }
-
-    fn switch(&self, sign: char, controller: &str) -> std::io::Result<()> {
-        let file = self.folder.join("cgroup.subtree_control");
-        std::fs::write(file, format!("{sign}{controller}"))
+        is_on.then_some(note)
     }
 
     /// Moves this process into a group of its own, if it is the only one that stands in the way:
@@ -126,8 +133,9 @@ impl Unified {
 /// Leaves the group as it was found.
 impl Drop for Unified {
     fn drop(&mut self) {
-        for controller in self.enabled.clone() {
-            let _ = self.switch('-', controller);
+        for (controller, note) in &self.enabled {
+            let _ = switch(&self.folder, '-', controller);
+            remove(note);
         }
         if let Some(home) = &self.home {
             let _ = std::fs::write(self.folder.join("cgroup.procs"), "0");
