@@ -8,10 +8,11 @@ use crate::terminal::{Failure, print, with_progress};
 use bookend_lab::build::missing_dependencies;
 use bookend_lab::control_group::ControlGroups;
 use bookend_lab::doctor::{CheckSuite, check_suites, definitions, name_of};
+use bookend_lab::lock::LockTarget;
 use bookend_lab::machine::this_machine;
 use bookend_lab::process::interrupt::Interrupt;
 use bookend_lab::process::tree::kill_group;
-use bookend_lab::run::{RunSettings, run};
+use bookend_lab::run::{RunSettings, remove_leftovers, run};
 use bookend_lab::spawner::Spawner;
 use bookend_lab::subject::Subject;
 use bookend_load::contract::exit;
@@ -31,6 +32,9 @@ pub struct DoctorArguments {
     /// Build every variant and make one verified call through it
     #[arg(long)]
     call: bool,
+    /// Wait while another lab measures here, instead of ending
+    #[arg(long, requires = "call")]
+    wait_for_lock: bool,
     /// Count what is missing as failed: for CI
     #[arg(long)]
     strict: bool,
@@ -51,11 +55,20 @@ pub fn start(arguments: &DoctorArguments) -> Result<u8, Failure> {
         Named::SUBJECT.require(name, &arguments.subjects_dir)?;
     }
     let interrupt = Interrupt::on_signals().map_err(Failure::nothing_measured)?;
+    let mut lock = None;
+    if arguments.call {
+        lock = lab::lock(&LockTarget::Machine, arguments.wait_for_lock, &interrupt)?;
+        if lock.is_none() {
+            return Ok(exit::INTERRUPTED);
+        }
+    }
     let doctor = Doctor::new(arguments, interrupt)?;
-    print(&machine())?;
+    let leftovers = remove_leftovers().into_iter().map(|sentence| format!("{sentence}\n"));
+    print(&(machine() + &leftovers.collect::<String>()))?;
     let mut states = VariantStates::default();
     let interrupted =
         doctor.check_dependencies(&mut states) || (arguments.call && doctor.call(&mut states)?);
+    drop(lock);
     print(&states.to_string())?;
     if interrupted {
         return Ok(exit::INTERRUPTED);

@@ -42,6 +42,8 @@ pub struct Process {
     tree: ProcessTree,
     reaped: bool,
     group: ControlGroup,
+    /// Raised when there is no time left to drain.
+    hurry: Interrupt,
 }
 
 /// What a process did next.
@@ -132,7 +134,15 @@ impl Process {
             tree,
             reaped: false,
             group,
+            hurry: Interrupt::new(),
         })
+    }
+
+    /// Lets `hurry` cut short the time that it may take to end by itself.
+    #[must_use]
+    pub fn hurried_by(mut self, hurry: Interrupt) -> Process {
+        self.hurry = hurry;
+        self
     }
 
     /// The process and all that was started from it.
@@ -178,9 +188,9 @@ impl Process {
     pub fn end(mut self, drain: Duration, mut on_output: impl FnMut(OutputLine)) -> ProcessExit {
         self.close_stdin();
         let deadline = Instant::now() + drain;
-        // An interrupt does not end the ending: it is short, and processes would be left behind.
-        let never = Interrupt::new();
-        while let ProcessEvent::Output(printed) = self.next_event(deadline, &never) {
+        // An interrupt does not end the ending, which is short: only a second one does.
+        let hurry = self.hurry.clone();
+        while let ProcessEvent::Output(printed) = self.next_event(deadline, &hurry) {
             on_output(printed);
             if Instant::now() >= deadline {
                 break;

@@ -1,12 +1,14 @@
 //! A whole run: every program built, a call to each server verified, round after round measured and
 //! stored.
 
+mod leftovers;
 mod notes;
 mod settings;
 mod setup;
 mod summary;
 mod temporary_folder;
 
+pub use leftovers::remove_leftovers;
 pub use settings::{RunSettings, SuiteRunError};
 pub use summary::RunSummary;
 

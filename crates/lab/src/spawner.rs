@@ -63,7 +63,8 @@ impl Spawner {
         group: ControlGroup,
     ) -> Result<Process, SpawnError> {
         let command = self.command_line(invocation)?;
-        Ok(Process::start(&self.launcher, command, invocation, group)?)
+        let process = Process::start(&self.launcher, command, invocation, group)?;
+        Ok(process.hurried_by(self.interrupt.hurry()))
     }
 
     /// Starts a tool in this folder with a command line that is taken as it is.

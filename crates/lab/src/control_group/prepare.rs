@@ -116,8 +116,8 @@ impl ControlGroups {
     }
 }
 
-/// Makes the companion of the lab's groups below `folder`, if groups can be made there and processes
-/// be moved into them.
+/// Makes the companion of the lab's groups below `folder`, if groups can be made there and
+/// processes be moved into them.
 fn usable(folder: &Path, lab: &str, kill_members: impl Fn(&Path)) -> Option<Companion> {
     remove_abandoned(folder, kill_members);
     let companion = Companion(companion(folder, lab)?);

@@ -1,6 +1,7 @@
-//! Ctrl-C: a flag that every wait looks at, so that what was measured is kept and no process stays.
+//! Ctrl-C: flags that every wait looks at, so that what was measured is kept and no process stays.
 
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -8,40 +9,96 @@ use std::sync::atomic::{AtomicBool, Ordering};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interrupted;
 
-/// Whether the user wants the lab to end. Clones share one flag.
+/// Whether the user wants the lab to end. Clones share their flags.
 #[derive(Clone, Debug, Default)]
-pub struct Interrupt(Arc<AtomicBool>);
+pub struct Interrupt {
+    raised: Arc<AtomicBool>,
+    hurried: Arc<AtomicBool>,
+}
 
 impl Interrupt {
-    /// A flag that only [`Interrupt::raise`] sets.
+    /// Flags that only [`Interrupt::raise`] sets.
     pub fn new() -> Interrupt {
         Interrupt::default()
     }
 
-    /// A flag that SIGINT and SIGTERM set. The second signal ends the process at once with
-    /// status 130, for users who cannot wait; the kernel then kills what the lab started.
+    /// Flags that SIGINT, SIGTERM and SIGHUP set. The first signal ends the measuring; processes
+    /// may still drain. With the second they are killed instead, and everything is cleared away.
+    /// The third ends this process at once with status 130, and the kernel kills what it started.
+    ///
+    /// A terminal that hangs up does not end a lab that was started to outlive it (`nohup`).
     ///
     /// # Errors
-    /// The kernel refuses a signal handler.
+    /// The kernel refuses a signal handler, or a thread to wait for them.
     pub fn on_signals() -> std::io::Result<Interrupt> {
         let interrupt = Interrupt::new();
-        let status = i32::from(bookend_contract::exit::INTERRUPTED);
-        for signal in [SIGINT, SIGTERM] {
-            // The order matters: the first signal must not yet find the flag set.
-            let flag = || Arc::clone(&interrupt.0);
-            signal_hook::flag::register_conditional_shutdown(signal, status, flag())?;
-            signal_hook::flag::register(signal, flag())?;
-        }
+        let all = [SIGINT, SIGTERM, SIGHUP];
+        let wanted = all.into_iter().filter(|signal| *signal != SIGHUP || !ignores(SIGHUP));
+        let mut signals = Signals::new(wanted.collect::<Vec<i32>>())?;
+        let flags = interrupt.clone();
+        std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
+            for _ in signals.forever() {
+                flags.take_signal();
+            }
+        })?;
         Ok(interrupt)
+    }
+
+    fn take_signal(&self) {
+        if self.hurried.load(Ordering::Relaxed) {
+            std::process::exit(i32::from(bookend_contract::exit::INTERRUPTED));
+        }
+        let is_second = self.is_raised();
+        self.hurried.store(is_second, Ordering::Relaxed);
+        self.raise();
     }
 
     /// Asks the lab to end.
     pub fn raise(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.raised.store(true, Ordering::Relaxed);
     }
 
     /// Whether the lab was asked to end.
     pub fn is_raised(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.raised.load(Ordering::Relaxed)
+    }
+
+    /// An interrupt that is raised when the user does not want to wait for processes to drain
+    /// either.
+    pub fn hurry(&self) -> Interrupt {
+        Interrupt { raised: Arc::clone(&self.hurried), hurried: Arc::clone(&self.hurried) }
+    }
+}
+
+/// Whether this process was started with `signal` ignored: the mask has a bit for each, from 1.
+fn ignores(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    ignored_in(&status).is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
+}
+
+fn ignored_in(status: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;
+    u64::from_str_radix(line.trim(), 16).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_second_signal_hurries_what_the_first_has_ended() {
+        let interrupt = Interrupt::new();
+        let hurry = interrupt.hurry();
+        interrupt.take_signal();
+        assert!(interrupt.is_raised() && !hurry.is_raised());
+        interrupt.take_signal();
+        assert!(interrupt.is_raised() && hurry.is_raised());
+    }
+
+    #[test]
+    fn ignored_signals_are_read_from_a_mask() {
+        let status = "Name:\tx\nSigIgn:\t0000000000000001\nSigCgt:\t0000000000000002\n";
+        assert_eq!(ignored_in(status), Some(1));
+        assert_eq!(ignored_in("Name:\tx\n"), None);
     }
 }

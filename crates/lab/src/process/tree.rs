@@ -53,11 +53,46 @@ pub fn kill_group(folder: &Path) {
     let _ = tree.kill();
 }
 
-/// A token that no other tree of this machine has.
+/// A token that no other tree has: of which lab it is, and a number. A lab is known by its
+/// namespace of processes, its process id in there and the time at which it started.
 pub fn new_token() -> String {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    format!("{}.{number}", std::process::id())
+    let this = std::process::id();
+    let started = i32::try_from(this).ok().and_then(ProcessStat::read);
+    let started = started.map_or(0, |stat| stat.start_time);
+    format!("{}.{this}.{started}.{number}", namespace().unwrap_or(0))
+}
+
+/// Kills the processes whose lab has ended without ending them, and returns how many there were.
+pub fn kill_orphans() -> usize {
+    let Some(namespace) = namespace() else {
+        return 0;
+    };
+    let is_orphan = |stat: &ProcessStat| {
+        let token = token_of(stat.pid);
+        token.is_some_and(|token| is_of_dead_lab(&token, namespace, ProcessStat::read))
+    };
+    let orphans = ProcessStat::read_all().into_iter().filter(ProcessStat::is_alive);
+    let orphans: Vec<ProcessStat> = orphans.filter(is_orphan).collect();
+    orphans.iter().for_each(kill_if_same);
+    orphans.len()
+}
+
+/// Process ids of another namespace mean nothing here.
+fn is_of_dead_lab(token: &str, namespace: u64, read: impl Fn(i32) -> Option<ProcessStat>) -> bool {
+    let fields: Vec<u64> = token.split('.').filter_map(|field| field.parse().ok()).collect();
+    let [of, lab, started, _] = fields[..] else {
+        return false;
+    };
+    let lab = i32::try_from(lab).ok().and_then(read);
+    of == namespace && lab.is_none_or(|stat| stat.start_time != started)
+}
+
+/// The number of this process's namespace of processes.
+fn namespace() -> Option<u64> {
+    let link = std::fs::read_link("/proc/self/ns/pid").ok()?;
+    link.to_str()?.strip_prefix("pid:[")?.strip_suffix(']')?.parse().ok()
 }
 
 impl ProcessTree {
@@ -175,10 +210,15 @@ fn pids_of_group(group: &Path) -> Vec<i32> {
 }
 
 fn has_token(pid: i32, token: &str) -> bool {
-    let variable = format!("{TOKEN_VARIABLE}={token}");
-    let variables = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+    token_of(pid).is_some_and(|found| found == token)
+}
+
+fn token_of(pid: i32) -> Option<String> {
+    let variables = std::fs::read(format!("/proc/{pid}/environ")).ok()?;
     let mut variables = variables.split(|byte| *byte == 0);
-    variables.any(|found| found == variable.as_bytes())
+    let token = variables
+        .find_map(|variable| variable.strip_prefix(TOKEN_VARIABLE.as_bytes())?.strip_prefix(b"="));
+    String::from_utf8(token?.to_vec()).ok()
 }
 
 /// The kernel may have given the process id to another process since it was read, so the process is
@@ -215,6 +255,19 @@ mod tests {
             with_descendants(all, |stat| stat.pid == 10).iter().map(|stat| stat.pid).collect();
         found.sort_unstable();
         assert_eq!(found, [10, 20, 21, 30, 40]);
+    }
+
+    #[test]
+    fn a_lab_is_dead_when_its_process_is_gone_or_another_one_has_its_number() {
+        let lab = |pid| (pid == 17).then(|| ProcessStat { start_time: 500, ..process(17, 1) });
+        assert!(!is_of_dead_lab("4.17.500.0", 4, lab));
+        assert!(is_of_dead_lab("4.17.499.0", 4, lab));
+        assert!(is_of_dead_lab("4.18.500.0", 4, lab));
+        assert!(!is_of_dead_lab("5.18.500.0", 4, lab), "of another namespace");
+        for other in ["", "17.0", "4.17.x.0"] {
+            assert!(!is_of_dead_lab(other, 4, lab), "{other}");
+        }
+        assert!(!is_of_dead_lab(&new_token(), namespace().unwrap(), ProcessStat::read));
     }
 
     #[test]

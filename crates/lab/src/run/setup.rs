@@ -1,5 +1,6 @@
 //! What must be there before the first round: files, limits, and every program built.
 
+use super::leftovers::remove_leftovers;
 use super::settings::{RunSettings, SuiteRunError};
 use super::temporary_folder::TemporaryFolder;
 use crate::build::{self, PreparedSubjects};
@@ -36,6 +37,9 @@ impl RunSetup {
         progress: &mut ProgressReporter<'_>,
     ) -> Result<Option<RunSetup>, SuiteRunError> {
         crate::process::become_subreaper().map_err(SuiteRunError::Subreaper)?;
+        for sentence in remove_leftovers() {
+            progress.println(&sentence);
+        }
         let message = settings.message.as_deref();
         let folder = TemporaryFolder::write(&settings.suite, &plan.request, message)
             .map_err(SuiteRunError::Request)?;

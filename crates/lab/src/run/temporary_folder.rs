@@ -2,20 +2,24 @@
 //! and where a case is over TLS, certificates.
 
 use crate::certificates::{CertificateError, Certificates};
+use crate::held_folder::HeldFolder;
 use crate::invocation::RequestFiles;
 use crate::transport_files::TransportFiles;
 use bookend_contract::transport::Transport;
 use bookend_results::suite::{Plan, Request, RequestMessage, Suite};
 use std::fs;
 use std::io::Result;
-use std::os::unix::fs::DirBuilderExt as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
+
+/// The beginning of the names of these folders.
+const PREFIX: &str = "bookend-run.";
 
 /// The files of one run.
 #[derive(Debug)]
 pub struct TemporaryFolder {
-    folder: PathBuf,
+    folder: HeldFolder,
     /// Where the request is.
     pub request: RequestFiles,
 }
@@ -39,8 +43,11 @@ impl TemporaryFolder {
     /// The certificates cannot be made.
     pub fn transports(&self, plan: &Plan) -> std::result::Result<TransportFiles, CertificateError> {
         let is_secured = plan.cases.iter().any(|case| case.transport == Transport::Tls);
-        let certificates = is_secured.then(|| Certificates::issue(&self.folder));
-        Ok(TransportFiles { folder: self.folder.clone(), certificates: certificates.transpose()? })
+        let certificates = is_secured.then(|| Certificates::issue(self.folder.path()));
+        Ok(TransportFiles {
+            folder: self.folder.path().to_owned(),
+            certificates: certificates.transpose()?,
+        })
     }
 
     fn fill(&mut self, suite: &Suite, request: &Request, encoded: Option<&[u8]>) -> Result<()> {
@@ -53,8 +60,9 @@ impl TemporaryFolder {
             RequestMessage::Bytes(file) => Some(fs::read(suite.path(file))?),
         };
         if let Some(bytes) = bytes {
-            self.request.bytes = Some(put(&self.folder, "request.bin", &bytes)?);
-            self.request.framed = Some(put(&self.folder, "request.framed", &framed(&bytes)?)?);
+            self.request.bytes = Some(put(self.folder.path(), "request.bin", &bytes)?);
+            self.request.framed =
+                Some(put(self.folder.path(), "request.framed", &framed(&bytes)?)?);
         }
         Ok(())
     }
@@ -62,8 +70,20 @@ impl TemporaryFolder {
 
 impl Drop for TemporaryFolder {
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.folder);
+        let _ = fs::remove_dir_all(self.folder.path());
     }
+}
+
+/// Removes the folders of this user's labs that were killed, keys among their files, and returns
+/// how many there were. Those of labs that live are locked.
+pub fn remove_abandoned() -> usize {
+    let user = rustix::process::geteuid().as_raw();
+    let entries = fs::read_dir(std::env::temp_dir()).into_iter().flatten().filter_map(Result::ok);
+    let named =
+        entries.filter(|entry| entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes()));
+    let own = named.filter(|entry| entry.metadata().is_ok_and(|folder| folder.uid() == user));
+    let abandoned = own.filter_map(|entry| HeldFolder::claim(&entry.path()));
+    abandoned.filter(|folder| fs::remove_dir_all(folder.path()).is_ok()).count()
 }
 
 /// Not compressed, then the length in four bytes, as gRPC frames every message.
@@ -83,14 +103,13 @@ fn put(folder: &Path, name: &str, bytes: &[u8]) -> Result<PathBuf> {
 
 /// A folder that was not there before, so that no other user has put anything into it, and that no
 /// other user can read.
-fn new_folder() -> Result<PathBuf> {
+fn new_folder() -> Result<HeldFolder> {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     loop {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("bookend-{}-{number}", std::process::id());
-        let folder = std::env::temp_dir().join(name);
-        match fs::DirBuilder::new().mode(0o700).create(&folder) {
-            Ok(()) => return Ok(folder),
+        let name = format!("{PREFIX}{}.{number}", std::process::id());
+        match HeldFolder::create(&std::env::temp_dir().join(name)) {
+            Ok(folder) => return Ok(folder),
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
         }
@@ -110,8 +129,8 @@ mod tests {
     #[test]
     fn two_folders_are_never_the_same() {
         let (first, second) = (new_folder().unwrap(), new_folder().unwrap());
-        assert_ne!(first, second);
-        fs::remove_dir(first).unwrap();
-        fs::remove_dir(second).unwrap();
+        assert_ne!(first.path(), second.path());
+        fs::remove_dir(first.path()).unwrap();
+        fs::remove_dir(second.path()).unwrap();
     }
 }
