@@ -5,7 +5,7 @@ use bookend_results::text::{cpu_text, latency_text, memory_text, precise_latency
 use std::str::FromStr;
 use thiserror::Error;
 
-/// A style of figures, by its place among [`FORMATS`].
+/// A style of figures, by its place among `FORMATS`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FigureFormat(usize);
 
