@@ -4,7 +4,7 @@ use crate::report::{STORE, stored_run};
 use crate::terminal::{Failure, print};
 use bookend_load::contract::exit;
 use bookend_load::flags::whole;
-use bookend_results::record::{Record, file_of};
+use bookend_results::record::{Record, file_of, raw_folder, write_raw};
 use bookend_results::store::{Run, RunId, Store};
 use bookend_results::suite::Suite;
 use clap::Args;
@@ -68,8 +68,12 @@ fn write(store: &Store, run: &Run, into: &Path) -> Result<PathBuf, Failure> {
     let plan = &run.new.plan;
     let file = file_of(into, &plan.suite, plan.extent);
     let written = Record::of_run(run, &rows, skips).write(&file);
-    written.map_err(|error| {
+    let unwritten = |file: &Path, error: std::io::Error| {
         Failure::nothing_measured(format!("cannot write {}: {error}", file.display()))
-    })?;
+    };
+    written.map_err(|error| unwritten(&file, error))?;
+    let raw = raw_folder(into, &plan.suite, plan.extent);
+    let outputs = store.raw_outputs(run.id).map_err(Failure::usage)?;
+    write_raw(&raw, &outputs).map_err(|error| unwritten(&raw, error))?;
     Ok(file)
 }

@@ -6,6 +6,7 @@ mod caller_run;
 mod cell;
 mod marks;
 mod pairing;
+mod raw_output;
 mod server;
 mod shared;
 mod shutdown;

@@ -25,6 +25,7 @@ pub mod metric;
 pub mod profile;
 pub mod random;
 pub mod ratio;
+pub mod raw_output;
 pub mod record;
 pub mod round;
 pub mod statistics;

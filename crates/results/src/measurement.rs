@@ -208,6 +208,9 @@ pub struct Measurement {
     /// The ends that polled instead of sleeping while there was nothing to do.
     #[serde(default, skip_serializing_if = "Spinning::is_nobody")]
     pub spinning: Spinning,
+    /// What a foreign instrument printed. The store keeps that of one round apart from the rows.
+    #[serde(skip)]
+    pub raw_output: Option<String>,
 }
 
 /// The ends that spin instead of sleeping, according to their declarations.

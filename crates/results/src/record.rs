@@ -7,6 +7,9 @@
 mod figures;
 mod latencies;
 mod paths;
+mod raw;
+
+pub use raw::{raw_folder, write_raw};
 
 use crate::declaration::{DeclarationError, read_text};
 use crate::machine::MachineFacts;

@@ -16,6 +16,7 @@ pub use schema::SCHEMA_VERSION;
 
 use crate::machine::MachineFacts;
 use crate::measurement::{CellId, Row};
+use crate::raw_output::RawOutput;
 use crate::suite::{Case, Plan, Scope};
 use error::explain;
 use rusqlite::types::Type;
@@ -167,6 +168,7 @@ impl Store {
                     json(&Ends::of(row)),
                 ])?;
             }
+            insert_raw_outputs(&transaction, run, rows)?;
         }
         transaction.commit()
     }
@@ -279,6 +281,19 @@ impl Store {
         Ok(rounds.into_iter().collect())
     }
 
+    /// What foreign instruments printed: of each cell in the first of its rounds that was stored.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn raw_outputs(&self, run: RunId) -> Result<Vec<RawOutput>, StoreError> {
+        let statement = "SELECT round, subject, case_name, instrument, text FROM raw_outputs \
+                         WHERE run = ? ORDER BY subject, case_name, instrument";
+        let read = |row: &rusqlite::Row<'_>| {
+            Ok(RawOutput { cell: cell_of(row)?, round: row.get("round")?, text: row.get("text")? })
+        };
+        self.query(statement, params![run.0], read)
+    }
+
     /// All rows of a run, ordered by round and then as they were written.
     ///
     /// # Errors
@@ -341,12 +356,37 @@ fn run_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<Run> {
     })
 }
 
-fn row_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
-    let cell = CellId {
+/// A failed row's window has the output, too; of a cell that has one, later ones are left out.
+fn insert_raw_outputs(
+    transaction: &rusqlite::Transaction<'_>,
+    run: RunId,
+    rows: &[Row],
+) -> rusqlite::Result<()> {
+    let mut insert = transaction.prepare(
+        "INSERT OR IGNORE INTO raw_outputs (run, round, subject, case_name, instrument, text) \
+         VALUES (?, ?, ?, ?, ?, ?)",
+    )?;
+    for row in rows {
+        let raw = row.outcome.window().and_then(|window| window.raw_output.as_ref());
+        if let Some(text) = raw {
+            let CellId { subject, case, instrument } = &row.cell;
+            let case = case.to_string();
+            insert.execute(params![run.0, row.round, subject, case, instrument, text])?;
+        }
+    }
+    Ok(())
+}
+
+fn cell_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<CellId> {
+    Ok(CellId {
         subject: row.get("subject")?,
         case: parsed(row, "case_name", str::parse::<Case>)?,
         instrument: row.get("instrument")?,
-    };
+    })
+}
+
+fn row_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
+    let cell = cell_of(row)?;
     let ends: Ends = json_of(row, "ends")?;
     Ok(Row {
         served: row.get::<_, Option<i64>>("served")?.map(i64::cast_unsigned),

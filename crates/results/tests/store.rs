@@ -2,8 +2,10 @@
 
 mod table_rows;
 
-use bookend_results::measurement::{EndUsage, Outcome};
+use bookend_results::measurement::{EndUsage, Measurement, Outcome};
+use bookend_results::record::{raw_folder, write_raw};
 use bookend_results::store::{RunId, SCHEMA_VERSION, Store, StoreError, Timestamp};
+use bookend_results::suite::Extent;
 use rusqlite::Connection;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -72,6 +74,35 @@ fn what_both_ends_noted_is_kept_with_their_row() {
     row.backend_served = Some(101);
     store.write_round(id, 0, std::slice::from_ref(&row)).expect("written");
     assert_eq!(store.rows(id).expect("readable"), [row]);
+}
+
+#[test]
+fn what_a_foreign_instrument_printed_is_kept_of_one_round() {
+    let mut store = Store::in_memory().expect("opened");
+    let id = store.begin_run(&new_run()).expect("begun");
+    let printed = |round: u32, text: &str| {
+        let raw_output = Some(text.to_owned());
+        let window = Measurement { raw_output, ..measurement(1, 100, 0.5) };
+        measured(round, cell("a/b", "C=1 S=1 calls=100"), window)
+    };
+    store.write_round(id, 0, &[printed(0, "first\n")]).expect("written");
+    store.write_round(id, 1, &[printed(1, "second\n")]).expect("written");
+    let kept = |store: &Store| store.raw_outputs(id).expect("readable");
+    assert_eq!((kept(&store).len(), kept(&store)[0].text.as_str()), (1, "first\n"));
+    assert_eq!(kept(&store)[0].file_name(), "a-b.C=1_S=1_calls=100.bookend-load.txt");
+    store.write_round(id, 0, &[printed(0, "{\"at\": \"/srv/me/a.proto\"}\n")]).expect("again");
+    assert!(kept(&store)[0].file_name().ends_with(".json"), "its round was measured again");
+
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let raw = raw_folder(folder.path(), "s", Extent::Full);
+    std::fs::create_dir_all(&raw).expect("made");
+    std::fs::write(raw.join("old.json"), "{}").expect("written");
+    write_raw(&raw, &kept(&store)).expect("written");
+    let files = std::fs::read_dir(&raw).expect("there").map(|file| file.expect("a file").path());
+    let files: Vec<PathBuf> = files.collect();
+    assert_eq!(files.len(), 1, "{files:?}");
+    let text = std::fs::read_to_string(&files[0]).expect("readable");
+    assert_eq!(text, "{\"at\": \"a.proto\"}\n", "no folder of the machine");
 }
 
 #[test]

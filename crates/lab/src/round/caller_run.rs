@@ -2,6 +2,7 @@
 
 use super::caller_report::{CallerReport, CallerReportParser};
 use super::pairing::Pairing;
+use super::raw_output;
 use super::server::RunningServer;
 use super::window::{WindowProcesses, WindowSampler, WindowUsage};
 use super::workload::Workload;
@@ -54,6 +55,8 @@ pub struct CallerOutput {
     pub report: CallerReport,
     /// What both ends and the machine did in the window.
     pub usage: WindowUsage,
+    /// What a foreign instrument printed.
+    pub raw: Option<String>,
 }
 
 impl CallerRun<'_> {
@@ -229,6 +232,10 @@ impl Running<'_> {
         let usage = self.usage;
         let usage = usage.ok_or_else(|| CellError::failed("it ended without `window end`"))?;
         let is_h2load = self.run.pairing.caller.variant.output == InstrumentOutput::H2loadText;
+        let raw = match &self.output {
+            Output::Lines(_) => None,
+            Output::Document(text) => Some(raw_output::kept(text)),
+        };
         let report = match self.output {
             Output::Lines(parser) => parser.finish(),
             Output::Document(text) if is_h2load => CallerReport::of_h2load(&text),
@@ -236,7 +243,7 @@ impl Running<'_> {
                 CallerReport::of_ghz(&text).map(|report| add_cut_off(report, &self.run.workload))
             }
         };
-        Ok(CallerOutput { report: report.map_err(CellError::failed)?, usage })
+        Ok(CallerOutput { report: report.map_err(CellError::failed)?, usage, raw })
     }
 }
 

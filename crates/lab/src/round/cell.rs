@@ -63,7 +63,7 @@ impl CallerRun<'_> {
         output: CallerOutput,
         warmed_up: u64,
     ) -> Result<Measurement, CellError> {
-        let CallerOutput { report, usage } = output;
+        let CallerOutput { report, usage, raw } = output;
         let limits = self.limits();
         let Pairing { side, caller, .. } = self.pairing;
         let declared_to_spin = caller.variant.idle == IdleStrategy::Spin;
@@ -115,6 +115,7 @@ impl CallerRun<'_> {
                 generator: own.is_some_and(|own| own.wait == "spin") || declared_to_spin,
             },
             errors: report.errors,
+            raw_output: raw,
             notes: report.notes.0,
         };
         if window.ok == 0 {

@@ -341,6 +341,10 @@ fn foreign_instruments_are_understood() {
         assert!((measured.window_seconds - 5e-6).abs() < 1e-9, "{output}");
         assert_eq!(row.served, Some(20), "{output}");
         assert_eq!(measured.marks, [], "{output}");
+        let id = fake_run.store.latest_run().unwrap().unwrap().id;
+        let raw = fake_run.store.raw_outputs(id).unwrap();
+        assert_eq!((raw.len(), &raw[0].cell), (1, &row.cell));
+        assert!(raw[0].text.contains("10"), "{output}: {}", raw[0].text);
     }
 }
 

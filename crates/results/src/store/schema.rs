@@ -9,7 +9,7 @@ const APPLICATION_ID: i64 = 0x424b_4e44;
 
 /// Each step migrates the version that equals its index to the next. Once released, steps are never
 /// changed, only added.
-const STEPS: [&str; 3] = [FIRST_TABLES, SEMANTICS, ENDS];
+const STEPS: [&str; 4] = [FIRST_TABLES, SEMANTICS, ENDS, RAW_OUTPUTS];
 
 /// The version that this program writes.
 pub const SCHEMA_VERSION: i64 = STEPS.len() as i64;
@@ -59,6 +59,20 @@ ALTER TABLE rows ADD COLUMN probe_calls INTEGER NOT NULL DEFAULT 0;
 /// The reports of servers and backends at their end beside `served N`, as one JSON object a row.
 const ENDS: &str = "
 ALTER TABLE rows ADD COLUMN ends TEXT NOT NULL DEFAULT '{}';
+";
+
+/// What foreign instruments printed, of one round a cell.
+const RAW_OUTPUTS: &str = "
+CREATE TABLE raw_outputs (
+    run        INTEGER NOT NULL,
+    round      INTEGER NOT NULL,
+    subject    TEXT NOT NULL,
+    case_name  TEXT NOT NULL,
+    instrument TEXT NOT NULL,
+    text       TEXT NOT NULL,
+    PRIMARY KEY (run, subject, case_name, instrument),
+    FOREIGN KEY (run, round) REFERENCES rounds (run, round) ON DELETE CASCADE
+) STRICT;
 ";
 
 /// Checks that the file is a store, then applies the missing steps, either all or none.
