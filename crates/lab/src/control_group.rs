@@ -3,8 +3,8 @@
 //!
 //! `discover` finds where this process stands in each hierarchy, `prepare` finds out what may
 //! be done below that place, `abandoned` clears away what dead labs left there, and the two
-//! versions (`version_one`, `version_two`) set limits in files of their own names. A machine may mount both
-//! at once, each with some of the controllers.
+//! versions (`version_one`, `version_two`) set limits in files of their own names. A machine may
+//! mount both at once, each with some of the controllers.
 
 mod abandoned;
 mod account;

@@ -1,4 +1,5 @@
-//! What a foreign instrument printed, as it is kept beside a record: without its list of every call.
+//! What a foreign instrument printed, as it is kept beside a record: without its list of all
+//! calls.
 
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Map, Value};
