@@ -38,7 +38,7 @@ pub const CALLS: &str = "BOOKEND_CALLS";
 pub const DEADLINE_MS: &str = "BOOKEND_DEADLINE_MS";
 /// `1`: the process is recorded with a profiler.
 pub const PROFILE: &str = "BOOKEND_PROFILE";
-/// What carries the connections: a [`Transport`].
+/// What carries the connections: a [`Transport`](crate::transport::Transport).
 pub const TRANSPORT: &str = "BOOKEND_TRANSPORT";
 /// PEM: the authority that has signed the certificates of both ends.
 pub const TLS_CA: &str = "BOOKEND_TLS_CA";

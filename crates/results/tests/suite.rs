@@ -125,7 +125,7 @@ fn the_version_of_ghz_matters_to_those_whom_it_loads() {
     let overrides = Overrides::from_environment(environment).expect("readable");
     let suite = suite("pajamax-tonic");
     let text = suite.text.replace(r#", "ghz"]"#, "]");
-    let suite = Suite::parse(Path::new("suite.toml"), &text).expect("still a suite");
+    let suite = Suite::parse(Path::new("pajamax-tonic"), &text).expect("still a suite");
     let is_noted = |subject: &str| {
         let subjects = Some(vec![subject.to_owned()]);
         let selection = Selection { subjects, ..Selection::default() };
