@@ -1,4 +1,4 @@
-//! `bookend claims`: the page of what the published documents claim, with verdicts.
+//! `bookend claims`: the pages of what the published documents claim, with the outcomes.
 
 use crate::record::RECORDS;
 use crate::terminal::{Failure, print_error};
@@ -12,11 +12,11 @@ use std::path::PathBuf;
 /// What stands after `bookend claims`.
 #[derive(Debug, Args)]
 pub struct ClaimsArguments {
-    /// Write nothing; exit with 3 if the page differs from what claims and records give
+    /// Write nothing; exit with 3 if a page differs from what claims and records give
     #[arg(long)]
     check: bool,
-    /// The page
-    #[arg(short, long, value_name = "FILE", default_value = "docs/measure/claims.md")]
+    /// The folder of the pages
+    #[arg(short, long, value_name = "DIR", default_value = "docs/measure")]
     output: PathBuf,
     /// Where suites are
     #[arg(long, value_name = "DIR", default_value = "suites")]
@@ -26,22 +26,23 @@ pub struct ClaimsArguments {
     records: PathBuf,
 }
 
-/// Writes the page, or checks it.
+/// Writes the pages, or checks them.
 ///
 /// # Errors
-/// [`Failure`] when claims, tables or records cannot be read, or the page cannot be written.
+/// [`Failure`] when claims, tables or records cannot be read, or a page cannot be written.
 pub fn start(arguments: &ClaimsArguments) -> Result<u8, Failure> {
     let judged =
         JudgedSuites::read(&arguments.suites, &arguments.records).map_err(Failure::usage)?;
-    let page = judged.markdown();
-    if !arguments.check {
-        output::write(&page, Some(&arguments.output)).map_err(Failure::nothing_measured)?;
-        return Ok(exit::MEASURED);
+    let mut exit = exit::MEASURED;
+    for (name, page) in judged.pages() {
+        let file = arguments.output.join(name);
+        if !arguments.check {
+            output::write(&page, Some(&file)).map_err(Failure::nothing_measured)?;
+        } else if !fs::read_to_string(&file).is_ok_and(|text| text == page) {
+            let file = file.display();
+            print_error(&format!("{file} is not what claims and records give: run bookend claims"));
+            exit = exit::OBJECTIVE_MISSED;
+        }
     }
-    if fs::read_to_string(&arguments.output).is_ok_and(|text| text == page) {
-        return Ok(exit::MEASURED);
-    }
-    let file = arguments.output.display();
-    print_error(&format!("{file} is not what claims and records give: run bookend claims"));
-    Ok(exit::OBJECTIVE_MISSED)
+    Ok(exit)
 }

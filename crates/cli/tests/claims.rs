@@ -1,6 +1,6 @@
-//! `bookend claims`: the committed page is what the committed claims, tables and records give.
+//! `bookend claims`: the committed pages are what the committed claims, tables and records give.
 
-use bookend_verdicts::claims::{ClaimVerdict, JudgedSuites};
+use bookend_verdicts::claims::{ClaimOutcome, JudgedSuites};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -18,25 +18,25 @@ fn claims(words: &[&str]) -> Output {
 }
 
 #[test]
-fn the_page_is_what_claims_and_records_give() {
+fn the_pages_are_what_claims_and_records_give() {
     let checked = claims(&["--check"]);
     let said = String::from_utf8_lossy(&checked.stderr);
     assert_eq!(checked.status.code(), Some(0), "{said}");
 }
 
 #[test]
-fn the_readme_counts_the_verdicts_as_they_are() {
+fn the_readme_counts_the_outcomes_as_they_are() {
     let judged = JudgedSuites::read(&root().join("suites"), &root().join("records"));
     let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
     let suites = judged.unwrap().suites.into_iter();
     for suite in suites.filter(|one| !one.claims.document.are_expectations) {
         let judgements = suite.judgements();
-        let count = |verdict| {
-            let same = judgements.iter().filter(|one| one.verdict == verdict);
-            same.count()
+        let count = |outcome| {
+            let same = judgements.iter().filter(|one| one.outcome() == outcome);
+            same.count().to_string()
         };
-        let [held, not, unknown] = ClaimVerdict::ALL.map(count);
-        let counts = format!("| {} | {held} | {not} | {unknown} |", judgements.len());
+        let outcomes = ClaimOutcome::ALL.map(count).join(" | ");
+        let counts = format!("| {} | {outcomes} |", judgements.len());
         let page = format!("| [{0}](suites/{0}/RESULTS.md) |", suite.suite);
         let row = readme.lines().find(|line| line.starts_with(&page));
         let row = row.unwrap_or_else(|| panic!("no row begins with {page}"));
@@ -47,18 +47,24 @@ fn the_readme_counts_the_verdicts_as_they_are() {
 #[test]
 fn a_page_that_somebody_edited_is_refused_and_not_written_over() {
     let home = tempfile::tempdir().unwrap();
-    let page = home.path().join("claims.md");
-    let file = page.to_str().unwrap();
-    assert_eq!(claims(&["--check", "-o", file]).status.code(), Some(3));
-    assert_eq!(claims(&["-o", file]).status.code(), Some(0));
-    assert_eq!(claims(&["--check", "-o", file]).status.code(), Some(0));
-    let edited = std::fs::read_to_string(&page).unwrap().replacen("held", "failed", 1);
-    std::fs::write(&page, &edited).unwrap();
-    let checked = claims(&["--check", "-o", file]);
-    assert_eq!(checked.status.code(), Some(3));
-    assert!(String::from_utf8_lossy(&checked.stderr).contains("run bookend claims"));
-    assert!(checked.stdout.is_empty());
-    assert_eq!(std::fs::read_to_string(&page).unwrap(), edited);
+    let folder = home.path().to_str().unwrap();
+    assert_eq!(claims(&["--check", "-o", folder]).status.code(), Some(3));
+    assert_eq!(claims(&["-o", folder]).status.code(), Some(0));
+    assert_eq!(claims(&["--check", "-o", folder]).status.code(), Some(0));
+    let names = ["claims.md", "audit.md", "changed-verdicts.md", "expectations.md"];
+    for name in names {
+        let page = home.path().join(name);
+        let whole = std::fs::read_to_string(&page).unwrap();
+        let edited = whole.replacen("the", "a", 1);
+        std::fs::write(&page, &edited).unwrap();
+        let checked = claims(&["--check", "-o", folder]);
+        assert_eq!(checked.status.code(), Some(3), "{name}");
+        let said = String::from_utf8_lossy(&checked.stderr);
+        assert!(said.contains(name) && said.contains("run bookend claims"), "{said}");
+        assert!(checked.stdout.is_empty());
+        assert_eq!(std::fs::read_to_string(&page).unwrap(), edited);
+        std::fs::write(&page, &whole).unwrap();
+    }
 }
 
 #[test]

@@ -12,11 +12,11 @@ mod sample_notes;
 mod split;
 mod table;
 
-pub use estimate::{CostRatio, SHARED_SAMPLES_MIN};
+pub use estimate::CostRatio;
 pub use files::{JSON_FILE, SPLIT_FILE, read, write};
 pub use kept::{Profile, ProfileOutcome, Profiled, SCHEMA_VERSION, Samples};
 pub use layer::Layer;
 pub use rules::{Classification, Classifier, RuleError, RuleErrorKind, Rules, Stack, split};
 pub use sample_notes::{RecordedWindow, sample_notes};
-pub use split::Split;
+pub use split::{SAMPLES_MIN, Split};
 pub use table::{estimates, notes, split_table};

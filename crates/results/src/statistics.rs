@@ -1,15 +1,11 @@
 //! The arithmetic behind every printed figure. Pure: no I/O, no clock, no randomness.
 
-mod student;
-
-pub use student::{student_t_cdf, student_t_quantile};
-
 use serde::{Deserialize, Serialize};
 
 /// 97.5 percent of a normal distribution lie below this many standard deviations.
 pub const NORMAL_QUANTILE: f64 = 1.959_963_984_540_054;
 
-/// The confidence of an interval: it covers the truth in 95 of 100 runs.
+/// The confidence of an interval: it covers the truth in at least 95 of 100 runs.
 pub const CONFIDENCE: f64 = 0.95;
 
 /// A range that covers the truth with [`CONFIDENCE`].
@@ -38,9 +34,7 @@ impl Interval {
 pub struct Ratio {
     /// Median of the paired ratios.
     pub median: f64,
-    /// Student-t interval of the log ratios, as ratios. `None` for fewer than two pairs. It is the
-    /// interval of the geometric mean: if one round is far off, the median, which outliers do not
-    /// move, can lie outside.
+    /// The interval of that median. `None` for fewer than six pairs.
     pub interval: Option<Interval>,
     /// The number of rounds in which both were measured.
     pub pairs: usize,
@@ -95,15 +89,9 @@ pub fn paired_ratio(pairs: &[(f64, f64)]) -> Result<Ratio, NoRatio> {
     let median = median(&logs).ok_or(NoRatio::NoPairs)?;
     Ok(Ratio {
         median: median.exp(),
-        interval: geometric_mean_interval(&ratios, CONFIDENCE),
+        interval: median_interval(&ratios, CONFIDENCE),
         pairs: pairs.len(),
     })
-}
-
-/// Arithmetic mean. `None` for no values or for values that are not finite.
-pub fn mean(values: &[f64]) -> Option<f64> {
-    let values = sorted(values)?;
-    Some(values.iter().sum::<f64>() / values.len() as f64)
 }
 
 /// The middle value, or the mean of the two in the middle. `None` for no values or for values
@@ -126,35 +114,31 @@ pub fn quantile(values: &[f64], q: f64) -> Option<f64> {
     Some(below + (above - below) * position.fract())
 }
 
-/// Standard deviation of a sample, with the divisor n - 1. `None` for fewer than two values or for
-/// values that are not finite.
-pub fn standard_deviation(values: &[f64]) -> Option<f64> {
-    let mean = mean(values)?;
-    let degrees = values.len().checked_sub(1).filter(|&degrees| degrees > 0)?;
-    let squares: f64 = sorted(values)?.iter().map(|value| (value - mean).powi(2)).sum();
-    Some((squares / degrees as f64).sqrt())
+/// The interval of the median that assumes no distribution, with at least `confidence`: from the
+/// k-th smallest value to the k-th largest, where k is the largest number for which that is so. The
+/// true median lies below the k-th smallest of n values only if at least n + 1 - k of n fair coins
+/// show the same side. `None` for too few values, which at [`CONFIDENCE`] are five and fewer, or
+/// for values that are not finite.
+pub fn median_interval(values: &[f64], confidence: f64) -> Option<Interval> {
+    let values = sorted(values)?;
+    let beyond = values_beyond(values.len(), confidence)?;
+    Some(Interval { low: values[beyond], high: values[values.len() - 1 - beyond] })
 }
 
-/// Student-t interval of the mean with a confidence between 0 and 1, exclusive, most often
-/// [`CONFIDENCE`]. `None` for fewer than two values or for values that are not finite.
-pub fn mean_interval(values: &[f64], confidence: f64) -> Option<Interval> {
-    let mean = mean(values)?;
-    let deviation = standard_deviation(values)?;
-    let n = values.len() as f64;
-    let t = student_t_quantile(0.5 + confidence / 2.0, n - 1.0)?;
-    let half = t * deviation / n.sqrt();
-    Some(Interval { low: mean - half, high: mean + half })
-}
-
-/// Student-t interval of the logarithms, converted back to values: for rates and ratios, which vary
-/// by factors and cannot be negative. `None` for fewer than two values or for values that are not
-/// positive.
-pub fn geometric_mean_interval(values: &[f64], confidence: f64) -> Option<Interval> {
-    // The logarithm of zero is infinite and that of a negative number is NaN; both are rejected
-    // below.
-    let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
-    let interval = mean_interval(&logs, confidence)?;
-    Some(Interval { low: interval.low.exp(), high: interval.high.exp() })
+/// How many of `n` values stay outside of the interval of the median on either side.
+fn values_beyond(n: usize, confidence: f64) -> Option<usize> {
+    // In logarithms: half to the power of some thousand is nothing.
+    let mut log_probability = n as f64 * 0.5_f64.ln();
+    let (mut below, mut beyond) = (0.0, None);
+    for outside in 0..n.div_ceil(2) {
+        below += log_probability.exp();
+        if 1.0 - 2.0 * below < confidence {
+            break;
+        }
+        beyond = Some(outside);
+        log_probability += ((n - outside) as f64 / (outside + 1) as f64).ln();
+    }
+    beyond
 }
 
 /// Sorts values in ascending order, so that sums do not depend on the order of rounds. `None` for

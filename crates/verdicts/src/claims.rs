@@ -1,30 +1,43 @@
 //! The claims of the published documents, each with a verdict.
 //!
 //! `claims.toml` in a suite's folder lists what a document states, sentence by sentence
-//! (docs/extend/claims-format.md). Each claim is computed twice, from the document's own table and
-//! from our record of the suite, and judged: held, did not hold, cannot tell here. Besides the
-//! claims, the [audit](bookend_results::audit) checks the document itself, and a [model] predicts
-//! some of its runs. [`JudgedSuites::markdown`] is docs/measure/claims.md.
+//! (docs/extend/claims-format.md). Each claim is computed from the document's own table and from
+//! our record of the suite, and answered: does it replicate with the published client, and is it so
+//! with one that is not the limit? Besides the claims, the [audit](bookend_results::audit) checks
+//! the document itself, and a [model] predicts some of its runs. [`JudgedSuites::markdown`] is
+//! docs/measure/claims.md.
 
+mod answer;
+mod audit_page;
+mod changes_page;
 mod claim;
 mod declared;
 mod error;
 mod evaluation;
+mod figures_text;
 mod formula;
 mod judged;
 mod marked;
 mod metric;
 pub mod model;
+mod outcome;
 mod page;
+mod page_text;
 mod printed;
 mod quantity;
 mod series;
+mod statement;
 mod subject_name;
 mod verdict;
 
-pub use claim::{Claim, HeldCondition, JudgedBy, Refutation, SuiteClaims};
+pub use claim::{
+    Bounds, Claim, ClaimFinding, EarlierVerdict, JudgedBy, Refutation, SHORT_MAX, SuiteClaims,
+};
 pub use error::ClaimsError;
 pub use judged::{CLAIMS_FILE, JudgedSuite, JudgedSuites, kept_profile};
+pub use outcome::ClaimOutcome;
+pub use page::summary;
 pub use quantity::{Over, Quantity, Take};
+pub use statement::{Favour, Statement, TOLERANCE};
 pub use subject_name::SubjectName;
-pub use verdict::{ClaimVerdict, Judgement};
+pub use verdict::{Answer, Judgement};

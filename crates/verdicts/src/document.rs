@@ -43,6 +43,12 @@ pub struct Conditions {
     /// There is no document: the claims are our own expectations, from sources that they name.
     #[serde(default, rename = "expectations")]
     pub are_expectations: bool,
+    /// Where it stands among the documents.
+    #[serde(default)]
+    pub place: u32,
+    /// What stands in for a system that cannot be had, by the name of our subject: a sentence.
+    #[serde(default)]
+    pub stand_ins: BTreeMap<String, String>,
     /// CPUs that the server may use.
     pub server_cpus: Option<f64>,
     /// Memory that the server may use, bytes.

@@ -3,7 +3,9 @@
 
 use bookend_results::measurement::CellId;
 use bookend_results::suite::{Case, Overrides, Selection, Suite};
-use bookend_verdicts::claims::{Claim, JudgedSuite, JudgedSuites, Over, Quantity, SubjectName};
+use bookend_verdicts::claims::{
+    Claim, JudgedSuite, JudgedSuites, Over, Quantity, Statement, SubjectName, TOLERANCE,
+};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -52,9 +54,10 @@ fn is_planned(name: &SubjectName, case: Case, planned: &BTreeSet<CellId>) -> boo
     }
 }
 
-fn unplanned(claim: &Claim, planned: &BTreeSet<CellId>) -> Vec<String> {
-    let quantities = claim.ours.iter();
-    let needs = quantities.flat_map(|quantity| needs(quantity, planned));
+fn unplanned(claim: &Claim, own_suite: &str) -> Vec<String> {
+    let planned = planned(claim.suite.as_deref().unwrap_or(own_suite));
+    let quantities = claim.quantities_of_record();
+    let needs = quantities.iter().flat_map(|quantity| needs(quantity, &planned));
     needs
         .filter(|(_, is_there)| !is_there)
         .map(|(cell, _)| format!("{}: {cell}", claim.id))
@@ -65,9 +68,8 @@ fn unplanned(claim: &Claim, planned: &BTreeSet<CellId>) -> Vec<String> {
 fn every_cell_that_a_claim_needs_is_in_the_plan_of_its_suite() {
     let mut missing = Vec::new();
     for suite in &judged().suites {
-        let planned = planned(&suite.suite);
         for claim in &suite.claims.claims {
-            missing.extend(unplanned(claim, &planned));
+            missing.extend(unplanned(claim, &suite.suite));
         }
     }
     assert_eq!(missing, Vec::<String>::new());
@@ -124,13 +126,13 @@ fn what_nobody_has_published_is_called_an_expectation_and_names_its_source() {
         assert!(one.document.rows.is_empty(), "{} has a table", one.suite);
         for claim in &one.claims.claims {
             let is_recomputed = claim.recomputed.is_some() || claim.formula.is_some();
-            let is_judged = claim.held.is_some() && !is_recomputed;
+            let is_judged = (claim.says.is_some() || claim.bounds.is_some()) && !is_recomputed;
             assert!(is_judged && !claim.place.is_empty(), "{}", claim.id);
         }
-        let page = judged.markdown();
-        let (_, section) =
-            page.split_once(&format!("\n## {}\n", one.claims.document.title)).expect("a section");
-        assert!(section.contains("No document has these figures"), "{section}");
+        let page = judged.expectations();
+        assert!(page.contains(&format!("\n## {}\n", one.claims.document.title)), "{page}");
+        assert!(page.contains("No document has these figures"), "{page}");
+        assert!(!judged.markdown().contains(&one.claims.document.title));
     }
 }
 
@@ -159,4 +161,34 @@ fn models_predict_the_published_runs() {
             near(mean, prediction.mean_of_all_seconds, 0.02);
         }
     }
+}
+
+#[test]
+fn what_stands_before_the_folded_parts_can_be_read_without_scrolling_sideways() {
+    for (name, page) in judged().pages() {
+        let mut folded = false;
+        for line in page.lines().filter(|_| name == "claims.md" || name == "expectations.md") {
+            folded = (folded || line.starts_with("<details>")) && line != "</details>";
+            assert!(folded || line.chars().count() < 120, "{name}: {line}");
+        }
+    }
+}
+
+#[test]
+fn what_is_undecided_by_its_declaration_is_the_exception() {
+    let judged = judged();
+    let claims = judged.documents().flat_map(|suite| suite.claims.sentences());
+    let open = |claim: &&Claim| claim.undecided.is_some();
+    assert!(claims.filter(open).count() <= 8);
+}
+
+#[test]
+fn what_a_claim_can_say_is_explained_in_the_words_of_the_program() {
+    let file = root().join("docs/extend/claims-format.md");
+    let format = std::fs::read_to_string(file).expect("readable");
+    for (_, word, meaning) in Statement::ALL {
+        let line = format!("| `{word}` | {meaning} |\n");
+        assert!(format.contains(&line), "docs/extend/claims-format.md lacks: {line}");
+    }
+    assert!(format.contains(&format!("{TOLERANCE} is the tolerance")), "{TOLERANCE}");
 }

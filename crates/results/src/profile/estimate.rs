@@ -4,13 +4,9 @@
 //! smaller the share of formatting among all samples, the more a call costs: the ratio of the
 //! shares of two servers is the ratio of their calls per CPU-second.
 
-use super::split::Split;
+use super::split::{SAMPLES_MIN, Split};
 use crate::statistics::{Interval, NORMAL_QUANTILE};
 use serde::{Deserialize, Serialize};
-
-/// The minimum of samples of shared work in either of the two: the normal approximation of the
-/// interval needs about this many.
-pub const SHARED_SAMPLES_MIN: u64 = 10;
 
 /// Calls per CPU-second of one server over those of another, estimated from its samples.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -25,7 +21,7 @@ impl CostRatio {
     /// Compares `subject` with `baseline`. `None` when one of them has too few samples of shared
     /// work.
     pub fn of(subject: &Split, baseline: &Split) -> Option<CostRatio> {
-        let few = |split: &Split| split.shared_work < SHARED_SAMPLES_MIN;
+        let few = |split: &Split| split.shared_work < SAMPLES_MIN;
         if few(subject) || few(baseline) {
             return None;
         }

@@ -5,6 +5,10 @@ use crate::statistics::{Interval, NORMAL_QUANTILE};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+/// The least samples that say anything of a share: the normal approximation of its interval needs
+/// about this many.
+pub const SAMPLES_MIN: u64 = 10;
+
 /// The name of work that all handlers of one language share.
 const SHARED_WORK: &str = "shared_work";
 
@@ -38,13 +42,14 @@ impl Split {
     }
 
     /// The range of the true share in 95 of 100 recordings that find `share`, if samples are
-    /// independent.
-    pub fn share_interval(&self, share: f64) -> Interval {
+    /// independent. `None` where fewer than [`SAMPLES_MIN`] make the share.
+    pub fn share_interval(&self, share: f64) -> Option<Interval> {
+        let samples = (share * self.samples as f64).round();
         let deviation = (share * (1.0 - share) / self.samples as f64).sqrt();
-        Interval {
+        (samples >= SAMPLES_MIN as f64).then(|| Interval {
             low: (share - NORMAL_QUANTILE * deviation).max(0.0),
             high: (share + NORMAL_QUANTILE * deviation).min(1.0),
-        }
+        })
     }
 
     /// The share that is in no layer.
@@ -90,5 +95,13 @@ mod tests {
         for wrong in ["network", "network-in", "network_in+", ""] {
             assert_eq!(share(wrong), None, "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_share_of_few_samples_has_no_interval() {
+        let split = Split { samples: 1_000, ..Split::default() };
+        assert_eq!(split.share_interval(0.009), None);
+        let interval = split.share_interval(0.01).expect("ten samples");
+        assert!(interval.low > 0.003 && interval.high < 0.017, "{interval:?}");
     }
 }

@@ -1,9 +1,9 @@
 //! A profile as text: the split table, the second estimate below it, and the limits of both.
 
-use super::estimate::{CostRatio, SHARED_SAMPLES_MIN};
+use super::estimate::CostRatio;
 use super::kept::{Profile, ProfileOutcome, Profiled, Samples};
 use super::layer::Layer;
-use super::split::Split;
+use super::split::{SAMPLES_MIN, Split};
 use crate::grouping::{each_once, grouped};
 use crate::layout::{Layout, column};
 use crate::statistics::Interval;
@@ -87,7 +87,7 @@ fn fields(name: String, split: &Split) -> Vec<String> {
 
 fn ratio_text(samples: &Samples) -> String {
     match samples.cost_ratio {
-        None => format!("cannot tell, with fewer than {SHARED_SAMPLES_MIN} samples"),
+        None => format!("cannot tell, with fewer than {SAMPLES_MIN} samples"),
         Some(CostRatio { ratio, interval: Interval { low, high } }) => {
             let [ratio, low, high] = [ratio, low, high].map(significant_text);
             format!("^{ratio} [{low}, {high}]")

@@ -7,7 +7,7 @@ use crate::measurement::{Row, Spinning};
 use crate::metric::{ALL, MetricDefinition};
 use crate::ratio::Ratios;
 use crate::round::MeasuredRounds;
-use crate::statistics::{CONFIDENCE, Interval, geometric_mean_interval};
+use crate::statistics::{CONFIDENCE, Interval, median_interval};
 use crate::suite::{Case, Plan, TestedEnd};
 use bookend_contract::verdict::Verdict;
 use serde::Serialize;
@@ -93,7 +93,7 @@ impl Figure {
         let of_rounds = || rounds.each().iter().filter_map(|round| metric.of_round(round));
         let interval = metric
             .has_interval()
-            .then(|| geometric_mean_interval(&of_rounds().collect::<Vec<_>>(), CONFIDENCE));
+            .then(|| median_interval(&of_rounds().collect::<Vec<_>>(), CONFIDENCE));
         Some(Self { value, interval: interval.flatten() })
     }
 }

@@ -2,7 +2,9 @@
 
 use super::formula;
 use super::model::Model;
+use super::outcome::ClaimOutcome;
 use super::quantity::{Quantity, suggestion};
+use super::statement::{Favour, Statement};
 use super::subject_name::SubjectName;
 use crate::document::{Conditions, Document};
 use crate::from_text::parsed;
@@ -11,7 +13,7 @@ use bookend_results::grouping::each_once;
 use bookend_results::measurement::CellId;
 use bookend_results::suite::Case;
 use serde::Deserialize;
-use serde::de::{Deserializer, Error as _};
+use serde::de::Deserializer;
 use toml::Spanned;
 
 /// A `claims.toml`.
@@ -41,6 +43,8 @@ pub struct Claim {
     pub text: String,
     /// The figure or the word that is printed.
     pub published: String,
+    /// The sentence in at most [`SHORT_MAX`] characters, where it is longer.
+    pub short: Option<String>,
     /// How to compute it from both; see [`Claim::measure_both`].
     pub(super) measure: Option<Quantity>,
     /// How to compute it from the document's tables.
@@ -48,30 +52,74 @@ pub struct Claim {
     /// In place of that, the value of arithmetic on what the text prints.
     #[serde(default, deserialize_with = "value_of_formula")]
     pub formula: Option<Span>,
+    /// The suite with the record, where it is another one than this.
+    pub suite: Option<String>,
     /// How to compute it from our record.
     pub ours: Option<Quantity>,
-    /// What counts as held.
-    #[serde(default, deserialize_with = "range")]
-    pub held: Option<HeldCondition>,
+    /// With which subjects of ours it is asked whether it replicates. `None`: those of `ours`.
+    pub(super) replicated_by: Option<Question>,
+    /// With which it is asked besides whether it is so.
+    pub(super) judged_with: Option<Question>,
+    /// What it says of the figure.
+    pub says: Option<Statement>,
+    /// The printed figure, where it is not the one that the tables give.
+    pub printed: Option<f64>,
+    /// On which side more is claimed.
+    #[serde(default)]
+    pub favour: Favour,
+    /// In place of a statement, bounds that no call or round may cross.
+    pub bounds: Option<Bounds>,
     /// Which of the two figures is judged.
     #[serde(default)]
     pub judged_by: JudgedBy,
     /// A finding of the audit that settles it, whatever we measure.
     pub refuted_by: Option<Refutation>,
-    /// Why it cannot be judged here.
-    pub cannot_tell: Option<String>,
-    /// What explains the verdict, after the figures.
+    /// What would decide it, where no row of the suite does.
+    pub undecided: Option<String>,
+    /// Why nothing that is measured here answers it.
+    pub not_comparable: Option<String>,
+    /// What explains the outcome, after the figures.
     pub why: Option<String>,
+    /// It is no sentence of the document: a note beside the audit, which is not judged.
+    #[serde(default)]
+    pub note: bool,
+    /// A sentence for the head of the page, while the outcome is what it says.
+    pub finding: Option<ClaimFinding>,
+    /// The verdict before there were two questions and six outcomes.
+    pub earlier: Option<EarlierVerdict>,
 }
 
-/// What counts as held: a range, open at an end that is not given.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+/// A claim's sentence in a table has at most so many characters.
+pub const SHORT_MAX: usize = 46;
+
+/// Subjects of ours with which a claim is asked, or why it cannot be asked.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct HeldCondition {
+pub(super) struct Question {
+    of: Option<SubjectName>,
+    over: Option<SubjectName>,
+    pub(super) undecided: Option<String>,
+    pub(super) not_comparable: Option<String>,
+}
+
+/// Bounds chosen for one claim.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Bounds {
     /// Not less.
     pub at_least: Option<f64>,
     /// Not more.
     pub at_most: Option<f64>,
+    /// Why just these.
+    pub because: String,
+    /// Whether every round must keep them, or the interval of the median, as in expectations of our
+    /// own.
+    #[serde(default = "always")]
+    pub every_round: bool,
+}
+
+fn always() -> bool {
+    true
 }
 
 /// Which figure of a claim is judged.
@@ -99,18 +147,29 @@ pub struct Refutation {
     pub cases: Option<Vec<Case>>,
 }
 
-fn value_of_formula<'de, D: Deserializer<'de>>(text: D) -> Result<Option<Span>, D::Error> {
-    parsed(text, formula::evaluate).map(Some)
+/// A sentence that one would tell a colleague.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClaimFinding {
+    /// The outcomes with which it is true: of the second question if it shows `{other}`, else of
+    /// the first.
+    pub when: Vec<ClaimOutcome>,
+    /// The sentence. `{published}`, `{table}`, `{same}` and `{other}` stand for the figures.
+    pub text: String,
 }
 
-fn range<'de, D: Deserializer<'de>>(table: D) -> Result<Option<HeldCondition>, D::Error> {
-    let condition = HeldCondition::deserialize(table)?;
-    let is_range = match (condition.at_least, condition.at_most) {
-        (Some(least), Some(most)) => least <= most,
-        (least, most) => least.is_some() || most.is_some(),
-    };
-    let complaint = || D::Error::custom("give `at_least`, `at_most`, or both in this order");
-    is_range.then_some(Some(condition)).ok_or_else(complaint)
+/// A verdict of an earlier page.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EarlierVerdict {
+    /// `held`, `did not hold`, `cannot tell here`.
+    pub verdict: String,
+    /// Why the judgement changed. `None`: it is judged as before.
+    pub why: Option<String>,
+}
+
+fn value_of_formula<'de, D: Deserializer<'de>>(text: D) -> Result<Option<Span>, D::Error> {
+    parsed(text, formula::evaluate).map(Some)
 }
 
 fn rule<'de, D: Deserializer<'de>>(text: D) -> Result<Rule, D::Error> {
@@ -121,7 +180,22 @@ fn rule<'de, D: Deserializer<'de>>(text: D) -> Result<Rule, D::Error> {
     })
 }
 
+impl Bounds {
+    /// Whether there is a bound, and two are in order.
+    pub(super) fn is_range(&self) -> bool {
+        match (self.at_least, self.at_most) {
+            (Some(least), Some(most)) => least <= most,
+            (least, most) => least.is_some() || most.is_some(),
+        }
+    }
+}
+
 impl Claim {
+    /// The sentence as a table shows it.
+    pub fn in_short(&self) -> &str {
+        self.short.as_ref().unwrap_or(&self.text)
+    }
+
     /// Takes the quantity that is to be computed from both for each that is not given by itself.
     pub(super) fn measure_both(&mut self) {
         let both = self.measure.take();
@@ -129,9 +203,31 @@ impl Claim {
         let recomputed = self.recomputed.take().or(both);
         self.recomputed = recomputed.filter(|_| self.formula.is_none());
     }
+
+    /// What is computed from our record to answer a question; `None` if it asks for no figure.
+    pub(super) fn quantity_of(&self, question: Option<&Question>) -> Option<Quantity> {
+        let own = self.ours.clone()?;
+        match question {
+            None => Some(own),
+            Some(Question { of: None, .. }) => None,
+            Some(Question { of: Some(of), over, .. }) => Some(own.with_subjects(of, over.as_ref())),
+        }
+    }
+
+    /// Every quantity that is computed from our record.
+    pub fn quantities_of_record(&self) -> Vec<Quantity> {
+        let replicates = self.quantity_of(self.replicated_by.as_ref());
+        let is_it_so = self.judged_with.as_ref().map(|question| self.quantity_of(Some(question)));
+        replicates.into_iter().chain(is_it_so.flatten()).collect()
+    }
 }
 
 impl SuiteClaims {
+    /// The claims that are sentences of the document.
+    pub fn sentences(&self) -> impl Iterator<Item = &Claim> {
+        self.claims.iter().filter(|claim| !claim.note)
+    }
+
     /// Fills in the cases of claims that name none: all that the document has of the subject.
     pub fn fill_cases(&mut self, document: &Document) {
         for claim in &mut self.claims {

@@ -1,8 +1,9 @@
 //! From the text of `claims.toml` to checked claims.
 
-use super::claim::{Claim, JudgedBy, SuiteClaims};
+use super::claim::{Claim, JudgedBy, SHORT_MAX, SuiteClaims};
 use super::model::Model;
 use super::quantity::{Quantity, suggestion};
+use super::statement::Statement;
 use bookend_results::declaration::{DeclarationError, Source};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -24,6 +25,7 @@ impl SuiteClaims {
         if let Some(id) = repeated(declared.claims.iter().map(|claim| &claim.id)) {
             return Err(complain(id, format!("the claim `{id}` is made twice")));
         }
+        let are_ours = declared.document.are_expectations;
         for claim in &mut declared.claims {
             if let Some(name) = unknown_model(claim, &declared.models) {
                 let known = declared.models.iter().map(|model| model.id.as_ref().as_str());
@@ -31,8 +33,8 @@ impl SuiteClaims {
                 return Err(complain(name, format!("there is no model `{name}`{nearest}")));
             }
             claim.measure_both();
-            if let Some(message) = incomplete(claim) {
-                return Err(complain(&claim.id, message.to_owned()));
+            if let Some(message) = incomplete(claim, are_ours) {
+                return Err(complain(&claim.id, message));
             }
         }
         Ok(declared)
@@ -51,9 +53,15 @@ fn unknown_model<'a>(claim: &'a Claim, models: &[Model]) -> Option<&'a Spanned<S
 }
 
 /// What is missing for the claim to be judged.
-fn incomplete(claim: &Claim) -> Option<&'static str> {
-    if claim.cannot_tell.is_some() {
-        return claim.held.is_some().then_some("a claim that nobody can tell has no `held`");
+fn incomplete(claim: &Claim, are_ours: bool) -> Option<String> {
+    let length = claim.in_short().chars().count();
+    if length > SHORT_MAX && !claim.note {
+        return Some(format!("the claim has {length} characters: `short` says it in {SHORT_MAX}"));
+    }
+    let says = claim.says.is_some() || claim.bounds.is_some();
+    if claim.not_comparable.is_some() || claim.undecided.is_some() {
+        let unsaid = "what cannot be judged has no `says` and no `bounds`";
+        return says.then(|| unsaid.to_owned());
     }
     let judged = match claim.judged_by {
         JudgedBy::Records => claim.ours.is_some(),
@@ -62,10 +70,29 @@ fn incomplete(claim: &Claim) -> Option<&'static str> {
     // A claim about the document that a rule can refute holds unless the rule finds a fault.
     let is_settled = claim.judged_by == JudgedBy::Document && claim.refuted_by.is_some();
     if !judged {
-        Some("say how it is judged: `measure`, `ours`, `recomputed`, `formula` or `cannot_tell`")
-    } else if claim.held.is_none() && !is_settled {
-        Some("say what counts as held: held = { at_least = 8.0, at_most = 12.5 }")
+        Some(UNJUDGED.to_owned())
+    } else if !says && !is_settled && !claim.note {
+        let words = Statement::ALL.map(|(_, word, _)| word).join(", ");
+        Some(format!("say what it says of the figure: says = one of {words}; or `bounds`"))
+    } else if claim.bounds.as_ref().is_some_and(|bounds| !bounds.is_range()) {
+        Some("give `at_least`, `at_most`, or both in this order".to_owned())
+    } else if claim.bounds.as_ref().is_some_and(|bounds| !bounds.every_round) && !are_ours {
+        Some("bounds for a document are kept in every round: else use `says`".to_owned())
+    } else if claim.says.is_some() && claim.bounds.is_some() {
+        Some("a claim has `says` or `bounds`, not both".to_owned())
+    } else if is_without_figure(claim) {
+        Some("name the printed figure: printed = 9.5".to_owned())
     } else {
         None
     }
+}
+
+const UNJUDGED: &str = "say how it is judged: `measure`, `ours`, `recomputed`, `formula`, `undecided` \
+                        or `not_comparable`";
+
+/// Whether it must be compared with a printed figure, and there is none.
+fn is_without_figure(claim: &Claim) -> bool {
+    claim.says.is_some_and(Statement::needs_printed)
+        && claim.printed.is_none()
+        && claim.recomputed.is_none()
 }

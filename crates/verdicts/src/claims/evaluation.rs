@@ -8,7 +8,7 @@ use super::subject_name::{NamedCell, SubjectName};
 use crate::document::Document;
 use bookend_results::audit::Span;
 use bookend_results::measurement::{CellId, Outcome, Row};
-use bookend_results::metric::{Metric, PROFILE_PREFIX};
+use bookend_results::metric::Metric;
 use bookend_results::profile::Profile;
 use bookend_results::record::Record;
 use bookend_results::round::MeasuredRound;
@@ -29,16 +29,16 @@ pub(super) enum Figures<'a> {
 
 /// A quantity in the cases that count, or the value of a formula.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Evaluation<'a> {
+pub(super) struct Evaluation {
     /// The quantity. `None`: a formula.
-    pub(super) of: Option<&'a Quantity>,
+    pub(super) of: Option<Quantity>,
     /// The figures that could be computed.
     pub(super) estimates: Vec<Estimate>,
     /// What is missing, one clause each.
     pub(super) missing: Vec<String>,
 }
 
-impl Evaluation<'_> {
+impl Evaluation {
     pub(super) fn of_formula(value: Span) -> Self {
         let estimate = Series::Bounded(value).estimate(String::new(), 1);
         Self { of: None, estimates: estimate.into_iter().collect(), missing: vec![] }
@@ -47,7 +47,7 @@ impl Evaluation<'_> {
 
 impl Quantity {
     /// Computes the quantity.
-    pub(super) fn evaluate(&self, figures: Figures<'_>, models: &[Model]) -> Evaluation<'_> {
+    pub(super) fn evaluate(&self, figures: Figures<'_>, models: &[Model]) -> Evaluation {
         let (mut estimates, mut missing) = (Vec::new(), Vec::new());
         let mut series = Vec::new();
         for &case in &self.cases {
@@ -62,7 +62,7 @@ impl Quantity {
                 None => missing.push(format!("no figure {place}")),
             }
         }
-        Evaluation { of: Some(self), estimates, missing }
+        Evaluation { of: Some(self.clone()), estimates, missing }
     }
 
     /// Selects those figures of the cases that count, each with its place. If a case is missing, so
@@ -77,10 +77,11 @@ impl Quantity {
                 known.map(|(case, one)| (format!("at {case}"), one.clone())).collect()
             }
             Take::Growth => {
-                let steps = self.cases.windows(2).zip(series.windows(2));
-                let known = steps.filter_map(|(cases, pair)| {
-                    let (before, after) = (pair[0].as_ref()?, pair[1].as_ref()?);
-                    let place = format!("from {} to {}", cases[0], cases[1]);
+                let whole = (last > 1).then_some((0, last));
+                let steps = (0..last).map(|before| (before, before + 1)).chain(whole);
+                let known = steps.filter_map(|(first, then)| {
+                    let (before, after) = (series[first].as_ref()?, series[then].as_ref()?);
+                    let place = format!("from {} to {}", self.cases[first], self.cases[then]);
                     Some((place, after.over(before)))
                 });
                 known.collect()
@@ -195,7 +196,7 @@ fn profiled(
         profile.and_then(|profile| profile.samples_of(subject, cell.case, instrument.as_deref()));
     let samples = samples.ok_or_else(|| format!("no profile of {cell}"))?;
     let span = of_samples(layers, &samples.split);
-    span.map(Series::Bounded).ok_or_else(|| format!("a profile has no {PROFILE_PREFIX}{layers}"))
+    span.map(Series::Bounded).map_err(|why| format!("{why} in the profile of {cell}"))
 }
 
 fn recorded(

@@ -9,6 +9,7 @@ use bookend_results::declaration::read_text;
 use bookend_results::profile::{self, Profile};
 use bookend_results::record::{Record, file_of, profile_folder};
 use bookend_results::suite::Extent;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 
@@ -39,6 +40,8 @@ pub struct JudgedSuite {
     pub record: Option<Record>,
     /// Where the CPU time of that run went, if that was recorded.
     pub profile: Option<Profile>,
+    /// The same of other suites that a claim names.
+    pub elsewhere: BTreeMap<String, (Option<Record>, Option<Profile>)>,
 }
 
 impl JudgedSuites {
@@ -70,16 +73,14 @@ impl JudgedSuite {
         let file = folder.join(CLAIMS_FILE);
         let claims = read_text(&file).and_then(|text| SuiteClaims::parse(&file, &text));
         let claims = claims.map_err(|error| ClaimsError::Declared(Box::new(error)))?;
-        let record = file_of(records, suite, Extent::Full);
-        let record = record.is_file().then(|| {
-            let unreadable = |error| ClaimsError::Record(record.clone(), Box::new(error));
-            Record::read(&record).map_err(unreadable)
-        });
+        let others: BTreeSet<&String> = claims.claims.iter().flat_map(|one| &one.suite).collect();
+        let others = others.into_iter().map(|name| Ok((name.clone(), recorded(records, name)?)));
+        let elsewhere = others.collect::<Result<_, ClaimsError>>()?;
+        let (record, profile) = recorded(records, suite)?;
         let tables = printed::tables(&folder, &read_folder(&folder)?)?;
         let document = printed::document(&tables, claims.document.clone());
-        let profile = kept_profile(records, suite)?;
-        let judged = Self::new(suite, claims, document, record.transpose()?);
-        Ok(Self { profile, ..judged })
+        let judged = Self::new(suite, claims, document, record);
+        Ok(Self { profile, elsewhere, ..judged })
     }
 
     /// Audits the document, and fills in the cases of claims that name none.
@@ -99,8 +100,28 @@ impl JudgedSuite {
             coverage,
             record,
             profile: None,
+            elsewhere: BTreeMap::new(),
         }
     }
+
+    /// The record and the profile of this suite, or of another that a claim names.
+    pub(super) fn recorded(&self, suite: Option<&str>) -> (Option<&Record>, Option<&Profile>) {
+        let other = suite.map(|name| self.elsewhere.get(name));
+        match other {
+            None => (self.record.as_ref(), self.profile.as_ref()),
+            Some(other) => {
+                other.map_or((None, None), |(record, profile)| (record.as_ref(), profile.as_ref()))
+            }
+        }
+    }
+}
+
+/// A suite's full record and its profile, if they are there.
+fn recorded(records: &Path, suite: &str) -> Result<(Option<Record>, Option<Profile>), ClaimsError> {
+    let file = file_of(records, suite, Extent::Full);
+    let record = file.is_file().then(|| Record::read(&file)).transpose();
+    let record = record.map_err(|error| ClaimsError::Record(file, Box::new(error)))?;
+    Ok((record, kept_profile(records, suite)?))
 }
 
 /// Where the CPU time of a suite's full run went, if that was put beside its record.

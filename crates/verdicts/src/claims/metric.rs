@@ -6,16 +6,18 @@
 
 use crate::document::PrintedRow;
 use bookend_results::audit::Span;
-use bookend_results::metric::Metric;
-use bookend_results::profile::Split;
+use bookend_results::metric::{Metric, PROFILE_PREFIX};
+use bookend_results::profile::{SAMPLES_MIN, Split};
 use bookend_results::statistics::Interval;
 
-/// The share of the samples, with its range if each sample is independent. `None` if there are no
-/// such layers.
-pub(super) fn of_samples(layers: &str, split: &Split) -> Option<Span> {
-    let value = split.named_share(layers)?;
-    let Interval { low, high } = split.share_interval(value);
-    Some(Span { low, value, high })
+/// The share of the samples, with its range if each sample is independent; or why there is none.
+pub(super) fn of_samples(layers: &str, split: &Split) -> Result<Span, String> {
+    let value = split.named_share(layers);
+    let value = value.ok_or_else(|| format!("a profile has no {PROFILE_PREFIX}{layers}"))?;
+    let interval = split.share_interval(value);
+    let Interval { low, high } =
+        interval.ok_or_else(|| format!("fewer than {SAMPLES_MIN} samples of {layers}"))?;
+    Ok(Span { low, value, high })
 }
 
 /// The figure of a printed row, within the range that its digits leave open.

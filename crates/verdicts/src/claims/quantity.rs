@@ -50,7 +50,7 @@ pub enum Take {
     Largest,
     /// The middle one, or the smaller of two: more than half of the cases have at least as much.
     Median,
-    /// Each case over the one before it.
+    /// Each case over the one before it, and the last over the first.
     Growth,
 }
 
@@ -104,6 +104,12 @@ pub(super) fn suggestion<'a>(word: &str, known: impl IntoIterator<Item = &'a str
 }
 
 impl Quantity {
+    /// The same of other subjects.
+    pub(super) fn with_subjects(self, of: &SubjectName, over: Option<&SubjectName>) -> Self {
+        let over = over.cloned().map(Over::Subject).or(self.over);
+        Self { of: of.clone(), over, ..self }
+    }
+
     /// What its numbers count.
     pub fn unit(&self) -> Unit {
         if self.over.is_none() && self.take != Take::Growth {
@@ -117,7 +123,10 @@ impl Quantity {
     pub fn over_text(&self) -> Option<String> {
         let Self { metric, of, .. } = self;
         match (&self.over, self.take) {
-            (_, Take::Growth) => Some(format!("{of}, each case over the one before")),
+            (Some(Over::Subject(other)), Take::Growth) => {
+                Some(format!("growth of {of} over {other}"))
+            }
+            (_, Take::Growth) => Some(format!("growth of {of}")),
             (Some(Over::Subject(other)), _) => Some(format!("{of} over {other}")),
             (Some(Over::Case(case)), _) => Some(format!("{of} over itself at {case}")),
             (Some(Over::Metric(other)), _) => Some(format!("{metric} over {other} of {of}")),

@@ -18,7 +18,11 @@ pub(super) struct Estimate {
     pub(super) place: String,
     /// Median of the rounds, or as printed.
     pub(super) value: f64,
-    /// 95 % interval over the rounds, or what the printed digits leave open. `None` for one round.
+    /// The least and the largest of the rounds, or what the printed digits leave open.
+    pub(super) extremes: Interval,
+    /// The number of rounds. `None`: a printed figure, or a profile's.
+    pub(super) rounds: Option<usize>,
+    /// 95 % interval of the median, or what the printed digits leave open. `None` for few rounds.
     pub(super) interval: Option<Interval>,
     /// The same, but wide enough that all estimates of the quantity lie within their intervals in
     /// 95 of 100 runs (Bonferroni's correction).
@@ -90,15 +94,24 @@ impl Series {
     pub(super) fn estimate(&self, place: String, count: usize) -> Option<Estimate> {
         match self {
             Self::Bounded(Span { low, value, high }) => {
-                let interval = Some(Interval { low: *low, high: *high });
-                let (value, joint_interval) = (*value, interval);
-                Some(Estimate { place, value, interval, joint_interval, equal_rounds: None })
+                let extremes = Interval { low: *low, high: *high };
+                Some(Estimate {
+                    place,
+                    value: *value,
+                    extremes,
+                    rounds: None,
+                    interval: Some(extremes),
+                    joint_interval: Some(extremes),
+                    equal_rounds: None,
+                })
             }
             Self::Rounds(rounds) => {
                 let values: Vec<f64> = rounds.values().copied().collect();
                 Some(Estimate {
                     place,
                     value: statistics::median(&values)?,
+                    extremes: extremes(&values)?,
+                    rounds: Some(values.len()),
                     interval: interval(&values, CONFIDENCE),
                     joint_interval: interval(&values, 1.0 - (1.0 - CONFIDENCE) / count as f64),
                     equal_rounds: all_equal(&values).then_some(values.len()),
@@ -108,19 +121,22 @@ impl Series {
     }
 }
 
+fn extremes(values: &[f64]) -> Option<Interval> {
+    let low = values.iter().copied().reduce(f64::min)?;
+    let high = values.iter().copied().reduce(f64::max)?;
+    Some(Interval { low, high })
+}
+
 fn all_equal(values: &[f64]) -> bool {
     values.len() > 1 && values.windows(2).all(|pair| pair[0] == pair[1])
 }
 
-/// The interval of the logarithms, if every value has one. Equal values have no spread, and
-/// rounding of their logarithms must not add any, nor move them.
+/// The interval of the median. Equal values need no number: two of them leave nothing between.
 fn interval(values: &[f64], confidence: f64) -> Option<Interval> {
     if all_equal(values) {
         let (low, high) = (values[0], values[0]);
         Some(Interval { low, high })
-    } else if values.iter().all(|value| *value > 0.0) {
-        statistics::geometric_mean_interval(values, confidence)
     } else {
-        statistics::mean_interval(values, confidence)
+        statistics::median_interval(values, confidence)
     }
 }

@@ -1,122 +1,176 @@
-//! Held, did not hold, cannot tell here: the verdict on a claim, and why.
+//! A claim with the answers to the two questions about it: does it replicate, and is it so?
 
-use super::claim::{Claim, HeldCondition, JudgedBy, Refutation};
+use super::claim::{Claim, JudgedBy, Question, Refutation};
 use super::evaluation::{Evaluation, Figures};
 use super::judged::JudgedSuite;
-use super::marked::marks_sentence;
-use super::quantity::{Quantity, Take};
-use super::series::Estimate;
+use super::marked::MarkedRounds;
+use super::outcome::ClaimOutcome;
+use super::quantity::{Over, Quantity};
 use crate::audit::{Coverage, DocumentFinding};
 use bookend_results::audit::Rule;
 use bookend_results::measurement::CellId;
-use bookend_results::metric::Unit;
-use bookend_results::statistics::Interval;
-use std::fmt;
 
-/// The outcome for a claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ClaimVerdict {
-    /// The whole interval lies within what counts as held.
-    Held,
-    /// A whole interval, widened for the number of cases, lies outside of that, or the document
-    /// refutes itself.
-    DidNotHold,
-    /// Something is missing, or an interval lies partly inside and partly outside.
-    CannotTell,
-}
-
-impl ClaimVerdict {
-    /// Every verdict, in the order of reports.
-    pub const ALL: [Self; 3] = [Self::Held, Self::DidNotHold, Self::CannotTell];
-}
-
-impl fmt::Display for ClaimVerdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Held => "held",
-            Self::DidNotHold => "did not hold",
-            Self::CannotTell => "cannot tell here",
-        })
-    }
-}
-
-/// A claim with its figures and its verdict.
+/// A claim with its figures and outcomes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judgement<'a> {
     /// The claim.
     pub claim: &'a Claim,
     /// The result from its document's own figures, as text; empty if nothing can be computed.
     pub recomputed: String,
-    /// Our result, as text; empty if the claim asks for none.
-    pub ours: String,
-    /// The verdict.
-    pub verdict: ClaimVerdict,
-    /// One or a few sentences, built from the figures.
+    /// What is divided by what in it.
+    pub recomputed_of: Option<String>,
+    /// Does it replicate, with the published client and versions? Where no client could have
+    /// shaped it, this is the only answer.
+    pub replicates: Answer,
+    /// What stands in for a system of the document that cannot be had.
+    pub stand_in: Option<String>,
+    /// Is it so, with a client that is not the limit? `None`: not asked.
+    pub is_it_so: Option<Answer>,
+}
+
+/// The answer to one question.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// The outcome.
+    pub outcome: ClaimOutcome,
+    /// Our figure without its interval; empty if there is none.
+    pub figure: String,
+    /// With its interval and place; empty if there is none.
+    pub figures: String,
+    /// What is divided by what in it.
+    pub of: Option<String>,
+    /// How the outcome follows: a few sentences.
     pub why: String,
+    /// Whether it rests on an interval of rounds, and can so be wrong by chance.
+    pub is_by_interval: bool,
+}
+
+impl Judgement<'_> {
+    /// The outcome that tallies count: that of the first question.
+    pub fn outcome(&self) -> ClaimOutcome {
+        self.replicates.outcome
+    }
+
+    /// Both answers, or the only one.
+    pub fn answers(&self) -> impl Iterator<Item = &Answer> {
+        std::iter::once(&self.replicates).chain(&self.is_it_so)
+    }
 }
 
 impl JudgedSuite {
-    /// Every claim with its verdict, in the order of the document.
+    /// Every sentence of the document with its outcomes, in its order.
     pub fn judgements(&self) -> Vec<Judgement<'_>> {
-        let claims = self.claims.claims.iter();
-        claims.map(|claim| judge(claim, self)).collect()
+        self.claims.sentences().map(|claim| judge(claim, self)).collect()
+    }
+
+    /// The notes that are no sentences of it, with their figures.
+    pub fn notes(&self) -> Vec<Judgement<'_>> {
+        let notes = self.claims.claims.iter().filter(|claim| claim.note);
+        notes.map(|claim| judge(claim, self)).collect()
     }
 }
 
-/// Judges a claim.
 fn judge<'a>(claim: &'a Claim, suite: &JudgedSuite) -> Judgement<'a> {
-    let models = &suite.claims.models;
     let printed = Figures::Printed(&suite.document);
-    let recorded = Figures::Recorded(suite.record.as_ref(), suite.profile.as_ref());
-    let (tables, ours) = (claim.recomputed.as_ref(), claim.ours.as_ref());
-    let tables = tables.map(|quantity| quantity.evaluate(printed, models));
+    let tables = claim.recomputed.as_ref();
+    let tables = tables.map(|quantity| quantity.evaluate(printed, &suite.claims.models));
     let recomputed = claim.formula.map(Evaluation::of_formula).or(tables);
-    let ours = ours.map(|quantity| quantity.evaluate(recorded, models));
-    let (verdict, reason) = verdict(claim, recomputed.as_ref(), ours.as_ref(), suite);
-    let why = [Some(reason), claim.why.clone(), doubts(claim, suite)];
-    let why: Vec<String> = why.into_iter().flatten().collect();
-    let text = |evaluation: Option<Evaluation<'_>>| {
-        evaluation.map_or_else(String::new, |evaluation| evaluation.text())
+    let table = recomputed.as_ref();
+    let is_it_so = claim.judged_with.as_ref();
+    let is_it_so = is_it_so.map(|question| measured(claim, Some(question), table, suite));
+    let replicates = measured(claim, claim.replicated_by.as_ref(), table, suite);
+    let replicates = match settled(claim, table, suite) {
+        Some((outcome, why)) => Answer { outcome, why, is_by_interval: false, ..replicates },
+        None => replicates,
     };
-    Judgement { claim, recomputed: text(recomputed), ours: text(ours), verdict, why: why.join(" ") }
+    let text = table.map_or_else(String::new, Evaluation::text);
+    let recomputed_of = claim.recomputed.as_ref().and_then(Quantity::over_text);
+    let stand_in = stand_in(claim, suite);
+    Judgement { claim, recomputed: text, recomputed_of, replicates, stand_in, is_it_so }
 }
 
-/// What makes the rounds behind a verdict doubtful, if it depends on rounds.
-fn doubts(claim: &Claim, suite: &JudgedSuite) -> Option<String> {
-    let is_settled = refuting(claim, &suite.findings).is_some();
-    let is_judged = claim.held.is_some() && claim.cannot_tell.is_none() && !is_settled;
-    if is_judged && claim.judged_by == JudgedBy::Records {
-        marks_sentence(claim.ours.as_ref()?, suite.record.as_ref()?)
-    } else {
-        None
-    }
+fn stand_in(claim: &Claim, suite: &JudgedSuite) -> Option<String> {
+    let own = claim.ours.as_ref()?;
+    let over = match &own.over {
+        Some(Over::Subject(other)) => Some(other),
+        _ => None,
+    };
+    let mut subjects = std::iter::once(&own.of).chain(over);
+    subjects.find_map(|name| suite.claims.document.stand_ins.get(&name.subject).cloned())
 }
 
-fn verdict(
+/// The outcome that follows from the document alone.
+fn settled(
     claim: &Claim,
-    recomputed: Option<&Evaluation<'_>>,
-    ours: Option<&Evaluation<'_>>,
+    table: Option<&Evaluation>,
     suite: &JudgedSuite,
-) -> (ClaimVerdict, String) {
+) -> Option<(ClaimOutcome, String)> {
     if let Some(DocumentFinding { place, finding, .. }) = refuting(claim, &suite.findings) {
-        let reason = format!("Its own table refutes it ({place}): {finding}.");
-        return (ClaimVerdict::DidNotHold, reason);
+        let why = format!("Its own table refutes it ({place}): {finding}.");
+        return Some((ClaimOutcome::RefutedByItsTable, why));
     }
-    if let Some(reason) = &claim.cannot_tell {
-        return (ClaimVerdict::CannotTell, reason.clone());
+    if claim.judged_by == JudgedBy::Records {
+        return None;
     }
-    let judged = match claim.judged_by {
-        JudgedBy::Records if suite.record.is_none() => {
-            return (ClaimVerdict::CannotTell, "No record yet.".to_owned());
-        }
-        JudgedBy::Records => ours,
-        JudgedBy::Document => recomputed,
+    if let (None, None, Some(refutation)) = (claim.says, &claim.bounds, &claim.refuted_by) {
+        return Some(unrefuted(refutation.rule, &suite.coverage));
+    }
+    let (outcome, why) = table?.judge(claim, table);
+    let outcome = match outcome {
+        ClaimOutcome::DidNotReplicate => ClaimOutcome::RefutedByItsTable,
+        other => other,
     };
-    match (judged, claim.held, &claim.refuted_by) {
-        (Some(worked), Some(condition), _) => worked.judge(condition, claim.judged_by),
-        (_, None, Some(refutation)) => unrefuted(refutation.rule, &suite.coverage),
-        // A checked claim has both; if not, show the reader what is missing.
-        _ => (ClaimVerdict::CannotTell, "Nothing says what counts as held.".to_owned()),
+    Some((outcome, format!("Its own figures: {why}")))
+}
+
+const QUIET_MACHINE: &str =
+    "Most rounds were disturbed by others on the machine: a quiet one would decide it.";
+
+/// The answer that our record gives.
+fn measured(
+    claim: &Claim,
+    question: Option<&Question>,
+    table: Option<&Evaluation>,
+    suite: &JudgedSuite,
+) -> Answer {
+    let (record, profile) = suite.recorded(claim.suite.as_deref());
+    let quantity = claim.quantity_of(question);
+    let figures = Figures::Recorded(record, profile);
+    let ours = quantity.as_ref().map(|own| own.evaluate(figures, &suite.claims.models));
+    let open = |of: &dyn Fn(&Question) -> Option<String>, own: &Option<String>| {
+        question.and_then(of).or_else(|| own.clone())
+    };
+    let not_comparable = open(&|one| one.not_comparable.clone(), &claim.not_comparable);
+    let undecided = open(&|one| one.undecided.clone(), &claim.undecided);
+    let declared = match (not_comparable, undecided) {
+        (Some(reason), _) => Some((ClaimOutcome::NotComparable, reason)),
+        (None, Some(reason)) => Some((ClaimOutcome::Undecided, reason)),
+        (None, None) => None,
+    };
+    let marked = quantity.as_ref().filter(|_| declared.is_none());
+    let marked = marked.and_then(|quantity| Some(MarkedRounds::of(quantity, record?)));
+    let nothing = || (ClaimOutcome::Undecided, "Nothing of ours answers it.".to_owned());
+    let judged = || ours.as_ref().map_or_else(nothing, |ours| ours.judge(claim, table));
+    let (outcome, why) = declared.unwrap_or_else(judged);
+    let rests_on_figures = claim.bounds.is_none();
+    let (outcome, why) = match &marked {
+        Some(marked)
+            if rests_on_figures && outcome.is_decided() && marked.are_mostly_disturbed() =>
+        {
+            (ClaimOutcome::Undecided, format!("{why} {QUIET_MACHINE}"))
+        }
+        _ => (outcome, why),
+    };
+    let doubts = marked.and_then(|marked| marked.sentence());
+    let is_by_interval = rests_on_figures && outcome.is_decided();
+    let text = |of: fn(&Evaluation) -> String| ours.as_ref().map_or_else(String::new, of);
+    Answer {
+        outcome,
+        figure: text(Evaluation::short_text),
+        figures: text(Evaluation::text),
+        of: quantity.as_ref().and_then(Quantity::over_text),
+        why: [Some(why), doubts].into_iter().flatten().collect::<Vec<_>>().join(" "),
+        is_by_interval,
     }
 }
 
@@ -132,137 +186,15 @@ fn refuting<'a>(claim: &Claim, findings: &'a [DocumentFinding]) -> Option<&'a Do
     broken.find(|one| any_row || one.cell.as_ref().is_some_and(is_meant))
 }
 
-/// The verdict on a claim that only a rule can settle, where the rule found nothing.
-fn unrefuted(rule: Rule, coverage: &[Coverage]) -> (ClaimVerdict, String) {
+/// The outcome for a claim that only a rule can settle, where the rule found nothing.
+fn unrefuted(rule: Rule, coverage: &[Coverage]) -> (ClaimOutcome, String) {
     match coverage.iter().find(|one| one.rule == rule) {
         Some(Coverage { rows, .. }) => {
-            (ClaimVerdict::Held, format!("`{rule}` finds nothing in the {rows} rows."))
+            (ClaimOutcome::Replicated, format!("`{rule}` finds nothing in the {rows} rows."))
         }
         None => {
             let reason = "The document prints too little for the rule to look.";
-            (ClaimVerdict::CannotTell, reason.to_owned())
+            (ClaimOutcome::Undecided, reason.to_owned())
         }
-    }
-}
-
-impl Evaluation<'_> {
-    fn judge(&self, condition: HeldCondition, judged_by: JudgedBy) -> (ClaimVerdict, String) {
-        let judged: Vec<(&Estimate, Option<bool>)> =
-            self.estimates.iter().map(|one| (one, condition.holds(one))).collect();
-        let first = |result| judged.iter().find(|(_, one)| *one == result).map(|(one, _)| *one);
-        let whose = match judged_by {
-            JudgedBy::Records => "Ours",
-            JudgedBy::Document => "Its own figures",
-        };
-        let held = self.condition_text(condition);
-        let reason = if let Some(refuting) = first(Some(false)) {
-            let refuting = self.estimate_text(refuting);
-            let reason = format!("{whose}: {refuting}; held would be {held}.");
-            return (ClaimVerdict::DidNotHold, reason);
-        } else if let Some(missing) = self.missing.first() {
-            let more = match self.missing.len() {
-                1 => String::new(),
-                several => format!(", and {} more", several - 1),
-            };
-            format!("Cannot tell: {missing}{more}.")
-        } else if let Some(one) = first(None) {
-            let unclear = format!("{whose}: {}", self.estimate_text(one));
-            match one.interval {
-                Some(interval) if condition.excludes(interval) => format!(
-                    "{unclear}; held would be {held}. One of {} cases can be as far off by chance.",
-                    judged.len()
-                ),
-                Some(_) => {
-                    format!("{unclear}; held would be {held}, and the interval lies on both sides.")
-                }
-                None => format!("{unclear}, from one round, which has no interval."),
-            }
-        } else if judged.is_empty() {
-            "Cannot tell: no case to look at.".to_owned()
-        } else {
-            return (ClaimVerdict::Held, format!("{whose}: {}, {held}.", self.text()));
-        };
-        (ClaimVerdict::CannotTell, reason)
-    }
-
-    /// One figure with its interval, or the range of several cases.
-    fn text(&self) -> String {
-        match self.estimates.as_slice() {
-            [] if self.missing.is_empty() => String::new(),
-            [] => "no record".to_owned(),
-            [one] => self.estimate_text(one),
-            several => {
-                let mut values: Vec<f64> = several.iter().map(|one| one.value).collect();
-                values.sort_by(f64::total_cmp);
-                let low = self.number(values[0]);
-                let high = self.number(values[values.len() - 1]);
-                let is_growth = self.of.is_some_and(|quantity| quantity.take == Take::Growth);
-                let what = if is_growth { "steps" } else { "cases" };
-                let (count, of_whom) = (several.len(), self.of_whom());
-                if low == high {
-                    format!("{low}{of_whom} in each of {count} {what}")
-                } else {
-                    format!("{low} to {high}{of_whom} in {count} {what}")
-                }
-            }
-        }
-    }
-
-    fn estimate_text(&self, one: &Estimate) -> String {
-        let value = self.number(one.value);
-        let interval = one.interval.map_or_else(String::new, |interval| {
-            let ends = [self.number(interval.low), self.number(interval.high)];
-            if ends.iter().all(|end| *end == value) {
-                // The number of rounds with this figure tells more than an interval without width.
-                let rounds = one.equal_rounds;
-                rounds.map_or_else(String::new, |rounds| format!(" in each of {rounds} rounds"))
-            } else {
-                format!(" ({} to {})", ends[0], ends[1])
-            }
-        });
-        format!("{value}{interval}{} {}", self.of_whom(), one.place).trim_end().to_owned()
-    }
-
-    /// Marks a ratio to the model: a total of 20 s that reads only "1.01" would puzzle the reader.
-    fn of_whom(&self) -> &'static str {
-        let model = self.of.and_then(Quantity::model);
-        model.map_or("", |_| " of the model's")
-    }
-
-    fn number(&self, value: f64) -> String {
-        self.of.map_or(Unit::Number, Quantity::unit).text(value)
-    }
-
-    /// What counts as held: a clause that follows a figure.
-    fn condition_text(&self, condition: HeldCondition) -> String {
-        let number = |value| self.number(value);
-        match (condition.at_least, condition.at_most) {
-            (Some(least), Some(most)) if least == most => format!("exactly {}", number(least)),
-            (Some(least), Some(most)) => format!("within {} to {}", number(least), number(most)),
-            (Some(least), None) => format!("at least {}", number(least)),
-            (None, Some(most)) => format!("at most {}", number(most)),
-            (None, None) => "anything".to_owned(),
-        }
-    }
-}
-
-impl HeldCondition {
-    /// True if the whole interval is inside the range, false if the whole joint interval is
-    /// outside. A claim about several cases must hold in all of them, so with more cases it is
-    /// likelier that one is outside by chance. `None`: neither, or there is no interval.
-    fn holds(self, estimate: &Estimate) -> Option<bool> {
-        let Interval { low, high } = estimate.interval?;
-        let is_inside = self.at_least.is_none_or(|least| low >= least)
-            && self.at_most.is_none_or(|most| high <= most);
-        if is_inside {
-            Some(true)
-        } else {
-            self.excludes(estimate.joint_interval?).then_some(false)
-        }
-    }
-
-    fn excludes(self, Interval { low, high }: Interval) -> bool {
-        self.at_least.is_some_and(|least| high < least)
-            || self.at_most.is_some_and(|most| low > most)
     }
 }

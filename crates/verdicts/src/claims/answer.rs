@@ -1,0 +1,179 @@
+//! The answer to one question about a claim, from its figures.
+
+use super::claim::{Bounds, Claim};
+use super::evaluation::Evaluation;
+use super::outcome::ClaimOutcome;
+use super::series::Estimate;
+use super::statement::{Band, Favour, Statement};
+use bookend_results::statistics::{CONFIDENCE, Interval, median_interval};
+
+/// More rounds than this are a night's work for one cell: a figure that needs them lies on the
+/// bound.
+const ROUNDS_MAX: f64 = 100.0;
+
+impl Evaluation {
+    /// What the figures make of the claim, and why: clauses that follow the figures.
+    /// `recomputed` has the printed figures, where the claim names none.
+    pub(super) fn judge(
+        &self,
+        claim: &Claim,
+        recomputed: Option<&Evaluation>,
+    ) -> (ClaimOutcome, String) {
+        let judged: Vec<(&Estimate, Option<Band>, ClaimOutcome)> =
+            self.estimates.iter().map(|one| self.judge_one(one, claim, recomputed)).collect();
+        let first = |outcome| judged.iter().find(|(.., own)| *own == outcome);
+        let because = claim.bounds.as_ref().map(|bounds| bounds.because.trim_end_matches('.'));
+        let because = because.map_or_else(String::new, |because| format!(" ({because})"));
+        let replicated = |band: &Option<Band>| match band {
+            Some(band) => format!("; replicated is {}{because}", self.band_text(*band)),
+            None => "; nothing is printed to compare it with".to_owned(),
+        };
+        if let Some((one, band, _)) = first(ClaimOutcome::DidNotReplicate) {
+            let why = format!("{}{}.", self.estimate_text(one), replicated(band));
+            return (ClaimOutcome::DidNotReplicate, why);
+        }
+        if let Some(missing) = self.missing.first() {
+            let more = match self.missing.len() {
+                1 => String::new(),
+                several => format!(", and {} more", several - 1),
+            };
+            return (
+                ClaimOutcome::Undecided,
+                format!("The missing row would decide it: {missing}{more}."),
+            );
+        }
+        if let Some((one, band, _)) = first(ClaimOutcome::Undecided) {
+            let deciding = band.map_or_else(String::new, |band| deciding(one, band));
+            let why = format!("{}{}. {deciding}", self.estimate_text(one), replicated(band));
+            return (ClaimOutcome::Undecided, why.trim_end().to_owned());
+        }
+        let Some((_, band, outcome)) = judged.last() else {
+            return (ClaimOutcome::Undecided, "No case to look at.".to_owned());
+        };
+        let all_more = judged.iter().all(|(.., own)| *own == ClaimOutcome::MoreThanClaimed);
+        let outcome = if all_more { *outcome } else { ClaimOutcome::Replicated };
+        let same_band = judged.iter().all(|(_, own, _)| own == band) || self.is_growth();
+        let bounds = if same_band { replicated(band) } else { String::new() };
+        (outcome, format!("{}{bounds}.", self.text()))
+    }
+
+    fn is_growth(&self) -> bool {
+        self.estimates.iter().any(|one| self.is_whole(one))
+    }
+
+    fn judge_one<'a>(
+        &self,
+        one: &'a Estimate,
+        claim: &Claim,
+        recomputed: Option<&Evaluation>,
+    ) -> (&'a Estimate, Option<Band>, ClaimOutcome) {
+        if let Some(bounds) = &claim.bounds {
+            let band = bounds.band();
+            let by = if bounds.every_round { Band::round_by_round } else { Band::by_interval };
+            return (one, Some(band), by(band, one));
+        }
+        let statement = claim.says.unwrap_or(Statement::Figure);
+        let beside = |other: &&Estimate| other.place == one.place;
+        let printed = || Some(recomputed?.estimates.iter().find(beside)?.value);
+        let band = match statement {
+            Statement::Grows if !self.is_whole(one) => Some(Band::STEP),
+            _ if !statement.needs_printed() => Some(statement.band(1.0, claim.favour)),
+            _ => claim.printed.or_else(printed).map(|x| statement.band(x, claim.favour)),
+        };
+        (one, band, band.map_or(ClaimOutcome::Undecided, |band| band.by_interval(one)))
+    }
+}
+
+impl Bounds {
+    fn band(&self) -> Band {
+        let least = self.at_least.unwrap_or(f64::NEG_INFINITY);
+        let most = self.at_most.unwrap_or(f64::INFINITY);
+        Band { least, most, favour: None }
+    }
+}
+
+impl Band {
+    fn contains(self, Interval { low, high }: Interval) -> bool {
+        self.least <= low && high <= self.most
+    }
+
+    fn excludes(self, Interval { low, high }: Interval) -> bool {
+        high < self.least || low > self.most
+    }
+
+    /// A bound that nothing may cross: every round must keep it, and one that does not refutes it.
+    fn round_by_round(self, one: &Estimate) -> ClaimOutcome {
+        if self.contains(one.extremes) {
+            ClaimOutcome::Replicated
+        } else if one.rounds.is_some() || self.excludes(one.extremes) {
+            ClaimOutcome::DidNotReplicate
+        } else {
+            ClaimOutcome::Undecided
+        }
+    }
+
+    /// True where the whole interval is inside, false where the whole joint interval is outside: a
+    /// claim about several cases must be true in all, so that with more cases it is likelier that
+    /// one is outside by chance. Towards the better side only the near end counts.
+    fn by_interval(self, one: &Estimate) -> ClaimOutcome {
+        let (Some(interval), Some(joint)) = (one.interval, one.joint_interval.or(one.interval))
+        else {
+            return ClaimOutcome::Undecided;
+        };
+        let at_least = match self.favour {
+            None => self.contains(interval),
+            Some(Favour::Larger) => interval.low >= self.least,
+            Some(Favour::Smaller) => interval.high <= self.most,
+        };
+        let more = match self.favour {
+            None => false,
+            Some(Favour::Larger) => interval.low > self.most,
+            Some(Favour::Smaller) => interval.high < self.least,
+        };
+        // A joint interval that is not known, for few rounds, excludes nothing.
+        let is_outside = one.joint_interval.is_some() && self.excludes(joint);
+        match (more, at_least, is_outside) {
+            (true, ..) => ClaimOutcome::MoreThanClaimed,
+            (_, true, _) => ClaimOutcome::Replicated,
+            (.., true) => ClaimOutcome::DidNotReplicate,
+            _ => ClaimOutcome::Undecided,
+        }
+    }
+}
+
+/// What would decide it: how many rounds like these, if their median stays where it is. The width
+/// of an interval falls with the root of the rounds.
+fn deciding(one: &Estimate, band: Band) -> String {
+    let (Some(interval), Some(rounds)) = (one.interval, one.rounds) else {
+        let fewest = (1..).find(|&n| median_interval(&vec![0.0; n], CONFIDENCE).is_some());
+        return match (one.rounds, fewest) {
+            (Some(rounds), Some(fewest)) => format!(
+                "More rounds would decide it: of {rounds} there is no interval, {fewest} are the fewest."
+            ),
+            _ => "Only a finer printed figure would decide it.".to_owned(),
+        };
+    };
+    let Interval { low, high } = interval;
+    let ends = [band.least, band.most].into_iter().filter(|end| interval.contains(*end));
+    // How much narrower the interval must be to leave this end out.
+    let needed = ends.map(|end| {
+        let (width, distance) = if end < one.value {
+            (one.value - low, one.value - end)
+        } else {
+            (high - one.value, end - one.value)
+        };
+        rounds as f64 * (width / distance).powi(2)
+    });
+    match needed.fold(0.0, f64::max) {
+        needed if needed > ROUNDS_MAX => {
+            "The figure lies on the bound, where no number of rounds decides.".to_owned()
+        }
+        // Each case by itself is clear, but of several one can be as far off by chance.
+        needed if needed <= rounds as f64 => {
+            "Of several cases one can be as far off by chance: more \
+            rounds would decide it."
+                .to_owned()
+        }
+        needed => format!("About {:.0} rounds like these {rounds} would decide it.", needed.ceil()),
+    }
+}
