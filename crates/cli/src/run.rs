@@ -1,5 +1,6 @@
 //! `bookend run`: builds, verifies and measures suites, prints their tables and keeps the results.
 
+mod into;
 mod profile;
 
 use crate::lab;
@@ -14,6 +15,7 @@ use bookend_results::export::Report;
 use bookend_results::store::{RunId, Store};
 use bookend_results::suite::{Extent, Overrides, Plan, Selection, Suite};
 use clap::Args;
+use into::RecordTarget;
 use std::path::PathBuf;
 
 /// What stands after `bookend run`.
@@ -33,6 +35,10 @@ pub struct RunArguments {
     /// Processes and threads that a server under test may have [default: the suite's]
     #[arg(long, value_name = "N", value_parser = whole::<u32>, allow_negative_numbers = true)]
     server_processes: Option<u32>,
+    /// Measure these subjects of a record anew, with its control rows, and put their rows into it
+    #[arg(long, value_name = "RECORD", requires_all = ["suite", "subjects"])]
+    #[arg(conflicts_with_all = ["quick", "rounds", "server_processes"])]
+    into: Option<PathBuf>,
     /// Resume the last unfinished run of the suite
     #[arg(long)]
     resume: bool,
@@ -91,6 +97,9 @@ pub fn start(arguments: &RunArguments) -> Result<u8, Failure> {
         if summary.interrupted {
             break;
         }
+        if let (Some(target), Some(id)) = (target(arguments)?, summary.id) {
+            target.put(&store, id)?;
+        }
         if let Some(profile) = &profile {
             profile::record(&settings, profile)?;
             if interrupt.is_raised() {
@@ -118,6 +127,10 @@ fn planned(arguments: &RunArguments, name: &str) -> Result<(Suite, Plan), Failur
     if let Some(plan) = begun(arguments, &suite.name)? {
         return Ok((suite, plan));
     }
+    if let Some(target) = target(arguments)? {
+        let plan = target.plan(&suite)?;
+        return Ok((suite, plan));
+    }
     let overrides = Overrides::from_environment(std::env::vars()).map_err(Failure::usage)?;
     let selection = Selection {
         extent: if arguments.quick { Extent::Quick } else { Extent::Full },
@@ -127,6 +140,12 @@ fn planned(arguments: &RunArguments, name: &str) -> Result<(Suite, Plan), Failur
     };
     let plan = suite.plan(&selection, &overrides, lab::cpus()).map_err(Failure::usage)?;
     Ok((suite, plan))
+}
+
+/// The record that rows are put into.
+fn target(arguments: &RunArguments) -> Result<Option<RecordTarget>, Failure> {
+    let file = arguments.into.as_ref();
+    file.map(|file| RecordTarget::read(file, &arguments.subjects)).transpose()
 }
 
 /// The plan of the run that is resumed. If there is no such run, the run itself reports it.

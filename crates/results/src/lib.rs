@@ -16,6 +16,7 @@ pub mod csv;
 pub mod declaration;
 pub mod export;
 pub mod grouping;
+pub mod join;
 pub mod layout;
 pub mod machine;
 pub mod mark;

@@ -5,11 +5,13 @@
 //! become large keeps its latencies with fewer digits and records their number.
 
 mod figures;
+mod joined_run;
 mod latencies;
 mod paths;
 mod raw;
 
-pub use raw::{raw_folder, write_raw};
+pub use joined_run::JoinedRun;
+pub use raw::{add_raw, raw_folder, write_raw};
 
 use crate::declaration::{DeclarationError, read_text};
 use crate::machine::MachineFacts;
@@ -69,6 +71,9 @@ pub struct Facts {
     pub skips: BTreeMap<String, Vec<String>>,
     /// Events during the run, a sentence each.
     pub notes: Vec<String>,
+    /// Later runs of single subjects, whose rows stand in this record.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub joined: Vec<JoinedRun>,
     /// What the run did.
     pub plan: Plan,
     /// The text of `suite.toml` when the run was made.
@@ -109,6 +114,7 @@ impl Record {
             versions: versions.map(|(name, said)| (name.clone(), without_folders(said))).collect(),
             skips,
             notes: clean(&run.notes),
+            joined: Vec::new(),
             plan: Plan { notes: clean(&new.plan.notes), ..new.plan.clone() },
             suite_text: new.suite_text.clone(),
         };
@@ -120,6 +126,7 @@ impl Record {
     /// The run in the form that tables and reports need. It has no number, so its number is 0.
     pub fn run(&self) -> Run {
         let facts = self.facts.clone();
+        let joined: Vec<String> = facts.joined.iter().map(JoinedRun::note).collect();
         Run {
             id: RunId(0),
             new: NewRun {
@@ -132,8 +139,13 @@ impl Record {
                 command: facts.command,
             },
             finished: facts.finished,
-            notes: facts.notes,
+            notes: facts.notes.into_iter().chain(joined).collect(),
         }
+    }
+
+    /// Brings the rows into their order again.
+    pub(crate) fn sort(&mut self) {
+        self.rows = in_order(&self.facts.plan, std::mem::take(&mut self.rows));
     }
 
     /// Whether its figures may be quoted as those of the suite ([`crate::suite::Scope`]).
@@ -142,10 +154,12 @@ impl Record {
         run.finished.is_some() && run.scope().is_quotable(self.rounds())
     }
 
-    /// The rounds that have at least one row here.
+    /// The rounds that have at least one row here. Those of joined runs are as many again, and not
+    /// counted.
     pub fn rounds(&self) -> u32 {
-        let rounds: std::collections::BTreeSet<u32> =
-            self.rows.iter().map(|row| row.round).collect();
+        let own = self.rows.iter().map(|row| row.round);
+        let own = own.filter(|round| *round < self.facts.plan.rounds);
+        let rounds: std::collections::BTreeSet<u32> = own.collect();
         u32::try_from(rounds.len()).unwrap_or(u32::MAX)
     }
 

@@ -28,6 +28,7 @@ use crate::suite::{Case, Plan, PlannedCell, PlannedSubject};
 use crate::text::{cpu_text, memory_text};
 use bookend_contract::transport::Transport;
 use serde::Serialize;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -106,7 +107,9 @@ impl Table {
     /// Sums up the measured rows of `plan`.
     pub fn new(plan: &Plan, rows: &[Row]) -> Self {
         let planned = plan.cells();
+        let runs = Runs::of(rows);
         let cells = planned.iter().map(|cell| {
+            let rows = runs.of_cell(&cell.id);
             let own: Vec<&Row> = rows.iter().filter(|row| row.cell == cell.id).collect();
             let ratios = || ratios(plan, rows, &planned, &cell.id);
             let summary = Summary::new(plan, cell.case, &own, rows, ratios);
@@ -154,6 +157,29 @@ impl Table {
         } else {
             cell.id.subject.clone()
         }
+    }
+}
+
+/// The rows of a record's own run, and those of runs that were joined to it with their control
+/// rows. Every cell is summed up and compared within one run.
+struct Runs<'a> {
+    own: Cow<'a, [Row]>,
+    joined: Vec<Row>,
+}
+
+impl<'a> Runs<'a> {
+    fn of(rows: &'a [Row]) -> Self {
+        let Some(first) = rows.iter().filter(|row| row.is_control).map(|row| row.round).min()
+        else {
+            return Self { own: Cow::Borrowed(rows), joined: Vec::new() };
+        };
+        let (joined, own) = rows.iter().cloned().partition(|row| row.round >= first);
+        Self { own: Cow::Owned(own), joined }
+    }
+
+    fn of_cell(&self, cell: &CellId) -> &[Row] {
+        let is_joined = |row: &Row| row.cell.subject == cell.subject && !row.is_control;
+        if self.joined.iter().any(is_joined) { &self.joined } else { &self.own }
     }
 }
 

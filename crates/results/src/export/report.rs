@@ -111,8 +111,10 @@ impl<'a> Report<'a> {
     }
 
     pub(super) fn stored_rounds(&self) -> usize {
+        // Those of runs that were joined to a record come after them.
+        let is_own = |round: &u32| *round < self.run.new.plan.rounds;
         let rounds: std::collections::BTreeSet<u32> =
-            self.rows.iter().map(|row| row.round).collect();
+            self.rows.iter().map(|row| row.round).filter(is_own).collect();
         rounds.len()
     }
 

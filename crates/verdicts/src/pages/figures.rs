@@ -39,7 +39,8 @@ impl<'a> Cells<'a> {
         match &cell.result {
             CellResult::NotMeasured { why, .. } => Err(why.to_string()),
             CellResult::Measured(summary) => {
-                let own = self.record.rows.iter().filter(|row| row.cell == cell.id);
+                let rows = self.record.rows.iter().filter(|row| !row.is_control);
+                let own = rows.filter(|row| row.cell == cell.id);
                 let deadline_ns = self.record.facts.plan.deadline_ns();
                 Ok(CellFigures { summary, rounds: MeasuredRounds::of(own, deadline_ns) })
             }

@@ -1,0 +1,200 @@
+//! Measures some subjects of a record anew: their rows take the place of the old ones, and those of
+//! all others stay as they are.
+//!
+//! The later run measures the control rows (the baseline and the calibration), too. They stand in
+//! the record, marked, in rounds of their own: the new rows are paired with them, and they show how
+//! far the machine has changed meanwhile.
+
+use crate::machine::MachineFacts;
+use crate::measurement::Row;
+use crate::metric::{MetricDefinition, REQUESTS_PER_CPU_SECOND, REQUESTS_PER_SECOND};
+use crate::ratio::ratio_text;
+use crate::record::{JoinedRun, Record};
+use crate::round::MeasuredRound;
+use crate::statistics::{Ratio, paired_ratio};
+use crate::store::Run;
+use crate::suite::{Plan, PlannedSubject};
+use crate::text::significant_text;
+use std::collections::BTreeMap;
+
+/// Why rows cannot be joined to a record.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum JoinError {
+    /// The record does not have that subject.
+    #[error("{0} is no subject of the record")]
+    NotThere(String),
+    /// That subject is what others are compared with.
+    #[error("{0} is a control row: record the whole suite instead")]
+    Control(String),
+    /// What is measured is not what was measured.
+    #[error("the record was made with another plan, which differs in {0}: record the suite anew")]
+    Plan(String),
+    /// It was another machine.
+    #[error("the record was made on another machine: record the suite anew")]
+    Machine,
+    /// A program that both runs used has changed.
+    #[error("{0} was {1} in the record and is {2}: record the suite anew")]
+    Version(String, String, String),
+    /// Half a run.
+    #[error("the run was not finished")]
+    Unfinished,
+}
+
+/// The subjects that a run measures to be joined to `record`: control rows and `names`.
+///
+/// # Errors
+/// A name is not a subject of the record, or is a control row.
+pub fn subjects_to_join(record: &Record, names: &[String]) -> Result<Vec<String>, JoinError> {
+    let planned = &record.facts.plan.subjects;
+    for name in names {
+        let subject = planned.iter().find(|subject| subject.name == *name);
+        let subject = subject.ok_or_else(|| JoinError::NotThere(name.clone()))?;
+        if is_control(subject) {
+            return Err(JoinError::Control(name.clone()));
+        }
+    }
+    let taken = planned.iter().filter(|each| is_control(each) || names.contains(&each.name));
+    Ok(taken.map(|subject| subject.name.clone()).collect())
+}
+
+/// Whether a run by `plan` on `machine` can be joined to `record`.
+///
+/// # Errors
+/// They differ.
+pub fn check(record: &Record, plan: &Plan, machine: &MachineFacts) -> Result<(), JoinError> {
+    let mut expected = Plan { notes: Vec::new(), ..record.facts.plan.clone() };
+    let is_planned = |name: &str| plan.subjects.iter().any(|subject| subject.name == name);
+    expected.subjects.retain(|subject| is_planned(&subject.name));
+    let plan = Plan { notes: Vec::new(), ..plan.clone() };
+    if let Some(field) = difference(&expected, &plan) {
+        return Err(JoinError::Plan(field));
+    }
+    (*machine == record.facts.machine).then_some(()).ok_or(JoinError::Machine)
+}
+
+/// Puts the rows of `names` in the place of the record's, with the control rows of their run.
+/// `skips` are the findings on the servers' semantics.
+///
+/// # Errors
+/// The run does not fit the record, which then stays as it is.
+pub fn join(
+    record: &mut Record,
+    run: &Run,
+    rows: &[Row],
+    skips: BTreeMap<String, Vec<String>>,
+    names: &[String],
+) -> Result<(), JoinError> {
+    subjects_to_join(record, names)?;
+    check(record, &run.new.plan, &run.new.machine)?;
+    if run.finished.is_none() {
+        return Err(JoinError::Unfinished);
+    }
+    let Record { mut facts, rows } = Record::of_run(run, rows, skips);
+    for (program, now) in facts.versions.iter().filter(|(program, _)| !names.contains(program)) {
+        let before = record.facts.versions.get(program).cloned().unwrap_or_default();
+        if before != *now {
+            return Err(JoinError::Version(program.clone(), before, now.clone()));
+        }
+    }
+    let first_round = take_out(record, names);
+    for mut row in rows {
+        row.round += first_round;
+        row.is_control = !names.contains(&row.cell.subject);
+        record.rows.push(row);
+    }
+    for name in names {
+        let (versions, skips) = (&mut record.facts.versions, &mut record.facts.skips);
+        facts.versions.remove(name).and_then(|said| versions.insert(name.clone(), said));
+        facts.skips.remove(name).and_then(|found| skips.insert(name.clone(), found));
+    }
+    record.facts.joined.push(JoinedRun {
+        subjects: names.to_vec(),
+        first_round,
+        command: facts.command,
+        started: facts.started,
+        finished: facts.finished,
+        seed: facts.seed,
+        control: control_sentence(record, first_round),
+    });
+    record.sort();
+    Ok(())
+}
+
+/// Removes the rows of `names`, and those of earlier runs that were joined for nobody else. Returns
+/// the number of the next free round.
+fn take_out(record: &mut Record, names: &[String]) -> u32 {
+    let rounds = record.facts.plan.rounds;
+    record.rows.retain(|row| row.is_control || !names.contains(&row.cell.subject));
+    for joined in &mut record.facts.joined {
+        joined.subjects.retain(|subject| !names.contains(subject));
+    }
+    let gone = record.facts.joined.extract_if(.., |joined| joined.subjects.is_empty());
+    let gone: Vec<u32> = gone.map(|joined| joined.first_round / rounds).collect();
+    record.rows.retain(|row| !gone.contains(&(row.round / rounds)));
+    let last = record.rows.iter().map(|row| row.round / rounds).max();
+    (last.unwrap_or(0) + 1) * rounds
+}
+
+/// A subject that other rows are judged by.
+fn is_control(subject: &PlannedSubject) -> bool {
+    subject.baseline || subject.calibration
+}
+
+/// The first field in which two plans differ.
+fn difference(a: &Plan, b: &Plan) -> Option<String> {
+    let fields = |plan: &Plan| match serde_json::to_value(plan) {
+        Ok(serde_json::Value::Object(fields)) => fields,
+        _ => serde_json::Map::new(),
+    };
+    let (a, b) = (fields(a), fields(b));
+    let mut names = a.keys().chain(b.keys());
+    names.find(|name| a.get(*name) != b.get(*name)).cloned()
+}
+
+/// How the control rows of the later run compare with the record's.
+fn control_sentence(record: &Record, first_round: u32) -> String {
+    let subjects = record.facts.plan.subjects.iter().filter(|subject| is_control(subject));
+    let clauses = subjects.map(|subject| {
+        let ratio = |metric| control_ratio(record, &subject.name, first_round, metric);
+        let text = |ratio: Option<Ratio>| ratio.map_or("no ratio".to_owned(), in_words);
+        let (cost, rate) = (ratio(&REQUESTS_PER_CPU_SECOND), ratio(&REQUESTS_PER_SECOND));
+        format!("{} cost {}, rate {}", subject.name, text(cost), text(rate))
+    });
+    let clauses: Vec<String> = clauses.collect();
+    format!("those over the record's: {}", clauses.join("; "))
+}
+
+fn in_words(ratio: Ratio) -> String {
+    let interval = ratio.interval.map(|ends| {
+        format!(" ({} to {})", significant_text(ends.low), significant_text(ends.high))
+    });
+    format!("{}{}", ratio_text(&ratio), interval.unwrap_or_default())
+}
+
+/// The later run over the record: in each round the geometric mean over the cells that both have.
+fn control_ratio(
+    record: &Record,
+    subject: &str,
+    first_round: u32,
+    metric: &MetricDefinition,
+) -> Option<Ratio> {
+    let rounds = record.facts.plan.rounds;
+    let of_round = |round: u32| {
+        let own = |row: &&Row| row.round == round && row.cell.subject == subject;
+        let figures = record.rows.iter().filter(own).filter_map(|row| {
+            let figure = metric.of_round(&MeasuredRound::of(row, None)?)?;
+            (figure.is_finite() && figure > 0.0).then_some((&row.cell, figure.ln()))
+        });
+        figures.collect::<BTreeMap<_, _>>()
+    };
+    let pairs = (0..rounds).filter_map(|round| {
+        let (before, after) = (of_round(round), of_round(first_round + round));
+        let both = after.iter().filter_map(|(cell, after)| Some((*after, *before.get(cell)?)));
+        let both: Vec<(f64, f64)> = both.collect();
+        let count = both.len() as f64;
+        let mean =
+            |part: fn(&(f64, f64)) -> f64| (both.iter().map(part).sum::<f64>() / count).exp();
+        (!both.is_empty()).then(|| (mean(|pair| pair.0), mean(|pair| pair.1)))
+    });
+    paired_ratio(&pairs.collect::<Vec<_>>()).ok()
+}
