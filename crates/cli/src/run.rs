@@ -15,7 +15,7 @@ use bookend_results::export::Report;
 use bookend_results::store::{RunId, Store};
 use bookend_results::suite::{Extent, Overrides, Plan, Selection, Suite};
 use clap::Args;
-use into::RecordTarget;
+use into::RecordedSubjects;
 use std::path::PathBuf;
 
 /// What stands after `bookend run`.
@@ -143,9 +143,9 @@ fn planned(arguments: &RunArguments, name: &str) -> Result<(Suite, Plan), Failur
 }
 
 /// The record that rows are put into.
-fn target(arguments: &RunArguments) -> Result<Option<RecordTarget>, Failure> {
+fn target(arguments: &RunArguments) -> Result<Option<RecordedSubjects>, Failure> {
     let file = arguments.into.as_ref();
-    file.map(|file| RecordTarget::read(file, &arguments.subjects)).transpose()
+    file.map(|file| RecordedSubjects::read(file, &arguments.subjects)).transpose()
 }
 
 /// The plan of the run that is resumed. If there is no such run, the run itself reports it.

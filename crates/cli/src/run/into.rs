@@ -11,21 +11,21 @@ use std::path::{Path, PathBuf};
 
 /// A record, and the subjects whose rows are to be replaced.
 #[derive(Debug)]
-pub struct RecordTarget {
+pub struct RecordedSubjects {
     file: PathBuf,
     record: Record,
     names: Vec<String>,
 }
 
-impl RecordTarget {
+impl RecordedSubjects {
     /// Reads the record.
     ///
     /// # Errors
     /// [`Failure`] when it cannot be read.
-    pub fn read(file: &Path, names: &[String]) -> Result<RecordTarget, Failure> {
+    pub fn read(file: &Path, names: &[String]) -> Result<RecordedSubjects, Failure> {
         let unreadable = |error| Failure::usage(format!("{}: {error}", file.display()));
         let record = Record::read(file).map_err(unreadable)?;
-        Ok(RecordTarget { file: file.to_owned(), record, names: names.to_vec() })
+        Ok(RecordedSubjects { file: file.to_owned(), record, names: names.to_vec() })
     }
 
     /// What is to be measured: the record's own plan, of the named subjects and the control rows.
