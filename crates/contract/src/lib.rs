@@ -9,6 +9,7 @@ pub mod count;
 pub mod duration;
 pub mod environment;
 pub mod exit;
+pub mod in_flight;
 pub mod latency;
 pub mod lines;
 pub mod report;

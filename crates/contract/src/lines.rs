@@ -2,6 +2,7 @@
 
 use crate::code;
 use crate::count::{self, TooMany};
+use crate::in_flight::InFlightAtEnd;
 use crate::report::LoadReport;
 use std::fmt;
 use std::str::FromStr;
@@ -55,6 +56,9 @@ pub enum Line {
     /// `unfinished N`: calls sent that are in none of the other lines: without an answer when the
     /// process stopped waiting, or failed outside the window.
     Unfinished(u64),
+    /// `in_flight CALLS MEAN_AGE_NS MAX_AGE_NS`: calls in flight when the window ended, however
+    /// they ended later, and how long they had been.
+    InFlight(InFlightAtEnd),
     /// `note NAME NUMBER`: a fact beside the figures, such as `note goroutines_peak 10012`.
     Note {
         /// Lower-case words joined by `_`, the unit last.
@@ -115,6 +119,9 @@ impl fmt::Display for Line {
             Line::Error { code, count } => write!(out, "error {code} {count}"),
             Line::Drained(count) => write!(out, "drained {count}"),
             Line::Unfinished(count) => write!(out, "unfinished {count}"),
+            Line::InFlight(InFlightAtEnd { calls, age_mean_ns, age_max_ns }) => {
+                write!(out, "in_flight {calls} {age_mean_ns} {age_max_ns}")
+            }
             Line::Note { name, value } => write!(out, "note {name} {value}"),
             Line::Report(report) => {
                 let json = serde_json::to_string(report).map_err(|_| fmt::Error)?;
@@ -158,6 +165,11 @@ fn parse_words<'a>(words: &mut impl Iterator<Item = &'a str>) -> Result<Line, Li
         "error" => parse_error(words.next(), words.next()),
         "drained" => Ok(Line::Drained(parse_count(words.next())?)),
         "unfinished" => Ok(Line::Unfinished(parse_count(words.next())?)),
+        "in_flight" => Ok(Line::InFlight(InFlightAtEnd {
+            calls: parse_count(words.next())?,
+            age_mean_ns: parse_number(words.next())?,
+            age_max_ns: parse_number(words.next())?,
+        })),
         "note" => parse_note(words.next(), words.next()),
         number if number.starts_with(|first: char| first.is_ascii_digit()) => Ok(Line::Latency {
             latency_ns: parse_number(Some(number))?,
@@ -256,6 +268,10 @@ mod tests {
             (Line::Error { code: "UNAVAILABLE".to_owned(), count: 2 }, "error UNAVAILABLE 2"),
             (Line::Drained(100), "drained 100"),
             (Line::Unfinished(1), "unfinished 1"),
+            (
+                Line::InFlight(InFlightAtEnd { calls: 7, age_mean_ns: 40, age_max_ns: 90 }),
+                "in_flight 7 40 90",
+            ),
             (note("connections_accepted", 64.0), "note connections_accepted 64"),
             (note("gc_share", 0.125), "note gc_share 0.125"),
         ]
@@ -314,15 +330,23 @@ mod tests {
         assert_eq!(kind_of("1500"), LineErrorKind::BadNumber);
         assert_eq!(kind_of("error TIRED 1"), LineErrorKind::UnknownCode);
         assert_eq!(kind_of("error OK 1"), LineErrorKind::UnknownCode);
+        assert_eq!(kind_of("in_flight 1 2"), LineErrorKind::BadNumber);
         assert_eq!(kind_of("ok 1 2"), LineErrorKind::TooManyWords);
         assert!(matches!(kind_of("report {}"), LineErrorKind::BadReport(_)));
     }
 
     #[test]
     fn a_count_beyond_all_reason_is_the_printers_fault() {
-        let all =
-            ["served #", "warmup #", "ok #", "error ABORTED #", "drained #", "unfinished #", "7 #"];
-        for line in all {
+        for line in [
+            "served #",
+            "warmup #",
+            "ok #",
+            "error ABORTED #",
+            "drained #",
+            "unfinished #",
+            "in_flight # 1 1",
+            "7 #",
+        ] {
             for count in ["9007199254740993", "18446744073709551615"] {
                 let text = line.replace('#', count);
                 assert_eq!(kind_of(&text), LineErrorKind::TooMany, "{text}");

@@ -1,6 +1,7 @@
 //! The JSON of `bookend load`: ghz's field names where ghz has them, ours under `bookend`.
 
 use crate::count;
+use crate::in_flight::InFlightAtEnd;
 use serde::{Deserialize, Serialize, Serializer};
 use std::collections::BTreeMap;
 
@@ -116,6 +117,9 @@ pub struct Extension {
     /// or failed outside the window.
     #[serde(deserialize_with = "count::deserialize")]
     pub unfinished: u64,
+    /// Calls that the end of the window cut off.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub in_flight_at_end: Option<InFlightAtEnd>,
     /// `ok` over the CPU seconds of this process.
     pub requests_per_cpu_second: f64,
     /// Requests carried by one write, mean over the window.
@@ -300,6 +304,7 @@ pub(crate) mod tests {
             warmup: 5,
             drained: 2,
             unfinished: 0,
+            in_flight_at_end: Some(InFlightAtEnd { calls: 2, age_mean_ns: 9, age_max_ns: 11 }),
             requests_per_cpu_second: 33.3,
             requests_per_write: 50.0,
             requests_per_read: 49.5,
@@ -337,7 +342,8 @@ pub(crate) mod tests {
         let mut json = serde_json::to_value(example()).unwrap();
         assert_eq!(json["bookend"]["intervals"]["window_start"], 5);
         let newest = ["wait", "split", "source_addresses", "targets"];
-        for newer in ["intervals", "goaways", "streams_allowed"].iter().chain(&newest) {
+        let newer = ["intervals", "goaways", "streams_allowed", "in_flight_at_end"];
+        for newer in newer.iter().chain(&newest) {
             json["bookend"].as_object_mut().unwrap().remove(*newer);
         }
         let report: LoadReport = serde_json::from_value(json).unwrap();
@@ -372,6 +378,7 @@ pub(crate) mod tests {
             "/bookend/warmup",
             "/bookend/drained",
             "/bookend/unfinished",
+            "/bookend/in_flight_at_end/calls",
             "/bookend/targets/0/ok",
             "/bookend/targets/0/failed",
             "/bookend/intervals/counts/3",

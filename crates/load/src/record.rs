@@ -4,6 +4,7 @@
 
 mod call_sink;
 mod errors;
+mod in_flight_ages;
 mod latencies;
 mod measurements;
 mod peer_table;
@@ -14,6 +15,7 @@ mod timeline;
 pub(crate) use call_sink::CallSink;
 pub use errors::ErrorCounts;
 pub(crate) use errors::count_text;
+pub use in_flight_ages::InFlightAges;
 pub use latencies::Latencies;
 pub(crate) use measurements::smaller;
 pub use measurements::{LateWarmupCalls, WorkerMeasurements};

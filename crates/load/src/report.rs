@@ -70,6 +70,7 @@ fn extension(plan: &LoadPlan, outcome: &LoadOutcome, count: u64) -> Extension {
         warmup: outcome.warmup,
         drained: outcome.drained,
         unfinished: outcome.unfinished,
+        in_flight_at_end: Some(outcome.in_flight_at_end.into()),
         requests_per_cpu_second: ratio(outcome.ok as f64, cpu_seconds),
         requests_per_write: ratio(count as f64, outcome.driver.writes as f64),
         requests_per_read: ratio(count as f64, outcome.driver.reads as f64),

@@ -204,5 +204,17 @@ fn outside_the_window(facts: &Extension) -> String {
     let counts =
         [("Warm-up", facts.warmup), ("Drained", facts.drained), ("Unfinished", facts.unfinished)];
     let there = counts.iter().filter(|(_, count)| *count > 0);
-    there.map(|(name, count)| format!("  {name}:\t{count} calls\n")).collect()
+    let counts: String = there.map(|(name, count)| format!("  {name}:\t{count} calls\n")).collect();
+    counts + &cut_off(facts).unwrap_or_default()
+}
+
+/// The calls in flight at the window's end, none of whose latencies are among those above.
+fn cut_off(facts: &Extension) -> Option<String> {
+    let in_flight = facts.in_flight_at_end.filter(|in_flight| in_flight.calls > 0)?;
+    Some(format!(
+        "  Cut off:\t{} calls in flight at the end, {} old on average, {} at most\n",
+        in_flight.calls,
+        duration(in_flight.age_mean_ns),
+        duration(in_flight.age_max_ns)
+    ))
 }

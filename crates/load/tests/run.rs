@@ -3,9 +3,11 @@
 #[path = "support/plans.rs"]
 mod plans;
 
+use bookend_contract::in_flight::InFlightAtEnd;
 use bookend_io::Driver;
 use bookend_io::Target;
 use bookend_load::plan::{DurationStop, LoadPlan};
+use bookend_load::record::InFlightAges;
 use bookend_load::run::{LoadError, WindowEdge, run};
 use bookend_server::{
     ConnectionAge, Context, HandlerKind, Limits, MethodDescriptor, Reply, Server, ServerHandle,
@@ -118,6 +120,7 @@ fn by_number_exactly_that_many_calls_are_made_and_each_is_counted() {
         assert_eq!(outcome.latencies.histogram.len(), 5_003);
         assert_eq!(outcome.connections_opened, u64::from(connections));
         assert_eq!(outcome.unfinished, 0);
+        assert_eq!(outcome.in_flight_at_end, InFlightAges::default());
     }
 }
 
@@ -200,6 +203,23 @@ fn messages_are_drawn_in_turn_and_metadata_varies() {
     let mut traces = seen.traces.lock().unwrap().clone();
     traces.dedup();
     assert_eq!(traces.len(), 7);
+}
+
+#[test]
+fn what_the_end_of_the_window_cuts_off_is_counted_with_its_age() {
+    for driver in [Driver::Blocking, Driver::Epoll, Driver::Uring] {
+        let (server, _) = serve();
+        let outcome = measure(LoadPlan {
+            driver,
+            calls: None,
+            window_ns: Some(SECOND_NS / 20),
+            ..plans::plan("/test.Echo/Late", Target::from(server.local_address()), 0)
+        });
+        let in_flight = InFlightAtEnd::from(outcome.in_flight_at_end);
+        assert_eq!(in_flight.calls, 10, "every stream was busy");
+        assert_eq!(in_flight.calls, outcome.drained + outcome.unfinished);
+        assert!(in_flight.age_mean_ns > 0 && in_flight.age_mean_ns <= in_flight.age_max_ns);
+    }
 }
 
 #[test]

@@ -8,7 +8,9 @@ use bookend_io::Io;
 use bookend_load::flags::{CallFlags, LoadFlags};
 use bookend_load::output::{self, OutputFormat};
 use bookend_load::plan::LoadPlan;
-use bookend_load::record::{ErrorCounts, Latencies, Recorder, TargetCounts, TargetOutcome};
+use bookend_load::record::{
+    ErrorCounts, InFlightAges, Latencies, Recorder, TargetCounts, TargetOutcome,
+};
 use bookend_load::run::LoadOutcome;
 use bookend_load::targets::Endpoint;
 use bookend_load::{report, summary};
@@ -58,6 +60,7 @@ fn outcome() -> LoadOutcome {
     outcome.errors = errors;
     outcome.warmup = 250;
     outcome.unfinished = 7;
+    outcome.in_flight_at_end = InFlightAges::at(90_000, [20_000, 40_000].into_iter());
     outcome.window_ns = 4_000_000_000;
     outcome.cpu_user_seconds = 0.2;
     outcome.cpu_system_seconds = 0.3;
@@ -75,6 +78,7 @@ fn empty_outcome() -> LoadOutcome {
         warmup: 0,
         drained: 0,
         unfinished: 0,
+        in_flight_at_end: InFlightAges::default(),
         window_ns: 0,
         driver: Default::default(),
         cpu_user_seconds: 0.0,
@@ -152,6 +156,7 @@ Bookend:
   Requests per read:\t20.06
   Warm-up:\t250 calls
   Unfinished:\t7 calls
+  Cut off:\t2 calls in flight at the end, 0.06 ms old on average, 0.07 ms at most
 ";
 
 #[test]

@@ -1,6 +1,7 @@
 //! What one worker has measured.
 
 use super::errors::count_text;
+use super::in_flight_ages::InFlightAges;
 use super::peer_table::PeerTable;
 use super::recorder::Recorder;
 use super::timeline::Timeline;
@@ -22,6 +23,8 @@ pub struct WorkerMeasurements {
     pub late_warmup: LateWarmupCalls,
     /// Calls that had neither been answered nor failed when the worker ended.
     pub unfinished: u64,
+    /// Calls in flight when the window ended.
+    pub in_flight_at_end: InFlightAges,
     /// Start of the window, nanoseconds of the drivers' clock.
     pub window_start_ns: u64,
     /// End of the window.

@@ -1,8 +1,8 @@
 //! The result of a run.
 
 use crate::record::{
-    ErrorCounts, Latencies, SetupLatencies, TargetOutcome, Timeline, WorkerMeasurements,
-    count_text, smaller,
+    ErrorCounts, InFlightAges, Latencies, SetupLatencies, TargetOutcome, Timeline,
+    WorkerMeasurements, count_text, smaller,
 };
 use bookend_contract::report::Intervals;
 use bookend_io::{IoStatistics, Usage};
@@ -25,6 +25,8 @@ pub struct LoadOutcome {
     /// Calls that may have been answered and are in none of the other counts: they had not ended
     /// when the run did, or failed outside the window.
     pub unfinished: u64,
+    /// Calls in flight when the window ended, however they ended later.
+    pub in_flight_at_end: InFlightAges,
     /// Length of the window, nanoseconds.
     pub window_ns: u64,
     /// What the drivers did in the window.
@@ -89,6 +91,7 @@ impl LoadOutcome {
         self.warmup += worker.warmup.ok + worker.late_warmup.ok;
         self.drained += worker.drained.ok;
         self.unfinished += worker.unfinished + worker.failed_outside_window();
+        self.in_flight_at_end.merge(worker.in_flight_at_end);
         self.driver += worker.driver;
         self.connections_opened += worker.connections_opened;
         self.sources_used = self.sources_used.max(worker.sources_used);

@@ -2,6 +2,7 @@
 
 use super::phases::RunPhase;
 use super::state::WorkerState;
+use crate::record::InFlightAges;
 use bookend_io::IoContext;
 
 /// What a worker does where a phase begins or ends.
@@ -14,6 +15,9 @@ pub(super) trait WorkerLifecycle {
 
     /// Makes all calls that are missing.
     fn make_calls(&mut self, io: &mut IoContext);
+
+    /// How long the calls in flight have been so at `now_ns`.
+    fn in_flight_ages(&self, now_ns: u64) -> InFlightAges;
 
     /// Fails every call in flight.
     fn fail_all(&mut self, io: &mut IoContext);
@@ -31,7 +35,8 @@ pub(super) trait WorkerLifecycle {
             if self.state().closes_at_end() {
                 self.fail_all(io);
             }
-            self.state().end_window(io);
+            let in_flight = self.in_flight_ages(io.now_ns());
+            self.state().end_window(in_flight, io);
         }
         if self.state().may_leave(io.now_ns()) {
             self.leave(io);

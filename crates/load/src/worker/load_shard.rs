@@ -23,7 +23,7 @@ use super::load_connection::{LoadConnection, LoadConnectionState};
 use super::start_barrier::StartBarrier;
 use super::state::WorkerState;
 use crate::plan::{Connecting, LoadPlan};
-use crate::record::WorkerMeasurements;
+use crate::record::{InFlightAges, WorkerMeasurements};
 use bookend_io::{AfterRead, Closed, ConnectionId, IoContext, Opened, Received, Shard};
 use bookend_wire::grpc::{Code, Status};
 use bookend_wire::{ConnectionError, HeaderBlock};
@@ -165,6 +165,11 @@ impl WorkerLifecycle for LoadShard {
         for index in 0..self.connections.len() {
             self.refill(index, io);
         }
+    }
+
+    fn in_flight_ages(&self, now_ns: u64) -> InFlightAges {
+        let connections = self.connections.iter().flatten();
+        InFlightAges::at(now_ns, connections.flat_map(LoadConnection::starts_ns))
     }
 
     fn fail_all(&mut self, io: &mut IoContext) {

@@ -15,7 +15,7 @@ use super::source_addresses::ConnectToken;
 use super::start_barrier::StartBarrier;
 use super::state::WorkerState;
 use crate::plan::LoadPlan;
-use crate::record::WorkerMeasurements;
+use crate::record::{InFlightAges, WorkerMeasurements};
 use bookend_io::{AfterRead, Closed, ConnectionId, IoContext, Opened, Received, Shard};
 use bookend_wire::grpc::{Code, Status};
 use call::OneShotCall;
@@ -214,6 +214,11 @@ impl WorkerLifecycle for OneShotShard {
         } else {
             u64::MAX
         };
+    }
+
+    fn in_flight_ages(&self, now_ns: u64) -> InFlightAges {
+        let calls = self.calls.iter().filter(|call| call.connection.is_some());
+        InFlightAges::at(now_ns, calls.map(|call| call.call.start_ns))
     }
 
     /// Their connections are closed as well.

@@ -6,7 +6,7 @@ use super::source_addresses::SourceAddresses;
 use super::start_barrier::{RunStart, StartBarrier};
 use crate::pace::Pace;
 use crate::plan::{DurationStop, LoadPlan, Share};
-use crate::record::{CallSink, WorkerMeasurements};
+use crate::record::{CallSink, InFlightAges, WorkerMeasurements};
 use bookend_io::{IoContext, IoStatistics};
 use std::sync::Arc;
 
@@ -176,8 +176,8 @@ impl WorkerState {
         self.plan.duration_stop == DurationStop::Close
     }
 
-    /// The window is over.
-    pub fn end_window(&mut self, io: &IoContext) {
+    /// The window is over, with `in_flight` not ended.
+    pub fn end_window(&mut self, in_flight: InFlightAges, io: &IoContext) {
         let now_ns = io.now_ns();
         let is_cancelled = self.barrier.is_cancelled();
         // By number, the window ends with its last call; by time, on time.
@@ -191,6 +191,7 @@ impl WorkerState {
         self.measured.timeline.tick(window_end_ns, ended_ok);
         self.measured.timeline.carry(ended_ok);
         self.measured.window_end_ns = window_end_ns;
+        self.measured.in_flight_at_end = in_flight;
         self.measured.window = self.calls.begin_phase(false);
         self.measured.driver = io.statistics() - self.driver_at_window_start;
         self.measured.cancelled = is_cancelled;
