@@ -58,6 +58,38 @@ func TestNoCallIsCountedTwiceOrLost(t *testing.T) {
 	}
 }
 
+func TestWhatTheEndOfTheWindowCutsOffIsCountedWithItsAge(t *testing.T) {
+	l := newLoad(nameOf)
+	end := make(chan struct{})
+	go func() {
+		for isOver := false; !isOver; time.Sleep(time.Millisecond) {
+			l.Lock()
+			isOver = l.phase == over
+			l.Unlock()
+		}
+		close(end)
+	}()
+	call := func() (time.Duration, error) {
+		<-end
+		return 0, nil
+	}
+	l.run(callers(4, call), 0, 20*time.Millisecond, 0)
+	cut := l.cutOff
+	if cut.calls == 0 || cut.calls != l.drained || cut.max <= 0 || cut.max > cut.sum {
+		t.Errorf("%v in flight, %d drained", cut, l.drained)
+	}
+	var printed bytes.Buffer
+	l.print(&printed)
+	if !strings.Contains(printed.String(), fmt.Sprintf("in_flight %d ", cut.calls)) {
+		t.Error(printed.String())
+	}
+	again := newLoad(nameOf)
+	again.run(callers(4, func() (time.Duration, error) { return 0, nil }), 0, 0, 8)
+	if again.cutOff.calls != 0 {
+		t.Errorf("%v in flight after the last call", again.cutOff)
+	}
+}
+
 func TestErrorsAreNamedAndRefusalsCounted(t *testing.T) {
 	l := newLoad(nameOf)
 	l.run(callers(5, func() (time.Duration, error) { return 0, errGone }), 0, 0, 5)
@@ -68,9 +100,10 @@ func TestErrorsAreNamedAndRefusalsCounted(t *testing.T) {
 
 func TestLatenciesKeepThreeDigits(t *testing.T) {
 	l := newLoad(nameOf)
+	l.starts = make([]time.Time, 1)
 	l.enter(measuring, 1)
-	l.begins()
-	l.ends(123_456_789*time.Nanosecond, time.Second, nil)
+	l.begins(0)
+	l.ends(0, 123_456_789*time.Nanosecond, time.Second, nil)
 	var printed bytes.Buffer
 	l.print(&printed)
 	var ns, count int

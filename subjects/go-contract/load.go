@@ -37,6 +37,14 @@ type load struct {
 	errors                                   map[string]int
 	latencies, withoutSetup                  *hdr.Histogram
 	code                                     func(error) string
+	starts                                   []time.Time // Of the call in flight of each caller.
+	cutOff                                   cutOff
+}
+
+// Calls in flight when the window ended, and how long they had been.
+type cutOff struct {
+	calls    int
+	sum, max time.Duration
 }
 
 // Run lets every caller make call after call, and prints what came of it. What connect does is
@@ -61,9 +69,10 @@ func newLoad(code func(error) string) *load {
 // run measures for so many calls if there are any, else for so long.
 func (l *load) run(callers []Caller, warmup, window time.Duration, calls int) {
 	var working sync.WaitGroup
+	l.starts = make([]time.Time, len(callers))
 	begin := func() {
-		for _, call := range callers {
-			working.Go(func() { l.work(call) })
+		for caller, call := range callers {
+			working.Go(func() { l.work(caller, call) })
 		}
 	}
 	if warmup > 0 {
@@ -101,20 +110,33 @@ func (l *load) enter(phase, calls int) {
 	if calls > 0 || phase == over {
 		l.left = calls - l.inFlight
 	}
+	if phase == over {
+		l.cutOff = ages(l.starts)
+	}
 }
 
-func (l *load) work(call Caller) {
-	for l.begins() {
+func ages(starts []time.Time) (cut cutOff) {
+	for _, start := range starts {
+		if !start.IsZero() {
+			age := time.Since(start)
+			cut = cutOff{cut.calls + 1, cut.sum + age, max(cut.max, age)}
+		}
+	}
+	return cut
+}
+
+func (l *load) work(caller int, call Caller) {
+	for l.begins(caller) {
 		start := time.Now()
 		withoutSetup, err := call()
-		l.ends(time.Since(start), withoutSetup, err)
+		l.ends(caller, time.Since(start), withoutSetup, err)
 		if err != nil && l.code(err) == "UNAVAILABLE" {
 			time.Sleep(retryPause)
 		}
 	}
 }
 
-func (l *load) begins() bool {
+func (l *load) begins(caller int) bool {
 	l.Lock()
 	defer l.Unlock()
 	if l.left <= 0 {
@@ -122,13 +144,15 @@ func (l *load) begins() bool {
 	}
 	l.left--
 	l.inFlight++
+	l.starts[caller] = time.Now()
 	return true
 }
 
-func (l *load) ends(latency, withoutSetup time.Duration, err error) {
+func (l *load) ends(caller int, latency, withoutSetup time.Duration, err error) {
 	l.Lock()
 	defer l.Unlock()
 	l.inFlight--
+	l.starts[caller] = time.Time{}
 	if err != nil && strings.Contains(err.Error(), "refused") {
 		l.refused++
 	}
@@ -160,6 +184,9 @@ func (l *load) print(out io.Writer) {
 	}
 	fmt.Fprintf(out, "warmup %d\nok %d\ndrained %d\nunfinished %d\nnote connections_refused %d\n",
 		l.warmup, l.ok, l.drained, l.unfinished+l.inFlight, l.refused)
+	if cut := l.cutOff; cut.calls > 0 {
+		fmt.Fprintln(out, "in_flight", cut.calls, int64(cut.sum)/int64(cut.calls), int64(cut.max))
+	}
 	for code, count := range l.errors {
 		fmt.Fprintln(out, "error", code, count)
 	}
