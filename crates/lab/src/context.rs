@@ -190,6 +190,7 @@ mod tests {
             generator_cpus: None,
             warmup_ms: 0,
             window_ms: 0,
+            window_max_ms: None,
             deadline_ms: None,
             drain_ms: None,
             rounds: 1,

@@ -11,12 +11,14 @@ mod server;
 mod shared;
 mod shutdown;
 mod window;
+mod window_choice;
 mod workload;
 
 pub use caller_run::{CallerRun, Profiler};
 pub use marks::{FOREIGN_LIMIT, STEAL_LIMIT};
 pub use pairing::{Pairing, backend_name, side};
 pub use server::{RunningServer, ServerSpec};
+pub use window_choice::WindowChoices;
 pub use workload::{CALL_TIMEOUT, Workload};
 
 use crate::cell_error::CellError;
@@ -45,11 +47,13 @@ pub struct RoundResult {
     pub interrupted: bool,
 }
 
-/// Measures one round. `on_cell` is called before each cell.
+/// Measures one round, with the windows that earlier rounds have chosen. `on_cell` is called before
+/// each cell.
 pub fn measure_round(
     context: &RunContext,
     round: u32,
     seed: u64,
+    windows: &mut WindowChoices,
     on_cell: &mut dyn FnMut(&CellId),
 ) -> RoundResult {
     let mut cells = context.plan.cells();
@@ -57,13 +61,12 @@ pub fn measure_round(
     let paired = cells.iter().map(|cell| (cell, Pairing::of(context, cell)));
     let paired: Vec<PairedCell<'_>> = paired.collect();
     let (servers, rows) = (RoundServers::default(), Vec::new());
-    let mut runner = RoundRunner { context, round, servers, rows, failed_retries: 0 };
+    let mut runner = RoundRunner { context, round, windows, servers, rows, failed_retries: 0 };
     let measured = runner.measure_cells(&paired, on_cell);
     runner.end_servers();
-    RoundResult {
-        rows: runner.rows.into_iter().map(|(row, _)| row).collect(),
-        interrupted: measured.is_err(),
-    }
+    let rows: Vec<Row> = runner.rows.into_iter().map(|(row, _)| row).collect();
+    rows.iter().for_each(|row| windows.keep(row));
+    RoundResult { rows, interrupted: measured.is_err() }
 }
 
 /// A cell with its two ends, or why they do not meet.
@@ -72,6 +75,7 @@ type PairedCell<'a> = (&'a PlannedCell, Result<Pairing<'a>, CellError>);
 struct RoundRunner<'a> {
     context: &'a RunContext,
     round: u32,
+    windows: &'a WindowChoices,
     servers: RoundServers<'a>,
     /// Every row, and of a server that serves several cells the life that it was measured in.
     rows: Vec<(Row, Option<u32>)>,
@@ -153,7 +157,7 @@ impl<'a> RoundRunner<'a> {
         let workload = Workload::of_plan(&context.plan, cell.case);
         let run = CallerRun { context, pairing, workload, profiler: None };
         let retries = self.retries(cell.case);
-        let measured = match run.measure(&mut server, retries) {
+        let measured = match self.windows.measure(&cell.id, run, &mut server, retries) {
             Ok(window) => Ok(Outcome::Measured(Box::new(window))),
             Err(error) => error.into_outcome(),
         };

@@ -18,7 +18,7 @@ use crate::context::RunContext;
 use crate::machine::this_machine;
 use crate::perf::{self, PerfUnavailable, ProfileSettings};
 use crate::progress::ProgressReporter;
-use crate::round::{RunningServer, ServerSpec, measure_round};
+use crate::round::{RunningServer, ServerSpec, WindowChoices, measure_round};
 use crate::subject::{Protocol, Variant};
 use bookend_contract::environment::Role;
 use bookend_results::measurement::{CellId, Row};
@@ -191,8 +191,9 @@ impl SuiteRun<'_> {
         let cell_ms = plan.warmup_ms + plan.window_ms + 1000;
         progress.start(plan.rounds, done, cells, Duration::from_millis(cell_ms));
         progress.println(&format!("seed {}", self.seed));
+        let mut windows = WindowChoices::of_rows(&store.rows(self.id)?);
         for round in (0..plan.rounds).filter(|round| !complete.contains(round)) {
-            self.measure_round(round, store, progress, &mut summary)?;
+            self.measure_round(round, &mut windows, store, progress, &mut summary)?;
             if summary.interrupted {
                 break;
             }
@@ -207,6 +208,7 @@ impl SuiteRun<'_> {
     fn measure_round(
         &self,
         round: u32,
+        windows: &mut WindowChoices,
         store: &mut Store,
         progress: &mut ProgressReporter<'_>,
         summary: &mut RunSummary,
@@ -217,7 +219,7 @@ impl SuiteRun<'_> {
             progress.show_cell(index, cell);
             index += 1;
         };
-        let result = measure_round(self.context, round, self.seed, &mut on_cell);
+        let result = measure_round(self.context, round, self.seed, windows, &mut on_cell);
         if !result.rows.is_empty() {
             store.write_round(self.id, round, &result.rows)?;
         }

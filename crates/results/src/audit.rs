@@ -45,6 +45,8 @@ fn not_a_number(row: &RowFigures) -> Vec<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cut_off::{Ages, CutOff};
+    use crate::window::WindowFigures;
 
     fn exact(value: f64) -> Option<Span> {
         Some(Span::exact(value))
@@ -55,6 +57,13 @@ mod tests {
         RowFigures {
             streams: Some(100.0),
             window_seconds: Some(1.0),
+            cut_off: Some(CutOff { counted: 100_000.0, calls: 100.0, ..CutOff::default() }),
+            window: Some(WindowFigures {
+                seconds: 1.0,
+                answered: 100_000.0,
+                mean_seconds: Some(0.001),
+                streams: 100.0,
+            }),
             requests_per_second: exact(100_000.0),
             mean_ns: exact(1e6),
             latency_slack: HISTOGRAM_SLACK,
@@ -122,5 +131,74 @@ mod tests {
             row.window_seconds = Some(0.005);
         };
         assert_eq!(broken(slow), []);
+    }
+
+    /// A window of 0.7 s that counted so many calls of that mean latency and cut the rest off.
+    fn cut_window(streams: f64, counted: f64, mean_ns: f64, ages: Option<Ages>) -> RowFigures {
+        let seconds = 0.7;
+        RowFigures {
+            streams: Some(streams),
+            window_seconds: Some(seconds),
+            requests_per_second: exact(counted / seconds),
+            mean_ns: exact(mean_ns),
+            cut_off: Some(CutOff { counted, calls: streams, ages, ..CutOff::default() }),
+            window: Some(WindowFigures {
+                seconds,
+                answered: counted,
+                mean_seconds: Some(mean_ns / 1e9),
+                streams,
+            }),
+            ..RowFigures::default()
+        }
+    }
+
+    fn evidence(row: &RowFigures, rule: Rule) -> String {
+        let found = audit(row).into_iter().find(|finding| finding.rule == rule);
+        found.unwrap_or_else(|| panic!("{rule} is not broken")).evidence
+    }
+
+    #[test]
+    fn streams_that_were_busy_with_calls_that_the_window_cut_off_are_not_called_idle() {
+        let old = Some(Ages { mean_ns: 6e8, max_ns: 7e8 });
+        // tonic with a hundred connections, and thrift-go with ten thousand.
+        let tonic = [(15_000.0, 23e6), (26_000.0, 135e6)].map(|figures| (100_000.0, figures));
+        let go = [(2_000.0, 45e7), (5_500.0, 6e8)].map(|figures| (10_000.0, figures));
+        for (streams, (counted, mean_ns)) in tonic.into_iter().chain(go) {
+            for ages in [None, old] {
+                let row = cut_window(streams, counted, mean_ns, ages);
+                let text = evidence(&row, Rule::TooFewInFlight);
+                assert!(text.contains("the streams were busy with calls longer than"), "{text}");
+                assert!(text.contains(&format!(" and cut off {streams}")), "{text}");
+                assert_eq!(text.contains(", 600 ms old on average,"), ages.is_some(), "{text}");
+                evidence(&row, Rule::WindowTooShort);
+            }
+        }
+    }
+
+    #[test]
+    fn a_client_that_left_its_streams_idle_is_told_so() {
+        // 66 of a thousand streams were in use, and as many were when the window ended.
+        let mut row = sound();
+        row.streams = Some(1000.0);
+        row.requests_per_second = exact(66_000.0);
+        let young = Some(Ages { mean_ns: 5e5, max_ns: 2e6 });
+        let cut_off = CutOff { counted: 66_000.0, calls: 66.0, ..CutOff::default() };
+        for ages in [None, young] {
+            row.cut_off = Some(CutOff { ages, ..cut_off });
+            let text = evidence(&row, Rule::TooFewInFlight);
+            let expected = "66.0 calls in flight on 1000 streams: the client did not keep its \
+                            streams busy, with 66 calls in flight at the end of the window";
+            assert_eq!(text, expected);
+        }
+    }
+
+    #[test]
+    fn without_a_window_both_causes_are_named() {
+        let mut row = cut_window(1000.0, 66_000.0, 7e5, None);
+        (row.window_seconds, row.cut_off, row.window) = (None, None, None);
+        let text = evidence(&row, Rule::TooFewInFlight);
+        let start = "66.0 calls in flight on 1000 streams: the client left streams idle, or";
+        assert!(text.starts_with(start), "{text}");
+        assert!(text.ends_with("nobody can tell which"), "{text}");
     }
 }

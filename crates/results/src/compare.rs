@@ -181,8 +181,8 @@ fn renamed(cell: &CellId, subject: Option<&str>) -> CellId {
 /// The ratio of a metric in two cells, from the rounds that measured both.
 ///
 /// # Errors
-/// When the rounds yield no ratio, when an end spins in one cell and sleeps in the other, or when
-/// the metric divides by the CPU time of an end that spins.
+/// When the rounds yield no ratio, when an end spins in one cell and sleeps in the other, when the
+/// metric divides by the CPU time of an end that spins, or when a window cut off what it measures.
 pub fn ratio_of(
     metric: &MetricDefinition,
     own: (&CellId, &[Row]),
@@ -201,6 +201,10 @@ pub fn ratio_of(
     let mut windows = pairs.iter().map(|(own, other)| (own.window, other.window));
     if windows.any(|(own, other)| differ(own, other) || spins(own) || spins(other)) {
         return Err(NoRatio::Spinning);
+    }
+    let is_cut_off = |round: &MeasuredRound<'_>| metric.is_cut_off_in(round);
+    if pairs.iter().any(|(own, other)| is_cut_off(own) || is_cut_off(other)) {
+        return Err(NoRatio::CutOff);
     }
     let figure = |round: &MeasuredRound<'_>| metric.of_round(round).unwrap_or(f64::NAN);
     let figures = pairs.iter().map(|(own, other)| (figure(own), figure(other)));

@@ -13,6 +13,7 @@ pub mod audit;
 pub mod chart;
 pub mod compare;
 pub mod csv;
+pub mod cut_off;
 pub mod declaration;
 pub mod export;
 pub mod grouping;
@@ -35,5 +36,6 @@ pub mod store;
 pub mod suite;
 pub mod table;
 pub mod text;
+pub mod window;
 
-pub use bookend_contract::{latency, verdict};
+pub use bookend_contract::{in_flight, latency, verdict};

@@ -4,6 +4,8 @@ use crate::audit::CallCounts;
 use crate::mark::{Mark, read_marks};
 use crate::steady::Steady;
 use crate::suite::{Case, TestedEnd};
+use crate::window::{AskedTimes, WindowFigures};
+use bookend_contract::in_flight::InFlightAtEnd;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -20,7 +22,8 @@ pub struct CellId {
     pub instrument: String,
 }
 
-/// How a cell ended. Unsupported, failed and missing are distinguished, and no row is dropped.
+/// How a cell ended. Unsupported, refused, failed and missing are distinguished, and no row is
+/// dropped.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Outcome {
@@ -30,6 +33,14 @@ pub enum Outcome {
     Unsupported {
         /// The last line of its standard error.
         reason: String,
+    },
+    /// No window that the suite allows is long enough for what the cell measures.
+    Refused {
+        /// How long its calls take, what the window would have to be, and what to do.
+        reason: String,
+        /// The longest window, in the round that tried it. No figure of a table comes from it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        window: Option<Box<Measurement>>,
     },
     /// Something went wrong; the row records what.
     Failed {
@@ -57,7 +68,7 @@ impl Outcome {
     pub fn fail(&mut self, error: impl fmt::Display) {
         let window = match self {
             Outcome::Measured(window) => Some(std::mem::take(window)),
-            Outcome::Failed { window, .. } => window.take(),
+            Outcome::Failed { window, .. } | Outcome::Refused { window, .. } => window.take(),
             Outcome::Unsupported { .. } | Outcome::Missing { .. } => None,
         };
         let error = error.to_string();
@@ -69,6 +80,7 @@ impl Outcome {
         match self {
             Outcome::Measured(_) => None,
             Outcome::Unsupported { reason } => Some((NotMeasured::Unsupported, reason)),
+            Outcome::Refused { reason, .. } => Some((NotMeasured::Refused, reason)),
             Outcome::Failed { error, .. } => Some((NotMeasured::Failed, error)),
             Outcome::Missing { reason } => Some((NotMeasured::Missing, reason)),
         }
@@ -80,6 +92,7 @@ impl Outcome {
             Outcome::Measured(_) => None,
             Outcome::Unsupported { reason: line }
             | Outcome::Missing { reason: line }
+            | Outcome::Refused { reason: line, .. }
             | Outcome::Failed { error: line, .. } => Some(line),
         }
     }
@@ -89,11 +102,12 @@ impl Outcome {
         matches!(self, Outcome::Failed { .. })
     }
 
-    /// The window, if there is one: of a measured row, or of a row that failed in its window.
+    /// The window, if there is one: of a measured row, of one that failed in its window, or of one
+    /// that was refused after it.
     pub fn window(&self) -> Option<&Measurement> {
         match self {
             Outcome::Measured(window) => Some(window),
-            Outcome::Failed { window, .. } => window.as_deref(),
+            Outcome::Failed { window, .. } | Outcome::Refused { window, .. } => window.as_deref(),
             Outcome::Unsupported { .. } | Outcome::Missing { .. } => None,
         }
     }
@@ -102,7 +116,9 @@ impl Outcome {
     pub fn window_mut(&mut self) -> Option<&mut Measurement> {
         match self {
             Outcome::Measured(window) => Some(window),
-            Outcome::Failed { window, .. } => window.as_deref_mut(),
+            Outcome::Failed { window, .. } | Outcome::Refused { window, .. } => {
+                window.as_deref_mut()
+            }
             Outcome::Unsupported { .. } | Outcome::Missing { .. } => None,
         }
     }
@@ -114,6 +130,8 @@ impl Outcome {
 pub enum NotMeasured {
     /// The subject reported that it does not support this.
     Unsupported,
+    /// No window that the suite allows is long enough.
+    Refused,
     /// Something went wrong.
     Failed,
     /// It could not be built or is not installed.
@@ -126,6 +144,7 @@ impl fmt::Display for NotMeasured {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Unsupported => "unsupported",
+            Self::Refused => "refused",
             Self::Failed => "failed",
             Self::Missing => "missing",
             Self::Unreached => "not reached",
@@ -139,6 +158,9 @@ pub struct Measurement {
     /// The end that was measured.
     #[serde(default)]
     pub side: TestedEnd,
+    /// What its warm-up and its window were to be. `None`: of before they were chosen for cells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<AskedTimes>,
     /// Length of the window, seconds.
     pub window_seconds: f64,
     /// Calls answered OK in the window.
@@ -152,6 +174,10 @@ pub struct Measurement {
     pub drained: u64,
     /// Calls that were neither answered nor failed at the end.
     pub unfinished: u64,
+    /// Calls in flight when the window ended, however they ended later. `None`: the caller did not
+    /// say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_flight_at_end: Option<InFlightAtEnd>,
     /// The latency histogram of OK calls, nanoseconds: HdrHistogram V2, base64.
     pub latency_histogram: String,
     /// CPU time of the server's process tree, seconds.
@@ -235,6 +261,16 @@ impl Measurement {
         self.ok as f64 / self.window_seconds
     }
 
+    /// What the window shows of the time that it needs, with the mean latency where it is known.
+    pub fn figures(&self, streams: u32, mean_seconds: Option<f64>) -> WindowFigures {
+        WindowFigures {
+            seconds: self.window_seconds,
+            answered: (self.ok + self.errors.values().sum::<u64>()) as f64,
+            mean_seconds,
+            streams: f64::from(streams),
+        }
+    }
+
     /// Answered calls per CPU-second of the end under test; not finite without CPU time, or where
     /// that end spins, because its CPU time then tells nothing.
     pub fn requests_per_cpu_second(&self) -> f64 {
@@ -279,6 +315,13 @@ impl Measurement {
             uncertain: self.errors.values().sum::<u64>() + self.unfinished,
             is_open: false,
         }
+    }
+
+    /// Calls in flight when the window ended: as the caller says, else those that it answered later
+    /// or never.
+    pub fn in_flight_calls(&self) -> u64 {
+        let told = self.in_flight_at_end.map(|in_flight| in_flight.calls);
+        told.unwrap_or(self.drained + self.unfinished)
     }
 
     /// CPU time of the end under test, seconds.

@@ -3,9 +3,11 @@
 //! here, so that each name has one meaning (docs/measure/metrics.md has the same list).
 
 mod catalogue;
+mod cut_off;
 mod definition;
 
 pub use catalogue::*;
+pub use cut_off::cut_off_metrics;
 pub use definition::{MetricDefinition, Unit};
 
 use crate::round::{MeasuredRound, MeasuredRounds};

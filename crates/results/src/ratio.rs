@@ -86,7 +86,7 @@ impl From<Result<Ratio, NoRatio>> for RatioOutcome {
         match ratio {
             Ok(ratio) => Self::Of(ratio),
             Err(NoRatio::Spinning) => Self::Spinning,
-            Err(NoRatio::NoPairs | NoRatio::NotPositive) => Self::Impossible,
+            Err(NoRatio::NoPairs | NoRatio::NotPositive | NoRatio::CutOff) => Self::Impossible,
         }
     }
 }

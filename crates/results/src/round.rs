@@ -1,6 +1,9 @@
 //! The measured rounds of a cell, each histogram decoded once.
 
+use crate::cut_off::CutOff;
 use crate::measurement::{Measurement, Outcome, Row};
+use crate::suite::Case;
+use crate::window::WindowFigures;
 use bookend_contract::latency::{self, HistogramError};
 use hdrhistogram::Histogram;
 use std::cell::OnceCell;
@@ -43,6 +46,11 @@ impl<'a> MeasuredRounds<'a> {
         (!merged.is_empty()).then_some(merged)
     }
 
+    /// What the ends of the windows cut off. `None` where they ended with their last call.
+    pub fn cut_off(&self) -> Option<CutOff> {
+        self.each.iter().filter_map(MeasuredRound::cut_off).reduce(CutOff::and)
+    }
+
     /// A clause for each histogram that cannot be read.
     pub fn unreadable(&self) -> &[String] {
         &self.merged().1
@@ -78,6 +86,19 @@ impl<'a> MeasuredRound<'a> {
     pub fn latencies(&self) -> Option<&Histogram<u64>> {
         let histogram = self.histogram().as_ref().ok()?;
         (!histogram.is_empty()).then_some(histogram)
+    }
+
+    /// What the end of the window cut off. `None` where it ended with its last call.
+    pub fn cut_off(&self) -> Option<CutOff> {
+        let is_timed = self.row.cell.case.calls.is_none();
+        is_timed.then(|| CutOff::of(self.window))
+    }
+
+    /// What the window shows of the time that it needs. `None` where its calls are counted.
+    pub fn window_figures(&self) -> Option<WindowFigures> {
+        let Case { calls, concurrency, .. } = self.row.cell.case;
+        let mean_seconds = self.latencies().map(|latencies| latencies.mean() / 1e9);
+        calls.is_none().then(|| self.window.figures(concurrency, mean_seconds))
     }
 
     fn histogram(&self) -> &Result<Histogram<u64>, HistogramError> {

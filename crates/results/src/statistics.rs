@@ -68,6 +68,9 @@ pub enum NoRatio {
     /// is not comparable with that of one that sleeps.
     #[error("one of them spins while it waits")]
     Spinning,
+    /// Calls were in flight at the end of a window that could move the figure: it is a lower bound.
+    #[error("calls that the end of a window cut off could move it")]
+    CutOff,
 }
 
 /// The ratio `a / b` from pairs `(a, b)` of the same round. Drift that affects both cancels out.

@@ -90,3 +90,16 @@ pub fn mark(rounds: impl Iterator<Item = Steady>) -> Option<String> {
     let clauses: Vec<String> = late.into_iter().chain(never).collect();
     (!clauses.is_empty()).then(|| clauses.join(", "))
 }
+
+/// Given the same, returns the mark of a cell with windows that could not be judged.
+pub fn unjudged(rounds: impl Iterator<Item = Steady>) -> Option<String> {
+    let rounds: Vec<Steady> = rounds.collect();
+    let unknown = rounds.iter().filter(|round| **round == Steady::Unknown).count();
+    (unknown > 0).then(|| {
+        format!(
+            "whether its warm-up was long enough could not be judged ({unknown} of {} rounds): the \
+             window is under a second, or the caller does not count by interval",
+            rounds.len()
+        )
+    })
+}

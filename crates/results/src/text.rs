@@ -7,6 +7,11 @@ pub fn rate_text(per_second: f64) -> String {
     format!("{per_second:.0}")
 }
 
+/// A length of time in seconds, with one decimal at most: `20 s`, `1.3 s`.
+pub fn seconds_text(seconds: f64) -> String {
+    format!("{} s", (seconds * 10.0).round() / 10.0)
+}
+
 /// A share of one CPU in percent, with at most two decimals: `14.25%`, `104.1%`.
 pub fn cpu_text(share: f64) -> String {
     format!("{}%", at_most_two_decimals(share * 100.0))

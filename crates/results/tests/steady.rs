@@ -4,7 +4,7 @@
 use bookend_contract::report::Intervals;
 use bookend_results::measurement::Measurement;
 use bookend_results::random::Random;
-use bookend_results::steady::{Steady, mark};
+use bookend_results::steady::{Steady, mark, unjudged};
 
 /// Normal enough: the sum of twelve has variance 1.
 fn normal(random: &mut Random) -> f64 {
@@ -127,6 +127,14 @@ fn a_cell_is_marked_in_one_clause_for_all_its_rounds() {
     assert_eq!(mark([&before, &unknown, &after].into_iter().map(|one| one.steady)).unwrap(), late);
     let both = mark([&after, &never, &before].into_iter().map(|one| one.steady)).unwrap();
     assert!(both.ends_with("(1 of 3 rounds), never steady (1 of 3 rounds)"), "{both}");
+}
+
+#[test]
+fn what_could_not_be_judged_is_said() {
+    let steady = Steady::From { seconds: -1.0 };
+    assert_eq!(unjudged([steady, Steady::Never].into_iter()), None);
+    let text = unjudged([steady, Steady::Unknown, Steady::Unknown].into_iter()).unwrap();
+    assert!(text.contains("could not be judged (2 of 3 rounds)"), "{text}");
 }
 
 #[test]

@@ -15,6 +15,15 @@ fn quick() -> Selection {
     Selection { extent: Extent::Quick, ..Selection::default() }
 }
 
+fn plan_of(
+    name: &str,
+    selection: &Selection,
+    environment: &[(&str, &str)],
+) -> Result<Plan, PlanError> {
+    let overrides = Overrides::from_environment(environment.iter().copied()).expect("readable");
+    suite(name).plan(selection, &overrides, 2)
+}
+
 fn plan(environment: &[(&str, &str)], machine_cpus: u32) -> Result<Plan, PlanError> {
     let overrides = Overrides::from_environment(environment.iter().copied()).expect("readable");
     suite("pajamax-tonic").plan(&Selection::default(), &overrides, machine_cpus)
@@ -51,7 +60,7 @@ fn the_published_grid_is_measured_whole() {
     // Nine subjects in twelve cases, and two in seven and six; four of them through ghz as
     // grpc_bench calls it in all twelve, and in one through ghz as it is.
     assert_eq!(plan.cells().len(), 9 * 12 + 7 + 6 + 4 * 12 + 4);
-    assert_eq!((plan.warmup_ms, plan.window_ms, plan.rounds), (5_000, 20_000, 10));
+    assert_eq!((plan.warmup_ms, plan.window_ms, plan.rounds), (300, 1_000, 10));
     assert_eq!(plan.limits.server_memory_bytes, Some(512 << 20));
     assert_eq!(plan.baseline().map(|b| b.name.as_str()), Some("rust-tonic"));
     assert_eq!(plan.notes, [""; 0]);
@@ -67,6 +76,37 @@ fn the_quick_part_ends_below_a_hundred_seconds() {
         let total_ms = cell_ms * plan.cells().len() as u64 * u64::from(plan.rounds);
         assert!(total_ms < 100_000, "{name}: {total_ms} ms");
     }
+}
+
+/// Without the few cells that get longer windows: what those take, the comments of the suites say.
+#[test]
+fn a_full_run_of_each_document_takes_about_an_hour() {
+    /// What starting and ending a server and its callers adds to a cell.
+    const START_MS: u64 = 700;
+    let documents = ["pajamax-tonic", "helloworld-profile", "grpc-thrift-go", "python-clients"];
+    for name in documents {
+        let plan = plan_of(name, &Selection::default(), &[]).expect("a plan");
+        let cells = plan.cells().into_iter().filter(|cell| cell.case.calls.is_none()).count();
+        let cell_ms = plan.warmup_ms + plan.window_ms + START_MS;
+        let total_ms = cell_ms * cells as u64 * u64::from(plan.rounds);
+        assert!(total_ms < 3_600_000, "{name}: {total_ms} ms");
+        // A window under a second cannot be judged for its warm-up.
+        assert!(plan.window_ms >= 1_000 && plan.window_max_ms > Some(plan.window_ms), "{name}");
+    }
+}
+
+#[test]
+fn no_window_is_longer_than_a_suite_a_user_or_the_usual_length_says() {
+    let most = |selection: &Selection, environment: &[(&str, &str)]| {
+        plan_of("transports", selection, environment).expect("a plan").window_max_ms
+    };
+    let full = Selection::default();
+    assert_eq!(most(&full, &[]), Some(60_000));
+    assert_eq!(most(&quick(), &[]), Some(5_000));
+    assert_eq!(most(&full, &[("GRPC_BENCHMARK_DURATION", "700ms")]), Some(60_000));
+    assert_eq!(most(&full, &[("GRPC_BENCHMARK_DURATION", "90s")]), Some(90_000));
+    let declared = plan_of("pajamax-tonic", &full, &[]).expect("a plan");
+    assert_eq!(declared.window_max_ms, Some(40_000));
 }
 
 #[test]
@@ -237,6 +277,8 @@ fn faults_of_a_suite_name_file_line_and_remedy() {
     assert!(complaint("json = ", "#").contains("one of `json` and `bytes`"));
     assert!(complaint("name = \"pajamax-tonic\"", "name = \"x\"").contains("must be called so"));
     assert!(complaint("\"450ms\"", "\"0\"").contains("the window must have a length"));
+    let shorter = complaint("window_max = \"40s\"", "window_max = \"900ms\"");
+    assert!(shorter.contains("no window may be shorter than `window`"), "{shorter}");
     assert!(complaint("[\"bookend-load\"]", "[]").contains("at least one instrument"));
 }
 

@@ -31,7 +31,9 @@ impl VariantState {
             }
             Outcome::Measured(_) => VariantState::Ready(version.to_owned()),
             Outcome::Missing { reason } => VariantState::Missing(reason.clone()),
-            Outcome::Failed { error, .. } => VariantState::Failed(error.clone()),
+            Outcome::Failed { error, .. } | Outcome::Refused { reason: error, .. } => {
+                VariantState::Failed(error.clone())
+            }
             Outcome::Unsupported { reason } => {
                 VariantState::Failed(format!("unsupported: {reason}"))
             }

@@ -2,6 +2,7 @@
 //! document of an instrument that knows nothing of the contract.
 
 use bookend_contract::count::{self, TooMany};
+use bookend_contract::in_flight::InFlightAtEnd;
 use bookend_contract::latency;
 use bookend_contract::lines::{Line, NOTES_LIMIT};
 use bookend_contract::report::{Extension, LoadReport};
@@ -26,6 +27,8 @@ pub struct CallerReport {
     pub drained: u64,
     /// Calls of which nothing is known.
     pub unfinished: u64,
+    /// Calls in flight when the window ended, with their age, where the caller tells.
+    pub in_flight_at_end: Option<InFlightAtEnd>,
     /// Latencies of OK calls, nanoseconds. Empty where the instrument does not tell.
     pub latencies: Histogram<u64>,
     /// What only our own generator reports.
@@ -101,6 +104,7 @@ impl Default for CallerReport {
             warmup: 0,
             drained: 0,
             unfinished: 0,
+            in_flight_at_end: None,
             latencies: latency::empty(),
             own: None,
             notes: ProcessNotes::default(),
@@ -134,6 +138,7 @@ impl CallerReportParser {
             Line::Error { code, count } => self.report.add_error(code, count)?,
             Line::Drained(count) => add(&mut self.report.drained, count)?,
             Line::Unfinished(count) => add(&mut self.report.unfinished, count)?,
+            Line::InFlight(in_flight) => self.report.in_flight_at_end = Some(in_flight),
             Line::Report(report) => {
                 let notes = std::mem::take(&mut self.report.notes);
                 self.report = CallerReport { notes, ..CallerReport::of_report(&report)? };
@@ -179,6 +184,7 @@ impl CallerReport {
             warmup: own.warmup,
             drained: own.drained,
             unfinished: own.unfinished,
+            in_flight_at_end: own.in_flight_at_end,
             latencies,
             own: Some(Box::new(own.clone())),
             ..CallerReport::default()

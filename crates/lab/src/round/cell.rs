@@ -80,11 +80,13 @@ impl CallerRun<'_> {
             .max(usage.generator.end.cpu_seconds);
         let window = Measurement {
             side: *side,
+            asked: Some(self.workload.times()),
             window_seconds: report.window_seconds.unwrap_or(usage.server.seconds),
             ok: report.ok,
             warmup: report.warmup + warmed_up,
             drained: report.drained,
             unfinished: report.unfinished,
+            in_flight_at_end: report.in_flight_at_end,
             latency_histogram: latency::encode(&report.latencies),
             server_cpu_seconds: usage.server.end.cpu_seconds,
             server_cpu_mean: usage.server.cpu_mean,

@@ -2,6 +2,7 @@
 
 use bookend_contract::environment::WindowLength;
 use bookend_results::suite::{Case, Plan};
+use bookend_results::window::AskedTimes;
 use std::time::Duration;
 
 /// How long a call without a deadline may take before the lab gives up on a fixed number of calls.
@@ -29,6 +30,16 @@ impl Workload {
             window_ms: plan.window_ms,
             deadline_ms: plan.deadline_ms,
         }
+    }
+
+    /// Length of warm-up and window.
+    pub fn times(&self) -> AskedTimes {
+        AskedTimes { warmup_ms: self.warmup_ms, window_ms: self.window_ms }
+    }
+
+    /// Changes the length of warm-up and window.
+    pub fn set_times(&mut self, asked: AskedTimes) {
+        (self.warmup_ms, self.window_ms) = (asked.warmup_ms, asked.window_ms);
     }
 
     /// What ends the window.

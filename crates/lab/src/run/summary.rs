@@ -17,6 +17,8 @@ pub struct RunSummary {
     pub failed: u32,
     /// Rows whose subject cannot do it.
     pub unsupported: u32,
+    /// Rows for which no window that the suite allows is long enough.
+    pub refused: u32,
     /// Rows whose subject is not here.
     pub missing: u32,
     /// The user wanted the lab to end.
@@ -41,6 +43,7 @@ impl RunSummary {
                 Outcome::Measured(_) => &mut self.measured,
                 Outcome::Failed { .. } => &mut self.failed,
                 Outcome::Unsupported { .. } => &mut self.unsupported,
+                Outcome::Refused { .. } => &mut self.refused,
                 Outcome::Missing { .. } => &mut self.missing,
             };
             *count += 1;

@@ -16,6 +16,7 @@ mod profiles;
 mod rounds;
 mod test_folder;
 mod transports;
+mod windows;
 
 use std::ffi::OsString;
 use std::panic::catch_unwind;
@@ -52,6 +53,7 @@ fn main() -> ExitCode {
         lives::TESTS,
         ends::TESTS,
         transports::TESTS,
+        windows::TESTS,
         lab::TESTS,
     ]
     .concat();

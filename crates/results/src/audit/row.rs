@@ -2,7 +2,9 @@
 
 use super::rule::Rule;
 use super::span::Span;
-use crate::text::precise_latency_text;
+use crate::cut_off::CutOff;
+use crate::text::{precise_latency_text, rate_text};
+use crate::window::WindowFigures;
 
 /// Calls in flight may exceed the streams by this share: latencies are recorded to 0.1 %, and each
 /// edge of the window depends on a clock reading.
@@ -30,6 +32,11 @@ pub struct RowFigures {
     pub streams: Option<f64>,
     /// Length of the window, seconds.
     pub window_seconds: Option<f64>,
+    /// What the end of the window cut off. `None` where it ended with its last call, or where
+    /// nobody says.
+    pub cut_off: Option<CutOff>,
+    /// What the window shows of the time that it needs. `None` as above.
+    pub window: Option<WindowFigures>,
     /// Answered calls a second.
     pub requests_per_second: Option<Span>,
     /// Mean latency, nanoseconds.
@@ -60,9 +67,10 @@ pub type Checked = Option<Result<(), String>>;
 type RowRule = fn(&RowFigures) -> Checked;
 
 /// The rules for a single row.
-const ROW_RULES: [(Rule, RowRule); 8] = [
+const ROW_RULES: [(Rule, RowRule); 9] = [
     (Rule::TooManyInFlight, RowFigures::too_many_in_flight),
     (Rule::TooFewInFlight, RowFigures::too_few_in_flight),
+    (Rule::WindowTooShort, RowFigures::window_too_short),
     (Rule::PercentileOrder, RowFigures::percentile_order),
     (Rule::OutsideRange, RowFigures::outside_range),
     (Rule::MeanAbovePercentiles, RowFigures::mean_above_percentiles),
@@ -84,19 +92,70 @@ impl RowFigures {
     }
 
     fn too_many_in_flight(&self) -> Checked {
-        let most = self.streams? * (1.0 + IN_FLIGHT_EXCESS + self.edges()?);
-        self.in_flight(|in_flight| in_flight.low > most)
-    }
-
-    fn too_few_in_flight(&self) -> Checked {
-        let least = self.streams? * (1.0 - IN_FLIGHT_LACK - self.edges()?);
-        self.in_flight(|in_flight| in_flight.high < least)
-    }
-
-    fn in_flight(&self, is_wrong: impl FnOnce(Span) -> bool) -> Checked {
         let (in_flight, streams) = (self.calls_in_flight()?, self.streams?);
-        unless(is_wrong(in_flight), || {
-            format!("{} calls in flight on {streams} streams", count(in_flight))
+        let most = streams * (1.0 + IN_FLIGHT_EXCESS + self.edges()?);
+        unless(in_flight.low > most, || self.in_flight_text(in_flight, streams))
+    }
+
+    /// The calls that a window cuts off at its start are counted with all their time, so what it
+    /// cuts off at its end is no excuse: it is the other possible cause.
+    fn too_few_in_flight(&self) -> Checked {
+        let (in_flight, streams) = (self.calls_in_flight()?, self.streams?);
+        unless(in_flight.high < streams * (1.0 - IN_FLIGHT_LACK), || {
+            format!("{}: {}", self.in_flight_text(in_flight, streams), self.why_few(in_flight))
+        })
+    }
+
+    fn in_flight_text(&self, in_flight: Span, streams: f64) -> String {
+        format!("{} calls in flight on {streams} streams", count(in_flight))
+    }
+
+    /// Why so few calls are accounted for.
+    fn why_few(&self, in_flight: Span) -> String {
+        let (Some(cut_off), Some(seconds)) = (self.cut_off, self.window_seconds) else {
+            return "the client left streams idle, or its time was too short for its slowest \
+                    calls; without the length of the window nobody can tell which"
+                .to_owned();
+        };
+        let calls = rate_text(cut_off.calls);
+        if !self.was_cut_off(&cut_off, in_flight, seconds) {
+            return format!(
+                "the client did not keep its streams busy, with {calls} calls in flight at the \
+                 end of the window"
+            );
+        }
+        let age = cut_off.ages.map_or(String::new(), |ages| {
+            format!(", {} old on average,", precise_latency_text(ages.mean_ns))
+        });
+        format!(
+            "the streams were busy with calls longer than the window of {seconds:.1} s can hold: \
+             it counted {} and cut off {calls}{age} at its end",
+            rate_text(cut_off.counted)
+        )
+    }
+
+    /// Whether the calls that were cut off explain what the streams did. Where their age is not
+    /// known, they do if they are more than those that were counted.
+    fn was_cut_off(&self, cut_off: &CutOff, in_flight: Span, seconds: f64) -> bool {
+        let busy = cut_off.ages.map(|ages| {
+            let age_seconds = (ages.mean_ns / 1e9).min(seconds);
+            in_flight.high + cut_off.calls * age_seconds / seconds
+        });
+        let streams = self.streams.unwrap_or(f64::INFINITY);
+        let explains = busy.map(|busy| busy >= streams * (1.0 - IN_FLIGHT_LACK));
+        explains.unwrap_or(cut_off.calls > cut_off.counted)
+    }
+
+    fn window_too_short(&self) -> Checked {
+        let window = self.window?;
+        unless(!window.holds(), || {
+            format!(
+                "{} calls in {:.1} s, and a call takes {}: it would have to be {:.1} s",
+                rate_text(window.answered),
+                window.seconds,
+                precise_latency_text(window.call_seconds() * 1e9),
+                window.needed_seconds()
+            )
         })
     }
 

@@ -38,7 +38,12 @@ rules! {
          calls cut by the window's edges";
     TooFewInFlight, "too-few-in-flight",
         "rate times mean latency is below half of `S`: the client did not keep its streams busy, \
-         so the rate is the client's";
+         and the rate is the client's, or the window cut off the calls that kept them busy, and \
+         neither rate nor latency is the server's";
+    WindowTooShort, "window-too-short",
+        "a window is less than ten mean latencies long, or less than ten times the time in which \
+         every stream has its turn, or holds fewer than 1,000 calls: what it cuts off weighs too \
+         much";
     PercentileOrder, "percentile-order",
         "a higher percentile is below a lower one";
     OutsideRange, "outside-range",

@@ -8,7 +8,7 @@ use crate::table::{Cell, CellResult, Summary};
 /// A column before the metrics, and what stands in it.
 type KeyColumn = (&'static str, fn(&Report<'_>, &Cell) -> String);
 
-const KEYS: [KeyColumn; 15] = [
+const KEYS: [KeyColumn; 16] = [
     ("run", |report, _| report.run.id.to_string()),
     ("suite", |report, _| report.run.new.plan.suite.clone()),
     ("connections", |_, cell| cell.case.connections.to_string()),
@@ -24,6 +24,7 @@ const KEYS: [KeyColumn; 15] = [
     ("result", |_, cell| result(cell)),
     ("verdict", |_, cell| verdict(cell).unwrap_or_default()),
     ("spinning", |_, cell| spinning(cell)),
+    ("cut_off", |_, cell| cut_off(cell)),
 ];
 
 /// The column after the metrics: the number of marks.
@@ -72,6 +73,13 @@ fn spinning(cell: &Cell) -> String {
     let spinning = cell.summary().map(|summary| summary.spinning).unwrap_or_default();
     let ends = [(spinning.server, "server"), (spinning.generator, "generator")];
     let names = ends.iter().filter_map(|(spins, name)| spins.then_some(*name));
+    names.collect::<Vec<_>>().join(" ")
+}
+
+/// The latencies that are lower bounds, by name.
+fn cut_off(cell: &Cell) -> String {
+    let figures = cell.summary().into_iter().flat_map(|summary| &summary.figures);
+    let names = figures.filter_map(|(name, figure)| figure.is_cut_off.then_some(*name));
     names.collect::<Vec<_>>().join(" ")
 }
 

@@ -6,7 +6,7 @@ use crate::store::Run;
 use crate::suite::{Plan, Suite};
 use crate::table::{
     Table, connection_table, cost_table, instrument_table, marks, published_table, resource_table,
-    skipped_lines, spinning_lines,
+    skipped_lines, spinning_lines, window_lines,
 };
 use bookend_contract::transport::Transport;
 use std::collections::BTreeMap;
@@ -65,8 +65,9 @@ impl<'a> Report<'a> {
 
     /// What a reader of the cost figures must know, one remark a line.
     pub fn remarks(&self) -> Vec<String> {
-        let skipped = skipped_lines(&self.table).into_iter();
-        skipped.chain(spinning_lines(&self.table)).collect()
+        let table = &self.table;
+        let windows = window_lines(&self.run.new.plan, table);
+        [skipped_lines(table), spinning_lines(table), windows].concat()
     }
 
     /// The lines of the published list of parameters, in the published order.
@@ -78,7 +79,9 @@ impl<'a> Report<'a> {
         let generator = generator.map_or("those left".to_owned(), |cpus| cpus.to_string());
         // If every case has a fixed number of calls, no window has a set length.
         let by_time = plan.cases.iter().any(|case| case.calls.is_none());
-        let window = by_time.then(|| format!("window: {} ms", plan.window_ms));
+        let longest = plan.window_max_ms.filter(|longest| *longest > plan.window_ms);
+        let longest = longest.map_or(String::new(), |most| format!(", at most {most} ms"));
+        let window = by_time.then(|| format!("window: {} ms{longest}", plan.window_ms));
         let mut lines = vec![format!("extent: {}", self.run.scope())];
         lines.extend(variables(plan));
         lines.push(format!("method: {}", plan.request.method));

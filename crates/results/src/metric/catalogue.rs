@@ -144,6 +144,18 @@ catalogue! {
         "requests that one write of our generator carried";
     IN_FLIGHT_SHARE, "in_flight_share", Number, Median(in_flight_share),
         "rate times mean latency over S";
+    IN_FLIGHT_AT_END, "in_flight_at_end", Number,
+        Median(|round| Some(round.window.in_flight_calls() as f64)),
+        "calls in flight when the window ended: those that it cut off";
+    IN_FLIGHT_AGE_MEAN, "in_flight_age_mean", Nanoseconds,
+        Median(|round| Some(round.window.in_flight_at_end?.age_mean_ns as f64)),
+        "how long these had been in flight, on average";
+    IN_FLIGHT_AGE_MAX, "in_flight_age_max", Nanoseconds,
+        Largest(|round| Some(round.window.in_flight_at_end?.age_max_ns as f64)),
+        "how long the oldest of these had been in flight";
+    UNFINISHED, "unfinished", Number, Median(|round| Some(round.window.unfinished as f64)),
+        "calls of which nothing is known: without an answer at the end, or failed outside the \
+         window";
     COUNT, "count", Number, Median(|round| Some(ended(round))),
         "calls of the window however they ended";
     OK, "ok", Number, Median(|round| Some(round.window.ok as f64)),

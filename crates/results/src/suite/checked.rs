@@ -172,8 +172,11 @@ pub enum ServerLife {
 pub struct Schedule {
     /// The warm-up before each window.
     pub warmup: Duration,
-    /// The measured time of a cell.
+    /// The measured time of a cell, as long as that holds its calls.
     pub window: Duration,
+    /// The most that a cell may get whose calls take longer. Zero: all get the same, and none is
+    /// refused.
+    pub window_max: Duration,
     /// How often every cell is measured, each time with freshly started processes.
     pub rounds: u32,
     /// How long a server lives. References of clients, and servers of a fixed number of calls,

@@ -71,6 +71,7 @@ struct DeclaredSubject {
 struct DeclaredSchedule {
     warmup: Spanned<String>,
     window: Spanned<String>,
+    window_max: Option<Spanned<String>>,
     rounds: Spanned<u32>,
     server_life: Option<ServerLife>,
     deadline: Option<Spanned<String>>,
@@ -78,6 +79,26 @@ struct DeclaredSchedule {
     drain: Option<Spanned<String>>,
     grid: Spanned<Vec<DeclaredGridLine>>,
 }
+
+/// What a schedule must have, and what it has where it does not say.
+#[derive(Clone, Copy)]
+struct Defaults {
+    rounds_min: u32,
+    window_max: Duration,
+    server_life: ServerLife,
+}
+
+const FULL: Defaults = Defaults {
+    rounds_min: FULL_ROUNDS_MIN,
+    window_max: Duration::from_secs(60),
+    server_life: ServerLife::Cell,
+};
+
+const QUICK: Defaults = Defaults {
+    rounds_min: QUICK_ROUNDS_MIN,
+    window_max: Duration::from_secs(5),
+    server_life: ServerLife::Round,
+};
 
 /// Deadlines are passed on in whole milliseconds.
 const DEADLINE_MIN: Duration = Duration::from_millis(1);
@@ -105,17 +126,13 @@ impl Suite {
         source.read(&declared.name, |name| called_as_its_folder(name, folder))?;
         let instruments = source.read(&declared.instruments, |names| instruments(names))?;
         let subjects = subjects(source, &declared.subjects, &instruments)?;
-        let schedule = |declared, rounds_min| schedule(source, declared, rounds_min, &subjects);
-        let of_full = |full: Schedule, life: Option<ServerLife>| Schedule {
-            server_life: life.unwrap_or(ServerLife::Cell),
-            ..full
-        };
+        let schedule = |declared, defaults| schedule(source, declared, defaults, &subjects);
         let quick = declared.quick.as_ref();
         Ok(Suite {
             request: request(source, &declared.request)?,
             limits: limits(source, &declared.limits)?,
-            full: of_full(schedule(&declared.full, FULL_ROUNDS_MIN)?, declared.full.server_life),
-            quick: quick.map(|quick| schedule(quick, QUICK_ROUNDS_MIN)).transpose()?,
+            full: schedule(&declared.full, FULL)?,
+            quick: quick.map(|quick| schedule(quick, QUICK)).transpose()?,
             subjects,
             name: declared.name.into_inner(),
             title: declared.title,
@@ -209,7 +226,7 @@ fn subjects(
 fn schedule(
     source: Source<'_>,
     declared: &DeclaredSchedule,
-    rounds_min: u32,
+    Defaults { rounds_min, window_max, server_life }: Defaults,
     subjects: &[SuiteSubject],
 ) -> Checked<Schedule> {
     let duration = |text: &String| parse_duration(text);
@@ -218,12 +235,18 @@ fn schedule(
     source.ensure((rounds_min..=ROUNDS_MAX).contains(&rounds), &declared.rounds, message)?;
     let window = source.read(&declared.window, duration)?;
     source.ensure(!window.is_zero(), &declared.window, "the window must have a length")?;
+    let longest = source.read_some(&declared.window_max, |text| {
+        let longest = parse_duration(text).map_err(|error| error.to_string())?;
+        let message = "no window may be shorter than `window`: leave it out, or give it more";
+        (longest >= window).then_some(longest).ok_or_else(|| message.to_owned())
+    })?;
     let (cases, instruments_of) = cases(source, &declared.grid, subjects)?;
     Ok(Schedule {
         warmup: source.read(&declared.warmup, duration)?,
         window,
+        window_max: longest.unwrap_or(window_max).max(window),
         rounds,
-        server_life: declared.server_life.unwrap_or_default(),
+        server_life: declared.server_life.unwrap_or(server_life),
         deadline: source.read_some(&declared.deadline, |text| deadline(text))?,
         backend: source.read_some(&declared.backend, |name| backend(name))?,
         drain: source.read_some(&declared.drain, duration)?,

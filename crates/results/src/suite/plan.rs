@@ -63,8 +63,11 @@ pub struct Plan {
     pub generator_cpus: Option<u32>,
     /// Warm-up of each cell, milliseconds.
     pub warmup_ms: u64,
-    /// Window of each cell, milliseconds.
+    /// Window of each cell, milliseconds, as long as that holds its calls.
     pub window_ms: u64,
+    /// The longest window that a cell may get whose calls take longer. `None`: all have the same.
+    #[serde(default)]
+    pub window_max_ms: Option<u64>,
     /// Deadline of each call, milliseconds. `None`: the caller's own default.
     pub deadline_ms: Option<u64>,
     /// How long a server may take to end, milliseconds. `None`: as the contract says.
@@ -179,6 +182,7 @@ impl Suite {
         notes.extend(left_out_notes(&subjects, &cases));
         notes.extend(rate_note(overrides));
         notes.extend(ghz_note(overrides, &subjects));
+        let window = overrides.window.unwrap_or(schedule.window);
         let limits = &self.limits;
         let server_cpus = overrides.server_cpus.unwrap_or(limits.server_cpus);
         let mut plan = Plan {
@@ -205,7 +209,9 @@ impl Suite {
             server_life: schedule.server_life,
             generator_cpus: generator_cpus(overrides, machine_cpus, &mut notes),
             warmup_ms: millis(warmup(overrides, schedule)),
-            window_ms: millis(overrides.window.unwrap_or(schedule.window)).max(1),
+            window_ms: millis(window).max(1),
+            window_max_ms: (!schedule.window_max.is_zero())
+                .then(|| millis(schedule.window_max.max(window))),
             handler_waits: self.handler_waits,
             variables: overrides.variables.clone(),
             subjects,

@@ -4,9 +4,11 @@ use super::limit::disagreement;
 use crate::audit::{CallCounts, Finding, HISTOGRAM_SLACK, RowFigures, Rule, Span, audit, finding};
 use crate::mark::Mark;
 use crate::measurement::{Outcome, Row};
+use crate::metric::cut_off_metrics;
 use crate::round::{MeasuredRound, MeasuredRounds, measurement};
-use crate::steady;
+use crate::steady::{self, Steady};
 use crate::suite::{Case, Plan, TestedEnd};
+use crate::text::{precise_latency_text, rate_text};
 use hdrhistogram::Histogram;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,15 +21,19 @@ pub(super) fn cell_marks(
     plan: &Plan,
     case: Case,
     own: &[&Row],
-    rounds: &[MeasuredRound<'_>],
+    rounds: &MeasuredRounds<'_>,
     all: &[Row],
 ) -> Vec<String> {
-    let mut marks = noted(rounds);
+    let each = rounds.each();
+    let steady = || each.iter().map(|round| round.window.steady);
+    let mut marks = noted(each);
     marks.extend(failed_rounds(own));
-    marks.extend(broken_rules(plan, case, rounds));
+    marks.extend(cut_off(rounds));
+    marks.extend(broken_rules(plan, case, each));
     marks.extend(differing_counts(own, all));
-    marks.extend(disagreement(plan, rounds));
-    marks.extend(steady::mark(rounds.iter().map(|round| round.window.steady)));
+    marks.extend(disagreement(plan, each));
+    marks.extend(steady::mark(steady()));
+    marks.extend(steady::unjudged(steady()));
     marks
 }
 
@@ -41,6 +47,9 @@ pub fn rules_of(plan: &Plan, row: &Row) -> BTreeSet<&'static str> {
         rules.extend(findings.map(|finding| finding.rule.name()));
         if steady::mark(std::iter::once(round.window.steady)).is_some() {
             rules.insert("not-steady");
+        }
+        if round.window.steady == Steady::Unknown {
+            rules.insert("warm-up-not-judged");
         }
     }
     rules
@@ -68,6 +77,25 @@ fn failed_rounds(rows: &[&Row]) -> Option<String> {
     Some(format!("failed in {} of {} rounds: {first}", failures.len(), rows.len()))
 }
 
+/// What the ends of the windows cut off, where that makes latencies lower bounds.
+fn cut_off(rounds: &MeasuredRounds<'_>) -> Option<String> {
+    let metrics = cut_off_metrics(rounds).into_iter().map(|metric| metric.name);
+    let latencies: Vec<&str> = metrics.filter_map(|name| name.strip_prefix("latency_")).collect();
+    let cut_off = rounds.cut_off().filter(|_| !latencies.is_empty())?;
+    let age = cut_off.ages.map_or(String::new(), |ages| {
+        let mean = precise_latency_text(ages.mean_ns);
+        format!(", {mean} old on average, {} at most", precise_latency_text(ages.max_ns))
+    });
+    Some(format!(
+        "cut off: {} calls were in flight at the ends of windows that counted {}{age}: {} {} at \
+         least what is printed",
+        rate_text(cut_off.calls),
+        rate_text(cut_off.counted),
+        latencies.join(", "),
+        if latencies.len() == 1 { "is" } else { "are" }
+    ))
+}
+
 /// The audit's findings in all rounds, one clause for each rule with the first evidence.
 fn broken_rules(plan: &Plan, case: Case, rounds: &[MeasuredRound<'_>]) -> Vec<String> {
     let mut by_rule: BTreeMap<Rule, (usize, Finding)> = BTreeMap::new();
@@ -93,6 +121,8 @@ fn audited(plan: &Plan, case: Case, round: &MeasuredRound<'_>) -> RowFigures {
         // Failed calls occupy streams too, for an unknown time.
         streams: (errors * 100 <= measurement.ok).then_some(f64::from(case.concurrency)),
         window_seconds: Some(measurement.window_seconds),
+        cut_off: round.cut_off(),
+        window: round.window_figures(),
         requests_per_second: Some(Span::exact(measurement.requests_per_second())),
         mean_ns: figure(Histogram::mean),
         latency_slack: HISTOGRAM_SLACK,

@@ -163,7 +163,7 @@ pub(super) fn figure(
     metric: &MetricDefinition,
     text: impl Fn(f64) -> String,
 ) -> String {
-    or_none(summary.value(metric).map(text))
+    or_none(summary.text(metric, text))
 }
 
 pub(super) fn ratio_interval(outcome: &RatioOutcome) -> String {

@@ -8,8 +8,9 @@ use crate::grouping::{each_once, grouped};
 use crate::layout::{Layout, one_line};
 use crate::metric;
 use crate::statistics::Ratio;
-use crate::suite::{Case, TestedEnd};
-use crate::text::rate_text;
+use crate::suite::{Case, Plan, TestedEnd};
+use crate::text::{rate_text, seconds_text};
+use crate::window::AskedTimes;
 
 /// The table in the published form, with calibration lines below it.
 pub fn published_table(table: &Table) -> String {
@@ -49,7 +50,43 @@ pub fn marks(table: &Table) -> Vec<String> {
         marks.into_iter().map(move |mark| (mark, place.clone()))
     };
     let marks = grouped(table.cells.iter().flat_map(marks_of)).into_iter();
-    marks.map(|(mark, places)| one_line(&format!("{}: {mark}", places.join(", ")))).collect()
+    let line = |(mark, places): (String, Vec<String>)| {
+        let places = if is_everywhere(table, places.len()) {
+            "every measured row".to_owned()
+        } else {
+            places.join(", ")
+        };
+        one_line(&format!("{places}: {mark}"))
+    };
+    marks.map(line).collect()
+}
+
+/// Whether so many rows are all that have figures, and too many to be named.
+fn is_everywhere(table: &Table, rows: usize) -> bool {
+    rows >= MANY_ROWS && rows == table.cells.iter().filter_map(Cell::summary).count()
+}
+
+/// What so many rows or more have in common is said of all of them.
+const MANY_ROWS: usize = 4;
+
+/// The cells that were given other windows than the suite's, a line for each case: its calls take
+/// longer than usual.
+pub fn window_lines(plan: &Plan, table: &Table) -> Vec<String> {
+    let usual = AskedTimes { window_ms: plan.window_ms, warmup_ms: plan.warmup_ms };
+    let longer = |cell: &Cell| {
+        let asked = cell.summary()?.asked.filter(|asked| *asked != usual)?;
+        let length = |ms: u64| seconds_text(ms as f64 / 1e3);
+        let (window, warmup) = (length(asked.window_ms), length(asked.warmup_ms));
+        Some(format!("{window} after {warmup} ({})", table.row_name(cell)))
+    };
+    let of_case = |case: Case| {
+        let cells: Vec<String> = table.of_case(case).filter_map(longer).collect();
+        (!cells.is_empty()).then(|| {
+            format!("{case}: longer windows and warm-ups for longer calls: {}", cells.join(", "))
+        })
+    };
+    let timed = table.cases().into_iter().filter(|case| case.calls.is_none());
+    timed.filter_map(of_case).collect()
 }
 
 fn summary_marks(cell: &Cell, summary: &Summary) -> Vec<String> {

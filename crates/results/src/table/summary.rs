@@ -9,6 +9,7 @@ use crate::ratio::Ratios;
 use crate::round::MeasuredRounds;
 use crate::statistics::{CONFIDENCE, Interval, median_interval};
 use crate::suite::{Case, Plan, TestedEnd};
+use crate::window::AskedTimes;
 use bookend_contract::verdict::Verdict;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -33,6 +34,9 @@ pub struct Summary {
     pub verdict: Verdict,
     /// Where the machine's CPU time went. `None` without a CPU account of the machine.
     pub cpu_account: Option<CpuAccount>,
+    /// The longest warm-up and window that it was given. `None`: not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asked: Option<AskedTimes>,
     /// Marks, a clause each.
     pub marks: Vec<String>,
 }
@@ -45,6 +49,9 @@ pub struct Figure {
     /// For a rate, the 95 % interval of the rounds' geometric mean. `None` below two rounds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
+    /// Whether it is a lower bound: calls in flight at the ends of the windows could move it.
+    #[serde(skip_serializing_if = "std::ops::Not::not", rename = "cut_off")]
+    pub is_cut_off: bool,
 }
 
 impl Summary {
@@ -59,7 +66,7 @@ impl Summary {
     ) -> Option<Self> {
         let rounds = MeasuredRounds::of(own.iter().copied(), plan.deadline_ns());
         let first = rounds.each().first()?.window;
-        let marks = cell_marks(plan, case, own, rounds.each(), all);
+        let marks = cell_marks(plan, case, own, &rounds, all);
         let metrics = ALL.iter();
         Some(Self {
             figures: metrics
@@ -72,6 +79,7 @@ impl Summary {
             spinning: first.spinning,
             verdict: pooled_verdict(plan, rounds.each()),
             cpu_account: CpuAccount::pooled(rounds.each()),
+            asked: rounds.each().iter().filter_map(|round| round.window.asked).max(),
             marks: [rounds.unreadable().to_vec(), marks].concat(),
         })
     }
@@ -79,6 +87,14 @@ impl Summary {
     /// A metric. `None` where the cell has no figure for it.
     pub fn value(&self, metric: &MetricDefinition) -> Option<f64> {
         Some(self.figures.get(metric.name)?.value)
+    }
+
+    /// A metric as text; `>= N` where it is a lower bound because calls were cut off. `None` as
+    /// above.
+    pub fn text(&self, metric: &MetricDefinition, text: impl Fn(f64) -> String) -> Option<String> {
+        let figure = self.figures.get(metric.name)?;
+        let bound = if figure.is_cut_off { ">= " } else { "" };
+        Some(format!("{bound}{}", text(figure.value)))
     }
 
     /// The interval of a rate.
@@ -94,7 +110,8 @@ impl Figure {
         let interval = metric
             .has_interval()
             .then(|| median_interval(&of_rounds().collect::<Vec<_>>(), CONFIDENCE));
-        Some(Self { value, interval: interval.flatten() })
+        let is_cut_off = metric.is_cut_off(rounds);
+        Some(Self { value, interval: interval.flatten(), is_cut_off })
     }
 }
 

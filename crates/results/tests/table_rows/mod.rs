@@ -1,13 +1,16 @@
 //! Invented rows, from which tests make runs.
 #![allow(dead_code, reason = "each test program uses some of it")]
 
+use bookend_results::in_flight::InFlightAtEnd;
 use bookend_results::latency;
 use bookend_results::machine::MachineFacts;
 use bookend_results::measurement::{CellId, MachineCpu, Measurement, Outcome, Row};
+use bookend_results::steady::Steady;
 use bookend_results::store::{NewRun, Run, RunId, Timestamp};
 use bookend_results::suite::{
     Case, Extent, Plan, PlannedSubject, Request, RequestMessage, ServerLife, SuiteLimits,
 };
+use bookend_results::window::AskedTimes;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
@@ -34,6 +37,7 @@ pub fn plan() -> Plan {
         drain_ms: None,
         warmup_ms: 200,
         window_ms: 1000,
+        window_max_ms: None,
         rounds: ROUNDS,
         subjects: vec![
             subject("rust-pajamax"),
@@ -87,6 +91,12 @@ pub fn measurement(streams: u32, ok: u64, server_cpu_seconds: f64) -> Measuremen
         warmup: 50,
         drained: 10,
         unfinished: 0,
+        in_flight_at_end: Some(InFlightAtEnd {
+            calls: 10,
+            age_mean_ns: (mean_ns / 2.0) as u64,
+            age_max_ns: mean_ns as u64,
+        }),
+        asked: Some(AskedTimes { window_ms: 1000, warmup_ms: 200 }),
         latency_histogram: spread(mean_ns, ok),
         server_cpu_seconds,
         server_cpu_mean: server_cpu_seconds,
@@ -111,6 +121,7 @@ pub fn measurement(streams: u32, ok: u64, server_cpu_seconds: f64) -> Measuremen
         context_switches: 1234,
         requests_per_read: Some(12.5),
         requests_per_write: Some(25.0),
+        steady: Steady::From { seconds: -0.1 },
         ..Measurement::default()
     }
 }

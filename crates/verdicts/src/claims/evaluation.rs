@@ -209,8 +209,10 @@ fn recorded(
     let rows = cell_rows(all, cell);
     let mut rounds = BTreeMap::new();
     let mut without = Vec::new();
+    let mut cut_off = 0;
     for row in &rows {
         let round = MeasuredRound::of(row, deadline_ns);
+        cut_off += u32::from(round.as_ref().is_some_and(|round| metric.is_cut_off_in(round)));
         match round.and_then(|round| metric.of_round(&round)) {
             Some(figure) => {
                 rounds.insert(row.round, figure);
@@ -224,6 +226,12 @@ fn recorded(
     };
     // A round without the figure is not left out: that would flatter a subject that failed in it.
     Err(match without.first().map(|outcome| outcome.unmeasured()) {
+        // What is only a lower bound is not judged as if it were exact.
+        None if cut_off > 0 => format!(
+            "{metric} of {cell} is a lower bound in {cut_off} of {} rounds: calls in flight at the \
+             end of the window could move it",
+            rows.len()
+        ),
         None if !rows.is_empty() => return Ok(Series::Rounds(rounds)),
         None if all.iter().any(|row| cell.is_of(&row.cell)) => {
             format!("{cell} was recorded with other instruments")

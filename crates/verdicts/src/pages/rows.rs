@@ -106,8 +106,14 @@ fn own_figure(figures: &CellFigures<'_>, column: &ResultColumn) -> String {
     let text = or_none(figures.value(metric).map(|value| column.format.text(value)));
     let summary = figures.summary;
     let is_limit = summary.verdict == Verdict::ClientBound && summary.side == TestedEnd::Server;
-    // If the generator was the limit, the server could have done more.
-    if is_limit && metric.is(&REQUESTS_PER_SECOND) { format!(">= {text}") } else { text }
+    // If the generator was the limit, the server could have done more; if calls were in flight at
+    // the end, latencies can be longer.
+    let is_cut_off = metric.is_cut_off(&figures.rounds);
+    if is_cut_off || (is_limit && metric.is(&REQUESTS_PER_SECOND)) {
+        format!(">= {text}")
+    } else {
+        text
+    }
 }
 
 fn ours(figures: &CellFigures<'_>) -> [String; OURS.len()] {

@@ -10,7 +10,7 @@ use bookend_results::markdown;
 use bookend_results::profile::{Profile, estimates, notes as profile_notes, split_table};
 use bookend_results::record::{Facts, file_of, profile_folder};
 use bookend_results::suite::{Extent, Plan};
-use bookend_results::table::{marks, skipped_lines};
+use bookend_results::table::{marks, skipped_lines, window_lines};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,8 @@ impl Page<'_> {
     /// The text of the page. The same inputs always give the same text.
     pub fn text(&self) -> String {
         let cells = Cells::of(self.record);
-        let marked = [marks(&cells.table), skipped_lines(&cells.table)].concat();
+        let windows = window_lines(&self.record.facts.plan, &cells.table);
+        let marked = [marks(&cells.table), windows, skipped_lines(&cells.table)].concat();
         let marked =
             if marked.is_empty() { String::new() } else { fenced(&markdown::lines(&marked)) };
         let sections = [
