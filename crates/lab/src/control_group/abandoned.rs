@@ -131,7 +131,7 @@ mod tests {
         let folder = home.path();
         // No process has this number here: as if the lab lived in another namespace.
         let held = lab_below(folder, "bookend.4294967295-a");
-        assert_eq!(clear(folder), [PathBuf::new(); 0]);
+        assert_eq!(clear(folder), Vec::<PathBuf>::new());
         assert!(folder.join("bookend.4294967295-a.0").is_dir());
         drop(held);
         assert_eq!(clear(folder), [folder.join("bookend.4294967295-a.0")]);
