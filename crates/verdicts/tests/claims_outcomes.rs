@@ -239,3 +239,18 @@ fn rounds_that_were_mostly_disturbed_decide_nothing() {
     assert_eq!(outcome, ClaimOutcome::Undecided);
     assert!(why.contains("a quiet one would decide it. Marked in 4 of 7 rounds"), "{why}");
 }
+
+#[test]
+fn a_case_that_was_disturbed_does_not_refute_the_others() {
+    let both = "ours = { metric = \"requests_per_second\", of = \"rust-tonic\", cases = [\"C=1 S=1\", \
+                \"C=1 S=100\"] }\nsays = \"figure\"\nprinted = 1000.0";
+    let mut record = rates(&[("C=1 S=1", [0.5; 7]), ("C=1 S=100", [1.0; 7])]);
+    let judge =
+        |record: &Record| verdict_of(&published(both), Document::default(), Some(record.clone())).0;
+    assert_eq!(judge(&record), ClaimOutcome::DidNotReplicate);
+    for row in record.rows.iter_mut().filter(|row| row.cell.case.concurrency == 1) {
+        let window = row.outcome.window_mut().expect("measured");
+        window.marks.push(Mark::Steal { share: 0.4 });
+    }
+    assert_eq!(judge(&record), ClaimOutcome::Undecided);
+}

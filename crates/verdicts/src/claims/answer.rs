@@ -2,25 +2,41 @@
 
 use super::claim::{Bounds, Claim};
 use super::evaluation::Evaluation;
+use super::marked::MarkedRounds;
 use super::outcome::ClaimOutcome;
 use super::series::Estimate;
 use super::statement::{Band, Favour, Statement};
+use bookend_results::metric::Metric;
 use bookend_results::statistics::{CONFIDENCE, Interval, median_interval};
 
 /// More rounds than this are a night's work for one cell: a figure that needs them lies on the
 /// bound.
 const ROUNDS_MAX: f64 = 100.0;
 
+const QUIET_MACHINE: &str =
+    "Most rounds were disturbed by others on the machine: a quiet one would decide it.";
+
 impl Evaluation {
     /// What the figures make of the claim, and why: clauses that follow the figures.
-    /// `recomputed` has the printed figures, where the claim names none.
+    /// `recomputed` has the printed figures, where the claim names none, and `marked` what was
+    /// noted of the rounds.
     pub(super) fn judge(
         &self,
         claim: &Claim,
         recomputed: Option<&Evaluation>,
+        marked: Option<&MarkedRounds>,
     ) -> (ClaimOutcome, String) {
+        let is_disturbed = |one: &Estimate| {
+            claim.bounds.is_none() && marked.is_some_and(|marked| marked.is_disturbed(&one.place))
+        };
+        let judge_one = |one| match self.judge_one(one, claim, recomputed) {
+            (_, band, outcome) if outcome.is_decided() && is_disturbed(one) => {
+                (one, band, ClaimOutcome::Undecided)
+            }
+            judged => judged,
+        };
         let judged: Vec<(&Estimate, Option<Band>, ClaimOutcome)> =
-            self.estimates.iter().map(|one| self.judge_one(one, claim, recomputed)).collect();
+            self.estimates.iter().map(judge_one).collect();
         let first = |outcome| judged.iter().find(|(.., own)| *own == outcome);
         let because = claim.bounds.as_ref().map(|bounds| bounds.because.trim_end_matches('.'));
         let because = because.map_or_else(String::new, |because| format!(" ({because})"));
@@ -43,7 +59,11 @@ impl Evaluation {
             );
         }
         if let Some((one, band, _)) = first(ClaimOutcome::Undecided) {
-            let deciding = band.map_or_else(String::new, |band| deciding(one, band));
+            let deciding = match band {
+                _ if is_disturbed(one) => QUIET_MACHINE.to_owned(),
+                Some(band) => self.deciding(one, *band),
+                None => String::new(),
+            };
             let why = format!("{}{}. {deciding}", self.estimate_text(one), replicated(band));
             return (ClaimOutcome::Undecided, why.trim_end().to_owned());
         }
@@ -141,28 +161,38 @@ impl Band {
     }
 }
 
-/// What would decide it: how many rounds like these, if their median stays where it is. The width
-/// of an interval falls with the root of the rounds.
-fn deciding(one: &Estimate, band: Band) -> String {
-    let (Some(interval), Some(rounds)) = (one.interval, one.rounds) else {
-        let fewest = (1..).find(|&n| median_interval(&vec![0.0; n], CONFIDENCE).is_some());
-        return match (one.rounds, fewest) {
-            (Some(rounds), Some(fewest)) => format!(
-                "More rounds would decide it: of {rounds} there is no interval, {fewest} are the fewest."
-            ),
-            _ => "Only a finer printed figure would decide it.".to_owned(),
-        };
-    };
+impl Evaluation {
+    /// What would decide it.
+    fn deciding(&self, one: &Estimate, band: Band) -> String {
+        let is_profile = self.of.as_ref().is_some_and(|of| matches!(of.metric, Metric::Profile(_)));
+        match (one.rounds, one.interval) {
+            (Some(rounds), Some(interval)) => rounds_needed(one.value, interval, rounds, band),
+            (Some(rounds), None) => {
+                let has_interval =
+                    |n: &usize| median_interval(&vec![0.0; *n], CONFIDENCE).is_some();
+                let fewest = (1..).find(has_interval).unwrap_or(rounds);
+                format!(
+                    "More rounds would decide it: of {rounds} there is no interval, {fewest} are \
+                     the fewest."
+                )
+            }
+            (None, _) if is_profile => "A longer recording would decide it.".to_owned(),
+            (None, _) => "Only a finer printed figure would decide it.".to_owned(),
+        }
+    }
+}
+
+/// How many rounds like these would, if their median stays where it is: the width of an interval
+/// falls with the root of the rounds.
+fn rounds_needed(value: f64, interval: Interval, rounds: usize, band: Band) -> String {
     let Interval { low, high } = interval;
-    let ends = [band.least, band.most].into_iter().filter(|end| interval.contains(*end));
+    let least = Some(band.least).filter(|_| band.favour != Some(Favour::Smaller));
+    let most = Some(band.most).filter(|_| band.favour != Some(Favour::Larger));
+    let ends = [least, most].into_iter().flatten().filter(|end| interval.contains(*end));
     // How much narrower the interval must be to leave this end out.
     let needed = ends.map(|end| {
-        let (width, distance) = if end < one.value {
-            (one.value - low, one.value - end)
-        } else {
-            (high - one.value, end - one.value)
-        };
-        rounds as f64 * (width / distance).powi(2)
+        let width = if end < value { value - low } else { high - value };
+        rounds as f64 * (width / (value - end)).powi(2)
     });
     match needed.fold(0.0, f64::max) {
         needed if needed > ROUNDS_MAX => {
@@ -170,9 +200,9 @@ fn deciding(one: &Estimate, band: Band) -> String {
         }
         // Each case by itself is clear, but of several one can be as far off by chance.
         needed if needed <= rounds as f64 => {
-            "Of several cases one can be as far off by chance: more \
-            rounds would decide it."
-                .to_owned()
+            let why =
+                "Of several cases one can be as far off by chance: more rounds would decide it.";
+            why.to_owned()
         }
         needed => format!("About {:.0} rounds like these {rounds} would decide it.", needed.ceil()),
     }

@@ -55,7 +55,9 @@ impl JudgedSuite {
     /// conclusion of a report.
     pub fn summary(&self) -> String {
         let judgements = self.judgements();
-        outcomes(&judgements) + "\n" + &reasons(&judgements)
+        let asked = &self.claims.document.asked;
+        let asked = if asked.is_empty() { String::new() } else { wrapped(asked, "") + "\n" };
+        asked + &outcomes(&judgements) + "\n" + &reasons(&judgements)
     }
 }
 
@@ -154,7 +156,9 @@ fn section((suite, judgements): &Judged<'_>) -> String {
         None => "There is no record of a full run yet.".to_owned(),
         Some(record) => format!("The record has {}.", rounds(record.rounds())),
     };
-    let place = wrapped(&format!("Suite [{name}](../../suites/{name}). {rounds}"), "");
+    let asked = &suite.claims.document.asked;
+    let place = format!("Suite [{name}](../../suites/{name}). {rounds} {asked}");
+    let place = wrapped(&place, "");
     let title = &suite.claims.document.title;
     format!("\n## {title}\n\n{place}\n{}\n{}", outcomes(judgements), reasons(judgements))
 }
@@ -229,7 +233,7 @@ fn method(documents: &[Judged<'_>]) -> String {
     let words =
         Statement::ALL.map(|(_, word, meaning)| vec![format!("`{word}`"), meaning.to_owned()]);
     let chance = format!(
-        "Intervals decide {judged} of the answers above. At {:.0} % each, up to {wrong} of them are \
+        "Intervals decide {judged} of the answers above. At {:.0} % each, about {wrong} of them must be \
          expected to be wrong by chance.",
         CONFIDENCE * 100.0
     );

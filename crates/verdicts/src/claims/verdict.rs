@@ -115,16 +115,13 @@ fn settled(
     if let (None, None, Some(refutation)) = (claim.says, &claim.bounds, &claim.refuted_by) {
         return Some(unrefuted(refutation.rule, &suite.coverage));
     }
-    let (outcome, why) = table?.judge(claim, table);
+    let (outcome, why) = table?.judge(claim, table, None);
     let outcome = match outcome {
         ClaimOutcome::DidNotReplicate => ClaimOutcome::RefutedByItsTable,
         other => other,
     };
     Some((outcome, format!("Its own figures: {why}")))
 }
-
-const QUIET_MACHINE: &str =
-    "Most rounds were disturbed by others on the machine: a quiet one would decide it.";
 
 /// The answer that our record gives.
 fn measured(
@@ -150,19 +147,11 @@ fn measured(
     let marked = quantity.as_ref().filter(|_| declared.is_none());
     let marked = marked.and_then(|quantity| Some(MarkedRounds::of(quantity, record?)));
     let nothing = || (ClaimOutcome::Undecided, "Nothing of ours answers it.".to_owned());
-    let judged = || ours.as_ref().map_or_else(nothing, |ours| ours.judge(claim, table));
+    let judged =
+        || ours.as_ref().map_or_else(nothing, |ours| ours.judge(claim, table, marked.as_ref()));
     let (outcome, why) = declared.unwrap_or_else(judged);
-    let rests_on_figures = claim.bounds.is_none();
-    let (outcome, why) = match &marked {
-        Some(marked)
-            if rests_on_figures && outcome.is_decided() && marked.are_mostly_disturbed() =>
-        {
-            (ClaimOutcome::Undecided, format!("{why} {QUIET_MACHINE}"))
-        }
-        _ => (outcome, why),
-    };
     let doubts = marked.and_then(|marked| marked.sentence());
-    let is_by_interval = rests_on_figures && outcome.is_decided();
+    let is_by_interval = claim.bounds.is_none() && outcome.is_decided();
     let text = |of: fn(&Evaluation) -> String| ours.as_ref().map_or_else(String::new, of);
     Answer {
         outcome,
