@@ -6,10 +6,10 @@ use crate::process::tree;
 
 /// Removes it, and says what there was, a sentence each.
 pub fn remove_leftovers() -> Vec<String> {
-    let folders = temporary_folder::remove_abandoned();
+    let folders = temporary_folder::remove_abandoned(&std::env::temp_dir());
     let processes = tree::kill_orphans();
     let sentence = |count: usize, what: &str| {
-        (count > 0).then(|| format!("cleared away: {count} {what} of labs that were killed"))
+        (count > 0).then(|| format!("{what} that killed labs had left, cleared away: {count}"))
     };
     [sentence(folders, "temporary folders"), sentence(processes, "processes")]
         .into_iter()

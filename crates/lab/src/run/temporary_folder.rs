@@ -76,9 +76,9 @@ impl Drop for TemporaryFolder {
 
 /// Removes the folders of this user's labs that were killed, keys among their files, and returns
 /// how many there were. Those of labs that live are locked.
-pub fn remove_abandoned() -> usize {
+pub fn remove_abandoned(below: &Path) -> usize {
     let user = rustix::process::geteuid().as_raw();
-    let entries = fs::read_dir(std::env::temp_dir()).into_iter().flatten().filter_map(Result::ok);
+    let entries = fs::read_dir(below).into_iter().flatten().filter_map(Result::ok);
     let named =
         entries.filter(|entry| entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes()));
     let own = named.filter(|entry| entry.metadata().is_ok_and(|folder| folder.uid() == user));
@@ -124,6 +124,21 @@ mod tests {
     fn a_framed_message_has_its_length_before_it() {
         assert_eq!(framed(b"abc").unwrap(), b"\0\0\0\0\x03abc");
         assert_eq!(framed(b"").unwrap(), b"\0\0\0\0\0");
+    }
+
+    #[test]
+    fn only_folders_of_labs_that_have_ended_are_removed() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = |name: &str| home.path().join(name);
+        let living = HeldFolder::create(&folder("bookend-run.1.0")).unwrap();
+        drop(HeldFolder::create(&folder("bookend-run.2.0")).unwrap());
+        put(&folder("bookend-run.2.0"), "server.key", b"secret").unwrap();
+        fs::create_dir(folder("bookend-runner")).unwrap();
+        assert_eq!(remove_abandoned(home.path()), 1);
+        let left = fs::read_dir(home.path()).unwrap().count();
+        assert!(left == 2 && living.path().is_dir() && folder("bookend-runner").is_dir());
+        drop(living);
+        assert_eq!(remove_abandoned(home.path()), 1);
     }
 
     #[test]
