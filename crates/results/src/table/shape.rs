@@ -77,10 +77,12 @@ pub fn window_lines(plan: &Plan, table: &Table) -> Vec<String> {
         let asked = cell.summary()?.asked.filter(|asked| *asked != usual)?;
         let length = |ms: u64| seconds_text(ms as f64 / 1e3);
         let (window, warmup) = (length(asked.window_ms), length(asked.warmup_ms));
-        Some(format!("{window} after {warmup} ({})", table.row_name(cell)))
+        Some((format!("{window} after {warmup}"), table.row_name(cell)))
     };
     let of_case = |case: Case| {
-        let cells: Vec<String> = table.of_case(case).filter_map(longer).collect();
+        let cells = grouped(table.of_case(case).filter_map(longer)).into_iter();
+        let cells = cells.map(|(length, names)| format!("{length} ({})", names.join(", ")));
+        let cells: Vec<String> = cells.collect();
         (!cells.is_empty()).then(|| {
             format!("{case}: longer windows and warm-ups for longer calls: {}", cells.join(", "))
         })

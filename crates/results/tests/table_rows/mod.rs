@@ -164,7 +164,9 @@ fn invent(plan: &Plan) -> Vec<Row> {
             let drift = 1.0 + 0.02 * f64::from(round % 3);
             let wobble = wobble(round, &planned.id.subject);
             let ok = (rate * drift) as u64;
+            let asked = AskedTimes { window_ms: plan.window_ms, warmup_ms: plan.warmup_ms };
             let figures = measurement(streams, ok, cost * wobble);
+            let figures = Measurement { asked: Some(asked), ..figures };
             rows.push(measured(round, planned.id, figures));
         }
     }
