@@ -195,12 +195,12 @@ fn a_note_is_no_claim_and_stands_on_the_page_of_the_audit() {
 
 #[test]
 fn a_finding_is_told_with_its_figure_while_its_outcome_is_the_one_it_speaks_of() {
-    let finding = "finding = { when = [\"replicated\"], text = \"It is {same}, where {published} is printed.\" }";
+    let finding = "finding = { when = [\"replicated\"], text = \"It is {same}, where {published} is printed, and {table} by the table.\" }";
     let page = |factors: &[f64]| {
         let text = published(&format!("{MEASURE}\nsays = \"factor\"\nprinted = 10.0\n{finding}"));
         JudgedSuites { suites: vec![suite_of(&text, recorded(factors))] }.markdown()
     };
-    let told = "- It is 10, where 10 is printed.";
+    let told = "- It is 10, where 10 is printed, and 10 by the table.";
     assert!(page(&NEAR_TEN).contains(told), "{}", page(&NEAR_TEN));
     assert!(!page(&[5.0; 7]).contains("- It is"));
 }

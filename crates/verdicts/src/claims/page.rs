@@ -113,7 +113,7 @@ fn finding(one: &Judgement<'_>) -> Option<String> {
     let about = if shows_other { one.is_it_so.as_ref()? } else { &one.replicates };
     let figures = [
         ("{published}", one.claim.published.as_str()),
-        ("{table}", one.recomputed.as_str()),
+        ("{table}", one.recomputed_figure.as_str()),
         ("{same}", one.replicates.figure.as_str()),
         ("{other}", one.is_it_so.as_ref().map_or("", |answer| answer.figure.as_str())),
     ];

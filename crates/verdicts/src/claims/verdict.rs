@@ -17,6 +17,8 @@ pub struct Judgement<'a> {
     pub claim: &'a Claim,
     /// The result from its document's own figures, as text; empty if nothing can be computed.
     pub recomputed: String,
+    /// The same without its interval.
+    pub recomputed_figure: String,
     /// What is divided by what in it.
     pub recomputed_of: Option<String>,
     /// Does it replicate, with the published client and versions? Where no client could have
@@ -74,8 +76,8 @@ fn judge<'a>(claim: &'a Claim, suite: &JudgedSuite) -> Judgement<'a> {
     let printed = Figures::Printed(&suite.document);
     let tables = claim.recomputed.as_ref();
     let tables = tables.map(|quantity| quantity.evaluate(printed, &suite.claims.models));
-    let recomputed = claim.formula.map(Evaluation::of_formula).or(tables);
-    let table = recomputed.as_ref();
+    let tables = claim.formula.map(Evaluation::of_formula).or(tables);
+    let table = tables.as_ref();
     let is_it_so = claim.judged_with.as_ref();
     let is_it_so = is_it_so.map(|question| measured(claim, Some(question), table, suite));
     let replicates = measured(claim, claim.replicated_by.as_ref(), table, suite);
@@ -83,10 +85,19 @@ fn judge<'a>(claim: &'a Claim, suite: &JudgedSuite) -> Judgement<'a> {
         Some((outcome, why)) => Answer { outcome, why, is_by_interval: false, ..replicates },
         None => replicates,
     };
-    let text = table.map_or_else(String::new, Evaluation::text);
+    let text = |of: fn(&Evaluation) -> String| table.map_or_else(String::new, of);
+    let (recomputed, recomputed_figure) = (text(Evaluation::text), text(Evaluation::short_text));
     let recomputed_of = claim.recomputed.as_ref().and_then(Quantity::over_text);
     let stand_in = stand_in(claim, suite);
-    Judgement { claim, recomputed: text, recomputed_of, replicates, stand_in, is_it_so }
+    Judgement {
+        claim,
+        recomputed,
+        recomputed_figure,
+        recomputed_of,
+        replicates,
+        stand_in,
+        is_it_so,
+    }
 }
 
 fn stand_in(claim: &Claim, suite: &JudgedSuite) -> Option<String> {
