@@ -265,6 +265,28 @@ fn judged_rates(take: &str, held: &str, record: Record) -> (ClaimOutcome, String
 }
 
 #[test]
+fn a_latency_that_a_window_cut_off_decides_nothing() {
+    let judged = |cut_off: u64| {
+        let mut record = rates(&[("C=1 S=100", [10.0; 7])]);
+        for row in record.rows.iter_mut().take(2) {
+            let window = row.outcome.window_mut().expect("measured");
+            window.asked = None;
+            window.in_flight_at_end.as_mut().expect("its caller says so").calls = cut_off;
+        }
+        let ours =
+            "ours = { metric = \"latency_p99\", of = \"rust-tonic\", cases = [\"C=1 S=100\"] }";
+        let text = ten_times(&format!("{ours}\n{}", within("{ at_most = 1e9 }")));
+        verdict_of(&text, Document::default(), Some(record))
+    };
+    let (verdict, why) = judged(0);
+    assert_eq!(verdict, ClaimOutcome::Replicated, "{why}");
+    // Of ten thousand calls a hundred lie beyond p99.
+    let (verdict, why) = judged(150);
+    assert_eq!(verdict, ClaimOutcome::Undecided, "{why}");
+    assert!(why.contains("is a lower bound in 2 of 7 rounds"), "{why}");
+}
+
+#[test]
 fn the_largest_of_several_cases_is_that_of_each_round() {
     // The case with the larger median never comes near the limit, the other one often exceeds it.
     let calm = ("C=1 S=1", [3.0; 7]);
