@@ -68,6 +68,8 @@ enum Background {
     Light,
     /// Black
     Dark,
+    /// Whichever of the two the reader prefers
+    Both,
 }
 
 /// Writes the report.
@@ -121,6 +123,7 @@ fn picture(arguments: &ReportArguments, report: &Report<'_>) -> Result<String, F
     Ok(chart.svg(match arguments.theme {
         Some(Background::Light) | None => Theme::Light,
         Some(Background::Dark) => Theme::Dark,
+        Some(Background::Both) => Theme::Both,
     }))
 }
 

@@ -4,10 +4,12 @@ use crate::names::Named;
 use crate::record::RECORDS;
 use crate::terminal::{Failure, print, print_error};
 use bookend_load::contract::exit;
-use bookend_results::record::{Record, file_of};
+use bookend_results::record::{Record, file_of, raw_folder};
 use bookend_results::suite::Extent;
 use bookend_verdicts::claims::{CLAIMS_FILE, JudgedSuite, kept_profile};
-use bookend_verdicts::pages::{PAGE_FILE, Page, RESULTS_FILE, first_difference, measured_page};
+use bookend_verdicts::pages::{
+    ClaimVerdicts, PAGE_FILE, PICTURE_FILE, Page, PageFiles, RESULTS_FILE, first_difference,
+};
 use clap::Args;
 use std::fs;
 use std::io::ErrorKind;
@@ -30,7 +32,7 @@ pub struct ResultsArguments {
     records: PathBuf,
 }
 
-/// Writes the pages, or compares them with what they should be.
+/// Writes the pages with their pictures, or compares them with what they should be.
 ///
 /// # Errors
 /// [`Failure`] when a record, a published table or a declaration cannot be read.
@@ -39,12 +41,20 @@ pub fn start(arguments: &ResultsArguments) -> Result<u8, Failure> {
     for name in names(arguments)? {
         let folder = arguments.suites.join(&name);
         let page = page(arguments, &name)?;
-        let file = folder.join(PAGE_FILE);
-        if !arguments.check {
-            write(&file, page, &name)?;
-        } else if let Some(difference) = difference(&file, page.as_deref())? {
-            print_error(&format!("{}: {difference}", file.display()));
-            status = exit::OBJECTIVE_MISSED;
+        let picture = page.as_ref().and_then(|page| page.picture.as_deref());
+        let text = page.as_ref().map(|page| page.text.as_str());
+        if !arguments.check && text.is_none() {
+            print(&format!("{name} has no record: bookend run {name}, then bookend record\n"))?;
+            continue;
+        }
+        for (file, should) in [(PAGE_FILE, text), (PICTURE_FILE, picture)] {
+            let file = folder.join(file);
+            if !arguments.check {
+                write(&file, should)?;
+            } else if let Some(difference) = difference(&file, should)? {
+                print_error(&format!("{}: {difference}", file.display()));
+                status = exit::OBJECTIVE_MISSED;
+            }
         }
     }
     Ok(status)
@@ -69,44 +79,48 @@ fn record_of(arguments: &ResultsArguments, name: &str) -> Option<PathBuf> {
     files.find(|file| file.is_file())
 }
 
-/// The text of the page, or `None` if the suite has no record.
-fn page(arguments: &ResultsArguments, name: &str) -> Result<Option<String>, Failure> {
+/// The page, or `None` if the suite has no record.
+fn page(arguments: &ResultsArguments, name: &str) -> Result<Option<PageFiles>, Failure> {
     let Some(file) = record_of(arguments, name) else {
         return Ok(None);
     };
     let unreadable = |error| Failure::usage(format!("{}: {error}", file.display()));
     let record = Record::read(&file).map_err(unreadable)?;
-    let folder = arguments.suites.join(name);
-    let verdicts = verdicts(arguments, name, &record)?;
-    if !folder.join(RESULTS_FILE).is_file() {
-        return Ok(Some(measured_page(&record, &verdicts)));
-    }
-    let page = Page::read(&folder, &record).map_err(Failure::usage)?;
+    let page = Page::read(&arguments.suites.join(name), &record).map_err(Failure::usage)?;
     let profile = kept_profile(&arguments.records, name).map_err(Failure::usage)?;
-    Ok(Some(page.with_verdicts(verdicts).with_profile(profile).text()))
+    let page = page
+        .with_verdicts(verdicts(arguments, name, &record)?)
+        .with_profile(profile)
+        .with_raw_output(raw_folder(&arguments.records, name, record.facts.extent).is_dir());
+    Ok(Some(page.files()))
 }
 
 /// What the document claims, with verdicts. A quick run is not enough for a verdict.
-fn verdicts(arguments: &ResultsArguments, name: &str, record: &Record) -> Result<String, Failure> {
+fn verdicts(
+    arguments: &ResultsArguments,
+    name: &str,
+    record: &Record,
+) -> Result<Option<ClaimVerdicts>, Failure> {
     let declared = arguments.suites.join(name).join(CLAIMS_FILE);
     if record.facts.extent == Extent::Quick || !declared.is_file() {
-        return Ok(String::new());
+        return Ok(None);
     }
     let judged = JudgedSuite::read(&arguments.suites, &arguments.records, name);
-    Ok(judged.map_err(Failure::usage)?.summary())
+    Ok(Some(ClaimVerdicts::of(&judged.map_err(Failure::usage)?)))
 }
 
-fn write(file: &Path, page: Option<String>, name: &str) -> Result<(), Failure> {
-    let line = match page {
-        Some(page) => {
-            fs::write(file, page).map_err(|error| {
-                Failure::nothing_measured(format!("cannot write {}: {error}", file.display()))
-            })?;
-            format!("{}\n", file.display())
+/// Writes the file; one that there should not be is removed.
+fn write(file: &Path, should: Option<&str>) -> Result<(), Failure> {
+    let failed =
+        |error| Failure::nothing_measured(format!("cannot write {}: {error}", file.display()));
+    match should {
+        Some(text) => {
+            fs::write(file, text).map_err(failed)?;
+            print(&format!("{}\n", file.display()))
         }
-        None => format!("{name} has no record: bookend run {name}, then bookend record\n"),
-    };
-    print(&line)
+        None if file.is_file() => fs::remove_file(file).map_err(failed),
+        None => Ok(()),
+    }
 }
 
 /// How the file differs from the page that the record gives. Without a record there must be no

@@ -1,6 +1,7 @@
 //! `bookend claims`: the committed pages are what the committed claims, tables and records give.
 
-use bookend_verdicts::claims::{ClaimOutcome, JudgedSuites};
+use bookend_verdicts::claims::JudgedSuites;
+use bookend_verdicts::pages::quotable_outcomes;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -25,18 +26,12 @@ fn the_pages_are_what_claims_and_records_give() {
 }
 
 #[test]
-fn the_readme_counts_the_outcomes_as_they_are() {
+fn the_readme_counts_the_outcomes_of_records_that_may_be_quoted() {
     let judged = JudgedSuites::read(&root().join("suites"), &root().join("records"));
     let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
     let suites = judged.unwrap().suites.into_iter();
     for suite in suites.filter(|one| !one.claims.document.are_expectations) {
-        let judgements = suite.judgements();
-        let count = |outcome| {
-            let same = judgements.iter().filter(|one| one.outcome() == outcome);
-            same.count().to_string()
-        };
-        let outcomes = ClaimOutcome::ALL.map(count).join(" | ");
-        let counts = format!("| {} | {outcomes} |", judgements.len());
+        let counts = format!("| {} |", quotable_outcomes(&suite));
         let page = format!("| [{0}](suites/{0}/RESULTS.md) |", suite.suite);
         let row = readme.lines().find(|line| line.starts_with(&page));
         let row = row.unwrap_or_else(|| panic!("no row begins with {page}"));

@@ -165,11 +165,43 @@ fn a_page_that_somebody_changed_is_found_with_its_line() {
     bookend(home.path(), &["results"]);
     let page = home.path().join("suites").join(SUITE).join("RESULTS.md");
     let text = fs::read_to_string(&page).expect("a page");
-    fs::write(&page, text.replacen("## Environment", "## Surroundings", 1)).expect("written");
+    fs::write(&page, text.replacen("## Figures", "## Numbers", 1)).expect("written");
     let checked = bookend(home.path(), &["results", "--check"]);
     assert_eq!(checked.status.code(), Some(3));
-    let line = "is `## Surroundings`, its record gives `## Environment`";
+    let line = "is `## Numbers`, its record gives `## Figures`";
     assert!(stderr(&checked).contains(line), "{}", stderr(&checked));
+}
+
+#[test]
+fn a_picture_is_checked_as_its_page_is() {
+    let home = bench();
+    bookend(home.path(), &["record", "1"]);
+    bookend(home.path(), &["results"]);
+    let picture = home.path().join("suites").join(SUITE).join("RESULTS.svg");
+    let text = fs::read_to_string(&picture).expect("a picture");
+    fs::write(&picture, text.replacen("<circle", "<ellipse", 1)).expect("written");
+    let checked = bookend(home.path(), &["results", "--check"]);
+    assert_eq!(checked.status.code(), Some(3));
+    assert!(stderr(&checked).contains("RESULTS.svg: line "), "{}", stderr(&checked));
+    fs::remove_file(&picture).expect("removed");
+    assert_eq!(bookend(home.path(), &["results", "--check"]).status.code(), Some(3));
+}
+
+#[test]
+fn what_other_generators_printed_is_linked_where_it_was_kept() {
+    let home = bench();
+    bookend(home.path(), &["record", "1"]);
+    let page = home.path().join("suites").join(SUITE).join("RESULTS.md");
+    let link = "(../../records/helloworld-profile/raw-quick)";
+    for is_kept in [false, true] {
+        if is_kept {
+            let raw = home.path().join("records").join(SUITE).join("raw-quick");
+            fs::create_dir_all(raw).expect("created");
+        }
+        bookend(home.path(), &["results"]);
+        let text = fs::read_to_string(&page).expect("a page");
+        assert_eq!(text.contains(link), is_kept, "{text}");
+    }
 }
 
 #[test]
@@ -200,8 +232,8 @@ fn a_suite_that_no_document_stands_behind_has_a_page_of_what_was_measured() {
     let made = bookend(home.path(), &["results"]);
     assert_eq!(made.status.code(), Some(0), "{}", stderr(&made));
     let text = fs::read_to_string(&page).expect("a page");
-    assert!(text.contains("from\n`records/helloworld-profile/quick.jsonl`"), "{text}");
-    assert!(text.contains("## What a request costs\n"), "{text}");
+    assert!(text.contains("`records/helloworld-profile/quick.jsonl`"), "{text}");
+    assert!(text.contains("<summary>What a request costs</summary>\n"), "{text}");
     assert!(!text.contains("Run "), "the number of the run is its store's: {text}");
     assert_eq!(check().status.code(), Some(0));
     fs::remove_dir_all(home.path().join("records")).expect("removed");

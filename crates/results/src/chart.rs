@@ -1,12 +1,18 @@
-//! A chart of one case: the requests per second of every subject, measured with each instrument.
+//! Pictures: a chart of one case, and a [`PointChart`] of one figure over many.
 //!
-//! There is one group for each instrument and one bar for each subject, with the 95 % interval
-//! drawn over the end of the bar. Bars begin at zero and share one scale, so a bar twice as long is
-//! twice as fast.
+//! A [`Chart`] has the requests per second of every subject, measured with each instrument. There
+//! is one group for each instrument and one bar for each subject, with the 95 % interval drawn over
+//! the end of the bar. Bars begin at zero and share one scale, so a bar twice as long is twice as
+//! fast.
 
+mod axis;
+mod canvas;
 mod drawing;
+mod points;
 
-pub use drawing::Theme;
+pub use axis::Scale;
+pub use canvas::Theme;
+pub use points::{ChartPoint, ChartSeries, PointChart, PointLine};
 
 use crate::grouping::each_once;
 use crate::metric;

@@ -51,6 +51,24 @@ impl Mark {
         }
     }
 
+    /// The share of the window that it is about, if it is about one.
+    pub fn share(&self) -> Option<f64> {
+        match self {
+            Self::Steal { share } | Self::ForeignProcess { share, .. } => Some(*share),
+            _ => None,
+        }
+    }
+
+    /// The clause for several windows of which this is the worst.
+    pub fn as_worst(&self) -> String {
+        let clause = self.to_string();
+        match self {
+            Self::Steal { .. } => clause.replacen("steal ", "steal up to ", 1),
+            Self::ForeignProcess { .. } => clause.replacen(" (", " (up to ", 1),
+            _ => clause,
+        }
+    }
+
     /// A mark without a rule of its own.
     pub fn other(text: impl Into<String>) -> Self {
         Self::Other { text: text.into() }
@@ -181,6 +199,13 @@ mod tests {
         let kept = serde_json::to_string(&clauses).expect("JSON");
         let read: Window = serde_json::from_str(&kept).expect("marks");
         assert_eq!(read, Window(marks()));
+    }
+
+    #[test]
+    fn the_worst_of_several_says_up_to() {
+        let worst: Vec<String> = marks()[..3].iter().map(Mark::as_worst).collect();
+        assert_eq!(worst[..2], ["steal up to 3.1 %", "foreign process on CPU 0,1 (up to 29 %)"]);
+        assert_eq!(worst[2], marks()[2].to_string());
     }
 
     #[test]

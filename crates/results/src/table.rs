@@ -14,7 +14,7 @@ pub use connections::connection_table;
 pub use cpu_account::CpuAccount;
 pub use instruments::instrument_table;
 pub use shape::{
-    cost_table, cpu_account_table, marks, published_table, resource_table, skipped_lines,
+    cost_table, cpu_account_table, marks, marks_of, published_table, resource_table, skipped_lines,
     spinning_lines, window_lines,
 };
 pub use summary::{Figure, Summary};

@@ -36,7 +36,6 @@ pub use claim::{
 pub use error::ClaimsError;
 pub use judged::{CLAIMS_FILE, JudgedSuite, JudgedSuites, kept_profile};
 pub use outcome::ClaimOutcome;
-pub use page::summary;
 pub use quantity::{Over, Quantity, Take};
 pub use statement::{Favour, Statement, TOLERANCE};
 pub use subject_name::SubjectName;

@@ -4,6 +4,7 @@ use bookend_results::suite::{parse_duration, parse_size};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
 use std::fmt::Display;
+use std::str::FromStr;
 
 /// Reads a text, and what `parse` makes of it.
 pub(crate) fn parsed<'de, D: Deserializer<'de>, T, E: Display>(
@@ -44,4 +45,13 @@ pub(crate) fn list<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     struct Element<T>(T);
     let elements = Vec::<Element<T>>::deserialize(list)?;
     Ok(elements.into_iter().map(|Element(element)| element).collect())
+}
+
+/// A value that is written as text, such as the name of a metric.
+pub(crate) fn named<'de, D, T>(text: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: FromStr<Err: Display>,
+{
+    parsed(text, str::parse)
 }

@@ -3,27 +3,36 @@
 //!
 //! A page is made of a [record](bookend_results::record), the published table and `results.toml`,
 //! which describes how the original looks. It contains nothing else, so that anyone can make it
-//! again. A suite without a published document has a [`measured_page`].
+//! again. It begins with what a reader wants to know: what the document says, what was found, the
+//! verdicts, a picture. What these rest on is folded away below.
 
 mod besides;
+mod drawn;
 mod error;
 mod figures;
 mod format;
 mod grid;
 mod lines;
-mod measured;
+mod marked;
 mod notes;
+mod overview;
 mod page;
 mod presentation;
 mod profiled;
+mod provenance;
+mod quoted;
 mod rows;
 mod sections;
 mod summary;
 mod text;
+mod verdicts;
 
 pub use error::{PAGE_FILE, PageError, RESULTS_FILE};
 pub use format::FigureFormat;
-pub use measured::measured_page;
+pub use overview::{Overview, OverviewColumn, OverviewLine, OverviewSeries};
 pub use page::Page;
-pub use presentation::{Look, Presentation, PublishedCommand, ResultColumn, ResultTable};
+pub use presentation::{Excerpt, Look, Presentation, PublishedCommand, ResultColumn, ResultTable};
+pub use quoted::NamedFigure;
+pub use sections::{PICTURE_FILE, PageFiles};
 pub use text::first_difference;
+pub use verdicts::{ClaimVerdicts, quotable_outcomes};

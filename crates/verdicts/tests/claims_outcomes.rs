@@ -211,7 +211,7 @@ fn a_stand_in_is_named_at_each_claim_about_it() {
     let stand_ins =
         "[document.stand_ins]\n\"rust-tonic\" = \"It stands in for another.\"\n\n[[claims]]";
     let suite = suite_of(&text.replace("[[claims]]", stand_ins), recorded(&NEAR_TEN));
-    assert!(suite.summary().contains("It stands in for another."), "{}", suite.summary());
+    assert!(suite.reasons().contains("It stands in for another."), "{}", suite.reasons());
 }
 
 #[test]

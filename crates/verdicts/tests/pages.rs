@@ -3,6 +3,7 @@
 #[path = "../../results/tests/table_rows/mod.rs"]
 mod table_rows;
 
+use bookend_results::mark::Mark;
 use bookend_results::measurement::{Outcome, Row};
 use bookend_results::profile::{
     Layer, Profile, ProfileOutcome, Profiled, SCHEMA_VERSION, Samples, Split,
@@ -40,25 +41,13 @@ fn invented_in(rounds: u32, name: &str, extent: Extent) -> (Run, Vec<Row>) {
 fn page_of(name: &str, (run, rows): &(Run, Vec<Row>)) -> String {
     let record = Record::of_run(run, rows, BTreeMap::new());
     let page = Page::read(&folder(name), &record).unwrap_or_else(|error| panic!("{error}"));
-    page.text()
+    page.files().text
 }
 
 fn published_rows(file: &str) -> usize {
     let table = PublishedTable::read(&folder(file)).expect("a table");
     table.rows.len()
 }
-
-const SUITES: [&str; 7] = [
-    "grpc-thrift-go",
-    "grpc-thrift-go-equal",
-    "helloworld-profile",
-    "java-executors",
-    "java-executors-bookend-backend",
-    "pajamax-tonic",
-    "python-clients",
-];
-
-const SECTIONS: [&str; 5] = ["Environment", "Parameters", "Commands", "Results", "Conclusion"];
 
 #[test]
 fn the_page_looks_as_it_should_to_the_last_letter() {
@@ -70,22 +59,12 @@ fn the_page_looks_as_it_should_to_the_last_letter() {
 }
 
 #[test]
-fn every_suite_with_a_published_table_has_a_page() {
-    for name in SUITES {
-        let page = page_of(name, &invented_in(1, name, Extent::Quick));
-        for section in SECTIONS {
-            assert!(page.contains(&format!("\n## {section}\n")), "{name}: {section}");
-        }
-        assert!(!page.contains("\n\n\n"), "{name}");
-    }
-}
-
-#[test]
 fn every_published_row_has_its_re_run_beside_it_in_a_full_run() {
     let is_published = |line: &&str| line.contains("| published |");
     for name in ["python-clients", "grpc-thrift-go", "helloworld-profile"] {
         let page = page_of(name, &invented(name, Extent::Full));
-        let lines: Vec<&str> = page.lines().collect();
+        let tables = page.lines().skip_while(|line| *line != "<details>");
+        let lines: Vec<&str> = tables.collect();
         let published = lines.iter().filter(|line| is_published(line)).count();
         assert_eq!(published, published_rows(&format!("{name}/published.csv")));
         for pair in lines.windows(2).filter(|pair| is_published(&pair[0])) {
@@ -128,7 +107,7 @@ fn every_share_of_a_published_profile_has_ours_beside_it_or_says_that_there_is_n
     let (run, rows) = invented("helloworld-profile", Extent::Quick);
     let record = Record::of_run(&run, &rows, BTreeMap::new());
     let page = Page::read(&folder("helloworld-profile"), &record).expect("a page");
-    let text = page.with_profile(Some(profile(Layer::NetworkIn))).text();
+    let text = page.with_profile(Some(profile(Layer::NetworkIn))).files().text;
     let is_share = |line: &&str| line.contains("| `") && line.contains(" | - | ");
     let not_ours = text.lines().filter(is_share).count();
     let recorded = |line: &&str| line.contains("via ghz | 47.55% | 13.50% |");
@@ -193,11 +172,11 @@ fn the_same_record_gives_the_same_page_after_it_was_written_and_read() {
     let (run, rows) = invented("helloworld-profile", Extent::Full);
     let record = Record::of_run(&run, &rows, BTreeMap::new());
     let read = Record::parse(&record.text()).expect("a record");
-    let text = |record| {
+    let files = |record| {
         let page = Page::read(&folder("helloworld-profile"), record);
-        page.expect("a page").text()
+        page.expect("a page").files()
     };
-    assert_eq!(text(&read), text(&record));
+    assert_eq!(files(&read), files(&record));
 }
 
 #[test]
@@ -224,12 +203,52 @@ fn notes_of_callers_stand_by_case_and_those_of_servers_by_life() {
 }
 
 #[test]
-fn verdicts_stand_below_the_conclusion() {
+fn a_note_that_is_zero_in_every_row_is_left_out() {
+    let (run, mut rows) = invented("helloworld-profile", Extent::Quick);
+    for row in &mut rows {
+        let handshakes = ("tls_handshakes".to_owned(), 0.0);
+        row.server_notes = BTreeMap::from([handshakes, ("threads_peak".to_owned(), 7.0)]);
+    }
+    let page = page_of("helloworld-profile", &(run, rows));
+    assert!(page.contains("threads_peak") && !page.contains("tls_handshakes"), "{page}");
+}
+
+#[test]
+fn marks_are_summed_up_a_cell() {
+    let (run, mut rows) = invented("helloworld-profile", Extent::Quick);
+    for row in rows.iter_mut().filter(|row| row.cell.subject == "rust-tonic" && row.round < 2) {
+        if let Outcome::Measured(measurement) = &mut row.outcome {
+            measurement.marks = vec![Mark::Steal { share: 0.1 + f64::from(row.round) / 10.0 }];
+        }
+    }
+    let page = page_of("helloworld-profile", &(run, rows));
+    let line = "| C=1 S=50 | rust-tonic via ghz | 2 of 3 | steal up to 20.0 % (2 of 3 rounds) |";
+    assert_eq!(page.matches(line).count(), 1, "{page}");
+}
+
+#[test]
+fn the_picture_and_the_short_table_have_the_same_figures() {
     let (run, rows) = invented("helloworld-profile", Extent::Quick);
     let record = Record::of_run(&run, &rows, BTreeMap::new());
-    let page = Page::read(&folder("helloworld-profile"), &record).expect("a page");
-    let page = page.with_verdicts("3 claims, 2 held.\n".to_owned()).text();
-    assert!(page.ends_with("\n\n3 claims, 2 held.\n"), "{page}");
+    let files = Page::read(&folder("helloworld-profile"), &record).expect("a page").files();
+    let picture = files.picture.expect("a picture");
+    let rows = files.text.lines().skip_while(|line| !line.starts_with("| server | published |"));
+    let rows = rows.skip(2).take_while(|line| line.starts_with('|'));
+    let figures = rows.flat_map(|row| row.split(" | ").skip(1).take(4)).filter(|one| *one != "-");
+    let figures: Vec<&str> = figures.collect();
+    assert!(figures.len() > 8, "{figures:?}");
+    for figure in figures {
+        assert!(picture.contains(&format!(">{figure}<")), "{figure}: {picture}");
+    }
+}
+
+#[test]
+fn prose_has_the_figures_that_it_names() {
+    let page = page_of("helloworld-profile", &invented_in(7, "helloworld-profile", Extent::Quick));
+    let found = page.split("\nFound").nth(1).expect("what was found");
+    let found = found.split("\n\n").next().unwrap_or_default();
+    assert!(!found.contains(['{', '}']) && !found.contains("no figure"), "{found}");
+    assert!(found.contains(" to "), "an interval: {found}");
 }
 
 #[test]
@@ -242,6 +261,7 @@ fn a_page_that_shows_what_is_not_there_is_refused() {
         error.to_string()
     };
     assert!(complaint("conclusion =", "conclusions =").contains("did you mean `conclusion`?"));
+    assert!(complaint("{ghz}", "{gzh}").contains("there is no figure `gzh`"));
     assert!(complaint("\"rate-cents\"", "\"pretty\"").contains("no format `pretty`"));
     let unknown = complaint("published = \"requests_per_second\"", "published = \"speed\"");
     assert!(unknown.contains("no metric `speed`"), "{unknown}");

@@ -1,11 +1,9 @@
-//! A chart as SVG: text stays text, colours come from a theme, and nothing is scripted.
+//! Bars as SVG.
 
+use super::canvas::{Canvas, MARGIN, Theme, WIDTH, coloured};
 use super::{Bar, Chart, Group};
 use crate::text::rate_text;
 
-/// All lengths are in pixels at the size at which a README shows the chart.
-const WIDTH: f64 = 820.0;
-const MARGIN: f64 = 20.0;
 const LABEL_WIDTH: f64 = 150.0;
 /// Room for the figure behind the longest bar.
 const FIGURE_WIDTH: f64 = 110.0;
@@ -20,103 +18,45 @@ const GROUP_GAP: f64 = 18.0;
 const BAR_LEFT: f64 = MARGIN + LABEL_WIDTH;
 const BAR_ROOM: f64 = WIDTH - MARGIN - FIGURE_WIDTH - BAR_LEFT;
 
-const FONT: &str = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif";
-
-/// The background that the chart is drawn for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Theme {
-    /// Dark on white.
-    #[default]
-    Light,
-    /// Light on black.
-    Dark,
-}
-
-/// The colours of a theme. Series differ in lightness as well as in hue, so that they can be
-/// distinguished in greyscale and by colour-blind readers.
-struct Palette {
-    background: &'static str,
-    text: &'static str,
-    faint: &'static str,
-    series: [&'static str; 6],
-}
-
-impl Theme {
-    fn palette(self) -> Palette {
-        match self {
-            Theme::Light => Palette {
-                background: "#ffffff",
-                text: "#1f2328",
-                faint: "#59636e",
-                series: ["#0969da", "#d4762c", "#1a7f5a", "#8250df", "#6e7781", "#bf3989"],
-            },
-            Theme::Dark => Palette {
-                background: "#0d1117",
-                text: "#e6edf3",
-                faint: "#9198a1",
-                series: ["#58a6ff", "#f0a35e", "#4ac790", "#bc8cff", "#8b949e", "#f778ba"],
-            },
-        }
-    }
-}
-
-/// A document that grows downwards as it is drawn.
+/// Bars on a canvas that grows downwards.
 pub(super) struct Drawing {
-    palette: Palette,
+    canvas: Canvas,
     largest_rate: f64,
-    y: f64,
-    body: String,
 }
 
 impl Drawing {
     pub(super) fn new(theme: Theme, largest_rate: f64) -> Self {
-        Self { palette: theme.palette(), largest_rate, y: HEADING_HEIGHT, body: String::new() }
+        Self { canvas: Canvas::new(theme, HEADING_HEIGHT), largest_rate }
     }
 
     pub(super) fn chart(mut self, chart: &Chart) -> String {
-        let (text, faint) = (self.palette.text, self.palette.faint);
-        self.text(MARGIN, 34.0, 18.0, text, "font-weight=\"600\"", &chart.title);
-        self.text(MARGIN, 57.0, 13.0, faint, "", &chart.subtitle);
+        self.canvas.heading(&chart.title, &chart.subtitle);
         for group in &chart.groups {
             self.group(group);
         }
-        self.document(&chart.title)
-    }
-
-    fn document(self, title: &str) -> String {
-        let height = self.y + MARGIN / 2.0;
-        format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" \
-             viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" font-family=\"{FONT}\">\n\
-             <title>{}</title>\n\
-             <rect width=\"{WIDTH}\" height=\"{height}\" rx=\"8\" fill=\"{}\"/>\n{}</svg>\n",
-            escaped(title),
-            self.palette.background,
-            self.body
-        )
+        self.canvas.document(&chart.title)
     }
 
     fn group(&mut self, group: &Group) {
-        let (text, faint) = (self.palette.text, self.palette.faint);
-        let baseline = self.y + 15.0;
+        let place = (MARGIN, self.canvas.y + 15.0);
         let name = format!("measured with {}", group.name);
-        self.text(MARGIN, baseline, 14.0, text, "font-weight=\"600\"", &name);
-        self.y += GROUP_TITLE_HEIGHT;
+        self.canvas.text(place, 14.0, "text", "font-weight=\"600\"", &name);
+        self.canvas.y += GROUP_TITLE_HEIGHT;
         for bar in &group.bars {
             self.bar(bar);
         }
         if let Some(remark) = &group.remark {
-            self.text(BAR_LEFT, self.y + 13.0, 12.0, faint, "", remark);
-            self.y += REMARK_HEIGHT;
+            let place = (BAR_LEFT, self.canvas.y + 13.0);
+            self.canvas.text(place, 12.0, "faint", "", remark);
+            self.canvas.y += REMARK_HEIGHT;
         }
-        self.y += GROUP_GAP;
+        self.canvas.y += GROUP_GAP;
     }
 
     fn bar(&mut self, bar: &Bar) {
-        let (text, faint) = (self.palette.text, self.palette.faint);
-        let baseline = self.y + BAR_HEIGHT - 5.0;
+        let baseline = self.canvas.y + BAR_HEIGHT - 5.0;
         let right = "text-anchor=\"end\"";
-        self.text(BAR_LEFT - 10.0, baseline, 13.0, text, right, &bar.name);
+        self.canvas.text((BAR_LEFT - 10.0, baseline), 13.0, "text", right, &bar.name);
         match &bar.rate {
             Ok(rate) => {
                 self.rectangle(self.length(*rate), bar.series);
@@ -124,20 +64,18 @@ impl Drawing {
                 self.whisker(bar);
                 let figure = format!("{} /s", thousands(&rate_text(*rate)));
                 let behind = BAR_LEFT + self.length(high) + 8.0;
-                self.text(behind, baseline, 13.0, text, "", &figure);
+                self.canvas.text((behind, baseline), 13.0, "text", "", &figure);
             }
-            Err(why) => self.text(BAR_LEFT, baseline, 13.0, faint, "", why),
+            Err(why) => self.canvas.text((BAR_LEFT, baseline), 13.0, "faint", "", why),
         }
-        self.y += BAR_STEP;
+        self.canvas.y += BAR_STEP;
     }
 
     fn rectangle(&mut self, length: f64, series: usize) {
-        let colours = &self.palette.series;
-        let colour = colours[series % colours.len()];
-        let y = self.y;
-        self.body.push_str(&format!(
+        let (y, class) = (self.canvas.y, coloured("fill", series));
+        self.canvas.element(&format!(
             "<rect x=\"{BAR_LEFT}\" y=\"{y}\" width=\"{length:.1}\" height=\"{BAR_HEIGHT}\" \
-             rx=\"2\" fill=\"{colour}\"/>\n"
+             rx=\"2\" class=\"{class}\"/>"
         ));
     }
 
@@ -147,25 +85,9 @@ impl Drawing {
             return;
         };
         let (low, high) = (self.length(interval.low), self.length(interval.high));
-        if high - low < 2.0 {
-            return;
+        if high - low >= 2.0 {
+            self.canvas.whisker((BAR_LEFT + low, BAR_LEFT + high), BAR_HEIGHT / 2.0, 4.0, "stroke");
         }
-        let (low, high) = (BAR_LEFT + low, BAR_LEFT + high);
-        let (middle, top, bottom) = (self.y + 10.0, self.y + 6.0, self.y + 14.0);
-        self.body.push_str(&format!(
-            "<path d=\"M{low:.1} {middle}H{high:.1}M{low:.1} {top}V{bottom}M{high:.1} {top}\
-             V{bottom}\" stroke=\"{}\" stroke-width=\"1.5\" fill=\"none\"/>\n",
-            self.palette.text
-        ));
-    }
-
-    fn text(&mut self, x: f64, y: f64, size: f64, colour: &str, more: &str, text: &str) {
-        let text = escaped(text);
-        let space = if more.is_empty() { "" } else { " " };
-        self.body.push_str(&format!(
-            "<text x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"{size}\" fill=\"{colour}\"{space}{more}>\
-             {text}</text>\n"
-        ));
     }
 
     fn length(&self, rate: f64) -> f64 {
@@ -187,10 +109,6 @@ fn thousands(digits: &str) -> String {
         grouped.push(digit);
     }
     grouped
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 #[cfg(test)]
@@ -254,6 +172,13 @@ mod tests {
         };
         assert_ne!(chart.svg(Theme::Light), chart.svg(Theme::Dark));
         assert_eq!(without_colours(Theme::Light), without_colours(Theme::Dark));
+    }
+
+    #[test]
+    fn a_reader_with_a_dark_screen_gets_the_dark_colours_of_the_same_file() {
+        let svg = chart(&[1.0]).svg(Theme::Both);
+        let (light, dark) = svg.split_once("@media (prefers-color-scheme:dark)").expect("both");
+        assert!(light.contains("#ffffff") && dark.contains("#0d1117"), "{svg}");
     }
 
     #[test]

@@ -12,42 +12,46 @@ use crate::table::{
 impl Report<'_> {
     /// Writes a page with everything that is known about the run.
     pub fn markdown(&self) -> String {
-        page(self, &origin_of_run(self))
+        page(self)
     }
 
-    /// As above, for a page that is committed: `origin` describes its source instead of the number
-    /// that the run has in a local store.
-    pub fn markdown_made_of(&self, origin: &str) -> String {
-        page(self, origin)
+    /// The tables of the page, each with its heading; empty where the run has none.
+    pub fn tables(&self) -> Vec<(&'static str, String)> {
+        let table = &self.table;
+        let lives = lines(self.server_lives().as_slice());
+        vec![
+            ("Results", code_block(&published_table(table))),
+            ("What a request costs", code_block(&(cost_table(table) + &lines(&self.remarks())))),
+            ("What connections cost", block_of(connection_table(table))),
+            ("What a request costs the instrument", block_of(instrument_table(table))),
+            ("Latency and memory", code_block(&(resource_table(table) + &lives))),
+            ("Where the machine's CPU went", code_block(&cpu_account_table(table))),
+        ]
     }
 }
 
-fn page(report: &Report<'_>, origin: &str) -> String {
+fn page(report: &Report<'_>) -> String {
     let (title, analysis) = report.prose();
     let new = &report.run.new;
     let mut page = format!("# {title}\n\n");
     if !analysis.trim().is_empty() {
         page.push_str(&format!("{}\n\n", analysis.trim()));
     }
-    page.push_str(&format!("{origin}\n\n"));
+    page.push_str(&format!("{}\n\n", origin(report)));
     let table = &report.table;
-    let lives = lines(report.server_lives().as_slice());
     let sections = [
         ("Machine", code_block(&new.machine.to_string())),
         ("Parameters", list(&report.parameters())),
         ("Versions", code_block(&versions(report))),
         ("Notes", list(&report.notes())),
-        ("Results", code_block(&published_table(table))),
-        ("What a request costs", code_block(&(cost_table(table) + &lines(&report.remarks())))),
-        ("What connections cost", block_of(connection_table(table))),
-        ("What a request costs the instrument", block_of(instrument_table(table))),
-        ("Latency and memory", code_block(&(resource_table(table) + &lives))),
-        ("Where the machine's CPU went", code_block(&cpu_account_table(table))),
+    ];
+    let last = [
         ("Marks", block_of(Some(lines(&marks(table))).filter(|marks| !marks.is_empty()))),
         ("How to make this again", code_block(&format!("{}\n", new.command))),
     ];
-    let sections = sections.iter().filter(|(_, body)| !body.is_empty());
-    page.extend(sections.map(|(title, body)| section(title, body)));
+    let sections = sections.into_iter().chain(report.tables()).chain(last);
+    let sections = sections.filter(|(_, body)| !body.is_empty());
+    page.extend(sections.map(|(title, body)| section(title, &body)));
     page
 }
 
@@ -56,7 +60,7 @@ fn block_of(text: Option<String>) -> String {
 }
 
 /// Identifies the run, when it was made, and where its figures are explained.
-fn origin_of_run(report: &Report<'_>) -> String {
+fn origin(report: &Report<'_>) -> String {
     let new = &report.run.new;
     let end = match report.run.finished {
         Some(finished) => format!("finished {finished}"),

@@ -55,16 +55,28 @@ pub fn rules_of(plan: &Plan, row: &Row) -> BTreeSet<&'static str> {
     rules
 }
 
-/// The notes on single windows, each text once with the rounds that have it.
+/// The notes on single windows: those that give a share of the window once a rule, with the
+/// largest, the others once a text; each with the number of rounds that have it.
 fn noted(rounds: &[MeasuredRound<'_>]) -> Vec<String> {
-    let mut rounds_of: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut largest: BTreeMap<(&str, String), (usize, &Mark)> = BTreeMap::new();
     for round in rounds {
-        for mark in &round.window.marks {
-            rounds_of.entry(mark.to_string()).or_default().push(round.row.round.to_string());
+        let marks = round.window.marks.iter().map(|mark| {
+            let text = mark.share().map_or_else(|| mark.to_string(), |_| String::new());
+            ((mark.rule(), text), mark)
+        });
+        for (kind, mark) in marks.collect::<BTreeMap<_, _>>() {
+            let (count, most) = largest.entry(kind).or_insert((0, mark));
+            *count += 1;
+            if mark.share() > most.share() {
+                *most = mark;
+            }
         }
     }
-    let marks = rounds_of.into_iter();
-    marks.map(|(mark, rounds)| format!("{mark} (round {})", rounds.join(", "))).collect()
+    let clause = |(count, mark): (usize, &Mark)| {
+        let clause = if count > 1 { mark.as_worst() } else { mark.to_string() };
+        format!("{clause} ({count} of {} rounds)", rounds.len())
+    };
+    largest.into_values().map(clause).collect()
 }
 
 fn failed_rounds(rows: &[&Row]) -> Option<String> {

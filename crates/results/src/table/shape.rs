@@ -41,15 +41,11 @@ pub fn skipped_lines(table: &Table) -> Vec<String> {
 
 /// Every mark and every reason, a line each: `C=1 S=100 rust-tonic: ...`.
 pub fn marks(table: &Table) -> Vec<String> {
-    let marks_of = |cell: &Cell| {
+    let placed = |cell: &Cell| {
         let place = format!("{} {}", cell.case, table.row_name(cell));
-        let marks = match &cell.result {
-            CellResult::NotMeasured { why, reason } => vec![format!("{why}: {reason}")],
-            CellResult::Measured(summary) => summary_marks(cell, summary),
-        };
-        marks.into_iter().map(move |mark| (mark, place.clone()))
+        marks_of(cell).into_iter().map(move |mark| (mark, place.clone()))
     };
-    let marks = grouped(table.cells.iter().flat_map(marks_of)).into_iter();
+    let marks = grouped(table.cells.iter().flat_map(placed)).into_iter();
     let line = |(mark, places): (String, Vec<String>)| {
         let places = if is_everywhere(table, places.len()) {
             "every measured row".to_owned()
@@ -89,6 +85,14 @@ pub fn window_lines(plan: &Plan, table: &Table) -> Vec<String> {
     };
     let timed = table.cases().into_iter().filter(|case| case.calls.is_none());
     timed.filter_map(of_case).collect()
+}
+
+/// Every mark of a cell, or the reason why it has no figures, a clause each.
+pub fn marks_of(cell: &Cell) -> Vec<String> {
+    match &cell.result {
+        CellResult::NotMeasured { why, reason } => vec![format!("{why}: {reason}")],
+        CellResult::Measured(summary) => summary_marks(cell, summary),
+    }
 }
 
 fn summary_marks(cell: &Cell, summary: &Summary) -> Vec<String> {

@@ -1,7 +1,6 @@
 //! docs/measure/claims.md: what one would tell a colleague, then a short table for each document
 //! with the reasons folded away, then how a claim is judged.
 
-use super::error::ClaimsError;
 use super::judged::{JudgedSuite, JudgedSuites};
 use super::outcome::ClaimOutcome;
 use super::page_text::{anchor, details, table, wrapped};
@@ -9,7 +8,6 @@ use super::statement::{Statement, TOLERANCE};
 use super::verdict::{Answer, Judgement};
 use bookend_results::statistics::CONFIDENCE;
 use bookend_results::suite::FULL_ROUNDS_MIN;
-use std::path::Path;
 
 /// A document with the outcomes of its claims.
 type Judged<'a> = (&'a JudgedSuite, Vec<Judgement<'a>>);
@@ -51,22 +49,10 @@ impl JudgedSuites {
 }
 
 impl JudgedSuite {
-    /// The claims and their outcomes as a short table with the reasons folded away, for the
-    /// conclusion of a report.
-    pub fn summary(&self) -> String {
-        let judgements = self.judgements();
-        let asked = &self.claims.document.asked;
-        let asked = if asked.is_empty() { String::new() } else { wrapped(asked, "") + "\n" };
-        asked + &outcomes(&judgements) + "\n" + &reasons(&judgements)
+    /// What each outcome rests on, a paragraph for each claim.
+    pub fn reasons(&self) -> String {
+        self.judgements().iter().map(paragraph).collect()
     }
-}
-
-/// The conclusion of one suite's report, read from its folder: see [`JudgedSuite::summary`].
-///
-/// # Errors
-/// As [`JudgedSuites::read`].
-pub fn summary(suites: &Path, records: &Path, suite: &str) -> Result<String, ClaimsError> {
-    Ok(JudgedSuite::read(suites, records, suite)?.summary())
 }
 
 const INTRODUCTION: &str = "\

@@ -1,10 +1,12 @@
 //! The figures of one cell over its rounds, where pages need more than the run's own tables.
 
+use bookend_results::compare::ratio_of;
 use bookend_results::measurement::CellId;
 use bookend_results::metric::{Metric, REQUESTS_PER_CPU_SECOND};
 use bookend_results::record::Record;
 use bookend_results::round::MeasuredRounds;
 use bookend_results::statistics::Interval;
+use bookend_results::suite::Case;
 use bookend_results::table::{Cell, CellResult, Summary, Table};
 
 /// With fewer rounds, an interval reflects luck more than the cell.
@@ -34,6 +36,43 @@ impl<'a> Cells<'a> {
         self.table.cells.iter().find(|cell| cell.id == *id)
     }
 
+    /// The cell of a subject in a case with an instrument, or with the first that measured it.
+    pub(super) fn find_with(
+        &self,
+        subject: &str,
+        case: Case,
+        instrument: Option<&str>,
+    ) -> Option<&Cell> {
+        self.table.cells.iter().find(|cell| {
+            let CellId { subject: own, case: measured, instrument: with } = &cell.id;
+            own == subject && *measured == case && instrument.is_none_or(|name| name == with)
+        })
+    }
+
+    /// A metric of a cell, or over that of another cell round by round, with its interval.
+    pub(super) fn estimate(
+        &self,
+        metric: &Metric,
+        own: &Cell,
+        other: Option<&Cell>,
+    ) -> Option<(f64, Option<Interval>)> {
+        match other {
+            None => {
+                let figures = self.figures(own).ok()?;
+                Some((figures.value(metric)?, figures.interval(metric)))
+            }
+            Some(other) => {
+                let Metric::Listed(definition) = metric else {
+                    return None;
+                };
+                let rows = self.record.rows.as_slice();
+                let ratio = ratio_of(definition, (&own.id, rows), (&other.id, rows)).ok()?;
+                let is_sure = ratio.pairs >= INTERVAL_ROUNDS_MIN;
+                Some((ratio.median, ratio.interval.filter(|_| is_sure)))
+            }
+        }
+    }
+
     /// The figures of a cell, or the word for why there are no figures.
     pub(super) fn figures<'b>(&'b self, cell: &'b Cell) -> Result<CellFigures<'b>, String> {
         match &cell.result {
@@ -59,6 +98,17 @@ impl CellFigures<'_> {
             Some(outcome) => outcome.ratio().map(|ratio| ratio.median),
             None => metric.pooled(&self.rounds),
         }
+    }
+
+    /// The interval of a metric, if it has one and there are enough rounds.
+    pub(super) fn interval(&self, metric: &Metric) -> Option<Interval> {
+        let Metric::Listed(definition) = metric else {
+            return None;
+        };
+        let ratio = definition.ratio(&self.summary.ratios);
+        let of_ratio = ratio.and_then(|outcome| outcome.ratio()?.interval);
+        let interval = of_ratio.or_else(|| self.summary.interval(definition));
+        interval.filter(|_| self.has_intervals())
     }
 
     /// Whether there are enough rounds for intervals.

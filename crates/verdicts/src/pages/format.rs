@@ -17,7 +17,7 @@ const FORMATS: [NamedFormat; 12] = [
     ("rate", rate_text),
     // 41124.74
     ("rate-cents", |per_second| format!("{per_second:.2}")),
-    // 95.0k
+    // 95.0k, 1.43M
     ("kilo", kilo_text),
     // 14.25%
     ("percent", cpu_text),
@@ -40,7 +40,12 @@ const FORMATS: [NamedFormat; 12] = [
 ];
 
 fn kilo_text(value: f64) -> String {
-    if value < 1000.0 { rate_text(value) } else { format!("{}k", significant_text(value / 1000.0)) }
+    match value {
+        // From here on three digits of thousands would be rounded to a million.
+        999_500.0.. => format!("{}M", significant_text(value / 1e6)),
+        1000.0.. => format!("{}k", significant_text(value / 1e3)),
+        _ => rate_text(value),
+    }
 }
 
 impl FigureFormat {
@@ -76,6 +81,8 @@ mod tests {
             ("rate-cents", 41_124.74, "41124.74"),
             ("kilo", 95_000.0, "95.0k"),
             ("kilo", 512.0, "512"),
+            ("kilo", 1_430_000.0, "1.43M"),
+            ("kilo", 999_600.0, "1.00M"),
             ("percent", 1.041, "104.1%"),
             ("percent-whole", 7.9, "790%"),
             ("latency", 1.13e9, "1.13 s"),

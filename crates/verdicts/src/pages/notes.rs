@@ -38,7 +38,8 @@ const ALL_CASES: &str = "all of a round";
 
 const EVERY_CASE: &str = "every case";
 
-/// One line for each note: its median over the rounds and the largest. Empty if there are no notes.
+/// One line for each note: its median over the rounds and the largest. Empty if there are no notes
+/// but zeros.
 pub(super) fn table(page: &Page<'_>) -> String {
     let mut notes: BTreeMap<(Note, String), BTreeMap<u32, f64>> = BTreeMap::new();
     for row in &page.record.rows {
@@ -46,6 +47,13 @@ pub(super) fn table(page: &Page<'_>) -> String {
             notes.entry(note).or_default().insert(row.round, value);
         }
     }
+    // A zero in every row says only that nobody did that here.
+    let mut largest: BTreeMap<String, f64> = BTreeMap::new();
+    for ((note, _), values) in &notes {
+        let most = largest.entry(note.name.clone()).or_default();
+        *most = values.values().copied().fold(*most, f64::max);
+    }
+    notes.retain(|(note, _), _| largest[&note.name] > 0.0);
     let cases = page.record.facts.plan.cases.iter();
     let order: Vec<String> = cases.map(ToString::to_string).collect();
     let notes = notes.iter();

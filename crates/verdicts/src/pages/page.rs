@@ -1,11 +1,14 @@
 //! Everything that the page of a suite is made of.
 
-use super::error::PageError;
+use super::error::{PageError, RESULTS_FILE};
 use super::presentation::{Presentation, ResultTable};
+use super::provenance::{self, Provenance};
+use super::verdicts::ClaimVerdicts;
 use crate::published::{PublishedRow, PublishedTable};
+use bookend_results::metric::REQUESTS_PER_CPU_SECOND;
 use bookend_results::profile::Profile;
 use bookend_results::record::Record;
-use bookend_results::suite::Suite;
+use bookend_results::suite::{Case, Suite};
 use std::path::Path;
 
 /// Everything that a page is made of.
@@ -13,11 +16,13 @@ use std::path::Path;
 pub struct Page<'a> {
     pub(super) record: &'a Record,
     pub(super) presentation: Presentation,
-    pub(super) published: PublishedTable,
+    pub(super) published: Option<PublishedTable>,
     pub(super) histogram: Option<PublishedTable>,
     pub(super) published_profile: Option<PublishedTable>,
-    pub(super) verdicts: String,
+    pub(super) verdicts: Option<ClaimVerdicts>,
     pub(super) profile: Option<Profile>,
+    pub(super) has_raw_output: bool,
+    pub(super) provenance: Vec<Provenance>,
 }
 
 impl<'a> Page<'a> {
@@ -26,25 +31,28 @@ impl<'a> Page<'a> {
     /// # Errors
     /// When a file cannot be read, or the files contradict each other.
     pub fn read(folder: &Path, record: &'a Record) -> Result<Self, PageError> {
-        let presentation = Presentation::read(folder).map_err(PageError::Declaration)?;
         let suite = Suite::read(folder).map_err(PageError::Declaration)?;
-        let Some(file) = suite.published.as_ref() else {
-            return Err(PageError::NothingPublished(suite.name));
+        let presentation = if folder.join(RESULTS_FILE).is_file() {
+            Presentation::read(folder).map_err(PageError::Declaration)?
+        } else {
+            Presentation::of_suite(&suite)
         };
-        let published = read_table(&suite.path(file))?;
-        presentation.check(&published)?;
         let read = |file: &Option<String>| {
             let file = file.as_ref();
             file.map(|file| read_table(&suite.path(file))).transpose()
         };
+        let published = read(&suite.published)?;
+        presentation.check(published.as_ref(), &suite.name)?;
         Ok(Self {
             histogram: read(&presentation.histogram)?,
             published_profile: read(&presentation.profile)?,
             record,
             presentation,
             published,
-            verdicts: String::new(),
+            verdicts: None,
             profile: None,
+            has_raw_output: false,
+            provenance: provenance::read(folder, &suite.name).map_err(PageError::Declaration)?,
         })
     }
 
@@ -54,10 +62,16 @@ impl<'a> Page<'a> {
         Self { profile, ..self }
     }
 
-    /// Adds the verdicts on the document's claims, in Markdown, below the conclusion.
+    /// Adds the verdicts on the document's claims.
     #[must_use]
-    pub fn with_verdicts(self, verdicts: String) -> Self {
+    pub fn with_verdicts(self, verdicts: Option<ClaimVerdicts>) -> Self {
         Self { verdicts, ..self }
+    }
+
+    /// Says whether a [raw folder](bookend_results::record::raw_folder) is beside the record.
+    #[must_use]
+    pub fn with_raw_output(self, is_kept: bool) -> Self {
+        Self { has_raw_output: is_kept, ..self }
     }
 
     /// The rows of a table of the document that the page shows.
@@ -72,8 +86,34 @@ impl<'a> Page<'a> {
             (Some(planned), Some(own)) => planned.iter().any(|cell| cell.id == *own),
             (Some(_), None) => false,
         };
-        self.published.of_table(&table.table).filter(is_shown)
+        let published = self.published.iter();
+        published.flat_map(|published| published.of_table(&table.table)).filter(is_shown)
     }
+
+    /// A figure of the document about one of our subjects in a case, by its column, with its text
+    /// if it is printed. `requests_per_cpu_second` follows from others that are.
+    pub(super) fn printed(
+        &self,
+        column: &str,
+        subject: &str,
+        case: Case,
+    ) -> Option<(f64, Option<String>)> {
+        let mut rows = self.published.iter().flat_map(|published| &published.rows);
+        let row = rows.find(|row| {
+            row.cell.as_ref().is_some_and(|cell| cell.subject == subject && cell.case == case)
+        })?;
+        match row.value(column) {
+            Some(value) => Some((value, row.printed.get(column).cloned())),
+            None if column == REQUESTS_PER_CPU_SECOND.name => Some((rate_per_cpu(row)?, None)),
+            None => None,
+        }
+    }
+}
+
+/// Requests per second for each CPU that the server used.
+fn rate_per_cpu(row: &PublishedRow) -> Option<f64> {
+    let cpu = row.value("server_cpu_mean").or_else(|| row.value("cpu"))?;
+    Some(row.value("requests_per_second")? / cpu)
 }
 
 fn read_table(file: &Path) -> Result<PublishedTable, PageError> {

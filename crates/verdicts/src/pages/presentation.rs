@@ -2,22 +2,44 @@
 
 use super::error::{PageError, RESULTS_FILE};
 use super::format::{FigureFormat, NoFormat};
+use super::overview::Overview;
+use super::quoted::{self, NamedFigure};
 use crate::from_text::list;
 use crate::published::PublishedTable;
 use bookend_results::declaration::{DeclarationError, Source, read_text};
 use bookend_results::metric::{Metric, UnknownMetric};
+use bookend_results::suite::Suite;
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// How a suite's page looks.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Presentation {
     /// The page's title.
     pub title: String,
+    /// What the document says, or what is asked, in a sentence or two.
+    pub said: String,
+    /// What we found. `{name}` stands for the figure of that name in `figures`.
+    #[serde(default)]
+    pub found: String,
+    /// What differs here most, in a sentence.
+    #[serde(default)]
+    pub differs: String,
+    /// The figures that `found` names.
+    #[serde(default)]
+    pub figures: BTreeMap<String, NamedFigure>,
+    /// The picture, and the short table that has the same figures.
+    pub overview: Option<Overview>,
+    /// Everything that differs from how the document was made, an item each.
+    #[serde(default)]
+    pub departures: Vec<String>,
     /// The machines of the original, one fact a line.
+    #[serde(default)]
     pub environment: Vec<String>,
     /// The parameters of the original, one a line.
+    #[serde(default)]
     pub parameters: Vec<String>,
     /// File with the published histograms, relative to the suite's folder.
     pub histogram: Option<String>,
@@ -33,11 +55,13 @@ pub struct Presentation {
     #[serde(default)]
     pub planned_only: bool,
     /// The conclusion: prose.
+    #[serde(default)]
     pub conclusion: String,
     /// Its command lines, and their equivalents here.
     #[serde(default)]
     pub commands: Vec<PublishedCommand>,
-    /// Its tables.
+    /// Its tables. None if no document stands behind the suite.
+    #[serde(default)]
     pub tables: Vec<ResultTable>,
 }
 
@@ -74,6 +98,21 @@ pub struct ResultTable {
     /// Its figures, in the printed order. If absent: those of the table before.
     #[serde(default, deserialize_with = "list")]
     pub columns: Vec<ResultColumn>,
+    /// In a summary, what is printed besides the figures of a row.
+    #[serde(default, deserialize_with = "list")]
+    pub excerpts: Vec<Excerpt>,
+}
+
+/// What the original prints besides the figures of a row.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Excerpt {
+    /// Of the rows of this subject, as printed.
+    pub subject: String,
+    /// Its heading: `Error distribution`.
+    pub section: String,
+    /// As printed.
+    pub lines: Vec<String>,
 }
 
 /// The shape of a table.
@@ -146,12 +185,25 @@ impl Presentation {
         Self::parse(&file, &read_text(&file)?)
     }
 
+    /// That of a suite without a `results.toml`: what it asks, and no picture.
+    pub(super) fn of_suite(suite: &Suite) -> Self {
+        let (title, said) = (suite.title.clone(), suite.analysis.clone());
+        Self { title, said, ..Self::default() }
+    }
+
     /// Checks the text of `file`.
     ///
     /// # Errors
     /// As [`Presentation::read`].
     pub fn parse(file: &Path, text: &str) -> Result<Self, DeclarationError> {
-        let mut declared: Self = Source { file, text }.parse()?;
+        let source = Source { file, text };
+        let mut declared: Self = source.parse()?;
+        if let Some(name) = declared.unnamed_figure() {
+            let place = format!("{{{name}}}");
+            let start = text.find(&place).unwrap_or_default();
+            let message = format!("there is no figure `{name}`: write it under [figures]");
+            return Err(source.invalid(start..start + place.len(), message));
+        }
         let mut before = Vec::new();
         for table in &mut declared.tables {
             if table.columns.is_empty() {
@@ -162,8 +214,23 @@ impl Presentation {
         Ok(declared)
     }
 
+    /// A name in braces that no figure has.
+    fn unnamed_figure(&self) -> Option<String> {
+        let mut names = quoted::names(&self.found);
+        let unknown = names.find(|name| !self.figures.contains_key(*name));
+        unknown.map(str::to_owned)
+    }
+
     /// Checks that it shows what was published: every table, and only figures that exist.
-    pub(super) fn check(&self, published: &PublishedTable) -> Result<(), PageError> {
+    pub(super) fn check(
+        &self,
+        published: Option<&PublishedTable>,
+        suite: &str,
+    ) -> Result<(), PageError> {
+        let Some(published) = published else {
+            let nothing = || PageError::NothingPublished(suite.to_owned());
+            return if self.tables.is_empty() { Ok(()) } else { Err(nothing()) };
+        };
         for table in &self.tables {
             if published.of_table(&table.table).next().is_none() {
                 return Err(PageError::NoTable(table.table.clone()));
@@ -177,8 +244,8 @@ impl Presentation {
         let is_shown = |name: &String| self.tables.iter().any(|table| table.table == *name);
         let mut tables = published.rows.iter().map(|row| &row.place.table);
         match tables.find(|name| !is_shown(name)) {
-            Some(name) => Err(PageError::Unshown(name.clone())),
-            None => Ok(()),
+            Some(name) if !self.tables.is_empty() => Err(PageError::Unshown(name.clone())),
+            _ => Ok(()),
         }
     }
 }

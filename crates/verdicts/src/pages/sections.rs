@@ -1,65 +1,132 @@
-//! The sections of a page, in the order of the original documents.
+//! The sections of a page: what a reader wants to know first, then, folded, what it rests on.
 
 use super::figures::Cells;
+use super::overview::Overview;
 use super::page::Page;
 use super::presentation::{Look, PublishedCommand, ResultTable};
-use super::text::{fenced, section};
-use super::{besides, grid, lines, notes, profiled, summary};
+use super::text::{fenced, folded, section, wrapped};
+use super::verdicts::rounds_of;
+use super::{besides, grid, lines, marked, notes, profiled, provenance, quoted, summary};
+use bookend_results::chart::Theme;
 use bookend_results::export::Report;
 use bookend_results::markdown;
 use bookend_results::profile::{Profile, estimates, notes as profile_notes, split_table};
-use bookend_results::record::{Facts, file_of, profile_folder};
+use bookend_results::record::{Facts, file_of, profile_folder, raw_folder};
 use bookend_results::suite::{Extent, Plan};
-use bookend_results::table::{marks, skipped_lines, window_lines};
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+/// The picture beside a page.
+pub const PICTURE_FILE: &str = "RESULTS.svg";
+
+/// A page, and the picture that it shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PageFiles {
+    /// The page, in Markdown.
+    pub text: String,
+    /// The picture, as SVG. `None`: there is nothing to draw.
+    pub picture: Option<String>,
+}
 
 impl Page<'_> {
-    /// The text of the page. The same inputs always give the same text.
-    pub fn text(&self) -> String {
+    /// The page and its picture. The same inputs always give the same.
+    pub fn files(&self) -> PageFiles {
         let cells = Cells::of(self.record);
-        let windows = window_lines(&self.record.facts.plan, &cells.table);
-        let marked = [marks(&cells.table), windows, skipped_lines(&cells.table)].concat();
-        let marked =
-            if marked.is_empty() { String::new() } else { fenced(&markdown::lines(&marked)) };
+        let declared = self.presentation.overview.clone();
+        let overview = declared.unwrap_or_else(|| Overview::of_plan(self, &cells));
+        let overview = overview.drawn(self, &cells);
+        let picture = overview.picture();
+        let figures = picture.as_ref().map_or_else(String::new, |picture| {
+            format!("![{}]({PICTURE_FILE})\n\n{}", picture.title, overview.table())
+        });
         let sections = [
-            ("Environment", environment(self)),
-            ("Parameters", parameters(self)),
-            ("Commands", commands(self)),
-            ("Results", results(self, &cells)),
-            ("Measured besides", besides::table(self, &cells)),
-            ("Noted besides", notes::table(self)),
-            ("Where the time goes", where_time_goes(self)),
-            ("Marks", marked),
-            ("Conclusion", conclusion(self)),
+            ("Verdicts", verdicts(self)),
+            ("Figures", figures + &conclusion(self)),
+            ("What differs here", departures(self)),
         ];
         let sections = sections.iter().map(|(title, body)| section(title, body));
-        let head = format!("# {}\n\n{}", self.presentation.title, origin(self));
-        head + &sections.collect::<String>()
+        let head = format!("# {}\n\n{}", self.presentation.title, sentences(self, &cells));
+        let text = head + &sections.collect::<String>() + &folds(self, &cells);
+        PageFiles { text, picture: picture.map(|picture| picture.svg(Theme::Both)) }
     }
 }
 
-/// What the page is made of, and the command that makes it again.
+/// What is said, what was found, what differs, and what the page is made of.
+fn sentences(page: &Page<'_>, cells: &Cells<'_>) -> String {
+    let shown = &page.presentation;
+    let found = quoted::filled_in(&shown.found, &shown.figures, cells);
+    let sentences = [shown.said.clone(), found, shown.differs.clone(), origin(page)];
+    let sentences = sentences.iter().filter(|text| !text.trim().is_empty());
+    sentences.map(|text| wrapped(text)).collect::<Vec<_>>().join("\n")
+}
+
+/// What the page is made of, and how far it can be trusted.
 fn origin(page: &Page<'_>) -> String {
     let facts = &page.record.facts;
-    let (day, suite) = (day_of(facts), &facts.suite);
+    let record = file_of(Path::new("records"), &facts.suite, facts.extent);
+    let quick = match facts.extent {
+        Extent::Quick => page.presentation.quick.trim(),
+        Extent::Full => "",
+    };
     format!(
-        "Published figures and what was measured here on {day}, side by side. Made by \
-         `bookend results {suite}`\nfrom `{}` and the published table beside this page; every \
-         figure is defined in\n[docs/measure/metrics.md](../../docs/measure/metrics.md).\n",
-        record_of(facts).display()
+        "Measured on {}, {}. Made by `bookend results {}` from `{}`; every figure is defined in \
+         [metrics](../../docs/measure/metrics.md). {quick}",
+        day_of(facts),
+        rounds_of(page.record),
+        facts.suite,
+        record.display()
     )
 }
 
 /// The day on which the run began.
-pub(super) fn day_of(facts: &Facts) -> String {
+fn day_of(facts: &Facts) -> String {
     let started = facts.started.to_string();
     started.split('T').next().unwrap_or_default().to_owned()
 }
 
-/// The path of the record in the project.
-pub(super) fn record_of(facts: &Facts) -> PathBuf {
-    file_of(Path::new("records"), &facts.suite, facts.extent)
+fn verdicts(page: &Page<'_>) -> String {
+    let verdicts = page.verdicts.as_ref();
+    verdicts.map_or_else(String::new, |all| {
+        format!("{}\n{}\n{}", wrapped(all.tally()), all.table(), wrapped(all.asked()))
+    })
+}
+
+fn conclusion(page: &Page<'_>) -> String {
+    match page.presentation.conclusion.trim() {
+        "" => String::new(),
+        prose => format!("\n{prose}\n"),
+    }
+}
+
+fn departures(page: &Page<'_>) -> String {
+    let items = page.presentation.departures.iter();
+    items
+        .map(|item| wrapped(&format!("- {}", item.trim())).replace("\n", "\n  "))
+        .fold(String::new(), |list, item| format!("{list}{}\n", item.trim_end()))
+}
+
+/// What the open part rests on, the environment and the command last.
+fn folds(page: &Page<'_>, cells: &Cells<'_>) -> String {
+    let verdicts = page.verdicts.as_ref();
+    let mut folds = vec![(
+        "Every claim, with its figures and the reason for its outcome",
+        verdicts.map_or_else(String::new, |all| all.reasons().to_owned()),
+    )];
+    let run = page.record.run();
+    if page.presentation.tables.is_empty() {
+        let report = Report::new(&run, &page.record.rows);
+        folds.extend(report.tables());
+    } else {
+        folds.push(("The tables of the document, ours beside each row", results(page, cells)));
+        folds.push(("Measured besides", besides::table(page, cells)));
+    }
+    folds.extend([
+        ("Where the time goes", where_time_goes(page)),
+        ("Noted besides", notes::table(page)),
+        ("Marks: what speaks against single rounds", marked::table(page, cells)),
+        ("Environment, parameters and the command", environment(page)),
+    ]);
+    folds.iter().map(|(title, body)| folded(title, body)).collect()
 }
 
 /// The document's own profile with ours beside it, then all of ours.
@@ -84,18 +151,41 @@ fn own_profile(page: &Page<'_>, profile: &Profile) -> String {
     )
 }
 
+/// Machines and parameters of both, what else was kept, and the command that repeats the run.
 fn environment(page: &Page<'_>) -> String {
     let facts = &page.record.facts;
+    let shown = &page.presentation;
     let versions = facts.versions.iter();
     let versions = versions.map(|(name, version)| format!("{name}: {}", version.trim()));
     let versions: Vec<String> = versions.collect();
-    let here = format!("{}{}", facts.machine, markdown::lines(&versions));
-    published_and_here(&page.presentation.environment, &here)
+    let machine = format!("{}{}", facts.machine, markdown::lines(&versions));
+    let mut parts = vec![
+        published_and_here("Environment", &shown.environment, &machine),
+        published_and_here("Parameters", &shown.parameters, &parameters(page)),
+    ];
+    parts.extend(Some(provenance::list(&page.provenance)).filter(|list| !list.is_empty()));
+    parts.extend(shown.commands.iter().map(|PublishedCommand { what, published, here }| {
+        let both = fenced(&format!("published  {published}\nhere       {here}"));
+        format!("{what}:\n\n{both}")
+    }));
+    if page.has_raw_output {
+        let folder = raw_folder(Path::new("records"), &facts.suite, facts.extent);
+        let folder = folder.display();
+        parts.push(format!(
+            "What the load generators of others printed is in [{folder}](../../{folder}).\n"
+        ));
+    }
+    parts.push(format!("All of it here, by one command:\n\n{}", fenced(&facts.command)));
+    parts.join("\n")
 }
 
-fn published_and_here(published: &[String], here: &str) -> String {
+fn published_and_here(what: &str, published: &[String], here: &str) -> String {
+    let here = fenced(here);
+    if published.is_empty() {
+        return format!("{what}:\n\n{here}");
+    }
     let published = fenced(&markdown::lines(published));
-    format!("Published:\n\n{published}\nHere:\n\n{}", fenced(here))
+    format!("{what}, published:\n\n{published}\n{what}, here:\n\n{here}")
 }
 
 fn parameters(page: &Page<'_>) -> String {
@@ -104,7 +194,7 @@ fn parameters(page: &Page<'_>) -> String {
     let mut own = report.parameters();
     own.extend(waits(&run.new.plan));
     own.extend(report.notes().iter().map(|note| format!("note: {note}")));
-    published_and_here(&page.presentation.parameters, &markdown::lines(&own))
+    markdown::lines(&own)
 }
 
 /// What calls wait for, if the suite states it.
@@ -120,27 +210,11 @@ fn waits(plan: &Plan) -> Vec<String> {
     waits.chain(processes).collect()
 }
 
-fn commands(page: &Page<'_>) -> String {
-    let all = fenced(&page.record.facts.command);
-    let mut text = format!("All of it here, as it was recorded:\n\n{all}");
-    for PublishedCommand { what, published, here } in &page.presentation.commands {
-        let both = fenced(&format!("published  {published}\nhere       {here}"));
-        text.push_str(&format!("\n{what}:\n\n{both}"));
-    }
-    text
-}
-
 fn results(page: &Page<'_>, cells: &Cells<'_>) -> String {
-    let mut text = String::new();
-    let quick = match page.record.facts.extent {
-        Extent::Quick => page.presentation.quick.as_str(),
-        Extent::Full => "",
+    let mut text = match page.presentation.reading.trim() {
+        "" => String::new(),
+        reading => format!("{reading}\n\n"),
     };
-    for prose in [quick, page.presentation.reading.as_str()] {
-        if !prose.trim().is_empty() {
-            text.push_str(&format!("{}\n\n", prose.trim()));
-        }
-    }
     for table in &page.presentation.tables {
         let shaped = shaped(page, cells, table);
         text.push_str(&format!("### {}\n\n{shaped}\n", table.title));
@@ -153,13 +227,5 @@ fn shaped(page: &Page<'_>, cells: &Cells<'_>, table: &ResultTable) -> String {
         Look::Table => lines::table(page, cells, table),
         Look::Grid => fenced(&grid::table(page, cells, table)),
         Look::Summary => summary::table(page, cells, table),
-    }
-}
-
-fn conclusion(page: &Page<'_>) -> String {
-    let prose = page.presentation.conclusion.trim();
-    match page.verdicts.trim() {
-        "" => format!("{prose}\n"),
-        verdicts => format!("{prose}\n\n{verdicts}\n"),
     }
 }

@@ -21,8 +21,14 @@ pub(super) fn table(page: &Page<'_>, cells: &Cells<'_>, table: &ResultTable) -> 
     for row in page.rows_of(table) {
         let place = &row.place;
         blocks.push_str(&format!("#### {}: {}\n\n", place.subject, place.label));
-        let block =
-            figures(table, &lines(cells, table, row)) + &histograms(page, cells, table, row);
+        let own = table.excerpts.iter().filter(|excerpt| excerpt.subject == place.subject);
+        let excerpts = own.map(|excerpt| {
+            let lines = excerpt.lines.iter().map(|line| format!("  {line}\n"));
+            format!("\n{}, published:\n{}", excerpt.section, lines.collect::<String>())
+        });
+        let block = figures(table, &lines(cells, table, row))
+            + &excerpts.collect::<String>()
+            + &histograms(page, cells, table, row);
         blocks.push_str(&text::fenced(&block));
         blocks.push('\n');
     }

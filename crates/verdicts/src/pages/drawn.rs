@@ -1,0 +1,193 @@
+//! The picture of a page, and the short table with the same figures.
+
+use super::figures::Cells;
+use super::overview::{Overview, OverviewColumn, OverviewLine, OverviewSeries};
+use super::page::Page;
+use super::rows::NONE;
+use bookend_results::chart::{ChartPoint, ChartSeries, PointChart, PointLine, Scale};
+use bookend_results::grouping::each_once;
+use bookend_results::markdown;
+use bookend_results::metric::{COST_RATIO, Metric, Unit};
+use bookend_results::statistics::Interval;
+use bookend_results::suite::Case;
+use bookend_results::table::Rank;
+
+/// Colours are repeated beyond so many series.
+const SERIES_MAX: usize = 6;
+
+impl Overview {
+    /// That of a suite which declares none: the cost of all subjects against the baseline.
+    pub(super) fn of_plan(page: &Page<'_>, cells: &Cells<'_>) -> Self {
+        let ranked = cells.table.cells.iter().filter(|cell| cell.rank == Rank::Ranked);
+        let ranked = ranked.map(|cell| (cell.id.subject.clone(), cell.id.instrument.clone()));
+        let series = each_once(ranked).into_iter().take(SERIES_MAX).map(|(subject, instrument)| {
+            let name = format!("{subject} via {instrument}");
+            let (subject, instrument) = (Some(subject), Some(instrument));
+            OverviewSeries { name, subject, instrument, ..OverviewSeries::default() }
+        });
+        let baseline = page.record.facts.plan.baseline();
+        let baseline = baseline.map_or("the baseline", |baseline| &baseline.name);
+        Self {
+            title: format!("Requests per CPU-second over those of {baseline}"),
+            axis: "median of the rounds".to_owned(),
+            lines_are: "case".to_owned(),
+            metric: Metric::Listed(&COST_RATIO),
+            format: "ratio".parse().expect("a style of figures"),
+            scale: Scale::Logarithmic,
+            reference: Some(1.0),
+            series: series.collect(),
+            lines: Vec::new(),
+            besides: Vec::new(),
+        }
+    }
+
+    /// All figures, without the lines and series that have none.
+    pub(super) fn drawn<'b>(&'b self, page: &Page<'_>, cells: &Cells<'_>) -> Drawn<'b> {
+        let mut lines: Vec<DrawnLine> = self
+            .lines_of(page)
+            .iter()
+            .map(|line| {
+                let points = self.series.iter().map(|series| self.point(page, cells, series, line));
+                let besides = self.besides.iter().map(|column| column.text(cells, line));
+                DrawnLine {
+                    label: line.label.clone(),
+                    points: points.collect(),
+                    besides: besides.collect(),
+                }
+            })
+            .collect();
+        lines.retain(|line| line.points.iter().any(Option::is_some));
+        let has_point = |index: usize| lines.iter().any(|line| line.points[index].is_some());
+        let kept: Vec<bool> = (0..self.series.len()).map(has_point).collect();
+        let is_kept = |index: &usize| kept[*index];
+        for line in &mut lines {
+            let points = line.points.drain(..).enumerate();
+            line.points = points.filter(|(index, _)| is_kept(index)).map(|(_, one)| one).collect();
+        }
+        let series = self.series.iter().enumerate();
+        let series = series.filter(|(index, _)| is_kept(index)).map(|(_, one)| one).collect();
+        Drawn { overview: self, series, lines }
+    }
+
+    fn lines_of(&self, page: &Page<'_>) -> Vec<OverviewLine> {
+        if !self.lines.is_empty() {
+            return self.lines.clone();
+        }
+        let cases = page.record.facts.plan.cases.iter();
+        let line =
+            |case: &Case| OverviewLine { label: case.to_string(), subject: None, case: *case };
+        cases.map(line).collect()
+    }
+
+    fn point(
+        &self,
+        page: &Page<'_>,
+        cells: &Cells<'_>,
+        series: &OverviewSeries,
+        line: &OverviewLine,
+    ) -> Option<ChartPoint> {
+        let subject = series.subject.as_ref().or(line.subject.as_ref())?;
+        let format = self.format;
+        if let Some(column) = &series.published {
+            let printed = |subject| page.printed(column, subject, line.case);
+            let (value, text) = printed(subject)?;
+            let (value, text) = match &series.over {
+                None => (value, text),
+                Some(other) => (value / printed(other)?.0, None),
+            };
+            let text = text.unwrap_or_else(|| format.text(value));
+            return Some(self.charted(value, text, None));
+        }
+        let cell =
+            |subject: &String| cells.find_with(subject, line.case, series.instrument.as_deref());
+        let other = series.over.as_ref().map(cell);
+        let other = if other.is_some() { Some(other.flatten()?) } else { None };
+        let (value, interval) = cells.estimate(&self.metric, cell(subject)?, other)?;
+        Some(self.charted(value, format.text(value), interval))
+    }
+
+    /// A point of the axis, which has times in seconds.
+    fn charted(&self, value: f64, text: String, interval: Option<Interval>) -> ChartPoint {
+        let unit = if self.metric.unit() == Unit::Nanoseconds { 1e-9 } else { 1.0 };
+        let scaled = |ends: Interval| Interval { low: ends.low * unit, high: ends.high * unit };
+        ChartPoint { value: value * unit, text, interval: interval.map(scaled) }
+    }
+}
+
+impl OverviewColumn {
+    fn text(&self, cells: &Cells<'_>, line: &OverviewLine) -> String {
+        let subject = self.subject.as_ref().or(line.subject.as_ref());
+        let instrument = self.instrument.as_deref();
+        let cell = subject.and_then(|subject| cells.find_with(subject, line.case, instrument));
+        let Some(cell) = cell else {
+            return NONE.to_owned();
+        };
+        match cells.figures(cell) {
+            Err(word) => word,
+            Ok(figures) => {
+                let value = figures.value(&self.metric);
+                value.map_or(NONE.to_owned(), |value| self.format.text(value))
+            }
+        }
+    }
+}
+
+/// The figures of an overview.
+pub(super) struct Drawn<'a> {
+    overview: &'a Overview,
+    series: Vec<&'a OverviewSeries>,
+    lines: Vec<DrawnLine>,
+}
+
+struct DrawnLine {
+    label: String,
+    points: Vec<Option<ChartPoint>>,
+    besides: Vec<String>,
+}
+
+impl Drawn<'_> {
+    /// The picture. `None` if there is nothing to draw.
+    pub(super) fn picture(&self) -> Option<PointChart> {
+        let lines = self.lines.iter();
+        let lines =
+            lines.map(|line| PointLine { label: line.label.clone(), points: line.points.clone() });
+        (!self.lines.is_empty()).then(|| PointChart {
+            title: self.overview.title.clone(),
+            subtitle: self.overview.axis.clone(),
+            scale: self.overview.scale,
+            reference: self.overview.reference,
+            series: coloured(&self.series),
+            lines: lines.collect(),
+        })
+    }
+
+    /// The table with the figures of the picture, and with the further columns.
+    pub(super) fn table(&self) -> String {
+        let series = self.series.iter();
+        let series = series.map(|series| series.heading.as_ref().unwrap_or(&series.name));
+        let besides = self.overview.besides.iter().map(|column| &column.heading);
+        let headings = std::iter::once(&self.overview.lines_are).chain(series).chain(besides);
+        let headings: Vec<String> = headings.cloned().collect();
+        let rows = self.lines.iter().map(|line| {
+            let points = line.points.iter();
+            let points = points.map(|point| point.as_ref().map_or(NONE, |point| &point.text));
+            let fields = std::iter::once(line.label.as_str()).chain(points);
+            fields.map(str::to_owned).chain(line.besides.clone()).collect()
+        });
+        markdown::table(&headings, 1, &rows.collect::<Vec<_>>())
+    }
+}
+
+/// With several subjects a colour is a subject, otherwise it is a series.
+fn coloured(series: &[&OverviewSeries]) -> Vec<ChartSeries> {
+    let subjects = each_once(series.iter().map(|series| &series.subject));
+    let each = series.iter().enumerate().map(|(index, series)| {
+        let subject = subjects.iter().position(|subject| *subject == &series.subject);
+        ChartSeries {
+            name: series.name.clone(),
+            colour: if subjects.len() > 1 { subject.unwrap_or(index) } else { index },
+            is_printed: series.published.is_some(),
+        }
+    });
+    each.collect()
+}

@@ -1,0 +1,57 @@
+//! The marks of a run, summed up a cell.
+
+use super::figures::Cells;
+use super::page::Page;
+use bookend_results::layout::one_line;
+use bookend_results::markdown;
+use bookend_results::measurement::{Outcome, Row};
+use bookend_results::table::{Cell, CellResult, marks_of, rules_of, skipped_lines, window_lines};
+
+/// What is said of every row is said once.
+const MANY_ROWS: usize = 4;
+
+/// One line for each cell with marks, then what several have in common, the windows that were
+/// chosen, and what each server leaves out. Empty if there is nothing.
+pub(super) fn table(page: &Page<'_>, cells: &Cells<'_>) -> String {
+    let common = common(cells);
+    let rows = cells.table.cells.iter().filter_map(|cell| {
+        let mut marks = marks_of(cell);
+        marks.retain(|mark| !common.contains(mark));
+        let (case, name) = (cell.id.case.to_string(), cells.table.row_name(cell));
+        let row = || vec![case, name, disturbed(page, cell), one_line(&marks.join("; "))];
+        (!marks.is_empty()).then(row)
+    });
+    let rows: Vec<Vec<String>> = rows.collect();
+    let headings = ["case", "subject", "rounds marked", "why"].map(str::to_owned);
+    let table = if rows.is_empty() { String::new() } else { markdown::table(&headings, 4, &rows) };
+    let everywhere = common.iter().map(|mark| one_line(&format!("every measured row: {mark}")));
+    let windows = window_lines(&page.record.facts.plan, &cells.table);
+    let lines = [everywhere.collect(), windows, skipped_lines(&cells.table)].concat();
+    let list = markdown::list(&lines);
+    if lines.is_empty() { table } else { format!("{table}\n{list}") }
+}
+
+/// The marks that every measured row has, if there are several.
+fn common(cells: &Cells<'_>) -> Vec<String> {
+    let measured = cells.table.cells.iter().filter(|cell| cell.summary().is_some());
+    let each: Vec<Vec<String>> = measured.map(marks_of).collect();
+    match each.split_first() {
+        Some((first, others)) if others.len() + 1 >= MANY_ROWS => {
+            let is_common = |mark: &&String| others.iter().all(|marks| marks.contains(mark));
+            first.iter().filter(is_common).cloned().collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// `7 of 10`: rounds in which something speaks against the figures.
+fn disturbed(page: &Page<'_>, cell: &Cell) -> String {
+    if matches!(cell.result, CellResult::NotMeasured { .. }) {
+        return "not measured".to_owned();
+    }
+    let rows = page.record.rows.iter().filter(|row| row.cell == cell.id);
+    let rows: Vec<&Row> = rows.filter(|row| matches!(row.outcome, Outcome::Measured(_))).collect();
+    let plan = &page.record.facts.plan;
+    let marked = rows.iter().filter(|row| !rules_of(plan, row).is_empty()).count();
+    format!("{marked} of {}", rows.len())
+}

@@ -1,0 +1,50 @@
+//! Where what is said of an original was read, if it is not in the document itself.
+
+use bookend_results::declaration::{DeclarationError, Source, read_text};
+use bookend_results::markdown;
+use serde::Deserialize;
+use std::path::Path;
+
+/// The file beside the suites that says so.
+const ORIGINALS_FILE: &str = "originals.toml";
+
+/// The part of the file that is about provenance.
+#[derive(Deserialize)]
+struct Originals {
+    #[serde(default)]
+    provenance: Vec<Provenance>,
+}
+
+/// What was read in one place.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Provenance {
+    suite: String,
+    source: String,
+    says: Vec<String>,
+}
+
+/// What was read elsewhere than in the document of a suite.
+///
+/// # Errors
+/// When there is such a file and it cannot be read.
+pub(super) fn read(folder: &Path, suite: &str) -> Result<Vec<Provenance>, DeclarationError> {
+    let file = folder.join("..").join(ORIGINALS_FILE);
+    if !file.is_file() {
+        return Ok(Vec::new());
+    }
+    let text = read_text(&file)?;
+    let mut read: Originals = Source { file: &file, text: &text }.parse()?;
+    read.provenance.retain(|one| one.suite == suite && one.source != "the document");
+    Ok(read.provenance)
+}
+
+/// A list of the places; empty if there are none.
+pub(super) fn list(all: &[Provenance]) -> String {
+    if all.is_empty() {
+        return String::new();
+    }
+    let items = all.iter().map(|one| format!("{} ({})", one.says.join("; "), one.source));
+    let items = markdown::list(&items.collect::<Vec<_>>());
+    format!("Not in the document, but in the files that it was made with:\n\n{items}")
+}

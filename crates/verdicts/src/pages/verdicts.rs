@@ -1,0 +1,198 @@
+//! The outcomes of a document's claims: a short table, and each with its reason.
+
+use crate::claims::{Answer, ClaimOutcome, JudgedSuite, Judgement};
+use bookend_results::markdown;
+use bookend_results::record::Record;
+
+/// The table is at most so wide.
+const LINE_MAX: usize = 99;
+
+/// What is printed, and a figure of ours, are at most so wide in it.
+const FIELD_MAX: usize = 16;
+
+/// A figure with its outcome.
+const ANSWER_MAX: usize = 22;
+
+/// A claim's sentence has at least so much room.
+const SENTENCE_MIN: usize = 20;
+
+/// Who answers, where the document has nothing more exact.
+const ASKED: &str = "*Same client* is the published one, with the published versions; *other client* is \
+    one that is not the limit.";
+
+/// What a page says of a document's claims.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClaimVerdicts {
+    tally: String,
+    lines: Vec<VerdictLine>,
+    reasons: String,
+    asked: String,
+}
+
+/// A line of the table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct VerdictLine {
+    sentence: String,
+    printed: String,
+    /// The figure with the published client.
+    same: String,
+    /// The figure with a client that is not the limit, and what follows from it.
+    other: String,
+    /// Whether it replicates.
+    outcome: String,
+}
+
+impl ClaimVerdicts {
+    /// Of a suite with its record.
+    pub fn of(suite: &JudgedSuite) -> Self {
+        let judgements = suite.judgements();
+        let is_it_so = judgements.iter().filter_map(|one| one.is_it_so.as_ref());
+        let is_it_so = tally(is_it_so.map(|answer| answer.outcome));
+        let replicates = counted(&judgements);
+        let tally = match is_it_so.as_str() {
+            "" => format!("Does it replicate? Of {replicates}."),
+            _ => format!("Does it replicate? Of {replicates}. Is it so? {is_it_so}."),
+        };
+        let lines = judgements.iter().map(VerdictLine::of).collect();
+        let asked = match suite.claims.document.asked.trim() {
+            "" => ASKED.to_owned(),
+            asked => asked.to_owned(),
+        };
+        Self { tally, lines, reasons: suite.reasons(), asked }
+    }
+
+    /// How many claims came to what.
+    pub(super) fn tally(&self) -> &str {
+        &self.tally
+    }
+
+    /// Who answers each question.
+    pub(super) fn asked(&self) -> &str {
+        &self.asked
+    }
+
+    /// The short table.
+    pub(super) fn table(&self) -> String {
+        let headings = ["claim", "they printed", "same client", "other client", "replicates?"];
+        let rows: Vec<Vec<String>> = self.lines.iter().map(VerdictLine::fields).collect();
+        markdown::table(&headings.map(str::to_owned), headings.len(), &rows)
+    }
+
+    /// Every claim with its place, its figures, and how its outcome follows.
+    pub(super) fn reasons(&self) -> &str {
+        &self.reasons
+    }
+}
+
+/// How many of a suite's claims came to what, or that its record is not enough to say so: what may
+/// be quoted of it elsewhere.
+pub fn quotable_outcomes(suite: &JudgedSuite) -> String {
+    match &suite.record {
+        Some(record) if record.is_quotable() => counted(&suite.judgements()),
+        Some(record) => format!("{} claims; {}", suite.judgements().len(), rounds_of(record)),
+        None => format!("{} claims; no record of a full run", suite.judgements().len()),
+    }
+}
+
+/// The rounds of a record, and whether its figures may be quoted.
+pub(super) fn rounds_of(record: &Record) -> String {
+    let rounds = record.rounds();
+    let plural = if rounds == 1 { "" } else { "s" };
+    if record.is_quotable() {
+        format!("{rounds} rounds")
+    } else {
+        format!("{rounds} round{plural}, **not quotable** ({})", record.run().scope())
+    }
+}
+
+fn counted(judgements: &[Judgement<'_>]) -> String {
+    let tally = tally(judgements.iter().map(Judgement::outcome));
+    format!("{} claims: {tally}", judgements.len())
+}
+
+fn tally(outcomes: impl Iterator<Item = ClaimOutcome>) -> String {
+    let outcomes: Vec<ClaimOutcome> = outcomes.collect();
+    let counts = ClaimOutcome::ALL
+        .map(|outcome| (outcomes.iter().filter(|one| **one == outcome).count(), outcome));
+    let counts = counts.into_iter().filter(|(count, _)| *count > 0);
+    counts.map(|(count, outcome)| format!("{count} {outcome}")).collect::<Vec<_>>().join(", ")
+}
+
+impl VerdictLine {
+    fn of(one: &Judgement<'_>) -> Self {
+        let answered = |answer: &Answer| {
+            format!("{} {}", answer.figure, answer.outcome.short()).trim().to_owned()
+        };
+        Self {
+            sentence: one.claim.in_short().to_owned(),
+            printed: one.claim.published.clone(),
+            same: one.replicates.figure.clone(),
+            other: one.is_it_so.as_ref().map_or_else(String::new, answered),
+            outcome: one.outcome().short().to_owned(),
+        }
+    }
+
+    /// What is too long for the table is cut, the sentence last.
+    fn fields(&self) -> Vec<String> {
+        let or_dash = |text: String| if text.is_empty() { "-".to_owned() } else { text };
+        let rest = [
+            shortened(&self.printed, FIELD_MAX),
+            or_dash(shortened(&self.same, FIELD_MAX)),
+            or_dash(shortened(&self.other, ANSWER_MAX)),
+            self.outcome.clone(),
+        ];
+        let used: usize = rest.iter().map(|field| field.chars().count() + " | ".len()).sum();
+        let room = LINE_MAX.saturating_sub(used + "|  |".len()).max(SENTENCE_MIN);
+        [vec![shortened(&self.sentence, room)], rest.to_vec()].concat()
+    }
+}
+
+/// The text up to the last word that fits, with an ellipsis if something is left out.
+fn shortened(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    let mut short = String::new();
+    for word in text.split(' ') {
+        let wide = short.chars().count() + word.chars().count() + " …".chars().count();
+        if wide > width {
+            break;
+        }
+        short.push_str(word);
+        short.push(' ');
+    }
+    short.push('…');
+    short
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(sentence: &str, printed: &str) -> VerdictLine {
+        VerdictLine {
+            sentence: sentence.to_owned(),
+            printed: printed.to_owned(),
+            same: "9.49".to_owned(),
+            other: "17.5 not comparable".to_owned(),
+            outcome: "refuted".to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_line_of_the_table_is_narrow_whatever_a_document_says() {
+        let long = "words of a sentence that goes on and on ".repeat(5);
+        for (sentence, printed) in [("short", "9.5"), (&long, "9.5"), (&long, &long)] {
+            let fields = line(sentence, printed).fields();
+            let text = format!("| {} |", fields.join(" | "));
+            assert!(text.chars().count() <= LINE_MAX, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_left_out_is_seen_to_be() {
+        assert_eq!(shortened("nine and a half", 15), "nine and a half");
+        assert_eq!(shortened("nine and a half", 12), "nine and a …");
+        assert_eq!(shortened("nine", 3), "…");
+    }
+}
