@@ -59,7 +59,10 @@ pub fn main() -> ExitCode {
 /// A lab that hangs in its second cell.
 fn hanging_lab(test_folder: &TestFolder, variables: &[(&str, &str)]) -> Child {
     test_folder.subject("load", "instrument", &format!("{HANG}{CALL}"));
-    let mut lab = Command::new(launcher().program)
+    // The tests themselves may have been started by `nohup`, which a lab respects.
+    let mut lab = Command::new("env")
+        .arg("--default-signal=HUP")
+        .arg(launcher().program)
         .arg(crate::LAB)
         .env(FOLDER, test_folder.path())
         .env("TMPDIR", test_folder.path())
