@@ -16,6 +16,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// The beginning of the names of these folders.
 const PREFIX: &str = "bookend-run.";
 
+/// The folder of sockets within. A server of ours locks the folder of its socket to replace one that
+/// was left behind, and the lab holds the lock of the folder above.
+const SOCKETS: &str = "s";
+
 /// The files of one run.
 #[derive(Debug)]
 pub struct TemporaryFolder {
@@ -45,7 +49,7 @@ impl TemporaryFolder {
         let is_secured = plan.cases.iter().any(|case| case.transport == Transport::Tls);
         let certificates = is_secured.then(|| Certificates::issue(self.folder.path()));
         Ok(TransportFiles {
-            folder: self.folder.path().to_owned(),
+            folder: self.folder.path().join(SOCKETS),
             certificates: certificates.transpose()?,
         })
     }
@@ -109,7 +113,10 @@ fn new_folder() -> Result<HeldFolder> {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let name = format!("{PREFIX}{}.{number}", std::process::id());
         match HeldFolder::create(&std::env::temp_dir().join(name)) {
-            Ok(folder) => return Ok(folder),
+            Ok(folder) => {
+                fs::create_dir(folder.path().join(SOCKETS))?;
+                return Ok(folder);
+            }
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
         }
@@ -142,10 +149,18 @@ mod tests {
     }
 
     #[test]
+    fn a_server_may_lock_the_folder_of_its_socket() {
+        let folder = new_folder().unwrap();
+        assert!(HeldFolder::claim(folder.path()).is_none());
+        assert!(HeldFolder::claim(&folder.path().join(SOCKETS)).is_some());
+        fs::remove_dir_all(folder.path()).unwrap();
+    }
+
+    #[test]
     fn two_folders_are_never_the_same() {
         let (first, second) = (new_folder().unwrap(), new_folder().unwrap());
         assert_ne!(first.path(), second.path());
-        fs::remove_dir(first.path()).unwrap();
-        fs::remove_dir(second.path()).unwrap();
+        fs::remove_dir_all(first.path()).unwrap();
+        fs::remove_dir_all(second.path()).unwrap();
     }
 }
