@@ -16,8 +16,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// The beginning of the names of these folders.
 const PREFIX: &str = "bookend-run.";
 
-/// The folder of sockets within. A server of ours locks the folder of its socket to replace one that
-/// was left behind, and the lab holds the lock of the folder above.
+/// The folder of sockets within. A server of ours locks the folder of its socket to replace one
+/// that was left behind, and the lab holds the lock of the folder above.
 const SOCKETS: &str = "s";
 
 /// The files of one run.
