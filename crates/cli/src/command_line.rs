@@ -61,6 +61,11 @@ pub enum Subcommand {
 /// # Errors
 /// The exit status, after the help or one line about the error has been printed.
 pub fn parse(words: Vec<OsString>, name: &str) -> Result<Subcommand, ExitCode> {
+    let words = if name == "load" {
+        load::whole_line(words).map_err(|failure| failure.report(name))?
+    } else {
+        words
+    };
     let error = match CommandLine::try_parse_from(words) {
         Ok(read) => return Ok(read.command),
         Err(error) => error,

@@ -9,12 +9,15 @@ use bookend_load::contract::exit;
 use bookend_load::contract::lines::Line;
 use bookend_load::contract::report::{LatencySplit, LoadReport};
 use bookend_load::descriptors;
-use bookend_load::flags::LoadFlags;
+use bookend_load::flags::{LoadFlags, config_file, switches};
+use bookend_load::objective::Objective;
 use bookend_load::output;
 use bookend_load::plan::LoadPlan;
 use bookend_load::report;
 use bookend_load::run::{self, LoadOutcome, WindowEdge};
-use clap::Args;
+use clap::{Args, Command};
+use std::ffi::OsString;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::SystemTime;
 use unsupported::UnsupportedFlags;
@@ -29,6 +32,24 @@ pub struct LoadArguments {
     disable_template_functions: bool,
     #[command(flatten)]
     unsupported: UnsupportedFlags,
+}
+
+/// The words of the command line with every switch as clap reads it (Go's users write
+/// `--insecure=true`), and with those of the file of `--config` behind them.
+///
+/// # Errors
+/// [`Failure`] when the file gives no flags.
+pub fn whole_line(words: Vec<OsString>) -> Result<Vec<OsString>, Failure> {
+    let command = LoadArguments::augment_args(Command::new("load"));
+    let mut words = switches::without_values(words, &command);
+    // What is wrong with the words is said when all of them are read.
+    let Ok(given) = command.clone().try_get_matches_from(words.iter().skip(1)) else {
+        return Ok(words);
+    };
+    if let Some(file) = given.get_one::<PathBuf>("config") {
+        words.extend(config_file::words(file, &given, &command).map_err(Failure::usage)?);
+    }
+    Ok(words)
 }
 
 /// Measures, then prints or writes the result. The number is the exit status.
@@ -53,7 +74,7 @@ pub fn start(arguments: LoadArguments) -> Result<u8, Failure> {
     let outcome = measure(&plan, audience)?;
     let report = report::build_report(&plan, started, &outcome);
     deliver(&flags, report, audience)?;
-    status(&outcome)
+    status(&flags.slo, &outcome)
 }
 
 /// The reader of standard output.
@@ -121,12 +142,14 @@ fn lines(report: LoadReport) -> String {
 }
 
 /// Failed calls are results, as in ghz; a run without any call has no result.
-fn status(outcome: &LoadOutcome) -> Result<u8, Failure> {
+fn status(objectives: &[Objective], outcome: &LoadOutcome) -> Result<u8, Failure> {
     if outcome.cancelled {
         return Ok(exit::INTERRUPTED);
     }
     if outcome.ok + outcome.errors.total() > 0 {
-        return Ok(exit::MEASURED);
+        let missed = objectives.iter().filter_map(|objective| objective.check(outcome).err());
+        let missed = missed.map(|missed| print_error(&format!("bookend load: {missed}"))).count();
+        return Ok(if missed == 0 { exit::MEASURED } else { exit::OBJECTIVE_MISSED });
     }
     Err(Failure::nothing_measured(match &outcome.first_failure {
         Some(reason) => format!("no call ended in the window: {reason}"),

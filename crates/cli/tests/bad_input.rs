@@ -57,7 +57,7 @@ fn a_misspelt_word_comes_with_the_right_one() {
         ),
         (
             &["load", "-O", "prety"],
-            "bookend load: --format prety: did you mean pretty? (there is summary, json, pretty)",
+            "bookend load: --format prety: did you mean pretty? (there is summary, csv, json, pretty,",
         ),
         (&["report", "--format", "cvs"], "bookend report: --format cvs: did you mean csv?"),
         (
@@ -91,7 +91,9 @@ fn a_wrong_value_is_named_with_its_flag() {
         (&["-n", "99999999999999999999"], "--total 99999999999999999999: not a whole number"),
         (&["-z", "10"], "--duration 10: the unit is missing after 10: write 10s or 10ms"),
         (&["-t", "fast"], "--timeout fast: \"fast\" is not a duration"),
-        (&["-O", "csv"], "--format csv: csv has a row for every call"),
+        (&["-O", "xml"], "--format xml: there is summary, csv, json"),
+        (&["-r", "-1"], "--rps -1: a rate is not below zero"),
+        (&["--slo", "p99"], "--slo p99: \"p99\" compares nothing"),
         (&["--name"], "--name needs a value"),
         (&["-c", "2", "-c", "3"], "--concurrency is given twice"),
         (&["--insecure=yes"], "--insecure takes no value"),

@@ -41,6 +41,16 @@ pub enum DurationError {
     TooLong(String),
 }
 
+/// The duration, unless it is zero, which ghz's flags have for none.
+pub fn unless_zero(duration: Duration) -> Option<Duration> {
+    Some(duration).filter(|duration| !duration.is_zero())
+}
+
+/// Its nanoseconds: at most the 584 years that 64 bits hold.
+pub fn nanoseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
 /// Reads a duration in Go's notation. `0` needs no unit; fractions are cut to whole nanoseconds.
 ///
 /// # Errors

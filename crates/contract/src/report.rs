@@ -2,6 +2,7 @@
 
 use crate::count;
 use crate::in_flight::InFlightAtEnd;
+use crate::timestamp::TimestampNs;
 use serde::{Deserialize, Serialize, Serializer};
 use std::collections::BTreeMap;
 
@@ -44,11 +45,27 @@ pub struct LoadReport {
     pub latency_distribution: Vec<LatencyAt>,
     /// Eleven buckets of equal width from fastest to slowest.
     pub histogram: Vec<Bucket>,
+    /// Calls one by one, the first of them, where the format lists them.
+    #[serde(skip_serializing_if = "Option::is_none", skip_deserializing)]
+    pub details: Option<Vec<CallDetail>>,
     /// Labels given with `--tags`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub tags: BTreeMap<String, String>,
     /// What ghz does not have.
     pub bookend: Extension,
+}
+
+/// One call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CallDetail {
+    /// When it ended.
+    pub timestamp: TimestampNs,
+    /// Nanoseconds.
+    pub latency: u64,
+    /// Why it failed, as grpc-go prints it; empty where it did not.
+    pub error: String,
+    /// The gRPC status code's name as ghz prints it.
+    pub status: String,
 }
 
 /// A point of the latency distribution.
@@ -144,6 +161,9 @@ pub struct Extension {
     /// What the OK calls of the window were made of, where each had a connection of its own.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub split: Option<LatencySplit>,
+    /// When calls should have been made, in an open loop; ghz's fields have latencies from then.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub open_loop: Option<OpenLoopReport>,
     /// Further loopback addresses that a worker's connections came from, because the first had no
     /// port left.
     #[serde(skip_serializing_if = "is_zero", default)]
@@ -182,6 +202,30 @@ pub struct LatencySplit {
     pub first_byte: SplitPart,
     /// From just before the connection is requested until it is closed: the latency.
     pub total: SplitPart,
+}
+
+/// The calls of an open loop: those of the window.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenLoopReport {
+    /// Calls that were due by the schedule.
+    #[serde(deserialize_with = "count::deserialize")]
+    pub due: u64,
+    /// Calls that were made.
+    #[serde(deserialize_with = "count::deserialize")]
+    pub made: u64,
+    /// How many of these found no room when they were due, and were made later.
+    #[serde(deserialize_with = "count::deserialize")]
+    pub waited: u64,
+    /// Calls that were due and never made, by what was in the way: `no connection`, `stream limit`,
+    /// `in-flight limit`, `generator`.
+    #[serde(deserialize_with = "count::deserialize_map")]
+    pub not_made: BTreeMap<String, u64>,
+    /// Latencies of the OK calls from when they were due.
+    pub from_intended: SplitPart,
+    /// Latencies of the OK calls from when they were made, which a closed loop would have shown.
+    pub from_start: SplitPart,
+    /// How much later than they were due calls were made that found room at once.
+    pub lag: SplitPart,
 }
 
 /// One part over all calls, nanoseconds.
@@ -267,20 +311,36 @@ pub(crate) mod tests {
             status_code_distribution: BTreeMap::from([("OK".to_owned(), 10)]),
             latency_distribution: vec![LatencyAt { percentage: 99.9, latency: 2_000 }],
             histogram: vec![Bucket { mark: 0.000_002, count: 10, frequency: 1.0 }],
+            details: None,
             tags: BTreeMap::new(),
             bookend: extension(),
         }
     }
 
-    fn split() -> LatencySplit {
-        let part = |mean_ns| SplitPart {
+    fn part(mean_ns: u64) -> SplitPart {
+        SplitPart {
             mean_ns,
             p50_ns: mean_ns,
             p90_ns: mean_ns,
             p99_ns: mean_ns,
             max_ns: mean_ns,
             histogram: "HISTFAAA".to_owned(),
-        };
+        }
+    }
+
+    fn open_loop() -> OpenLoopReport {
+        OpenLoopReport {
+            due: 15,
+            made: 12,
+            waited: 2,
+            not_made: BTreeMap::from([("stream limit".to_owned(), 3)]),
+            from_intended: part(80),
+            from_start: part(70),
+            lag: part(5),
+        }
+    }
+
+    fn split() -> LatencySplit {
         LatencySplit {
             connect: part(10),
             tls: Some(part(20)),
@@ -321,6 +381,7 @@ pub(crate) mod tests {
             io: "epoll".to_owned(),
             wait: "spin".to_owned(),
             split: Some(split()),
+            open_loop: Some(open_loop()),
             source_addresses: 2,
             goaways: BTreeMap::from([("GOAWAY NO_ERROR".to_owned(), 1)]),
             streams_allowed: Some(100),

@@ -1,7 +1,8 @@
 //! Points in time as they are stored and printed.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use std::fmt;
+use std::str::FromStr;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 const DAY_MS: i64 = 24 * 3600 * 1000;
@@ -36,6 +37,64 @@ impl fmt::Display for Timestamp {
         let second = self.0.rem_euclid(DAY_MS) / 1000;
         let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
         write!(f, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+    }
+}
+
+impl FromStr for Timestamp {
+    type Err = &'static str;
+
+    /// Reads what `Display` prints.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        const EXPECTED: &str = "not a time like 2024-01-31T00:00:00Z";
+        let number = |from: usize, to: usize| {
+            let digits = text.get(from..to)?;
+            digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse::<i64>().ok())?
+        };
+        let parts =
+            [(0, 4), (5, 7), (8, 10), (11, 13), (14, 16), (17, 19)].map(|(a, b)| number(a, b));
+        let [Some(year), Some(month), Some(day), Some(hour), Some(minute), Some(second)] = parts
+        else {
+            return Err(EXPECTED);
+        };
+        let time = Self(
+            (days_from_civil(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second)
+                * 1000,
+        );
+        if time.to_string() == text { Ok(time) } else { Err(EXPECTED) }
+    }
+}
+
+/// Days from 1970-01-01 to a day: the inverse of [`civil_from_days`].
+fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
+    let year = year - i64::from(month <= 2);
+    let (era, year_of_era) = (year.div_euclid(400), year.rem_euclid(400));
+    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
+}
+
+/// Nanoseconds since 1970 in UTC. `Display` and JSON have RFC 3339 to the nanosecond, as Go writes
+/// it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TimestampNs(pub u64);
+
+impl fmt::Display for TimestampNs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const SECOND_NS: u64 = 1_000_000_000;
+        let second = Timestamp((self.0 / SECOND_NS * 1000) as i64).to_string();
+        let second = second.trim_end_matches('Z');
+        match self.0 % SECOND_NS {
+            0 => write!(f, "{second}Z"),
+            fraction => {
+                let fraction = format!("{fraction:09}");
+                write!(f, "{second}.{}Z", fraction.trim_end_matches('0'))
+            }
+        }
+    }
+}
+
+impl Serialize for TimestampNs {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }
 

@@ -32,6 +32,8 @@ pub struct IoContext {
     connects: Vec<Connect>,
     writable: Vec<ConnectionId>,
     now_ns: Cell<u64>,
+    /// Whether the clock is one that is not running.
+    stands: bool,
     stopping: bool,
     drain_is_over: bool,
     pub(crate) statistics: IoStatistics,
@@ -90,7 +92,7 @@ impl IoContext {
     /// The clock now, nanoseconds.
     #[inline]
     pub fn clock_ns(&self) -> u64 {
-        clock::clock_ns()
+        if self.stands { self.now_ns() } else { clock::clock_ns() }
     }
 
     /// The bytes that wait to be written. Append to them, or swap the whole `Vec` out, append and
@@ -199,6 +201,7 @@ impl IoContext {
     /// Begins a turn of a clock that is not running.
     pub(crate) fn stand_at(&mut self, now_ns: u64) {
         self.now_ns.set(now_ns);
+        self.stands = true;
     }
 
     /// From here on [`IoContext::drain_is_over`].

@@ -15,6 +15,8 @@ const RELEASE_BYTES: u32 = 8_192;
 pub(crate) struct LoadCall {
     /// Just before the write that carried the last byte of its request, nanoseconds.
     pub start_ns: u64,
+    /// When it was due, in an open loop; 0 in a closed one.
+    pub intended_ns: u64,
     /// 0 while the slot is not in use.
     pub stream_id: u32,
     /// Bytes of the body so far.
@@ -23,6 +25,8 @@ pub(crate) struct LoadCall {
     head_came: bool,
     /// Whether it was made in a window that is measured by number, and counts there.
     pub counted: bool,
+    /// Whether it found no room when it was due.
+    pub has_waited: bool,
     /// What was wrong with the head of the response.
     fault: Option<Box<Status>>,
 }
@@ -40,6 +44,20 @@ impl LoadCall {
     #[inline]
     pub fn new(stream_id: u32, counted: bool) -> Self {
         Self { stream_id, counted, ..Self::default() }
+    }
+
+    /// It is a call of an open loop, which was due at `intended_ns`; `has_waited`: it found no room
+    /// then.
+    #[inline]
+    pub fn set_due(&mut self, intended_ns: u64, has_waited: bool) {
+        self.intended_ns = intended_ns;
+        self.has_waited = has_waited;
+    }
+
+    /// How long it has taken until `now_ns`: in an open loop since it was due.
+    pub fn latency_ns(&self, now_ns: u64) -> u64 {
+        let from_ns = if self.intended_ns == 0 { self.start_ns } else { self.intended_ns };
+        now_ns.saturating_sub(from_ns)
     }
 
     /// A header block has come. Returns its token, if it is one that every good response has, and

@@ -1,10 +1,13 @@
 //! The flags as ghz writes them into its report, under its names and in nanoseconds; ours stand
 //! after them.
 
+use crate::contract::duration::nanoseconds;
 use crate::error_text::word;
 use crate::flags::LoadFlags;
-use crate::options::{CallOptions, SchemaSource, nanoseconds};
+use crate::options::{CallOptions, SchemaSource};
+use crate::pace::ArrivalProcess;
 use crate::payload::DataSource;
+use crate::plan::pacing::OpenLoop;
 use crate::plan::{Connecting, LoadPlan};
 use crate::targets::LoadBalancingPolicy;
 use bookend_io::Wait;
@@ -70,14 +73,26 @@ fn echo_tls(flags: &LoadFlags) -> Value {
 }
 
 fn echo_load(flags: &LoadFlags, plan: &LoadPlan) -> Value {
+    let steps = !plan.concurrency_steps.is_empty();
     json!({
         "lb-strategy": flags.lb_strategy.map(LoadBalancingPolicy::name),
-        "load-schedule": "const",
-        "concurrency-schedule": "const",
-        "concurrency": plan.concurrency,
+        "rps": number(flags.pacing.rps),
+        "load-schedule": word(&flags.pacing.load_schedule),
+        "load-start": number(flags.pacing.load_start),
+        "load-end": number(flags.pacing.load_end),
+        "load-step": number(flags.pacing.load_step),
+        "load-step-duration": nanoseconds(flags.pacing.load_step_duration),
+        "load-max-duration": nanoseconds(flags.pacing.load_max_duration),
+        "concurrency-schedule": word(&flags.pacing.concurrency_schedule),
+        "concurrency-start": flags.pacing.concurrency_start,
+        "concurrency-end": flags.pacing.concurrency_end,
+        "concurrency-step": steps.then_some(flags.pacing.concurrency_step),
+        "concurrency-step-duration": nanoseconds(flags.pacing.concurrency_step_duration),
+        "concurrency-max-duration": nanoseconds(flags.pacing.concurrency_max_duration),
+        "concurrency": flags.concurrency.max(plan.connections),
         "connections": plan.connections,
         "total": plan.calls.unwrap_or(TOTAL_WITHOUT_LIMIT),
-        "async": false,
+        "async": flags.pacing.is_async,
         "duration": plan.window_ns,
         "timeout": plan.timeout_ns,
         "dial-timeout": nanoseconds(flags.call.connect_timeout),
@@ -90,6 +105,9 @@ fn echo_load(flags: &LoadFlags, plan: &LoadPlan) -> Value {
 
 fn echo_ours(flags: &LoadFlags, plan: &LoadPlan) -> Value {
     let only_if_true = |is_so: bool| is_so.then_some(true);
+    let open_loop = plan.open_loop.as_ref();
+    let is_random = |open_loop: &&OpenLoop| open_loop.arrivals == ArrivalProcess::Poisson;
+    let random = open_loop.filter(is_random);
     json!({
         "duration-stop": word(&flags.duration_stop),
         "io": flags.io.name(),
@@ -97,8 +115,16 @@ fn echo_ours(flags: &LoadFlags, plan: &LoadPlan) -> Value {
         "wait": (flags.wait == Wait::Spin).then(|| flags.wait.name()),
         "connects-in-window": only_if_true(plan.connecting == Connecting::InRun),
         "one-shot": only_if_true(plan.connecting == Connecting::PerCall),
+        "rate-file": flags.pacing.rate_file,
+        "arrivals": random.map(|open_loop| word(&open_loop.arrivals)),
+        "seed": random.map(|open_loop| open_loop.seed),
         "varying-metadata": plan.varying_metadata.as_deref().map(utf8),
     })
+}
+
+/// Whole numbers as ghz writes them.
+fn number(number: f64) -> Value {
+    if number.fract() == 0.0 { json!(number as i64) } else { json!(number) }
 }
 
 fn json_or_text(text: &str) -> Value {

@@ -2,15 +2,23 @@
 //! then ours. [`CallOptions`](crate::options::CallOptions) and [`LoadPlan`](crate::plan::LoadPlan)
 //! are what they mean. Each flag has its name, its default and its help here and nowhere else.
 
+pub mod config_file;
+mod number;
+pub mod pacing;
+pub mod switches;
+
+pub use number::whole;
+
 use crate::contract::duration;
 use crate::error_text::{choice, choose};
+use crate::objective::Objective;
 use crate::output::OutputFormat;
 use crate::plan::DurationStop;
 use crate::targets::LoadBalancingPolicy;
 use bookend_io::{Io, Wait};
 use clap::Args;
+use pacing::PacingFlags;
 use std::path::PathBuf;
-use std::str::FromStr;
 use std::time::Duration;
 
 /// What is called, where, over which transport and with which message. `bookend load` and
@@ -98,6 +106,9 @@ pub struct LoadFlags {
     #[arg(long, value_name = "STRATEGY")]
     pub lb_strategy: Option<LoadBalancingPolicy>,
 
+    /// More flags from a file, in JSON, TOML or YAML; those that are typed hold
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
     /// Calls in flight over all connections
     #[arg(
         short, long, value_name = "N", value_parser = whole::<u32>, default_value_t = 50,
@@ -110,6 +121,10 @@ pub struct LoadFlags {
         allow_negative_numbers = true
     )]
     pub connections: u32,
+    /// Those that say when calls are made.
+    #[command(flatten)]
+    pub pacing: PacingFlags,
+
     /// Calls in all
     #[arg(
         short = 'n', long, value_name = "N", value_parser = whole::<u64>, default_value_t = 200,
@@ -135,15 +150,25 @@ pub struct LoadFlags {
     /// Write the result to a file
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// summary, json or pretty
+    /// summary, csv, json, pretty, html, influx-summary, influx-details or prometheus
     #[arg(
         short = 'O', long, value_name = "FORMAT", value_parser = OutputFormat::of_name,
         default_value = "summary"
     )]
     pub format: OutputFormat,
+    /// Calls that csv, json, pretty and influx-details list one by one: the first ones
+    #[arg(
+        long, value_name = "N", value_parser = whole::<u64>, default_value_t = 1_000_000,
+        allow_negative_numbers = true
+    )]
+    pub calls_listed: u64,
     /// Record the latencies of failed calls too
     #[arg(long)]
     pub count_errors: bool,
+    /// What the run has to reach, such as p99<20ms,errors<0.1%, else the exit status is 3; may be
+    /// given again
+    #[arg(long, value_name = "OBJECTIVE")]
+    pub slo: Vec<Objective>,
     /// A label of the run
     #[arg(long, value_name = "TEXT")]
     pub name: Option<String>,
@@ -186,14 +211,6 @@ fn io(name: &str) -> Result<Io, String> {
 
 fn wait(name: &str) -> Result<Wait, String> {
     choose(name, &Wait::ALL, Wait::to_string)
-}
-
-/// Reads a whole number.
-///
-/// # Errors
-/// When the text is not a whole number, or too large for `N`.
-pub fn whole<N: FromStr>(text: &str) -> Result<N, &'static str> {
-    text.parse().map_err(|_| "not a whole number, or too large")
 }
 
 #[cfg(test)]

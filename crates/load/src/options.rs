@@ -5,6 +5,7 @@ mod error;
 
 pub use error::FlagsError;
 
+use crate::contract::duration::{nanoseconds, unless_zero};
 use crate::error_text::Unreadable;
 use crate::flags::CallFlags;
 use crate::metadata::CallMetadata;
@@ -190,10 +191,6 @@ fn metadata(flags: &CallFlags, templates: Templates) -> Result<CallMetadata, Fla
     Ok(CallMetadata::from_json(&text, &place, templates)?)
 }
 
-pub(crate) fn unless_zero(duration: Duration) -> Option<Duration> {
-    Some(duration).filter(|duration| !duration.is_zero())
-}
-
 /// Reads the files that the flags name, or this machine's own store of authorities.
 fn tls(flags: &CallFlags) -> Result<Option<ClientConfig>, FlagsError> {
     if flags.insecure {
@@ -215,9 +212,4 @@ fn tls(flags: &CallFlags) -> Result<Option<ClientConfig>, FlagsError> {
     let handshake_timeout = unless_zero(flags.connect_timeout);
     let handshake_timeout_ns = handshake_timeout.map_or(u64::MAX, nanoseconds);
     Ok(Some(config.handshake_timeout_ns(handshake_timeout_ns)))
-}
-
-/// At most the 584 years that 64 bits hold.
-pub(crate) fn nanoseconds(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }

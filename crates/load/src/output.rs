@@ -1,5 +1,11 @@
 //! Where a report goes: standard output, or a file that is never half written.
 
+mod csv;
+mod html;
+mod influx;
+mod options;
+mod prometheus;
+
 use crate::error_text::{choice, reason};
 use crate::summary;
 use bookend_contract::report::LoadReport;
@@ -9,30 +15,40 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// How a report is printed.
+/// How a report is printed: as ghz does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum OutputFormat {
     /// Text for people.
     #[default]
     Summary,
+    /// Calls one by one, as comma-separated values.
+    Csv,
     /// JSON on one line.
     Json,
     /// JSON, indented by two.
     Pretty,
+    /// A page for a browser.
+    Html,
+    /// The run as a line of InfluxDB's protocol.
+    InfluxSummary,
+    /// Each call as a line of InfluxDB's protocol.
+    InfluxDetails,
+    /// Prometheus' text format.
+    Prometheus,
 }
 
 impl OutputFormat {
     /// The format of that name.
     ///
     /// # Errors
-    /// A line that says why ghz's format of that name is not there, or which formats are.
+    /// A line that says which formats there are.
     pub fn of_name(name: &str) -> Result<Self, String> {
-        let reason = match name {
-            "csv" | "influx-details" => "has a row for every call, and calls are not kept",
-            "html" | "influx-summary" | "prometheus" => "is not built yet",
-            _ => return choice(name),
-        };
-        Err(format!("{name} {reason}: there is summary, json, pretty"))
+        choice(name)
+    }
+
+    /// Whether it lists calls one by one.
+    pub fn lists_calls(self) -> bool {
+        matches!(self, Self::Csv | Self::Json | Self::Pretty | Self::InfluxDetails)
     }
 }
 
@@ -49,6 +65,11 @@ pub fn render(report: &LoadReport, format: OutputFormat) -> String {
         OutputFormat::Summary => summary::text(report),
         OutputFormat::Json => serde_json::to_string(report).expect(WRITABLE) + "\n",
         OutputFormat::Pretty => serde_json::to_string_pretty(report).expect(WRITABLE) + "\n",
+        OutputFormat::Csv => csv::text(report),
+        OutputFormat::Html => html::text(report),
+        OutputFormat::InfluxSummary => influx::summary(report),
+        OutputFormat::InfluxDetails => influx::details(report),
+        OutputFormat::Prometheus => prometheus::text(report),
     }
 }
 

@@ -1,6 +1,7 @@
 //! What the workers of a run do: the calls, the phases, the limits.
 
 mod from_flags;
+pub mod pacing;
 
 use crate::targets::Targets;
 use bookend_io::tls::Connectors;
@@ -8,6 +9,7 @@ use bookend_io::{Driver, UringRefusal, Wait};
 use bookend_wire::grpc::{request, timeout};
 use bookend_wire::{ConnectionConfig, HeaderBlock, Keepalive};
 use clap::ValueEnum;
+use pacing::{ConcurrencyStep, OpenLoop};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -32,8 +34,12 @@ pub struct LoadPlan {
     pub connecting: Connecting,
     /// Connections over all workers; with [`Connecting::PerCall`] as many as calls in flight.
     pub connections: u32,
-    /// Calls in flight over all connections, at least one for each.
+    /// Calls in flight over all connections, at least one for each; in an open loop, at most.
     pub concurrency: u32,
+    /// How the calls in flight of a closed loop change; empty where they do not.
+    pub concurrency_steps: Vec<ConcurrencyStep>,
+    /// By which schedule calls are made; `None` is as soon as others end.
+    pub open_loop: Option<OpenLoop>,
     /// Worker threads, at most one for each connection.
     pub threads: u32,
     /// The driver.
@@ -57,6 +63,8 @@ pub struct LoadPlan {
     pub duration_stop: DurationStop,
     /// Whether failed calls count in the latencies.
     pub count_errors: bool,
+    /// Calls that the report lists one by one: the first ones of the window.
+    pub calls_listed: u64,
     /// The HTTP/2 limits.
     pub config: ConnectionConfig,
     /// How the report describes the run.
@@ -129,15 +137,22 @@ impl LoadPlan {
         head
     }
 
+    /// The calls in flight on each connection of worker `worker` where there are `concurrency` on
+    /// all connections of all workers.
+    pub(crate) fn streams(&self, worker: u32, concurrency: u32) -> Vec<u32> {
+        let first = part_before(self.connections, self.threads, worker);
+        let behind = part_before(self.connections, self.threads, worker + 1);
+        let before = |connection| part_before(concurrency, self.connections, connection);
+        (first..behind).map(|connection| before(connection + 1) - before(connection)).collect()
+    }
+
     /// The share of worker `worker` in connections, calls in flight and calls in all.
     pub(crate) fn share(&self, worker: u32) -> Share {
         let first = part_before(self.connections, self.threads, worker);
         let behind = part_before(self.connections, self.threads, worker + 1);
         let streams_before =
             |connection| part_before(self.concurrency, self.connections, connection);
-        let streams = (first..behind)
-            .map(|connection| streams_before(connection + 1) - streams_before(connection))
-            .collect();
+        let streams = self.streams(worker, self.concurrency);
         let in_flight = streams_before(behind) - streams_before(first);
         // Calls follow the streams, so that all workers end at about the same time.
         let calls_before = |streams: u32| {
@@ -189,6 +204,8 @@ pub(crate) mod tests {
             connecting: Connecting::BeforeRun,
             connections,
             concurrency,
+            concurrency_steps: Vec::new(),
+            open_loop: None,
             threads,
             driver: Driver::Epoll,
             wait: Wait::Sleep,
@@ -200,6 +217,7 @@ pub(crate) mod tests {
             keepalive: None,
             duration_stop: DurationStop::Ignore,
             count_errors: false,
+            calls_listed: 0,
             config: ConnectionConfig::trusted(),
             labels: ReportLabels::default(),
         }

@@ -2,25 +2,29 @@
 //! of the phase; the [`Timeline`] shows whether the rate was steady; [`WorkerMeasurements`] is what
 //! a worker hands over when it ends.
 
+mod call_log;
 mod call_sink;
 mod errors;
 mod in_flight_ages;
 mod latencies;
 mod measurements;
+mod open_loop;
 mod peer_table;
 mod recorder;
 mod setup;
 mod timeline;
 
+pub use call_log::{CallLog, LoggedCall};
 pub(crate) use call_sink::CallSink;
 pub use errors::ErrorCounts;
-pub(crate) use errors::count_text;
+pub(crate) use errors::{count_text, in_go};
 pub use in_flight_ages::InFlightAges;
 pub use latencies::Latencies;
 pub(crate) use measurements::smaller;
 pub use measurements::{LateWarmupCalls, WorkerMeasurements};
+pub use open_loop::{Obstacle, OpenLoopCalls};
 pub use peer_table::{PeerTable, TargetOutcome};
-pub use recorder::{Recorder, TargetCounts};
+pub use recorder::{Recorder, RecorderKind, TargetCounts};
 pub use setup::SetupLatencies;
 pub(crate) use setup::SetupTimes;
 pub use timeline::Timeline;

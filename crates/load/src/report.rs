@@ -1,13 +1,17 @@
 //! From what a run recorded to its report.
 
 use crate::plan::LoadPlan;
-use crate::record::{ErrorCounts, Latencies, SetupLatencies, TargetOutcome};
+use crate::record::{
+    CallLog, ErrorCounts, Latencies, LoggedCall, OpenLoopCalls, SetupLatencies, TargetOutcome,
+    in_go,
+};
 use crate::run::LoadOutcome;
 use bookend_contract::latency;
 use bookend_contract::report::{
-    Bucket, Extension, LatencyAt, LatencySplit, LoadReport, SCHEMA_VERSION, SplitPart, TargetReport,
+    Bucket, CallDetail, Extension, LatencyAt, LatencySplit, LoadReport, OpenLoopReport,
+    SCHEMA_VERSION, SplitPart, TargetReport,
 };
-use bookend_contract::timestamp::Timestamp;
+use bookend_contract::timestamp::{Timestamp, TimestampNs};
 use bookend_wire::grpc::Code;
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
@@ -22,7 +26,7 @@ const NANOSECONDS_A_SECOND: f64 = 1e9;
 
 /// The report of a run. The same outcome makes the same report, byte for byte.
 pub fn build_report(plan: &LoadPlan, started: SystemTime, outcome: &LoadOutcome) -> LoadReport {
-    let latencies = &outcome.latencies;
+    let latencies = outcome.latencies_to_report();
     let count = outcome.ok + outcome.errors.total();
     LoadReport {
         name: plan.labels.name.clone(),
@@ -31,7 +35,7 @@ pub fn build_report(plan: &LoadPlan, started: SystemTime, outcome: &LoadOutcome)
         options: plan.labels.options.clone(),
         count,
         total: outcome.window_ns,
-        average: average_ns(latencies),
+        average: latencies.mean_ns(),
         fastest: fastest_ns(latencies),
         slowest: latencies.max_ns,
         rps: ratio(count as f64, seconds(outcome.window_ns)),
@@ -39,6 +43,7 @@ pub fn build_report(plan: &LoadPlan, started: SystemTime, outcome: &LoadOutcome)
         status_code_distribution: statuses(outcome),
         latency_distribution: latency_distribution(latencies),
         histogram: buckets(latencies),
+        details: outcome.log.as_ref().map(|log| details(log, outcome.wall_clock_ahead_ns)),
         tags: plan.labels.tags.clone(),
         bookend: extension(plan, outcome, count),
     }
@@ -76,15 +81,39 @@ fn extension(plan: &LoadPlan, outcome: &LoadOutcome, count: u64) -> Extension {
         requests_per_read: ratio(count as f64, outcome.driver.reads as f64),
         connections_opened: outcome.connections_opened,
         targets: targets(&plan.labels.targets, outcome),
-        latency_histogram: latency::encode(&outcome.latencies.histogram),
+        latency_histogram: latency::encode(&outcome.latencies_to_report().histogram),
         memory_peak_bytes: outcome.memory_peak_bytes,
         io: plan.driver.to_string(),
         wait: plan.wait.name().to_owned(),
         split: outcome.setup.as_ref().map(|setup| split(setup, &outcome.latencies)),
+        open_loop: outcome.open_loop.as_ref().map(|calls| open_loop(calls, outcome)),
         source_addresses: outcome.sources_used,
         goaways: outcome.goaways.clone(),
         streams_allowed: outcome.streams_allowed,
         intervals: outcome.intervals.clone(),
+    }
+}
+
+fn details(log: &CallLog, wall_clock_ahead_ns: i128) -> Vec<CallDetail> {
+    let detail = |(call, failure): (LoggedCall, Option<(Code, &str)>)| CallDetail {
+        timestamp: TimestampNs((i128::from(call.end_ns) + wall_clock_ahead_ns).max(0) as u64),
+        latency: call.latency_ns,
+        error: failure.map_or_else(String::new, |(code, text)| in_go(code, text)),
+        status: failure.map_or("OK", |(code, _)| code.name_in_go()).to_owned(),
+    };
+    log.in_order().map(detail).collect()
+}
+
+fn open_loop(calls: &OpenLoopCalls, outcome: &LoadOutcome) -> OpenLoopReport {
+    let named = calls.not_made().map(|(obstacle, count)| (obstacle.to_string(), count));
+    OpenLoopReport {
+        due: calls.due(),
+        made: calls.made,
+        waited: calls.waited,
+        not_made: named.collect(),
+        from_intended: part(&calls.from_intended),
+        from_start: part(&outcome.latencies),
+        lag: part(&calls.lag),
     }
 }
 
@@ -99,10 +128,10 @@ fn split(setup: &SetupLatencies, latencies: &Latencies) -> LatencySplit {
 
 fn part(latencies: &Latencies) -> SplitPart {
     SplitPart {
-        mean_ns: average_ns(latencies),
-        p50_ns: latency_at(latencies, 50.0),
-        p90_ns: latency_at(latencies, 90.0),
-        p99_ns: latency_at(latencies, 99.0),
+        mean_ns: latencies.mean_ns(),
+        p50_ns: latencies.at(50.0),
+        p90_ns: latencies.at(90.0),
+        p99_ns: latencies.at(99.0),
         max_ns: latencies.max_ns,
         histogram: latency::encode(&latencies.histogram),
     }
@@ -133,12 +162,6 @@ fn statuses(outcome: &LoadOutcome) -> BTreeMap<String, u64> {
     by_name(&outcome.errors, Code::name_in_go).into_iter().chain(ok).collect()
 }
 
-fn average_ns(latencies: &Latencies) -> u64 {
-    let count = u128::from(latencies.histogram.len());
-    let average_ns = latencies.sum_ns.checked_div(count).unwrap_or(0);
-    u64::try_from(average_ns).unwrap_or(u64::MAX)
-}
-
 /// Zero where nothing was recorded, like the other figures.
 fn fastest_ns(latencies: &Latencies) -> u64 {
     if latencies.histogram.is_empty() { 0 } else { latencies.min_ns }
@@ -148,14 +171,8 @@ fn latency_distribution(latencies: &Latencies) -> Vec<LatencyAt> {
     if latencies.histogram.is_empty() {
         return Vec::new();
     }
-    let at = |percentage| LatencyAt { percentage, latency: latency_at(latencies, percentage) };
+    let at = |percentage| LatencyAt { percentage, latency: latencies.at(percentage) };
     PERCENTAGES.map(at).to_vec()
-}
-
-/// The histogram rounds up to its next step, the extremes are exact. There is at least one latency.
-fn latency_at(latencies: &Latencies, percentage: f64) -> u64 {
-    let latency_ns = latencies.histogram.value_at_percentile(percentage);
-    latency_ns.clamp(latencies.min_ns, latencies.max_ns)
 }
 
 /// ghz's buckets: the first edge is the fastest call, the last one the slowest, and a call

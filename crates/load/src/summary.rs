@@ -2,7 +2,7 @@
 //! not have.
 
 use bookend_contract::report::{
-    Bucket, Extension, LatencySplit, LoadReport, SplitPart, TargetReport,
+    Bucket, Extension, LatencySplit, LoadReport, OpenLoopReport, SplitPart, TargetReport,
 };
 use bookend_contract::verdict::GENERATOR_SATURATED;
 
@@ -36,7 +36,7 @@ pub fn text(report: &LoadReport) -> String {
 }
 
 /// ghz's units: nanoseconds below ten thousand, then milliseconds, then seconds.
-fn duration(nanoseconds: u64) -> String {
+pub(crate) fn duration(nanoseconds: u64) -> String {
     let milliseconds = nanoseconds as f64 / 1e6;
     match nanoseconds {
         0..10_000 => format!("{nanoseconds} ns"),
@@ -101,6 +101,7 @@ fn extension(facts: &Extension) -> String {
     let lines = [
         "\nBookend:\n".to_owned(),
         cpu_and_io(facts),
+        facts.open_loop.as_ref().map_or_else(String::new, open_loop),
         latency_parts(facts),
         by_target(facts),
         outside_the_window(facts),
@@ -143,23 +144,63 @@ fn cpu_and_io(facts: &Extension) -> String {
     lines.concat()
 }
 
+/// What the schedule asked for and what became of it.
+fn open_loop(open_loop: &OpenLoopReport) -> String {
+    let OpenLoopReport { due, made, waited, .. } = open_loop;
+    let waited = match waited {
+        0 => String::new(),
+        waited => format!(", {waited} of them later for want of room"),
+    };
+    let not_made = open_loop.not_made.iter();
+    let not_made: String =
+        not_made.map(|(why, calls)| format!("  Not made:\t{calls} calls: {why}\n")).collect();
+    [
+        format!("  Due:\t{due} calls by the schedule, {made} made{waited}\n"),
+        not_made,
+        part("From due", &open_loop.from_intended),
+        part("From start", &open_loop.from_start),
+        part("Lag", &open_loop.lag),
+        hidden(open_loop),
+    ]
+    .concat()
+}
+
+/// Says what a closed loop would not have shown, where that is much.
+fn hidden(open_loop: &OpenLoopReport) -> String {
+    /// Twice as long is more than the steps of a histogram or a late wake-up make of it.
+    const MUCH: u64 = 2;
+    let (due_ns, start_ns) = (open_loop.from_intended.p99_ns, open_loop.from_start.p99_ns);
+    if due_ns < start_ns.saturating_mul(MUCH) {
+        return String::new();
+    }
+    format!(
+        "  Hidden:\ttimed from their start, 99 % of the calls took {}; from when they were due, {}\n",
+        duration(start_ns),
+        duration(due_ns)
+    )
+}
+
+fn part(name: &str, part: &SplitPart) -> String {
+    format!(
+        "  {name}:\t{} mean, {} in 50 %, {} in 90 %, {} in 99 %, {} at most\n",
+        duration(part.mean_ns),
+        duration(part.p50_ns),
+        duration(part.p90_ns),
+        duration(part.p99_ns),
+        duration(part.max_ns)
+    )
+}
+
 /// The parts of calls that had connections of their own, and where these came from.
 fn latency_parts(facts: &Extension) -> String {
-    let line = |(name, part): (&str, &SplitPart)| {
+    let line = |(name, times): (&str, &SplitPart)| {
         let name = match name {
             "connect" => "Connect",
             "tls" => "TLS",
             "first_byte" => "First byte",
             _ => "Total",
         };
-        format!(
-            "  {name}:\t{} mean, {} in 50 %, {} in 90 %, {} in 99 %, {} at most\n",
-            duration(part.mean_ns),
-            duration(part.p50_ns),
-            duration(part.p90_ns),
-            duration(part.p99_ns),
-            duration(part.max_ns)
-        )
+        part(name, times)
     };
     let parts: String = facts.split.iter().flat_map(LatencySplit::parts).map(line).collect();
     if facts.source_addresses == 0 {

@@ -19,6 +19,7 @@ mod phases;
 mod received_goaway;
 mod request;
 mod response_visitor;
+mod room;
 mod source_addresses;
 mod start_barrier;
 mod state;

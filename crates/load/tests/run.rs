@@ -6,6 +6,8 @@ mod plans;
 use bookend_contract::in_flight::InFlightAtEnd;
 use bookend_io::Driver;
 use bookend_io::Target;
+use bookend_load::pace::{ArrivalProcess, RateSchedule};
+use bookend_load::plan::pacing::OpenLoop;
 use bookend_load::plan::{DurationStop, LoadPlan};
 use bookend_load::record::InFlightAges;
 use bookend_load::run::{LoadError, WindowEdge, run};
@@ -434,4 +436,48 @@ fn a_run_that_is_interrupted_while_it_warms_up_ends_there() {
     assert_eq!((outcome.ok, outcome.window_ns), (0, 0));
     let known = outcome.warmup + outcome.drained + outcome.unfinished;
     assert_eq!(known, seen.calls.load(Ordering::Relaxed));
+}
+
+/// A thousand calls a second, evenly.
+fn open_loop(rate: f64) -> Option<OpenLoop> {
+    let schedule = RateSchedule::constant(rate);
+    Some(OpenLoop { schedule, arrivals: ArrivalProcess::Even, seed: 1 })
+}
+
+#[test]
+fn by_a_rate_exactly_the_calls_that_are_due_are_made() {
+    for (driver, threads) in [(Driver::Blocking, 1), (Driver::Epoll, 2), (Driver::Uring, 1)] {
+        let (server, seen) = serve();
+        let plan = LoadPlan {
+            driver,
+            threads,
+            connections: threads,
+            concurrency: 1_000,
+            calls: None,
+            window_ns: Some(SECOND_NS / 2),
+            open_loop: open_loop(1_000.0),
+            ..plan(server.local_address(), 1)
+        };
+        let outcome = measure(plan);
+        let calls = outcome.open_loop.expect("it was an open loop");
+        assert_eq!(calls.due(), 500, "{driver:?}");
+        let ended = outcome.ok + outcome.drained;
+        assert_eq!((calls.made, ended, outcome.errors.total()), (calls.made, calls.made, 0));
+        assert_eq!(seen.calls.load(Ordering::Relaxed), calls.made);
+        assert!(calls.from_intended.sum_ns >= outcome.latencies.sum_ns);
+    }
+}
+
+#[test]
+fn calls_that_are_listed_are_those_that_were_counted() {
+    let (server, _) = serve();
+    let plan = LoadPlan {
+        path: "/test.Echo/Fail".to_owned(),
+        calls_listed: 30,
+        ..plan(server.local_address(), 50)
+    };
+    let outcome = measure(plan);
+    let log = outcome.log.expect("calls were to be listed");
+    let failures: Vec<_> = log.in_order().map(|(_, failure)| failure.unwrap()).collect();
+    assert_eq!(failures, [(Code::NotFound, "no café here"); 30]);
 }

@@ -9,7 +9,8 @@ use bookend_load::flags::{CallFlags, LoadFlags};
 use bookend_load::output::{self, OutputFormat};
 use bookend_load::plan::LoadPlan;
 use bookend_load::record::{
-    ErrorCounts, InFlightAges, Latencies, Recorder, TargetCounts, TargetOutcome,
+    CallLog, ErrorCounts, InFlightAges, Latencies, OpenLoopCalls, Recorder, TargetCounts,
+    TargetOutcome,
 };
 use bookend_load::run::LoadOutcome;
 use bookend_load::targets::Endpoint;
@@ -93,6 +94,9 @@ fn empty_outcome() -> LoadOutcome {
         goaways: BTreeMap::new(),
         streams_allowed: None,
         intervals: None,
+        open_loop: None,
+        log: None,
+        wall_clock_ahead_ns: 0,
     }
 }
 
@@ -396,4 +400,107 @@ fn several_addresses_are_told_apart_and_one_is_the_run_itself() {
     let one = report(vec![target(1, 1_000, 3)]);
     assert!(one.bookend.targets.is_empty());
     assert!(!summary::text(&one).contains("Target:"));
+}
+
+/// The report of an outcome whose failures are hostile texts, with every call that is listed.
+fn hostile_report() -> LoadReport {
+    let text = "<script>\"a, b=c\"\n</script>";
+    let mut outcome = LoadOutcome { errors: ErrorCounts::default(), ..outcome() };
+    outcome.errors.add(Code::Internal, text, 1);
+    let mut log = CallLog::new(10);
+    log.log(1_500_000_000, 2_000_000, None);
+    log.log(2_500_000_000, 3_000_000, Some((Code::Internal, text)));
+    outcome.log = Some(log);
+    report_of(outcome)
+}
+
+fn rendered(format: OutputFormat) -> String {
+    output::render(&hostile_report(), format)
+}
+
+#[test]
+fn csv_has_ghzs_heading_and_a_line_for_each_call() {
+    let error = "\"rpc error: code = Internal desc = <script>\"\"a, b=c\"\"\n</script>\"";
+    let expected =
+        format!("\nduration (ms),status,error\n2.000000,OK,\n3.000000,Internal,{error}\n");
+    assert_eq!(rendered(OutputFormat::Csv), expected);
+}
+
+#[test]
+fn json_lists_calls_under_ghzs_names() {
+    let json: serde_json::Value = serde_json::from_str(&rendered(OutputFormat::Json)).unwrap();
+    let first = &json["details"][0];
+    assert_eq!(first["timestamp"], "1970-01-01T00:00:01.5Z");
+    assert_eq!((&first["latency"], &first["error"]), (&2_000_000.into(), &"".into()));
+    assert_eq!(
+        (&first["status"], &json["details"][1]["status"]),
+        (&"OK".into(), &"Internal".into())
+    );
+}
+
+#[test]
+fn a_line_of_influx_is_one_line_whatever_a_server_says() {
+    let summary = rendered(OutputFormat::InfluxSummary);
+    assert_eq!(summary.lines().count(), 1, "{summary}");
+    let start = "ghz_run,name=\"nightly\",proto=\"";
+    assert!(summary.starts_with(start), "{summary}");
+    for part in [
+        ",call=\"helloworld.Greeter/SayHello\",host=\"localhost:50051\",n=1003,c=50,rps=0,z=0,",
+        ",timeout=20,dial_timeout=10,keepalive=0,",
+        ",errors=1,has_errors=true count=1001,total=4000000000,average=599500,",
+        ",median=599",
+        ",errors=1 1234567890000000000\n",
+    ] {
+        assert!(summary.contains(part), "{part} in {summary}");
+    }
+    let details = rendered(OutputFormat::InfluxDetails);
+    assert_eq!(details.lines().count(), 2, "{details}");
+    let failed = details.lines().nth(1).unwrap();
+    assert!(failed.starts_with("ghz_detail,name="), "{failed}");
+    assert!(failed.contains(",hasError=true latency=3000000,error=\"rpc error: code"), "{failed}");
+    assert!(failed.ends_with("status=\"Internal\" 2500000000"), "{failed}");
+}
+
+#[test]
+fn prometheus_gets_a_cumulative_histogram_and_names_that_it_takes() {
+    let text = rendered(OutputFormat::Prometheus);
+    let values: Vec<u64> = text
+        .lines()
+        .filter(|line| line.starts_with("ghz_run_histogram_bucket"))
+        .map(|line| line.rsplit(' ').next().unwrap().parse().unwrap())
+        .collect();
+    assert!(values.is_sorted(), "{values:?}");
+    assert_eq!(values.last(), Some(&1_000));
+    assert!(text.contains("# TYPE ghz_run_latency summary\n"), "{text}");
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        let names = line.split(['{', ',']).skip(1).filter_map(|label| label.split_once('='));
+        assert!(names.clone().count() > 0, "{line}");
+        assert!(names.clone().all(|(name, _)| !name.contains('-')), "{line}");
+    }
+}
+
+#[test]
+fn a_page_has_no_script_and_shows_that_of_a_server_as_text() {
+    let page = rendered(OutputFormat::Html);
+    assert!(!page.contains("<script"), "{page}");
+    assert!(page.contains("&lt;script&gt;") && page.contains("<title>nightly</title>"));
+    assert!(!page.contains("http://") && !page.contains("https://"));
+}
+
+#[test]
+fn of_an_open_loop_ghzs_fields_are_from_when_calls_were_due() {
+    let mut calls = OpenLoopCalls::default();
+    calls.from_intended = latencies([1_000_000_000; 1_000]);
+    (calls.made, calls.waited) = (1_003, 7);
+    let report = report_of(LoadOutcome { open_loop: Some(calls), ..outcome() });
+    assert_eq!((report.average, report.slowest), (1_000_000_000, 1_000_000_000));
+    let text = summary::text(&report);
+    for line in [
+        "  Due:\t1003 calls by the schedule, 1003 made, 7 of them later for want of room\n",
+        "  From start:\t0.60 ms mean,",
+        "  Hidden:\ttimed from their start, 99 % of the calls took 1.09 ms;",
+        " from when they were due, 1.00 s\n",
+    ] {
+        assert!(text.contains(line), "{line} in {text}");
+    }
 }

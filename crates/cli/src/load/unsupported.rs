@@ -5,8 +5,6 @@
 use crate::terminal::Failure;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
 
-const CLOSED_LOOP: &str = "bookend load is a closed loop so far";
-const CONSTANT_CONCURRENCY: &str = "the number of calls in flight is constant so far";
 const UNARY: &str = "calls are unary so far";
 
 /// A flag of ghz that is not built.
@@ -39,8 +37,7 @@ impl Unsupported {
     fn to_arg(&self) -> Arg {
         let arg = Arg::new(self.long).long(self.long).short(self.short).hide(true);
         match self.unset {
-            // A slope may be below zero.
-            Some(_) => arg.action(ArgAction::Set).allow_negative_numbers(true),
+            Some(_) => arg.action(ArgAction::Set),
             None => arg.action(ArgAction::SetTrue),
         }
     }
@@ -56,25 +53,9 @@ impl Unsupported {
 }
 
 const ZERO: &[&str] = &["0", "0s"];
-const CONSTANT: &[&str] = &["const"];
 const NEVER: &[&str] = &[];
 
-static UNSUPPORTED: [Unsupported; 25] = [
-    value("config", NEVER, "flags come from the command line alone so far"),
-    switch("async", CLOSED_LOOP),
-    value("rps", ZERO, CLOSED_LOOP).short('r'),
-    value("load-schedule", CONSTANT, CLOSED_LOOP),
-    value("load-start", ZERO, CLOSED_LOOP),
-    value("load-step", ZERO, CLOSED_LOOP),
-    value("load-end", ZERO, CLOSED_LOOP),
-    value("load-step-duration", ZERO, CLOSED_LOOP),
-    value("load-max-duration", ZERO, CLOSED_LOOP),
-    value("concurrency-schedule", CONSTANT, CONSTANT_CONCURRENCY),
-    value("concurrency-start", ZERO, CONSTANT_CONCURRENCY),
-    value("concurrency-end", ZERO, CONSTANT_CONCURRENCY),
-    value("concurrency-step", &["0", "1"], CONSTANT_CONCURRENCY),
-    value("concurrency-step-duration", ZERO, CONSTANT_CONCURRENCY),
-    value("concurrency-max-duration", ZERO, CONSTANT_CONCURRENCY),
+static UNSUPPORTED: [Unsupported; 10] = [
     value("stream-interval", ZERO, UNARY),
     value("stream-call-duration", ZERO, UNARY),
     value("stream-call-count", ZERO, UNARY),
@@ -142,16 +123,7 @@ mod tests {
 
     #[test]
     fn flags_that_change_nothing_are_accepted() {
-        let nothing = [
-            "--disable-template-functions",
-            "--rps=0",
-            "-r0",
-            "--load-schedule=const",
-            "--load-step-duration=0s",
-            "--concurrency-step=1",
-            "--keepalive=0",
-            "--skipFirst=0",
-        ];
+        let nothing = ["--disable-template-functions", "--keepalive=0", "--skipFirst=0"];
         let unwritten = Alone::parse_from(["load"]).arguments.flags;
         for word in nothing {
             let read =

@@ -2,6 +2,7 @@
 
 use crate::error_text::Unreadable;
 use crate::metadata::{CallMetadataError, NotStrings};
+use crate::plan::pacing::PacingError;
 use crate::targets::TargetError;
 use bookend_io::tls::ConfigError;
 
@@ -84,6 +85,9 @@ pub enum FlagsError {
         /// `--connections`
         connections: u32,
     },
+    /// The flags that say when calls are made mean nothing.
+    #[error(transparent)]
+    Pacing(#[from] PacingError),
     /// A file that cannot be read.
     #[error(transparent)]
     Unreadable(#[from] Unreadable),

@@ -1,10 +1,12 @@
 //! From the flags to the plan.
 
+use super::pacing::{ASYNC_IN_FLIGHT_MAX, ConcurrencyStep, OpenLoop, concurrency_steps};
 use super::{Connecting, LoadPlan, ReportLabels};
+use crate::contract::duration::{nanoseconds, unless_zero};
 use crate::echo::echo;
 use crate::flags::LoadFlags;
 use crate::metadata::strings;
-use crate::options::{CallOptions, FlagsError, nanoseconds, unless_zero};
+use crate::options::{CallOptions, FlagsError};
 use crate::prepare::{PrepareError, PreparedCall};
 use bookend_io::{Driver, Io};
 use bookend_wire::keepalive::CLIENT_TIME_MIN_NS;
@@ -26,7 +28,10 @@ impl LoadPlan {
         cpus: u32,
     ) -> Result<Self, PrepareError> {
         let call = call_options(flags)?;
-        let (connections, concurrency) = connections_and_concurrency(flags)?;
+        let open_loop = OpenLoop::from_flags(&flags.pacing).map_err(FlagsError::from)?;
+        let concurrency_steps = steps_of_concurrency(flags, open_loop.is_some())?;
+        let concurrency = concurrency(flags, &concurrency_steps)?;
+        let (connections, concurrency) = connections_and_concurrency(flags, concurrency)?;
         let (calls, window) = calls_and_window(flags)?;
         let connecting = connecting(flags)?;
         let first_stream_id = first_stream_id(flags.first_stream_id)?;
@@ -54,6 +59,8 @@ impl LoadPlan {
             connecting,
             connections,
             concurrency,
+            concurrency_steps,
+            open_loop,
             threads,
             driver,
             wait: flags.wait,
@@ -65,6 +72,7 @@ impl LoadPlan {
             keepalive,
             duration_stop: flags.duration_stop,
             count_errors: flags.count_errors,
+            calls_listed: if flags.format.lists_calls() { flags.calls_listed } else { 0 },
             config: ConnectionConfig { first_stream_id, ..ConnectionConfig::trusted() },
             labels,
         };
@@ -81,9 +89,42 @@ fn call_options(flags: &LoadFlags) -> Result<CallOptions, FlagsError> {
     Ok(call)
 }
 
-fn connections_and_concurrency(flags: &LoadFlags) -> Result<(u32, u32), FlagsError> {
-    let connections = at_least_one("--connections", flags.connections)?;
+/// How the calls in flight change. By a schedule of rates they are what they are.
+fn steps_of_concurrency(
+    flags: &LoadFlags,
+    is_open_loop: bool,
+) -> Result<Vec<ConcurrencyStep>, FlagsError> {
+    let steps = concurrency_steps(&flags.pacing)?;
+    let other = match (flags.one_shot, is_open_loop) {
+        (true, _) => "--one-shot",
+        (false, true) => "a rate",
+        (false, false) => return Ok(steps),
+    };
+    if steps.is_empty() {
+        Ok(steps)
+    } else {
+        Err(FlagsError::Conflict("--concurrency-schedule", other))
+    }
+}
+
+/// The calls in flight at most.
+fn concurrency(flags: &LoadFlags, steps: &[ConcurrencyStep]) -> Result<u32, FlagsError> {
+    if let Some(most) = steps.iter().map(|step| step.calls).max() {
+        return at_least_one("--concurrency-schedule", most);
+    }
     let concurrency = at_least_one("--concurrency", flags.concurrency)?;
+    match (flags.pacing.is_async, flags.one_shot) {
+        (true, true) => Err(FlagsError::Conflict("--async", "--one-shot")),
+        (true, false) => Ok(concurrency.max(flags.connections).max(ASYNC_IN_FLIGHT_MAX)),
+        (false, _) => Ok(concurrency),
+    }
+}
+
+fn connections_and_concurrency(
+    flags: &LoadFlags,
+    concurrency: u32,
+) -> Result<(u32, u32), FlagsError> {
+    let connections = at_least_one("--connections", flags.connections)?;
     if flags.one_shot {
         return if connections == 1 || connections == concurrency {
             Ok((concurrency, concurrency))

@@ -2,7 +2,7 @@
 
 use super::check::{CheckOutcome, SemanticsCheck};
 use super::verify::{VerifiedReply, VerifyError};
-use crate::options::nanoseconds;
+use crate::contract::duration::nanoseconds;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde::Serialize;

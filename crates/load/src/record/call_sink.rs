@@ -4,7 +4,8 @@
 //! window that is measured by number counts the calls that are made in it, whenever they end.
 
 use super::measurements::LateWarmupCalls;
-use super::recorder::Recorder;
+use super::open_loop::Obstacle;
+use super::recorder::{Recorder, RecorderKind};
 use super::setup::SetupTimes;
 use crate::call::LoadCall;
 use bookend_wire::grpc::{Code, Status};
@@ -20,20 +21,25 @@ pub(crate) struct CallSink {
     late_warmup: LateWarmupCalls,
     /// The window is open, and is measured by number: only calls that were made in it count.
     by_number: bool,
-    /// Whether the latencies of failed calls count.
-    count_errors: bool,
+    kind: RecorderKind,
 }
 
 impl CallSink {
-    pub fn new(count_errors: bool) -> Self {
-        Self { count_errors, ..Self::default() }
+    pub fn new(kind: RecorderKind) -> Self {
+        Self { kind, recorder: Recorder::new(kind), ..Self::default() }
     }
 
     /// A phase begins; what was recorded in the last one is returned. `by_number`: only calls that
     /// are made in this phase count in it.
     pub fn begin_phase(&mut self, by_number: bool) -> Recorder {
         self.by_number = by_number;
-        std::mem::take(&mut self.recorder)
+        std::mem::replace(&mut self.recorder, Recorder::new(self.kind))
+    }
+
+    /// Whether it is said of each call when it should have been made.
+    #[inline]
+    pub fn is_open_loop(&self) -> bool {
+        self.kind.is_open_loop
     }
 
     /// Whether calls that are made now are counted by number.
@@ -76,11 +82,32 @@ impl CallSink {
         self.in_flight += calls;
     }
 
+    /// A call of an open loop starts.
+    pub fn started(&mut self, call: &LoadCall) {
+        if let Some(open_loop) = &mut self.recorder.open_loop {
+            open_loop.record_made(call.intended_ns, call.start_ns, call.has_waited);
+        }
+    }
+
+    /// So many calls of an open loop, which were due, are never made.
+    pub fn not_made(&mut self, calls: u64, obstacle: Obstacle) {
+        if let Some(open_loop) = &mut self.recorder.open_loop {
+            open_loop.record_not_made(calls, obstacle);
+        }
+        if self.by_number {
+            self.counted_ended += calls;
+        }
+    }
+
     /// A call was answered OK.
     #[inline]
     pub fn ok(&mut self, call: &LoadCall, now_ns: u64) {
         if self.end(call) {
             self.recorder.ok(now_ns.saturating_sub(call.start_ns));
+            self.record_from_intended(call, now_ns);
+            if let Some(log) = &mut self.recorder.log {
+                log.log(now_ns, call.latency_ns(now_ns), None);
+            }
         } else {
             self.late_warmup.ok += 1;
         }
@@ -103,9 +130,21 @@ impl CallSink {
             return;
         }
         self.recorder.errors.add(status.code, &status.message, 1);
-        if self.count_errors {
+        if let Some(log) = &mut self.recorder.log {
+            let failure = (status.code, status.message.as_str());
+            log.log(now_ns, call.latency_ns(now_ns), Some(failure));
+        }
+        if self.kind.counts_errors {
             let latency_ns = now_ns.saturating_sub(call.start_ns);
             self.recorder.latency(latency_ns);
+            self.record_from_intended(call, now_ns);
+        }
+    }
+
+    #[inline]
+    fn record_from_intended(&mut self, call: &LoadCall, now_ns: u64) {
+        if let Some(open_loop) = &mut self.recorder.open_loop {
+            open_loop.from_intended.record(now_ns.saturating_sub(call.intended_ns));
         }
     }
 
@@ -136,7 +175,7 @@ mod tests {
 
     #[test]
     fn by_number_a_call_of_the_warm_up_that_ends_in_the_window_counts_nowhere() {
-        let mut sink = CallSink::new(false);
+        let mut sink = CallSink::new(RecorderKind::default());
         sink.began(3);
         sink.ok(&call(false), 15);
         assert_eq!(sink.begin_phase(true).ok, 1);

@@ -25,8 +25,7 @@ impl ErrorCounts {
             return;
         }
         *self.by_code.entry(code).or_default() += count;
-        let text = format!("rpc error: code = {} desc = {text}", code.name_in_go());
-        count_text(&mut self.by_text, text, count);
+        count_text(&mut self.by_text, in_go(code, text), count);
     }
 
     /// Adds what another worker counted.
@@ -43,6 +42,11 @@ impl ErrorCounts {
     pub fn total(&self) -> u64 {
         self.by_code.values().sum()
     }
+}
+
+/// A failure as grpc-go prints it.
+pub(crate) fn in_go(code: Code, text: &str) -> String {
+    format!("rpc error: code = {} desc = {text}", code.name_in_go())
 }
 
 /// Counts texts that a server has sent, one by one as far as there is room.

@@ -48,6 +48,22 @@ impl Latencies {
         self.histogram.saturating_record_n(latency_ns, count);
     }
 
+    /// The latency that so many percent do not exceed, nanoseconds; 0 where none was recorded. The
+    /// histogram rounds up to its next step, the extremes are exact.
+    pub fn at(&self, percentage: f64) -> u64 {
+        if self.histogram.is_empty() {
+            return 0;
+        }
+        self.histogram.value_at_percentile(percentage).clamp(self.min_ns, self.max_ns)
+    }
+
+    /// The arithmetic mean, nanoseconds; 0 where none was recorded.
+    pub fn mean_ns(&self) -> u64 {
+        let count = u128::from(self.histogram.len());
+        let mean_ns = self.sum_ns.checked_div(count).unwrap_or(0);
+        u64::try_from(mean_ns).unwrap_or(u64::MAX)
+    }
+
     /// Adds those of another worker.
     pub fn merge(&mut self, other: &Self) {
         self.histogram.add(&other.histogram).expect("all workers' histograms have the same bounds");

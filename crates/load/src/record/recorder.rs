@@ -1,7 +1,9 @@
 //! What is recorded of the calls of one phase: of the warm-up, or of the window.
 
+use super::call_log::CallLog;
 use super::errors::ErrorCounts;
 use super::latencies::Latencies;
+use super::open_loop::OpenLoopCalls;
 use super::setup::SetupLatencies;
 
 /// Latencies and outcomes of the calls of one phase. Its size does not depend on their number.
@@ -18,10 +20,25 @@ pub struct Recorder {
     pub errors: ErrorCounts,
     /// The parts of calls with connections of their own, where there were any.
     pub setup: Option<SetupLatencies>,
+    /// When calls should have been made, in an open loop.
+    pub open_loop: Option<Box<OpenLoopCalls>>,
+    /// The calls one by one, where they are listed.
+    pub log: Option<Box<CallLog>>,
     /// The target whose calls are being recorded, and what had been recorded when that began.
     target: u32,
     before_target: TargetCounts,
     by_target: Vec<TargetCounts>,
+}
+
+/// What a recorder records besides latencies and outcomes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RecorderKind {
+    /// Whether it is said of each call when it should have been made.
+    pub is_open_loop: bool,
+    /// Whether the latencies of failed calls count.
+    pub counts_errors: bool,
+    /// Calls that are kept one by one.
+    pub calls_listed: u64,
 }
 
 /// The calls of one target.
@@ -34,6 +51,16 @@ pub struct TargetCounts {
 }
 
 impl Recorder {
+    /// Records what that kind records.
+    pub fn new(kind: RecorderKind) -> Self {
+        let log = kind.calls_listed.min(usize::MAX as u64) as usize;
+        Self {
+            open_loop: kind.is_open_loop.then(Box::default),
+            log: (log > 0).then(|| Box::new(CallLog::new(log))),
+            ..Self::default()
+        }
+    }
+
     /// What is recorded from here on belongs to that target. All calls of a batch have the same.
     #[inline]
     pub fn at(&mut self, target: u32) {

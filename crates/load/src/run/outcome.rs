@@ -1,18 +1,21 @@
 //! The result of a run.
 
 use crate::record::{
-    ErrorCounts, InFlightAges, Latencies, SetupLatencies, TargetOutcome, Timeline,
-    WorkerMeasurements, count_text, smaller,
+    CallLog, ErrorCounts, InFlightAges, Latencies, OpenLoopCalls, SetupLatencies, TargetOutcome,
+    Timeline, WorkerMeasurements, count_text, smaller,
 };
 use bookend_contract::report::Intervals;
-use bookend_io::{IoStatistics, Usage};
+use bookend_io::{IoStatistics, Usage, clock_ns};
 use std::collections::BTreeMap;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The result of a run: all workers added up.
 #[derive(Clone, Debug, Default)]
 pub struct LoadOutcome {
-    /// Latencies of the window.
+    /// Latencies of the window, from when each call was made.
     pub latencies: Latencies,
+    /// When the calls of the window should have been made, in an open loop.
+    pub open_loop: Option<OpenLoopCalls>,
     /// Calls of the window that were answered OK.
     pub ok: u64,
     /// Calls of the window that failed.
@@ -27,6 +30,10 @@ pub struct LoadOutcome {
     pub unfinished: u64,
     /// Calls in flight when the window ended, however they ended later.
     pub in_flight_at_end: InFlightAges,
+    /// Calls of the window one by one, where they are listed.
+    pub log: Option<CallLog>,
+    /// What the wall clock (nanoseconds since 1970) is ahead of the drivers' clock.
+    pub wall_clock_ahead_ns: i128,
     /// Length of the window, nanoseconds.
     pub window_ns: u64,
     /// What the drivers did in the window.
@@ -60,6 +67,14 @@ pub struct LoadOutcome {
 }
 
 impl LoadOutcome {
+    /// Latencies as a user has them: in an open loop from when each call was due.
+    pub fn latencies_to_report(&self) -> &Latencies {
+        match &self.open_loop {
+            Some(open_loop) => &open_loop.from_intended,
+            None => &self.latencies,
+        }
+    }
+
     /// Adds up what the workers have measured. `start` and `end` are what this process had used at
     /// either end of the window.
     pub(super) fn add_up(
@@ -74,6 +89,7 @@ impl LoadOutcome {
             memory_peak_bytes: bookend_io::usage().memory_peak_bytes,
             cancelled: workers.iter().any(|worker| worker.cancelled),
             first_failure,
+            wall_clock_ahead_ns: wall_clock_ahead_ns(),
             ..Self::default()
         };
         let mut timeline = Timeline::default();
@@ -99,6 +115,12 @@ impl LoadOutcome {
         if let Some(setup) = &worker.window.setup {
             self.setup.get_or_insert_default().merge(setup);
         }
+        if let Some(open_loop) = &worker.window.open_loop {
+            self.open_loop.get_or_insert_default().merge(open_loop);
+        }
+        if let Some(log) = &worker.window.log {
+            self.log.get_or_insert_default().merge(log);
+        }
         let targets = worker.peers.into_outcomes(worker.window.by_target());
         targets.into_iter().for_each(|target| self.add_target(target));
         for (text, count) in worker.goaways {
@@ -120,6 +142,11 @@ impl LoadOutcome {
             None => self.targets.push(target),
         }
     }
+}
+
+fn wall_clock_ahead_ns() -> i128 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    since.as_nanos() as i128 - i128::from(clock_ns())
 }
 
 /// From the first worker's start to the last one's end.

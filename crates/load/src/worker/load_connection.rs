@@ -50,6 +50,8 @@ pub(super) struct LoadConnection {
     pub streams_allowed: Option<u32>,
     /// When PINGs are sent; `None` for never.
     pub keepalive: Option<Keepalive>,
+    /// Whether the server allows no more streams than there are.
+    pub is_at_stream_limit: bool,
     /// Whether the server was sent a PING and answered nothing.
     pub has_vanished: bool,
     http2: Connection,
@@ -58,8 +60,8 @@ pub(super) struct LoadConnection {
     in_flight: u32,
     received_bytes: u64,
     keepalive_state: KeepaliveState,
-    /// Calls to keep in flight.
-    concurrency: u32,
+    /// Calls to keep in flight; in an open loop, at most.
+    pub concurrency: u32,
     /// By stream index.
     calls: Vec<LoadCall>,
     /// Stream indices of the calls whose start is not stamped yet.
@@ -88,6 +90,7 @@ impl LoadConnection {
             has_answered: false,
             streams_allowed: None,
             keepalive,
+            is_at_stream_limit: false,
             has_vanished: false,
             received_bytes: 0,
             keepalive_state: KeepaliveState::default(),
@@ -128,6 +131,7 @@ impl LoadConnection {
         let seen = visitor.into_seen();
         self.in_flight -= seen.ended;
         self.has_answered |= seen.ended > seen.unanswered;
+        self.is_at_stream_limit &= seen.ended == 0 && !seen.settings;
         if seen.settings && self.state == LoadConnectionState::AwaitingSettings {
             self.state = LoadConnectionState::Open;
         }
@@ -167,6 +171,32 @@ impl LoadConnection {
         state.calls.began(u64::from(made));
         state.pace.made(u64::from(made));
         state.pace.advance_number(u64::from(made));
+    }
+
+    /// Whether a call of an open loop may be made on it.
+    #[inline]
+    pub fn has_room(&self) -> bool {
+        let is_open = self.state == LoadConnectionState::Open && !self.is_at_stream_limit;
+        is_open && self.in_flight < self.concurrency
+    }
+
+    /// Makes the call of an open loop that is due next. False where there is no room for it after
+    /// all. Its start is stamped by [`LoadConnection::stamp_starts`].
+    pub fn make_due_call(&mut self, now_ns: u64, state: &mut WorkerState) -> bool {
+        let made = self.open_streams(1, &state.plan, &state.pace, &state.calls);
+        if made == 0 {
+            return false;
+        }
+        let intended_ns = state.pace.due_ns();
+        let has_waited = state.room.find(intended_ns, now_ns);
+        if let Some(index) = self.unstamped.last() {
+            self.calls[*index as usize].set_due(intended_ns, has_waited);
+        }
+        self.in_flight += 1;
+        state.calls.began(1);
+        state.pace.pass_due_call();
+        state.pace.advance_number(1);
+        true
     }
 
     /// Returns how many streams could be opened.
@@ -212,6 +242,7 @@ impl LoadConnection {
     /// room for more calls.
     #[cold]
     fn meet_stream_limit(&mut self, in_flight: u32) {
+        self.is_at_stream_limit = true;
         self.streams_allowed = Some(self.http2.sender.live_streams() as u32);
         if self.resets.len() > in_flight as usize {
             self.state = LoadConnectionState::Draining;
@@ -220,13 +251,18 @@ impl LoadConnection {
 
     /// The calls that were made since the last time start now: their bytes are about to be written.
     #[inline]
-    pub fn stamp_starts(&mut self, io: &IoContext) {
+    pub fn stamp_starts(&mut self, sink: &mut CallSink, io: &IoContext) {
         if self.unstamped.is_empty() {
             return;
         }
         let start_ns = io.clock_ns();
+        let is_open_loop = sink.is_open_loop();
         for index in self.unstamped.drain(..) {
-            self.calls[index as usize].start_ns = start_ns;
+            let call = &mut self.calls[index as usize];
+            call.start_ns = start_ns;
+            if is_open_loop {
+                sink.started(call);
+            }
         }
     }
 

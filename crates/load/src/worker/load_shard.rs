@@ -5,12 +5,15 @@
 //! connection, which checks the response and counts the call. Then the next one is made in its
 //! place.
 //!
-//! Everything else is beside this page: `connections` makes and loses connections, `keepalive`
+//! Everything else is beside this page: `connections` makes and loses connections, `open_loop`
+//! makes the calls of a schedule, `concurrency` changes the number of calls in flight, `keepalive`
 //! sends PINGs to silent servers, and `advance`, which moves the worker from one phase of the run
 //! to the next, is in `lifecycle`.
 
+mod concurrency;
 mod connections;
 mod keepalive;
+mod open_loop;
 #[cfg(test)]
 mod stories;
 
@@ -49,6 +52,10 @@ pub(crate) struct LoadShard {
     /// By [`ConnectionId::index`].
     connections: Vec<Option<LoadConnection>>,
     keepalive: KeepaliveSweep,
+    /// The connection on which the next call of an open loop is tried first.
+    next_connection: usize,
+    /// Connections with calls of an open loop whose start is not stamped yet.
+    unstamped: Vec<usize>,
     /// When [`LoadShard::attend_to_connections`] has something to do.
     connections_due_ns: u64,
 }
@@ -57,13 +64,16 @@ impl LoadShard {
     /// Worker `worker` of a run.
     pub fn new(plan: Arc<LoadPlan>, barrier: Arc<StartBarrier>, worker: u32) -> Self {
         let share = plan.share(worker);
+        let first = plan.concurrency_steps.first().map_or(plan.concurrency, |step| step.calls);
         Self {
+            concurrency: plan.streams(worker, first),
             schedule: ConnectSchedule::new(share.streams.len(), CONNECTING_MAX),
             keepalive: KeepaliveSweep::new(plan.keepalive),
             state: WorkerState::new(plan, barrier, worker, &share),
-            concurrency: share.streams,
             heads: Vec::new(),
             connections: Vec::new(),
+            next_connection: 0,
+            unstamped: Vec::new(),
             connections_due_ns: 0,
         }
     }
@@ -87,11 +97,12 @@ impl LoadShard {
         connection.with_output(connection.id, io, |connection| {
             connection.make_calls(now_ns, state);
         });
-        connection.stamp_starts(io);
+        connection.stamp_starts(&mut state.calls, io);
         // Nothing more will come on it, so `received` cannot close it.
         if connection.is_done() {
             io.close(connection.id);
         }
+        self.make_due_calls(Some(index), io);
     }
 
     /// Gives up on calls whose deadline has passed, and makes others.
@@ -213,11 +224,12 @@ impl Shard for LoadShard {
         let state = &mut self.state;
         let consumed =
             connection.with_output(id, io, |connection| exchange(connection, bytes, now_ns, state));
-        connection.stamp_starts(io);
+        connection.stamp_starts(&mut state.calls, io);
         let is_done = connection.is_done();
         if awaits_settings {
             self.note_settings(index, io);
         }
+        self.make_due_calls(Some(index), io);
         if self.state.may_end_with_a_call() {
             self.advance(io);
         }
@@ -250,6 +262,8 @@ impl Shard for LoadShard {
         self.attend_to_connections(io);
         self.expire(io);
         self.advance(io);
+        self.follow_concurrency(io);
+        self.make_due_calls(None, io);
         self.leave_if_stopping(io);
     }
 

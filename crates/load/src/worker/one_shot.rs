@@ -15,7 +15,7 @@ use super::source_addresses::ConnectToken;
 use super::start_barrier::StartBarrier;
 use super::state::WorkerState;
 use crate::plan::LoadPlan;
-use crate::record::{InFlightAges, WorkerMeasurements};
+use crate::record::{InFlightAges, Obstacle, WorkerMeasurements};
 use bookend_io::{AfterRead, Closed, ConnectionId, IoContext, Opened, Received, Shard};
 use bookend_wire::grpc::{Code, Status};
 use call::OneShotCall;
@@ -72,6 +72,24 @@ impl OneShotShard {
 
     fn connect(&mut self, number: u32, io: &mut IoContext) -> ConnectionId {
         self.state.connect(connection_of(number), number, io)
+    }
+
+    fn begin_call(&mut self, number: u32, start_ns: u64, io: &mut IoContext) {
+        self.calls[number as usize].begin(start_ns, self.state.calls.by_number());
+        self.state.calls.began(1);
+        let id = self.connect(number, io);
+        self.calls[number as usize].connection = Some(id);
+    }
+
+    /// Begins the call of an open loop that is due next.
+    fn begin_due_call(&mut self, number: u32, start_ns: u64, io: &mut IoContext) {
+        self.begin_call(number, start_ns, io);
+        let intended_ns = self.state.pace.due_ns();
+        let has_waited = self.state.room.find(intended_ns, start_ns);
+        let call = &mut self.calls[number as usize].call;
+        call.set_due(intended_ns, has_waited);
+        self.state.calls.started(call);
+        self.state.pace.pass_due_call();
     }
 
     /// The number of the call that a connection belongs to.
@@ -203,17 +221,19 @@ impl WorkerLifecycle for OneShotShard {
         while self.state.pace.allowed(start_ns) > 0
             && let Some(number) = self.schedule.next(start_ns)
         {
-            self.calls[number as usize].begin(start_ns, self.state.calls.by_number());
-            self.state.calls.began(1);
+            self.begin_call(number, start_ns, io);
             self.state.pace.made(1);
-            let id = self.connect(number, io);
-            self.calls[number as usize].connection = Some(id);
         }
-        self.next_call_ns = if self.state.pace.allowed(start_ns) > 0 {
-            self.schedule.due_at_ns()
-        } else {
-            u64::MAX
-        };
+        while self.state.pace.due_ns() <= start_ns {
+            match self.schedule.next(start_ns) {
+                Some(number) => self.begin_due_call(number, start_ns, io),
+                None if self.state.hold_back(Obstacle::InFlightLimit, start_ns) => {}
+                None => break,
+            }
+        }
+        let has_calls =
+            self.state.pace.allowed(start_ns) > 0 || self.state.room.obstacle().is_some();
+        self.next_call_ns = if has_calls { self.schedule.due_at_ns() } else { u64::MAX };
     }
 
     fn in_flight_ages(&self, now_ns: u64) -> InFlightAges {

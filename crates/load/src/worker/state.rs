@@ -2,13 +2,15 @@
 //! made, and where those that end are counted.
 
 use super::phases::{PhaseTimes, RunPhase};
+use super::room::Room;
 use super::source_addresses::SourceAddresses;
 use super::start_barrier::{RunStart, StartBarrier};
-use crate::pace::Pace;
+use crate::pace::{Arrivals, Pace};
 use crate::plan::{DurationStop, LoadPlan, Share};
-use crate::record::{CallSink, InFlightAges, WorkerMeasurements};
+use crate::record::{CallSink, InFlightAges, Obstacle, RecorderKind, WorkerMeasurements};
 use bookend_io::{IoContext, IoStatistics};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// How long calls in flight may take to end after the window. The lab kills a process two seconds
 /// after it asked it to end.
@@ -22,10 +24,14 @@ const EXPIRY_INTERVAL_MIN_NS: u64 = 1_000_000;
 #[derive(Debug)]
 pub(crate) struct WorkerState {
     pub plan: Arc<LoadPlan>,
+    /// Its number.
+    pub worker: u32,
     /// When the next call may be made.
     pub pace: Pace,
     /// Where calls are counted.
     pub calls: CallSink,
+    /// Whether calls of an open loop find room.
+    pub room: Room,
     /// What it has measured so far.
     pub measured: WorkerMeasurements,
     /// Where its connections come from.
@@ -39,6 +45,8 @@ pub(crate) struct WorkerState {
     /// Calls of the window that fall to this worker, where the window is measured by number.
     window_calls: Option<u64>,
     next_expiry_ns: u64,
+    /// The next change in the number of calls in flight.
+    next_concurrency_step: usize,
     /// What the driver had counted when the window began.
     driver_at_window_start: IoStatistics,
 }
@@ -51,9 +59,11 @@ impl WorkerState {
         worker: u32,
         share: &Share,
     ) -> Self {
+        let arrivals = arrivals(&plan, worker);
         Self {
-            pace: Pace::new(worker),
-            calls: CallSink::new(plan.count_errors),
+            calls: CallSink::new(recorder_kind(&plan)),
+            pace: Pace::new(worker, arrivals),
+            room: Room::default(),
             measured: WorkerMeasurements::default(),
             sources: SourceAddresses::default(),
             first_connection: share.first_connection as usize,
@@ -63,6 +73,8 @@ impl WorkerState {
             times: PhaseTimes::UNKNOWN,
             window_calls: share.calls,
             next_expiry_ns: u64::MAX,
+            next_concurrency_step: 0,
+            worker,
             driver_at_window_start: IoStatistics::default(),
             plan,
         }
@@ -129,7 +141,7 @@ impl WorkerState {
                 // made now belong to the run all the same.
                 let start_ns = start_ns.min(now_ns);
                 self.times.begin(&self.plan, start_ns);
-                self.pace.start(self.times.window_end_ns);
+                self.pace.start(start_ns, self.times.window_end_ns);
                 let window_start_ns = self.times.window_start_ns;
                 self.measured.timeline.begin(start_ns, window_start_ns);
                 self.phase = RunPhase::WarmUp;
@@ -139,6 +151,46 @@ impl WorkerState {
             RunStart::Never => false,
             RunStart::NotYet => !self.barrier.is_cancelled(),
         }
+    }
+
+    /// The call of an open loop that is due next finds no room. True where it is given up: it has
+    /// waited for as long as a call may last.
+    pub fn hold_back(&mut self, obstacle: Obstacle, now_ns: u64) -> bool {
+        self.room.miss(obstacle);
+        let is_late = now_ns >= self.due_call_ns();
+        if is_late {
+            self.pace.pass_due_call();
+            self.calls.not_made(1, obstacle);
+        }
+        is_late
+    }
+
+    /// When the call of an open loop that is due next has to be looked at: when it is due or, where
+    /// there is no room, when it is given up. `u64::MAX` for never.
+    #[inline]
+    pub fn due_call_ns(&self) -> u64 {
+        let due_ns = self.pace.due_ns();
+        if self.room.obstacle().is_none() {
+            return due_ns;
+        }
+        due_ns.saturating_add(self.plan.timeout_ns.unwrap_or(u64::MAX))
+    }
+
+    /// The calls to keep in flight over all workers from now on, if that changes now.
+    pub fn next_concurrency(&mut self, now_ns: u64) -> Option<u32> {
+        let mut calls = None;
+        while self.concurrency_step_ns() <= now_ns {
+            calls = Some(self.plan.concurrency_steps[self.next_concurrency_step].calls);
+            self.next_concurrency_step += 1;
+        }
+        calls
+    }
+
+    /// When the number of calls in flight changes next; `u64::MAX` for never.
+    fn concurrency_step_ns(&self) -> u64 {
+        let step = self.plan.concurrency_steps.get(self.next_concurrency_step);
+        let step = step.filter(|_| self.phase == RunPhase::Window);
+        step.map_or(u64::MAX, |step| self.measured.window_start_ns.saturating_add(step.at_ns))
     }
 
     /// Begins the window if its time has come.
@@ -187,6 +239,9 @@ impl WorkerState {
         } else {
             now_ns
         };
+        let late_calls = self.pace.pass_all_due_before(window_end_ns.min(now_ns));
+        let obstacle = self.room.obstacle().unwrap_or(Obstacle::Generator);
+        self.calls.not_made(late_calls, obstacle);
         let ended_ok = self.calls.ended_ok();
         self.measured.timeline.tick(window_end_ns, ended_ok);
         self.measured.timeline.carry(ended_ok);
@@ -233,7 +288,25 @@ impl WorkerState {
     #[inline]
     pub fn next_deadline(&self, other_ns: u64) -> Option<u64> {
         let phase_end_ns = self.times.end_of(self.phase);
-        let deadline_ns = phase_end_ns.min(self.next_expiry_ns).min(other_ns);
+        let call_ns = self.due_call_ns();
+        let of_calls_ns = self.next_expiry_ns.min(call_ns).min(self.concurrency_step_ns());
+        let deadline_ns = phase_end_ns.min(of_calls_ns).min(other_ns);
         (deadline_ns != u64::MAX).then_some(deadline_ns)
     }
+}
+
+fn recorder_kind(plan: &LoadPlan) -> RecorderKind {
+    RecorderKind {
+        is_open_loop: plan.open_loop.is_some(),
+        counts_errors: plan.count_errors,
+        calls_listed: plan.calls_listed,
+    }
+}
+
+/// When calls of that worker are due. While the run warms up, the first rate is held.
+fn arrivals(plan: &LoadPlan, worker: u32) -> Option<Arrivals> {
+    let open_loop = plan.open_loop.as_ref()?;
+    let schedule = open_loop.schedule.delayed(Duration::from_nanos(plan.warmup_ns));
+    let process = open_loop.arrivals;
+    Some(Arrivals::new(Arc::new(schedule), process, open_loop.seed, worker, plan.threads))
 }

@@ -26,6 +26,8 @@ pub fn plan(path: &str, targets: impl Into<Targets>, calls: u64) -> LoadPlan {
         connecting: Connecting::BeforeRun,
         connections: 1,
         concurrency: 10,
+        concurrency_steps: Vec::new(),
+        open_loop: None,
         threads: 1,
         driver: Driver::Blocking,
         wait: Wait::Sleep,
@@ -37,6 +39,7 @@ pub fn plan(path: &str, targets: impl Into<Targets>, calls: u64) -> LoadPlan {
         keepalive: None,
         duration_stop: DurationStop::Ignore,
         count_errors: false,
+        calls_listed: 0,
         config: Limits::trusted().http2,
         labels: ReportLabels::default(),
     }

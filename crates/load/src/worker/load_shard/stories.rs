@@ -1,5 +1,7 @@
 //! A worker in virtual time, before servers that are made by hand.
 
+mod open_loop;
+
 use super::LoadShard;
 use crate::plan::LoadPlan;
 use crate::plan::tests::plan as a_plan;
