@@ -293,7 +293,7 @@ fn the_picture_at_the_top_is_drawn_from_its_record_by_the_documented_command() {
                 "--format",
                 "svg",
                 "--case",
-                "C=1 S=50",
+                "C=1 S=100",
                 "--theme",
                 theme,
                 "--title",
@@ -305,4 +305,20 @@ fn the_picture_at_the_top_is_drawn_from_its_record_by_the_documented_command() {
         assert!(output.status.success(), "{}", stderr(&output));
         assert!(output.stdout == committed, "{theme}: make it again");
     }
+}
+
+/// The suite with equal messages has the same document: only whose rows stand beside ours differs.
+#[test]
+fn what_a_document_prints_is_the_same_in_both_suites_that_repeat_it() {
+    let printed = |suite: &str| -> Vec<Vec<String>> {
+        let file = root().join("suites").join(suite).join("published.csv");
+        let text = fs::read_to_string(file).expect("the suite has a published table");
+        let fields = |line: &str| line.split(',').map(str::to_owned).collect::<Vec<_>>();
+        let without_subject = |mut fields: Vec<String>| {
+            fields.remove(3);
+            fields
+        };
+        text.lines().map(fields).map(without_subject).collect()
+    };
+    assert_eq!(printed("grpc-thrift-go-equal"), printed("grpc-thrift-go"));
 }
