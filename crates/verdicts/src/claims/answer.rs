@@ -45,7 +45,8 @@ impl Evaluation {
             None => "; nothing is printed to compare it with".to_owned(),
         };
         if let Some((one, band, _)) = first(ClaimOutcome::DidNotReplicate) {
-            let why = format!("{}{}.", self.estimate_text(one), replicated(band));
+            let why = self.estimate_text(one) + &replicated(band);
+            let why = format!("{why}{}.", self.round_that_crossed(one, *band));
             return (ClaimOutcome::DidNotReplicate, why);
         }
         if let Some(missing) = self.missing.first() {
@@ -101,6 +102,19 @@ impl Evaluation {
             _ => claim.printed.or_else(printed).map(|x| statement.band(x, claim.favour)),
         };
         (one, band, band.map_or(ClaimOutcome::Undecided, |band| band.by_interval(one)))
+    }
+}
+
+impl Evaluation {
+    /// Where the figures look right and one round is not: that round, which decides it.
+    fn round_that_crossed(&self, one: &Estimate, band: Option<Band>) -> String {
+        let Some(band) = band.filter(|band| one.interval.is_some_and(|all| band.contains(all)))
+        else {
+            return String::new();
+        };
+        let Interval { low, high } = one.extremes;
+        let crossed = if high > band.most { high } else { low };
+        format!(", in every round, and one had {}", self.number(crossed))
     }
 }
 
