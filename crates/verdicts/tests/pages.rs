@@ -187,7 +187,7 @@ fn notes_of_callers_stand_by_case_and_those_of_servers_by_life() {
             continue;
         };
         let opened = f64::from(row.round + 1);
-        let is_ghz = row.cell.instrument.as_deref() == Some("ghz");
+        let is_ghz = row.cell.instrument == "ghz";
         if !is_ghz || row.cell.case.to_string() == "C=1 S=50" {
             measurement.notes = BTreeMap::from([("connections_opened".to_owned(), opened)]);
         }
