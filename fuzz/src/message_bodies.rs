@@ -1,7 +1,7 @@
 //! Bodies: messages behind their prefixes, and messages under gzip.
 
 use crate::bounds::assert_memory;
-use bookend_wire::grpc::gzip::{GzipError, compress, decompress};
+use bookend_wire::grpc::gzip::{GzipError, InflateLimits, compress, decompress, decompress_within};
 use bookend_wire::grpc::message::{Assembler, MessageError, PREFIX_BYTES};
 
 /// A byte that says how the body is cut, one for the limit, then the body.
@@ -87,7 +87,18 @@ pub fn gzip(input: &[u8]) {
         }
         assert!(inflated.starts_with(b"kept"));
     });
+    work_is_bounded(bytes, limit_bytes);
     round_trip(bytes);
+}
+
+/// What is inflated at a time, and the block that goes beyond the limit.
+const WORK_STEP_BYTES: usize = 40 << 10;
+
+fn work_is_bounded(bytes: &[u8], limit_bytes: usize) {
+    let mut work_bytes = 0;
+    let limits = InflateLimits::of_messages(limit_bytes);
+    let result = decompress_within(bytes, limits, &mut Vec::new(), &mut work_bytes);
+    assert!(work_bytes <= limits.work_bytes + WORK_STEP_BYTES, "{result:?} {work_bytes}");
 }
 
 fn round_trip(message: &[u8]) {

@@ -3,7 +3,10 @@
 mod usage_error;
 
 use crate::terminal::print_error;
-use crate::{claims, compare, doctor, list, load, probe, record, report, results, run, serve};
+use crate::{
+    check, claims, compare, completions, doctor, list, load, man, probe, race, record, report,
+    results, run, serve,
+};
 use bookend_load::contract::exit;
 use bookend_load::output;
 use clap::error::ErrorKind;
@@ -32,8 +35,10 @@ struct CommandLine {
 /// One sub-command with its arguments.
 #[derive(Debug, clap::Subcommand)]
 pub enum Subcommand {
-    /// Build, verify and measure a suite, print the table, keep the result
+    /// Build, verify and measure a suite, print the table, keep the result; alone: which there are
     Run(run::RunArguments),
+    /// Race two servers and say which needs less CPU time a call
+    Race(Box<race::RaceArguments>),
     /// Load a gRPC server; ghz's flags work unchanged
     Load(Box<load::LoadArguments>),
     /// Serve every service of proto/, the reference server
@@ -42,7 +47,7 @@ pub enum Subcommand {
     Probe(probe::ProbeArguments),
     /// Compare two results, with intervals and an exit code for CI
     Compare(compare::CompareArguments),
-    /// Print the tables of a result
+    /// Write a result as a page with its answer, pictures and tables, or in another format
     Report(report::ReportArguments),
     /// Write the page of published claims with their verdicts
     Claims(claims::ClaimsArguments),
@@ -50,10 +55,21 @@ pub enum Subcommand {
     Record(record::RecordArguments),
     /// Write the pages of the suites from their records, published figures beside ours
     Results(results::ResultsArguments),
-    /// List suites and subjects
+    /// List suites, subjects and results, and what each is for
     List(list::ListArguments),
     /// Report what can be measured here, and what is missing for the rest
     Doctor(doctor::DoctorArguments),
+    /// Hold every kind of figure against a witness that shares no code with it
+    Check(check::CheckArguments),
+    /// Print what a shell needs to complete bookend's flags
+    Completions(completions::CompletionsArguments),
+    /// Print a manual page
+    Man(man::ManArguments),
+}
+
+/// The definition of all commands and flags.
+pub fn definition() -> clap::Command {
+    CommandLine::command()
 }
 
 /// Reads the command line; `name` is its first word, which selects the command.

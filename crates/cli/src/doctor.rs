@@ -2,6 +2,7 @@
 
 mod variant_states;
 
+use crate::check::kept;
 use crate::lab;
 use crate::names::Named;
 use crate::terminal::{Failure, print, with_progress};
@@ -20,6 +21,7 @@ use bookend_results::store::Store;
 use bookend_results::suite::{Overrides, Selection};
 use clap::Args;
 use std::collections::BTreeMap;
+use std::io::IsTerminal as _;
 use std::path::PathBuf;
 use variant_states::{VariantState, VariantStates};
 
@@ -79,7 +81,7 @@ pub fn start(arguments: &DoctorArguments) -> Result<u8, Failure> {
 /// What decides how well anything can be measured here.
 fn machine() -> String {
     let limits = ControlGroups::prepare(kill_group).capabilities().to_string();
-    format!("{}Limits: {limits}\n\n", this_machine())
+    format!("{}Limits: {limits}\n{}\n\n", this_machine(), kept::line())
 }
 
 /// The subjects, and what is needed to start them.
@@ -157,7 +159,9 @@ impl Doctor<'_> {
         let settings =
             RunSettings { semantics: None, ..lab::settings(suite, plan, subjects, interrupt)? };
         let mut store = Store::in_memory().map_err(Failure::nothing_measured)?;
-        let summary = with_progress(|progress| run(&settings, &mut store, progress));
+        // Which build takes so long is worth a line to who waits at a terminal, and to nobody else.
+        let is_quiet = !std::io::stderr().is_terminal();
+        let summary = with_progress(is_quiet, |progress| run(&settings, &mut store, progress));
         let summary = summary.map_err(Failure::nothing_measured)?;
         let Some(id) = summary.id else {
             states.add_rows(&about, &[], &BTreeMap::new());

@@ -8,7 +8,7 @@ use bookend_lab::probe;
 use bookend_lab::process::interrupt::Interrupt;
 use bookend_lab::run::RunSettings;
 use bookend_lab::spawner::Spawner;
-use bookend_load::payload::{self, Templates};
+use bookend_load::payload;
 use bookend_load::schema::Schema;
 use bookend_results::suite::{Plan, Request, RequestMessage, Suite};
 use std::path::Path;
@@ -56,8 +56,7 @@ fn request_message(suite: &Suite, request: &Request) -> Result<Option<Vec<u8>>, 
     let place = file.display().to_string();
     let text = std::fs::read_to_string(&file)
         .map_err(|error| Failure::usage(format!("cannot read {place}: {error}")))?;
-    let messages = payload::from_json(&text, &place, &method.input(), Templates::Literal)
-        .map_err(Failure::usage)?;
+    let messages = payload::from_json(&text, &place, &method.input()).map_err(Failure::usage)?;
     match messages.as_slice() {
         [only] => Ok(Some(only.clone())),
         many => Err(Failure::usage(format!(

@@ -1,10 +1,20 @@
-//! `bookend list`: the suites and subjects there are.
+//! `bookend list`: the suites, subjects and results there are, and what each is for.
 
+use crate::lab;
 use crate::names::Named;
+use crate::report::STORE;
 use crate::terminal::{Failure, print};
+use bookend_lab::build::missing_dependencies;
+use bookend_lab::process::interrupt::Interrupt;
+use bookend_lab::progress::Clock;
+use bookend_lab::spawner::Spawner;
+use bookend_lab::subject::Subject;
 use bookend_load::contract::exit;
+use bookend_results::store::{Run, Store};
+use bookend_results::suite::{Extent, Overrides, Plan, Selection, Suite};
 use clap::Args;
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 /// What stands after `bookend list`.
 #[derive(Debug, Args)]
@@ -15,21 +25,137 @@ pub struct ListArguments {
     /// Where subjects are
     #[arg(long, value_name = "DIR", default_value = "subjects")]
     subjects_dir: PathBuf,
+    /// Where results are kept
+    #[arg(long, value_name = "FILE", default_value = STORE)]
+    store: PathBuf,
 }
 
-/// Prints the names of suites and subjects.
+/// Prints suites, subjects and results.
 ///
 /// # Errors
-/// [`Failure`] when a folder cannot be read.
+/// [`Failure`] when a folder or a file of these cannot be read.
 pub fn start(arguments: &ListArguments) -> Result<u8, Failure> {
-    let suites = Named::SUITE.all(&arguments.suites)?;
-    let subjects = Named::SUBJECT.all(&arguments.subjects_dir)?;
-    let text = section("Suites", &suites) + &section("Subjects", &subjects);
-    print(&text)?;
+    let interrupt = Interrupt::on_signals().map_err(Failure::nothing_measured)?;
+    let suites = suites_text(&arguments.suites, &arguments.subjects_dir, &interrupt)?;
+    let subjects = subjects_text(&arguments.subjects_dir)?;
+    let results = results_text(&arguments.store)?;
+    print(&[suites, subjects, results].join("\n"))?;
     Ok(exit::MEASURED)
 }
 
-fn section(title: &str, names: &[String]) -> String {
-    let lines: String = names.iter().map(|name| format!("  {name}\n")).collect();
-    format!("{title}:\n{lines}")
+/// Every suite with its question, the time that it takes, and what is missing here for it.
+///
+/// # Errors
+/// [`Failure`] when a suite or a subject cannot be read, or the user wants no answer any more.
+pub fn suites_text(
+    suites: &Path,
+    subjects: &Path,
+    interrupt: &Interrupt,
+) -> Result<String, Failure> {
+    let mut names =
+        Names { subjects, spawner: lab::spawner(interrupt.clone())?, known: Vec::new() };
+    let mut text =
+        "Suites, each a question (bookend run SUITE --quick is a first look):\n".to_owned();
+    for name in Named::SUITE.all(suites)? {
+        let suite = Suite::read(&suites.join(&name)).map_err(Failure::usage)?;
+        let full = plan(&suite, Extent::Full)?;
+        let mut times = vec![format!("at least {}", Clock(full.least_duration()))];
+        if suite.quick.is_some() {
+            let quick = plan(&suite, Extent::Quick)?.least_duration();
+            times.push(format!("--quick {}", Clock(quick)));
+        }
+        let missing = names.missing(&full)?;
+        let missing = match missing.is_empty() {
+            true => String::new(),
+            false => format!("; missing here: {}", missing.join(", ")),
+        };
+        text += &format!("  {name}\n      {}\n      {}{missing}\n", suite.title, times.join(", "));
+    }
+    Ok(text + "What is missing, bookend doctor says how to install.\n")
+}
+
+/// All of a suite, whatever the environment says.
+fn plan(suite: &Suite, extent: Extent) -> Result<Plan, Failure> {
+    let selection = Selection { extent, ..Selection::default() };
+    suite.plan(&selection, &Overrides::default(), lab::cpus()).map_err(Failure::usage)
+}
+
+/// Which subjects can be started here, each looked at once.
+struct Names<'a> {
+    subjects: &'a Path,
+    spawner: Spawner,
+    /// Folders of subjects, and whether something is missing.
+    known: Vec<(String, bool)>,
+}
+
+impl Names<'_> {
+    /// The subjects and instruments of a plan that depend on something that is not here.
+    fn missing(&mut self, plan: &Plan) -> Result<Vec<String>, Failure> {
+        let cells = plan.cells();
+        let names = cells.iter().flat_map(|cell| [&cell.id.subject, &cell.id.instrument]);
+        let folder = |name: &String| name.split('/').next().unwrap_or(name).to_owned();
+        let folders: BTreeSet<String> = names.map(folder).collect();
+        let mut missing = Vec::new();
+        for folder in folders {
+            if self.is_missing(&folder)? {
+                missing.push(folder);
+            }
+        }
+        Ok(missing)
+    }
+
+    fn is_missing(&mut self, folder: &str) -> Result<bool, Failure> {
+        if let Some((_, is_missing)) = self.known.iter().find(|(name, _)| name == folder) {
+            return Ok(*is_missing);
+        }
+        let is_missing = match Subject::read(&self.subjects.join(folder)) {
+            Ok(subject) => {
+                let missing = missing_dependencies(&self.spawner, &subject);
+                !missing.map_err(Failure::nothing_measured)?.is_empty()
+            }
+            Err(_) => true,
+        };
+        self.known.push((folder.to_owned(), is_missing));
+        Ok(is_missing)
+    }
+}
+
+fn subjects_text(folder: &Path) -> Result<String, Failure> {
+    let mut text = "Subjects, what is measured and what measures:\n".to_owned();
+    for name in Named::SUBJECT.all(folder)? {
+        let subject = Subject::read(&folder.join(&name)).map_err(Failure::usage)?;
+        let variants: Vec<&str> = subject.variants.iter().map(|one| one.name.as_str()).collect();
+        let variants = match variants.as_slice() {
+            [_] => String::new(),
+            several => format!("\n      variants: {}", several.join(", ")),
+        };
+        let Subject { language, description, .. } = &subject;
+        text += &format!("  {name} ({language})\n      {description}{variants}\n");
+    }
+    Ok(text)
+}
+
+fn results_text(file: &Path) -> Result<String, Failure> {
+    let place = file.display();
+    if !file.exists() {
+        return Ok(format!("Results: none yet in {place}\n"));
+    }
+    let store = Store::open_existing(file).map_err(Failure::usage)?;
+    let runs = store.runs().map_err(Failure::usage)?;
+    let lines = runs.iter().map(|run| format!("  {}\n", result_line(run)));
+    let lines: String = lines.collect();
+    Ok(format!("Results in {place} (bookend report NUMBER):\n{lines}"))
+}
+
+fn result_line(run: &Run) -> String {
+    let plan = &run.new.plan;
+    let state = if run.finished.is_some() { "" } else { ", not finished" };
+    format!(
+        "{:>4}  {}  {}, {}, {} rounds{state}",
+        run.id.0,
+        run.new.started,
+        plan.suite,
+        run.scope(),
+        plan.rounds
+    )
 }

@@ -1,37 +1,37 @@
 //! `bookend load`: from flags to a result on standard output.
 
+mod audience;
+mod call_list;
 mod interrupt;
-mod unsupported;
+mod observer;
 
 use crate::terminal::{Failure, print_error};
 use crate::{contract, lab};
+use audience::Audience;
+use bookend_load::capacity;
 use bookend_load::contract::exit;
 use bookend_load::contract::lines::Line;
 use bookend_load::contract::report::{LatencySplit, LoadReport};
 use bookend_load::descriptors;
 use bookend_load::flags::{LoadFlags, config_file, switches};
 use bookend_load::objective::Objective;
-use bookend_load::output;
+use bookend_load::output::{self, OutputFormat};
 use bookend_load::plan::LoadPlan;
 use bookend_load::report;
-use bookend_load::run::{self, LoadOutcome, WindowEdge};
+use bookend_load::run::{self, LoadError, LoadOutcome, RunObserver};
 use clap::{Args, Command};
+use observer::Observer;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::SystemTime;
-use unsupported::UnsupportedFlags;
 
 /// What stands after `bookend load`.
 #[derive(Debug, Args)]
 pub struct LoadArguments {
     #[command(flatten)]
     flags: LoadFlags,
-    /// Nothing to disable: there are no template functions
-    #[arg(long, hide = true)]
-    disable_template_functions: bool,
-    #[command(flatten)]
-    unsupported: UnsupportedFlags,
 }
 
 /// The words of the command line with every switch as clap reads it (Go's users write
@@ -58,9 +58,8 @@ pub fn whole_line(words: Vec<OsString>) -> Result<Vec<OsString>, Failure> {
 /// [`Failure`] when the flags make no sense or nothing could be measured.
 pub fn start(arguments: LoadArguments) -> Result<u8, Failure> {
     let audience = if contract::is_under_the_lab() { Audience::Lab } else { Audience::People };
-    arguments.unsupported.refuse()?;
     let flags = arguments.flags;
-    if let Some(file) = &flags.output {
+    for file in flags.output.iter().chain(&flags.debug).chain(&flags.hdr) {
         output::check(file).map_err(Failure::usage)?;
     }
     let plan = LoadPlan::from_flags(&flags, &mut std::io::stdin().lock(), lab::cpus());
@@ -69,41 +68,64 @@ pub fn start(arguments: LoadArguments) -> Result<u8, Failure> {
         eprintln!("bookend load: {refusal}; epoll is used instead");
     }
     descriptors::provide(plan.connections, plan.threads).map_err(Failure::nothing_measured)?;
+    if let Some(objective) = &flags.find_capacity {
+        return find_capacity(&flags, &plan, objective);
+    }
     let plan = Arc::new(plan);
     let started = SystemTime::now();
-    let outcome = measure(&plan, audience)?;
+    let keeps_log = flags.hdr.is_some();
+    let mut observer = Observer::new(audience, flags.live, plan.window_ns, keeps_log);
+    let outcome = measure(&plan, audience, &mut observer);
+    observer.clear();
+    let outcome = outcome?;
     let report = report::build_report(&plan, started, &outcome);
+    if let (Some(file), Some(log)) = (&flags.hdr, &observer.log) {
+        let written = output::write(log.text(), Some(file));
+        written.map_err(|error| Failure::not_delivered(error.to_string()))?;
+    }
+    if let Some(file) = &flags.debug {
+        call_list::write(file, &report)?;
+    }
     deliver(&flags, report, audience)?;
+    if let Some(why) = &outcome.template_failure {
+        return Err(Failure::usage(format!("{why}: the run ended there")));
+    }
     status(&flags.slo, &outcome)
 }
 
-/// The reader of standard output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Audience {
-    People,
-    /// The lab, which reads the contract's lines.
-    Lab,
+/// Searches the capacity, then prints or writes what was found.
+fn find_capacity(flags: &LoadFlags, plan: &LoadPlan, objective: &Objective) -> Result<u8, Failure> {
+    let interrupt = interrupt::watch(false).map_err(Failure::nothing_measured)?;
+    let found = capacity::find(plan, objective, &interrupt);
+    let found = found.map_err(|error| no_call(plan, &error))?;
+    let text = match flags.format {
+        OutputFormat::Json | OutputFormat::Pretty => {
+            serde_json::to_string_pretty(&found).expect("its keys are strings") + "\n"
+        }
+        _ => capacity::text(&found),
+    };
+    let written = output::write(&text, flags.output.as_deref());
+    written.map_err(|error| Failure::not_delivered(error.to_string()))?;
+    if interrupt.load(Ordering::Relaxed) {
+        return Ok(exit::INTERRUPTED);
+    }
+    Ok(if found.kept_rate.is_some() { exit::MEASURED } else { exit::OBJECTIVE_MISSED })
 }
 
-fn measure(plan: &Arc<LoadPlan>, audience: Audience) -> Result<LoadOutcome, Failure> {
+fn no_call(plan: &LoadPlan, error: &LoadError) -> Failure {
+    let targets = plan.labels.targets.join(",");
+    Failure::nothing_measured(format!("no call to {targets}: {error}"))
+}
+
+fn measure(
+    plan: &Arc<LoadPlan>,
+    audience: Audience,
+    observer: &mut impl RunObserver,
+) -> Result<LoadOutcome, Failure> {
     let interrupt =
         interrupt::watch(audience == Audience::Lab).map_err(Failure::nothing_measured)?;
-    let outcome = run::run(Arc::clone(plan), &interrupt, |edge| {
-        if audience == Audience::Lab {
-            announce(edge);
-        }
-    });
-    let targets = plan.labels.targets.join(",");
-    outcome.map_err(|error| Failure::nothing_measured(format!("no call to {targets}: {error}")))
-}
-
-fn announce(edge: WindowEdge) {
-    let line = match edge {
-        WindowEdge::Start => Line::WindowStart,
-        WindowEdge::End => Line::WindowEnd,
-    };
-    // If the lab is gone, the end of standard input ends the run.
-    let _ = output::write(&format!("{line}\n"), None);
+    let outcome = run::observe(Arc::clone(plan), &interrupt, observer);
+    outcome.map_err(|error| no_call(plan, &error))
 }
 
 fn deliver(flags: &LoadFlags, report: LoadReport, audience: Audience) -> Result<(), Failure> {
@@ -146,7 +168,8 @@ fn status(objectives: &[Objective], outcome: &LoadOutcome) -> Result<u8, Failure
     if outcome.cancelled {
         return Ok(exit::INTERRUPTED);
     }
-    if outcome.ok + outcome.errors.total() > 0 {
+    let messages = outcome.streams.as_ref().map_or(0, |streams| streams.sent + streams.received);
+    if outcome.ok + outcome.errors.total() + messages > 0 {
         let missed = objectives.iter().filter_map(|objective| objective.check(outcome).err());
         let missed = missed.map(|missed| print_error(&format!("bookend load: {missed}"))).count();
         return Ok(if missed == 0 { exit::MEASURED } else { exit::OBJECTIVE_MISSED });

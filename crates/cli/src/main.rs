@@ -1,16 +1,20 @@
 //! The `bookend` command.
 #![forbid(unsafe_code)]
 
+mod check;
 mod claims;
 mod command_line;
 mod compare;
+mod completions;
 mod contract;
 mod doctor;
 mod lab;
 mod list;
 mod load;
+mod man;
 mod names;
 mod probe;
+mod race;
 mod record;
 mod report;
 mod results;
@@ -45,6 +49,7 @@ fn main() -> ExitCode {
 fn start(command: Subcommand) -> Result<u8, Failure> {
     match command {
         Subcommand::Run(arguments) => run::start(&arguments),
+        Subcommand::Race(arguments) => race::start(*arguments),
         Subcommand::Load(arguments) => load::start(*arguments),
         Subcommand::Serve(arguments) => serve::start(&arguments),
         Subcommand::Probe(arguments) => probe::start(arguments),
@@ -55,5 +60,10 @@ fn start(command: Subcommand) -> Result<u8, Failure> {
         Subcommand::Results(arguments) => results::start(&arguments),
         Subcommand::List(arguments) => list::start(&arguments),
         Subcommand::Doctor(arguments) => doctor::start(&arguments),
+        Subcommand::Check(arguments) => check::start(&arguments),
+        Subcommand::Completions(arguments) => {
+            completions::start(&arguments, command_line::definition())
+        }
+        Subcommand::Man(arguments) => man::start(&arguments, command_line::definition()),
     }
 }

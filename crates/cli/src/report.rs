@@ -1,40 +1,41 @@
-//! `bookend report`: the tables of a result.
+//! `bookend report`: a result as a page, as text, as data and as pictures.
 
-use crate::terminal::Failure;
+mod format;
+mod kept;
+mod site;
+
+pub use kept::{STORE, stored_run};
+
+use crate::terminal::{Failure, print};
 use bookend_load::contract::exit;
-use bookend_load::flags::whole;
 use bookend_load::output;
 use bookend_results::chart::{Chart, Theme};
 use bookend_results::export::Report;
-use bookend_results::measurement::Row;
-use bookend_results::record::Record;
-use bookend_results::store::{Run, RunId, Store};
+use bookend_results::html::slug;
 use bookend_results::suite::Case;
 use clap::{Args, ValueEnum};
-use std::collections::BTreeMap;
+use format::ReportFormat;
+use kept::{Kept, KeptArguments};
+use site::SiteArguments;
+use std::fs;
 use std::path::{Path, PathBuf};
-
-/// The default file of results.
-pub const STORE: &str = "bookend.db";
 
 /// What stands after `bookend report`.
 #[derive(Debug, Args)]
 pub struct ReportArguments {
-    /// The number of the result [default: the newest]
-    #[arg(value_parser = whole::<i64>)]
-    run: Option<i64>,
-    /// Print the tables of a record instead of a stored result
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["run", "store"])]
-    record: Option<PathBuf>,
-    /// Format of the report
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Md)]
-    format: Format,
-    /// Write to a file instead of standard output
+    #[command(flatten)]
+    kept: KeptArguments,
+    /// Format of the report [default: that of the output's name, else html]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    format: Option<ReportFormat>,
+    /// Write to a file [default: a page to SUITE.html, else to standard output]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Where results are kept
-    #[arg(long, value_name = "FILE", default_value = STORE)]
-    store: PathBuf,
+    /// Write each picture of the report as SVG into this folder, too
+    #[arg(long, value_name = "DIR")]
+    charts: Option<PathBuf>,
+    #[command(flatten)]
+    site: SiteArguments,
     /// The case that a picture shows, as in "C=1 S=100" [default: the first]
     #[arg(long, value_name = "CASE")]
     case: Option<Case>,
@@ -44,21 +45,6 @@ pub struct ReportArguments {
     /// The heading of a picture [default: the suite's title]
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
-}
-
-/// How a report is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// What `bookend run` prints
-    Text,
-    /// Markdown
-    Md,
-    /// One row for each cell
-    Csv,
-    /// Everything
-    Json,
-    /// A picture of one case: bars of requests per second, grouped by instrument
-    Svg,
 }
 
 /// What a picture will stand on.
@@ -75,46 +61,63 @@ enum Background {
 /// Writes the report.
 ///
 /// # Errors
-/// [`Failure`] when the result is not there.
+/// [`Failure`] when the result is not there, or the report cannot be written.
 pub fn start(arguments: &ReportArguments) -> Result<u8, Failure> {
+    if arguments.site.is_asked_for() {
+        return arguments.site.write();
+    }
+    let format = ReportFormat::of(arguments.format, arguments.output.as_deref());
     let is_about_a_picture =
         arguments.case.is_some() || arguments.theme.is_some() || arguments.title.is_some();
-    if arguments.format != Format::Svg && is_about_a_picture {
+    if format != ReportFormat::Svg && is_about_a_picture {
         return Err(Failure::usage(
             "--case, --theme and --title belong to a picture: add --format svg",
         ));
     }
-    let (run, rows, skips) = match &arguments.record {
-        Some(file) => recorded(file)?,
-        None => stored(arguments)?,
-    };
+    let Kept { run, rows, skips } = arguments.kept.read()?;
     let report = Report::new(&run, &rows).with_skips(skips);
-    let text = match arguments.format {
-        Format::Text => report.text(),
-        Format::Md => report.markdown(),
-        Format::Csv => report.csv(),
-        Format::Json => report.json(),
-        Format::Svg => picture(arguments, &report)?,
+    if let Some(folder) = &arguments.charts {
+        write_charts(&report, folder)?;
+    }
+    let text = match format {
+        ReportFormat::Text => report.text(),
+        ReportFormat::Md => report.markdown_with(arguments.charts.as_deref()),
+        ReportFormat::Html => report.html(),
+        ReportFormat::Csv => report.csv(),
+        ReportFormat::Json => report.json(),
+        ReportFormat::Svg => picture(arguments, &report)?,
+        ReportFormat::Trace => report.trace().ok_or_else(|| {
+            Failure::usage(
+                "no window of this result says when it was: records leave that out, as do results of \
+                 before it was noted",
+            )
+        })?,
     };
-    output::write(&text, arguments.output.as_deref()).map_err(Failure::nothing_measured)?;
+    let page = (format == ReportFormat::Html)
+        .then(|| PathBuf::from(format!("{}.html", slug(&run.new.plan.suite))));
+    write(&text, arguments.output.clone().or(page).as_deref(), format)
+}
+
+/// A page is opened, not read in a terminal, so its place is said.
+fn write(text: &str, file: Option<&Path>, format: ReportFormat) -> Result<u8, Failure> {
+    output::write(text, file).map_err(Failure::nothing_measured)?;
+    if let (Some(file), ReportFormat::Html) = (file, format) {
+        print(&format!("{} ({} KB)\n", file.display(), text.len().div_ceil(1000)))?;
+    }
     Ok(exit::MEASURED)
 }
 
-/// A run, its rows, and what each server leaves out.
-type Kept = (Run, Vec<Row>, BTreeMap<String, Vec<String>>);
-
-fn stored(arguments: &ReportArguments) -> Result<Kept, Failure> {
-    let store = Store::open_existing(&arguments.store).map_err(Failure::usage)?;
-    let run = stored_run(&store, arguments.run.map(RunId))?;
-    let rows = store.rows(run.id).map_err(Failure::usage)?;
-    let skips = store.skips(&run).map_err(Failure::usage)?;
-    Ok((run, rows, skips))
-}
-
-fn recorded(file: &Path) -> Result<Kept, Failure> {
-    let unreadable = |error| Failure::usage(format!("{}: {error}", file.display()));
-    let record = Record::read(file).map_err(unreadable)?;
-    Ok((record.run(), record.rows, record.facts.skips))
+/// A file for each picture. Their names are made of their titles, so they lead nowhere else.
+fn write_charts(report: &Report<'_>, folder: &Path) -> Result<(), Failure> {
+    let unwritten = |error: std::io::Error| {
+        Failure::nothing_measured(format!("cannot write {}: {error}", folder.display()))
+    };
+    fs::create_dir_all(folder).map_err(unwritten)?;
+    for (name, picture) in report.named_pictures() {
+        let file = folder.join(format!("{name}.svg"));
+        output::write(&picture.svg(Theme::Both), Some(&file)).map_err(Failure::nothing_measured)?;
+    }
+    Ok(())
 }
 
 fn picture(arguments: &ReportArguments, report: &Report<'_>) -> Result<String, Failure> {
@@ -125,16 +128,4 @@ fn picture(arguments: &ReportArguments, report: &Report<'_>) -> Result<String, F
         Some(Background::Dark) => Theme::Dark,
         Some(Background::Both) => Theme::Both,
     }))
-}
-
-/// The result of that number, or the newest.
-///
-/// # Errors
-/// [`Failure`] when the store has no such result.
-pub fn stored_run(store: &Store, id: Option<RunId>) -> Result<Run, Failure> {
-    if let Some(id) = id {
-        return store.run(id).map_err(Failure::usage);
-    }
-    let newest = store.latest_run().map_err(Failure::usage)?;
-    newest.ok_or_else(|| Failure::usage("the store has no result yet: make one with bookend run"))
 }

@@ -1,10 +1,14 @@
-//! `bookend run`: builds, verifies and measures suites, prints their tables and keeps the results.
+//! `bookend run`: builds, verifies and measures a suite, prints its table and keeps the result.
+//! Alone it says which suites there are.
 
 mod into;
 mod profile;
 
+use crate::check::kept;
 use crate::lab;
+use crate::list::suites_text;
 use crate::names::Named;
+use crate::report::STORE;
 use crate::terminal::{Failure, print, with_progress};
 use bookend_lab::lock::{Lock, LockTarget};
 use bookend_lab::process::interrupt::Interrupt;
@@ -12,16 +16,17 @@ use bookend_lab::run::{RunSettings, RunSummary, run};
 use bookend_load::contract::exit;
 use bookend_load::flags::whole;
 use bookend_results::export::Report;
+use bookend_results::measurement::{Outcome, Row};
 use bookend_results::store::{RunId, Store};
 use bookend_results::suite::{Extent, Overrides, Plan, Selection, Suite};
 use clap::Args;
 use into::RecordedSubjects;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What stands after `bookend run`.
 #[derive(Debug, Args)]
 pub struct RunArguments {
-    /// The suite [default: every suite]
+    /// The suite; without a word about what to measure, those that there are are listed
     suite: Option<String>,
     /// A few cells with short windows, for a first look
     #[arg(long)]
@@ -29,6 +34,12 @@ pub struct RunArguments {
     /// Only these subjects, separated by commas
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     subjects: Vec<String>,
+    /// Only this case, such as "C=1 S=100"; may be given again
+    #[arg(long, value_name = "CASE")]
+    case: Vec<String>,
+    /// The subject that the others are compared with [default: the suite's]
+    #[arg(long, value_name = "SUBJECT")]
+    baseline: Option<String>,
     /// How often each cell is measured
     #[arg(long, value_name = "N", value_parser = whole::<u32>, allow_negative_numbers = true)]
     rounds: Option<u32>,
@@ -37,16 +48,22 @@ pub struct RunArguments {
     server_processes: Option<u32>,
     /// Measure these subjects of a record anew, with its control rows, and put their rows into it
     #[arg(long, value_name = "RECORD", requires_all = ["suite", "subjects"])]
-    #[arg(conflicts_with_all = ["quick", "rounds", "server_processes"])]
+    #[arg(conflicts_with_all = ["quick", "rounds", "server_processes", "baseline"])]
     into: Option<PathBuf>,
     /// Resume the last unfinished run of the suite
     #[arg(long)]
     resume: bool,
+    /// Print all tables, however wide
+    #[arg(long)]
+    wide: bool,
+    /// Show no progress
+    #[arg(long)]
+    quiet: bool,
     /// Wait while another lab measures here or writes the same store, instead of ending
     #[arg(long)]
     wait_for_lock: bool,
     /// Where results are kept
-    #[arg(long, value_name = "FILE", default_value = crate::report::STORE)]
+    #[arg(long, value_name = "FILE", default_value = STORE)]
     store: PathBuf,
     /// Seed of the order in which cells are measured [default: a new one]
     #[arg(long, value_name = "N", value_parser = whole::<u64>, allow_negative_numbers = true)]
@@ -61,53 +78,75 @@ pub struct RunArguments {
     profile: profile::ProfileArguments,
 }
 
-/// Checks the names, then measures, suite by suite.
+/// Checks the names, then measures.
 ///
 /// # Errors
 /// [`Failure`] when a name is wrong or nothing could be measured.
 pub fn start(arguments: &RunArguments) -> Result<u8, Failure> {
-    let suites = Named::SUITE.chosen(arguments.suite.as_slice(), &arguments.suites)?;
+    let interrupt = Interrupt::on_signals().map_err(Failure::nothing_measured)?;
+    if let Some(name) = &arguments.suite {
+        Named::SUITE.require(name, &arguments.suites)?;
+    }
     for subject in &arguments.subjects {
         // `rust-bookend/epoll` is a variant of the subject `rust-bookend`.
         let folder = subject.split('/').next().unwrap_or(subject);
         Named::SUBJECT.require(folder, &arguments.subjects_dir)?;
     }
-    // Every suite is read before the first is measured: a mistake in the last costs no time.
-    let planned = suites.iter().map(|name| {
-        let (suite, plan) = planned(arguments, name)?;
-        let profile = arguments.profile.settings(&plan)?;
-        Ok((suite, plan, profile))
-    });
-    let planned: Vec<_> = planned.collect::<Result<_, Failure>>()?;
-    let interrupt = Interrupt::on_signals().map_err(Failure::nothing_measured)?;
+    let Some(name) = &arguments.suite else {
+        return without_suite(arguments, &interrupt);
+    };
+    let (suite, plan) = planned(arguments, name)?;
+    let profile = arguments.profile.settings(&plan)?;
     let Some(_locks) = locks(arguments, &interrupt)? else {
         return Ok(exit::INTERRUPTED);
     };
     let mut store = Store::open(&arguments.store).map_err(Failure::usage)?;
-    let mut status = exit::MEASURED;
-    for (suite, plan, profile) in planned {
-        let subjects = &arguments.subjects_dir;
-        let settings = RunSettings {
-            resume: arguments.resume,
-            seed: arguments.seed,
-            ..lab::settings(suite, plan, subjects, interrupt.clone())?
-        };
-        let summary = measure(&settings, &mut store)?;
-        status = status.max(summary.exit_status());
-        if summary.interrupted {
-            break;
-        }
-        if let (Some(target), Some(id)) = (target(arguments)?, summary.id) {
-            target.put(&store, id)?;
-        }
-        if let Some(profile) = &profile {
-            profile::record(&settings, profile)?;
-            if interrupt.is_raised() {
-                return Ok(exit::INTERRUPTED);
-            }
+    let settings = RunSettings {
+        resume: arguments.resume,
+        seed: arguments.seed,
+        ..lab::settings(suite, plan, &arguments.subjects_dir, interrupt.clone())?
+    };
+    let summary = measure(arguments, &settings, &mut store)?;
+    if summary.interrupted {
+        return Ok(summary.exit_status());
+    }
+    if let (Some(target), Some(id)) = (target(arguments)?, summary.id) {
+        target.put(&store, id)?;
+    }
+    if let Some(profile) = &profile {
+        profile::record(&settings, profile, arguments.quiet)?;
+        if interrupt.is_raised() {
+            return Ok(exit::INTERRUPTED);
         }
     }
-    Ok(status)
+    Ok(summary.exit_status())
+}
+
+/// Why nothing is run. Somebody who has said nothing of what to measure gets the list of suites;
+/// whoever has, has forgotten the suite alone.
+fn without_suite(arguments: &RunArguments, interrupt: &Interrupt) -> Result<u8, Failure> {
+    if arguments.says_what_to_measure() {
+        let suites = Named::SUITE.all(&arguments.suites)?.join(", ");
+        return Err(Failure::usage(format!("the suite is missing: there is {suites}")));
+    }
+    print(&suites_text(&arguments.suites, &arguments.subjects_dir, interrupt)?)?;
+    Err(Failure::usage("name one of these suites: bookend run SUITE --quick"))
+}
+
+impl RunArguments {
+    /// Whether a flag says what to measure, or how.
+    fn says_what_to_measure(&self) -> bool {
+        let lists = [&self.subjects, &self.case];
+        let numbers = [self.rounds, self.server_processes];
+        let switches = [self.quick, self.resume, self.wide, self.quiet, self.wait_for_lock];
+        lists.into_iter().any(|list| !list.is_empty())
+            || numbers.iter().any(Option::is_some)
+            || switches.contains(&true)
+            || self.baseline.is_some()
+            || self.seed.is_some()
+            || self.store != Path::new(STORE)
+            || self.profile.is_wanted()
+    }
 }
 
 /// One lab on the machine, and one that writes the store. `None`: the user ended the waiting.
@@ -135,17 +174,21 @@ fn planned(arguments: &RunArguments, name: &str) -> Result<(Suite, Plan), Failur
     let selection = Selection {
         extent: if arguments.quick { Extent::Quick } else { Extent::Full },
         subjects: Some(arguments.subjects.clone()).filter(|subjects| !subjects.is_empty()),
+        cases: Some(arguments.case.clone()).filter(|cases| !cases.is_empty()),
         rounds: arguments.rounds,
         server_processes: arguments.server_processes,
     };
-    let plan = suite.plan(&selection, &overrides, lab::cpus()).map_err(Failure::usage)?;
+    let mut plan = suite.plan(&selection, &overrides, lab::cpus()).map_err(Failure::usage)?;
+    if let Some(baseline) = &arguments.baseline {
+        plan.compare_with(baseline).map_err(Failure::usage)?;
+    }
     Ok((suite, plan))
 }
 
 /// The record that rows are put into.
 fn target(arguments: &RunArguments) -> Result<Option<RecordedSubjects>, Failure> {
     let file = arguments.into.as_ref();
-    file.map(|file| RecordedSubjects::read(file, &arguments.subjects)).transpose()
+    file.map(|file| RecordedSubjects::read(file, &arguments.subjects, &arguments.case)).transpose()
 }
 
 /// The plan of the run that is resumed. If there is no such run, the run itself reports it.
@@ -158,21 +201,57 @@ fn begun(arguments: &RunArguments, suite: &str) -> Result<Option<Plan>, Failure>
     Ok(run.map(|run| run.new.plan))
 }
 
-/// Measures one suite and prints its tables.
-fn measure(settings: &RunSettings, store: &mut Store) -> Result<RunSummary, Failure> {
-    let summary = with_progress(|progress| run(settings, store, progress));
+/// Measures the suite and prints its table.
+fn measure(
+    arguments: &RunArguments,
+    settings: &RunSettings,
+    store: &mut Store,
+) -> Result<RunSummary, Failure> {
+    let summary = with_progress(arguments.quiet, |progress| run(settings, store, progress));
     let summary = summary.map_err(Failure::nothing_measured)?;
-    if let Some(id) = summary.id {
-        let text = tables(store, id)?;
-        print(&text)?;
+    let Some(id) = summary.id else {
+        return Ok(summary);
+    };
+    let rows = store.rows(id).map_err(Failure::nothing_measured)?;
+    if let Some(reason) = nothing_here(&rows) {
+        store.remove_run(id).map_err(Failure::nothing_measured)?;
+        return Err(Failure::nothing_measured(reason));
     }
+    let text = tables(arguments, store, id, &rows)?;
+    print(&text)?;
     Ok(summary)
 }
 
-fn tables(store: &Store, id: RunId) -> Result<String, Failure> {
+/// Why there is no table, and nothing to keep: all that was to be measured is missing.
+fn nothing_here(rows: &[Row]) -> Option<String> {
+    let mut reasons = Vec::new();
+    for row in rows {
+        let Outcome::Missing { reason } = &row.outcome else {
+            return None;
+        };
+        let reason = format!("{}: {reason}", row.cell.subject);
+        if !reasons.contains(&reason) {
+            reasons.push(reason);
+        }
+    }
+    let all = reasons.join("; ");
+    (!reasons.is_empty()).then(|| format!("everything is missing, so nothing is kept: {all}"))
+}
+
+fn tables(
+    arguments: &RunArguments,
+    store: &Store,
+    id: RunId,
+    rows: &[Row],
+) -> Result<String, Failure> {
     let run = store.run(id).map_err(Failure::nothing_measured)?;
-    let rows = store.rows(id).map_err(Failure::nothing_measured)?;
     let skips = store.skips(&run).map_err(Failure::nothing_measured)?;
-    let tables = Report::new(&run, &rows).with_skips(skips).text();
-    Ok(format!("{tables}\nkept as run {id}: bookend report {id} --format md|csv|json\n"))
+    let report = Report::new(&run, rows).with_skips(skips);
+    let own = Some(arguments.store.as_path()).filter(|file| *file != Path::new(STORE));
+    let store = own.map_or(String::new(), |file| format!(" --store {}", file.display()));
+    let more = "all tables, or --format html (a page with pictures)|md|csv|json|svg";
+    let report = if arguments.wide { report.text() } else { report.brief() };
+    let instrument = kept::line();
+    let again = format!("bookend report {id}{store} --format text");
+    Ok(format!("{report}\n{instrument}\nkept as run {id}; {more}: {again}\n"))
 }

@@ -3,6 +3,7 @@
 mod benchmarks;
 mod delay;
 mod failed_handshakes;
+mod in_place;
 mod interop;
 mod lifetime;
 
@@ -19,8 +20,11 @@ use bookend_load::contract::exit;
 use bookend_load::contract::lines::Line;
 use bookend_server::io::{ShutdownHandle, Wait, raise_descriptor_limit};
 use bookend_server::tls::{Authorities, ConfigError, Handshakes, Identity, ServerConfig};
-use bookend_server::{BoundServer, Io, Limits, Server, ServerStatistics};
+use bookend_server::{
+    BoundServer, HealthReporter, Io, Limits, Server, ServerBuilder, ServerStatistics,
+};
 use clap::{Args, ValueEnum};
+use in_place::InPlace;
 use lifetime::LifetimeFlags;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -64,6 +68,9 @@ pub struct ServeArguments {
     /// Windows, streams and other limits: for hostile clients or for trusted ones
     #[arg(long, value_enum, default_value_t)]
     preset: Preset,
+    /// Read and write the messages of both greeters in place, without an allocation
+    #[arg(long)]
+    borrowed: bool,
     #[command(flatten)]
     lifetime: LifetimeFlags,
 }
@@ -116,7 +123,7 @@ fn tls(arguments: &ServeArguments) -> Result<Option<ServerConfig>, ConfigError> 
     let identity = Identity::read(certificate, key)?;
     let client_ca = arguments.tls_client_ca.as_deref();
     let client_authorities = client_ca.map(Authorities::read).transpose()?;
-    ServerConfig::new(identity, client_authorities).map(Some)
+    ServerConfig::new(identity, client_authorities)?.log_keys().map(Some)
 }
 
 fn handshakes(handshakes: &Handshakes) -> String {
@@ -133,12 +140,13 @@ fn run(
     // If this fails, the old limit holds, and accepting reports when it is reached.
     let _ = raise_descriptor_limit();
     let is_under_the_lab = contract::is_under_the_lab();
-    let server = arguments.lifetime.drain(bind(arguments)?, is_under_the_lab);
+    let health = HealthReporter::new();
+    let server = arguments.lifetime.drain(bind(arguments, &health)?, is_under_the_lab);
     let server = match tls {
         Some(config) => server.tls(failed_handshakes::report(config, note)?),
         None => server,
     };
-    stop_on_signals(server.shutdown_handle())?;
+    stop_on_signals(server.shutdown_handle(), health)?;
     if is_under_the_lab {
         let shutdown = server.shutdown_handle();
         contract::at_end_of_input(move || shutdown.stop())?;
@@ -148,18 +156,20 @@ fn run(
     Ok(server.serve()?)
 }
 
-fn bind(arguments: &ServeArguments) -> Result<BoundServer, Box<dyn std::error::Error>> {
+fn bind(
+    arguments: &ServeArguments,
+    health: &HealthReporter,
+) -> Result<BoundServer, Box<dyn std::error::Error>> {
     let limits = match arguments.preset {
         Preset::Internet => Limits::internet(),
         Preset::Trusted => Limits::trusted(),
     };
-    let server = Server::builder()
-        .add_service(helloworld::GreeterServer::new(Benchmarks))
-        .add_service(complex_proto::GreeterServer::new(Benchmarks))
+    let server = greeters(arguments.borrowed)
         .add_service(echo::EchoServer::new(Benchmarks))
         .add_service(benchmark_message::HelloServer::new(Benchmarks))
         .add_service(delay::service()?)
         .add_service(interop::service())
+        .add_service(health.service())
         .reflection()
         .fallback_page(include_str!("serve/page.txt"))
         .limits(arguments.lifetime.apply(limits));
@@ -170,6 +180,18 @@ fn bind(arguments: &ServeArguments) -> Result<BoundServer, Box<dyn std::error::E
     let server = server.io(arguments.io).wait(arguments.wait);
     let server = server.reuse_port(arguments.reuse_port);
     Ok(server.threads(threads(arguments)?))
+}
+
+fn greeters(are_borrowed: bool) -> ServerBuilder {
+    if are_borrowed {
+        Server::builder()
+            .add_service(in_place::helloworld::GreeterServer::new(InPlace))
+            .add_service(in_place::complex_proto::GreeterServer::new(InPlace))
+    } else {
+        Server::builder()
+            .add_service(helloworld::GreeterServer::new(Benchmarks))
+            .add_service(complex_proto::GreeterServer::new(Benchmarks))
+    }
 }
 
 /// The flag, else the lab's variable, else 0: as many as there are processors.
@@ -184,12 +206,13 @@ fn threads(arguments: &ServeArguments) -> Result<usize, String> {
 }
 
 /// The first signal begins a graceful shutdown, the second ends open calls.
-fn stop_on_signals(shutdown: ShutdownHandle) -> io::Result<()> {
+fn stop_on_signals(shutdown: ShutdownHandle, health: HealthReporter) -> io::Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
     thread::Builder::new().name("signals".into()).spawn(move || {
         let mut signals = signals.forever();
         if signals.next().is_some() {
             note("stopping; once more ends the calls that go on");
+            health.shut_down();
             shutdown.stop();
         }
         if signals.next().is_some() {
@@ -211,6 +234,9 @@ fn account(statistics: &ServerStatistics) -> String {
         (calls.broken_connections, "connection(s) broken"),
         (calls.vanished_connections, "connection(s) without an answer to PING"),
         (calls.retired_connections, "connection(s) asked to leave"),
+        (calls.shed_connections, "connection(s) reset for want of memory"),
+        (calls.refused_connections, "connection(s) too many from one address"),
+        (calls.recalled, "call(s) ended to free their thread"),
         (io.accept_errors, "time(s) nothing could be accepted"),
     ];
     for (count, what) in rest.iter().filter(|(count, _)| *count > 0) {
@@ -247,7 +273,8 @@ mod tests {
 
     #[test]
     fn it_listens_on_the_loopback_unless_told() {
-        let server = bind(&parse(&["--port", "0", "--threads", "2"])).unwrap();
+        let server =
+            bind(&parse(&["--port", "0", "--threads", "2"]), &HealthReporter::new()).unwrap();
         assert!(server.local_address().tcp().unwrap().ip().is_loopback());
         assert!(server.chosen().starts_with("auto"));
     }
@@ -257,7 +284,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("serve");
         let path = path.to_str().unwrap();
-        let server = bind(&parse(&["--unix", path])).unwrap();
+        let server = bind(&parse(&["--unix", path]), &HealthReporter::new()).unwrap();
         assert_eq!(server.local_address().to_string(), format!("unix:{path}"));
         assert_eq!(server.port(), None);
         let both = Line::try_parse_from(["serve", "--unix", path, "--port", "1"]);
@@ -268,7 +295,7 @@ mod tests {
     #[test]
     fn threads_accept_for_themselves_where_they_can() {
         let words = ["--port", "0", "--threads", "2", "--reuse-port"];
-        let server = bind(&parse(&words)).unwrap();
+        let server = bind(&parse(&words), &HealthReporter::new()).unwrap();
         let chosen = "epoll on 2 thread(s), each with a listener of its own";
         assert_eq!(server.chosen(), chosen);
         let refusal = check(&parse(&["--reuse-port", "--io", "blocking"]));
@@ -279,7 +306,7 @@ mod tests {
     #[test]
     fn flags_choose_driver_and_threads() {
         let words = ["--port", "0", "--io", "epoll", "--threads", "3", "--preset", "trusted"];
-        let server = bind(&parse(&words)).unwrap();
+        let server = bind(&parse(&words), &HealthReporter::new()).unwrap();
         assert_eq!(server.chosen(), "epoll on 3 thread(s)");
     }
 }

@@ -1,7 +1,7 @@
 //! What a command leaves behind: text on standard output, or one line on standard error, and an
 //! exit status for scripts.
 
-use bookend_lab::progress::ProgressReporter;
+use bookend_lab::progress::{ProgressReporter, ProgressShown};
 use bookend_load::contract::exit;
 use bookend_load::output;
 use bookend_load::prepare::PrepareError;
@@ -58,11 +58,18 @@ pub fn print(text: &str) -> Result<(), Failure> {
     output::write(text, None).map_err(Failure::nothing_measured)
 }
 
-/// Does what takes long, with its progress on standard error.
-pub fn with_progress<R>(work: impl FnOnce(&mut ProgressReporter<'_>) -> R) -> R {
-    let mut stderr = io::stderr();
-    let is_terminal = stderr.is_terminal();
-    work(&mut ProgressReporter::new(&mut stderr, is_terminal))
+/// Does what takes long, with its progress on standard error, unless that is not wanted.
+pub fn with_progress<R>(quiet: bool, work: impl FnOnce(&mut ProgressReporter<'_>) -> R) -> R {
+    work(&mut ProgressReporter::new(&mut io::stderr(), progress_shown(quiet)))
+}
+
+/// Where progress is shown.
+pub fn progress_shown(quiet: bool) -> ProgressShown {
+    match (quiet, io::stderr().is_terminal()) {
+        (true, _) => ProgressShown::Quiet,
+        (false, true) => ProgressShown::Terminal,
+        (false, false) => ProgressShown::Lines,
+    }
 }
 
 /// Writes one line on standard error.

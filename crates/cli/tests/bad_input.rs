@@ -171,9 +171,19 @@ fn wrong_data_is_named_by_its_place() {
         "bookend load: -d, line 1 column 19: complex_proto.Hello has no field nmae; did you mean \
          name?"
     );
-    assert!(
-        load(&["-d", r#"{"request": {"name": "{{.UUID}}"}}"#]).contains("--disable-template-data")
+    assert_eq!(
+        load(&["-d", "{\"request\":\n {\"name\": \"{{.Nmae}}\"}}"]),
+        "bookend load: -d, line 2 of its template: there is no variable Nmae"
     );
+    assert_eq!(
+        load(&["-d", r#"{"request": {"name": "{{newUUIDs}}"}}"#]),
+        "bookend load: -d, line 1 of its template: there is no function newUUIDs"
+    );
+    assert!(
+        load(&["-d", r#"{"request": {"name": "{{.UUID"}}"#]).contains("line 1 of its template")
+    );
+    let metadata = load(&["-m", r#"{"trace": "{{.Nmae}}"}"#]);
+    assert!(metadata.contains("metadata \"trace\", line 1 of its template: "), "{metadata}");
     assert!(load(&["-D", "absent.json"]).contains("cannot read absent.json: no such file"));
     assert!(load(&["-m", r#"{"grpc-timeout": "1S"}"#]).contains("\"grpc-timeout\""));
     let line = refused_with_input(

@@ -84,7 +84,7 @@ impl ResponseEncoding {
         let mut inflated = Vec::new();
         match gzip::decompress(compressed, limit_bytes, &mut inflated) {
             Ok(()) => Ok(inflated),
-            Err(error @ GzipError::TooLarge { .. }) => {
+            Err(error @ (GzipError::TooLarge { .. } | GzipError::TooMuchWork)) => {
                 let text = format!("the server sent {error}");
                 Err(Status::new(Code::ResourceExhausted, text))
             }

@@ -56,6 +56,8 @@ mod partial_message;
 mod response;
 mod response_headers;
 pub mod targets;
+#[cfg(feature = "prost")]
+pub mod typed;
 
 pub use bookend_io::tls;
 pub use bookend_wire::grpc::{Code, Encoding, MalformedBinary, Metadata, MetadataError, Status};
@@ -64,8 +66,35 @@ pub use channel::{
     CallEnd, Canceller, Channel, ChannelOptions, ReceivedMessage, Requests, Responses, SendError,
 };
 pub use error::ConnectError;
+#[cfg(feature = "prost")]
+pub use prost;
+#[cfg(feature = "prost")]
+pub use prost_types;
 pub use response::Response;
 pub use targets::{TargetError, TargetName, Targets};
+
+/// Includes the code that `bookend-codegen` wrote for the protobuf package of this name.
+///
+/// ```ignore
+/// mod helloworld {
+///     bookend_client::include_proto!("helloworld");
+/// }
+/// ```
+#[macro_export]
+macro_rules! include_proto {
+    ($package:literal) => {
+        include!(concat!(env!("OUT_DIR"), "/", $package, ".rs"));
+    };
+}
+
+/// Includes the file that `bookend_codegen::Config::include_file` asked for: all packages, as
+/// nested modules.
+#[macro_export]
+macro_rules! include_protos {
+    ($file:literal) => {
+        include!(concat!(env!("OUT_DIR"), "/", $file));
+    };
+}
 
 /// The examples of the guide, which must compile.
 #[cfg(doctest)]

@@ -93,8 +93,10 @@ impl ResponseHeaders {
         }
         let metadata = Metadata::of_response(fields);
         self.encoding = ResponseEncoding::of_head(fields);
+        // With END_STREAM the same bytes are trailers, of which a status is what matters.
         let says_nothing_else = metadata.is_empty()
             && self.fault.is_none()
+            && stated_status(fields).is_none()
             && self.encoding == ResponseEncoding::IDENTITY;
         self.head = Some(metadata);
         says_nothing_else.then_some(CachedBlock::Head)

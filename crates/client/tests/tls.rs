@@ -9,6 +9,7 @@ use bookend_client::tls::{Authorities, ClientConfig, Identity, Trust};
 use bookend_client::{Channel, ChannelOptions, Code, StreamCall, UnaryCall};
 use bookend_server::tls::ServerConfig;
 use bookend_server::{Io, Server, ServerHandle};
+use bookend_wire::grpc::base64;
 use certificates::{Authority, Files};
 use echo::{ECHO, Echo};
 use std::fs;
@@ -62,6 +63,13 @@ fn refused(server: &ServerHandle, options: &ChannelOptions) -> String {
     connected.unwrap_err().to_string()
 }
 
+/// The bytes of the certificate in that file.
+fn in_der(files: &Files) -> Vec<u8> {
+    let pem = fs::read_to_string(&files.certificate).unwrap();
+    let body: String = pem.lines().filter(|line| !line.starts_with('-')).collect();
+    base64::decode(body.as_bytes()).unwrap()
+}
+
 fn echo(message: &[u8]) -> UnaryCall {
     UnaryCall { timeout: Some(GUARD), ..UnaryCall::new(ECHO, message.to_vec()) }
 }
@@ -84,6 +92,25 @@ fn calls_go_over_tls_whatever_drives_the_server() {
         let handshakes = statistics.handshakes;
         assert_eq!((handshakes.full + handshakes.resumed, handshakes.failed), (4, 0));
         assert!(handshakes.resumed >= 3, "{handshakes:?}");
+    }
+}
+
+#[test]
+fn a_handler_sees_the_certificate_of_its_client() {
+    let authority = Authority::new();
+    for io in [Io::Blocking, Io::Epoll, Io::Uring] {
+        let server = server(&authority, io, true);
+        let files = authority.issue(&["client"]);
+        let options = options(&authority, Some(&files));
+        // The second connection resumes the session of the first.
+        for _ in 0..2 {
+            let channel = channel(&server, options.clone());
+            let call = UnaryCall { path: "/test.Echo/Certificate".into(), ..echo(b"") };
+            let shown = channel.unary(call).into_single_message().unwrap();
+            assert_eq!(shown, in_der(&files), "{io:?}");
+        }
+        server.stop();
+        server.join().unwrap();
     }
 }
 

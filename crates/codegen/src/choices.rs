@@ -1,4 +1,4 @@
-//! Which methods are handled elsewhere than where their request arrives.
+//! Which methods are handled otherwise than where their request arrives, with messages of prost.
 
 use std::collections::BTreeSet;
 
@@ -6,18 +6,20 @@ use prost_types::FileDescriptorSet;
 
 use crate::Error;
 
-/// The methods, as `package.Service/Method`, that are not handled where their request arrives.
+/// The methods, as `package.Service/Method`, that are not handled where their request arrives, or
+/// whose messages are borrowed.
 #[derive(Debug, Default)]
 pub(crate) struct Choices {
     pub deferred: BTreeSet<String>,
     pub on_pool: BTreeSet<String>,
+    pub borrowed: BTreeSet<String>,
 }
 
 impl Choices {
     /// Checks that every chosen method exists, can be handled that way, and is chosen once.
     pub fn check(&self, descriptors: &FileDescriptorSet) -> Result<(), Error> {
         let methods = unary_by_method(descriptors);
-        for wanted in self.deferred.union(&self.on_pool) {
+        for wanted in self.deferred.iter().chain(&self.on_pool).chain(&self.borrowed) {
             match methods.iter().find(|(name, _)| name == wanted) {
                 None => return Err(Error::UnknownMethod(wanted.clone())),
                 Some((_, false)) if self.deferred.contains(wanted) => {
@@ -26,7 +28,9 @@ impl Choices {
                 Some(_) => {}
             }
         }
-        match self.deferred.intersection(&self.on_pool).next() {
+        let [deferred, on_pool, borrowed] = [&self.deferred, &self.on_pool, &self.borrowed];
+        let pairs = [(deferred, on_pool), (deferred, borrowed), (on_pool, borrowed)];
+        match pairs.iter().find_map(|(one, other)| one.intersection(other).next()) {
             Some(both) => Err(Error::ChosenTwice(both.clone())),
             None => Ok(()),
         }

@@ -7,25 +7,45 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::Error;
+use crate::borrowed::Borrowed;
 use crate::choices::Choices;
+use crate::ends::Ends;
 use crate::service::Generator;
-
-const PROST: &str = "::bookend_server::prost";
-const PROST_TYPES: &str = "::bookend_server::prost_types";
 
 /// What to generate, and where to write it.
 pub struct Config {
     prost: prost_build::Config,
     choices: Choices,
+    ends: Ends,
     out_dir: Option<PathBuf>,
 }
 
 impl Config {
-    /// All methods inline, written to cargo's `OUT_DIR`.
+    /// Servers, with all methods inline, written to cargo's `OUT_DIR`.
     pub fn new() -> Self {
+        Self::of(Ends::Server)
+    }
+
+    /// Clients and no servers, for a crate that uses `bookend-client` alone. Written to cargo's
+    /// `OUT_DIR`.
+    pub fn client() -> Self {
+        Self::of(Ends::Client)
+    }
+
+    fn of(ends: Ends) -> Self {
         let mut prost = prost_build::Config::new();
-        prost.prost_path(PROST).prost_types_path(PROST_TYPES);
-        Config { prost, choices: Choices::default(), out_dir: None }
+        let runtime = ends.runtime();
+        prost.prost_path(format!("{runtime}::prost"));
+        prost.prost_types_path(format!("{runtime}::prost_types"));
+        Config { prost, choices: Choices::default(), ends, out_dir: None }
+    }
+
+    /// Clients beside the servers, for a crate that uses both libraries.
+    pub fn with_client(mut self) -> Self {
+        if self.ends == Ends::Server {
+            self.ends = Ends::Both;
+        }
+        self
     }
 
     /// Gives the unary method `package.Service/Method` a responder, so that another thread may
@@ -39,6 +59,13 @@ impl Config {
     /// it may block.
     pub fn pool(mut self, method: impl Into<String>) -> Self {
         self.choices.on_pool.insert(method.into());
+        self
+    }
+
+    /// Gives the unary method `package.Service/Method` views of its requests and writers of its
+    /// replies, which allocate nothing: see the module `borrowed` of the generated code.
+    pub fn borrowed(mut self, method: impl Into<String>) -> Self {
+        self.choices.borrowed.insert(method.into());
         self
     }
 
@@ -65,8 +92,9 @@ impl Config {
     /// `PACKAGE.rs` for each package, and the descriptors that server reflection needs.
     ///
     /// # Errors
-    /// When a file is missing or wrong; when a named method does not exist, is named twice, or
-    /// cannot be deferred because it streams; or when the output cannot be written.
+    /// When a file is missing or wrong; when a named method does not exist, is named twice, cannot
+    /// be deferred because it streams, or has messages that cannot be borrowed; or when the output
+    /// cannot be written.
     pub fn compile(
         mut self,
         protos: &[impl AsRef<Path>],
@@ -76,15 +104,20 @@ impl Config {
         compiler.include_source_info(true).include_imports(true).open_files(protos)?;
         let descriptors = compiler.file_descriptor_set();
         self.choices.check(&descriptors)?;
+        let borrowed = Borrowed::new(&descriptors, &self.choices)?;
         if self.out_dir.is_none() {
             announce_inputs(compiler.files().filter_map(|file| file.path()));
         }
         let out_dir = self.output_folder()?;
-        // Without comments, since reflection's clients do not show them. Encoded by the compiler,
-        // which keeps custom options.
-        let bare = compiler.include_source_info(false).encode_file_descriptor_set();
-        let embedded = write_descriptors(&out_dir, &bare)?;
-        self.prost.service_generator(Box::new(Generator::new(self.choices, embedded)));
+        let mut embedded = String::new();
+        if self.ends.has_server() {
+            // Without comments, since reflection's clients do not show them. Encoded by the
+            // compiler, which keeps custom options.
+            let bare = compiler.include_source_info(false).encode_file_descriptor_set();
+            embedded = write_descriptors(&out_dir, &bare)?;
+        }
+        let generator = Generator::new(self.choices, borrowed, self.ends, embedded);
+        self.prost.service_generator(Box::new(generator));
         self.prost.out_dir(&out_dir).compile_fds(descriptors)?;
         Ok(())
     }

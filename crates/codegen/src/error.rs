@@ -14,15 +14,24 @@ pub enum Error {
         /// What is wrong with it.
         message: String,
     },
-    /// [`Config::deferred`](crate::Config::deferred) or [`Config::pool`](crate::Config::pool) names
-    /// a method that no file defines.
+    /// [`Config::deferred`](crate::Config::deferred), [`Config::pool`](crate::Config::pool) or
+    /// [`Config::borrowed`](crate::Config::borrowed) names a method that no file defines.
     #[error("\"{0}\": no such method; write it as \"package.Service/Method\"")]
     UnknownMethod(String),
     /// [`Config::deferred`](crate::Config::deferred) names a streaming method.
     #[error("deferred(\"{0}\"): a streaming method answers when it likes as it is")]
     StreamingMethod(String),
-    /// The method is named for both ways.
-    #[error("\"{0}\" is either deferred or handled on the pool")]
+    /// [`Config::borrowed`](crate::Config::borrowed) names a method whose messages cannot be read
+    /// and written in place.
+    #[error("borrowed(\"{method}\"): {why}; without that line it has messages of prost")]
+    NotBorrowable {
+        /// The method, as it was named.
+        method: String,
+        /// What cannot be done.
+        why: String,
+    },
+    /// The method is named for two ways.
+    #[error("\"{0}\" is either deferred, handled on the pool, or borrowed")]
     ChosenTwice(String),
     /// The output could not be written, or `OUT_DIR` is not set and no folder was given.
     #[error("cannot write the generated code: {0}")]

@@ -2,19 +2,29 @@
 
 use prost_build::{Method, Service, ServiceGenerator};
 
+use crate::borrowed::Borrowed;
 use crate::choices::{Choices, qualified};
+use crate::client::client_code;
+use crate::ends::Ends;
 
-/// Writes a trait and a server type for each service.
+/// Writes a trait and a server type for each service, or a client, or both.
 pub(crate) struct Generator {
     choices: Choices,
+    borrowed: Borrowed,
+    ends: Ends,
     descriptors: String,
 }
 
 impl Generator {
     /// `descriptors` is the name of the file with the encoded set, in the folder of the generated
     /// ones.
-    pub(crate) fn new(choices: Choices, descriptors: String) -> Self {
-        Generator { choices, descriptors }
+    pub(crate) fn new(
+        choices: Choices,
+        borrowed: Borrowed,
+        ends: Ends,
+        descriptors: String,
+    ) -> Self {
+        Generator { choices, borrowed, ends, descriptors }
     }
 
     fn handler(&self, service: &Service, method: &Method) -> Handler {
@@ -25,6 +35,8 @@ impl Generator {
             Handler::Stream
         } else if self.choices.deferred.contains(&name) {
             Handler::Deferred
+        } else if self.choices.borrowed.contains(&name) {
+            Handler::Borrowed
         } else {
             Handler::Inline
         }
@@ -33,27 +45,42 @@ impl Generator {
 
 impl ServiceGenerator for Generator {
     fn generate(&mut self, service: Service, out: &mut String) {
+        if self.ends.has_client() {
+            out.push_str(&client_code(&service, &wire_name(&service)));
+        }
+        if !self.ends.has_server() {
+            return;
+        }
         let methods = service.methods.iter();
         let methods: Vec<_> =
             methods.map(|method| (method, self.handler(&service, method))).collect();
-        out.push_str(&trait_code(&service, &methods));
+        out.push_str(&trait_code(&service, &methods, &self.borrowed));
         out.push_str(&server_code(&service));
-        out.push_str(&implementation_code(&service, &methods));
+        out.push_str(&implementation_code(&service, &methods, &self.borrowed));
     }
 
-    fn finalize_package(&mut self, _package: &str, out: &mut String) {
+    fn finalize_package(&mut self, package: &str, out: &mut String) {
+        if !self.ends.has_server() {
+            return;
+        }
+        out.push_str(&self.borrowed.module_code(package));
         let descriptors = &self.descriptors;
         out.push_str(&format!(
             "/// The encoded `FileDescriptorSet` of the files that were compiled together.\n\
+             {MAY_BE_UNUSED}\
              pub const FILE_DESCRIPTOR_SET: &[u8] = ::core::include_bytes!({descriptors:?});\n"
         ));
     }
 }
 
+/// One program may only call what another one serves, from the same code.
+const MAY_BE_UNUSED: &str = "#[allow(dead_code)]\n";
+
 /// How the calls of a method are handled.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Handler {
     Inline,
+    Borrowed,
     Deferred,
     Stream,
     Pool,
@@ -65,20 +92,23 @@ fn wire_name(service: &Service) -> String {
     qualified(&service.package, &service.proto_name)
 }
 
-fn trait_code(service: &Service, methods: &Methods) -> String {
+fn trait_code(service: &Service, methods: &Methods, borrowed: &Borrowed) -> String {
     let mut code = String::new();
     if service.comments.leading.is_empty() {
         code += &format!("/// The service `{}`.\n", wire_name(service));
     }
     service.comments.append_with_indent(0, &mut code);
     let bounds = "::core::marker::Send + ::core::marker::Sync + 'static";
-    code += &format!("pub trait {}: {bounds} {{\n", service.name);
+    code += &format!("{MAY_BE_UNUSED}pub trait {}: {bounds} {{\n", service.name);
     for (method, handler) in methods {
         if method.comments.leading.is_empty() {
             code += &format!("    /// The method `{}`.\n", method.proto_name);
         }
         method.comments.append_with_indent(1, &mut code);
-        code += &function_code(method, *handler);
+        code += &match handler {
+            Handler::Borrowed => borrowed_function_code(service, method, borrowed),
+            _ => function_code(method, *handler),
+        };
     }
     code + "}\n"
 }
@@ -106,7 +136,7 @@ fn function_code(method: &Method, handler: Handler) -> String {
         Handler::Stream => format!(
             " -> ::std::boxed::Box<dyn ::bookend_server::StreamHandler<{request}, {reply}>>"
         ),
-        Handler::Inline | Handler::Pool => {
+        Handler::Inline | Handler::Borrowed | Handler::Pool => {
             let reply = if method.server_streaming { "()" } else { reply };
             format!(" -> ::core::result::Result<{reply}, ::bookend_server::Status>")
         }
@@ -114,13 +144,29 @@ fn function_code(method: &Method, handler: Handler) -> String {
     format!("    fn {name}(\n        &self,\n{arguments}    ){result};\n")
 }
 
+fn borrowed_function_code(service: &Service, method: &Method, borrowed: &Borrowed) -> String {
+    let name = &method.name;
+    let request = borrowed.name(&service.package, &method.input_proto_type);
+    let reply = borrowed.name(&service.package, &method.output_proto_type);
+    format!(
+        "    fn {name}(\n\
+         \x20       &self,\n\
+         \x20       request: borrowed::{request}View<'_>,\n\
+         \x20       reply: &mut borrowed::{reply}Writer<'_>,\n\
+         \x20       context: &::bookend_server::Context<'_>,\n\
+         \x20   ) -> ::core::result::Result<(), ::bookend_server::Status>;\n"
+    )
+}
+
 fn server_code(service: &Service) -> String {
     let name = &service.name;
     let wire_name = wire_name(service);
     format!(
         "/// Serves an implementation of [`{name}`].\n\
+         {MAY_BE_UNUSED}\
          #[derive(Debug, Clone)]\n\
          pub struct {name}Server<T>(T);\n\
+         {MAY_BE_UNUSED}\
          impl<T: {name}> {name}Server<T> {{\n\
          \x20   /// The service's name on the wire.\n\
          \x20   pub const NAME: &'static str = {wire_name:?};\n\
@@ -132,11 +178,14 @@ fn server_code(service: &Service) -> String {
     )
 }
 
-fn implementation_code(service: &Service, methods: &Methods) -> String {
+fn implementation_code(service: &Service, methods: &Methods, borrowed: &Borrowed) -> String {
     let name = &service.name;
     let descriptors = methods.iter().map(|(method, handler)| descriptor(method, *handler));
     let descriptors: String = descriptors.collect();
-    let (call, open, work) = (call_code(methods), open_code(methods), work_code(methods));
+    let call = call_code(methods);
+    let decoder =
+        decoder_code(methods, |method| borrowed.name(&service.package, &method.input_proto_type));
+    let (open, work) = (open_code(methods), work_code(methods));
     format!(
         "impl<T: {name}> ::bookend_server::Service for {name}Server<T> {{\n\
          \x20   fn name(&self) -> &'static str {{\n\
@@ -150,13 +199,13 @@ fn implementation_code(service: &Service, methods: &Methods) -> String {
          \x20   fn descriptors(&self) -> &'static [u8] {{\n\
          \x20       FILE_DESCRIPTOR_SET\n\
          \x20   }}\n\
-         {call}{open}{work}}}\n"
+         {call}{decoder}{open}{work}}}\n"
     )
 }
 
 fn descriptor(method: &Method, handler: Handler) -> String {
     let kind = match handler {
-        Handler::Inline => "Inline",
+        Handler::Inline | Handler::Borrowed => "Inline",
         Handler::Deferred => "Deferred",
         Handler::Stream => "Stream",
         Handler::Pool if method.client_streaming => "PoolStream",
@@ -214,9 +263,10 @@ fn dispatch(signature: &str, arms: &str, otherwise: &str) -> String {
 }
 
 fn call_code(methods: &Methods) -> String {
-    let handlers = [Handler::Inline, Handler::Deferred];
+    let handlers = [Handler::Inline, Handler::Borrowed, Handler::Deferred];
     let arms = arms(methods, &handlers, |method, handler| {
         let (adapter, parameters, arguments) = match handler {
+            Handler::Borrowed => return borrowed_call(method),
             Handler::Deferred => ("deferred", "request, responder", "request, context, responder"),
             _ => ("inline", "request", "request, context"),
         };
@@ -237,6 +287,40 @@ fn call_code(methods: &Methods) -> String {
         );
     }
     dispatch(signature, &arms, "reply.no_such_method()")
+}
+
+fn borrowed_call(method: &Method) -> String {
+    let Method { name, input_type: request, .. } = method;
+    format!(
+        "::bookend_server::borrowed::unary::<{request}>(request, reply, |request, reply| {{\n\
+         \x20               let request = ::bookend_server::borrowed::read(request)?;\n\
+         \x20               let mut reply = ::bookend_server::borrowed::MessageWriter::over(reply);\n\
+         \x20               ::core::result::Result::Ok(self.0.{name}(request, &mut reply, context))\n\
+         \x20           }})"
+    )
+}
+
+/// `view_name` is the name of a borrowed method's request.
+fn decoder_code<'a>(methods: &Methods, view_name: impl Fn(&Method) -> &'a str) -> String {
+    let handlers = [Handler::Inline, Handler::Borrowed, Handler::Deferred];
+    let arms = arms(methods, &handlers, |method, handler| {
+        let request = &method.input_type;
+        if handler == Handler::Borrowed {
+            let view = format!("borrowed::{}View<'_>", view_name(method));
+            return format!(
+                "::core::option::Option::Some(|request| {{\n\
+                 \x20               let view = ::bookend_server::borrowed::read::<{view}>(request);\n\
+                 \x20               ::bookend_server::borrowed::prepared::<{request}>(request, view.is_ok())\n\
+                 \x20           }})"
+            );
+        }
+        format!("::core::option::Option::Some(::bookend_server::codec::decode::<{request}>)")
+    });
+    let signature = "decoder(
+        &self,
+        method: usize,
+    ) -> ::core::option::Option<::bookend_server::RequestDecoder>";
+    dispatch(signature, &arms, "::core::option::Option::None")
 }
 
 fn open_code(methods: &Methods) -> String {

@@ -12,6 +12,7 @@ pub mod exit;
 pub mod in_flight;
 pub mod latency;
 pub mod lines;
+pub mod mutant;
 pub mod report;
 pub mod timestamp;
 pub mod transport;

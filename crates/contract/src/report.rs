@@ -114,6 +114,10 @@ pub struct Extension {
     pub busy_seconds: f64,
     /// Worker threads.
     pub threads: u32,
+    /// CPUs that the control groups of this process give it at most: a quota of Docker's or
+    /// Kubernetes's. `None` where there is none.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cpu_quota: Option<f64>,
     /// Length of the window, seconds.
     pub window_seconds: f64,
     /// Length of the warm-up, seconds.
@@ -164,10 +168,17 @@ pub struct Extension {
     /// When calls should have been made, in an open loop; ghz's fields have latencies from then.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub open_loop: Option<OpenLoopReport>,
+    /// The messages of streaming calls, where the method has such.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub streams: Option<StreamReport>,
     /// Further loopback addresses that a worker's connections came from, because the first had no
     /// port left.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub source_addresses: u32,
+    /// Connections of the whole run that were replaced because more calls were given up on them
+    /// than a server lets be reset: meanwhile fewer calls were in flight than requested.
+    #[serde(skip_serializing_if = "is_no_count", default)]
+    pub connections_given_up: u64,
     /// Connections of the whole run that the server ended with GOAWAY, by its code and debug data.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub goaways: BTreeMap<String, u64>,
@@ -183,6 +194,10 @@ pub struct Extension {
 /// [`Extension::wait`] of threads that sleep, as all did before there was a choice.
 fn sleep() -> String {
     "sleep".to_owned()
+}
+
+fn is_no_count(count: &u64) -> bool {
+    *count == 0
 }
 
 fn is_zero(count: &u32) -> bool {
@@ -228,8 +243,41 @@ pub struct OpenLoopReport {
     pub lag: SplitPart,
 }
 
+/// The messages of streaming calls: those of the window.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StreamReport {
+    /// Request messages that were written.
+    #[serde(deserialize_with = "count::deserialize")]
+    pub sent: u64,
+    /// Response messages that came whole.
+    #[serde(deserialize_with = "count::deserialize")]
+    pub received: u64,
+    /// `sent` over the window, messages a second.
+    pub sent_per_second: f64,
+    /// `received` over the window, messages a second.
+    pub received_per_second: f64,
+    /// Messages in both directions over the CPU seconds of this process.
+    pub messages_per_cpu_second: f64,
+    /// From the start of a call until its first response message.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub first_message: Option<SplitPart>,
+    /// From one response message of a call until the next; 0 for those that come in one read.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub gap: Option<SplitPart>,
+    /// From each request message of a bidirectional call until the response message of the same
+    /// number.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub answer: Option<SplitPart>,
+    /// How often flow control kept a request message from being written.
+    #[serde(deserialize_with = "count::deserialize")]
+    pub stalls: u64,
+    /// How long it did.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub stall: Option<SplitPart>,
+}
+
 /// One part over all calls, nanoseconds.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SplitPart {
     /// Arithmetic mean.
     pub mean_ns: u64,
@@ -246,10 +294,23 @@ pub struct SplitPart {
 }
 
 impl Extension {
-    /// The share of the window in which its threads did something; 0 without threads or window.
+    /// The share of the time that its threads could work in which they did; 0 without threads or
+    /// window. A thread whose quota is used up waits like one that has nothing to do, so the time
+    /// that it could work is what the quota gives.
     pub fn busy_share(&self) -> f64 {
-        let thread_seconds = f64::from(self.threads) * self.window_seconds;
-        if thread_seconds > 0.0 { self.busy_seconds / thread_seconds } else { 0.0 }
+        let threads = f64::from(self.threads);
+        let could = self.cpu_quota.map_or(threads, |cpus| cpus.min(threads)) * self.window_seconds;
+        if could > 0.0 { (self.worked_seconds() / could).min(1.0) } else { 0.0 }
+    }
+
+    /// Time in which its threads worked, seconds: that of turns that did work. Where a quota
+    /// rations it, what falling asleep and waking up costs is used up as well, so it is no less
+    /// than the CPU time, unless that is of spinning.
+    pub fn worked_seconds(&self) -> f64 {
+        let is_rationed = self.cpu_quota.is_some_and(|cpus| cpus < f64::from(self.threads));
+        let used = self.cpu_user_seconds + self.cpu_system_seconds;
+        let is_told_by_cpu_time = is_rationed && self.wait != "spin";
+        if is_told_by_cpu_time { self.busy_seconds.max(used) } else { self.busy_seconds }
     }
 }
 
@@ -340,6 +401,21 @@ pub(crate) mod tests {
         }
     }
 
+    fn streams() -> StreamReport {
+        StreamReport {
+            sent: 20,
+            received: 30,
+            sent_per_second: 20.0,
+            received_per_second: 30.0,
+            messages_per_cpu_second: 166.0,
+            first_message: Some(part(40)),
+            gap: Some(part(50)),
+            answer: None,
+            stalls: 1,
+            stall: Some(part(60)),
+        }
+    }
+
     fn split() -> LatencySplit {
         LatencySplit {
             connect: part(10),
@@ -357,6 +433,7 @@ pub(crate) mod tests {
             cpu_system_seconds: 0.2,
             busy_seconds: 0.3,
             threads: 1,
+            cpu_quota: None,
             window_seconds: 1.0,
             warmup_seconds: 0.5,
             ok: 10,
@@ -382,7 +459,9 @@ pub(crate) mod tests {
             wait: "spin".to_owned(),
             split: Some(split()),
             open_loop: Some(open_loop()),
+            streams: Some(streams()),
             source_addresses: 2,
+            connections_given_up: 1,
             goaways: BTreeMap::from([("GOAWAY NO_ERROR".to_owned(), 1)]),
             streams_allowed: Some(100),
             intervals: Some(Intervals { interval_ms: 100, window_start: 5, counts: vec![1; 15] }),
@@ -402,7 +481,7 @@ pub(crate) mod tests {
     fn a_report_of_before_intervals_and_goaways_were_counted_is_read() {
         let mut json = serde_json::to_value(example()).unwrap();
         assert_eq!(json["bookend"]["intervals"]["window_start"], 5);
-        let newest = ["wait", "split", "source_addresses", "targets"];
+        let newest = ["wait", "cpu_quota", "split", "source_addresses", "targets"];
         let newer = ["intervals", "goaways", "streams_allowed", "in_flight_at_end"];
         for newer in newer.iter().chain(&newest) {
             json["bookend"].as_object_mut().unwrap().remove(*newer);
@@ -410,6 +489,27 @@ pub(crate) mod tests {
         let report: LoadReport = serde_json::from_value(json).unwrap();
         assert_eq!(report.bookend.intervals, None);
         assert_eq!((report.bookend.split, report.bookend.wait.as_str()), (None, "sleep"));
+    }
+
+    #[test]
+    fn a_generator_is_busy_when_its_quota_is_used_up_however_idle_its_threads_look() {
+        let spinning = |busy_seconds, cpu_quota| Extension {
+            busy_seconds,
+            cpu_quota,
+            window_seconds: 2.0,
+            ..extension()
+        };
+        let busy = |busy_seconds, cpu_quota| spinning(busy_seconds, cpu_quota).busy_share();
+        assert_eq!(busy(0.2, None), 0.1);
+        assert_eq!(busy(0.2, Some(0.1)), 1.0);
+        assert_eq!(busy(0.5, Some(0.5)), 0.5);
+        // What lies between two turns is kept from it too, and a quota above its threads is none.
+        assert_eq!(busy(1.9, Some(0.1)), 1.0);
+        assert_eq!(busy(1.0, Some(4.0)), 0.5);
+        // It used 0.3 s, to fall asleep and to wake up for the most part.
+        let asleep = Extension { wait: "sleep".to_owned(), ..spinning(0.05, Some(0.15)) };
+        assert_eq!(asleep.busy_share(), 1.0);
+        assert_eq!(Extension { cpu_quota: None, ..asleep }.busy_share(), 0.025);
     }
 
     #[test]

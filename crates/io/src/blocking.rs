@@ -76,7 +76,8 @@ pub fn run_accepted<S: Shard>(
     driver.run()
 }
 
-/// Runs the shard for the connections that come to `slot`, until it stops or is stopped.
+/// Runs the shard for the connections that come to `slot`, until it stops or is stopped, or enough
+/// other slots are free.
 pub(crate) fn run_slot<S: Shard>(
     slot: WorkerSlot,
     shard: S,
@@ -112,7 +113,7 @@ impl<S: Shard> BlockingDriver<S> {
     }
 
     fn open_accepted(&mut self, socket: OwnedFd) {
-        let Some(id) = self.worker.admit() else {
+        let Some(id) = self.worker.admit(&socket) else {
             return self.leave_slot();
         };
         self.connection = Some(PolledConnection::new(socket, id, None));
@@ -159,9 +160,11 @@ impl<S: Shard> BlockingDriver<S> {
         }
     }
 
-    fn leave_slot(&self) {
-        if let Some(slot) = &self.slot {
-            slot.slots.leave(slot.number);
+    fn leave_slot(&mut self) {
+        if let Some(slot) = &self.slot
+            && !slot.slots.leave(slot.number)
+        {
+            self.until = Until::Alone;
         }
     }
 

@@ -5,6 +5,7 @@ mod layer;
 use crate::address::Target;
 use crate::clock;
 use crate::kernel::TryGrow;
+use crate::peer::Peer;
 use crate::shard::ConnectionId;
 use crate::statistics::IoStatistics;
 use rustix::io::Errno;
@@ -73,6 +74,7 @@ struct Slot {
     untouched_bytes: usize,
     /// When the transport below TLS was established; 0 without TLS.
     transport_opened_ns: u64,
+    peer: Peer,
     output: Vec<u8>,
 }
 
@@ -145,6 +147,12 @@ impl IoContext {
         (slot.transport_opened_ns > 0).then_some(slot.transport_opened_ns)
     }
 
+    /// Who is at the other end of this connection. Nothing is known of one that this end has made,
+    /// or that is gone.
+    pub fn peer(&self, id: ConnectionId) -> Peer {
+        self.find(id).map_or_else(Peer::default, |slot| slot.peer.clone())
+    }
+
     /// Connects; ends in [`crate::Shard::opened`] or [`crate::Shard::closed`] with the token.
     /// Output appended before then is sent as soon as the connection is established.
     pub fn connect(&mut self, target: impl Into<Target>, token: u64) -> ConnectionId {
@@ -204,6 +212,12 @@ impl IoContext {
         self.stands = true;
     }
 
+    /// What is known of the other end, to be filled in before the shard hears of the connection.
+    pub(crate) fn peer_mut(&mut self, id: ConnectionId) -> Option<&mut Peer> {
+        self.find(id)?;
+        Some(&mut self.slots[id.index as usize].peer)
+    }
+
     /// From here on [`IoContext::drain_is_over`].
     pub(crate) fn end_drain(&mut self) {
         self.drain_is_over = true;
@@ -243,6 +257,7 @@ impl IoContext {
         slot.lent_bytes = 0;
         slot.sent_bytes = 0;
         slot.transport_opened_ns = 0;
+        slot.peer = Peer::default();
         slot.pending = PendingOps::default();
         slot.promised.set(false);
         let output = mem::take(&mut slot.output);

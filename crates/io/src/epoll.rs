@@ -353,7 +353,7 @@ impl<S: Shard> EpollDriver<S> {
     }
 
     fn open_accepted(&mut self, socket: OwnedFd) {
-        let Some(id) = self.worker.admit() else {
+        let Some(id) = self.worker.admit(&socket) else {
             return;
         };
         if self.register(socket, id, None, TO_READ).is_err() {

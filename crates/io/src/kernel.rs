@@ -19,6 +19,7 @@ use rustix::net::{self, AddressFamily, RecvFlags, SendFlags, Shutdown, SocketFla
 use std::collections::VecDeque;
 use std::io;
 use std::mem::MaybeUninit;
+use std::net::SocketAddr;
 use std::num::NonZeroI32;
 use std::time::Duration;
 
@@ -185,6 +186,13 @@ pub(crate) fn reset_on_close(socket: impl AsFd) -> Result<(), Errno> {
 pub(crate) fn accept(listener: &OwnedFd) -> Result<OwnedFd, Errno> {
     fail_point(SystemCall::Accept)?;
     net::accept_with(listener, SocketFlags::CLOEXEC)
+}
+
+/// Where a connection comes from; `None` for a unix socket.
+pub(crate) fn peer_address(socket: &OwnedFd) -> Option<SocketAddr> {
+    let address = SocketAddr::try_from(net::getpeername(socket).ok()??).ok()?;
+    // A listener of IPv6 that takes IPv4 as well sees `::ffff:192.0.2.1`.
+    Some(SocketAddr::new(address.ip().to_canonical(), address.port()))
 }
 
 #[inline]

@@ -72,6 +72,7 @@ mod machine;
 mod mailbox;
 mod names;
 mod options;
+mod peer;
 mod polled_connection;
 mod ring;
 mod serve;
@@ -104,6 +105,7 @@ pub use names::UnknownName;
 pub use options::{
     BACKLOG_LIMIT_BYTES, CONNECT_TIMEOUT_NS, DRAIN_NS, FINAL_FLUSH_NS, IoOptions, Wait,
 };
+pub use peer::Peer;
 pub use serve::{BLOCKING_CONNECTIONS_MAX, Driver, Io, ServeOptions, ShardPlace, serve};
 pub use shard::{AfterRead, Closed, ConnectionId, Opened, Received, Shard};
 pub use shutdown::ShutdownHandle;

@@ -139,7 +139,9 @@ impl From<Result<OwnedFd, Errno>> for Accept {
                 | Errno::HOSTDOWN
                 | Errno::NONET
                 | Errno::HOSTUNREACH
-                | Errno::NETUNREACH,
+                | Errno::OPNOTSUPP
+                | Errno::NETUNREACH
+                | Errno::TIMEDOUT,
             ) => Self::Lost,
             Err(_) => Self::Exhausted,
         }

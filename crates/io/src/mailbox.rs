@@ -34,6 +34,11 @@ impl<T> Mailbox<T> {
         }
     }
 
+    /// Whether both are the same mailbox.
+    pub fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     /// Appends everything in the mailbox to `values`.
     pub fn drain_into(&self, values: &mut Vec<T>) {
         let mut queue = self.lock();

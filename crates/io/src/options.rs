@@ -20,7 +20,8 @@ named!(Wait { Sleep = "sleep", Spin = "spin" });
 pub const CONNECT_TIMEOUT_NS: u64 = 10_000_000_000;
 
 /// Unwritten output beyond which a connection is not read any more. As large as the kernel's usual
-/// send buffer grows under load, so that only a peer that does not read ever meets it.
+/// send buffer grows under load, so that only a peer that does not read ever meets it. All others
+/// are read at once, as RFC 9113, section 5.2.2 demands; that such a peer is not, 10.5 advises.
 pub const BACKLOG_LIMIT_BYTES: usize = 1 << 20;
 
 /// How long a stopping driver goes on reading, writing and waiting for answers of other threads, as

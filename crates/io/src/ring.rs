@@ -281,8 +281,15 @@ impl Ring {
                 self.buffers.grow();
             }
         })?;
-        let filled = completion.buffer();
-        Ok(filled.map(|number| self.buffers.filled(number, count as usize)))
+        let filled = completion.buffer().map(|number| self.buffers.filled(number, count as usize));
+        match filled {
+            // The end of the stream, for which some kernels take a buffer.
+            Some(empty) if count == 0 => {
+                self.buffers.give_back(empty);
+                Ok(None)
+            }
+            filled => Ok(filled),
+        }
     }
 
     /// How many bytes were sent, and how many are left.

@@ -86,6 +86,13 @@ fn remember(wakers: &mut Vec<WeakWaker>, waker: &Waker) {
 /// Stops the other threads when the thread that holds it ends, also by a panic.
 pub(crate) struct StopOnExit(pub ShutdownHandle);
 
+impl StopOnExit {
+    /// The others go on.
+    pub fn disarm(&mut self) {
+        self.0 = ShutdownHandle::new();
+    }
+}
+
 impl Drop for StopOnExit {
     fn drop(&mut self) {
         self.0.stop();

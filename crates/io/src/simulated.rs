@@ -9,6 +9,7 @@ use crate::connection_state::{ClosedBy, ConnectionState, ConnectionStatus, RECEI
 use crate::context::{Connect, IoContext, PendingOps};
 use crate::options::BACKLOG_LIMIT_BYTES;
 use crate::shard::{Closed, ConnectionId, Opened, Shard};
+use std::net::SocketAddr;
 
 /// What the network takes of a connection's output although the peer reads nothing: a socket's
 /// usual first send buffer.
@@ -72,6 +73,16 @@ impl<S: Shard> Simulated<S> {
     /// A peer has connected.
     pub fn accept(&mut self) -> ConnectionId {
         let id = self.io.reserve();
+        self.join(id, Opened::Accepted);
+        id
+    }
+
+    /// A peer has connected from that address.
+    pub fn accept_from(&mut self, address: SocketAddr) -> ConnectionId {
+        let id = self.io.reserve();
+        if let Some(peer) = self.io.peer_mut(id) {
+            peer.address = Some(address);
+        }
         self.join(id, Opened::Accepted);
         id
     }
@@ -309,7 +320,7 @@ impl<S: Shard> Simulated<S> {
     fn end_with(&mut self, id: ConnectionId, end: End, why: Closed) {
         if let Some(peer) = self.peer(id) {
             peer.end = Some(end);
-            peer.sent.clear();
+            peer.sent = Vec::new();
             peer.state = ConnectionState::new(id, None);
             self.io.retire(id);
             self.shard.closed(id, why, &mut self.io);

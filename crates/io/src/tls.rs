@@ -6,7 +6,8 @@
 //! says how to use it from the command line.
 //!
 //! HTTP/2 is what it is for: both ends offer `h2` by ALPN and nothing else, and a connection is
-//! opened for the shard inside once that is agreed on.
+//! opened for the shard inside once that is agreed on. A client of a protocol without a name in
+//! ALPN offers nothing ([`ClientConfig::without_alpn`]).
 //!
 //! # Memory
 //! A connection keeps no buffer of its own while nothing is under way: half records stay where the

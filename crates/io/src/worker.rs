@@ -3,12 +3,14 @@
 use crate::clock::clock_ns;
 use crate::connection_state::RECEIVE_BUFFER_BYTES;
 use crate::context::{IoContext, PendingOps};
+use crate::kernel;
 use crate::machine;
 use crate::options::{FINAL_FLUSH_NS, IoOptions, Wait};
 use crate::shard::{Closed, ConnectionId, Opened, Shard};
 use crate::socket;
 use crate::statistics::IoStatistics;
 use crate::waker::Waker;
+use rustix::fd::OwnedFd;
 use std::io;
 use std::mem;
 
@@ -152,8 +154,11 @@ impl<S: Shard> Worker<S> {
 
     /// The id of an accepted connection. `None` where there is no memory for it, which is counted.
     #[inline]
-    pub fn admit(&mut self) -> Option<ConnectionId> {
+    pub fn admit(&mut self, socket: &OwnedFd) -> Option<ConnectionId> {
         let id = self.io.try_reserve().ok();
+        if let Some(peer) = id.and_then(|id| self.io.peer_mut(id)) {
+            peer.address = kernel::peer_address(socket);
+        }
         let statistics = &mut self.io.statistics;
         match id {
             Some(_) => statistics.accepted += 1,

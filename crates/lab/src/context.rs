@@ -6,6 +6,7 @@ use crate::control_group::{ControlGroups, ResourceLimits};
 use crate::cpu::{Placement, whole_cpus};
 use crate::invocation::{Invocation, RequestFiles};
 use crate::process::{DRAIN_TIMEOUT, Process};
+use crate::replies::FirstReplies;
 use crate::spawner::Spawner;
 use crate::subject::CommandTemplate;
 use crate::transport_files::TransportFiles;
@@ -34,6 +35,8 @@ pub struct RunContext {
     pub placement: Placement,
     /// Makes one verified call to a server before it is measured.
     pub probe: Option<CommandTemplate>,
+    /// What the servers under test have answered to it.
+    pub replies: FirstReplies,
     /// The message that every call carries.
     pub request: RequestFiles,
     /// What transports need: sockets and certificates.
@@ -220,6 +223,7 @@ mod tests {
             plan: plan(),
             prepared: PreparedSubjects::default(),
             probe: None,
+            replies: FirstReplies::default(),
             request: RequestFiles::default(),
             transports: TransportFiles::default(),
             timeouts: ProcessTimeouts::default(),

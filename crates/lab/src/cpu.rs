@@ -17,6 +17,7 @@ pub use times::{CpuTimes, CpuTimesDelta};
 
 use crate::control_group::Account;
 use crate::process::Process;
+use crate::process::tree::ProcessTree;
 
 /// Tells the CPU time of one process tree.
 #[derive(Debug)]
@@ -30,6 +31,11 @@ impl CpuMeter {
     pub fn of(process: &Process) -> CpuMeter {
         let threads = ThreadClock::new(process.tree().clone());
         CpuMeter { account: process.account().clone(), threads }
+    }
+
+    /// A meter for a tree that the lab has not started.
+    pub fn of_tree(tree: ProcessTree) -> CpuMeter {
+        CpuMeter { account: Account::default(), threads: ThreadClock::new(tree) }
     }
 
     /// CPU time since the tree's start, nanoseconds. It never goes back.

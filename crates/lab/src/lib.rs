@@ -7,7 +7,7 @@
 //! An [`invocation`] says which process is to be started, and how. The [`spawner`] starts it; its
 //! first step, [`launch`], pins it and puts it into a [`control_group`] where the machine has one.
 //! A [`process`] is what runs then, with all its descendants. What was measured is kept by
-//! `bookend_results`.
+//! `bookend_results`. A [`race`] needs none of that but processes: two servers by turns, no suite.
 //!
 //! Nothing here can name our own client or server: they are started like all others.
 #![forbid(unsafe_code)]
@@ -30,6 +30,8 @@ pub mod perf;
 pub mod probe;
 pub mod process;
 pub mod progress;
+pub mod race;
+pub mod replies;
 pub mod round;
 pub mod run;
 pub mod sampler;

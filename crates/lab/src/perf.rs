@@ -10,7 +10,8 @@ mod recording;
 mod tool;
 
 pub use folded::{FoldError, Folded};
-pub use tool::{FREQUENCY_HZ, Perf, PerfUnavailable};
+pub use recording::Recording;
+pub use tool::{FREQUENCY_HZ, Perf, PerfUnavailable, RecordTarget};
 
 use crate::cell_error::CellError;
 use crate::context::RunContext;

@@ -18,7 +18,7 @@ use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 use tree::{ProcessTree, Survivors, TOKEN_VARIABLE};
 
@@ -153,6 +153,11 @@ impl Process {
     /// What the kernel accounts for in its control group; nothing where it runs in none.
     pub fn account(&self) -> &Account {
         &self.group.account
+    }
+
+    /// Reads and forgets what it prints on standard output from now on.
+    pub fn discard_output(&mut self) {
+        self.output = sync_channel(0).1;
     }
 
     /// Waits for what the process does next, until `deadline`.

@@ -1,4 +1,4 @@
-//! How far a run is, on standard error: one line that changes on a terminal, else one a round.
+//! How far a run is, on standard error: one bar over all cells on a terminal, else a line a round.
 
 use bookend_results::measurement::CellId;
 use std::fmt;
@@ -8,11 +8,42 @@ use std::time::Duration;
 /// Erases the line and goes back to its beginning.
 const ERASE: &str = "\r\x1b[2K";
 
+/// The changing line is cut here: one that a narrow terminal breaks cannot be erased.
+const LINE_CHARS: usize = 79;
+
 /// Reports how far a run is. A run does not fail because its progress cannot be written.
 pub struct ProgressReporter<'a> {
     out: &'a mut dyn Write,
-    is_terminal: bool,
+    shown: ProgressShown,
     position: Position,
+}
+
+/// Where progress is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProgressShown {
+    /// Nowhere.
+    Quiet,
+    /// In a file or a pipe, line by line.
+    Lines,
+    /// On a terminal, in a line that changes.
+    Terminal,
+}
+
+/// A share of what there is to do, as a bar of a fixed width: `[#####---------------]  25 %`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ProgressBar(pub f64);
+
+impl fmt::Display for ProgressBar {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let share = self.0.clamp(0.0, 1.0);
+        let done = (share * 20.0) as usize;
+        write!(out, "[{:-<20}] {:>3.0} %", "#".repeat(done), (share * 100.0).floor())
+    }
+}
+
+/// A line that takes the place of the one before it on a terminal.
+pub fn changing_line(text: &str) -> String {
+    format!("{ERASE}{}", text.chars().take(LINE_CHARS).collect::<String>())
 }
 
 /// What there is to do and how much of it is done.
@@ -30,17 +61,26 @@ struct Position {
 
 impl<'a> ProgressReporter<'a> {
     /// Reports on `out`.
-    pub fn new(out: &'a mut dyn Write, is_terminal: bool) -> ProgressReporter<'a> {
-        ProgressReporter { out, is_terminal, position: Position::default() }
+    pub fn new(out: &'a mut dyn Write, shown: ProgressShown) -> ProgressReporter<'a> {
+        ProgressReporter { out, shown, position: Position::default() }
     }
 
     /// A line that stays.
     pub fn println(&mut self, sentence: &str) {
-        let erase = if self.is_terminal { ERASE } else { "" };
+        // What a process has said may hold anything, and a line is to stay one.
+        let sentence = sentence.replace(char::is_control, " ");
+        let erase = if self.is_terminal() { ERASE } else { "" };
         self.write(&format!("{erase}{sentence}\n"));
     }
 
+    fn is_terminal(&self) -> bool {
+        self.shown == ProgressShown::Terminal
+    }
+
     fn write(&mut self, text: &str) {
+        if self.shown == ProgressShown::Quiet {
+            return;
+        }
         let _ = self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush());
     }
 
@@ -63,17 +103,15 @@ impl<'a> ProgressReporter<'a> {
 
     /// Shows the cell that is measured now, the `index`th of its round.
     pub fn show_cell(&mut self, index: usize, cell: &CellId) {
-        if !self.is_terminal {
+        if !self.is_terminal() {
             return;
         }
         let CellId { subject, case, instrument } = cell;
-        let Position { rounds, rounds_done, cells_a_round, .. } = self.position;
-        let left = self.position.left(index);
-        let (round, number) = (rounds_done + 1, index + 1);
-        self.write(&format!(
-            "{ERASE}round {round}/{rounds}, cell {number}/{cells_a_round}, {left} left: {subject} \
-             {case} ({instrument})"
-        ));
+        let (bar, left) = (ProgressBar(self.position.share(index)), self.position.left(index));
+        let (round, rounds) = (self.position.rounds_done + 1, self.position.rounds);
+        self.write(&changing_line(&format!(
+            "{bar}, {left} left: round {round}/{rounds}, {subject} {case} ({instrument})"
+        )));
     }
 
     /// A round is done; it took `taken`.
@@ -85,20 +123,27 @@ impl<'a> ProgressReporter<'a> {
         let Position { rounds, rounds_done, .. } = *done;
         let left = done.left(0);
         let rest = if rounds_done < rounds { format!(", {left} left") } else { String::new() };
-        if !self.is_terminal {
+        if !self.is_terminal() {
             self.println(&format!("round {rounds_done}/{rounds} done{rest}"));
         }
     }
 
     /// Erases the changing line.
     pub fn clear(&mut self) {
-        if self.is_terminal {
+        if self.is_terminal() {
             self.write(ERASE);
         }
     }
 }
 
 impl Position {
+    /// The share of all cells that is done. `index` cells of this round are.
+    fn share(&self, index: usize) -> f64 {
+        let all = f64::from(self.rounds) * f64::from(self.cells_a_round);
+        let done = f64::from(self.rounds_done) * f64::from(self.cells_a_round) + index as f64;
+        if all > 0.0 { done / all } else { 0.0 }
+    }
+
     /// What the rest takes if it goes on as before. `index` cells of this round are done.
     fn left(&self, index: usize) -> Clock {
         let cell = match self.cells_done {
@@ -113,7 +158,8 @@ impl Position {
 }
 
 /// A length of time as people say it: `45 s`, `12 min`, `3 h 20 min`.
-struct Clock(Duration);
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Clock(pub Duration);
 
 impl fmt::Display for Clock {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -138,9 +184,9 @@ mod tests {
         }
     }
 
-    fn story(is_terminal: bool) -> String {
+    fn story(shown: ProgressShown) -> String {
         let mut out = Vec::new();
-        let mut progress = ProgressReporter::new(&mut out, is_terminal);
+        let mut progress = ProgressReporter::new(&mut out, shown);
         progress.start(3, 1, 10, Duration::from_secs(2));
         progress.show_cell(4, &cell());
         progress.println("hello");
@@ -151,14 +197,29 @@ mod tests {
 
     #[test]
     fn a_file_gets_one_line_a_round() {
-        assert_eq!(story(false), "hello\nround 2/3 done, 4 min left\n");
+        assert_eq!(story(ProgressShown::Lines), "hello\nround 2/3 done, 4 min left\n");
+        assert_eq!(story(ProgressShown::Quiet), "");
     }
 
     #[test]
-    fn a_terminal_gets_one_line_that_changes() {
-        let expected = "\r\x1b[2Kround 2/3, cell 5/10, 32 s left: rust-tonic C=1 S=100 \
-                        (bookend-load)\r\x1b[2Khello\n\r\x1b[2K";
-        assert_eq!(story(true), expected);
+    fn a_terminal_gets_one_bar_over_all_cells() {
+        let expected = "\r\x1b[2K[#########-----------]  46 %, 32 s left: round 2/3, rust-tonic \
+                        C=1 S=100 (booke\r\x1b[2Khello\n\r\x1b[2K";
+        assert_eq!(story(ProgressShown::Terminal), expected);
+    }
+
+    #[test]
+    fn a_line_stays_one_line_whatever_is_told() {
+        let mut out = Vec::new();
+        let mut progress = ProgressReporter::new(&mut out, ProgressShown::Lines);
+        progress.println("a\nb\x1b[31mc");
+        assert_eq!(String::from_utf8(out).unwrap(), "a b [31mc\n");
+    }
+
+    #[test]
+    fn a_bar_is_as_wide_when_all_is_done() {
+        assert_eq!(ProgressBar(0.0).to_string(), "[--------------------]   0 %");
+        assert_eq!(ProgressBar(1.5).to_string(), "[####################] 100 %");
     }
 
     #[test]

@@ -14,8 +14,9 @@ mod window;
 mod window_choice;
 mod workload;
 
+pub(crate) use caller_report::{CallerReport, CallerReportParser};
 pub use caller_run::{CallerRun, Profiler};
-pub use marks::{FOREIGN_LIMIT, STEAL_LIMIT};
+pub use marks::{AccountedCpu, FOREIGN_LIMIT, STEAL_LIMIT, marks};
 pub use pairing::{Pairing, backend_name, side};
 pub use server::{RunningServer, ServerSpec};
 pub use window_choice::WindowChoices;
@@ -24,6 +25,7 @@ pub use workload::{CALL_TIMEOUT, Workload};
 use crate::cell_error::CellError;
 use crate::context::RunContext;
 use crate::process::interrupt::Interrupted;
+use bookend_contract::mutant::Mutant;
 use bookend_results::measurement::{CellId, Outcome, Row};
 use bookend_results::random::Random;
 use bookend_results::suite::{Case, PlannedCell};
@@ -211,6 +213,9 @@ impl<'a> RoundRunner<'a> {
 /// Puts `items` into a random order; each order is as likely as every other. A seed brings it back.
 /// Every round has its own, so that a resumed run goes on as it would have.
 fn shuffle<T>(items: &mut [T], seed: u64, round: u32) {
+    if Mutant::OrderedRounds.is_on() {
+        return;
+    }
     let mut seeds = Random::new(seed ^ u64::from(round).rotate_left(32));
     // Seeds that differ in one bit give first numbers that differ in half of theirs.
     let mut random = Random::new(seeds.bits());

@@ -3,6 +3,7 @@
 
 mod leftovers;
 mod notes;
+mod programs;
 mod settings;
 mod setup;
 mod summary;
@@ -199,10 +200,21 @@ impl SuiteRun<'_> {
             }
         }
         progress.clear();
+        self.note_replies(store)?;
         if !summary.interrupted {
             store.finish_run(self.id, Timestamp::from(SystemTime::now()))?;
         }
         Ok(summary)
+    }
+
+    /// Servers that do not answer alike are not compared without a word about it.
+    fn note_replies(&self, store: &mut Store) -> Result<(), SuiteRunError> {
+        let known = store.run(self.id)?.notes;
+        let difference = self.context.replies.difference();
+        if let Some(difference) = difference.filter(|difference| !known.contains(difference)) {
+            store.add_note(self.id, &difference)?;
+        }
+        Ok(())
     }
 
     fn measure_round(

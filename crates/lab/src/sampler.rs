@@ -5,6 +5,7 @@ use crate::control_group::PeakCounter;
 use crate::cpu::CpuMeter;
 use crate::memory::{Footprint, MemoryMeter};
 use crate::process::Process;
+use bookend_contract::mutant::Mutant;
 use bookend_results::measurement::EndUsage;
 use std::time::{Duration, Instant};
 
@@ -115,7 +116,8 @@ impl Usage {
     }
 
     fn used(&self) -> ResourceUsage {
-        let cpu_ns = self.last_cpu_ns - self.first_cpu_ns;
+        let first_cpu_ns = if Mutant::AbsoluteCpu.is_on() { 0 } else { self.first_cpu_ns };
+        let cpu_ns = self.last_cpu_ns - first_cpu_ns;
         let mean = share(cpu_ns, self.last_at);
         let memory_mean = self.memory_sum_bytes / u128::from(self.readings);
         ResourceUsage {

@@ -8,7 +8,7 @@ use bookend_wire::{ErrorCode, HeaderList, Initiator};
 /// Bytes of a response after which the server's windows are opened again. What is less than that,
 /// most responses, is given back when the stream ends. HTTP/2's default window is eight times as
 /// large.
-const RELEASE_BYTES: u32 = 8_192;
+pub(crate) const RELEASE_BYTES: u32 = 8_192;
 
 /// A call in flight. There is one for each stream, so it is small: forty bytes.
 #[derive(Clone, Debug, Default)]
@@ -22,7 +22,7 @@ pub(crate) struct LoadCall {
     /// Bytes of the body so far.
     body_bytes: u32,
     prefix: [u8; PREFIX_BYTES],
-    head_came: bool,
+    head: ResponseHead,
     /// Whether it was made in a window that is measured by number, and counts there.
     pub counted: bool,
     /// Whether it found no room when it was due.
@@ -31,12 +31,63 @@ pub(crate) struct LoadCall {
     fault: Option<Box<Status>>,
 }
 
+/// The head of a response.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum ResponseHead {
+    /// It has not come.
+    #[default]
+    Awaited,
+    /// It names no encoding: messages come as they are.
+    Plain,
+    /// It names an encoding: messages may be compressed.
+    Encoded,
+}
+
 /// What the header blocks of every good response mean, by their token in the header-block cache.
 pub(crate) mod token {
     /// A head with status 200 and a gRPC content type.
     pub const HEAD: u32 = 1;
     /// Trailers with `grpc-status: 0`.
     pub const TRAILERS: u32 = 2;
+    /// A head that names an encoding besides.
+    pub const ENCODED_HEAD: u32 = 3;
+}
+
+impl ResponseHead {
+    fn of(fields: &HeaderList) -> Self {
+        match fields.find(b"grpc-encoding") {
+            None | Some(b"identity") => ResponseHead::Plain,
+            Some(_) => ResponseHead::Encoded,
+        }
+    }
+
+    #[inline]
+    fn of_token(head: u32) -> Self {
+        match head {
+            token::HEAD => ResponseHead::Plain,
+            token::ENCODED_HEAD => ResponseHead::Encoded,
+            _ => ResponseHead::Awaited,
+        }
+    }
+
+    fn token(self) -> u32 {
+        if self == ResponseHead::Encoded { token::ENCODED_HEAD } else { token::HEAD }
+    }
+
+    /// Whether messages behind it may have that compressed-flag.
+    #[inline]
+    fn allows(self, flag: u8) -> bool {
+        flag == 0 || flag == 1 && self == ResponseHead::Encoded
+    }
+}
+
+/// What is wrong with a message of that compressed-flag.
+#[cold]
+pub(crate) fn fault_of_flag(flag: u8) -> String {
+    match flag {
+        1 => "the server compressed a message and named no grpc-encoding".to_owned(),
+        _ => format!("the server's message has the compressed-flag {flag}, not 0 or 1"),
+    }
 }
 
 impl LoadCall {
@@ -67,11 +118,11 @@ impl LoadCall {
         fields: &HeaderList,
         end_stream: bool,
     ) -> (Option<u32>, Option<Result<(), Status>>) {
-        let is_head = !self.head_came;
+        let is_head = self.head == ResponseHead::Awaited;
         if is_head {
             let is_usual = self.head(fields);
             if !end_stream {
-                return (is_usual.then_some(token::HEAD), None);
+                return (is_usual.then_some(self.head.token()), None);
             }
         }
         let outcome = self.trailers(fields);
@@ -79,15 +130,48 @@ impl LoadCall {
         (is_usual.then_some(token::TRAILERS), Some(outcome))
     }
 
-    /// The head has come, and is the usual one from the cache.
+    /// As [`LoadCall::headers`], where the response is a stream of any number of messages.
+    pub fn headers_of_stream(
+        &mut self,
+        fields: &HeaderList,
+        end_stream: bool,
+    ) -> (Option<u32>, Option<Result<(), Status>>) {
+        let is_head = self.head == ResponseHead::Awaited;
+        if is_head {
+            let is_usual = self.head(fields);
+            if !end_stream {
+                return (is_usual.then_some(self.head.token()), None);
+            }
+        }
+        let status = final_status(stated_status(fields), self.fault.take().map(|fault| *fault));
+        let outcome = if status.code == Code::Ok { Ok(()) } else { Err(status) };
+        ((!is_head && outcome.is_ok()).then_some(token::TRAILERS), Some(outcome))
+    }
+
+    /// A response that is a stream ended with `grpc-status: 0`: was its head what gRPC promises?
+    pub fn check_head(&mut self) -> Result<(), Status> {
+        match self.fault.take() {
+            Some(fault) => Err(*fault),
+            None if self.head != ResponseHead::Awaited => Ok(()),
+            None => Err(Status::new(Code::Internal, "the server sent trailers and no head")),
+        }
+    }
+
+    /// A head has come from the cache.
     #[inline]
-    pub fn cached_head(&mut self) {
-        self.head_came = true;
+    pub fn cached_head(&mut self, token: u32) {
+        self.head = ResponseHead::of_token(token);
+    }
+
+    /// Whether its messages may be compressed.
+    #[inline]
+    pub fn may_be_compressed(&self) -> bool {
+        self.head == ResponseHead::Encoded
     }
 
     /// The head has come. True if it is the usual one.
     fn head(&mut self, fields: &HeaderList) -> bool {
-        self.head_came = true;
+        self.head = ResponseHead::of(fields);
         self.fault = fault_of_head(fields).map(Box::new);
         self.fault.is_none()
     }
@@ -111,15 +195,31 @@ impl LoadCall {
     pub fn check_body(&mut self) -> Result<(), Status> {
         let declared_bytes = self.declared_bytes();
         let whole = u64::from(self.body_bytes) == declared_bytes + PREFIX_BYTES as u64;
-        if whole && self.fault.is_none() && self.head_came {
+        let is_readable = self.head != ResponseHead::Awaited && self.head.allows(self.prefix[0]);
+        if whole && self.fault.is_none() && is_readable {
             return Ok(());
         }
         Err(self.body_fault(declared_bytes))
     }
 
+    /// The whole body of a response with `grpc-status: 0` has come at once, behind a head of that
+    /// token.
+    #[inline]
+    pub fn check_whole_body(&mut self, head: u32, body: &[u8]) -> Result<(), Status> {
+        self.cached_head(head);
+        if let Some([0, a, b, c, d]) = body.first_chunk::<PREFIX_BYTES>()
+            && u32::from_be_bytes([*a, *b, *c, *d]) as usize + PREFIX_BYTES == body.len()
+            && self.head != ResponseHead::Awaited
+        {
+            return Ok(());
+        }
+        self.body(body);
+        self.check_body()
+    }
+
     /// The length of the message, as its prefix says.
     #[inline]
-    fn declared_bytes(&self) -> u64 {
+    pub fn declared_bytes(&self) -> u64 {
         let [_, a, b, c, d] = self.prefix;
         u64::from(u32::from_be_bytes([a, b, c, d]))
     }
@@ -128,7 +228,7 @@ impl LoadCall {
     pub fn progress(&self) -> &'static str {
         let whole_bytes = self.declared_bytes() + PREFIX_BYTES as u64;
         match u64::from(self.body_bytes) {
-            0 if !self.head_came => "",
+            0 if self.head == ResponseHead::Awaited => "",
             0 => ", after the head of the response",
             bytes if bytes < whole_bytes => ", in the middle of the message",
             _ => ", after the message and before the trailers",
@@ -154,8 +254,13 @@ impl LoadCall {
         if let Some(fault) = self.fault.take() {
             return *fault;
         }
+        let whole_bytes = declared_bytes + PREFIX_BYTES as u64;
         let text = match self.body_bytes {
             0 => "the server said OK and sent no message".to_owned(),
+            bytes if u64::from(bytes) == whole_bytes => match self.head {
+                ResponseHead::Awaited => "the server sent a message and no head".to_owned(),
+                ResponseHead::Plain | ResponseHead::Encoded => fault_of_flag(self.prefix[0]),
+            },
             bytes => format!(
                 "the server sent {bytes} bytes where one message of {declared_bytes} was declared"
             ),
@@ -248,6 +353,35 @@ mod tests {
             let fault = ended(&[body], &[("grpc-status", "0")]).unwrap_err();
             assert_eq!(fault.code, Code::Internal, "{body:?}");
         }
+    }
+
+    #[test]
+    fn a_message_is_compressed_only_where_the_head_says_so() {
+        let encoded = [HEAD[0], HEAD[1], ("grpc-encoding", "gzip")];
+        let identity = [HEAD[0], HEAD[1], ("grpc-encoding", "identity")];
+        let heads = [(&HEAD[..], 0), (&identity, 0), (&encoded, 1)];
+        for (head, highest) in heads {
+            for flag in [0, 1, 2, 255] {
+                let body = [flag, 0, 0, 0, 1, 7];
+                let mut call = LoadCall::new(1, true);
+                let (token, _) = call.headers(&list(head), false);
+                call.body(&body);
+                let outcome = call.trailers(&list(&[("grpc-status", "0")]));
+                assert_eq!(outcome.is_ok(), flag <= highest, "{head:?} {flag}");
+                let text = outcome.err().map(|status| status.message).unwrap_or_default();
+                assert_eq!(text.contains("compressed"), flag > highest, "{text}");
+                let mut call = LoadCall::new(1, true);
+                let outcome = call.check_whole_body(token.unwrap(), &body);
+                assert_eq!(outcome.is_ok(), flag <= highest, "{head:?} {flag}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_message_behind_what_is_no_head_is_no_answer() {
+        let body = [0, 0, 0, 0, 1, 7];
+        let outcome = LoadCall::new(1, true).check_whole_body(token::TRAILERS, &body);
+        assert_eq!(outcome.unwrap_err().message, "the server sent a message and no head");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The client library's channel, for calls that are made one by one.
 
+use crate::metadata::CallMetadata;
 use crate::options::CallOptions;
 use bookend_client::{Channel, ChannelOptions, ConnectError, Metadata};
 
@@ -18,9 +19,9 @@ pub(crate) fn connect(call: &CallOptions) -> Result<Channel, ConnectError> {
 }
 
 /// The client library's metadata. It accepts what the flags do.
-pub(crate) fn metadata(call: &CallOptions) -> Metadata {
+pub(crate) fn metadata(fields: &CallMetadata) -> Metadata {
     let mut metadata = Metadata::new();
-    for (name, value) in &call.metadata.constant {
+    for (name, value) in &fields.constant {
         metadata.push_received(name, value);
     }
     metadata

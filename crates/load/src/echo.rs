@@ -9,12 +9,27 @@ use crate::pace::ArrivalProcess;
 use crate::payload::DataSource;
 use crate::plan::pacing::OpenLoop;
 use crate::plan::{Connecting, LoadPlan};
+use crate::schema;
 use crate::targets::LoadBalancingPolicy;
 use bookend_io::Wait;
 use serde_json::{Map, Value, json};
 
 /// ghz's stand-in for "as many as the duration lets through".
 const TOTAL_WITHOUT_LIMIT: u64 = i32::MAX as u64;
+
+/// What ghz writes even where it is zero.
+const WRITTEN_AS_ZERO: [&str; 10] = [
+    "load-start",
+    "load-end",
+    "load-step",
+    "load-step-duration",
+    "load-max-duration",
+    "concurrency-start",
+    "concurrency-end",
+    "concurrency-step",
+    "concurrency-step-duration",
+    "concurrency-max-duration",
+];
 
 /// The options for [`LoadReport::options`](bookend_contract::report::LoadReport::options).
 pub fn echo(flags: &LoadFlags, call: &CallOptions, plan: &LoadPlan) -> Value {
@@ -25,13 +40,19 @@ pub fn echo(flags: &LoadFlags, call: &CallOptions, plan: &LoadPlan) -> Value {
         echo_ours(flags, plan),
     ];
     let fields = parts.into_iter().flat_map(into_fields);
-    Value::Object(fields.filter(|(_, value)| !is_unset(value)).collect())
+    let mut fields: Map<_, _> = fields.filter(|(_, value)| !is_unset(value)).collect();
+    for name in WRITTEN_AS_ZERO {
+        fields.entry(name).or_insert(json!(0));
+    }
+    Value::Object(fields)
 }
 
 fn echo_call(flags: &LoadFlags, call: &CallOptions, plan: &LoadPlan) -> Value {
     let flags = &flags.call;
     let (proto, import_paths, protoset) = match &call.schema {
-        SchemaSource::Proto { file, import_paths } => (Some(file), Some(import_paths), None),
+        SchemaSource::Proto { file, import_paths } => {
+            (Some(file), Some(schema::search_path(file, import_paths)), None)
+        }
         SchemaSource::Protoset(file) => (None, None, Some(file)),
         SchemaSource::Reflection => (None, None, None),
     };
@@ -39,9 +60,10 @@ fn echo_call(flags: &LoadFlags, call: &CallOptions, plan: &LoadPlan) -> Value {
         DataSource::Json(text) => Some(json_or_text(text)),
         _ => None,
     };
-    let metadata = plan.metadata.iter();
-    let metadata: Map<_, _> =
-        metadata.map(|(name, value)| (utf8(name), json!(utf8(value)))).collect();
+    let constant = plan.metadata.iter().map(|(name, value)| (utf8(name), json!(utf8(value))));
+    let templates = call.metadata.templates.iter();
+    let templates = templates.map(|(name, text)| (name.clone(), json!(text)));
+    let metadata: Map<_, _> = constant.chain(templates).collect();
     json!({
         "call": call.method,
         "host": call.targets.to_string(),
@@ -93,18 +115,25 @@ fn echo_load(flags: &LoadFlags, plan: &LoadPlan) -> Value {
         "connections": plan.connections,
         "total": plan.calls.unwrap_or(TOTAL_WITHOUT_LIMIT),
         "async": flags.pacing.is_async,
+        "stream-interval": nanoseconds(flags.streaming.stream_interval),
+        "stream-call-duration": nanoseconds(flags.streaming.stream_call_duration),
+        "stream-call-count": flags.streaming.stream_call_count,
+        "stream-dynamic-messages": only_if_true(flags.streaming.stream_dynamic_messages),
+        "enable-compression": only_if_true(plan.is_compressed),
+        "max-recv-message-size": flags.max_recv_message_size,
+        "max-send-message-size": flags.max_send_message_size,
+        "skipFirst": plan.calls_skipped,
         "duration": plan.window_ns,
         "timeout": plan.timeout_ns,
         "dial-timeout": nanoseconds(flags.call.connect_timeout),
         "keepalive": nanoseconds(flags.keepalive),
         "name": flags.name,
         "count-errors": flags.count_errors,
-        "CPUs": flags.threads,
+        "CPUs": plan.threads,
     })
 }
 
 fn echo_ours(flags: &LoadFlags, plan: &LoadPlan) -> Value {
-    let only_if_true = |is_so: bool| is_so.then_some(true);
     let open_loop = plan.open_loop.as_ref();
     let is_random = |open_loop: &&OpenLoop| open_loop.arrivals == ArrivalProcess::Poisson;
     let random = open_loop.filter(is_random);
@@ -119,7 +148,15 @@ fn echo_ours(flags: &LoadFlags, plan: &LoadPlan) -> Value {
         "arrivals": random.map(|open_loop| word(&open_loop.arrivals)),
         "seed": random.map(|open_loop| open_loop.seed),
         "varying-metadata": plan.varying_metadata.as_deref().map(utf8),
+        "thrift": flags.thrift.file,
+        "thrift-transport": plan.thrift.as_ref().map(|call| word(&call.transport())),
+        "thrift-protocol": plan.thrift.as_ref().map(|call| word(&call.protocol())),
+        "thrift-pipelining": only_if_true(flags.thrift.is_pipelined),
     })
+}
+
+fn only_if_true(is_so: bool) -> Option<bool> {
+    is_so.then_some(true)
 }
 
 /// Whole numbers as ghz writes them.

@@ -5,21 +5,28 @@
 pub mod config_file;
 mod number;
 pub mod pacing;
+mod size;
+pub mod streaming;
 pub mod switches;
+pub mod thrift;
 
 pub use number::whole;
 
 use crate::contract::duration;
 use crate::error_text::{choice, choose};
+use crate::live::LiveFormat;
 use crate::objective::Objective;
 use crate::output::OutputFormat;
 use crate::plan::DurationStop;
 use crate::targets::LoadBalancingPolicy;
 use bookend_io::{Io, Wait};
-use clap::Args;
+use clap::{Args, Command, FromArgMatches};
 use pacing::PacingFlags;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
+use streaming::StreamingFlags;
+use thrift::ThriftFlags;
 
 /// What is called, where, over which transport and with which message. `bookend load` and
 /// `bookend probe` have these in common.
@@ -86,6 +93,14 @@ pub struct CallFlags {
     /// Send {{ in data and metadata as it stands
     #[arg(long)]
     pub disable_template_data: bool,
+    /// Let templates in data and metadata call no functions
+    #[arg(long)]
+    pub disable_template_functions: bool,
+
+    /// Metadata of the calls that ask for the schema by reflection, a JSON object of strings
+    /// [default: that of the calls]
+    #[arg(long, value_name = "JSON")]
+    pub reflect_metadata: Option<String>,
 
     /// Deadline of each call, 0 is none
     #[arg(short, long, value_name = "TIME", value_parser = duration::parse, default_value = "20s")]
@@ -125,6 +140,24 @@ pub struct LoadFlags {
     #[command(flatten)]
     pub pacing: PacingFlags,
 
+    /// Those about streams.
+    #[command(flatten)]
+    pub streaming: StreamingFlags,
+
+    /// Those about calls by Thrift.
+    #[command(flatten)]
+    pub thrift: ThriftFlags,
+
+    /// Compress request messages by gzip, and accept compressed responses
+    #[arg(short, long)]
+    pub enable_compression: bool,
+    /// Fail calls whose response message is larger, such as 10mb
+    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
+    pub max_recv_message_size: Option<u64>,
+    /// Refuse request messages that are larger, such as 10mb
+    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
+    pub max_send_message_size: Option<u64>,
+
     /// Calls in all
     #[arg(
         short = 'n', long, value_name = "N", value_parser = whole::<u64>, default_value_t = 200,
@@ -162,6 +195,24 @@ pub struct LoadFlags {
         allow_negative_numbers = true
     )]
     pub calls_listed: u64,
+    /// Leave the first calls that end out of the result
+    #[arg(
+        long = "skipFirst", value_name = "N", value_parser = whole::<u64>, default_value_t = 0,
+        allow_negative_numbers = true
+    )]
+    pub skip_first: u64,
+    /// Show the run on standard error while it goes on: auto (a view on a terminal), off, lines,
+    /// json
+    #[arg(
+        long, value_name = "FORMAT", value_parser = choice::<LiveFormat>, default_value = "auto"
+    )]
+    pub live: LiveFormat,
+    /// Write the latencies of each second to a file, in the log format of HdrHistogram
+    #[arg(long, value_name = "FILE")]
+    pub hdr: Option<PathBuf>,
+    /// Write the calls one by one to a file, as many as --calls-listed, a JSON object a line
+    #[arg(long, value_name = "FILE")]
+    pub debug: Option<PathBuf>,
     /// Record the latencies of failed calls too
     #[arg(long)]
     pub count_errors: bool,
@@ -169,6 +220,9 @@ pub struct LoadFlags {
     /// given again
     #[arg(long, value_name = "OBJECTIVE")]
     pub slo: Vec<Objective>,
+    /// Search the highest rate that keeps an objective such as p99<5ms, trying each for --duration
+    #[arg(long, value_name = "OBJECTIVE")]
+    pub find_capacity: Option<Objective>,
     /// A label of the run
     #[arg(long, value_name = "TEXT")]
     pub name: Option<String>,
@@ -205,6 +259,24 @@ pub struct LoadFlags {
     pub connects_in_window: bool,
 }
 
+impl LoadFlags {
+    /// Reads the words of a command line, without the name of the command.
+    ///
+    /// # Errors
+    /// What is wrong with them, in words for the user.
+    pub fn of_words<W: Into<OsString> + Clone>(
+        words: impl IntoIterator<Item = W>,
+    ) -> Result<Self, clap::Error> {
+        let command = Self::augment_args(Command::new("load").no_binary_name(true));
+        Self::from_arg_matches(&command.try_get_matches_from(words)?)
+    }
+
+    /// Whether calls are listed one by one.
+    pub fn lists_calls(&self) -> bool {
+        self.format.lists_calls() || self.debug.is_some()
+    }
+}
+
 fn io(name: &str) -> Result<Io, String> {
     choose(name, &Io::ALL, Io::to_string)
 }
@@ -216,7 +288,7 @@ fn wait(name: &str) -> Result<Wait, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::{Command, FromArgMatches, Parser};
+    use clap::Parser;
 
     #[derive(Parser)]
     struct Alone {

@@ -1,10 +1,14 @@
 //! The metadata that goes with every call: names checked, binary values in the form of the wire.
 
-use crate::payload::{DataTemplateError, Templates};
+use crate::payload::Templates;
+use crate::template::{
+    CallFacts, CallTemplateError, CompiledMetadata, MetadataTemplate, compile_metadata,
+};
 use bookend_wire::grpc::metadata::{is_binary, is_name, is_text};
 use bookend_wire::grpc::{base64, reserved};
 use bookend_wire::hpack::FIELD_OVERHEAD_BYTES;
-use std::collections::BTreeMap;
+use prost_reflect::MethodDescriptor;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Metadata of one call in all. The gRPC specification suggests 8 KiB as the least that every
 /// server should take, and it is grpc-go's and grpc-java's default limit.
@@ -13,13 +17,27 @@ const TOTAL_LIMIT_BYTES: usize = 8 * 1024;
 /// How many bytes the value of the varying field has: [`varying_value`] in hexadecimal.
 pub const VARYING_VALUE_BYTES: usize = 16;
 
+/// Names and values, ready for the wire.
+pub type MetadataFields = Vec<(Vec<u8>, Vec<u8>)>;
+
 /// The metadata of a run, ready for the wire: names in lower case, `-bin` values in base64.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CallMetadata {
     /// Fields that are the same in every call, by name.
-    pub constant: Vec<(Vec<u8>, Vec<u8>)>,
+    pub constant: MetadataFields,
     /// The field whose value is another in each call, see [`varying_value`].
     pub varying: Option<Vec<u8>>,
+    /// Fields whose values are templates, by name: they are compiled once the method is known.
+    pub templates: Vec<(String, String)>,
+}
+
+/// The metadata of the calls of a method.
+#[derive(Clone, Debug, Default)]
+pub struct CompiledCallMetadata {
+    /// Fields that are the same in every call, by name.
+    pub constant: MetadataFields,
+    /// Fields whose values differ from call to call.
+    pub templates: Vec<MetadataTemplate>,
 }
 
 impl CallMetadata {
@@ -44,15 +62,48 @@ impl CallMetadata {
         templates: Templates,
     ) -> Result<Self, CallMetadataError> {
         let mut constant = BTreeMap::new();
+        let mut compiled_later = Vec::new();
+        let mut names = BTreeSet::new();
         for (name, value) in fields {
             let checked = check_name(&name)?;
-            let value = check_value(&name, &value, templates)?;
-            if constant.insert(checked.into_bytes(), value).is_some() {
+            if !names.insert(checked.clone()) {
                 return Err(CallMetadataError::Twice(name));
+            }
+            if templates.are_in(&value) {
+                compiled_later.push((checked, value));
+            } else {
+                constant.insert(checked.into_bytes(), check_value(&name, &value)?);
             }
         }
         let constant = constant.into_iter().collect();
-        Self { constant, varying: None }.check_total()
+        Self { constant, varying: None, templates: compiled_later }.check_total()
+    }
+
+    /// The metadata of calls of that method, with its templates compiled.
+    ///
+    /// # Errors
+    /// [`CallMetadataError`] naming the field whose template does not work, or whose value in the
+    /// first call cannot be sent.
+    pub fn compile(
+        &self,
+        method: &MethodDescriptor,
+        calls_functions: bool,
+    ) -> Result<CompiledCallMetadata, CallMetadataError> {
+        let mut compiled =
+            CompiledCallMetadata { constant: self.constant.clone(), templates: Vec::new() };
+        for (name, text) in &self.templates {
+            let bytes = name.as_bytes();
+            match compile_metadata(bytes, text, method, calls_functions) {
+                Ok(CompiledMetadata::Constant(value)) => {
+                    compiled.constant.push((bytes.to_vec(), check_value(name, &value)?));
+                }
+                Ok(CompiledMetadata::Template(template)) => compiled.templates.push(template),
+                Err(error) => return Err(CallMetadataError::Template(name.clone(), error)),
+            }
+        }
+        let constant = compiled.of_first_call()?;
+        Self { constant, varying: self.varying.clone(), templates: Vec::new() }.check_total()?;
+        Ok(compiled)
     }
 
     /// The same with a field whose value differs from call to call.
@@ -61,7 +112,9 @@ impl CallMetadata {
     /// [`CallMetadataError`] naming the field.
     pub fn with_varying(self, name: &str) -> Result<Self, CallMetadataError> {
         let name = check_name(name)?;
-        if self.constant.iter().any(|(known, _)| known == name.as_bytes()) {
+        let constant = self.constant.iter().map(|(known, _)| known.as_slice());
+        let templates = self.templates.iter().map(|(known, _)| known.as_bytes());
+        if constant.chain(templates).any(|known| known == name.as_bytes()) {
             return Err(CallMetadataError::Twice(name));
         }
         Self { varying: Some(name.into_bytes()), ..self }.check_total()
@@ -75,6 +128,25 @@ impl CallMetadata {
             return Err(CallMetadataError::TooLarge(total_bytes));
         }
         Ok(self)
+    }
+}
+
+impl CompiledCallMetadata {
+    /// All fields of the first call.
+    ///
+    /// # Errors
+    /// [`CallMetadataError`] naming the field whose value cannot be sent.
+    pub fn of_first_call(&self) -> Result<MetadataFields, CallMetadataError> {
+        let mut fields = self.constant.clone();
+        for template in &self.templates {
+            let name = String::from_utf8_lossy(&template.name).into_owned();
+            let mut value = Vec::new();
+            let written = template.write(&CallFacts::default(), &mut value);
+            written.map_err(|error| CallMetadataError::Template(name.clone(), error))?;
+            let value = check_value(&name, &String::from_utf8_lossy(&value))?;
+            fields.push((template.name.clone(), value));
+        }
+        Ok(fields)
     }
 }
 
@@ -105,13 +177,7 @@ fn check_name(name: &str) -> Result<String, CallMetadataError> {
     }
 }
 
-fn check_value(
-    name: &str,
-    value: &str,
-    templates: Templates,
-) -> Result<Vec<u8>, CallMetadataError> {
-    let checked = templates.check(value);
-    checked.map_err(|error| CallMetadataError::Template(name.to_owned(), error))?;
+fn check_value(name: &str, value: &str) -> Result<Vec<u8>, CallMetadataError> {
     let refuse = |reason| Err(CallMetadataError::Value(name.to_owned(), reason));
     if is_binary(name.to_ascii_lowercase().as_bytes()) {
         let Some(bytes) = base64::decode(value.as_bytes()) else {
@@ -152,9 +218,9 @@ pub enum CallMetadataError {
         "metadata of {0} bytes is more than the {TOTAL_LIMIT_BYTES} that every gRPC server takes"
     )]
     TooLarge(usize),
-    /// The name of a value with `{{` in it.
-    #[error("metadata \"{0}\" {1}")]
-    Template(String, DataTemplateError),
+    /// The name of a value whose template does not work.
+    #[error("metadata \"{0}\", {1}")]
+    Template(String, CallTemplateError),
 }
 
 /// Text that is not a JSON object of strings: what it is called, and what is wrong with it, with
@@ -168,7 +234,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<CallMetadata, String> {
-        CallMetadata::from_json(text, "-m", Templates::Refuse).map_err(|error| error.to_string())
+        CallMetadata::from_json(text, "-m", Templates::Functions).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -203,7 +269,6 @@ mod tests {
             (r#"{"a": "1", "A": "2"}"#, "twice"),
             (r#"{"a": 1}"#, "-m is not a JSON object of strings"),
             ("[]", "-m is not a JSON object of strings"),
-            (r#"{"a": "{{.UUID}}"}"#, "--disable-template-data"),
         ] {
             let error = read(text).unwrap_err();
             assert!(error.contains(named), "{text}: {error}");
@@ -238,8 +303,8 @@ mod tests {
     fn metadata_stays_within_what_every_server_takes() {
         let field = |bytes: usize| [("a".to_owned(), "x".repeat(bytes))];
         let fits = TOTAL_LIMIT_BYTES - FIELD_OVERHEAD_BYTES - 1;
-        assert!(CallMetadata::new(field(fits), Templates::Refuse).is_ok());
-        let error = CallMetadata::new(field(fits + 1), Templates::Refuse);
+        assert!(CallMetadata::new(field(fits), Templates::Functions).is_ok());
+        let error = CallMetadata::new(field(fits + 1), Templates::Functions);
         assert_eq!(error, Err(CallMetadataError::TooLarge(TOTAL_LIMIT_BYTES + 1)));
     }
 }

@@ -98,6 +98,16 @@ impl Objective {
     }
 }
 
+impl fmt::Display for Objective {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (place, condition) in self.conditions.iter().enumerate() {
+            let gap = if place > 0 { "," } else { "" };
+            write!(formatter, "{gap}{condition}")?;
+        }
+        Ok(())
+    }
+}
+
 impl FromStr for Objective {
     type Err = ObjectiveError;
 

@@ -36,6 +36,8 @@ pub struct CallOptions {
     pub templates: Templates,
     /// The metadata of every call.
     pub metadata: CallMetadata,
+    /// The metadata of calls that ask for the schema, where it is not that of every call.
+    pub reflection_metadata: Option<CallMetadata>,
     /// The deadline of each call; `None` is no deadline.
     pub timeout: Option<Duration>,
     /// How long a connection may take to be made; `None` is as long as the system allows.
@@ -69,8 +71,11 @@ impl CallOptions {
     /// [`FlagsError`] naming the flag to change.
     pub fn from_flags(flags: &CallFlags) -> Result<Self, FlagsError> {
         let targets = flags.targets.join(",").parse()?;
-        let templates =
-            if flags.disable_template_data { Templates::Literal } else { Templates::Refuse };
+        let templates = match (flags.disable_template_data, flags.disable_template_functions) {
+            (true, _) => Templates::Literal,
+            (false, true) => Templates::Variables,
+            (false, false) => Templates::Functions,
+        };
         Ok(Self {
             targets,
             authority: authority(flags)?,
@@ -78,6 +83,7 @@ impl CallOptions {
             data: data(flags)?,
             templates,
             metadata: metadata(flags, templates)?,
+            reflection_metadata: reflection_metadata(flags)?,
             timeout: unless_zero(flags.timeout),
             connect_timeout: unless_zero(flags.connect_timeout),
             method: flags.method.clone().ok_or(FlagsError::CallMissing)?,
@@ -191,6 +197,12 @@ fn metadata(flags: &CallFlags, templates: Templates) -> Result<CallMetadata, Fla
     Ok(CallMetadata::from_json(&text, &place, templates)?)
 }
 
+fn reflection_metadata(flags: &CallFlags) -> Result<Option<CallMetadata>, FlagsError> {
+    let read =
+        |text: &String| CallMetadata::from_json(text, "--reflect-metadata", Templates::Literal);
+    Ok(flags.reflect_metadata.as_ref().map(read).transpose()?)
+}
+
 /// Reads the files that the flags name, or this machine's own store of authorities.
 fn tls(flags: &CallFlags) -> Result<Option<ClientConfig>, FlagsError> {
     if flags.insecure {
@@ -208,7 +220,7 @@ fn tls(flags: &CallFlags) -> Result<Option<ClientConfig>, FlagsError> {
         None => Trust::Signed(Authorities::of_this_machine()?),
     };
     let identity = identity.map(|(certificate, key)| Identity::read(certificate, key));
-    let config = ClientConfig::new(trust, identity.transpose()?)?;
+    let config = ClientConfig::new(trust, identity.transpose()?)?.log_keys()?;
     let handshake_timeout = unless_zero(flags.connect_timeout);
     let handshake_timeout_ns = handshake_timeout.map_or(u64::MAX, nanoseconds);
     Ok(Some(config.handshake_timeout_ns(handshake_timeout_ns)))

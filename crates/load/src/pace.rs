@@ -15,6 +15,10 @@ pub use arrivals::ArrivalProcess;
 pub(crate) use arrivals::Arrivals;
 pub use schedule::RateSchedule;
 
+/// How many bits of a call's number are the call's place among those of its worker: a worker that
+/// makes a million calls a second uses them up in twelve days.
+const INDEX_BITS: u32 = 40;
+
 /// How many calls a worker may make, when, and how they are numbered.
 #[derive(Debug)]
 pub(crate) struct Pace {
@@ -39,7 +43,7 @@ impl Pace {
     /// arrivals, else in a closed one. No call of another worker has the number of one of its
     /// calls.
     pub fn new(worker: u32, arrivals: Option<Arrivals>) -> Self {
-        let next_number = u64::from(worker) << 40;
+        let next_number = u64::from(worker) << INDEX_BITS;
         Self { allowance: Allowance::Nothing, next_number, arrivals }
     }
 
@@ -139,6 +143,12 @@ impl Pace {
     }
 }
 
+/// The worker of the call with that number, and the call's place among those of the worker.
+#[inline]
+pub(crate) fn worker_and_index(number: u64) -> (u64, u64) {
+    (number >> INDEX_BITS, number & ((1 << INDEX_BITS) - 1))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -172,6 +182,8 @@ mod tests {
         let mut first = Pace::new(0, None);
         first.advance_number(1 << 39);
         assert!(first.next_number() < Pace::new(1, None).next_number());
+        assert_eq!(worker_and_index(first.next_number()), (0, 1 << 39));
+        assert_eq!(worker_and_index(Pace::new(3, None).next_number()), (3, 0));
     }
 
     #[test]

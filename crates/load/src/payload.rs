@@ -1,13 +1,17 @@
 //! The request messages of a run: from JSON or from serialized bytes, made once, before the first
-//! call.
+//! call. With templates in the JSON it is a template that is made, and each call has its own.
 
+mod data_template;
 mod error;
 mod json;
 
-pub use error::{DataError, DataTemplateError, PayloadError};
+pub use data_template::DataTemplate;
+pub use error::{DataError, PayloadError};
 
 use crate::error_text::Unreadable;
-use prost_reflect::{DynamicMessage, MessageDescriptor};
+use crate::template::CallFacts;
+use data_template::CompiledData;
+use prost_reflect::{DynamicMessage, MessageDescriptor, MethodDescriptor};
 use std::fs;
 use std::io::Read;
 use std::path::PathBuf;
@@ -30,48 +34,54 @@ pub enum DataSource {
     BinaryInput,
 }
 
-/// What `{{` in data means.
+/// What `{{` in data and metadata means.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Templates {
-    /// A template, which is refused: sending its literal text would measure something else.
+    /// A template, with variables and functions.
     #[default]
-    Refuse,
+    Functions,
+    /// A template, which may call no functions but those of Go's language itself.
+    Variables,
     /// Text like any other.
     Literal,
 }
 
 impl Templates {
-    /// Refuses the first `{{...}}` of the text, unless it is text like any other. Outside of
-    /// strings JSON never has two opening braces in a row.
-    pub(crate) fn check(self, text: &str) -> Result<(), DataTemplateError> {
-        /// As much of an unclosed template as an error message shows.
-        const SHOWN_CHARS: usize = 40;
-        match text.find("{{") {
-            Some(start) if self == Self::Refuse => {
-                let from = &text[start..];
-                let end = from.find("}}").map_or(from.len(), |end| end + 2);
-                Err(DataTemplateError(from[..end].chars().take(SHOWN_CHARS).collect()))
-            }
-            _ => Ok(()),
-        }
+    /// Whether a text is a template.
+    pub(crate) fn are_in(self, text: &str) -> bool {
+        self != Self::Literal && text.contains("{{")
+    }
+
+    /// Whether templates may call functions.
+    pub(crate) fn call_functions(self) -> bool {
+        self == Self::Functions
     }
 }
 
-/// Reads the data as request messages of the type `message`, serialized and without the five-byte
-/// prefix of gRPC. There is at least one; after the last comes the first again. `input` is standard
-/// input.
+/// The request messages of a run.
+#[derive(Clone, Debug)]
+pub struct RequestData {
+    /// Serialized messages without the five-byte prefix of gRPC, at least one. After the last comes
+    /// the first again. With a template, those of the first call.
+    pub messages: Vec<Vec<u8>>,
+    /// Where they differ from call to call.
+    pub template: Option<DataTemplate>,
+}
+
+/// Reads the data as requests of that method. `input` is standard input.
 ///
 /// # Errors
 /// [`PayloadError`] naming the place in the data that is wrong.
 pub fn read(
     source: &DataSource,
-    message: &MessageDescriptor,
+    method: &MethodDescriptor,
     templates: Templates,
     input: &mut impl Read,
-) -> Result<Vec<Vec<u8>>, PayloadError> {
+) -> Result<RequestData, PayloadError> {
+    let constant = |messages| RequestData { messages, template: None };
     let (bytes, place) = match source {
-        DataSource::Nothing => return Ok(vec![Vec::new()]),
-        DataSource::Json(text) => return from_json(text, "-d", message, templates),
+        DataSource::Nothing => return Ok(constant(vec![Vec::new()])),
+        DataSource::Json(text) => return from_template(text, "-d", method, templates),
         DataSource::JsonFile(file) | DataSource::BinaryFile(file) => {
             (fs::read(file), file.display().to_string())
         }
@@ -82,11 +92,36 @@ pub fn read(
     };
     let bytes = bytes.map_err(|error| Unreadable::new(&place, &error))?;
     if let DataSource::BinaryFile(_) | DataSource::BinaryInput = source {
-        return from_binary(&bytes, &place, message);
+        return from_binary(&bytes, &place, &method.input()).map(constant);
     }
     match str::from_utf8(&bytes) {
-        Ok(text) => from_json(text, &place, message, templates),
+        Ok(text) => from_template(text, &place, method, templates),
         Err(_) => Err(DataError::NotUtf8.at(&place)),
+    }
+}
+
+/// Requests from JSON in which there may be templates.
+fn from_template(
+    text: &str,
+    place: &str,
+    method: &MethodDescriptor,
+    templates: Templates,
+) -> Result<RequestData, PayloadError> {
+    let constant = |text: &str| {
+        let messages = from_json(text, place, &method.input())?;
+        Ok(RequestData { messages, template: None })
+    };
+    if !templates.are_in(text) {
+        return constant(text);
+    }
+    let compiled = data_template::compile(text, method, templates.call_functions());
+    match compiled.map_err(|error| error.at(place))? {
+        CompiledData::Constant(text) => constant(&text),
+        CompiledData::Template(template) => {
+            let messages = template.messages(&CallFacts::default());
+            let messages = messages.map_err(|error| error.at(place))?;
+            Ok(RequestData { messages, template: Some(template) })
+        }
     }
 }
 
@@ -99,11 +134,8 @@ pub fn from_json(
     text: &str,
     place: &str,
     message: &MessageDescriptor,
-    templates: Templates,
 ) -> Result<Vec<Vec<u8>>, PayloadError> {
-    let checked = templates.check(text).map_err(DataError::Template);
-    let read = checked.and_then(|()| json::messages(text, message));
-    read.and_then(at_least_one).map_err(|error| error.at(place))
+    json::messages(text, message).map_err(|error| error.at(place))
 }
 
 /// Messages from their serialized form: one message, or several that each have their length before

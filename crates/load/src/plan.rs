@@ -2,8 +2,15 @@
 
 mod from_flags;
 pub mod pacing;
+mod streaming;
+mod thrift_flags;
 
+pub use streaming::Streaming;
+
+use crate::payload::DataTemplate;
 use crate::targets::Targets;
+use crate::template::MetadataTemplate;
+use crate::thrift::ThriftCall;
 use bookend_io::tls::Connectors;
 use bookend_io::{Driver, UringRefusal, Wait};
 use bookend_wire::grpc::{request, timeout};
@@ -12,6 +19,7 @@ use clap::ValueEnum;
 use pacing::{ConcurrencyStep, OpenLoop};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Which calls a run makes, and for how long. Shared by all workers, never changed.
 #[derive(Clone, Debug)]
@@ -20,16 +28,29 @@ pub struct LoadPlan {
     pub targets: Targets,
     /// `/pkg.Service/Method`.
     pub path: String,
+    /// What is called by Thrift, in which case HTTP/2 and what is above it mean nothing; `None` is
+    /// gRPC.
+    pub thrift: Option<Arc<ThriftCall>>,
     /// `:authority`, where the targets have none of their own.
     pub authority: String,
     /// TLS of all connections, by the names of the targets; `None` is plain text.
     pub tls: Option<Connectors>,
-    /// Request messages, drawn in turn. Never empty.
+    /// Request messages, drawn in turn. Never empty. With a template, those of the first call.
     pub messages: Vec<Vec<u8>>,
+    /// Where messages differ from call to call.
+    pub template: Option<DataTemplate>,
+    /// Whether request messages are compressed by gzip; those above are.
+    pub is_compressed: bool,
+    /// What makes calls streams of messages; `None` for a unary method.
+    pub streaming: Option<Streaming>,
+    /// A call fails whose response message is larger.
+    pub response_max_bytes: u32,
     /// Metadata of every call.
     pub metadata: Vec<(Vec<u8>, Vec<u8>)>,
     /// Name of a metadata field whose value differs from call to call.
     pub varying_metadata: Option<Vec<u8>>,
+    /// Metadata whose values differ from call to call by templates.
+    pub metadata_templates: Vec<MetadataTemplate>,
     /// When connections are made.
     pub connecting: Connecting,
     /// Connections over all workers; with [`Connecting::PerCall`] as many as calls in flight.
@@ -63,6 +84,8 @@ pub struct LoadPlan {
     pub duration_stop: DurationStop,
     /// Whether failed calls count in the latencies.
     pub count_errors: bool,
+    /// The first calls that end in the window are not counted, so many.
+    pub calls_skipped: u64,
     /// Calls that the report lists one by one: the first ones of the window.
     pub calls_listed: u64,
     /// The HTTP/2 limits.
@@ -131,6 +154,10 @@ impl LoadPlan {
             timeout::write(timeout_ns, &mut value);
             head.push(b"grpc-timeout", &value);
         }
+        if self.is_compressed {
+            head.push(b"grpc-encoding", b"gzip");
+            head.push(b"grpc-accept-encoding", b"gzip");
+        }
         for (name, value) in &self.metadata {
             head.push(name, value);
         }
@@ -144,6 +171,17 @@ impl LoadPlan {
         let behind = part_before(self.connections, self.threads, worker + 1);
         let before = |connection| part_before(concurrency, self.connections, connection);
         (first..behind).map(|connection| before(connection + 1) - before(connection)).collect()
+    }
+
+    /// Of the first calls of the window, which are not counted, those of worker `worker`.
+    pub(crate) fn calls_skipped_by(&self, worker: u32) -> u64 {
+        let threads = u64::from(self.threads);
+        let worker = u64::from(worker);
+        let before = |worker: u64| {
+            self.calls_skipped / threads * worker
+                + (self.calls_skipped % threads) * worker / threads
+        };
+        before(worker + 1) - before(worker)
     }
 
     /// The share of worker `worker` in connections, calls in flight and calls in all.
@@ -196,11 +234,17 @@ pub(crate) mod tests {
         LoadPlan {
             targets: std::net::SocketAddr::from(([127, 0, 0, 1], 1)).into(),
             path: "/a/b".into(),
+            thrift: None,
             authority: "a".into(),
             tls: None,
             messages: vec![Vec::new()],
+            template: None,
+            is_compressed: false,
+            streaming: None,
+            response_max_bytes: u32::MAX,
             metadata: Vec::new(),
             varying_metadata: None,
+            metadata_templates: Vec::new(),
             connecting: Connecting::BeforeRun,
             connections,
             concurrency,
@@ -217,6 +261,7 @@ pub(crate) mod tests {
             keepalive: None,
             duration_stop: DurationStop::Ignore,
             count_errors: false,
+            calls_skipped: 0,
             calls_listed: 0,
             config: ConnectionConfig::trusted(),
             labels: ReportLabels::default(),
@@ -236,6 +281,9 @@ pub(crate) mod tests {
             assert!(streams.iter().all(|&streams| streams >= 1));
             assert_eq!(shares.iter().filter_map(|share| share.calls).sum::<u64>(), calls);
             assert_eq!(shares.iter().map(|share| share.in_flight).sum::<u32>(), concurrency);
+            let skipping = LoadPlan { calls_skipped: 17, ..plan };
+            let skipped = (0..threads).map(|worker| skipping.calls_skipped_by(worker));
+            assert_eq!(skipped.sum::<u64>(), 17);
         }
     }
 }

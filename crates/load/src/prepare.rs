@@ -1,9 +1,11 @@
 //! What has to be right before the first call is made: the method and its messages.
 
+use crate::metadata::CompiledCallMetadata;
 use crate::options::{CallOptions, FlagsError, SchemaSource};
-use crate::payload::{self, PayloadError};
+use crate::payload::{self, DataTemplate, PayloadError, RequestData};
 use crate::reflect::{self, ReflectError};
 use crate::schema::{self, MethodError, Schema, SchemaError};
+use crate::thrift::ThriftCallError;
 use prost_reflect::MethodDescriptor;
 use std::io::Read;
 
@@ -14,8 +16,13 @@ pub struct PreparedCall {
     pub path: String,
     /// The method.
     pub method: MethodDescriptor,
-    /// The request messages, in the order in which they are sent. There is at least one.
+    /// The request messages, in the order in which they are sent. There is at least one. With a
+    /// template, those of the first call.
     pub messages: Vec<Vec<u8>>,
+    /// Where messages differ from call to call.
+    pub template: Option<DataTemplate>,
+    /// The metadata of calls.
+    pub metadata: CompiledCallMetadata,
     /// Calls made to the server's reflection service to get the schema.
     pub reflection_calls: u64,
 }
@@ -28,8 +35,13 @@ impl PreparedCall {
     pub fn read(options: &CallOptions, input: &mut impl Read) -> Result<Self, PrepareError> {
         let (schema, reflection_calls) = schema(options)?;
         let method = schema.method(&options.method)?;
-        let messages = payload::read(&options.data, &method.input(), options.templates, input)?;
-        Ok(Self { path: schema::path(&method), method, messages, reflection_calls })
+        let data = payload::read(&options.data, &method, options.templates, input)?;
+        let calls_functions = options.templates.call_functions();
+        let metadata = options.metadata.compile(&method, calls_functions);
+        let metadata = metadata.map_err(FlagsError::from)?;
+        let RequestData { messages, template } = data;
+        let path = schema::path(&method);
+        Ok(Self { path, method, messages, template, metadata, reflection_calls })
     }
 }
 
@@ -53,15 +65,16 @@ pub enum PrepareError {
     /// The schema has no such method. The user's fault.
     #[error(transparent)]
     Method(#[from] MethodError),
-    /// The method takes or gives more than one message. The user's fault, or ours.
-    #[error("{0} is a streaming method, which is not built yet: calls are unary so far")]
-    Streaming(String),
     /// The data is not a request message. The user's fault.
     #[error(transparent)]
     Payload(#[from] PayloadError),
     /// Reflection gave no schema. The server's fault, or the user's.
     #[error(transparent)]
     Reflection(#[from] ReflectError),
+    /// The IDL of Thrift gives no method, or the data no arguments. The user's fault, or the
+    /// file's.
+    #[error(transparent)]
+    Thrift(#[from] ThriftCallError),
 }
 
 impl PrepareError {

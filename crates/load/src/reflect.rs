@@ -61,8 +61,9 @@ impl Reflector<'_> {
         request: &[u8],
     ) -> Result<ReflectionResponse, FetchError> {
         self.calls_made += 1;
+        let fields = self.options.reflection_metadata.as_ref().unwrap_or(&self.options.metadata);
         let answer = self.channel.unary(UnaryCall {
-            metadata: channel::metadata(self.options),
+            metadata: channel::metadata(fields),
             timeout: self.options.timeout,
             ..UnaryCall::new(path, request.to_vec())
         });

@@ -2,14 +2,14 @@
 
 use crate::plan::LoadPlan;
 use crate::record::{
-    CallLog, ErrorCounts, Latencies, LoggedCall, OpenLoopCalls, SetupLatencies, TargetOutcome,
-    in_go,
+    CallLog, ErrorCounts, Latencies, LoggedCall, OpenLoopCalls, SetupLatencies, StreamMessages,
+    TargetOutcome, in_go,
 };
 use crate::run::LoadOutcome;
 use bookend_contract::latency;
 use bookend_contract::report::{
     Bucket, CallDetail, Extension, LatencyAt, LatencySplit, LoadReport, OpenLoopReport,
-    SCHEMA_VERSION, SplitPart, TargetReport,
+    SCHEMA_VERSION, SplitPart, StreamReport, TargetReport,
 };
 use bookend_contract::timestamp::{Timestamp, TimestampNs};
 use bookend_wire::grpc::Code;
@@ -68,6 +68,7 @@ fn extension(plan: &LoadPlan, outcome: &LoadOutcome, count: u64) -> Extension {
         cpu_system_seconds: outcome.cpu_system_seconds,
         busy_seconds: seconds(outcome.driver.busy_ns),
         threads: plan.threads,
+        cpu_quota: outcome.cpu_quota,
         window_seconds: seconds(outcome.window_ns),
         warmup_seconds: Duration::from_nanos(plan.warmup_ns).as_secs_f64(),
         ok: outcome.ok,
@@ -87,7 +88,9 @@ fn extension(plan: &LoadPlan, outcome: &LoadOutcome, count: u64) -> Extension {
         wait: plan.wait.name().to_owned(),
         split: outcome.setup.as_ref().map(|setup| split(setup, &outcome.latencies)),
         open_loop: outcome.open_loop.as_ref().map(|calls| open_loop(calls, outcome)),
+        streams: outcome.streams.as_ref().map(|messages| streams(messages, outcome, cpu_seconds)),
         source_addresses: outcome.sources_used,
+        connections_given_up: outcome.connections_given_up,
         goaways: outcome.goaways.clone(),
         streams_allowed: outcome.streams_allowed,
         intervals: outcome.intervals.clone(),
@@ -114,6 +117,24 @@ fn open_loop(calls: &OpenLoopCalls, outcome: &LoadOutcome) -> OpenLoopReport {
         from_intended: part(&calls.from_intended),
         from_start: part(&outcome.latencies),
         lag: part(&calls.lag),
+    }
+}
+
+fn streams(messages: &StreamMessages, outcome: &LoadOutcome, cpu_seconds: f64) -> StreamReport {
+    let there = |latencies: &Latencies| (!latencies.histogram.is_empty()).then(|| part(latencies));
+    let window_seconds = seconds(outcome.window_ns);
+    let all = (messages.sent + messages.received) as f64;
+    StreamReport {
+        sent: messages.sent,
+        received: messages.received,
+        sent_per_second: ratio(messages.sent as f64, window_seconds),
+        received_per_second: ratio(messages.received as f64, window_seconds),
+        messages_per_cpu_second: ratio(all, cpu_seconds),
+        first_message: there(&messages.first_message),
+        gap: there(&messages.gaps),
+        answer: there(&messages.answers),
+        stalls: messages.stalls.histogram.len(),
+        stall: there(&messages.stalls),
     }
 }
 

@@ -1,12 +1,18 @@
 //! A run: workers are started, watched and added up.
 
+mod cpu_quota;
 mod outcome;
+mod session;
 mod worker_threads;
 
 pub use outcome::LoadOutcome;
+pub use session::LoadSession;
 
+use crate::contract::duration::nanoseconds;
 use crate::plan::LoadPlan;
-use crate::worker::{RunStart, StartBarrier};
+use crate::record::{IntervalFeed, RunInterval, WorkerMeasurements};
+pub use crate::worker::LapCalls;
+use crate::worker::{LapGate, RunStart, StartBarrier};
 use bookend_io::{Usage, Waker, clock_ns, usage};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,6 +23,9 @@ use thiserror::Error;
 /// How often the run checks whether it was interrupted. When a worker ends, it checks at once.
 const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
+/// How long after the end of an interval workers may take to say what they did in it.
+const INTERVAL_DELAY_NS: u64 = 30_000_000;
+
 /// The two ends of the window, which a run reports as it passes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WindowEdge {
@@ -24,6 +33,20 @@ pub enum WindowEdge {
     Start,
     /// The window is over.
     End,
+}
+
+/// Someone who wants to know of a run while it goes on.
+pub trait RunObserver {
+    /// The run passes an end of its window.
+    fn edge(&mut self, edge: WindowEdge);
+
+    /// How long the intervals are that are told; `None` where none are.
+    fn interval_length(&self) -> Option<Duration> {
+        None
+    }
+
+    /// An interval is over.
+    fn interval(&mut self, _: &RunInterval) {}
 }
 
 /// Why nothing could be measured.
@@ -44,15 +67,44 @@ pub enum LoadError {
 pub fn run(
     plan: impl Into<Arc<LoadPlan>>,
     interrupt: &AtomicBool,
-    mut progress: impl FnMut(WindowEdge),
+    progress: impl FnMut(WindowEdge),
 ) -> Result<LoadOutcome, LoadError> {
-    let plan = plan.into();
+    observe(plan, interrupt, &mut EdgeObserver(progress))
+}
+
+/// As [`run`], watched by someone who wants to know more.
+///
+/// # Errors
+/// When nothing could be measured.
+pub fn observe(
+    plan: impl Into<Arc<LoadPlan>>,
+    interrupt: &AtomicBool,
+    observer: &mut impl RunObserver,
+) -> Result<LoadOutcome, LoadError> {
+    observe_laps(plan.into(), None, interrupt, observer)
+}
+
+/// The same. With `laps`, calls are made in laps only.
+fn observe_laps(
+    plan: Arc<LoadPlan>,
+    laps: Option<Arc<LapGate>>,
+    interrupt: &AtomicBool,
+    observer: &mut impl RunObserver,
+) -> Result<LoadOutcome, LoadError> {
+    let intervals = observer.interval_length().map(|length| IntervalFeed::new(nanoseconds(length)));
     let wakers: Result<Vec<_>, _> = (0..plan.threads).map(|_| Waker::new()).collect();
     let wakers = wakers.map_err(LoadError::Machine)?;
-    let barrier = Arc::new(StartBarrier::new(wakers.clone()));
+    let mut barrier = StartBarrier::new(wakers.clone()).with_intervals(intervals);
+    if let Some(laps) = laps {
+        barrier = barrier.in_laps(laps);
+    }
+    let barrier = Arc::new(barrier);
     let workers = worker_threads::spawn_all(&plan, &barrier, wakers).map_err(LoadError::Machine)?;
-    let usage = watch(&plan, &barrier, interrupt, &mut progress);
+    let mut watch =
+        Watch { barrier: &barrier, interrupt, observer, window_start_ns: u64::MAX, told_ns: 0 };
+    let usage = watch.follow(&plan);
     let measured = worker_threads::join_all(workers).map_err(LoadError::Machine)?;
+    watch.tell_rest(&measured);
     let first_failure = measured.iter().find_map(|worker| worker.first_failure.clone());
     if let RunStart::At(_) = barrier.start() {
         return Ok(LoadOutcome::add_up(measured, usage, first_failure));
@@ -62,37 +114,86 @@ pub fn run(
     Err(LoadError::NoConnection(reason))
 }
 
-/// Sleeps through the run; reads the usage at both ends of the window.
-fn watch(
-    plan: &LoadPlan,
-    barrier: &StartBarrier,
-    interrupt: &AtomicBool,
-    progress: &mut impl FnMut(WindowEdge),
-) -> (Usage, Usage) {
-    let sleep = |until_ns: u64| {
-        if interrupt.load(Ordering::Relaxed) {
-            barrier.cancel();
+/// Is told of the window's ends alone.
+struct EdgeObserver<F>(F);
+
+impl<F: FnMut(WindowEdge)> RunObserver for EdgeObserver<F> {
+    fn edge(&mut self, edge: WindowEdge) {
+        (self.0)(edge);
+    }
+}
+
+/// Follows a run from outside its workers.
+struct Watch<'a, O> {
+    barrier: &'a StartBarrier,
+    interrupt: &'a AtomicBool,
+    observer: &'a mut O,
+    /// When the window began, nanoseconds; `u64::MAX` before.
+    window_start_ns: u64,
+    /// Since then, until when intervals have been told, nanoseconds.
+    told_ns: u64,
+}
+
+impl<O: RunObserver> Watch<'_, O> {
+    /// Sleeps through the run; reads the usage at both ends of the window.
+    fn follow(&mut self, plan: &LoadPlan) -> (Usage, Usage) {
+        while self.barrier.start() == RunStart::NotYet && self.sleep(u64::MAX) {}
+        let RunStart::At(start_ns) = self.barrier.start() else {
+            return (usage(), usage());
+        };
+        let window_start_ns = start_ns.saturating_add(plan.warmup_ns);
+        while self.sleep(window_start_ns) {}
+        let start = usage();
+        self.window_start_ns = window_start_ns;
+        self.observer.edge(WindowEdge::Start);
+        let window_end_ns =
+            plan.window_ns.map_or(u64::MAX, |length_ns| window_start_ns.saturating_add(length_ns));
+        while self.sleep(window_end_ns) {}
+        let end = usage();
+        self.observer.edge(WindowEdge::End);
+        (start, end)
+    }
+
+    /// Sleeps for a while. False where there is nothing to wait for any more.
+    fn sleep(&mut self, until_ns: u64) -> bool {
+        self.tell_interval();
+        if self.interrupt.load(Ordering::Relaxed) {
+            self.barrier.cancel();
             return false;
         }
-        if barrier.is_over() || clock_ns() >= until_ns {
+        if self.barrier.is_over() || clock_ns() >= until_ns {
             return false;
         }
         let left = Duration::from_nanos(until_ns.saturating_sub(clock_ns()));
         thread::park_timeout(left.min(CHECK_INTERVAL));
         true
-    };
-    while barrier.start() == RunStart::NotYet && sleep(u64::MAX) {}
-    let RunStart::At(start_ns) = barrier.start() else {
-        return (usage(), usage());
-    };
-    let window_start_ns = start_ns.saturating_add(plan.warmup_ns);
-    while sleep(window_start_ns) {}
-    let start = usage();
-    progress(WindowEdge::Start);
-    let window_end_ns =
-        plan.window_ns.map_or(u64::MAX, |length_ns| window_start_ns.saturating_add(length_ns));
-    while sleep(window_end_ns) {}
-    let end = usage();
-    progress(WindowEdge::End);
-    (start, end)
+    }
+
+    /// Tells what was done in the interval that is over, once the workers have said so.
+    fn tell_interval(&mut self) {
+        let Some(intervals) = &self.barrier.intervals else {
+            return;
+        };
+        let end_ns = self.told_ns + intervals.length_ns;
+        if clock_ns().saturating_sub(self.window_start_ns) >= end_ns + INTERVAL_DELAY_NS {
+            self.tell(end_ns);
+        }
+    }
+
+    /// Tells what was done after the last whole interval.
+    fn tell_rest(&mut self, measured: &[WorkerMeasurements]) {
+        let end_ns = measured.iter().map(|worker| worker.window_end_ns).max().unwrap_or(0);
+        let end_ns = end_ns.saturating_sub(self.window_start_ns);
+        if end_ns > self.told_ns {
+            self.tell(end_ns);
+        }
+    }
+
+    fn tell(&mut self, end_ns: u64) {
+        if let Some(intervals) = &self.barrier.intervals {
+            let interval = RunInterval { start_ns: self.told_ns, end_ns, ..intervals.take() };
+            self.observer.interval(&interval);
+            self.told_ns = end_ns;
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! Where the shape of messages comes from: a `.proto` file, a compiled descriptor set, or the
 //! server's own reflection service.
 
+mod editions;
 mod error;
 pub mod reflection;
 
@@ -31,7 +32,8 @@ impl Schema {
             return Err(SchemaError::ImportPathMissing(folder.clone()));
         }
         let compile = || {
-            let mut compiler = protox::Compiler::new(search_path(file, import_paths))?;
+            let folders = search_path(file, import_paths);
+            let mut compiler = protox::Compiler::new(folders.iter().map(|it| absolute(it)))?;
             compiler.open_file(absolute(file))?;
             Ok(compiler.descriptor_pool())
         };
@@ -55,7 +57,15 @@ impl Schema {
     /// # Errors
     /// [`SchemaError`] when the bytes are not a complete descriptor set.
     pub fn decode(bytes: &[u8], place: String) -> Result<Schema, SchemaError> {
-        match DescriptorPool::decode(bytes) {
+        let pool = match editions::set_without_editions(bytes) {
+            Err(reason) => return Err(SchemaError::NotADescriptorSet { place, reason }),
+            Ok(set) => set,
+        };
+        let pool = match pool {
+            Some(set) => DescriptorPool::from_file_descriptor_set(set),
+            None => DescriptorPool::decode(bytes),
+        };
+        match pool {
             Ok(pool) => Ok(Schema { pool, place }),
             Err(_) if place.ends_with(".proto") => Err(SchemaError::ProtoGivenAsSet(place)),
             Err(error) => Err(SchemaError::NotADescriptorSet {
@@ -118,14 +128,15 @@ fn is_name(text: &str) -> bool {
     !text.is_empty() && !text.contains('/')
 }
 
-/// ghz's order: what the user gave, the file's folder, the working directory.
-fn search_path(file: &Path, import_paths: &[PathBuf]) -> Vec<PathBuf> {
+/// Where imports are looked for, in ghz's order: what the user gave, the file's folder, the working
+/// directory.
+pub(crate) fn search_path(file: &Path, import_paths: &[PathBuf]) -> Vec<PathBuf> {
     let mut folders = import_paths.to_vec();
     if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         folders.push(folder.to_owned());
     }
     folders.push(PathBuf::from("."));
-    folders.iter().map(|folder| absolute(folder)).collect()
+    folders
 }
 
 /// The compiler compares paths byte by byte: two spellings of one file would be two files.

@@ -1,10 +1,13 @@
 //! A report as text: ghz's summary with the same words in the same places, then what ghz does
 //! not have.
 
+mod limit;
+mod silence;
+
 use bookend_contract::report::{
-    Bucket, Extension, LatencySplit, LoadReport, OpenLoopReport, SplitPart, TargetReport,
+    Bucket, Extension, LatencySplit, LoadReport, OpenLoopReport, SplitPart, StreamReport,
+    TargetReport,
 };
-use bookend_contract::verdict::GENERATOR_SATURATED;
 
 /// Characters of the longest bar, as in ghz.
 const BAR_CHARS: u64 = 40;
@@ -24,24 +27,30 @@ pub fn text(report: &LoadReport) -> String {
     let ghz = [
         format!("\nSummary:\n{name}  Count:\t{}\n", report.count),
         format!("  Total:\t{}\n", duration(report.total)),
-        format!("  Slowest:\t{}\n", duration(report.slowest)),
-        format!("  Fastest:\t{}\n", duration(report.fastest)),
-        format!("  Average:\t{}\n", duration(report.average)),
+        format!("  Slowest:\t{}\n", latency(report, report.slowest)),
+        format!("  Fastest:\t{}\n", latency(report, report.fastest)),
+        format!("  Average:\t{}\n", latency(report, report.average)),
         format!("  Requests/sec:\t{:.2}\n", report.rps),
         format!("\nResponse time histogram:\n{}", histogram(&report.histogram)),
         format!("\nLatency distribution:\n{percentiles}"),
         distributions(report),
     ];
-    ghz.concat() + &extension(&report.bookend)
+    ghz.concat() + &extension(report)
 }
 
-/// ghz's units: nanoseconds below ten thousand, then milliseconds, then seconds.
+/// A latency, or a dash where none was measured.
+pub(crate) fn latency(report: &LoadReport, nanoseconds: u64) -> String {
+    if report.latency_distribution.is_empty() { "-".to_owned() } else { duration(nanoseconds) }
+}
+
+/// A time in the unit that fits.
 pub(crate) fn duration(nanoseconds: u64) -> String {
-    let milliseconds = nanoseconds as f64 / 1e6;
+    let in_unit = |unit_ns: f64| nanoseconds as f64 / unit_ns;
     match nanoseconds {
-        0..10_000 => format!("{nanoseconds} ns"),
-        10_000..1_000_000_000 => format!("{milliseconds:.2} ms"),
-        _ => format!("{:.2} s", milliseconds / 1e3),
+        0..1_000 => format!("{nanoseconds} ns"),
+        1_000..1_000_000 => format!("{:.2} µs", in_unit(1e3)),
+        1_000_000..1_000_000_000 => format!("{:.2} ms", in_unit(1e6)),
+        _ => format!("{:.2} s", in_unit(1e9)),
     }
 }
 
@@ -59,7 +68,10 @@ fn histogram(buckets: &[Bucket]) -> String {
         let (mark, count) = (mark(bucket), count(bucket));
         format!("  {mark:mark_width$} {count:count_width$} |{bar}\n")
     };
-    buckets.iter().map(line).collect()
+    // Where all calls took the same time, ghz prints eleven rows with one mark.
+    let marks_differ = buckets.windows(2).any(|pair| mark(&pair[0]) != mark(&pair[1]));
+    let shown = if marks_differ { buckets } else { &buckets[..buckets.len().min(1)] };
+    shown.iter().map(line).collect()
 }
 
 fn bar_chars(count: u64, most: u64) -> usize {
@@ -97,19 +109,53 @@ fn section(title: &str, rows: Vec<(String, String)>) -> String {
 }
 
 /// What ghz does not have.
-fn extension(facts: &Extension) -> String {
+fn extension(report: &LoadReport) -> String {
+    let facts = &report.bookend;
     let lines = [
         "\nBookend:\n".to_owned(),
         cpu_and_io(facts),
         facts.open_loop.as_ref().map_or_else(String::new, open_loop),
+        facts.streams.as_ref().map_or_else(String::new, streams),
         latency_parts(facts),
         by_target(facts),
         outside_the_window(facts),
         announced_by_the_server(facts),
+        silence(facts),
+        given_up(facts),
+        interruption(report),
+        limit::line(report),
     ];
-    let is_limit = facts.busy_share() >= GENERATOR_SATURATED;
-    let limit = "  Limit:\tthis generator was the limit: the target can do at least this much\n";
-    lines.concat() + if is_limit { limit } else { "" }
+    lines.concat()
+}
+
+/// Whether no call ended for a while.
+fn silence(facts: &Extension) -> String {
+    let longest = facts.intervals.as_ref().and_then(silence::longest);
+    longest.map_or_else(String::new, |(start_ms, length_ms)| {
+        let seconds = |milliseconds: u64| milliseconds as f64 / 1e3;
+        format!(
+            "  Silent:\tno call ended for {:.1} s, from {:.1} s on\n",
+            seconds(length_ms),
+            seconds(start_ms)
+        )
+    })
+}
+
+fn given_up(facts: &Extension) -> String {
+    match facts.connections_given_up {
+        0 => String::new(),
+        connections => format!(
+            "  Replaced:\t{connections} connections: more calls timed out on them than a server lets \
+             be reset, and fewer were in flight until there were new ones\n"
+        ),
+    }
+}
+
+fn interruption(report: &LoadReport) -> String {
+    match report.end_reason.as_str() {
+        "cancel" => format!("  Ended:\tearly, after {}\n", duration(report.total)),
+        _ => String::new(),
+    }
 }
 
 fn cpu_and_io(facts: &Extension) -> String {
@@ -124,8 +170,7 @@ fn cpu_and_io(facts: &Extension) -> String {
         let line = "  Spin:\tthe CPU figures below say nothing, the busy share is the figure\n";
         (line.to_owned(), ", spinning")
     } else {
-        let requests = facts.requests_per_cpu_second;
-        (format!("  Requests per CPU-second:\t{requests:.2}\n"), "")
+        (generator_cost(facts), "")
     };
     let lines = [
         cost,
@@ -142,6 +187,17 @@ fn cpu_and_io(facts: &Extension) -> String {
         format!("  Requests per read:\t{:.2}\n", facts.requests_per_read),
     ];
     lines.concat()
+}
+
+/// What a request costs this process. From less CPU time than the kernel's clock resolves, nothing
+/// can be made.
+fn generator_cost(facts: &Extension) -> String {
+    /// A hundred times the tick of a kernel that counts a thousand a second.
+    const CPU_SECONDS_MIN: f64 = 0.1;
+    let is_known = facts.cpu_user_seconds + facts.cpu_system_seconds >= CPU_SECONDS_MIN;
+    let requests =
+        if is_known { format!("{:.2}", facts.requests_per_cpu_second) } else { "-".to_owned() };
+    format!("  Generator:\t{requests} requests per CPU-second of its own\n")
 }
 
 /// What the schedule asked for and what became of it.
@@ -165,6 +221,34 @@ fn open_loop(open_loop: &OpenLoopReport) -> String {
     .concat()
 }
 
+/// The messages of streaming calls.
+fn streams(streams: &StreamReport) -> String {
+    let direction = |name: &str, messages: u64, rate: f64| match messages {
+        0 => String::new(),
+        messages => format!("  {name}:\t{messages} messages, {rate:.2} a second\n"),
+    };
+    let timed = |name: &str, times: &Option<SplitPart>| {
+        times.as_ref().map_or_else(String::new, |times| part(name, times))
+    };
+    let stalls = match streams.stalls {
+        0 => String::new(),
+        stalls => {
+            let how_long = timed("Stalled", &streams.stall);
+            format!("  Stalls:\t{stalls} times flow control held a message back\n{how_long}")
+        }
+    };
+    [
+        direction("Sent", streams.sent, streams.sent_per_second),
+        direction("Received", streams.received, streams.received_per_second),
+        format!("  Messages per CPU-second:\t{:.2}\n", streams.messages_per_cpu_second),
+        timed("First message", &streams.first_message),
+        timed("Gap", &streams.gap),
+        timed("Answer", &streams.answer),
+        stalls,
+    ]
+    .concat()
+}
+
 /// Says what a closed loop would not have shown, where that is much.
 fn hidden(open_loop: &OpenLoopReport) -> String {
     /// Twice as long is more than the steps of a histogram or a late wake-up make of it.
@@ -183,12 +267,17 @@ fn hidden(open_loop: &OpenLoopReport) -> String {
 fn part(name: &str, part: &SplitPart) -> String {
     format!(
         "  {name}:\t{} mean, {} in 50 %, {} in 90 %, {} in 99 %, {} at most\n",
-        duration(part.mean_ns),
-        duration(part.p50_ns),
-        duration(part.p90_ns),
-        duration(part.p99_ns),
-        duration(part.max_ns)
+        known(part.mean_ns),
+        known(part.p50_ns),
+        known(part.p90_ns),
+        known(part.p99_ns),
+        known(part.max_ns)
     )
+}
+
+/// Messages that come in one read have no time between them that a clock could tell.
+fn known(time_ns: u64) -> String {
+    if time_ns == 0 { "none".to_owned() } else { duration(time_ns) }
 }
 
 /// The parts of calls that had connections of their own, and where these came from.
@@ -258,4 +347,16 @@ fn cut_off(facts: &Extension) -> Option<String> {
         duration(in_flight.age_mean_ns),
         duration(in_flight.age_max_ns)
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_that_no_clock_could_tell_is_none() {
+        let part = part("Gap", &SplitPart { max_ns: 2_000_000, ..SplitPart::default() });
+        let said = "  Gap:\tnone mean, none in 50 %, none in 90 %, none in 99 %, 2.00 ms at most\n";
+        assert_eq!(part, said);
+    }
 }

@@ -4,13 +4,17 @@
 //! - `state`: what every worker has: its phase, the pace, where calls are counted.
 //! - `lifecycle`: what it does where a phase begins or ends.
 //! - `load_shard`, `load_connection`: connections are kept, and many calls go over each.
+//! - `stream_calls`: the messages of calls that are streams.
 //! - `one_shot`: each call has a connection of its own.
+//! - `thrift_shard`: connections of Thrift, whose calls are answered in order.
 //! - `connect_schedule`, `connect`: when connections are made, and made again.
+//! - `laps`: runs that make calls for a while, wait until they are told to, and go on.
 
 mod connect;
 mod connect_schedule;
 mod direct_output;
 mod keepalive_sweep;
+mod laps;
 mod lifecycle;
 mod load_connection;
 mod load_shard;
@@ -23,8 +27,13 @@ mod room;
 mod source_addresses;
 mod start_barrier;
 mod state;
+mod stream_calls;
+mod thrift_shard;
 
+pub use laps::LapCalls;
+pub(crate) use laps::LapGate;
 pub(crate) use load_shard::LoadShard;
 pub(crate) use one_shot::OneShotShard;
 pub(crate) use start_barrier::{RunStart, StartBarrier};
 pub use state::DRAIN_NS;
+pub(crate) use thrift_shard::ThriftShard;

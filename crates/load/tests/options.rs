@@ -13,6 +13,7 @@ use bookend_load::plan::{DurationStop, LoadPlan};
 use bookend_load::targets::LoadBalancingPolicy;
 use bookend_wire::Keepalive;
 use serde_json::json;
+use std::path::Path;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -62,7 +63,7 @@ fn the_defaults_are_those_of_ghz() {
     assert_eq!(call.authority(), "localhost:50051");
     assert_eq!(call.schema, SchemaSource::Reflection);
     assert_eq!(call.data, DataSource::Nothing);
-    assert_eq!(call.templates, Templates::Refuse);
+    assert_eq!(call.templates, Templates::Functions);
     assert_eq!(call.timeout, Some(Duration::from_secs(20)));
     assert_eq!(call.connect_timeout, Some(Duration::from_secs(10)));
     assert!(call.metadata.constant.is_empty());
@@ -204,10 +205,22 @@ fn the_echo_has_the_names_of_ghz_and_leaves_out_what_is_unset() {
         "call": "helloworld.Greeter/SayHello",
         "host": "localhost:50051",
         "proto": PROTO,
+        "import-paths": [Path::new(PROTO).parent(), "."],
         "insecure": true,
         "load-schedule": "const",
+        "load-start": 0,
+        "load-end": 0,
+        "load-step": 0,
+        "load-step-duration": 0,
+        "load-max-duration": 0,
         "concurrency": 50,
         "concurrency-schedule": "const",
+        "concurrency-start": 0,
+        "concurrency-end": 0,
+        "concurrency-step": 0,
+        "concurrency-step-duration": 0,
+        "concurrency-max-duration": 0,
+        "CPUs": 1,
         "total": 2_147_483_647,
         "async": false,
         "connections": 1,

@@ -6,6 +6,7 @@ mod plans;
 use bookend_contract::in_flight::InFlightAtEnd;
 use bookend_io::Driver;
 use bookend_io::Target;
+use bookend_load::capacity;
 use bookend_load::pace::{ArrivalProcess, RateSchedule};
 use bookend_load::plan::pacing::OpenLoop;
 use bookend_load::plan::{DurationStop, LoadPlan};
@@ -333,6 +334,23 @@ fn misbehaving(behave: impl FnOnce(std::net::TcpStream) + Send + 'static) -> Soc
 }
 
 #[test]
+fn the_capacity_of_a_server_is_searched_between_rates_that_keep_an_objective_and_others() {
+    let (server, _) = serve();
+    let target = server.local_address().clone();
+    let plan = LoadPlan { window_ns: Some(SECOND_NS / 5), calls: None, ..plan(target, 1) };
+    let never = AtomicBool::new(false);
+    let easy = capacity::find(&plan, &"p99<1m".parse().unwrap(), &never).unwrap();
+    assert!(easy.kept_rate.is_some() || easy.generator_was_limit, "{easy:?}");
+    assert!(easy.closed_loops.len() >= 4 && easy.fit.is_some(), "{easy:?}");
+    assert!(easy.trials.is_sorted_by(|one, other| one.rate <= other.rate));
+    let impossible = capacity::find(&plan, &"p99<1ns".parse().unwrap(), &never).unwrap();
+    assert_eq!(impossible.kept_rate, None);
+    assert!(impossible.trials.iter().all(|trial| trial.missed.is_some()));
+    let text = capacity::text(&impossible);
+    assert!(text.contains("no rate that was tried keeps the objective"), "{text}");
+}
+
+#[test]
 fn a_port_on_which_no_process_listens_is_an_error_at_once() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -343,10 +361,15 @@ fn a_port_on_which_no_process_listens_is_an_error_at_once() {
 #[test]
 fn garbage_silence_and_an_early_close_are_different_errors() {
     let garbage = misbehaving(|mut socket| {
-        socket.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").unwrap();
+        socket.write_all(b"SSH-2.0-OpenSSH_9.6 and more of that\r\n").unwrap();
         let _ = socket.read_to_end(&mut Vec::new());
     });
     assert!(nothing_measured(garbage).contains("broke HTTP/2"));
+    let web = misbehaving(|mut socket| {
+        socket.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").unwrap();
+        let _ = socket.read_to_end(&mut Vec::new());
+    });
+    assert!(nothing_measured(web).contains("the server speaks HTTP/1, and gRPC needs HTTP/2"));
     let silent = misbehaving(|mut socket| {
         let _ = socket.read_to_end(&mut Vec::new());
     });

@@ -4,6 +4,8 @@ use bookend_load::payload::{self, DataSource, Templates};
 use bookend_load::schema::reflection::{ReflectionError, ReflectionQuery};
 use bookend_load::schema::{MethodError, Schema, SchemaError, path};
 use prost::Message as _;
+use prost_reflect::{DescriptorPool, DynamicMessage};
+use prost_types::FileDescriptorSet;
 use std::cell::RefCell;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -293,7 +295,7 @@ fn a_server_that_answers_nonsense_is_blamed() {
 
 fn json(schema: &Schema, call: &str, text: &str) -> Result<Vec<Vec<u8>>, String> {
     let message = schema.method(call).unwrap().input();
-    let messages = payload::from_json(text, "-d", &message, Templates::Refuse);
+    let messages = payload::from_json(text, "-d", &message);
     messages.map_err(|error| error.to_string())
 }
 
@@ -357,19 +359,49 @@ fn nesting_without_end_is_an_error() {
     assert!(json(&complex(), COMPLEX_CALL, &text).is_err());
 }
 
-#[test]
-fn templates_are_refused_unless_they_are_literal_text() {
-    let text = r#"{"name": "call {{.RequestNumber}}"}"#;
-    let call = "helloworld.Greeter/SayHello";
-    assert_eq!(
-        json(&greeter(), call, text),
-        Err("-d has the template {{.RequestNumber}}, and templates are not supported yet: \
-             --disable-template-data sends it as literal text"
-            .to_owned())
+/// A descriptor set in an edition of Protocol Buffers; its options are JSON.
+fn in_an_edition(options: &str) -> Vec<u8> {
+    let set = DescriptorPool::global();
+    let set = set.get_message_by_name("google.protobuf.FileDescriptorSet").unwrap();
+    let json = format!(
+        r#"{{"file": [{{
+            "name": "a.proto", "package": "a", "syntax": "editions", "edition": "EDITION_2023",
+            "options": {options},
+            "messageType": [{{"name": "M", "field": [
+                {{"name": "text", "number": 1, "type": "TYPE_STRING", "label": "LABEL_OPTIONAL"}},
+                {{"name": "numbers", "number": 2, "type": "TYPE_INT32", "label": "LABEL_REPEATED"}}
+            ]}}],
+            "service": [{{"name": "S", "method": [
+                {{"name": "Do", "inputType": ".a.M", "outputType": ".a.M"}}
+            ]}}]
+        }}]}}"#
     );
-    let message = greeter().method(call).unwrap().input();
-    let messages = payload::from_json(text, "-d", &message, Templates::Literal).unwrap();
-    assert_eq!(messages, [b"\x0a\x17call {{.RequestNumber}}"]);
+    let mut json = serde_json::Deserializer::from_str(&json);
+    DynamicMessage::deserialize(set, &mut json).unwrap().encode_to_vec()
+}
+
+#[test]
+fn schemas_in_an_edition_are_read_unless_they_have_fields_of_another_encoding() {
+    let schema = Schema::decode(&in_an_edition("{}"), "set.pb".to_owned()).unwrap();
+    let messages = json(&schema, "a.S/Do", r#"{"text": "x", "numbers": [1, 2]}"#).unwrap();
+    let read = DynamicMessage::decode(schema.method("a.S/Do").unwrap().input(), &messages[0][..]);
+    assert_eq!(read.unwrap().get_field_by_name("text").unwrap().as_str(), Some("x"));
+    let files = FileDescriptorSet::decode(&in_an_edition("{}")[..]).unwrap().file;
+    let answer = |_: ReflectionQuery| Ok::<_, String>(vec![files[0].encode_to_vec()]);
+    assert!(Schema::by_reflection("a.S/Do", answer).unwrap().method("a.S/Do").is_ok());
+    let delimited = in_an_edition(r#"{"features": {"messageEncoding": "DELIMITED"}}"#);
+    let refused = Schema::decode(&delimited, "set.pb".to_owned()).unwrap_err().to_string();
+    assert!(refused.contains("features.message_encoding = DELIMITED"), "{refused}");
+}
+
+#[test]
+fn templates_may_be_literal_text() {
+    let text = r#"{"name": "call {{.RequestNumber}}"}"#.to_owned();
+    let method = greeter().method("helloworld.Greeter/SayHello").unwrap();
+    let source = DataSource::Json(text);
+    let data = payload::read(&source, &method, Templates::Literal, &mut &b""[..]).unwrap();
+    assert_eq!(data.messages, [b"\x0a\x17call {{.RequestNumber}}"]);
+    assert!(data.template.is_none());
 }
 
 #[test]
@@ -377,7 +409,8 @@ fn data_comes_from_files_and_from_standard_input() {
     let method = greeter().method("helloworld.Greeter/SayHello").unwrap();
     let files = folder(&[("data.json", r#"{"name": "a"}"#), ("data.bin", "\x0a\x01a")]);
     let read = |source: DataSource, mut input: &[u8]| {
-        payload::read(&source, &method.input(), Templates::Refuse, &mut input)
+        payload::read(&source, &method, Templates::Functions, &mut input)
+            .map(|data| data.messages)
             .map_err(|error| error.to_string())
     };
     let one = Ok(vec![b"\x0a\x01a".to_vec()]);

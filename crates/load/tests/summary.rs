@@ -84,6 +84,7 @@ fn empty_outcome() -> LoadOutcome {
         driver: Default::default(),
         cpu_user_seconds: 0.0,
         cpu_system_seconds: 0.0,
+        cpu_quota: None,
         memory_peak_bytes: 8 << 20,
         setup: None,
         connections_opened: 1,
@@ -97,6 +98,9 @@ fn empty_outcome() -> LoadOutcome {
         open_loop: None,
         log: None,
         wall_clock_ahead_ns: 0,
+        connections_given_up: 0,
+        streams: None,
+        template_failure: None,
     }
 }
 
@@ -116,8 +120,8 @@ Summary:
   Count:\t1003
   Total:\t4.00 s
   Slowest:\t1.10 ms
-  Fastest:\t0.10 ms
-  Average:\t0.60 ms
+  Fastest:\t100.00 µs
+  Average:\t599.50 µs
   Requests/sec:\t250.75
 
 Response time histogram:
@@ -134,11 +138,11 @@ Response time histogram:
   1.099 [100] |∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎
 
 Latency distribution:
-  10 % in 0.20 ms
-  25 % in 0.35 ms
-  50 % in 0.60 ms
-  75 % in 0.85 ms
-  90 % in 1.00 ms
+  10 % in 199.00 µs
+  25 % in 349.00 µs
+  50 % in 599.00 µs
+  75 % in 849.00 µs
+  90 % in 999.00 µs
   95 % in 1.05 ms
   99 % in 1.09 ms
   99.9 % in 1.10 ms
@@ -153,14 +157,15 @@ Error distribution:
   [2]   rpc error: code = Unavailable desc = connection refused
 
 Bookend:
-  Requests per CPU-second:\t2000.00
+  Generator:\t2000.00 requests per CPU-second of its own
   CPU:\t0.20 s user, 0.30 s system in 4.00 s
   Busy:\t7.5 % of 2 threads (epoll)
   Requests per write:\t10.03
   Requests per read:\t20.06
   Warm-up:\t250 calls
   Unfinished:\t7 calls
-  Cut off:\t2 calls in flight at the end, 0.06 ms old on average, 0.07 ms at most
+  Cut off:\t2 calls in flight at the end, 60.00 µs old on average, 70.00 µs at most
+  Limit:\tthe server, or the network to it: the generator was 8 % busy and waited for it
 ";
 
 #[test]
@@ -168,7 +173,7 @@ fn the_summary_is_that_of_ghz_with_ours_below() {
     let text = summary::text(&report());
     let lines: String = text.lines().map(|line| format!("{}\n", line.trim_end())).collect();
     assert_eq!(lines, SUMMARY);
-    assert!(text.contains("  50 % in 0.60 ms \n"), "a space ends a line as in ghz");
+    assert!(text.contains("  50 % in 599.00 µs \n"), "a space ends a line as in ghz");
     assert!(text.contains("1000 responses   \n"), "columns are padded as in ghz");
 }
 
@@ -181,22 +186,34 @@ fn what_the_server_said_stands_below_the_figures() {
     let text = summary::text(&report);
     assert!(text.ends_with(
         "  Streams:\tthe server allows 100 a connection: fewer calls were in flight than asked for
-  Goaway:\t3 x GOAWAY NO_ERROR, debug data: \"a b\"\n"
+  Goaway:\t3 x GOAWAY NO_ERROR, debug data: \"a b\"
+  Limit:\tthe server allows 100 streams a connection\n"
     ));
     assert_eq!(report.bookend.streams_allowed, Some(100));
     assert_eq!(report.bookend.goaways.len(), 1);
 }
 
 #[test]
-fn durations_take_the_units_of_ghz() {
+fn a_generator_that_uses_up_its_quota_is_the_limit() {
+    let narrow = LoadOutcome { cpu_quota: Some(0.15), ..outcome() };
+    let text = summary::text(&report_of(narrow));
+    let expected = "  Limit:\tthis generator was the limit (100 % busy of the 0.15 CPUs that its \
+                    quota gives): the target can do at least this much\n";
+    assert!(text.ends_with(expected), "{text}");
+    let wide = LoadOutcome { cpu_quota: Some(8.0), ..outcome() };
+    assert!(summary::text(&report_of(wide)).contains("the generator was 8 % busy and waited"));
+}
+
+#[test]
+fn durations_take_the_unit_that_fits() {
     let shown = |total| {
         let text = summary::text(&LoadReport { total, ..report() });
         let line = text.lines().find(|line| line.starts_with("  Total:")).expect("it is there");
         line.trim_start_matches("  Total:\t").to_owned()
     };
     assert_eq!(shown(0), "0 ns");
-    assert_eq!(shown(9_999), "9999 ns");
-    assert_eq!(shown(10_000), "0.01 ms");
+    assert_eq!(shown(999), "999 ns");
+    assert_eq!(shown(9_999), "10.00 µs");
     assert_eq!(shown(999_000_000), "999.00 ms");
     assert_eq!(shown(1_000_000_000), "1.00 s");
 }
@@ -497,7 +514,7 @@ fn of_an_open_loop_ghzs_fields_are_from_when_calls_were_due() {
     let text = summary::text(&report);
     for line in [
         "  Due:\t1003 calls by the schedule, 1003 made, 7 of them later for want of room\n",
-        "  From start:\t0.60 ms mean,",
+        "  From start:\t599.50 µs mean,",
         "  Hidden:\ttimed from their start, 99 % of the calls took 1.09 ms;",
         " from when they were due, 1.00 s\n",
     ] {

@@ -74,6 +74,34 @@ impl<'a> Source<'a> {
         toml::from_str(self.text).map_err(|error| self.explain(&error))
     }
 
+    /// As above. Of the keys `required`, such as `title` or `request.method`, all that are missing
+    /// are told at once.
+    pub fn parse_with<T: DeserializeOwned>(
+        &self,
+        required: &[&str],
+    ) -> Result<T, DeclarationError> {
+        toml::from_str(self.text).map_err(|error| {
+            let missing = self.missing(required);
+            if error.message().starts_with("missing field") && missing.len() > 1 {
+                return self.incomplete(format!("missing fields {}", missing.join(", ")));
+            }
+            self.explain(&error)
+        })
+    }
+
+    /// Those of the keys that are missing, in tables that are there.
+    fn missing(&self, required: &[&str]) -> Vec<String> {
+        let table: toml::Table = self.text.parse().unwrap_or_default();
+        let is_missing = |key: &&&str| match key.split_once('.') {
+            None => !table.contains_key(**key),
+            Some((outer, inner)) => {
+                let outer = table.get(outer).and_then(toml::Value::as_table);
+                outer.is_some_and(|outer| !outer.contains_key(inner))
+            }
+        };
+        required.iter().filter(is_missing).map(|key| format!("`{key}`")).collect()
+    }
+
     /// An error about the value at `span`.
     pub fn invalid(&self, span: Range<usize>, message: impl ToString) -> DeclarationError {
         let (file, line) = (self.file.to_owned(), Some(self.line_of(span.start)));

@@ -1,12 +1,12 @@
-//! Measures some subjects of a record anew: their rows take the place of the old ones, and those of
-//! all others stay as they are.
+//! Measures some subjects of a record anew, in all or in some of their cases: their rows take the
+//! place of the old ones, and all others stay as they are.
 //!
 //! The later run measures the control rows (the baseline and the calibration), too. They stand in
 //! the record, marked, in rounds of their own: the new rows are paired with them, and they show how
 //! far the machine has changed meanwhile.
 
 use crate::machine::MachineFacts;
-use crate::measurement::Row;
+use crate::measurement::{CellId, Outcome, Row};
 use crate::metric::{MetricDefinition, REQUESTS_PER_CPU_SECOND, REQUESTS_PER_SECOND};
 use crate::ratio::ratio_text;
 use crate::record::{JoinedRun, Record};
@@ -16,6 +16,40 @@ use crate::store::Run;
 use crate::suite::{Plan, PlannedSubject};
 use crate::text::significant_text;
 use std::collections::BTreeMap;
+use std::fmt;
+
+/// The cells that are measured anew.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct JoinedCells {
+    /// Of these subjects.
+    pub subjects: Vec<String>,
+    /// In the cases with these texts; empty for all.
+    pub cases: Vec<String>,
+}
+
+impl JoinedCells {
+    /// Whether that is one of them.
+    pub fn have(&self, cell: &CellId) -> bool {
+        self.subjects.contains(&cell.subject) && self.are_in(&cell.case.to_string())
+    }
+
+    fn are_in(&self, case: &str) -> bool {
+        self.cases.is_empty() || self.cases.iter().any(|own| own == case)
+    }
+
+    /// Whether all cases of `run` are among theirs.
+    fn cover(&self, run: &JoinedRun) -> bool {
+        self.cases.is_empty()
+            || (!run.cases.is_empty() && run.cases.iter().all(|case| self.are_in(case)))
+    }
+}
+
+impl fmt::Display for JoinedCells {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.subjects.join(", "))?;
+        if self.cases.is_empty() { Ok(()) } else { write!(f, " at {}", self.cases.join(", ")) }
+    }
+}
 
 /// Why rows cannot be joined to a record.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -29,6 +63,12 @@ pub enum JoinError {
     /// What is measured is not what was measured.
     #[error("the record was made with another plan, which differs in {0}: record the suite anew")]
     Plan(String),
+    /// Windows may be longer, and a cell stands refused because they were not.
+    #[error(
+        "the suite now allows longer windows, and {0} was refused for want of them: measure it as \
+         well"
+    )]
+    Refused(String),
     /// It was another machine.
     #[error("the record was made on another machine: record the suite anew")]
     Machine,
@@ -57,14 +97,33 @@ pub fn subjects_to_join(record: &Record, names: &[String]) -> Result<Vec<String>
     Ok(taken.map(|subject| subject.name.clone()).collect())
 }
 
-/// Whether a run by `plan` on `machine` can be joined to `record`.
+/// Whether a run of `cells` by `plan` on `machine` can be joined to `record`.
+///
+/// The suite may allow longer windows than it did: they change nothing but that cells are measured
+/// that were refused. And `cells`' subjects may be measured with more instruments.
 ///
 /// # Errors
 /// They differ.
-pub fn check(record: &Record, plan: &Plan, machine: &MachineFacts) -> Result<(), JoinError> {
+pub fn check(
+    record: &Record,
+    plan: &Plan,
+    machine: &MachineFacts,
+    cells: &JoinedCells,
+) -> Result<(), JoinError> {
     let mut expected = Plan { notes: Vec::new(), ..record.facts.plan.clone() };
     let is_planned = |name: &str| plan.subjects.iter().any(|subject| subject.name == name);
     expected.subjects.retain(|subject| is_planned(&subject.name));
+    expected.cases.retain(|case| cells.are_in(&case.to_string()));
+    if plan.window_max_ms > expected.window_max_ms {
+        expected.window_max_ms = plan.window_max_ms;
+        let is_refused = |row: &&Row| matches!(row.outcome, Outcome::Refused { .. });
+        let mut refused = record.rows.iter().filter(is_refused);
+        if let Some(row) = refused.find(|row| !cells.have(&row.cell)) {
+            let CellId { subject, case, instrument } = &row.cell;
+            return Err(JoinError::Refused(format!("{subject} via {instrument} at {case}")));
+        }
+    }
+    add_instruments(&mut expected, plan, &cells.subjects);
     let plan = Plan { notes: Vec::new(), ..plan.clone() };
     if let Some(field) = difference(&expected, &plan) {
         return Err(JoinError::Plan(field));
@@ -72,7 +131,29 @@ pub fn check(record: &Record, plan: &Plan, machine: &MachineFacts) -> Result<(),
     (*machine == record.facts.machine).then_some(()).ok_or(JoinError::Machine)
 }
 
-/// Puts the rows of `names` in the place of the record's, with the control rows of their run.
+/// Gives `subjects` in `plan` the instruments that they have in `later` besides, and lists those
+/// with the cases. Where anything else differs, all of it stays.
+fn add_instruments(plan: &mut Plan, later: &Plan, subjects: &[String]) {
+    let mut added = Vec::new();
+    for subject in plan.subjects.iter_mut().filter(|each| subjects.contains(&each.name)) {
+        let same = later.subjects.iter().find(|each| each.name == subject.name);
+        let Some(PlannedSubject { instruments: now, .. }) = same else { continue };
+        let is_kept = |name| now.contains(name);
+        if subject.instruments.iter().all(is_kept) {
+            added.extend(now.iter().filter(|name| !subject.instruments.contains(name)).cloned());
+            subject.instruments.clone_from(now);
+        }
+    }
+    for (case, instruments) in &mut plan.instruments_of {
+        let Some(now) = later.instruments_of.get(case) else { continue };
+        let old = now.iter().filter(|name| instruments.contains(name) || !added.contains(name));
+        if instruments.iter().eq(old) {
+            instruments.clone_from(now);
+        }
+    }
+}
+
+/// Puts the rows of `cells` in the place of the record's, with the control rows of their run.
 /// `skips` are the findings on the servers' semantics.
 ///
 /// # Errors
@@ -82,21 +163,23 @@ pub fn join(
     run: &Run,
     rows: &[Row],
     skips: BTreeMap<String, Vec<String>>,
-    names: &[String],
+    cells: &JoinedCells,
 ) -> Result<(), JoinError> {
+    let names = &cells.subjects;
     subjects_to_join(record, names)?;
-    check(record, &run.new.plan, &run.new.machine)?;
+    check(record, &run.new.plan, &run.new.machine, cells)?;
     if run.finished.is_none() {
         return Err(JoinError::Unfinished);
     }
     let Record { mut facts, rows } = Record::of_run(run, rows, skips);
     for (program, now) in facts.versions.iter().filter(|(program, _)| !names.contains(program)) {
-        let before = record.facts.versions.get(program).cloned().unwrap_or_default();
-        if before != *now {
-            return Err(JoinError::Version(program.clone(), before, now.clone()));
+        if let Some(before) = record.facts.versions.get(program).filter(|before| *before != now) {
+            return Err(JoinError::Version(program.clone(), before.clone(), now.clone()));
         }
     }
-    let first_round = take_out(record, names);
+    let first_round = take_out(record, cells);
+    record.facts.plan.window_max_ms = run.new.plan.window_max_ms;
+    add_instruments(&mut record.facts.plan, &run.new.plan, names);
     for mut row in rows {
         row.round += first_round;
         row.is_control = !names.contains(&row.cell.subject);
@@ -107,8 +190,12 @@ pub fn join(
         facts.versions.remove(name).and_then(|said| versions.insert(name.clone(), said));
         facts.skips.remove(name).and_then(|found| skips.insert(name.clone(), found));
     }
+    for (program, said) in facts.versions {
+        record.facts.versions.entry(program).or_insert(said);
+    }
     record.facts.joined.push(JoinedRun {
-        subjects: names.to_vec(),
+        subjects: names.clone(),
+        cases: cells.cases.clone(),
         first_round,
         command: facts.command,
         started: facts.started,
@@ -120,13 +207,13 @@ pub fn join(
     Ok(())
 }
 
-/// Removes the rows of `names`, and those of earlier runs that were joined for nobody else. Returns
-/// the number of the next free round.
-fn take_out(record: &mut Record, names: &[String]) -> u32 {
+/// Removes the rows of `cells`, and those of earlier runs that were joined for nothing else.
+/// Returns the number of the next free round.
+fn take_out(record: &mut Record, cells: &JoinedCells) -> u32 {
     let rounds = record.facts.plan.rounds;
-    record.rows.retain(|row| row.is_control || !names.contains(&row.cell.subject));
-    for joined in &mut record.facts.joined {
-        joined.subjects.retain(|subject| !names.contains(subject));
+    record.rows.retain(|row| row.is_control || !cells.have(&row.cell));
+    for joined in record.facts.joined.iter_mut().filter(|joined| cells.cover(joined)) {
+        joined.subjects.retain(|subject| !cells.subjects.contains(subject));
     }
     let gone = record.facts.joined.extract_if(.., |joined| joined.subjects.is_empty());
     let gone: Vec<u32> = gone.map(|joined| joined.first_round / rounds).collect();

@@ -1,5 +1,6 @@
 //! Building blocks of Markdown, for the pages of runs and of suites.
 
+use crate::layout::one_line;
 use std::fmt;
 
 /// A table with a heading. The first `left` columns are aligned left; the others hold figures and
@@ -22,6 +23,11 @@ fn line(fields: impl Iterator<Item = String>) -> String {
 /// Escapes the bar, which would begin the next column.
 fn escaped(field: &str) -> String {
     field.replace('|', "\\|")
+}
+
+/// The words of others as words: one line, in which no markup of a page begins.
+pub fn words(text: &str) -> String {
+    one_line(text).replace('&', "&amp;").replace('<', "&lt;")
 }
 
 /// A section with its heading.

@@ -6,6 +6,8 @@ use crate::steady::Steady;
 use crate::suite::{Case, TestedEnd};
 use crate::window::{AskedTimes, WindowFigures};
 use bookend_contract::in_flight::InFlightAtEnd;
+use bookend_contract::report::Intervals;
+use bookend_contract::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -161,6 +163,13 @@ pub struct Measurement {
     /// What its warm-up and its window were to be. `None`: of before they were chosen for cells.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<AskedTimes>,
+    /// When the window began. `None`: it was not noted, or a record has left it out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started: Option<Timestamp>,
+    /// Calls answered OK by interval, those of the warm-up first. `None`: the caller does not count
+    /// so, or a record has left it out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub intervals: Option<Intervals>,
     /// Length of the window, seconds.
     pub window_seconds: f64,
     /// Calls answered OK in the window.
@@ -202,6 +211,9 @@ pub struct Measurement {
     pub generator_threads: Option<u32>,
     /// Number of CPUs that the generator was pinned to; `None` if it was not pinned.
     pub generator_cpus: Option<u32>,
+    /// CPUs that control groups gave the generator at most, if it reports this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generator_cpu_quota: Option<f64>,
     /// The machine's CPU account over the window.
     pub machine: MachineCpu,
     /// Mean memory of the tree under test over the window, bytes.

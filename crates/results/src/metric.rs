@@ -179,6 +179,8 @@ pub fn markdown() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::latency;
+    use crate::measurement::{CellId, Measurement, Outcome, Row};
     use std::collections::BTreeSet;
 
     #[test]
@@ -224,5 +226,26 @@ mod tests {
         let unit = |name: &str| name.parse::<Metric>().expect("a note").unit();
         assert_eq!(unit("server_note.gc_pause_max_ns"), Unit::Nanoseconds);
         assert_eq!(unit("server_note.gc_cycles"), Unit::Number);
+    }
+
+    /// A hundred calls: so many slow ones, the others fast.
+    fn round(number: u32, slow: u64) -> Row {
+        let mut histogram = latency::empty();
+        latency::record(&mut histogram, 1_000_000, 100 - slow);
+        latency::record(&mut histogram, 50_000_000, slow);
+        let latency_histogram = latency::encode(&histogram);
+        let window = Measurement { ok: 100, latency_histogram, ..Measurement::default() };
+        let (case, instrument) = ("C=1 S=1".parse().expect("a case"), "x".to_owned());
+        let cell = CellId { subject: "y".to_owned(), case, instrument };
+        Row::new(number, cell, Outcome::Measured(Box::new(window)))
+    }
+
+    #[test]
+    fn percentiles_of_several_rounds_are_those_of_all_their_calls() {
+        // Two rounds of three have no slow call, and five of three hundred are slow.
+        let rows = [round(0, 0), round(1, 5), round(2, 0)];
+        let pooled = LATENCY_P99.pooled(&MeasuredRounds::of(&rows, None)).expect("a figure");
+        assert!(pooled > 49e6, "{pooled}");
+        assert!(LATENCY_P50.pooled(&MeasuredRounds::of(&rows, None)).expect("a figure") < 2e6);
     }
 }

@@ -256,6 +256,8 @@ fn with_latencies(row: &Row, change: impl FnOnce(&str) -> String) -> Row {
 
 fn clean_row(mut row: Row) -> Row {
     if let Some(window) = row.outcome.window_mut() {
+        // They take more room than everything else, and no table rests on them.
+        (window.started, window.intervals) = (None, None);
         for quoted in window.marks.iter_mut().filter_map(Mark::quoted_mut) {
             *quoted = without_folders(quoted);
         }

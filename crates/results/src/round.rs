@@ -113,11 +113,14 @@ impl<'a> MeasuredRound<'a> {
         } else {
             self.window.generator_cpu_seconds
         };
-        self.window.generator_busy_seconds.unwrap_or(used)
+        let worked = self.window.generator_busy_seconds.unwrap_or(used);
+        // A thread that is kept from running in the middle of a turn seems to work all the while.
+        let has_quota = self.window.generator_cpu_quota.is_some();
+        if has_quota { worked.min(self.generator_could()) } else { worked }
     }
 
     /// Time in which the generator could have worked: that of its threads on the CPUs that it was
-    /// pinned to, or, for a client under test, its CPU limit.
+    /// pinned to, or what a quota left of it; for a client under test, its CPU limit.
     pub fn generator_could(&self) -> f64 {
         let window = self.window;
         if let Some(limit) = window.client_cpu_limit {
@@ -127,7 +130,8 @@ impl<'a> MeasuredRound<'a> {
         let left = cpus - window.server_cpu_limit;
         let given = window.generator_cpus.map_or(left, f64::from);
         let used = window.generator_threads.map_or(given, f64::from);
-        window.window_seconds * used.min(given.max(1.0)).max(1.0)
+        let cpus = used.min(given.max(1.0)).max(1.0);
+        window.window_seconds * window.generator_cpu_quota.map_or(cpus, |quota| quota.min(cpus))
     }
 
     /// CPU time of the machine and the length of the window, as dividend and divisor. `None`

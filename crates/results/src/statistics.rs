@@ -144,6 +144,15 @@ fn values_beyond(n: usize, confidence: f64) -> Option<usize> {
     beyond
 }
 
+/// How much each value says of the next: the autocorrelation at a distance of one, 0 where it says
+/// nothing. `None` where the values do not differ.
+pub fn lag_one_autocorrelation(values: &[f64]) -> Option<f64> {
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    let products = values.windows(2).map(|pair| (pair[0] - mean) * (pair[1] - mean));
+    (squares > 0.0).then(|| products.sum::<f64>() / squares)
+}
+
 /// Sorts values in ascending order, so that sums do not depend on the order of rounds. `None` for
 /// no values or for values that are not finite.
 fn sorted(values: &[f64]) -> Option<Vec<f64>> {

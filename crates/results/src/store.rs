@@ -237,6 +237,14 @@ impl Store {
         Ok(skips)
     }
 
+    /// Forgets a run with all its rows.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn remove_run(&mut self, id: RunId) -> Result<(), StoreError> {
+        self.execute("DELETE FROM runs WHERE id = ?", params![id.0])
+    }
+
     /// A run by its number.
     ///
     /// # Errors

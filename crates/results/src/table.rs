@@ -7,20 +7,24 @@ mod cpu_account;
 mod instruments;
 mod limit;
 mod shape;
+mod sheet;
 mod summary;
 
 pub use cell_marks::rules_of;
+pub use columns::is_lower_bound;
 pub use connections::connection_table;
 pub use cpu_account::CpuAccount;
 pub use instruments::instrument_table;
 pub use shape::{
-    cost_table, cpu_account_table, marks, marks_of, published_table, resource_table, skipped_lines,
-    spinning_lines, window_lines,
+    brief_table, calibration_lines, cost_table, cpu_account_table, marks, marks_of,
+    published_table, resource_table, skipped_lines, spinning_lines, window_lines,
 };
+pub use sheet::{SheetRow, TableSheet, sheets};
 pub use summary::{Figure, Summary};
 
 use crate::compare::ratio_of;
 use crate::grouping::each_once;
+use crate::layout::clipped;
 use crate::measurement::{CellId, Measurement, NotMeasured, Outcome, Row};
 use crate::metric::{REQUESTS_PER_CLIENT_CPU_SECOND, REQUESTS_PER_CPU_SECOND, REQUESTS_PER_SECOND};
 use crate::ratio::{ComparedPair, Ratios};
@@ -217,7 +221,7 @@ fn not_measured(rows: &[&Row]) -> CellResult {
     let said = rows.iter().find_map(|row| {
         let (why, reason) = row.outcome.unmeasured()?;
         let spent = row.outcome.window().map(spent_in).unwrap_or_default();
-        Some((why, format!("{reason}{spent}")))
+        Some((why, format!("{}{spent}", clipped(reason))))
     });
     let unreached = || (NotMeasured::Unreached, "the run ended before its turn".to_owned());
     let (why, reason) = said.unwrap_or_else(unreached);
@@ -235,17 +239,36 @@ fn spent_in(window: &Measurement) -> String {
     )
 }
 
+/// The load generator whose variants differ in the protocol that they speak, and in nothing else.
+const EITHER_PROTOCOL: &str = "bookend-load";
+
 /// The cell of the baseline to compare with: the one with the same instrument or, where a subject
-/// brings its own client, the one with the baseline's client of that name.
-fn counterpart(cell: &CellId, baseline: &PlannedSubject) -> CellId {
+/// brings its own client, the one with the baseline's client of that name. Where the two speak
+/// different protocols, it is the same load generator in the baseline's protocol.
+pub(crate) fn counterpart(cell: &CellId, baseline: &PlannedSubject) -> CellId {
     let (folder, _) = baseline.folder_and_variant();
     let own = cell.subject.split('/').next().unwrap_or(&cell.subject);
     let client = cell.instrument.split_once('/');
     let instrument = match client {
         Some((brings, variant)) if brings == own => format!("{folder}/{variant}"),
+        Some((EITHER_PROTOCOL, _)) if !baseline.instruments.contains(&cell.instrument) => {
+            EITHER_PROTOCOL.to_owned()
+        }
         _ => cell.instrument.clone(),
     };
     CellId { subject: baseline.name.clone(), case: cell.case, instrument }
+}
+
+/// Cells that were measured in comparable ways have the same: the instrument's name, or, for
+/// clients that subjects bring themselves because nobody else's can be used for them, that of the
+/// variant.
+pub fn instrument_group(id: &CellId, baseline: &str) -> String {
+    let folder = |name: &str| name.split('/').next().unwrap_or_default().to_owned();
+    let own = [folder(&id.subject), folder(baseline)];
+    match id.instrument.split_once('/') {
+        Some((brings, variant)) if own.iter().any(|name| name == brings) => format!("/{variant}"),
+        _ => id.instrument.clone(),
+    }
 }
 
 /// The ratios of a measured cell to others, round by round: to the baseline of the same case, to

@@ -3,8 +3,8 @@
 mod table_rows;
 
 use bookend_results::export::Report;
-use bookend_results::join::{JoinError, check, join, subjects_to_join};
-use bookend_results::measurement::Row;
+use bookend_results::join::{JoinError, JoinedCells, check, join, subjects_to_join};
+use bookend_results::measurement::{Outcome, Row};
 use bookend_results::record::Record;
 use bookend_results::store::Run;
 use bookend_results::suite::Plan;
@@ -16,6 +16,10 @@ const NAME: &str = "rust-bookend";
 
 fn names() -> Vec<String> {
     vec![NAME.to_owned()]
+}
+
+fn cells() -> JoinedCells {
+    JoinedCells { subjects: names(), cases: Vec::new() }
 }
 
 fn record() -> Record {
@@ -43,7 +47,7 @@ fn later_run(slower: f64) -> (Run, Vec<Row>) {
 fn joined(record: &Record, slower: f64) -> Record {
     let mut record = record.clone();
     let (run, rows) = later_run(slower);
-    join(&mut record, &run, &rows, BTreeMap::new(), &names()).expect("it fits");
+    join(&mut record, &run, &rows, BTreeMap::new(), &cells()).expect("it fits");
     record
 }
 
@@ -119,7 +123,7 @@ fn what_does_not_fit_is_refused_and_leaves_the_record_as_it_is() {
         let (mut run, rows) = later_run(1.0);
         change(&mut run);
         let mut record = record();
-        let error = join(&mut record, &run, &rows, BTreeMap::new(), &names()).unwrap_err();
+        let error = join(&mut record, &run, &rows, BTreeMap::new(), &cells()).unwrap_err();
         assert_eq!(record, self::record());
         error
     };
@@ -133,6 +137,115 @@ fn what_does_not_fit_is_refused_and_leaves_the_record_as_it_is() {
     assert_eq!(version.to_string(), said);
     let (whole, machine) = (run().new.plan, machine());
     let short = Plan { rounds: 1, ..later_run(1.0).0.new.plan };
-    assert_eq!(check(&record(), &short, &machine), Err(JoinError::Plan("rounds".to_owned())));
-    assert_eq!(check(&record(), &whole, &machine), Ok(()));
+    assert_eq!(
+        check(&record(), &short, &machine, &cells()),
+        Err(JoinError::Plan("rounds".to_owned()))
+    );
+    assert_eq!(check(&record(), &whole, &machine, &cells()), Ok(()));
+}
+
+/// The later run, of one case alone, where windows may be as long as that.
+fn later_run_of(case: &str, window_max_ms: Option<u64>) -> (Run, Vec<Row>, JoinedCells) {
+    let (mut run, mut rows) = later_run(1.0);
+    run.new.plan.cases.retain(|each| each.to_string() == case);
+    run.new.plan.window_max_ms = window_max_ms;
+    rows.retain(|row| row.cell.case.to_string() == case);
+    (run, rows, JoinedCells { cases: vec![case.to_owned()], ..cells() })
+}
+
+#[test]
+fn one_case_of_a_subject_is_measured_anew_and_its_others_stay() {
+    let before = record();
+    let cases: Vec<String> = before.facts.plan.cases.iter().map(ToString::to_string).collect();
+    let (run, rows, cells) = later_run_of(&cases[0], before.facts.plan.window_max_ms);
+    let mut after = before.clone();
+    join(&mut after, &run, &rows, BTreeMap::new(), &cells).expect("it fits");
+    let own = |record: &Record, case: &str| {
+        let is_own = |row: &&Row| row.cell.subject == NAME && row.cell.case.to_string() == case;
+        record.rows.iter().filter(is_own).cloned().collect::<Vec<Row>>()
+    };
+    assert!(own(&after, &cases[0]).iter().all(|row| row.round >= ROUNDS));
+    assert_eq!(own(&after, &cases[1]), own(&before, &cases[1]));
+    let note = after.facts.joined[0].note();
+    assert!(note.contains(&format!("{NAME} at {} in a run begun", cases[0])), "{note}");
+    assert_eq!(Record::parse(&after.text()).expect("a record"), after);
+    // All of its cases: nothing of the run before is left.
+    let all = joined(&after, 1.0);
+    assert_eq!(all.facts.joined.len(), 1);
+    assert_eq!(all, joined(&before, 1.0));
+}
+
+#[test]
+fn longer_windows_are_allowed_where_no_cell_stays_refused() {
+    let mut before = record();
+    let case = before.facts.plan.cases[0].to_string();
+    let (run, rows, cells) = later_run_of(&case, Some(80_000));
+    let refused = |reason: &str| Outcome::Refused { reason: reason.to_owned(), window: None };
+    let of = |row: &&mut Row, subject: &str| row.cell.subject == subject;
+    for row in before.rows.iter_mut().filter(|row| of(row, NAME)) {
+        if row.cell.case.to_string() == case {
+            row.outcome = refused("a window of 60 s");
+        }
+    }
+    let mut after = before.clone();
+    join(&mut after, &run, &rows, BTreeMap::new(), &cells).expect("it was refused");
+    assert_eq!(after.facts.plan.window_max_ms, Some(80_000));
+    let other = before.rows.iter_mut().find(|row| of(row, "rust-pajamax"));
+    other.expect("a row").outcome = refused("a window of 60 s");
+    let error = join(&mut before, &run, &rows, BTreeMap::new(), &cells).unwrap_err();
+    assert!(matches!(error, JoinError::Refused(_)), "{error}");
+}
+
+#[test]
+fn a_subject_may_have_one_more_instrument_and_the_others_may_not() {
+    let before = record();
+    let (mut run, mut rows) = later_run(1.0);
+    let with_one_more = |run: &mut Run, name: &str| {
+        let subject = run.new.plan.subjects.iter_mut().find(|each| each.name == name);
+        subject.expect("it is there").instruments.push("h2load".to_owned());
+    };
+    with_one_more(&mut run, NAME);
+    run.new.versions.insert("h2load".to_owned(), "h2load 1".to_owned());
+    let more = rows.iter().filter(|row| row.cell.subject == NAME).cloned().map(|mut row| {
+        row.cell.instrument = "h2load".to_owned();
+        row
+    });
+    let more: Vec<Row> = more.collect();
+    rows.extend(more.iter().cloned());
+    let mut after = before.clone();
+    join(&mut after, &run, &rows, BTreeMap::new(), &cells()).expect("it fits");
+    let added = after.rows.iter().filter(|row| row.cell.instrument == "h2load");
+    assert_eq!(added.count(), more.len());
+    assert_eq!(after.facts.versions["h2load"], "h2load 1");
+    let planned = |record: &Record, name: &str| {
+        let subject = record.facts.plan.subjects.iter().find(|each| each.name == name);
+        subject.expect("it is there").instruments.clone()
+    };
+    assert!(planned(&after, NAME).contains(&"h2load".to_owned()));
+    assert_eq!(planned(&after, "rust-tonic"), planned(&before, "rust-tonic"));
+
+    with_one_more(&mut run, "rust-tonic");
+    let error = join(&mut before.clone(), &run, &rows, BTreeMap::new(), &cells()).unwrap_err();
+    assert_eq!(error, JoinError::Plan("subjects".to_owned()));
+}
+
+#[test]
+fn a_case_may_be_measured_with_one_more_instrument() {
+    let mut before = record();
+    let (mut run, rows) = later_run(1.0);
+    let case = before.facts.plan.cases[0];
+    let listed = before.facts.plan.subjects[0].instruments.clone();
+    let with_more = |name: &str| [listed.clone(), vec![name.to_owned()]].concat();
+    before.facts.plan.instruments_of.insert(case, listed.clone());
+    run.new.plan.instruments_of.insert(case, with_more("h2load"));
+    let joined = |run: &Run| {
+        let mut after = before.clone();
+        join(&mut after, run, &rows, BTreeMap::new(), &cells()).map(|()| after)
+    };
+    let error = joined(&run).expect_err("nobody has that instrument");
+    assert_eq!(error, JoinError::Plan("instruments_of".to_owned()));
+    let subject = run.new.plan.subjects.iter_mut().find(|each| each.name == NAME);
+    subject.expect("it is there").instruments.push("h2load".to_owned());
+    let after = joined(&run).expect("the subject measured anew has it");
+    assert_eq!(after.facts.plan.instruments_of[&case], with_more("h2load"));
 }

@@ -57,9 +57,9 @@ fn the_published_grid_is_measured_whole() {
     assert_eq!(cases.len(), 12);
     assert_eq!(cases.first().map(String::as_str), Some("C=1 S=1"));
     assert_eq!(cases.last().map(String::as_str), Some("C=100 S=100000"));
-    // Nine subjects in twelve cases, and two in seven and six; four of them through ghz as
-    // grpc_bench calls it in all twelve, and in one through ghz as it is.
-    assert_eq!(plan.cells().len(), 9 * 12 + 7 + 6 + 4 * 12 + 4);
+    // Six subjects in twelve cases, four in seven, one in six; the two that were published also
+    // through ghz as grpc_bench calls it in all twelve, and four in one case through ghz as it is.
+    assert_eq!(plan.cells().len(), 6 * 12 + 4 * 7 + 6 + 2 * 12 + 4);
     assert_eq!((plan.warmup_ms, plan.window_ms, plan.rounds), (300, 1_000, 10));
     assert_eq!(plan.limits.server_memory_bytes, Some(512 << 20));
     assert_eq!(plan.baseline().map(|b| b.name.as_str()), Some("rust-tonic"));
@@ -290,4 +290,45 @@ fn a_case_is_written_and_read_the_same_way() {
     for text in ["", "C=1", "C=1 S=", "C=x S=1", "S=1 C=1", "C=2 S=1", "C=1 S=9999999"] {
         assert!(text.parse::<Case>().is_err(), "{text}");
     }
+}
+
+#[test]
+fn single_cases_of_a_suite_may_be_selected() {
+    let suite = suite("pajamax-tonic");
+    let plan = |cases: &[&str]| {
+        let cases = Some(cases.iter().map(|case| (*case).to_owned()).collect());
+        suite.plan(&Selection { cases, ..quick() }, &Overrides::default(), 2)
+    };
+    let cases = plan(&["C=1 S=1000", "C=1 S=1"]).expect("a plan").cases;
+    let texts: Vec<String> = cases.iter().map(ToString::to_string).collect();
+    assert_eq!(texts, ["C=1 S=1", "C=1 S=1000"], "in the order of the suite");
+    let error = plan(&["C=1 S=2"]).expect_err("no such case").to_string();
+    assert_eq!(error, "no case is C=1 S=2: there are C=1 S=1, C=1 S=100, C=1 S=1000, C=100 S=100");
+}
+
+#[test]
+fn all_that_is_missing_is_told_at_once() {
+    let error = |text: &str| {
+        let parsed = Suite::parse(Path::new("mine"), text);
+        parsed.expect_err("it is not whole").to_string()
+    };
+    let said = error("name = \"mine\"\n[request]\nmethod = \"a.B/C\"\n[full]\nrounds = 10\n");
+    let all = "missing fields `title`, `instruments`, `request.proto`, `subjects`, `full.warmup`, \
+               `full.window`, `full.grid`";
+    assert!(said.ends_with(all), "{said}");
+    let misspelt = error("name = \"mine\"\ntitel = \"x\"\n");
+    assert!(misspelt.contains("did you mean `title`?"), "{misspelt}");
+}
+
+#[test]
+fn the_suite_of_the_guide_is_one() {
+    let guide = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/extend/making-a-suite.md");
+    let guide = std::fs::read_to_string(guide).expect("the guide");
+    let block = guide.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next());
+    let suite = Suite::parse(Path::new("my-question"), block.expect("a block"));
+    let suite = suite.unwrap_or_else(|error| panic!("{error}"));
+    let plan = suite.plan(&quick(), &Overrides::default(), 2).expect("a plan");
+    assert_eq!((plan.limits.server_cpus, plan.cells().len()), (1.0, 4));
+    // Windows, warm-ups and what is around them.
+    assert_eq!(plan.least_duration().as_millis(), 4 * 7 * (200 + 500 + 700));
 }

@@ -155,6 +155,22 @@ fn a_saturated_generator_makes_the_rate_a_lower_bound() {
 }
 
 #[test]
+fn a_generator_that_used_up_its_quota_was_the_limit() {
+    let with_quota = |generator_cpu_quota| {
+        published_table(&figures("rust-tonic", "C=1 S=1", |_, figures| {
+            figures.generator_cpu_quota = generator_cpu_quota;
+        }))
+    };
+    // It worked for 0.55 s of each second.
+    let held_back = with_quota(Some(0.5));
+    assert!(held_back.contains("| rust-tonic         | >= 7140 |"), "{held_back}");
+    for enough in [None, Some(0.7), Some(8.0)] {
+        let printed = with_quota(enough);
+        assert!(!printed.contains(">= 7140"), "{printed}");
+    }
+}
+
+#[test]
 fn a_client_that_used_its_share_of_a_cpu_was_the_limit() {
     let table = figures("rust-tonic", "C=1 S=1", |_, figures| {
         figures.side = TestedEnd::Client;

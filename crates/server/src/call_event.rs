@@ -4,6 +4,8 @@ use bookend_io::{ConnectionId, Mailbox};
 use bookend_wire::StreamKey;
 use bookend_wire::grpc::Status;
 
+use crate::large_request::PreparedRequest;
+
 /// Something that happened to a call on another thread.
 #[derive(Debug)]
 pub(crate) struct CallEvent {
@@ -17,8 +19,13 @@ pub(crate) struct CallEvent {
 pub(crate) enum CallEventKind {
     /// The answer to a deferred call.
     Reply(Result<Vec<u8>, Status>),
-    /// A handler on the pool has replies to send, or room for requests.
+    /// A handler on the pool has replies to send, or room for requests; or a stream was woken.
     Ready,
+    /// A handler on the pool has waited for its client for too long, and others wait for its
+    /// thread.
+    Recalled,
+    /// A large request is ready for its handler.
+    Prepared(Result<PreparedRequest, Status>),
     /// A handler on the pool has returned: whether its call was over by then, and whether it
     /// panicked.
     HandlerFinished { late: bool, panicked: bool },
@@ -27,7 +34,7 @@ pub(crate) enum CallEventKind {
 impl CallEventKind {
     /// Whether this is the last event of its call.
     pub fn is_last(&self) -> bool {
-        !matches!(self, CallEventKind::Ready)
+        !matches!(self, CallEventKind::Ready | CallEventKind::Recalled)
     }
 
     pub fn is_panic(&self) -> bool {
@@ -38,14 +45,14 @@ impl CallEventKind {
     pub fn is_late(&self) -> bool {
         match self {
             CallEventKind::Reply(_) => true,
-            CallEventKind::Ready => false,
+            CallEventKind::Ready | CallEventKind::Recalled | CallEventKind::Prepared(_) => false,
             CallEventKind::HandlerFinished { late, .. } => *late,
         }
     }
 }
 
 /// Reaches the shard that owns one call.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Notifier {
     mailbox: Mailbox<CallEvent>,
     id: ConnectionId,
@@ -55,6 +62,10 @@ pub(crate) struct Notifier {
 impl Notifier {
     pub fn post(&self, kind: CallEventKind) {
         self.mailbox.push(CallEvent { id: self.id, stream: self.stream, kind });
+    }
+
+    pub fn is_of_same_connection(&self, other: &Notifier) -> bool {
+        self.id == other.id && self.mailbox.is(&other.mailbox)
     }
 }
 

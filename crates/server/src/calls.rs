@@ -2,7 +2,9 @@
 
 mod bodies;
 mod call;
+mod intercepting;
 mod pooled;
+mod preparing;
 mod streams;
 mod table;
 mod timeouts;

@@ -3,49 +3,137 @@
 use std::borrow::Cow;
 
 use bookend_wire::grpc::gzip;
+use bookend_wire::grpc::gzip::InflateLimits;
 use bookend_wire::grpc::message::{Message, PREFIX_BYTES};
 use bookend_wire::grpc::{Code, Encoding, GzipError, Status};
 
+use crate::encoding::RequestEncoding;
 use crate::status::{self, internal};
+#[cfg(feature = "zstd")]
+use crate::zstd::{self, ZstdError};
 
 /// Whether a message of a request in that encoding may be flagged as compressed.
 ///
 /// # Errors
 /// What its call is to end with if it may not.
-pub(crate) fn check_flag(encoding: Encoding) -> Result<(), Status> {
+pub(crate) fn check_flag(encoding: RequestEncoding) -> Result<(), Status> {
     match encoding {
-        Encoding::Gzip => Ok(()),
-        Encoding::Identity => Err(status::unexpected_compression()),
+        RequestEncoding::Identity => Err(status::unexpected_compression()),
+        _ => Ok(()),
     }
 }
 
+/// Work that inflating a message may take on the thread that reads its connection: under two
+/// milliseconds. What takes more is begun again by another thread.
+const AT_ONCE_WORK_BYTES: usize = 256 << 10;
+
 /// The content of a message: owned if it came compressed. The work of inflating it is added to
-/// `inflated_bytes`, whether that succeeds or not.
+/// `work_bytes`, whether that succeeds or not.
 ///
 /// # Errors
-/// What its call is to end with: the message is not gzip, it is larger than `limit_bytes` (found
-/// before more than that is stored), or the head announced no compression.
+/// What its call is to end with: the message is no such thing, it is larger than `limit_bytes`
+/// (found before more than that is stored) or takes longer than such a message should, or the head
+/// announced no compression.
 pub(crate) fn decompressed<'a>(
     message: Message<'a>,
-    encoding: Encoding,
+    encoding: RequestEncoding,
     limit_bytes: usize,
-    inflated_bytes: &mut usize,
+    work_bytes: &mut usize,
 ) -> Result<Cow<'a, [u8]>, Status> {
+    let bounds = Bounds { limits: InflateLimits::of_messages(limit_bytes), at_once: false };
+    decompressed_within(message, encoding, bounds, work_bytes)?.map_err(status_of)
+}
+
+/// As [`decompressed`], but `None` if that takes too long for the thread that reads the connection.
+pub(crate) fn decompressed_at_once<'a>(
+    message: Message<'a>,
+    encoding: RequestEncoding,
+    limit_bytes: usize,
+    work_bytes: &mut usize,
+) -> Result<Option<Cow<'a, [u8]>>, Status> {
+    let limits = InflateLimits { message_bytes: limit_bytes, work_bytes: AT_ONCE_WORK_BYTES };
+    let bounds = Bounds { limits, at_once: true };
+    match decompressed_within(message, encoding, bounds, work_bytes)? {
+        Ok(content) => Ok(Some(content)),
+        Err(InflateFault::TooMuchWork(_)) => Ok(None),
+        Err(fault) => Err(status_of(fault)),
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Bounds {
+    limits: InflateLimits,
+    /// By the thread that reads the connection.
+    #[cfg_attr(not(feature = "zstd"), allow(dead_code, reason = "gzip has small windows"))]
+    at_once: bool,
+}
+
+/// Why a message was not inflated.
+enum InflateFault {
+    TooMuchWork(String),
+    TooLarge(String),
+    Corrupt(String),
+}
+
+#[cfg_attr(not(feature = "zstd"), expect(unused_variables, reason = "zstd alone has a window"))]
+fn decompressed_within<'a>(
+    message: Message<'a>,
+    encoding: RequestEncoding,
+    Bounds { limits, at_once }: Bounds,
+    work_bytes: &mut usize,
+) -> Result<Result<Cow<'a, [u8]>, InflateFault>, Status> {
     if !message.compressed {
-        return Ok(Cow::Borrowed(message.bytes));
+        return Ok(Ok(Cow::Borrowed(message.bytes)));
     }
     check_flag(encoding)?;
     let mut inflated = Vec::new();
-    let result = gzip::decompress(message.bytes, limit_bytes, &mut inflated);
-    *inflated_bytes += match result {
-        Err(GzipError::TooLarge { limit_bytes }) => limit_bytes,
-        _ => inflated.len(),
+    let result = match encoding {
+        #[cfg(feature = "zstd")]
+        RequestEncoding::Zstd => {
+            // What a window holds is not counted before it leaves it.
+            let window_bytes = if at_once { AT_ONCE_WORK_BYTES } else { zstd::WINDOW_MAX_BYTES };
+            let bounds = (limits, window_bytes);
+            zstd::decompress_within(message.bytes, bounds, &mut inflated, work_bytes)
+                .map_err(|error| zstd_fault(error, limits.message_bytes, at_once))
+        }
+        RequestEncoding::Gzip | RequestEncoding::Identity => {
+            gzip::decompress_within(message.bytes, limits, &mut inflated, work_bytes)
+                .map_err(gzip_fault)
+        }
     };
-    match result {
-        Ok(()) => Ok(Cow::Owned(inflated)),
-        Err(error @ GzipError::Corrupt(_)) => Err(internal(error.to_string())),
-        Err(error @ GzipError::TooLarge { .. }) => {
-            Err(Status::new(Code::ResourceExhausted, error.to_string()))
+    Ok(result.map(|()| Cow::Owned(inflated)))
+}
+
+fn gzip_fault(error: GzipError) -> InflateFault {
+    let fault = match error {
+        GzipError::Corrupt(_) => InflateFault::Corrupt,
+        GzipError::TooLarge { .. } => InflateFault::TooLarge,
+        GzipError::TooMuchWork => InflateFault::TooMuchWork,
+    };
+    fault(error.to_string())
+}
+
+#[cfg(feature = "zstd")]
+fn zstd_fault(error: ZstdError, limit_bytes: usize, at_once: bool) -> InflateFault {
+    match error {
+        ZstdError::Corrupt => InflateFault::Corrupt("a message that is no zstd".to_owned()),
+        ZstdError::TooLarge => {
+            InflateFault::TooLarge(GzipError::TooLarge { limit_bytes }.to_string())
+        }
+        ZstdError::Window if at_once => InflateFault::TooMuchWork(String::new()),
+        ZstdError::Window => InflateFault::TooLarge(format!(
+            "a message under zstd whose window is larger than {} bytes, which are allowed",
+            zstd::WINDOW_MAX_BYTES
+        )),
+        ZstdError::TooMuchWork => InflateFault::TooMuchWork(GzipError::TooMuchWork.to_string()),
+    }
+}
+
+fn status_of(fault: InflateFault) -> Status {
+    match fault {
+        InflateFault::Corrupt(text) => internal(text),
+        InflateFault::TooLarge(text) | InflateFault::TooMuchWork(text) => {
+            Status::new(Code::ResourceExhausted, text)
         }
     }
 }
@@ -55,10 +143,24 @@ pub(crate) fn lists_gzip(accepted: &[u8]) -> bool {
     accepted.split(|byte| *byte == b',').any(|name| name.trim_ascii() == Encoding::Gzip.name())
 }
 
+/// What compressing a byte costs, in bytes that are inflated.
+pub(crate) const DEFLATE_WORK: usize = 8;
+
+/// Replies up to this size are compressed on the thread that serves their connection: it takes
+/// milliseconds. Larger ones go out as they are, but for those of handlers on the pool.
+pub(crate) const MAX_DEFLATED_BYTES: usize = 512 << 10;
+
+/// A reply that is longer takes milliseconds, and is compressed faster and less.
+const LONG_BYTES: usize = 64 << 10;
+
 /// A message, compressed, behind its prefix.
 pub(crate) fn deflated(message: &[u8]) -> Vec<u8> {
     let mut framed = vec![0; PREFIX_BYTES];
-    gzip::compress(message, &mut framed);
+    if message.len() > LONG_BYTES {
+        gzip::compress_fast(message, &mut framed);
+    } else {
+        gzip::compress(message, &mut framed);
+    }
     // The length field has four bytes (gRPC over HTTP/2, "Length-Prefixed-Message").
     let length = (framed.len() - PREFIX_BYTES) as u32;
     framed[0] = 1;
@@ -88,17 +190,58 @@ mod tests {
         assert_eq!(prefix[1..], (payload.len() as u32).to_be_bytes());
         let compressed = true;
         let message = Message { compressed, bytes: payload };
-        let mut inflated_bytes = 0;
-        let inflated = decompressed(message, Encoding::Gzip, 10_000, &mut inflated_bytes).unwrap();
+        let mut work_bytes = 0;
+        let inflated =
+            decompressed(message, RequestEncoding::Gzip, 10_000, &mut work_bytes).unwrap();
         assert_eq!(*inflated, [7; 10_000]);
-        assert_eq!(inflated_bytes, 10_000);
+        assert!(work_bytes >= 10_000, "{work_bytes}");
         let code = |encoding, payload, limit_bytes| {
             let message = Message { compressed, bytes: payload };
             let error = decompressed(message, encoding, limit_bytes, &mut 0).unwrap_err();
             error.code
         };
-        assert_eq!(code(Encoding::Gzip, payload, 9_999), Code::ResourceExhausted);
-        assert_eq!(code(Encoding::Gzip, b"no gzip", 100), Code::Internal);
-        assert_eq!(code(Encoding::Identity, payload, 10_000), Code::Internal);
+        assert_eq!(code(RequestEncoding::Gzip, payload, 9_999), Code::ResourceExhausted);
+        assert_eq!(code(RequestEncoding::Gzip, b"no gzip", 100), Code::Internal);
+        assert_eq!(code(RequestEncoding::Identity, payload, 10_000), Code::Internal);
+    }
+
+    #[test]
+    fn work_counts_whatever_comes_of_it() {
+        let work_of = |bytes: &[u8]| {
+            let mut work_bytes = 0;
+            let message = Message { compressed: true, bytes };
+            let result = decompressed(message, RequestEncoding::Gzip, 4 << 20, &mut work_bytes);
+            (result.map(|inflated| inflated.len()).map_err(|status| status.code), work_bytes)
+        };
+        let mut damaged = Vec::new();
+        gzip::compress(&vec![0; 4 << 20], &mut damaged);
+        let at_checksum = damaged.len() - 8;
+        damaged[at_checksum] ^= 1;
+        let (result, work_bytes) = work_of(&damaged);
+        assert_eq!(result, Err(Code::Internal));
+        assert!(work_bytes >= 4 << 20, "{work_bytes}");
+        let mut empty = Vec::new();
+        gzip::compress(b"", &mut empty);
+        let (result, work_bytes) = work_of(&empty.repeat(1_000));
+        assert_eq!(result, Ok(0));
+        assert!(work_bytes >= 384 << 10, "{work_bytes}");
+    }
+
+    #[test]
+    fn what_takes_long_is_left_to_another_thread() {
+        let at_once = |bytes: &[u8]| {
+            let message = Message { compressed: true, bytes };
+            let mut work_bytes = 0;
+            let result =
+                decompressed_at_once(message, RequestEncoding::Gzip, 4 << 20, &mut work_bytes)
+                    .unwrap();
+            assert!(work_bytes < AT_ONCE_WORK_BYTES + (40 << 10), "{work_bytes}");
+            result.map(|content| content.len())
+        };
+        for (bytes, inflated) in [(1_000, Some(1_000)), (200_000, Some(200_000)), (1 << 20, None)] {
+            let mut message = Vec::new();
+            gzip::compress(&vec![0; bytes], &mut message);
+            assert_eq!(at_once(&message), inflated, "{bytes}");
+        }
     }
 }

@@ -1,22 +1,40 @@
+use std::net::SocketAddr;
 use std::time::Duration;
 
+use bookend_wire::StreamKey;
 use bookend_wire::grpc::Metadata;
 
+use crate::call_origin::CallOrigin;
 use crate::cancellation::Cancellation;
 use crate::head::ParsedHead;
+use crate::method::MethodPath;
 use crate::response_metadata::ResponseMetadata;
+use crate::stream_waker::StreamWaker;
 
 /// What a handler can learn about its call, and add to its response.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
     pub(crate) head: &'a ParsedHead,
+    pub(crate) path: &'a MethodPath,
     pub(crate) compressed: bool,
     pub(crate) response: &'a ResponseMetadata,
     pub(crate) deadline_ns: Option<u64>,
     pub(crate) now_ns: u64,
+    pub(crate) connection: &'a CallOrigin,
+    pub(crate) stream: StreamKey,
 }
 
 impl Context<'_> {
+    /// The service that is called: `package.Service`.
+    pub fn service(&self) -> &'static str {
+        self.path.service
+    }
+
+    /// The method that is called, without its service.
+    pub fn method(&self) -> &'static str {
+        self.path.method
+    }
+
     /// The metadata of the request.
     pub fn metadata(&self) -> &Metadata {
         &self.head.metadata
@@ -47,6 +65,28 @@ impl Context<'_> {
     /// stopping when the client waits for it no more.
     pub fn cancellation(&self) -> Cancellation {
         self.response.cancellation()
+    }
+
+    /// Wakes the stream that this call is, from any thread: its handler's `on_ready` is called,
+    /// where it finds what has changed. For subscriptions and chats, which need no thread each.
+    ///
+    /// A call whose handler has asked for its waker does not end by itself when the client sends
+    /// no more and nothing is left to send: it goes on until [`crate::Replies::end`] or an error.
+    /// To a unary call a waker does nothing.
+    pub fn waker(&self) -> StreamWaker {
+        self.response.waker(|| self.connection.reply_to.notifier(self.stream))
+    }
+
+    /// Where the client's connection comes from; `None` for a unix socket. Behind a proxy it is the
+    /// proxy's address.
+    pub fn peer_address(&self) -> Option<SocketAddr> {
+        self.connection.peer.address
+    }
+
+    /// The certificates that the client has shown, in DER, its own first; none without mutual TLS.
+    /// They are verified already.
+    pub fn client_certificates(&self) -> &[Box<[u8]>] {
+        &self.connection.peer.certificates
     }
 
     /// Adds metadata to the response's head, as it stands on the wire: the value of a name that

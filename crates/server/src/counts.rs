@@ -1,5 +1,6 @@
 //! What a server counts.
 
+use std::collections::HashMap;
 use std::ops::AddAssign;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -25,6 +26,13 @@ pub struct Counts {
     pub retired_connections: u64,
     /// Connections whose clients did not answer a keepalive PING.
     pub vanished_connections: u64,
+    /// Connections that were reset because the server held too much, and they most of it.
+    pub shed_connections: u64,
+    /// Connections that were closed at once because too many came from their address.
+    pub refused_connections: u64,
+    /// Calls that ended with `RESOURCE_EXHAUSTED` because their handlers waited for their clients
+    /// while others waited for their threads. They are among the errors.
+    pub recalled: u64,
 }
 
 impl Counts {
@@ -44,24 +52,52 @@ impl AddAssign for Counts {
         self.cut_off += other.cut_off;
         self.retired_connections += other.retired_connections;
         self.vanished_connections += other.vanished_connections;
+        self.shed_connections += other.shed_connections;
+        self.refused_connections += other.refused_connections;
+        self.recalled += other.recalled;
     }
 }
 
-/// Where a shard leaves its counts when it ends.
-#[derive(Clone, Default)]
-pub(crate) struct SharedCounts(Arc<Mutex<Counts>>);
+/// Where shards leave their counts: those that have ended, and those that go on, as they were a few
+/// seconds ago.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SharedCounts(Arc<Mutex<Shared>>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    of_ended_shards: Counts,
+    /// By the number of the shard.
+    live: HashMap<u64, Counts>,
+}
 
 impl SharedCounts {
-    pub fn add(&self, counts: Counts) {
-        *self.lock() += counts;
+    /// What a shard that goes on has done so far.
+    pub fn publish(&self, shard: u64, counts: Counts) {
+        self.lock().live.insert(shard, counts);
     }
 
+    /// What a shard has done that has ended.
+    pub fn end(&self, shard: u64, counts: Counts) {
+        let mut shared = self.lock();
+        shared.live.remove(&shard);
+        shared.of_ended_shards += counts;
+    }
+
+    /// Of the shards that have ended.
     pub fn total(&self) -> Counts {
-        *self.lock()
+        self.lock().of_ended_shards
+    }
+
+    /// Of all shards.
+    pub fn so_far(&self) -> Counts {
+        let shared = self.lock();
+        let mut counts = shared.of_ended_shards;
+        shared.live.values().for_each(|live| counts += *live);
+        counts
     }
 
     /// Nothing can panic while the lock is held.
-    fn lock(&self) -> MutexGuard<'_, Counts> {
+    fn lock(&self) -> MutexGuard<'_, Shared> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,9 +1,10 @@
 //! From a request's header list to what it asks for.
 
 use bookend_wire::HeaderList;
-use bookend_wire::grpc::{Encoding, Metadata, timeout};
+use bookend_wire::grpc::{Metadata, timeout};
 
 use crate::compression::lists_gzip;
+use crate::encoding::RequestEncoding;
 use crate::method::Route;
 use crate::rejection::{self, RequestRejection};
 
@@ -13,7 +14,7 @@ pub(crate) struct ParsedHead {
     pub route: Route,
     pub timeout_ns: Option<u64>,
     /// Of the messages of the request.
-    pub encoding: Encoding,
+    pub encoding: RequestEncoding,
     /// The client accepts messages under gzip.
     pub accepts_gzip: bool,
     pub metadata: Metadata,
@@ -51,8 +52,10 @@ impl ParsedHead {
     pub fn read_encodings(&mut self, fields: &HeadFields<'_>) -> Result<(), RequestRejection> {
         self.accepts_gzip = fields.accepted_encodings.is_some_and(lists_gzip);
         self.encoding = match fields.encoding {
-            None => Encoding::Identity,
-            Some(name) => Encoding::parse(name).ok_or_else(|| rejection::unknown_encoding(name))?,
+            None => RequestEncoding::Identity,
+            Some(name) => {
+                RequestEncoding::parse(name).ok_or_else(|| rejection::unknown_encoding(name))?
+            }
         };
         Ok(())
     }

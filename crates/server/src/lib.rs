@@ -67,18 +67,29 @@
 // Generated code names this crate; the reflection service is generated and lies within it.
 extern crate self as bookend_server;
 
+pub mod borrowed;
 mod call_event;
+mod call_origin;
 mod calls;
 mod cancellation;
 pub mod codec;
 mod compression;
 mod context;
 mod counts;
+mod encoding;
 mod head;
 mod head_cache;
+mod health;
+mod interceptor;
+mod large_request;
 pub mod limits;
+mod memory;
 mod method;
+mod metrics;
+mod page;
+mod peer_addresses;
 mod pool;
+mod preparation;
 mod quick_hash;
 pub mod reflection;
 mod rejection;
@@ -88,32 +99,45 @@ mod responder;
 mod response_metadata;
 mod response_writer;
 mod router;
+pub mod rpc;
 mod server;
 mod service;
 mod services;
 mod shard;
 mod status;
 mod stream_reply;
+mod stream_waker;
 mod streaming_call;
 mod timeouts;
 mod token_bucket;
+#[cfg(feature = "tokio")]
+pub mod tokio;
+#[cfg(feature = "tracing")]
+pub mod trace;
 mod unary_request;
+#[cfg(feature = "zstd")]
+mod zstd;
 
 pub use bookend_io as io;
-pub use bookend_io::Io;
 pub use bookend_io::tls;
+pub use bookend_io::{Io, Peer};
 pub use bookend_wire::Keepalive;
 pub use bookend_wire::grpc::{Code, MalformedBinary, Metadata, Status};
-pub use cancellation::Cancellation;
+pub use cancellation::{Cancellation, Cancelled};
 pub use codec::{Replies, ReplySender, RequestReceiver, StreamHandler};
 pub use context::Context;
 pub use counts::Counts;
+pub use health::{HealthReporter, ServingStatus};
+pub use interceptor::Interceptor;
+pub use large_request::{DecodedRequest, RequestDecoder};
 pub use limits::{
-    CONNECTION_OUTPUT_BYTES, CONNECTION_SEND_BUFFER_BYTES, ConnectionAge, INFLATED_TURN_BYTES,
-    Limits, Rate, STREAM_SEND_BUFFER_BYTES, STREAM_TURN_BYTES,
+    CONNECTION_OUTPUT_BYTES, CONNECTION_SEND_BUFFER_BYTES, ConnectionAge, Limits, Rate,
+    STREAM_SEND_BUFFER_BYTES, STREAM_TURN_BYTES, TURN_WORK_BYTES,
 };
 pub use method::{HandlerKind, MethodDescriptor};
-pub use pool::threads::{POOL_QUEUED_CALLS, POOL_THREADS, PoolLimits};
+pub use metrics::Metrics;
+pub use page::HttpPage;
+pub use pool::threads::{POOL_CLIENT_WAIT, POOL_QUEUED_CALLS, POOL_THREADS, PoolLimits};
 pub use pool::{CallOver, PoolCall, PoolContext};
 pub use prost;
 pub use prost_types;
@@ -125,6 +149,7 @@ pub use service::{InlineStream, Service};
 pub use services::Services;
 pub use shard::ServerShard;
 pub use stream_reply::StreamReply;
+pub use stream_waker::StreamWaker;
 
 /// Includes the code that `bookend-codegen` wrote for the protobuf package of this name.
 ///

@@ -16,6 +16,14 @@ pub const INTERNET_MAX_UNFINISHED_BYTES: usize = 4 * MAX_MESSAGE_BYTES;
 /// The same for trusted peers: a thousand streams that each send a megabyte.
 pub const TRUSTED_MAX_UNFINISHED_BYTES: usize = 1 << 30;
 
+/// What all connections of a server on the open internet may hold for requests and replies: 32 of
+/// the largest that one may have unfinished, and half of what a small container has.
+pub const INTERNET_MAX_HELD_BYTES: usize = 512 << 20;
+
+/// Connections from one address of the open internet: a tenth of what a machine's ports would
+/// allow, and more than an office behind one address needs.
+pub const INTERNET_MAX_ADDRESS_CONNECTIONS: u32 = 1_024;
+
 /// How long a client may take to send its preface, the first SETTINGS included: Go's net/http2
 /// waits as long. Without it, silent connections would add up.
 pub const PREFACE_TIMEOUT_NS: u64 = 10 * NS_PER_SECOND;
@@ -69,10 +77,11 @@ const NS_PER_SECOND: u64 = 1_000_000_000;
 /// each of a thousand streams that all have something to send gets a dozen turns a second.
 pub const STREAM_TURN_BYTES: usize = 64 << 10;
 
-/// What the messages of one connection may inflate to in one turn, bytes: what takes a few
-/// milliseconds. A kilobyte of gzip can stand for a megabyte, so without this limit a read's worth
-/// of small frames would occupy a thread for a second.
-pub const INFLATED_TURN_BYTES: usize = 1 << 20;
+/// The work that one connection may cause in one turn, in bytes that are inflated: what takes a few
+/// milliseconds. A kilobyte of gzip can stand for a megabyte, and a request of twenty bytes for a
+/// reply of many, so without this limit a read's worth of small frames would occupy a thread for
+/// seconds. The call that goes beyond is still handled.
+pub const TURN_WORK_BYTES: usize = 1 << 20;
 
 /// What one stream may have waiting for its client's flow control, bytes, before its handler must
 /// stop: grpc-go's write quota. The message that goes beyond is still taken.
@@ -107,6 +116,14 @@ pub struct Limits {
     /// What the unfinished requests of one connection may occupy, bytes. The call that exceeds it
     /// ends with `RESOURCE_EXHAUSTED`.
     pub max_unfinished_bytes: usize,
+    /// What all connections of the server may hold, bytes: unfinished requests, replies that wait
+    /// for windows, and output that is not written; `None` for no limit. When three quarters are
+    /// taken, connections that hold more than their share get no further streams; when all is,
+    /// those that hold most are reset. What handlers hold is not known.
+    pub max_held_bytes: Option<usize>,
+    /// Connections that may come from one address, or one /64 of IPv6; `None` for no limit. Further
+    /// ones are closed with `ENHANCE_YOUR_CALM`. Those of this machine have no limit.
+    pub max_address_connections: Option<u32>,
     /// Time within which the client's preface, its first SETTINGS included, must come, nanoseconds;
     /// `None` for no limit.
     pub preface_timeout_ns: Option<u64>,
@@ -193,6 +210,8 @@ impl Limits {
             http2: ConnectionConfig::internet(),
             max_message_bytes: MAX_MESSAGE_BYTES,
             max_unfinished_bytes: INTERNET_MAX_UNFINISHED_BYTES,
+            max_held_bytes: Some(INTERNET_MAX_HELD_BYTES),
+            max_address_connections: Some(INTERNET_MAX_ADDRESS_CONNECTIONS),
             preface_timeout_ns: Some(PREFACE_TIMEOUT_NS),
             input_timeout_ns: Some(INPUT_TIMEOUT_NS),
             request_timeout_ns: Some(REQUEST_TIMEOUT_NS),
@@ -215,6 +234,8 @@ impl Limits {
             http2: ConnectionConfig::trusted(),
             max_message_bytes: MAX_MESSAGE_BYTES,
             max_unfinished_bytes: TRUSTED_MAX_UNFINISHED_BYTES,
+            max_held_bytes: None,
+            max_address_connections: None,
             preface_timeout_ns: None,
             input_timeout_ns: None,
             request_timeout_ns: None,

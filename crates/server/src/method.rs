@@ -29,6 +29,13 @@ pub enum HandlerKind {
     PoolStream,
 }
 
+/// The names of a method, in the two parts of its path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct MethodPath {
+    pub service: &'static str,
+    pub method: &'static str,
+}
+
 /// A method among all methods of a server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Route {

@@ -2,10 +2,12 @@
 
 mod call;
 mod channel;
+mod job;
 mod shard_end;
 pub(crate) mod threads;
 
 pub use call::{PoolCall, PoolContext};
 pub use channel::CallOver;
 pub(crate) use channel::{PoolChannel, PoolMessage};
+pub(crate) use job::PoolJob;
 pub(crate) use shard_end::ShardEnd;

@@ -20,12 +20,19 @@ pub struct Reply<'a> {
 }
 
 impl Reply<'_> {
+    /// The request, if it was decoded ahead of its handler: see [`crate::Service::decoder`].
+    #[inline]
+    pub fn take_decoded<Q: 'static>(&mut self) -> Option<Q> {
+        self.responses.decoded.take()?.take()
+    }
+
     /// Answers with one message, which `encode` appends to the buffer that it gets.
     #[inline]
     pub fn message(self, encode: impl FnOnce(&mut Vec<u8>)) {
         if self.metadata.is_used() {
             let fields = self.metadata.take();
-            self.responses.message_with(self.sender, self.stream, &fields, encode);
+            let stream = self.sender.enlist(self.stream);
+            self.responses.message_with(self.sender, stream, &fields, encode);
         } else {
             self.responses.message(self.sender, self.stream, encode);
         }
@@ -37,7 +44,8 @@ impl Reply<'_> {
     pub fn fail(self, status: Status) {
         let status = status::of_handler(status);
         let fields = self.metadata.take();
-        self.responses.trailers_only(self.sender, self.stream, HttpStatus::OK, &fields, &status);
+        let stream = self.sender.enlist(self.stream);
+        self.responses.trailers_only(self.sender, stream, HttpStatus::OK, &fields, &status);
     }
 
     /// Ends the call because its request cannot be decoded.
@@ -57,6 +65,7 @@ impl Reply<'_> {
     pub fn defer(self) -> RawResponder {
         self.responses.outcome = HandlerOutcome::Deferred;
         self.responses.count_deferred();
-        RawResponder::new(self.reply_to.notifier(self.stream))
+        let stream = self.sender.enlist(self.stream);
+        RawResponder::new(self.reply_to.notifier(stream))
     }
 }

@@ -4,8 +4,10 @@ use std::cell::{Cell, RefCell};
 
 use bookend_wire::grpc::{Metadata, MetadataError, Status};
 
+use crate::call_event::Notifier;
 use crate::cancellation::{CallLifetime, Cancellation};
 use crate::status::internal;
+use crate::stream_waker::StreamWaker;
 
 /// What a handler adds to its response through the shared reference that its context is.
 #[derive(Debug, Default)]
@@ -26,6 +28,8 @@ pub(crate) struct ResponseFields {
     /// The handler added metadata that is not allowed: the call fails with this status.
     pub mistake: Option<Status>,
     lifetime: Option<CallLifetime>,
+    /// The handler of a stream has asked for it.
+    pub waker: Option<StreamWaker>,
 }
 
 impl ResponseFields {
@@ -65,6 +69,13 @@ impl ResponseMetadata {
         self.used.set(true);
         let mut fields = self.fields.borrow_mut();
         fields.lifetime.get_or_insert_default().cancellation()
+    }
+
+    /// The call's waker, made of `notifier` where there is none yet.
+    pub fn waker(&self, notifier: impl FnOnce() -> Notifier) -> StreamWaker {
+        self.used.set(true);
+        let mut fields = self.fields.borrow_mut();
+        fields.waker.get_or_insert_with(|| StreamWaker::new(notifier())).clone()
     }
 
     /// Whether anything was added since [`ResponseMetadata::take`].

@@ -2,10 +2,14 @@
 
 use bookend_wire::frame::HEADER_BYTES;
 use bookend_wire::grpc::message::PREFIX_BYTES;
-use bookend_wire::grpc::{ACCEPTED_ENCODINGS, Code, Encoding, Metadata, Status, percent};
+use bookend_wire::grpc::reserved::STATUS_DETAILS;
+use bookend_wire::grpc::{Code, Encoding, Metadata, Status, base64, percent};
 use bookend_wire::{ExtraField, HeaderBlock, Indexing, Sender, StreamKey};
 
-use crate::compression::deflated;
+use crate::compression::{DEFLATE_WORK, MAX_DEFLATED_BYTES, deflated};
+use crate::encoding::ACCEPTED_ENCODINGS;
+use crate::large_request::DecodedRequest;
+use crate::page::HttpPage;
 use crate::rejection::{HttpStatus, RequestRejection};
 use crate::response_metadata::ResponseFields;
 use crate::status::internal;
@@ -22,6 +26,9 @@ pub(crate) struct ResponseWriter {
     /// included.
     pub outstanding: u32,
     pub counts: ResponseCounts,
+    /// The request of the call that is being handled, if it was decoded elsewhere: then the message
+    /// that its handler gets is empty.
+    pub decoded: Option<DecodedRequest>,
 }
 
 /// What has become of the call that is being handled.
@@ -43,8 +50,8 @@ pub(crate) struct ResponseCounts {
     pub ok: u64,
     pub error: u64,
     pub deferred: u64,
-    /// Size of the messages that were inflated, including the parts of those that failed.
-    pub inflated_bytes: usize,
+    /// The work of inflating requests and of making replies, in bytes that are inflated.
+    pub work_bytes: usize,
 }
 
 impl ResponseWriter {
@@ -58,6 +65,7 @@ impl ResponseWriter {
             outcome: HandlerOutcome::Nothing,
             outstanding: 0,
             counts: ResponseCounts::default(),
+            decoded: None,
         }
     }
 
@@ -76,10 +84,12 @@ impl ResponseWriter {
         stream: StreamKey,
         encode: impl FnOnce(&mut Vec<u8>),
     ) {
-        let ResponseWriter { head, ok, outcome, .. } = self;
+        let ResponseWriter { head, ok, outcome, counts, .. } = self;
         sender.reply(stream, head, ok, |output| {
             *outcome = head_sent(output);
+            let before = output.len();
             encode(output);
+            counts.work_bytes += output.len() - before;
         });
         self.outcome = HandlerOutcome::Answered;
         self.counts.ok += 1;
@@ -103,11 +113,20 @@ impl ResponseWriter {
             *outcome = HandlerOutcome::HeadSent { output_bytes: sender.output.len() };
             let mut message = Vec::new();
             encode(&mut message);
-            sender.data(stream, &deflated(&message), false);
+            if message.len() <= MAX_DEFLATED_BYTES {
+                self.counts.work_bytes += message.len() * DEFLATE_WORK;
+                sender.data(stream, &deflated(&message), false);
+            } else {
+                self.counts.work_bytes += message.len();
+                sender.message(stream, false, |output| output.extend_from_slice(&message));
+            }
         } else {
+            let work_bytes = &mut self.counts.work_bytes;
             sender.message(stream, false, |output| {
                 *outcome = head_sent(output);
+                let before = output.len();
                 encode(output);
+                *work_bytes += output.len() - before;
             });
         }
         self.success(sender, stream, &fields.trailers);
@@ -210,32 +229,30 @@ impl ResponseWriter {
         }
     }
 
-    /// Answers a request that is rejected. One that is not gRPC gets `page`, if there is one, so
-    /// that people with a browser see what this server is.
+    /// Answers a request that is not gRPC with a page.
     #[cold]
-    pub fn reject(
-        &mut self,
-        sender: &mut Sender,
-        stream: StreamKey,
-        rejection: &RequestRejection,
-        page: Option<&str>,
-    ) {
-        match page {
-            Some(page) if rejection.http_status != HttpStatus::OK => {
-                let mut head =
-                    HeaderBlock::new(&[(b":status", b"200"), (b"content-type", b"text/plain")]);
-                sender.headers(stream, &mut head, false);
-                sender.data(stream, page.as_bytes(), true);
-            }
-            _ => {
-                let mut fields = ResponseFields::default();
-                if rejection.lists_encodings {
-                    fields.headers.push_received(b"grpc-accept-encoding", ACCEPTED_ENCODINGS);
-                }
-                let (http_status, status) = (rejection.http_status, &rejection.status);
-                self.trailers_only(sender, stream, http_status, &fields, status);
-            }
+    pub fn page(&mut self, sender: &mut Sender, stream: StreamKey, page: &HttpPage, is_head: bool) {
+        let status = page.status.clamp(200, 599).to_string();
+        let mut head = HeaderBlock::new(&[
+            (b":status", status.as_bytes()),
+            (b"content-type", page.content_type.as_bytes()),
+        ]);
+        let ends_with_head = is_head || page.body.is_empty();
+        sender.headers(stream, &mut head, ends_with_head);
+        if !ends_with_head {
+            sender.data(stream, &page.body, true);
         }
+    }
+
+    /// Answers a request that is rejected.
+    #[cold]
+    pub fn reject(&mut self, sender: &mut Sender, stream: StreamKey, rejection: &RequestRejection) {
+        let mut fields = ResponseFields::default();
+        if rejection.lists_encodings {
+            fields.headers.push_received(b"grpc-accept-encoding", ACCEPTED_ENCODINGS);
+        }
+        let (http_status, status) = (rejection.http_status, &rejection.status);
+        self.trailers_only(sender, stream, http_status, &fields, status);
     }
 }
 
@@ -256,19 +273,23 @@ fn http_head(status: HttpStatus) -> HeaderBlock {
 struct StatusText {
     code: Code,
     message: Vec<u8>,
+    details: Vec<u8>,
 }
 
 impl StatusText {
     fn new(status: &Status) -> Self {
         let mut message = Vec::new();
         percent::encode(&status.message, &mut message);
-        StatusText { code: status.code, message }
+        let mut details = Vec::new();
+        base64::encode(status.details(), &mut details);
+        StatusText { code: status.code, message, details }
     }
 
     fn fields(&self) -> impl Iterator<Item = ExtraField<'_>> {
-        let message =
-            (!self.message.is_empty()).then(|| varying((b"grpc-message", self.message.as_slice())));
-        std::iter::once(varying((b"grpc-status", self.code.digits()))).chain(message)
+        let texts: [(&[u8], &[u8]); 2] =
+            [(b"grpc-message", &self.message), (STATUS_DETAILS, &self.details)];
+        let texts = texts.into_iter().filter(|(_, value)| !value.is_empty());
+        std::iter::once((&b"grpc-status"[..], self.code.digits())).chain(texts).map(varying)
     }
 }
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-use crate::method::Route;
+use crate::method::{MethodPath, Route};
+use crate::page::PageMaker;
 use crate::quick_hash::QuickHash;
 use crate::rejection::{self, RequestRejection};
 use crate::service::Service;
@@ -15,13 +16,22 @@ pub(crate) struct RoutedMethod {
     pub service: Arc<dyn Service>,
     /// The number that the service knows it by.
     pub number: usize,
+    pub path: MethodPath,
 }
 
 /// From a path to a method. Built once, shared by all threads.
 pub(crate) struct Router {
     methods: Vec<RoutedMethod>,
     by_path: HashMap<Box<[u8]>, Route, QuickHash>,
-    fallback_page: Option<String>,
+    pages: Pages,
+}
+
+/// What requests get that are not gRPC.
+#[derive(Default)]
+pub(crate) struct Pages {
+    pub by_path: HashMap<Box<[u8]>, Box<PageMaker>>,
+    /// For all other paths.
+    pub fallback: Option<String>,
 }
 
 /// Two services with one name were added to a server.
@@ -30,11 +40,8 @@ pub(crate) struct Router {
 pub struct DuplicateService(pub &'static str);
 
 impl Router {
-    pub fn new(
-        services: &[Arc<dyn Service>],
-        fallback_page: Option<String>,
-    ) -> Result<Self, DuplicateService> {
-        let mut router = Router { methods: Vec::new(), by_path: HashMap::default(), fallback_page };
+    pub fn new(services: &[Arc<dyn Service>], pages: Pages) -> Result<Self, DuplicateService> {
+        let mut router = Router { methods: Vec::new(), by_path: HashMap::default(), pages };
         for service in services {
             router.add(service)?;
         }
@@ -62,9 +69,15 @@ impl Router {
         &self.methods[route.number as usize]
     }
 
-    /// What a request gets that is not gRPC.
+    /// What makes the page of that path, whatever its query is.
+    pub fn page(&self, path: &[u8]) -> Option<&PageMaker> {
+        let path = path.split(|byte| *byte == b'?').next().unwrap_or_default();
+        self.pages.by_path.get(path).map(|make| &**make)
+    }
+
+    /// What other requests get that are not gRPC.
     pub fn fallback_page(&self) -> Option<&str> {
-        self.fallback_page.as_deref()
+        self.pages.fallback.as_deref()
     }
 
     fn has_service(&self, name: &[u8]) -> bool {
@@ -86,10 +99,11 @@ impl Router {
             return Err(DuplicateService(service.name()));
         }
         for (number, descriptor) in service.methods().iter().enumerate() {
-            let path = format!("/{}/{}", service.name(), descriptor.name);
+            let names = MethodPath { service: service.name(), method: descriptor.name };
+            let path = format!("/{}/{}", names.service, names.method);
             let route = Route { number: self.methods.len() as u32, kind: descriptor.kind };
             self.by_path.insert(path.into_bytes().into_boxed_slice(), route);
-            self.methods.push(RoutedMethod { service: Arc::clone(service), number });
+            self.methods.push(RoutedMethod { service: Arc::clone(service), number, path: names });
         }
         Ok(())
     }

@@ -12,10 +12,13 @@ use bookend_io::{Address, Io, Listener, ServeOptions, ShutdownHandle, Wait, list
 use thiserror::Error;
 
 use crate::counts::Counts;
+use crate::interceptor::Interceptor;
 use crate::limits::{DRAIN_NS, Limits};
+use crate::metrics::Metrics;
+use crate::page::HttpPage;
 use crate::pool::threads::PoolLimits;
 use crate::reflection;
-use crate::router::DuplicateService;
+use crate::router::{DuplicateService, Pages, Router};
 use crate::service::Service;
 use crate::services::Services;
 
@@ -32,7 +35,9 @@ impl Server {
             limits: Limits::internet(),
             pool: PoolLimits::default(),
             reflection: false,
-            fallback_page: None,
+            interceptors: Vec::new(),
+            pages: Pages::default(),
+            metrics: None,
         }
     }
 }
@@ -43,7 +48,9 @@ pub struct ServerBuilder {
     limits: Limits,
     pool: PoolLimits,
     reflection: bool,
-    fallback_page: Option<String>,
+    interceptors: Vec<Box<dyn Interceptor>>,
+    pages: Pages,
+    metrics: Option<Metrics>,
 }
 
 impl ServerBuilder {
@@ -71,10 +78,35 @@ impl ServerBuilder {
         self
     }
 
-    /// The plain text that answers requests which are not gRPC. Without it, they fail with the HTTP
-    /// status 405 or 415.
+    /// Has `interceptor` look at every call, after those that were added before.
+    pub fn intercept(mut self, interceptor: impl Interceptor) -> Self {
+        self.interceptors.push(Box::new(interceptor));
+        self
+    }
+
+    /// Has `metrics` show what the server counts while it runs.
+    pub fn metrics(mut self, metrics: &Metrics) -> Self {
+        self.metrics = Some(metrics.clone());
+        self
+    }
+
+    /// Answers GET and HEAD for this path, with any query, with a page, which is made anew each
+    /// time: for people, and for monitoring that does not speak gRPC. It is made on the thread that
+    /// reads the connection, so that must not block, and pages should be small.
+    pub fn page(
+        mut self,
+        path: impl Into<String>,
+        make: impl Fn() -> HttpPage + Send + Sync + 'static,
+    ) -> Self {
+        let path = path.into().into_bytes().into_boxed_slice();
+        self.pages.by_path.insert(path, Box::new(make));
+        self
+    }
+
+    /// The plain text that answers all other requests which are not gRPC. Without it, they fail
+    /// with the HTTP status 405 or 415.
     pub fn fallback_page(mut self, text: impl Into<String>) -> Self {
-        self.fallback_page = Some(text.into());
+        self.pages.fallback = Some(text.into());
         self
     }
 
@@ -86,7 +118,8 @@ impl ServerBuilder {
         if self.reflection {
             self.services.extend(reflection::services(&self.services));
         }
-        Services::new(&self.services, self.limits, self.pool, self.fallback_page)
+        let router = Router::new(&self.services, self.pages)?;
+        Ok(Services::new(router, self.interceptors, self.limits, self.pool, self.metrics))
     }
 
     /// Listens on the first of these addresses that is available; port 0 takes a free port. Clients

@@ -1,6 +1,7 @@
 //! What a server serves, whatever the encoding of its messages.
 
 use crate::context::Context;
+use crate::large_request::RequestDecoder;
 use crate::method::MethodDescriptor;
 use crate::pool::PoolCall;
 use crate::reply::Reply;
@@ -37,6 +38,17 @@ pub trait Service: Send + Sync + 'static {
     /// slice has run.
     fn call(&self, method: usize, request: &[u8], context: &Context<'_>, reply: Reply<'_>);
 
+    /// What decodes the requests of an [`Inline`](crate::HandlerKind::Inline) or
+    /// [`Deferred`](crate::HandlerKind::Deferred) method, on any thread. Large requests are decoded
+    /// ahead of the handler, so that they do not hold up the connections of its thread; then
+    /// [`Service::call`] gets an empty message, and finds the request by
+    /// [`Reply::take_decoded`](crate::Reply::take_decoded). `None`, the default, for methods that
+    /// always get their message.
+    fn decoder(&self, method: usize) -> Option<RequestDecoder> {
+        let _ = method;
+        None
+    }
+
     /// Handles a call of a [`Pool`](crate::HandlerKind::Pool) or
     /// [`PoolStream`](crate::HandlerKind::PoolStream) method, on a thread of the server's pool,
     /// which it may block. A call that is dropped ends with `INTERNAL`.
@@ -64,6 +76,13 @@ pub trait Service: Send + Sync + 'static {
 /// It is dropped when its call is over: because it ended the call, the client cancelled it, its
 /// deadline passed, or the connection is lost.
 pub trait InlineStream: Send {
+    /// What decodes the messages of this stream on any thread, as [`Service::decoder`] does: then
+    /// [`InlineStream::on_message`] gets an empty message, and finds the request by
+    /// [`StreamReply::take_decoded`].
+    fn decoder(&self) -> Option<RequestDecoder> {
+        None
+    }
+
     /// A message has come.
     fn on_message(&mut self, message: &[u8], replies: &mut StreamReply<'_>);
 
@@ -71,7 +90,8 @@ pub trait InlineStream: Send {
     fn on_end(&mut self, replies: &mut StreamReply<'_>);
 
     /// There is room again: continue with what was left when the replies were full. Called once
-    /// after each method of this trait that left them full.
+    /// after each method of this trait that left them full, and when a
+    /// [`StreamWaker`](crate::StreamWaker) was used.
     fn on_ready(&mut self, replies: &mut StreamReply<'_>) {
         let _ = replies;
     }

@@ -9,6 +9,7 @@
 
 mod connection;
 mod draining;
+mod holding;
 mod ready_queue;
 mod timeouts;
 
@@ -20,10 +21,10 @@ use bookend_io::{
 };
 use bookend_wire::{Connection, Side};
 
-use crate::call_event::CallEvent;
+use crate::call_event::{CallEvent, CallEventKind};
 use crate::calls::CallId;
 use crate::counts::Counts;
-use crate::limits::{CONNECTION_OUTPUT_BYTES, INFLATED_TURN_BYTES};
+use crate::limits::{CONNECTION_OUTPUT_BYTES, TURN_WORK_BYTES};
 use crate::services::Services;
 use connection::{HandledSlice, ServerConnection, find, is_settled};
 use ready_queue::ReadyQueue;
@@ -31,6 +32,8 @@ use ready_queue::ReadyQueue;
 /// One thread's share of a server: connections that it accepted, and their calls.
 pub struct ServerShard {
     services: Services,
+    /// Of all shards of its server.
+    number: u64,
     mailbox: Mailbox<CallEvent>,
     /// The buffer into which the mailbox is emptied.
     events: Vec<CallEvent>,
@@ -74,8 +77,10 @@ impl Services {
     /// The shard of one thread, for the driver that `waker` wakes.
     pub fn shard(&self, waker: Waker) -> ServerShard {
         let number = self.shards.fetch_add(1, Ordering::Relaxed);
+        self.memory.join(number, waker.clone());
         ServerShard {
             services: self.clone(),
+            number,
             mailbox: Mailbox::new(waker),
             events: Vec::new(),
             connections: Vec::new(),
@@ -97,7 +102,11 @@ impl Services {
 
 impl Drop for ServerShard {
     fn drop(&mut self) {
-        self.services.counts.add(self.counts);
+        self.services.counts.end(self.number, self.counts);
+        self.services.memory.leave(self.number);
+        for mut connection in self.connections.drain(..).flatten() {
+            self.services.memory.close(&mut connection.account);
+        }
     }
 }
 
@@ -109,13 +118,16 @@ impl Shard for ServerShard {
         }
         let http2 = self.new_http2();
         let mailbox = self.mailbox.clone();
-        let connection = ServerConnection::new(id, http2, mailbox, &self.services.limits);
+        let connection = ServerConnection::new(id, http2, mailbox, io.peer(id), &self.services);
         let mut connection = Box::new(connection);
         let preface = &mut connection.http2.sender.output;
         io.output(id).append(preface);
         self.connections[index] = Some(connection);
         self.open_connections += 1;
         self.start_timeout_checks(io);
+        if self.services.limits.max_address_connections.is_some() {
+            self.enter_address(id, io);
+        }
         if self.services.limits.connection_age.is_some() {
             self.schedule_age_limit(id, io);
         }
@@ -127,6 +139,7 @@ impl Shard for ServerShard {
         }
     }
 
+    /// RFC 9113, section 5.4.1.
     fn received(&mut self, id: ConnectionId, bytes: &[u8], io: &mut IoContext) -> Received {
         let Some(connection) = find(&mut self.connections, id) else {
             return Received { consumed: bytes.len(), after: AfterRead::Close };
@@ -135,8 +148,12 @@ impl Shard for ServerShard {
         self.outstanding += slice.deferred_calls;
         connection.calls.report(&mut self.counts);
         connection.queue_if_ready(&mut self.ready);
+        let is_draining = connection.draining.is_some();
         let limit_exceeded = connection.calls.limit_exceeded;
-        if connection.draining.is_some() {
+        if connection.account.is_off(connection.held_bytes(slice.output_bytes)) {
+            self.charge(id, io);
+        }
+        if is_draining {
             self.continue_draining(id, io);
         }
         if self.call_deadlines.needs_sweep() {
@@ -164,17 +181,11 @@ impl Shard for ServerShard {
             }
             connection.queue_if_ready(&mut self.ready);
         }
+        self.note_held(id, 0, io);
     }
 
     fn closed(&mut self, id: ConnectionId, _why: Closed, _io: &mut IoContext) {
-        if find(&mut self.connections, id).is_some()
-            && let Some(connection) = self.connections[id.index as usize].take()
-        {
-            self.open_connections -= 1;
-            if self.spare.len() < MAX_SPARE_CONNECTIONS {
-                self.spare.push(connection.http2);
-            }
-        }
+        self.forget(id);
         self.forget_prefaces();
     }
 
@@ -185,6 +196,9 @@ impl Shard for ServerShard {
         self.close_without_preface(io);
         self.check_timeouts(io);
         self.check_connection_deadlines(io);
+        if self.services.memory.is_exceeded() {
+            self.shed_excess(io);
+        }
         if io.stopping() {
             self.shut_down(io);
         }
@@ -204,10 +218,10 @@ impl Shard for ServerShard {
     }
 
     fn has_outstanding(&self) -> bool {
-        let is_busy = self.outstanding > 0 || self.ready.is_due();
         match self.shutdown {
-            ShutdownPhase::Running => is_busy,
-            ShutdownPhase::Draining => is_busy || self.open_connections > 0,
+            ShutdownPhase::Running => self.outstanding > 0 || self.ready.is_due(),
+            // Nobody waits for the answer to a call whose connection is gone.
+            ShutdownPhase::Draining => self.open_connections > 0 || self.ready.is_due(),
             ShutdownPhase::Finished => false,
         }
     }
@@ -228,12 +242,14 @@ impl ServerShard {
         read_bytes: usize,
         io: &IoContext,
     ) -> AfterRead {
-        if slice.bytes == read_bytes {
+        // A slice with much work in it may have been left before its end.
+        let has_worked = slice.work_bytes > TURN_WORK_BYTES && slice.result != Ok(read_bytes);
+        if slice.bytes == read_bytes && !has_worked {
             AfterRead::Continue
-        } else if slice.inflated_bytes > INFLATED_TURN_BYTES {
-            self.ready.pause(id)
         } else if slice.output_bytes > BACKLOG_LIMIT_BYTES {
             self.pause_reading(id, io)
+        } else if has_worked {
+            self.ready.pause(id)
         } else {
             AfterRead::Again
         }
@@ -259,15 +275,32 @@ impl ServerShard {
         for event in events.drain(..) {
             self.outstanding -= u64::from(event.kind.is_last());
             self.counts.panics += u64::from(event.kind.is_panic());
-            let late = match find(&mut self.connections, event.id) {
+            let id = event.id;
+            self.counts.recalled += u64::from(matches!(event.kind, CallEventKind::Recalled));
+            let late = match find(&mut self.connections, id) {
                 None => event.kind.is_late(),
                 Some(connection) => {
-                    let in_time = connection.handle_event(event, &self.services.limits, io);
-                    connection.settle(&mut self.counts, &mut self.ready, io);
+                    let in_time = match event.kind {
+                        CallEventKind::Prepared(result) => {
+                            let (services, deadlines) = (&self.services, &mut self.call_deadlines);
+                            connection.handle_prepared(
+                                event.stream,
+                                result,
+                                services,
+                                deadlines,
+                                io,
+                            );
+                            true
+                        }
+                        _ => connection.handle_event(event, &self.services.limits, io),
+                    };
+                    self.outstanding += connection.settle(&mut self.counts, &mut self.ready, io);
                     !in_time
                 }
             };
             self.counts.late += u64::from(late);
+            let output_bytes = io.output(id).len();
+            self.note_held(id, output_bytes, io);
         }
         self.events = events;
     }
@@ -295,7 +328,9 @@ impl ServerShard {
             connection.with_output(io, |sender, calls| {
                 calls.run_ready_streams(sender, &self.services.limits);
             });
-            connection.settle(&mut self.counts, &mut self.ready, io);
+            self.outstanding += connection.settle(&mut self.counts, &mut self.ready, io);
+            let output_bytes = io.output(id).len();
+            self.note_held(id, output_bytes, io);
         }
     }
 

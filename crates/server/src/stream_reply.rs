@@ -7,11 +7,14 @@ use bookend_wire::grpc::message::PREFIX_BYTES;
 use bookend_wire::grpc::{MetadataError, Status};
 use bookend_wire::{Sender, StreamKey};
 
-use crate::compression::deflated;
+use crate::call_origin::CallOrigin;
+use crate::compression::{DEFLATE_WORK, MAX_DEFLATED_BYTES, deflated};
+use crate::large_request::LargeRequest;
 use crate::limits::{
     CONNECTION_OUTPUT_BYTES, CONNECTION_SEND_BUFFER_BYTES, STREAM_SEND_BUFFER_BYTES,
     STREAM_TURN_BYTES,
 };
+use crate::preparation::Preparation;
 use crate::rejection::HttpStatus;
 use crate::response_metadata::ResponseFields;
 use crate::response_writer::ResponseWriter;
@@ -29,6 +32,7 @@ pub(crate) struct StreamWriter<'a> {
     pub sender: &'a mut Sender,
     pub responses: &'a mut ResponseWriter,
     pub stream: StreamKey,
+    pub origin: &'a CallOrigin,
     /// What the other streams of the connection have in their send buffers.
     pub others_blocked_bytes: usize,
 }
@@ -67,6 +71,13 @@ impl ResponseState {
         }
     }
 
+    /// The handler is about to look for what it was woken for.
+    pub fn notice_wakeup(&self) {
+        if let Some(waker) = &self.fields.waker {
+            waker.notice();
+        }
+    }
+
     /// The stream may send as much as one turn allows.
     pub fn begin_turn(&mut self) {
         self.turn_bytes = 0;
@@ -87,6 +98,12 @@ pub(crate) enum Blocked {
 }
 
 impl StreamReply<'_> {
+    /// The message, if it was decoded ahead of its handler: see
+    /// [`crate::InlineStream::decoder`].
+    pub fn take_decoded<Q: 'static>(&mut self) -> Option<Q> {
+        self.writer.responses.decoded.take()?.take()
+    }
+
     /// Sends a message, which `encode` appends to the buffer that it gets. Nothing is sent on a
     /// call that has ended.
     pub fn message(&mut self, encode: impl FnOnce(&mut Vec<u8>)) {
@@ -127,10 +144,26 @@ impl StreamReply<'_> {
     fn send_compressed(&mut self, encode: impl FnOnce(&mut Vec<u8>)) -> Option<usize> {
         let mut message = Vec::new();
         catch_unwind(AssertUnwindSafe(|| encode(&mut message))).ok()?;
+        if message.len() > MAX_DEFLATED_BYTES {
+            return self.send_plain(|output| output.extend_from_slice(&message));
+        }
+        *self.work_bytes() += message.len() * DEFLATE_WORK;
         let framed = deflated(&message);
         let StreamWriter { sender, stream, .. } = &mut self.writer;
         sender.data(*stream, &framed, false);
         Some(framed.len())
+    }
+
+    /// Sends a message that was compressed already, behind its prefix.
+    pub(crate) fn deflated(&mut self, framed: &[u8]) {
+        self.compress(true);
+        if self.response.ended {
+            return;
+        }
+        self.head();
+        let StreamWriter { sender, stream, .. } = &mut self.writer;
+        sender.data(*stream, framed, false);
+        self.response.turn_bytes += HEADER_BYTES + framed.len();
     }
 
     /// Switches compression of the next messages on or off, if the client accepts it. It must be
@@ -242,6 +275,11 @@ impl StreamReply<'_> {
         self.response.ended
     }
 
+    /// Whether the handler has asked for its waker, and so ends the call itself.
+    pub(crate) fn may_be_woken(&self) -> bool {
+        self.response.fields.waker.is_some()
+    }
+
     /// What the call is blocked on, if there is no room.
     pub(crate) fn blocked(&mut self) -> Blocked {
         if !self.is_full() {
@@ -253,9 +291,16 @@ impl StreamReply<'_> {
         }
     }
 
-    /// What the connection has inflated in this turn.
-    pub(crate) fn inflated_bytes(&mut self) -> &mut usize {
-        &mut self.writer.responses.counts.inflated_bytes
+    /// Has a large message inflated and decoded by another thread.
+    pub(crate) fn prepare(&mut self, large: LargeRequest) -> Preparation {
+        let StreamWriter { responses, stream, origin, .. } = &mut self.writer;
+        responses.count_deferred();
+        origin.preparation.begin(large, origin.reply_to.notifier(*stream))
+    }
+
+    /// The work that the connection has caused in this turn.
+    pub(crate) fn work_bytes(&mut self) -> &mut usize {
+        &mut self.writer.responses.counts.work_bytes
     }
 
     fn blocked_bytes(&mut self) -> usize {

@@ -3,12 +3,17 @@
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use bookend_wire::grpc::message::split_first;
-use bookend_wire::grpc::{Encoding, Status};
+use bookend_wire::grpc::Status;
+use bookend_wire::grpc::message::{Message, split_first};
 
-use crate::compression::decompressed;
-use crate::limits::INFLATED_TURN_BYTES;
+use crate::compression::{check_flag, decompressed_at_once};
+use crate::encoding::RequestEncoding;
+use crate::large_request::{
+    LARGE_MESSAGE_BYTES, LargeRequest, PreparedRequest, RequestDecoder, is_large,
+};
+use crate::limits::TURN_WORK_BYTES;
 use crate::pool::{PoolMessage, ShardEnd};
+use crate::preparation::Preparation;
 use crate::request_buffer::RequestBuffer;
 use crate::service::InlineStream;
 use crate::status;
@@ -20,7 +25,9 @@ pub(crate) struct StreamingCall {
     /// Requests that the handler has not got yet.
     buffer: RequestBuffer,
     /// Of requests that are flagged as compressed.
-    encoding: Encoding,
+    encoding: RequestEncoding,
+    /// A large message that the handler gets next.
+    preparing: Option<Preparation>,
     request: RequestState,
     response: ResponseState,
     blocked: Blocked,
@@ -47,11 +54,12 @@ enum RequestState {
 }
 
 impl StreamingCall {
-    pub fn new(handler: CallHandler, encoding: Encoding, response: ResponseState) -> Self {
+    pub fn new(handler: CallHandler, encoding: RequestEncoding, response: ResponseState) -> Self {
         StreamingCall {
             handler,
             buffer: RequestBuffer::default(),
             encoding,
+            preparing: None,
             request: RequestState::Open,
             response,
             blocked: Blocked::No,
@@ -73,7 +81,9 @@ impl StreamingCall {
 
     /// Size of the requests that the handler has not begun with.
     pub fn unfinished_bytes(&self) -> usize {
-        self.buffer.len() + self.response.kept_bytes + self.handler.waiting_bytes()
+        let preparing_bytes = self.preparing.as_ref().map_or(0, |preparing| preparing.bytes);
+        let kept_bytes = self.response.kept_bytes + self.handler.waiting_bytes();
+        self.buffer.len() + preparing_bytes + kept_bytes
     }
 
     /// Bytes whose window may be given back to the client now. While the call is blocked, those
@@ -133,12 +143,44 @@ impl StreamingCall {
         }
     }
 
-    /// Its handler, on another thread, has replies to send or room for requests.
+    /// Its handler, on another thread, has replies to send or room for requests; or it was woken.
     pub fn poll_handler(&mut self, writer: StreamWriter<'_>, limit_bytes: usize) {
+        self.response.notice_wakeup();
         self.owes_on_ready = true;
-        if self.blocked == Blocked::OnHandler {
+        if self.blocked == Blocked::OnHandler && self.preparing.is_none() {
             self.blocked = Blocked::No;
         }
+        self.resume(writer, limit_bytes);
+    }
+
+    /// The large message is ready, or has failed.
+    pub fn prepared(
+        &mut self,
+        mut writer: StreamWriter<'_>,
+        result: Result<PreparedRequest, Status>,
+        limit_bytes: usize,
+    ) {
+        let Some(preparation) = self.preparing.take() else {
+            return;
+        };
+        self.blocked = Blocked::No;
+        let StreamingCall { handler, response, owes_on_ready, .. } = self;
+        response.begin_turn();
+        let request_was_compressed = preparation.was_compressed;
+        let writer_again = writer.reborrow();
+        let mut reply = StreamReply { writer: writer_again, response, request_was_compressed };
+        match result {
+            Ok(PreparedRequest::Message(message)) => {
+                handler.on_message(Cow::Owned(message), &mut reply);
+            }
+            Ok(PreparedRequest::Decoded(decoded)) => {
+                reply.writer.responses.decoded = Some(decoded);
+                handler.on_message(Cow::Borrowed(&[]), &mut reply);
+                reply.writer.responses.decoded = None;
+            }
+            Err(status) => reply.end(Err(status)),
+        }
+        *owes_on_ready |= reply.is_full();
         self.resume(writer, limit_bytes);
     }
 
@@ -164,8 +206,16 @@ impl StreamingCall {
     /// Calls the handler as long as it has something to do and there is room for its replies;
     /// removes what it got from the front of `body`.
     fn run(&mut self, writer: StreamWriter<'_>, body: &mut &[u8], limit_bytes: usize) {
-        let StreamingCall { handler, encoding, request, response, blocked, owes_on_ready, .. } =
-            self;
+        let StreamingCall {
+            handler,
+            encoding,
+            preparing,
+            request,
+            response,
+            blocked,
+            owes_on_ready,
+            ..
+        } = self;
         response.begin_turn();
         let mut reply = StreamReply { writer, response, request_was_compressed: false };
         loop {
@@ -187,12 +237,16 @@ impl StreamingCall {
                     Ok(Some((message, behind))) => {
                         *body = behind;
                         reply.request_was_compressed = message.compressed;
-                        let inflated_bytes = reply.inflated_bytes();
-                        match decompressed(message, *encoding, limit_bytes, inflated_bytes) {
-                            Ok(message) => handler.on_message(message, &mut reply),
+                        match whole(message, *encoding, limit_bytes, handler, &mut reply) {
+                            Ok(Whole::Message(message)) => handler.on_message(message, &mut reply),
+                            Ok(Whole::Large(large)) => {
+                                *preparing = Some(reply.prepare(large));
+                                *blocked = Blocked::OnHandler;
+                                return;
+                            }
                             Err(status) => reply.end(Err(status)),
                         }
-                        if *reply.inflated_bytes() > INFLATED_TURN_BYTES && !reply.ended() {
+                        if *reply.work_bytes() > TURN_WORK_BYTES && !reply.ended() {
                             *owes_on_ready = reply.is_full();
                             *blocked = Blocked::OnTurn;
                             return;
@@ -212,11 +266,50 @@ impl StreamingCall {
     }
 }
 
+/// A message that has come whole.
+enum Whole<'a> {
+    /// Ready for the handler.
+    Message(Cow<'a, [u8]>),
+    /// To be inflated or decoded by another thread first.
+    Large(LargeRequest),
+}
+
+fn whole<'a>(
+    message: Message<'a>,
+    encoding: RequestEncoding,
+    limit_bytes: usize,
+    handler: &CallHandler,
+    reply: &mut StreamReply<'_>,
+) -> Result<Whole<'a>, Status> {
+    let was_compressed = message.compressed;
+    if !was_compressed && message.bytes.len() <= LARGE_MESSAGE_BYTES {
+        return Ok(Whole::Message(Cow::Borrowed(message.bytes)));
+    }
+    let decoder = handler.decoder();
+    if was_compressed {
+        check_flag(encoding)?;
+    }
+    if is_large(message, decoder) {
+        return Ok(Whole::Large(LargeRequest::new(message, encoding, limit_bytes, decoder)));
+    }
+    let Some(content) = decompressed_at_once(message, encoding, limit_bytes, reply.work_bytes())?
+    else {
+        return Ok(Whole::Large(LargeRequest::new(message, encoding, limit_bytes, decoder)));
+    };
+    let plain = Message { compressed: false, bytes: &content };
+    if is_large(plain, decoder) {
+        let mut large = LargeRequest::new(plain, encoding, limit_bytes, decoder);
+        large.was_compressed = was_compressed;
+        return Ok(Whole::Large(large));
+    }
+    Ok(Whole::Message(content))
+}
+
 /// What handles a streaming call.
 pub(crate) enum CallHandler {
     Inline(InlineHandler),
     /// A thread of the pool.
-    Pool(ShardEnd),
+    Pool(Box<ShardEnd>),
 }
 
 /// Contains the panic of a handler's `drop`.
@@ -225,6 +318,14 @@ pub(crate) struct InlineHandler(Option<Box<dyn InlineStream>>);
 impl CallHandler {
     pub fn inline(handler: Box<dyn InlineStream>) -> Self {
         CallHandler::Inline(InlineHandler(Some(handler)))
+    }
+
+    /// What decodes its requests, if another thread can.
+    fn decoder(&self) -> Option<RequestDecoder> {
+        match self {
+            CallHandler::Inline(InlineHandler(handler)) => handler.as_deref()?.decoder(),
+            CallHandler::Pool(_) => None,
+        }
     }
 
     /// Whether it has room for the next request.

@@ -1,9 +1,10 @@
 //! The one message of a unary request.
 
 use bookend_wire::grpc::message::{Message, PREFIX_BYTES, split_first};
-use bookend_wire::grpc::{Encoding, MessageError, Status};
+use bookend_wire::grpc::{MessageError, Status};
 
 use crate::compression::check_flag;
+use crate::encoding::RequestEncoding;
 use crate::status;
 
 /// The message, if `body` is exactly one, uncompressed and within the limit.
@@ -29,7 +30,7 @@ impl PartialRequest {
     pub fn push(
         &mut self,
         data: &[u8],
-        encoding: Encoding,
+        encoding: RequestEncoding,
         limit_bytes: usize,
     ) -> Result<(), Status> {
         // The client decides how much this grows: running out of memory must not end the process.
@@ -103,14 +104,14 @@ mod tests {
         let body = framed(b"hello");
         for split in 0..=body.len() {
             let mut request = PartialRequest::default();
-            request.push(&body[..split], Encoding::Identity, 5).unwrap();
-            request.push(&body[split..], Encoding::Identity, 5).unwrap();
+            request.push(&body[..split], RequestEncoding::Identity, 5).unwrap();
+            request.push(&body[split..], RequestEncoding::Identity, 5).unwrap();
             assert_eq!(request.message().unwrap().bytes, b"hello");
         }
         let mut request = PartialRequest::default();
         for byte in &body {
             assert!(request.message().is_err());
-            request.push(std::slice::from_ref(byte), Encoding::Identity, 5).unwrap();
+            request.push(std::slice::from_ref(byte), RequestEncoding::Identity, 5).unwrap();
         }
         assert_eq!(request.message().unwrap().bytes, b"hello");
     }
@@ -119,7 +120,7 @@ mod tests {
     fn each_mistake_has_its_code() {
         let code = |body: &[u8]| {
             let mut request = PartialRequest::default();
-            match request.push(body, Encoding::Identity, 8) {
+            match request.push(body, RequestEncoding::Identity, 8) {
                 Err(status) => status.code,
                 Ok(()) => request.message().unwrap_err().code,
             }

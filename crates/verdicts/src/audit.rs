@@ -2,6 +2,9 @@
 //! all.
 
 mod across;
+mod circumstances;
+mod columns;
+mod limits;
 mod time_out;
 
 use crate::document::{Document, PrintedRow};
@@ -37,7 +40,7 @@ pub struct Coverage {
 type PrintedRule = fn(&PrintedRow, &Document) -> Checked;
 
 /// The rules that apply only to printed rows, in addition to those for any row.
-const PRINTED_RULES: [(Rule, PrintedRule); 10] = [
+const PRINTED_RULES: [(Rule, PrintedRule); 22] = [
     (Rule::CpuAboveMachine, cpu_above_machine),
     (Rule::MeanAbovePercentile, mean_above_percentile),
     (Rule::RatioDiffers, across::ratio_differs),
@@ -48,6 +51,18 @@ const PRINTED_RULES: [(Rule, PrintedRule); 10] = [
     (Rule::MeanIncludesFailures, time_out::mean_includes_failures),
     (Rule::RateIncludesFailures, time_out::rate_includes_failures),
     (Rule::HistogramDiffers, time_out::histogram_differs),
+    (Rule::SameFigureTwice, columns::same_figure_twice),
+    (Rule::BelowResolution, columns::below_resolution),
+    (Rule::NobodyAtItsLimit, limits::nobody_at_its_limit),
+    (Rule::SharedCeiling, limits::shared_ceiling),
+    (Rule::CpuStandsStill, limits::cpu_stands_still),
+    (Rule::RateNotAsked, limits::rate_not_asked),
+    (Rule::DiffersFromItself, limits::differs_from_itself),
+    (Rule::OrderFixed, circumstances::order_fixed),
+    (Rule::BestOfRuns, circumstances::best_of_runs),
+    (Rule::OneStart, circumstances::one_start),
+    (Rule::EndsShareCpus, circumstances::ends_share_cpus),
+    (Rule::WaitingOmitted, circumstances::waiting_omitted),
 ];
 
 /// A client above this share of its CPUs has no room left: its other work besides making calls

@@ -67,6 +67,19 @@ pub struct Conditions {
     /// How printed latencies were rounded.
     #[serde(default)]
     pub latency_rounding: Rounding,
+    /// The steps in which the client waits, seconds.
+    #[serde(default, rename = "latency_resolution", deserialize_with = "from_text::seconds")]
+    pub latency_resolution_seconds: Option<f64>,
+    /// Whether the programs that are compared were measured by turns.
+    pub interleaved: Option<bool>,
+    /// Of how many runs the best is printed.
+    pub best_of: Option<u32>,
+    /// How often the programs were started.
+    pub starts: Option<u32>,
+    /// Whether each end had CPUs of its own.
+    pub pinned: Option<bool>,
+    /// At a rate: whether latencies count from when calls were due.
+    pub waiting_counted: Option<bool>,
 }
 
 /// A row of a published table.

@@ -3,7 +3,7 @@
 //! A [`published`] table is a document's figures as data, and a [`document`] is all of its tables
 //! in the form that an audit needs. The [`audit`] reports what in it cannot be true, [`claims`]
 //! judges whether each of its sentences held, and [`pages`] shows its figures and ours side by
-//! side.
+//! side. The [`site`] shows all records and claims to readers who do not come to the repository.
 #![forbid(unsafe_code)]
 
 pub mod audit;
@@ -12,3 +12,4 @@ pub mod document;
 mod from_text;
 pub mod pages;
 pub mod published;
+pub mod site;

@@ -22,6 +22,7 @@ mod profiled;
 mod provenance;
 mod quoted;
 mod rows;
+mod second_opinion;
 mod sections;
 mod summary;
 mod text;

@@ -126,9 +126,9 @@ fn the_grid_has_everybody_under_each_case() {
     assert_eq!(count("\n| rust_pajamax  "), 12);
     assert_eq!(count("\n| rust_tonic_mt "), 12);
     assert_eq!(count("\n|   re-run  "), 24);
-    assert_eq!(count("\n|   re-run with ghz/grpc-bench "), 24);
+    assert_eq!(count("\n|   re-run with bookend-load "), 24);
     assert_eq!(count("\n|   re-run with ghz "), 2, "what grpc_bench's flags are worth");
-    assert_eq!(count("\n| rust-bookend  "), 12);
+    assert_eq!(count("\n| rust-bookend "), 12);
     assert!(page.contains("--C=100:---"), "{page}");
     assert!(page.contains("----S=100000---^11.0--re-run-^"), "{page}");
     assert_eq!(count("\n| rust-floor |"), 12, "calibration stands below the grid");

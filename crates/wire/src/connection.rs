@@ -75,6 +75,7 @@ impl Connection {
         }
     }
 
+    /// RFC 9113, sections 3.2, 3.3, 3.4 and 6.5.
     fn write_preface(&mut self) {
         if self.receiver.side() == Side::Client {
             self.sender.output.extend_from_slice(PREFACE);
@@ -88,6 +89,7 @@ impl Connection {
     /// # Errors
     /// When the peer broke a rule that the connection cannot survive. A GOAWAY with the error is
     /// then in the output: write it, and close.
+    /// RFC 9113, section 5.4.
     #[inline]
     pub fn receive<V: Visitor>(
         &mut self,
@@ -103,8 +105,9 @@ impl Connection {
 }
 
 /// The settings that this side announces.
+/// RFC 9113, section 6.5.2.
 fn own_settings(side: Side, config: &ConnectionConfig) -> Settings {
-    let mut own = config.settings;
+    let mut own = config.settings.announceable();
     match side {
         // Our SETTINGS forbid pushes, so there is nothing to limit.
         Side::Client => own.max_concurrent_streams = None,

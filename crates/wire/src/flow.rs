@@ -22,6 +22,7 @@ impl Window {
     }
 
     /// Bytes that may be sent now.
+    /// RFC 9113, section 6.9.2.
     #[inline]
     pub fn available_bytes(self) -> usize {
         self.0.max(0) as usize
@@ -50,6 +51,7 @@ impl Window {
     ///
     /// # Errors
     /// If the window would pass 2^31-1.
+    /// RFC 9113, section 6.9.1.
     pub fn shift(&mut self, difference_bytes: i64) -> Result<(), WindowOverflow> {
         let moved = i64::from(self.0) + difference_bytes;
         self.0 = i32::try_from(moved).map_err(|_| WindowOverflow)?;
@@ -69,6 +71,12 @@ impl Credit {
     #[inline]
     pub fn new(size_bytes: u32) -> Self {
         Self { window: Window::new(size_bytes), owed_bytes: 0 }
+    }
+
+    /// Whether the peer may send `bytes`.
+    #[inline]
+    pub fn allows(&self, bytes: usize) -> bool {
+        self.window.available_bytes() >= bytes
     }
 
     /// The peer sent `bytes`. Returns false if it was not allowed to.

@@ -7,6 +7,12 @@
 
 use crate::flow::{Credit, Window};
 
+/// WINDOW_UPDATEs that come too late for a stream, in the mean: generous.
+const UPDATES_A_STREAM: u32 = 8;
+
+/// Small WINDOW_UPDATEs for more than was sent that are no glitches.
+const FREE_UPDATES: u32 = 100;
+
 /// How much the peer has used the connection: changes whenever a stream is opened, and nearly
 /// always when a body is received or sent.
 pub(crate) type Activity = (u32, Credit, Window);
@@ -21,6 +27,8 @@ pub(crate) struct Glitches {
     acknowledged: bool,
     goaway_came: bool,
     pings_unanswered: u32,
+    updates_of_ended_streams: u32,
+    updates_for_nothing: u32,
     at_last_ping: Option<Activity>,
 }
 
@@ -63,6 +71,25 @@ impl Glitches {
     /// A GOAWAY came. One is enough; a graceful shutdown sends two.
     pub fn goaway(&mut self) {
         if core::mem::replace(&mut self.goaway_came, true) {
+            self.note();
+        }
+    }
+
+    /// A WINDOW_UPDATE came for a stream that had ended. Clients send one or two for the last bytes
+    /// of a stream: what is more than that, over all streams opened so far, is a glitch.
+    pub fn update_of_ended_stream(&mut self, opened_streams: u32) {
+        self.updates_of_ended_streams = self.updates_of_ended_streams.saturating_add(1);
+        let usual = opened_streams.saturating_mul(UPDATES_A_STREAM);
+        if self.updates_of_ended_streams > usual {
+            self.note();
+        }
+    }
+
+    /// A window was opened by a little for more than was sent. A client may do so at its start; one
+    /// that goes on is at play.
+    pub fn update_for_nothing(&mut self) {
+        self.updates_for_nothing = self.updates_for_nothing.saturating_add(1);
+        if self.updates_for_nothing > FREE_UPDATES {
             self.note();
         }
     }

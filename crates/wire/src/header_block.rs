@@ -77,6 +77,7 @@ impl HeaderBlock {
         }
     }
 
+    /// RFC 7541, section 2.1.
     fn encode_anew(&mut self, encoder: &mut Encoder, output: &mut Vec<u8>) {
         encoder.begin_block(output);
         let start = output.len();

@@ -24,7 +24,16 @@ struct Entry {
     /// The [`digest`] of the bytes.
     digest: u64,
     bytes: [u8; MAX_REMEMBERED_BYTES],
-    meaning: u32,
+    meaning: Meaning,
+}
+
+/// What a block says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Meaning {
+    /// What the visitor made of it.
+    pub token: u32,
+    /// Of a head: the body is checked against it each time.
+    pub content_length: Option<u64>,
 }
 
 const UNUSED: Entry = Entry {
@@ -32,10 +41,10 @@ const UNUSED: Entry = Entry {
     position: BlockPosition::Head,
     digest: 0,
     bytes: [0; MAX_REMEMBERED_BYTES],
-    meaning: 0,
+    meaning: Meaning { token: 0, content_length: None },
 };
 
-/// The blocks that were seen before and what the visitor made of them.
+/// The blocks that were seen before and what they say.
 #[derive(Debug)]
 pub(crate) struct HeaderBlockCache {
     entries: [Entry; REMEMBERED_BLOCKS],
@@ -50,7 +59,12 @@ impl HeaderBlockCache {
 
     /// What this block meant, if the table is still as it was.
     #[inline]
-    pub fn recall(&self, block: &[u8], position: BlockPosition, generation: u64) -> Option<u32> {
+    pub fn recall(
+        &self,
+        block: &[u8],
+        position: BlockPosition,
+        generation: u64,
+    ) -> Option<Meaning> {
         if generation != self.generation || block.is_empty() {
             return None;
         }
@@ -70,7 +84,7 @@ impl HeaderBlockCache {
         block: &[u8],
         position: BlockPosition,
         generation: u64,
-        meaning: u32,
+        meaning: Meaning,
     ) {
         if block.len() > MAX_REMEMBERED_BYTES || block.is_empty() {
             return;
@@ -125,15 +139,20 @@ fn same_ends<const N: usize>(one: &[u8], other: &[u8]) -> bool {
 mod tests {
     use super::*;
 
+    fn plain(token: u32) -> Meaning {
+        Meaning { token, content_length: None }
+    }
+
     #[test]
     fn a_block_is_recalled_in_its_place_while_the_table_stands() {
         let mut cache = HeaderBlockCache::new();
-        cache.remember(b"\x88\xc0", BlockPosition::Head, 7, 42);
-        assert_eq!(cache.recall(b"\x88\xc0", BlockPosition::Head, 7), Some(42));
+        let meaning = Meaning { token: 42, content_length: Some(12) };
+        cache.remember(b"\x88\xc0", BlockPosition::Head, 7, meaning);
+        assert_eq!(cache.recall(b"\x88\xc0", BlockPosition::Head, 7), Some(meaning));
         assert_eq!(cache.recall(b"\x88\xc0", BlockPosition::Trailers, 7), None);
         assert_eq!(cache.recall(b"\x88", BlockPosition::Head, 7), None);
         assert_eq!(cache.recall(b"\x88\xc0", BlockPosition::Head, 8), None);
-        cache.remember(b"\x89", BlockPosition::Head, 8, 1);
+        cache.remember(b"\x89", BlockPosition::Head, 8, plain(1));
         assert_eq!(cache.recall(b"\x88\xc0", BlockPosition::Head, 8), None);
     }
 
@@ -141,8 +160,8 @@ mod tests {
     fn long_and_empty_blocks_are_not_remembered() {
         let mut cache = HeaderBlockCache::new();
         let long = [1; MAX_REMEMBERED_BYTES + 1];
-        cache.remember(&long, BlockPosition::Head, 0, 1);
-        cache.remember(b"", BlockPosition::Head, 0, 1);
+        cache.remember(&long, BlockPosition::Head, 0, plain(1));
+        cache.remember(b"", BlockPosition::Head, 0, plain(1));
         assert_eq!(cache.recall(&long, BlockPosition::Head, 0), None);
         assert_eq!(cache.recall(b"", BlockPosition::Head, 0), None);
     }
@@ -151,10 +170,10 @@ mod tests {
     fn the_oldest_block_makes_room() {
         let mut cache = HeaderBlockCache::new();
         for block in 0..=REMEMBERED_BLOCKS as u8 {
-            cache.remember(&[block], BlockPosition::Head, 0, u32::from(block));
+            cache.remember(&[block], BlockPosition::Head, 0, plain(block.into()));
         }
         assert_eq!(cache.recall(&[0], BlockPosition::Head, 0), None);
-        assert_eq!(cache.recall(&[1], BlockPosition::Head, 0), Some(1));
+        assert_eq!(cache.recall(&[1], BlockPosition::Head, 0), Some(plain(1)));
     }
 
     #[test]
@@ -162,8 +181,9 @@ mod tests {
         for length in 1..=MAX_REMEMBERED_BYTES {
             let mut cache = HeaderBlockCache::new();
             let block = [0x55; MAX_REMEMBERED_BYTES];
-            cache.remember(&block[..length], BlockPosition::Head, 0, 9);
-            assert_eq!(cache.recall(&block[..length], BlockPosition::Head, 0), Some(9));
+            cache.remember(&block[..length], BlockPosition::Head, 0, plain(9));
+            let recalled = cache.recall(&block[..length], BlockPosition::Head, 0);
+            assert_eq!(recalled, Some(plain(9)));
             for at in 0..length {
                 let mut other = block;
                 other[at] ^= 1;

@@ -58,4 +58,4 @@ pub use reset_queue::ResetQueue;
 pub use sender::Sender;
 pub use side::Side;
 pub use streams::StreamKey;
-pub use visitor::Visitor;
+pub use visitor::{Visitor, WholeRequest, WholeResponse};

@@ -18,6 +18,9 @@ pub struct PreparedRequest {
 /// Room for a cached request. With a fixed size, writing one takes a few moves and no call.
 const ROOM_BYTES: usize = 128;
 
+/// Of a request as short as most are, no more than this is moved.
+const SMALL_BYTES: usize = 64;
+
 /// A HEADERS and a DATA frame as they were sent last.
 #[derive(Clone, Debug)]
 pub(crate) struct Template {
@@ -63,7 +66,10 @@ impl Template {
     #[inline]
     pub fn write(&self, stream_id: u32, output: &mut Vec<u8>) {
         let (head_at, id) = (output.len(), stream_id.to_be_bytes());
-        output.extend_from_slice(&self.bytes);
+        match self.bytes.first_chunk::<SMALL_BYTES>() {
+            Some(small) if self.length <= SMALL_BYTES => output.extend_from_slice(small),
+            _ => output.extend_from_slice(&self.bytes),
+        }
         for frame_at in [head_at, head_at + self.data_at] {
             output[frame_at + STREAM_ID_AT..frame_at + HEADER_BYTES].copy_from_slice(&id);
         }

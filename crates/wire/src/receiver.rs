@@ -3,7 +3,10 @@
 mod body;
 mod control;
 mod headers;
+mod last_response;
 mod open_block;
+mod whole_request;
+mod whole_response;
 
 use crate::config::{ConnectionConfig, MAX_HEADER_BLOCK_LISTS};
 use crate::error::{ConnectionError, ErrorCode, Initiator};
@@ -15,7 +18,9 @@ use crate::settings::Settings;
 use crate::side::Side;
 use crate::streams::StreamKey;
 use crate::visitor::Visitor;
+use alloc::boxed::Box;
 use alloc::vec::Vec;
+use last_response::LastResponse;
 use open_block::OpenBlock;
 
 /// The reading half of a connection.
@@ -26,6 +31,8 @@ pub struct Receiver {
     decoder: Decoder,
     fields: HeaderList,
     cache: HeaderBlockCache,
+    /// Where responses come whole, the last one that did.
+    last_response: Option<Box<LastResponse>>,
     /// A header block that still needs CONTINUATION frames.
     open_block: Option<OpenBlock>,
     max_block_bytes: usize,
@@ -41,11 +48,12 @@ impl Receiver {
         let max_list_bytes = config.settings.max_header_list_bytes.unwrap_or(u32::MAX) as usize;
         Self {
             side,
-            own: config.settings,
+            own: config.settings.announceable(),
             // Until the peer has seen our SETTINGS, it relies on the default.
             decoder: Decoder::new(own_table_bytes.max(DEFAULT_TABLE_BYTES)),
             fields: HeaderList::new(max_list_bytes, config.max_header_fields),
             cache: HeaderBlockCache::new(),
+            last_response: None,
             open_block: None,
             max_block_bytes: max_list_bytes.saturating_mul(MAX_HEADER_BLOCK_LISTS),
             preface_came: side == Side::Client,
@@ -62,11 +70,12 @@ impl Receiver {
     pub(crate) fn renew(&mut self, config: &ConnectionConfig) {
         let own_table_bytes = config.settings.header_table_bytes as usize;
         let max_list_bytes = config.settings.max_header_list_bytes.unwrap_or(u32::MAX) as usize;
-        self.own = config.settings;
+        self.own = config.settings.announceable();
         self.fields.renew(max_list_bytes, config.max_header_fields);
         self.max_block_bytes = max_list_bytes.saturating_mul(MAX_HEADER_BLOCK_LISTS);
         self.decoder.renew(own_table_bytes.max(DEFAULT_TABLE_BYTES));
         self.open_block = None;
+        self.last_response = None;
         self.preface_came = self.side == Side::Client;
         self.settings_came = false;
         self.drained.clear();
@@ -77,6 +86,7 @@ impl Receiver {
         self.open_block.as_ref().map(|open| open.stream_id)
     }
 
+    /// RFC 9113, section 4.2.
     #[inline]
     pub(crate) fn receive<V: Visitor>(
         &mut self,
@@ -88,21 +98,54 @@ impl Receiver {
         if !self.preface_came && !self.take_preface(&mut rest)? {
             return Ok(0);
         }
-        while let Some((bytes, behind)) = rest.split_first_chunk::<HEADER_BYTES>() {
-            let header = FrameHeader::parse(bytes);
-            if header.length > self.own.max_frame_bytes as usize {
-                return Err(ConnectionError::frame_size("a frame above SETTINGS_MAX_FRAME_SIZE"));
+        loop {
+            let whole_bytes = self.whole_message(sender, rest, visitor);
+            if whole_bytes > 0 {
+                rest = &rest[whole_bytes..];
+            } else {
+                let Some((bytes, behind)) = rest.split_first_chunk::<HEADER_BYTES>() else {
+                    break;
+                };
+                let header = FrameHeader::parse(bytes);
+                if header.length > self.own.max_frame_bytes as usize {
+                    let reason = "a frame above SETTINGS_MAX_FRAME_SIZE";
+                    return Err(ConnectionError::frame_size(reason));
+                }
+                let Some((payload, behind)) = behind.split_at_checked(header.length) else {
+                    break;
+                };
+                rest = behind;
+                self.frame(sender, header, payload, visitor)?;
             }
-            let Some((payload, behind)) = behind.split_at_checked(header.length) else {
+            if visitor.wants_a_break() {
                 break;
-            };
-            rest = behind;
-            self.frame(sender, header, payload, visitor)?;
+            }
         }
         Ok(input.len() - rest.len())
     }
 
+    /// Takes the whole request or response that the bytes begin with, where the visitor takes such.
+    /// Returns how many bytes it has; 0 where they begin with anything else.
+    #[inline]
+    fn whole_message<V: Visitor>(
+        &mut self,
+        sender: &mut Sender,
+        bytes: &[u8],
+        visitor: &mut V,
+    ) -> usize {
+        if self.open_block.is_some() || !self.settings_came {
+            return 0;
+        }
+        let taken = match self.side {
+            Side::Client if V::TAKES_WHOLE_RESPONSES => self.whole_response(sender, bytes, visitor),
+            Side::Server if V::TAKES_WHOLE_REQUESTS => self.whole_request(sender, bytes, visitor),
+            _ => None,
+        };
+        taken.unwrap_or(0)
+    }
+
     /// The preface comes first; a wrong byte is an error as soon as it arrives.
+    /// RFC 9113, section 3.4.
     fn take_preface(&mut self, rest: &mut &[u8]) -> Result<bool, ConnectionError> {
         let known = rest.len().min(PREFACE.len());
         if rest[..known] != PREFACE[..known] {
@@ -115,6 +158,7 @@ impl Receiver {
         Ok(self.preface_came)
     }
 
+    /// RFC 9113, section 6.9.
     #[inline]
     fn frame<V: Visitor>(
         &mut self,
@@ -134,6 +178,7 @@ impl Receiver {
     }
 
     /// Checks what may come in the middle of a header block, and what must come first of all.
+    /// RFC 9113, sections 3.4, 5.5, 6.2 and 6.10.
     #[cold]
     fn check_order(&mut self, header: FrameHeader) -> Result<(), ConnectionError> {
         if let Some(open) = &self.open_block
@@ -147,6 +192,7 @@ impl Receiver {
         Ok(())
     }
 
+    /// RFC 9113, sections 5.5, 6.5.2, 6.6 and 8.4.
     #[inline(never)]
     fn rare_frame<V: Visitor>(
         &mut self,
@@ -174,6 +220,7 @@ impl Receiver {
 
     /// A frame came for a stream that is not alive. It is ignored if it may still have been on its
     /// way when we reset the stream; otherwise the peer broke a rule.
+    /// RFC 9113, section 5.1.
     fn check_gone(&self, sender: &mut Sender, id: u32) -> Result<(), ConnectionError> {
         if sender.is_ignored(id) {
             sender.glitches.note();
@@ -208,6 +255,15 @@ impl Receiver {
         sender.reset(stream, code);
         visitor.reset(sender, stream, code, Initiator::Library);
     }
+}
+
+/// The frame at the front of the bytes, its payload, and the bytes behind.
+#[inline]
+fn split_frame(bytes: &[u8]) -> Option<(FrameHeader, &[u8], &[u8])> {
+    let (header, behind) = bytes.split_first_chunk::<HEADER_BYTES>()?;
+    let header = FrameHeader::parse(header);
+    let (payload, behind) = behind.split_at_checked(header.length)?;
+    Some((header, payload, behind))
 }
 
 /// Removes the padding from a payload, RFC 9113 section 6.1.

@@ -10,7 +10,7 @@ mod unary;
 
 use crate::config::{CONCURRENT_STREAMS_BEFORE_SETTINGS, ConnectionConfig};
 use crate::error::{CannotOpen, ErrorCode};
-use crate::flow::{Credit, Window};
+use crate::flow::{Credit, MAX_WINDOW_BYTES, Window};
 use crate::frame::{FrameHeader, HEADER_BYTES, flag, kind};
 use crate::glitches::Glitches;
 use crate::header_block::{ExtraField, HeaderBlock};
@@ -37,12 +37,16 @@ pub struct Sender {
     pub(crate) peer: Settings,
     pub(crate) peer_settings_came: bool,
     pub(crate) send_window: Window,
+    /// The most that the connection's window has had.
+    largest_window_bytes: usize,
     pub(crate) credit: Credit,
+    /// The body of the whole request that is being handled, while its stream is not in the table.
+    pub(crate) unlisted_bytes: u32,
     pub(crate) connection_window_bytes: u32,
     /// The stream window that is enforced now: see [`Sender::own_settings_acknowledged`].
     pub(crate) own_stream_window_bytes: u32,
     own: Settings,
-    next_id: u32,
+    pub(crate) next_id: u32,
     /// The highest id that the peer has opened.
     pub(crate) last_peer_id: u32,
     pub(crate) goaway_came: bool,
@@ -58,6 +62,8 @@ pub struct Sender {
     /// Streams that the peer may have open now: the limit of our settings, or 0 while its windows
     /// hold back too much.
     admitted_streams: usize,
+    /// The owner wants no further streams of the peer.
+    refuses_streams: bool,
 }
 
 impl Sender {
@@ -86,6 +92,10 @@ impl Sender {
         encoder: Encoder,
         streams: Streams,
     ) -> Self {
+        // RFC 9113, sections 6.9.1 and 6.9.2: this window starts at the default, cannot be made
+        // smaller, and has a largest size.
+        let connection_window_bytes =
+            config.connection_window_bytes.clamp(DEFAULT_WINDOW_BYTES, MAX_WINDOW_BYTES);
         Self {
             output,
             encoder,
@@ -93,9 +103,10 @@ impl Sender {
             peer: Settings::default(),
             peer_settings_came: false,
             send_window: Window::new(DEFAULT_WINDOW_BYTES),
-            credit: Credit::new(config.connection_window_bytes.max(DEFAULT_WINDOW_BYTES)),
-            // RFC 9113 section 6.9.2: this window starts at the default and cannot be made smaller.
-            connection_window_bytes: config.connection_window_bytes.max(DEFAULT_WINDOW_BYTES),
+            largest_window_bytes: DEFAULT_WINDOW_BYTES as usize,
+            credit: Credit::new(connection_window_bytes),
+            unlisted_bytes: 0,
+            connection_window_bytes,
             own_stream_window_bytes: own.initial_window_bytes.max(DEFAULT_WINDOW_BYTES),
             own,
             next_id: config.first_stream_id | 1,
@@ -108,6 +119,7 @@ impl Sender {
             implicitly_closed: IdRuns::default(),
             glitches: Glitches::default(),
             admitted_streams: concurrency_limit(&own),
+            refuses_streams: false,
         }
     }
 
@@ -128,6 +140,7 @@ impl Sender {
     }
 
     /// Number of streams that may be opened now, as a client.
+    /// RFC 9113, sections 5.1.2 and 6.8.
     #[inline]
     pub fn may_open(&self) -> usize {
         if self.goaway_came || self.goaway_sent || self.next_id > MAX_STREAM_ID {
@@ -148,6 +161,7 @@ impl Sender {
     /// Opens a stream, as a client. [`Sender::headers`] must follow before another one is opened.
     ///
     /// When the peer's limit or a GOAWAY forbids it, or the ids are used up.
+    /// RFC 9113, section 5.1.1.
     #[inline]
     pub fn open(&mut self) -> Result<StreamKey, CannotOpen> {
         if self.may_open() == 0 {
@@ -155,7 +169,7 @@ impl Sender {
         }
         let id = self.next_id;
         self.next_id += 2;
-        Ok(self.insert(id))
+        Ok(self.insert(id, false))
     }
 
     #[cold]
@@ -169,10 +183,40 @@ impl Sender {
         }
     }
 
+    /// `local_closed`: our direction of it is over already.
     #[inline]
-    pub(crate) fn insert(&mut self, id: u32) -> StreamKey {
+    pub(crate) fn insert(&mut self, id: u32, local_closed: bool) -> StreamKey {
         let send_window = Window::new(self.peer.initial_window_bytes);
-        self.streams.insert(id, send_window, Credit::new(self.own_stream_window_bytes))
+        let credit = Credit::new(self.own_stream_window_bytes);
+        self.streams.insert(id, send_window, credit, local_closed)
+    }
+
+    /// Enters the stream of a [`WholeRequest`](crate::WholeRequest) that has no answer yet into the
+    /// table. Returns the key that stands for it from then on; that of a stream which is in the
+    /// table already stays the same.
+    pub fn enlist(&mut self, stream: StreamKey) -> StreamKey {
+        if stream.is_listed() {
+            return stream;
+        }
+        self.listed(stream).unwrap_or_else(|| self.insert_half_closed(stream.id))
+    }
+
+    /// The key of a stream in the table, if it is there: that of a
+    /// [`WholeRequest`](crate::WholeRequest) gets there when its answer is held back.
+    pub fn listed(&self, stream: StreamKey) -> Option<StreamKey> {
+        self.streams.find(stream.id)
+    }
+
+    /// A stream whose client has ended its direction.
+    #[cold]
+    fn insert_half_closed(&mut self, id: u32) -> StreamKey {
+        let listed = self.insert(id, false);
+        let body_bytes = core::mem::take(&mut self.unlisted_bytes);
+        if let Some(state) = self.streams.state(listed) {
+            state.remote = RemoteState::Closed;
+            state.unreleased_bytes = body_bytes;
+        }
+        listed
     }
 
     /// Whether `id` names a stream that this side could have opened by now.
@@ -248,6 +292,7 @@ impl Sender {
 
     /// Turns the bytes from `start` + 9 on into a HEADERS frame, followed by CONTINUATION frames
     /// where needed.
+    /// RFC 9113, section 4.1.
     #[inline]
     fn finish_header_block(&mut self, start: usize, id: u32, end_stream: bool) {
         let length = self.output.len() - start - HEADER_BYTES;
@@ -260,6 +305,7 @@ impl Sender {
         self.output[start..start + HEADER_BYTES].copy_from_slice(&header.to_bytes());
     }
 
+    /// RFC 9113, sections 4.3, 6.2, 6.10 and 8.1.
     #[cold]
     fn split_header_block(&mut self, start: usize, stream_id: u32, mut flags: u8) {
         let block = self.output.split_off(start + HEADER_BYTES);
@@ -339,6 +385,7 @@ impl Sender {
 
     /// Whether frames of that stream, which is not alive, are no error: we reset it and they were
     /// still on their way, or our GOAWAY excluded it.
+    /// RFC 9113, sections 5.4.2 and 6.4.
     pub(crate) fn is_ignored(&self, id: u32) -> bool {
         (self.goaway_sent && id > self.goaway_last_id) || self.resets.contains(id)
     }
@@ -364,8 +411,25 @@ impl Sender {
 
     /// Admits no further streams of the peer while its windows hold back too much.
     fn admit(&mut self) {
-        self.admitted_streams =
-            if self.blocked.is_too_much() { 0 } else { concurrency_limit(&self.own) };
+        self.admitted_streams = if self.refuses_streams || self.blocked.is_too_much() {
+            0
+        } else {
+            concurrency_limit(&self.own)
+        };
+    }
+
+    /// Whether the connection's window has more than it ever had: its peer has not consumed these
+    /// bytes, since they were not sent.
+    pub(crate) fn has_grown(&mut self) -> bool {
+        let before_bytes = self.largest_window_bytes;
+        self.largest_window_bytes = before_bytes.max(self.send_window.available_bytes());
+        self.largest_window_bytes > before_bytes
+    }
+
+    /// Whether further streams of the peer are refused (REFUSED_STREAM: it is safe to try again).
+    pub fn refuse_streams(&mut self, refuses: bool) {
+        self.refuses_streams = refuses;
+        self.admit();
     }
 }
 

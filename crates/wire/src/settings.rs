@@ -56,6 +56,7 @@ impl Settings {
     ///
     /// # Errors
     /// When the peer broke a rule, with the code that RFC 9113 section 6.5.2 names.
+    /// RFC 9113, section 6.5.3.
     pub fn apply(&mut self, payload: &[u8]) -> Result<(), ConnectionError> {
         if !payload.len().is_multiple_of(6) {
             return Err(ConnectionError::frame_size("SETTINGS is not a multiple of six bytes"));
@@ -68,6 +69,23 @@ impl Settings {
         Ok(())
     }
 
+    /// These settings, with sizes within what may be announced and has to be taken: RFC 9113,
+    /// sections 4.2 and 6.5.2.
+    pub(crate) fn announceable(mut self) -> Self {
+        self.max_frame_bytes =
+            self.max_frame_bytes.clamp(DEFAULT_MAX_FRAME_BYTES, MAX_MAX_FRAME_BYTES);
+        self.initial_window_bytes = self.initial_window_bytes.min(MAX_WINDOW_BYTES);
+        self
+    }
+
+    /// The smallest SETTINGS_HEADER_TABLE_SIZE in a payload, which may have several, bytes.
+    pub(crate) fn smallest_table_bytes(payload: &[u8]) -> Option<u32> {
+        let entries = payload.as_chunks::<6>().0.iter();
+        let sizes = entries.filter(|entry| entry[..2] == HEADER_TABLE_SIZE.to_be_bytes());
+        sizes.map(|&[_, _, a, b, c, d]| u32::from_be_bytes([a, b, c, d])).min()
+    }
+
+    /// RFC 9113, sections 5.5 and 6.5.3.
     fn apply_one(&mut self, id: u16, value: u32) -> Result<(), ConnectionError> {
         match id {
             HEADER_TABLE_SIZE => self.header_table_bytes = value,

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 /// A handle of a stream. After the stream has ended it is stale, and never refers to another.
 ///
 /// `index` is small and dense, and is reused after the stream has ended: use it to keep state of
-/// your own in a `Vec`.
+/// your own in a `Vec`. Only the stream of a [`WholeRequest`](crate::WholeRequest) has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct StreamKey {
     /// The position of the stream among the live ones.
@@ -19,6 +19,21 @@ pub struct StreamKey {
 }
 
 const NO_INDEX: u32 = u32::MAX;
+
+impl StreamKey {
+    /// The key of a stream that is not in the table.
+    #[inline]
+    pub(crate) fn unlisted(id: u32) -> Self {
+        Self { index: NO_INDEX, id }
+    }
+
+    /// Whether the stream is, or was, in the table.
+    #[inline]
+    pub fn is_listed(self) -> bool {
+        self.index != NO_INDEX
+    }
+}
+
 const FIRST_SLOTS: usize = 64;
 /// Slots per live stream. Beyond this, long-lived streams are displaced instead of growing the
 /// index.
@@ -80,6 +95,7 @@ impl Streams {
     }
 
     /// The state of a stream, unless it has ended.
+    /// RFC 9113, section 5.1.
     #[inline]
     pub fn state(&mut self, stream: StreamKey) -> Option<&mut StreamState> {
         self.states.get_mut(stream.index as usize).filter(|state| state.id == stream.id)
@@ -91,9 +107,16 @@ impl Streams {
         self.states.get(stream.index as usize).is_some_and(|state| state.id == stream.id)
     }
 
-    /// Adds a stream. `id` must not be that of a live stream, and not 0.
+    /// Adds a stream. `id` must not be that of a live stream, and not 0. `local_closed`: our
+    /// direction of it is over already.
     #[inline]
-    pub fn insert(&mut self, id: u32, send_window: Window, credit: Credit) -> StreamKey {
+    pub fn insert(
+        &mut self,
+        id: u32,
+        send_window: Window,
+        credit: Credit,
+        local_closed: bool,
+    ) -> StreamKey {
         debug_assert!(id != 0 && self.find(id).is_none());
         let state = StreamState {
             id,
@@ -101,7 +124,7 @@ impl Streams {
             credit,
             unreleased_bytes: 0,
             remote: RemoteState::AwaitingHead,
-            local_closed: false,
+            local_closed,
             has_content_length: false,
             cold: None,
         };
@@ -196,7 +219,7 @@ mod tests {
     use super::*;
 
     fn insert(streams: &mut Streams, id: u32) -> StreamKey {
-        streams.insert(id, Window::new(0), Credit::new(0))
+        streams.insert(id, Window::new(0), Credit::new(0), false)
     }
 
     #[test]

@@ -14,6 +14,7 @@ pub(crate) struct Head {
 pub(crate) type Malformed = &'static str;
 
 /// Checks a request's head, RFC 9113 section 8.3.1.
+/// RFC 9113, sections 8.3 and 8.5.
 pub(crate) fn request(list: &HeaderList) -> Result<Head, Malformed> {
     let (mut method, mut scheme, mut path, mut authority) = (None, None, None, None);
     let head = check(list, |name, value| {
@@ -34,8 +35,8 @@ pub(crate) fn request(list: &HeaderList) -> Result<Head, Malformed> {
         return only_authority.then_some(head).ok_or("CONNECT with :scheme or :path");
     }
     match (method, scheme, path) {
-        (Some(_), Some(_), Some([_, ..])) => Ok(head),
-        (_, _, Some([])) => Err("an empty :path"),
+        (Some([_, ..]), Some([_, ..]), Some([_, ..])) => Ok(head),
+        (Some(_), Some(_), Some(_)) => Err("an empty :method, :scheme or :path"),
         _ => Err("a request without :method, :scheme or :path"),
     }
 }
@@ -51,6 +52,7 @@ fn names_another_host(list: &HeaderList, authority: Option<&[u8]>) -> bool {
 }
 
 /// Checks a response's head, RFC 9113 section 8.3.2.
+/// RFC 9113, section 8.3.
 pub(crate) fn response(list: &HeaderList) -> Result<Head, Malformed> {
     let mut status = None;
     let head = check(list, |name, value| match name {
@@ -58,17 +60,19 @@ pub(crate) fn response(list: &HeaderList) -> Result<Head, Malformed> {
         _ => Err("an unknown pseudo-header in a response"),
     })?;
     match status {
-        Some([b'1', _, _]) => Ok(Head { informational: true, ..head }),
-        Some([b'2'..=b'9', _, _]) => Ok(head),
+        Some([b'1', b'0'..=b'9', b'0'..=b'9']) => Ok(Head { informational: true, ..head }),
+        Some([b'2'..=b'9', b'0'..=b'9', b'0'..=b'9']) => Ok(head),
         _ => Err("a response without a :status of three digits"),
     }
 }
 
 /// Checks trailers, RFC 9113 section 8.1.
+/// RFC 9113, section 8.3.
 pub(crate) fn trailers(list: &HeaderList) -> Result<Head, Malformed> {
     check(list, |_, _| Err("a pseudo-header in trailers"))
 }
 
+/// RFC 9113, section 8.3.
 fn once<'a>(slot: &mut Option<&'a [u8]>, value: &'a [u8]) -> Result<(), Malformed> {
     match slot.replace(value) {
         None => Ok(()),
@@ -76,6 +80,7 @@ fn once<'a>(slot: &mut Option<&'a [u8]>, value: &'a [u8]) -> Result<(), Malforme
     }
 }
 
+/// RFC 9113, sections 8.2.1 and 8.3.
 fn check<'a>(
     list: &'a HeaderList,
     mut pseudo: impl FnMut(&'a [u8], &'a [u8]) -> Result<(), Malformed>,
@@ -97,6 +102,7 @@ fn check<'a>(
     Ok(head)
 }
 
+/// RFC 9113, sections 8.2.1 and 8.2.2.
 fn check_regular(field: &Field<'_>, head: &mut Head) -> Result<(), Malformed> {
     if field.name.is_empty() || !field.name.iter().all(|&byte| may_stand_in_name(byte)) {
         return Err("a field name that is empty or has a forbidden byte");
@@ -137,6 +143,7 @@ fn may_stand_in_name(byte: u8) -> bool {
     IN_NAMES[usize::from(byte)]
 }
 
+/// RFC 9113, section 8.2.1.
 fn check_value(value: &[u8]) -> Result<(), Malformed> {
     let is_blank = |byte: Option<&u8>| matches!(byte, Some(b' ' | b'\t'));
     if is_blank(value.first()) || is_blank(value.last()) {
@@ -183,7 +190,10 @@ mod tests {
         assert!(request_with(&[(":path", "/c")]).is_err());
         assert!(request_with(&[("a", "b"), (":authority", "x")]).is_err());
         assert!(request_with(&[(":status", "200")]).is_err());
-        assert!(request(&list(&[(":method", "A"), (":scheme", "b"), (":path", "")])).is_err());
+        for (method, scheme, path) in [("", "b", "/c"), ("A", "", "/c"), ("A", "b", "")] {
+            let fields = [(":method", method), (":scheme", scheme), (":path", path)];
+            assert!(request(&list(&fields)).is_err(), "{fields:?}");
+        }
     }
 
     #[test]
@@ -241,7 +251,7 @@ mod tests {
     fn a_response_has_one_status_of_three_digits() {
         assert!(!response(&list(&[(":status", "200")])).unwrap().informational);
         assert!(response(&list(&[(":status", "100")])).unwrap().informational);
-        for bad in ["", "20", "2000", "abc"] {
+        for bad in ["", "20", "2000", "abc", "2xx", "10 "] {
             let mut fields = HeaderList::new(1 << 16, 100);
             fields.push(b":status", bad.as_bytes(), false);
             assert!(response(&fields).is_err());

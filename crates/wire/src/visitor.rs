@@ -5,9 +5,44 @@ use crate::hpack::HeaderList;
 use crate::sender::Sender;
 use crate::streams::StreamKey;
 
+/// A request whose head has come before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WholeRequest<'a> {
+    /// Its stream, which the client has opened and ended. It has no index.
+    pub stream: StreamKey,
+    /// The token of its head.
+    pub head: u32,
+    /// All of its body.
+    pub body: &'a [u8],
+}
+
+/// A response whose head and trailers have come before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WholeResponse<'a> {
+    /// The token of its head.
+    pub head: u32,
+    /// All of its body.
+    pub body: &'a [u8],
+    /// The token of its trailers.
+    pub trailers: u32,
+}
+
 /// Receives the events of a connection as they happen. Every call gets the writing half, so that an
 /// answer can be written while bytes are still being read.
 pub trait Visitor {
+    /// Whether [`Visitor::whole_request`] is called for requests that lie whole in what was read.
+    const TAKES_WHOLE_REQUESTS: bool = false;
+
+    /// Whether [`Visitor::whole_response`] is called for responses that lie whole in what was read.
+    const TAKES_WHOLE_RESPONSES: bool = false;
+
+    /// Whether to stop behind this frame, although more of them have come: those are presented
+    /// again, as what is left over always is.
+    #[inline]
+    fn wants_a_break(&self) -> bool {
+        false
+    }
+
     /// A head, or trailers on a stream whose head has come.
     ///
     /// The return value is a token for the header-block cache: when the same bytes come again in
@@ -34,6 +69,31 @@ pub trait Visitor {
     /// Part of the body, never empty unless it ends the stream. Its bytes count against the windows
     /// until [`Sender::release`] or the end of the stream.
     fn data(&mut self, sender: &mut Sender, stream: StreamKey, data: &[u8], end_stream: bool);
+
+    /// Whether to call [`Visitor::whole_request`] for this request. Otherwise its frames are told
+    /// one by one.
+    #[inline]
+    fn takes_whole_request(&self, _request: WholeRequest<'_>) -> bool {
+        false
+    }
+
+    /// A request that lies whole in what was read. Called instead of [`Visitor::cached_headers`]
+    /// and [`Visitor::data`], where [`Visitor::TAKES_WHOLE_REQUESTS`] says so.
+    ///
+    /// Its stream is not in the table of streams. Before this returns it must be answered with
+    /// [`Sender::reply`], or be entered with [`Sender::enlist`], whose key stands for it then.
+    fn whole_request(&mut self, _sender: &mut Sender, _request: WholeRequest<'_>) {}
+
+    /// A response that lies whole in what was read, to a request that was sent whole: its stream
+    /// has ended. Called instead of [`Visitor::cached_headers`], [`Visitor::data`] and
+    /// [`Visitor::cached_headers`], where [`Visitor::TAKES_WHOLE_RESPONSES`] says so.
+    fn whole_response(
+        &mut self,
+        _sender: &mut Sender,
+        _stream: StreamKey,
+        _response: WholeResponse<'_>,
+    ) {
+    }
 
     /// The stream has ended before its time. Its index may be reused afterwards.
     fn reset(&mut self, sender: &mut Sender, stream: StreamKey, code: ErrorCode, by: Initiator);

@@ -39,6 +39,19 @@ fn calls_made_before_a_smaller_header_table_is_known_are_understood() {
 }
 
 #[test]
+fn the_smallest_of_several_header_tables_is_announced() {
+    let mut pair = Pair::greeted(&ConnectionConfig::trusted(), &ConnectionConfig::trusted());
+    let setting = |bytes: u32| [&[0, 1][..], &bytes.to_be_bytes()].concat();
+    let payload = [setting(0), setting(4_096)].concat();
+    pair.client.arrive(&frame(kind::SETTINGS, 0, 0, &payload));
+    pair.client.sender().output.clear();
+    pair.client.sender().request(&mut HeaderBlock::new(&REQUEST), &[], b"").unwrap();
+    // Two size updates: to 0, which empties the table, and to 4,096.
+    let block = &pair.client.sender().output[9..];
+    assert_eq!(block[..4], [0x20, 0x3f, 0xe1, 0x1f]);
+}
+
+#[test]
 fn a_stream_that_is_reset_holds_nothing_back() {
     let client = config_with(|config| config.settings.initial_window_bytes = 0);
     let mut pair = Pair::greeted(&client, &ConnectionConfig::trusted());

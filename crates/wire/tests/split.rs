@@ -4,7 +4,7 @@ mod pair;
 
 use bookend_wire::frame::{flag, kind};
 use bookend_wire::{ConnectionConfig, ErrorCode, ExtraField, HeaderBlock, Indexing, Side};
-use pair::{End, Event, REQUEST, RESPONSE, TRAILERS, frame};
+use pair::{Answer, End, Event, Pair, REQUEST, RESPONSE, TRAILERS, frame, frames};
 
 /// What a client writes in an eventful life: all kinds of frames, padding, CONTINUATION, a reset.
 fn client_bytes() -> Vec<u8> {
@@ -107,4 +107,221 @@ fn padding_is_taken_off_and_its_bytes_are_given_back() {
     pair.server.arrive(&frame(kind::DATA, flag::PADDED | flag::END_STREAM, 1, &payload));
     let data = Event::Data { id: 1, bytes: b"data".to_vec(), end_stream: true };
     assert_eq!(pair.server.events(), [data]);
+}
+
+/// Responses to so many calls, with messages of a byte, each another.
+fn small_responses(calls: u32) -> (End, Vec<u8>) {
+    responses(calls, |call| call as u8)
+}
+
+/// Responses to so many calls, each with the byte that `message` gives it.
+fn responses(calls: u32, message: fn(u32) -> u8) -> (End, Vec<u8>) {
+    let config = ConnectionConfig::trusted();
+    let Pair { mut client, mut server, .. } = Pair::greeted(&config, &config);
+    let mut request = HeaderBlock::new(&REQUEST);
+    for _ in 0..calls {
+        client.sender().request(&mut request, &[], b"ask").unwrap();
+    }
+    server.arrive(&client.take_output());
+    let (mut head, mut trailers) = (HeaderBlock::new(&RESPONSE), HeaderBlock::new(&TRAILERS));
+    for call in 0..calls {
+        let stream = server.seen.streams[&(2 * call + 1)];
+        server.sender().reply(stream, &mut head, &mut trailers, |bytes| bytes.push(message(call)));
+    }
+    (client, server.take_output())
+}
+
+#[test]
+fn a_response_that_lies_whole_in_what_was_read_is_told_as_its_frames_are() {
+    const CALLS: u32 = 20;
+    let (mut whole, bytes) = small_responses(CALLS);
+    whole.arrive(&bytes);
+    assert!(whole.seen.whole_responses >= CALLS as usize - 2, "{}", whole.seen.whole_responses);
+    let (mut cut, bytes) = small_responses(CALLS);
+    bytes.chunks(1).for_each(|byte| cut.arrive(byte));
+    assert_eq!(cut.seen.whole_responses, 0);
+    assert_eq!((&whole.error, &cut.error), (&None, &None));
+    assert_eq!(whole.events(), cut.events());
+    assert_eq!((whole.sender().live_streams(), cut.sender().live_streams()), (0, 0));
+}
+
+#[test]
+fn a_response_that_differs_from_the_last_one_in_a_bit_is_told_as_its_frames_are() {
+    const CALLS: u32 = 4;
+    let [all, all_but_one] = [CALLS, CALLS - 1].map(|calls| responses(calls, |_| b'x').1.len());
+
+    // The last one: those before it are equal but for the first, whose head fills the table.
+    for at in all_but_one..all {
+        for bit in 0..8 {
+            let (mut whole, mut bytes) = responses(CALLS, |_| b'x');
+            bytes[at] ^= 1 << bit;
+            // What follows is compared as well, so that the response does not end the input.
+            bytes.extend(frame(kind::PING, 0, 0, b"12345678").repeat(8));
+            whole.arrive(&bytes);
+            let (mut cut, _) = responses(CALLS, |_| b'x');
+            bytes.chunks(1).for_each(|byte| cut.arrive(byte));
+            assert_eq!(whole.error, cut.error, "bit {bit} of byte {at}");
+            assert_eq!(whole.events(), cut.events(), "bit {bit} of byte {at}");
+        }
+    }
+}
+
+#[test]
+fn a_whole_response_that_breaks_a_rule_is_left_to_its_frames() {
+    let (mut client, bytes) = small_responses(3);
+    client.arrive(&bytes);
+    // Once more: the streams have ended.
+    client.arrive(&bytes);
+    assert!(client.error.is_some());
+    let (mut client, bytes) = small_responses(3);
+    let mut early = frame(kind::HEADERS, flag::END_HEADERS, 7, b"\x88");
+    early.extend(&bytes);
+    client.arrive(&early);
+    assert!(client.error.is_some(), "a head on a stream that nobody opened");
+}
+
+const LENGTH: (&[u8], &[u8]) = (b"content-length", b"8");
+
+/// A server that answers each request with so many bytes, and requests to it.
+fn small_requests(
+    calls: u32,
+    extra: &[(&[u8], &[u8])],
+    reply_bytes: usize,
+    client: &ConnectionConfig,
+) -> (End, Vec<u8>) {
+    let Pair { mut client, mut server, .. } = Pair::greeted(client, &ConnectionConfig::trusted());
+    let mut request = HeaderBlock::new(&[&REQUEST[..], extra].concat());
+    for _ in 0..calls {
+        client.sender().request(&mut request, &[], b"ask").unwrap();
+    }
+    server.seen.answer = Some(Answer::new(&vec![b'!'; reply_bytes]));
+    (server, client.take_output())
+}
+
+/// What a server is told and what it writes, cut so and so.
+fn heard_and_written(mut server: End, pieces: &[&[u8]]) -> (Vec<Event>, Vec<u8>, usize) {
+    pieces.iter().for_each(|piece| server.arrive(piece));
+    assert_eq!(server.error, None);
+    let whole = server.seen.whole_requests;
+    (server.events(), server.take_output(), whole)
+}
+
+#[test]
+fn a_request_that_lies_whole_in_what_was_read_is_told_and_answered_as_its_frames_are() {
+    const CALLS: u32 = 20;
+    let (wide, mut narrow) = (ConnectionConfig::trusted(), ConnectionConfig::trusted());
+    narrow.settings.initial_window_bytes = 10;
+    narrow.connection_window_bytes = 0;
+    for (config, reply_bytes) in [(&wide, 3), (&wide, 20_000), (&narrow, 3), (&narrow, 30)] {
+        for extra in [&[][..], &[LENGTH]] {
+            let make = || small_requests(CALLS, extra, reply_bytes, config);
+            let (server, bytes) = make();
+            let (events, written, whole) = heard_and_written(server, &[&bytes]);
+            assert!(whole >= CALLS as usize - 3, "{whole}");
+            let one_by_one: Vec<&[u8]> = bytes.chunks(1).collect();
+            let cut = heard_and_written(make().0, &one_by_one);
+            assert_eq!(cut, (events.clone(), written.clone(), 0), "{reply_bytes}");
+            for at in 0..bytes.len() {
+                let (front, back) = bytes.split_at(at);
+                let (told, output, _) = heard_and_written(make().0, &[front, back]);
+                assert_eq!((&told, &output), (&events, &written), "cut at {at}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_whole_request_leaves_nothing_behind_and_its_bytes_are_given_back() {
+    let (mut server, bytes) = small_requests(1_000, &[], 3, &ConnectionConfig::trusted());
+    server.arrive(&bytes);
+    assert_eq!((server.sender().live_streams(), server.sender().last_peer_id()), (0, 1_999));
+    let mut internet = Pair::greeted(&ConnectionConfig::trusted(), &ConnectionConfig::internet());
+    internet.server.seen.answer = Some(Answer::new(b"!"));
+    let mut request = HeaderBlock::new(&REQUEST);
+    for _ in 0..200 {
+        for _ in 0..50 {
+            // Together far more than any window.
+            internet.client.sender().request(&mut request, &[], &[7; 1_000]).unwrap();
+        }
+        internet.drive();
+        assert_eq!(internet.client.sender().all_blocked_bytes(), 0);
+    }
+    assert!(internet.server.seen.whole_requests > 9_000);
+    assert_eq!((&internet.client.error, &internet.server.error), (&None, &None));
+}
+
+#[test]
+fn a_whole_request_that_breaks_a_rule_is_left_to_its_frames() {
+    let config = ConnectionConfig::trusted();
+    let heard = |change: &dyn Fn(&mut Vec<u8>)| {
+        let (mut server, bytes) = small_requests(4, &[LENGTH], 3, &config);
+        let second_last = frames(&bytes)[..6].iter().map(|(_, payload)| 9 + payload.len()).sum();
+        let (front, back) = bytes.split_at(second_last);
+        server.arrive(front);
+        let mut back = back.to_vec();
+        change(&mut back);
+        server.arrive(&back);
+        let output = frames(&server.take_output());
+        let resets = output.into_iter().filter(|(header, _)| header.kind == kind::RST_STREAM);
+        (server.error, resets.map(|(_, payload)| payload[3]).collect::<Vec<_>>())
+    };
+    assert_eq!(heard(&|_| {}), (None, vec![]));
+    // One byte more than content-length says.
+    let longer = |bytes: &mut Vec<u8>| {
+        let data_at = 9 + usize::from(bytes[2]);
+        bytes[data_at + 2] += 1;
+        bytes.push(b'?');
+    };
+    let protocol_error = ErrorCode::PROTOCOL_ERROR.0 as u8;
+    assert_eq!(heard(&longer), (None, vec![protocol_error]));
+    // A stream that was opened before.
+    let older = |bytes: &mut Vec<u8>| {
+        let data_at = 9 + usize::from(bytes[2]);
+        (bytes[8], bytes[data_at + 8]) = (1, 1);
+    };
+    assert!(heard(&older).0.is_some());
+    // An even one.
+    let even = |bytes: &mut Vec<u8>| {
+        let data_at = 9 + usize::from(bytes[2]);
+        (bytes[8], bytes[data_at + 8]) = (8, 8);
+    };
+    assert!(heard(&even).0.is_some());
+}
+
+#[test]
+fn a_whole_request_is_refused_where_a_stream_would_be() {
+    let client = ConnectionConfig::trusted();
+    let mut server = ConnectionConfig::trusted();
+    server.settings.max_concurrent_streams = Some(1);
+    let Pair { mut client, mut server, .. } = Pair::greeted(&client, &server);
+    let mut request = HeaderBlock::new(&REQUEST);
+    server.seen.answer = Some(Answer::new(b"!"));
+    for _ in 0..3 {
+        client.sender().request(&mut request, &[], b"ask").unwrap();
+        server.arrive(&client.take_output());
+        client.arrive(&server.take_output());
+    }
+    // A call that goes on.
+    let open = client.sender().open().unwrap();
+    client.sender().headers(open, &mut request, false);
+    let mut bytes = client.take_output();
+    bytes.extend(frame(kind::HEADERS, flag::END_HEADERS, 9, &request_block(&bytes)));
+    bytes.extend(frame(kind::DATA, flag::END_STREAM, 9, &[0, 0, 0, 0, 0]));
+    server.arrive(&bytes);
+    let output = frames(&server.take_output());
+    let (header, payload) = output.last().expect("an answer");
+    assert_eq!((header.kind, header.stream_id), (kind::RST_STREAM, 9));
+    assert_eq!(payload[3], ErrorCode::REFUSED_STREAM.0 as u8);
+    // Once we are going away, the next one is ignored.
+    server.sender().goaway(ErrorCode::NO_ERROR, b"");
+    server.take_output();
+    let mut late = frame(kind::HEADERS, flag::END_HEADERS, 11, &request_block(&bytes));
+    late.extend(frame(kind::DATA, flag::END_STREAM, 11, &[0, 0, 0, 0, 0]));
+    server.arrive(&late);
+    assert_eq!((server.take_output(), server.error), (vec![], None));
+}
+
+/// The header block of the first frame.
+fn request_block(bytes: &[u8]) -> Vec<u8> {
+    frames(bytes)[0].1.clone()
 }

@@ -50,6 +50,14 @@ impl VariantState {
         }
     }
 
+    /// What could not be prepared though everything that it depends on is there does not work.
+    fn with_dependencies(self, are_there: bool) -> VariantState {
+        match self {
+            VariantState::Missing(reason) if are_there => VariantState::Failed(reason),
+            other => other,
+        }
+    }
+
     fn severity(&self) -> u8 {
         match self {
             VariantState::Ready(_) => 0,
@@ -78,15 +86,22 @@ impl VariantStates {
             let own =
                 |row: &&Row| row.cell.subject == *subject && row.cell.instrument == *instrument;
             let row = rows.iter().find(own);
+            let are_ready = variants.iter().all(|variant| self.is_ready(variant));
             for variant in variants {
                 let version = versions.get(&variant.0).map_or("", String::as_str);
                 let state = match row {
-                    Some(row) => VariantState::of(row, version).over(row.cell.case.transport),
+                    Some(row) => VariantState::of(row, version)
+                        .over(row.cell.case.transport)
+                        .with_dependencies(are_ready),
                     None => VariantState::Failed("it was not called".to_owned()),
                 };
                 self.note(variant.clone(), state);
             }
         }
+    }
+
+    fn is_ready(&self, variant: &VariantName) -> bool {
+        self.0.get(variant).is_some_and(|state| state.severity() == 0)
     }
 
     /// The exit status for scripts. `strict`: what is missing counts as failed.
@@ -187,6 +202,29 @@ mod tests {
         ];
         assert_eq!(states, found(&uncalled));
         assert_eq!(states.exit_status(false), exit::SOME_ROWS_FAILED);
+    }
+
+    #[test]
+    fn a_build_that_fails_is_a_failure_where_nothing_is_missing() {
+        let name = |name: &str| VariantName(name.to_owned());
+        let about =
+            BTreeMap::from([(("a".to_owned(), "load".to_owned()), vec![name("a"), name("load")])]);
+        let cell = CellId {
+            subject: "a".to_owned(),
+            case: "C=1 S=1".parse().expect("a case"),
+            instrument: "load".to_owned(),
+        };
+        let reason = "`make` failed: no rule".to_owned();
+        let row = Row::new(0, cell, Outcome::Missing { reason: reason.clone() });
+        let ready = VariantState::Ready(String::new());
+        let mut states = found(&[("a", ready.clone()), ("load", ready.clone())]);
+        states.add_rows(&about, std::slice::from_ref(&row), &BTreeMap::new());
+        assert_eq!(states.exit_status(false), exit::SOME_ROWS_FAILED);
+        // The other end is not installed: nothing was built, and nothing is known.
+        let missing = VariantState::Missing("install load".to_owned());
+        let mut states = found(&[("a", ready), ("load", missing)]);
+        states.add_rows(&about, &[row], &BTreeMap::new());
+        assert_eq!(states.exit_status(false), exit::MEASURED);
     }
 
     #[test]

@@ -1,20 +1,21 @@
-//! `bookend run SUITE --subjects LIST --into RECORD`: some subjects of a record, measured anew.
+//! `bookend run SUITE --subjects LIST --into RECORD`: some subjects of a record, measured anew, in
+//! all of their cases or in those of `--case`.
 
 use crate::lab;
 use crate::terminal::{Failure, print};
 use bookend_lab::machine::this_machine;
-use bookend_results::join::{check, join, subjects_to_join};
+use bookend_results::join::{JoinedCells, check, join, subjects_to_join};
 use bookend_results::record::{Record, add_raw, raw_folder};
 use bookend_results::store::{RunId, Store};
 use bookend_results::suite::{Overrides, Plan, Selection, Suite};
 use std::path::{Path, PathBuf};
 
-/// A record, and the subjects whose rows are to be replaced.
+/// A record, and the cells whose rows are to be replaced.
 #[derive(Debug)]
 pub struct RecordedSubjects {
     file: PathBuf,
     record: Record,
-    names: Vec<String>,
+    cells: JoinedCells,
 }
 
 impl RecordedSubjects {
@@ -22,10 +23,15 @@ impl RecordedSubjects {
     ///
     /// # Errors
     /// [`Failure`] when it cannot be read.
-    pub fn read(file: &Path, names: &[String]) -> Result<RecordedSubjects, Failure> {
+    pub fn read(
+        file: &Path,
+        subjects: &[String],
+        cases: &[String],
+    ) -> Result<RecordedSubjects, Failure> {
         let unreadable = |error| Failure::usage(format!("{}: {error}", file.display()));
         let record = Record::read(file).map_err(unreadable)?;
-        Ok(RecordedSubjects { file: file.to_owned(), record, names: names.to_vec() })
+        let cells = JoinedCells { subjects: subjects.to_vec(), cases: cases.to_vec() };
+        Ok(RecordedSubjects { file: file.to_owned(), record, cells })
     }
 
     /// What is to be measured: the record's own plan, of the named subjects and the control rows.
@@ -35,15 +41,18 @@ impl RecordedSubjects {
     pub fn plan(&self, suite: &Suite) -> Result<Plan, Failure> {
         let recorded = &self.record.facts.plan;
         let own_limit = recorded.limits.server_processes;
+        let subjects = subjects_to_join(&self.record, &self.cells.subjects);
+        let cases = &self.cells.cases;
         let selection = Selection {
             extent: recorded.extent,
-            subjects: Some(subjects_to_join(&self.record, &self.names).map_err(Failure::usage)?),
+            subjects: Some(subjects.map_err(Failure::usage)?),
+            cases: Some(cases.clone()).filter(|cases| !cases.is_empty()),
             rounds: Some(recorded.rounds),
             server_processes: own_limit.filter(|_| own_limit != suite.limits.server_processes),
         };
         let overrides = Overrides::from_environment(&recorded.variables).map_err(Failure::usage)?;
         let plan = suite.plan(&selection, &overrides, lab::cpus()).map_err(Failure::usage)?;
-        check(&self.record, &plan, &this_machine()).map_err(Failure::usage)?;
+        check(&self.record, &plan, &this_machine(), &self.cells).map_err(Failure::usage)?;
         Ok(plan)
     }
 
@@ -55,16 +64,16 @@ impl RecordedSubjects {
         let run = store.run(id).map_err(Failure::nothing_measured)?;
         let rows = store.rows(id).map_err(Failure::nothing_measured)?;
         let skips = store.skips(&run).map_err(Failure::nothing_measured)?;
-        join(&mut self.record, &run, &rows, skips, &self.names)
+        join(&mut self.record, &run, &rows, skips, &self.cells)
             .map_err(|error| Failure::not_delivered(format!("run {id} is kept, but {error}")))?;
         let file = self.file.display();
         let unwritten = |error| Failure::not_delivered(format!("cannot write {file}: {error}"));
         self.record.write(&self.file).map_err(unwritten)?;
         let mut raw = store.raw_outputs(id).map_err(Failure::nothing_measured)?;
-        raw.retain(|output| self.names.contains(&output.cell.subject));
+        raw.retain(|output| self.cells.have(&output.cell));
         let records = self.file.parent().and_then(Path::parent).unwrap_or(Path::new("."));
         let plan = &run.new.plan;
         add_raw(&raw_folder(records, &plan.suite, plan.extent), &raw).map_err(unwritten)?;
-        print(&format!("{} of run {id} stand in {file}\n", self.names.join(", ")))
+        print(&format!("{} of run {id} stand in {file}\n", self.cells))
     }
 }

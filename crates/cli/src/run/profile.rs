@@ -3,10 +3,12 @@
 use crate::terminal::{Failure, print, with_progress};
 use bookend_lab::perf::ProfileSettings;
 use bookend_lab::run::{self, RunSettings};
+use bookend_load::contract::duration::{self, unless_zero};
 use bookend_results::profile::{self, Profile};
 use bookend_results::suite::{Case, Plan};
 use clap::Args;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// The options of `bookend run` about profiles.
 #[derive(Debug, Args)]
@@ -18,6 +20,10 @@ pub struct ProfileArguments {
     /// connection]
     #[arg(long, value_name = "CASE", requires = "profile")]
     profile_case: Vec<String>,
+    /// How long each recording lasts: longer for servers that are mostly idle [default: the window,
+    /// at least 10s and at most 20s]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, requires = "profile")]
+    profile_window: Option<Duration>,
     /// Where profiles are kept [default: profiles/SUITE]
     #[arg(long, value_name = "DIR", requires = "profile")]
     profile_folder: Option<PathBuf>,
@@ -27,6 +33,11 @@ pub struct ProfileArguments {
 }
 
 impl ProfileArguments {
+    /// Whether anything is to be recorded.
+    pub fn is_wanted(&self) -> bool {
+        self.profile
+    }
+
     /// What to record of a run, if anything.
     ///
     /// # Errors
@@ -39,6 +50,9 @@ impl ProfileArguments {
         let folder = folder.unwrap_or_else(|| PathBuf::from("profiles").join(&plan.suite));
         let mut settings = ProfileSettings::of(plan, folder);
         settings.perf.clone_from(&self.perf);
+        if let Some(window) = self.profile_window.and_then(unless_zero) {
+            settings.window_ms = window.as_millis().try_into().unwrap_or(u64::MAX).max(1);
+        }
         if !self.profile_case.is_empty() {
             let cases = self.profile_case.iter().map(|text| planned(plan, text));
             settings.cases = cases.collect::<Result<_, _>>()?;
@@ -66,12 +80,16 @@ fn planned(plan: &Plan, text: &str) -> Result<Case, Failure> {
 ///
 /// # Errors
 /// [`Failure`] when the request of the suite cannot be written again.
-pub fn record(settings: &RunSettings, how: &ProfileSettings) -> Result<(), Failure> {
-    let recorded = with_progress(|progress| run::profile(settings, how, progress));
+pub fn record(
+    settings: &RunSettings,
+    how: &ProfileSettings,
+    is_quiet: bool,
+) -> Result<(), Failure> {
+    let recorded = with_progress(is_quiet, |progress| run::profile(settings, how, progress));
     match recorded.map_err(Failure::nothing_measured)? {
         Some(Ok(profile)) => print(&text(&profile, how)),
         Some(Err(no_perf)) => {
-            with_progress(|progress| progress.println(&no_perf.to_string()));
+            with_progress(false, |progress| progress.println(&no_perf.to_string()));
             Ok(())
         }
         None => Ok(()),

@@ -20,9 +20,12 @@ mod messages {
 const ECHOED_HEADER: &str = "x-grpc-test-echo-initial";
 const ECHOED_TRAILER: &str = "x-grpc-test-echo-trailing-bin";
 
-/// The largest payload that a request can ask for: fifty times what the tests ask for, and small
-/// enough for a public server.
-const MAX_PAYLOAD_BYTES: usize = 16 << 20;
+/// The largest payload that a request can ask for: thirteen times what the tests ask for, and as
+/// much as clients take by default.
+const MAX_PAYLOAD_BYTES: usize = 4 << 20;
+
+/// The longest pause that a request can ask for: each holds a thread of the pool.
+const MAX_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Parameters that `HalfDuplexCall` keeps until its client has ended; the tests send four.
 const MAX_KEPT_PARAMETERS: usize = 10_000;
@@ -128,13 +131,21 @@ fn answer(
     fail_as_asked(request.response_status)?;
     for parameters in request.response_parameters {
         let ResponseParameters { size, interval_us, compressed } = parameters;
-        let interval_us = u64::try_from(interval_us).unwrap_or(0);
-        context.sleep(Duration::from_micros(interval_us))?;
+        context.sleep(interval(interval_us)?)?;
         let payload = payload(request.response_type, size)?;
         replies.compress(is_true(compressed));
         replies.send(&StreamingOutputCallResponse { payload: Some(payload) })?;
     }
     Ok(())
+}
+
+fn interval(us: i32) -> Result<Duration, Status> {
+    let interval = Duration::from_micros(u64::try_from(us).unwrap_or(0));
+    if interval > MAX_INTERVAL {
+        let text = format!("an interval is at most {} s", MAX_INTERVAL.as_secs());
+        return Err(Status::new(Code::InvalidArgument, text));
+    }
+    Ok(interval)
 }
 
 /// Adds up the size of the payloads.
@@ -269,6 +280,14 @@ mod tests {
             let result = check_compression(expected, was_compressed);
             assert_eq!(result.is_ok(), good, "{expected:?} {was_compressed}");
         }
+    }
+
+    #[test]
+    fn nobody_holds_a_thread_for_half_an_hour() {
+        assert_eq!(interval(0), Ok(Duration::ZERO));
+        assert_eq!(interval(-1), Ok(Duration::ZERO));
+        assert_eq!(interval(1_000), Ok(Duration::from_millis(1)));
+        assert_eq!(interval(i32::MAX).unwrap_err().code, Code::InvalidArgument);
     }
 
     #[test]

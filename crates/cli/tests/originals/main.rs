@@ -1,9 +1,11 @@
 //! The command lines of the published documents still mean something here: each is run as printed.
 //!
 //! They need a JDK, Maven, Python, a C++ server and ghz, so they are a feature of their own;
-//! `scripts/originals` runs them once those have been seen to.
+//! `scripts/originals` runs them once those have been seen to. Beside them the output of ghz is
+//! compared with ours.
 #![forbid(unsafe_code)]
 
+mod formats;
 mod list;
 mod shell;
 

@@ -6,6 +6,7 @@ use std::net::{Ipv4Addr, TcpStream};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -24,7 +25,11 @@ const INTERVAL: Duration = Duration::from_millis(50);
 pub struct Environment {
     path: String,
     folder: TempDir,
+    _machine: MutexGuard<'static, ()>,
 }
+
+/// Tests take turns: their servers listen on the same ports.
+static MACHINE: Mutex<()> = Mutex::new(());
 
 /// A process with everything that it started; ended when dropped.
 pub struct Running {
@@ -44,6 +49,7 @@ impl Environment {
         Environment {
             path: format!("{}:{}:{inherited}", bookend.display(), ghz.display()),
             folder: tempfile::tempdir().expect("a temporary folder can be made"),
+            _machine: MACHINE.lock().unwrap_or_else(PoisonError::into_inner),
         }
     }
 

@@ -66,7 +66,7 @@ pub fn undrawn_edges(path: &str, text: &str) -> Vec<Offence> {
 }
 
 /// Features that make our own code fail on purpose: for tests alone.
-const TEST_FEATURES: [&str; 1] = ["faults"];
+const TEST_FEATURES: [&str; 2] = ["faults", "mutants"];
 
 /// Features for tests that a manifest turns on for more than its tests.
 pub fn shipped_test_features(path: &str, text: &str) -> Vec<Offence> {
@@ -89,7 +89,7 @@ pub fn shipped_test_features(path: &str, text: &str) -> Vec<Offence> {
 
 /// What `wire` may be built from: pure functions over bytes and the messages of errors. These
 /// crates have no standard library either.
-const PURE: [&str; 3] = ["crc32fast", "miniz_oxide", "thiserror"];
+const PURE: [&str; 4] = ["crc32fast", "miniz_oxide", "thiserror", "zlib-rs"];
 
 /// Dependencies that end up in the compiled crate and may not be in `wire`.
 pub fn impure_dependency(path: &str, text: &str) -> Vec<Offence> {

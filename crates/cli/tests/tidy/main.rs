@@ -7,13 +7,17 @@
 mod circles;
 mod commands;
 mod edges;
+mod evidence;
 mod gate;
 mod leftovers;
 mod markdown;
+mod named;
 mod offence;
 mod places;
 mod protoc;
 mod quoted;
+mod ranges;
+mod requirements;
 mod rust_modules;
 mod rust_source;
 mod sizes;
@@ -72,6 +76,15 @@ fn what_makes_code_fail_on_purpose_is_for_tests_alone() {
 #[test]
 fn every_crate_takes_its_lints_from_the_workspace() {
     assert_rule(|file| edges::is_member_manifest(&file.path), edges::own_lints);
+}
+
+#[test]
+fn libraries_state_ranges_of_versions() {
+    let workspace = tree::text("Cargo.toml");
+    assert_rule(
+        |file| ranges::is_library_manifest(&file.path),
+        |path, text| ranges::pins(path, text, workspace),
+    );
 }
 
 #[test]
@@ -216,5 +229,43 @@ fn blocks_that_name_a_file_are_in_it() {
     assert_rule(
         |file| file.path.ends_with(".md"),
         |path, text| quoted::misquotes(path, text, text_of),
+    );
+}
+
+#[test]
+fn every_demand_of_the_rfcs_is_listed_and_its_citations_lead_somewhere() {
+    let text_of = |path: &str| {
+        let file = tree().iter().find(|file| file.path == path);
+        file.and_then(File::text)
+    };
+    for list in &requirements::LISTS {
+        let text = tree::text(list.path);
+        assert_none(requirements::miscounted(list, text));
+        assert_none(requirements::stale(list, text, text_of));
+    }
+}
+
+#[test]
+fn what_was_mended_is_shown_by_tests_that_are_there() {
+    let text_of = |path: &str| {
+        let file = tree().iter().find(|file| file.path == path);
+        file.and_then(File::text)
+    };
+    assert_rule(
+        |file| evidence::PAGES.contains(&file.path.as_str()),
+        |path, text| evidence::missing(path, text, text_of),
+    );
+}
+
+#[test]
+fn tables_for_users_of_other_libraries_name_what_is_here() {
+    let libraries =
+        ["client", "codegen", "io", "server", "wire"].map(|name| format!("crates/{name}/src/"));
+    let is_library = |file: &&File| libraries.iter().any(|folder| file.path.starts_with(folder));
+    let sources = named::code(tree().iter().filter(is_library).filter_map(File::text));
+    let pages = ["docs/use/from-tonic.md", "docs/use/from-pajamax.md", "docs/use/supported.md"];
+    assert_rule(
+        |file| pages.contains(&file.path.as_str()),
+        |path, text| named::unknown_names(path, text, &sources),
     );
 }

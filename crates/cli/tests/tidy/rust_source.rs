@@ -44,6 +44,11 @@ impl<'a> RustSource<'a> {
         self.only(&[Kind::Code, Kind::Comment])
     }
 
+    /// The text with all but comments blanked.
+    pub fn comments(&self) -> String {
+        self.only(&[Kind::Comment])
+    }
+
     /// Columns of each line, the insides of literals not counted.
     pub fn widths(&self) -> impl Iterator<Item = usize> {
         let counted = self.text.char_indices().map(|(at, c)| (c, self.kinds[at]));

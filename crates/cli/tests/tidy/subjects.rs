@@ -18,8 +18,10 @@ debug = "line-tables-only"
 const SUBJECT_LINES: usize = 300;
 
 /// Subjects that may be longer, with the reason.
-const LONG_SUBJECTS: [(&str, &str); 1] =
-    [("rust-floor", "both ends of a call without a library: the zero of the scale, not a subject")];
+const LONG_SUBJECTS: [(&str, &str); 2] = [
+    ("rust-floor", "both ends of a call without a library: the zero of the scale, not a subject"),
+    ("rust-clockwork", "the witness that the instrument is held against: never measured"),
+];
 
 /// Endings of the names of files that are programs.
 const SOURCES: [&str; 14] =

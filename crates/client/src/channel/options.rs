@@ -92,6 +92,7 @@ impl ChannelOptions {
 
     /// TLS to servers of these names, in this order, if there is to be any. Each is verified by
     /// its own name, unless there is an `authority`.
+    /// RFC 9113, section 9.1.1.
     pub(super) fn connectors(
         &self,
         names: &TargetNames,

@@ -215,6 +215,7 @@ fn host_and_port(text: &str) -> Result<(&str, u16), TargetError> {
 }
 
 /// The host, and the rest from the colon on.
+/// RFC 9113, section 8.3.1.
 fn split_host(text: &str) -> Result<(&str, &str), TargetError> {
     let refuse = || TargetError::NotHostPort(text.to_owned());
     let illegal = |c: char| c == '/' || c == '@' || c.is_whitespace() || c.is_control();
@@ -333,6 +334,11 @@ mod tests {
             ("localhost:", "port \"\" is not a number from 1 to 65535"),
             ("localhost:0", "port \"0\" is not a number from 1 to 65535"),
             ("localhost:70000", "port \"70000\" is not a number from 1 to 65535"),
+            (
+                "user@host:1",
+                "target \"user@host:1\" is not HOST:PORT: write one like localhost:50051, \
+                 dns:///HOST:PORT or unix:PATH",
+            ),
             (
                 "dns://8.8.8.8/a:1",
                 "names are resolved as the system does it, not by 8.8.8.8: write dns:///HOST:PORT",

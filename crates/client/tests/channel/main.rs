@@ -542,3 +542,28 @@ fn a_server_that_sends_no_settings_is_given_up() {
     assert_eq!(status.code, Code::Unavailable);
     assert!(status.message.contains("no SETTINGS"), "{status}");
 }
+
+#[test]
+fn a_head_that_states_a_status_is_trailers_where_it_ends_the_stream() {
+    let listener = TcpListener::bind(LOOPBACK).unwrap();
+    let channel = channel(listener.local_addr().unwrap());
+    let mut server = None;
+    for (number, ends_at_once) in [false, false, false, true, true].into_iter().enumerate() {
+        let answer = ask(&channel, UnaryCall::new(ECHO, vec![]));
+        let server =
+            server.get_or_insert_with(|| Raw::accept(&listener, &ConnectionConfig::trusted()));
+        let stream = server.requests(number + 1)[number];
+        server.answer_by_head(stream, ends_at_once);
+        let expected = if ends_at_once { Code::PermissionDenied } else { Code::Unknown };
+        assert_eq!(answer.recv().unwrap().status.code, expected, "answer {number}");
+    }
+}
+
+#[test]
+fn details_of_a_status_come_with_it() {
+    let (server, _held) = service::start(LOOPBACK);
+    let channel = channel(server.local_address());
+    let answer = answer_to(&channel, UnaryCall::new(FAIL, vec![]));
+    assert_eq!((answer.status.code, answer.status.details()), (Code::NotFound, &b"why\0"[..]));
+    server.stop();
+}

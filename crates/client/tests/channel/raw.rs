@@ -68,6 +68,18 @@ impl Raw {
         self.write();
     }
 
+    /// Answers with a head that states `PERMISSION_DENIED`, and ends the stream with it or after.
+    pub fn answer_by_head(&mut self, stream: StreamKey, ends_at_once: bool) {
+        let fields: [(&[u8], &[u8]); 3] =
+            [(b":status", b"200"), (b"content-type", b"application/grpc"), (b"grpc-status", b"7")];
+        let sender = &mut self.connection.sender;
+        sender.headers(stream, &mut HeaderBlock::new(&fields), ends_at_once);
+        if !ends_at_once {
+            sender.data(stream, b"", true);
+        }
+        self.write();
+    }
+
     /// Sends two messages and does not stop there.
     pub fn answer_twice(&mut self, stream: StreamKey) {
         let mut head =

@@ -60,7 +60,7 @@ impl Service for Any {
                 // A test that has ended drops the call, and that answers it.
                 let _ = self.held.send(Held { request, answerer });
             }
-            _ => reply.fail(Status::new(Code::NotFound, "there is no café")),
+            _ => reply.fail(Status::with_details(Code::NotFound, "there is no café", *b"why\0")),
         }
     }
 

@@ -1,4 +1,5 @@
 /// Sells things.
+#[allow(dead_code)]
 pub trait Orders: ::core::marker::Send + ::core::marker::Sync + 'static {
     /// Answers at once.
     fn price(
@@ -56,8 +57,10 @@ pub trait Orders: ::core::marker::Send + ::core::marker::Sync + 'static {
     ) -> ::core::result::Result<(), ::bookend_server::Status>;
 }
 /// Serves an implementation of [`Orders`].
+#[allow(dead_code)]
 #[derive(Debug, Clone)]
 pub struct OrdersServer<T>(T);
+#[allow(dead_code)]
 impl<T: Orders> OrdersServer<T> {
     /// The service's name on the wire.
     pub const NAME: &'static str = "shop.v1.Orders";
@@ -101,6 +104,16 @@ impl<T: Orders> ::bookend_server::Service for OrdersServer<T> {
                 self.0.place(request, context, responder)
             }),
             _ => reply.no_such_method(),
+        }
+    }
+    fn decoder(
+        &self,
+        method: usize,
+    ) -> ::core::option::Option<::bookend_server::RequestDecoder> {
+        match method {
+            0 => ::core::option::Option::Some(::bookend_server::codec::decode::<Item>),
+            1 => ::core::option::Option::Some(::bookend_server::codec::decode::<Item>),
+            _ => ::core::option::Option::None,
         }
     }
     fn open(

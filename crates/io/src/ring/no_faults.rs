@@ -4,7 +4,7 @@ use super::{Operation, RingCompletion};
 use rustix::io::Errno;
 
 #[derive(Debug, Default)]
-pub(super) struct NoFaults;
+pub(super) struct NoFaults {}
 
 impl NoFaults {
     #[inline(always)]

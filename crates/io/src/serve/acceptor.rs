@@ -13,7 +13,7 @@ use std::io;
 pub(crate) struct Acceptor {
     pub listener: Listener,
     pub waker: Waker,
-    /// Set while the listener is left alone because of a lack of descriptors.
+    /// Set while the listener is left alone because of a lack of descriptors or threads.
     resume_at_ns: Option<u64>,
     pub accept_errors: u64,
 }
@@ -23,7 +23,8 @@ impl Acceptor {
         Self { listener, waker, resume_at_ns: None, accept_errors: 0 }
     }
 
-    /// The next connection. `None`: the waker was called, to stop or because there is room again.
+    /// The next connection. `None`: the waker was called, to stop or because there is room again;
+    /// or there was no room, and a time was to be waited for some.
     pub fn next(&mut self, room: bool) -> io::Result<Option<OwnedFd>> {
         loop {
             if self.waker.is_stopping() {
@@ -43,22 +44,24 @@ impl Acceptor {
         }
     }
 
-    fn back_off(&mut self) {
+    /// Leaves the listener alone for a while, for lack of something.
+    pub fn back_off(&mut self) {
         self.accept_errors += 1;
         self.resume_at_ns = Some(clock_ns() + ACCEPT_BACK_OFF_NS);
     }
 
-    /// Waits for a connection or a call. True: a call.
+    /// Waits for a connection or a call. True: a call, or the end of a time without room.
     fn wait(&mut self, room: bool) -> io::Result<bool> {
         let resume_in_ns = self.resume_at_ns.map(|at_ns| at_ns.saturating_sub(clock_ns()));
         let timeout = resume_in_ns.map(timespec);
         if self.waker.fall_asleep() {
             self.ask(room && timeout.is_none(), timeout.as_ref())?;
         }
-        if self.resume_at_ns.is_some_and(|at_ns| at_ns <= clock_ns()) {
+        let resumes = self.resume_at_ns.is_some_and(|at_ns| at_ns <= clock_ns());
+        if resumes {
             self.resume_at_ns = None;
         }
-        Ok(self.waker.wake_up())
+        Ok(self.waker.wake_up() || (resumes && !room))
     }
 
     fn ask(&self, listens: bool, timeout: Option<&rustix::event::Timespec>) -> io::Result<()> {

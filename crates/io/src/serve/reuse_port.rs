@@ -2,7 +2,7 @@
 
 use super::event_loop::EventLoop;
 use super::options::{ServeOptions, ShardPlace};
-use super::threads::{self, ShardThread};
+use super::threads::{self, ShardThread, ThreadEnd};
 use crate::listener::Listener;
 use crate::shard::Shard;
 use crate::statistics::IoStatistics;
@@ -25,7 +25,7 @@ pub(crate) fn serve<S: Shard, F: Fn(ShardPlace) -> S + Sync>(
                 waker: options.shutdown.waker()?,
             };
             let driver = EventLoop::new(&mut place, options.driver)?.accept_from(listener)?;
-            let drive = move |shard| driver.run(shard);
+            let drive = move |shard| Ok(ThreadEnd::Stopped(driver.run(shard)?));
             started.push(threads::spawn(scope, options, make_shard, place, drive)?);
             Ok(())
         };

@@ -3,7 +3,7 @@
 use super::acceptor::Acceptor;
 use super::event_loop::EventLoop;
 use super::options::{BLOCKING_CONNECTIONS_MAX, Driver, Io, ServeOptions, ShardPlace};
-use super::threads::{self, ShardThread};
+use super::threads::{self, ShardThread, ThreadEnd};
 use crate::blocking;
 use crate::listener::Listener;
 use crate::mailbox::Mailbox;
@@ -16,6 +16,10 @@ use std::io;
 use std::sync::Arc;
 use std::thread::{self, Scope};
 
+/// Blocking threads without a connection that wait for one; others end. As many as clients of a
+/// test in a row are likely to connect at once; each takes a few hundred kilobytes.
+const FREE_THREADS_MAX: usize = 32;
+
 /// Accepts on the calling thread and serves on others.
 pub(crate) fn serve<S: Shard, F: Fn(ShardPlace) -> S + Sync>(
     listener: Listener,
@@ -25,7 +29,7 @@ pub(crate) fn serve<S: Shard, F: Fn(ShardPlace) -> S + Sync>(
     thread::scope(|scope| {
         let mut acceptor = Acceptor::new(listener, options.shutdown.waker()?);
         let last = ShutdownHandle::new();
-        let slots = Arc::new(WorkerSlots::new(acceptor.waker.clone()));
+        let slots = Arc::new(WorkerSlots::new(acceptor.waker.clone(), FREE_THREADS_MAX));
         let mut pool = ThreadPool {
             scope,
             options,
@@ -35,7 +39,9 @@ pub(crate) fn serve<S: Shard, F: Fn(ShardPlace) -> S + Sync>(
             shards: Vec::new(),
             next_shard: 0,
             blocking: Vec::new(),
+            vacant: Vec::new(),
             slots,
+            retired: IoStatistics::default(),
             refused: 0,
         };
         // Whatever ends the accepting, the threads have to end before they can be joined.
@@ -43,9 +49,12 @@ pub(crate) fn serve<S: Shard, F: Fn(ShardPlace) -> S + Sync>(
         let accepted = pool.start().and_then(|()| pool.accept_all(&mut acceptor));
         drop(exit);
         let accept_errors = acceptor.accept_errors + pool.refused;
-        let statistics = threads::join_all(pool.threads);
+        let retired = pool.retired;
+        let blocking = pool.blocking.into_iter().flatten().map(|slot| slot.thread);
+        let statistics = threads::join_all(pool.threads.into_iter().chain(blocking).collect());
         accepted?;
         let mut statistics = statistics?;
+        statistics += retired;
         statistics.accept_errors += accept_errors;
         Ok(statistics)
     })
@@ -57,15 +66,27 @@ struct ThreadPool<'scope, 'env, F> {
     /// Stops the threads, once the last connection is accepted.
     last: ShutdownHandle,
     make_shard: &'env F,
+    /// Of the shards that take any number of connections.
     threads: Vec<ShardThread<'scope>>,
     /// Where the shards that take any number get their connections.
     shards: Vec<Mailbox<OwnedFd>>,
     next_shard: usize,
-    /// Where the blocking threads get theirs, by slot.
-    blocking: Vec<Mailbox<OwnedFd>>,
+    /// By slot.
+    blocking: Vec<Option<BlockingThread<'scope>>>,
+    /// Slots whose threads have ended.
+    vacant: Vec<usize>,
     slots: Arc<WorkerSlots>,
+    /// What the threads have done that have ended.
+    retired: IoStatistics,
     /// Connections for which no thread could be had.
     refused: u64,
+}
+
+/// A thread that takes one connection at a time.
+struct BlockingThread<'scope> {
+    /// Where it gets them.
+    arrivals: Mailbox<OwnedFd>,
+    thread: ShardThread<'scope>,
 }
 
 impl<'scope, 'env, S, F> ThreadPool<'scope, 'env, F>
@@ -84,7 +105,8 @@ where
 
     fn accept_all(&mut self, acceptor: &mut Acceptor) -> io::Result<()> {
         while !acceptor.waker.is_stopping() {
-            let room = self.has_room();
+            self.join_retired()?;
+            let room = self.has_room(acceptor);
             if let Some(socket) = acceptor.next(room)? {
                 self.place(socket);
             }
@@ -94,16 +116,43 @@ where
         Ok(())
     }
 
-    fn has_room(&self) -> bool {
-        self.options.io != Io::Blocking
-            || self.blocking.len() < BLOCKING_CONNECTIONS_MAX
-            || self.slots.is_free_or_await()
+    /// Whether another connection may be accepted. Where each has a thread of its own, that is
+    /// there before: without one, connections wait in the listener's queue.
+    fn has_room(&mut self, acceptor: &mut Acceptor) -> bool {
+        if self.options.io != Io::Blocking || self.slots.is_free_or_await() {
+            return true;
+        }
+        if self.blocking_threads() >= BLOCKING_CONNECTIONS_MAX {
+            return false;
+        }
+        match self.start_blocking() {
+            Ok(slot) => self.slots.add(slot),
+            // The machine may have one a little later, without a connection that ends here.
+            Err(_) => acceptor.back_off(),
+        }
+        self.slots.is_free_or_await()
+    }
+
+    fn blocking_threads(&self) -> usize {
+        self.blocking.len() - self.vacant.len()
+    }
+
+    /// Gives back what threads had that have ended.
+    fn join_retired(&mut self) -> io::Result<()> {
+        for slot in self.slots.take_ended() {
+            if let Some(blocking) = self.blocking[slot].take() {
+                self.retired += threads::join_all(vec![blocking.thread])?;
+                self.vacant.push(slot);
+            }
+        }
+        Ok(())
     }
 
     /// Gives a connection to the thread whose turn it is. Without any it is closed and counted.
     fn place(&mut self, socket: OwnedFd) {
-        if let Some(slot) = self.free_slot() {
-            self.blocking[slot].push(socket);
+        let slot = self.free_slot();
+        if let Some(blocking) = slot.and_then(|slot| self.blocking[slot].as_ref()) {
+            blocking.arrivals.push(socket);
         } else if !self.shards.is_empty() {
             self.shards[self.next_shard].push(socket);
             self.next_shard = (self.next_shard + 1) % self.shards.len();
@@ -122,7 +171,7 @@ where
             Io::Blocking => BLOCKING_CONNECTIONS_MAX,
             Io::Epoll | Io::Uring => 0,
         };
-        if self.blocking.len() >= slots_max {
+        if self.blocking_threads() >= slots_max {
             return None;
         }
         self.start_blocking().ok()
@@ -132,19 +181,33 @@ where
         let mut place = self.place_for(self.options.event_loop(), self.shards.len())?;
         let arrivals = Mailbox::new(place.waker.clone());
         let driver = EventLoop::new(&mut place, self.options.driver)?.take_from(arrivals.clone());
+        let thread = self.spawn(place, move |shard| Ok(ThreadEnd::Stopped(driver.run(shard)?)))?;
         self.shards.push(arrivals);
-        self.spawn(place, move |shard| driver.run(shard))
+        self.threads.push(thread);
+        Ok(())
     }
 
+    /// Starts a thread and returns its slot, which is nobody else's to take yet.
     fn start_blocking(&mut self) -> io::Result<usize> {
-        let number = self.blocking.len();
+        let number = self.vacant.last().copied().unwrap_or(self.blocking.len());
         let place = self.place_for(Driver::Blocking, number)?;
         let arrivals = Mailbox::new(place.waker.clone());
-        let slot =
-            WorkerSlot { number, arrivals: arrivals.clone(), slots: Arc::clone(&self.slots) };
+        let slots = Arc::clone(&self.slots);
+        let slot = WorkerSlot { number, arrivals: arrivals.clone(), slots: Arc::clone(&slots) };
         let (waker, options) = (place.waker.clone(), self.options.driver);
-        self.spawn(place, move |shard| Ok(blocking::run_slot(slot, shard, waker, options)?.1))?;
-        self.blocking.push(arrivals);
+        let thread = self.spawn(place, move |shard| {
+            let (shard, statistics) = blocking::run_slot(slot, shard, waker, options)?;
+            drop(shard);
+            match slots.end(number) {
+                true => Ok(ThreadEnd::Retired(statistics)),
+                false => Ok(ThreadEnd::Stopped(statistics)),
+            }
+        })?;
+        let blocking = Some(BlockingThread { arrivals, thread });
+        match self.vacant.pop() {
+            Some(vacant) => self.blocking[vacant] = blocking,
+            None => self.blocking.push(blocking),
+        }
         Ok(number)
     }
 
@@ -155,13 +218,10 @@ where
     }
 
     fn spawn(
-        &mut self,
+        &self,
         place: ShardPlace,
-        drive: impl FnOnce(S) -> io::Result<IoStatistics> + Send + 'scope,
-    ) -> io::Result<()> {
-        let (options, make_shard) = (self.options, self.make_shard);
-        let thread = threads::spawn(self.scope, options, make_shard, place, drive)?;
-        self.threads.push(thread);
-        Ok(())
+        drive: impl FnOnce(S) -> io::Result<ThreadEnd> + Send + 'scope,
+    ) -> io::Result<ShardThread<'scope>> {
+        threads::spawn(self.scope, self.options, self.make_shard, place, drive)
     }
 }

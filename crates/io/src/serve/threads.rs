@@ -11,20 +11,35 @@ use std::thread::{self, Scope, ScopedJoinHandle};
 /// A thread that runs a shard.
 pub(crate) type ShardThread<'scope> = ScopedJoinHandle<'scope, io::Result<IoStatistics>>;
 
-/// Makes a shard on a thread of its own and drives it there. However that ends, the others end too.
+/// How a thread has ended.
+pub(crate) enum ThreadEnd {
+    /// The whole server ends.
+    Stopped(IoStatistics),
+    /// There were enough others.
+    Retired(IoStatistics),
+}
+
+/// Makes a shard on a thread of its own and drives it there. However that ends, the others end too,
+/// unless it has retired.
 pub(crate) fn spawn<'scope, 'env, S, F: Fn(ShardPlace) -> S + Sync>(
     scope: &'scope Scope<'scope, 'env>,
     options: &'env ServeOptions,
     make_shard: &'env F,
     place: ShardPlace,
-    drive: impl FnOnce(S) -> io::Result<IoStatistics> + Send + 'scope,
+    drive: impl FnOnce(S) -> io::Result<ThreadEnd> + Send + 'scope,
 ) -> io::Result<ShardThread<'scope>> {
     let name = format!("{}-{}", place.driver, place.thread);
     kernel::may_spawn()?;
     thread::Builder::new().name(name).spawn_scoped(scope, move || {
-        let _exit = StopOnExit(options.shutdown.clone());
+        let mut exit = StopOnExit(options.shutdown.clone());
         options.pin(place.thread)?;
-        drive(make_shard(place))
+        match drive(make_shard(place))? {
+            ThreadEnd::Stopped(statistics) => Ok(statistics),
+            ThreadEnd::Retired(statistics) => {
+                exit.disarm();
+                Ok(statistics)
+            }
+        }
     })
 }
 

@@ -11,6 +11,7 @@ use rustls::server::{UnbufferedServerConnection, WebPkiClientVerifier};
 use rustls::{Error, KeyLog, KeyLogFile, NoKeyLog};
 use std::env;
 use std::fs::OpenOptions;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -19,6 +20,9 @@ pub(crate) const H2: &[u8] = b"h2";
 
 /// The variable in which browsers, curl and Go programs look for the key log file.
 const KEY_LOG_VARIABLE: &str = "SSLKEYLOGFILE";
+
+/// Read and written by its owner: whoever reads it reads the traffic.
+const KEY_LOG_MODE: u32 = 0o600;
 
 /// TLS of a server: 1.2 and 1.3, ALPN `h2`, stateless session tickets.
 #[derive(Clone, Debug)]
@@ -31,12 +35,9 @@ impl ServerConfig {
     /// A server that presents `identity`. With `client_authorities`, it accepts only clients whose
     /// certificate one of them has signed.
     ///
-    /// If the environment has `SSLKEYLOGFILE`, the keys of every connection are appended to that
-    /// file; with it, recorded traffic can be decrypted.
-    ///
     /// # Errors
-    /// [`ConfigError`]: the key does not belong to the certificate, or the key log file cannot be
-    /// written.
+    /// [`ConfigError`]: the key does not belong to the certificate.
+    /// RFC 9113, sections 3.2 and 9.2.
     pub fn new(
         identity: Identity,
         client_authorities: Option<Authorities>,
@@ -58,8 +59,18 @@ impl ServerConfig {
         let mut rustls = builder.with_single_cert(identity.chain, identity.key).map_err(unfit)?;
         rustls.alpn_protocols = vec![H2.to_vec()];
         rustls.ticketer = ring::Ticketer::new().map_err(refused)?;
-        rustls.key_log = key_log()?;
         Ok(Self { rustls: Arc::new(rustls), handshake_policy: HandshakePolicy::default() })
+    }
+
+    /// Appends the keys of every connection to the file that `SSLKEYLOGFILE` in the environment
+    /// names, if it names one: with it, recorded traffic can be decrypted. A new file is for its
+    /// owner alone.
+    ///
+    /// # Errors
+    /// [`ConfigError::KeyLog`]: the file cannot be written.
+    pub fn log_keys(mut self) -> Result<Self, ConfigError> {
+        Arc::make_mut(&mut self.rustls).key_log = key_log()?;
+        Ok(self)
     }
 
     /// How long a handshake may take, nanoseconds.
@@ -82,7 +93,7 @@ impl ServerConfig {
 
     pub(crate) fn engine(&self) -> Result<Engine, Error> {
         let connection = UnbufferedServerConnection::new(Arc::clone(&self.rustls))?;
-        Ok(Engine::new(RustlsConnection::Server(connection)))
+        Ok(Engine::new(RustlsConnection::Server(connection), Some(H2)))
     }
 }
 
@@ -100,18 +111,16 @@ pub enum Trust {
 #[derive(Clone, Debug)]
 pub struct ClientConfig {
     rustls: Arc<rustls::ClientConfig>,
+    /// What the server has to choose by ALPN; `None` where nothing is offered.
+    protocol: Option<&'static [u8]>,
     handshake_policy: HandshakePolicy,
 }
 
 impl ClientConfig {
     /// A client that trusts `trust`, and presents `identity` to servers that ask for a certificate.
     ///
-    /// If the environment has `SSLKEYLOGFILE`, the keys of every connection are appended to that
-    /// file; with it, recorded traffic can be decrypted.
-    ///
     /// # Errors
-    /// [`ConfigError`]: the key does not belong to the certificate, or the key log file cannot be
-    /// written.
+    /// [`ConfigError`]: the key does not belong to the certificate.
     pub fn new(trust: Trust, identity: Option<Identity>) -> Result<Self, ConfigError> {
         let provider = provider();
         let builder = rustls::ClientConfig::builder_with_provider(Arc::clone(&provider))
@@ -130,13 +139,36 @@ impl ClientConfig {
             }
         };
         rustls.alpn_protocols = vec![H2.to_vec()];
-        rustls.key_log = key_log()?;
-        Ok(Self { rustls: Arc::new(rustls), handshake_policy: HandshakePolicy::default() })
+        Ok(Self {
+            rustls: Arc::new(rustls),
+            protocol: Some(H2),
+            handshake_policy: HandshakePolicy::default(),
+        })
+    }
+
+    /// Appends the keys of every connection to the file that `SSLKEYLOGFILE` in the environment
+    /// names, if it names one: with it, recorded traffic can be decrypted. A new file is for its
+    /// owner alone.
+    ///
+    /// # Errors
+    /// [`ConfigError::KeyLog`]: the file cannot be written.
+    pub fn log_keys(mut self) -> Result<Self, ConfigError> {
+        Arc::make_mut(&mut self.rustls).key_log = key_log()?;
+        Ok(self)
     }
 
     /// How long a handshake may take, nanoseconds.
     pub fn handshake_timeout_ns(mut self, timeout_ns: u64) -> Self {
         self.handshake_policy.timeout_ns = timeout_ns;
+        self
+    }
+
+    /// The same for a protocol that has no name in ALPN: nothing is offered, and nothing has to be
+    /// chosen.
+    #[must_use]
+    pub fn without_alpn(mut self) -> Self {
+        Arc::make_mut(&mut self.rustls).alpn_protocols.clear();
+        self.protocol = None;
         self
     }
 
@@ -150,6 +182,7 @@ impl ClientConfig {
     ///
     /// # Errors
     /// [`ConfigError::ServerName`].
+    /// RFC 9113, section 9.2.
     pub fn connector(&self, authority: &str) -> Result<Connector, ConfigError> {
         let server_name = ServerName::try_from(host_of(authority).to_owned())
             .map_err(|_| ConfigError::ServerName(authority.to_owned()))?;
@@ -177,7 +210,7 @@ impl Connector {
     pub(crate) fn engine(&self) -> Result<Engine, Error> {
         let rustls = Arc::clone(&self.config.rustls);
         let connection = UnbufferedClientConnection::new(rustls, self.server_name.clone())?;
-        Ok(Engine::new(RustlsConnection::Client(connection)))
+        Ok(Engine::new(RustlsConnection::Client(connection), self.config.protocol))
     }
 }
 
@@ -192,6 +225,7 @@ fn host_of(authority: &str) -> &str {
     }
 }
 
+/// RFC 9113, section 9.2.2.
 fn provider() -> Arc<CryptoProvider> {
     Arc::new(ring::default_provider())
 }
@@ -213,9 +247,25 @@ fn key_log() -> Result<Arc<dyn KeyLog>, ConfigError> {
     let Some(file) = env::var_os(KEY_LOG_VARIABLE).map(PathBuf::from) else {
         return Ok(Arc::new(NoKeyLog));
     };
-    if let Err(error) = OpenOptions::new().append(true).create(true).open(&file) {
+    if let Err(error) = OpenOptions::new().append(true).create(true).mode(KEY_LOG_MODE).open(&file)
+    {
         let reason = error.to_string();
         return Err(ConfigError::KeyLog { file, reason });
     }
     Ok(Arc::new(KeyLogFile::new()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustls::NamedGroup;
+    use rustls::crypto::ring::cipher_suite::TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256;
+
+    #[test]
+    fn the_cipher_suite_that_everybody_has_is_there() {
+        let provider = provider();
+        assert!(provider.cipher_suites.contains(&TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256));
+        let groups = provider.kx_groups.iter().map(|group| group.name());
+        assert!(groups.into_iter().any(|name| name == NamedGroup::secp256r1));
+    }
 }

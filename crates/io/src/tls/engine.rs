@@ -4,6 +4,7 @@ use rustls::client::UnbufferedClientConnection;
 use rustls::server::UnbufferedServerConnection;
 use rustls::unbuffered::{ConnectionState, EncodeError, EncryptError, UnbufferedStatus};
 use rustls::{CommonState, Error, HandshakeKind};
+use std::sync::Arc;
 
 /// Bytes that a handshake message may take until it is whole. rustls takes messages of up to 64
 /// KiB, which stand in records of 16 KiB that are each a little longer than what they hold.
@@ -19,6 +20,8 @@ const RECORD_BYTES: usize = 16 << 10;
 /// The protocol of one connection, at either end.
 pub(crate) struct Engine {
     connection: RustlsConnection,
+    /// What both ends have to agree on by ALPN; `None` for nothing.
+    expected: Option<&'static [u8]>,
     /// Bytes of a handshake message that is not whole yet. rustls decrypts them where they stand.
     kept: Vec<u8>,
     ended: bool,
@@ -36,8 +39,16 @@ pub(crate) enum RustlsConnection {
 }
 
 impl Engine {
-    pub fn new(connection: RustlsConnection) -> Self {
-        Self { connection, kept: Vec::new(), ended: false, failed: false, sent_close_notify: false }
+    /// For connections on which both ends have to agree on `expected` by ALPN; `None` for nothing.
+    pub fn new(connection: RustlsConnection, expected: Option<&'static [u8]>) -> Self {
+        Self {
+            connection,
+            expected,
+            kept: Vec::new(),
+            ended: false,
+            failed: false,
+            sent_close_notify: false,
+        }
     }
 
     /// What rustls knows of either end.
@@ -58,9 +69,16 @@ impl Engine {
         self.common().handshake_kind() == Some(HandshakeKind::Resumed)
     }
 
-    /// The protocol negotiated by ALPN.
-    pub fn protocol(&self) -> Option<&[u8]> {
-        self.common().alpn_protocol()
+    /// Whether both ends have agreed on the protocol that they have to speak.
+    /// RFC 9113, section 3.3.
+    pub fn has_agreed(&self) -> bool {
+        self.expected.is_none() || self.common().alpn_protocol() == self.expected
+    }
+
+    /// What the peer has shown, in DER, its own certificate first.
+    pub fn peer_certificates(&self) -> Arc<[Box<[u8]>]> {
+        let certificates = self.common().peer_certificates().unwrap_or_default();
+        certificates.iter().map(|certificate| certificate.as_ref().into()).collect()
     }
 
     /// Whether the peer has sent close_notify.

@@ -14,7 +14,7 @@
 
 mod connections;
 
-use super::config::{Connector, H2, ServerConfig};
+use super::config::{Connector, ServerConfig};
 use super::connectors::Connectors;
 use super::engine::Engine;
 use super::fault::{TlsFault, TlsFaultKind, TlsSide, is_reset};
@@ -157,10 +157,13 @@ impl<S: Shard> Secured<S> {
         let Some(secure) = self.connections.find(id) else {
             return Ok(());
         };
-        if secure.engine.protocol() != Some(H2) {
+        if !secure.engine.has_agreed() {
             return Err(self.role.fault(TlsFaultKind::NoProtocol));
         }
         self.role.handshake_policy().counters.succeeded(secure.engine.is_resumed());
+        if let Some(peer) = io.peer_mut(id) {
+            peer.certificates = secure.engine.peer_certificates();
+        }
         let (how, early, owes_writable) = secure.open();
         let Some(how) = how else {
             return Ok(());

@@ -1,6 +1,6 @@
 //! TLS of a client over a blocking transport, for callers with one connection and no driver.
 
-use super::config::{Connector, H2};
+use super::config::Connector;
 use super::engine::Engine;
 use super::fault::{TlsFault, TlsFaultKind, TlsSide, is_reset};
 use super::records;
@@ -86,10 +86,7 @@ impl<T: Read + Write> TlsStream<T> {
                 Err(error) => return Err(error),
             }
         }
-        match self.engine.protocol() {
-            Some(H2) => Ok(()),
-            _ => Err(given_up(TlsFaultKind::NoProtocol)),
-        }
+        if self.engine.has_agreed() { Ok(()) } else { Err(given_up(TlsFaultKind::NoProtocol)) }
     }
 
     /// The transport.

@@ -42,7 +42,7 @@ impl<S: Shard> UringDriver<S> {
     }
 
     fn open_accepted(&mut self, socket: OwnedFd) {
-        let Some(id) = self.worker.admit() else {
+        let Some(id) = self.worker.admit(&socket) else {
             return;
         };
         if self.register(socket, id, None).is_err() {

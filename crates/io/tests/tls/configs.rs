@@ -1,9 +1,15 @@
-//! Files and bytes that are of no use are named, with what is wrong.
+//! Files and bytes that are of no use are named, with what is wrong. What both ends say of
+//! themselves in the handshake is what HTTP/2 wants.
 
 use super::certificates::Authority;
+use super::ends::{Inner, Setup, listens};
+use super::peers;
 use bookend_io::tls::{Authorities, ClientConfig, Identity, ServerConfig, Trust};
-use std::fs;
-use std::path::Path;
+use rustls::version::{TLS12, TLS13};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
 
 #[test]
 fn a_file_that_is_not_there_is_named() {
@@ -100,6 +106,33 @@ fn certificate_and_key_may_stand_in_one_file() {
 }
 
 #[test]
+fn keys_are_logged_only_where_that_is_asked_for() {
+    // Another process has the variable, so that no test of this one logs keys.
+    const INNER: &str = "BOOKEND_TEST_LOGS_KEYS";
+    let authority = Authority::new();
+    let files = authority.issue(&["localhost"]);
+    let config = || {
+        let identity = Identity::read(&files.certificate, &files.key).unwrap();
+        ServerConfig::new(identity, None).unwrap()
+    };
+    if env::var_os(INNER).is_some() {
+        let keys = env::var_os("SSLKEYLOGFILE").map(PathBuf::from).unwrap();
+        config();
+        assert!(!keys.exists());
+        config().log_keys().unwrap();
+        let mode = fs::metadata(&keys).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        return;
+    }
+    let keys = authority.write("keys", "");
+    fs::remove_file(&keys).unwrap();
+    let this_test = "configs::keys_are_logged_only_where_that_is_asked_for";
+    let mut inner = Command::new(env::current_exe().unwrap());
+    inner.args(["--exact", this_test]).env(INNER, "1").env("SSLKEYLOGFILE", &keys);
+    assert!(inner.status().unwrap().success());
+}
+
+#[test]
 fn an_invalid_name_is_refused_and_an_address_is_a_name() {
     let config = ClientConfig::new(Trust::Anyone, None).unwrap();
     for name in ["localhost", "localhost:1", "127.0.0.1:1", "::1", "[::1]:1", "a.b.example"] {
@@ -107,4 +140,49 @@ fn an_invalid_name_is_refused_and_an_address_is_a_name() {
     }
     let text = config.connector("no name").unwrap_err().to_string();
     assert!(text.contains("\"no name\" is no name") && text.contains("--cname"), "{text}");
+}
+
+/// What a server of rustls with these protocols has heard of a client of ours, once both have said
+/// what they could.
+fn heard_by_a_server(setup: &Setup, protocols: &[&[u8]]) -> rustls::ServerConnection {
+    let mut client = setup.client(Inner::dialling(listens));
+    let id = client.connect_all()[0];
+    let mut peer = peers::server(setup, protocols, &[&TLS12, &TLS13]);
+    for _ in 0..3 {
+        let mut there = &client.take(id, usize::MAX)[..];
+        while !there.is_empty() && peer.read_tls(&mut there).is_ok() {
+            let _ = peer.process_new_packets();
+        }
+        client.give(id, &peers::outgoing(&mut peer));
+    }
+    match peer {
+        rustls::Connection::Server(server) => server,
+        rustls::Connection::Client(_) => unreachable!("it was made as a server"),
+    }
+}
+
+#[test]
+fn a_client_names_the_server_that_it_means() {
+    let server = heard_by_a_server(&Setup::new(), &[b"h2"]);
+    assert_eq!(server.server_name(), Some("localhost"));
+}
+
+#[test]
+fn h2_alone_is_offered_and_chosen() {
+    let setup = Setup::new();
+    // rustls chooses the first of its own that is offered.
+    let chosen = |protocols: &[&[u8]]| {
+        heard_by_a_server(&setup, protocols).alpn_protocol().map(<[u8]>::to_vec)
+    };
+    assert_eq!(chosen(&[b"h2c", b"http/1.1", b"h2"]), Some(b"h2".to_vec()));
+    assert_eq!(chosen(&[b"h2c", b"http/1.1"]), None);
+
+    let mut server = setup.server(Inner::new(listens));
+    let id = server.accept();
+    let mut peer = peers::client(&setup, &[b"h2c", b"http/1.1", b"h2"], &[&TLS13]);
+    for _ in 0..3 {
+        server.give(id, &peers::outgoing(&mut peer));
+        peers::incoming(&mut peer, &server.take(id, usize::MAX));
+    }
+    assert_eq!(peer.alpn_protocol(), Some(&b"h2"[..]));
 }

@@ -1,8 +1,9 @@
 //! What goes wrong, told in one line to whoever has to do something about it.
 
 use super::certificates::Files;
-use super::ends::{Inner, Pair, Setup, echoes, listens, trust};
+use super::ends::{Event, Inner, Pair, Setup, echoes, listens, trust};
 use super::peers;
+use bookend_io::AfterRead;
 use bookend_io::simulated::End;
 use bookend_io::tls::{
     Authorities, ClientConfig, HANDSHAKE_TIMEOUT_NS, Identity, ServerConfig, Trust,
@@ -207,6 +208,27 @@ fn the_error_for_a_peer_without_h2_says_so() {
         ["not connected 7: the server did not choose h2 by ALPN: it speaks TLS there, but not \
              HTTP/2"]
     );
+}
+
+#[test]
+fn a_protocol_without_a_name_in_alpn_needs_no_choice_of_the_server() {
+    let mut setup = Setup::new();
+    setup.client = setup.client.without_alpn();
+    let mut client = setup.client(Inner::dialling(|event, io| {
+        if let Event::Opened(id) = event {
+            io.output(*id).extend_from_slice(b"hello");
+        }
+        (None, AfterRead::Continue)
+    }));
+    let id = client.connect_all()[0];
+    let mut peer = peers::server(&setup, &[], &[&TLS13]);
+    let mut said = Vec::new();
+    for _ in 0..4 {
+        said.extend(peers::incoming(&mut peer, &client.take(id, usize::MAX)));
+        client.give(id, &peers::outgoing(&mut peer));
+    }
+    assert_eq!(said, b"hello");
+    assert_eq!(client.end(id), None);
 }
 
 #[test]

@@ -162,10 +162,22 @@ impl Perf {
     /// # Errors
     /// `perf` cannot read the recording.
     pub fn folded(&self, file: &Path, pids: &[i32]) -> Result<Folded, CellError> {
-        let only = match self.sampling {
-            Sampling::ClockOfCpus => vec!["--pid".to_owned(), list(pids)],
-            Sampling::Cycles | Sampling::ClockOfProcesses => vec![],
-        };
+        match self.sampling {
+            Sampling::ClockOfCpus => self.folded_of(file, pids),
+            // No others were recorded, and new ones may have been.
+            Sampling::Cycles | Sampling::ClockOfProcesses => self.folded_with(file, vec![]),
+        }
+    }
+
+    /// The same of a recording of several programs: those of these processes alone.
+    ///
+    /// # Errors
+    /// As [`Perf::folded`].
+    pub fn folded_of(&self, file: &Path, pids: &[i32]) -> Result<Folded, CellError> {
+        self.folded_with(file, vec!["--pid".to_owned(), list(pids)])
+    }
+
+    fn folded_with(&self, file: &Path, only: Vec<String>) -> Result<Folded, CellError> {
         let mut child = Command::new(&self.program)
             .args(["script", "--no-inline", "-F", SCRIPT_FIELDS, "-i"])
             .arg(file)

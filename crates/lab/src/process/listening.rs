@@ -1,5 +1,6 @@
 //! The port on which a process listens, from the kernel: for servers whose library cannot tell.
 
+use super::stat::ProcessStat;
 use super::tree::ProcessTree;
 use std::collections::HashSet;
 
@@ -15,6 +16,41 @@ pub fn listening_port(tree: &ProcessTree) -> Option<u16> {
     tables.iter().find_map(|table| {
         let text = std::fs::read_to_string(format!("/proc/{root}/net/{table}")).ok()?;
         find_port(&text, &sockets)
+    })
+}
+
+/// Whether a process of `tree` accepts connections on `port`.
+pub fn listens_on(tree: &ProcessTree, port: u16) -> bool {
+    let members = tree.members();
+    members.iter().any(|stat| is_listener(stat.pid, port))
+}
+
+/// The process that accepts connections on `port`, if we may look at it. Of several, the one that
+/// was started first.
+pub fn listener(port: u16) -> Option<i32> {
+    let mut processes = ProcessStat::read_all();
+    processes.sort_unstable_by_key(|stat| stat.start_time);
+    processes.iter().map(|stat| stat.pid).find(|pid| is_listener(*pid, port))
+}
+
+fn is_listener(pid: i32, port: u16) -> bool {
+    let sockets: HashSet<u64> = sockets_of(pid).into_iter().collect();
+    ["tcp", "tcp6"].iter().any(|table| {
+        let text = std::fs::read_to_string(format!("/proc/{pid}/net/{table}"));
+        text.is_ok_and(|text| {
+            listeners(&text).any(|(inode, on)| on == port && sockets.contains(&inode))
+        })
+    })
+}
+
+/// The sockets of a table that listen, and their ports.
+fn listeners(table: &str) -> impl Iterator<Item = (u64, u16)> {
+    table.lines().skip(1).filter_map(|line| {
+        let fields: Vec<&str> = line.split_ascii_whitespace().collect();
+        let inode = fields.get(9)?.parse().ok()?;
+        let (_, port) = fields.get(1)?.split_once(':')?;
+        let port = u16::from_str_radix(port, 16).ok()?;
+        (fields.get(3) == Some(&LISTEN)).then_some((inode, port))
     })
 }
 

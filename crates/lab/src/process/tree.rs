@@ -102,6 +102,11 @@ impl ProcessTree {
         ProcessTree { root: i32::try_from(root).unwrap_or(NO_ROOT), token, groups }
     }
 
+    /// The tree of a process that the lab has not started, and all that it has started.
+    pub fn of_running(root: i32) -> ProcessTree {
+        ProcessTree { root, token: new_token(), groups: Vec::new() }
+    }
+
     /// The process that was started first.
     pub fn root(&self) -> i32 {
         self.root

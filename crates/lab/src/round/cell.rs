@@ -81,6 +81,7 @@ impl CallerRun<'_> {
         let window = Measurement {
             side: *side,
             asked: Some(self.workload.times()),
+            started: usage.started,
             window_seconds: report.window_seconds.unwrap_or(usage.server.seconds),
             ok: report.ok,
             warmup: report.warmup + warmed_up,
@@ -93,9 +94,10 @@ impl CallerRun<'_> {
             server_cpu_max: usage.server.cpu_max,
             server_cpu_limit: server.limits.cpus.unwrap_or_default(),
             generator_cpu_seconds: generator_cpu,
-            generator_busy_seconds: own.map(|own| own.busy_seconds),
+            generator_busy_seconds: own.map(|own| own.worked_seconds()),
             generator_threads: own.map(|own| own.threads),
             generator_cpus: limits.threads,
+            generator_cpu_quota: own.and_then(|own| own.cpu_quota),
             machine: usage.machine.total(),
             memory_mean_bytes: tested.end.memory_mean_bytes,
             memory_peak_bytes: tested.end.memory_peak_bytes,
@@ -110,6 +112,7 @@ impl CallerRun<'_> {
             opposite: Some(opposite.end.clone()),
             backend: usage.backend.as_ref().map(|backend| backend.end.clone()),
             steady: intervals.map(Steady::of).unwrap_or_default(),
+            intervals: intervals.cloned(),
             marks: self.marks(&usage, generator_cpu),
             spinning: Spinning {
                 server: server.spins,
@@ -120,10 +123,7 @@ impl CallerRun<'_> {
             raw_output: raw,
             notes: report.notes.0,
         };
-        if window.ok == 0 {
-            return Err(no_answer(window));
-        }
-        Ok(window)
+        if window.ok == 0 { Err(no_answer(window)) } else { Ok(window) }
     }
 
     fn marks(&self, usage: &WindowUsage, generator_cpu: f64) -> Vec<Mark> {

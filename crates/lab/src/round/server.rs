@@ -61,6 +61,8 @@ pub struct RunningServer {
 struct ListeningProcess {
     process: Process,
     address: ServerAddress,
+    /// Whether it speaks the contract: its port was not read from the kernel.
+    said_ready: bool,
 }
 
 impl RunningServer {
@@ -99,7 +101,11 @@ impl RunningServer {
         };
         // The server asks its backend for the call, so that is verified as well.
         if let Some(command) = context.probe.as_ref().filter(|_| server.is_verified) {
-            server.counts.answered += server.probe(context, command)?.calls;
+            let probed = server.probe(context, command)?;
+            server.counts.answered += probed.calls;
+            if spec.is_tested {
+                context.replies.keep(&spec.server.row_name(), &probed.findings);
+            }
         }
         Ok(server)
     }
@@ -186,46 +192,53 @@ impl ListeningProcess {
         process.count_error_lines(&variant.log_notes);
         let timeout = context.timeouts.ready.unwrap_or(subject.ready_timeout());
         match wait_ready(&mut process, context, timeout, &transport)? {
-            Some(address) => Ok(ListeningProcess { process, address }),
+            Some((address, said_ready)) => Ok(ListeningProcess { process, address, said_ready }),
             None => Err(CellError::from_exit(&process.end(Duration::ZERO, |_| {}))),
         }
     }
 
     fn shut_down(self, counter: Counter, drain: Duration) -> ShutdownReport {
-        ShutdownReport::read(self.process, counter, self.address.port(), drain)
+        let Self { process, address, said_ready } = self;
+        ShutdownReport::read(process, counter, (address.port(), said_ready), drain)
     }
 }
 
-/// Where it listens, or nothing when the process has ended.
+/// Where it listens, and whether it has said so itself; or nothing when the process has ended.
 fn wait_ready(
     process: &mut Process,
     context: &RunContext,
     timeout: Duration,
     transport: &TransportConfig,
-) -> Result<Option<ServerAddress>, CellError> {
+) -> Result<Option<(ServerAddress, bool)>, CellError> {
     let deadline = Instant::now() + timeout;
-    let mut listening_since = None;
+    let (mut listening_since, mut first_words) = (None, None);
+    let found = |port, said_ready| {
+        ServerAddress::of_ready(port, transport).map(|address| Some((address, said_ready)))
+    };
     loop {
         let look = deadline.min(Instant::now() + PORT_INTERVAL);
         match process.next_event(look, &context.spawner.interrupt) {
-            ProcessEvent::Output(output) => match output.parse().map_err(CellError::failed)? {
-                Line::Ready(port) => return ServerAddress::of_ready(port, transport).map(Some),
-                line => {
+            ProcessEvent::Output(output) => match output.parse() {
+                Ok(Line::Ready(port)) => return found(port, true),
+                Ok(line) => {
                     let error = format!("the server said `{line}` before ready");
                     return Err(CellError::failed(error));
                 }
+                // A server that knows nothing of the contract says what it likes.
+                Err(error) => first_words = first_words.or(Some(error)),
             },
             ProcessEvent::Exited => return Ok(None),
             ProcessEvent::Interrupted => return Err(CellError::Interrupted),
             ProcessEvent::TimedOut if Instant::now() >= deadline => {
-                let error = format!("the server did not say ready within {timeout:?}");
+                let junk = first_words.map_or(String::new(), |error| format!(", but {error}"));
+                let error = format!("the server did not say ready within {timeout:?}{junk}");
                 return Err(CellError::failed(process.with_last_error(error)));
             }
-            ProcessEvent::TimedOut => {
-                if let Some(port) = silent_port(process, &mut listening_since) {
-                    return ServerAddress::of_ready(port, transport).map(Some);
-                }
-            }
+            ProcessEvent::TimedOut => {}
+        }
+        // One that prints without a pause is looked at, too.
+        if let Some(port) = silent_port(process, &mut listening_since) {
+            return found(port, false);
         }
     }
 }

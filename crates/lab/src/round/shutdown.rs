@@ -27,6 +27,8 @@ pub struct ShutdownReport {
     notes: ProcessNotes,
     /// What is odd about its end, for all rows of the server.
     marks: Vec<Mark>,
+    /// Whether it speaks the contract. Other lines are odd in one that does, and usual in others.
+    said_ready: bool,
 }
 
 /// How a server ended.
@@ -41,14 +43,21 @@ pub struct ServerEnd {
 }
 
 impl ShutdownReport {
-    /// Ends a process that listens on `port`, and reads what it prints until then.
-    pub fn read(process: Process, counter: Counter, port: u16, drain: Duration) -> ShutdownReport {
+    /// Ends a process that listens on `port`, and reads what it prints until then. `said_ready`:
+    /// whether it has said that itself.
+    pub fn read(
+        process: Process,
+        counter: Counter,
+        (port, said_ready): (u16, bool),
+        drain: Duration,
+    ) -> ShutdownReport {
         let mut report = ShutdownReport {
             counter,
             port,
             served: None,
             notes: ProcessNotes::default(),
             marks: Vec::new(),
+            said_ready,
         };
         let exit = process.end(drain, |output| report.take(&output));
         report.judge(&exit, drain);
@@ -64,7 +73,8 @@ impl ShutdownReport {
             Ok(line) => {
                 self.mark(Mark::other(format!("{} said `{line}` at its end", self.counter)));
             }
-            Err(error) => self.mark(Mark::other(error.to_string())),
+            Err(error) if self.said_ready => self.mark(Mark::other(error.to_string())),
+            Err(_) => {}
         }
     }
 

@@ -3,9 +3,10 @@
 use crate::cpu::{ContextSwitches, CpuTimes, CpuTimesDelta};
 use crate::process::Process;
 use crate::sampler::{ResourceUsage, SAMPLE_INTERVAL, Sampler};
+use bookend_results::store::Timestamp;
 use bookend_results::suite::TestedEnd;
 use rustix::time::{ClockId, clock_gettime};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 /// Context switches are read thread by thread, which takes CPU time that both ends may need: with
 /// each sample up to this number of threads, else with every tenth.
@@ -14,6 +15,7 @@ const FEW_THREADS: usize = 16;
 /// A window that is open.
 #[derive(Debug)]
 pub struct WindowSampler {
+    started: Timestamp,
     machine: CpuTimes,
     lab_cpu: Duration,
     server: Sampler,
@@ -28,6 +30,8 @@ pub struct WindowSampler {
 /// What both ends and the machine did in a window.
 #[derive(Clone, Debug, Default)]
 pub struct WindowUsage {
+    /// When it began.
+    pub started: Option<Timestamp>,
     /// The server's tree.
     pub server: ResourceUsage,
     /// The generator's tree.
@@ -69,6 +73,7 @@ impl WindowSampler {
     /// The window begins now. What takes longest to read is read last, here and at the end.
     pub fn begin(processes: WindowProcesses<'_>) -> WindowSampler {
         WindowSampler {
+            started: SystemTime::now().into(),
             server: Sampler::begin(processes.server),
             generator: Sampler::begin(processes.generator),
             backend: processes.backend.map(Sampler::begin),
@@ -101,6 +106,7 @@ impl WindowSampler {
     /// The window ends now.
     pub fn end(self) -> WindowUsage {
         WindowUsage {
+            started: Some(self.started),
             server: self.server.end(),
             generator: self.generator.end(),
             backend: self.backend.map(Sampler::end),

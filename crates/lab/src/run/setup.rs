@@ -1,18 +1,19 @@
 //! What must be there before the first round: files, limits, and every program built.
 
 use super::leftovers::remove_leftovers;
+use super::programs;
 use super::settings::{RunSettings, SuiteRunError};
 use super::temporary_folder::TemporaryFolder;
-use crate::build::{self, PreparedSubjects};
-use crate::cell_error::CellError;
+use crate::build::PreparedSubjects;
 use crate::context::{ProcessTimeouts, RunContext};
 use crate::control_group::ControlGroups;
 use crate::cpu::Placement;
 use crate::process::interrupt::Interrupted;
 use crate::process::tree::kill_group;
 use crate::progress::ProgressReporter;
+use crate::replies::FirstReplies;
 use crate::round::{backend_name, side};
-use bookend_results::measurement::Outcome;
+use bookend_results::grouping::each_once;
 use bookend_results::suite::{Plan, TestedEnd};
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -61,6 +62,7 @@ impl RunSetup {
             groups,
             placement,
             probe: settings.probe.clone(),
+            replies: FirstReplies::default(),
             request: folder.request.clone(),
             transports,
             timeouts: ProcessTimeouts { drain, ..settings.timeouts },
@@ -70,41 +72,19 @@ impl RunSetup {
     }
 }
 
-/// Prepares the subjects, the other end of each, then the backends that their servers need.
+/// Prepares both ends of every cell, then the backends that their servers need.
 fn prepare_all(
     settings: &RunSettings,
     plan: &Plan,
     progress: &mut ProgressReporter<'_>,
 ) -> Result<PreparedSubjects, Interrupted> {
     let mut all = PreparedSubjects::default();
-    for subject in &plan.subjects {
-        for name in std::iter::once(&subject.name).chain(&subject.instruments) {
-            prepare(settings, name, &mut all, progress)?;
-        }
-    }
-    for name in backends(plan, &all) {
-        prepare(settings, &name, &mut all, progress)?;
-    }
+    // An instrument that no case of this run has need not be there.
+    let ends = plan.cells().into_iter().map(|cell| [cell.id.subject, cell.id.instrument]);
+    programs::prepare(settings, &each_once(ends.flatten()), &mut all, progress)?;
+    let backends = Vec::from_iter(backends(plan, &all));
+    programs::prepare(settings, &backends, &mut all, progress)?;
     Ok(all)
-}
-
-fn prepare(
-    settings: &RunSettings,
-    name: &str,
-    all: &mut PreparedSubjects,
-    progress: &mut ProgressReporter<'_>,
-) -> Result<(), Interrupted> {
-    if all.0.contains_key(name) {
-        return Ok(());
-    }
-    let mut on_build = |sentence: &str| progress.println(sentence);
-    let prepared = build::prepare(&settings.spawner, &settings.subjects, name, &mut on_build);
-    let prepared = CellError::or_outcome(prepared)?;
-    if let Err(Outcome::Missing { reason }) = &prepared {
-        progress.println(&format!("{name} is missing: {reason}"));
-    }
-    all.0.insert(name.to_owned(), prepared);
-    Ok(())
 }
 
 /// The names of all backends of this run's servers.

@@ -93,7 +93,8 @@ impl Subject {
     pub fn parse(folder: &Path, text: &str) -> Result<Self, DeclarationError> {
         let file = folder.join(SUBJECT_FILE);
         let source = Source { file: &file, text };
-        let declared: DeclaredSubject = source.parse()?;
+        let required = ["name", "language", "description"];
+        let declared: DeclaredSubject = source.parse_with(&required)?;
         check_name(source, folder, &declared.name)?;
         let variants = variants(source, &declared)?;
         let dependencies = declared.dependencies.iter();

@@ -3,7 +3,7 @@
 use crate::rounds::FakeRun;
 use crate::test_folder::{CALL, TestFolder, processes_with, serve};
 use bookend_lab::perf::{PerfUnavailable, ProfileSettings};
-use bookend_lab::progress::ProgressReporter;
+use bookend_lab::progress::{ProgressReporter, ProgressShown};
 use bookend_lab::run::profile;
 use bookend_results::profile::{
     Layer, Profile, ProfileOutcome, SPLIT_FILE, estimates, notes, read, split_table,
@@ -76,7 +76,7 @@ fn settings(fake_run: &FakeRun, perf: PathBuf) -> ProfileSettings {
 fn recorded_with(fake_run: &FakeRun, perf: PathBuf) -> Result<Profile, PerfUnavailable> {
     let how = settings(fake_run, perf);
     let mut told = Vec::new();
-    let mut progress = ProgressReporter::new(&mut told, false);
+    let mut progress = ProgressReporter::new(&mut told, ProgressShown::Lines);
     let profile = profile(&fake_run.settings, &how, &mut progress).unwrap();
     let test_folder = fake_run.test_folder.path().to_str().unwrap();
     assert_eq!(processes_with(test_folder), [0; 0], "processes are left");

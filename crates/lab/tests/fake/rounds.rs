@@ -4,7 +4,7 @@ use crate::test_folder::{CALL, TestFolder, launcher, processes_with, serve, spaw
 use bookend_contract::latency;
 use bookend_lab::context::ProcessTimeouts;
 use bookend_lab::process::interrupt::Interrupt;
-use bookend_lab::progress::ProgressReporter;
+use bookend_lab::progress::{ProgressReporter, ProgressShown};
 use bookend_lab::run::{RunSettings, RunSummary, run};
 use bookend_results::measurement::{Measurement, Outcome, Row};
 use bookend_results::store::Store;
@@ -24,6 +24,7 @@ tests![
     a_deaf_server_is_marked_and_gone,
     a_server_with_a_daemon_leaves_none,
     a_silent_server_is_found_by_its_port,
+    a_server_that_says_what_it_likes_is_found_by_its_port,
     a_port_that_is_told_late_is_no_surprise,
     unsupported_is_no_failure,
     an_instrument_says_what_it_must,
@@ -94,7 +95,7 @@ impl FakeRun {
 
     pub fn run(&mut self) -> RunSummary {
         let mut told = Vec::new();
-        let mut progress = ProgressReporter::new(&mut told, false);
+        let mut progress = ProgressReporter::new(&mut told, ProgressShown::Lines);
         let summary = run(&self.settings, &mut self.store, &mut progress).unwrap();
         let left = processes_with(self.test_folder.path().to_str().unwrap());
         assert_eq!(left, [0; 0], "processes are left");
@@ -217,7 +218,9 @@ fn a_server_that_hangs_is_given_up() {
 }
 
 fn a_server_that_prints_junk_is_quoted() {
-    let row = with_server("echo Listening on port 1; cat").row();
+    let mut mute = with_server("echo Listening on port 1; cat");
+    mute.settings.timeouts.ready = Some(Duration::from_millis(300));
+    let row = mute.row();
     assert!(error(&row).contains("\"Listening on port 1\""), "{row:?}");
     let late = with_server(": > ../calls-1; echo ready 1; cat > /dev/null; echo bye").row();
     assert!(marks(&late)[0].contains("\"bye\""), "{late:?}");
@@ -275,6 +278,16 @@ fn a_silent_server_is_found_by_its_port() {
     let target = fs::read_to_string(fake_run.test_folder.path().join("target")).unwrap();
     let port = fs::read_to_string(fake_run.test_folder.path().join("server/port")).unwrap();
     assert_eq!(target.trim(), format!("127.0.0.1:{port}"));
+}
+
+fn a_server_that_says_what_it_likes_is_found_by_its_port() {
+    let test_folder = TestFolder::new();
+    let listen = format!("exec '{}' {}", launcher().program.display(), crate::LISTEN);
+    let talks = format!("echo listening on some port; echo 'error: none, really'; {listen}");
+    test_folder.subject("server", "server", &talks);
+    test_folder.subject("load", "instrument", CALL);
+    let row = FakeRun::new(test_folder, &["server"], "load").row();
+    assert_eq!(measured(&row).ok, 10);
 }
 
 fn a_port_that_is_told_late_is_no_surprise() {

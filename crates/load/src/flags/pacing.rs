@@ -101,7 +101,10 @@ pub struct PacingFlags {
 }
 
 /// Reads a rate, which is not below zero.
-fn rate(text: &str) -> Result<f64, String> {
+///
+/// # Errors
+/// It is no number, or below zero.
+pub fn rate(text: &str) -> Result<f64, String> {
     match finite(text)? {
         rate if rate < 0.0 => Err("a rate is not below zero".to_owned()),
         rate => Ok(rate),

@@ -4,6 +4,7 @@ use crate::error_text::Unreadable;
 use crate::metadata::{CallMetadataError, NotStrings};
 use crate::plan::pacing::PacingError;
 use crate::targets::TargetError;
+use crate::thrift::ThriftError;
 use bookend_io::tls::ConfigError;
 
 /// Why the flags mean nothing. Always the user's fault.
@@ -68,6 +69,17 @@ pub enum FlagsError {
     /// A zero where nothing could be done with it.
     #[error("{0} 0 does nothing: it is at least 1")]
     Zero(&'static str),
+    /// A connection for each call of a method with streams.
+    #[error("--one-shot is for unary methods, and {0} is a streaming one")]
+    OneShotStreaming(String),
+    /// A request message that is larger than the user allows.
+    #[error("a request message has {bytes} bytes: --max-send-message-size allows {limit_bytes}")]
+    MessageTooLarge {
+        /// Its size.
+        bytes: usize,
+        /// `--max-send-message-size`
+        limit_bytes: u64,
+    },
     /// Two flags of which only one can be meant.
     #[error("{0} and {1} exclude each other: give one of them")]
     Conflict(&'static str, &'static str),
@@ -88,6 +100,9 @@ pub enum FlagsError {
     /// The flags that say when calls are made mean nothing.
     #[error(transparent)]
     Pacing(#[from] PacingError),
+    /// The flags mean nothing to Thrift.
+    #[error(transparent)]
+    Thrift(#[from] ThriftError),
     /// A file that cannot be read.
     #[error(transparent)]
     Unreadable(#[from] Unreadable),

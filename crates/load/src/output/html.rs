@@ -52,9 +52,9 @@ fn summary_rows(report: &LoadReport) -> Vec<Vec<String>> {
     vec![
         row("Count", report.count.to_string()),
         row("Total", summary::duration(report.total)),
-        row("Slowest", summary::duration(report.slowest)),
-        row("Fastest", summary::duration(report.fastest)),
-        row("Average", summary::duration(report.average)),
+        row("Slowest", summary::latency(report, report.slowest)),
+        row("Fastest", summary::latency(report, report.fastest)),
+        row("Average", summary::latency(report, report.average)),
         row("Requests / sec", format!("{:.2}", report.rps)),
     ]
 }

@@ -22,6 +22,7 @@ pub enum ArrivalProcess {
 pub(crate) struct Arrivals {
     schedule: Arc<RateSchedule>,
     part: usize,
+    worker: u32,
     /// The next call's place in the schedule: how many calls are due before it. A whole number
     /// where they come at equal distances.
     place: f64,
@@ -51,24 +52,26 @@ impl Arrivals {
                 Some(fastrand::Rng::with_seed(seed.wrapping_add(worker.into())))
             }
         };
-        let mut arrivals = Self {
+        Self {
             schedule,
             part: 0,
-            place: f64::from(worker),
+            worker,
+            place: 0.0,
             stride: f64::from(workers),
             random,
             start_ns: 0,
             due_ns: u64::MAX,
-        };
-        if arrivals.random.is_some() {
-            arrivals.place = arrivals.distance();
         }
-        arrivals
     }
 
-    /// The schedule begins at `start_ns`.
+    /// The schedule begins at `start_ns`, with its first call.
     pub fn begin(&mut self, start_ns: u64) {
         self.start_ns = start_ns;
+        self.part = 0;
+        self.place = match self.random {
+            Some(_) => self.distance(),
+            None => f64::from(self.worker),
+        };
         self.update_due_time();
     }
 
@@ -161,6 +164,24 @@ mod tests {
 
     fn gaps(times_ns: &[u64]) -> Vec<f64> {
         times_ns.windows(2).map(|pair| (pair[1] - pair[0]) as f64).collect()
+    }
+
+    #[test]
+    fn a_schedule_that_begins_again_makes_the_same_calls_later() {
+        let ramp = RateSchedule::new([(Duration::from_secs(1), 10.0, 1_000.0)], 5.0);
+        let mut arrivals = Arrivals::new(Arc::new(ramp), ArrivalProcess::Even, 7, 1, 2);
+        let mut due_from = |start_ns: u64| -> Vec<u64> {
+            arrivals.begin(start_ns);
+            let next = || {
+                let due_ns = arrivals.due_ns();
+                arrivals.advance();
+                Some(due_ns - start_ns).filter(|since_ns| *since_ns < 2 * SECOND_NS)
+            };
+            std::iter::from_fn(next).collect()
+        };
+        let first = due_from(0);
+        assert!(first.len() > 200, "{}", first.len());
+        assert_eq!(due_from(5 * SECOND_NS), first);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What can be wrong with the data of a run, each in one line.
 
 use crate::error_text::Unreadable;
+use crate::template::CallTemplateError;
 use thiserror::Error;
 
 /// Why there is no payload. Always the user's fault or the file's.
@@ -40,9 +41,9 @@ pub enum DataError {
         /// What is wrong with it.
         reason: String,
     },
-    /// `{{` in string data.
-    #[error(" {0}")]
-    Template(DataTemplateError),
+    /// A template that does not work.
+    #[error(", {0}")]
+    Template(#[from] CallTemplateError),
     /// The bytes are not a serialized message nor length-prefixed ones.
     #[error(
         " is neither a serialized {message} nor several with their lengths before them: {reason}"
@@ -60,11 +61,3 @@ impl DataError {
         PayloadError::Data { place: place.to_owned(), error: self }
     }
 }
-
-/// A template, where none is allowed. `Display` follows the name of what has it.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error(
-    "has the template {0}, and templates are not supported yet: --disable-template-data sends it \
-     as literal text"
-)]
-pub struct DataTemplateError(pub(crate) String);

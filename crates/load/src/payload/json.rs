@@ -8,6 +8,7 @@ use serde::de::{DeserializeSeed, Deserializer, SeqAccess, Visitor};
 use serde_json::Value;
 use std::{fmt, slice};
 
+/// The messages of a JSON text, of which there is at least one.
 pub(super) fn messages(text: &str, message: &MessageDescriptor) -> Result<Vec<Vec<u8>>, DataError> {
     let mut json = serde_json::Deserializer::from_str(text);
     let mut track = serde_path_to_error::Track::new();
@@ -18,7 +19,8 @@ pub(super) fn messages(text: &str, message: &MessageDescriptor) -> Result<Vec<Ve
         One(message).deserialize(tracked).map(|one| vec![one])
     };
     let complete = read.and_then(|messages| json.end().map(|()| messages));
-    complete.map_err(|error| explain(&error, &track.path(), text, message))
+    let messages = complete.map_err(|error| explain(&error, &track.path(), text, message))?;
+    if messages.is_empty() { Err(DataError::NoMessages) } else { Ok(messages) }
 }
 
 struct One<'a>(&'a MessageDescriptor);
@@ -65,7 +67,8 @@ fn explain(
 
 fn named(path: &serde_path_to_error::Path) -> String {
     match path.to_string().as_str() {
-        "." => String::new(),
+        // The library does not know where it was.
+        "." | "?" => String::new(),
         field => format!(", field {field}"),
     }
 }

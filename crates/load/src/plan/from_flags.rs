@@ -1,19 +1,28 @@
 //! From the flags to the plan.
 
 use super::pacing::{ASYNC_IN_FLIGHT_MAX, ConcurrencyStep, OpenLoop, concurrency_steps};
-use super::{Connecting, LoadPlan, ReportLabels};
+use super::{Connecting, LoadPlan, ReportLabels, Streaming, thrift_flags};
 use crate::contract::duration::{nanoseconds, unless_zero};
 use crate::echo::echo;
 use crate::flags::LoadFlags;
-use crate::metadata::strings;
+use crate::metadata::{CompiledCallMetadata, strings};
 use crate::options::{CallOptions, FlagsError};
+use crate::payload::DataTemplate;
 use crate::prepare::{PrepareError, PreparedCall};
+use crate::thrift::ThriftCall;
+use bookend_io::tls::ClientConfig;
 use bookend_io::{Driver, Io};
+use bookend_wire::grpc::gzip;
 use bookend_wire::keepalive::CLIENT_TIME_MIN_NS;
 use bookend_wire::{ConnectionConfig, Keepalive};
 use serde_json::Value;
 use std::io::Read;
+use std::sync::Arc;
 use std::time::Duration;
+
+/// A longer reply of Thrift is not waited for, unless the flags say so. Thrift's own libraries have
+/// this limit (`DEFAULT_MAX_MESSAGE_SIZE`).
+const REPLY_MAX_BYTES: u32 = 100 << 20;
 
 impl LoadPlan {
     /// What the flags mean. Reads the files that they name, finds the addresses of the targets, and
@@ -31,6 +40,9 @@ impl LoadPlan {
         let open_loop = OpenLoop::from_flags(&flags.pacing).map_err(FlagsError::from)?;
         let concurrency_steps = steps_of_concurrency(flags, open_loop.is_some())?;
         let concurrency = concurrency(flags, &concurrency_steps)?;
+        if flags.find_capacity.is_some() {
+            check_capacity_flags(flags, open_loop.is_some())?;
+        }
         let (connections, concurrency) = connections_and_concurrency(flags, concurrency)?;
         let (calls, window) = calls_and_window(flags)?;
         let connecting = connecting(flags)?;
@@ -40,10 +52,7 @@ impl LoadPlan {
             flags.threads.map(|threads| at_least_one("--threads", threads)).transpose()?;
         let labels = labels(flags, &call)?;
 
-        let prepared = PreparedCall::read(&call, input)?;
-        if prepared.method.is_client_streaming() || prepared.method.is_server_streaming() {
-            return Err(PrepareError::Streaming(prepared.path));
-        }
+        let called = Called::find(flags, &call, input)?;
         let targets = call.find_targets(flags.lb_strategy)?;
         let connections = connections.max(connections_for(targets.count(), concurrency)?);
         let (driver, threads) =
@@ -51,11 +60,17 @@ impl LoadPlan {
         let mut plan = Self {
             tls: call.connectors()?,
             targets,
-            path: prepared.path,
+            path: called.path,
+            thrift: called.thrift,
             authority: call.authority(),
-            messages: prepared.messages,
-            metadata: call.metadata.constant.clone(),
+            messages: called.messages,
+            template: called.template,
+            is_compressed: flags.enable_compression,
+            streaming: called.streaming,
+            response_max_bytes: called.response_max_bytes,
+            metadata: called.metadata.constant,
             varying_metadata: call.metadata.varying.clone(),
+            metadata_templates: called.metadata.templates,
             connecting,
             connections,
             concurrency,
@@ -72,7 +87,8 @@ impl LoadPlan {
             keepalive,
             duration_stop: flags.duration_stop,
             count_errors: flags.count_errors,
-            calls_listed: if flags.format.lists_calls() { flags.calls_listed } else { 0 },
+            calls_skipped: flags.skip_first,
+            calls_listed: if flags.lists_calls() { flags.calls_listed } else { 0 },
             config: ConnectionConfig { first_stream_id, ..ConnectionConfig::trusted() },
             labels,
         };
@@ -81,8 +97,105 @@ impl LoadPlan {
     }
 }
 
+/// What is called, with which messages.
+struct Called {
+    path: String,
+    thrift: Option<Arc<ThriftCall>>,
+    messages: Vec<Vec<u8>>,
+    template: Option<DataTemplate>,
+    streaming: Option<Streaming>,
+    metadata: CompiledCallMetadata,
+    response_max_bytes: u32,
+}
+
+impl Called {
+    fn find(
+        flags: &LoadFlags,
+        call: &CallOptions,
+        input: &mut impl Read,
+    ) -> Result<Self, PrepareError> {
+        if let Some(file) = &flags.thrift.file {
+            return Self::by_thrift(&thrift_flags::read(file, flags, call, input)?, flags);
+        }
+        let prepared = PreparedCall::read(call, input)?;
+        let streaming = Streaming::of(&prepared.method, &flags.streaming);
+        if streaming.is_some() && flags.one_shot {
+            return Err(FlagsError::OneShotStreaming(prepared.path).into());
+        }
+        Ok(Self {
+            messages: messages_to_send(flags, prepared.messages)?,
+            path: prepared.path,
+            thrift: None,
+            template: prepared.template,
+            streaming,
+            metadata: prepared.metadata,
+            response_max_bytes: flags.max_recv_message_size.map_or(u32::MAX, capped),
+        })
+    }
+
+    /// Its messages are in the call of Thrift.
+    fn by_thrift(thrift: &Arc<ThriftCall>, flags: &LoadFlags) -> Result<Self, PrepareError> {
+        let bytes = thrift.request_max_bytes();
+        let limit_bytes = flags.max_send_message_size.unwrap_or(u64::MAX);
+        if bytes as u64 > limit_bytes {
+            return Err(FlagsError::MessageTooLarge { bytes, limit_bytes }.into());
+        }
+        let response_max_bytes = flags.max_recv_message_size.map_or(REPLY_MAX_BYTES, capped);
+        Ok(Self {
+            path: thrift.name().to_owned(),
+            thrift: Some(Arc::clone(thrift)),
+            messages: vec![Vec::new()],
+            template: None,
+            streaming: None,
+            metadata: CompiledCallMetadata::default(),
+            response_max_bytes,
+        })
+    }
+}
+
+/// The search for a capacity sets rates and calls in flight itself.
+fn check_capacity_flags(flags: &LoadFlags, is_open_loop: bool) -> Result<(), FlagsError> {
+    let others = [
+        ("a rate", is_open_loop),
+        ("--concurrency-schedule", !concurrency_steps(&flags.pacing)?.is_empty()),
+        ("--one-shot", flags.one_shot),
+        ("--slo", !flags.slo.is_empty()),
+        ("--debug", flags.debug.is_some()),
+        ("--hdr", flags.hdr.is_some()),
+    ];
+    match others.into_iter().find(|(_, is_given)| *is_given) {
+        Some((other, _)) => Err(FlagsError::Conflict("--find-capacity", other)),
+        None => Ok(()),
+    }
+}
+
+/// The messages as they go over the wire, but for their prefixes.
+fn messages_to_send(flags: &LoadFlags, messages: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, FlagsError> {
+    let limit_bytes = flags.max_send_message_size.unwrap_or(u64::MAX);
+    if let Some(too_large) = messages.iter().find(|message| message.len() as u64 > limit_bytes) {
+        return Err(FlagsError::MessageTooLarge { bytes: too_large.len(), limit_bytes });
+    }
+    if !flags.enable_compression {
+        return Ok(messages);
+    }
+    let compressed = messages.iter().map(|message| {
+        let mut compressed = Vec::new();
+        gzip::compress(message, &mut compressed);
+        compressed
+    });
+    Ok(compressed.collect())
+}
+
+fn capped(bytes: u64) -> u32 {
+    u32::try_from(bytes).unwrap_or(u32::MAX)
+}
+
 fn call_options(flags: &LoadFlags) -> Result<CallOptions, FlagsError> {
+    thrift_flags::check(flags)?;
     let mut call = CallOptions::from_flags(&flags.call)?;
+    if flags.thrift.file.is_some() {
+        call.tls = call.tls.map(ClientConfig::without_alpn);
+    }
     if let Some(name) = &flags.varying_metadata {
         call.metadata = call.metadata.with_varying(name)?;
     }
@@ -131,6 +244,9 @@ fn connections_and_concurrency(
         } else {
             Err(FlagsError::OneShotConnections { connections, concurrency })
         };
+    }
+    if let Some(connections) = thrift_flags::connections(flags, concurrency)? {
+        return Ok((connections, concurrency));
     }
     if connections > concurrency {
         return Err(FlagsError::ConnectionsIdle { connections, concurrency });

@@ -1,6 +1,6 @@
 //! What is sent to a probed server: made of the flags that the load generator has too.
 
-use crate::options::CallOptions;
+use crate::options::{CallOptions, FlagsError};
 use crate::prepare::{PrepareError, PreparedCall};
 use std::io::Read;
 
@@ -23,6 +23,8 @@ impl ProbeRequest {
         if !call.method.is_client_streaming() {
             call.messages.truncate(1);
         }
-        Ok(Self { options: options.clone(), call })
+        let mut options = options.clone();
+        options.metadata.constant = call.metadata.of_first_call().map_err(FlagsError::from)?;
+        Ok(Self { options, call })
     }
 }

@@ -56,7 +56,7 @@ pub(super) fn call(request: &ProbeRequest) -> Result<VerifiedReply, VerifyError>
 
 fn unary(channel: &Channel, request: &ProbeRequest, message: &[u8]) -> (Vec<Vec<u8>>, Status) {
     let response = channel.unary(UnaryCall {
-        metadata: channel::metadata(&request.options),
+        metadata: channel::metadata(&request.options.metadata),
         timeout: request.options.timeout,
         ..UnaryCall::new(request.call.path.clone(), message.to_vec())
     });
@@ -66,7 +66,7 @@ fn unary(channel: &Channel, request: &ProbeRequest, message: &[u8]) -> (Vec<Vec<
 /// Sends and receives at once: a server may answer each message before it reads the next.
 fn streaming(channel: &Channel, request: &ProbeRequest) -> (Vec<Vec<u8>>, Status) {
     let (mut requests, responses) = channel.open(StreamCall {
-        metadata: channel::metadata(&request.options),
+        metadata: channel::metadata(&request.options.metadata),
         timeout: request.options.timeout,
         ..StreamCall::new(request.call.path.clone())
     });

@@ -3,12 +3,17 @@
 //! A window that is measured by time counts the calls that end in it, whenever they were made. A
 //! window that is measured by number counts the calls that are made in it, whenever they end.
 
+use super::interval_feed::Counted;
 use super::measurements::LateWarmupCalls;
-use super::open_loop::Obstacle;
+use super::open_loop::{Obstacle, OpenLoopCalls};
 use super::recorder::{Recorder, RecorderKind};
 use super::setup::SetupTimes;
 use crate::call::LoadCall;
+use crate::contract::mutant::Mutant;
 use bookend_wire::grpc::{Code, Status};
+
+/// What grpc-go says of a call whose deadline has passed.
+pub(crate) const DEADLINE_EXCEEDED: &str = "context deadline exceeded";
 
 /// Counts the calls of one worker. Each call of [`CallSink::began`] is followed by one of
 /// [`CallSink::ok`] or [`CallSink::failed`] for every call that ends.
@@ -22,6 +27,8 @@ pub(crate) struct CallSink {
     /// The window is open, and is measured by number: only calls that were made in it count.
     by_number: bool,
     kind: RecorderKind,
+    /// Calls that end from here on are not counted, so many.
+    skip_left: u64,
 }
 
 impl CallSink {
@@ -34,6 +41,22 @@ impl CallSink {
     pub fn begin_phase(&mut self, by_number: bool) -> Recorder {
         self.by_number = by_number;
         std::mem::replace(&mut self.recorder, Recorder::new(self.kind))
+    }
+
+    /// What has been recorded of an open loop since this was called last.
+    pub fn take_open_loop(&mut self) -> Option<Box<OpenLoopCalls>> {
+        let empty = self.kind.is_open_loop.then(Box::default);
+        std::mem::replace(&mut self.recorder.open_loop, empty)
+    }
+
+    /// The next calls that end are not counted, so many.
+    pub fn skip_first(&mut self, calls: u64) {
+        self.skip_left = calls;
+    }
+
+    /// What has been counted in this phase so far.
+    pub fn counted(&mut self) -> Counted {
+        self.recorder.counted()
     }
 
     /// Whether it is said of each call when it should have been made.
@@ -64,6 +87,11 @@ impl CallSink {
     #[inline]
     pub fn ended_ok(&self) -> u64 {
         self.recorder.ok + self.late_warmup.ok
+    }
+
+    /// Calls that failed in this phase, whenever they were made.
+    pub fn ended_failed(&self) -> u64 {
+        self.recorder.errors.total() + self.late_warmup.failed
     }
 
     pub fn late_warmup(&self) -> LateWarmupCalls {
@@ -99,11 +127,15 @@ impl CallSink {
         }
     }
 
-    /// A call was answered OK.
+    /// A call was answered OK. After its deadline that is too late.
     #[inline]
     pub fn ok(&mut self, call: &LoadCall, now_ns: u64) {
+        let latency_ns = now_ns.saturating_sub(call.start_ns);
+        if self.kind.timeout_ns.is_some_and(|timeout_ns| latency_ns > timeout_ns) {
+            return self.too_late(call, now_ns);
+        }
         if self.end(call) {
-            self.recorder.ok(now_ns.saturating_sub(call.start_ns));
+            self.recorder.ok(latency_ns);
             self.record_from_intended(call, now_ns);
             if let Some(log) = &mut self.recorder.log {
                 log.log(now_ns, call.latency_ns(now_ns), None);
@@ -111,6 +143,11 @@ impl CallSink {
         } else {
             self.late_warmup.ok += 1;
         }
+    }
+
+    #[cold]
+    fn too_late(&mut self, call: &LoadCall, now_ns: u64) {
+        self.failed(call, &Status::new(Code::DeadlineExceeded, DEADLINE_EXCEEDED), now_ns);
     }
 
     /// A call was answered OK on a connection of its own.
@@ -129,7 +166,9 @@ impl CallSink {
             self.late_warmup.failed += 1;
             return;
         }
-        self.recorder.errors.add(status.code, &status.message, 1);
+        if !(Mutant::LostErrors.is_on() && self.recorder.errors.total() % 100 == 99) {
+            self.recorder.errors.add(status.code, &status.message, 1);
+        }
         if let Some(log) = &mut self.recorder.log {
             let failure = (status.code, status.message.as_str());
             log.log(now_ns, call.latency_ns(now_ns), Some(failure));
@@ -144,7 +183,9 @@ impl CallSink {
     #[inline]
     fn record_from_intended(&mut self, call: &LoadCall, now_ns: u64) {
         if let Some(open_loop) = &mut self.recorder.open_loop {
-            open_loop.from_intended.record(now_ns.saturating_sub(call.intended_ns));
+            let is_wrong = Mutant::ActualStart.is_on();
+            let begin_ns = if is_wrong { call.start_ns } else { call.intended_ns };
+            open_loop.from_intended.record(now_ns.saturating_sub(begin_ns));
         }
     }
 
@@ -159,7 +200,45 @@ impl CallSink {
     fn end(&mut self, call: &LoadCall) -> bool {
         self.in_flight -= 1;
         self.counted_ended += u64::from(call.counted);
-        call.counted || !self.by_number
+        let is_of_this_phase = call.counted || !self.by_number;
+        is_of_this_phase && (self.skip_left == 0 || self.is_behind_the_skipped())
+    }
+
+    #[cold]
+    fn is_behind_the_skipped(&mut self) -> bool {
+        self.skip_left -= 1;
+        false
+    }
+
+    /// A request message of a streaming call was written.
+    #[inline]
+    pub fn sent_message(&mut self) {
+        if let Some(streams) = &mut self.recorder.streams {
+            streams.sent += 1;
+        }
+    }
+
+    /// Response messages of a call have come, see [`StreamMessages`](super::StreamMessages).
+    #[inline]
+    pub fn received_messages(&mut self, messages: u64, start_ns: u64, last_ns: u64, now_ns: u64) {
+        if let Some(streams) = &mut self.recorder.streams {
+            streams.record_received(messages, start_ns, last_ns, now_ns);
+        }
+    }
+
+    /// A message of a bidirectional call was answered after so long.
+    #[inline]
+    pub fn answered_message(&mut self, latency_ns: u64) {
+        if let Some(streams) = &mut self.recorder.streams {
+            streams.answers.record(latency_ns);
+        }
+    }
+
+    /// Flow control has kept a message from being written for so long.
+    pub fn stalled(&mut self, stall_ns: u64) {
+        if let Some(streams) = &mut self.recorder.streams {
+            streams.stalls.record(stall_ns);
+        }
     }
 }
 
@@ -187,5 +266,31 @@ mod tests {
         assert_eq!((sink.counted_ended(), sink.in_flight()), (1, 0));
         let late = LateWarmupCalls { ok: 1, failed: 1 };
         assert_eq!((sink.late_warmup(), sink.begin_phase(false).ok), (late, 1));
+    }
+
+    #[test]
+    fn an_answer_after_the_deadline_is_a_failure() {
+        let kind = RecorderKind { timeout_ns: Some(5), ..RecorderKind::default() };
+        let mut sink = CallSink::new(kind);
+        sink.began(2);
+        sink.ok(&call(true), 15);
+        sink.ok(&call(true), 16);
+        let recorder = sink.begin_phase(false);
+        assert_eq!((recorder.ok, recorder.errors.by_code[&Code::DeadlineExceeded]), (1, 1));
+    }
+
+    #[test]
+    fn calls_that_are_skipped_end_and_are_not_counted() {
+        let mut sink = CallSink::new(RecorderKind::default());
+        sink.begin_phase(true);
+        sink.skip_first(2);
+        sink.began(3);
+        sink.ok(&call(true), 15);
+        sink.failed(&call(true), &Status::new(Code::Internal, ""), 15);
+        sink.ok(&call(true), 15);
+        assert_eq!(sink.counted_ended(), 3, "the window by number is over");
+        let late = LateWarmupCalls { ok: 1, failed: 1 };
+        let recorder = sink.begin_phase(false);
+        assert_eq!((sink.late_warmup(), recorder.ok, recorder.errors.total()), (late, 1, 0));
     }
 }

@@ -37,10 +37,15 @@ pub struct WorkerMeasurements {
     pub peers: PeerTable,
     /// Why a connection could not be made or was of no use, the first time that happened.
     pub first_failure: Option<String>,
+    /// Why a template gave nothing that can be sent, which has ended the run.
+    pub template_failure: Option<String>,
     /// Connections that the server ended with GOAWAY, by its code and debug data.
     pub goaways: BTreeMap<String, u64>,
     /// The smallest limit of streams of a server that kept calls from being made.
     pub streams_allowed: Option<u32>,
+    /// Connections that were replaced because more calls were given up on them than a server lets
+    /// be reset.
+    pub connections_given_up: u64,
     /// Addresses of this machine that connections came from, where its first one was out of ports.
     pub sources_used: u32,
     /// Whether the run ended before its time.

@@ -2,9 +2,11 @@
 
 use super::call_log::CallLog;
 use super::errors::ErrorCounts;
+use super::interval_feed::Counted;
 use super::latencies::Latencies;
 use super::open_loop::OpenLoopCalls;
 use super::setup::SetupLatencies;
+use super::stream_messages::StreamMessages;
 
 /// Latencies and outcomes of the calls of one phase. Its size does not depend on their number.
 #[derive(Clone, Debug, Default)]
@@ -22,6 +24,8 @@ pub struct Recorder {
     pub setup: Option<SetupLatencies>,
     /// When calls should have been made, in an open loop.
     pub open_loop: Option<Box<OpenLoopCalls>>,
+    /// The messages of streaming calls, where there are such.
+    pub streams: Option<Box<StreamMessages>>,
     /// The calls one by one, where they are listed.
     pub log: Option<Box<CallLog>>,
     /// The target whose calls are being recorded, and what had been recorded when that began.
@@ -35,10 +39,14 @@ pub struct Recorder {
 pub struct RecorderKind {
     /// Whether it is said of each call when it should have been made.
     pub is_open_loop: bool,
+    /// Whether calls are streams of messages.
+    pub has_streams: bool,
     /// Whether the latencies of failed calls count.
     pub counts_errors: bool,
     /// Calls that are kept one by one.
     pub calls_listed: u64,
+    /// A call that took longer has failed, whatever its response was; `None` for no deadline.
+    pub timeout_ns: Option<u64>,
 }
 
 /// The calls of one target.
@@ -56,6 +64,7 @@ impl Recorder {
         let log = kind.calls_listed.min(usize::MAX as u64) as usize;
         Self {
             open_loop: kind.is_open_loop.then(Box::default),
+            streams: kind.has_streams.then(Box::default),
             log: (log > 0).then(|| Box::new(CallLog::new(log))),
             ..Self::default()
         }
@@ -110,6 +119,22 @@ impl Recorder {
         let count = std::mem::take(&mut self.run_count);
         if count > 0 {
             self.latencies.record_n(self.run_latency_ns, count);
+        }
+    }
+
+    /// What has been recorded so far.
+    pub(crate) fn counted(&mut self) -> Counted {
+        self.flush();
+        let latencies = match &self.open_loop {
+            Some(open_loop) => &open_loop.from_intended,
+            None => &self.latencies,
+        };
+        let messages = self.streams.as_ref().map_or(0, |streams| streams.sent + streams.received);
+        Counted {
+            ok: self.ok,
+            failed: self.errors.total(),
+            messages,
+            latencies: Some(latencies.histogram.clone()),
         }
     }
 

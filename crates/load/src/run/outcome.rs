@@ -1,8 +1,9 @@
 //! The result of a run.
 
+use super::cpu_quota;
 use crate::record::{
-    CallLog, ErrorCounts, InFlightAges, Latencies, OpenLoopCalls, SetupLatencies, TargetOutcome,
-    Timeline, WorkerMeasurements, count_text, smaller,
+    CallLog, ErrorCounts, InFlightAges, Latencies, OpenLoopCalls, SetupLatencies, StreamMessages,
+    TargetOutcome, Timeline, WorkerMeasurements, count_text, smaller,
 };
 use bookend_contract::report::Intervals;
 use bookend_io::{IoStatistics, Usage, clock_ns};
@@ -42,17 +43,26 @@ pub struct LoadOutcome {
     pub cpu_user_seconds: f64,
     /// CPU time of this process in the window, kernel, seconds.
     pub cpu_system_seconds: f64,
+    /// CPUs that this process gets at most, where they are rationed.
+    pub cpu_quota: Option<f64>,
     /// The largest resident set of this process, bytes.
     pub memory_peak_bytes: u64,
     /// What the OK calls of the window were made of, where each had a connection of its own.
     pub setup: Option<SetupLatencies>,
     /// Connections made in the whole run.
     pub connections_opened: u64,
+    /// Connections that were replaced because more calls were given up on them than a server lets
+    /// be reset.
+    pub connections_given_up: u64,
     /// Addresses beside the first that connections of a worker came from, because that was out of
     /// ports.
     pub sources_used: u32,
     /// What each address has done, in the order of the names.
     pub targets: Vec<TargetOutcome>,
+    /// The messages of streaming calls of the window, where there were such.
+    pub streams: Option<Box<StreamMessages>>,
+    /// Why a template gave nothing that can be sent, which has ended the run.
+    pub template_failure: Option<String>,
     /// Whether the run was interrupted.
     pub cancelled: bool,
     /// Why a connection failed, the first time one did.
@@ -86,6 +96,7 @@ impl LoadOutcome {
             window_ns: window_ns(&workers),
             cpu_user_seconds: end.user_seconds - start.user_seconds,
             cpu_system_seconds: end.system_seconds - start.system_seconds,
+            cpu_quota: cpu_quota::of_this_process(),
             memory_peak_bytes: bookend_io::usage().memory_peak_bytes,
             cancelled: workers.iter().any(|worker| worker.cancelled),
             first_failure,
@@ -110,6 +121,7 @@ impl LoadOutcome {
         self.in_flight_at_end.merge(worker.in_flight_at_end);
         self.driver += worker.driver;
         self.connections_opened += worker.connections_opened;
+        self.connections_given_up += worker.connections_given_up;
         self.sources_used = self.sources_used.max(worker.sources_used);
         self.streams_allowed = smaller(self.streams_allowed, worker.streams_allowed);
         if let Some(setup) = &worker.window.setup {
@@ -117,6 +129,12 @@ impl LoadOutcome {
         }
         if let Some(open_loop) = &worker.window.open_loop {
             self.open_loop.get_or_insert_default().merge(open_loop);
+        }
+        if let Some(streams) = &worker.window.streams {
+            self.streams.get_or_insert_default().merge(streams);
+        }
+        if self.template_failure.is_none() {
+            self.template_failure = worker.template_failure.take();
         }
         if let Some(log) = &worker.window.log {
             self.log.get_or_insert_default().merge(log);

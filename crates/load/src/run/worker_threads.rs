@@ -2,7 +2,7 @@
 
 use crate::plan::{Connecting, LoadPlan};
 use crate::record::WorkerMeasurements;
-use crate::worker::{LoadShard, OneShotShard, StartBarrier};
+use crate::worker::{LoadShard, OneShotShard, StartBarrier, ThriftShard};
 use bookend_io::tls::Secured;
 use bookend_io::{Driver, Epoll, IoOptions, Shard, Uring, Waker, blocking};
 use std::sync::Arc;
@@ -41,12 +41,16 @@ fn spawn(
     let (plan, for_shard) = (Arc::clone(plan), Arc::clone(barrier));
     let end = WorkerEnd { barrier: Arc::clone(barrier), run: thread::current() };
     thread::Builder::new().name(format!("load-{number}")).spawn(move || {
-        let measured = match plan.connecting {
-            Connecting::PerCall => {
+        let measured = match (plan.thrift.clone(), plan.connecting) {
+            (Some(call), _) => {
+                let shard = ThriftShard::new(Arc::clone(&plan), call, for_shard, number);
+                drive(shard, ThriftShard::name_of, &plan, waker).map(ThriftShard::into_measured)
+            }
+            (None, Connecting::PerCall) => {
                 let shard = OneShotShard::new(Arc::clone(&plan), for_shard, number);
                 drive(shard, OneShotShard::name_of, &plan, waker).map(OneShotShard::into_measured)
             }
-            Connecting::BeforeRun | Connecting::InRun => {
+            (None, Connecting::BeforeRun | Connecting::InRun) => {
                 let shard = LoadShard::new(Arc::clone(&plan), for_shard, number);
                 drive(shard, LoadShard::name_of, &plan, waker).map(LoadShard::into_measured)
             }

@@ -1,6 +1,7 @@
 //! A schema from a server's reflection service. The transport is the caller's: it is handed in
 //! as a function that answers one [`ReflectionQuery`] at a time.
 
+use super::editions::file_without_edition;
 use super::error::{MethodError, one_line};
 use super::{Schema, split_call};
 use prost::Message as _;
@@ -132,7 +133,8 @@ impl Closure {
         for bytes in answer {
             let file = FileDescriptorProto::decode(bytes.as_slice())
                 .map_err(|error| wrong_answer(asked, &error.to_string()))?;
-            self.insert(file);
+            let file = file_without_edition(file, &bytes);
+            self.insert(file.map_err(|reason| wrong_answer(asked, &reason))?);
         }
         if self.files.len() > FILES_LIMIT {
             return Err(wrong_answer(asked, "the server names more than 10,000 files"));

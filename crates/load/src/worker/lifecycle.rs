@@ -31,6 +31,8 @@ pub(super) trait WorkerLifecycle {
             self.try_to_begin(io);
         }
         self.state().try_to_open_window(io);
+        self.state().follow_intervals(io.now_ns());
+        self.state().try_to_end_lap(io.now_ns());
         if self.state().window_is_over(io.now_ns()) {
             if self.state().closes_at_end() {
                 self.fail_all(io);

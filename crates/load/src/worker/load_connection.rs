@@ -4,13 +4,13 @@ mod liveness;
 
 use super::direct_output::DirectOutput;
 use super::received_goaway::ReceivedGoAway;
-use super::request;
+use super::request::{self, NotWritten};
 use super::response_visitor::ResponseVisitor;
 use super::state::WorkerState;
+use super::stream_calls::StreamCalls;
 use crate::call::LoadCall;
-use crate::pace::Pace;
 use crate::plan::LoadPlan;
-use crate::record::{CallSink, WorkerMeasurements};
+use crate::record::{CallSink, DEADLINE_EXCEEDED, WorkerMeasurements};
 use bookend_io::{ConnectionId, IoContext};
 use bookend_wire::grpc::{Code, Status};
 use bookend_wire::keepalive::KeepaliveState;
@@ -54,6 +54,8 @@ pub(super) struct LoadConnection {
     pub is_at_stream_limit: bool,
     /// Whether the server was sent a PING and answered nothing.
     pub has_vanished: bool,
+    /// Whether more calls were given up on it than may be reset.
+    gave_up_too_many: bool,
     http2: Connection,
     /// The server's place in the worker's `PeerTable`.
     peer: u32,
@@ -66,6 +68,9 @@ pub(super) struct LoadConnection {
     calls: Vec<LoadCall>,
     /// Stream indices of the calls whose start is not stamped yet.
     unstamped: Vec<u32>,
+    /// Where calls are streams of messages.
+    streams: Option<Box<StreamCalls>>,
+    response_max_bytes: u32,
     resets: ResetQueue,
     head: HeaderBlock,
     /// Whole requests, one for each message, where they are small and do not vary.
@@ -92,6 +97,7 @@ impl LoadConnection {
             keepalive,
             is_at_stream_limit: false,
             has_vanished: false,
+            gave_up_too_many: false,
             received_bytes: 0,
             keepalive_state: KeepaliveState::default(),
             http2: Connection::new(Side::Client, &plan.config),
@@ -100,6 +106,8 @@ impl LoadConnection {
             concurrency,
             calls: Vec::new(),
             unstamped: Vec::new(),
+            streams: StreamCalls::new(plan),
+            response_max_bytes: plan.response_max_bytes,
             resets: ResetQueue::new(RESETS_WAITING_MAX.max(concurrency as usize)),
             head: head.clone(),
             prepared: prepared_requests(plan, head),
@@ -126,7 +134,14 @@ impl LoadConnection {
         sink: &mut CallSink,
     ) -> Result<usize, ConnectionError> {
         sink.at_peer(self.peer);
-        let mut visitor = ResponseVisitor::new(now_ns, sink, &mut self.calls, &mut self.resets);
+        let mut visitor = ResponseVisitor::new(
+            now_ns,
+            sink,
+            &mut self.calls,
+            self.streams.as_deref_mut(),
+            self.response_max_bytes,
+            &mut self.resets,
+        );
         let consumed = self.http2.receive(bytes, &mut visitor);
         let seen = visitor.into_seen();
         self.in_flight -= seen.ended;
@@ -154,6 +169,7 @@ impl LoadConnection {
         self.resets.reset_due(now_ns, &mut self.http2.sender);
         if self.resets.has_overflowed() {
             self.state = LoadConnectionState::Draining;
+            self.gave_up_too_many = true;
         }
     }
 
@@ -166,7 +182,7 @@ impl LoadConnection {
         }
         let missing = self.concurrency - self.in_flight.min(self.concurrency);
         let most = state.pace.allowed(now_ns).min(u64::from(missing));
-        let made = self.open_streams(most as u32, &state.plan, &state.pace, &state.calls);
+        let made = self.open_streams(most as u32, now_ns, state);
         self.in_flight += made;
         state.calls.began(u64::from(made));
         state.pace.made(u64::from(made));
@@ -183,7 +199,7 @@ impl LoadConnection {
     /// Makes the call of an open loop that is due next. False where there is no room for it after
     /// all. Its start is stamped by [`LoadConnection::stamp_starts`].
     pub fn make_due_call(&mut self, now_ns: u64, state: &mut WorkerState) -> bool {
-        let made = self.open_streams(1, &state.plan, &state.pace, &state.calls);
+        let made = self.open_streams(1, now_ns, state);
         if made == 0 {
             return false;
         }
@@ -201,16 +217,19 @@ impl LoadConnection {
 
     /// Returns how many streams could be opened.
     #[inline]
-    fn open_streams(&mut self, most: u32, plan: &LoadPlan, pace: &Pace, sink: &CallSink) -> u32 {
+    fn open_streams(&mut self, most: u32, now_ns: u64, state: &mut WorkerState) -> u32 {
+        if let ([_], None) = (self.prepared.as_slice(), &self.streams) {
+            return self.repeat_request(most, state);
+        }
         for made in 0..most {
-            match self.open_stream(plan, pace.next_number() + u64::from(made)) {
-                Ok(stream) => self.begin_call(stream, sink.by_number()),
-                Err(CannotOpen::Concurrency) => {
-                    self.meet_stream_limit(self.in_flight + made);
-                    return made;
+            let number = state.pace.next_number() + u64::from(made);
+            match self.open_stream(&state.plan, number, now_ns) {
+                Ok(stream) => {
+                    let by_number = state.calls.by_number();
+                    begin_call(&mut self.calls, &mut self.unstamped, stream, by_number);
                 }
-                Err(CannotOpen::IdsUsedUp | CannotOpen::GoingAway) => {
-                    self.state = LoadConnectionState::Draining;
+                Err(why) => {
+                    self.meet_end_of_streams(why, self.in_flight + made, state);
                     return made;
                 }
             }
@@ -218,24 +237,98 @@ impl LoadConnection {
         most
     }
 
+    /// As [`LoadConnection::open_streams`], where every request is the same.
     #[inline]
-    fn open_stream(&mut self, plan: &LoadPlan, number: u64) -> Result<StreamKey, CannotOpen> {
+    fn repeat_request(&mut self, most: u32, state: &mut WorkerState) -> u32 {
+        let by_number = state.calls.by_number();
+        let (calls, unstamped) = (&mut self.calls, &mut self.unstamped);
+        let begin = |stream| begin_call(calls, unstamped, stream, by_number);
         let sender = &mut self.http2.sender;
-        let index = request::message_index(plan, number);
-        if let Some(prepared) = self.prepared.get_mut(index) {
-            return sender.prepared_request(prepared);
+        let (made, all) = sender.prepared_requests(&mut self.prepared[0], most, begin);
+        if let Err(why) = all {
+            self.meet_end_of_streams(NotWritten::CannotOpen(why), self.in_flight + made, state);
         }
-        request::write(sender, &mut self.head, plan, number)
+        made
     }
 
     #[inline]
-    fn begin_call(&mut self, stream: StreamKey, counted: bool) {
-        let index = stream.index as usize;
-        if index >= self.calls.len() {
-            self.calls.resize(index + 1, LoadCall::default());
+    fn open_stream(
+        &mut self,
+        plan: &LoadPlan,
+        number: u64,
+        now_ns: u64,
+    ) -> Result<StreamKey, NotWritten> {
+        let sender = &mut self.http2.sender;
+        let index = request::message_index(plan, number);
+        let stream = match (self.prepared.get_mut(index), &mut self.streams) {
+            (Some(prepared), None) => return Ok(sender.prepared_request(prepared)?),
+            (Some(prepared), Some(_)) => sender.prepared_request(prepared)?,
+            (None, Some(streams)) if streams.send_many() => {
+                streams.open(sender, &mut self.head, plan, number, self.number)?
+            }
+            (None, _) => request::write(sender, &mut self.head, plan, number, self.number)?,
+        };
+        if let Some(streams) = &mut self.streams {
+            streams.begin(stream, plan, number, self.number, now_ns)?;
         }
-        self.calls[index] = LoadCall::new(stream.id, counted);
-        self.unstamped.push(stream.index);
+        Ok(stream)
+    }
+
+    #[cold]
+    fn meet_end_of_streams(&mut self, why: NotWritten, in_flight: u32, state: &mut WorkerState) {
+        match why {
+            NotWritten::CannotOpen(CannotOpen::Concurrency) => self.meet_stream_limit(in_flight),
+            NotWritten::CannotOpen(CannotOpen::IdsUsedUp | CannotOpen::GoingAway) => {
+                self.state = LoadConnectionState::Draining;
+            }
+            NotWritten::Template(why) => state.fail_template(why),
+        }
+    }
+
+    /// Ends streaming calls whose time is over, makes those that are missing, and writes the
+    /// messages that are due.
+    pub fn follow_streams(&mut self, now_ns: u64, state: &mut WorkerState) {
+        let Some(streams) = &mut self.streams else {
+            return;
+        };
+        for stream in streams.follow_timers(now_ns, &mut self.http2.sender) {
+            let call = &mut self.calls[stream.index as usize];
+            state.calls.at_peer(self.peer);
+            state.calls.ok(call, now_ns);
+            *call = LoadCall::default();
+            streams.end(stream.index);
+            self.resets.add(stream, &self.http2.sender);
+            self.in_flight -= 1;
+        }
+        if !self.resets.is_empty() {
+            self.reset_streams(now_ns);
+        }
+        self.make_calls(now_ns, state);
+        self.send_messages(now_ns, state);
+    }
+
+    /// Writes the messages of streams that are due.
+    #[inline]
+    pub fn send_messages(&mut self, now_ns: u64, state: &mut WorkerState) {
+        let Some(streams) = &mut self.streams else {
+            return;
+        };
+        let (plan, sink) = (&state.plan, &mut state.calls);
+        let sent = streams.send_due(now_ns, plan, self.number, &mut self.http2.sender, sink);
+        if let Err(NotWritten::Template(why)) = sent {
+            state.fail_template(why);
+        }
+    }
+
+    /// When a message of a stream is due; `u64::MAX` for never.
+    pub fn streams_due_ns(&self) -> u64 {
+        self.streams.as_ref().map_or(u64::MAX, |streams| streams.due_ns())
+    }
+
+    /// Whether messages of streams could be written at once.
+    #[inline]
+    pub fn has_messages_to_send(&self) -> bool {
+        self.streams.as_ref().is_some_and(|streams| streams.has_ready())
     }
 
     /// The server allows no more streams. Where most of them are given up, a new connection has
@@ -279,7 +372,7 @@ impl LoadConnection {
     /// Gives up on calls that started before `limit_ns`.
     pub fn expire(&mut self, limit_ns: u64, now_ns: u64, sink: &mut CallSink) {
         sink.at_peer(self.peer);
-        let status = Status::new(Code::DeadlineExceeded, "context deadline exceeded");
+        let status = Status::new(Code::DeadlineExceeded, DEADLINE_EXCEEDED);
         for (index, call) in self.calls.iter_mut().enumerate() {
             if call.stream_id == 0 || call.start_ns == 0 || call.start_ns > limit_ns {
                 continue;
@@ -288,6 +381,9 @@ impl LoadConnection {
             self.resets.add(stream, &self.http2.sender);
             sink.failed(call, &status, now_ns);
             *call = LoadCall::default();
+            if let Some(streams) = &mut self.streams {
+                streams.end(stream.index);
+            }
             self.in_flight -= 1;
         }
         if !self.resets.is_empty() {
@@ -298,9 +394,15 @@ impl LoadConnection {
     /// The connection is gone: every call in flight failed.
     pub fn fail_all(&mut self, status: &Status, now_ns: u64, sink: &mut CallSink) {
         sink.at_peer(self.peer);
-        for call in self.calls.iter_mut().filter(|call| call.stream_id != 0) {
+        for (index, call) in self.calls.iter_mut().enumerate() {
+            if call.stream_id == 0 {
+                continue;
+            }
             sink.failed(call, status, now_ns);
             *call = LoadCall::default();
+            if let Some(streams) = &mut self.streams {
+                streams.end(index as u32);
+            }
         }
         self.in_flight = 0;
     }
@@ -311,6 +413,7 @@ impl LoadConnection {
             measured.note_goaway(&goaway.text);
         }
         measured.note_stream_limit(self.streams_allowed);
+        measured.connections_given_up += u64::from(self.gave_up_too_many);
     }
 }
 
@@ -319,6 +422,22 @@ impl DirectOutput for LoadConnection {
     fn output(&mut self) -> &mut Vec<u8> {
         &mut self.http2.sender.output
     }
+}
+
+/// A call was made on that stream. Its start is stamped when its bytes are written.
+#[inline]
+fn begin_call(
+    calls: &mut Vec<LoadCall>,
+    unstamped: &mut Vec<u32>,
+    stream: StreamKey,
+    counted: bool,
+) {
+    let index = stream.index as usize;
+    if index >= calls.len() {
+        calls.resize(index + 1, LoadCall::default());
+    }
+    calls[index] = LoadCall::new(stream.id, counted);
+    unstamped.push(stream.index);
 }
 
 fn prepared_requests(plan: &LoadPlan, head: &HeaderBlock) -> Vec<PreparedRequest> {

@@ -38,6 +38,9 @@ const SLICE_BYTES: usize = 8 << 10;
 
 /// The start of a TLS alert, which is what a server with TLS answers to plain text.
 const TLS_ALERT: &[u8] = &[0x15, 0x03];
+/// The start of what a server of HTTP/1 answers to anything else.
+const HTTP_1: &[u8] = b"HTTP/1.";
+const SPEAKS_HTTP_1: &str = "the server speaks HTTP/1, and gRPC needs HTTP/2";
 const WANTS_TLS: &str = "the server wants TLS: leave --insecure out";
 
 /// One worker of a run whose connections are kept.
@@ -56,6 +59,8 @@ pub(crate) struct LoadShard {
     next_connection: usize,
     /// Connections with calls of an open loop whose start is not stamped yet.
     unstamped: Vec<usize>,
+    /// When a message of a stream is due; `u64::MAX` for never.
+    streams_due_ns: u64,
     /// When [`LoadShard::attend_to_connections`] has something to do.
     connections_due_ns: u64,
 }
@@ -74,6 +79,7 @@ impl LoadShard {
             connections: Vec::new(),
             next_connection: 0,
             unstamped: Vec::new(),
+            streams_due_ns: u64::MAX,
             connections_due_ns: 0,
         }
     }
@@ -96,13 +102,24 @@ impl LoadShard {
         let (state, now_ns) = (&mut self.state, io.now_ns());
         connection.with_output(connection.id, io, |connection| {
             connection.make_calls(now_ns, state);
+            connection.follow_streams(now_ns, state);
         });
         connection.stamp_starts(&mut state.calls, io);
+        note_streams(connection, &mut self.streams_due_ns, io);
         // Nothing more will come on it, so `received` cannot close it.
         if connection.is_done() {
             io.close(connection.id);
         }
         self.make_due_calls(Some(index), io);
+    }
+
+    /// Writes the messages of streams that have become due.
+    fn follow_streams(&mut self, io: &mut IoContext) {
+        if io.now_ns() < self.streams_due_ns {
+            return;
+        }
+        self.streams_due_ns = u64::MAX;
+        self.make_calls(io);
     }
 
     /// Gives up on calls whose deadline has passed, and makes others.
@@ -143,11 +160,23 @@ fn exchange(
         let used = connection.receive(slice, now_ns, &mut state.calls)?;
         consumed += used;
         connection.make_calls(now_ns, state);
+        connection.send_messages(now_ns, state);
         if slice.len() == rest.len() {
             return Ok(consumed);
         }
         // A frame may be longer than a slice.
         slice_bytes = if used == 0 { rest.len() } else { SLICE_BYTES };
+    }
+}
+
+/// Notes when a connection has messages of streams to write: at a time, or once what it has written
+/// is gone.
+#[inline]
+fn note_streams(connection: &LoadConnection, due_ns: &mut u64, io: &IoContext) {
+    *due_ns = (*due_ns).min(connection.streams_due_ns());
+    if connection.has_messages_to_send() {
+        // Asking for the backlog has `writable` called when there is none any more.
+        io.backlog(connection.id);
     }
 }
 
@@ -221,10 +250,15 @@ impl Shard for LoadShard {
             self.lost(id, WANTS_TLS, io);
             return close(bytes);
         }
+        if awaits_settings && bytes.starts_with(HTTP_1) {
+            self.lost(id, SPEAKS_HTTP_1, io);
+            return close(bytes);
+        }
         let state = &mut self.state;
         let consumed =
             connection.with_output(id, io, |connection| exchange(connection, bytes, now_ns, state));
         connection.stamp_starts(&mut state.calls, io);
+        note_streams(connection, &mut self.streams_due_ns, io);
         let is_done = connection.is_done();
         if awaits_settings {
             self.note_settings(index, io);
@@ -262,12 +296,20 @@ impl Shard for LoadShard {
         self.attend_to_connections(io);
         self.expire(io);
         self.advance(io);
+        if self.state.try_to_begin_lap() {
+            self.make_calls(io);
+        }
         self.follow_concurrency(io);
+        self.follow_streams(io);
         self.make_due_calls(None, io);
         self.leave_if_stopping(io);
     }
 
     fn next_deadline(&self) -> Option<u64> {
-        self.state.next_deadline(self.connections_due_ns)
+        self.state.next_deadline(self.connections_due_ns.min(self.streams_due_ns))
+    }
+
+    fn has_outstanding(&self) -> bool {
+        self.state.waits_for_lap()
     }
 }

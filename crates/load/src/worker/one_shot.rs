@@ -112,7 +112,7 @@ impl OneShotShard {
             self.templates.push(template);
         }
         let template = &mut self.templates[name];
-        self.calls[number as usize].write_request(template, &mut self.state, id, io);
+        self.calls[number as usize].write_request(template, number, &mut self.state, id, io);
     }
 
     fn not_connected(&mut self, token: u64, error: &io::Error, io: &mut IoContext) {

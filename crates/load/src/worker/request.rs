@@ -1,8 +1,39 @@
 //! The request of a call: which message it carries, and what varies from call to call.
 
 use crate::metadata::varying_value;
+use crate::payload::{DataError, DataTemplate};
 use crate::plan::LoadPlan;
-use bookend_wire::{CannotOpen, ExtraField, HeaderBlock, Indexing, Sender, StreamKey};
+use crate::template::{CallFacts, CallTemplateError, MetadataTemplate};
+use bookend_wire::grpc::gzip;
+use bookend_wire::grpc::metadata::is_binary;
+use bookend_wire::{CannotOpen, ErrorCode, ExtraField, HeaderBlock, Indexing, Sender, StreamKey};
+
+/// Why a request was not written.
+#[derive(Debug)]
+pub(super) enum NotWritten {
+    /// The connection takes no further stream.
+    CannotOpen(CannotOpen),
+    /// The template of the call gave nothing that can be sent: why.
+    Template(String),
+}
+
+impl From<CannotOpen> for NotWritten {
+    fn from(why: CannotOpen) -> Self {
+        Self::CannotOpen(why)
+    }
+}
+
+impl From<DataError> for NotWritten {
+    fn from(error: DataError) -> Self {
+        Self::Template(format!("the data of a call{error}"))
+    }
+}
+
+impl From<CallTemplateError> for NotWritten {
+    fn from(error: CallTemplateError) -> Self {
+        Self::Template(format!("the metadata of a call, {error}"))
+    }
+}
 
 /// The message of call `number`: messages are drawn in turn.
 #[inline]
@@ -17,7 +48,30 @@ pub(super) fn message_index(plan: &LoadPlan, number: u64) -> usize {
 /// `max_bytes`: then they are prepared once.
 pub(super) fn can_be_prepared(plan: &LoadPlan, max_bytes: usize) -> bool {
     let total_bytes: usize = plan.messages.iter().map(Vec::len).sum();
-    plan.varying_metadata.is_none() && total_bytes <= max_bytes
+    let is_stream = plan.streaming.is_some_and(|streaming| streaming.client);
+    let varies = plan.varying_metadata.is_some() || has_templates(plan);
+    !varies && !is_stream && !plan.is_compressed && total_bytes <= max_bytes
+}
+
+fn has_templates(plan: &LoadPlan) -> bool {
+    plan.template.is_some() || !plan.metadata_templates.is_empty()
+}
+
+/// What the call `number` of its worker is, for templates. Workers take turns in the numbers of the
+/// run.
+pub(super) fn facts(
+    plan: &LoadPlan,
+    number: u64,
+    connection: u32,
+    stream: StreamKey,
+) -> CallFacts<'_> {
+    let (worker, own) = crate::pace::worker_and_index(number);
+    CallFacts {
+        number: own * u64::from(plan.threads) + worker,
+        run_name: plan.labels.name.as_deref().unwrap_or_default(),
+        connection,
+        place: stream.index,
+    }
 }
 
 /// Writes the request of call `number`, which was not prepared.
@@ -27,12 +81,117 @@ pub(super) fn write(
     head: &mut HeaderBlock,
     plan: &LoadPlan,
     number: u64,
-) -> Result<StreamKey, CannotOpen> {
+    connection: u32,
+) -> Result<StreamKey, NotWritten> {
+    if has_templates(plan) || plan.is_compressed {
+        return write_rendered(sender, head, plan, number, connection);
+    }
     let message = &plan.messages[message_index(plan, number)];
     let Some(name) = &plan.varying_metadata else {
-        return sender.request(head, &[], message);
+        return Ok(sender.request(head, &[], message)?);
     };
     let value = varying_value(number);
     let extra = ExtraField { name, value: &value, indexing: Indexing::Never };
-    sender.request(head, &[extra], message)
+    Ok(sender.request(head, &[extra], message)?)
+}
+
+fn write_rendered(
+    sender: &mut Sender,
+    head: &mut HeaderBlock,
+    plan: &LoadPlan,
+    number: u64,
+    connection: u32,
+) -> Result<StreamKey, NotWritten> {
+    let stream = sender.open()?;
+    let facts = facts(plan, number, connection, stream);
+    write_head(sender, stream, head, plan, number, &facts)?;
+    let mut written = Ok(());
+    sender.flagged_message(stream, plan.is_compressed, true, |bytes| match &plan.template {
+        Some(template) => written = write_templated(template, plan, &facts, bytes),
+        None => bytes.extend_from_slice(&plan.messages[message_index(plan, number)]),
+    });
+    written?;
+    Ok(stream)
+}
+
+fn write_templated(
+    template: &DataTemplate,
+    plan: &LoadPlan,
+    facts: &CallFacts<'_>,
+    bytes: &mut Vec<u8>,
+) -> Result<(), DataError> {
+    if !plan.is_compressed {
+        return template.write(facts, bytes);
+    }
+    let mut message = Vec::new();
+    template.write(facts, &mut message)?;
+    gzip::compress(&message, bytes);
+    Ok(())
+}
+
+/// All messages of a call with a template, as they go over the wire.
+pub(super) fn templated_messages(
+    template: &DataTemplate,
+    plan: &LoadPlan,
+    facts: &CallFacts<'_>,
+) -> Result<Vec<Vec<u8>>, DataError> {
+    let messages = template.messages(facts)?;
+    if !plan.is_compressed {
+        return Ok(messages);
+    }
+    let compressed = messages.iter().map(|message| {
+        let mut compressed = Vec::new();
+        gzip::compress(message, &mut compressed);
+        compressed
+    });
+    Ok(compressed.collect())
+}
+
+/// Writes the head of a request on a stream that was opened for it.
+pub(super) fn write_head(
+    sender: &mut Sender,
+    stream: StreamKey,
+    head: &mut HeaderBlock,
+    plan: &LoadPlan,
+    number: u64,
+    facts: &CallFacts<'_>,
+) -> Result<(), NotWritten> {
+    if plan.metadata_templates.is_empty() && plan.varying_metadata.is_none() {
+        sender.headers(stream, head, false);
+        return Ok(());
+    }
+    let varying = varying_value(number);
+    let values = match templated_values(plan, facts) {
+        Ok(values) => values,
+        Err(error) => {
+            // The stream is open for us only: the server has to hear of it before its end.
+            sender.headers(stream, head, false);
+            sender.reset(stream, ErrorCode::CANCEL);
+            return Err(error.into());
+        }
+    };
+    let field = |name, value| ExtraField { name, value, indexing: Indexing::Never };
+    let templates = plan.metadata_templates.iter().zip(&values);
+    let templated = templates.map(|(template, value)| field(template.name.as_slice(), value));
+    let varying = plan.varying_metadata.iter().map(|name| field(name.as_slice(), &varying[..]));
+    let extra: Vec<ExtraField<'_>> = varying.chain(templated).collect();
+    sender.headers_with(stream, head, &extra, false);
+    Ok(())
+}
+
+fn templated_values(
+    plan: &LoadPlan,
+    facts: &CallFacts<'_>,
+) -> Result<Vec<Vec<u8>>, CallTemplateError> {
+    let value = |template: &MetadataTemplate| {
+        let mut value = Vec::new();
+        template.write(facts, &mut value)?;
+        if is_binary(&template.name) {
+            // The base64 of the wire has no padding.
+            let padding = value.iter().rev().take_while(|byte| **byte == b'=').count();
+            value.truncate(value.len() - padding);
+        }
+        Ok(value)
+    };
+    plan.metadata_templates.iter().map(value).collect()
 }

@@ -1,11 +1,15 @@
 //! Checks responses as they come, and counts the calls that end.
 
 use super::received_goaway::ReceivedGoAway;
+use super::stream_calls::{AfterData, StreamCalls};
 use crate::call::{LoadCall, token};
 use crate::record::CallSink;
-use bookend_wire::grpc::Status;
+use bookend_wire::grpc::message::PREFIX_BYTES;
 use bookend_wire::grpc::response::final_status;
-use bookend_wire::{ErrorCode, HeaderList, Initiator, ResetQueue, Sender, StreamKey, Visitor};
+use bookend_wire::grpc::{Code, Status};
+use bookend_wire::{
+    ErrorCode, HeaderList, Initiator, ResetQueue, Sender, StreamKey, Visitor, WholeResponse,
+};
 
 /// Sees what has come on one connection in one slice of bytes.
 pub(super) struct ResponseVisitor<'a> {
@@ -13,6 +17,10 @@ pub(super) struct ResponseVisitor<'a> {
     sink: &'a mut CallSink,
     /// By stream index.
     calls: &'a mut [LoadCall],
+    /// Where calls are streams of messages.
+    streams: Option<&'a mut StreamCalls>,
+    /// A call fails whose response message is larger.
+    response_max_bytes: u32,
     resets: &'a mut ResetQueue,
     /// Calls that a GOAWAY leaves unprocessed: it is visited after their streams.
     unprocessed: Vec<StreamKey>,
@@ -38,9 +46,20 @@ impl<'a> ResponseVisitor<'a> {
         now_ns: u64,
         sink: &'a mut CallSink,
         calls: &'a mut [LoadCall],
+        streams: Option<&'a mut StreamCalls>,
+        response_max_bytes: u32,
         resets: &'a mut ResetQueue,
     ) -> Self {
-        Self { now_ns, sink, calls, resets, unprocessed: Vec::new(), seen: Seen::default() }
+        Self {
+            now_ns,
+            sink,
+            calls,
+            streams,
+            response_max_bytes,
+            resets,
+            unprocessed: Vec::new(),
+            seen: Seen::default(),
+        }
     }
 
     #[inline]
@@ -65,10 +84,89 @@ impl<'a> ResponseVisitor<'a> {
         call.stream_id = 0;
         self.seen.ended += 1;
         // A server may answer before it has read the whole request: the rest is not sent.
-        if sender.is_blocked() && sender.blocked_bytes(stream) > 0 {
-            self.resets.add(stream, sender);
-            self.seen.gave_up = true;
+        let is_cut_short = self.streams.as_mut().is_some_and(|streams| streams.end(stream.index));
+        if is_cut_short || sender.is_blocked() && sender.blocked_bytes(stream) > 0 {
+            self.give_up(sender, stream);
         }
+    }
+
+    /// The stream is to be reset.
+    #[cold]
+    fn give_up(&mut self, sender: &Sender, stream: StreamKey) {
+        self.resets.add(stream, sender);
+        self.seen.gave_up = true;
+    }
+
+    /// Whether responses are streams of messages.
+    #[inline]
+    fn receives_many(&self) -> bool {
+        self.streams.as_ref().is_some_and(|streams| streams.receive_many())
+    }
+
+    /// A response that is a stream has ended so: does it end between two messages?
+    fn end_of_stream(
+        &mut self,
+        sender: &mut Sender,
+        stream: StreamKey,
+        outcome: Result<(), Status>,
+    ) {
+        let is_whole =
+            self.streams.as_ref().is_none_or(|streams| streams.is_between_messages(stream));
+        let outcome = outcome.and_then(|()| {
+            let text = "the server ended the stream in the middle of a message";
+            if is_whole { Ok(()) } else { Err(Status::new(Code::Internal, text)) }
+        });
+        self.end(sender, stream, outcome);
+    }
+
+    /// Part of a response that is a stream has come.
+    fn stream_data(
+        &mut self,
+        sender: &mut Sender,
+        stream: StreamKey,
+        data: &[u8],
+        end_stream: bool,
+    ) {
+        let known = self.calls.get_mut(stream.index as usize);
+        let Some(call) = known.filter(|call| call.stream_id == stream.id) else {
+            return sender.release_connection_of(stream, data.len());
+        };
+        let Some(streams) = &mut self.streams else {
+            return;
+        };
+        let after = streams.receive(stream, data, call, self.now_ns, self.sink);
+        match after {
+            Ok(_) if end_stream => {
+                let status = call.no_trailers();
+                self.end(sender, stream, Err(status));
+            }
+            Ok(AfterData::Nothing) => {}
+            // All that has come since the last time.
+            Ok(AfterData::Release) => sender.release(stream, usize::MAX),
+            Ok(AfterData::Enough) => {
+                self.end(sender, stream, Ok(()));
+                self.give_up(sender, stream);
+            }
+            Err(text) => {
+                self.end(sender, stream, Err(Status::new(Code::Internal, text)));
+                self.give_up(sender, stream);
+            }
+        }
+    }
+
+    /// The outcome of a call whose message is one, whole and wanted, unless it is too large.
+    #[inline]
+    fn check_size(&self, declared_bytes: u64, outcome: Result<(), Status>) -> Result<(), Status> {
+        if declared_bytes <= u64::from(self.response_max_bytes) {
+            return outcome;
+        }
+        outcome.and(Err(Status::new(
+            Code::ResourceExhausted,
+            format!(
+                "grpc: received message larger than max ({declared_bytes} vs. {})",
+                self.response_max_bytes
+            ),
+        )))
     }
 
     #[cold]
@@ -79,6 +177,8 @@ impl<'a> ResponseVisitor<'a> {
 }
 
 impl Visitor for ResponseVisitor<'_> {
+    const TAKES_WHOLE_RESPONSES: bool = true;
+
     fn headers(
         &mut self,
         sender: &mut Sender,
@@ -86,8 +186,18 @@ impl Visitor for ResponseVisitor<'_> {
         fields: &HeaderList,
         end_stream: bool,
     ) -> Option<u32> {
-        let (token, outcome) = self.call(stream)?.headers(fields, end_stream);
+        if self.receives_many() {
+            let (token, outcome) = self.call(stream)?.headers_of_stream(fields, end_stream);
+            if let Some(outcome) = outcome {
+                self.end_of_stream(sender, stream, outcome);
+            }
+            return token;
+        }
+        let call = self.call(stream)?;
+        let (token, outcome) = call.headers(fields, end_stream);
+        let declared_bytes = call.declared_bytes();
         if let Some(outcome) = outcome {
+            let outcome = self.check_size(declared_bytes, outcome);
             self.end(sender, stream, outcome);
         }
         token
@@ -101,22 +211,31 @@ impl Visitor for ResponseVisitor<'_> {
         token: u32,
         end_stream: bool,
     ) {
+        let receives_many = self.receives_many();
         let Some(call) = self.call(stream) else {
             return;
         };
-        if token == token::HEAD {
-            call.cached_head();
+        if token != token::TRAILERS {
+            call.cached_head(token);
             if end_stream {
                 self.end(sender, stream, Err(final_status(None, None)));
             }
             return;
         }
-        let outcome = call.check_body();
+        if receives_many {
+            let outcome = call.check_head();
+            return self.end_of_stream(sender, stream, outcome);
+        }
+        let (declared_bytes, outcome) = (call.declared_bytes(), call.check_body());
+        let outcome = self.check_size(declared_bytes, outcome);
         self.end(sender, stream, outcome);
     }
 
     #[inline]
     fn data(&mut self, sender: &mut Sender, stream: StreamKey, data: &[u8], end_stream: bool) {
+        if self.receives_many() {
+            return self.stream_data(sender, stream, data, end_stream);
+        }
         let Some(call) = self.call(stream) else {
             // The call was given up: its own window stays shut, that of the connection does not.
             return sender.release_connection_of(stream, data.len());
@@ -147,6 +266,34 @@ impl Visitor for ResponseVisitor<'_> {
             self.end_unanswered(sender, stream, goaway.unprocessed());
         }
         self.seen.goaway = Some(goaway);
+    }
+
+    #[inline]
+    fn whole_response(
+        &mut self,
+        sender: &mut Sender,
+        stream: StreamKey,
+        response: WholeResponse<'_>,
+    ) {
+        let WholeResponse { head, body, trailers } = response;
+        if self.receives_many() {
+            self.cached_headers(sender, stream, head, false);
+            self.data(sender, stream, body, false);
+            return self.cached_headers(sender, stream, trailers, true);
+        }
+        let Some(call) = self.call(stream) else {
+            return;
+        };
+        let outcome = call.check_whole_body(head, body);
+        let message_bytes = (body.len() as u64).saturating_sub(PREFIX_BYTES as u64);
+        let outcome = self.check_size(message_bytes, outcome);
+        self.end(sender, stream, outcome);
+    }
+
+    fn drained(&mut self, _: &mut Sender, stream: StreamKey) {
+        if let Some(streams) = &mut self.streams {
+            streams.drained(stream, self.now_ns, self.sink);
+        }
     }
 
     fn settings(&mut self, _: &mut Sender) {

@@ -1,6 +1,9 @@
 //! All workers start together, once every connection has been established or has failed.
 
+use super::laps::LapGate;
+use crate::record::IntervalFeed;
 use bookend_io::Waker;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 const NOT_YET: u64 = 0;
@@ -15,6 +18,9 @@ pub(crate) struct StartBarrier {
     start_ns: AtomicU64,
     cancelled: AtomicBool,
     wakers: Vec<Waker>,
+    /// Where workers say what they do while the run goes on, if anybody wants to know.
+    pub intervals: Option<IntervalFeed>,
+    laps: Option<Arc<LapGate>>,
 }
 
 /// Whether the run has begun.
@@ -38,7 +44,26 @@ impl StartBarrier {
             start_ns: AtomicU64::new(NOT_YET),
             cancelled: AtomicBool::new(false),
             wakers,
+            intervals: None,
+            laps: None,
         }
+    }
+
+    /// The same with a feed of intervals.
+    pub fn with_intervals(self, intervals: Option<IntervalFeed>) -> Self {
+        Self { intervals, ..self }
+    }
+
+    /// The same for a run that makes calls in laps only.
+    pub fn in_laps(mut self, laps: Arc<LapGate>) -> Self {
+        laps.open(self.wakers.clone());
+        self.laps = Some(laps);
+        self
+    }
+
+    /// Where the workers are told of laps, if calls are made in laps only.
+    pub fn laps(&self) -> Option<&Arc<LapGate>> {
+        self.laps.as_ref()
     }
 
     /// A worker has so many connections, and is ready. The last one to arrive starts the run.

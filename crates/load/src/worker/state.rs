@@ -1,13 +1,14 @@
 //! What a worker is about, whatever its connections are used for: its phase, when calls may be
 //! made, and where those that end are counted.
 
+use super::laps::WorkerLaps;
 use super::phases::{PhaseTimes, RunPhase};
 use super::room::Room;
 use super::source_addresses::SourceAddresses;
 use super::start_barrier::{RunStart, StartBarrier};
 use crate::pace::{Arrivals, Pace};
 use crate::plan::{DurationStop, LoadPlan, Share};
-use crate::record::{CallSink, InFlightAges, Obstacle, RecorderKind, WorkerMeasurements};
+use crate::record::{CallSink, Counted, InFlightAges, Obstacle, RecorderKind, WorkerMeasurements};
 use bookend_io::{IoContext, IoStatistics};
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,6 +40,8 @@ pub(crate) struct WorkerState {
     /// Number of its first connection among those of the run.
     pub(super) first_connection: usize,
     barrier: Arc<StartBarrier>,
+    /// The laps of a run that makes calls in laps only.
+    laps: Option<WorkerLaps>,
     has_arrived: bool,
     phase: RunPhase,
     times: PhaseTimes,
@@ -49,6 +52,10 @@ pub(crate) struct WorkerState {
     next_concurrency_step: usize,
     /// What the driver had counted when the window began.
     driver_at_window_start: IoStatistics,
+    /// When what was counted is told next; `u64::MAX` for never.
+    interval_due_ns: u64,
+    /// What was counted in this phase when it was last told.
+    told: Counted,
 }
 
 impl WorkerState {
@@ -67,6 +74,7 @@ impl WorkerState {
             measured: WorkerMeasurements::default(),
             sources: SourceAddresses::default(),
             first_connection: share.first_connection as usize,
+            laps: barrier.laps().cloned().map(WorkerLaps::new),
             barrier,
             has_arrived: false,
             phase: RunPhase::Connecting,
@@ -76,6 +84,8 @@ impl WorkerState {
             next_concurrency_step: 0,
             worker,
             driver_at_window_start: IoStatistics::default(),
+            interval_due_ns: u64::MAX,
+            told: Counted::default(),
             plan,
         }
     }
@@ -111,13 +121,83 @@ impl WorkerState {
         if self.makes_calls() {
             self.measured.timeline.tick(now_ns, self.calls.ended_ok());
         }
-        self.phase != RunPhase::Window || now_ns >= self.times.window_end_ns
+        self.follow_intervals(now_ns);
+        self.phase != RunPhase::Window
+            || now_ns >= self.times.window_end_ns
+            || self.lap_is_due(now_ns)
+    }
+
+    /// Tells what was counted in the interval, if that is over.
+    #[inline]
+    pub fn follow_intervals(&mut self, now_ns: u64) {
+        if now_ns >= self.interval_due_ns {
+            self.tell_interval();
+            let length_ns = self.barrier.intervals.as_ref().map_or(u64::MAX, |it| it.length_ns);
+            let over = (now_ns - self.interval_due_ns) / length_ns + 1;
+            self.interval_due_ns = self.interval_due_ns.saturating_add(over * length_ns);
+        }
+    }
+
+    #[cold]
+    fn tell_interval(&mut self) {
+        if let Some(intervals) = &self.barrier.intervals {
+            let counted = self.calls.counted();
+            intervals.add(self.worker, &self.told, &counted, self.calls.in_flight());
+            self.told = counted;
+        }
     }
 
     /// Whether the end of any call may be the end of the window.
     #[inline]
     pub fn may_end_with_a_call(&self) -> bool {
-        self.phase != RunPhase::Window || self.plan.calls.is_some()
+        self.phase != RunPhase::Window || self.plan.calls.is_some() || self.laps.is_some()
+    }
+
+    /// Begins a lap if one was asked for. True where calls are to be made now.
+    pub fn try_to_begin_lap(&mut self) -> bool {
+        if self.phase != RunPhase::Window {
+            return false;
+        }
+        let (ok, failed) = (self.calls.ended_ok(), self.calls.ended_failed());
+        let begun = self.laps.as_mut().and_then(|laps| laps.begin(ok, failed));
+        if let Some((begin_ns, end_ns)) = begun {
+            self.room = Room::default();
+            self.pace.start(begin_ns, end_ns);
+        }
+        begun.is_some()
+    }
+
+    /// Ends the lap if its time is over, nothing is in flight, and every call that was due has been
+    /// made. Those for which there is no room are given up: a server that is too slow for a rate
+    /// would take for ever.
+    pub fn try_to_end_lap(&mut self, now_ns: u64) {
+        if !self.lap_is_due(now_ns) {
+            return;
+        }
+        if let Some(obstacle) = self.room.obstacle() {
+            let calls = self.pace.pass_all_due_before(u64::MAX);
+            self.calls.not_made(calls, obstacle);
+        }
+        let Some(laps) = &mut self.laps else {
+            return;
+        };
+        if self.calls.in_flight() > 0 || self.pace.due_ns() != u64::MAX {
+            laps.await_calls();
+        } else {
+            let ended = (self.calls.ended_ok(), self.calls.ended_failed());
+            laps.end(ended, self.calls.take_open_loop(), now_ns);
+        }
+    }
+
+    /// Whether a lap may be asked for at any time.
+    pub fn waits_for_lap(&self) -> bool {
+        let waits = self.laps.as_ref().is_some_and(WorkerLaps::waits);
+        waits && self.makes_calls()
+    }
+
+    #[inline]
+    fn lap_is_due(&self, now_ns: u64) -> bool {
+        self.laps.as_ref().is_some_and(|laps| laps.is_due(now_ns))
     }
 
     /// This worker has so many connections, and is ready for the run to begin. Only the first time
@@ -141,7 +221,9 @@ impl WorkerState {
                 // made now belong to the run all the same.
                 let start_ns = start_ns.min(now_ns);
                 self.times.begin(&self.plan, start_ns);
-                self.pace.start(start_ns, self.times.window_end_ns);
+                if self.laps.is_none() {
+                    self.pace.start(start_ns, self.times.window_end_ns);
+                }
                 let window_start_ns = self.times.window_start_ns;
                 self.measured.timeline.begin(start_ns, window_start_ns);
                 self.phase = RunPhase::WarmUp;
@@ -151,6 +233,14 @@ impl WorkerState {
             RunStart::Never => false,
             RunStart::NotYet => !self.barrier.is_cancelled(),
         }
+    }
+
+    /// A template gives nothing that can be sent: the run ends early, and what was measured is
+    /// kept.
+    #[cold]
+    pub fn fail_template(&mut self, why: String) {
+        self.measured.template_failure.get_or_insert(why);
+        self.barrier.cancel();
     }
 
     /// The call of an open loop that is due next finds no room. True where it is given up: it has
@@ -204,10 +294,15 @@ impl WorkerState {
         if let Some(calls) = self.window_calls {
             self.pace.limit(calls);
         }
+        self.calls.skip_first(self.plan.calls_skipped_by(self.worker));
         self.measured.timeline.carry(warmup.ok);
         self.measured.warmup = warmup;
         self.measured.window_start_ns = self.times.window_start_ns.min(now_ns);
         self.driver_at_window_start = io.statistics();
+        if let Some(intervals) = &self.barrier.intervals {
+            let start_ns = self.measured.window_start_ns;
+            self.interval_due_ns = start_ns.saturating_add(intervals.length_ns);
+        }
         self.phase = RunPhase::Window;
     }
 
@@ -247,6 +342,8 @@ impl WorkerState {
         self.measured.timeline.carry(ended_ok);
         self.measured.window_end_ns = window_end_ns;
         self.measured.in_flight_at_end = in_flight;
+        self.tell_interval();
+        self.interval_due_ns = u64::MAX;
         self.measured.window = self.calls.begin_phase(false);
         self.measured.driver = io.statistics() - self.driver_at_window_start;
         self.measured.cancelled = is_cancelled;
@@ -290,7 +387,9 @@ impl WorkerState {
         let phase_end_ns = self.times.end_of(self.phase);
         let call_ns = self.due_call_ns();
         let of_calls_ns = self.next_expiry_ns.min(call_ns).min(self.concurrency_step_ns());
-        let deadline_ns = phase_end_ns.min(of_calls_ns).min(other_ns);
+        let lap_end_ns = self.laps.as_ref().map_or(u64::MAX, WorkerLaps::deadline_ns);
+        let of_watch_ns = self.interval_due_ns.min(lap_end_ns);
+        let deadline_ns = phase_end_ns.min(of_calls_ns).min(of_watch_ns).min(other_ns);
         (deadline_ns != u64::MAX).then_some(deadline_ns)
     }
 }
@@ -298,8 +397,10 @@ impl WorkerState {
 fn recorder_kind(plan: &LoadPlan) -> RecorderKind {
     RecorderKind {
         is_open_loop: plan.open_loop.is_some(),
+        has_streams: plan.streaming.is_some(),
         counts_errors: plan.count_errors,
         calls_listed: plan.calls_listed,
+        timeout_ns: plan.timeout_ns,
     }
 }
 

@@ -269,7 +269,7 @@ fn the_older_reflection_is_asked_where_there_is_no_newer() {
 fn the_schema_and_the_data_are_those_of_the_load_generator() {
     let method = honest::schema().method(CALL).unwrap();
     let text = format!("{{\"name\": \"{NAME}\"}}");
-    let messages = payload::from_json(&text, "-d", &method.input(), Default::default()).unwrap();
+    let messages = payload::from_json(&text, "-d", &method.input()).unwrap();
     assert_eq!(request("127.0.0.1:1").call.messages, messages);
     let unknown = CallFlags {
         method: Some("helloworld.Greeter/SayHelo".to_owned()),

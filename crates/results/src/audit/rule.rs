@@ -94,6 +94,37 @@ rules! {
     HistogramDiffers, "histogram-differs",
         "the counts of a histogram do not add up to the successes, its ends are not the fastest \
          and the slowest, or a percentile lies in another bucket than the counts put it";
+    SameFigureTwice, "same-figure-twice",
+        "two of the mean, the percentiles from the 75th on and the slowest are the same figure in \
+         every row of a table of three rows or more: one of them is in both columns";
+    BelowResolution, "below-resolution",
+        "a latency is printed as zero, or is less than the steps in which its tool waits";
+    NobodyAtItsLimit, "nobody-at-its-limit",
+        "neither the server nor the client of a closed loop used 70 % of the CPUs that it was \
+         given: the rate is that of what lies between them, or of waiting";
+    SharedCeiling, "shared-ceiling",
+        "four subjects or more, and a third of at least six under one label, have rates within \
+         2 % of the highest: the limit is what they share, such as the client";
+    CpuStandsStill, "cpu-stands-still",
+        "the server's CPU is the same figure, below what it was given, in three rows or more whose \
+         rates differ by a factor of three: it does not come from what the server did";
+    RateNotAsked, "rate-not-asked",
+        "fewer calls a second were made than were asked for, by more than 10 %";
+    DiffersFromItself, "differs-from-itself",
+        "the same program under the same label has a rate in another table that differs by more \
+         than 5 %: no smaller difference between two programs says anything";
+    OrderFixed, "order-fixed",
+        "a ratio is of programs that were measured one after the other: whatever changed meanwhile \
+         is in it";
+    BestOfRuns, "best-of-runs",
+        "a rate is the best of several runs: how far they differ is left out";
+    OneStart, "one-start",
+        "all repetitions are of one start of the programs: other starts differ by more than they do";
+    EndsShareCpus, "ends-share-cpus",
+        "neither end had CPUs of its own: where the kernel put them is in CPU time and ratios";
+    WaitingOmitted, "waiting-omitted",
+        "calls were due at a rate, and their latencies count from when they were sent: what they \
+         waited before is left out";
 }
 
 impl fmt::Display for Rule {

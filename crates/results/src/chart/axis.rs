@@ -1,5 +1,6 @@
 //! From figures to places on an axis.
 
+use crate::text::significant_text;
 use serde::Deserialize;
 
 /// How an axis divides its figures.
@@ -11,6 +12,53 @@ pub enum Scale {
     Logarithmic,
     /// Equal differences are equally long, from zero on.
     Linear,
+}
+
+/// What an axis measures, and so how the figures along it are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AxisUnit {
+    /// A number: `5k`.
+    Number,
+    /// A time in nanoseconds: `20 ms`.
+    Nanoseconds,
+    /// One over the share of calls that took longer: 100 is written `99 %`.
+    Percentile,
+}
+
+impl AxisUnit {
+    /// A round figure, written short.
+    pub(super) fn tick(self, figure: f64) -> String {
+        match self {
+            Self::Number => short_number(figure),
+            Self::Nanoseconds => short_time(figure),
+            Self::Percentile => {
+                let percent = format!("{:.4}", 100.0 - 100.0 / figure.max(1.0));
+                format!("{} %", percent.trim_end_matches('0').trim_end_matches('.'))
+            }
+        }
+    }
+}
+
+/// `0.5`, `20`, `5k`, `2M`.
+fn short_number(figure: f64) -> String {
+    scaled(figure, &[(1e6, "M"), (1e3, "k")], "")
+}
+
+fn short_time(nanoseconds: f64) -> String {
+    scaled(nanoseconds, &[(1e9, " s"), (1e6, " ms"), (1e3, " \u{b5}s")], " ns")
+}
+
+fn scaled(figure: f64, units: &[(f64, &'static str)], base: &'static str) -> String {
+    // A quotient of powers of ten may be just below the unit.
+    let unit = units.iter().copied().find(|(scale, _)| figure >= *scale * 0.9999);
+    let (scale, unit) = unit.unwrap_or((1.0, base));
+    // No minus before zero.
+    let digits = significant_text(figure / scale + 0.0);
+    let short = match digits.contains('.') {
+        true => digits.trim_end_matches('0').trim_end_matches('.'),
+        false => digits.as_str(),
+    };
+    format!("{short}{unit}")
 }
 
 /// An axis between two figures.
@@ -25,8 +73,8 @@ pub(super) struct Axis {
 const STEPS_MAX: f64 = 6.0;
 
 impl Axis {
-    /// An axis that has room for all of the figures. A logarithmic one leaves out what is not
-    /// positive.
+    /// An axis that has room for all of the figures, and a linear one for zero, too. A logarithmic
+    /// one leaves out what is not positive.
     pub(super) fn around(scale: Scale, figures: impl Iterator<Item = f64>) -> Self {
         let fits = |figure: &f64| figure.is_finite() && (scale == Scale::Linear || *figure > 0.0);
         let mut figures: Vec<f64> = figures.filter(fits).collect();
@@ -37,7 +85,9 @@ impl Axis {
         };
         match scale {
             Scale::Logarithmic => Self { scale, low: least / 1.1, high: most * 1.1 },
-            Scale::Linear => Self { scale, low: 0.0, high: most.max(f64::MIN_POSITIVE) * 1.02 },
+            Scale::Linear => {
+                Self { scale, low: least.min(0.0), high: most.max(f64::MIN_POSITIVE) * 1.02 }
+            }
         }
     }
 
@@ -45,7 +95,7 @@ impl Axis {
     pub(super) fn share(&self, figure: f64) -> f64 {
         let share = match self.scale {
             Scale::Logarithmic => (figure / self.low).ln() / (self.high / self.low).ln(),
-            Scale::Linear => figure / self.high,
+            Scale::Linear => (figure - self.low) / (self.high - self.low),
         };
         if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) }
     }
@@ -62,15 +112,50 @@ impl Axis {
         }
     }
 
+    /// The same, at most so many.
+    pub(super) fn ticks_at_most(&self, most: usize) -> Vec<f64> {
+        let most = most.max(2);
+        let span = self.high - self.low;
+        let even = || {
+            let step = round_step(span / most as f64);
+            let first = (self.low / step).ceil() as i64;
+            let all = (first..).map(|index| index as f64 * step);
+            all.take_while(|tick| *tick <= self.high).take(most).collect::<Vec<_>>()
+        };
+        match self.scale {
+            Scale::Linear => even(),
+            Scale::Logarithmic => {
+                let all = [self.factors(&[1.0, 2.0, 5.0]), self.factors(&[1.0])];
+                let fitting = all.iter().find(|ticks| (2..=most).contains(&ticks.len()));
+                match fitting {
+                    Some(ticks) => ticks.clone(),
+                    // Too many powers of ten, or an axis so short that it has no two of them.
+                    None if all[1].len() > most => {
+                        let every = all[1].len().div_ceil(most);
+                        all[1].iter().copied().step_by(every).collect()
+                    }
+                    None => even(),
+                }
+            }
+        }
+    }
+
     /// 1, 2 and 5 of each power of ten; the powers alone where these would be too many.
     fn round_factors(&self) -> Vec<f64> {
-        let powers = (self.low.log10().floor() as i32)..=(self.high.log10().ceil() as i32);
-        let digits: &[f64] = match powers.clone().count() {
-            0..=4 => &[1.0, 2.0, 5.0],
-            _ => &[1.0],
-        };
+        match self.powers().count() {
+            0..=4 => self.factors(&[1.0, 2.0, 5.0]),
+            _ => self.factors(&[1.0]),
+        }
+    }
+
+    fn factors(&self, digits: &[f64]) -> Vec<f64> {
+        let powers = self.powers();
         let all = powers.flat_map(|power| digits.iter().map(move |digit| digit * ten_to(power)));
         all.filter(|tick| (self.low..=self.high).contains(tick)).collect()
+    }
+
+    fn powers(&self) -> std::ops::RangeInclusive<i32> {
+        (self.low.log10().floor() as i32)..=(self.high.log10().ceil() as i32)
     }
 }
 
@@ -105,6 +190,39 @@ mod tests {
     }
 
     #[test]
+    fn a_narrow_panel_has_few_ticks_and_never_less_than_two() {
+        let wide = axis(Scale::Logarithmic, &[1.0, 1e6]);
+        assert_eq!(wide.ticks_at_most(4), [1.0, 1e2, 1e4, 1e6]);
+        assert_eq!(axis(Scale::Logarithmic, &[1.0, 9.0]).ticks_at_most(4), [1.0, 2.0, 5.0]);
+        for figures in [&[21.0, 44.0][..], &[3.0], &[0.9, 1.1], &[1e-9, 1e12], &[]] {
+            for most in [2, 3, 5, 8] {
+                let ticks = axis(Scale::Logarithmic, figures).ticks_at_most(most);
+                assert!((1..=most).contains(&ticks.len()), "{figures:?} {most}: {ticks:?}");
+            }
+        }
+        assert_eq!(axis(Scale::Linear, &[1.9]).ticks_at_most(4), [0.0, 0.5, 1.0, 1.5]);
+        assert_eq!(axis(Scale::Linear, &[-0.5, 1.0]).ticks_at_most(4), [-0.5, 0.0, 0.5, 1.0]);
+    }
+
+    #[test]
+    fn ticks_are_short_in_every_unit() {
+        let known = [(0.5, "0.5"), (1.0, "1"), (20.0, "20"), (2500.0, "2.5k"), (2e6, "2M")];
+        for (tick, text) in known {
+            assert_eq!(AxisUnit::Number.tick(tick), text);
+        }
+        assert_eq!(AxisUnit::Number.tick(100.0), "100");
+        assert_eq!(AxisUnit::Number.tick(0.0), "0");
+        let times = [(500.0, "500 ns"), (2e4, "20 \u{b5}s"), (1e8, "100 ms"), (5e10, "50 s")];
+        for (tick, text) in times {
+            assert_eq!(AxisUnit::Nanoseconds.tick(tick), text);
+        }
+        let shares = [(1.0, "0 %"), (10.0, "90 %"), (1000.0, "99.9 %"), (1e5, "99.999 %")];
+        for (tick, text) in shares {
+            assert_eq!(AxisUnit::Percentile.tick(tick), text);
+        }
+    }
+
+    #[test]
     fn equal_factors_are_equally_long() {
         let axis = axis(Scale::Logarithmic, &[1.0, 100.0]);
         let (one, ten, hundred) = (axis.share(1.0), axis.share(10.0), axis.share(100.0));
@@ -116,7 +234,7 @@ mod tests {
     fn no_figure_leaves_the_axis() {
         for scale in [Scale::Logarithmic, Scale::Linear] {
             let axis = axis(scale, &[]);
-            for figure in [-1.0, 0.0, 1e300, f64::NAN] {
+            for figure in [-1.0, 0.0, 1e300, f64::NAN, f64::INFINITY] {
                 assert!((0.0..=1.0).contains(&axis.share(figure)), "{scale:?} {figure}");
             }
         }

@@ -47,7 +47,8 @@ impl Drawing {
         }
         if let Some(remark) = &group.remark {
             let place = (BAR_LEFT, self.canvas.y + 13.0);
-            self.canvas.text(place, 12.0, "faint", "", remark);
+            let room = WIDTH - MARGIN - BAR_LEFT;
+            self.canvas.text_within(room, place, 12.0, ("faint", ""), remark);
             self.canvas.y += REMARK_HEIGHT;
         }
         self.canvas.y += GROUP_GAP;
@@ -56,7 +57,8 @@ impl Drawing {
     fn bar(&mut self, bar: &Bar) {
         let baseline = self.canvas.y + BAR_HEIGHT - 5.0;
         let right = "text-anchor=\"end\"";
-        self.canvas.text((BAR_LEFT - 10.0, baseline), 13.0, "text", right, &bar.name);
+        let place = (BAR_LEFT - 10.0, baseline);
+        self.canvas.text_within(place.0 - MARGIN / 2.0, place, 13.0, ("text", right), &bar.name);
         match &bar.rate {
             Ok(rate) => {
                 self.rectangle(self.length(*rate), bar.series);
@@ -154,6 +156,22 @@ mod tests {
     fn a_figure_never_leaves_the_picture() {
         let widths = widths(&chart(&[1e9]).svg(Theme::Dark));
         assert!(BAR_LEFT + widths[0] * 1.1 + FIGURE_WIDTH <= WIDTH + 1.0);
+    }
+
+    #[test]
+    fn a_long_name_and_a_long_remark_stay_in_the_picture() {
+        let mut chart = chart(&[1.0]);
+        chart.groups[0].bars[0].name =
+            "a-subject-with-a-name/and-a-variant-with-another".to_owned();
+        chart.groups[0].remark = Some("so much by rate, and so much per CPU-second; ".repeat(6));
+        let svg = chart.svg(Theme::Light);
+        let texts = svg.lines().filter(|line| line.starts_with("<text "));
+        for line in texts {
+            let size: f64 = line.split('"').nth(5).unwrap().parse().unwrap();
+            let letters = line.split(['>', '<']).nth(2).unwrap().chars().count() as f64;
+            assert!(letters * size * 0.48 <= WIDTH - MARGIN, "{line}");
+        }
+        assert!(svg.contains("..") && !svg.contains("name/and-a-variant"), "{svg}");
     }
 
     #[test]

@@ -1,9 +1,8 @@
 //! A chart of points: one figure, with its interval, of several series under several headings.
 
-use super::axis::{Axis, Scale};
+use super::axis::{Axis, AxisUnit, Scale};
 use super::canvas::{Canvas, MARGIN, Theme, WIDTH, coloured};
 use crate::statistics::Interval;
-use crate::text::significant_text;
 
 /// The contents of a chart of points.
 #[derive(Clone, Debug, PartialEq)]
@@ -114,7 +113,7 @@ impl PointChart {
         let bottom = canvas.y + TICK_HEIGHT + self.lines.iter().map(height).sum::<f64>();
         for tick in place.axis.ticks() {
             let (x, middle) = (place.x(tick), "text-anchor=\"middle\"");
-            canvas.text((x, top - 3.0), TICK_SIZE, "faint", middle, &tick_text(tick));
+            canvas.text((x, top - 3.0), TICK_SIZE, "faint", middle, &AxisUnit::Number.tick(tick));
             canvas.stroke(&format!("M{x:.1} {top}V{bottom}"), 1.0, "grid");
         }
         if let Some(reference) = self.reference {
@@ -181,19 +180,6 @@ fn width(text: &str, size: f64) -> f64 {
     text.chars().count() as f64 * size * LETTER_WIDTH
 }
 
-/// `0.5`, `20`, `5k`, `2M`.
-fn tick_text(tick: f64) -> String {
-    let units = [(1e6, "M"), (1e3, "k")];
-    let unit = units.into_iter().find(|(scale, _)| tick >= *scale);
-    let (scale, unit) = unit.unwrap_or((1.0, ""));
-    let digits = significant_text(tick / scale);
-    let short = match digits.contains('.') {
-        true => digits.trim_end_matches('0').trim_end_matches('.'),
-        false => digits.as_str(),
-    };
-    format!("{short}{unit}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -239,15 +225,5 @@ mod tests {
         let svg = chart().svg(Theme::Light);
         assert_eq!(svg.matches("class=\"background stroke0\"").count(), 3, "{svg}");
         assert_eq!(svg.matches("class=\"fill1 stroke1\"").count(), 2, "{svg}");
-    }
-
-    #[test]
-    fn ticks_are_short() {
-        let known = [(0.5, "0.5"), (1.0, "1"), (20.0, "20"), (2500.0, "2.5k"), (2e6, "2M")];
-        for (tick, text) in known {
-            assert_eq!(tick_text(tick), text);
-        }
-        assert_eq!(tick_text(100.0), "100");
-        assert_eq!(tick_text(0.0), "0");
     }
 }

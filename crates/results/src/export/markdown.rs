@@ -1,18 +1,25 @@
 //! The page of a run: the question, where and how it was measured, the results, and how certain
 //! they are.
 
+use super::pictures::Picture;
 use super::report::Report;
-use crate::layout::one_line;
-use crate::markdown::{code_block, lines, list, section};
+use crate::layout::{clipped, one_line};
+use crate::markdown::{code_block, lines, list, section, words};
 use crate::table::{
     connection_table, cost_table, cpu_account_table, instrument_table, marks, published_table,
     resource_table,
 };
+use std::path::Path;
 
 impl Report<'_> {
-    /// Writes a page with everything that is known about the run.
+    /// Writes a page with everything that is known about the run, the answer first.
     pub fn markdown(&self) -> String {
-        page(self)
+        self.markdown_with(None)
+    }
+
+    /// As above, with the pictures that stand in that folder.
+    pub fn markdown_with(&self, charts: Option<&Path>) -> String {
+        page(self, charts)
     }
 
     /// The tables of the page, each with its heading; empty where the run has none.
@@ -30,29 +37,52 @@ impl Report<'_> {
     }
 }
 
-fn page(report: &Report<'_>) -> String {
+fn page(report: &Report<'_>, charts: Option<&Path>) -> String {
     let (title, analysis) = report.prose();
     let new = &report.run.new;
-    let mut page = format!("# {title}\n\n");
+    let mut page = format!("# {}\n\n", plain(&title));
+    page.push_str(&format!("{}\n", plain_list(report.answer().iter().map(String::as_str))));
+    if let Some(folder) = charts {
+        page.push_str(&pictures(report, folder));
+    }
     if !analysis.trim().is_empty() {
         page.push_str(&format!("{}\n\n", analysis.trim()));
     }
-    page.push_str(&format!("{}\n\n", origin(report)));
+    page.push_str(&format!("{}\n\n", plain(&origin(report))));
     let table = &report.table;
     let sections = [
         ("Machine", code_block(&new.machine.to_string())),
-        ("Parameters", list(&report.parameters())),
+        ("Parameters", plain_list(report.parameters().iter().map(String::as_str))),
         ("Versions", code_block(&versions(report))),
-        ("Notes", list(&report.notes())),
+        ("Notes", plain_list(report.notes())),
     ];
     let last = [
         ("Marks", block_of(Some(lines(&marks(table))).filter(|marks| !marks.is_empty()))),
-        ("How to make this again", code_block(&format!("{}\n", new.command))),
+        ("How to make this again", code_block(&format!("{}\n", clipped(&new.command)))),
     ];
     let sections = sections.into_iter().chain(report.tables()).chain(last);
     let sections = sections.filter(|(_, body)| !body.is_empty());
     page.extend(sections.map(|(title, body)| section(title, &body)));
     page
+}
+
+/// Links to the pictures, each with its heading.
+fn pictures(report: &Report<'_>, folder: &Path) -> String {
+    let pictures = report.named_pictures().into_iter();
+    let link = |(name, picture): (String, Picture)| {
+        let file = folder.join(format!("{name}.svg"));
+        format!("![{}](<{}>)\n\n", plain(&picture.title), file.display())
+    };
+    pictures.map(link).collect()
+}
+
+/// What a program or a person wrote, as one line that opens no element and no link.
+fn plain(text: &str) -> String {
+    words(&clipped(text)).replace("](", "]\\(")
+}
+
+fn plain_list<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {
+    list(&texts.into_iter().map(plain).collect::<Vec<_>>())
 }
 
 fn block_of(text: Option<String>) -> String {
@@ -74,6 +104,7 @@ fn origin(report: &Report<'_>) -> String {
 
 fn versions(report: &Report<'_>) -> String {
     let versions = report.run.new.versions.iter();
-    let said = versions.map(|(program, version)| one_line(&format!("{program}: {version}")));
+    let said =
+        versions.map(|(program, version)| one_line(&clipped(&format!("{program}: {version}"))));
     lines(&said.collect::<Vec<_>>())
 }

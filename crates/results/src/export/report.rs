@@ -1,12 +1,13 @@
 //! A run with its rows, and the content that all its printed forms share.
 
+use crate::layout::{clipped, one_line};
 use crate::markdown::{lines, list};
 use crate::measurement::Row;
 use crate::store::Run;
 use crate::suite::{Plan, Suite};
 use crate::table::{
-    Table, connection_table, cost_table, instrument_table, marks, published_table, resource_table,
-    skipped_lines, spinning_lines, window_lines,
+    Table, brief_table, connection_table, cost_table, instrument_table, marks, published_table,
+    resource_table, skipped_lines, spinning_lines, window_lines,
 };
 use bookend_contract::transport::Transport;
 use std::collections::BTreeMap;
@@ -42,11 +43,27 @@ impl<'a> Report<'a> {
         self.prose().0
     }
 
-    /// The report for a terminal: machine, parameters, notes, the published table, costs, marks,
-    /// and the command.
+    /// The report for a terminal: the run in a line, one table that is no wider than a page, and
+    /// the answer in words.
+    pub fn brief(&self) -> String {
+        let plan = &self.run.new.plan;
+        let scope = self.run.scope();
+        let notes = self.notes().into_iter().map(|note| format!("note: {}\n", one_line(note)));
+        [
+            format!("{}: {}, {scope}, {} rounds\n", plan.suite, plan.request.method, plan.rounds),
+            notes.collect(),
+            format!("{}\n", brief_table(&self.table)),
+            lines(&self.answer()),
+        ]
+        .concat()
+    }
+
+    /// Everything for a terminal: machine, parameters, notes, the published table, costs, marks,
+    /// the command, and the answer in words.
     pub fn text(&self) -> String {
         let table = &self.table;
-        let notes = self.notes().into_iter().map(|note| format!("note: {note}\n"));
+        let notes = self.notes().into_iter();
+        let notes = notes.map(|note| format!("note: {}\n", one_line(&clipped(note))));
         let marks = marks(table).into_iter().map(|mark| format!("mark: {mark}\n"));
         let optional = [connection_table(table), instrument_table(table)].into_iter().flatten();
         [
@@ -58,9 +75,11 @@ impl<'a> Report<'a> {
             resource_table(table),
             lines(self.server_lives().as_slice()),
             marks.collect(),
-            format!("made by: {}\n", self.run.new.command),
+            format!("made by: {}\n\n", clipped(&self.run.new.command)),
+            lines(&self.answer()),
         ]
         .concat()
+        .replace(|c: char| c.is_control() && c != '\n', " ")
     }
 
     /// What a reader of the cost figures must know, one remark a line.

@@ -9,6 +9,9 @@ use serde::{Deserialize, Serialize};
 pub struct JoinedRun {
     /// The subjects of the record whose rows are of this run.
     pub subjects: Vec<String>,
+    /// The cases that it measured; empty for all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cases: Vec<String>,
     /// The number of its first round in the record.
     pub first_round: u32,
     /// The command that made it.
@@ -26,10 +29,12 @@ pub struct JoinedRun {
 impl JoinedRun {
     /// What a reader must know of it, a sentence.
     pub fn note(&self) -> String {
+        let at = if self.cases.is_empty() { "" } else { " at " };
         format!(
-            "measured anew: {} in a run begun {} (`{}`), with whose control rows their ratios are \
+            "measured anew: {}{at}{} in a run begun {} (`{}`), with whose control rows their ratios are \
              paired; {}",
             self.subjects.join(", "),
+            self.cases.join(", "),
             self.started,
             self.command,
             self.control

@@ -17,12 +17,14 @@ use toml::Spanned;
 struct DeclaredSuite {
     name: Spanned<String>,
     title: String,
+    #[serde(default)]
     analysis: String,
     instruments: Spanned<Vec<String>>,
     #[serde(default)]
     handler_waits: bool,
     published: Option<String>,
     request: Spanned<DeclaredRequest>,
+    #[serde(default)]
     limits: DeclaredLimits,
     subjects: Spanned<Vec<DeclaredSubject>>,
     full: DeclaredSchedule,
@@ -38,10 +40,10 @@ struct DeclaredRequest {
     bytes: Option<String>,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct DeclaredLimits {
-    server_cpus: Spanned<f64>,
+    server_cpus: Option<Spanned<f64>>,
     server_memory: Option<Spanned<String>>,
     server_processes: Option<Spanned<u32>>,
     client_cpus: Option<Spanned<f64>>,
@@ -100,6 +102,29 @@ const QUICK: Defaults = Defaults {
     server_life: ServerLife::Round,
 };
 
+/// CPUs of a server under test where the suite does not say.
+const SERVER_CPUS: f64 = 1.0;
+
+/// What every suite has to say, and every schedule that it has.
+const REQUIRED: [&str; 16] = [
+    "name",
+    "title",
+    "instruments",
+    "request",
+    "request.method",
+    "request.proto",
+    "subjects",
+    "full",
+    "full.warmup",
+    "full.window",
+    "full.rounds",
+    "full.grid",
+    "quick.warmup",
+    "quick.window",
+    "quick.rounds",
+    "quick.grid",
+];
+
 /// Deadlines are passed on in whole milliseconds.
 const DEADLINE_MIN: Duration = Duration::from_millis(1);
 
@@ -122,7 +147,7 @@ impl Suite {
     pub fn parse(folder: &Path, text: &str) -> Result<Self, DeclarationError> {
         let file = folder.join(SUITE_FILE);
         let source = Source { file: &file, text };
-        let declared: DeclaredSuite = source.parse()?;
+        let declared: DeclaredSuite = source.parse_with(&REQUIRED)?;
         source.read(&declared.name, |name| called_as_its_folder(name, folder))?;
         let instruments = source.read(&declared.instruments, |names| instruments(names))?;
         let subjects = subjects(source, &declared.subjects, &instruments)?;
@@ -170,7 +195,7 @@ fn request(source: Source<'_>, declared: &Spanned<DeclaredRequest>) -> Checked<R
 fn limits(source: Source<'_>, declared: &DeclaredLimits) -> Checked<SuiteLimits> {
     Ok(SuiteLimits {
         server_processes: source.read_some(&declared.server_processes, processes)?,
-        server_cpus: source.read(&declared.server_cpus, cpus)?,
+        server_cpus: source.read_some(&declared.server_cpus, cpus)?.unwrap_or(SERVER_CPUS),
         client_cpus: source.read_some(&declared.client_cpus, cpus)?,
         server_memory_bytes: source.read_some(&declared.server_memory, |text| parse_size(text))?,
     })

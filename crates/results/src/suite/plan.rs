@@ -17,6 +17,9 @@ use std::time::Duration;
 /// with thousands of calls that no client waits for any more.
 pub const DRAIN_AFTER_CALLS: Duration = Duration::from_secs(10);
 
+/// What starting and ending the processes of a cell takes, as suites count on it.
+const CELL_OVERHEAD: Duration = Duration::from_millis(700);
+
 /// The schedule of the suite that is followed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -41,6 +44,8 @@ pub struct Selection {
     pub extent: Extent,
     /// Only these subjects, in this order. `None`: all subjects of the suite.
     pub subjects: Option<Vec<String>>,
+    /// Only the cases with these texts, such as `C=1 S=100`. `None`: all cases of the schedule.
+    pub cases: Option<Vec<String>>,
     /// The number of rounds, instead of the suite's.
     pub rounds: Option<u32>,
     /// Processes and threads of a server under test, instead of every limit of the suite.
@@ -148,6 +153,28 @@ impl Plan {
         each_once(self.subjects.iter().flat_map(|subject| &subject.instruments))
     }
 
+    /// Makes `name` the subject that ratios compare with.
+    ///
+    /// # Errors
+    /// It is not measured, or is a calibration line.
+    pub fn compare_with(&mut self, name: &str) -> Result<(), PlanError> {
+        let known = self.subjects.iter().filter(|subject| !subject.calibration);
+        let known: Vec<String> = known.map(|subject| subject.name.clone()).collect();
+        if !known.iter().any(|known| known == name) {
+            return Err(PlanError::NoBaseline { asked: name.to_owned(), known });
+        }
+        self.subjects.iter_mut().for_each(|subject| subject.baseline = subject.name == name);
+        Ok(())
+    }
+
+    /// How long its windows take, and starting and ending the processes of each; builds come on
+    /// top, and longer windows where calls take long.
+    pub fn least_duration(&self) -> Duration {
+        let cell = Duration::from_millis(self.warmup_ms + self.window_ms) + CELL_OVERHEAD;
+        let cells = u64::from(self.rounds) * self.cells().len() as u64;
+        cell.saturating_mul(u32::try_from(cells).unwrap_or(u32::MAX))
+    }
+
     /// The subject that ratios compare with, if it was selected.
     pub fn baseline(&self) -> Option<&PlannedSubject> {
         self.subjects.iter().find(|subject| subject.baseline)
@@ -191,7 +218,7 @@ impl Suite {
             request: self.request.clone(),
             rounds: rounds(selection, schedule, &mut notes)?,
             drain_ms: drain(schedule, &cases).map(millis),
-            cases,
+            cases: selected_cases(selection, cases)?,
             instruments_of: schedule.instruments_of.clone(),
             limits: SuiteLimits {
                 server_cpus: given_cpus("server", server_cpus, machine_cpus, &mut notes),
@@ -344,6 +371,19 @@ fn cases(overrides: &Overrides, schedule: &Schedule) -> Result<Vec<Case>, PlanEr
     Ok(cases)
 }
 
+fn selected_cases(selection: &Selection, cases: Vec<Case>) -> Result<Vec<Case>, PlanError> {
+    let Some(names) = &selection.cases else {
+        return Ok(cases);
+    };
+    for name in names {
+        if !cases.iter().any(|case| case.to_string() == *name) {
+            let known = cases.iter().map(Case::to_string).collect();
+            return Err(PlanError::UnknownCase { asked: name.clone(), known });
+        }
+    }
+    Ok(cases.into_iter().filter(|case| names.contains(&case.to_string())).collect())
+}
+
 fn generator_cpus(overrides: &Overrides, machine: u32, notes: &mut Vec<String>) -> Option<u32> {
     let asked = overrides.client_cpus?;
     if asked > f64::from(machine) {
@@ -400,6 +440,14 @@ pub enum PlanError {
     /// The list of subjects is empty.
     #[error("no subject is selected")]
     NoSubject,
+    /// The baseline is not measured.
+    #[error("{asked} is not compared in this run: {} are", known.join(", "))]
+    NoBaseline {
+        /// The baseline that was asked for.
+        asked: String,
+        /// The subjects that can be one.
+        known: Vec<String>,
+    },
     /// A subject was selected twice.
     #[error("{_0} is selected twice")]
     SubjectTwice(String),
@@ -409,6 +457,14 @@ pub enum PlanError {
     /// No rounds, or absurdly many.
     #[error("{_0} rounds: give 1 to {ROUNDS_MAX}")]
     Rounds(u32),
+    /// No case has that text.
+    #[error("no case is {asked}: there are {}", known.join(", "))]
+    UnknownCase {
+        /// The text.
+        asked: String,
+        /// Those that there are.
+        known: Vec<String>,
+    },
     /// C and S contradict each other.
     #[error("{_0}")]
     Case(CaseError),

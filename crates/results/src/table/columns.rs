@@ -43,6 +43,19 @@ pub(super) static PUBLISHED: [CellColumn; 7] = [
     ("avg. memory", 12, Metric(&metric::MEMORY_MEAN)),
 ];
 
+/// Of all tables the narrowest: 100 columns, with names that are not longer than [`BRIEF_NAME`].
+pub(super) static BRIEF: [CellColumn; 6] = [
+    ("req/s", 10, Of(|_, _, summary| bounded_rate(summary))),
+    ("avg. cpu", 8, Metric(&metric::SERVER_CPU_MEAN)),
+    ("req/CPU-s", 9, Metric(&metric::REQUESTS_PER_CPU_SECOND)),
+    ("ratio ^", 7, Metric(&metric::COST_RATIO)),
+    ("99 % in", 12, MetricAs(&metric::LATENCY_P99, latency_text)),
+    ("failed", 6, Of(|_, _, summary| failed(summary))),
+];
+
+/// The characters of a name in [`BRIEF`].
+pub(super) const BRIEF_NAME: usize = 25;
+
 pub(super) static COST: [CellColumn; 10] = [
     ("req/CPU-s", 9, Metric(&metric::REQUESTS_PER_CPU_SECOND)),
     ("95 % interval", 15, Interval95(&metric::REQUESTS_PER_CPU_SECOND)),
@@ -97,13 +110,13 @@ pub(super) fn named(columns: &[CellColumn]) -> Vec<Column> {
 
 /// The fields of a cell below those columns, after its name.
 pub(super) fn fields(
+    name: String,
     columns: &[CellColumn],
     table: &Table,
-    cell: &Cell,
-    summary: &Summary,
+    cell: (&Cell, &Summary),
 ) -> Vec<String> {
-    let own = columns.iter().map(|(.., field)| field.text(table, cell, summary));
-    std::iter::once(table.row_name(cell)).chain(own).collect()
+    let own = columns.iter().map(|(.., field)| field.text(table, cell.0, cell.1));
+    std::iter::once(name).chain(own).collect()
 }
 
 impl Field {
@@ -130,11 +143,24 @@ impl Field {
 /// The rate is a lower bound where the other end was the limit.
 pub(super) fn bounded_rate(summary: &Summary) -> String {
     let rate = figure(summary, &metric::REQUESTS_PER_SECOND, rate_text);
-    match (summary.side, summary.verdict) {
-        (TestedEnd::Server, Verdict::ClientBound) | (TestedEnd::Client, Verdict::ServerBound) => {
-            format!(">= {rate}")
-        }
-        _ => rate,
+    if is_lower_bound(summary) { format!(">= {rate}") } else { rate }
+}
+
+/// Whether the end that was not measured was the limit.
+pub fn is_lower_bound(summary: &Summary) -> bool {
+    matches!(
+        (summary.side, summary.verdict),
+        (TestedEnd::Server, Verdict::ClientBound) | (TestedEnd::Client, Verdict::ServerBound)
+    )
+}
+
+/// The share of calls that failed; `0` says that none did.
+fn failed(summary: &Summary) -> String {
+    match summary.failed_share() {
+        Some(0.0) => "0".to_owned(),
+        Some(share) if share < 0.001 => "<0.1%".to_owned(),
+        Some(share) => format!("{:.1}%", share * 100.0),
+        None => NONE.to_owned(),
     }
 }
 

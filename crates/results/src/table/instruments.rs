@@ -14,7 +14,8 @@ pub fn instrument_table(table: &Table) -> Option<String> {
         layout.heading(format!("--C={} {}", case.connections, table.streams(case)));
         for cell in table.of_case(case) {
             if let Some(summary) = cell.summary() {
-                layout.fields(fields(&INSTRUMENTS, table, cell, summary));
+                let name = table.row_name(cell);
+                layout.fields(fields(name, &INSTRUMENTS, table, (cell, summary)));
             }
         }
     }

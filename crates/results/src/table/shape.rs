@@ -1,16 +1,23 @@
 //! The tables of a run, each in the style of the published one.
 
 use super::columns::{
-    COST, CPU_ACCOUNT, CellColumn, PUBLISHED, RESOURCES, bounded_rate, fields, figure, named,
+    BRIEF, BRIEF_NAME, COST, CPU_ACCOUNT, CellColumn, PUBLISHED, RESOURCES, bounded_rate, fields,
+    figure, named,
 };
 use super::{Cell, CellResult, Rank, Summary, Table};
 use crate::grouping::{each_once, grouped};
-use crate::layout::{Layout, one_line};
+use crate::layout::{Layout, clipped, cut_in_the_middle, one_line};
 use crate::metric;
 use crate::statistics::Ratio;
 use crate::suite::{Case, Plan, TestedEnd};
 use crate::text::{rate_text, seconds_text};
 use crate::window::AskedTimes;
+
+/// The narrowest table, no wider than 100 columns: what a first look needs.
+pub fn brief_table(table: &Table) -> String {
+    let name = |cell: &Cell| cut_in_the_middle(&table.row_name(cell), BRIEF_NAME);
+    filled_with(table, &BRIEF, name) + &calibration_lines(table)
+}
 
 /// The table in the published form, with calibration lines below it.
 pub fn published_table(table: &Table) -> String {
@@ -89,10 +96,11 @@ pub fn window_lines(plan: &Plan, table: &Table) -> Vec<String> {
 
 /// Every mark of a cell, or the reason why it has no figures, a clause each.
 pub fn marks_of(cell: &Cell) -> Vec<String> {
-    match &cell.result {
+    let marks = match &cell.result {
         CellResult::NotMeasured { why, reason } => vec![format!("{why}: {reason}")],
         CellResult::Measured(summary) => summary_marks(cell, summary),
-    }
+    };
+    marks.iter().map(|mark| clipped(mark)).collect()
 }
 
 fn summary_marks(cell: &Cell, summary: &Summary) -> Vec<String> {
@@ -127,6 +135,10 @@ pub fn spinning_lines(table: &Table) -> Vec<String> {
 }
 
 fn filled(table: &Table, columns: &[CellColumn]) -> String {
+    filled_with(table, columns, |cell| table.row_name(cell))
+}
+
+fn filled_with(table: &Table, columns: &[CellColumn], name: impl Fn(&Cell) -> String) -> String {
     let mut layout = Layout::new(&named(columns));
     let mut connections = None;
     for case in table.cases() {
@@ -143,10 +155,10 @@ fn filled(table: &Table, columns: &[CellColumn]) -> String {
         for cell in table.of_case(case).filter(ranked) {
             match &cell.result {
                 CellResult::Measured(summary) => {
-                    layout.fields(fields(columns, table, cell, summary));
+                    layout.fields(fields(name(cell), columns, table, (cell, summary)));
                 }
                 CellResult::NotMeasured { why, reason } => {
-                    layout.across(table.row_name(cell), format!("{why}: {reason}"));
+                    layout.across(name(cell), format!("{why}: {reason}"));
                 }
             }
         }
@@ -168,7 +180,7 @@ fn one_ratio(ratio: &Ratio) -> String {
 }
 
 /// The floor: what bare sockets achieve on this machine. It is not a subject of comparison.
-fn calibration_lines(table: &Table) -> String {
+pub fn calibration_lines(table: &Table) -> String {
     let calibration = |cell: &&Cell| cell.rank == Rank::Calibration;
     let mut text = String::new();
     for cell in table.cells.iter().filter(calibration) {

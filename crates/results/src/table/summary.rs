@@ -26,6 +26,9 @@ pub struct Summary {
     pub memory_source: String,
     /// Failed calls of all windows by gRPC code name.
     pub errors: BTreeMap<String, u64>,
+    /// Calls of all windows that were answered OK.
+    #[serde(skip)]
+    pub calls_ok: u64,
     /// The end that was measured.
     pub side: TestedEnd,
     /// The ends that polled instead of sleeping while there was nothing to do.
@@ -75,6 +78,7 @@ impl Summary {
             ratios: ratios(),
             memory_source: first.memory_source.clone(),
             errors: errors(&rounds),
+            calls_ok: rounds.each().iter().map(|round| round.window.ok).sum(),
             side: first.side,
             spinning: first.spinning,
             verdict: pooled_verdict(plan, rounds.each()),
@@ -82,6 +86,13 @@ impl Summary {
             asked: rounds.each().iter().filter_map(|round| round.window.asked).max(),
             marks: [rounds.unreadable().to_vec(), marks].concat(),
         })
+    }
+
+    /// The share of calls that failed. `None`: no call ended.
+    pub fn failed_share(&self) -> Option<f64> {
+        let failed: u64 = self.errors.values().sum();
+        let all = failed + self.calls_ok;
+        (all > 0).then(|| failed as f64 / all as f64)
     }
 
     /// A metric. `None` where the cell has no figure for it.

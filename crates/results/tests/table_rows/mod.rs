@@ -106,6 +106,7 @@ pub fn measurement(streams: u32, ok: u64, server_cpu_seconds: f64) -> Measuremen
         generator_busy_seconds: Some(0.55),
         generator_threads: Some(1),
         generator_cpus: None,
+        generator_cpu_quota: None,
         machine: MachineCpu {
             user_seconds: 0.4,
             system_seconds: server_cpu_seconds + 0.2,

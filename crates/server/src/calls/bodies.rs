@@ -1,13 +1,13 @@
 //! Bodies that do not come as one message in one frame.
 
-use std::borrow::Cow;
-
+use bookend_wire::grpc::message::Message;
 use bookend_wire::{ErrorCode, Sender, StreamKey};
 
 use super::call::CallPhase;
 use super::visitor::{RequestVisitor, UnaryRequest};
-use crate::compression::decompressed;
+use crate::compression::decompressed_at_once;
 use crate::head_cache::HeadIndex;
+use crate::large_request::{LargeRequest, is_large};
 use crate::status;
 use crate::streaming_call::StreamingCall;
 use crate::unary_request::PartialRequest;
@@ -28,7 +28,7 @@ impl RequestVisitor<'_> {
             sender.release(stream, data.len());
             match self.calls.call(stream).phase {
                 CallPhase::Over { .. } => self.discard(sender, stream, data.len(), end_stream),
-                CallPhase::Streaming(_) | CallPhase::Deferred(_) => {}
+                CallPhase::Streaming(_) | CallPhase::Deferred(_) | CallPhase::Preparing(_) => {}
                 CallPhase::Awaiting | CallPhase::Receiving(_) => {
                     self.append(sender, stream, data);
                 }
@@ -42,9 +42,9 @@ impl RequestVisitor<'_> {
     /// Appends to a request that does not come in one piece.
     fn append(&mut self, sender: &mut Sender, stream: StreamKey, data: &[u8]) {
         let limits = self.environment.limits;
-        self.calls.unfinished_bytes += data.len();
-        let has_room = self.calls.unfinished_bytes <= limits.max_unfinished_bytes
-            || self.calls.recount_unfinished() <= limits.max_unfinished_bytes;
+        let would_have_bytes = self.calls.unfinished_bytes + data.len();
+        let has_room = would_have_bytes <= limits.max_unfinished_bytes
+            || self.calls.recount_unfinished() + data.len() <= limits.max_unfinished_bytes;
         if let CallPhase::Awaiting = self.calls.call(stream).phase {
             self.calls.call(stream).phase = CallPhase::Receiving(Box::default());
             self.watch_deadline(stream);
@@ -56,7 +56,11 @@ impl RequestVisitor<'_> {
         let CallPhase::Receiving(request) = &mut self.calls.call(stream).phase else {
             return;
         };
-        let result = match request.push(data, encoding, limits.max_message_bytes) {
+        let before_bytes = request.len();
+        let pushed = request.push(data, encoding, limits.max_message_bytes);
+        // Nothing, if there was no memory for it.
+        self.calls.unfinished_bytes += request.len() - before_bytes;
+        let result = match pushed {
             Ok(()) if !has_room => Err(status::too_much_unfinished(limits.max_unfinished_bytes)),
             result => result,
         };
@@ -69,7 +73,7 @@ impl RequestVisitor<'_> {
     pub(super) fn request_ended(&mut self, sender: &mut Sender, stream: StreamKey) {
         let call = self.calls.call(stream);
         match call.phase {
-            CallPhase::Over { .. } | CallPhase::Deferred(_) => {}
+            CallPhase::Over { .. } | CallPhase::Deferred(_) | CallPhase::Preparing(_) => {}
             CallPhase::Awaiting => self.calls.fail(sender, stream, &status::no_message()),
             CallPhase::Streaming(_) => {
                 self.step_stream(sender, stream, StreamingCall::request_ended);
@@ -95,20 +99,35 @@ impl RequestVisitor<'_> {
     ) {
         let encoding = self.calls.heads.head(head).encoding;
         let limit_bytes = self.environment.limits.max_message_bytes;
-        let inflated_bytes = &mut self.calls.responses.counts.inflated_bytes;
-        let message = request
-            .message()
-            .and_then(|message| decompressed(message, encoding, limit_bytes, inflated_bytes));
-        match message {
-            Ok(message) => {
-                let request = UnaryRequest {
-                    stream,
-                    head,
-                    deadline_ns,
-                    was_compressed: matches!(message, Cow::Owned(_)),
-                    message: &message,
-                };
+        let decoder = self.decoder(head);
+        let message = match request.message() {
+            Ok(message) if is_large(message, decoder) => {
+                let large = LargeRequest::new(message, encoding, limit_bytes, decoder);
+                return self.prepare(sender, stream, head, large);
+            }
+            result => result,
+        };
+        let work_bytes = &mut self.calls.responses.counts.work_bytes;
+        let at_once = message.and_then(|message| {
+            let content = decompressed_at_once(message, encoding, limit_bytes, work_bytes)?;
+            Ok((message, content))
+        });
+        match at_once {
+            Ok((message, Some(content))) => {
+                let was_compressed = message.compressed;
+                let plain = Message { compressed: false, bytes: &content };
+                if is_large(plain, decoder) {
+                    let mut large = LargeRequest::new(plain, encoding, limit_bytes, decoder);
+                    large.was_compressed = was_compressed;
+                    return self.prepare(sender, stream, head, large);
+                }
+                let message = &content;
+                let request = UnaryRequest { stream, head, deadline_ns, was_compressed, message };
                 self.handle(sender, request);
+            }
+            Ok((message, None)) => {
+                let large = LargeRequest::new(message, encoding, limit_bytes, decoder);
+                self.prepare(sender, stream, head, large);
             }
             Err(status) => {
                 self.calls.heads.release(head);

@@ -1,6 +1,7 @@
 use bookend_wire::StreamKey;
 
 use crate::head_cache::HeadIndex;
+use crate::preparation::Preparation;
 use crate::response_metadata::ResponseFields;
 use crate::streaming_call::StreamingCall;
 use crate::unary_request::PartialRequest;
@@ -24,6 +25,8 @@ pub(super) struct ServerCall {
 /// Awaiting, Receiving   whole message, inline handler       Over
 /// Awaiting, Receiving   whole message, deferred handler     Deferred
 /// Awaiting, Receiving   whole message, handler on the pool  Streaming
+/// Receiving             whole message, which is large       Preparing
+/// Preparing             decoded by another thread           as Receiving
 /// Deferred              answer from another thread          Over
 /// Streaming             end of the response                 Over
 /// any                   deadline, RST_STREAM, failure       Over
@@ -33,6 +36,8 @@ pub(super) enum CallPhase {
     Awaiting,
     /// Part of the one request has come.
     Receiving(Box<PartialRequest>),
+    /// Another thread inflates and decodes the one request.
+    Preparing(Preparation),
     /// Another thread has the call; with the metadata of its answer, if there is any.
     Deferred(Option<Box<ResponseFields>>),
     /// A state machine has the call.

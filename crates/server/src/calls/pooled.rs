@@ -7,8 +7,8 @@ use bookend_wire::{Sender, StreamKey};
 use super::call::CallPhase;
 use super::visitor::{RequestVisitor, UnaryRequest};
 use crate::head_cache::HeadIndex;
-use crate::pool::threads::{PoolFull, PoolJob};
-use crate::pool::{PoolCall, PoolChannel, PoolMessage, ShardEnd};
+use crate::pool::threads::PoolFull;
+use crate::pool::{PoolCall, PoolChannel, PoolJob, PoolMessage, ShardEnd};
 use crate::status;
 use crate::stream_reply::ResponseState;
 use crate::streaming_call::{CallHandler, StreamingCall};
@@ -28,15 +28,26 @@ impl RequestVisitor<'_> {
         if deadline_ns.is_some_and(|deadline_ns| self.environment.io.now_ns() >= deadline_ns) {
             return self.calls.fail(sender, stream, &status::deadline_exceeded());
         }
+        if !self.environment.interceptors.is_empty()
+            && let Err(status) = self.intercept(stream, head, deadline_ns, false)
+        {
+            return self.refuse(sender, stream, &status);
+        }
         self.submit(sender, stream, head, deadline_ns, None);
     }
 
     /// Submits a call whose one request is there.
     #[cold]
     pub(super) fn handle_on_pool(&mut self, sender: &mut Sender, request: UnaryRequest<'_>) {
-        let UnaryRequest { stream, head, .. } = request;
+        let UnaryRequest { stream, head, deadline_ns, was_compressed, .. } = request;
         // Other handlers may have begun since its head came.
-        if self.admit_handler(sender, stream) {
+        let is_admitted = self.admit_handler(sender, stream);
+        if is_admitted
+            && !self.environment.interceptors.is_empty()
+            && let Err(status) = self.intercept(stream, head, deadline_ns, was_compressed)
+        {
+            self.refuse(sender, stream, &status);
+        } else if is_admitted {
             let message =
                 PoolMessage { bytes: request.message.to_vec(), compressed: request.was_compressed };
             self.submit(sender, stream, head, request.deadline_ns, Some(message));
@@ -56,7 +67,8 @@ impl RequestVisitor<'_> {
         let calls = &mut *self.calls;
         let head = calls.heads.head(head);
         let method = self.environment.router.method(head.route);
-        let channel = PoolChannel::new(calls.reply_to.notifier(stream), head.accepts_gzip);
+        let notifier = calls.origin.reply_to.notifier(stream);
+        let channel = PoolChannel::new(notifier, head.accepts_gzip, calls.metadata.take());
         let channel = Arc::new(channel);
         let shard_end = ShardEnd::new(Arc::clone(&channel));
         let is_whole = request.is_some();
@@ -64,16 +76,17 @@ impl RequestVisitor<'_> {
             channel.push_request(request);
             channel.end_requests();
         }
+        let peer = Arc::clone(&calls.origin.peer);
         let job = PoolJob {
             service: Arc::clone(&method.service),
             method: method.number,
-            call: PoolCall::new(channel, head.metadata.clone(), deadline_ns),
+            call: PoolCall::new(channel, head.metadata.clone(), peer, deadline_ns),
         };
         if let Err(PoolFull) = self.environment.pool.submit(job) {
             return calls.fail(sender, stream, &status::pool_full());
         }
         let response = ResponseState::new(Default::default(), head.accepts_gzip);
-        let handler = CallHandler::Pool(shard_end);
+        let handler = CallHandler::Pool(Box::new(shard_end));
         let mut call = StreamingCall::new(handler, head.encoding, response);
         if is_whole {
             call.expect_no_requests();

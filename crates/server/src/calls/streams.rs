@@ -10,7 +10,7 @@ use super::table::CallTable;
 use super::visitor::RequestVisitor;
 use crate::Context;
 use crate::head_cache::HeadIndex;
-use crate::limits::{CONNECTION_OUTPUT_BYTES, INFLATED_TURN_BYTES, Limits};
+use crate::limits::{CONNECTION_OUTPUT_BYTES, Limits, TURN_WORK_BYTES};
 use crate::status;
 use crate::stream_reply::{Blocked, ResponseState, StreamWriter};
 use crate::streaming_call::{CallHandler, StreamingCall};
@@ -28,14 +28,22 @@ impl RequestVisitor<'_> {
         if deadline_ns.is_some_and(|deadline_ns| now_ns >= deadline_ns) {
             return self.calls.fail(sender, stream, &status::deadline_exceeded());
         }
+        if !self.environment.interceptors.is_empty()
+            && let Err(status) = self.intercept(stream, index, deadline_ns, false)
+        {
+            return self.refuse(sender, stream, &status);
+        }
         let head = self.calls.heads.head(index);
         let method = self.environment.router.method(head.route);
         let context = Context {
             head,
+            path: &method.path,
             compressed: false,
             response: &self.calls.metadata,
             deadline_ns,
             now_ns,
+            connection: &self.calls.origin,
+            stream,
         };
         let open = || method.service.open(method.number, &context);
         let opened = catch_unwind(AssertUnwindSafe(open));
@@ -85,9 +93,9 @@ impl CallTable {
     /// Gives each stream that waits for it one turn, as long as the connection's output has room.
     pub fn run_ready_streams(&mut self, sender: &mut Sender, limits: &Limits) {
         for _ in 0..self.ready.len() {
-            let has_inflated = self.responses.counts.inflated_bytes > INFLATED_TURN_BYTES;
+            let has_worked = self.responses.counts.work_bytes > TURN_WORK_BYTES;
             let is_full = sender.output.len() >= CONNECTION_OUTPUT_BYTES;
-            if !self.is_ready() || is_full || has_inflated {
+            if !self.is_ready() || is_full || has_worked {
                 return;
             }
             let Some(stream) = self.ready.pop_front() else {
@@ -115,8 +123,13 @@ impl CallTable {
             return;
         };
         let others_blocked_bytes = self.blocked_bytes - streaming.blocked_bytes;
-        let mut writer =
-            StreamWriter { sender, responses: &mut self.responses, stream, others_blocked_bytes };
+        let mut writer = StreamWriter {
+            sender,
+            responses: &mut self.responses,
+            stream,
+            origin: &self.origin,
+            others_blocked_bytes,
+        };
         let run = || step(streaming, writer.reborrow(), limits.max_message_bytes);
         if catch_unwind(AssertUnwindSafe(run)).is_err() {
             self.panics += 1;
@@ -152,6 +165,7 @@ impl CallTable {
             sender,
             responses: &mut self.responses,
             stream,
+            origin: &self.origin,
             others_blocked_bytes: 0,
         };
         let status = status::too_much_unfinished(limits.max_unfinished_bytes);

@@ -8,18 +8,20 @@ use bookend_wire::keepalive::TOO_MANY_PINGS;
 use bookend_wire::{ErrorCode, Sender, StreamKey};
 
 use super::call::{CallPhase, ServerCall};
-use crate::call_event::{CallEvent, CallEventKind, ReplyTo};
+use crate::call_event::{CallEvent, CallEventKind};
+use crate::call_origin::CallOrigin;
 use crate::counts::Counts;
 use crate::head_cache::HeadCache;
 use crate::limits::{CONNECTION_SEND_BUFFER_BYTES, Limits};
 use crate::response_metadata::ResponseMetadata;
 use crate::response_writer::ResponseWriter;
+use crate::status;
 use crate::token_bucket::TokenBucket;
 
 /// What a connection's calls have in common, and their states by the index of their stream.
 pub(crate) struct CallTable {
     pub responses: ResponseWriter,
-    pub reply_to: ReplyTo,
+    pub origin: CallOrigin,
     /// The client's SETTINGS have come.
     pub preface_received: bool,
     /// The client did what it may not: the connection is to be closed.
@@ -61,10 +63,10 @@ pub(super) struct RequestProgress {
 }
 
 impl CallTable {
-    pub fn new(reply_to: ReplyTo, limits: &Limits) -> Self {
+    pub fn new(origin: CallOrigin, limits: &Limits) -> Self {
         CallTable {
             responses: ResponseWriter::new(),
-            reply_to,
+            origin,
             preface_received: false,
             limit_exceeded: false,
             goaway_acknowledged: false,
@@ -93,6 +95,12 @@ impl CallTable {
                 self.poll_stream(sender, stream, limits);
                 true
             }
+            CallEventKind::Recalled => {
+                self.end_early(sender, stream, status::too_long_on_the_pool, limits);
+                true
+            }
+            // It is for `RequestVisitor::prepared`.
+            CallEventKind::Prepared(_) => true,
             CallEventKind::HandlerFinished { late, .. } => {
                 self.responses.outstanding -= 1;
                 self.poll_stream(sender, stream, limits);
@@ -121,13 +129,21 @@ impl CallTable {
         true
     }
 
-    /// Moves what was counted since the last report to `counts`.
+    /// Moves what was counted since the last report to `counts`. Returns how many answers are now
+    /// expected from other threads.
     #[inline]
-    pub fn report(&mut self, counts: &mut Counts) {
+    pub fn report(&mut self, counts: &mut Counts) -> u64 {
         let responses = std::mem::take(&mut self.responses.counts);
         counts.answered_ok += responses.ok;
         counts.answered_error += responses.error;
         counts.panics += std::mem::take(&mut self.panics);
+        responses.deferred
+    }
+
+    /// Size of the requests that are kept, an upper bound.
+    #[inline]
+    pub fn unfinished_bytes(&self) -> usize {
+        self.unfinished_bytes
     }
 
     /// Whether streams wait for their turn and could make use of it.
@@ -198,6 +214,7 @@ impl CallTable {
         }
         match &phase {
             CallPhase::Receiving(request) => self.unfinished_bytes -= request.len(),
+            CallPhase::Preparing(preparation) => self.unfinished_bytes -= preparation.bytes,
             CallPhase::Streaming(streaming) => {
                 self.unfinished_bytes -= streaming.charged_bytes;
                 self.blocked_bytes -= streaming.blocked_bytes;

@@ -14,7 +14,7 @@ impl RequestVisitor<'_> {
     /// Notes the deadline of a call that waits for something, if it has one.
     pub(super) fn watch_deadline(&mut self, stream: StreamKey) {
         if let Some(at_ns) = self.calls.call(stream).deadline_ns {
-            let id = self.calls.reply_to.id;
+            let id = self.calls.origin.reply_to.id;
             self.environment.deadlines.push(at_ns, CallId { id, stream });
         }
     }
@@ -38,7 +38,7 @@ impl CallTable {
     }
 
     /// Ends a call before its handler does. False if it is over already.
-    fn end_early(
+    pub(super) fn end_early(
         &mut self,
         sender: &mut Sender,
         stream: StreamKey,
@@ -50,7 +50,9 @@ impl CallTable {
         }
         match &mut self.call(stream).phase {
             CallPhase::Over { .. } => {}
-            CallPhase::Awaiting | CallPhase::Receiving(_) => self.fail(sender, stream, &status()),
+            CallPhase::Awaiting | CallPhase::Receiving(_) | CallPhase::Preparing(_) => {
+                self.fail(sender, stream, &status());
+            }
             CallPhase::Deferred(fields) => {
                 let fields = fields.take();
                 self.leave(stream);
@@ -108,7 +110,9 @@ impl CallTable {
             CallPhase::Awaiting => 0,
             CallPhase::Receiving(request) => request.len(),
             CallPhase::Over { discarded_bytes } => *discarded_bytes,
-            CallPhase::Deferred(_) | CallPhase::Streaming(_) => return None,
+            CallPhase::Preparing(_) | CallPhase::Deferred(_) | CallPhase::Streaming(_) => {
+                return None;
+            }
         };
         // An answer that waits for the client's windows has a timeout of its own.
         let waits = stream.id != 0 && sender.is_open(stream) && sender.blocked_bytes(stream) == 0;

@@ -9,21 +9,27 @@
 //! 3. `handle` looks at the deadline and calls the handler, whose [`Reply`] writes the response's
 //!    head, message and trailers straight into the connection's output.
 //!
+//! If the head is known and both frames lie whole in what was read, `whole_request` stands for the
+//! first two steps. Such a call is in no table: its stream begins and ends within the third.
+//!
 //! Everything else leaves this way into a file of its own: `bodies` (a message in several frames,
 //! or compressed), `streams`, `pooled` and `timeouts`.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use bookend_io::{DeadlineHeap, IoContext, WakeBatch};
-use bookend_wire::{ErrorCode, HeaderList, Initiator, Sender, StreamKey, Visitor};
+use bookend_wire::grpc::message::PREFIX_BYTES;
+use bookend_wire::{ErrorCode, HeaderList, Initiator, Sender, StreamKey, Visitor, WholeRequest};
 
 use super::call::{CallPhase, ServerCall};
 use super::table::{CallId, CallTable};
 use crate::Context;
 use crate::head_cache::HeadIndex;
-use crate::limits::Limits;
+use crate::interceptor::Interceptor;
+use crate::limits::{Limits, TURN_WORK_BYTES};
 use crate::method::HandlerKind;
-use crate::pool::threads::HandlerPool;
+use crate::pool::PoolJob;
+use crate::pool::threads::Threads;
 use crate::rejection::RequestRejection;
 use crate::reply::Reply;
 use crate::response_writer::HandlerOutcome;
@@ -50,7 +56,8 @@ pub(crate) struct RequestVisitor<'a> {
 pub(crate) struct CallEnvironment<'a> {
     pub router: &'a Router,
     pub limits: &'a Limits,
-    pub pool: &'a HandlerPool,
+    pub pool: &'a Threads<PoolJob>,
+    pub interceptors: &'a [Box<dyn Interceptor>],
     pub deadlines: &'a mut DeadlineHeap<CallId>,
     /// The clock of this read.
     pub io: &'a IoContext,
@@ -67,6 +74,14 @@ pub(super) struct UnaryRequest<'a> {
 }
 
 impl Visitor for RequestVisitor<'_> {
+    const TAKES_WHOLE_REQUESTS: bool = true;
+
+    /// The others have their turn first.
+    #[inline]
+    fn wants_a_break(&self) -> bool {
+        self.calls.responses.counts.work_bytes > TURN_WORK_BYTES
+    }
+
     fn headers(
         &mut self,
         sender: &mut Sender,
@@ -89,8 +104,7 @@ impl Visitor for RequestVisitor<'_> {
             Err(rejection) => {
                 self.calls.heads.release(index);
                 self.calls.enter(stream, ServerCall::over(stream));
-                let page = self.environment.router.fallback_page();
-                self.calls.responses.reject(sender, stream, &rejection, page);
+                self.reject(sender, stream, fields, &rejection);
                 None
             }
         }
@@ -131,6 +145,31 @@ impl Visitor for RequestVisitor<'_> {
         } else {
             self.data_in_pieces(sender, stream, data, end_stream);
         }
+    }
+
+    /// Those that are answered before anything else is read.
+    #[inline]
+    fn takes_whole_request(&self, request: WholeRequest<'_>) -> bool {
+        let head = self.calls.heads.head(HeadIndex(request.head));
+        head.route.kind == HandlerKind::Inline
+            && self.environment.interceptors.is_empty()
+            && whole_message(request.body, self.environment.limits.max_message_bytes).is_some()
+    }
+
+    #[inline]
+    fn whole_request(&mut self, sender: &mut Sender, request: WholeRequest<'_>) {
+        let WholeRequest { stream, head, body } = request;
+        let head = HeadIndex(head);
+        let timeout_ns = self.calls.heads.head(head).timeout_ns;
+        let until = |timeout_ns| self.environment.io.now_ns().saturating_add(timeout_ns);
+        let request = UnaryRequest {
+            stream,
+            head,
+            deadline_ns: timeout_ns.map(until),
+            message: body.get(PREFIX_BYTES..).unwrap_or_default(),
+            was_compressed: false,
+        };
+        self.handle(sender, request);
     }
 
     fn reset(&mut self, sender: &mut Sender, stream: StreamKey, _: ErrorCode, _: Initiator) {
@@ -220,20 +259,32 @@ impl RequestVisitor<'_> {
                 return self.handle_on_pool(sender, request);
             }
         }
+        if !self.environment.interceptors.is_empty() {
+            let UnaryRequest { stream, head, deadline_ns, was_compressed, .. } = request;
+            if let Err(status) = self.intercept(stream, head, deadline_ns, was_compressed) {
+                self.calls.heads.release(head);
+                return self.refuse(sender, stream, &status);
+            }
+        }
+        let calls = &mut *self.calls;
+        let head = calls.heads.head(request.head);
         let method = self.environment.router.method(head.route);
         let context = Context {
             head,
+            path: &method.path,
             compressed: request.was_compressed,
             response: &calls.metadata,
             deadline_ns: request.deadline_ns,
             now_ns,
+            connection: &calls.origin,
+            stream: request.stream,
         };
         calls.responses.outcome = HandlerOutcome::Nothing;
         let reply = Reply {
             sender: &mut *sender,
             responses: &mut calls.responses,
             metadata: &calls.metadata,
-            reply_to: &calls.reply_to,
+            reply_to: &calls.origin.reply_to,
             stream: request.stream,
         };
         let call = || {
@@ -242,17 +293,30 @@ impl RequestVisitor<'_> {
         let panicked = catch_unwind(AssertUnwindSafe(call)).is_err();
         let answered = calls.responses.outcome == HandlerOutcome::Answered;
         if panicked || !answered || calls.metadata.is_used() {
-            self.not_simply_answered(sender, request.stream, panicked);
+            self.not_simply_answered(sender, request, panicked);
         }
         self.calls.heads.release(request.head);
     }
 
     #[cold]
-    fn not_simply_answered(&mut self, sender: &mut Sender, stream: StreamKey, panicked: bool) {
+    fn not_simply_answered(
+        &mut self,
+        sender: &mut Sender,
+        request: UnaryRequest<'_>,
+        panicked: bool,
+    ) {
         let calls = &mut *self.calls;
         calls.panics += u64::from(panicked);
         // Also what was set after the answer: it must not go out with that of another call.
         let fields = calls.metadata.is_used().then(|| calls.metadata.take());
+        if calls.responses.outcome == HandlerOutcome::Answered {
+            return;
+        }
+        let stream = sender.enlist(request.stream);
+        if stream != request.stream {
+            let call = ServerCall::over(stream);
+            calls.enter(stream, ServerCall { deadline_ns: request.deadline_ns, ..call });
+        }
         match calls.responses.outcome {
             HandlerOutcome::Answered => {}
             HandlerOutcome::HeadSent { output_bytes } => {
@@ -271,6 +335,8 @@ impl RequestVisitor<'_> {
                 calls.responses.fail(sender, stream, &status);
             }
         }
+        // Does nothing where the call is answered; where it waits, opens the window again.
+        sender.release(stream, PREFIX_BYTES + request.message.len());
     }
 
     /// Ends a call whose deadline passed before its handler could begin.
@@ -278,7 +344,8 @@ impl RequestVisitor<'_> {
     fn deadline_exceeded(&mut self, sender: &mut Sender, request: UnaryRequest<'_>) {
         self.calls.heads.release(request.head);
         let status = status::deadline_exceeded();
-        self.calls.responses.fail(sender, request.stream, &status);
+        let stream = sender.enlist(request.stream);
+        self.calls.responses.fail(sender, stream, &status);
     }
 
     /// Whether a call may begin. A handler counts until it has answered, even if its stream was

@@ -5,6 +5,8 @@ use std::marker::PhantomData;
 use bookend_wire::grpc::Status;
 use prost::Message;
 
+use super::decoding::decode;
+use crate::large_request::RequestDecoder;
 use crate::service::InlineStream;
 use crate::status::{self, internal};
 use crate::stream_reply::StreamReply;
@@ -63,7 +65,8 @@ pub trait StreamHandler<Q, R>: Send {
     fn on_message(&mut self, request: Q, replies: &mut Replies<'_, '_, R>) -> Result<(), Status>;
 
     /// The client sends no more. `Ok` ends the call with `OK`; if `replies` are full by then, as
-    /// soon as [`StreamHandler::on_ready`] leaves them with room.
+    /// soon as [`StreamHandler::on_ready`] leaves them with room. A handler that has asked for its
+    /// [waker](crate::Context::waker) ends the call itself, with [`Replies::end`].
     ///
     /// # Errors
     /// The status that ends the call.
@@ -73,7 +76,8 @@ pub trait StreamHandler<Q, R>: Send {
     }
 
     /// There is room again: continue with what was left when `replies` were full. Called once after
-    /// each method of this trait that left them full.
+    /// each method of this trait that left them full, and when a
+    /// [`StreamWaker`](crate::StreamWaker) was used.
     ///
     /// # Errors
     /// The status that ends the call.
@@ -236,9 +240,14 @@ fn end_with_ok(reply: &mut StreamReply<'_>, count: &ReplyCount) {
     });
 }
 
-impl<Q: Message + Default, R: Message> InlineStream for ProstStream<Q, R> {
+impl<Q: Message + Default + 'static, R: Message> InlineStream for ProstStream<Q, R> {
+    fn decoder(&self) -> Option<RequestDecoder> {
+        Some(decode::<Q>)
+    }
+
     fn on_message(&mut self, message: &[u8], reply: &mut StreamReply<'_>) {
-        let request = match Q::decode(message) {
+        let decoded = message.is_empty().then(|| reply.take_decoded()).flatten();
+        let request = match decoded.map_or_else(|| Q::decode(message), Ok) {
             Ok(request) => request,
             Err(error) => return reply.end(Err(status::undecodable(&error))),
         };
@@ -271,6 +280,10 @@ impl<Q: Message + Default, R: Message> InlineStream for ProstStream<Q, R> {
     }
 
     fn on_ready(&mut self, reply: &mut StreamReply<'_>) {
+        // Woken before the one request was delivered, which finds the news by itself.
+        if self.end == RequestEnd::NotYet && matches!(self.requests, RequestCount::One(_)) {
+            return;
+        }
         self.run(reply, |handler, replies| handler.on_ready(replies));
         self.finish_if_ended(reply);
     }
@@ -295,7 +308,7 @@ impl<Q, R> ProstStream<Q, R> {
             self.end = RequestEnd::Delivered;
             self.run(reply, |handler, replies| handler.on_end(replies));
         }
-        if self.end == RequestEnd::Delivered && !waits(reply) {
+        if self.end == RequestEnd::Delivered && !waits(reply) && !reply.may_be_woken() {
             end_with_ok(reply, &self.count);
         }
     }

@@ -1,10 +1,11 @@
 //! A call as its handler on the pool sees it.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use bookend_io::clock_ns;
+use bookend_io::{Peer, clock_ns};
 use bookend_wire::grpc::{Metadata, MetadataError, Status};
 
 use super::channel::{CallOver, PoolChannel};
@@ -34,6 +35,7 @@ enum PoolCallState {
 pub struct PoolContext {
     channel: Arc<PoolChannel>,
     metadata: Metadata,
+    peer: Arc<Peer>,
     deadline_ns: Option<u64>,
 }
 
@@ -41,10 +43,11 @@ impl PoolCall {
     pub(crate) fn new(
         channel: Arc<PoolChannel>,
         metadata: Metadata,
+        peer: Arc<Peer>,
         deadline_ns: Option<u64>,
     ) -> Self {
         PoolCall {
-            context: PoolContext { channel, metadata, deadline_ns },
+            context: PoolContext { channel, metadata, peer, deadline_ns },
             state: PoolCallState::Queued,
         }
     }
@@ -121,6 +124,16 @@ impl PoolContext {
     /// The metadata that came with the request.
     pub fn metadata(&self) -> &Metadata {
         &self.metadata
+    }
+
+    /// Where the client's connection comes from: see [`crate::Context::peer_address`].
+    pub fn peer_address(&self) -> Option<SocketAddr> {
+        self.peer.address
+    }
+
+    /// The certificates of the client: see [`crate::Context::client_certificates`].
+    pub fn client_certificates(&self) -> &[Box<[u8]>] {
+        &self.peer.certificates
     }
 
     /// The time left until the call's deadline; `None` if it has none.

@@ -3,12 +3,13 @@
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bookend_wire::grpc::{Code, Status};
 use thiserror::Error;
 
 use crate::call_event::{CallEventKind, Notifier};
+use crate::compression::deflated;
 use crate::limits::STREAM_TURN_BYTES;
 use crate::response_metadata::ResponseFields;
 
@@ -50,7 +51,7 @@ impl From<CallOver> for Status {
 /// A request from the client, or a reply for it.
 pub(crate) struct PoolMessage {
     pub bytes: Vec<u8>,
-    /// The request came compressed, or the reply goes out compressed.
+    /// The request came compressed, or the reply is compressed, with its prefix, and goes out so.
     pub compressed: bool,
 }
 
@@ -64,6 +65,8 @@ struct State {
     compresses: bool,
     replies: Queue,
     fields: ResponseFields,
+    /// Whether the head announces compression, once the shard has it.
+    announced: Option<bool>,
     /// The head goes out without waiting for a message.
     head_due: bool,
     result: Option<Result<(), Status>>,
@@ -71,6 +74,10 @@ struct State {
     shard_is_notified: bool,
     /// The shard has requests for which there was no room, and waits for it.
     shard_is_waiting: bool,
+    /// How long the handler has waited for its client.
+    waited: Duration,
+    /// Since when it does so now.
+    waits_since: Option<Instant>,
 }
 
 /// What the shard finds when it polls the channel.
@@ -82,12 +89,13 @@ pub(crate) struct HandlerProgress {
 }
 
 impl PoolChannel {
-    pub fn new(notifier: Notifier, accepts_gzip: bool) -> Self {
+    /// `fields` are what was added to the response before the handler.
+    pub fn new(notifier: Notifier, accepts_gzip: bool, fields: ResponseFields) -> Self {
         PoolChannel {
             notifier,
             accepts_gzip,
             is_over: AtomicBool::new(false),
-            state: Mutex::default(),
+            state: Mutex::new(State { fields, ..State::default() }),
             changed: Condvar::new(),
         }
     }
@@ -101,9 +109,28 @@ impl PoolChannel {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+    /// Lets the handler wait for its client.
+    fn wait<'a>(&self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        state.waits_since = Some(Instant::now());
         let woken = self.changed.wait(state);
-        woken.unwrap_or_else(PoisonError::into_inner)
+        let mut state = woken.unwrap_or_else(PoisonError::into_inner);
+        state.waited = state.waited();
+        state.waits_since = None;
+        state
+    }
+
+    /// How long the handler has waited for its client altogether; nothing if it does not wait now.
+    pub fn waited(&self) -> Duration {
+        self.lock().waited()
+    }
+
+    /// Has the shard end the call, since others wait for its thread.
+    pub fn recall(&self) {
+        self.notifier.post(CallEventKind::Recalled);
+    }
+
+    pub fn is_of_same_connection(&self, other: &PoolChannel) -> bool {
+        self.notifier.is_of_same_connection(&other.notifier)
     }
 
     /// Unlocks the state and notifies the shard, unless it was notified and has not polled yet.
@@ -146,6 +173,9 @@ impl PoolChannel {
 
     /// Sends a reply; waits for room.
     pub fn send(&self, bytes: Vec<u8>) -> Result<(), CallOver> {
+        let compressed = self.lock().compresses_now();
+        let bytes = if compressed { deflated(&bytes) } else { bytes };
+        let reply = PoolMessage { bytes, compressed };
         let mut state = self.lock();
         while state.replies.is_full(MAX_REPLIES_BYTES) && !self.is_over() {
             state = self.wait(state);
@@ -153,8 +183,7 @@ impl PoolChannel {
         if self.is_over() || state.result.is_some() {
             return Err(CallOver);
         }
-        let compressed = state.compresses;
-        state.replies.push(PoolMessage { bytes, compressed });
+        state.replies.push(reply);
         self.notify_shard(state);
         Ok(())
     }
@@ -236,6 +265,9 @@ impl PoolChannel {
                 (result, fields)
             }),
         };
+        if found.head.is_some() {
+            state.announced = Some(state.fields.compress);
+        }
         drop(state);
         if was_full {
             self.changed.notify_all();
@@ -249,6 +281,18 @@ impl PoolChannel {
         self.is_over.store(true, Ordering::Release);
         drop(state);
         self.changed.notify_all();
+    }
+}
+
+impl State {
+    /// Whether the next reply goes out compressed.
+    fn compresses_now(&self) -> bool {
+        self.compresses && self.announced.unwrap_or(self.fields.compress)
+    }
+
+    /// How long the handler has waited for its client altogether; nothing if it does not wait now.
+    fn waited(&self) -> Duration {
+        self.waits_since.map_or(Duration::ZERO, |since| self.waited + since.elapsed())
     }
 }
 

@@ -25,8 +25,12 @@ impl ShardEnd {
     pub fn send(&mut self, reply: &mut StreamReply<'_>) {
         loop {
             while let Some(queued) = self.replies.pop_front() {
-                reply.compress(queued.compressed);
-                reply.message(|output| output.extend_from_slice(&queued.bytes));
+                if queued.compressed {
+                    reply.deflated(&queued.bytes);
+                } else {
+                    reply.compress(false);
+                    reply.message(|output| output.extend_from_slice(&queued.bytes));
+                }
                 if reply.is_full() {
                     return;
                 }

@@ -1,14 +1,21 @@
 //! One connection of a server, and its calls.
 
-use bookend_io::{ConnectionId, DeadlineHeap, IoContext, Mailbox};
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use bookend_io::{ConnectionId, DeadlineHeap, IoContext, Mailbox, Peer};
+use bookend_wire::grpc::Status;
 use bookend_wire::keepalive::KeepaliveState;
-use bookend_wire::{Connection, ConnectionError, ErrorCode, Sender};
+use bookend_wire::{Connection, ConnectionError, ErrorCode, Sender, StreamKey};
 
 use super::ready_queue::ReadyQueue;
 use crate::call_event::{CallEvent, ReplyTo};
+use crate::call_origin::CallOrigin;
 use crate::calls::{CallEnvironment, CallId, CallTable, RequestVisitor};
 use crate::counts::Counts;
+use crate::large_request::PreparedRequest;
 use crate::limits::Limits;
+use crate::memory::Account;
 use crate::services::Services;
 use crate::timeouts::ConnectionTimeouts;
 
@@ -28,6 +35,11 @@ pub(super) struct ServerConnection {
     pub input: InputProgress,
     pub timeouts: ConnectionTimeouts,
     pub keepalive: KeepaliveState,
+    slices: Slices,
+    /// What it holds of the server's memory.
+    pub account: Account,
+    /// Where it comes from, if that is counted.
+    pub counted_address: Option<IpAddr>,
 }
 
 /// How far the graceful end of a connection has come.
@@ -77,27 +89,56 @@ pub(super) struct HandledSlice {
     pub result: Result<usize, ConnectionError>,
     /// How much output there is.
     pub output_bytes: usize,
-    /// Size of the messages that were inflated.
-    pub inflated_bytes: usize,
+    /// The work that it caused.
+    pub work_bytes: usize,
     /// Calls whose answer comes from another thread.
     pub deferred_calls: u64,
 }
 
-/// A long read is handled in slices of this size, and the answers to each are written before the
-/// next: about two hundred small calls. The client goes on with those, so that neither end sleeps.
-const SLICE_BYTES: usize = 8 << 10;
+/// A long read is handled in two halves, and the answers to the first are written before the
+/// second: about two hundred small calls and more. The client goes on with those, so that neither
+/// end sleeps. Shorter reads are handled at once: each write may have to wake the client, which
+/// costs the server more than a dozen calls.
+const SLICE_BYTES_MIN: usize = 8 << 10;
+
+/// No slice is longer, so that what its answers occupy is bounded, and the first ones do not wait
+/// for a thousand others.
+const SLICE_BYTES_MAX: usize = 64 << 10;
+
+/// How a long read is cut.
+#[derive(Debug, Default)]
+struct Slices {
+    /// What was left of a read after its first slice.
+    rest_bytes: usize,
+}
+
+impl Slices {
+    /// The length of the next slice.
+    #[inline]
+    fn next_bytes(&self, read_bytes: usize) -> usize {
+        let is_second_half = read_bytes == self.rest_bytes;
+        let is_short = read_bytes < 2 * SLICE_BYTES_MIN;
+        let slice_bytes =
+            if is_second_half || is_short { read_bytes } else { read_bytes.div_ceil(2) };
+        slice_bytes.min(SLICE_BYTES_MAX)
+    }
+}
 
 impl ServerConnection {
     pub fn new(
         id: ConnectionId,
         http2: Connection,
         mailbox: Mailbox<CallEvent>,
-        limits: &Limits,
+        peer: Peer,
+        services: &Services,
     ) -> Self {
+        let preparation = Arc::clone(&services.preparation);
+        let reply_to = ReplyTo { mailbox, id };
+        let origin = CallOrigin { reply_to, peer: Arc::new(peer), preparation };
         ServerConnection {
             id,
             http2,
-            calls: CallTable::new(ReplyTo { mailbox, id }, limits),
+            calls: CallTable::new(origin, &services.limits),
             is_queued: false,
             is_paused: false,
             is_closing: false,
@@ -105,6 +146,9 @@ impl ServerConnection {
             input: InputProgress::default(),
             timeouts: ConnectionTimeouts::default(),
             keepalive: KeepaliveState::default(),
+            slices: Slices::default(),
+            account: services.memory.open(),
+            counted_address: None,
         }
     }
 
@@ -118,7 +162,7 @@ impl ServerConnection {
         deadlines: &mut DeadlineHeap<CallId>,
         io: &mut IoContext,
     ) -> HandledSlice {
-        let ServerConnection { http2, calls, .. } = self;
+        let ServerConnection { http2, calls, slices, .. } = self;
         std::mem::swap(io.output(self.id), &mut http2.sender.output);
         let mut visitor = RequestVisitor {
             calls,
@@ -126,12 +170,14 @@ impl ServerConnection {
                 router: &services.router,
                 limits: &services.limits,
                 pool: &services.pool,
+                interceptors: &services.interceptors,
                 deadlines,
                 io,
             },
             wake_batch: None,
         };
-        let (bytes, result) = receive_slice(http2, read, &mut visitor);
+        let (bytes, result) =
+            receive_slice(http2, slices.next_bytes(read.len()), read, &mut visitor);
         drop(visitor);
         if http2.sender.has_glitches() {
             calls.take_glitches(&mut http2.sender, || io.now_ns());
@@ -141,21 +187,35 @@ impl ServerConnection {
         let consumed_bytes = *result.as_ref().unwrap_or(&0);
         self.input.consumed_bytes += consumed_bytes as u64;
         self.input.has_partial_frame = consumed_bytes < read.len();
+        self.slices.rest_bytes = read.len() - consumed_bytes;
         HandledSlice {
             bytes,
             result,
             output_bytes,
-            inflated_bytes: calls.responses.counts.inflated_bytes,
+            work_bytes: calls.responses.counts.work_bytes,
             deferred_calls: calls.responses.counts.deferred,
         }
     }
 
     /// What is due after something happened to calls outside of a read.
     #[inline]
-    pub fn settle(&mut self, counts: &mut Counts, ready: &mut ReadyQueue, io: &mut IoContext) {
-        self.calls.report(counts);
+    /// Returns how many answers are now expected from other threads.
+    pub fn settle(
+        &mut self,
+        counts: &mut Counts,
+        ready: &mut ReadyQueue,
+        io: &mut IoContext,
+    ) -> u64 {
+        let deferred_calls = self.calls.report(counts);
         self.queue_if_ready(ready);
         self.close_if_drained(io);
+        deferred_calls
+    }
+
+    /// What it holds for requests and replies, bytes.
+    #[inline]
+    pub fn held_bytes(&self, output_bytes: usize) -> usize {
+        self.calls.unfinished_bytes() + self.http2.sender.all_blocked_bytes() + output_bytes
     }
 
     /// Queues the connection if its streams can make use of a turn.
@@ -174,6 +234,32 @@ impl ServerConnection {
 
     pub fn send_goaway(&mut self, code: ErrorCode, why: &str, io: &mut IoContext) {
         self.with_output(io, |sender, _| sender.goaway(code, why.as_bytes()));
+    }
+
+    /// Goes on with a call whose large request is ready.
+    #[cold]
+    pub fn handle_prepared(
+        &mut self,
+        stream: StreamKey,
+        prepared: Result<PreparedRequest, Status>,
+        services: &Services,
+        deadlines: &mut DeadlineHeap<CallId>,
+        io: &mut IoContext,
+    ) {
+        let ServerConnection { http2, calls, .. } = self;
+        std::mem::swap(io.output(self.id), &mut http2.sender.output);
+        let environment = CallEnvironment {
+            router: &services.router,
+            limits: &services.limits,
+            pool: &services.pool,
+            interceptors: &services.interceptors,
+            deadlines,
+            io,
+        };
+        let mut visitor = RequestVisitor { calls, environment, wake_batch: None };
+        visitor.prepared(&mut http2.sender, stream, prepared);
+        drop(visitor);
+        std::mem::swap(io.output(self.id), &mut http2.sender.output);
     }
 
     /// Runs `write` with the driver's own buffer as output.
@@ -196,10 +282,10 @@ impl ServerConnection {
 #[inline]
 fn receive_slice(
     http2: &mut Connection,
+    slice_bytes: usize,
     read: &[u8],
     visitor: &mut RequestVisitor<'_>,
 ) -> (usize, Result<usize, ConnectionError>) {
-    let slice_bytes = read.len().min(SLICE_BYTES);
     match http2.receive(&read[..slice_bytes], visitor) {
         Ok(0) if slice_bytes < read.len() => (read.len(), http2.receive(read, visitor)),
         result => (slice_bytes, result),
@@ -222,4 +308,42 @@ pub(super) fn is_settled(
     id: ConnectionId,
 ) -> bool {
     find(connections, id).is_none_or(|connection| connection.calls.preface_received)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The slices of one read, of which all but `left_over` bytes of each are consumed.
+    fn cut(read_bytes: usize, left_over: usize) -> Vec<usize> {
+        let (mut slices, mut rest, mut cut) = (Slices::default(), read_bytes, Vec::new());
+        while rest > left_over {
+            let slice_bytes = slices.next_bytes(rest);
+            cut.push(slice_bytes);
+            rest -= slice_bytes - if slice_bytes < rest { left_over } else { 0 };
+            slices.rest_bytes = rest;
+        }
+        cut
+    }
+
+    #[test]
+    fn a_short_read_is_one_slice_and_a_long_one_two_of_a_length() {
+        assert_eq!(cut(4_000, 0), [4_000]);
+        assert_eq!(cut(16_383, 0), [16_383]);
+        assert_eq!(cut(16_384, 0), [8_192, 8_192]);
+        assert_eq!(cut(100_001, 0), [50_001, 50_000]);
+        assert_eq!(
+            cut(100_000, 30),
+            [50_000, 50_030],
+            "the frame that was cut comes with the rest"
+        );
+    }
+
+    #[test]
+    fn no_slice_is_longer_than_the_longest() {
+        assert_eq!(cut(256 << 10, 0), [SLICE_BYTES_MAX; 4]);
+        let cut = cut(200_000, 0);
+        assert_eq!((cut.len(), cut.iter().sum::<usize>()), (4, 200_000));
+        assert!(cut.iter().all(|slice| *slice <= SLICE_BYTES_MAX));
+    }
 }

@@ -22,7 +22,7 @@ impl ServerShard {
                 connection.with_output(io, |sender, calls| {
                     calls.expire(sender, stream, &self.services.limits);
                 });
-                connection.settle(&mut self.counts, &mut self.ready, io);
+                self.outstanding += connection.settle(&mut self.counts, &mut self.ready, io);
             }
         }
     }
@@ -38,7 +38,9 @@ impl ServerShard {
 
     /// Schedules the first check of connections, if any limit needs one.
     pub(super) fn start_timeout_checks(&mut self, io: &IoContext) {
-        if self.next_timeout_check_ns.is_none() && self.services.limits.has_timeouts() {
+        if self.next_timeout_check_ns.is_none()
+            && (self.services.limits.has_timeouts() || self.services.publishes)
+        {
             self.next_timeout_check_ns = Some(io.now_ns() + TIMEOUT_CHECK_INTERVAL_NS);
         }
     }
@@ -49,6 +51,7 @@ impl ServerShard {
             return;
         }
         let now_ns = io.now_ns();
+        self.services.pool.relieve();
         let limits = &self.services.limits;
         let mut any = false;
         for connection in self.connections.iter_mut().flatten() {
@@ -56,6 +59,8 @@ impl ServerShard {
             connection.end_stalled_calls(limits, now_ns, io);
             connection.calls.report(&mut self.counts);
             connection.close_if_drained(io);
+            let refuses = self.services.memory.is_tight_for(&connection.account);
+            connection.http2.sender.refuse_streams(refuses);
             let progress = connection.progress(io);
             match connection.timeouts.check(progress, limits, now_ns) {
                 None => {}
@@ -73,6 +78,7 @@ impl ServerShard {
             let has_vanished = connection.keep_alive(progress, limits, io);
             self.counts.vanished_connections += u64::from(has_vanished);
         }
+        self.services.counts.publish(self.number, self.counts);
         self.next_timeout_check_ns = any.then_some(now_ns + TIMEOUT_CHECK_INTERVAL_NS);
     }
 }

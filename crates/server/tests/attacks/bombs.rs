@@ -8,7 +8,7 @@ use bookend_wire::grpc::gzip;
 use crate::figures;
 use crate::frames::{block, data, fields, frame, head, head_of, ids, request};
 use crate::stage::{Stage, but};
-use crate::testing::{ECHO, SHOUT};
+use crate::testing::{ECHO, FILL, SHOUT};
 
 const RESOURCE_EXHAUSTED: &str = "8";
 
@@ -23,8 +23,8 @@ fn nothing_is_kept_for_a_length_that_is_too_large() {
 }
 
 /// A request in frames; its message is flagged as compressed if `encoding` says so.
-fn frames_of(id: u32, bytes: &[u8], compressed: bool) -> Vec<Vec<u8>> {
-    let mut all = fields(ECHO);
+pub fn frames_of(path: &str, id: u32, bytes: &[u8], compressed: bool) -> Vec<Vec<u8>> {
+    let mut all = fields(path);
     if compressed {
         all.push(("grpc-encoding".into(), "gzip".into()));
     }
@@ -41,12 +41,13 @@ fn bomb(inflated_bytes: usize) -> Vec<Vec<u8>> {
     let mut bytes = Vec::new();
     gzip::compress(&vec![0; inflated_bytes], &mut bytes);
     assert!(bytes.len() < inflated_bytes / 500);
-    frames_of(1, &bytes, true)
+    frames_of(ECHO, 1, &bytes, true)
 }
 
 #[test]
 fn what_is_inflated_is_bounded_while_it_grows() {
     let mut stage = Stage::new(Limits::internet());
+    stage.waits_for_threads = true;
     let bomb = bomb(64 << 20);
     let mut attacker = stage.attacker();
     let outcome = stage.attack(&mut attacker, bomb.into_iter());
@@ -58,6 +59,7 @@ fn what_is_inflated_is_bounded_while_it_grows() {
 #[test]
 fn control_without_the_limit_it_is_inflated() {
     let mut stage = Stage::new(but(|limits| limits.max_message_bytes = 128 << 20));
+    stage.waits_for_threads = true;
     let bomb = bomb(64 << 20);
     let mut attacker = stage.attacker();
     let outcome = stage.attack(&mut attacker, bomb.into_iter());
@@ -67,11 +69,12 @@ fn control_without_the_limit_it_is_inflated() {
 #[test]
 fn the_largest_message_is_taken_plain_and_compressed() {
     let mut stage = Stage::new(Limits::internet());
+    stage.waits_for_threads = true;
     let mut client = stage.attacker();
     let largest = vec![7; MAX_MESSAGE_BYTES];
     let mut compressed = Vec::new();
     gzip::compress(&largest, &mut compressed);
-    for frames in [frames_of(1, &largest, false), frames_of(3, &compressed, true)] {
+    for frames in [frames_of(ECHO, 1, &largest, false), frames_of(ECHO, 3, &compressed, true)] {
         stage.attack(&mut client, frames.into_iter());
     }
     // The answers wait for windows; that they are on their way is what counts.
@@ -104,11 +107,11 @@ fn control_without_the_bound_they_are_kept() {
     assert!(outcome.peak_bytes > figures::peak_bytes_of("halves of messages"));
 }
 
-/// Requests whose messages come to a megabyte each, a kilobyte on the wire.
-fn swelling_requests(count: usize) -> Vec<u8> {
+/// Requests whose messages come to so many bytes each, a kilobyte on the wire.
+fn swelling_requests(inflated_bytes: usize, count: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
-    gzip::compress(&vec![0; 1_000_000], &mut bytes);
-    let requests = ids().map(|id| frames_of(id, &bytes, true).concat());
+    gzip::compress(&vec![0; inflated_bytes], &mut bytes);
+    let requests = ids().map(|id| frames_of(ECHO, id, &bytes, true).concat());
     requests.take(count).collect::<Vec<_>>().concat()
 }
 
@@ -122,12 +125,48 @@ fn handled_before_another(stage: &mut Stage, first: &[u8]) -> u64 {
     stage.testing.calls_before_last_shout() - calls_before
 }
 
+/// Until other threads have done what they were given.
+pub fn wait_for_threads(stage: &mut Stage) {
+    while stage.outstanding() {
+        stage.server.wake();
+        std::thread::yield_now();
+    }
+}
+
 #[test]
 fn who_sends_what_swells_waits_for_others_in_between() {
+    // What the connection's thread inflates, and what others do.
+    for inflated_bytes in [200_000, 1_000_000] {
+        let mut stage = Stage::new(Limits::internet());
+        let before = handled_before_another(&mut stage, &swelling_requests(inflated_bytes, 30));
+        assert!(before < 10, "{before} were handled first");
+        wait_for_threads(&mut stage);
+        assert_eq!(stage.testing.calls(), stage.counts().answered_ok);
+        assert!(stage.testing.calls() >= 31, "all were handled in the end");
+    }
+}
+
+#[test]
+fn who_has_nothing_inflated_at_great_length_waits_for_others_in_between() {
     let mut stage = Stage::new(Limits::internet());
-    let before = handled_before_another(&mut stage, &swelling_requests(30));
+    let mut empty = Vec::new();
+    gzip::compress(b"", &mut empty);
+    let members = empty.repeat(1_000);
+    let requests = ids().take(30).map(|id| frames_of(ECHO, id, &members, true).concat());
+    let requests: Vec<_> = requests.collect();
+    let before = handled_before_another(&mut stage, &requests.concat());
     assert!(before < 10, "{before} were handled first");
-    assert_eq!(stage.testing.calls(), stage.counts().answered_ok);
+    wait_for_threads(&mut stage);
+    assert!(stage.testing.calls() >= 31, "all were handled in the end");
+}
+
+#[test]
+fn who_asks_for_long_replies_waits_for_others_in_between() {
+    let mut stage = Stage::new(Limits::internet());
+    let requests = ids().take(30).map(|id| request(id, FILL, &(2_u32 << 20).to_be_bytes()));
+    let requests: Vec<_> = requests.collect();
+    let before = handled_before_another(&mut stage, &requests.concat());
+    assert!(before < 3, "{before} were handled first");
     assert!(stage.testing.calls() >= 31, "all were handled in the end");
 }
 

@@ -8,7 +8,7 @@ use bookend_wire::ErrorCode;
 use bookend_wire::frame::{flag, kind};
 
 use crate::figures;
-use crate::frames::{data, frame, head, head_with, ids};
+use crate::frames::{data, frame, head, head_with, ids, request, update};
 use crate::stage::{Frames, Stage, but};
 use crate::testing::{CHAT, ECHO};
 
@@ -36,6 +36,39 @@ fn each_is_counted_and_cut() {
         figures::check(name, &outcome);
         assert_eq!(outcome.code(), Some(ErrorCode::ENHANCE_YOUR_CALM), "{name}");
     }
+}
+
+#[test]
+fn windows_that_are_opened_for_nothing_are_counted_and_cut() {
+    let attacks: [(&str, Frames); 3] = [
+        ("WINDOW_UPDATE without any data", Box::new(repeat(update(0, 1)))),
+        (
+            "WINDOW_UPDATE of a stream without any data",
+            Box::new(once(head(1, CHAT)).chain(repeat(update(1, 1)))),
+        ),
+        (
+            "WINDOW_UPDATE of a stream that has ended",
+            Box::new(once(request(1, ECHO, b"x")).chain(repeat(update(1, 1)))),
+        ),
+    ];
+    for (name, frames) in attacks {
+        let mut stage = Stage::new(Limits::internet());
+        let mut attacker = stage.attacker();
+        let outcome = stage.attack(&mut attacker, frames);
+        figures::check(name, &outcome);
+        assert_eq!(outcome.code(), Some(ErrorCode::ENHANCE_YOUR_CALM), "{name}");
+    }
+}
+
+#[test]
+fn windows_that_are_opened_for_every_little_answer_are_not() {
+    let mut stage = Stage::new(Limits::internet());
+    let mut client = stage.attacker();
+    // Each answer has a prefix and one byte.
+    let calls = ids().map(|id| [request(id, ECHO, b"x"), update(0, 6), update(id, 6)].concat());
+    let outcome = stage.attack(&mut client, calls.take(20_000));
+    assert_eq!(outcome.ended_by, None);
+    assert_eq!(client.heard.statuses_of("0"), 20_000);
 }
 
 #[test]

@@ -115,6 +115,27 @@ pub const FIGURES: &[Figure] = &[
         "ENHANCE_YOUR_CALM, after RST_STREAM each",
         64,
     ),
+    figure(
+        "WINDOW_UPDATE without any data",
+        "WINDOW_UPDATE by one",
+        10_101,
+        "ENHANCE_YOUR_CALM",
+        64,
+    ),
+    figure(
+        "WINDOW_UPDATE of a stream without any data",
+        "WINDOW_UPDATE by one",
+        10_102,
+        "ENHANCE_YOUR_CALM",
+        64,
+    ),
+    figure(
+        "WINDOW_UPDATE of a stream that has ended",
+        "WINDOW_UPDATE by one",
+        10_010,
+        "ENHANCE_YOUR_CALM",
+        64,
+    ),
     figure("data dribble", "WINDOW_UPDATE by one", 10_001, "ENHANCE_YOUR_CALM", 64),
     figure(
         "data dribble over 250 streams",

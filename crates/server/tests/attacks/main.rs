@@ -17,6 +17,8 @@ mod floods;
 mod frames;
 mod header_bombs;
 mod header_rules;
+mod holding;
+mod large;
 mod made_you_reset;
 mod output;
 mod page;

@@ -9,6 +9,7 @@ use bookend_wire::ErrorCode;
 use bookend_wire::config::INTERNET_MAX_BLOCKED_BYTES;
 use bookend_wire::frame::kind;
 
+use crate::MEMORY;
 use crate::figures;
 use crate::frames::{frame, head_of, ids, request, stream_window, update, wide_open};
 use crate::stage::{Stage, but, but_http2};
@@ -102,6 +103,22 @@ fn answers_behind_closed_windows_are_bounded() {
     stage.send(&mut attacker, &wide_open());
     stage.send(&mut attacker, &fill(1_001, 10));
     assert_eq!(attacker.heard.statuses_of("0"), 200 - refused + 1);
+}
+
+#[test]
+fn answers_behind_closed_windows_go_when_their_connection_does() {
+    let mut stage = Stage::new(Limits::internet());
+    let before_bytes = MEMORY.current_usage();
+    for _ in 0..5 {
+        let mut attacker = stage.attacker_with(&stream_window(0));
+        let megabytes = ids().take(20).map(|id| fill(id, 1 << 20));
+        stage.attack(&mut attacker, megabytes);
+        let held_bytes = MEMORY.current_usage() - before_bytes;
+        assert!(held_bytes > 20 << 20, "{held_bytes}");
+        stage.server.hang_up(attacker.connection);
+        let kept_bytes = MEMORY.current_usage().saturating_sub(before_bytes);
+        assert!(kept_bytes < 4 << 20, "{kept_bytes}");
+    }
 }
 
 #[test]

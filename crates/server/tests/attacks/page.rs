@@ -8,8 +8,8 @@ use bookend_server::io::{
 };
 use bookend_server::limits::{DRAIN_NS, GOAWAY_PING_TIMEOUT_NS, Rate, TIMEOUT_CHECK_INTERVAL_NS};
 use bookend_server::{
-    CONNECTION_OUTPUT_BYTES, CONNECTION_SEND_BUFFER_BYTES, Limits, POOL_QUEUED_CALLS, POOL_THREADS,
-    STREAM_SEND_BUFFER_BYTES, STREAM_TURN_BYTES,
+    CONNECTION_OUTPUT_BYTES, CONNECTION_SEND_BUFFER_BYTES, Limits, POOL_CLIENT_WAIT,
+    POOL_QUEUED_CALLS, POOL_THREADS, STREAM_SEND_BUFFER_BYTES, STREAM_TURN_BYTES,
 };
 use bookend_wire::config::{
     CONCURRENT_STREAMS_BEFORE_SETTINGS, MAX_HEADER_BLOCK_FRAMES, MAX_HEADER_BLOCK_LISTS,
@@ -93,6 +93,16 @@ fn sizes() -> Vec<Row> {
             "unfinished requests together",
             |limits| bytes(limits.max_unfinished_bytes),
             "four of the largest messages; a thousand streams of a megabyte. Complete requests that wait for a thread of the pool, or for the end of their stream, count too",
+        ),
+        row(
+            "what all connections hold",
+            |limits| limits.max_held_bytes.map_or("no limit".into(), bytes),
+            "32 connections at their limit, half of a small container; see below who has to go",
+        ),
+        row(
+            "connections from one address",
+            |limits| limits.max_address_connections.map_or("no limit".into(), |n| n.to_string()),
+            "an office behind one address needs fewer; a /64 of IPv6 is one address, and this machine's own do not count",
         ),
     ]
 }
@@ -222,6 +232,11 @@ fn constants_of_calls() -> Vec<Constant> {
             POOL_QUEUED_CALLS.to_string(),
             "a client that would wait longer should fail at once",
         ),
+        (
+            "time that a handler on the pool waits for its client while calls wait for its thread",
+            time(Some(POOL_CLIENT_WAIT.as_nanos() as u64)),
+            "an interactive client answers within seconds; `PoolLimits` changes it",
+        ),
     ]
 }
 
@@ -317,6 +332,7 @@ fn with_table(page: &str, name: &str, table: &str) -> String {
 
 #[test]
 fn the_page_of_limits_says_what_is_so() {
+    let _alone = crate::stage::alone();
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/use/limits.md");
     let page = fs::read_to_string(&path).expect("the page");
     let mut made = with_table(&page, "presets", &presets_table());

@@ -1,10 +1,11 @@
 //! A server's shard in virtual time, an attacker, and a client that only makes calls.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bookend_server::io::simulated::{End, Simulated};
-use bookend_server::io::{ConnectionId, Waker};
+use bookend_server::io::{ConnectionId, Shard, Waker};
 use bookend_server::{Counts, Limits, Server, ServerShard};
 use bookend_wire::frame::{PREFACE, flag, kind};
 use bookend_wire::hpack::{Decoder, HeaderList};
@@ -34,6 +35,8 @@ const FRAMES_BETWEEN_CALLS: u64 = 97;
 pub struct Stage {
     pub server: Simulated<ServerShard>,
     pub testing: Testing,
+    /// Attacks end when other threads have done what they were given.
+    pub waits_for_threads: bool,
     other: Peer,
     other_called_at_ns: u64,
     _alone: MutexGuard<'static, ()>,
@@ -94,7 +97,14 @@ impl Stage {
         let shard = services.shard(Waker::new().expect("a descriptor"));
         let mut server = Simulated::new(shard, SECOND_NS);
         let other = Peer::with_preface(&mut server);
-        Self { server, testing, other, other_called_at_ns: SECOND_NS, _alone: alone }
+        Self {
+            server,
+            testing,
+            waits_for_threads: false,
+            other,
+            other_called_at_ns: SECOND_NS,
+            _alone: alone,
+        }
     }
 
     /// A client that has connected and said nothing.
@@ -105,6 +115,19 @@ impl Stage {
     /// A client whose SETTINGS have come.
     pub fn attacker(&mut self) -> Peer {
         Peer::with_preface(&mut self.server)
+    }
+
+    /// As [`Stage::attacker`], from an address.
+    pub fn attacker_from(&mut self, address: SocketAddr) -> Peer {
+        let connection = self.server.accept_from(address);
+        let mut peer = Peer::on(connection);
+        peer.say_hello(&mut self.server);
+        peer
+    }
+
+    /// Whether other threads still work for calls.
+    pub fn outstanding(&self) -> bool {
+        self.server.shard().has_outstanding()
     }
 
     /// As [`Stage::attacker`], with SETTINGS of its own.
@@ -172,6 +195,11 @@ impl Stage {
                 break;
             }
         }
+        while self.waits_for_threads && !self.server.may_leave() {
+            self.server.wake();
+            peer.read(&mut self.server);
+            std::thread::yield_now();
+        }
         self.another_is_answered();
         let peak_bytes = MEMORY.peak_usage().saturating_sub(before);
         if reads {
@@ -213,8 +241,12 @@ impl Stage {
 
 impl Peer {
     fn connected(server: &mut Simulated<ServerShard>) -> Self {
+        Self::on(server.accept())
+    }
+
+    fn on(connection: ConnectionId) -> Self {
         Self {
-            connection: server.accept(),
+            connection,
             unread: Vec::new(),
             decoder: Decoder::new(4_096),
             next_id: 1,
@@ -234,10 +266,14 @@ impl Peer {
 
     fn with_preface(server: &mut Simulated<ServerShard>) -> Self {
         let mut peer = Self::connected(server);
-        let settings = frame(kind::SETTINGS, 0, 0, &[]);
-        server.give(peer.connection, &[&PREFACE[..], &settings].concat());
-        peer.read(server);
+        peer.say_hello(server);
         peer
+    }
+
+    fn say_hello(&mut self, server: &mut Simulated<ServerShard>) {
+        let settings = frame(kind::SETTINGS, 0, 0, &[]);
+        server.give(self.connection, &[&PREFACE[..], &settings].concat());
+        self.read(server);
     }
 
     /// Reads everything that the server has for it.

@@ -29,7 +29,10 @@ impl Client {
     }
 
     pub fn connect_with(address: impl ToSocketAddrs, config: &ConnectionConfig) -> Self {
-        let socket = TcpStream::connect(address).unwrap();
+        Self::over(TcpStream::connect(address).unwrap(), config)
+    }
+
+    pub fn over(socket: TcpStream, config: &ConnectionConfig) -> Self {
         socket.set_read_timeout(Some(PATIENCE)).unwrap();
         let connection = Connection::new(Side::Client, config);
         Client { socket, connection, listener: Listener::default(), unread: Vec::new() }
@@ -71,6 +74,10 @@ impl Client {
             self.flush();
         }
         &self.listener.calls[&stream.id]
+    }
+
+    pub fn has_heard(&self, stream: StreamKey) -> bool {
+        self.listener.calls.contains_key(&stream.id)
     }
 
     /// Opens a stream with this head and no body yet.

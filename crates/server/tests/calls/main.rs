@@ -1,8 +1,16 @@
 //! Calls of a small service, from a client's connection to a server's shard without a socket.
 
+mod borrowed;
 mod compression;
+mod cuts;
+mod details;
 mod endings;
+mod every;
 mod examples;
+mod features;
+mod health;
+mod intercepting;
+mod large;
 mod loopback;
 mod metadata;
 mod pair;
@@ -11,6 +19,8 @@ mod raw;
 mod reflection;
 mod shop;
 mod streams;
+mod waking;
+mod zstd;
 
 use bookend_server::io::{Closed, Shard};
 use bookend_server::prost::Message;
@@ -382,6 +392,21 @@ fn a_server_that_stops_says_so_and_finishes_what_it_has() {
     assert!(pair.shard.has_outstanding(), "the connection is to be closed");
     pair.shard.closed(pair.connection, Closed::Us, &mut pair.io);
     assert!(!pair.shard.has_outstanding());
+}
+
+#[test]
+fn a_server_that_stops_does_not_wait_for_calls_whose_client_has_gone() {
+    let mut pair = Pair::new();
+    pair.start(PLACE, "");
+    pair.pump();
+    pair.io.stop();
+    pair.wake();
+    pair.shard.closed(pair.connection, Closed::Peer, &mut pair.io);
+    assert!(!pair.shard.has_outstanding());
+    // Its answer is late, whenever it comes.
+    pair.waiting.lock().unwrap().clear();
+    pair.shard.woken(&mut pair.io);
+    assert_eq!(pair.shard.counts().late, 1);
 }
 
 #[test]

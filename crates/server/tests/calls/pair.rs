@@ -131,6 +131,8 @@ pub struct Pair {
     pub writes: usize,
     /// The longest of those writes, bytes.
     pub longest_write: usize,
+    /// All that the server has written.
+    pub written: Vec<u8>,
     /// Turns that the shard asked for.
     pub turns: usize,
     pub closed: bool,
@@ -184,8 +186,12 @@ impl Pair {
 
     /// A client that speaks to services of a test's own.
     pub fn over(service: impl Service) -> Self {
+        Self::over_with(service, &ConnectionConfig::trusted())
+    }
+
+    pub fn over_with(service: impl Service, client: &ConnectionConfig) -> Self {
         let services = Server::builder().add_service(service).build().unwrap();
-        Self::exchange_prefaces(Self::join(services, &ConnectionConfig::trusted()))
+        Self::exchange_prefaces(Self::join(services, client))
     }
 
     fn join(services: Services, client: &ConnectionConfig) -> Self {
@@ -203,6 +209,7 @@ impl Pair {
             reads: 0,
             writes: 0,
             longest_write: 0,
+            written: Vec::new(),
             turns: 0,
             closed: false,
             connection,
@@ -219,6 +226,16 @@ impl Pair {
                 self.shard.woken(&mut self.io);
                 self.turns += 1;
             }
+        }
+    }
+
+    /// As [`Pair::pump`], until other threads have done what they were given.
+    pub fn pump_with_threads(&mut self) {
+        self.pump();
+        while self.shard.has_outstanding() {
+            std::thread::yield_now();
+            self.wake();
+            self.pump();
         }
     }
 
@@ -283,6 +300,7 @@ impl Pair {
     fn client_reads(&mut self) {
         let answered = std::mem::take(self.io.output(self.connection));
         self.longest_write = self.longest_write.max(answered.len());
+        self.written.extend_from_slice(&answered);
         let read = self.client.receive(&answered, &mut self.listener).unwrap();
         assert_eq!(read, answered.len(), "the server writes whole frames");
     }

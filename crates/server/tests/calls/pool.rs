@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use bookend_server::prost::Message;
 use bookend_server::{
@@ -141,6 +142,13 @@ impl Test {
         Client::connect_with(self.server.local_address(), &ConnectionConfig::internet())
     }
 
+    /// A client whose streams get nothing.
+    fn connect_deaf(&self) -> Client {
+        let mut config = ConnectionConfig::internet();
+        config.settings.initial_window_bytes = 0;
+        Client::connect_with(self.server.local_address(), &config)
+    }
+
     fn open_gate(&self) {
         self.gate.send(()).unwrap();
     }
@@ -228,7 +236,8 @@ fn a_handler_that_blocks_does_not_stop_others() {
 
 #[test]
 fn beyond_threads_and_queue_calls_end_at_once() {
-    let test = Test::new(Io::Epoll, PoolLimits { threads: 1, queued_calls: 1 });
+    let test =
+        Test::new(Io::Epoll, PoolLimits { threads: 1, queued_calls: 1, ..PoolLimits::default() });
     let mut client = test.connect();
     let running = client.start(&gated("Wait"), "runs");
     client.flush();
@@ -277,6 +286,36 @@ fn requests_that_wait_for_a_thread_count_as_unfinished_until_it_takes_them() {
         assert_eq!(client.wait_for(call).cents(), [30_000]);
     }
     assert_eq!(test.end().answered_error, 1);
+}
+
+#[test]
+fn who_does_not_read_gives_its_thread_to_those_who_wait() {
+    for io in DRIVERS {
+        let client_wait = Some(Duration::from_nanos(1));
+        let pool = PoolLimits { threads: 1, client_wait, ..PoolLimits::default() };
+        let test = Test::new(io, pool);
+        let mut deaf = test.connect_deaf();
+        let flood = deaf.start(&gated("Flood"), "");
+        deaf.flush();
+        while test.flooded.load(Ordering::Relaxed) == 0 {
+            std::thread::yield_now();
+        }
+        let mut other = test.connect();
+        let mut waiting = Vec::new();
+        // Each of them asks for the thread, and by then the flood may wait for its client.
+        while test.events.try_recv() != Ok(Event::Over) {
+            waiting.push(other.start(&gated("Wait"), "four"));
+            round_trip(&mut other);
+        }
+        for waits in waiting {
+            test.expect(Event::Begun);
+            test.open_gate();
+            assert_eq!(other.wait_for(waits).cents(), [4], "{io:?}");
+        }
+        deaf.wait_until(flood, |heard| heard.reset.is_some());
+        drop((deaf, other));
+        assert_eq!(test.end().recalled, 1, "{io:?}");
+    }
 }
 
 #[test]
@@ -373,7 +412,7 @@ fn a_call_on_the_pool_ends_at_its_deadline_whatever_its_handler_does() {
 
 #[test]
 fn a_handler_that_panics_or_drops_its_call_costs_that_call() {
-    let pool = PoolLimits { threads: 1, queued_calls: 10 };
+    let pool = PoolLimits { threads: 1, queued_calls: 10, ..PoolLimits::default() };
     let builder = Server::builder().add_service(shop::service(&Waiting::default()));
     let server = builder.pool(pool).bind("127.0.0.1:0").unwrap();
     let server = server.spawn().unwrap();

@@ -252,7 +252,7 @@ fn a_request_larger_than_the_window_still_comes_whole() {
     // Field 3: of another version of the message, and ignored.
     prost::encoding::message::encode(3, &unknown, &mut large);
     send(&mut pair, stream, &framed(&large), true);
-    pair.pump();
+    pair.pump_with_threads();
     assert_eq!(received(&pair, stream), 2);
     assert_eq!(pair.heard(stream).code(), Code::Ok);
 }

@@ -1,14 +1,14 @@
 //! Clients that use the server as they should. None of their calls may be lost.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use bookend_client::{Channel, ChannelOptions, Code, Encoding, StreamCall, UnaryCall};
+use bookend_client::{Channel, Code, Encoding, StreamCall, UnaryCall};
 
+use crate::access::Access;
 use crate::serving::FILL_MESSAGE_BYTES;
 use crate::source::Source;
 
@@ -21,8 +21,10 @@ pub struct Made {
     /// Calls that ended as they had to.
     pub right: u64,
     pub first_wrong: Option<String>,
-    /// The longest that calls made together took.
-    pub slowest: Duration,
+    /// How long calls made together took while nobody attacked.
+    pub alone: Vec<Duration>,
+    /// The same while others attacked.
+    pub attacked: Vec<Duration>,
 }
 
 /// One client: makes calls once, and says of each whether it ended as it had to.
@@ -47,43 +49,53 @@ const CLIENTS: &[(&str, &str, Go)] = &[
 const PAUSE: Duration = Duration::from_millis(2);
 
 struct Customer {
-    address: SocketAddr,
+    access: Access,
     path: &'static str,
     channel: Channel,
     source: Source,
 }
 
-pub fn start(address: SocketAddr, seed: u64, over: &Arc<AtomicBool>) -> Vec<JoinHandle<Made>> {
+/// How far the soak has come.
+#[derive(Default)]
+pub struct Progress {
+    /// Others attack.
+    pub attacks: AtomicBool,
+    /// It is over.
+    pub over: AtomicBool,
+}
+
+pub fn start(access: &Access, seed: u64, progress: &Arc<Progress>) -> Vec<JoinHandle<Made>> {
     let start_one = |(number, &(client, path, go)): (usize, &(_, _, Go))| {
-        let over = Arc::clone(over);
+        let (access, progress) = (access.clone(), Arc::clone(progress));
         thread::spawn(move || {
-            let target = address.to_string();
-            let channel = Channel::connect(&target, ChannelOptions::default());
+            let channel = Channel::connect(&access.address.to_string(), access.options());
             let customer = Customer {
-                address,
+                access,
                 path,
                 channel: channel.expect("a channel"),
                 source: Source::new(seed, number as u64),
             };
-            be_a_customer(customer, client, go, &over)
+            be_a_customer(customer, client, go, &progress)
         })
     };
     CLIENTS.iter().enumerate().map(start_one).collect()
 }
 
-fn be_a_customer(mut customer: Customer, client: &'static str, go: Go, over: &AtomicBool) -> Made {
-    let mut made = Made {
-        client,
-        path: customer.path,
-        calls: 0,
-        right: 0,
-        first_wrong: None,
-        slowest: Duration::ZERO,
-    };
-    while !over.load(Ordering::Relaxed) {
+fn be_a_customer(
+    mut customer: Customer,
+    client: &'static str,
+    go: Go,
+    progress: &Progress,
+) -> Made {
+    let (alone, attacked) = (Vec::new(), Vec::new());
+    let path = customer.path;
+    let mut made = Made { client, path, calls: 0, right: 0, first_wrong: None, alone, attacked };
+    while !progress.over.load(Ordering::Relaxed) {
+        let is_attacked = progress.attacks.load(Ordering::Relaxed);
         let began = Instant::now();
         let results = go(&mut customer);
-        made.slowest = made.slowest.max(began.elapsed());
+        let times = if is_attacked { &mut made.attacked } else { &mut made.alone };
+        times.push(began.elapsed());
         for result in results {
             made.calls += 1;
             match result {
@@ -131,7 +143,8 @@ fn echoes(customer: &mut Customer, count: usize, encoding: Encoding) -> Vec<Resu
 
 fn on_a_new_connection(customer: &mut Customer) -> Vec<Result<(), String>> {
     let message = customer.source.bytes(1000);
-    let channel = Channel::connect(&customer.address.to_string(), ChannelOptions::default());
+    let Access { address, .. } = &customer.access;
+    let channel = Channel::connect(&address.to_string(), customer.access.options());
     let call = UnaryCall::new(customer.path, message.clone());
     let echo = channel.map_err(|error| error.to_string()).and_then(|channel| {
         let message = channel.unary(call).into_single_message();

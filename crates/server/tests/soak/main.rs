@@ -7,8 +7,12 @@
 //! threads and descriptors over time.
 //!
 //! `SOAK_SECONDS` says how long (3 if nothing is said), `SOAK_SEED` which traffic, `SOAK_ATTACK`
-//! the one attack that is wanted.
+//! the one attack that is wanted. `SOAK_TLS=1` has all of it inside TLS, `SOAK_THREADS` says on how
+//! many threads the server serves. The first tenth of the time nobody attacks.
 
+mod access;
+mod attacker;
+mod attacks;
 #[path = "../support/chat.rs"]
 mod chat;
 #[allow(dead_code)]
@@ -29,6 +33,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use crate::access::Access;
+use crate::legal::Progress;
 use crate::report::Report;
 use crate::serving::ServerProcess;
 use crate::watch::Watch;
@@ -54,7 +60,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn setting<T: FromStr>(name: &str, unset: T) -> T {
+pub(crate) fn setting<T: FromStr>(name: &str, unset: T) -> T {
     match env::var(name) {
         Ok(text) => text.parse().unwrap_or_else(|_| panic!("{name}={text} is no number")),
         Err(_) => unset,
@@ -63,11 +69,17 @@ fn setting<T: FromStr>(name: &str, unset: T) -> T {
 
 fn soak(seconds: u64, seed: u64) -> Report {
     let server = ServerProcess::start();
+    let access = Access::new(server.address());
+    let progress = Arc::new(Progress::default());
     let over = Arc::new(AtomicBool::new(false));
     let watch = Watch::start(server.id());
-    let hostile = hostile::start(server.address(), seed, &over);
-    let legal = legal::start(server.address(), seed, &over);
-    thread::sleep(Duration::from_secs(seconds));
+    let legal = legal::start(&access, seed, &progress);
+    let alone = Duration::from_secs(seconds) / 10;
+    thread::sleep(alone);
+    progress.attacks.store(true, Ordering::Relaxed);
+    let hostile = hostile::start(&access, seed, &over);
+    thread::sleep(Duration::from_secs(seconds) - alone);
+    progress.over.store(true, Ordering::Relaxed);
     over.store(true, Ordering::Relaxed);
     let legal = legal.into_iter().map(joined).collect();
     let attacks = hostile.into_iter().map(joined).collect();

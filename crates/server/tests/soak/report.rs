@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::time::Duration;
 
 use crate::hostile::Attacked;
 use crate::legal::{Made, STALL};
@@ -115,11 +116,11 @@ impl fmt::Display for Report {
         writeln!(f, "seed {}", self.seed)?;
         for made in &self.made {
             let (client, path, calls, right) = (made.client, made.path, made.calls, made.right);
-            let slowest_ms = made.slowest.as_millis();
-            writeln!(
-                f,
-                "{client:<20} {path:<18} {calls:>9} calls, {right} right, slowest {slowest_ms} ms"
-            )?;
+            writeln!(f, "{client:<20} {path:<18} {calls:>9} calls, {right} right")?;
+        }
+        writeln!(f, "time of calls made together, ms: p50, p99, slowest; the same under attack")?;
+        for Made { client, alone, attacked, .. } in &self.made {
+            writeln!(f, "{client:<20} {}   {}", shown(alone), shown(attacked))?;
         }
         for (attack, (connections, cut_off)) in &self.attacks {
             writeln!(f, "{attack:<40} {connections:>7} connections, {cut_off} cut off")?;
@@ -141,4 +142,15 @@ impl fmt::Display for Report {
             faults => writeln!(f, "soak FAILED:\n{}", faults.join("\n")),
         }
     }
+}
+
+/// Percentiles in milliseconds.
+fn shown(times: &[Duration]) -> String {
+    let mut sorted = times.to_vec();
+    sorted.sort_unstable();
+    let at = |percent: usize| {
+        let at = (sorted.len() * percent).div_ceil(100).saturating_sub(1);
+        sorted.get(at).copied().unwrap_or_default().as_secs_f64() * 1e3
+    };
+    format!("{:>8.1} {:>8.1} {:>8.1}", at(50), at(99), at(100))
 }

@@ -11,13 +11,17 @@ use std::sync::mpsc::{self, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use bookend_server::tls::{Identity, ServerConfig};
 use bookend_server::{
     Context, HandlerKind, InlineStream, MethodDescriptor, PoolCall, RawResponder, Reply, Server,
     Service, StreamReply,
 };
 
-use crate::SERVE;
+use rcgen::{CertificateParams, KeyPair};
+
+use crate::access::is_encrypted;
 use crate::chat::Chat;
+use crate::{SERVE, setting};
 
 const METHODS: &[MethodDescriptor] = &[
     method("Echo", HandlerKind::Inline),
@@ -51,12 +55,9 @@ pub struct ServerProcess {
 impl ServerProcess {
     pub fn start() -> Self {
         let program = env::current_exe().expect("this program has a path");
-        let mut child = Command::new(program)
-            .arg(SERVE)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("the server starts");
+        let mut command = Command::new(program);
+        command.arg(SERVE).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().expect("the server starts");
         let mut lines = BufReader::new(child.stdout.take().expect("its output"));
         let mut address = String::new();
         lines.read_line(&mut address).expect("its address");
@@ -82,6 +83,16 @@ impl ServerProcess {
     }
 }
 
+/// One that nobody has signed: its clients trust anyone.
+fn certificate() -> ServerConfig {
+    let key = KeyPair::generate().expect("a key");
+    let params = CertificateParams::new(vec!["127.0.0.1".to_owned()]).expect("a name");
+    let certificate = params.self_signed(&key).expect("a certificate");
+    let (certificate, key) = (certificate.pem(), key.serialize_pem());
+    let identity = Identity::from_pem(certificate.as_bytes(), key.as_bytes()).expect("a pair");
+    ServerConfig::new(identity, None).expect("a configuration")
+}
+
 fn count_of(line: &str) -> (String, u64) {
     let (name, count) = line.split_once(' ').expect("a name and a count");
     (name.to_owned(), count.parse().expect("a number"))
@@ -91,13 +102,14 @@ fn count_of(line: &str) -> (String, u64) {
 pub fn run() {
     let (legal, hostile) = (Soaked::new("soak.Legal"), Soaked::new("soak.Hostile"));
     let counts = [legal.counts(), hostile.counts()];
-    let server = Server::builder()
-        .add_service(legal)
-        .add_service(hostile)
-        .bind("127.0.0.1:0")
-        .expect("an address")
-        .spawn()
-        .expect("a thread");
+    let services = Server::builder().add_service(legal).add_service(hostile);
+    let mut server = services.bind("127.0.0.1:0").expect("an address");
+    // Nothing said, or 0: as many as there are processors.
+    server = server.threads(setting("SOAK_THREADS", 0));
+    if is_encrypted() {
+        server = server.tls(certificate());
+    }
+    let server = server.spawn().expect("a thread");
     println!("{}", server.local_address());
     io::stdin().read_to_end(&mut Vec::new()).expect("an end");
     server.stop();

@@ -22,12 +22,18 @@ impl Service for Echo {
     }
 
     fn methods(&self) -> &'static [MethodDescriptor] {
-        &[MethodDescriptor { name: "Echo", kind: HandlerKind::Inline }]
+        &[
+            MethodDescriptor { name: "Echo", kind: HandlerKind::Inline },
+            // Answers with the client's own certificate.
+            MethodDescriptor { name: "Certificate", kind: HandlerKind::Inline },
+        ]
     }
 
-    fn call(&self, _: usize, request: &[u8], _: &Context<'_>, reply: Reply<'_>) {
+    fn call(&self, method: usize, request: &[u8], context: &Context<'_>, reply: Reply<'_>) {
         self.calls.fetch_add(1, Ordering::Relaxed);
         self.was_called.store(true, Ordering::Relaxed);
-        reply.message(|output| output.extend_from_slice(request));
+        let certificate = context.client_certificates().first();
+        let answer = certificate.filter(|_| method == 1).map_or(request, |shown| shown);
+        reply.message(|output| output.extend_from_slice(answer));
     }
 }

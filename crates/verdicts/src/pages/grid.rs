@@ -8,6 +8,7 @@ use super::rows::{Fields, cells_below, fields, headings, lines};
 use crate::published::PublishedRow;
 use bookend_results::layout::{Layout, column};
 use bookend_results::measurement::CellId;
+use bookend_results::metric::{Metric, REQUESTS_PER_CPU_SECOND};
 use bookend_results::suite::Case;
 use bookend_results::table::{Cell, Rank};
 
@@ -60,12 +61,20 @@ fn short_label(group: &[&PublishedRow], case: Option<Case>) -> String {
 fn ratios(cells: &Cells<'_>, group: &[&PublishedRow]) -> String {
     let printed = group.iter().find_map(|row| row.printed.get("cost_ratio"));
     let printed = printed.map_or_else(String::new, |printed| format!("{printed}--"));
-    let own = group.iter().find_map(|row| {
-        let cell = cells.find(row.cell.as_ref()?)?;
-        Some(cell.summary()?.ratios.cost_ratio.ratio()?.median)
-    });
+    let own = own_ratio(cells, group);
     let own = own.map_or_else(String::new, |ratio| format!("re-run-^{ratio:.1}"));
     format!("{printed}{own}")
+}
+
+/// The requests per CPU-second of the row with a printed ratio over those of the other row.
+fn own_ratio(cells: &Cells<'_>, group: &[&PublishedRow]) -> Option<f64> {
+    let is_compared = |row: &&&PublishedRow| row.printed.contains_key("cost_ratio");
+    let compared = group.iter().find(is_compared)?;
+    let other = group.iter().find(|row| !is_compared(row))?;
+    let measured = |row: &PublishedRow| cells.find(row.cell.as_ref()?);
+    let metric = Metric::Listed(&REQUESTS_PER_CPU_SECOND);
+    let (ratio, _) = cells.estimate(&metric, measured(compared)?, Some(measured(other)?))?;
+    Some(ratio)
 }
 
 /// All other subjects that were measured under the case.

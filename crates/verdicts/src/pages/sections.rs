@@ -6,7 +6,9 @@ use super::page::Page;
 use super::presentation::{Look, PublishedCommand, ResultTable};
 use super::text::{fenced, folded, section, wrapped};
 use super::verdicts::rounds_of;
-use super::{besides, grid, lines, marked, notes, profiled, provenance, quoted, summary};
+use super::{
+    besides, grid, lines, marked, notes, profiled, provenance, quoted, second_opinion, summary,
+};
 use bookend_results::chart::Theme;
 use bookend_results::export::Report;
 use bookend_results::markdown;
@@ -121,6 +123,7 @@ fn folds(page: &Page<'_>, cells: &Cells<'_>) -> String {
         folds.push(("Measured besides", besides::table(page, cells)));
     }
     folds.extend([
+        ("A second opinion: the same cells by clients of others", second_opinion::table(cells)),
         ("Where the time goes", where_time_goes(page)),
         ("Noted besides", notes::table(page)),
         ("Marks: what speaks against single rounds", marked::table(page, cells)),

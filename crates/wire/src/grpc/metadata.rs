@@ -201,6 +201,7 @@ impl Metadata {
 }
 
 /// Whether this is a valid metadata name. Reserved names count as valid.
+/// RFC 9113, sections 8.1 and 8.2.
 pub fn is_name(name: &[u8]) -> bool {
     let is_legal = |byte: &u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.');
     !name.is_empty() && name.iter().all(is_legal)

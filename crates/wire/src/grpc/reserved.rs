@@ -23,8 +23,8 @@ const PROTOCOL_FIELDS: [&[u8]; 15] = [
 /// Those of them in which a client describes itself and the server that it wants to reach.
 const REQUEST_FIELDS: [&[u8]; 2] = [b"host", b"user-agent"];
 
-/// Details of a status: gRPC's by its name, but servers add it as metadata.
-const STATUS_DETAILS: &[u8] = b"grpc-status-details-bin";
+/// Details of a status: gRPC's by its name, but handlers may add it as metadata, too.
+pub const STATUS_DETAILS: &[u8] = b"grpc-status-details-bin";
 
 /// Whether HTTP/2 or gRPC itself reads a field with this name, so that applications do not see it.
 pub fn is_protocol_field(name: &[u8]) -> bool {
@@ -33,6 +33,7 @@ pub fn is_protocol_field(name: &[u8]) -> bool {
 
 /// Whether applications may not send a field with this name in a request. PROTOCOL-HTTP2.md
 /// reserves all names that begin with `grpc-`, including those without a meaning today.
+/// RFC 9113, sections 8.2.2 and 8.3.1.
 pub fn is_reserved(name: &[u8]) -> bool {
     is_protocol_field(name) || (name.starts_with(b"grpc-") && name != STATUS_DETAILS)
 }

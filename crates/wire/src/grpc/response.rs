@@ -1,6 +1,6 @@
 //! What the header blocks of a response mean to the client: its head, its trailers, its status.
 
-use super::{Code, Status, percent};
+use super::{Code, Status, base64, percent, reserved};
 use crate::hpack::HeaderList;
 use alloc::format;
 use alloc::string::String;
@@ -34,11 +34,13 @@ fn fault_of_content_type(value: &[u8]) -> Option<Status> {
     Some(Status::new(code, text))
 }
 
-/// The status that trailers state: `grpc-status` and `grpc-message`.
+/// The status that trailers state: `grpc-status`, `grpc-message` and `grpc-status-details-bin`.
+/// Details that are no base64 count as none: the code is worth more than they are.
 pub fn stated_status(trailers: &HeaderList) -> Option<Status> {
     let code = Code::parse(trailers.find(b"grpc-status")?);
     let message = percent::decode(trailers.find(b"grpc-message").unwrap_or_default());
-    Some(Status::new(code, message))
+    let details = trailers.find(reserved::STATUS_DETAILS).and_then(base64::decode);
+    Some(Status::with_details(code, message, details.unwrap_or_default()))
 }
 
 /// The status of a call that has ended, from the status that the trailers stated and the fault of

@@ -1,6 +1,7 @@
 //! Status codes and their names.
 
 use crate::error::ErrorCode;
+use alloc::boxed::Box;
 use alloc::string::String;
 use core::fmt;
 
@@ -119,12 +120,28 @@ pub struct Status {
     pub code: Code,
     /// A text for people; may be empty.
     pub message: String,
+    details: Box<[u8]>,
 }
 
 impl Status {
     /// A status with a message.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self { code, message: message.into() }
+        Self::with_details(code, message, [])
+    }
+
+    /// A status with details for programs: an encoded `google.rpc.Status`, which goes with the
+    /// trailers as `grpc-status-details-bin`.
+    pub fn with_details(
+        code: Code,
+        message: impl Into<String>,
+        details: impl Into<Box<[u8]>>,
+    ) -> Self {
+        Self { code, message: message.into(), details: details.into() }
+    }
+
+    /// The details, as [`Status::with_details`] takes them; empty if there are none.
+    pub fn details(&self) -> &[u8] {
+        &self.details
     }
 }
 

@@ -67,6 +67,7 @@ impl Decoder {
     ///
     /// When the peer broke a rule of HPACK, or sent far more than the list may hold. The list is
     /// then useless, no further block can be decoded, and the connection must be closed.
+    /// RFC 7541, sections 2.1 and 3.2.
     pub fn decode(&mut self, block: &[u8], list: &mut HeaderList) -> Result<(), HpackError> {
         list.clear();
         let mut reader = Reader::new(block);
@@ -105,6 +106,7 @@ impl Decoder {
         self.table.size_bytes()
     }
 
+    /// RFC 9113, section 4.3.1.
     #[inline]
     fn decode_size_updates(&mut self, reader: &mut Reader<'_>) -> Result<(), HpackError> {
         while let Some(first) = reader.peek()
@@ -118,6 +120,7 @@ impl Decoder {
         Ok(())
     }
 
+    /// RFC 7541, section 6.3.
     #[cold]
     fn decode_size_update(&mut self, reader: &mut Reader<'_>) -> Result<(), HpackError> {
         let first = reader.byte().ok_or(HpackError::Truncated)?;
@@ -142,6 +145,7 @@ impl Decoder {
         list.push_joined(joined, name_bytes)
     }
 
+    /// RFC 9113, section 10.5.1.
     fn decode_literal(
         &mut self,
         name_index: usize,
@@ -170,6 +174,7 @@ impl Decoder {
     }
 
     /// The field at an index into both tables: name and value joined, and the length of the name.
+    /// RFC 7541, sections 2.3.3 and 6.1.
     #[inline]
     fn joined(&self, index: usize) -> Result<(&[u8], usize), HpackError> {
         static_table::joined(index)

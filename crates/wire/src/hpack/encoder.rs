@@ -65,6 +65,7 @@ impl Encoder {
     ///
     /// Call it between blocks and before acknowledging the SETTINGS. The next
     /// [`begin_block`](Self::begin_block) announces the size in use.
+    /// RFC 7541, sections 4.2 and 6.3.
     pub fn set_peer_limit(&mut self, max_table_bytes: usize) {
         let size_bytes = max_table_bytes.min(self.own_limit_bytes);
         if size_bytes == self.table.max_size_bytes() {
@@ -80,6 +81,7 @@ impl Encoder {
     /// Appends the size updates that are due: the lowest size since the last block and the one in
     /// use, if they differ (RFC 7541, section 4.2). A block that carries an update changes the
     /// [`generation`](Self::generation) and must not be sent twice.
+    /// RFC 9113, section 4.3.1.
     #[inline]
     pub fn begin_block(&mut self, out: &mut Vec<u8>) {
         if let Some(lowest_bytes) = self.pending_update_bytes.take() {
@@ -90,6 +92,7 @@ impl Encoder {
     /// Appends one field.
     ///
     /// A field larger than the table is not inserted, whatever `indexing` says.
+    /// RFC 7541, section 6.2.3.
     pub fn field(&mut self, name: &[u8], value: &[u8], indexing: Indexing, out: &mut Vec<u8>) {
         let key = Key::of(name, value);
         let name_index = match self.find(name, value, key) {

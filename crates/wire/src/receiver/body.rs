@@ -8,6 +8,7 @@ use crate::stream_state::RemoteState;
 use crate::visitor::Visitor;
 
 impl Receiver {
+    /// RFC 9113, sections 5.1 and 6.9.
     #[inline]
     pub(super) fn data<V: Visitor>(
         &mut self,
@@ -65,6 +66,7 @@ impl Receiver {
 
     /// DATA for a stream that is not alive: its bytes count against the connection's window, so
     /// they are given back.
+    /// RFC 9113, section 6.8.
     #[cold]
     fn data_nowhere(
         &mut self,

@@ -5,10 +5,12 @@ use crate::config::SMALL_INCREMENT_BYTES;
 use crate::error::{ConnectionError, ErrorCode, Initiator};
 use crate::frame::{FrameHeader, flag};
 use crate::sender::Sender;
+use crate::settings::Settings;
 use crate::side::Side;
 use crate::visitor::Visitor;
 
 impl Receiver {
+    /// RFC 9113, sections 6.5 and 6.5.2.
     pub(super) fn settings<V: Visitor>(
         &mut self,
         sender: &mut Sender,
@@ -35,12 +37,17 @@ impl Receiver {
         }
         sender.glitches.settings();
         self.settings_came = true;
+        if let Some(table_bytes) = Settings::smallest_table_bytes(payload) {
+            // RFC 7541 section 4.2: the smallest size in between is announced, too.
+            sender.encoder.set_peer_limit(table_bytes as usize);
+        }
         sender.take_over(settings)?;
         self.send_blocked(sender, visitor);
         visitor.settings(sender);
         Ok(())
     }
 
+    /// RFC 9113, section 6.7.
     pub(super) fn ping<V: Visitor>(
         &mut self,
         sender: &mut Sender,
@@ -61,6 +68,7 @@ impl Receiver {
         Ok(())
     }
 
+    /// RFC 9113, section 6.8.
     pub(super) fn goaway<V: Visitor>(
         &mut self,
         sender: &mut Sender,
@@ -88,6 +96,7 @@ impl Receiver {
         Ok(())
     }
 
+    /// RFC 9113, section 6.9.
     pub(super) fn window_update<V: Visitor>(
         &mut self,
         sender: &mut Sender,
@@ -99,7 +108,8 @@ impl Receiver {
             return Err(ConnectionError::frame_size("WINDOW_UPDATE is not four bytes"));
         };
         let increment_bytes = u32::from_be_bytes(bytes) & 0x7fff_ffff;
-        if increment_bytes < SMALL_INCREMENT_BYTES && sender.all_blocked_bytes() > 0 {
+        let is_small = increment_bytes < SMALL_INCREMENT_BYTES;
+        if is_small && sender.all_blocked_bytes() > 0 {
             sender.glitches.note();
         }
         if header.stream_id == 0 {
@@ -110,6 +120,9 @@ impl Receiver {
             let was_narrow = sender.is_narrow();
             let added = sender.send_window.add(increment_bytes);
             added.map_err(|_| ConnectionError::flow_control(overflow))?;
+            if sender.has_grown() && is_small {
+                sender.glitches.update_for_nothing();
+            }
             if was_narrow {
                 self.send_blocked(sender, visitor);
             }
@@ -118,6 +131,7 @@ impl Receiver {
         self.stream_window_update(sender, header.stream_id, increment_bytes, visitor)
     }
 
+    /// RFC 9113, sections 6.9 and 6.9.1.
     fn stream_window_update<V: Visitor>(
         &mut self,
         sender: &mut Sender,
@@ -125,15 +139,20 @@ impl Receiver {
         increment_bytes: u32,
         visitor: &mut V,
     ) -> Result<(), ConnectionError> {
+        let is_small = increment_bytes < SMALL_INCREMENT_BYTES;
+        let was_noted = sender.all_blocked_bytes() > 0;
         let Some(stream) = sender.streams.find(id) else {
             // The stream may have ended while this was on its way; an idle stream cannot have.
             return if self.is_idle(sender, id) {
                 Err(ConnectionError::protocol("WINDOW_UPDATE on an idle stream"))
             } else {
+                let opened = sender.last_peer_id.max(sender.next_id).div_ceil(2);
+                sender.glitches.update_of_ended_stream(opened);
                 Ok(())
             };
         };
         let is_request = sender.was_opened_here(id);
+        let initial_bytes = sender.peer.initial_window_bytes as usize;
         let Some(state) = sender.streams.state(stream) else {
             return Ok(());
         };
@@ -144,6 +163,11 @@ impl Receiver {
             _ if is_request && state.local_closed => return Ok(()),
             _ if state.send_window.add(increment_bytes).is_err() => ErrorCode::FLOW_CONTROL_ERROR,
             _ => {
+                // No more was sent than that: these bytes were not consumed by anybody.
+                let is_beyond = state.send_window.available_bytes() > initial_bytes;
+                if is_beyond && is_small && !was_noted {
+                    sender.glitches.update_for_nothing();
+                }
                 sender.send_blocked_on(stream, &mut self.drained);
                 self.tell_drained(sender, visitor);
                 return Ok(());
@@ -166,6 +190,7 @@ impl Receiver {
         }
     }
 
+    /// RFC 9113, sections 5.4.2 and 6.4.
     pub(super) fn rst_stream<V: Visitor>(
         &mut self,
         sender: &mut Sender,
@@ -196,6 +221,7 @@ impl Receiver {
     }
 
     /// Priorities are deprecated (RFC 9113 section 5.3): the frame is checked for form and dropped.
+    /// RFC 9113, sections 6.3 and 6.4.
     pub(super) fn priority<V: Visitor>(
         &mut self,
         sender: &mut Sender,

@@ -5,7 +5,7 @@ use super::{Receiver, without_padding};
 use crate::config::MAX_HEADER_BLOCK_FRAMES;
 use crate::error::{ConnectionError, ErrorCode};
 use crate::frame::{FrameHeader, flag};
-use crate::header_block_cache::BlockPosition;
+use crate::header_block_cache::{BlockPosition, Meaning};
 use crate::sender::Sender;
 use crate::side::Side;
 use crate::stream_state::RemoteState;
@@ -17,7 +17,7 @@ use crate::visitor::Visitor;
 const PRIORITY_BYTES: usize = 5;
 
 /// Ids of one side differ by two, RFC 9113 section 5.1.1.
-const STREAM_ID_STEP: u32 = 2;
+pub(super) const STREAM_ID_STEP: u32 = 2;
 
 impl Receiver {
     #[inline]
@@ -107,9 +107,10 @@ impl Receiver {
             None if self.side == Side::Server => BlockPosition::Head,
             _ => return self.misplaced(sender, id, block, stream, visitor),
         };
-        let Some(token) = self.cache.recall(block, position, self.decoder.generation()) else {
+        let Some(known) = self.cache.recall(block, position, self.decoder.generation()) else {
             return self.decoded_block(sender, id, stream, block, position, end_stream, visitor);
         };
+        let is_known = stream.is_some();
         let stream = match stream {
             Some(stream) => stream,
             None => match self.open_by_peer(sender, id)? {
@@ -120,12 +121,15 @@ impl Receiver {
         let Some(state) = sender.streams.state(stream) else {
             return Ok(());
         };
+        if known.content_length.is_some() {
+            state.set_content_length(known.content_length);
+        }
         if end_stream && state.awaits_content() {
-            self.stream_error(sender, stream, ErrorCode::PROTOCOL_ERROR, visitor);
+            self.refuse_block(sender, stream, is_known, ErrorCode::PROTOCOL_ERROR, visitor);
             return Ok(());
         }
         state.remote = if end_stream { RemoteState::Closed } else { RemoteState::Open };
-        visitor.cached_headers(sender, stream, token, end_stream);
+        visitor.cached_headers(sender, stream, known.token, end_stream);
         if end_stream {
             sender.settle(stream);
         }
@@ -133,6 +137,7 @@ impl Receiver {
     }
 
     /// Handles a block that was not seen before.
+    /// RFC 9113, section 6.8.
     #[expect(clippy::too_many_arguments, reason = "the hot path above has them in registers")]
     #[inline(never)]
     fn decoded_block<V: Visitor>(
@@ -157,13 +162,8 @@ impl Receiver {
         };
         let head = match self.accept(sender, stream, position, end_stream) {
             Ok(head) => head,
-            Err(code) if is_known => {
-                self.stream_error(sender, stream, code, visitor);
-                return Ok(());
-            }
             Err(code) => {
-                // The visitor has not seen this stream yet, so it is not notified.
-                sender.reset(stream, code);
+                self.refuse_block(sender, stream, is_known, code, visitor);
                 return Ok(());
             }
         };
@@ -171,10 +171,13 @@ impl Receiver {
             return Ok(());
         }
         let token = visitor.headers(sender, stream, &self.fields, end_stream);
-        if let Some(token) = token.filter(|_| head.content_length.is_none())
+        let Head { content_length, .. } = head;
+        // In trailers it means nothing.
+        if let Some(token) = token
+            && (content_length.is_none() || position == BlockPosition::Head)
             && self.decoder.generation() == before
         {
-            self.cache.remember(block, position, before, token);
+            self.cache.remember(block, position, before, Meaning { token, content_length });
         }
         if end_stream {
             sender.settle(stream);
@@ -182,8 +185,27 @@ impl Receiver {
         Ok(())
     }
 
+    /// Resets a stream whose head or trailers break a rule.
+    #[cold]
+    fn refuse_block<V: Visitor>(
+        &mut self,
+        sender: &mut Sender,
+        stream: StreamKey,
+        is_known: bool,
+        code: ErrorCode,
+        visitor: &mut V,
+    ) {
+        if is_known {
+            self.stream_error(sender, stream, code, visitor);
+        } else {
+            // The visitor has not seen this stream yet, so it is not notified.
+            sender.reset(stream, code);
+        }
+    }
+
     /// Accepts the fields as the head or trailers of that stream, or returns the code to reset it
     /// with.
+    /// RFC 9113, section 8.1.1.
     fn accept(
         &self,
         sender: &mut Sender,
@@ -202,6 +224,7 @@ impl Receiver {
         }
     }
 
+    /// RFC 9113, section 4.3.
     fn decode(&mut self, block: &[u8]) -> Result<(), ConnectionError> {
         self.fields.clear();
         self.decoder.decode(block, &mut self.fields).map_err(|error| {
@@ -247,6 +270,7 @@ impl Receiver {
     }
 
     /// A client opens a stream. Returns `None` if it is refused.
+    /// RFC 9113, sections 5.1.1, 5.1.2 and 8.7.
     #[inline]
     fn open_by_peer(
         &mut self,
@@ -268,7 +292,7 @@ impl Receiver {
             sender.write_reset(id, ErrorCode::REFUSED_STREAM);
             return Ok(None);
         }
-        Ok(Some(sender.insert(id)))
+        Ok(Some(sender.insert(id, false)))
     }
 
     /// Whether a stream other than the next in line can still be opened: not if a later one was.
@@ -292,6 +316,7 @@ impl Receiver {
 
     /// A block on a stream that expects none. It is decoded nevertheless, or the table would be out
     /// of step for all other streams.
+    /// RFC 9113, sections 5.1 and 8.1.
     #[cold]
     fn misplaced<V: Visitor>(
         &mut self,

@@ -60,6 +60,7 @@ impl Sender {
     /// Data that fits in one frame is not split to use up the last quarter of the connection's
     /// window: the peer is about to refill it, and some peers count tiny DATA frames as an attack
     /// while others cannot reassemble a message.
+    /// RFC 9113, sections 4.1, 5.2.1 and 6.9.1.
     #[inline]
     fn sendable_bytes(&mut self, stream: StreamKey, rest_bytes: usize) -> usize {
         let connection_bytes = self.send_window.available_bytes();
@@ -95,8 +96,21 @@ impl Sender {
         end_stream: bool,
         encode: impl FnOnce(&mut Vec<u8>),
     ) {
+        self.flagged_message(stream, false, end_stream, encode);
+    }
+
+    /// As [`Sender::message`]; `is_compressed` says that what `encode` appends is compressed.
+    #[inline]
+    pub fn flagged_message(
+        &mut self,
+        stream: StreamKey,
+        is_compressed: bool,
+        end_stream: bool,
+        encode: impl FnOnce(&mut Vec<u8>),
+    ) {
         let start = self.output.len();
         self.output.extend_from_slice(&[0; HEADER_BYTES + PREFIX_BYTES]);
+        self.output[start + HEADER_BYTES] = u8::from(is_compressed);
         encode(&mut self.output);
         self.finish_message(stream, start, end_stream);
     }
@@ -128,9 +142,7 @@ impl Sender {
             .copy_from_slice(&message_bytes.to_be_bytes());
         let goes_out_whole = self.send_window.available_bytes() >= length
             && length <= self.peer.max_frame_bytes as usize
-            && self.streams.state(stream).is_some_and(|state| {
-                state.blocked().is_none() && !state.local_closed && state.send_window.take(length)
-            });
+            && self.take_stream_window(stream, length);
         if !goes_out_whole {
             return false;
         }
@@ -139,6 +151,18 @@ impl Sender {
         let header = FrameHeader { length, kind: kind::DATA, flags, stream_id: stream.id };
         self.output[start..prefix].copy_from_slice(&header.to_bytes());
         true
+    }
+
+    /// Whether the stream may send so many bytes at once, which its window then lacks. That of a
+    /// stream outside the table is as wide as at its beginning.
+    #[inline]
+    fn take_stream_window(&mut self, stream: StreamKey, bytes: usize) -> bool {
+        if !stream.is_listed() {
+            return bytes <= self.peer.initial_window_bytes as usize;
+        }
+        self.streams.state(stream).is_some_and(|state| {
+            state.blocked().is_none() && !state.local_closed && state.send_window.take(bytes)
+        })
     }
 
     #[cold]

@@ -10,6 +10,7 @@ use alloc::vec::Vec;
 
 impl Sender {
     /// Writes our SETTINGS, and the connection's window where it is not the default.
+    /// RFC 9113, section 6.5.
     pub(crate) fn write_preface(&mut self) {
         let mut payload = Vec::new();
         self.own.write(&mut payload);
@@ -21,6 +22,7 @@ impl Sender {
     }
 
     /// Applies the peer's settings and acknowledges them.
+    /// RFC 9113, sections 3.4, 6.5, 6.5.3 and 6.9.2.
     pub(crate) fn take_over(&mut self, settings: Settings) -> Result<(), ConnectionError> {
         let before = core::mem::replace(&mut self.peer, settings);
         self.peer_settings_came = true;
@@ -41,6 +43,7 @@ impl Sender {
     /// The peer has seen our settings. A window below the default is enforced only from now on,
     /// because until now the peer was right to use the default. A larger one counts from the start,
     /// for peers that never acknowledge anything.
+    /// RFC 9113, section 6.9.3.
     pub(crate) fn own_settings_acknowledged(&mut self) {
         let window_bytes = self.own.initial_window_bytes;
         if self.own_stream_window_bytes == window_bytes {
@@ -143,12 +146,14 @@ impl Sender {
     }
 
     /// Sends a PING; the answer comes as `pong`.
+    /// RFC 9113, section 6.7.
     pub fn ping(&mut self, payload: [u8; 8]) {
         self.glitches.ping_sent();
         write_frame(&mut self.output, kind::PING, 0, 0, &payload);
     }
 
     /// Answers a PING.
+    /// RFC 9113, section 6.7.
     pub(crate) fn pong(&mut self, payload: [u8; 8]) {
         self.glitches.ping((self.last_peer_id, self.credit, self.send_window));
         write_frame(&mut self.output, kind::PING, flag::ACK, 0, &payload);
@@ -165,6 +170,7 @@ impl Sender {
     }
 
     /// Announces that no further stream will be processed. Open streams go on.
+    /// RFC 9113, sections 6.8 and 8.7.
     pub fn goaway(&mut self, code: ErrorCode, debug: &[u8]) {
         self.goaway_last_id = self.last_peer_id;
         self.write_goaway(self.last_peer_id, code, debug);

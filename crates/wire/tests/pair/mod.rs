@@ -3,8 +3,8 @@
 
 use bookend_wire::frame::{FrameHeader, HEADER_BYTES};
 use bookend_wire::{
-    Connection, ConnectionConfig, ConnectionError, ErrorCode, HeaderList, Initiator, Sender, Side,
-    StreamKey, Visitor,
+    Connection, ConnectionConfig, ConnectionError, ErrorCode, HeaderBlock, HeaderList, Initiator,
+    Sender, Side, StreamKey, Visitor, WholeRequest, WholeResponse,
 };
 use std::collections::{HashMap, VecDeque};
 
@@ -21,18 +21,70 @@ pub enum Event {
     Drained { id: u32 },
 }
 
+/// The answer to every request.
+pub struct Answer {
+    pub head: HeaderBlock,
+    pub trailers: HeaderBlock,
+    pub message: Vec<u8>,
+}
+
+impl Answer {
+    pub fn new(message: &[u8]) -> Self {
+        let (head, trailers) = (HeaderBlock::new(&RESPONSE), HeaderBlock::new(&TRAILERS));
+        Self { head, trailers, message: message.to_vec() }
+    }
+
+    fn send(&mut self, sender: &mut Sender, stream: StreamKey) {
+        let Self { head, trailers, message } = self;
+        sender.reply(stream, head, trailers, |output| output.extend_from_slice(message));
+    }
+}
+
 /// Keeps what it is told. Blocks that come again are told from the token, as real visitors do.
 #[derive(Default)]
 pub struct Recorder {
     pub events: Vec<Event>,
     pub streams: HashMap<u32, StreamKey>,
     pub blocks_recalled: usize,
+    pub whole_requests: usize,
+    pub whole_responses: usize,
     /// Whether body bytes are released at once.
     pub keeps_bodies: bool,
+    /// The message with which each request is answered as soon as it is whole.
+    pub answer: Option<Answer>,
     tokens: Vec<Vec<(String, String)>>,
 }
 
 impl Visitor for Recorder {
+    const TAKES_WHOLE_REQUESTS: bool = true;
+    const TAKES_WHOLE_RESPONSES: bool = true;
+
+    fn takes_whole_request(&self, request: WholeRequest<'_>) -> bool {
+        assert!(!request.stream.is_listed());
+        !self.keeps_bodies
+    }
+
+    fn whole_request(&mut self, sender: &mut Sender, request: WholeRequest<'_>) {
+        let WholeRequest { stream, head, body } = request;
+        self.whole_requests += 1;
+        let stream = if self.answer.is_some() { stream } else { sender.enlist(stream) };
+        self.cached_headers(sender, stream, head, false);
+        self.data(sender, stream, body, true);
+    }
+
+    fn whole_response(
+        &mut self,
+        sender: &mut Sender,
+        stream: StreamKey,
+        response: WholeResponse<'_>,
+    ) {
+        let WholeResponse { head, body, trailers } = response;
+        self.whole_responses += 1;
+        self.cached_headers(sender, stream, head, false);
+        self.events.push(Event::Data { id: stream.id, bytes: body.to_vec(), end_stream: false });
+        self.cached_headers(sender, stream, trailers, true);
+    }
+
     fn headers(
         &mut self,
         _: &mut Sender,
@@ -57,8 +109,10 @@ impl Visitor for Recorder {
 
     fn data(&mut self, sender: &mut Sender, stream: StreamKey, data: &[u8], end_stream: bool) {
         self.events.push(Event::Data { id: stream.id, bytes: data.to_vec(), end_stream });
-        if !self.keeps_bodies {
-            sender.release(stream, data.len());
+        match &mut self.answer {
+            Some(answer) if end_stream => answer.send(sender, stream),
+            _ if !self.keeps_bodies => sender.release(stream, data.len()),
+            _ => {}
         }
     }
 

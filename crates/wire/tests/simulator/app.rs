@@ -6,7 +6,8 @@ use crate::plan::Plan;
 use crate::planted::Planted;
 use crate::speech::{Answer, Leftover, Release, Speech, Style, When};
 use bookend_wire::{
-    CannotOpen, ErrorCode, HeaderList, Initiator, PreparedRequest, Sender, Side, StreamKey, Visitor,
+    CannotOpen, ErrorCode, HeaderList, Initiator, PreparedRequest, Sender, Side, StreamKey,
+    Visitor, WholeRequest,
 };
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -77,6 +78,10 @@ pub struct App {
     pub held_pieces: usize,
     /// Blocks that were known, and not decoded again.
     pub recalled: usize,
+    /// Requests that came whole in what was read.
+    pub whole_requests: usize,
+    /// Of them, those that were answered at once.
+    pub whole_answers: usize,
     pub refusals: usize,
     highest_heard: u32,
     blocks: Blocks,
@@ -101,6 +106,8 @@ impl App {
             pongs: 0,
             held_pieces: 0,
             recalled: 0,
+            whole_requests: 0,
+            whole_answers: 0,
             refusals: 0,
             highest_heard: 0,
             blocks: Blocks::new(side),
@@ -391,6 +398,20 @@ impl App {
         outcomes.filter(|(_, outcome)| **outcome == Outcome::Waiting).map(|(call, _)| call)
     }
 
+    /// Whether nothing but `reply` is done with the stream of a request that has come whole.
+    fn answers_at_once(&self, id: u32) -> bool {
+        let routes = self.routes.borrow();
+        let Some(call) = routes.get(&id).and_then(|call| self.plan.calls.get(*call)) else {
+            return false;
+        };
+        let gives_back_late = matches!(call.release.server, Release::Later | Release::Never);
+        self.plan.ends.server.acts_inside
+            && call.response.style == Style::Whole
+            && call.answer == Answer::AtEnd
+            && call.cancel.is_none()
+            && gives_back_late
+    }
+
     /// What this end could do now with that call.
     pub fn choices(&self, exchange: &Exchange, held_bytes: usize, choices: &mut Vec<Act>) {
         let id = exchange.stream.id;
@@ -432,6 +453,30 @@ impl App {
 }
 
 impl Visitor for App {
+    const TAKES_WHOLE_REQUESTS: bool = true;
+
+    fn takes_whole_request(&self, _: WholeRequest<'_>) -> bool {
+        true
+    }
+
+    fn whole_request(&mut self, sender: &mut Sender, request: WholeRequest<'_>) {
+        let WholeRequest { mut stream, head, body } = request;
+        let id = stream.id;
+        let is_answered = self.answers_at_once(id);
+        self.whole_requests += 1;
+        self.whole_answers += usize::from(is_answered);
+        if !is_answered {
+            stream = sender.enlist(stream);
+        }
+        self.cached_headers(sender, stream, head, false);
+        self.data(sender, stream, body, true);
+        // Where the answer is held back the stream has a place after all.
+        if let (Some(exchange), Some(listed)) = (self.exchanges.get_mut(&id), sender.listed(stream))
+        {
+            exchange.stream = listed;
+        }
+    }
+
     fn headers(
         &mut self,
         sender: &mut Sender,

@@ -192,6 +192,8 @@ impl World {
         self.reached.goaways += usize::from(self.plan.goaway.is_some());
         self.reached.pieces_held_back += ends.map(|end| end.app.held_pieces).iter().sum::<usize>();
         self.reached.blocks_recalled += ends.map(|end| end.app.recalled).iter().sum::<usize>();
+        self.reached.whole_requests += ends.map(|end| end.app.whole_requests).iter().sum::<usize>();
+        self.reached.whole_answers += ends.map(|end| end.app.whole_answers).iter().sum::<usize>();
         self.reached.pongs += ends.map(|end| end.app.pongs).iter().sum::<usize>();
         self.reached.continuations += self.audit.continuations();
         let sender = &self.ends.client.connection.sender;

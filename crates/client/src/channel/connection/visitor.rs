@@ -109,6 +109,7 @@ impl Visitor for ChannelVisitor<'_> {
         });
     }
 
+    /// RFC 9113, section 8.1.
     fn reset(&mut self, _: &mut Sender, stream: StreamKey, code: ErrorCode, by: Initiator) {
         let Some(call) = self.in_flight.remove(stream) else {
             return;

@@ -1,6 +1,6 @@
 //! Calls of an open loop: made when they are due, on whichever connection has room.
 
-use super::LoadShard;
+use super::{LoadShard, note_streams};
 use crate::record::Obstacle;
 use crate::worker::direct_output::DirectOutput;
 use crate::worker::load_connection::{LoadConnection, LoadConnectionState};
@@ -28,6 +28,7 @@ impl LoadShard {
         for index in self.unstamped.drain(..) {
             if let Some(connection) = &mut self.connections[index] {
                 connection.stamp_starts(&mut self.state.calls, io);
+                note_streams(connection, &mut self.streams_due_ns, io);
             }
         }
     }
@@ -37,8 +38,11 @@ impl LoadShard {
             return;
         };
         let (state, now_ns) = (&mut self.state, io.now_ns());
-        let is_made = connection
-            .with_output(connection.id, io, |connection| connection.make_due_call(now_ns, state));
+        let is_made = connection.with_output(connection.id, io, |connection| {
+            let is_made = connection.make_due_call(now_ns, state);
+            connection.send_messages(now_ns, state);
+            is_made
+        });
         if is_made && self.unstamped.last() != Some(&index) {
             self.unstamped.push(index);
         }

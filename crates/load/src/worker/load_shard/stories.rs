@@ -1,6 +1,7 @@
 //! A worker in virtual time, before servers that are made by hand.
 
 mod open_loop;
+mod streams;
 
 use super::LoadShard;
 use crate::plan::LoadPlan;

@@ -3,10 +3,11 @@
 use super::request_template::RequestTemplate;
 use crate::call::LoadCall;
 use crate::plan::LoadPlan;
-use crate::record::SetupTimes;
+use crate::record::{DEADLINE_EXCEEDED, SetupTimes};
 use crate::worker::connect_schedule::ConnectionEnd;
 use crate::worker::direct_output::DirectOutput;
 use crate::worker::received_goaway::ReceivedGoAway;
+use crate::worker::request::NotWritten;
 use crate::worker::state::WorkerState;
 use bookend_io::{AfterRead, ConnectionId, IoContext, Received};
 use bookend_wire::grpc::{Code, Status};
@@ -63,6 +64,7 @@ impl OneShotCall {
     pub fn write_request(
         &mut self,
         template: &mut RequestTemplate,
+        place: u32,
         state: &mut WorkerState,
         id: ConnectionId,
         io: &mut IoContext,
@@ -71,11 +73,17 @@ impl OneShotCall {
         self.connected_ns = io.transport_opened_ns(id).unwrap_or(self.opened_ns);
         let number = state.pace.next_number();
         state.pace.advance_number(1);
-        match template.write(&mut self.http2, &state.plan, number) {
+        match template.write(&mut self.http2, &state.plan, number, place) {
             Ok(stream) => self.call.stream_id = stream.id,
-            Err(_) => {
-                let text = "--first-stream-id leaves no stream for a call";
+            Err(why) => {
+                let text = match why {
+                    NotWritten::CannotOpen(_) => "--first-stream-id leaves no stream for a call",
+                    NotWritten::Template(_) => "the template of the call gave no message",
+                };
                 self.outcome = Some(Err(Status::new(Code::Internal, text)));
+                if let NotWritten::Template(why) = why {
+                    state.fail_template(why);
+                }
                 io.close(id);
             }
         }
@@ -123,8 +131,7 @@ impl OneShotCall {
         if self.outcome.is_some() {
             return io.abort(id);
         }
-        let text = "context deadline exceeded";
-        self.outcome = Some(Err(Status::new(Code::DeadlineExceeded, text)));
+        self.outcome = Some(Err(Status::new(Code::DeadlineExceeded, DEADLINE_EXCEEDED)));
         if self.opened_ns > 0 {
             self.with_output(id, io, Self::cancel);
         }

@@ -1,8 +1,8 @@
 //! The first flight of a connection that is used for one call.
 
 use crate::plan::LoadPlan;
-use crate::worker::request;
-use bookend_wire::{CannotOpen, Connection, FirstFlight, HeaderBlock, StreamKey};
+use crate::worker::request::{self, NotWritten};
+use bookend_wire::{Connection, FirstFlight, HeaderBlock, StreamKey};
 
 /// Messages of a run beyond this are not kept a second time, as part of first flights.
 const PREPARED_MESSAGES_MAX_BYTES: usize = 4 << 20;
@@ -28,18 +28,20 @@ impl RequestTemplate {
         Self { first_flights, head }
     }
 
-    /// Makes the connection a new one, with the request of call `number` in its output.
+    /// Makes the connection a new one, with the request of call `number` in its output. `place` is
+    /// that of the call among those in flight.
     pub fn write(
         &mut self,
         connection: &mut Connection,
         plan: &LoadPlan,
         number: u64,
-    ) -> Result<StreamKey, CannotOpen> {
+        place: u32,
+    ) -> Result<StreamKey, NotWritten> {
         let index = request::message_index(plan, number);
         if let Some(first_flight) = self.first_flights.get(index) {
-            return connection.renew_with(&plan.config, first_flight);
+            return Ok(connection.renew_with(&plan.config, first_flight)?);
         }
         connection.renew(&plan.config);
-        request::write(&mut connection.sender, &mut self.head, plan, number)
+        request::write(&mut connection.sender, &mut self.head, plan, number, place)
     }
 }

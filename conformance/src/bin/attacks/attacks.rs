@@ -1,0 +1,125 @@
+//! What is known to hurt HTTP/2 servers. crates/server/tests/attacks has each of these against our
+//! own limits, exactly; here they are for any server.
+
+use bookend_wire::frame::kind;
+
+use crate::attacker::Attacker;
+use crate::frames::{
+    block, data, fields, frame, head, head_of, head_with, ping, request, reset, setting,
+    stream_window, update, wide_open,
+};
+
+/// What is done to one connection after the other.
+pub type Attack = fn(&mut Attacker);
+
+const HELLO: &str = "/helloworld.Greeter/SayHello";
+
+/// Frames of one write, where single ones are small.
+const BATCH: usize = 100;
+/// Bytes of a name that is greeted, where that is to be long: they fit the first window there is.
+const LONG_NAME_BYTES: usize = 60_000;
+/// Connections of one attacker that say nothing.
+const SILENT_CONNECTIONS: usize = 200;
+
+pub const ATTACKS: [(&str, Attack); 17] = [
+    ("nothing", |attacker| attacker.hold()),
+    ("rapid reset", |attacker| attacker.again(|id| [hello(id, 1), reset(id)].concat())),
+    ("made you reset", |attacker| {
+        attacker.again(|id| [head(id, HELLO), update(id, 0)].concat());
+    }),
+    ("PING flood", |attacker| attacker.again(|_| ping().repeat(BATCH))),
+    ("SETTINGS flood", |attacker| attacker.again(|_| setting(3, 100).repeat(BATCH))),
+    ("PRIORITY flood", |attacker| {
+        attacker.again(|_| frame(kind::PRIORITY, 0, 1, &[0, 0, 0, 3, 9]).repeat(BATCH));
+    }),
+    ("empty DATA", |attacker| {
+        attacker.send(&head(1, HELLO));
+        attacker.again(|_| data(1, b"").repeat(BATCH));
+    }),
+    ("CONTINUATION flood", |attacker| {
+        attacker.send(&frame(kind::HEADERS, 0, 1, b""));
+        attacker.again(|_| frame(kind::CONTINUATION, 0, 1, b"").repeat(BATCH));
+    }),
+    ("HPACK bomb", |attacker| attacker.again(bomb)),
+    ("windows of one byte", |attacker| {
+        attacker.send(&stream_window(1));
+        attacker.again(|id| [hello(id, 100), update(id, 1)].concat());
+    }),
+    ("windows that stay shut", |attacker| {
+        attacker.send(&stream_window(0));
+        attacker.again_at_most(1_000, |id| hello(id, LONG_NAME_BYTES));
+        attacker.hold();
+    }),
+    ("unread answers", |attacker| {
+        attacker.send(&wide_open());
+        attacker.stops_reading();
+        attacker.again(|id| hello(id, 1_000));
+    }),
+    ("halves of messages", |attacker| {
+        attacker.again_at_most(1_000, |id| {
+            let declared = data(id, &[0, 0, 0x3f, 0xff, 0]);
+            let part = data(id, &[7; 15_000]).repeat(LONG_NAME_BYTES / 15_000);
+            [head(id, HELLO), declared, part].concat()
+        });
+        attacker.hold();
+    }),
+    ("DATA of one byte", |attacker| {
+        attacker.send(&head(1, HELLO));
+        attacker.send(&data(1, &[0, 0, 0x3f, 0xff, 0]));
+        attacker.again(|_| data(1, b"x").repeat(BATCH));
+    }),
+    ("gzip of blocks of nothing", |attacker| {
+        let message = blocks_of_nothing();
+        attacker.again(|id| compressed(id, &message));
+    }),
+    ("silent connections", |attacker| attacker.crowd(SILENT_CONNECTIONS)),
+    ("reconnects", |_| {}),
+];
+
+/// A call that greets a name of so many bytes.
+fn hello(id: u32, name_bytes: usize) -> Vec<u8> {
+    let name = "x".repeat(name_bytes);
+    let mut message = vec![0x0a];
+    let mut length = name_bytes;
+    while length >= 0x80 {
+        message.push(length as u8 | 0x80);
+        length >>= 7;
+    }
+    message.push(length as u8);
+    message.extend_from_slice(name.as_bytes());
+    let whole = crate::frames::message(&message);
+    let frames = whole.chunks(16_384).collect::<Vec<_>>();
+    let (last, first) = frames.split_last().expect("a message has a prefix");
+    let mut bytes = head(id, HELLO);
+    first.iter().for_each(|part| bytes.extend(data(id, part)));
+    bytes.extend(frame(kind::DATA, bookend_wire::frame::flag::END_STREAM, id, last));
+    debug_assert!(name_bytes > 1_000 || bytes == request(id, HELLO, &message));
+    bytes
+}
+
+/// A head whose list is four megabytes: a field of four kilobytes is put into the table and named a
+/// thousand times.
+fn bomb(id: u32) -> Vec<u8> {
+    let mut bomb = block(&fields(HELLO));
+    bomb.extend([0x7a, 0x7f, 0xa1, 0x1e]);
+    bomb.extend([b'x'; 4_000]);
+    bomb.extend([0xbe; 1_000]);
+    head_of(id, &bomb)
+}
+
+/// A gzip message of blocks that hold nothing: with the fixed tables, four of them in five bytes.
+fn blocks_of_nothing() -> Vec<u8> {
+    let blocks = [0x02, 0x08, 0x20, 0x80, 0x00].repeat(LONG_NAME_BYTES / 5);
+    [b"\x1f\x8b\x08\0\0\0\0\0\0\xff", &blocks[..], b"\x03\0", &[0; 8]].concat()
+}
+
+/// A call whose message is under gzip, as it says.
+fn compressed(id: u32, message: &[u8]) -> Vec<u8> {
+    let mut body = vec![1];
+    body.extend((message.len() as u32).to_be_bytes());
+    body.extend(message);
+    let mut bytes = head_with(id, HELLO, &[("grpc-encoding", "gzip")]);
+    body.chunks(16_384).for_each(|part| bytes.extend(data(id, part)));
+    bytes.extend(frame(kind::DATA, bookend_wire::frame::flag::END_STREAM, id, b""));
+    bytes
+}

@@ -1,0 +1,79 @@
+//! Where the last check of this machine is kept: a file in the user's state folder.
+
+use bookend_lab::machine::this_machine;
+use bookend_results::calibration::{CheckOrigin, InstrumentCheck};
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Keeps the JSON of a check, in place of the one before.
+///
+/// # Errors
+/// It cannot be written; the sentence names the file.
+pub fn keep(json: &str) -> Result<(), String> {
+    let Some(file) = file(|name| std::env::var_os(name)) else {
+        return Err("neither XDG_STATE_HOME nor HOME is set: the check is not kept".to_owned());
+    };
+    let failed = |error: io::Error| format!("cannot keep the check in {}: {error}", file.display());
+    file.parent().map_or(Ok(()), fs::create_dir_all).map_err(failed)?;
+    // A reader must never find half of it.
+    let new = file.with_extension("new");
+    fs::write(&new, json).and_then(|()| fs::rename(&new, &file)).map_err(failed)
+}
+
+/// What the last check says of the instrument that runs now, in one line.
+pub fn line() -> String {
+    let known = file(|name| std::env::var_os(name)).and_then(|file| fs::read(file).ok());
+    let known = known.and_then(|json| serde_json::from_slice::<InstrumentCheck>(&json).ok());
+    match known {
+        None => "instrument: never checked on this machine; run bookend check".to_owned(),
+        Some(check) => match check.is_outdated_for(&origin(&check.origin.witness)) {
+            None => check.quote(),
+            Some(why) => format!("instrument: the last check says nothing of today: {why}"),
+        },
+    }
+}
+
+/// What runs here and now.
+pub fn origin(witness: &str) -> CheckOrigin {
+    let binary = std::env::current_exe().and_then(fs::metadata);
+    let changed = binary.and_then(|binary| binary.modified());
+    CheckOrigin {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        binary_unix_ms: changed.map_or(0, unix_ms),
+        witness: witness.to_owned(),
+        machine: this_machine(),
+    }
+}
+
+/// Milliseconds since 1970.
+pub fn unix_ms(time: SystemTime) -> i64 {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+fn file(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    let set = |name| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let states = set("XDG_STATE_HOME").filter(|folder| folder.is_absolute());
+    let states = states.or_else(|| Some(set("HOME")?.join(".local/state")));
+    Some(states?.join("bookend/check.json"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_is_in_the_users_state_folder() {
+        let file = |states: &str, home: &str| {
+            file(|name| Some(if name == "HOME" { home } else { states }.into()))
+        };
+        assert_eq!(file("/state", "/a").unwrap(), PathBuf::from("/state/bookend/check.json"));
+        let usual = PathBuf::from("/a/.local/state/bookend/check.json");
+        assert_eq!(file("", "/a").unwrap(), usual);
+        assert_eq!(file("relative", "/a").unwrap(), usual);
+        assert_eq!(file("", ""), None);
+    }
+}

@@ -1,0 +1,152 @@
+//! One run of our generator against the witness, and what both say of it.
+
+use super::bench::Bench;
+use super::clockwork::{Clockwork, Witnessed};
+use super::own_cpu;
+use super::stop::CheckStop;
+use bookend_lab::control_group::{ControlGroup, ResourceLimits};
+use bookend_lab::cpu::CpuTimes;
+use bookend_lab::invocation::Invocation;
+use bookend_lab::process::Process;
+use bookend_lab::process::command_output::KillReason;
+use bookend_lab::round::{AccountedCpu, marks};
+use bookend_load::contract::report::LoadReport;
+use bookend_results::mark::Mark;
+use serde_json::Value;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// What is called where a calibration does not stream.
+const ANSWER: &str = "clockwork.Clockwork/Answer";
+
+/// No run of a calibration takes as long.
+const RUN_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// A report has histograms in it, and no calls one by one.
+const REPORT_LIMIT_BYTES: usize = 16 << 20;
+
+/// How a run of our generator is made.
+#[derive(Default)]
+pub struct Calls<'a> {
+    /// What each call is to do, as `Order` in JSON; null is nothing.
+    pub order: Value,
+    /// Flags of `bookend load`.
+    pub flags: &'a str,
+    /// The method where it is not [`ANSWER`].
+    pub method: Option<&'a str>,
+    /// Where it is not the witness itself that is called.
+    pub port: Option<u16>,
+    /// CPU time a second of the generator, in CPUs, where it is limited.
+    pub cpu_time: Option<f64>,
+}
+
+/// What came of a run.
+pub struct CheckedRun {
+    /// What our generator says.
+    pub report: LoadReport,
+    /// CPU time of the witness by our ledger, nanoseconds.
+    pub server_cpu_ns: u64,
+    /// Time that the CPU of the witness worked, by the machine's account, seconds.
+    pub machine_seconds: f64,
+    /// What else was on both CPUs.
+    pub disturbances: Vec<String>,
+}
+
+/// What both ends say of a run.
+pub struct Observed {
+    /// Our generator.
+    pub run: CheckedRun,
+    /// The witness.
+    pub witness: Witnessed,
+}
+
+impl Bench {
+    /// Starts the witness, has it called, and asks it what it saw.
+    ///
+    /// # Errors
+    /// See [`CheckStop`].
+    pub fn observe(&self, variant: &str, calls: &Calls<'_>) -> Result<Observed, CheckStop> {
+        let mut server = Clockwork::start(self, variant)?;
+        let run = self.load(&mut server, calls)?;
+        Ok(Observed { run, witness: server.end()? })
+    }
+
+    /// Has `server` called by our generator.
+    ///
+    /// # Errors
+    /// See [`CheckStop`].
+    pub fn load(&self, server: &mut Clockwork, calls: &Calls<'_>) -> Result<CheckedRun, CheckStop> {
+        let limits = ResourceLimits {
+            cpus: self.placement.generator.clone(),
+            cpu_time: calls.cpu_time,
+            ..Default::default()
+        };
+        let group = self.groups.create(&limits).map_err(CheckStop::because)?;
+        let command = self.command(calls, calls.port.unwrap_or(server.port));
+        let (machine, begin) = (CpuTimes::read(), Instant::now());
+        let (server_ns, own) = (server.cpu_ns(), own_cpu::read());
+        let report = self.report(command, group)?;
+        let server_cpu_ns = server.cpu_ns().saturating_sub(server_ns);
+        let machine = CpuTimes::read().since(&machine);
+        let own = own_cpu::read().since(&own);
+        let accounted = AccountedCpu {
+            window: begin.elapsed().as_secs_f64(),
+            server: server_cpu_ns as f64 / 1e9,
+            generator: own.children_seconds,
+            lab: own.seconds,
+        };
+        let marks = marks(&machine, &self.placement, &accounted);
+        Ok(CheckedRun {
+            report,
+            server_cpu_ns,
+            machine_seconds: machine.busy_seconds(&self.placement.server),
+            disturbances: marks.iter().map(Mark::to_string).collect(),
+        })
+    }
+
+    fn report(&self, command: Vec<String>, group: ControlGroup) -> Result<LoadReport, CheckStop> {
+        let invocation = Invocation {
+            cpus: self.placement.generator.clone(),
+            ..Invocation::of_tool(&[], Path::new("."))
+        };
+        let process = Process::start(&self.spawner.launcher, command, &invocation, group);
+        let process = process.map_err(CheckStop::because)?;
+        let deadline = Instant::now() + RUN_TIMEOUT;
+        let output = process.collect(deadline, REPORT_LIMIT_BYTES, &self.spawner.interrupt);
+        if output.killed == Some(KillReason::Interrupted) {
+            return Err(CheckStop::Interrupted);
+        }
+        if !output.succeeded() {
+            return Err(CheckStop::because(format!("the generator: {}", output.describe())));
+        }
+        let report = serde_json::from_str(&output.text);
+        report.map_err(|error| CheckStop::because(format!("the generator's report: {error}")))
+    }
+
+    fn command(&self, calls: &Calls<'_>, port: u16) -> Vec<String> {
+        let order = if calls.order.is_null() { "{}".to_owned() } else { calls.order.to_string() };
+        let proto = self.proto.display().to_string();
+        let method = calls.method.unwrap_or(ANSWER);
+        let bookend = self.spawner.bookend.display().to_string();
+        let fixed = ["load", "--insecure", "--proto", &proto, "--call", method, "-d", &order];
+        let quiet = ["-O", "json", "--calls-listed", "0", "--live", "off"];
+        let target = format!("127.0.0.1:{port}");
+        let words = fixed.into_iter().chain(quiet).chain(calls.flags.split_whitespace());
+        let words = words.map(str::to_owned);
+        [bookend].into_iter().chain(words).chain([target]).collect()
+    }
+}
+
+impl CheckedRun {
+    /// The latency that this percentage of the calls took at most, nanoseconds.
+    pub fn latency_ns(&self, percent: f64) -> f64 {
+        let mut known = self.report.latency_distribution.iter();
+        let found = known.find(|at| at.percentage == percent);
+        found.map_or(f64::NAN, |at| at.latency as f64)
+    }
+
+    /// Length of the window, seconds.
+    pub fn seconds(&self) -> f64 {
+        self.report.bookend.window_seconds
+    }
+}

@@ -1,0 +1,104 @@
+//! Who watches a run: people, programs, the lab.
+
+use super::audience::Audience;
+use bookend_load::contract::lines::Line;
+use bookend_load::hdr_log::HdrLog;
+use bookend_load::live::{self, LiveFormat, LiveView};
+use bookend_load::output;
+use bookend_load::record::RunInterval;
+use bookend_load::run::{RunObserver, WindowEdge};
+use std::io::{IsTerminal, Write, stderr};
+use std::time::{Duration, SystemTime};
+
+/// Shows a run on standard error while it goes on, and keeps its log of latencies.
+pub struct Observer {
+    audience: Audience,
+    shown: Shown,
+    /// Whether the view stands on the terminal.
+    is_drawn: bool,
+    keeps_log: bool,
+    /// From the start of the window on, where it is kept.
+    pub log: Option<HdrLog>,
+}
+
+enum Shown {
+    Nothing,
+    Lines,
+    Json,
+    View(LiveView),
+}
+
+impl Observer {
+    /// Watches a run whose window has that length, if it ends by time. `keeps_log`: whether its
+    /// latencies are logged.
+    pub fn new(
+        audience: Audience,
+        format: LiveFormat,
+        window_ns: Option<u64>,
+        keeps_log: bool,
+    ) -> Self {
+        let is_for_people = audience == Audience::People && stderr().is_terminal();
+        let shown = match format {
+            LiveFormat::Auto if is_for_people => Shown::View(LiveView::new(window_ns)),
+            LiveFormat::Auto | LiveFormat::Off => Shown::Nothing,
+            LiveFormat::Lines => Shown::Lines,
+            LiveFormat::Json => Shown::Json,
+        };
+        Self { audience, shown, is_drawn: false, keeps_log, log: None }
+    }
+
+    /// The run is over: the terminal is as it was before.
+    pub fn clear(&mut self) {
+        if std::mem::take(&mut self.is_drawn) {
+            show("\x1b[2A\x1b[J");
+        }
+    }
+
+    fn draw(&mut self, interval: &RunInterval) {
+        let text = match &mut self.shown {
+            Shown::Nothing => return,
+            Shown::Lines => live::text_line(interval) + "\n",
+            Shown::Json => live::json_line(interval) + "\n",
+            Shown::View(view) => {
+                let [line, chart] = view.lines(interval);
+                let back = if self.is_drawn { "\x1b[2A\x1b[J" } else { "" };
+                self.is_drawn = true;
+                format!("{back}{line}\n{chart}\n")
+            }
+        };
+        show(&text);
+    }
+}
+
+/// Where nobody reads it any more, the run goes on.
+fn show(text: &str) {
+    let _ = stderr().write_all(text.as_bytes());
+}
+
+impl RunObserver for Observer {
+    fn edge(&mut self, edge: WindowEdge) {
+        if edge == WindowEdge::Start && self.keeps_log {
+            self.log = Some(HdrLog::new(SystemTime::now()));
+        }
+        if self.audience == Audience::Lab {
+            let line = match edge {
+                WindowEdge::Start => Line::WindowStart,
+                WindowEdge::End => Line::WindowEnd,
+            };
+            // If the lab is gone, the end of standard input ends the run.
+            let _ = output::write(&format!("{line}\n"), None);
+        }
+    }
+
+    fn interval_length(&self) -> Option<Duration> {
+        let is_wanted = self.keeps_log || !matches!(self.shown, Shown::Nothing);
+        is_wanted.then_some(live::INTERVAL)
+    }
+
+    fn interval(&mut self, interval: &RunInterval) {
+        self.draw(interval);
+        if let Some(log) = &mut self.log {
+            log.add(interval);
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! `bookend race`: two servers by turns, anywhere, and which of them needs less CPU time a call; or
+//! what one server needs; or the same of clients.
+
+mod arguments;
+mod caller;
+mod clients;
+mod course;
+mod doubts;
+mod ended;
+mod profile;
+mod progress;
+mod running;
+mod specs;
+mod starts;
+
+pub use arguments::RaceArguments;
+
+use crate::check::kept;
+use crate::lab;
+use crate::terminal::{Failure, print, print_error};
+use bookend_lab::control_group::ControlGroups;
+use bookend_lab::cpu::Placement;
+use bookend_lab::launch;
+use bookend_lab::lock::LockTarget;
+use bookend_lab::process::interrupt::Interrupt;
+use bookend_lab::process::{become_subreaper, tree};
+use bookend_lab::race::{
+    RaceHost, RaceRecorder, RaceRunError, RaceServerSpec, RaceStart, Revisions,
+};
+use bookend_lab::spawner::Spawner;
+use bookend_load::contract::exit;
+use bookend_load::output;
+use bookend_results::race::{EarlierRace, Race, RaceCell, RaceError, RaceGate};
+use caller::standard_input;
+use clients::ClientCourse;
+use course::Course;
+use ended::RaceEnd;
+use running::Starter;
+use specs::Specs;
+
+/// Races the servers and prints the answer. The number is the exit status.
+///
+/// # Errors
+/// [`Failure`] when the arguments make no sense, or a server cannot be raced.
+pub fn start(arguments: RaceArguments) -> Result<u8, Failure> {
+    let specs = Specs::read(&arguments)?;
+    if arguments.client {
+        clients::check(&arguments)?;
+    }
+    let (gate, cells) = (specs.gate(&arguments)?, arguments.cells()?);
+    let kept = earlier(&arguments, &specs)?;
+    arguments.check_rate()?;
+    if arguments.profile && specs.names().len() < 2 {
+        return Err(Failure::usage("--profile: one server alone differs from nothing"));
+    }
+    if let Some(file) = &arguments.save {
+        output::check(file).map_err(Failure::usage)?;
+    }
+    let interrupt = Interrupt::on_signals().map_err(Failure::nothing_measured)?;
+    let waits = arguments.wait_for_lock;
+    let Some(_lock) = lab::lock(&LockTarget::Machine, waits, &interrupt)? else {
+        return Ok(exit::INTERRUPTED);
+    };
+    let race = match measure(&arguments, &specs, &cells, interrupt.clone()) {
+        Ok(race) => race,
+        Err(RaceEnd::Interrupted) => return Ok(exit::INTERRUPTED),
+        Err(RaceEnd::Failed(failure)) => return Err(failure),
+    };
+    let earlier = kept.map(|kept| EarlierRace::of(kept, &race).ok_or_else(other_cells));
+    deliver(&arguments, &race, earlier.transpose()?.as_ref())?;
+    status(&race, gate.as_ref(), &interrupt)
+}
+
+/// Builds what is to be built, then runs the course.
+fn measure(
+    arguments: &RaceArguments,
+    specs: &Specs,
+    cells: &[RaceCell],
+    interrupt: Interrupt,
+) -> Result<Race, RaceEnd> {
+    become_subreaper().map_err(Failure::nothing_measured)?;
+    let input = standard_input(arguments)?;
+    let spawner = lab::spawner(interrupt)?;
+    let server_cpus = f64::from(arguments.server_cpus);
+    let groups = || ControlGroups::prepare(tree::kill_group);
+    let servers = match specs {
+        Specs::Servers(servers) => servers,
+        Specs::Clients(clients) => {
+            let placement = Placement::on_this_machine(server_cpus, Some(arguments.client_cpus));
+            let host = RaceHost { spawner, groups: groups(), placement };
+            return ClientCourse::new(arguments, clients, cells, &host, &input)?.run();
+        }
+    };
+    // Before this thread is pinned: a build may use all CPUs.
+    let (servers, _revisions) = checked_out(arguments, servers, &spawner)?;
+    let placement = Placement::on_this_machine(server_cpus, None);
+    // The threads that make calls are started from this one.
+    launch::pin(&placement.generator).map_err(Failure::nothing_measured)?;
+    let host = RaceHost { spawner, groups: groups(), placement };
+    let starter = Starter { arguments, specs: &servers, cells, host: &host, input: &input };
+    let recorder = arguments.profile.then(|| RaceRecorder::find(&arguments.perf)).transpose();
+    Course::new(starter, recorder.map_err(Failure::nothing_measured)?).run()
+}
+
+/// The servers with the folders of their revisions, which are there as long as the second value.
+fn checked_out(
+    arguments: &RaceArguments,
+    servers: &[RaceServerSpec],
+    spawner: &Spawner,
+) -> Result<(Vec<RaceServerSpec>, Option<Revisions>), RaceRunError> {
+    let mut servers = servers.to_vec();
+    if arguments.rev.is_empty() {
+        return Ok((servers, None));
+    }
+    let mut revisions = Revisions::new(spawner.clone())?;
+    for server in &mut servers {
+        if !arguments.quiet {
+            print_error(&format!("checking out and building {}", server.name));
+        }
+        let checked_out = revisions.check_out(&server.name, arguments.build.as_deref())?;
+        if let RaceStart::Command { folder, .. } = &mut server.start {
+            *folder = checked_out;
+        }
+    }
+    Ok((servers, Some(revisions)))
+}
+
+/// The race that `--against` names.
+fn earlier(arguments: &RaceArguments, specs: &Specs) -> Result<Option<Race>, Failure> {
+    let Some(file) = &arguments.against else {
+        return Ok(None);
+    };
+    if specs.names().len() > 1 {
+        return Err(Failure::usage("--against: one is compared with what was kept, not two"));
+    }
+    let place = file.display();
+    let text = std::fs::read_to_string(file);
+    let text = text.map_err(|error| Failure::usage(format!("cannot read {place}: {error}")))?;
+    let race = serde_json::from_str(&text);
+    race.map(Some).map_err(|error| Failure::usage(format!("{place} keeps no race: {error}")))
+}
+
+fn other_cells() -> Failure {
+    Failure::usage("--against: that race had other calls in flight, connections or rate")
+}
+
+fn deliver(
+    arguments: &RaceArguments,
+    race: &Race,
+    earlier: Option<&EarlierRace>,
+) -> Result<(), Failure> {
+    let text = if arguments.json {
+        format!("{}\n", race.answer_json(earlier).map_err(|error| blame(race, error))?)
+    } else {
+        let answer = race.answer(earlier).map_err(|error| blame(race, error))?;
+        format!("{answer}{}\n", kept::line())
+    };
+    print(&text)?;
+    if let Some(file) = &arguments.save {
+        let kept = serde_json::to_string(race).map_err(Failure::nothing_measured)?;
+        output::write(&(kept + "\n"), Some(file)).map_err(Failure::not_delivered)?;
+    }
+    Ok(())
+}
+
+fn blame(race: &Race, error: RaceError) -> Failure {
+    let server = &race.servers[error.server()].name;
+    Failure::nothing_measured(format!("{server}: {error}"))
+}
+
+fn status(race: &Race, gate: Option<&RaceGate>, interrupt: &Interrupt) -> Result<u8, Failure> {
+    let standing = race.standing().map_err(|error| blame(race, error))?;
+    let is_missed = gate.is_some_and(|gate| {
+        let server = race.servers.iter().position(|server| server.name == gate.server);
+        server.is_some_and(|server| gate.is_shown(&standing, server))
+    });
+    Ok(if is_missed {
+        exit::OBJECTIVE_MISSED
+    } else if interrupt.is_raised() {
+        exit::INTERRUPTED
+    } else {
+        exit::MEASURED
+    })
+}

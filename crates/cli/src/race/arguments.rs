@@ -1,0 +1,347 @@
+//! The flags of `bookend race`, as typed.
+
+use crate::terminal::Failure;
+use bookend_load::contract::duration;
+use bookend_load::flags::pacing::{PacingFlags, rate};
+use bookend_load::flags::{CallFlags, LoadFlags, whole};
+use bookend_results::race::{RaceCell, STARTS_MIN};
+use clap::{Args, Command, FromArgMatches as _};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How long a race may take that is to end by itself.
+const UNTIL_BUDGET: Duration = Duration::from_secs(30 * 60);
+
+/// How long other races may take.
+const BUDGET: Duration = Duration::from_secs(60);
+
+/// How long a lap is of servers, which go on between two laps.
+const LAP: Duration = Duration::from_millis(100);
+
+/// And of clients, each of which takes about as long to start.
+const CLIENT_LAP: Duration = Duration::from_millis(500);
+
+/// So many calls of a rate a lap has at least.
+const LAP_CALLS_MIN: f64 = 20.0;
+
+/// Calls in flight where connections alone are given, and of clients: a cell of theirs takes as
+/// many starts as it has laps.
+const CONCURRENCY: u32 = 50;
+
+/// The cells of a race that is told none, connections and calls in flight: one call at a time,
+/// many on one connection, one on each of many, and many on many. A server may be good at one of
+/// these and bad at another.
+const CELLS: [(u32, u32); 4] = [(1, 1), (1, 100), (100, 100), (100, 1000)];
+
+/// The lists of a grid that is told none.
+const GRID: [&[u32]; 2] = [&[1, 10, 100], &[1, 100, 1000]];
+
+/// What stands after `bookend race`. Flags that `bookend load` has too mean the same.
+#[derive(Debug, Args)]
+#[command(
+    mut_arg("targets", |servers| servers
+        .value_name("NAME=COMMAND")
+        .help("A server: its name and its command, with {port} for a free port; NAME@PORT=COMMAND \
+               where it listens on a port of its own. With --client, a client")),
+    mut_arg("insecure", |insecure| insecure.hide(true)),
+    mut_arg("data", |data| data.help("The request as JSON; @ is standard input")),
+)]
+pub struct RaceArguments {
+    /// The servers and the call.
+    #[command(flatten)]
+    pub call: CallFlags,
+    /// A revision of this git repository, checked out into a folder of its own; the one command,
+    /// without a name, is started in each
+    #[arg(long, value_name = "REVISION")]
+    pub rev: Vec<String>,
+    /// What builds a revision, in its folder
+    #[arg(long, value_name = "COMMAND", requires = "rev")]
+    pub build: Option<String>,
+    /// A server that runs already, on this machine
+    #[arg(long, value_name = "NAME=HOST:PORT")]
+    pub at: Vec<String>,
+    /// Race clients, by commands that speak the contract of measured clients: each is started for
+    /// every lap, and calls bookend's own server
+    #[arg(long)]
+    pub client: bool,
+    /// Calls in flight over all connections; several numbers are as many cells [default: with no
+    /// --connections either, four cells: 1, 100, 100 and 1000 over 1, 1, 100 and 100 connections;
+    /// of clients, and with --rps, 50 over one]
+    #[arg(
+        short, long, value_name = "LIST", value_parser = whole::<u32>, value_delimiter = ',',
+        allow_negative_numbers = true
+    )]
+    pub concurrency: Vec<u32>,
+    /// Connections to each server: one number for all cells, or one for each [default: 1]
+    #[arg(
+        long, value_name = "LIST", value_parser = whole::<u32>, value_delimiter = ',',
+        allow_negative_numbers = true
+    )]
+    pub connections: Vec<u32>,
+    /// Every number of --concurrency with every number of --connections that is not above it
+    /// [default: 1,100,1000 with 1,10,100]
+    #[arg(long)]
+    pub grid: bool,
+    /// Calls a second to each server, at equal distances and however many are in flight, up to
+    /// --concurrency; 0 is as many as there is room for
+    #[arg(
+        short, long, value_name = "RATE", value_parser = rate, default_value = "0",
+        allow_negative_numbers = true
+    )]
+    pub rps: f64,
+    /// CPUs that the servers run on, both on the same ones
+    #[arg(
+        long, value_name = "N", value_parser = whole::<u32>, default_value_t = 1,
+        allow_negative_numbers = true
+    )]
+    pub server_cpus: u32,
+    /// CPUs that the clients of --client run on, both on the same ones
+    #[arg(
+        long, value_name = "N", value_parser = whole::<u32>, default_value_t = 1,
+        allow_negative_numbers = true, requires = "client"
+    )]
+    pub client_cpus: u32,
+    /// How long it may take [default: 60s, with --until 30m]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    pub budget: Option<Duration>,
+    /// End once the interval is as narrow as this to either side, such as 1%
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    pub until: Option<f64>,
+    /// A difference up to this is none
+    #[arg(long, value_name = "SHARE", value_parser = share, default_value = "1%")]
+    pub margin: f64,
+    /// For how long a server is called before it is the other's turn [default: 100ms, of clients
+    /// 500ms]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    pub lap: Option<Duration>,
+    /// For how long each server is called after each start before anything is measured
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "200ms")]
+    pub warmup: Duration,
+    /// How often both servers are started anew within the budget [default: every two seconds, as
+    /// far as half of the time is left for calls]
+    #[arg(
+        long, value_name = "N", value_parser = starts, allow_negative_numbers = true,
+        conflicts_with = "no_restart"
+    )]
+    pub starts: Option<u32>,
+    /// Start both servers once: the answer is about these two processes
+    #[arg(long)]
+    pub no_restart: bool,
+    /// The server that the other is compared with [default: the first]
+    #[arg(long, value_name = "NAME")]
+    pub baseline: Option<String>,
+    /// Exit with 3 if it is shown that this holds, such as "new<0.95": calls per CPU-second over
+    /// those of the baseline
+    #[arg(long, value_name = "EXPR")]
+    pub fail_if: Option<String>,
+    /// Record both servers with perf after the race, and say which functions differ
+    #[arg(long)]
+    pub profile: bool,
+    /// For how long they are recorded
+    #[arg(
+        long, value_name = "TIME", value_parser = duration::parse, default_value = "10s",
+        requires = "profile"
+    )]
+    pub profile_window: Duration,
+    /// The program that records
+    #[arg(long, value_name = "FILE", default_value = "perf", requires = "profile")]
+    pub perf: PathBuf,
+    /// Print the answer as JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Keep all laps in a file, as JSON
+    #[arg(long, value_name = "FILE")]
+    pub save: Option<PathBuf>,
+    /// Compare one server with what such a file says of it
+    #[arg(long, value_name = "FILE")]
+    pub against: Option<PathBuf>,
+    /// Seed of the order of laps [default: a new one]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>, allow_negative_numbers = true)]
+    pub seed: Option<u64>,
+    /// Wait while another lab measures here, instead of ending
+    #[arg(long)]
+    pub wait_for_lock: bool,
+    /// Show no progress
+    #[arg(long)]
+    pub quiet: bool,
+}
+
+impl RaceArguments {
+    /// How long the race may take.
+    pub fn budget(&self) -> Duration {
+        let usual = if self.until.is_some() { UNTIL_BUDGET } else { BUDGET };
+        self.budget.unwrap_or(usual)
+    }
+
+    /// Calls a second; `None`: as soon as others end.
+    pub fn rps(&self) -> Option<f64> {
+        Some(self.rps).filter(|rps| *rps > 0.0)
+    }
+
+    /// Whether a lap has enough calls.
+    ///
+    /// # Errors
+    /// There are so few that percentiles say nothing.
+    pub fn check_rate(&self) -> Result<(), Failure> {
+        let Some(rps) = self.rps() else {
+            return Ok(());
+        };
+        let (lap, calls) = (self.lap(), rps * self.lap().as_secs_f64());
+        if calls >= LAP_CALLS_MIN {
+            return Ok(());
+        }
+        let (lap_ms, longer) = (lap.as_millis(), (LAP_CALLS_MIN / rps).ceil());
+        // Rounded down: it is not to look like enough.
+        let calls = (calls * 10.0).floor() / 10.0;
+        Err(Failure::usage(format!(
+            "--rps {rps} makes {calls} calls in a lap of {lap_ms} ms, too few for a percentile: \
+             add --lap {longer}s"
+        )))
+    }
+
+    /// How long a lap is.
+    pub fn lap(&self) -> Duration {
+        self.lap.unwrap_or(if self.client { CLIENT_LAP } else { LAP })
+    }
+
+    /// The ways in which the servers are called.
+    ///
+    /// # Errors
+    /// The lists do not fit, or a number is 0.
+    pub fn cells(&self) -> Result<Vec<RaceCell>, Failure> {
+        if self.concurrency.iter().chain(&self.connections).any(|number| *number == 0) {
+            return Err(Failure::usage("--concurrency and --connections are at least 1"));
+        }
+        if self.grid {
+            return self.grid_cells();
+        }
+        let is_told_none = self.concurrency.is_empty() && self.connections.is_empty();
+        // A rate that many connections hold is too much for one call at a time.
+        if is_told_none && !self.client && self.rps().is_none() {
+            return Ok(CELLS.map(cell).to_vec());
+        }
+        let concurrency = given(&self.concurrency, &[CONCURRENCY]);
+        let connections = given(&self.connections, &[1]);
+        let count = concurrency.len().max(connections.len());
+        let fits = |list: &[u32]| list.len() == 1 || list.len() == count;
+        if !fits(concurrency) || !fits(connections) {
+            return Err(Failure::usage(
+                "--concurrency and --connections: one number for all cells, or one for each; with \
+                 --grid every number of one with every number of the other",
+            ));
+        }
+        let cells = (0..count).map(|number| {
+            let connections = connections[number % connections.len()];
+            cell((connections, concurrency[number % concurrency.len()].max(connections)))
+        });
+        Ok(cells.collect())
+    }
+
+    fn grid_cells(&self) -> Result<Vec<RaceCell>, Failure> {
+        let [connections, concurrency] = GRID;
+        let connections = given(&self.connections, connections);
+        let concurrency = given(&self.concurrency, concurrency);
+        let all = connections.iter().flat_map(|c| concurrency.iter().map(move |s| (*c, *s)));
+        let cells: Vec<RaceCell> = all.filter(|(c, s)| c <= s).map(cell).collect();
+        if cells.is_empty() {
+            return Err(Failure::usage(
+                "--grid: no number of --concurrency is as large as one of --connections",
+            ));
+        }
+        Ok(cells)
+    }
+
+    /// The flags of `bookend load` that mean the same calls to the server at `address`.
+    pub fn load_flags(&self, address: SocketAddr, cell: RaceCell) -> LoadFlags {
+        let command = LoadFlags::augment_args(Command::new("load").no_binary_name(true));
+        let matches = command.get_matches_from(std::iter::empty::<&str>());
+        let usual = LoadFlags::from_arg_matches(&matches).expect("no flag is required");
+        let mut call = self.call.clone();
+        call.targets = vec![address.to_string()];
+        call.insecure = !self.wants_tls();
+        let RaceCell { connections, concurrency } = cell;
+        // The end comes lap by lap.
+        let duration = Some(Duration::from_secs(1));
+        let pacing = PacingFlags { rps: self.rps, ..usual.pacing };
+        LoadFlags { call, concurrency, connections, duration, pacing, ..usual }
+    }
+
+    /// Servers that are raced are seldom given certificates, so plain text is the default here.
+    pub fn wants_tls(&self) -> bool {
+        let call = &self.call;
+        let names_file = [&call.cacert, &call.cert, &call.key].into_iter().any(Option::is_some);
+        names_file || call.skip_tls || call.cname.is_some()
+    }
+}
+
+fn cell((connections, concurrency): (u32, u32)) -> RaceCell {
+    RaceCell { connections, concurrency }
+}
+
+/// A list, or what stands for it where it was not given.
+fn given<'a>(list: &'a [u32], usual: &'a [u32]) -> &'a [u32] {
+    if list.is_empty() { usual } else { list }
+}
+
+/// One start, or so many that there is an interval of them.
+fn starts(text: &str) -> Result<u32, String> {
+    let starts = whole::<u32>(text)?;
+    if starts != 1 && u64::from(starts) < STARTS_MIN {
+        return Err(format!("an interval needs {STARTS_MIN} starts, or 1 with all its rounds"));
+    }
+    Ok(starts)
+}
+
+/// `1%` or `0.01`.
+fn share(text: &str) -> Result<f64, String> {
+    let (number, unit) = match text.strip_suffix('%') {
+        Some(number) => (number, 0.01),
+        None => (text, 1.0),
+    };
+    let share = number.trim().parse::<f64>().ok().map(|number| number * unit);
+    let share = share.filter(|share| *share > 0.0 && *share < 1.0);
+    share.ok_or_else(|| format!("\"{text}\" is not a share: write one like 1% or 0.01"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{RaceArguments, RaceCell, share};
+    use clap::{Args as _, Command, FromArgMatches as _};
+
+    fn cells(words: &[&str]) -> Result<Vec<String>, String> {
+        let command = RaceArguments::augment_args(Command::new("race").no_binary_name(true));
+        let matches = command.try_get_matches_from(words).map_err(|error| error.to_string())?;
+        let arguments = RaceArguments::from_arg_matches(&matches).unwrap();
+        let cells = arguments.cells().map_err(|failure| format!("{failure:?}"))?;
+        Ok(cells.iter().map(RaceCell::to_string).collect())
+    }
+
+    #[test]
+    fn a_race_that_is_told_no_cell_has_four() {
+        let four = ["C=1 S=1", "C=1 S=100", "C=100 S=100", "C=100 S=1000"];
+        assert_eq!(cells(&[]).unwrap(), four);
+        assert_eq!(cells(&["-c", "7"]).unwrap(), ["C=1 S=7"]);
+        assert_eq!(cells(&["--connections", "100"]).unwrap(), ["C=100 S=100"]);
+        assert_eq!(cells(&["--connections", "2,4", "-c", "8"]).unwrap(), ["C=2 S=8", "C=4 S=8"]);
+        assert_eq!(cells(&["--client"]).unwrap(), ["C=1 S=50"], "they are started for each lap");
+        assert_eq!(cells(&["--rps", "9"]).unwrap(), ["C=1 S=50"], "the same as of a load");
+    }
+
+    #[test]
+    fn a_grid_has_no_connection_without_a_call() {
+        let grid = ["--grid", "--connections", "1,10", "-c", "1,50"];
+        assert_eq!(cells(&grid).unwrap(), ["C=1 S=1", "C=1 S=50", "C=10 S=50"]);
+        assert_eq!(cells(&["--grid"]).unwrap().len(), 7);
+        assert!(cells(&["--grid", "--connections", "9", "-c", "1"]).is_err());
+    }
+
+    #[test]
+    fn a_share_is_a_percentage_or_a_fraction() {
+        assert_eq!(share("1%"), Ok(0.01));
+        assert_eq!(share("0.25"), Ok(0.25));
+        for text in ["", "%", "1", "0%", "-1%", "200%", "nan", "x%"] {
+            assert!(share(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! Who is raced: servers by `NAME=COMMAND`, `NAME@PORT=COMMAND` or `--at NAME=HOST:PORT`, or
+//! clients by `NAME=COMMAND`.
+
+use super::arguments::RaceArguments;
+use crate::terminal::Failure;
+use bookend_lab::race::{PORT_WORD, RaceClient, RaceServerSpec, RaceStart};
+use bookend_results::race::RaceGate;
+use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::path::PathBuf;
+
+/// Who is raced: two, or one; the baseline first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Specs {
+    /// Servers, which are called.
+    Servers(Vec<RaceServerSpec>),
+    /// Clients, which call the reference server.
+    Clients(Vec<RaceClient>),
+}
+
+impl Specs {
+    /// Reads them.
+    ///
+    /// # Errors
+    /// [`Failure`] naming the word that is wrong.
+    pub fn read(arguments: &RaceArguments) -> Result<Specs, Failure> {
+        let words = &arguments.call.targets;
+        let specs = if arguments.client {
+            let clients = words.iter().map(|word| client(word));
+            Specs::Clients(clients.collect::<Result<_, _>>().map_err(Failure::usage)?)
+        } else if !arguments.rev.is_empty() {
+            Specs::Servers(of_revisions(arguments).map_err(Failure::usage)?)
+        } else {
+            let commands = words.iter().map(|word| command(word));
+            let running = arguments.at.iter().map(|word| running(word));
+            let servers = commands.chain(running).collect::<Result<_, _>>();
+            Specs::Servers(servers.map_err(Failure::usage)?)
+        };
+        specs.in_order(arguments.baseline.as_deref())
+    }
+
+    /// Their names.
+    pub fn names(&self) -> Vec<&str> {
+        match self {
+            Specs::Servers(servers) => servers.iter().map(|server| server.name.as_str()).collect(),
+            Specs::Clients(clients) => clients.iter().map(|client| client.name.as_str()).collect(),
+        }
+    }
+
+    fn in_order(mut self, baseline: Option<&str>) -> Result<Specs, Failure> {
+        let (what, names) = (self.what(), self.names());
+        if let [first, second] = names.as_slice()
+            && first == second
+        {
+            return Err(Failure::usage(format!("both {what}s are called `{first}`")));
+        }
+        if !(1..=2).contains(&names.len()) {
+            let at = if what == "server" { ", or --at NAME=HOST:PORT" } else { "" };
+            return Err(Failure::usage(format!(
+                "two {what}s are raced, and one is measured: give each as 'NAME=COMMAND'{at}"
+            )));
+        }
+        let Some(baseline) = baseline else {
+            return Ok(self);
+        };
+        let place = names.iter().position(|name| *name == baseline);
+        let missing = || Failure::usage(format!("--baseline: no {what} is called `{baseline}`"));
+        let place = place.ok_or_else(missing)?;
+        match &mut self {
+            Specs::Servers(servers) => servers.swap(0, place),
+            Specs::Clients(clients) => clients.swap(0, place),
+        }
+        Ok(self)
+    }
+
+    fn what(&self) -> &'static str {
+        match self {
+            Specs::Servers(_) => "server",
+            Specs::Clients(_) => "client",
+        }
+    }
+
+    /// What makes the race fail.
+    ///
+    /// # Errors
+    /// It cannot be read, or names nobody who is compared.
+    pub fn gate(&self, arguments: &RaceArguments) -> Result<Option<RaceGate>, Failure> {
+        let Some(text) = &arguments.fail_if else {
+            return Ok(None);
+        };
+        let gate: RaceGate = text.parse().map_err(Failure::usage)?;
+        match self.names().get(1) {
+            Some(compared) if *compared == gate.server => Ok(Some(gate)),
+            Some(compared) => Err(Failure::usage(format!(
+                "--fail-if: `{}` is not compared with the baseline: {compared} is",
+                gate.server
+            ))),
+            None => {
+                let what = self.what();
+                let line = format!("--fail-if: one {what} alone is compared with nothing");
+                Err(Failure::usage(line))
+            }
+        }
+    }
+}
+
+/// A client is told by variables where to call.
+fn client(word: &str) -> Result<RaceClient, String> {
+    let (name, command) = split(word, "NAME=COMMAND")?;
+    if command.contains(PORT_WORD) {
+        return Err(format!(
+            "`{word}`: a client is told where to call by the variable BOOKEND_TARGET, not by \
+             {PORT_WORD}"
+        ));
+    }
+    Ok(RaceClient { name: named(name, word)?, command: command.to_owned() })
+}
+
+fn command(word: &str) -> Result<RaceServerSpec, String> {
+    let (name, command) = split(word, "NAME=COMMAND")?;
+    let (name, port) = match name.split_once('@') {
+        Some((name, port)) => {
+            let port = port.parse().ok().filter(|port| *port > 0);
+            (name, Some(port.ok_or_else(|| format!("`{word}` names no port after the @"))?))
+        }
+        None => (name, None),
+    };
+    if port.is_none() && !command.contains("{port}") {
+        return Err(format!(
+            "`{word}` is not told its port: put {{port}} where the command takes it, or write \
+             {name}@PORT=COMMAND"
+        ));
+    }
+    let (command, folder) = (command.to_owned(), PathBuf::from("."));
+    let start = RaceStart::Command { command, port, folder };
+    Ok(RaceServerSpec { name: named(name, word)?, start })
+}
+
+/// A server for each revision, which is its name. Where it is checked out is known later.
+fn of_revisions(arguments: &RaceArguments) -> Result<Vec<RaceServerSpec>, String> {
+    let ([command], []) = (arguments.call.targets.as_slice(), arguments.at.as_slice()) else {
+        return Err("--rev: one command is started in each revision, and nothing else".to_owned());
+    };
+    if !command.contains(PORT_WORD) {
+        return Err(format!("`{command}` is not told its port: put {PORT_WORD} where it takes it"));
+    }
+    let spec = |revision: &String| RaceServerSpec {
+        name: revision.clone(),
+        start: RaceStart::Command {
+            command: command.clone(),
+            port: None,
+            folder: PathBuf::from("."),
+        },
+    };
+    Ok(arguments.rev.iter().map(spec).collect())
+}
+
+fn running(word: &str) -> Result<RaceServerSpec, String> {
+    let (name, target) = split(word, "NAME=HOST:PORT")?;
+    let found = target
+        .to_socket_addrs()
+        .map_err(|error| format!("--at {word}: {error}: a server that runs is NAME=HOST:PORT"))?;
+    let found: Vec<SocketAddr> = found.collect();
+    let four = found.iter().find(|address| address.is_ipv4());
+    let address = four.or(found.first()).ok_or_else(|| format!("--at {word}: no address"))?;
+    Ok(RaceServerSpec { name: named(name, word)?, start: RaceStart::Running(*address) })
+}
+
+fn split<'a>(word: &'a str, form: &str) -> Result<(&'a str, &'a str), String> {
+    word.split_once('=').ok_or_else(|| format!("`{word}` has no name: write {form}"))
+}
+
+/// A name stands in sentences and in conditions.
+fn named(name: &str, word: &str) -> Result<String, String> {
+    let fits = |letter: char| letter.is_alphanumeric() || "-_.+/".contains(letter);
+    if name.is_empty() || !name.chars().all(fits) {
+        return Err(format!("`{word}` begins with no name: letters, digits and -_.+/ make one"));
+    }
+    Ok(name.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_has_a_name_and_a_port() {
+        let free = command("old=./server --port {port} --x=1").unwrap();
+        assert_eq!(free.name, "old");
+        let start = |command: &str, port| RaceStart::Command {
+            command: command.into(),
+            port,
+            folder: ".".into(),
+        };
+        assert_eq!(free.start, start("./server --port {port} --x=1", None));
+        assert_eq!(command("a@7=./b").unwrap().start, start("./b", Some(7)));
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_server_is_said_with_what_to_write() {
+        for (word, said) in [
+            ("./server", "has no name"),
+            ("=./server {port}", "begins with no name"),
+            ("a b=./server {port}", "begins with no name"),
+            ("a=./server", "put {port}"),
+            ("a@x=./server", "no port after the @"),
+            ("a@0=./server", "no port after the @"),
+        ] {
+            let error = command(word).unwrap_err();
+            assert!(error.contains(said), "{word}: {error}");
+        }
+        assert!(client("a@5=./client").unwrap_err().contains("begins with no name"));
+        assert!(client("a=./client {port}").unwrap_err().contains("BOOKEND_TARGET"));
+        let error = running("a=nowhere").unwrap_err();
+        assert!(error.contains("--at") && error.contains("NAME=HOST:PORT"), "{error}");
+        let there = running("a=127.0.0.1:5").unwrap().start;
+        assert_eq!(there, RaceStart::Running(([127, 0, 0, 1], 5).into()));
+    }
+}

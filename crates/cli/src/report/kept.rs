@@ -1,0 +1,82 @@
+//! Where a result is kept: in a store, or in a record.
+
+use crate::terminal::Failure;
+use bookend_results::measurement::Row;
+use bookend_results::record::Record;
+use bookend_results::store::{Run, RunId, Store};
+use clap::Args;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// The default file of results.
+pub const STORE: &str = "bookend.db";
+
+/// Which result.
+#[derive(Debug, Args)]
+pub struct KeptArguments {
+    /// The number of the result, or the file of a record [default: the newest result]
+    #[arg(value_name = "RUN|RECORD")]
+    of: Option<String>,
+    /// A record instead of a stored result
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["of", "store"])]
+    record: Option<PathBuf>,
+    /// Where results are kept
+    #[arg(long, value_name = "FILE", default_value = STORE)]
+    store: PathBuf,
+}
+
+/// A run, its rows, and what each server leaves out.
+pub struct Kept {
+    pub run: Run,
+    pub rows: Vec<Row>,
+    pub skips: BTreeMap<String, Vec<String>>,
+}
+
+impl KeptArguments {
+    /// Reads the result.
+    ///
+    /// # Errors
+    /// [`Failure`] when there is no such result.
+    pub fn read(&self) -> Result<Kept, Failure> {
+        match (&self.record, &self.of) {
+            (Some(file), _) => recorded(file),
+            (None, None) => self.stored(None),
+            (None, Some(text)) => match text.parse() {
+                Ok(number) => self.stored(Some(RunId(number))),
+                Err(_) if Path::new(text).exists() => recorded(Path::new(text)),
+                Err(_) => Err(Failure::usage(format!(
+                    "{text}: neither the number of a result nor the file of a record"
+                ))),
+            },
+        }
+    }
+
+    fn stored(&self, id: Option<RunId>) -> Result<Kept, Failure> {
+        let store = Store::open_existing(&self.store).map_err(Failure::usage)?;
+        let run = stored_run(&store, id)?;
+        let rows = store.rows(run.id).map_err(Failure::usage)?;
+        let skips = store.skips(&run).map_err(Failure::usage)?;
+        Ok(Kept { run, rows, skips })
+    }
+}
+
+/// A folder of records stands for its full record, or for its quick one.
+fn recorded(path: &Path) -> Result<Kept, Failure> {
+    let inside = ["full.jsonl", "quick.jsonl"].map(|name| path.join(name));
+    let file = inside.into_iter().find(|file| file.is_file()).unwrap_or_else(|| path.to_owned());
+    let unreadable = |error| Failure::usage(format!("{}: {error}", file.display()));
+    let record = Record::read(&file).map_err(unreadable)?;
+    Ok(Kept { run: record.run(), rows: record.rows, skips: record.facts.skips })
+}
+
+/// The result of that number, or the newest.
+///
+/// # Errors
+/// [`Failure`] when the store has no such result.
+pub fn stored_run(store: &Store, id: Option<RunId>) -> Result<Run, Failure> {
+    if let Some(id) = id {
+        return store.run(id).map_err(Failure::usage);
+    }
+    let newest = store.latest_run().map_err(Failure::usage)?;
+    newest.ok_or_else(|| Failure::usage("the store has no result yet: make one with bookend run"))
+}

@@ -1,0 +1,155 @@
+//! A client that sends some requests in one write, and more only once all of them are answered. So
+//! a server does the same work each time.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+/// Longer than any answer takes on the slowest machine: only a test that fails waits for it.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+const HEADER_BYTES: usize = 9;
+const DATA: u8 = 0;
+const HEADERS: u8 = 1;
+const SETTINGS: u8 = 4;
+const WINDOW_UPDATE: u8 = 8;
+const END_STREAM: u8 = 1;
+const END_HEADERS: u8 = 4;
+
+/// So much more than the first 65,535 bytes may the server send: no window is ever shut.
+const WINDOW_BYTES: u32 = (1 << 31) - 1 - 65_535;
+
+pub struct Lockstep {
+    socket: TcpStream,
+    message: Vec<u8>,
+    path: String,
+    next_id: u32,
+    buffer: Vec<u8>,
+    unread: Vec<u8>,
+}
+
+impl Lockstep {
+    /// A client of `package.Greeter/SayHello`.
+    pub fn connect(port: u16, package: &str) -> Self {
+        let mut socket = TcpStream::connect(("127.0.0.1", port)).expect("the server listens");
+        socket.set_nodelay(true).expect("an option of every socket");
+        socket.set_read_timeout(Some(PATIENCE)).expect("an option of every socket");
+        // SETTINGS_INITIAL_WINDOW_SIZE, for answers of any length.
+        let preface = [
+            b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec(),
+            frame(SETTINGS, 0, 0, &[0, 4, 0x7f, 0xff, 0xff, 0xff]),
+            frame(WINDOW_UPDATE, 0, 0, &WINDOW_BYTES.to_be_bytes()),
+        ];
+        socket.write_all(&preface.concat()).expect("the server reads");
+        let message = if package == "helloworld" { HELLO.to_vec() } else { complex() };
+        let path = format!("/{package}.Greeter/SayHello");
+        let (buffer, unread) = (vec![0; 1 << 18], Vec::new());
+        Self { socket, message, path, next_id: 1, buffer, unread }
+    }
+
+    /// Makes so many calls at once, and waits until all are answered.
+    pub fn make_calls(&mut self, calls: u32) {
+        let mut bytes = Vec::new();
+        for _ in 0..calls {
+            self.push_request(&mut bytes);
+        }
+        self.socket.write_all(&bytes).expect("the server reads");
+        let mut answered = 0;
+        while answered < calls {
+            let count = self.socket.read(&mut self.buffer).expect("the server answers");
+            assert_ne!(count, 0, "the server closed");
+            self.unread.extend_from_slice(&self.buffer[..count]);
+            answered += self.take_ends();
+        }
+    }
+
+    fn push_request(&mut self, bytes: &mut Vec<u8>) {
+        let block = match self.next_id {
+            1 => first_block(&self.path),
+            // POST, http, and the four fields that the first block has put into the table.
+            _ => vec![0x83, 0x86, 0xc1, 0xc0, 0xbf, 0xbe],
+        };
+        bytes.extend(frame(HEADERS, END_HEADERS, self.next_id, &block));
+        let mut body = vec![0];
+        body.extend((self.message.len() as u32).to_be_bytes());
+        body.extend(&self.message);
+        bytes.extend(frame(DATA, END_STREAM, self.next_id, &body));
+        self.next_id += 2;
+    }
+
+    /// Takes the whole frames of what was read; how many of them end a stream.
+    fn take_ends(&mut self) -> u32 {
+        let (mut at, mut ends) = (0, 0);
+        while let Some(&[a, b, c, kind, flags, ..]) = self.unread.get(at..at + HEADER_BYTES) {
+            let length = u32::from_be_bytes([0, a, b, c]) as usize;
+            if self.unread.len() < at + HEADER_BYTES + length {
+                break;
+            }
+            at += HEADER_BYTES + length;
+            ends += u32::from(kind == HEADERS && flags & END_STREAM != 0);
+        }
+        self.unread.drain(..at);
+        ends
+    }
+}
+
+fn frame(kind: u8, flags: u8, stream_id: u32, payload: &[u8]) -> Vec<u8> {
+    let [_, a, b, c] = (payload.len() as u32).to_be_bytes();
+    let mut bytes = vec![a, b, c, kind, flags];
+    bytes.extend(stream_id.to_be_bytes());
+    bytes.extend(payload);
+    bytes
+}
+
+/// POST, http, and four literals with incremental indexing (RFC 7541 section 6.2.1).
+fn first_block(path: &str) -> Vec<u8> {
+    let mut block = vec![0x83, 0x86];
+    let literals: [(u8, &str, &str); 4] = [
+        (0x44, "", path),
+        (0x41, "", "127.0.0.1"),
+        (0x40, "te", "trailers"),
+        (0x5f, "", "application/grpc"),
+    ];
+    for (first, name, value) in literals {
+        block.push(first);
+        for text in [name, value].into_iter().filter(|text| !text.is_empty()) {
+            block.push(text.len() as u8);
+            block.extend(text.as_bytes());
+        }
+    }
+    block
+}
+
+/// `proto/helloworld.json`.
+const HELLO: &[u8] = b"\x0a\x05world";
+
+/// `proto/complex_proto.json`.
+fn complex() -> Vec<u8> {
+    let pet = |name: &[u8], colour: u8| [field(1, name), vec![0x10, colour]].concat();
+    let hello = [
+        field(1, b"a name"),
+        [&[0x11][..], &4.55332_f64.to_le_bytes()].concat(),
+        [&[0x1d][..], &232.3_f32.to_le_bytes()].concat(),
+        vec![0x20, 1, 0x28, 32, 0x30],
+        base_128(444_325_235_223),
+        field(7, b"ofcouse"),
+        field(9, &pet(b"Bof the dog", 2)),
+        field(9, &pet(b"Kim the cat", 3)),
+    ];
+    field(1, &hello.concat())
+}
+
+fn base_128(mut number: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    while number > 127 {
+        bytes.push(number as u8 | 128);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+    bytes
+}
+
+/// A field of bytes, fewer than 128.
+fn field(number: u8, bytes: &[u8]) -> Vec<u8> {
+    [&[number << 3 | 2, bytes.len() as u8][..], bytes].concat()
+}

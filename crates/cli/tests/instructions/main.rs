@@ -1,0 +1,188 @@
+//! How many instructions of its own a server executes for a call, counted by valgrind.
+//!
+//! Counts do not depend on how busy a machine is. They do depend on the compiler, the C library and
+//! valgrind, so there are committed ones for each such toolchain, which bind where they are known;
+//! elsewhere they are shown.
+//!
+//! `scripts/instructions` has the release build counted; without it nothing is.
+#![forbid(unsafe_code)]
+
+mod lockstep;
+mod table;
+
+use lockstep::Lockstep;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
+use table::{Cell, Count, Record, Row};
+
+#[path = "../support/served.rs"]
+mod served;
+use served::Served;
+
+/// The variable that names the program whose instructions are counted.
+const RELEASE_BUILD: &str = "BOOKEND_RELEASE_BUILD";
+
+/// How far a count may be from the committed one.
+const TOLERANCE: f64 = 0.005;
+
+/// The calls of the short run; the long one makes `MORE_CALLS` on top. What is left of their
+/// difference is calls alone.
+const FEW_CALLS: u32 = 2_000;
+const MORE_CALLS: u32 = 8_000;
+
+const CELLS: [Cell; 12] = [
+    Cell { package: "helloworld", messages: "prost", streams: 1 },
+    Cell { package: "helloworld", messages: "prost", streams: 100 },
+    Cell { package: "helloworld", messages: "prost", streams: 1_000 },
+    Cell { package: "complex_proto", messages: "prost", streams: 1 },
+    Cell { package: "complex_proto", messages: "prost", streams: 100 },
+    Cell { package: "complex_proto", messages: "prost", streams: 1_000 },
+    Cell { package: "helloworld", messages: "borrowed", streams: 1 },
+    Cell { package: "helloworld", messages: "borrowed", streams: 100 },
+    Cell { package: "helloworld", messages: "borrowed", streams: 1_000 },
+    Cell { package: "complex_proto", messages: "borrowed", streams: 1 },
+    Cell { package: "complex_proto", messages: "borrowed", streams: 100 },
+    Cell { package: "complex_proto", messages: "borrowed", streams: 1_000 },
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// A server as it is started, which ends with its standard input.
+struct Subject {
+    program: PathBuf,
+    arguments: Vec<&'static str>,
+}
+
+impl Subject {
+    fn bookend(messages: &str) -> Self {
+        let program = env::var_os(RELEASE_BUILD).expect("scripts/instructions says where it is");
+        let mut arguments =
+            vec!["serve", "--port=0", "--threads=1", "--io=epoll", "--preset=trusted"];
+        if messages == "borrowed" {
+            arguments.push("--borrowed");
+        }
+        Self { program: program.into(), arguments }
+    }
+
+    /// Where it is asked for and built. Its messages are those of prost.
+    fn pajamax(messages: &str) -> Option<Self> {
+        env::var_os("PAJAMAX")?;
+        let program = root().join("subjects/rust-pajamax/target/release/rust-pajamax");
+        let is_there = messages == "prost" && program.exists();
+        is_there.then_some(Self { program, arguments: Vec::new() })
+    }
+
+    /// What a call costs, in instructions.
+    fn instructions(&self, cell: Cell) -> f64 {
+        let few = self.total(cell, FEW_CALLS);
+        let many = self.total(cell, FEW_CALLS + MORE_CALLS);
+        (many - few) as f64 / f64::from(MORE_CALLS)
+    }
+
+    fn total(&self, cell: Cell, calls: u32) -> u64 {
+        let mut command = Command::new("valgrind");
+        command
+            .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+            .arg(&self.program)
+            .args(&self.arguments)
+            .env("BOOKEND_CPUS", "1");
+        let server = Served::by(command);
+        let mut client = Lockstep::connect(server.port, cell.package);
+        for _ in 0..calls / cell.streams {
+            client.make_calls(cell.streams);
+        }
+        drop(client);
+        collected(&server.end().errors)
+    }
+}
+
+/// The number that valgrind gives at the end.
+fn collected(errors: &str) -> u64 {
+    let line = errors.lines().find_map(|line| line.split_once("Collected :"));
+    let (_, count) = line.unwrap_or_else(|| panic!("valgrind counted nothing:\n{errors}"));
+    count.trim().parse().expect("a number")
+}
+
+fn measured(cell: Cell) -> Row {
+    let bookend = Subject::bookend(cell.messages).instructions(cell);
+    let pajamax = Subject::pajamax(cell.messages).map(|pajamax| pajamax.instructions(cell));
+    Row { cell, bookend, pajamax }
+}
+
+/// Whether a count differs now and each time that it is taken again: the kernel may have cut what
+/// the client sent in another place than it nearly always does.
+fn has_moved(row: &Row, differs: impl Fn(&Row) -> bool, again: impl Fn(Cell) -> Row) -> bool {
+    const MORE_TIMES: usize = 2;
+    differs(row) && (0..MORE_TIMES).all(|_| differs(&again(row.cell)))
+}
+
+#[test]
+fn a_call_costs_as_many_instructions_as_it_is_said_to() {
+    if env::var_os(RELEASE_BUILD).is_none() {
+        return println!("needs valgrind and a release build: scripts/instructions has both");
+    }
+    let rows: Vec<_> = CELLS.iter().map(|cell| measured(*cell)).collect();
+    let toolchain = table::toolchain();
+    let record = Record::read(&root());
+    println!("{}", table::shown(&rows, &record, &toolchain));
+    if env::var_os("RECORD").is_some() {
+        return record.write(&root(), &rows, &toolchain);
+    }
+    let how = "RECORD=1 scripts/instructions commits to new counts";
+    if !record.knows(&toolchain) {
+        println!("Nothing is compared: no counts of this toolchain are committed. {how}.");
+        return;
+    }
+    let differs = |row: &Row| record.differs(row, &toolchain, TOLERANCE);
+    let moved = rows.iter().filter(|row| has_moved(row, differs, measured));
+    let moved: Vec<_> = moved.map(|row| row.cell).collect();
+    assert!(moved.is_empty(), "{how}, if these are meant to move: {moved:?}");
+}
+
+#[test]
+fn a_count_that_has_moved_by_more_than_the_tolerance_is_noticed() {
+    let cell = CELLS[0];
+    let row = |bookend| Row { cell, bookend, pajamax: None };
+    let count = Count { toolchain: "old".to_owned(), cell, instructions: 1_000.0 };
+    let record = Record { counts: vec![count] };
+    let differs = |row: &Row| record.differs(row, "old", TOLERANCE);
+    assert!(!differs(&row(1_004.9)) && !differs(&row(995.1)));
+    assert!(differs(&row(1_005.1)) && differs(&row(994.9)));
+    assert!(differs(&Row { cell: CELLS[1], ..row(1_000.0) }), "a cell that was never recorded");
+    assert!(record.knows("old") && !record.knows("new"));
+}
+
+#[test]
+fn a_count_has_moved_only_if_it_differs_each_time() {
+    let row = |bookend| Row { cell: CELLS[0], bookend, pajamax: None };
+    let differs = |row: &Row| row.bookend > 1.0;
+    assert!(has_moved(&row(2.0), differs, |_| row(2.0)));
+    assert!(!has_moved(&row(2.0), differs, |_| row(1.0)));
+    assert!(!has_moved(&row(1.0), differs, |_| row(2.0)));
+}
+
+#[test]
+fn the_committed_counts_can_be_read_and_have_every_cell() {
+    let record = Record::read(&root());
+    for Count { toolchain, .. } in &record.counts {
+        assert!(CELLS.iter().all(|cell| record.of(*cell, toolchain).is_some()), "{record:?}");
+    }
+}
+
+#[test]
+fn new_counts_replace_those_of_their_toolchain_alone() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    fs::create_dir(folder.path().join("records")).expect("a new folder");
+    let cell = CELLS[0];
+    let row = |bookend| [Row { cell, bookend, pajamax: None }];
+    let none = Record { counts: Vec::new() };
+    none.write(folder.path(), &row(1_000.0), "old");
+    Record::read(folder.path()).write(folder.path(), &row(900.0), "new");
+    Record::read(folder.path()).write(folder.path(), &row(800.0), "new");
+    let record = Record::read(folder.path());
+    assert_eq!(record.of(cell, "old"), Some(1_000.0));
+    assert_eq!(record.of(cell, "new"), Some(800.0));
+}

@@ -1,0 +1,90 @@
+// A browser for all tests of a file, and what pages are made of.
+
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { chromium } from "playwright-core";
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+export const root = process.env.BOOKEND_ROOT;
+
+/** A folder that goes away with `close`, and a browser without a network. */
+export async function workbench() {
+  const folder = mkdtempSync(join(tmpdir(), "bookend-pages-"));
+  const browser = await chromium.launch({
+    executablePath: process.env.CHROMIUM,
+    args: ["--no-sandbox", "--disable-gpu", "--force-color-profile=srgb"],
+  });
+  return {
+    folder,
+    bookend(words, cwd = root) {
+      return execFileSync(process.env.BOOKEND, words, { cwd, encoding: "utf8" });
+    },
+    open: (file, options) => open(browser, file, options),
+    async close() {
+      await browser.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+/** Opens a file, and notes what the page complains of and what it asks for. */
+async function open(browser, file, options = {}) {
+  // Not `bypassCSP`: what the page's own policy allows is part of what is tested.
+  const context = await browser.newContext({ viewport: { width: 1600, height: 1000 }, ...options });
+  const page = await context.newPage();
+  page.complaints = [];
+  page.asked = [];
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type())) page.complaints.push(message.text());
+  });
+  page.on("pageerror", (error) => page.complaints.push(String(error)));
+  page.on("dialog", (dialog) => {
+    page.complaints.push(`dialog: ${dialog.message()}`);
+    dialog.dismiss();
+  });
+  page.on("request", (request) => page.asked.push(request.url()));
+  await page.goto(pathToFileURL(file).href);
+  return page;
+}
+
+/** What axe finds and calls serious or critical. */
+export async function seriousFindings(page) {
+  // Playwright evaluates beside the page's policy, which allows no script but the page's own.
+  await page.evaluate(axe);
+  const found = await page.evaluate(() => globalThis.axe.run());
+  const serious = found.violations.filter((one) => ["serious", "critical"].includes(one.impact));
+  return serious.map((one) => `${one.id}: ${one.nodes.map((node) => node.html.slice(0, 120)).join(" | ")}`);
+}
+
+/** Texts of pictures that leave their picture or lie over each other, in words. */
+export function untidyTexts(page) {
+  return page.evaluate(() => {
+    const found = [];
+    for (const picture of document.querySelectorAll("svg")) {
+      const whole = picture.getBoundingClientRect();
+      const texts = [...picture.querySelectorAll("text")];
+      const boxes = texts.map((text) => ({ words: text.textContent, box: text.getBoundingClientRect() }));
+      const name = picture.getAttribute("aria-label");
+      for (const { words, box } of boxes) {
+        const inside = box.left >= whole.left - 1 && box.right <= whole.right + 1
+          && box.top >= whole.top - 1 && box.bottom <= whole.bottom + 1;
+        if (!inside) found.push(`${name}: "${words}" is cut`);
+      }
+      for (let i = 0; i < boxes.length; i += 1) {
+        for (let k = i + 1; k < boxes.length; k += 1) {
+          const [a, b] = [boxes[i].box, boxes[k].box];
+          const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+          const high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+          // Lines of text stand closer than their boxes, which have room for accents.
+          if (wide > 1.5 && high > 4) found.push(`${name}: "${boxes[i].words}" over "${boxes[k].words}"`);
+        }
+      }
+    }
+    return found;
+  });
+}

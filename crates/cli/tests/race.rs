@@ -1,0 +1,397 @@
+//! Races of real servers, ended as soon as there is an interval: nothing here depends on who is
+//! faster.
+
+use serde_json::Value;
+use std::io::BufRead as _;
+use std::path::Path;
+use std::process::{Command, Output};
+
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+/// Ends a race of one start with the first interval that is worth printing.
+const SOON: [&str; 3] = ["--until", "90%", "--no-restart"];
+/// One cell.
+const ONE: [&str; 2] = ["-c", "50"];
+const BOOKEND: &str = env!("CARGO_BIN_EXE_bookend");
+
+/// Races with a machine of its own, so that labs of others do not matter here.
+fn race(home: &Path, words: &[&str]) -> Output {
+    let mut command = Command::new(BOOKEND);
+    command.args(["race", "--proto", &format!("{ROOT}/proto/helloworld.proto")]);
+    command.args(["--call", "helloworld.Greeter/SayHello", "-d", r#"{"name":"x"}"#]);
+    command.args(["--lap", "10ms", "--warmup", "10ms"]).args(words);
+    command.current_dir(home).env("TMPDIR", home).output().expect("the command starts")
+}
+
+fn serve(name: &str) -> String {
+    format!("{name}={BOOKEND} serve --threads 1 --port {{port}}")
+}
+
+fn said(output: &Output, status: i32) -> String {
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(status), "{text}");
+    text
+}
+
+#[test]
+fn two_servers_are_called_by_turns_and_the_answer_is_in_words() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let [old, new] = [serve("old"), serve("new")];
+    let output = race(
+        home.path(),
+        &[&[old.as_str(), &new, "--save", "race.json"][..], &ONE, &SOON].concat(),
+    );
+    said(&output, 0);
+    let answer = String::from_utf8_lossy(&output.stdout);
+    assert!(answer.contains("calls per CPU-second than old"), "{answer}");
+    assert!(answer.contains("A call costs "), "{answer}");
+    assert!(answer.contains("\ninstrument: "), "{answer}");
+    let kept = std::fs::read_to_string(home.path().join("race.json")).expect("it was kept");
+    let kept: Value = serde_json::from_str(&kept).expect("JSON");
+    let rounds = kept["starts"][0].as_array().expect("rounds");
+    assert!(!rounds.is_empty());
+    for round in rounds {
+        let block = &round[0];
+        let order: Vec<u64> =
+            block.as_array().unwrap().iter().map(|lap| lap["server"].as_u64().unwrap()).collect();
+        assert!(order == [0, 1, 1, 0] || order == [1, 0, 0, 1], "{order:?}");
+    }
+}
+
+#[test]
+fn a_gate_is_an_exit_status_and_json_is_for_programs() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let [old, new] = [serve("old"), serve("new")];
+    let gate = ["--baseline", "new", "--fail-if", "old>0.001", "--json"];
+    let output = race(home.path(), &[&[old.as_str(), &new], &gate[..], &ONE, &SOON].concat());
+    said(&output, 3);
+    let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(answer["servers"][0]["name"], "new", "the baseline is the first");
+    assert!(answer["servers"][1]["calls_ok"].as_u64().unwrap() > 0, "{answer}");
+    assert_eq!(answer["servers"][1]["calls_failed"], 0);
+}
+
+#[test]
+fn a_server_that_ends_or_never_comes_up_is_reported_in_its_own_words() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let old = serve("old");
+    let ends = "new=echo no config found >&2; exit 7 # {port}";
+    let error = said(&race(home.path(), &[&old, ends]), 1);
+    assert!(error.contains("new has ended: no config found (exit status: 7)"), "{error}");
+    let missing = "new=./nowhere {port}";
+    let error = said(&race(home.path(), &[&old, missing]), 1);
+    assert!(error.contains("nowhere") && error.contains("not found"), "{error}");
+    let dies = format!("new={BOOKEND} serve --port {{port}} & sleep 0.5; kill $!; exit 9");
+    let error = said(&race(home.path(), &[&old, &dies]), 1);
+    assert!(error.contains("new has ended"), "{error}");
+}
+
+#[test]
+fn a_port_of_somebody_else_is_not_measured() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let other = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = other.local_addr().expect("an address").port();
+    let foreign = format!("new@{port}=sleep 60");
+    let error = said(&race(home.path(), &[&serve("old"), &foreign]), 1);
+    assert!(error.contains(&format!("another process listens on port {port}")), "{error}");
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_before_anything_is_started() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let old = serve("old");
+    let old = old.as_str();
+    for (words, part) in [
+        (&[][..], "two servers are raced"),
+        (&[old, old], "both servers are called `old`"),
+        (&[old, "new=./server"], "put {port} where"),
+        (&[old, "new=./s {port}", "--baseline", "other"], "no server is called `other`"),
+        (&[old, "new=./s {port}", "--fail-if", "other<1"], "`other` is not compared"),
+        (&[old, "new=./s {port}", "--margin", "5"], "not a share"),
+        (&[old, "new=./s {port}", "--starts", "3"], "--starts 3: an interval needs 8 starts"),
+    ] {
+        let error = said(&race(home.path(), words), 2);
+        assert!(error.contains(part), "{words:?}: {error}");
+    }
+}
+
+#[test]
+fn a_profile_that_cannot_be_made_is_refused_before_the_race() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let [old, new] = [serve("old"), serve("new")];
+    let profile = ["--profile", "--perf", "./no-perf-here"];
+    let error = said(&race(home.path(), &[&[old.as_str(), &new], &profile[..]].concat()), 1);
+    assert!(error.contains("no profile: `./no-perf-here` is not here"), "{error}");
+    let error = said(&race(home.path(), &[&[old.as_str()], &profile[..]].concat()), 2);
+    assert!(error.contains("one server alone"), "{error}");
+    let left = std::fs::read_dir(home.path()).expect("a folder").filter_map(Result::ok);
+    let left: Vec<_> = left.map(|entry| entry.file_name()).collect();
+    assert!(!left.iter().any(|name| name.to_string_lossy().contains("profile")), "{left:?}");
+}
+
+#[test]
+fn several_cells_are_measured_in_each_round() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let [old, new] = [serve("old"), serve("new")];
+    let cells = ["-c", "1,8", "--connections", "1,4"];
+    let output = race(home.path(), &[&[old.as_str(), &new], &cells[..], &SOON].concat());
+    said(&output, 0);
+    let answer = String::from_utf8_lossy(&output.stdout);
+    assert!(answer.contains("C=1 S=1 ") && answer.contains("C=4 S=8 "), "{answer}");
+}
+
+#[test]
+fn one_server_is_measured_kept_and_measured_again() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let server = serve("mine");
+    // Two races of one server each tell less of a ratio than one of two.
+    let later = ["--until", "25%", "--no-restart", "-c", "50"];
+    let first = race(home.path(), &[&[server.as_str(), "--save", "kept"], &later[..]].concat());
+    said(&first, 0);
+    let again = race(home.path(), &[&[server.as_str(), "--against", "kept"], &later[..]].concat());
+    said(&again, 0);
+    let answer = String::from_utf8_lossy(&again.stdout);
+    assert!(answer.contains("calls per CPU-second than mine did earlier"), "{answer}");
+    let other = ["-c", "7", "--against", "kept"];
+    let error = said(&race(home.path(), &[&[server.as_str()], &other[..], &SOON].concat()), 2);
+    assert!(error.contains("other calls in flight"), "{error}");
+}
+
+#[test]
+fn both_servers_are_started_anew_and_the_answer_counts_the_starts() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let counted = |name: &str| {
+        format!("{name}=echo x >> {name}.starts; exec {BOOKEND} serve --threads 1 --port {{port}}")
+    };
+    let [old, new] = [counted("old"), counted("new")];
+    // Looked at after each start from the eighth on, and over by then.
+    let budget = ["--until", "90%", "--budget", "4s", "--starts", "10", "--json"];
+    let output = race(home.path(), &[&[old.as_str(), &new], &ONE, &budget[..]].concat());
+    said(&output, 0);
+    let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let starts = answer["starts"].as_u64().expect("a number");
+    for name in ["old", "new"] {
+        let started = std::fs::read_to_string(home.path().join(format!("{name}.starts")));
+        assert_eq!(started.expect("it was started").lines().count() as u64, starts, "{answer}");
+    }
+    assert!(starts > 1, "{answer}");
+    assert_eq!(answer["covers_starts"], true, "{answer}");
+}
+
+#[test]
+fn servers_are_called_at_a_rate_and_compared_by_their_latency() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let [old, new] = [serve("old"), serve("new")];
+    let by_rate = ["--rps", "2000", "--json", "--save", "race.json"];
+    let output = race(home.path(), &[&[old.as_str(), &new], &by_rate[..], &SOON].concat());
+    said(&output, 0);
+    let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!((&answer["rps"], &answer["cells"][0]["concurrency"]), (&2000.0.into(), &50.into()));
+    for server in answer["servers"].as_array().expect("two") {
+        assert!(server["latency_p99_ns"].as_f64() > Some(0.0), "{answer}");
+    }
+    assert!(answer["ratios"]["latency_p50"].as_f64() > Some(0.0), "{answer}");
+    let kept = std::fs::read_to_string(home.path().join("race.json")).expect("it was kept");
+    let kept: Value = serde_json::from_str(&kept).expect("JSON");
+    for lap in kept["starts"][0][0][0].as_array().expect("laps") {
+        assert_eq!(lap["rated"]["due"], 20, "as many as the rate has in a lap: {lap}");
+    }
+}
+
+#[test]
+fn a_rate_that_no_server_holds_is_refused_with_whose_fault_it_is() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let [old, new] = [serve("old"), serve("new")];
+    // Either the server or the generator is too slow for this, wherever the test runs.
+    let much = ["--rps", "50000000", "-c", "1"];
+    let output = race(home.path(), &[&[old.as_str(), &new], &much[..], &SOON].concat());
+    let error = said(&output, 1);
+    assert!(error.contains("does not keep up with 50000000 calls a second"), "{error}");
+    let error = said(&race(home.path(), &[&old, &new, "--rps", "1999"]), 2);
+    assert!(error.contains("19.9 calls in a lap of 10 ms, too few"), "{error}");
+    assert!(error.contains("too few for a percentile: add --lap 1s"), "{error}");
+}
+
+#[test]
+fn a_race_that_is_interrupted_says_what_is_known_and_doubts_no_server_for_it() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let [old, new] = [serve("old"), serve("new")];
+    // In the middle of a round, most likely.
+    let old = old.replacen('=', "=(sleep 3; kill -INT $(cat race.pid)) & exec ", 1);
+    let proto = format!("{ROOT}/proto/helloworld.proto");
+    let output = Command::new("sh")
+        .args(["-c", r#"echo $$ > race.pid; exec "$0" race "$@""#, BOOKEND, &old, &new])
+        .args(["--proto", &proto, "--call", "helloworld.Greeter/SayHello"])
+        .args(["--quiet", "--no-restart", "--warmup", "10ms"])
+        .args(ONE)
+        .current_dir(home.path())
+        .env("TMPDIR", home.path())
+        .output()
+        .expect("the command starts");
+    assert_eq!(said(&output, 130), "");
+    let answer = String::from_utf8_lossy(&output.stdout);
+    assert!(answer.contains("A call costs "), "{answer}");
+    assert!(!answer.contains("worked while it was not called"), "{answer}");
+}
+
+/// A port that was free a moment ago.
+fn free_port() -> u16 {
+    let port = std::net::TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr());
+    port.expect("a port").port()
+}
+
+#[test]
+fn a_server_that_runs_already_is_not_started_anew_and_that_is_said() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let mut running = Command::new(BOOKEND)
+        .args(["serve", "--threads", "1", "--port", "0"])
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .expect("the command starts");
+    let mut says = String::new();
+    let output = running.stdout.take().expect("it is a pipe");
+    std::io::BufReader::new(output).read_line(&mut says).expect("a line");
+    let port = says.trim().strip_prefix("ready ").expect(&says);
+    let at = format!("there=127.0.0.1:{port}");
+    let words = [&serve("old"), "--at", &at, "--until", "90%", "--json"];
+    let output = race(home.path(), &[&words[..], &ONE].concat());
+    let _ = running.kill().and_then(|()| running.wait());
+    said(&output, 0);
+    let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(answer["starts"], 1, "{answer}");
+    let doubt = "there ran already, so no server was started anew";
+    assert!(answer["doubts"].as_array().expect("a list").contains(&doubt.into()), "{answer}");
+}
+
+#[test]
+fn a_server_with_a_port_of_its_own_is_started_anew_on_it() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let port = free_port();
+    let serve_there = format!("exec {BOOKEND} serve --threads 1 --port {port}");
+    let fixed = format!("fixed@{port}=echo x >> fixed.starts; {serve_there}");
+    let more = ["--starts", "8", "--budget", "4s", "--json"];
+    let output = race(home.path(), &[&[&serve("old"), fixed.as_str()], &ONE, &more[..]].concat());
+    said(&output, 0);
+    let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let started = std::fs::read_to_string(home.path().join("fixed.starts")).expect("it was");
+    let starts = answer["starts"].as_u64().expect("a number");
+    assert_eq!(started.lines().count() as u64, starts, "{answer}");
+    assert!(starts > 1, "{answer}");
+}
+
+#[test]
+fn a_server_that_listens_on_ipv6_alone_is_found() {
+    if std::net::TcpListener::bind("[::1]:0").is_err() {
+        // This machine has no IPv6.
+        return;
+    }
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let six = format!("six={BOOKEND} serve --threads 1 --host ::1 --port {{port}}");
+    let output = race(home.path(), &[&[&serve("four"), six.as_str()], &ONE, &SOON[..]].concat());
+    said(&output, 0);
+    let answer = String::from_utf8_lossy(&output.stdout);
+    assert!(answer.contains("calls per CPU-second than four"), "{answer}");
+}
+
+#[test]
+fn what_a_server_says_at_its_end_is_harmless_however_it_is_said() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let old = serve("old");
+    for says in [
+        "printf '<script>alert(1)</script>\\033[31m\\r' >&2",
+        "head -c 1048576 /dev/zero | tr '\\0' x >&2",
+        "printf 'no \\377\\376 text' >&2",
+    ] {
+        let ends = format!("new={says}; exit 7 # {{port}}");
+        let error = said(&race(home.path(), &[&old, &ends]), 1);
+        assert!(error.contains("new has ended: "), "{error}");
+        assert!(error.len() < 2_000 && error.lines().count() == 1, "{} bytes", error.len());
+        assert!(error.trim_end().chars().all(|letter| !letter.is_control()), "{error:?}");
+    }
+    // A name is no path: nothing is written where it points to.
+    let climbs = format!("../../climbs={BOOKEND} serve --threads 1 --port {{port}}");
+    let output = race(home.path(), &[&[climbs.as_str()][..], &ONE, &SOON].concat());
+    said(&output, 0);
+    assert!(!home.path().join("../../climbs").exists());
+}
+
+/// A repository whose server says which revision it is of.
+fn repository(home: &Path) {
+    let script = "mkdir -p app && git init -q . && cd app && echo one > which && git add which && \
+        git -c user.name=a -c user.email=a@b commit -qm one && echo two > which && \
+        git -c user.name=a -c user.email=a@b commit -qam two";
+    let made = Command::new("sh").args(["-c", script]).current_dir(home).status();
+    assert!(made.expect("a shell").success());
+}
+
+#[test]
+fn two_revisions_are_built_and_raced_and_nothing_of_them_stays() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    repository(home.path());
+    let server = format!("cat built >&2; exec {BOOKEND} serve --threads 1 --port {{port}}");
+    let app = home.path().join("app");
+    let revisions = ["--rev", "HEAD~1", "--rev", "HEAD", "--quiet"];
+    let run = |build: &str, command: &str| {
+        let mut race = Command::new(BOOKEND);
+        race.args(["race", "--proto", &format!("{ROOT}/proto/helloworld.proto")]);
+        race.args(["--call", "helloworld.Greeter/SayHello", "--lap", "10ms", "--warmup", "0"]);
+        race.args(SOON).args(ONE).args(revisions).args(["--build", build, command]);
+        race.current_dir(&app).env("TMPDIR", home.path()).output().expect("the command starts")
+    };
+    let output = run("cp which built", &server);
+    assert_eq!(said(&output, 0), "");
+    let answer = String::from_utf8_lossy(&output.stdout);
+    assert!(answer.contains("calls per CPU-second than HEAD~1"), "{answer}");
+    let failed = said(&run("echo no compiler >&2; exit 3", &server), 1);
+    assert!(failed.contains("the build of HEAD~1 failed: no compiler"), "{failed}");
+    let ends = said(&run("cp which built", "cat built >&2; exit 4 # {port}"), 1);
+    assert!(ends.contains("HEAD~1 has ended: one"), "{ends}");
+    let left = Command::new("git").args(["worktree", "list"]).current_dir(&app).output();
+    let left = String::from_utf8_lossy(&left.expect("git").stdout).into_owned();
+    assert_eq!(left.lines().count(), 1, "{left}");
+}
+
+/// The script of the step of the workflow in the guide that races.
+fn script_of_the_guide() -> String {
+    let guide = std::fs::read_to_string(format!("{ROOT}/docs/use/gating.md")).expect("the guide");
+    let after = guide.split("        run: |\n").nth(1).expect("a step with a script");
+    let lines = after.lines().take_while(|line| line.starts_with("          "));
+    lines.map(|line| format!("{}\n", &line[10..])).collect()
+}
+
+#[test]
+fn the_workflow_of_the_guide_races_the_base_against_the_change() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let write = |file: &str, text: &str| {
+        let file = home.path().join(file);
+        std::fs::create_dir_all(file.parent().expect("a folder")).expect("made");
+        std::fs::write(file, text).expect("written");
+    };
+    let proto = std::fs::read_to_string(format!("{ROOT}/proto/helloworld.proto")).expect("proto");
+    write("proto/helloworld.proto", &proto);
+    let server = format!("#!/bin/sh\nexec {BOOKEND} serve --threads 1 \"$@\"\n");
+    write("build.sh", "#!/bin/sh\ncp server.in server && chmod +x server\n");
+    write("server.in", &server);
+    let commit = "git init -q . && chmod +x build.sh && git add . && git -c user.name=a \
+                  -c user.email=a@b commit -qm one && git update-ref refs/remotes/origin/main HEAD \
+                  && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m two";
+    let made = Command::new("sh").args(["-c", commit]).current_dir(home.path()).status();
+    assert!(made.expect("a shell").success());
+    let script = script_of_the_guide();
+    let short = script.replace("--budget 120s", "--budget 1s --lap 10ms --warmup 10ms -c 8");
+    assert_ne!(short, script, "the guide's budget has changed");
+    let folder = Path::new(BOOKEND).parent().expect("a folder").display().to_string();
+    let path = format!("{folder}:{}", std::env::var("PATH").expect("a path"));
+    let output = Command::new("bash")
+        .args(["-euo", "pipefail", "-c", &short])
+        .current_dir(home.path())
+        .env("PATH", path)
+        .env("TMPDIR", home.path())
+        .env("GITHUB_BASE_REF", "main")
+        .env("GITHUB_STEP_SUMMARY", home.path().join("summary"))
+        .output()
+        .expect("bash starts");
+    said(&output, 0);
+    let summary = std::fs::read_to_string(home.path().join("summary")).expect("it was written");
+    assert!(summary.contains("origin/main"), "{summary}");
+    assert!(home.path().join("race.json").exists());
+}

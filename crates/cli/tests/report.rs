@@ -1,0 +1,108 @@
+//! `bookend report`: pages, pictures and the site, as files.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn bookend(folder: &Path, words: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_bookend"));
+    command.current_dir(folder).args(words);
+    command.output().expect("the command starts")
+}
+
+fn stdout(output: &Output) -> String {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn record(suite: &str) -> String {
+    root().join("records").join(suite).join("full.jsonl").display().to_string()
+}
+
+#[test]
+fn a_report_is_a_page_beside_its_reader_unless_said_otherwise() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let said = stdout(&bookend(home.path(), &["report", &record("java-executors")]));
+    assert!(said.starts_with("java-executors.html ("), "{said}");
+    let page = fs::read_to_string(home.path().join("java-executors.html")).expect("a page");
+    assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"));
+
+    let folder = root().join("records/java-executors").display().to_string();
+    let out = home.path().join("out.md").display().to_string();
+    let said = stdout(&bookend(home.path(), &["report", &folder, "-o", &out]));
+    assert_eq!(said, "");
+    let text = fs::read_to_string(&out).expect("written");
+    assert!(text.starts_with("# grpc-java's executors"), "{text}");
+}
+
+#[test]
+fn what_is_neither_a_run_nor_a_record_is_said_to_be_neither() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let refused = bookend(home.path(), &["report", "nothing.jsonl"]);
+    assert_eq!(refused.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(said.contains("neither the number of a result nor the file of a record"), "{said}");
+
+    fs::write(home.path().join("bad.jsonl"), b"{\"record\":1,\xff\xfe}\n").expect("written");
+    let refused = bookend(home.path(), &["report", "bad.jsonl"]);
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+}
+
+#[test]
+fn pictures_are_files_of_their_own_and_markdown_shows_them() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let record = record("java-executors");
+    let words = ["report", &record, "--format", "md", "--charts", "pictures"];
+    let text = stdout(&bookend(home.path(), &words));
+    let files = fs::read_dir(home.path().join("pictures")).expect("made");
+    let names: Vec<String> = files
+        .map(|file| file.expect("readable").file_name().to_string_lossy().into_owned())
+        .collect();
+    assert!(names.contains(&"the-fate-of-every-call-ghz.svg".to_owned()), "{names:?}");
+    for name in &names {
+        assert!(text.contains(&format!("](<pictures/{name}>)")), "{name}: {text}");
+    }
+}
+
+#[test]
+fn a_site_has_a_page_for_each_record_and_every_link_leads_somewhere() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let site = home.path().join("site");
+    let (folder, records) = (site.display().to_string(), home.path().join("records"));
+    for suite in ["java-executors", "grpc-thrift-go-equal"] {
+        fs::create_dir_all(records.join(suite)).expect("created");
+        fs::copy(record(suite), records.join(suite).join("full.jsonl")).expect("copied");
+    }
+    let records = records.display().to_string();
+    let words = ["report", "--site", &folder, "--records", &records];
+    let said = stdout(&bookend(&root(), &words));
+    let pages: Vec<PathBuf> =
+        fs::read_dir(&site).expect("made").map(|file| file.expect("readable").path()).collect();
+    assert_eq!(said.lines().count(), pages.len(), "{said}");
+    for name in ["index.html", "claims.html", "grpc-thrift-go-equal.html", "java-executors.html"] {
+        assert!(site.join(name).is_file(), "{name} is missing: {said}");
+    }
+    for page in &pages {
+        let text = fs::read_to_string(page).expect("readable");
+        let links = text.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next());
+        for link in links.filter(|link| !link.starts_with('#')) {
+            assert!(site.join(link).is_file(), "{}: {link}", page.display());
+        }
+    }
+    let front = fs::read_to_string(site.join("index.html")).expect("readable");
+    for part in ["go-thrift", "java-grpc/virtual", "counts as 2 times the dearest"] {
+        assert!(front.contains(part), "{part}");
+    }
+}
+
+#[test]
+fn a_site_is_no_report_of_one_run() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    for words in [["report", "1", "--site", "a"], ["report", "--records", "b", "--format=md"]] {
+        assert_eq!(bookend(home.path(), &words).status.code(), Some(2), "{words:?}");
+    }
+}

@@ -1,0 +1,50 @@
+//! Why a race cannot be run, or go on. Each names the server or client whose fault it is.
+
+use crate::spawner::SpawnError;
+use std::io;
+use std::net::SocketAddr;
+use thiserror::Error;
+
+/// Why a race cannot be run, or go on.
+#[derive(Debug, Error)]
+pub enum RaceRunError {
+    /// A command was not started.
+    #[error("{0} was not started: {1}")]
+    Start(String, SpawnError),
+    /// No port is free, or a control group cannot be made.
+    #[error("{0} was not started: {1}")]
+    Machine(String, io::Error),
+    /// A revision could not be checked out or built.
+    #[error("{0} failed: {1}")]
+    NotBuilt(String, String),
+    /// A server ended by itself; how, in its own words where it has any.
+    #[error("{0} has ended: {1}")]
+    Ended(String, String),
+    /// A server does not accept connections.
+    #[error("{0}")]
+    NotReady(String),
+    /// Something else listens on a server's port.
+    #[error(
+        "{0}: another process listens on port {1}, and no process of its command does; a command \
+         that hands its server to another one, such as a container's daemon, cannot be measured"
+    )]
+    ForeignListener(String, u16),
+    /// No process that we may look at listens there.
+    #[error("{0}: no process of this machine that we may look at listens on {1}")]
+    NoListener(String, SocketAddr),
+    /// Calls cannot be made any more.
+    #[error("{0} cannot be called: {1}")]
+    NotCalled(String, String),
+    /// A client failed, and why.
+    #[error("{0}: {1}")]
+    Client(String, String),
+    /// A client says that it cannot do what was asked for.
+    #[error("{0} cannot do this: {1}")]
+    Unsupported(String, String),
+    /// The servers could not be recorded.
+    #[error("no profile: {0}")]
+    NotRecorded(String),
+    /// The user wants the race to end.
+    #[error("interrupted")]
+    Interrupted,
+}

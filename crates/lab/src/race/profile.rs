@@ -1,0 +1,87 @@
+//! Samples of both servers of a race, while they are called by turns.
+
+use super::error::RaceRunError;
+use super::host::RaceHost;
+use super::server::RaceServer;
+use crate::cell_error::CellError;
+use crate::held_folder::HeldFolder;
+use crate::perf::{Perf, PerfUnavailable, RecordTarget, Recording};
+use bookend_results::race::FunctionSamples;
+use std::path::{Path, PathBuf};
+
+/// Records the servers of a race.
+#[derive(Debug)]
+pub struct RaceRecorder {
+    perf: Perf,
+    folder: HeldFolder,
+}
+
+/// A recording that goes on, and whose it is.
+#[derive(Debug)]
+pub struct RaceRecording {
+    recording: Recording,
+    file: PathBuf,
+    pids: Vec<Vec<i32>>,
+}
+
+impl RaceRecorder {
+    /// One that uses this program, `perf`.
+    ///
+    /// # Errors
+    /// [`PerfUnavailable`] with what to do about it.
+    pub fn find(program: &Path) -> Result<RaceRecorder, PerfUnavailable> {
+        let name = format!("bookend-run.{}.profile", std::process::id());
+        let folder = HeldFolder::create(&std::env::temp_dir().join(name));
+        let folder = folder.map_err(PerfUnavailable::Folder)?;
+        let perf = Perf::find(program, folder.path());
+        let perf = perf.inspect_err(|_| drop(std::fs::remove_dir_all(folder.path())))?;
+        Ok(RaceRecorder { perf, folder })
+    }
+
+    /// Begins to record these servers.
+    ///
+    /// # Errors
+    /// `perf` did not begin.
+    pub fn begin(
+        &self,
+        host: &RaceHost,
+        servers: &[RaceServer],
+    ) -> Result<RaceRecording, RaceRunError> {
+        let pids: Vec<Vec<i32>> = servers.iter().map(RaceServer::pids).collect();
+        let file = self.folder.path().join("perf.data");
+        let target = RecordTarget { pids: &pids.concat(), cpus: &host.placement.server };
+        let command = self.perf.record(&target, &file);
+        let recording = Recording::begin(command, &host.spawner, &host.placement.generator);
+        Ok(RaceRecording { recording: recording.map_err(not_recorded)?, file, pids })
+    }
+
+    /// Ends the recording and returns the samples of each server.
+    ///
+    /// # Errors
+    /// `perf` could not write or read it.
+    pub fn end(&self, recorded: RaceRecording) -> Result<Vec<FunctionSamples>, RaceRunError> {
+        let RaceRecording { recording, file, pids } = recorded;
+        recording.end().map_err(not_recorded)?;
+        let samples = pids.iter().map(|pids| self.samples(&file, pids).map_err(not_recorded));
+        samples.collect()
+    }
+
+    fn samples(&self, file: &Path, pids: &[i32]) -> Result<FunctionSamples, CellError> {
+        let mut samples = FunctionSamples::new();
+        for stack in self.perf.folded_of(file, pids)?.stacks() {
+            let function = stack.frames.last().copied().unwrap_or_default();
+            *samples.entry(function.to_owned()).or_default() += stack.samples;
+        }
+        Ok(samples)
+    }
+}
+
+impl Drop for RaceRecorder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(self.folder.path());
+    }
+}
+
+fn not_recorded(error: CellError) -> RaceRunError {
+    RaceRunError::NotRecorded(error.to_string())
+}

@@ -1,0 +1,226 @@
+//! A server of a race: a command of the user's, or a process that runs already.
+
+use super::error::RaceRunError;
+use super::host::RaceHost;
+use crate::cpu::CpuMeter;
+use crate::invocation::Invocation;
+use crate::process::Process;
+use crate::process::interrupt::Interrupt;
+use crate::process::listening::{listener, listens_on};
+use crate::process::tree::ProcessTree;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// The word of a command that stands for the port.
+pub const PORT_WORD: &str = "{port}";
+
+/// How long a server may take to accept a connection: virtual machines may take that long.
+const READY_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Between two tries to connect.
+const READY_INTERVAL: Duration = Duration::from_millis(10);
+
+/// How long one try may take: over loopback it is decided at once.
+const CONNECT_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// For how long a port that another process listens on may turn out to be the server's: one that
+/// has just accepted a connection may be handing its socket over to a child.
+const FOREIGN_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// A server that is to be raced.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RaceServerSpec {
+    /// Its name.
+    pub name: String,
+    /// How it comes to run.
+    pub start: RaceStart,
+}
+
+/// How a server of a race comes to run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RaceStart {
+    /// By a command line of the shell, with `{port}` for the port.
+    Command {
+        /// The command line.
+        command: String,
+        /// The port that it listens on by itself; `None`: a free one is chosen.
+        port: Option<u16>,
+        /// Where it is started.
+        folder: PathBuf,
+    },
+    /// It runs already and listens there.
+    Running(SocketAddr),
+}
+
+/// A server of a race that listens. A command's processes are killed when this is dropped.
+#[derive(Debug)]
+pub struct RaceServer {
+    name: String,
+    address: SocketAddr,
+    process: Option<Process>,
+    tree: ProcessTree,
+    meter: CpuMeter,
+}
+
+impl RaceServer {
+    /// Starts a command, and waits until one of its processes accepts connections; or finds the
+    /// process that does.
+    ///
+    /// # Errors
+    /// See [`RaceRunError`].
+    pub fn start(host: &RaceHost, spec: &RaceServerSpec) -> Result<RaceServer, RaceRunError> {
+        match &spec.start {
+            RaceStart::Running(address) => RaceServer::find(&spec.name, *address),
+            RaceStart::Command { command, port, folder } => {
+                let port = port.map_or_else(free_port, Ok);
+                let port = port.map_err(|error| RaceRunError::Machine(spec.name.clone(), error))?;
+                let mut server = RaceServer::spawn(host, &spec.name, (command, folder), port)?;
+                server.wait(&host.spawner.interrupt)?;
+                Ok(server)
+            }
+        }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// CPU time of its processes so far, nanoseconds.
+    pub fn cpu_ns(&mut self) -> u64 {
+        self.meter.read_ns()
+    }
+
+    /// Its processes.
+    pub fn pids(&self) -> Vec<i32> {
+        self.tree.members().iter().map(|member| member.pid).collect()
+    }
+
+    /// Whether it still runs.
+    ///
+    /// # Errors
+    /// It has ended: how, in its own words.
+    pub fn check(&self) -> Result<(), RaceRunError> {
+        match &self.process {
+            Some(process) if process.has_ended() => {
+                let how = process.with_last_error("it ended by itself".to_owned());
+                Err(RaceRunError::Ended(self.name.clone(), how))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// It cannot be called, for this reason.
+    pub fn not_called(&self, reason: String) -> RaceRunError {
+        RaceRunError::NotCalled(self.name.clone(), self.with_last_error(reason))
+    }
+
+    fn find(name: &str, address: SocketAddr) -> Result<RaceServer, RaceRunError> {
+        let process = listener(address.port());
+        let process = process.ok_or_else(|| RaceRunError::NoListener(name.to_owned(), address))?;
+        let tree = ProcessTree::of_running(process);
+        Ok(RaceServer {
+            name: name.to_owned(),
+            address,
+            process: None,
+            meter: CpuMeter::of_tree(tree.clone()),
+            tree,
+        })
+    }
+
+    fn spawn(
+        host: &RaceHost,
+        name: &str,
+        (command, folder): (&str, &Path),
+        port: u16,
+    ) -> Result<RaceServer, RaceRunError> {
+        let command = command.replace(PORT_WORD, &port.to_string());
+        let invocation =
+            Invocation { cpus: host.placement.server.clone(), ..Invocation::of_tool(&[], folder) };
+        let process = host.start(name, &command, &invocation)?;
+        Ok(RaceServer {
+            name: name.to_owned(),
+            address: SocketAddr::from((Ipv4Addr::LOCALHOST, port)),
+            meter: CpuMeter::of(&process),
+            tree: process.tree().clone(),
+            process: Some(process),
+        })
+    }
+
+    /// Waits until a process of its command accepts a connection.
+    fn wait(&mut self, interrupt: &Interrupt) -> Result<(), RaceRunError> {
+        let begin = Instant::now();
+        let mut foreign_since = None;
+        loop {
+            if interrupt.is_raised() {
+                return Err(RaceRunError::Interrupted);
+            }
+            self.check_start()?;
+            let Some(process) = &mut self.process else {
+                return Ok(());
+            };
+            if let Some(address) = accepting(self.address.port()) {
+                self.address = address;
+                if listens_on(process.tree(), self.address.port()) {
+                    process.discard_output();
+                    return Ok(());
+                }
+                let since = *foreign_since.get_or_insert_with(Instant::now);
+                if since.elapsed() >= FOREIGN_TIMEOUT {
+                    let (name, port) = (self.name.clone(), self.address.port());
+                    return Err(RaceRunError::ForeignListener(name, port));
+                }
+            }
+            if begin.elapsed() >= READY_TIMEOUT {
+                return Err(RaceRunError::NotReady(self.with_last_error(format!(
+                    "{} does not accept connections on port {} after {} s",
+                    self.name,
+                    self.address.port(),
+                    READY_TIMEOUT.as_secs()
+                ))));
+            }
+            thread::sleep(READY_INTERVAL);
+        }
+    }
+
+    /// Whether it has ended before it was ready: then its exit status and its last words.
+    fn check_start(&mut self) -> Result<(), RaceRunError> {
+        match self.process.take_if(|process| process.has_ended()) {
+            Some(process) => {
+                let how = process.end(Duration::ZERO, |_| {}).describe();
+                Err(RaceRunError::Ended(self.name.clone(), how))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn with_last_error(&self, message: String) -> String {
+        match &self.process {
+            Some(process) => process.with_last_error(message),
+            None => message,
+        }
+    }
+}
+
+/// The loopback address that accepts connections on `port`: some servers listen on that of IPv6
+/// alone.
+fn accepting(port: u16) -> Option<SocketAddr> {
+    let hosts: [IpAddr; 2] = [Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()];
+    let mut addresses = hosts.into_iter().map(|host| SocketAddr::new(host, port));
+    addresses.find(|address| TcpStream::connect_timeout(address, CONNECT_TIMEOUT).is_ok())
+}
+
+/// A port that nobody listens on. Somebody else may take it before the command does: then that is
+/// said.
+fn free_port() -> io::Result<u16> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    Ok(listener.local_addr()?.port())
+}

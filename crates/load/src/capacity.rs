@@ -1,0 +1,249 @@
+//! The highest rate of an open loop that keeps an objective, by search.
+//!
+//! First the server is asked by closed loops of more and more calls in flight, which says where to
+//! search and how it scales ([`ScalabilityFit`]). Then rates are tried: half of the way between the
+//! highest that kept the objective and the lowest that did not, until they are near each other. A
+//! trial that misses the objective is repeated, and two of three decide, since machines have bad
+//! moments.
+
+mod closed_loop;
+mod report;
+mod usl;
+
+pub use closed_loop::ClosedLoop;
+pub use report::text;
+pub use usl::ScalabilityFit;
+
+use crate::objective::Objective;
+use crate::pace::{ArrivalProcess, RateSchedule};
+use crate::plan::pacing::{ASYNC_IN_FLIGHT_MAX, OpenLoop};
+use crate::plan::{DurationStop, LoadPlan};
+use crate::record::Obstacle;
+use crate::run::{LoadError, LoadOutcome, run};
+use serde::Serialize;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// How long a rate is tried, unless told otherwise, nanoseconds.
+const TRIAL_NS: u64 = 2_000_000_000;
+/// How long each number of calls in flight is tried, nanoseconds.
+const SWEEP_NS: u64 = 700_000_000;
+/// What every trial leaves out, nanoseconds.
+const WARMUP_NS: u64 = 200_000_000;
+/// The most calls in flight of a closed loop.
+const SWEEP_IN_FLIGHT_MAX: u32 = 1_024;
+/// A closed loop whose rate falls below this share of the best one is beyond the peak.
+const BEYOND_PEAK: f64 = 0.8;
+/// The search is over when the rates on both sides are so near to each other.
+const NEAR: f64 = 0.02;
+/// The search is over after so many rates.
+const RATES_MAX: usize = 16;
+/// The first rates that are tried lie up to so much above the best rate of a closed loop.
+const ABOVE_CLOSED_LOOP: f64 = 1.3;
+/// A generator that does not make this share of the calls that are due is the limit itself.
+const GENERATOR_LATE: f64 = 0.001;
+
+/// What was found.
+#[derive(Clone, Debug, Serialize)]
+pub struct Capacity {
+    /// The objective.
+    pub objective: String,
+    /// The highest rate that kept the objective, calls a second; `None` where none did.
+    pub kept_rate: Option<f64>,
+    /// The lowest rate above it that did not keep it; `None` where the highest one tried did.
+    pub missed_rate: Option<f64>,
+    /// Whether the generator was the limit: the server can do at least `kept_rate`.
+    pub generator_was_limit: bool,
+    /// The rates that were tried, from the lowest to the highest.
+    pub trials: Vec<RateTrial>,
+    /// Closed loops, by calls in flight.
+    pub closed_loops: Vec<ClosedLoop>,
+    /// How the server scales by those.
+    pub fit: Option<ScalabilityFit>,
+}
+
+/// A rate that was tried.
+#[derive(Clone, Debug, Serialize)]
+pub struct RateTrial {
+    /// Calls a second by the schedule.
+    pub rate: f64,
+    /// Calls a second that were answered OK.
+    pub ok_per_second: f64,
+    /// Calls in flight on average: their rate times their mean latency.
+    pub in_flight: f64,
+    /// From when calls were due, nanoseconds.
+    pub p50_ns: u64,
+    /// From when calls were due, nanoseconds.
+    pub p99_ns: u64,
+    /// Share of the calls that failed or were never made.
+    pub error_share: f64,
+    /// Why the objective was missed; `None` where it was kept.
+    pub missed: Option<String>,
+}
+
+/// Searches the highest rate at which calls like those of `plan` keep the objective. `interrupt`
+/// ends the search early: what was found by then is returned.
+///
+/// # Errors
+/// When nothing could be measured.
+pub fn find(
+    plan: &LoadPlan,
+    objective: &Objective,
+    interrupt: &AtomicBool,
+) -> Result<Capacity, LoadError> {
+    let mut search = Search { plan, objective, interrupt, trials: Vec::new(), is_late: false };
+    let closed_loops = search.closed_loops()?;
+    let best = closed_loops.iter().map(|point| point.ok_per_second).fold(0.0, f64::max);
+    let (kept_rate, missed_rate) = search.bisect(best * ABOVE_CLOSED_LOOP)?;
+    search.trials.sort_by(|one, other| one.rate.total_cmp(&other.rate));
+    Ok(Capacity {
+        objective: objective.to_string(),
+        kept_rate,
+        missed_rate,
+        generator_was_limit: search.is_late,
+        trials: search.trials,
+        fit: ScalabilityFit::of(&closed_loops),
+        closed_loops,
+    })
+}
+
+struct Search<'a> {
+    plan: &'a LoadPlan,
+    objective: &'a Objective,
+    interrupt: &'a AtomicBool,
+    trials: Vec<RateTrial>,
+    /// Whether a rate was missed because of the generator.
+    is_late: bool,
+}
+
+impl Search<'_> {
+    /// Twice as many calls in flight each time, until that gives no higher rate.
+    fn closed_loops(&self) -> Result<Vec<ClosedLoop>, LoadError> {
+        let mut points: Vec<ClosedLoop> = Vec::new();
+        let mut in_flight = self.plan.connections;
+        while in_flight <= SWEEP_IN_FLIGHT_MAX && !self.interrupt.load(Ordering::Relaxed) {
+            let plan = self.trial_plan(self.trial_ns().min(SWEEP_NS));
+            let plan = LoadPlan { concurrency: in_flight, ..plan };
+            let outcome = run(plan, self.interrupt, |_| {})?;
+            let ok_per_second = per_second(outcome.ok, &outcome);
+            let best = points.iter().map(|point| point.ok_per_second).fold(0.0, f64::max);
+            points.push(ClosedLoop { in_flight, ok_per_second });
+            if ok_per_second < best * BEYOND_PEAK {
+                break;
+            }
+            in_flight = in_flight.saturating_mul(2);
+        }
+        Ok(points)
+    }
+
+    /// The highest rate that kept the objective and the lowest that missed it, below `most`.
+    fn bisect(&mut self, most: f64) -> Result<(Option<f64>, Option<f64>), LoadError> {
+        let (mut kept, mut missed) = (0.0, None);
+        let mut rate = most / 2.0;
+        for _ in 0..RATES_MAX {
+            if rate < 1.0 || self.interrupt.load(Ordering::Relaxed) {
+                break;
+            }
+            if self.keeps(rate)? {
+                kept = rate;
+            } else {
+                missed = Some(rate);
+            }
+            let above = missed.unwrap_or(most);
+            if above - kept <= above * NEAR {
+                break;
+            }
+            rate = f64::midpoint(kept, above);
+        }
+        Ok(((kept > 0.0).then_some(kept), missed))
+    }
+
+    /// Whether a rate keeps the objective.
+    fn keeps(&mut self, rate: f64) -> Result<bool, LoadError> {
+        let mut kept = 0;
+        for tried in 1..=3 {
+            kept += u32::from(self.try_rate(rate)?);
+            if kept > tried / 2 || self.interrupt.load(Ordering::Relaxed) {
+                return Ok(true);
+            }
+            if tried - kept == 2 {
+                break;
+            }
+        }
+        Ok(false)
+    }
+
+    fn try_rate(&mut self, rate: f64) -> Result<bool, LoadError> {
+        let open_loop = OpenLoop {
+            schedule: RateSchedule::constant(rate),
+            arrivals: ArrivalProcess::Poisson,
+            seed: fastrand::u64(..),
+        };
+        let plan = LoadPlan {
+            open_loop: Some(open_loop),
+            concurrency: ASYNC_IN_FLIGHT_MAX.max(self.plan.connections),
+            ..self.trial_plan(self.trial_ns())
+        };
+        let outcome = run(plan, self.interrupt, |_| {})?;
+        let is_late = is_generator_late(&outcome);
+        self.is_late |= is_late;
+        let missed = if is_late {
+            Some("the generator did not keep to the schedule".to_owned())
+        } else {
+            self.objective.check(&outcome).err().map(|missed| missed.to_string())
+        };
+        let is_kept = missed.is_none();
+        self.trials.push(trial(rate, &outcome, missed));
+        Ok(is_kept)
+    }
+
+    /// How long a rate is tried.
+    fn trial_ns(&self) -> u64 {
+        self.plan.window_ns.unwrap_or(TRIAL_NS)
+    }
+
+    /// A closed loop of that length, as short as it may be.
+    fn trial_plan(&self, window_ns: u64) -> LoadPlan {
+        LoadPlan {
+            warmup_ns: self.plan.warmup_ns.max(WARMUP_NS.min(window_ns / 2)),
+            window_ns: Some(window_ns),
+            calls: None,
+            open_loop: None,
+            concurrency_steps: Vec::new(),
+            calls_listed: 0,
+            duration_stop: DurationStop::Ignore,
+            ..self.plan.clone()
+        }
+    }
+}
+
+fn trial(rate: f64, outcome: &LoadOutcome, missed: Option<String>) -> RateTrial {
+    let latencies = outcome.latencies_to_report();
+    let ok_per_second = per_second(outcome.ok, outcome);
+    let not_made: u64 = not_made(outcome).map(|(_, calls)| calls).sum();
+    let failed = outcome.errors.total() + not_made;
+    let all = outcome.ok + failed;
+    RateTrial {
+        rate,
+        ok_per_second,
+        in_flight: ok_per_second * outcome.latencies.mean_ns() as f64 / 1e9,
+        p50_ns: latencies.at(50.0),
+        p99_ns: latencies.at(99.0),
+        error_share: if all == 0 { 0.0 } else { failed as f64 / all as f64 },
+        missed,
+    }
+}
+
+fn is_generator_late(outcome: &LoadOutcome) -> bool {
+    let due = outcome.open_loop.as_ref().map_or(0, |calls| calls.due());
+    let by_generator = not_made(outcome).filter(|(why, _)| *why == Obstacle::Generator);
+    let late: u64 = by_generator.map(|(_, calls)| calls).sum();
+    late as f64 > due as f64 * GENERATOR_LATE
+}
+
+fn not_made(outcome: &LoadOutcome) -> impl Iterator<Item = (Obstacle, u64)> {
+    outcome.open_loop.iter().flat_map(|calls| calls.not_made())
+}
+
+fn per_second(calls: u64, outcome: &LoadOutcome) -> f64 {
+    if outcome.window_ns == 0 { 0.0 } else { calls as f64 * 1e9 / outcome.window_ns as f64 }
+}

@@ -1,0 +1,103 @@
+//! What was found, as text.
+
+use super::{Capacity, ClosedLoop, RateTrial, ScalabilityFit};
+use crate::summary::duration;
+
+/// The answer, the rates that were tried, and how the server scales; ends with a line break.
+pub fn text(capacity: &Capacity) -> String {
+    [
+        format!(
+            "\nCapacity:\n  Objective:\t{}\n  Capacity:\t{}\n",
+            capacity.objective,
+            answer(capacity)
+        ),
+        trials(&capacity.trials),
+        closed_loops(&capacity.closed_loops, capacity.fit.as_ref()),
+        capacity.fit.as_ref().map_or_else(String::new, law),
+    ]
+    .concat()
+}
+
+fn answer(capacity: &Capacity) -> String {
+    let limit = if capacity.generator_was_limit {
+        ", where this generator was the limit: the target can do at least this much"
+    } else {
+        ""
+    };
+    match (capacity.kept_rate, capacity.missed_rate) {
+        (Some(kept), Some(missed)) => {
+            format!("{kept:.0} calls a second: kept there, missed at {missed:.0}{limit}")
+        }
+        (Some(kept), None) => format!("at least {kept:.0} calls a second{limit}"),
+        (None, _) => "no rate that was tried keeps the objective".to_owned(),
+    }
+}
+
+fn trials(trials: &[RateTrial]) -> String {
+    let rows = trials.iter().map(|trial| {
+        [
+            format!("{:.0}", trial.rate),
+            format!("{:.0}", trial.ok_per_second),
+            format!("{:.1}", trial.in_flight),
+            duration(trial.p50_ns),
+            duration(trial.p99_ns),
+            format!("{:.2} %", trial.error_share * 100.0),
+            trial.missed.clone().unwrap_or_else(|| "kept".to_owned()),
+        ]
+    });
+    let head = ["calls/s", "OK/s", "in flight", "50 %", "99 %", "errors", "objective"];
+    table("Rates", head, rows.collect())
+}
+
+fn closed_loops(points: &[ClosedLoop], fit: Option<&ScalabilityFit>) -> String {
+    let rows = points.iter().map(|point| {
+        let by_law = fit.map(|fit| format!("{:.0}", fit.at(f64::from(point.in_flight))));
+        [
+            point.in_flight.to_string(),
+            format!("{:.0}", point.ok_per_second),
+            by_law.unwrap_or_else(|| "-".to_owned()),
+        ]
+    });
+    table("Closed loops", ["in flight", "OK/s", "by the law"], rows.collect())
+}
+
+fn law(fit: &ScalabilityFit) -> String {
+    let peak = match (fit.peak_in_flight, fit.peak_per_second) {
+        (Some(in_flight), Some(rate)) => {
+            format!("highest with {in_flight:.0} in flight: {rate:.0} calls a second")
+        }
+        (None, Some(rate)) => format!("approaches {rate:.0} calls a second"),
+        _ => "grows with every call in flight".to_owned(),
+    };
+    format!(
+        "\nUniversal Scalability Law:\n  Alone:\t{:.0} calls a second\n  Contention:\t{:.3} %\n  \
+         Coherency:\t{:.5} %\n  Rate:\t{peak}\n  Explained:\t{:.1} % of the variance\n",
+        fit.alone_per_second,
+        fit.contention * 100.0,
+        fit.coherency * 100.0,
+        fit.explained * 100.0
+    )
+}
+
+/// Columns to the right, but for the last one.
+fn table<const COLUMNS: usize>(
+    title: &str,
+    head: [&str; COLUMNS],
+    rows: Vec<[String; COLUMNS]>,
+) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let all: Vec<[String; COLUMNS]> =
+        std::iter::once(head.map(str::to_owned)).chain(rows).collect();
+    let width = |column: usize| all.iter().map(|row| row[column].chars().count()).max();
+    let line = |row: &[String; COLUMNS]| {
+        let cells = row.iter().enumerate().map(|(column, cell)| {
+            let width = width(column).unwrap_or(0);
+            if column + 1 == COLUMNS { format!("  {cell}") } else { format!("  {cell:>width$}") }
+        });
+        cells.collect::<String>() + "\n"
+    };
+    let lines: String = all.iter().map(line).collect();
+    format!("\n{title}:\n{lines}")
+}

@@ -1,0 +1,376 @@
+//! The functions that templates may call besides those of Go: ghz's own, and of sprig, which ghz
+//! has as well, those that make or change the text of a message.
+
+use super::variables::{CallFacts, Variable};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use gotmpl::{Result, Template, TemplateError, Value};
+use std::sync::Arc;
+
+/// Texts of functions are no longer than this: `repeat` and `randAlpha` could ask for all memory.
+const TEXT_MAX_BYTES: usize = 64 << 20;
+/// Lists of functions have no more values than this.
+const LIST_MAX: i64 = 1_000_000;
+
+type Function = fn(&[Value]) -> Result<Value>;
+
+/// Functions whose value differs from call to call.
+const OF_THE_CALL: [(&str, Function); 8] = [
+    ("newUUID", |arguments| none(arguments, "newUUID").map(|()| of_call(Variable::Uuid))),
+    ("uuidv4", |arguments| none(arguments, "uuidv4").map(|()| of_call(Variable::Uuid))),
+    ("randomString", |arguments| {
+        Ok(of_call(Variable::RandomString(length(arguments, "randomString")?)))
+    }),
+    ("randomInt", |arguments| random_integer(arguments, "randomInt")),
+    ("randInt", |arguments| random_integer(arguments, "randInt")),
+    ("randAlphaNum", |arguments| random_text(arguments, "randAlphaNum", fastrand::alphanumeric)),
+    ("randAlpha", |arguments| random_text(arguments, "randAlpha", fastrand::alphabetic)),
+    ("randNumeric", |arguments| random_text(arguments, "randNumeric", || fastrand::digit(10))),
+];
+
+/// Functions whose value follows from their arguments.
+const OF_ARGUMENTS: [(&str, Function); 49] = [
+    ("upper", |arguments| text_to_text(arguments, "upper", |text| text.to_uppercase())),
+    ("lower", |arguments| text_to_text(arguments, "lower", |text| text.to_lowercase())),
+    ("title", |arguments| text_to_text(arguments, "title", title)),
+    ("trim", |arguments| text_to_text(arguments, "trim", |text| text.trim().to_owned())),
+    ("nospace", |arguments| {
+        text_to_text(arguments, "nospace", |text| text.split_whitespace().collect())
+    }),
+    ("quote", |arguments| text_to_text(arguments, "quote", |text| format!("{text:?}"))),
+    ("squote", |arguments| text_to_text(arguments, "squote", |text| format!("'{text}'"))),
+    ("toString", |arguments| text_to_text(arguments, "toString", str::to_owned)),
+    ("b64enc", |arguments| text_to_text(arguments, "b64enc", |text| BASE64.encode(text))),
+    ("b64dec", base64_decoded),
+    ("trimAll", |arguments| {
+        two_texts(arguments, "trimAll", |cut, text| {
+            string(text.trim_matches(|letter: char| cut.contains(letter)))
+        })
+    }),
+    ("trimPrefix", |arguments| {
+        two_texts(arguments, "trimPrefix", |cut, text| {
+            string(text.strip_prefix(cut).unwrap_or(text))
+        })
+    }),
+    ("trimSuffix", |arguments| {
+        two_texts(arguments, "trimSuffix", |cut, text| {
+            string(text.strip_suffix(cut).unwrap_or(text))
+        })
+    }),
+    ("contains", |arguments| {
+        two_texts(arguments, "contains", |part, text| Value::Bool(text.contains(part)))
+    }),
+    ("hasPrefix", |arguments| {
+        two_texts(arguments, "hasPrefix", |part, text| Value::Bool(text.starts_with(part)))
+    }),
+    ("hasSuffix", |arguments| {
+        two_texts(arguments, "hasSuffix", |part, text| Value::Bool(text.ends_with(part)))
+    }),
+    ("splitList", |arguments| {
+        two_texts(arguments, "splitList", |gap, text| list(text.split(gap).map(string)))
+    }),
+    ("replace", replace),
+    ("repeat", repeat),
+    ("trunc", truncate),
+    ("substr", part_of_text),
+    ("join", join),
+    ("cat", |arguments| {
+        Ok(string(&arguments.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")))
+    }),
+    ("int", |arguments| integer(arguments, 0, 1, "int").map(Value::Int)),
+    ("int64", |arguments| integer(arguments, 0, 1, "int64").map(Value::Int)),
+    ("atoi", |arguments| integer(arguments, 0, 1, "atoi").map(Value::Int)),
+    ("float64", |arguments| number(arguments, 0, 1, "float64").map(Value::Float)),
+    ("add1", |arguments| {
+        integer(arguments, 0, 1, "add1").map(|number| Value::Int(number.wrapping_add(1)))
+    }),
+    ("add", |arguments| fold(arguments, "add", i64::wrapping_add)),
+    ("mul", |arguments| fold(arguments, "mul", i64::wrapping_mul)),
+    ("max", |arguments| fold(arguments, "max", i64::max)),
+    ("min", |arguments| fold(arguments, "min", i64::min)),
+    ("sub", |arguments| two_integers(arguments, "sub", |one, other| one.checked_sub(other))),
+    ("div", |arguments| two_integers(arguments, "div", |one, other| one.checked_div(other))),
+    ("mod", |arguments| two_integers(arguments, "mod", |one, other| one.checked_rem(other))),
+    ("floor", |arguments| number(arguments, 0, 1, "floor").map(|it| Value::Float(it.floor()))),
+    ("ceil", |arguments| number(arguments, 0, 1, "ceil").map(|it| Value::Float(it.ceil()))),
+    ("round", round),
+    ("list", |arguments| Ok(Value::List(Arc::from(arguments)))),
+    ("first", |arguments| values(arguments, "first").map(|all| or_nil(all.first()))),
+    ("last", |arguments| values(arguments, "last").map(|all| or_nil(all.last()))),
+    ("rest", |arguments| {
+        values(arguments, "rest").map(|all| Value::List(Arc::from(all.get(1..).unwrap_or(&[]))))
+    }),
+    ("until", |arguments| {
+        let end = integer(arguments, 0, 1, "until")?.min(LIST_MAX);
+        Ok(list((0..end).map(Value::Int)))
+    }),
+    ("default", |arguments| {
+        exactly(arguments, 2, "default")?;
+        Ok(arguments[usize::from(arguments[1].is_truthy())].clone())
+    }),
+    ("empty", |arguments| {
+        exactly(arguments, 1, "empty")?;
+        Ok(Value::Bool(!arguments[0].is_truthy()))
+    }),
+    ("coalesce", |arguments| Ok(or_nil(arguments.iter().find(|value| value.is_truthy())))),
+    ("ternary", |arguments| {
+        exactly(arguments, 3, "ternary")?;
+        Ok(arguments[usize::from(!arguments[2].is_truthy())].clone())
+    }),
+    ("env", |arguments| {
+        text_to_text(arguments, "env", |name| std::env::var(name).unwrap_or_default())
+    }),
+    ("fail", |arguments| {
+        exactly(arguments, 1, "fail")?;
+        Err(TemplateError::Exec(arguments[0].to_string()))
+    }),
+];
+
+/// The template with all of these functions.
+pub(crate) fn added_to(template: Template) -> Template {
+    let all = OF_THE_CALL.into_iter().chain(OF_ARGUMENTS);
+    all.fold(template, |template, (name, function)| template.func(name, function))
+}
+
+/// Whether a function's value differs from call to call.
+pub(crate) fn depends_on_call(name: &str) -> bool {
+    OF_THE_CALL.iter().any(|(known, _)| *known == name)
+}
+
+/// The value of a function that needs nothing to be known of the call.
+fn of_call(variable: Variable) -> Value {
+    let mut text = Vec::new();
+    variable.write(&CallFacts::default(), &mut text);
+    string(&String::from_utf8_lossy(&text))
+}
+
+fn string(text: &str) -> Value {
+    Value::String(Arc::from(text))
+}
+
+fn list(values: impl Iterator<Item = Value>) -> Value {
+    Value::List(values.collect())
+}
+
+fn or_nil(value: Option<&Value>) -> Value {
+    value.cloned().unwrap_or(Value::Nil)
+}
+
+fn exactly(arguments: &[Value], expected: usize, name: &str) -> Result<()> {
+    if arguments.len() == expected {
+        return Ok(());
+    }
+    Err(TemplateError::ArgCount { name: name.to_owned(), expected, got: arguments.len() })
+}
+
+fn none(arguments: &[Value], name: &str) -> Result<()> {
+    exactly(arguments, 0, name)
+}
+
+/// The integer at that place, where the function has so many arguments. Texts are read, as sprig
+/// does.
+fn integer(arguments: &[Value], place: usize, expected: usize, name: &str) -> Result<i64> {
+    exactly(arguments, expected, name)?;
+    match &arguments[place] {
+        Value::String(text) => text.trim().parse().map_err(|_| no_number(name, &arguments[place])),
+        other => other.as_int().ok_or_else(|| no_number(name, other)),
+    }
+}
+
+fn number(arguments: &[Value], place: usize, expected: usize, name: &str) -> Result<f64> {
+    exactly(arguments, expected, name)?;
+    match &arguments[place] {
+        Value::String(text) => text.trim().parse().map_err(|_| no_number(name, &arguments[place])),
+        other => other.as_float().ok_or_else(|| no_number(name, other)),
+    }
+}
+
+fn no_number(name: &str, value: &Value) -> TemplateError {
+    TemplateError::Exec(format!("{name} takes a number, and has {value}"))
+}
+
+fn too_long(name: &str) -> TemplateError {
+    TemplateError::Exec(format!("{name} gives more than {} MiB", TEXT_MAX_BYTES >> 20))
+}
+
+/// The length of a random text. Negative ones and zero leave it to chance, as in ghz.
+fn length(arguments: &[Value], name: &str) -> Result<i64> {
+    let length = integer(arguments, 0, 1, name)?;
+    if length > TEXT_MAX_BYTES as i64 { Err(too_long(name)) } else { Ok(length) }
+}
+
+fn random_integer(arguments: &[Value], name: &str) -> Result<Value> {
+    let (from, before) = (integer(arguments, 0, 2, name)?, integer(arguments, 1, 2, name)?);
+    if from < before {
+        return Ok(Value::Int(fastrand::i64(from..before)));
+    }
+    Err(TemplateError::Exec(format!("{name} {from} {before} has nothing to choose from")))
+}
+
+fn random_text(arguments: &[Value], name: &str, letter: fn() -> char) -> Result<Value> {
+    let letters = length(arguments, name)?.max(0);
+    Ok(string(&(0..letters).map(|_| letter()).collect::<String>()))
+}
+
+fn text_to_text(arguments: &[Value], name: &str, change: impl Fn(&str) -> String) -> Result<Value> {
+    exactly(arguments, 1, name)?;
+    Ok(string(&change(&arguments[0].to_string())))
+}
+
+fn two_texts(
+    arguments: &[Value],
+    name: &str,
+    combine: impl Fn(&str, &str) -> Value,
+) -> Result<Value> {
+    exactly(arguments, 2, name)?;
+    Ok(combine(&arguments[0].to_string(), &arguments[1].to_string()))
+}
+
+fn title(text: &str) -> String {
+    let mut begins = true;
+    let letters = text.chars().flat_map(|letter| {
+        let upper = begins.then(|| letter.to_uppercase());
+        let same = (!begins).then_some(letter);
+        begins = !letter.is_alphanumeric();
+        upper.into_iter().flatten().chain(same)
+    });
+    letters.collect()
+}
+
+fn base64_decoded(arguments: &[Value]) -> Result<Value> {
+    exactly(arguments, 1, "b64dec")?;
+    let decoded = BASE64.decode(arguments[0].to_string()).ok();
+    let text = decoded.and_then(|bytes| String::from_utf8(bytes).ok());
+    let failed = || TemplateError::Exec("b64dec has no base64 of a text".to_owned());
+    Ok(string(&text.ok_or_else(failed)?))
+}
+
+fn replace(arguments: &[Value]) -> Result<Value> {
+    exactly(arguments, 3, "replace")?;
+    let [old, new, text] = [0, 1, 2].map(|place: usize| arguments[place].to_string());
+    Ok(string(&text.replace(&old, &new)))
+}
+
+fn repeat(arguments: &[Value]) -> Result<Value> {
+    let times = usize::try_from(integer(arguments, 0, 2, "repeat")?).unwrap_or(0);
+    let text = arguments[1].to_string();
+    if text.len().saturating_mul(times) > TEXT_MAX_BYTES {
+        return Err(too_long("repeat"));
+    }
+    Ok(string(&text.repeat(times)))
+}
+
+/// The first letters; with a negative number the last ones.
+fn truncate(arguments: &[Value]) -> Result<Value> {
+    let letters = integer(arguments, 0, 2, "trunc")?;
+    let text = arguments[1].to_string();
+    let count = text.chars().count();
+    let most = letters.unsigned_abs() as usize;
+    let left_out = if letters < 0 { count.saturating_sub(most) } else { 0 };
+    Ok(string(&text.chars().skip(left_out).take(most).collect::<String>()))
+}
+
+fn part_of_text(arguments: &[Value]) -> Result<Value> {
+    let (start, end) = (integer(arguments, 0, 3, "substr")?, integer(arguments, 1, 3, "substr")?);
+    let start = usize::try_from(start).unwrap_or(0);
+    let end = usize::try_from(end).unwrap_or(usize::MAX);
+    let text = arguments[2].to_string();
+    Ok(string(&text.chars().take(end).skip(start).collect::<String>()))
+}
+
+fn join(arguments: &[Value]) -> Result<Value> {
+    exactly(arguments, 2, "join")?;
+    let gap = arguments[0].to_string();
+    let all = values(&arguments[1..], "join")?;
+    Ok(string(&all.iter().map(ToString::to_string).collect::<Vec<_>>().join(&gap)))
+}
+
+fn round(arguments: &[Value]) -> Result<Value> {
+    let value = number(arguments, 0, 2, "round")?;
+    let scale = 10_f64.powi(integer(arguments, 1, 2, "round")?.clamp(-300, 300) as i32);
+    Ok(Value::Float((value * scale).round() / scale))
+}
+
+/// The values of the one list that is the argument.
+fn values(arguments: &[Value], name: &str) -> Result<Arc<[Value]>> {
+    exactly(arguments, 1, name)?;
+    match &arguments[0] {
+        Value::List(values) => Ok(Arc::clone(values)),
+        other => Err(TemplateError::Exec(format!("{name} takes a list, and has {other}"))),
+    }
+}
+
+fn fold(arguments: &[Value], name: &str, combine: fn(i64, i64) -> i64) -> Result<Value> {
+    if arguments.is_empty() {
+        return Err(TemplateError::ArgCount { name: name.to_owned(), expected: 1, got: 0 });
+    }
+    let numbers =
+        (0..arguments.len()).map(|place| integer(arguments, place, arguments.len(), name));
+    let numbers = numbers.collect::<Result<Vec<_>>>()?;
+    Ok(Value::Int(numbers.into_iter().reduce(combine).unwrap_or(0)))
+}
+
+fn two_integers(
+    arguments: &[Value],
+    name: &str,
+    combine: fn(i64, i64) -> Option<i64>,
+) -> Result<Value> {
+    let (one, other) = (integer(arguments, 0, 2, name)?, integer(arguments, 1, 2, name)?);
+    let failed = || TemplateError::Exec(format!("{name} {one} {other} has no value"));
+    combine(one, other).map(Value::Int).ok_or_else(failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gotmpl::tmap;
+
+    fn rendered(text: &str) -> String {
+        let template = added_to(Template::new("test")).parse(text).unwrap();
+        template.execute_to_string(&tmap! { "Name" => "a b" }).unwrap_or_else(|e| e.to_string())
+    }
+
+    #[test]
+    fn functions_do_what_those_of_sprig_do() {
+        for (template, text) in [
+            (r#"{{.Name | upper}}"#, "A B"),
+            (r#"{{title "hello world"}}"#, "Hello World"),
+            (r#"{{trimAll "$" "$5.00"}}"#, "5.00"),
+            (r#"{{trimPrefix "-" "-x"}}{{trimSuffix "-" "x-"}}"#, "xx"),
+            (r#"{{repeat 3 "ab"}}"#, "ababab"),
+            (r#"{{substr 0 5 "hello world"}}"#, "hello"),
+            (r#"{{trunc 5 "hello world"}} {{trunc -5 "hello world"}}"#, "hello world"),
+            (r#"{{"I Am Henry" | replace " " "-"}}"#, "I-Am-Henry"),
+            (r#"{{contains "cat" "catch"}} {{hasPrefix "cat" "catch"}}"#, "true true"),
+            (r#"{{quote "a"}} {{squote "a"}}"#, "\"a\" 'a'"),
+            (r#"{{list 1 2 3 | join "_"}}"#, "1_2_3"),
+            (r#"{{splitList "$" "a$b" | last}}"#, "b"),
+            (r#"{{add 1 2 3}} {{sub 5 2}} {{mul 2 3}} {{div 7 2}} {{mod 7 4}}"#, "6 3 6 3 3"),
+            (r#"{{max 1 5 3}} {{min 1 5 3}} {{add1 2}}"#, "5 1 3"),
+            (r#"{{round 123.5555 3}}"#, "123.556"),
+            (r#"{{default "x" ""}}{{default "x" "y"}}"#, "xy"),
+            (r#"{{ternary "yes" "no" true}}"#, "yes"),
+            (r#"{{range until 3}}{{.}}{{end}}"#, "012"),
+            (r#"{{"x" | b64enc}} {{"eA==" | b64dec}}"#, "eA== x"),
+            (r#"{{atoi "12" | add 1}}"#, "13"),
+            (r#"{{len (randAlphaNum 7)}} {{len (newUUID)}}"#, "7 36"),
+        ] {
+            assert_eq!(rendered(template), text, "{template}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_done_is_an_error_and_no_panic() {
+        for (template, part) in [
+            ("{{div 1 0}}", "div 1 0 has no value"),
+            ("{{randomInt 5 5}}", "randomInt 5 5 has nothing to choose from"),
+            ("{{repeat 1000000000 \"abc\"}}", "repeat gives more than 64 MiB"),
+            ("{{upper}}", "upper expects 1, got 0"),
+            ("{{add \"x\" 1}}", "add takes a number, and has x"),
+            ("{{first 5}}", "first takes a list, and has 5"),
+        ] {
+            let text = rendered(template);
+            assert!(text.contains(part), "{template}: {text}");
+        }
+    }
+}

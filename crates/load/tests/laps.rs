@@ -1,0 +1,120 @@
+//! Runs in laps: connections are kept, calls are made when asked, and none is in flight between.
+
+#[path = "../../server/tests/support/echo.rs"]
+mod echo;
+#[path = "support/plans.rs"]
+mod plans;
+
+use bookend_io::Driver;
+use bookend_load::pace::{ArrivalProcess, RateSchedule};
+use bookend_load::plan::LoadPlan;
+use bookend_load::plan::pacing::OpenLoop;
+use bookend_load::run::LoadSession;
+use bookend_server::{Server, ServerHandle};
+use echo::{ECHO, Echo};
+use plans::plan;
+use std::time::Duration;
+
+const LAP: Duration = Duration::from_millis(20);
+
+fn server() -> ServerHandle {
+    let builder = Server::builder().add_service(Echo::default());
+    builder.bind("127.0.0.1:0").unwrap().threads(1).spawn().unwrap()
+}
+
+#[test]
+fn laps_share_their_connections_and_count_every_call_once() {
+    let shapes = [(Driver::Blocking, 1, 1), (Driver::Epoll, 3, 1), (Driver::Epoll, 4, 2)];
+    for (driver, connections, threads) in shapes {
+        let server = server();
+        let plan = LoadPlan {
+            driver,
+            connections,
+            threads,
+            ..plan(ECHO, server.local_address().clone(), 0)
+        };
+        let mut session = LoadSession::start(plan).unwrap();
+        let laps: Vec<_> = (0..3).map(|_| session.lap(LAP, || false).unwrap().unwrap()).collect();
+        for lap in &laps {
+            assert!(lap.ok > 0 && lap.failed == 0, "{driver:?}: {lap:?}");
+        }
+        let outcome = session.end().unwrap();
+        assert_eq!(outcome.ok, laps.iter().map(|lap| lap.ok).sum::<u64>(), "{driver:?}");
+        assert_eq!((outcome.unfinished, outcome.drained), (0, 0), "{driver:?}");
+        assert_eq!(outcome.connections_opened, u64::from(connections), "{driver:?}");
+    }
+}
+
+fn by_rate(rate: f64, plan: LoadPlan) -> LoadPlan {
+    let schedule = RateSchedule::constant(rate);
+    let open_loop = OpenLoop { schedule, arrivals: ArrivalProcess::Even, seed: 1 };
+    LoadPlan { open_loop: Some(open_loop), ..plan }
+}
+
+#[test]
+fn each_lap_makes_the_calls_that_its_rate_has_due_however_late() {
+    for (driver, connections, threads) in [(Driver::Blocking, 1, 1), (Driver::Epoll, 4, 2)] {
+        let server = server();
+        let plan = LoadPlan {
+            driver,
+            connections,
+            threads,
+            concurrency: 64,
+            ..plan(ECHO, server.local_address().clone(), 0)
+        };
+        let mut session = LoadSession::start(by_rate(1_000.0, plan)).unwrap();
+        for _ in 0..3 {
+            let lap = session.lap(LAP, || false).unwrap().unwrap();
+            let open_loop = lap.open_loop.expect("it was an open loop");
+            assert_eq!((lap.ok, lap.failed, open_loop.due()), (20, 0, 20), "{driver:?}");
+            assert_eq!(open_loop.from_intended.histogram.len(), 20, "{driver:?}");
+        }
+        assert_eq!(session.end().unwrap().ok, 60, "{driver:?}");
+    }
+}
+
+#[test]
+fn a_lap_ends_although_its_rate_is_far_too_high() {
+    let server = server();
+    let plan = by_rate(5e6, plan(ECHO, server.local_address().clone(), 0));
+    let mut session = LoadSession::start(plan).unwrap();
+    let lap = session.lap(LAP, || false).unwrap().unwrap();
+    let open_loop = lap.open_loop.expect("it was an open loop");
+    assert_eq!(open_loop.due(), 100_000);
+    assert_eq!((lap.ok, lap.failed), (open_loop.made, 0));
+    assert!(open_loop.not_made().count() > 0, "{} were made", open_loop.made);
+}
+
+#[test]
+fn calls_that_are_due_while_the_server_is_away_are_not_made() {
+    let server = server();
+    let plan = by_rate(1_000.0, plan(ECHO, server.local_address().clone(), 0));
+    let mut session = LoadSession::start(plan).unwrap();
+    assert_eq!(session.lap(LAP, || false).unwrap().unwrap().ok, 20);
+    server.stop_now();
+    server.join().unwrap();
+    let lap = session.lap(LAP, || false).unwrap().unwrap();
+    assert_eq!(lap.ok, 0, "{lap:?}");
+    assert_eq!(lap.open_loop.expect("it was an open loop").due(), 20);
+}
+
+#[test]
+fn without_a_server_there_is_no_session() {
+    let server = server();
+    let address = server.local_address().clone();
+    server.stop();
+    server.join().unwrap();
+    let error = LoadSession::start(plan(ECHO, address, 0)).unwrap_err();
+    assert!(error.to_string().contains("refused"), "{error}");
+}
+
+#[test]
+fn calls_of_a_server_that_goes_away_fail_and_the_lap_ends() {
+    let server = server();
+    let mut session = LoadSession::start(plan(ECHO, server.local_address().clone(), 0)).unwrap();
+    assert_eq!(session.lap(LAP, || false).unwrap().unwrap().failed, 0);
+    server.stop_now();
+    server.join().unwrap();
+    let lap = session.lap(LAP, || false).unwrap().unwrap();
+    assert_eq!(lap.ok, 0, "{lap:?}");
+}

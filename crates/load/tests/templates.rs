@@ -1,0 +1,187 @@
+//! Templates in data and metadata.
+
+use bookend_load::CallFacts;
+use bookend_load::metadata::CallMetadata;
+use bookend_load::payload::{self, DataSource, DataTemplate, RequestData, Templates};
+use bookend_load::schema::Schema;
+use prost_reflect::{DynamicMessage, MethodDescriptor, Value};
+use std::fs;
+
+const PROTO: &str = r#"
+syntax = "proto3";
+package test;
+message Inner { string name = 1; sint64 zigzag = 2; }
+message Request {
+    string name = 1;
+    uint64 number = 2;
+    int32 small = 3;
+    Inner inner = 4;
+    repeated string names = 5;
+    repeated Inner inners = 6;
+    map<string, string> labels = 7;
+    double real = 8;
+    bool flag = 9;
+}
+service Test { rpc Unary(Request) returns (Inner); rpc Talk(stream Request) returns (stream Inner); }
+"#;
+
+fn method(name: &str) -> MethodDescriptor {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("test.proto");
+    fs::write(&file, PROTO).unwrap();
+    Schema::from_proto(&file, &[]).unwrap().method(&format!("test.Test/{name}")).unwrap()
+}
+
+fn read(text: &str, templates: Templates) -> Result<RequestData, String> {
+    let source = DataSource::Json(text.to_owned());
+    let data = payload::read(&source, &method("Unary"), templates, &mut &b""[..]);
+    data.map_err(|error| error.to_string())
+}
+
+fn template(text: &str) -> DataTemplate {
+    read(text, Templates::Functions).unwrap().template.expect("it depends on the call")
+}
+
+const FACTS: CallFacts<'static> =
+    CallFacts { number: 300, run_name: "night", connection: 2, place: 1 };
+
+/// The one message of a call, as the server reads it.
+fn message(template: &DataTemplate, facts: &CallFacts<'_>) -> DynamicMessage {
+    let messages = template.messages(facts).unwrap();
+    assert_eq!(messages.len(), 1);
+    DynamicMessage::decode(method("Unary").input(), &messages[0][..]).unwrap()
+}
+
+fn field(message: &DynamicMessage, name: &str) -> Value {
+    message.get_field_by_name(name).unwrap().into_owned()
+}
+
+#[test]
+fn variables_are_written_into_every_kind_of_field_without_rendering_json() {
+    let compiled = template(
+        r#"{"number": {{.RequestNumber}}, "small": "{{.RequestNumber}}", "real": 1.5,
+            "name": "{{.WorkerID}} in {{.MethodName}}", "flag": {{.IsClientStreaming}},
+            "inner": {"zigzag": {{randomInt -5 -4}}, "name": "n{{.RequestNumber}}"},
+            "names": ["first", "{{.RequestNumber}}", "last"], "labels": {"a": "b"},
+            "inners": [{"name": "x"}, {"name": "{{.RequestNumber}}"}]}"#,
+    );
+    assert!(compiled.is_compiled());
+    let message = message(&compiled, &FACTS);
+    assert_eq!(field(&message, "number"), Value::U64(300));
+    assert_eq!(field(&message, "small"), Value::I32(300));
+    assert_eq!(field(&message, "real"), Value::F64(1.5));
+    assert_eq!(field(&message, "name"), Value::String("night:g1c2 in Unary".to_owned()));
+    let names = ["first", "300", "last"].map(|name| Value::String(name.to_owned()));
+    assert_eq!(field(&message, "names"), Value::List(names.to_vec()));
+    let inner = field(&message, "inner");
+    let inner = inner.as_message().unwrap();
+    assert_eq!(field(inner, "zigzag"), Value::I64(-5));
+    assert_eq!(field(inner, "name"), Value::String("n300".to_owned()));
+    let inners = field(&message, "inners");
+    let names =
+        inners.as_list().unwrap().iter().map(|one| field(one.as_message().unwrap(), "name"));
+    assert_eq!(names.collect::<Vec<_>>(), ["x", "300"].map(|name| Value::String(name.to_owned())));
+}
+
+#[test]
+fn a_long_value_has_its_length_in_as_many_bytes_as_it_takes() {
+    let compiled = template(r#"{"inner": {"name": "{{randomString 20000}}"}}"#);
+    assert!(compiled.is_compiled());
+    let inner = field(&message(&compiled, &FACTS), "inner");
+    let name = field(inner.as_message().unwrap(), "name");
+    assert_eq!(name.as_str().unwrap().len(), 20_000);
+}
+
+#[test]
+fn anything_that_go_can_say_is_rendered_for_each_call() {
+    for (text, name) in [
+        (r#"{"name": "{{if eq .RequestNumber 300}}yes{{else}}no{{end}}"}"#, "yes"),
+        (r#"{"name": "{{ printf \"%04d\" .RequestNumber }}"}"#, "0300"),
+        (r#"{"name": "{{.MethodName | lower}}{{.RequestNumber}}"}"#, "unary300"),
+        (r#"{{$n := .RequestNumber}}{"name": "{{$n}}"}"#, "300"),
+        (r#"{"name": "{{range until 3}}{{.}}{{end}}{{.RequestNumber}}"}"#, "012300"),
+    ] {
+        // Within JSON quotes are escaped, within a template they are not.
+        let text = text.replace("\\\"", "\"");
+        let rendered = template(&text);
+        assert!(!rendered.is_compiled(), "{text}");
+        assert_eq!(field(&message(&rendered, &FACTS), "name"), Value::String(name.to_owned()));
+    }
+}
+
+#[test]
+fn compiled_and_rendered_templates_give_the_same_message() {
+    let compiled =
+        template(r#"{"name": "a{{.RequestNumber}}", "labels": {"k": "v"}, "flag": true}"#);
+    let rendered =
+        template(r#"{"name": "{{print "a" .RequestNumber}}", "labels": {"k": "v"}, "flag": true}"#);
+    assert!(compiled.is_compiled() && !rendered.is_compiled());
+    for number in [0, 1, 127, 128, 1 << 40] {
+        let facts = CallFacts { number, ..FACTS };
+        let json = |template| serde_json::to_value(message(template, &facts)).unwrap();
+        assert_eq!(json(&compiled), json(&rendered));
+    }
+}
+
+#[test]
+fn messages_of_an_array_are_taken_in_turn_and_each_has_its_own_values() {
+    let data = read(r#"[{"name": "a{{.RequestNumber}}"}, {"name": "b"}]"#, Templates::Functions);
+    let template = data.unwrap().template.unwrap();
+    let messages = template.messages(&CallFacts { number: 7, ..FACTS }).unwrap();
+    assert_eq!(messages, [b"\x0a\x02a7".to_vec(), b"\x0a\x01b".to_vec()]);
+}
+
+#[test]
+fn what_does_not_depend_on_the_call_is_rendered_once() {
+    for text in [
+        r#"{"name": "{{.FullyQualifiedName}}"}"#,
+        r#"{"name": "{{.FullyQualifiedName | trim}}"}"#,
+        r#"{"name": "{{"test.Test.Unary"}}"}"#,
+    ] {
+        let data = read(text, Templates::Functions).unwrap();
+        assert!(data.template.is_none(), "{text}");
+        assert_eq!(data.messages, [b"\x0a\x0ftest.Test.Unary".to_vec()], "{text}");
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_template_is_said_with_its_line() {
+    for (text, expected) in [
+        ("{\"name\":\n\"{{.Nmae}}\"}", "-d, line 2 of its template: there is no variable Nmae"),
+        (r#"{"name": "{{nope}}"}"#, "-d, line 1 of its template: there is no function nope"),
+        (r#"{"small": "{{.TimestampUnixNano}}"}"#, " does not fit its field"),
+        (r#"{"name": {{.UUID}}"}"#, "-d, line 1 column "),
+        (r#"{"nmae": "{{.UUID}}"}"#, "test.Request has no field nmae; did you mean name?"),
+    ] {
+        let error = read(text, Templates::Functions).unwrap_err();
+        assert!(error.contains(expected), "{text}: {error}");
+    }
+    let unclosed = read("{\"name\":\n\"{{.UUID\"}", Templates::Functions).unwrap_err();
+    assert!(unclosed.starts_with("-d, line 2 of its template: "), "{unclosed}");
+}
+
+#[test]
+fn functions_can_be_forbidden_and_variables_stay() {
+    let error = read(r#"{"name": "{{newUUID}}"}"#, Templates::Variables).unwrap_err();
+    assert!(error.contains("newUUID"), "{error}");
+    assert!(read(r#"{"name": "{{.UUID}}"}"#, Templates::Variables).unwrap().template.is_some());
+}
+
+#[test]
+fn metadata_has_templates_too() {
+    let text = r#"{"trace": "{{.RequestNumber}}", "method": "{{.MethodName}}", "same": "x"}"#;
+    let metadata = CallMetadata::from_json(text, "-m", Templates::Functions).unwrap();
+    assert_eq!(metadata.constant.len(), 1);
+    let compiled = metadata.compile(&method("Talk"), true).unwrap();
+    assert_eq!(compiled.templates.len(), 1);
+    let first = compiled.of_first_call().unwrap();
+    assert!(first.contains(&(b"trace".to_vec(), b"0".to_vec())), "{first:?}");
+    assert!(first.contains(&(b"method".to_vec(), b"Talk".to_vec())), "{first:?}");
+    let refused = |text: &str| {
+        let metadata = CallMetadata::from_json(text, "-m", Templates::Functions).unwrap();
+        metadata.compile(&method("Talk"), true).unwrap_err().to_string()
+    };
+    let unknown = refused(r#"{"trace": "{{.Nmae}}"}"#);
+    assert!(unknown.starts_with("metadata \"trace\", line 1 of its template: "), "{unknown}");
+    assert!(refused(r#"{"key-bin": "{{.UUID}}"}"#).contains("base64"));
+}

@@ -1,0 +1,249 @@
+//! Where a race stands after so many rounds and starts.
+
+use super::confidence_sequence::{ALPHA, ConfidenceSequence};
+use super::lap::{BLOCK_LAPS, Block, RaceLap, RatedCalls};
+use super::start_means::StartMeans;
+use crate::statistics::Interval;
+
+/// From so many starts on there is an interval of them. With five it would be four standard
+/// deviations wide to either side, with eight it is one and a half.
+pub const STARTS_MIN: u64 = 8;
+
+/// The ratios of the second server to the first; of one server, what its figures themselves are.
+#[derive(Clone, Debug, Default)]
+pub struct Standing {
+    /// Of calls a CPU-second.
+    cost: TrackedRatio,
+    /// Of calls a second.
+    rate: TrackedRatio,
+    /// Of latencies from when calls were due, where they were made by a rate: of half of the calls.
+    p50: TrackedRatio,
+    /// And of 99 % of them.
+    p99: TrackedRatio,
+    /// Whether there is one server.
+    is_alone: bool,
+}
+
+/// The ratios of one figure, as logarithms.
+#[derive(Clone, Debug)]
+struct TrackedRatio {
+    rounds: ConfidenceSequence,
+    /// Of whole starts.
+    starts: ConfidenceSequence,
+    /// The rounds of the start that has not ended.
+    start: Vec<f64>,
+    means: StartMeans,
+}
+
+impl Default for TrackedRatio {
+    fn default() -> Self {
+        Self {
+            rounds: ConfidenceSequence::default(),
+            starts: ConfidenceSequence::of_few(),
+            start: Vec::new(),
+            means: StartMeans::default(),
+        }
+    }
+}
+
+impl TrackedRatio {
+    fn push(&mut self, ratio: f64) {
+        self.rounds.push(ratio);
+        self.start.push(ratio);
+    }
+
+    fn end_start(&mut self) {
+        if let Some(mean) = self.means.of_start(&self.start) {
+            self.starts.push(mean);
+        }
+        self.start.clear();
+    }
+
+    /// Whether it is known of several starts, so that what is said holds for others as well.
+    fn covers_starts(&self) -> bool {
+        self.starts.count() > 1
+    }
+
+    fn sequence(&self) -> &ConfidenceSequence {
+        if self.covers_starts() { &self.starts } else { &self.rounds }
+    }
+
+    fn ratio(&self) -> f64 {
+        self.sequence().mean().exp()
+    }
+
+    /// The interval of the logarithm; `None` where there are too few values for one.
+    fn interval(&self, alpha: f64) -> Option<Interval> {
+        let has_enough = !self.covers_starts() || self.starts.count() >= STARTS_MIN;
+        self.sequence().interval_of(alpha).filter(|_| has_enough)
+    }
+
+    fn compared(&self) -> ComparedFigure {
+        ComparedFigure { ratio: self.ratio(), interval: self.interval(ALPHA).map(ratios) }
+    }
+}
+
+/// A figure of the second server over that of the first.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ComparedFigure {
+    /// The ratio.
+    pub ratio: f64,
+    /// Its interval, which holds however often it is looked at.
+    pub interval: Option<Interval>,
+}
+
+/// What a race says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RaceVerdict {
+    /// The server of this number needs less CPU time a call.
+    Better(usize),
+    /// They differ by no more than the margin.
+    Equivalent,
+    /// Either may be better.
+    Inconclusive,
+}
+
+/// Why a block yields no ratio.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RaceError {
+    /// The server of this number answered no call in a lap.
+    #[error("no call was answered in a lap")]
+    NoCalls(usize),
+    /// The server of this number used no CPU time: other processes answered.
+    #[error("calls were answered, and its processes used no CPU time")]
+    NoCpuTime(usize),
+}
+
+impl RaceError {
+    /// Whose fault it is.
+    pub fn server(self) -> usize {
+        match self {
+            RaceError::NoCalls(server) | RaceError::NoCpuTime(server) => server,
+        }
+    }
+}
+
+impl Standing {
+    /// Takes the next round: its blocks count alike.
+    ///
+    /// # Errors
+    /// It yields no ratio.
+    pub fn push(&mut self, round: &[Block]) -> Result<(), RaceError> {
+        let laps = || round.iter().flatten();
+        laps().try_for_each(check)?;
+        let has_two = laps().any(|lap| lap.server == 1);
+        self.is_alone = !has_two;
+        let ratio = |figure: &dyn Fn(&RaceLap) -> f64| {
+            let logarithms = laps().map(|lap| share(lap.server, has_two) * figure(lap).ln());
+            logarithms.sum::<f64>() / round.len() as f64
+        };
+        self.cost.push(ratio(&RaceLap::calls_per_cpu_second));
+        self.rate.push(ratio(&RaceLap::calls_per_second));
+        if laps().all(|lap| lap.rated.is_some()) {
+            let latency = |of: fn(RatedCalls) -> u64| {
+                ratio(&|lap: &RaceLap| lap.rated.map_or(1.0, |rated| of(rated).max(1) as f64))
+            };
+            self.p50.push(latency(|rated| rated.p50_ns));
+            self.p99.push(latency(|rated| rated.p99_ns));
+        }
+        Ok(())
+    }
+
+    /// The servers of the rounds so far have ended, after as many rounds as those of other starts.
+    pub fn end_start(&mut self) {
+        let Self { cost, rate, p50, p99, .. } = self;
+        [cost, rate, p50, p99].into_iter().for_each(TrackedRatio::end_start);
+    }
+
+    /// The number of rounds.
+    pub fn rounds(&self) -> u64 {
+        self.cost.rounds.count()
+    }
+
+    /// The number of starts that have ended.
+    pub fn starts(&self) -> u64 {
+        self.cost.starts.count()
+    }
+
+    /// Whether the intervals are of starts, so that they hold for other starts as well. Those of a
+    /// single start are of its rounds.
+    pub fn covers_starts(&self) -> bool {
+        self.cost.covers_starts()
+    }
+
+    /// Calls a CPU-second of the second server over those of the first.
+    pub fn cost_ratio(&self) -> f64 {
+        self.cost.ratio()
+    }
+
+    /// The interval of [`Standing::cost_ratio`], which holds however often it is looked at.
+    pub fn cost_interval(&self) -> Option<Interval> {
+        self.cost.compared().interval
+    }
+
+    /// Calls a second.
+    pub fn rate(&self) -> ComparedFigure {
+        self.rate.compared()
+    }
+
+    /// Latencies from when calls were due, of half of the calls and of 99 % of them, in the mean of
+    /// all laps. `None`: calls were not made by a rate.
+    pub fn latencies(&self) -> Option<[ComparedFigure; 2]> {
+        let is_rated = self.p50.rounds.count() > 0;
+        is_rated.then(|| [self.p50.compared(), self.p99.compared()])
+    }
+
+    /// The logarithm of [`Standing::cost_ratio`], and half of the width of its interval where that
+    /// may be wrong in the share `alpha` of all races.
+    pub fn log_cost(&self, alpha: f64) -> Option<(f64, f64)> {
+        let interval = self.cost.interval(alpha)?;
+        Some((self.cost.sequence().mean(), (interval.high - interval.low) / 2.0))
+    }
+
+    /// The verdict where differences up to the share `margin` are none.
+    pub fn verdict(&self, margin: f64) -> RaceVerdict {
+        match self.cost_interval() {
+            Some(interval) if interval.low > 1.0 => RaceVerdict::Better(1),
+            Some(interval) if interval.high < 1.0 => RaceVerdict::Better(0),
+            Some(interval) if is_within(interval, margin) => RaceVerdict::Equivalent,
+            Some(_) | None => RaceVerdict::Inconclusive,
+        }
+    }
+
+    /// Whether the interval reaches no further than the share `width` to either side.
+    ///
+    /// One server alone needs the interval of half of the doubt: two such intervals make up the
+    /// one of a comparison with another race, so a shorter race could be compared with none.
+    pub fn is_within(&self, width: f64) -> bool {
+        let alpha = if self.is_alone { ALPHA / 2.0 } else { ALPHA };
+        self.log_cost(alpha).is_some_and(|(_, half)| half <= width)
+    }
+}
+
+/// Whether all of it is nearer to 1 than the margin.
+pub(super) fn is_within(interval: Interval, margin: f64) -> bool {
+    interval.low >= 1.0 / (1.0 + margin) && interval.high <= 1.0 + margin
+}
+
+/// What a lap counts in its block. Of two servers, each has half of the laps.
+fn share(server: usize, has_two: bool) -> f64 {
+    match (server, has_two) {
+        (_, false) => 1.0 / BLOCK_LAPS as f64,
+        (0, true) => -2.0 / BLOCK_LAPS as f64,
+        (_, true) => 2.0 / BLOCK_LAPS as f64,
+    }
+}
+
+fn check(lap: &RaceLap) -> Result<(), RaceError> {
+    if lap.ok == 0 {
+        return Err(RaceError::NoCalls(lap.server));
+    }
+    if lap.cpu_ns == 0 {
+        return Err(RaceError::NoCpuTime(lap.server));
+    }
+    Ok(())
+}
+
+fn ratios(logarithms: Interval) -> Interval {
+    Interval { low: logarithms.low.exp(), high: logarithms.high.exp() }
+}

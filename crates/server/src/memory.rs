@@ -1,0 +1,174 @@
+//! The memory of a whole server: what its connections hold for requests and replies.
+//!
+//! Each connection has limits of its own, and a thousand of them could hold a thousand times as
+//! much. So what they hold is added up, in steps, and there is one limit for all. When three
+//! quarters of it are taken, connections that hold more than their share get no further streams
+//! (REFUSED_STREAM, which is safe to try again). When all of it is taken, the connection that holds
+//! most of those on the thread that noticed is reset, if it is above its share; if none is, the
+//! other threads look.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use bookend_io::Waker;
+
+/// Changes smaller than this are not counted, so that small calls touch nothing that threads share.
+pub(crate) const STEP_BYTES: usize = 64 << 10;
+
+/// What a connection without a call takes.
+pub(crate) const CONNECTION_BYTES: usize = 4 << 10;
+
+/// What all connections of a server hold.
+pub(crate) struct MemoryBudget {
+    limit_bytes: usize,
+    held_bytes: AtomicUsize,
+    connections: AtomicUsize,
+    /// Of the shards.
+    wakers: Mutex<Vec<(u64, Waker)>>,
+}
+
+impl MemoryBudget {
+    /// `None` for no limit.
+    pub fn new(limit_bytes: Option<usize>) -> Self {
+        MemoryBudget {
+            limit_bytes: limit_bytes.unwrap_or(usize::MAX),
+            held_bytes: AtomicUsize::new(0),
+            connections: AtomicUsize::new(0),
+            wakers: Mutex::default(),
+        }
+    }
+
+    /// A shard of that number looks after its connections when it is woken.
+    pub fn join(&self, number: u64, waker: Waker) {
+        self.wakers().push((number, waker));
+    }
+
+    /// That shard has come to its end.
+    pub fn leave(&self, number: u64) {
+        self.wakers().retain(|(other, _)| *other != number);
+    }
+
+    /// Has the other shards look who holds too much.
+    pub fn wake_others(&self, number: u64) {
+        for (_, waker) in self.wakers().iter().filter(|(other, _)| *other != number) {
+            waker.wake();
+        }
+    }
+
+    fn wakers(&self) -> MutexGuard<'_, Vec<(u64, Waker)>> {
+        self.wakers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A connection is there, whose account this is.
+    pub fn open(&self) -> Account {
+        self.connections.fetch_add(1, Ordering::Relaxed);
+        self.held_bytes.fetch_add(CONNECTION_BYTES, Ordering::Relaxed);
+        Account { charged_bytes: CONNECTION_BYTES }
+    }
+
+    /// A connection is gone, and what it held.
+    pub fn close(&self, account: &mut Account) {
+        self.connections.fetch_sub(1, Ordering::Relaxed);
+        self.held_bytes.fetch_sub(account.charged_bytes, Ordering::Relaxed);
+        account.charged_bytes = 0;
+    }
+
+    /// A connection holds so much now.
+    #[cold]
+    pub fn charge(&self, account: &mut Account, bytes: usize) {
+        let bytes = CONNECTION_BYTES + bytes;
+        self.held_bytes.fetch_add(bytes, Ordering::Relaxed);
+        self.held_bytes.fetch_sub(account.charged_bytes, Ordering::Relaxed);
+        account.charged_bytes = bytes;
+    }
+
+    /// Whether more is held than there may be.
+    pub fn is_exceeded(&self) -> bool {
+        self.held_bytes.load(Ordering::Relaxed) > self.limit_bytes
+    }
+
+    /// Whether that connection holds more than its share while not much is left.
+    pub fn is_tight_for(&self, account: &Account) -> bool {
+        let is_tight = self.held_bytes.load(Ordering::Relaxed) / 3 > self.limit_bytes / 4;
+        is_tight && self.is_above_share(account)
+    }
+
+    /// Whether that connection holds more than it would if all held the same.
+    pub fn is_above_share(&self, account: &Account) -> bool {
+        let connections = self.connections.load(Ordering::Relaxed).max(1);
+        account.charged_bytes > self.limit_bytes / connections
+    }
+
+    #[cfg(test)]
+    fn held_bytes(&self) -> usize {
+        self.held_bytes.load(Ordering::Relaxed)
+    }
+}
+
+/// What one connection is charged with.
+#[derive(Debug)]
+pub(crate) struct Account {
+    pub charged_bytes: usize,
+}
+
+impl Account {
+    /// Whether a connection that holds so much is charged with something else.
+    #[inline]
+    pub fn is_off(&self, bytes: usize) -> bool {
+        (CONNECTION_BYTES + bytes).abs_diff(self.charged_bytes) >= STEP_BYTES
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIB: usize = 1 << 20;
+
+    #[test]
+    fn what_is_charged_is_given_back() {
+        let budget = MemoryBudget::new(Some(100 * MIB));
+        let mut accounts: Vec<_> = (0..10).map(|_| budget.open()).collect();
+        for (account, mib) in accounts.iter_mut().zip(1..) {
+            budget.charge(account, mib * MIB);
+            budget.charge(account, mib * 2 * MIB);
+        }
+        assert_eq!(budget.held_bytes(), 10 * CONNECTION_BYTES + 110 * MIB);
+        assert!(budget.is_exceeded());
+        accounts.iter_mut().for_each(|account| budget.close(account));
+        assert_eq!(budget.held_bytes(), 0);
+    }
+
+    #[test]
+    fn small_changes_are_not_counted() {
+        let budget = MemoryBudget::new(None);
+        let mut account = budget.open();
+        assert!(!account.is_off(0) && !account.is_off(STEP_BYTES - 1));
+        assert!(account.is_off(STEP_BYTES));
+        budget.charge(&mut account, STEP_BYTES);
+        assert!(!account.is_off(1) && account.is_off(0));
+    }
+
+    #[test]
+    fn only_who_is_above_the_share_is_affected() {
+        let budget = MemoryBudget::new(Some(16 * MIB));
+        let (mut much, mut little) = (budget.open(), budget.open());
+        budget.charge(&mut much, 10 * MIB);
+        budget.charge(&mut little, MIB);
+        assert!(!budget.is_tight_for(&much), "a quarter is left");
+        budget.charge(&mut much, 12 * MIB);
+        assert!(budget.is_tight_for(&much) && !budget.is_tight_for(&little));
+        assert!(!budget.is_exceeded());
+        budget.charge(&mut much, 16 * MIB);
+        assert!(budget.is_exceeded());
+        assert!(budget.is_above_share(&much) && !budget.is_above_share(&little));
+    }
+
+    #[test]
+    fn without_a_limit_nothing_is_tight() {
+        let budget = MemoryBudget::new(None);
+        let mut account = budget.open();
+        budget.charge(&mut account, usize::MAX / 4);
+        assert!(!budget.is_exceeded() && !budget.is_tight_for(&account));
+    }
+}

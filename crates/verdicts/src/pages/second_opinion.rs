@@ -1,0 +1,68 @@
+//! What the clients of others say of the same cells, beside ours.
+
+use super::figures::Cells;
+use super::text::wrapped;
+use bookend_results::markdown;
+use bookend_results::metric::{Metric, REQUESTS_PER_SECOND};
+use bookend_results::suite::TestedEnd;
+use bookend_results::table::{Cell, Summary};
+use bookend_results::text::{rate_text, significant_text};
+use bookend_results::verdict::Verdict;
+
+/// How the names of our own clients begin.
+const OURS: &str = "bookend-";
+
+/// Bare sockets that check nothing are no opinion.
+const FLOOR: &str = "rust-floor";
+
+const HEADINGS: [&str; 7] =
+    ["server", "case", "client", "calls a second", "by ours", "over ours", "limits"];
+
+const READING: &str = "\
+Where the server is the limit before both clients, they must agree. Where a client is, its rate is a lower bound, and \
+the server can do at least what the other says. Where neither is, the rate depends on how many calls each client puts \
+into one write.";
+
+/// A line for each cell of a server that was also measured through a client of others. Empty where
+/// there is none.
+pub(super) fn table(cells: &Cells<'_>) -> String {
+    let all = cells.table.cells.iter();
+    let rows: Vec<Vec<String>> = all.filter_map(|cell| row(cells, cell)).collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    let headings = HEADINGS.map(str::to_owned);
+    format!("{}\n{}", wrapped(READING), markdown::table(&headings, 3, &rows))
+}
+
+fn row(cells: &Cells<'_>, theirs: &Cell) -> Option<Vec<String>> {
+    if [OURS, FLOOR].iter().any(|name| theirs.id.instrument.starts_with(name)) {
+        return None;
+    }
+    let is_same = |cell: &&Cell| {
+        let is_ours = cell.id.instrument.starts_with(OURS);
+        is_ours && cell.id.subject == theirs.id.subject && cell.id.case == theirs.id.case
+    };
+    let mut ours = cells.table.cells.iter().filter(is_same);
+    let (ours, summary) = ours.find_map(|cell| Some((cell, cell.summary()?)))?;
+    let of_theirs = theirs.summary().filter(|summary| summary.side == TestedEnd::Server)?;
+    let rate = |summary: &Summary| summary.value(&REQUESTS_PER_SECOND).map(rate_text);
+    let (ratio, interval) =
+        cells.estimate(&Metric::Listed(&REQUESTS_PER_SECOND), theirs, Some(ours))?;
+    let interval = interval
+        .map_or(String::new(), |interval| format!(" ({})", interval.text(significant_text)));
+    Some(vec![
+        theirs.id.subject.clone(),
+        theirs.id.case.to_string(),
+        theirs.id.instrument.clone(),
+        rate(of_theirs)?,
+        rate(summary)?,
+        format!("{}{interval}", significant_text(ratio)),
+        limits(of_theirs.verdict, summary.verdict),
+    ])
+}
+
+/// What limited their row, and ours where that is something else.
+fn limits(theirs: Verdict, ours: Verdict) -> String {
+    if theirs == ours { theirs.to_string() } else { format!("{theirs}, ours {ours}") }
+}
