@@ -182,7 +182,7 @@ impl<'a> Runs<'a> {
     }
 
     fn of_cell(&self, cell: &CellId) -> &[Row] {
-        let is_joined = |row: &Row| row.cell.subject == cell.subject && !row.is_control;
+        let is_joined = |row: &Row| row.cell == *cell && !row.is_control;
         if self.joined.iter().any(is_joined) { &self.joined } else { &self.own }
     }
 }

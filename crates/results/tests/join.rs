@@ -166,6 +166,12 @@ fn one_case_of_a_subject_is_measured_anew_and_its_others_stay() {
     };
     assert!(own(&after, &cases[0]).iter().all(|row| row.round >= ROUNDS));
     assert_eq!(own(&after, &cases[1]), own(&before, &cases[1]));
+    let (old, new) = (table(&before), table(&after));
+    for (old, new) in of(&old, NAME).into_iter().zip(of(&new, NAME)) {
+        let is_anew = old.id.case.to_string() == cases[0];
+        assert!(new.summary().is_some(), "{new:?}");
+        assert!(is_anew || old == new, "{new:?}");
+    }
     let note = after.facts.joined[0].note();
     assert!(note.contains(&format!("{NAME} at {} in a run begun", cases[0])), "{note}");
     assert_eq!(Record::parse(&after.text()).expect("a record"), after);

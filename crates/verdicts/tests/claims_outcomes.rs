@@ -241,6 +241,37 @@ fn rounds_that_were_mostly_disturbed_decide_nothing() {
 }
 
 #[test]
+fn control_rows_of_a_later_run_count_only_beside_what_it_was_made_for() {
+    let text = published(&format!("{MEASURE}\nsays = \"factor\"\nprinted = 10.0"));
+    let mut record = recorded(&NEAR_TEN);
+    let of_tonic = |row: &&mut Row| row.cell.subject == "rust-tonic";
+    for row in record.rows.iter_mut().filter(of_tonic).take(4) {
+        let window = row.outcome.window_mut().expect("measured");
+        window.marks.push(Mark::Steal { share: 0.4 });
+    }
+    // Another subject was measured anew, with tonic beside it, in as many undisturbed rounds.
+    for number in 7..14 {
+        let mut rows = invented::round(number, 1.0);
+        rows[0].is_control = true;
+        rows[1].cell.subject = "rust-bookend".to_owned();
+        record.rows.extend(rows);
+    }
+    let judge = |record: &Record| verdict_of(&text, printed([1000.0, 100.0]), Some(record.clone()));
+    let (outcome, why) = judge(&record);
+    assert_eq!(outcome, ClaimOutcome::Undecided);
+    assert!(why.contains("Marked in 4 of 7 rounds"), "{why}");
+    // It was pajamax: the rounds of then are the ones that count.
+    record.rows.retain(|row| row.cell.subject != "rust-pajamax");
+    for row in &mut record.rows {
+        if row.cell.subject == "rust-bookend" {
+            row.cell.subject = "rust-pajamax".to_owned();
+        }
+    }
+    let (outcome, why) = judge(&record);
+    assert_eq!(outcome, ClaimOutcome::DidNotReplicate, "{why}");
+}
+
+#[test]
 fn a_case_that_was_disturbed_does_not_refute_the_others() {
     let both = "ours = { metric = \"requests_per_second\", of = \"rust-tonic\", cases = [\"C=1 S=1\", \
                 \"C=1 S=100\"] }\nsays = \"figure\"\nprinted = 1000.0";

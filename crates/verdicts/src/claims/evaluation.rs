@@ -117,9 +117,11 @@ impl Quantity {
         models: &[Model],
     ) -> Result<Series, String> {
         let cell = self.cell(case);
-        let own = figures.series(&self.metric, cell)?;
-        let divisor = if let Some((metric, other)) = self.divisor(case) {
-            let divisor = figures.series(metric, other)?;
+        let divisor = self.divisor(case);
+        let beside = divisor.map(|(_, other)| other);
+        let own = figures.series(&self.metric, cell, beside)?;
+        let divisor = if let Some((metric, other)) = divisor {
+            let divisor = figures.series(metric, other, Some(cell))?;
             figures.check_alike(cell, other)?;
             divisor
         } else if let Some(name) = self.model() {
@@ -151,7 +153,13 @@ fn predicted(metric: &Metric, prediction: &Prediction) -> Result<f64, String> {
 }
 
 impl Figures<'_> {
-    fn series(&self, metric: &Metric, cell: NamedCell<'_>) -> Result<Series, String> {
+    /// The figures of a cell that stands alone or `beside` another.
+    fn series(
+        &self,
+        metric: &Metric,
+        cell: NamedCell<'_>,
+        beside: Option<NamedCell<'_>>,
+    ) -> Result<Series, String> {
         match self {
             Self::Printed(document) => {
                 // A document can print figures of one cell in several rows.
@@ -166,7 +174,7 @@ impl Figures<'_> {
             }
             Self::Recorded(record, profile) => match metric {
                 Metric::Profile(layers) => profiled(*profile, layers, cell),
-                _ => recorded(*record, metric, cell),
+                _ => recorded(*record, metric, cell, beside),
             },
         }
     }
@@ -203,10 +211,11 @@ fn recorded(
     record: Option<&Record>,
     metric: &Metric,
     cell: NamedCell<'_>,
+    beside: Option<NamedCell<'_>>,
 ) -> Result<Series, String> {
     let all = record.map_or(&[][..], |record| &record.rows);
     let deadline_ns = record.and_then(|record| record.facts.plan.deadline_ns());
-    let rows = cell_rows(all, cell);
+    let rows = rows_beside(all, cell, beside);
     let mut rounds = BTreeMap::new();
     let mut without = Vec::new();
     let mut cut_off = 0;
@@ -242,23 +251,43 @@ fn recorded(
     })
 }
 
-/// For each case of a quantity, the measured rows that its figure is computed from, by round.
+/// For each case of a quantity, the measured rows that its figure is computed from, by round: those
+/// of the rounds in which both cells of a ratio were measured.
 pub(super) fn rounds<'a>(quantity: &Quantity, rows: &'a [Row]) -> Vec<BTreeMap<u32, Vec<&'a Row>>> {
     if matches!(quantity.metric, Metric::Profile(_)) {
         return Vec::new();
     }
     let of_case = |&case: &Case| {
+        let own = quantity.cell(case);
         let divisor = quantity.divisor(case).map(|(_, cell)| cell);
-        let cells = std::iter::once(quantity.cell(case)).chain(divisor);
+        let divisors = divisor.map(|cell| rows_beside(rows, cell, Some(own)));
+        let cells = 1 + usize::from(divisor.is_some());
         let mut rounds: BTreeMap<u32, Vec<&Row>> = BTreeMap::new();
-        for row in cells.flat_map(|cell| cell_rows(rows, cell)) {
+        for row in rows_beside(rows, own, divisor).into_iter().chain(divisors.into_iter().flatten())
+        {
             if matches!(row.outcome, Outcome::Measured(_)) {
                 rounds.entry(row.round).or_default().push(row);
             }
         }
+        rounds.retain(|_, rows| rows.len() == cells);
         rounds
     };
     quantity.cases.iter().map(of_case).collect()
+}
+
+/// The rows of a cell that stands alone or `beside` another. What a later run measured of its
+/// control rows counts only beside what that run was made for.
+fn rows_beside<'a>(
+    rows: &'a [Row],
+    cell: NamedCell<'_>,
+    beside: Option<NamedCell<'_>>,
+) -> Vec<&'a Row> {
+    let other = beside.map(|other| cell_rows(rows, other)).unwrap_or_default();
+    let anew = other.iter().filter(|row| !row.is_control).map(|row| row.round);
+    let anew: BTreeSet<u32> = anew.collect();
+    let mut own = cell_rows(rows, cell);
+    own.retain(|row| !row.is_control || anew.contains(&row.round));
+    own
 }
 
 /// The rows of the one cell that a claim means: with the instrument that it names, or else our own,
