@@ -58,6 +58,8 @@ impl Folded {
         options.subtitle = Some(subtitle);
         options.count_name = "samples".to_owned();
         options.deterministic = true;
+        // In percent. What is narrower is less than a pixel, and half of the file.
+        options.min_width = 0.1;
         let mut picture = Vec::new();
         flamegraph::from_lines(&mut options, self.text.lines(), &mut picture)
             .map_err(|error| FoldError(io::Error::other(error)))?;
