@@ -127,7 +127,8 @@ impl Search<'_> {
             let ok_per_second = per_second(outcome.ok, &outcome);
             let best = points.iter().map(|point| point.ok_per_second).fold(0.0, f64::max);
             points.push(ClosedLoop { in_flight, ok_per_second });
-            if ok_per_second < best * BEYOND_PEAK {
+            // One bad moment is no peak, and a fit needs its points.
+            if points.len() >= usl::POINTS_MIN && ok_per_second < best * BEYOND_PEAK {
                 break;
             }
             in_flight = in_flight.saturating_mul(2);

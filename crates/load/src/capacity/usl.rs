@@ -25,7 +25,7 @@ pub struct ScalabilityFit {
 }
 
 /// Fewer points say nothing of three parameters.
-const POINTS_MIN: usize = 4;
+pub(super) const POINTS_MIN: usize = 4;
 
 impl ScalabilityFit {
     /// The fit to these points; `None` where there are too few, or they follow no such law.
