@@ -83,6 +83,12 @@ fn a_server_that_ends_or_never_comes_up_is_reported_in_its_own_words() {
     let dies = format!("new={BOOKEND} serve --port {{port}} & sleep 0.5; kill $!; exit 9");
     let error = said(&race(home.path(), &[&old, &dies]), 1);
     assert!(error.contains("new has ended"), "{error}");
+    let unprepared = ["--prepare", "echo no data >&2; exit 4"];
+    let error = said(&race(home.path(), &[&[old.as_str()][..], &unprepared].concat()), 1);
+    assert!(error.contains("old has ended: no data (exit status: 4)"), "{error}");
+    let variable = ["--env", "WORDS=of the environment", "new=echo $WORDS >&2; exit 7 # {port}"];
+    let error = said(&race(home.path(), &variable), 1);
+    assert!(error.contains("new has ended: of the environment"), "{error}");
 }
 
 #[test]
@@ -107,6 +113,8 @@ fn what_makes_no_sense_is_refused_before_anything_is_started() {
         (&[old, "new=./s {port}", "--baseline", "other"], "no server is called `other`"),
         (&[old, "new=./s {port}", "--fail-if", "other<1"], "`other` is not compared"),
         (&[old, "new=./s {port}", "--margin", "5"], "not a share"),
+        (&[old, "new=./s {port}", "--env", "2=x"], "\"2=x\" is no variable: write NAME=VALUE"),
+        (&["--at", "old=127.0.0.1:1", "--prepare", "true"], "no command is started"),
         (&[old, "new=./s {port}", "--starts", "3"], "--starts 3: an interval needs 8 starts"),
     ] {
         let error = said(&race(home.path(), words), 2);

@@ -58,6 +58,12 @@ pub struct RaceArguments {
     /// What builds a revision, in its folder
     #[arg(long, value_name = "COMMAND", requires = "rev")]
     pub build: Option<String>,
+    /// A variable of every command that is started
+    #[arg(long, value_name = "NAME=VALUE", value_parser = variable)]
+    pub env: Vec<(String, String)>,
+    /// Run before every start of a command, in its folder; the start fails if this does
+    #[arg(long, value_name = "COMMAND")]
+    pub prepare: Option<String>,
     /// A server that runs already, on this machine
     #[arg(long, value_name = "NAME=HOST:PORT")]
     pub at: Vec<String>,
@@ -291,6 +297,18 @@ fn starts(text: &str) -> Result<u32, String> {
         return Err(format!("an interval needs {STARTS_MIN} starts, or 1 with all its rounds"));
     }
     Ok(starts)
+}
+
+/// `NAME=VALUE`, with a name that a shell takes.
+fn variable(text: &str) -> Result<(String, String), String> {
+    let fits = |name: &str| {
+        let is_letter = |letter: char| letter == '_' || letter.is_ascii_alphabetic();
+        let is_part = |letter: char| is_letter(letter) || letter.is_ascii_digit();
+        name.starts_with(is_letter) && name.chars().all(is_part)
+    };
+    let parts = text.split_once('=').filter(|(name, _)| fits(name));
+    let variable = parts.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    variable.ok_or_else(|| format!("\"{text}\" is no variable: write NAME=VALUE"))
 }
 
 /// `1%` or `0.01`.

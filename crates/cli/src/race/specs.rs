@@ -35,7 +35,24 @@ impl Specs {
             let servers = commands.chain(running).collect::<Result<_, _>>();
             Specs::Servers(servers.map_err(Failure::usage)?)
         };
-        specs.in_order(arguments.baseline.as_deref())
+        specs.begun_with(arguments)?.in_order(arguments.baseline.as_deref())
+    }
+
+    /// Every command with `--env` and `--prepare` before it.
+    fn begun_with(mut self, arguments: &RaceArguments) -> Result<Specs, Failure> {
+        let beginning = beginning(&arguments.env, arguments.prepare.as_deref());
+        if beginning.is_empty() {
+            return Ok(self);
+        }
+        let mut commands: Vec<&mut String> = match &mut self {
+            Specs::Servers(servers) => servers.iter_mut().filter_map(started).collect(),
+            Specs::Clients(clients) => clients.iter_mut().map(|one| &mut one.command).collect(),
+        };
+        if commands.is_empty() {
+            return Err(Failure::usage("--env and --prepare: no command is started"));
+        }
+        commands.iter_mut().for_each(|command| command.insert_str(0, &beginning));
+        Ok(self)
     }
 
     /// Their names.
@@ -101,6 +118,23 @@ impl Specs {
             }
         }
     }
+}
+
+fn started(server: &mut RaceServerSpec) -> Option<&mut String> {
+    match &mut server.start {
+        RaceStart::Command { command, .. } => Some(command),
+        RaceStart::Running(_) => None,
+    }
+}
+
+/// What a command line of the shell begins with for its variables and what is run before it.
+fn beginning(variables: &[(String, String)], prepare: Option<&str>) -> String {
+    let quoted = |value: &str| value.replace('\'', r"'\''");
+    let exports =
+        variables.iter().map(|(name, value)| format!("export {name}='{}'; ", quoted(value)));
+    // On lines of its own, so that a comment at its end hides nothing.
+    let prepare = prepare.map(|prepare| format!("(\n{prepare}\n) >&2 || exit; "));
+    exports.chain(prepare).collect()
 }
 
 /// A client is told by variables where to call.
@@ -193,6 +227,20 @@ mod tests {
         };
         assert_eq!(free.start, start("./server --port {port} --x=1", None));
         assert_eq!(command("a@7=./b").unwrap().start, start("./b", Some(7)));
+    }
+
+    #[test]
+    fn a_command_begins_with_its_variables_and_what_prepares_it() {
+        let run = |line: &str| {
+            let output = std::process::Command::new("/bin/sh").args(["-c", line]).output().unwrap();
+            (output.status.success(), String::from_utf8(output.stdout).unwrap())
+        };
+        let variables = [("WHOM".to_owned(), "it's $HOME".to_owned())];
+        let begun = beginning(&variables, Some("echo unseen # a comment"));
+        assert_eq!(run(&format!("{begun}echo \"$WHOM\"")), (true, "it's $HOME\n".to_owned()));
+        let failing = beginning(&[], Some("exit 7"));
+        assert_eq!(run(&format!("{failing}echo started")), (false, String::new()));
+        assert_eq!(beginning(&[], None), "");
     }
 
     #[test]
