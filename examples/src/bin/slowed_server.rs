@@ -1,0 +1,57 @@
+//! The hello server, slowed by a known amount: what a race has to find.
+//!
+//! `cargo run -p bookend-examples --bin slowed_server [ADDRESS] [ITERATIONS]` runs a loop of so many
+//! iterations in each call; with `measure` in the place of the address it prints how many
+//! nanoseconds an iteration takes.
+#![forbid(unsafe_code)]
+
+use bookend_examples::helloworld::{Greeter, GreeterServer, HelloReply, HelloRequest};
+use bookend_server::{Context, Server, Status};
+use std::env;
+use std::hint::black_box;
+use std::time::Instant;
+
+struct Slowed {
+    iterations: u64,
+}
+
+impl Greeter for Slowed {
+    fn say_hello(&self, request: HelloRequest, _: &Context<'_>) -> Result<HelloReply, Status> {
+        burn(self.iterations);
+        Ok(HelloReply { message: format!("Hello {}!", request.name) })
+    }
+}
+
+/// A function of its own, so that a profile names it.
+#[inline(never)]
+fn burn(iterations: u64) {
+    for iteration in 0..iterations {
+        black_box(iteration);
+    }
+}
+
+/// Nanoseconds an iteration: the least of many tries, which nothing has disturbed.
+fn iteration_ns() -> f64 {
+    const ITERATIONS: u64 = 100_000;
+    let tries = (0..200).map(|_| {
+        let begin = Instant::now();
+        burn(ITERATIONS);
+        begin.elapsed().as_secs_f64() * 1e9 / ITERATIONS as f64
+    });
+    tries.fold(f64::INFINITY, f64::min)
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    if env::args().nth(1).as_deref() == Some("measure") {
+        println!("{:.4}", iteration_ns());
+        return Ok(());
+    }
+    let iterations = env::args().nth(2).map_or(Ok(0), |iterations| iterations.parse())?;
+    let server = Server::builder()
+        .add_service(GreeterServer::new(Slowed { iterations }))
+        .reflection()
+        .bind(bookend_examples::address())?;
+    println!("listening on {}", server.local_address());
+    server.serve()?;
+    Ok(())
+}
