@@ -5,12 +5,14 @@
 
 mod instrument_check;
 mod judge;
+mod kept_checks;
 
 pub use instrument_check::{CheckOrigin, InstrumentCheck};
 pub use judge::{WitnessedCounts, freeze_percentile_ns, is_steady_enough};
+pub use kept_checks::{KeptChecks, KeptChecksError};
 
 use crate::text::{memory_text, percent_text, precise_latency_text, significant_text};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// What a figure is a number of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,8 +63,10 @@ pub struct Calibration {
     /// Of both figures.
     pub unit: CalibratedUnit,
     /// What it must be.
+    #[serde(deserialize_with = "number_or_none")]
     pub known: f64,
     /// What it is.
+    #[serde(deserialize_with = "number_or_none")]
     pub measured: f64,
     /// How far they may be apart. `None`: they are only told.
     pub tolerance: Option<Tolerance>,
@@ -72,6 +76,11 @@ pub struct Calibration {
     /// What else the CPUs did meanwhile, a clause each: `steal 3.1 %`.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub disturbances: Vec<String>,
+}
+
+/// JSON has no word for what is no number, so a figure that was none is written as null.
+fn number_or_none<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+    Ok(Option::<f64>::deserialize(from)?.unwrap_or(f64::NAN))
 }
 
 impl Tolerance {

@@ -24,6 +24,14 @@ pub struct MachineFacts {
     pub virtual_machine: bool,
 }
 
+impl MachineFacts {
+    /// What tells it from other machines, in one line: CPU, how many of them, and kernel.
+    pub fn line(&self) -> String {
+        let kind = if self.virtual_machine { " of a virtual machine" } else { "" };
+        format!("{}, {} CPUs{kind}, {}", self.cpu_model, self.cpus, self.kernel)
+    }
+}
+
 impl fmt::Display for MachineFacts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let gibibytes = self.memory_bytes as f64 / f64::from(1 << 30);

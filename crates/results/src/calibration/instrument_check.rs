@@ -74,7 +74,8 @@ impl InstrumentCheck {
         is_other.then(|| "it was made by another build of bookend".to_owned())
     }
 
-    fn count(&self, outcome: &CalibrationOutcome) -> usize {
+    /// How many calibrations came to that.
+    pub(super) fn count(&self, outcome: &CalibrationOutcome) -> usize {
         self.calibrations.iter().filter(|each| each.outcome() == *outcome).count()
     }
 
