@@ -14,6 +14,7 @@ mod functions;
 mod gate;
 mod held_rate;
 mod lap;
+mod power;
 mod standing;
 mod start_means;
 
@@ -22,6 +23,7 @@ pub use functions::{FunctionCost, FunctionSamples, differing_functions};
 pub use gate::{RaceGate, RaceGateError};
 pub use held_rate::RateNotHeld;
 pub use lap::{BLOCK_LAPS, Block, RaceLap, RaceRound, RatedCalls};
+pub use power::{POWER_HEADING, PowerComparison, PowerStudy, PowerStudyError};
 pub use standing::{ComparedFigure, RaceError, RaceVerdict, STARTS_MIN, Standing};
 
 use crate::suite::TestedEnd;
