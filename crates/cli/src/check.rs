@@ -11,6 +11,7 @@ mod memory;
 mod observe;
 mod omission;
 mod own_cpu;
+mod pages;
 mod rate;
 mod relay;
 mod stop;
@@ -25,6 +26,7 @@ use bookend_load::contract::exit;
 use bookend_load::flags::whole;
 use bookend_results::calibration::{Calibration, InstrumentCheck};
 use clap::{Args, ValueEnum};
+use pages::PageArguments;
 use std::path::PathBuf;
 use std::time::{Instant, SystemTime};
 use stop::CheckStop;
@@ -53,6 +55,8 @@ pub struct CheckArguments {
     /// Show no progress
     #[arg(long)]
     quiet: bool,
+    #[command(flatten)]
+    pages: PageArguments,
 }
 
 /// A kind of figure.
@@ -88,11 +92,15 @@ impl CheckPart {
     }
 }
 
-/// Checks, prints, and keeps the result. The number is the exit status: 3 where something missed.
+/// Checks, prints, and keeps the result, or makes a page of what was kept. The number is the exit
+/// status: 3 where something missed.
 ///
 /// # Errors
-/// [`Failure`] when the witness cannot be built or called.
+/// [`Failure`] when the witness cannot be built or called, or a record cannot be read.
 pub fn start(arguments: &CheckArguments) -> Result<u8, Failure> {
+    if arguments.pages.deliver()? {
+        return Ok(exit::MEASURED);
+    }
     let interrupt = Interrupt::on_signals().map_err(Failure::nothing_measured)?;
     let waits = arguments.wait_for_lock;
     let Some(_lock) = lab::lock(&LockTarget::Machine, waits, &interrupt)? else {
