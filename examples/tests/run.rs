@@ -55,7 +55,7 @@ fn hello() {
 #[test]
 fn a_slowed_server_answers_all_the_same() {
     let slowed = env!("CARGO_BIN_EXE_slowed_server");
-    let server = Running::start(slowed, &[Path::new("1000")]);
+    let server = Running::start(slowed, &[Path::new("1000"), Path::new("1000")]);
     let output = server.client(env!("CARGO_BIN_EXE_hello_client"), &[]).output().unwrap();
     assert!(said(&output).starts_with("Hello world!\n"));
     let measured = said(&Command::new(slowed).arg("measure").output().unwrap());

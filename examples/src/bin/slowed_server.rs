@@ -1,8 +1,9 @@
 //! The hello server, slowed by a known amount: what a race has to find.
 //!
-//! `cargo run -p bookend-examples --bin slowed_server [ADDRESS] [ITERATIONS]` runs a loop of so many
-//! iterations in each call; with `measure` in the place of the address it prints how many
-//! nanoseconds an iteration takes.
+//! `cargo run -p bookend-examples --bin slowed_server [ADDRESS] [ITERATIONS] [WORK]` burns so many
+//! iterations of a loop in each call. Before that, each call works for so many iterations of
+//! another one, which takes as long, as a handler would. With `measure` in the place of the address
+//! it prints how many nanoseconds an iteration takes.
 #![forbid(unsafe_code)]
 
 use bookend_examples::helloworld::{Greeter, GreeterServer, HelloReply, HelloRequest};
@@ -13,12 +14,22 @@ use std::time::Instant;
 
 struct Slowed {
     iterations: u64,
+    work: u64,
 }
 
 impl Greeter for Slowed {
     fn say_hello(&self, request: HelloRequest, _: &Context<'_>) -> Result<HelloReply, Status> {
+        work(self.work);
         burn(self.iterations);
         Ok(HelloReply { message: format!("Hello {}!", request.name) })
+    }
+}
+
+/// What the handler does anyway.
+#[inline(never)]
+fn work(iterations: u64) {
+    for iteration in (0..iterations).rev() {
+        black_box(iteration);
     }
 }
 
@@ -46,9 +57,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!("{:.4}", iteration_ns());
         return Ok(());
     }
-    let iterations = env::args().nth(2).map_or(Ok(0), |iterations| iterations.parse())?;
+    let number = |place| env::args().nth(place).map_or(Ok(0), |number: String| number.parse());
+    let slowed = Slowed { iterations: number(2)?, work: number(3)? };
     let server = Server::builder()
-        .add_service(GreeterServer::new(Slowed { iterations }))
+        .add_service(GreeterServer::new(slowed))
         .reflection()
         .bind(bookend_examples::address())?;
     println!("listening on {}", server.local_address());
