@@ -1,5 +1,6 @@
 //! How this command starts the lab: this program is its launcher, its probe and an instrument.
 
+use crate::shell::{quoted, this_command};
 use crate::terminal::{Failure, print_error};
 use bookend_lab::context::ProcessTimeouts;
 use bookend_lab::launch::Launcher;
@@ -88,8 +89,7 @@ pub fn lock(
     waits: bool,
     interrupt: &Interrupt,
 ) -> Result<Option<Lock>, Failure> {
-    let words = std::env::args().skip(1).map(quoted);
-    let command = words.fold("bookend".to_owned(), |line, word| line + " " + &word);
+    let command = this_command();
     let taken = if waits {
         Lock::wait(target, &command, interrupt, &mut |line| print_error(line))
     } else {
@@ -117,38 +117,16 @@ fn command_line(words: impl Iterator<Item = String>, plan: &Plan) -> String {
         words.insert(words.len().min(1), plan.suite.clone());
     }
     let variables = plan.variables.iter();
-    let variables = variables.map(|(name, value)| format!("{name}={}", quoted(value.clone())));
-    let words = words.into_iter().map(quoted);
+    let variables = variables.map(|(name, value)| format!("{name}={}", quoted(value)));
+    let words = words.iter().map(|word| quoted(word));
     let all = variables.chain(["bookend".to_owned()]).chain(words);
     all.collect::<Vec<_>>().join(" ")
-}
-
-/// A word as a shell reads it: a case such as `C=1 S=100` is one word.
-fn quoted(word: String) -> String {
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_=+.,:/@%".contains(letter);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        return word;
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use bookend_results::suite::{Overrides, Selection};
-
-    #[test]
-    fn a_shell_reads_a_command_as_it_was_typed() {
-        for (word, written) in [
-            ("--rounds=3", "--rounds=3"),
-            ("suites/a", "suites/a"),
-            ("C=1 S=100", "'C=1 S=100'"),
-            ("it's", r"'it'\''s'"),
-            ("", "''"),
-        ] {
-            assert_eq!(quoted(word.to_owned()), written);
-        }
-    }
 
     #[test]
     fn the_kept_command_has_the_variables_and_the_suite() {

@@ -5,13 +5,15 @@ mod call_list;
 mod interrupt;
 mod observer;
 
+use crate::shell::this_command;
 use crate::terminal::{Failure, print_error};
 use crate::{contract, lab};
 use audience::Audience;
+use bookend_lab::machine::this_machine;
 use bookend_load::capacity;
 use bookend_load::contract::exit;
 use bookend_load::contract::lines::Line;
-use bookend_load::contract::report::{LatencySplit, LoadReport};
+use bookend_load::contract::report::{LatencySplit, LoadOrigin, LoadReport};
 use bookend_load::descriptors;
 use bookend_load::flags::{LoadFlags, config_file, switches};
 use bookend_load::objective::Objective;
@@ -78,7 +80,10 @@ pub fn start(arguments: LoadArguments) -> Result<u8, Failure> {
     let outcome = measure(&plan, audience, &mut observer);
     observer.clear();
     let outcome = outcome?;
-    let report = report::build_report(&plan, started, &outcome);
+    let mut report = report::build_report(&plan, started, &outcome);
+    if audience == Audience::People {
+        report.bookend.origin = Some(LoadOrigin { command: this_command(), machine: this_machine() });
+    }
     if let (Some(file), Some(log)) = (&flags.hdr, &observer.log) {
         let written = output::write(log.text(), Some(file));
         written.map_err(|error| Failure::not_delivered(error.to_string()))?;

@@ -20,6 +20,7 @@ mod report;
 mod results;
 mod run;
 mod serve;
+mod shell;
 mod terminal;
 
 use command_line::Subcommand;

@@ -2,6 +2,7 @@
 
 use crate::count;
 use crate::in_flight::InFlightAtEnd;
+use crate::machine::MachineFacts;
 use crate::timestamp::TimestampNs;
 use serde::{Deserialize, Serialize, Serializer};
 use std::collections::BTreeMap;
@@ -189,6 +190,18 @@ pub struct Extension {
     /// How the rate went over warm-up and window.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub intervals: Option<Intervals>,
+    /// Where the run was made, and by which command. `None` under the lab, which knows both.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub origin: Option<LoadOrigin>,
+}
+
+/// Where a run of the load generator was made, and how it is made again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LoadOrigin {
+    /// The command, as a shell reads it.
+    pub command: String,
+    /// The machine on which the generator ran.
+    pub machine: MachineFacts,
 }
 
 /// [`Extension::wait`] of threads that sleep, as all did before there was a choice.
@@ -425,6 +438,19 @@ pub(crate) mod tests {
         }
     }
 
+    fn origin() -> LoadOrigin {
+        let machine = MachineFacts {
+            os: "Debian GNU/Linux 12 (bookworm)".to_owned(),
+            kernel: "Linux 6.1.0".to_owned(),
+            cpu_model: "unknown".to_owned(),
+            cpus: 2,
+            memory_bytes: 1 << 30,
+            governor: None,
+            virtual_machine: true,
+        };
+        LoadOrigin { command: "bookend load 127.0.0.1:50051".to_owned(), machine }
+    }
+
     fn extension() -> Extension {
         Extension {
             schema_version: SCHEMA_VERSION,
@@ -465,6 +491,7 @@ pub(crate) mod tests {
             goaways: BTreeMap::from([("GOAWAY NO_ERROR".to_owned(), 1)]),
             streams_allowed: Some(100),
             intervals: Some(Intervals { interval_ms: 100, window_start: 5, counts: vec![1; 15] }),
+            origin: Some(origin()),
         }
     }
 
@@ -481,13 +508,14 @@ pub(crate) mod tests {
     fn a_report_of_before_intervals_and_goaways_were_counted_is_read() {
         let mut json = serde_json::to_value(example()).unwrap();
         assert_eq!(json["bookend"]["intervals"]["window_start"], 5);
-        let newest = ["wait", "cpu_quota", "split", "source_addresses", "targets"];
+        let newest = ["wait", "cpu_quota", "split", "source_addresses", "targets", "origin"];
         let newer = ["intervals", "goaways", "streams_allowed", "in_flight_at_end"];
         for newer in newer.iter().chain(&newest) {
             json["bookend"].as_object_mut().unwrap().remove(*newer);
         }
         let report: LoadReport = serde_json::from_value(json).unwrap();
         assert_eq!(report.bookend.intervals, None);
+        assert_eq!(report.bookend.origin, None);
         assert_eq!((report.bookend.split, report.bookend.wait.as_str()), (None, "sleep"));
     }
 

@@ -94,6 +94,7 @@ fn extension(plan: &LoadPlan, outcome: &LoadOutcome, count: u64) -> Extension {
         goaways: outcome.goaways.clone(),
         streams_allowed: outcome.streams_allowed,
         intervals: outcome.intervals.clone(),
+        origin: None,
     }
 }
 

@@ -1,13 +1,11 @@
 //! A report as text: ghz's summary with the same words in the same places, then what ghz does
 //! not have.
 
-mod limit;
-mod silence;
-
 use bookend_contract::report::{
     Bucket, Extension, LatencySplit, LoadReport, OpenLoopReport, SplitPart, StreamReport,
     TargetReport,
 };
+use bookend_contract::{limit, silence};
 
 /// Characters of the longest bar, as in ghz.
 const BAR_CHARS: u64 = 40;
@@ -123,9 +121,15 @@ fn extension(report: &LoadReport) -> String {
         silence(facts),
         given_up(facts),
         interruption(report),
-        limit::line(report),
+        limit(report),
     ];
     lines.concat()
+}
+
+/// What kept the run from more.
+fn limit(report: &LoadReport) -> String {
+    let limit = limit::limit(report);
+    limit.map_or_else(String::new, |limit| format!("  Limit:\t{limit}\n"))
 }
 
 /// Whether no call ended for a while.

@@ -22,7 +22,6 @@ pub mod grouping;
 pub mod html;
 pub mod join;
 pub mod layout;
-pub mod machine;
 pub mod mark;
 pub mod markdown;
 pub mod measurement;
@@ -42,4 +41,4 @@ pub mod table;
 pub mod text;
 pub mod window;
 
-pub use bookend_contract::{in_flight, latency, verdict};
+pub use bookend_contract::{in_flight, latency, machine, verdict};

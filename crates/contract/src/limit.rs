@@ -1,22 +1,23 @@
 //! What kept a run from more: its server, the way to it, its schedule, or the generator.
 
-use bookend_contract::report::{Extension, LoadReport};
-use bookend_contract::verdict::GENERATOR_SATURATED;
+use crate::report::{Extension, LoadReport, OpenLoopReport};
+use crate::verdict::GENERATOR_SATURATED;
 
 /// Where so few calls are in flight on a connection, the way there and back is most of a call.
 const FEW_IN_FLIGHT: f64 = 4.0;
-/// A schedule is kept where no more than this share of its calls was late or was not made.
+/// A schedule is kept where at least this share of its calls was made when it was due.
 const SCHEDULE_KEPT: f64 = 0.999;
 
-/// The line that says what the limit was, and why; empty where no call ended.
-pub(super) fn line(report: &LoadReport) -> String {
-    match limit(report) {
-        Some(limit) => format!("  Limit:\t{limit}\n"),
-        None => String::new(),
+impl OpenLoopReport {
+    /// Whether so many calls were made when they were due that the rate was that of the schedule.
+    fn is_kept(&self) -> bool {
+        let on_time = self.made.saturating_sub(self.waited);
+        on_time as f64 >= self.due as f64 * SCHEDULE_KEPT
     }
 }
 
-fn limit(report: &LoadReport) -> Option<String> {
+/// What the limit was, and why, in words; `None` where no call ended.
+pub fn limit(report: &LoadReport) -> Option<String> {
     let facts = &report.bookend;
     let calls = report.count + facts.streams.as_ref().map_or(0, |messages| messages.received);
     if calls == 0 {
@@ -61,8 +62,7 @@ fn busy_text(facts: &Extension) -> String {
 /// In an open loop: whether the schedule was kept, and if not, why.
 fn of_schedule(facts: &Extension, busy: &str) -> Option<String> {
     let open_loop = facts.open_loop.as_ref()?;
-    let on_time = open_loop.made.saturating_sub(open_loop.waited);
-    if on_time as f64 >= open_loop.due as f64 * SCHEDULE_KEPT {
+    if open_loop.is_kept() {
         return Some(format!(
             "the schedule: all calls were made when they were due, the generator was {busy}; the \
              target can do at least this much"

@@ -1,6 +1,6 @@
 //! A time in which no call ended, although many should have.
 
-use bookend_contract::report::Intervals;
+use crate::report::Intervals;
 
 /// Fewer intervals without a response are no silence.
 const INTERVALS_MIN: usize = 5;
@@ -9,7 +9,7 @@ const CALLS_MISSED_MIN: f64 = 10.0;
 
 /// The longest time in which no call ended, with when it began, both in milliseconds from the start
 /// of the window; `None` where the run had no such time.
-pub(super) fn longest(intervals: &Intervals) -> Option<(u64, u64)> {
+pub fn longest(intervals: &Intervals) -> Option<(u64, u64)> {
     let window = intervals.counts.get(intervals.window_start..)?;
     let mut longest = 0..0;
     let mut start = 0;

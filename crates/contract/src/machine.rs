@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The machine on which a run was measured. `Display` prints it as benchmark reports do, one fact a
-/// line.
+/// The machine on which something was measured. `Display` prints it as benchmark reports do, one
+/// fact a line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MachineFacts {
     /// Distribution with its version: `Ubuntu 22.04.5 LTS`.
