@@ -6,6 +6,7 @@ mod doubts;
 mod html;
 mod json;
 mod markdown;
+mod page;
 mod pictures;
 mod report;
 mod trace;

@@ -100,9 +100,11 @@ pub struct HtmlRow {
 pub fn table(headings: &[String], rows: &[HtmlRow]) -> String {
     // Ends of rows and fields may be left out in HTML, and tables are most of a page.
     let heads = headings.iter().map(|heading| format!("<th scope=\"col\">{}", escaped(heading)));
+    let is_text = !rows.is_empty() && rows.iter().all(|row| row.figures.is_err());
+    let words = if is_text { " words" } else { "" };
     let rows = rows.iter().map(|row| row_of(row, headings.len()));
     format!(
-        "<table class=\"sorts\"><thead><tr>{}<tbody>\n{}</table>\n",
+        "<table class=\"sorts{words}\"><thead><tr>{}<tbody>\n{}</table>\n",
         heads.collect::<String>(),
         rows.collect::<String>()
     )

@@ -1,12 +1,9 @@
 //! The report of a run as one page that needs nothing else: the answer, pictures, tables, and what
 //! they rest on.
 
-use super::pictures::Picture;
+use super::page;
 use super::report::Report;
-use crate::chart::{Theme, page_rules};
-use crate::html::{
-    HtmlPage, HtmlRow, SORT, escaped, folded, list, scrolled, slug, table, verbatim,
-};
+use crate::html::{HtmlRow, folded, list, table, verbatim};
 use crate::layout::clipped;
 use crate::table::{SheetRow, TableSheet, calibration_lines, connection_table, marks, sheets};
 
@@ -20,42 +17,22 @@ impl Report<'_> {
     /// of what was found below the answer.
     pub fn html_among(&self, others: &str, findings: &str) -> String {
         let (title, analysis) = self.prose();
-        let pictures: String = self.named_pictures().iter().map(figure).collect();
+        let head = page::head(&title, &self.origin_in_words(), &self.answer());
         let body = [
             others.to_owned(),
-            self.html_head(&title, &analysis),
-            findings.to_owned(),
-            section("Pictures", &pictures),
-            section("Tables", &self.html_tables()),
-            section("Method", &self.html_method()),
-            section("Machine", &verbatim(&self.run.new.machine.to_string())),
-            section("Versions", &self.html_versions()),
-            section("Command", &verbatim(&clipped(&self.run.new.command))),
-        ];
-        let page = HtmlPage {
-            title: format!("{title} - Bookend"),
-            style: page_rules(),
-            body: format!("<main>\n{}</main>\n", body.concat()),
-            script: SORT,
-        };
-        page.document()
-    }
-
-    /// The title, what the run was, and the answer.
-    fn html_head(&self, title: &str, analysis: &str) -> String {
-        let answer = self.answer();
-        let answer = answer.iter().map(|line| format!("<p>{}</p>\n", escaped(&clipped(line))));
-        let sections = ["Pictures", "Tables", "Method", "Machine", "Versions", "Command"];
-        let links = sections.map(|name| format!("<a href=\"#{}\">{name}</a>\n", slug(name)));
-        format!(
-            "<h1>{}</h1>\n<p class=\"note\">{}</p>\n<div class=\"answer\">\n{}</div>\n\
-             <nav aria-label=\"On this page\">{}</nav>\n{}",
-            escaped(title),
-            escaped(&self.origin_in_words()),
-            answer.collect::<String>(),
-            links.concat(),
+            head,
             folded("The question", &verbatim(analysis.trim())),
-        )
+            findings.to_owned(),
+            page::sections([
+                self.named_pictures().iter().map(page::figure).collect(),
+                self.html_tables(),
+                self.html_method(),
+                verbatim(&self.run.new.machine.to_string()),
+                page::versions(self.run.new.versions.iter()),
+                verbatim(&clipped(&self.run.new.command)),
+            ]),
+        ];
+        page::document(&title, &body.concat())
     }
 
     /// Which run of what, and when.
@@ -91,36 +68,6 @@ impl Report<'_> {
             folded("Notes", &list(&notes)),
         )
     }
-
-    fn html_versions(&self) -> String {
-        let headings = ["program", "version"].map(str::to_owned);
-        let row = |(program, version): (&String, &String)| HtmlRow {
-            names: vec![program.clone()],
-            figures: Err(clipped(version.trim())),
-        };
-        let rows: Vec<HtmlRow> = self.run.new.versions.iter().map(row).collect();
-        scrolled("Versions", &table(&headings, &rows))
-    }
-}
-
-/// Nothing if the body is empty.
-fn section(title: &str, body: &str) -> String {
-    match body {
-        "" => String::new(),
-        _ => format!("<section>\n<h2 id=\"{}\">{title}</h2>\n{body}</section>\n", slug(title)),
-    }
-}
-
-fn figure((name, picture): &(String, Picture)) -> String {
-    let Picture { title, caption, headings, rows, .. } = picture;
-    let numbers = scrolled(&format!("The numbers: {title}"), &table(headings, rows));
-    format!(
-        "<figure id=\"{name}\">\n<figcaption><h3>{}</h3><p>{}</p></figcaption>\n{}{}</figure>\n",
-        escaped(title),
-        escaped(caption),
-        scrolled(title, &picture.svg(Theme::Page)),
-        folded("The numbers", &numbers)
-    )
 }
 
 fn sheet(sheet: &TableSheet) -> String {
@@ -129,10 +76,5 @@ fn sheet(sheet: &TableSheet) -> String {
         figures: row.fields.clone(),
     };
     let rows: Vec<HtmlRow> = sheet.rows.iter().map(row).collect();
-    format!(
-        "<h3 id=\"table-{}\">{}</h3>\n{}",
-        slug(sheet.title),
-        escaped(sheet.title),
-        scrolled(sheet.title, &table(&sheet.headings, &rows))
-    )
+    page::titled_table(sheet.title, &table(&sheet.headings, &rows))
 }
