@@ -1,10 +1,12 @@
-//! A run as text, Markdown, CSV, JSON or a page, with its answer in words and its pictures.
+//! A run as text, Markdown, CSV, JSON or a page, with its answer in words and its pictures; load
+//! tests as Markdown or a page.
 
 mod answer;
 mod csv;
 mod doubts;
 mod html;
 mod json;
+mod load_tests;
 mod markdown;
 mod page;
 mod pictures;
@@ -13,5 +15,6 @@ mod trace;
 
 pub use answer::ANSWER_LINES_MAX;
 pub use json::JSON_SCHEMA_VERSION;
+pub use load_tests::{LoadTestError, LoadTests, UnreadableLoadTest};
 pub use pictures::Picture;
 pub use report::Report;

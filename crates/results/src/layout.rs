@@ -139,6 +139,11 @@ pub fn clipped(text: &str) -> String {
     format!("{} ... ({left} more characters)", &text[..end])
 }
 
+/// The same as one line, without control characters.
+pub fn quoted_line(text: &str) -> String {
+    one_line(&clipped(text))
+}
+
 /// Shortens text that does not fit; reports print the whole text below the table.
 fn shortened(text: &str, width: usize) -> String {
     if text.chars().count() <= width {

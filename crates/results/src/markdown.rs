@@ -1,6 +1,6 @@
 //! Building blocks of Markdown, for the pages of runs and of suites.
 
-use crate::layout::one_line;
+use crate::layout::{clipped, one_line};
 use std::fmt;
 
 /// A table with a heading. The first `left` columns are aligned left; the others hold figures and
@@ -28,6 +28,11 @@ fn escaped(field: &str) -> String {
 /// The words of others as words: one line, in which no markup of a page begins.
 pub fn words(text: &str) -> String {
     one_line(text).replace('&', "&amp;").replace('<', "&lt;")
+}
+
+/// What a program or a person wrote, as one line that opens no element and no link.
+pub fn plain(text: &str) -> String {
+    words(&clipped(text)).replace("](", "]\\(")
 }
 
 /// A section with its heading.

@@ -94,7 +94,7 @@ fn kind(mark: &str) -> String {
 }
 
 /// The first few, and how many more there are.
-fn some_of(texts: &[String]) -> String {
+pub(super) fn some_of(texts: &[String]) -> String {
     let shown = texts.iter().take(PLACES).cloned().collect::<Vec<_>>().join(", ");
     match texts.len().saturating_sub(PLACES) {
         0 => shown,

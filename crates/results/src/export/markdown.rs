@@ -4,7 +4,7 @@
 use super::pictures::Picture;
 use super::report::Report;
 use crate::layout::{clipped, one_line};
-use crate::markdown::{code_block, lines, list, section, words};
+use crate::markdown::{code_block, lines, list, plain, section};
 use crate::table::{
     connection_table, cost_table, cpu_account_table, instrument_table, marks, published_table,
     resource_table,
@@ -74,11 +74,6 @@ fn pictures(report: &Report<'_>, folder: &Path) -> String {
         format!("![{}](<{}>)\n\n", plain(&picture.title), file.display())
     };
     pictures.map(link).collect()
-}
-
-/// What a program or a person wrote, as one line that opens no element and no link.
-fn plain(text: &str) -> String {
-    words(&clipped(text)).replace("](", "]\\(")
 }
 
 fn plain_list<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {

@@ -9,12 +9,14 @@ mod picture;
 mod ratios;
 mod streams;
 
+pub(super) use fate::{most_frequent, parts_of};
+pub(super) use latency::points_by_percentile;
 pub use picture::Picture;
+pub(super) use picture::{Drawing, named};
+pub(super) use streams::axis;
 
 use super::report::Report;
-use crate::html::slug;
 use drawn::Drawn;
-use std::collections::BTreeSet;
 
 impl Report<'_> {
     /// Every picture for which the run has figures, the most important first.
@@ -32,15 +34,6 @@ impl Report<'_> {
 
     /// The same, each with a name of its own for an element and for a file.
     pub fn named_pictures(&self) -> Vec<(String, Picture)> {
-        let mut taken = BTreeSet::new();
-        let pictures = self.pictures().into_iter().map(|picture| {
-            let own = slug(&picture.title);
-            let numbered = (2..).map(|number| format!("{own}-{number}"));
-            let mut names = std::iter::once(own.clone()).chain(numbered);
-            let free = names.find(|name| !taken.contains(name)).unwrap_or_else(|| own.clone());
-            taken.insert(free.clone());
-            (free, picture)
-        });
-        pictures.collect()
+        named(self.pictures())
     }
 }

@@ -27,7 +27,8 @@ pub(super) fn pictures(drawn: &Drawn<'_>) -> Vec<Picture> {
 }
 
 fn picture(drawn: &Drawn<'_>, group: &DrawnGroup<'_>) -> Option<Picture> {
-    let codes = codes(group);
+    let summaries = group.cells.iter().filter_map(|cell| cell.summary());
+    let codes = most_frequent(summaries.map(|summary| &summary.errors));
     if codes.is_empty() {
         return None;
     }
@@ -36,16 +37,11 @@ fn picture(drawn: &Drawn<'_>, group: &DrawnGroup<'_>) -> Option<Picture> {
         Some(summary) => StackBar::Parts(shares(summary, shown)),
         None => StackBar::Word(word_of(cell)),
     };
-    let part = |name: &str, colour| StackPart { name: name.to_owned(), colour: Some(colour) };
-    let coloured = shown.iter().zip(COLOURS).map(|(code, colour)| part(code, colour));
     let chart = StackChart {
         title: group.titled("The fate of every call"),
         subtitle: drawn.origin(),
         axis: "percent of the calls of all rounds".to_owned(),
-        parts: std::iter::once(part("OK", OK))
-            .chain(coloured)
-            .chain((codes.len() > shown.len()).then(|| part("other codes", OTHER)))
-            .collect(),
+        parts: parts_of(&codes),
         rows: group.subjects().into_iter().cloned().collect(),
         panels: panels(group, bar),
     };
@@ -60,17 +56,28 @@ fn picture(drawn: &Drawn<'_>, group: &DrawnGroup<'_>) -> Option<Picture> {
     })
 }
 
-/// The codes of failed calls, the most frequent first.
-fn codes(group: &DrawnGroup<'_>) -> Vec<String> {
+/// The codes of failed calls in all of these counts, the most frequent first.
+pub(in crate::export) fn most_frequent<'a>(
+    counts: impl Iterator<Item = &'a BTreeMap<String, u64>>,
+) -> Vec<String> {
     let mut totals: BTreeMap<&String, u64> = BTreeMap::new();
-    for summary in group.cells.iter().filter_map(|cell| cell.summary()) {
-        for (code, count) in summary.errors.iter().filter(|(_, count)| **count > 0) {
-            *totals.entry(code).or_default() += count;
-        }
+    for (code, count) in counts.flatten().filter(|(_, count)| **count > 0) {
+        let total = totals.entry(code).or_default();
+        *total = total.saturating_add(*count);
     }
     let mut codes: Vec<(&String, u64)> = totals.into_iter().collect();
     codes.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     codes.into_iter().map(|(code, _)| code.clone()).collect()
+}
+
+/// The parts of bars: OK, as many of the codes as have a colour, and all others.
+pub(in crate::export) fn parts_of(codes: &[String]) -> Vec<StackPart> {
+    let part = |name: &str, colour| StackPart { name: name.to_owned(), colour: Some(colour) };
+    let coloured = codes.iter().zip(COLOURS).map(|(code, colour)| part(code, colour));
+    std::iter::once(part("OK", OK))
+        .chain(coloured)
+        .chain((codes.len() > CODES_MAX).then(|| part("other codes", OTHER)))
+        .collect()
 }
 
 /// In percent: OK, each code, and all others.

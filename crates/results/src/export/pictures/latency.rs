@@ -77,11 +77,11 @@ pub(super) fn pictures(drawn: &Drawn<'_>) -> Vec<Picture> {
 fn curve(rows: &[Row], cell: &Cell) -> Vec<LinePoint> {
     let own = rows.iter().filter(|row| row.cell == cell.id && !row.is_control);
     let rounds = MeasuredRounds::of(own, None);
-    rounds.latencies().map_or_else(Vec::new, points)
+    rounds.latencies().map_or_else(Vec::new, points_by_percentile)
 }
 
 /// Up to where ten calls took longer: beyond that a point is an accident.
-fn points(latencies: &Histogram<u64>) -> Vec<LinePoint> {
+pub(in crate::export) fn points_by_percentile(latencies: &Histogram<u64>) -> Vec<LinePoint> {
     let calls = latencies.len() as f64;
     let steps = (0..=POINTS_A_DECADE * DECADES_MAX).map(|step| {
         let share_longer = 10_f64.powf(-f64::from(step) / f64::from(POINTS_A_DECADE));

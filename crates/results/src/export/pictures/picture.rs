@@ -1,7 +1,8 @@
 //! A picture with its figures.
 
 use crate::chart::{HeatMap, LineChart, StackChart, Theme};
-use crate::html::HtmlRow;
+use crate::html::{HtmlRow, slug};
+use std::collections::BTreeSet;
 
 /// A picture of a report.
 #[derive(Clone, Debug, PartialEq)]
@@ -10,7 +11,7 @@ pub struct Picture {
     pub title: String,
     /// What it shows, and how it is read.
     pub caption: String,
-    pub(super) drawing: Drawing,
+    pub(in crate::export) drawing: Drawing,
     /// The headings of its figures.
     pub headings: Vec<String>,
     /// Its figures.
@@ -18,7 +19,7 @@ pub struct Picture {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Drawing {
+pub(in crate::export) enum Drawing {
     Heat(HeatMap),
     Lines(LineChart),
     Stacks(StackChart),
@@ -33,4 +34,18 @@ impl Picture {
             Drawing::Stacks(chart) => chart.svg(theme),
         }
     }
+}
+
+/// The pictures, each with a name of its own for an element and for a file.
+pub(in crate::export) fn named(pictures: Vec<Picture>) -> Vec<(String, Picture)> {
+    let mut taken = BTreeSet::new();
+    let pictures = pictures.into_iter().map(|picture| {
+        let own = slug(&picture.title);
+        let numbered = (2..).map(|number| format!("{own}-{number}"));
+        let mut names = std::iter::once(own.clone()).chain(numbered);
+        let free = names.find(|name| !taken.contains(name)).unwrap_or_else(|| own.clone());
+        taken.insert(free.clone());
+        (free, picture)
+    });
+    pictures.collect()
 }

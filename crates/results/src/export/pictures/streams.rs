@@ -81,7 +81,7 @@ pub(super) fn memory(drawn: &Drawn<'_>) -> Vec<Picture> {
     pictures.collect()
 }
 
-pub(super) fn axis(text: &str, unit: AxisUnit) -> AxisName {
+pub(in crate::export) fn axis(text: &str, unit: AxisUnit) -> AxisName {
     AxisName { text: text.to_owned(), unit }
 }
 
