@@ -82,7 +82,8 @@ pub fn start(arguments: LoadArguments) -> Result<u8, Failure> {
     let outcome = outcome?;
     let mut report = report::build_report(&plan, started, &outcome);
     if audience == Audience::People {
-        report.bookend.origin = Some(LoadOrigin { command: this_command(), machine: this_machine() });
+        report.bookend.origin =
+            Some(LoadOrigin { command: this_command(), machine: this_machine() });
     }
     if let (Some(file), Some(log)) = (&flags.hdr, &observer.log) {
         let written = output::write(log.text(), Some(file));

@@ -10,7 +10,7 @@ use crate::terminal::{Failure, print};
 use bookend_load::contract::exit;
 use bookend_load::output;
 use bookend_results::chart::{Chart, Theme};
-use bookend_results::export::Report;
+use bookend_results::export::{LoadTests, Picture, Report};
 use bookend_results::html::slug;
 use bookend_results::suite::Case;
 use clap::{Args, ValueEnum};
@@ -28,7 +28,7 @@ pub struct ReportArguments {
     /// Format of the report [default: that of the output's name, else html]
     #[arg(long, value_enum, value_name = "FORMAT")]
     format: Option<ReportFormat>,
-    /// Write to a file [default: a page to SUITE.html, else to standard output]
+    /// Write to a file [default: a page to SUITE.html or NAME.html, else to standard output]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Write each picture of the report as SVG into this folder, too
@@ -74,10 +74,13 @@ pub fn start(arguments: &ReportArguments) -> Result<u8, Failure> {
             "--case, --theme and --title belong to a picture: add --format svg",
         ));
     }
+    if let Some(tests) = arguments.kept.load_tests()? {
+        return write_load_tests(arguments, &tests, format);
+    }
     let Kept { run, rows, skips } = arguments.kept.read()?;
     let report = Report::new(&run, &rows).with_skips(skips);
     if let Some(folder) = &arguments.charts {
-        write_charts(&report, folder)?;
+        write_charts(report.named_pictures(), folder)?;
     }
     let text = match format {
         ReportFormat::Text => report.text(),
@@ -98,6 +101,29 @@ pub fn start(arguments: &ReportArguments) -> Result<u8, Failure> {
     write(&text, arguments.output.clone().or(page).as_deref(), format)
 }
 
+/// The generator itself writes its results in all formats but these two.
+fn write_load_tests(
+    arguments: &ReportArguments,
+    tests: &LoadTests,
+    format: ReportFormat,
+) -> Result<u8, Failure> {
+    let text = match format {
+        ReportFormat::Html => tests.html(),
+        ReportFormat::Md => tests.markdown_with(arguments.charts.as_deref()),
+        _ => {
+            return Err(Failure::usage(
+                "load tests are reported as html or md: bookend load -O writes other formats",
+            ));
+        }
+    };
+    if let Some(folder) = &arguments.charts {
+        write_charts(tests.named_pictures(), folder)?;
+    }
+    let page = PathBuf::from(format!("{}.html", slug(&tests.name())));
+    let page = Some(page).filter(|_| format == ReportFormat::Html);
+    write(&text, arguments.output.clone().or(page).as_deref(), format)
+}
+
 /// A page is opened, not read in a terminal, so its place is said.
 fn write(text: &str, file: Option<&Path>, format: ReportFormat) -> Result<u8, Failure> {
     output::write(text, file).map_err(Failure::nothing_measured)?;
@@ -108,12 +134,12 @@ fn write(text: &str, file: Option<&Path>, format: ReportFormat) -> Result<u8, Fa
 }
 
 /// A file for each picture. Their names are made of their titles, so they lead nowhere else.
-fn write_charts(report: &Report<'_>, folder: &Path) -> Result<(), Failure> {
+fn write_charts(pictures: Vec<(String, Picture)>, folder: &Path) -> Result<(), Failure> {
     let unwritten = |error: std::io::Error| {
         Failure::nothing_measured(format!("cannot write {}: {error}", folder.display()))
     };
     fs::create_dir_all(folder).map_err(unwritten)?;
-    for (name, picture) in report.named_pictures() {
+    for (name, picture) in pictures {
         let file = folder.join(format!("{name}.svg"));
         output::write(&picture.svg(Theme::Both), Some(&file)).map_err(Failure::nothing_measured)?;
     }

@@ -1,5 +1,9 @@
 //! `bookend report`: pages, pictures and the site, as files.
 
+#[path = "support/served.rs"]
+mod served;
+
+use served::Served;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -50,6 +54,60 @@ fn what_is_neither_a_run_nor_a_record_is_said_to_be_neither() {
     fs::write(home.path().join("bad.jsonl"), b"{\"record\":1,\xff\xfe}\n").expect("written");
     let refused = bookend(home.path(), &["report", "bad.jsonl"]);
     assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+}
+
+/// A run of a quarter of a second against a server of our own, as JSON in that file.
+fn load(home: &Path, port: u16, file: &str, more: &[&str]) {
+    let proto = root().join("proto/helloworld.proto").display().to_string();
+    let words = ["load", "--insecure", "--proto", &proto, "--call", "helloworld.Greeter/SayHello"];
+    let (target, data) = (format!("127.0.0.1:{port}"), "{\"name\":\"<script>\"}");
+    let last = ["-d", data, "-z", "250ms", "-O", "json", "-o", file, "--live", "off", &target];
+    stdout(&bookend(home, &[&words[..], more, &last].concat()));
+}
+
+#[test]
+fn load_tests_are_a_page_with_their_command_and_machine() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let mut serve = Command::new(env!("CARGO_BIN_EXE_bookend"));
+    serve.args(["serve", "--port", "0", "--threads", "1"]);
+    let server = Served::by(serve);
+    let nightly = ["-r", "400", "--name", "../night <b>"];
+    load(home.path(), server.port, "a.json", &nightly);
+    load(home.path(), server.port, "b.json", &["-r", "800"]);
+    server.end();
+
+    let said = stdout(&bookend(home.path(), &["report", "a.json"]));
+    assert!(said.starts_with("night-b.html ("), "{said}");
+    let page = fs::read_to_string(home.path().join("night-b.html")).expect("a page");
+    for part in ["<h1>Load test: ../night &lt;b&gt;</h1>", "bookend load --insecure", "Kernel: "] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    assert_eq!(page.matches("<script>").count(), 1, "the page's own");
+
+    let words = ["report", "a.json", "b.json", "--charts", "pictures"];
+    let said = stdout(&bookend(home.path(), &words));
+    assert!(said.starts_with("load-tests.html ("), "{said}");
+    let picture = home.path().join("pictures/latency-over-the-offered-load.svg");
+    assert!(picture.is_file(), "{said}");
+    let text = stdout(&bookend(home.path(), &["report", "a.json", "b.json", "-o", "out.md"]));
+    assert_eq!(text, "");
+    let text = fs::read_to_string(home.path().join("out.md")).expect("written");
+    assert!(text.starts_with("# 2 load tests\n"), "{text}");
+}
+
+#[test]
+fn of_several_files_each_has_to_be_a_load_test() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    fs::write(home.path().join("a.json"), "{\"bookend\":{}}").expect("written");
+    let refused = |words: &[&str]| {
+        let refused = bookend(home.path(), words);
+        assert_eq!(refused.status.code(), Some(2), "{words:?}");
+        String::from_utf8_lossy(&refused.stderr).into_owned()
+    };
+    let said = refused(&["report", "a.json"]);
+    assert!(said.contains("a.json: not a result of bookend load -O json: missing field"), "{said}");
+    let said = refused(&["report", "a.json", "7"]);
+    assert!(said.contains("7: not a result of bookend load -O json, and only such"), "{said}");
 }
 
 #[test]

@@ -1,11 +1,13 @@
-//! Where a result is kept: in a store, or in a record.
+//! Where a result is kept: in a store, in a record, or in the files of load tests.
 
 use crate::terminal::Failure;
+use bookend_results::export::LoadTests;
 use bookend_results::measurement::Row;
 use bookend_results::record::Record;
 use bookend_results::store::{Run, RunId, Store};
 use clap::Args;
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The default file of results.
@@ -14,9 +16,10 @@ pub const STORE: &str = "bookend.db";
 /// Which result.
 #[derive(Debug, Args)]
 pub struct KeptArguments {
-    /// The number of the result, or the file of a record [default: the newest result]
-    #[arg(value_name = "RUN|RECORD")]
-    of: Option<String>,
+    /// The number of the result, the file of a record, or files of `bookend load -O json`
+    /// [default: the newest result]
+    #[arg(value_name = "RUN|RECORD|FILE")]
+    of: Vec<String>,
     /// A record instead of a stored result
     #[arg(long, value_name = "FILE", conflicts_with_all = ["of", "store"])]
     record: Option<PathBuf>,
@@ -38,10 +41,10 @@ impl KeptArguments {
     /// # Errors
     /// [`Failure`] when there is no such result.
     pub fn read(&self) -> Result<Kept, Failure> {
-        match (&self.record, &self.of) {
+        match (&self.record, self.of.as_slice()) {
             (Some(file), _) => recorded(file),
-            (None, None) => self.stored(None),
-            (None, Some(text)) => match text.parse() {
+            (None, []) => self.stored(None),
+            (None, [text, ..]) => match text.parse() {
                 Ok(number) => self.stored(Some(RunId(number))),
                 Err(_) if Path::new(text).exists() => recorded(Path::new(text)),
                 Err(_) => Err(Failure::usage(format!(
@@ -49,6 +52,34 @@ impl KeptArguments {
                 ))),
             },
         }
+    }
+
+    /// The results of `bookend load`, where the files are such. Only they can be several.
+    ///
+    /// # Errors
+    /// [`Failure`] when one of several is none, or one cannot be read.
+    pub fn load_tests(&self) -> Result<Option<LoadTests>, Failure> {
+        let mut files = Vec::new();
+        for text in &self.of {
+            let content = Some(text).filter(|text| Path::new(text).is_file()).map(fs::read);
+            let content = content.transpose();
+            let content = content.map_err(|error| Failure::usage(format!("{text}: {error}")))?;
+            match content.filter(|content| LoadTests::is_result(content)) {
+                Some(content) => files.push((Path::new(text), content)),
+                None if self.of.len() == 1 => return Ok(None),
+                None => {
+                    return Err(Failure::usage(format!(
+                        "{text}: not a result of bookend load -O json, and only such are reported \
+                         together"
+                    )));
+                }
+            }
+        }
+        if files.is_empty() {
+            return Ok(None);
+        }
+        let files = files.iter().map(|(file, content)| (*file, content.as_slice()));
+        LoadTests::read(files).map(Some).map_err(Failure::usage)
     }
 
     fn stored(&self, id: Option<RunId>) -> Result<Kept, Failure> {
