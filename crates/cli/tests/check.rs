@@ -63,9 +63,10 @@ fn the_doctor_says_that_there_was_no_check_or_what_it_found() {
 }
 
 /// A record, the page that is made of it, and the flag that makes it.
-const PAGES: [(&str, &str, &str); 2] = [
+const PAGES: [(&str, &str, &str); 3] = [
     ("records/check.jsonl", "calibration.md", "--page-of"),
     ("records/power.csv", "power.md", "--power-of"),
+    ("records/races.csv", "races.md", "--power-of"),
 ];
 
 #[test]
@@ -118,9 +119,12 @@ fn a_race_becomes_a_line_and_the_lines_a_page() {
 }
 
 #[test]
-fn the_study_writes_the_record_that_is_read() {
-    let script = fs::read_to_string(Path::new(ROOT).join("scripts/power")).expect("the script");
-    assert!(script.contains(&format!("echo \"{POWER_HEADING}\"")), "{script}");
+fn the_studies_write_the_record_that_is_read() {
+    for name in ["power", "race-power"] {
+        let file = Path::new(ROOT).join("scripts").join(name);
+        let script = fs::read_to_string(file).expect("the script");
+        assert!(script.contains(&format!("echo \"{POWER_HEADING}\"")), "{script}");
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! clients by `NAME=COMMAND`.
 
 use super::arguments::RaceArguments;
+use crate::shell::quoted;
 use crate::terminal::Failure;
 use bookend_lab::race::{PORT_WORD, RaceClient, RaceServerSpec, RaceStart};
 use bookend_results::race::RaceGate;
@@ -129,9 +130,8 @@ fn started(server: &mut RaceServerSpec) -> Option<&mut String> {
 
 /// What a command line of the shell begins with for its variables and what is run before it.
 fn beginning(variables: &[(String, String)], prepare: Option<&str>) -> String {
-    let quoted = |value: &str| value.replace('\'', r"'\''");
-    let exports =
-        variables.iter().map(|(name, value)| format!("export {name}='{}'; ", quoted(value)));
+    let exports = variables.iter();
+    let exports = exports.map(|(name, value)| format!("export {name}={}; ", quoted(value)));
     // On lines of its own, so that a comment at its end hides nothing.
     let prepare = prepare.map(|prepare| format!("(\n{prepare}\n) >&2 || exit; "));
     exports.chain(prepare).collect()
