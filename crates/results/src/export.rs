@@ -1,5 +1,5 @@
 //! A run as text, Markdown, CSV, JSON or a page, with its answer in words and its pictures; load
-//! tests as Markdown or a page.
+//! tests as Markdown or a page; a store as pages that link to each other.
 
 mod answer;
 mod csv;
@@ -11,6 +11,7 @@ mod markdown;
 mod page;
 mod pictures;
 mod report;
+mod stored;
 mod trace;
 
 pub use answer::ANSWER_LINES_MAX;
@@ -18,3 +19,4 @@ pub use json::JSON_SCHEMA_VERSION;
 pub use load_tests::{LoadTestError, LoadTests, UnreadableLoadTest};
 pub use pictures::Picture;
 pub use report::Report;
+pub use stored::{ListedRun, PastFigure, RunProgress, StorePages};

@@ -35,6 +35,17 @@ impl HtmlPage {
     /// The whole document. Its policy forbids everything that is not in it: if some text were taken
     /// for a script all the same, no browser would run it.
     pub fn document(&self) -> String {
+        self.under("form-action 'none'", "")
+    }
+
+    /// The document as a server sends it: that server alone gets its forms and may tell it events.
+    pub fn served(&self) -> String {
+        // A page without an icon has the browser ask for one.
+        let icon = "<link rel=\"icon\" href=\"data:,\">\n";
+        self.under("form-action 'self'; connect-src 'self'; img-src data:", icon)
+    }
+
+    fn under(&self, policy: &str, icon: &str) -> String {
         let Self { title, style, body, script } = self;
         let title = escaped(title);
         format!(
@@ -42,7 +53,7 @@ impl HtmlPage {
              <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
              <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
              style-src 'unsafe-inline'; script-src 'sha256-{}'; base-uri 'none'; \
-             form-action 'none'\">\n<title>{title}</title>\n<style>\n{STYLE}{style}</style>\n\
+             {policy}\">\n{icon}<title>{title}</title>\n<style>\n{STYLE}{style}</style>\n\
              </head>\n<body>\n{body}<script>{}</script>\n</body>\n</html>\n",
             script.sha256, script.text
         )
@@ -192,7 +203,9 @@ mod tests {
     #[test]
     fn a_page_asks_for_nothing_and_runs_nothing_else() {
         let (title, style, body) = ("</title><b>".to_owned(), String::new(), String::new());
-        let page = HtmlPage { title, style, body, script: SORT }.document();
+        let page = HtmlPage { title, style, body, script: SORT };
+        assert!(page.served().contains("form-action 'self'; connect-src 'self'; img-src data:"));
+        let page = page.document();
         assert!(page.contains("<title>&lt;/title&gt;&lt;b&gt;</title>"), "{page}");
         assert!(page.contains("default-src 'none'") && !page.contains("http://"), "{page}");
         assert!(!SORT.text.contains("</"), "it would end its element");

@@ -312,6 +312,18 @@ impl Store {
         self.query(statement, params![run.0], row_of)
     }
 
+    /// The rows of one cell of a run, ordered by round.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn rows_of_cell(&self, run: RunId, cell: &CellId) -> Result<Vec<Row>, StoreError> {
+        let statement = "SELECT round, subject, case_name, instrument, outcome, served, \
+                         probe_calls, ends FROM rows WHERE run = ? AND subject = ? AND \
+                         case_name = ? AND instrument = ? ORDER BY round";
+        let case = cell.case.to_string();
+        self.query(statement, params![run.0, cell.subject, case, cell.instrument], row_of)
+    }
+
     fn select_runs(
         &self,
         which: &str,

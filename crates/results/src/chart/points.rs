@@ -57,6 +57,7 @@ const LINE_GAP: f64 = 9.0;
 const LEGEND_TOP: f64 = 72.0;
 const LEGEND_STEP: f64 = 20.0;
 const TICK_HEIGHT: f64 = 18.0;
+const TICKS_MAX: usize = 6;
 const RADIUS: f64 = 4.0;
 /// Room for the figure behind the last point.
 const FIGURE_WIDTH: f64 = 84.0;
@@ -69,7 +70,11 @@ impl PointChart {
     /// Renders the chart as a complete SVG document.
     pub fn svg(&self, theme: Theme) -> String {
         let mut canvas = Canvas::new(theme, LEGEND_TOP);
-        canvas.heading(&self.title, &self.subtitle);
+        match theme {
+            // A page has the heading itself.
+            Theme::Page => canvas.y = 4.0,
+            _ => canvas.heading(&self.title, &self.subtitle),
+        }
         self.legend(&mut canvas);
         let figures = self.lines.iter().flat_map(|line| line.points.iter().flatten());
         let figures = figures.flat_map(|point| {
@@ -111,7 +116,7 @@ impl PointChart {
     fn grid(&self, canvas: &mut Canvas, place: &Place) {
         let top = canvas.y + TICK_HEIGHT - 4.0;
         let bottom = canvas.y + TICK_HEIGHT + self.lines.iter().map(height).sum::<f64>();
-        for tick in place.axis.ticks() {
+        for tick in self.ticks(place) {
             let (x, middle) = (place.x(tick), "text-anchor=\"middle\"");
             canvas.text((x, top - 3.0), TICK_SIZE, "faint", middle, &AxisUnit::Number.tick(tick));
             canvas.stroke(&format!("M{x:.1} {top}V{bottom}"), 1.0, "grid");
@@ -121,6 +126,12 @@ impl PointChart {
             canvas.stroke(&format!("M{x:.1} {top}V{bottom}"), 1.5, "stroke");
         }
         canvas.y += TICK_HEIGHT;
+    }
+
+    /// Figures that are close together may have one round factor between them, or none.
+    fn ticks(&self, place: &Place) -> Vec<f64> {
+        let ticks = place.axis.ticks();
+        if ticks.len() < 2 { place.axis.ticks_at_most(TICKS_MAX) } else { ticks }
     }
 
     fn line(&self, canvas: &mut Canvas, place: &Place, line: &PointLine) {
@@ -218,6 +229,18 @@ mod tests {
         for text in [">2.9<", ">2.08<", ">4.2<", ">C=1 S=10<", ">through &lt;ghz&gt;<"] {
             assert_eq!(count(text), 1, "{text}: {svg}");
         }
+    }
+
+    #[test]
+    fn figures_that_are_close_together_have_ticks_too() {
+        let mut chart = chart();
+        for point in chart.lines.iter_mut().flat_map(|line| &mut line.points).flatten() {
+            (point.value, point.interval) = (6500.0, None);
+        }
+        chart.reference = None;
+        let svg = chart.svg(Theme::Page);
+        assert!(svg.contains(">6.5k<"), "{svg}");
+        assert!(!svg.contains("How many times</text>"), "its page has the heading: {svg}");
     }
 
     #[test]

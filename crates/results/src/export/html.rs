@@ -3,7 +3,7 @@
 
 use super::page;
 use super::report::Report;
-use crate::html::{HtmlRow, folded, list, table, verbatim};
+use crate::html::{HtmlPage, HtmlRow, folded, list, table, verbatim};
 use crate::layout::clipped;
 use crate::table::{SheetRow, TableSheet, calibration_lines, connection_table, marks, sheets};
 
@@ -16,6 +16,11 @@ impl Report<'_> {
     /// The page as one of several: with what leads to the others above it, in HTML, and with more
     /// of what was found below the answer.
     pub fn html_among(&self, others: &str, findings: &str) -> String {
+        self.page_among(others, findings).document()
+    }
+
+    /// The same, while more can be done with it.
+    pub(super) fn page_among(&self, others: &str, findings: &str) -> HtmlPage {
         let (title, analysis) = self.prose();
         let head = page::head(&title, &self.origin_in_words(), &self.answer());
         let body = [
@@ -32,7 +37,7 @@ impl Report<'_> {
                 verbatim(&clipped(&self.run.new.command)),
             ]),
         ];
-        page::document(&title, &body.concat())
+        page::titled(&title, &body.concat())
     }
 
     /// Which run of what, and when.

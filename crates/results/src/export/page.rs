@@ -10,13 +10,17 @@ const SECTIONS: [&str; 6] = ["Pictures", "Tables", "Method", "Machine", "Version
 
 /// The whole document: what stands on it, under its title.
 pub(super) fn document(title: &str, body: &str) -> String {
-    let page = HtmlPage {
+    titled(title, body).document()
+}
+
+/// The same, while more can be done with it.
+pub(super) fn titled(title: &str, body: &str) -> HtmlPage {
+    HtmlPage {
         title: format!("{title} - Bookend"),
         style: page_rules(),
         body: format!("<main>\n{body}</main>\n"),
         script: SORT,
-    };
-    page.document()
+    }
 }
 
 /// The title, what was measured, the answer, and links to the sections.

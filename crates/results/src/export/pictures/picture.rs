@@ -1,6 +1,6 @@
 //! A picture with its figures.
 
-use crate::chart::{HeatMap, LineChart, StackChart, Theme};
+use crate::chart::{HeatMap, LineChart, PointChart, StackChart, Theme};
 use crate::html::{HtmlRow, slug};
 use std::collections::BTreeSet;
 
@@ -22,6 +22,7 @@ pub struct Picture {
 pub(in crate::export) enum Drawing {
     Heat(HeatMap),
     Lines(LineChart),
+    Points(PointChart),
     Stacks(StackChart),
 }
 
@@ -31,6 +32,7 @@ impl Picture {
         match &self.drawing {
             Drawing::Heat(map) => map.svg(theme),
             Drawing::Lines(chart) => chart.svg(theme),
+            Drawing::Points(chart) => chart.svg(theme),
             Drawing::Stacks(chart) => chart.svg(theme),
         }
     }
