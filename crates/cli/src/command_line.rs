@@ -5,7 +5,7 @@ mod usage_error;
 use crate::terminal::print_error;
 use crate::{
     check, claims, compare, completions, doctor, list, load, man, probe, race, record, report,
-    results, run, serve,
+    results, run, serve, ui,
 };
 use bookend_load::contract::exit;
 use bookend_load::output;
@@ -49,6 +49,8 @@ pub enum Subcommand {
     Compare(compare::CompareArguments),
     /// Write a result as a page with its answer, pictures and tables, or in another format
     Report(report::ReportArguments),
+    /// Show the stored results in a browser on this machine, and the run that goes on
+    Ui(ui::UiArguments),
     /// Write the page of published claims with their verdicts
     Claims(claims::ClaimsArguments),
     /// Keep a result as a text file that can be committed

@@ -22,6 +22,7 @@ mod run;
 mod serve;
 mod shell;
 mod terminal;
+mod ui;
 
 use command_line::Subcommand;
 use std::env;
@@ -56,6 +57,7 @@ fn start(command: Subcommand) -> Result<u8, Failure> {
         Subcommand::Probe(arguments) => probe::start(arguments),
         Subcommand::Compare(arguments) => compare::start(&arguments),
         Subcommand::Report(arguments) => report::start(&arguments),
+        Subcommand::Ui(arguments) => ui::start(&arguments),
         Subcommand::Claims(arguments) => claims::start(&arguments),
         Subcommand::Record(arguments) => record::start(&arguments),
         Subcommand::Results(arguments) => results::start(&arguments),

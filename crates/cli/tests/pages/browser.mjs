@@ -32,7 +32,7 @@ export async function workbench() {
   };
 }
 
-/** Opens a file, and notes what the page complains of and what it asks for. */
+/** Opens a file or an address, and notes what the page complains of and what it asks for. */
 async function open(browser, file, options = {}) {
   // Not `bypassCSP`: what the page's own policy allows is part of what is tested.
   const context = await browser.newContext({ viewport: { width: 1600, height: 1000 }, ...options });
@@ -48,7 +48,7 @@ async function open(browser, file, options = {}) {
     dialog.dismiss();
   });
   page.on("request", (request) => page.asked.push(request.url()));
-  await page.goto(pathToFileURL(file).href);
+  await page.goto(file.startsWith("http:") ? file : pathToFileURL(file).href);
   return page;
 }
 
