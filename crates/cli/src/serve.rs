@@ -1,10 +1,6 @@
 //! `bookend serve`: the reference server, with every service of `proto/`.
 
-mod benchmarks;
-mod delay;
 mod failed_handshakes;
-mod in_place;
-mod interop;
 mod lifetime;
 
 use crate::contract;
@@ -15,16 +11,13 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::thread;
 
-use benchmarks::{Benchmarks, benchmark_message, complex_proto, echo, helloworld};
 use bookend_load::contract::exit;
 use bookend_load::contract::lines::Line;
 use bookend_server::io::{ShutdownHandle, Wait, raise_descriptor_limit};
 use bookend_server::tls::{Authorities, ConfigError, Handshakes, Identity, ServerConfig};
-use bookend_server::{
-    BoundServer, HealthReporter, Io, Limits, Server, ServerBuilder, ServerStatistics,
-};
+use bookend_server::{BoundServer, HealthReporter, Io, Limits, Server, ServerStatistics};
+use bookend_services::Greeters;
 use clap::{Args, ValueEnum};
-use in_place::InPlace;
 use lifetime::LifetimeFlags;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -164,11 +157,8 @@ fn bind(
         Preset::Internet => Limits::internet(),
         Preset::Trusted => Limits::trusted(),
     };
-    let server = greeters(arguments.borrowed)
-        .add_service(echo::EchoServer::new(Benchmarks))
-        .add_service(benchmark_message::HelloServer::new(Benchmarks))
-        .add_service(delay::service()?)
-        .add_service(interop::service())
+    let greeters = if arguments.borrowed { Greeters::Borrowed } else { Greeters::Owned };
+    let server = bookend_services::add_all(Server::builder(), greeters)?
         .add_service(health.service())
         .reflection()
         .fallback_page(include_str!("serve/page.txt"))
@@ -180,18 +170,6 @@ fn bind(
     let server = server.io(arguments.io).wait(arguments.wait);
     let server = server.reuse_port(arguments.reuse_port);
     Ok(server.threads(threads(arguments)?))
-}
-
-fn greeters(are_borrowed: bool) -> ServerBuilder {
-    if are_borrowed {
-        Server::builder()
-            .add_service(in_place::helloworld::GreeterServer::new(InPlace))
-            .add_service(in_place::complex_proto::GreeterServer::new(InPlace))
-    } else {
-        Server::builder()
-            .add_service(helloworld::GreeterServer::new(Benchmarks))
-            .add_service(complex_proto::GreeterServer::new(Benchmarks))
-    }
 }
 
 /// The flag, else the lab's variable, else 0: as many as there are processors.

@@ -13,7 +13,7 @@ struct Edges {
 
 /// All edges there are. `lab` compiles without `load` and `server`, so our own tools are started as
 /// processes like everybody else's and have no privilege.
-const DRAWN: [Edges; 11] = [
+const DRAWN: [Edges; 12] = [
     Edges { from: "wire", to: &[], build: &[] },
     Edges { from: "io", to: &[], build: &[] },
     Edges { from: "contract", to: &[], build: &[] },
@@ -24,10 +24,11 @@ const DRAWN: [Edges; 11] = [
     Edges { from: "results", to: &["contract"], build: &[] },
     Edges { from: "lab", to: &["contract", "results"], build: &[] },
     Edges { from: "verdicts", to: &["results"], build: &[] },
+    Edges { from: "services", to: &["server"], build: &["codegen"] },
     Edges {
         from: "cli",
-        to: &["load", "results", "lab", "verdicts", "server"],
-        build: &["codegen"],
+        to: &["load", "results", "lab", "verdicts", "server", "services"],
+        build: &[],
     },
 ];
 
