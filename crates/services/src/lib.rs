@@ -1,7 +1,7 @@
 //! Every service of `proto/`, as `bookend serve` answers it.
 //!
-//! They stand in a crate of their own because they are measured: it is optimized as the libraries below
-//! it are, and the command around it, which takes longest to compile, need not be.
+//! They stand in a crate of their own because they are measured: it is optimized as the libraries
+//! below it are, and the command around it, which takes longest to compile, need not be.
 #![forbid(unsafe_code)]
 
 mod benchmarks;
