@@ -106,7 +106,7 @@ fn no_window_is_longer_than_a_suite_a_user_or_the_usual_length_says() {
     assert_eq!(most(&full, &[("GRPC_BENCHMARK_DURATION", "700ms")]), Some(60_000));
     assert_eq!(most(&full, &[("GRPC_BENCHMARK_DURATION", "90s")]), Some(90_000));
     let declared = plan_of("pajamax-tonic", &full, &[]).expect("a plan");
-    assert_eq!(declared.window_max_ms, Some(40_000));
+    assert_eq!(declared.window_max_ms, Some(100_000));
 }
 
 #[test]
@@ -277,7 +277,7 @@ fn faults_of_a_suite_name_file_line_and_remedy() {
     assert!(complaint("json = ", "#").contains("one of `json` and `bytes`"));
     assert!(complaint("name = \"pajamax-tonic\"", "name = \"x\"").contains("must be called so"));
     assert!(complaint("\"450ms\"", "\"0\"").contains("the window must have a length"));
-    let shorter = complaint("window_max = \"40s\"", "window_max = \"900ms\"");
+    let shorter = complaint("window_max = \"100s\"", "window_max = \"900ms\"");
     assert!(shorter.contains("no window may be shorter than `window`"), "{shorter}");
     assert!(complaint("[\"bookend-load\"]", "[]").contains("at least one instrument"));
 }
