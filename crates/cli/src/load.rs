@@ -82,8 +82,7 @@ pub fn start(arguments: LoadArguments) -> Result<u8, Failure> {
     let outcome = outcome?;
     let mut report = report::build_report(&plan, started, &outcome);
     if audience == Audience::People {
-        report.bookend.origin =
-            Some(LoadOrigin { command: this_command(), machine: this_machine() });
+        report.bookend.origin = Some(origin());
     }
     if let (Some(file), Some(log)) = (&flags.hdr, &observer.log) {
         let written = output::write(log.text(), Some(file));
@@ -102,11 +101,14 @@ pub fn start(arguments: LoadArguments) -> Result<u8, Failure> {
 /// Searches the capacity, then prints or writes what was found.
 fn find_capacity(flags: &LoadFlags, plan: &LoadPlan, objective: &Objective) -> Result<u8, Failure> {
     let interrupt = interrupt::watch(false).map_err(Failure::nothing_measured)?;
+    let started = SystemTime::now();
     let found = capacity::find(plan, objective, &interrupt);
     let found = found.map_err(|error| no_call(plan, &error))?;
+    let is_kept = found.kept_rate.is_some();
     let text = match flags.format {
         OutputFormat::Json | OutputFormat::Pretty => {
-            serde_json::to_string_pretty(&found).expect("its keys are strings") + "\n"
+            let report = report::capacity_report(plan, started, found, origin());
+            serde_json::to_string_pretty(&report).expect("its keys are strings") + "\n"
         }
         _ => capacity::text(&found),
     };
@@ -115,7 +117,11 @@ fn find_capacity(flags: &LoadFlags, plan: &LoadPlan, objective: &Objective) -> R
     if interrupt.load(Ordering::Relaxed) {
         return Ok(exit::INTERRUPTED);
     }
-    Ok(if found.kept_rate.is_some() { exit::MEASURED } else { exit::OBJECTIVE_MISSED })
+    Ok(if is_kept { exit::MEASURED } else { exit::OBJECTIVE_MISSED })
+}
+
+fn origin() -> LoadOrigin {
+    LoadOrigin { command: this_command(), machine: this_machine() }
 }
 
 fn no_call(plan: &LoadPlan, error: &LoadError) -> Failure {

@@ -10,7 +10,7 @@ use crate::terminal::{Failure, print};
 use bookend_load::contract::exit;
 use bookend_load::output;
 use bookend_results::chart::{Chart, Theme};
-use bookend_results::export::{LoadTests, Picture, Report};
+use bookend_results::export::{LoadPage, Picture, Report};
 use bookend_results::html::slug;
 use bookend_results::suite::Case;
 use clap::{Args, ValueEnum};
@@ -74,13 +74,13 @@ pub fn start(arguments: &ReportArguments) -> Result<u8, Failure> {
             "--case, --theme and --title belong to a picture: add --format svg",
         ));
     }
-    if let Some(tests) = arguments.kept.load_tests()? {
-        return write_load_tests(arguments, &tests, format);
+    if let Some(page) = arguments.kept.load_page()? {
+        return write_load_page(arguments, &page, format);
     }
     let Kept { run, rows, skips } = arguments.kept.read()?;
     let report = Report::new(&run, &rows).with_skips(skips);
     if let Some(folder) = &arguments.charts {
-        write_charts(report.named_pictures(), folder)?;
+        write_charts(&report.named_pictures(), folder)?;
     }
     let text = match format {
         ReportFormat::Text => report.text(),
@@ -102,14 +102,14 @@ pub fn start(arguments: &ReportArguments) -> Result<u8, Failure> {
 }
 
 /// The generator itself writes its results in all formats but these two.
-fn write_load_tests(
+fn write_load_page(
     arguments: &ReportArguments,
-    tests: &LoadTests,
+    page: &LoadPage,
     format: ReportFormat,
 ) -> Result<u8, Failure> {
     let text = match format {
-        ReportFormat::Html => tests.html(),
-        ReportFormat::Md => tests.markdown_with(arguments.charts.as_deref()),
+        ReportFormat::Html => page.html(),
+        ReportFormat::Md => page.markdown_with(arguments.charts.as_deref()),
         _ => {
             return Err(Failure::usage(
                 "load tests are reported as html or md: bookend load -O writes other formats",
@@ -117,11 +117,11 @@ fn write_load_tests(
         }
     };
     if let Some(folder) = &arguments.charts {
-        write_charts(tests.named_pictures(), folder)?;
+        write_charts(&page.pictures, folder)?;
     }
-    let page = PathBuf::from(format!("{}.html", slug(&tests.name())));
-    let page = Some(page).filter(|_| format == ReportFormat::Html);
-    write(&text, arguments.output.clone().or(page).as_deref(), format)
+    let file = PathBuf::from(format!("{}.html", slug(&page.name)));
+    let file = Some(file).filter(|_| format == ReportFormat::Html);
+    write(&text, arguments.output.clone().or(file).as_deref(), format)
 }
 
 /// A page is opened, not read in a terminal, so its place is said.
@@ -134,7 +134,7 @@ fn write(text: &str, file: Option<&Path>, format: ReportFormat) -> Result<u8, Fa
 }
 
 /// A file for each picture. Their names are made of their titles, so they lead nowhere else.
-fn write_charts(pictures: Vec<(String, Picture)>, folder: &Path) -> Result<(), Failure> {
+fn write_charts(pictures: &[(String, Picture)], folder: &Path) -> Result<(), Failure> {
     let unwritten = |error: std::io::Error| {
         Failure::nothing_measured(format!("cannot write {}: {error}", folder.display()))
     };

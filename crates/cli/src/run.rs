@@ -96,7 +96,8 @@ pub fn start(arguments: &RunArguments) -> Result<u8, Failure> {
         return without_suite(arguments, &interrupt);
     };
     let (suite, plan) = planned(arguments, name)?;
-    let profile = arguments.profile.settings(&plan)?;
+    let put = arguments.into.as_ref().map(|_| arguments.subjects.as_slice());
+    let profile = arguments.profile.settings(&plan, put)?;
     let Some(_locks) = locks(arguments, &interrupt)? else {
         return Ok(exit::INTERRUPTED);
     };

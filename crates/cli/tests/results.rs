@@ -62,6 +62,7 @@ fn new_run(plan: &Plan) -> NewRun {
         machine: bookend_lab::machine::read(Path::new("no-such-folder")),
         versions: BTreeMap::new(),
         command: "bookend run helloworld-profile --quick".to_owned(),
+        revision: None,
     }
 }
 

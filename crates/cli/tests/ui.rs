@@ -32,6 +32,7 @@ fn new_run() -> NewRun {
         machine: bookend_lab::machine::read(Path::new("no-such-folder")),
         versions: BTreeMap::new(),
         command: "bookend run helloworld-profile --quick".to_owned(),
+        revision: None,
     }
 }
 

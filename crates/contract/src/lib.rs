@@ -4,6 +4,7 @@
 //! docs/extend/subject-contract.md explains it, with example sessions.
 #![forbid(unsafe_code)]
 
+pub mod capacity;
 pub mod code;
 pub mod count;
 pub mod duration;

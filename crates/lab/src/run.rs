@@ -4,6 +4,7 @@
 mod leftovers;
 mod notes;
 mod programs;
+mod revision;
 mod settings;
 mod setup;
 mod summary;
@@ -29,6 +30,7 @@ use bookend_results::suite::{PlannedSubject, TestedEnd};
 use setup::RunSetup;
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
+use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};
 
 /// Does a whole run. Every round is stored as it ends, an interrupted one as far as it came.
@@ -97,6 +99,7 @@ fn new_run(settings: &RunSettings, context: &RunContext) -> NewRun {
         machine: this_machine(),
         versions: versions(&context.prepared),
         command: settings.command.clone(),
+        revision: revision::checked_out(Path::new(".")),
     }
 }
 

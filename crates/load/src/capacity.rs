@@ -1,18 +1,16 @@
 //! The highest rate of an open loop that keeps an objective, by search.
 //!
 //! First the server is asked by closed loops of more and more calls in flight, which says where to
-//! search and how it scales ([`ScalabilityFit`]). Then rates are tried: half of the way between the
+//! search and how it scales ([`fit`]). Then rates are tried: half of the way between the
 //! highest that kept the objective and the lowest that did not, until they are near each other. A
 //! trial that misses the objective is repeated, and two of three decide, since machines have bad
 //! moments.
 
-mod closed_loop;
-mod report;
+mod text;
 mod usl;
 
-pub use closed_loop::ClosedLoop;
-pub use report::text;
-pub use usl::ScalabilityFit;
+pub use text::text;
+pub use usl::fit;
 
 use crate::objective::Objective;
 use crate::pace::{ArrivalProcess, RateSchedule};
@@ -20,7 +18,7 @@ use crate::plan::pacing::{ASYNC_IN_FLIGHT_MAX, OpenLoop};
 use crate::plan::{DurationStop, LoadPlan};
 use crate::record::Obstacle;
 use crate::run::{LoadError, LoadOutcome, run};
-use serde::Serialize;
+use bookend_contract::capacity::{Capacity, ClosedLoop, RateTrial};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How long a rate is tried, unless told otherwise, nanoseconds.
@@ -41,44 +39,6 @@ const RATES_MAX: usize = 16;
 const ABOVE_CLOSED_LOOP: f64 = 1.3;
 /// A generator that does not make this share of the calls that are due is the limit itself.
 const GENERATOR_LATE: f64 = 0.001;
-
-/// What was found.
-#[derive(Clone, Debug, Serialize)]
-pub struct Capacity {
-    /// The objective.
-    pub objective: String,
-    /// The highest rate that kept the objective, calls a second; `None` where none did.
-    pub kept_rate: Option<f64>,
-    /// The lowest rate above it that did not keep it; `None` where the highest one tried did.
-    pub missed_rate: Option<f64>,
-    /// Whether the generator was the limit: the server can do at least `kept_rate`.
-    pub generator_was_limit: bool,
-    /// The rates that were tried, from the lowest to the highest.
-    pub trials: Vec<RateTrial>,
-    /// Closed loops, by calls in flight.
-    pub closed_loops: Vec<ClosedLoop>,
-    /// How the server scales by those.
-    pub fit: Option<ScalabilityFit>,
-}
-
-/// A rate that was tried.
-#[derive(Clone, Debug, Serialize)]
-pub struct RateTrial {
-    /// Calls a second by the schedule.
-    pub rate: f64,
-    /// Calls a second that were answered OK.
-    pub ok_per_second: f64,
-    /// Calls in flight on average: their rate times their mean latency.
-    pub in_flight: f64,
-    /// From when calls were due, nanoseconds.
-    pub p50_ns: u64,
-    /// From when calls were due, nanoseconds.
-    pub p99_ns: u64,
-    /// Share of the calls that failed or were never made.
-    pub error_share: f64,
-    /// Why the objective was missed; `None` where it was kept.
-    pub missed: Option<String>,
-}
 
 /// Searches the highest rate at which calls like those of `plan` keep the objective. `interrupt`
 /// ends the search early: what was found by then is returned.
@@ -101,7 +61,7 @@ pub fn find(
         missed_rate,
         generator_was_limit: search.is_late,
         trials: search.trials,
-        fit: ScalabilityFit::of(&closed_loops),
+        fit: fit(&closed_loops),
         closed_loops,
     })
 }

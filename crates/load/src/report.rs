@@ -6,9 +6,10 @@ use crate::record::{
     TargetOutcome, in_go,
 };
 use crate::run::LoadOutcome;
+use bookend_contract::capacity::{self, Capacity, CapacityReport};
 use bookend_contract::latency;
 use bookend_contract::report::{
-    Bucket, CallDetail, Extension, LatencyAt, LatencySplit, LoadReport, OpenLoopReport,
+    Bucket, CallDetail, Extension, LatencyAt, LatencySplit, LoadOrigin, LoadReport, OpenLoopReport,
     SCHEMA_VERSION, SplitPart, StreamReport, TargetReport,
 };
 use bookend_contract::timestamp::{Timestamp, TimestampNs};
@@ -46,6 +47,24 @@ pub fn build_report(plan: &LoadPlan, started: SystemTime, outcome: &LoadOutcome)
         details: outcome.log.as_ref().map(|log| details(log, outcome.wall_clock_ahead_ns)),
         tags: plan.labels.tags.clone(),
         bookend: extension(plan, outcome, count),
+    }
+}
+
+/// The report of a search of the capacity.
+pub fn capacity_report(
+    plan: &LoadPlan,
+    started: SystemTime,
+    found: Capacity,
+    origin: LoadOrigin,
+) -> CapacityReport {
+    CapacityReport {
+        schema_version: capacity::SCHEMA_VERSION,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        name: plan.labels.name.clone(),
+        date: Timestamp::from(started).to_string(),
+        options: plan.labels.options.clone(),
+        found,
+        origin,
     }
 }
 

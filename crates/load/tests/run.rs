@@ -342,7 +342,7 @@ fn the_capacity_of_a_server_is_searched_between_rates_that_keep_an_objective_and
     let easy = capacity::find(&plan, &"p99<1m".parse().unwrap(), &never).unwrap();
     assert!(easy.kept_rate.is_some() || easy.generator_was_limit, "{easy:?}");
     assert!(easy.closed_loops.len() >= 4, "{easy:?}");
-    assert_eq!(easy.fit, capacity::ScalabilityFit::of(&easy.closed_loops));
+    assert_eq!(easy.fit, capacity::fit(&easy.closed_loops));
     assert!(easy.trials.is_sorted_by(|one, other| one.rate <= other.rate));
     let impossible = capacity::find(&plan, &"p99<1ns".parse().unwrap(), &never).unwrap();
     assert_eq!(impossible.kept_rate, None);

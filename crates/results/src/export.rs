@@ -16,7 +16,7 @@ mod trace;
 
 pub use answer::ANSWER_LINES_MAX;
 pub use json::JSON_SCHEMA_VERSION;
-pub use load_tests::{LoadTestError, LoadTests, UnreadableLoadTest};
+pub use load_tests::{LoadPage, LoadTestError, UnreadableLoadTest};
 pub use pictures::Picture;
 pub use report::Report;
 pub use stored::{ListedRun, PastFigure, RunProgress, StorePages};

@@ -54,6 +54,9 @@ pub struct Facts {
     pub extent: Extent,
     /// The command that made the run.
     pub command: String,
+    /// The commit that was checked out where the lab ran ([`NewRun::revision`]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revision: Option<String>,
     /// When it started.
     pub started: Timestamp,
     /// When it ended.
@@ -106,6 +109,7 @@ impl Record {
             suite: new.plan.suite.clone(),
             extent: new.plan.extent,
             command: without_folders(&new.command),
+            revision: new.revision.clone(),
             started: new.started,
             finished: run.finished,
             seed: new.seed,
@@ -137,6 +141,7 @@ impl Record {
                 machine: facts.machine,
                 versions: facts.versions,
                 command: facts.command,
+                revision: facts.revision,
             },
             finished: facts.finished,
             notes: facts.notes.into_iter().chain(joined).collect(),

@@ -49,6 +49,9 @@ pub struct NewRun {
     pub versions: BTreeMap<String, String>,
     /// The command that makes this run.
     pub command: String,
+    /// The commit that was checked out where the lab ran, shortened, with `-dirty` behind it where
+    /// its files had been changed. `None`: the folder is in no repository.
+    pub revision: Option<String>,
 }
 
 /// A run as it is stored, without its rows.
@@ -119,7 +122,7 @@ impl Store {
     /// When the file cannot be written.
     pub fn begin_run(&mut self, run: &NewRun) -> Result<RunId, StoreError> {
         let statement = "INSERT INTO runs (started_ms, suite, suite_text, plan, seed, machine, \
-                         versions, command, notes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, '[]')";
+                         versions, command, revision, notes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '[]')";
         let values = params![
             run.started.unix_ms(),
             run.plan.suite,
@@ -130,6 +133,7 @@ impl Store {
             json(&run.machine),
             json(&run.versions),
             run.command,
+            run.revision,
         ];
         self.connection.execute(statement, values).map_err(|error| self.explain(&error))?;
         Ok(RunId(self.connection.last_insert_rowid()))
@@ -331,7 +335,7 @@ impl Store {
     ) -> Result<Vec<Run>, StoreError> {
         let statement = format!(
             "SELECT id, started_ms, finished_ms, suite_text, plan, seed, machine, versions, \
-             command, notes FROM runs {which}"
+             command, revision, notes FROM runs {which}"
         );
         self.query(&statement, values, run_of)
     }
@@ -370,6 +374,7 @@ fn run_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<Run> {
             machine: json_of(row, "machine")?,
             versions: json_of(row, "versions")?,
             command: row.get("command")?,
+            revision: row.get("revision")?,
         },
         finished: row.get::<_, Option<i64>>("finished_ms")?.map(Timestamp::from_unix_ms),
         notes: json_of(row, "notes")?,

@@ -3,7 +3,7 @@
 
 use bookend_contract::report::{LoadOrigin, LoadReport};
 use bookend_results::chart::Theme;
-use bookend_results::export::{LoadTests, UnreadableLoadTest};
+use bookend_results::export::{LoadPage, UnreadableLoadTest};
 use bookend_results::latency;
 use bookend_results::machine::MachineFacts;
 use serde_json::{Value, json};
@@ -72,28 +72,29 @@ fn open(offered_per_second: u64) -> Value {
     result
 }
 
-fn tests(results: &[(&str, Value)]) -> LoadTests {
+fn tests(results: &[(&str, Value)]) -> LoadPage {
     let files: Vec<(PathBuf, Vec<u8>)> = results
         .iter()
         .map(|(file, result)| (PathBuf::from(file), result.to_string().into_bytes()))
         .collect();
-    let files = files.iter().map(|(file, content)| (file.as_path(), content.as_slice()));
-    LoadTests::read(files).expect("results")
+    let files: Vec<(&Path, &[u8])> =
+        files.iter().map(|(file, content)| (file.as_path(), content.as_slice())).collect();
+    LoadPage::read(&files).expect("results")
 }
 
-fn three_loads() -> LoadTests {
+fn three_loads() -> LoadPage {
     let results = [("5k.json", open(5_000)), ("9k.json", open(9_000)), ("20k.json", open(20_000))];
     tests(&results)
 }
 
-fn titles(tests: &LoadTests) -> Vec<String> {
-    tests.named_pictures().into_iter().map(|(_, picture)| picture.title).collect()
+fn titles(tests: &LoadPage) -> Vec<String> {
+    tests.pictures.iter().map(|(_, picture)| picture.title.clone()).collect()
 }
 
 #[test]
 fn the_answer_of_a_closed_loop_has_its_rate_its_latency_and_its_limit() {
     let tests = tests(&[("nightly.json", closed())]);
-    let answer = tests.answer();
+    let answer = tests.answer.clone();
     let expected = [
         "10000 calls a second were answered OK, with 8 in flight. Half of them took at most 1.00 ms \
          from when they were made, 99 % at most 4.00 ms, the slowest 4.00 ms.",
@@ -102,13 +103,13 @@ fn the_answer_of_a_closed_loop_has_its_rate_its_latency_and_its_limit() {
     ];
     assert_eq!(answer, expected);
     assert_eq!(titles(&tests), ["Latency by percentile", "Rate over time"]);
-    assert_eq!(tests.name(), "nightly");
+    assert_eq!(tests.name, "nightly");
 }
 
 #[test]
 fn an_open_loop_is_told_by_both_clocks() {
     let tests = tests(&[("a.json", open(20_000))]);
-    let answer = tests.answer().join("\n");
+    let answer = tests.answer.join("\n");
     for part in [
         "10000 calls a second were answered OK, of 20000 that were due.",
         "from when they were due, 99 % at most 500 ms",
@@ -129,13 +130,13 @@ fn an_open_loop_is_told_by_both_clocks() {
 #[test]
 fn several_loads_say_which_was_carried_and_have_a_picture_of_latency_over_load() {
     let tests = three_loads();
-    let answer = tests.answer();
+    let answer = tests.answer.clone();
     let first = "Carried: 9000 calls a second, 99 % of them within 5.00 ms from when they were due \
                  (9k). Not carried: 20000 (20k).";
     assert_eq!(answer[0], first);
     assert_eq!(answer.len(), 4, "{answer:?}");
     assert_eq!(titles(&tests)[0], "Latency over the offered load");
-    let picture = &tests.named_pictures()[0].1;
+    let picture = &tests.pictures[0].1;
     let along: Vec<&String> =
         picture.rows.iter().filter_map(|row| row.figures.as_ref().ok()?.first()).collect();
     assert_eq!(along, ["5000", "9000", "20000"]);
@@ -152,7 +153,7 @@ fn closed_loops_are_drawn_over_the_calls_in_flight() {
     let tests = tests(&[("8.json", closed()), ("64.json", more)]);
     assert_eq!(titles(&tests)[0], "Latency over the calls in flight");
     let first = "The highest rate is that of 64: 15000 calls a second were answered OK.";
-    assert_eq!(tests.answer()[0], first);
+    assert_eq!(tests.answer[0], first);
 }
 
 #[test]
@@ -174,7 +175,7 @@ fn failures_and_silences_are_in_the_answer() {
     result["bookend"]["intervals"]["counts"] = json!(counts);
     result["endReason"] = "cancel".into();
     let tests = tests(&[("a.json", result)]);
-    let answer = tests.answer().join("\n");
+    let answer = tests.answer.join("\n");
     for part in [
         "Failed: 20.0 % of the calls that ended (UNAVAILABLE 4000, INTERNAL 1000).",
         "Most often: \"connection refused\" (4000 times).",
@@ -232,11 +233,11 @@ fn a_result_of_an_earlier_version_says_what_it_lacks() {
 fn every_picture_has_its_numbers_and_a_file_of_its_own() {
     let tests = three_loads();
     let page = tests.html();
-    let pictures = tests.named_pictures();
+    let pictures = &tests.pictures;
     assert_eq!(pictures.len(), 4);
     assert_eq!(page.matches("<figure id=").count(), pictures.len());
     assert_eq!(page.matches("<summary>The numbers</summary>").count(), pictures.len());
-    for (name, picture) in &pictures {
+    for (name, picture) in pictures {
         let fields = picture.headings.len();
         let complete = picture.rows.iter().all(|row| match &row.figures {
             Ok(figures) => row.names.len() + figures.len() == fields,
@@ -298,7 +299,7 @@ fn hostile_text_is_text_everywhere() {
         for element in ["<img", "<script>alert", "\"'>", "\u{1b}", "\u{202e}", "\0"] {
             assert!(!page.contains(element), "{element:?}");
         }
-        for (name, picture) in tests.named_pictures() {
+        for (name, picture) in &tests.pictures {
             assert!(!name.contains(['/', '.', '<']), "{name}");
             let svg = picture.svg(Theme::Both);
             assert!(!svg.contains("<script") && !svg.contains("<img") && !svg.contains('\u{1b}'));
@@ -342,8 +343,8 @@ fn figures_beyond_all_reason_are_drawn_as_what_they_can_be() {
 }
 
 /// Every number of every picture is one.
-fn check_pictures(tests: &LoadTests) {
-    for (name, picture) in tests.named_pictures() {
+fn check_pictures(tests: &LoadPage) {
+    for (name, picture) in &tests.pictures {
         let svg = picture.svg(Theme::Both);
         assert!(!svg.contains("NaN") && !svg.contains("inf"), "{name}: {svg}");
     }
@@ -360,14 +361,14 @@ fn a_run_without_an_answer_has_a_page() {
     }
     result["bookend"].as_object_mut().expect("an object").remove("intervals");
     let tests = tests(&[("a.json", result)]);
-    let answer = tests.answer();
+    let answer = tests.answer.clone();
     let expected = [
         "0.0000 calls a second were answered OK, with 8 in flight. No call ended with OK, so there is \
          no latency.",
         "Limit: no call ended.",
     ];
     assert_eq!(answer, expected);
-    assert_eq!(tests.named_pictures(), []);
+    assert_eq!(tests.pictures, []);
     assert!(!tests.html().contains(">Pictures</h2>"));
 }
 
@@ -375,7 +376,7 @@ fn a_run_without_an_answer_has_a_page() {
 fn what_is_no_result_is_refused_with_its_file() {
     let read = |content: &Value| {
         let content = content.to_string();
-        LoadTests::read([(Path::new("odd.json"), content.as_bytes())]).expect_err("no result")
+        LoadPage::read(&[(Path::new("odd.json"), content.as_bytes())]).expect_err("no result")
     };
     let error = read(&json!({ "bookend": {} }));
     assert!(matches!(error.why, UnreadableLoadTest::NotAResult(_)));
@@ -386,7 +387,100 @@ fn what_is_no_result_is_refused_with_its_file() {
     assert!(matches!(read(&result).why, UnreadableLoadTest::Histogram(_)));
 
     for other in ["", "{\"record\":1}", "[]", "{\"latencyDistribution\":[]}", "\u{0}"] {
-        assert!(!LoadTests::is_result(other.as_bytes()), "{other}");
+        assert!(!LoadPage::is_result(other.as_bytes()), "{other}");
     }
-    assert!(LoadTests::is_result(closed().to_string().as_bytes()));
+    assert!(LoadPage::is_result(closed().to_string().as_bytes()));
+}
+
+/// A search that found 900 calls a second, with one rate tried three times.
+fn search() -> Value {
+    let trial = |rate: f64, p99_ms: u64, missed: Option<&str>| {
+        json!({
+            "rate": rate, "ok_per_second": rate, "in_flight": 2.5, "p50_ns": MILLISECOND_NS,
+            "p99_ns": p99_ms * MILLISECOND_NS, "error_share": 0.0, "missed": missed,
+        })
+    };
+    let late = Some("p99<5ms: 9.00 ms");
+    let closed =
+        |in_flight: u32, rate: f64| json!({ "in_flight": in_flight, "ok_per_second": rate });
+    json!({
+        "schema_version": 1, "version": "0.1.0", "date": "2024-01-31T00:00:00Z",
+        "options": { "call": "shop.Shop/Buy", "host": "shop:443", "rps": 0, "timeout": 20 },
+        "objective": "p99<5ms", "kept_rate": 900.0, "missed_rate": 1000.0,
+        "generator_was_limit": false,
+        "trials": [
+            trial(500.0, 2, None), trial(900.0, 4, None), trial(900.0, 9, late),
+            trial(900.0, 3, None), trial(1000.0, 9, late), trial(1000.0, 8, late),
+        ],
+        "closed_loops": [closed(1, 100.0), closed(2, 190.0), closed(4, 340.0), closed(8, 560.0)],
+        "fit": {
+            "alone_per_second": 100.0, "contention": 0.05, "coherency": 0.001,
+            "peak_in_flight": 30.8, "peak_per_second": 900.0, "explained": 0.998,
+        },
+        "origin": {
+            "command": "bookend load --find-capacity 'p99<5ms'",
+            "machine": {
+                "os": "an OS", "kernel": "a kernel", "cpu_model": "a CPU", "cpus": 2,
+                "memory_bytes": 1, "governor": null, "virtual_machine": false,
+            },
+        },
+    })
+}
+
+#[test]
+fn a_search_of_the_capacity_has_its_rate_its_law_and_both_pictures() {
+    let page = tests(&[("shop.json", search())]);
+    let expected = [
+        "900 calls a second keep the objective, p99<5ms; 1000 do not.",
+        "At 900 calls a second half of them took at most 1.00 ms from when they were due, and 99 % at \
+         most 4.00 ms.",
+        "By the Universal Scalability Law, which explains 99.8 % of the variance of the closed loops, \
+         the rate is highest with 31 calls in flight, at 900 a second: 5.0 % of a call waits for \
+         others.",
+    ];
+    assert_eq!(page.answer, expected);
+    assert_eq!(titles(&page), ["Latency over the offered load", "Rate over the calls in flight"]);
+    let rates = &page.pictures[0].1.rows;
+    let kept: Vec<&str> =
+        rates.iter().map(|row| row.figures.as_ref().unwrap()[2].as_str()).collect();
+    assert_eq!(kept, ["kept", "kept", "missed"], "three rates, though there are six tries");
+    check_pictures(&page);
+    let html = page.html();
+    for part in ["Capacity: shop", "shop.Shop/Buy at shop:443", "p99&lt;5ms: 9.00 ms", "a kernel"] {
+        assert!(html.contains(part), "{part}: {html}");
+    }
+    assert!(page.markdown_with(None).contains("| 1000 | 1000 | 2.50 |"));
+}
+
+#[test]
+fn a_search_that_found_nothing_has_a_page() {
+    let mut nothing = search();
+    for (field, value) in [
+        ("kept_rate", Value::Null),
+        ("trials", json!([])),
+        ("closed_loops", json!([])),
+        ("fit", Value::Null),
+    ] {
+        nothing[field] = value;
+    }
+    nothing["objective"] = HOSTILE.into();
+    nothing["generator_was_limit"] = true.into();
+    let page = tests(&[("shop.json", nothing)]);
+    assert!(
+        page.answer[0].starts_with("No rate that was tried keeps the objective"),
+        "{:?}",
+        page.answer
+    );
+    assert!(page.answer[1].starts_with("The generator was the limit"), "{:?}", page.answer);
+    assert_eq!(page.pictures, []);
+    assert!(!page.html().contains("<script>alert"));
+}
+
+#[test]
+fn a_search_of_the_capacity_stands_alone() {
+    let (search, closed) = (search().to_string(), closed().to_string());
+    let files =
+        [(Path::new("a.json"), closed.as_bytes()), (Path::new("b.json"), search.as_bytes())];
+    let error = LoadPage::read(&files).expect_err("of two kinds");
+    assert_eq!(error.to_string(), "b.json: a result of --find-capacity is reported alone");
 }

@@ -104,11 +104,14 @@ fn a_history_marks_the_run_that_changed_it() {
     };
     let mut upgraded = past(6, 1.25);
     upgraded.run.new.versions.insert("rust-tonic".to_owned(), "tonic 0.15".to_owned());
+    upgraded.run.new.revision = Some("0123456789ab-dirty".to_owned());
     let all = [past(4, 1.0), past(5, 1.0), upgraded, past(7, 1.25)];
     let page = pages().history(&all[3].run, &cell, &all);
     assert!(page.contains("Changed in run 6. Runs with a figure: 4."), "{page}");
     assert!(page.contains("<td>0.800<td>0.800 - 0.800<td>tonic 0.15\n"), "{page}");
     assert_eq!(page.matches("<td>yes\n").count(), 1);
+    assert_eq!(page.matches("<td>0123456789ab-dirty").count(), 1, "{page}");
+    assert!(page.contains("run 6, 2024-02-29, 0123456789ab-dirty"), "{page}");
     assert!(page.contains("<svg ") && page.contains("fill1 stroke1"), "{page}");
     let none = pages().history(&all[0].run, &cell, &[]);
     assert!(
@@ -139,6 +142,7 @@ fn hostile_text_stays_text_on_every_page() {
     run.new.plan.suite = HOSTILE.to_owned();
     run.new.plan.subjects[0].name = HOSTILE.to_owned();
     run.new.versions.insert(HOSTILE.to_owned(), HOSTILE.to_owned());
+    run.new.revision = Some(HOSTILE.to_owned());
     let all = rows(&run.new.plan);
     let cell = run.new.plan.cells()[0].id.clone();
     let newest = listed(run.clone(), 2);

@@ -1,7 +1,7 @@
 //! Where a result is kept: in a store, in a record, or in the files of load tests.
 
 use crate::terminal::Failure;
-use bookend_results::export::LoadTests;
+use bookend_results::export::LoadPage;
 use bookend_results::measurement::Row;
 use bookend_results::record::Record;
 use bookend_results::store::{Run, RunId, Store};
@@ -54,17 +54,17 @@ impl KeptArguments {
         }
     }
 
-    /// The results of `bookend load`, where the files are such. Only they can be several.
+    /// The page of results of `bookend load`, where the files are such. Only they can be several.
     ///
     /// # Errors
     /// [`Failure`] when one of several is none, or one cannot be read.
-    pub fn load_tests(&self) -> Result<Option<LoadTests>, Failure> {
+    pub fn load_page(&self) -> Result<Option<LoadPage>, Failure> {
         let mut files = Vec::new();
         for text in &self.of {
             let content = Some(text).filter(|text| Path::new(text).is_file()).map(fs::read);
             let content = content.transpose();
             let content = content.map_err(|error| Failure::usage(format!("{text}: {error}")))?;
-            match content.filter(|content| LoadTests::is_result(content)) {
+            match content.filter(|content| LoadPage::is_result(content)) {
                 Some(content) => files.push((Path::new(text), content)),
                 None if self.of.len() == 1 => return Ok(None),
                 None => {
@@ -78,8 +78,9 @@ impl KeptArguments {
         if files.is_empty() {
             return Ok(None);
         }
-        let files = files.iter().map(|(file, content)| (*file, content.as_slice()));
-        LoadTests::read(files).map(Some).map_err(Failure::usage)
+        let files: Vec<(&Path, &[u8])> =
+            files.iter().map(|(file, content)| (*file, content.as_slice())).collect();
+        LoadPage::read(&files).map(Some).map_err(Failure::usage)
     }
 
     fn stored(&self, id: Option<RunId>) -> Result<Kept, Failure> {

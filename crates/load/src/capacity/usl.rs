@@ -3,83 +3,53 @@
 //! `X(N) = λN / (1 + σ(N-1) + κN(N-1))` (N. Gunther, *Guerrilla Capacity Planning*, chapter 4). As
 //! `N/X` it is linear in `1/λ`, `σ/λ` and `κ/λ`, so that least squares have one solution.
 
-use super::closed_loop::ClosedLoop;
-use serde::Serialize;
-
-/// How a server scales, fitted to closed loops.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct ScalabilityFit {
-    /// λ: calls a second with one in flight.
-    pub alone_per_second: f64,
-    /// σ: the share of a call that has to wait for others.
-    pub contention: f64,
-    /// κ: what each pair of calls costs beside.
-    pub coherency: f64,
-    /// Calls in flight at which the rate is highest; `None` where it only approaches a limit.
-    pub peak_in_flight: Option<f64>,
-    /// The highest rate, or the limit that it approaches, calls a second; `None` where there is
-    /// none.
-    pub peak_per_second: Option<f64>,
-    /// The share of the variance of the rates that the law explains: R².
-    pub explained: f64,
-}
+use bookend_contract::capacity::{ClosedLoop, ScalabilityFit};
 
 /// Fewer points say nothing of three parameters.
 pub(super) const POINTS_MIN: usize = 4;
 
-impl ScalabilityFit {
-    /// The fit to these points; `None` where there are too few, or they follow no such law.
-    pub fn of(points: &[ClosedLoop]) -> Option<Self> {
-        let usable = points.iter().filter(|point| point.ok_per_second > 0.0);
-        let usable: Vec<ClosedLoop> = usable.copied().collect();
-        if usable.len() < POINTS_MIN {
-            return None;
-        }
-        // Neither may be negative: then the law is the one without it.
-        let masks = [[true, true, true], [true, true, false], [true, false, true]];
-        let fits = masks.iter().filter_map(|mask| coefficients(&usable, *mask));
-        let mut fits = fits.filter(|fit| fit.iter().all(|coefficient| *coefficient >= 0.0));
-        let [alone, contention, coherency] = fits.next()?;
-        (alone > 0.0)
-            .then(|| Self::new(&usable, 1.0 / alone, contention / alone, coherency / alone))
+/// The law that fits these points; `None` where there are too few, or they follow no such law.
+pub fn fit(points: &[ClosedLoop]) -> Option<ScalabilityFit> {
+    let usable = points.iter().filter(|point| point.ok_per_second > 0.0);
+    let usable: Vec<ClosedLoop> = usable.copied().collect();
+    if usable.len() < POINTS_MIN {
+        return None;
     }
+    // Neither may be negative: then the law is the one without it.
+    let masks = [[true, true, true], [true, true, false], [true, false, true]];
+    let fits = masks.iter().filter_map(|mask| coefficients(&usable, *mask));
+    let mut fits = fits.filter(|fit| fit.iter().all(|coefficient| *coefficient >= 0.0));
+    let [alone, contention, coherency] = fits.next()?;
+    (alone > 0.0).then(|| law(&usable, 1.0 / alone, contention / alone, coherency / alone))
+}
 
-    fn new(points: &[ClosedLoop], alone: f64, contention: f64, coherency: f64) -> Self {
-        let peak_in_flight =
-            (coherency > 0.0).then(|| ((1.0 - contention).max(0.0) / coherency).sqrt().max(1.0));
-        let mut fit = Self {
-            alone_per_second: alone,
-            contention,
-            coherency,
-            peak_in_flight,
-            peak_per_second: None,
-            explained: 0.0,
-        };
-        fit.peak_per_second = match peak_in_flight {
-            Some(in_flight) => Some(fit.at(in_flight)),
-            None => (contention > 0.0).then(|| alone / contention),
-        };
-        fit.explained = fit.explained_by(points);
-        fit
-    }
+fn law(points: &[ClosedLoop], alone: f64, contention: f64, coherency: f64) -> ScalabilityFit {
+    let peak_in_flight =
+        (coherency > 0.0).then(|| ((1.0 - contention).max(0.0) / coherency).sqrt().max(1.0));
+    let mut law = ScalabilityFit {
+        alone_per_second: alone,
+        contention,
+        coherency,
+        peak_in_flight,
+        peak_per_second: None,
+        explained: 0.0,
+    };
+    law.peak_per_second = match peak_in_flight {
+        Some(in_flight) => Some(law.at(in_flight)),
+        None => (contention > 0.0).then(|| alone / contention),
+    };
+    law.explained = explained(&law, points);
+    law
+}
 
-    /// Calls a second with so many in flight.
-    pub fn at(&self, in_flight: f64) -> f64 {
-        let waits = self.contention * (in_flight - 1.0);
-        let agrees = self.coherency * in_flight * (in_flight - 1.0);
-        self.alone_per_second * in_flight / (1.0 + waits + agrees)
-    }
-
-    fn explained_by(&self, points: &[ClosedLoop]) -> f64 {
-        let mean =
-            points.iter().map(|point| point.ok_per_second).sum::<f64>() / points.len() as f64;
-        let squares = |of: &dyn Fn(&ClosedLoop) -> f64| {
-            points.iter().map(|point| of(point).powi(2)).sum::<f64>()
-        };
-        let left = squares(&|point| point.ok_per_second - self.at(f64::from(point.in_flight)));
-        let all = squares(&|point| point.ok_per_second - mean);
-        if all > 0.0 { 1.0 - left / all } else { 0.0 }
-    }
+/// The share of the variance of the rates that the law explains.
+fn explained(law: &ScalabilityFit, points: &[ClosedLoop]) -> f64 {
+    let mean = points.iter().map(|point| point.ok_per_second).sum::<f64>() / points.len() as f64;
+    let squares =
+        |of: &dyn Fn(&ClosedLoop) -> f64| points.iter().map(|point| of(point).powi(2)).sum::<f64>();
+    let left = squares(&|point| point.ok_per_second - law.at(f64::from(point.in_flight)));
+    let all = squares(&|point| point.ok_per_second - mean);
+    if all > 0.0 { 1.0 - left / all } else { 0.0 }
 }
 
 /// Least squares of `N/X` in relative terms, with the terms that the mask leaves; others are 0.
@@ -153,7 +123,7 @@ mod tests {
 
     #[test]
     fn a_law_is_found_again_in_its_points() {
-        let fit = ScalabilityFit::of(&points(10_000.0, 0.02, 0.000_5)).unwrap();
+        let fit = fit(&points(10_000.0, 0.02, 0.000_5)).unwrap();
         assert!(is_near(fit.alone_per_second, 10_000.0), "{fit:?}");
         assert!(is_near(fit.contention, 0.02) && is_near(fit.coherency, 0.000_5), "{fit:?}");
         assert!(is_near(fit.peak_in_flight.unwrap(), (0.98_f64 / 0.000_5).sqrt()));
@@ -162,13 +132,13 @@ mod tests {
 
     #[test]
     fn without_a_cost_of_pairs_the_rate_approaches_a_limit() {
-        let fit = ScalabilityFit::of(&points(10_000.0, 0.1, 0.0)).unwrap();
+        let fit = fit(&points(10_000.0, 0.1, 0.0)).unwrap();
         assert!(fit.contention > 0.099 && fit.coherency < 1e-6, "{fit:?}");
         assert!(fit.peak_per_second.unwrap() > 99_000.0);
     }
 
     #[test]
     fn a_few_points_are_no_law() {
-        assert_eq!(ScalabilityFit::of(&points(10.0, 0.1, 0.1)[..3]), None);
+        assert_eq!(fit(&points(10.0, 0.1, 0.1)[..3]), None);
     }
 }

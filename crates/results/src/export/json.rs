@@ -20,6 +20,7 @@ impl Report<'_> {
             started: new.started.to_string(),
             finished: self.run.finished.map(|finished| finished.to_string()),
             command: &new.command,
+            revision: new.revision.as_deref(),
             scope: self.run.scope().to_string(),
             quotable: self.is_quotable(),
             seed: new.seed,
@@ -43,6 +44,8 @@ struct Document<'a> {
     started: String,
     finished: Option<String>,
     command: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    revision: Option<&'a str>,
     scope: String,
     quotable: bool,
     seed: u64,

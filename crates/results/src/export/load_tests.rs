@@ -1,14 +1,16 @@
 //! Results of `bookend load` as one page, or as Markdown: what was answered and how fast, what
-//! failed, what the limit was, and what that rests on.
+//! failed, what the limit was, and what that rests on; and searches of the capacity.
 
 mod answer;
 mod basis;
-mod html;
+mod capacity;
+mod compared;
 mod load_test;
-mod markdown;
+mod page;
 mod pictures;
 mod read;
 mod tables;
 mod wording;
 
-pub use read::{LoadTestError, LoadTests, UnreadableLoadTest};
+pub use page::LoadPage;
+pub use read::{LoadTestError, UnreadableLoadTest};

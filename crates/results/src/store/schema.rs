@@ -9,7 +9,7 @@ const APPLICATION_ID: i64 = 0x424b_4e44;
 
 /// Each step migrates the version that equals its index to the next. Once released, steps are never
 /// changed, only added.
-const STEPS: [&str; 4] = [FIRST_TABLES, SEMANTICS, ENDS, RAW_OUTPUTS];
+const STEPS: [&str; 5] = [FIRST_TABLES, SEMANTICS, ENDS, RAW_OUTPUTS, REVISION];
 
 /// The version that this program writes.
 pub const SCHEMA_VERSION: i64 = STEPS.len() as i64;
@@ -73,6 +73,11 @@ CREATE TABLE raw_outputs (
     PRIMARY KEY (run, subject, case_name, instrument),
     FOREIGN KEY (run, round) REFERENCES rounds (run, round) ON DELETE CASCADE
 ) STRICT;
+";
+
+/// The commit of the repository in which the lab ran.
+const REVISION: &str = "
+ALTER TABLE runs ADD COLUMN revision TEXT;
 ";
 
 /// Checks that the file is a store, then applies the missing steps, either all or none.

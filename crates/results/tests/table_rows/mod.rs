@@ -214,6 +214,7 @@ pub fn new_run() -> NewRun {
         machine: machine(),
         versions: BTreeMap::from([("rust-tonic".into(), "tonic 0.14.2".into())]),
         command: "bookend run invented --quick".into(),
+        revision: None,
     }
 }
 

@@ -17,17 +17,18 @@ pub(super) const METHOD: &str = "In a closed loop a call is made when another ha
      of calls that ended with OK in the window; the warm-up before it is in no figure. \
      docs/use/load.md says more, and docs/measure/metrics.md defines every figure.";
 
-/// What a result does not know.
-pub(super) const WHOSE_MACHINE: &str =
-    "The machine of the generator. A result does not say on which one the server ran.";
-
 /// A value of a flag has so much room beside others.
 const VALUE_CHARS: usize = 40;
 
 /// What was called, and where.
 pub(super) fn called(tests: &[LoadTest]) -> String {
+    called_by(tests.iter().map(|test| &test.report.options))
+}
+
+/// The same from the flags.
+pub(super) fn called_by<'a>(options: impl Iterator<Item = &'a Value> + Clone) -> String {
     let all = |option: &str| {
-        let texts = tests.iter().filter_map(|test| test.report.options.get(option));
+        let texts = options.clone().filter_map(|options| options.get(option));
         some_of(&each_once(texts.map(|value| cut_in_the_middle(&quoted_line(&text_of(value)), 80))))
     };
     match (all("call"), all("host")) {
@@ -67,22 +68,27 @@ pub(super) fn flags(tests: &[LoadTest]) -> LoadTable {
         [_] => vec!["value".to_owned()],
         _ => tests.iter().map(|test| test.name.clone()).collect(),
     };
-    let first = "flag (times in nanoseconds)".to_owned();
-    LoadTable {
-        title: "Flags",
-        headings: std::iter::once(first).chain(values).collect(),
-        rows: rows.collect(),
-    }
+    table_of_flags(values, rows.collect())
 }
 
-/// Zero stands for a flag that was not given. Its name has every load test above.
+/// Flags, a column for each of `values`.
+pub(super) fn table_of_flags(values: Vec<String>, rows: Vec<HtmlRow>) -> LoadTable {
+    let first = "flag (times in nanoseconds)".to_owned();
+    LoadTable { title: "Flags", headings: std::iter::once(first).chain(values).collect(), rows }
+}
+
 fn flags_of(test: &LoadTest) -> Vec<(String, String)> {
-    let options = test.report.options.as_object().into_iter().flatten();
-    let given = options.filter(|(name, value)| *name != "name" && value.as_f64() != Some(0.0));
-    let flags = given.map(|(name, value)| (quoted_line(name), quoted_line(&text_of(value))));
+    let flags = given(&test.report.options);
     let tags = test.report.tags.iter();
     let tags = tags.map(|(name, value)| (format!("tag {}", quoted_line(name)), quoted_line(value)));
     flags.chain(tags).collect()
+}
+
+/// The flags that were given: zero stands for one that was not. The name stands above the page.
+pub(super) fn given(options: &Value) -> impl Iterator<Item = (String, String)> {
+    let options = options.as_object().into_iter().flatten();
+    let given = options.filter(|(name, value)| *name != "name" && value.as_f64() != Some(0.0));
+    given.map(|(name, value)| (quoted_line(name), quoted_line(&text_of(value))))
 }
 
 fn text_of(value: &Value) -> String {

@@ -1,17 +1,15 @@
 //! Results of `bookend load`, read from their files.
 
+use super::capacity;
+use super::compared;
 use super::load_test::LoadTest;
+use super::page::LoadPage;
 use crate::latency::HistogramError;
+use bookend_contract::capacity::CapacityReport;
 use bookend_contract::report::LoadReport;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use std::path::Path;
-
-/// Results of `bookend load`, of one load test or of several that are compared.
-#[derive(Clone, Debug)]
-pub struct LoadTests {
-    pub(super) tests: Vec<LoadTest>,
-}
 
 /// A file is not the result of a load test.
 #[derive(Debug, thiserror::Error)]
@@ -32,58 +30,78 @@ pub enum UnreadableLoadTest {
     /// Its latencies cannot be read.
     #[error("{0}")]
     Histogram(#[from] HistogramError),
+    /// It is the search of a capacity, of which a page shows one.
+    #[error("a result of --find-capacity is reported alone")]
+    NotAlone,
 }
 
-impl LoadTests {
+/// What kind of result a file has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    LoadTest,
+    CapacitySearch,
+}
+
+impl Kind {
+    /// By what only that kind has.
+    fn of(content: &[u8]) -> Option<Kind> {
+        #[derive(Deserialize)]
+        struct Marks {
+            bookend: Option<IgnoredAny>,
+            closed_loops: Option<IgnoredAny>,
+        }
+        let values = serde_json::Deserializer::from_slice(content);
+        match values.into_iter::<Marks>().next()?.ok()? {
+            Marks { bookend: Some(_), .. } => Some(Kind::LoadTest),
+            Marks { closed_loops: Some(_), .. } => Some(Kind::CapacitySearch),
+            Marks { .. } => None,
+        }
+    }
+}
+
+impl LoadPage {
     /// Reads results: the name and the content of each file. A result without a name of its own
     /// takes that of its file.
     ///
     /// # Errors
     /// [`LoadTestError`] for the first file that cannot be read.
-    pub fn read<'a>(
-        files: impl IntoIterator<Item = (&'a Path, &'a [u8])>,
-    ) -> Result<Self, LoadTestError> {
+    pub fn read(files: &[(&Path, &[u8])]) -> Result<Self, LoadTestError> {
+        if let [(file, content)] = files
+            && Kind::of(content) == Some(Kind::CapacitySearch)
+        {
+            let report: CapacityReport =
+                serde_json::from_slice(content).map_err(|error| unreadable(file, error.into()))?;
+            return Ok(capacity::page(&stem(file), &report));
+        }
         let mut tests: Vec<LoadTest> = Vec::new();
         for (file, content) in files {
-            let test = read(file, content)
-                .map_err(|why| LoadTestError { file: file.display().to_string(), why })?;
+            let test = read(file, content).map_err(|why| unreadable(file, why))?;
             let taken: Vec<&str> = tests.iter().map(|test| test.name.as_str()).collect();
             let test = test.named_beside(&taken);
             tests.push(test);
         }
-        Ok(Self { tests })
+        Ok(compared::page(&tests))
     }
 
     /// Whether a file looks like a result of `bookend load`: JSON that has what only that knows.
     pub fn is_result(content: &[u8]) -> bool {
-        #[derive(Deserialize)]
-        struct Marked {
-            #[serde(rename = "bookend")]
-            _extension: IgnoredAny,
-        }
-        let values = serde_json::Deserializer::from_slice(content);
-        matches!(values.into_iter::<Marked>().next(), Some(Ok(_)))
-    }
-
-    /// What they are called together: a single one has its own name.
-    pub fn name(&self) -> String {
-        match self.tests.as_slice() {
-            [test] => test.name.clone(),
-            _ => "Load tests".to_owned(),
-        }
-    }
-
-    /// The heading of their page.
-    pub fn title(&self) -> String {
-        match self.tests.as_slice() {
-            [test] => format!("Load test: {}", test.name),
-            tests => format!("{} load tests", tests.len()),
-        }
+        Kind::of(content).is_some()
     }
 }
 
 fn read(file: &Path, content: &[u8]) -> Result<LoadTest, UnreadableLoadTest> {
-    let report: LoadReport = serde_json::from_slice(content)?;
-    let stem = file.file_stem().unwrap_or_default().to_string_lossy();
-    Ok(LoadTest::of(&stem, report)?)
+    let report: LoadReport =
+        serde_json::from_slice(content).map_err(|error| match Kind::of(content) {
+            Some(Kind::CapacitySearch) => UnreadableLoadTest::NotAlone,
+            _ => UnreadableLoadTest::NotAResult(error),
+        })?;
+    Ok(LoadTest::of(&stem(file), report)?)
+}
+
+fn stem(file: &Path) -> String {
+    file.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+fn unreadable(file: &Path, why: UnreadableLoadTest) -> LoadTestError {
+    LoadTestError { file: file.display().to_string(), why }
 }

@@ -13,6 +13,7 @@ use bookend_contract::report::{LatencySplit, SplitPart};
 const TEXTS_MAX: usize = 20;
 
 /// A table under its heading. A row is named by its first fields.
+#[derive(Clone, Debug)]
 pub(super) struct LoadTable {
     pub(super) title: &'static str,
     pub(super) headings: Vec<String>,
@@ -35,7 +36,7 @@ pub(super) fn all(tests: &[LoadTest]) -> Vec<LoadTable> {
     tables.into_iter().filter(|table| !table.rows.is_empty()).collect()
 }
 
-fn table(title: &'static str, headings: &[&str], rows: Vec<HtmlRow>) -> LoadTable {
+pub(super) fn table(title: &'static str, headings: &[&str], rows: Vec<HtmlRow>) -> LoadTable {
     let headings = headings.iter().map(|heading| (*heading).to_owned()).collect();
     LoadTable { title, headings, rows }
 }

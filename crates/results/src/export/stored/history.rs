@@ -24,9 +24,10 @@ pub struct PastFigure {
     pub rows: Vec<Row>,
 }
 
-const HEADINGS: [&str; 8] = [
+const HEADINGS: [&str; 9] = [
     "run",
     "day",
+    "commit",
     "1/CPU-second",
     "from",
     "to",
@@ -66,6 +67,7 @@ impl StorePages {
             name: point.run.id.to_string(),
             fields: vec![
                 day(point.run),
+                commit(point.run),
                 text(point.figure),
                 text(point.interval.map(|ends| ends.low)),
                 text(point.interval.map(|ends| ends.high)),
@@ -113,14 +115,17 @@ impl<'a> Point<'a> {
         let value = self.figure?;
         let point = ChartPoint { value, text: rate_text(value), interval: self.interval };
         let points = if self.has_changed() { [None, Some(point)] } else { [Some(point), None] };
-        let label = format!("run {}, {}", self.run.id, day(self.run));
+        let mut label = format!("run {}, {}", self.run.id, day(self.run));
+        if self.run.new.revision.is_some() {
+            label = format!("{label}, {}", commit(self.run));
+        }
         Some(PointLine { label, points: points.to_vec() })
     }
 
     fn html_row(&self) -> HtmlRow {
         let text = |figure: Option<f64>| figure.map_or("-".to_owned(), rate_text);
         HtmlRow {
-            names: vec![self.run.id.to_string(), day(self.run)],
+            names: vec![self.run.id.to_string(), day(self.run), commit(self.run)],
             figures: Ok(vec![
                 text(self.figure),
                 text(self.interval.map(|ends| ends.low)),
@@ -165,6 +170,11 @@ fn remarks(cell: &CellId, last: Option<&Run>, own: &Run) -> Vec<String> {
     remarks
 }
 
+/// The commit on which a run was made, shortened.
+fn commit(run: &Run) -> String {
+    run.new.revision.as_deref().map_or_else(|| "-".to_owned(), quoted_line)
+}
+
 /// Where it changed, in words.
 fn changes_in_words(points: &[Point<'_>]) -> String {
     let measured = points.iter().filter(|point| point.figure.is_some()).count();
@@ -187,7 +197,8 @@ fn picture(name: &str, points: &[Point<'_>]) -> Option<(String, Picture)> {
     let lines: Vec<PointLine> = points.iter().rev().filter_map(Point::line).collect();
     let rows = points.iter().rev().map(Point::html_row);
     let title = format!("Requests per CPU-second: {}", quoted_line(name));
-    let headings = ["run", "day", "requests per CPU-second (1/s)", "from", "to", "changed"];
+    let headings =
+        ["run", "day", "commit", "requests per CPU-second (1/s)", "from", "to", "changed"];
     let picture = Picture {
         title: title.clone(),
         caption: "Each line is a run, the newest on top; more is cheaper. Bars are 95 % intervals over \

@@ -1,7 +1,7 @@
 //! What was found, as text.
 
-use super::{Capacity, ClosedLoop, RateTrial, ScalabilityFit};
 use crate::summary::duration;
+use bookend_contract::capacity::{Capacity, ClosedLoop, RateTrial, ScalabilityFit};
 
 /// The answer, the rates that were tried, and how the server scales; ends with a line break.
 pub fn text(capacity: &Capacity) -> String {
