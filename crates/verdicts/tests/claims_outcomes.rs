@@ -99,6 +99,26 @@ fn growth_is_from_the_first_case_to_the_last_and_a_small_fall_between_is_none() 
 }
 
 #[test]
+fn a_ratio_that_was_measured_anew_in_one_case_still_grows_from_another() {
+    let ours = "ours = { metric = \"requests_per_cpu_second\", of = \"rust-pajamax\", over = \"rust-tonic\"";
+    let cases = "cases = [\"C=1 S=1\", \"C=1 S=100\"], take = \"growth\" }";
+    let text = published(&format!("{ours}, {cases}\nsays = \"grows\""));
+    let mut rows = Vec::new();
+    for number in 0..7 {
+        for (run, case, factor) in [(0, "C=1 S=1", 2.0), (1, "C=1 S=100", 9.0)] {
+            rows.extend(invented::round(7 * run + number, factor).into_iter().map(|mut row| {
+                row.cell.case = case.parse().expect("a case");
+                row
+            }));
+        }
+    }
+    let record = Record::of_run(&run(), &rows, BTreeMap::new());
+    let (outcome, why) = verdict_of(&text, Document::default(), Some(record));
+    assert_eq!(outcome, ClaimOutcome::Replicated, "{why}");
+    assert!(why.starts_with("4.50 in each of 7 rounds"), "{why}");
+}
+
+#[test]
 fn what_nothing_may_cross_is_judged_round_by_round() {
     let of = |rounds: [f64; 7], bound: &str| {
         let ours = "ours = { metric = \"requests_per_second\", of = \"rust-tonic\"";

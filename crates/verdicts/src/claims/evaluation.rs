@@ -2,7 +2,7 @@
 
 use super::metric::{of_printed, of_samples};
 use super::model::{Model, Prediction};
-use super::quantity::{Quantity, Take};
+use super::quantity::{Over, Quantity, Take};
 use super::series::{Estimate, Series};
 use super::subject_name::{NamedCell, SubjectName};
 use crate::document::Document;
@@ -54,7 +54,7 @@ impl Quantity {
             let one = self.of_case(case, figures, models);
             series.push(one.map_err(|clause| missing.push(clause)).ok());
         }
-        let taken = self.taken(&series);
+        let taken = self.taken(&self.side_by_side(series, figures));
         let count = taken.len();
         for (place, one) in taken {
             match one.and_then(|one| one.estimate(place.clone(), count)) {
@@ -63,6 +63,26 @@ impl Quantity {
             }
         }
         Evaluation { of: Some(self.clone()), estimates, missing }
+    }
+
+    /// Cases of which a later run measured some anew have no round in common. Each of their ratios
+    /// is of one run, and runs know nothing of each other: whichever rounds stand side by side, the
+    /// figures over several cases vary as they would have. A figure that is no ratio would vary
+    /// with what the machine did in between, too.
+    fn side_by_side(
+        &self,
+        mut series: Vec<Option<Series>>,
+        figures: Figures<'_>,
+    ) -> Vec<Option<Series>> {
+        if let Figures::Recorded(Some(record), _) = figures
+            && matches!(self.over, Some(Over::Subject(_) | Over::Metric(_)))
+            && self.take != Take::Each
+        {
+            for one in series.iter_mut().flatten() {
+                one.number_within_runs_of(record.facts.plan.rounds);
+            }
+        }
+        series
     }
 
     /// Selects those figures of the cases that count, each with its place. If a case is missing, so

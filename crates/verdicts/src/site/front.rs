@@ -26,11 +26,16 @@ pub(super) fn page(records: &[Record], judged: &JudgedSuites) -> String {
     let suites = records.iter().map(|record| section(judged, record));
     let body = format!(
         "<main>\n<h1>What RPC stacks cost</h1>\n<p>Each row is a system, in the order of the CPU time \
-         that it needs for a request. <b>&times;&nbsp;1</b> is the cheapest in every case of its suite; \
-         <b>&times;&nbsp;2</b> needs twice as much, in the geometric mean over the cases. A case without a \
-         figure counts as {PENALTY} times the dearest one, and is named.</p>\n\
-         <p class=\"note\">Systems of different suites are not comparable: their calls differ. Every \
-         figure is made of committed rounds; <a href=\"{CLAIMS_PAGE}\">what published benchmarks claim, \
+         that it needs for a request. <b>&times;&nbsp;1</b> would be the cheapest in every case of its suite; \
+         <b>&times;&nbsp;2</b> needs twice as much as the cheapest of each case, in the geometric mean over \
+         the cases. A case without a figure counts as {PENALTY} times the dearest system of that case, and is \
+         named.</p>\n\
+         <p class=\"note\">C is connections, and S is calls in flight over all of them. Brackets behind a \
+         ratio hold its 95 % interval over the rounds. The sentences above a table compare two systems \
+         over the cases that both have; the table charges for those that one lacks. Bars are logarithmic \
+         and begin at &times;&nbsp;1. What is called bookend is ours: a server, and a load generator. \
+         Systems of different suites are not comparable: their calls differ. The measured rounds are in \
+         the repository; <a href=\"{CLAIMS_PAGE}\">what published benchmarks claim, \
          and what came of it</a>.</p>\n<div id=\"filters\"></div>\n{}</main>\n",
         suites.collect::<String>()
     );
@@ -43,7 +48,7 @@ fn section(judged: &JudgedSuites, record: &Record) -> String {
     let report = Report::new(&run, &record.rows).with_skips(record.facts.skips.clone());
     let name = &record.facts.suite;
     let answer = report.answer();
-    let answer = answer.iter().take(1).map(|line| format!("<p>{}</p>\n", escaped(line)));
+    let answer = answer.iter().take(2).map(|line| format!("<p>{}</p>\n", escaped(line)));
     let doubt = if report.is_quotable() {
         String::new()
     } else {
@@ -51,7 +56,10 @@ fn section(judged: &JudgedSuites, record: &Record) -> String {
     };
     let claims = judged.suite(name).map_or_else(String::new, |judged| {
         let outcomes = quotable_outcomes(judged).replace("**", "");
-        format!("<p class=\"note\">Its document: {}.</p>\n", escaped(&outcomes))
+        format!(
+            "<p class=\"note\">The published benchmark behind it: {}.</p>\n",
+            escaped(&outcomes)
+        )
     });
     let table = SuiteStanding::of(&record.facts.plan, report.table());
     let table =
@@ -78,10 +86,10 @@ fn standings(standing: &SuiteStanding, suite: &str, table: &Table) -> String {
     };
     let heads = "<tr><th scope=\"col\">system<th scope=\"col\">CPU over the cheapest\
                  <th scope=\"col\" class=\"wide\"><span class=\"unseen\">as a bar</span>\
-                 <th scope=\"col\">CPU a request<th scope=\"col\">lacks<th scope=\"col\" class=\"words\">penalties";
+                 <th scope=\"col\">CPU a request<th scope=\"col\">failed checks<th scope=\"col\" class=\"words\">penalties";
     let body = format!("<table class=\"standing\"><thead>{heads}<tbody>\n{rows}</table>");
     let note = format!(
-        "Over {cases} case{}, with {instruments}. Lacks: checks of HTTP/2 and gRPC that it failed.{left_out}",
+        "Over {cases} case{}, with {instruments}. Failed checks are of HTTP/2 and gRPC.{left_out}",
         if cases == 1 { "" } else { "s" }
     );
     format!("{}<p class=\"note\">{}</p>\n", scrolled(suite, &body), escaped(&note))
