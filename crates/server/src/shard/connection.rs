@@ -14,7 +14,7 @@ use crate::call_origin::CallOrigin;
 use crate::calls::{CallEnvironment, CallId, CallTable, RequestVisitor};
 use crate::counts::Counts;
 use crate::large_request::PreparedRequest;
-use crate::limits::Limits;
+use crate::limits::{Limits, TURN_WORK_BYTES};
 use crate::memory::Account;
 use crate::services::Services;
 use crate::timeouts::ConnectionTimeouts;
@@ -36,6 +36,8 @@ pub(super) struct ServerConnection {
     pub timeouts: ConnectionTimeouts,
     pub keepalive: KeepaliveState,
     slices: Slices,
+    /// The work that the slices of this read have caused so far, while it is less than a turn's.
+    read_work_bytes: usize,
     /// What it holds of the server's memory.
     pub account: Account,
     /// Where it comes from, if that is counted.
@@ -89,7 +91,7 @@ pub(super) struct HandledSlice {
     pub result: Result<usize, ConnectionError>,
     /// How much output there is.
     pub output_bytes: usize,
-    /// The work that it caused.
+    /// The work that it and the slices before it of the same read have caused.
     pub work_bytes: usize,
     /// Calls whose answer comes from another thread.
     pub deferred_calls: u64,
@@ -147,6 +149,7 @@ impl ServerConnection {
             timeouts: ConnectionTimeouts::default(),
             keepalive: KeepaliveState::default(),
             slices: Slices::default(),
+            read_work_bytes: 0,
             account: services.memory.open(),
             counted_address: None,
         }
@@ -163,6 +166,8 @@ impl ServerConnection {
         io: &mut IoContext,
     ) -> HandledSlice {
         let ServerConnection { http2, calls, slices, .. } = self;
+        let is_rest = slices.rest_bytes == read.len();
+        calls.responses.counts.work_bytes = if is_rest { self.read_work_bytes } else { 0 };
         std::mem::swap(io.output(self.id), &mut http2.sender.output);
         let mut visitor = RequestVisitor {
             calls,
@@ -188,11 +193,14 @@ impl ServerConnection {
         self.input.consumed_bytes += consumed_bytes as u64;
         self.input.has_partial_frame = consumed_bytes < read.len();
         self.slices.rest_bytes = read.len() - consumed_bytes;
+        let work_bytes = calls.responses.counts.work_bytes;
+        // After that much the others have their turn, and the rest of the read begins anew.
+        self.read_work_bytes = if work_bytes > TURN_WORK_BYTES { 0 } else { work_bytes };
         HandledSlice {
             bytes,
             result,
             output_bytes,
-            work_bytes: calls.responses.counts.work_bytes,
+            work_bytes,
             deferred_calls: calls.responses.counts.deferred,
         }
     }

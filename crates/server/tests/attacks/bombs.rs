@@ -161,6 +161,27 @@ fn who_has_nothing_inflated_at_great_length_waits_for_others_in_between() {
 }
 
 #[test]
+fn what_messages_of_several_slices_of_a_read_cost_is_added_up() {
+    let mut stage = Stage::new(Limits::internet());
+    // Inflated and answered, five of them are less than a turn's work, and more do not fit into a
+    // slice.
+    let mut state = 1_u32;
+    let noise = std::iter::repeat_with(|| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 24) as u8
+    });
+    let mut message: Vec<u8> = noise.take(12 << 10).collect();
+    message.resize(60 << 10, 0);
+    let mut compressed = Vec::new();
+    gzip::compress(&message, &mut compressed);
+    let requests = ids().take(18).map(|id| frames_of(ECHO, id, &compressed, true).concat());
+    let requests: Vec<_> = requests.collect();
+    let before = handled_before_another(&mut stage, &requests.concat());
+    assert!(before < 12, "{before} were handled first");
+    assert!(stage.testing.calls() >= 19, "all were handled in the end");
+}
+
+#[test]
 fn who_asks_for_long_replies_waits_for_others_in_between() {
     let mut stage = Stage::new(Limits::internet());
     let requests = ids().take(30).map(|id| request(id, FILL, &(2_u32 << 20).to_be_bytes()));
