@@ -196,9 +196,11 @@ fn followers_line(overalls: &Overalls<'_>, standings: &[Overall]) -> Option<Stri
         }
         None => format!("{} at {}", second.subject, with_interval(&second.ratio)),
     };
-    let others = rest.iter().map(|one| format!("{} at {}", one.subject, ratio_text(&one.ratio)));
+    let baseline = overalls.baseline();
+    let others = rest.iter().map(|one| format!("{} {}", one.subject, ratio_text(&one.ratio)));
     let others: Vec<String> = others.collect();
-    let then = listed(others).map_or(String::new(), |others| format!("; then {others}"));
+    let then = listed(others);
+    let then = then.map_or(String::new(), |others| format!("; then, over {baseline}: {others}"));
     Some(format!("Next comes {ahead}{then}."))
 }
 

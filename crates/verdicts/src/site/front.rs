@@ -30,8 +30,8 @@ pub(super) fn page(records: &[Record], judged: &JudgedSuites) -> String {
          <b>&times;&nbsp;2</b> needs twice as much as the cheapest of each case, in the geometric mean over \
          the cases. A case without a figure counts as {PENALTY} times the dearest system of that case, and is \
          named.</p>\n\
-         <p class=\"note\">C is connections, and S is calls in flight over all of them. Brackets behind a \
-         ratio hold its 95 % interval over the rounds. The sentences above a table compare two systems \
+         <p class=\"note\">C is connections, and S is calls in flight over all of them. A range in \
+         parentheses is a ratio's 95 % interval over the rounds. The sentences above a table compare two systems \
          over the cases that both have; the table charges for those that one lacks. Bars are logarithmic \
          and begin at &times;&nbsp;1. What is called bookend is ours: a server, and a load generator. \
          Systems of different suites are not comparable: their calls differ. The measured rounds are in \

@@ -144,7 +144,7 @@ fn over_rate(report: &CapacityReport, rates: &[Rate], called: &str) -> Option<Pi
         subtitle: called.to_owned(),
         across: axis("calls due per second (1/s)", AxisUnit::Number),
         up: axis("latency from when calls were due", AxisUnit::Nanoseconds),
-        scales: [Scale::Linear, Scale::Logarithmic],
+        scales: [Scale::Logarithmic; 2],
         shaded_below: None,
         series: series(["50 %", "99 %"]),
         panels: vec![LinePanel { title: String::new(), lines }],
