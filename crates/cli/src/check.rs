@@ -12,6 +12,7 @@ mod observe;
 mod omission;
 mod own_cpu;
 mod pages;
+mod path;
 mod rate;
 mod relay;
 mod stop;

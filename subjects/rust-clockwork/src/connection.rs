@@ -19,7 +19,7 @@ use std::{
 };
 use tokio::{
     net::TcpStream,
-    task::{AbortHandle, spawn_local, yield_now},
+    task::{AbortHandle, spawn_local},
     time::sleep,
 };
 
@@ -133,13 +133,11 @@ impl Connection {
     }
 
     async fn wait_until(&self, due_ns: u64) {
-        loop {
-            let left_ns = due_ns.saturating_sub(clock::now_ns());
-            match (left_ns, self.server.spins) {
-                (0, _) => return,
-                (_, true) => yield_now().await,
-                (_, false) => sleep(Duration::from_nanos(left_ns)).await,
-            }
+        if self.server.spins {
+            return self.server.schedule.wait_until(due_ns).await;
+        }
+        while let left_ns @ 1.. = due_ns.saturating_sub(clock::now_ns()) {
+            sleep(Duration::from_nanos(left_ns)).await;
         }
     }
 }

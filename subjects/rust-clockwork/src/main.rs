@@ -6,10 +6,12 @@ mod clock;
 mod connection;
 mod order;
 mod record;
+mod schedule;
 mod socket;
 
 use connection::Connection;
 use record::Record;
+use schedule::Schedule;
 use std::{
     cell::{Cell, RefCell},
     env,
@@ -19,7 +21,7 @@ use std::{
 };
 use tokio::{
     net::TcpListener,
-    task::{LocalSet, spawn_local, yield_now},
+    task::{LocalSet, spawn_local},
 };
 
 /// The contract's "not supported".
@@ -36,6 +38,7 @@ const SUPPORTED: [(&str, &[&str]); 3] = [
 pub struct Server {
     /// Whether it looks again and again instead of being woken up.
     spins: bool,
+    schedule: Schedule,
     record: RefCell<Record>,
     held: RefCell<Vec<u8>>,
     /// CPU time that calls ordered, nanoseconds.
@@ -64,6 +67,7 @@ fn serve() -> Result<ExitCode, Box<dyn Error>> {
     }
     let server = Rc::new(Server {
         spins: variable("BOOKEND_VARIANT", "spin") == "spin",
+        schedule: Schedule::default(),
         record: RefCell::default(),
         held: RefCell::default(),
         ordered_ns: Cell::new(0),
@@ -85,11 +89,8 @@ async fn until_the_end(server: Rc<Server>) -> Result<(), Box<dyn Error>> {
     let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
     println!("ready {}", listener.local_addr()?.port());
     if server.spins {
-        spawn_local(async {
-            loop {
-                yield_now().await;
-            }
-        });
+        let server = Rc::clone(&server);
+        spawn_local(async move { server.schedule.run().await });
     }
     spawn_local(accept(listener, server));
     leash().await;

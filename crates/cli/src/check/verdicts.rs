@@ -69,6 +69,9 @@ fn situations() -> [Situation; 4] {
         Situation {
             name: "50 µs of work",
             order: json!({ "burnUs": 50 }),
+            // All are answered by one write, and the server waits for the generator's: with so
+            // many, for a fiftieth of the time, where it takes 50 µs to wake up.
+            flags: "-c 50 -z 400ms",
             handler_waits: false,
             verdict: Verdict::ServerBound,
             ..waiting.again()
