@@ -31,10 +31,12 @@ pub struct ClaimsArguments {
 /// # Errors
 /// [`Failure`] when claims, tables or records cannot be read, or a page cannot be written.
 pub fn start(arguments: &ClaimsArguments) -> Result<u8, Failure> {
-    let judged =
-        JudgedSuites::read(&arguments.suites, &arguments.records).map_err(Failure::usage)?;
+    let ClaimsArguments { suites, records, .. } = arguments;
+    let judged = JudgedSuites::read(suites, records).map_err(Failure::usage)?;
+    let again = judged.read_repeated(suites, records).map_err(Failure::usage)?;
+    let repeated = [("repeated.md", judged.repeated_page(&again))];
     let mut exit = exit::MEASURED;
-    for (name, page) in judged.pages() {
+    for (name, page) in judged.pages().into_iter().chain(repeated) {
         let file = arguments.output.join(name);
         if !arguments.check {
             output::write(&page, Some(&file)).map_err(Failure::nothing_measured)?;

@@ -46,7 +46,7 @@ fn a_page_that_somebody_edited_is_refused_and_not_written_over() {
     assert_eq!(claims(&["--check", "-o", folder]).status.code(), Some(3));
     assert_eq!(claims(&["-o", folder]).status.code(), Some(0));
     assert_eq!(claims(&["--check", "-o", folder]).status.code(), Some(0));
-    let names = ["claims.md", "audit.md", "changed-verdicts.md", "expectations.md"];
+    let names = ["claims.md", "audit.md", "changed-verdicts.md", "expectations.md", "repeated.md"];
     let edited = names.map(|name| {
         let page = home.path().join(name);
         let edited = std::fs::read_to_string(&page).unwrap().replacen("the", "a", 1);

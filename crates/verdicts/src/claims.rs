@@ -25,6 +25,7 @@ mod page;
 mod page_text;
 mod printed;
 mod quantity;
+mod repeated_page;
 mod series;
 mod statement;
 mod subject_name;

@@ -16,6 +16,9 @@ use std::path::Path;
 /// The file in a suite's folder with the claims of its document.
 pub const CLAIMS_FILE: &str = "claims.toml";
 
+/// The folder among the records with those of suites that were run again.
+const REPEATED: &str = "repeated";
+
 /// Every published document with its claims, its tables and our record.
 #[derive(Clone, Debug)]
 pub struct JudgedSuites {
@@ -55,6 +58,23 @@ impl JudgedSuites {
         let read = |name: &String| JudgedSuite::read(suites, records, name);
         let suites = names.iter().map(read).collect::<Result<_, _>>()?;
         Ok(Self { suites })
+    }
+
+    /// Reads those of these suites that were run again: with a full record in `repeated`, a folder
+    /// of `records`. What a claim needs of other suites is that of the first runs.
+    ///
+    /// # Errors
+    /// As [`JudgedSuites::read`].
+    pub fn read_repeated(&self, suites: &Path, records: &Path) -> Result<Self, ClaimsError> {
+        let records = records.join(REPEATED);
+        let was_repeated =
+            |one: &&JudgedSuite| file_of(&records, &one.suite, Extent::Full).is_file();
+        let read = |first: &JudgedSuite| {
+            let again = JudgedSuite::read(suites, &records, &first.suite)?;
+            Ok(JudgedSuite { elsewhere: first.elsewhere.clone(), ..again })
+        };
+        let again = self.suites.iter().filter(was_repeated).map(read);
+        Ok(Self { suites: again.collect::<Result<_, _>>()? })
     }
 
     /// The document of a suite.

@@ -62,7 +62,8 @@ What five published benchmarks say, sentence by sentence, and what became of it 
 page is written by `bookend claims` from `suites/*/claims.toml`, the published tables beside it and the
 records of our runs; a test fails when it is not what they give. Beside it: what the
 [audit](audit.md) finds in their tables, [what changed](changed-verdicts.md) against our earlier
-verdicts, and [our own expectations](expectations.md).
+verdicts, which outcomes [a second run](repeated.md) gave as well, and [our own
+expectations](expectations.md).
 
 ";
 
