@@ -11,15 +11,19 @@ use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 /// decoder keeps as much beside the message.
 pub(crate) const WINDOW_MAX_BYTES: usize = 8 << 20;
 
-/// What beginning a frame costs: room for its window.
-const FRAME_WORK_BYTES: usize = 16 << 10;
+// Work is counted in bytes of text, of which ruzstd 0.9.1 makes one in 3.4 ns on a virtual Xeon. The
+// shortest matches that there can be take it 35 ns each, which is 12 ns a byte; the other costs below
+// are rounded up.
 
-/// What a compressed block costs beside what it comes to: its tables have up to three thousand
-/// entries. Encoders fill blocks of 128 KiB, or split them in a few.
+/// What beginning a frame costs: 42 ns, with a new decoder at most 1.5 us.
+const FRAME_WORK_BYTES: usize = 1 << 10;
+
+/// What a compressed block costs beside what it comes to: 9.9 us with the largest tables there are.
+/// Encoders fill blocks of 128 KiB, or split them in a few.
 const BLOCK_WORK_BYTES: usize = 4 << 10;
 
-/// What a block costs that is stored, or one byte again and again.
-const PLAIN_BLOCK_WORK_BYTES: usize = 128;
+/// What a block costs that is stored, or one byte again and again: 22 ns.
+const PLAIN_BLOCK_WORK_BYTES: usize = 16;
 
 const BLOCK_HEADER_BYTES: usize = 3;
 /// The type of a block that has tables, RFC 8878 section 3.1.1.2.2.
@@ -183,5 +187,38 @@ mod tests {
         assert!(work_bytes <= (8 << 20) + BLOCK_WORK_BYTES, "{work_bytes}");
         let frames = blocks_of_nothing(0).repeat(10_000);
         assert_eq!(decompressed(&frames, 4 << 20).0, Err(ZstdError::TooMuchWork));
+    }
+
+    /// A frame of so many blocks, each of one literal and one match of three bytes, for which each
+    /// has a table of literals of 2,048 entries and tables of sequences of 512, 256 and 512.
+    fn blocks_of_tables(count: usize) -> Vec<u8> {
+        let literals = [0x12, 0, 2, 0x8a, 0xba, 0x98, 0x76, 0x54, 0x32, 0x10, 3];
+        let sequences = [1, 0xa8, 0x14, 0x80, 0xff, 1, 0xf3, 0x1f, 0xf4, 0x3f, 0, 0, 0, 4];
+        let content = [&literals[..], &sequences].concat();
+        let block = |last: u8| [&[last | 0xcc, 0, 0][..], &content].concat();
+        let mut bytes = b"\x28\xb5\x2f\xfd\0\0".to_vec();
+        bytes.extend(block(0).repeat(count - 1));
+        bytes.extend(block(1));
+        bytes
+    }
+
+    #[test]
+    fn tables_are_paid_for_by_who_has_them_built() {
+        let (result, work_bytes) = decompressed(&blocks_of_tables(100), 1 << 20);
+        assert_eq!(result.map(|output| output.len()), Ok(400));
+        assert_eq!(work_bytes, FRAME_WORK_BYTES + 100 * (BLOCK_WORK_BYTES + 4));
+        // Less than two for each 4 KiB that a message may have.
+        assert_eq!(decompressed(&blocks_of_tables(500), 1 << 20).0.map(|_| ()), Ok(()));
+        assert_eq!(decompressed(&blocks_of_tables(512), 1 << 20).0, Err(ZstdError::TooMuchWork));
+    }
+
+    /// As an encoder writes them that is flushed after every few words.
+    #[test]
+    fn short_blocks_of_a_sender_that_flushes_are_no_attack() {
+        let mut bytes = b"\x28\xb5\x2f\xfd\0\0".to_vec();
+        let block = |last: u8| [&[last | 20 << 3, 0, 0][..], b"twenty bytes of text"].concat();
+        bytes.extend(block(0).repeat((1 << 20) / 20 - 1));
+        bytes.extend(block(1));
+        assert_eq!(decompressed(&bytes, 1 << 20).0.map(|_| ()), Ok(()));
     }
 }
