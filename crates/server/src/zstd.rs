@@ -11,9 +11,9 @@ use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 /// decoder keeps as much beside the message.
 pub(crate) const WINDOW_MAX_BYTES: usize = 8 << 20;
 
-// Work is counted in bytes of text, of which ruzstd 0.9.1 makes one in 3.4 ns on a virtual Xeon. The
-// shortest matches that there can be take it 35 ns each, which is 12 ns a byte; the other costs below
-// are rounded up.
+// Work is counted in bytes of text, of which ruzstd 0.9.1 makes one in 3.4 ns on a virtual Xeon.
+// The shortest matches that there can be take it 35 ns each, which is 12 ns a byte; the other costs
+// below are rounded up.
 
 /// What beginning a frame costs: 42 ns, with a new decoder at most 1.5 us.
 const FRAME_WORK_BYTES: usize = 1 << 10;
