@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"log"
 	"os"
 	"time"
@@ -16,40 +17,41 @@ import (
 	"bookend-contract-go"
 
 	"go-grpc/generated/benchmark"
+	"go-grpc/generated/helloworld"
 )
 
-const method = "main.Hello/Say"
+// What the clients call: the bytes of a request become a call, which is the same each time.
+var methods = map[string]func(request []byte) call{
+	"main.Hello/Say":              say,
+	"helloworld.Greeter/SayHello": sayHello,
+}
+
+type call func(context.Context, grpc.ClientConnInterface) error
 
 type client struct {
 	target      string
 	credentials grpc.DialOption
 	deadline    time.Duration
-	request     *message
+	call        call
 }
 
 func measure(connectionPerCall bool) {
-	if asked := contract.Text("METHOD", method); asked != method {
-		contract.Unsupported("the client of go-grpc calls %s, not %s", method, asked)
+	name := contract.Text("METHOD", "main.Hello/Say")
+	prepare, isKnown := methods[name]
+	if !isKnown {
+		contract.Unsupported("the clients of go-grpc do not call %s", name)
+	}
+	request, err := os.ReadFile(contract.Text("REQUEST_FILE", ""))
+	if err != nil {
+		log.Fatal("BOOKEND_REQUEST_FILE: ", err)
 	}
 	c := client{
 		target:      contract.Text("TARGET", ""),
 		credentials: grpc.WithTransportCredentials(clientCredentials()),
 		deadline:    contract.Milliseconds("DEADLINE_MS", 0),
-		request:     readRequest(),
+		call:        prepare(request),
 	}
 	contract.Run(func() []contract.Caller { return c.callers(connectionPerCall) }, code)
-}
-
-func readRequest() *message {
-	request := &message{}
-	encoded, err := os.ReadFile(contract.Text("REQUEST_FILE", ""))
-	if err == nil {
-		err = proto.Unmarshal(encoded, request)
-	}
-	if err != nil {
-		log.Fatal("BOOKEND_REQUEST_FILE: ", err)
-	}
-	return request
 }
 
 // callers returns one for every call in flight, spread evenly over connections that are there.
@@ -58,7 +60,7 @@ func (c client) callers(connectionPerCall bool) []contract.Caller {
 	callers := make([]contract.Caller, contract.Number("CONCURRENCY", len(connections)))
 	if connectionPerCall {
 		for i := range callers {
-			callers[i] = c.connectAndSay
+			callers[i] = c.connectAndCall
 		}
 		return callers
 	}
@@ -68,33 +70,24 @@ func (c client) callers(connectionPerCall bool) []contract.Caller {
 	for i := range callers {
 		connection := connections[i%len(connections)]
 		awaitConnection(context.Background(), connection)
-		stub := benchmark.NewHelloClient(connection)
 		callers[i] = func() (time.Duration, error) {
 			ctx, cancel := c.context()
 			defer cancel()
-			return 0, c.say(ctx, stub)
+			return 0, c.call(ctx, connection)
 		}
 	}
 	return callers
 }
 
-func (c client) connectAndSay() (time.Duration, error) {
+func (c client) connectAndCall() (time.Duration, error) {
 	ctx, cancel := c.context()
 	defer cancel()
 	connection := c.dial()
 	defer connection.Close()
 	awaitConnection(ctx, connection)
 	start := time.Now()
-	err := c.say(ctx, benchmark.NewHelloClient(connection))
+	err := c.call(ctx, connection)
 	return time.Since(start), err
-}
-
-func (c client) say(ctx context.Context, stub benchmark.HelloClient) error {
-	reply, err := stub.Say(ctx, c.request)
-	if err == nil && reply.GetField1() != "OK" {
-		return status.Errorf(codes.DataLoss, "field1 of the reply is %q", reply.GetField1())
-	}
-	return err
 }
 
 func (c client) context() (context.Context, context.CancelFunc) {
@@ -126,4 +119,36 @@ func awaitConnection(ctx context.Context, connection *grpc.ClientConn) {
 
 func code(err error) string {
 	return rpc.Code(status.Code(err)).String()
+}
+
+func say(encoded []byte) call {
+	request := &message{}
+	decode(encoded, request)
+	return func(ctx context.Context, connection grpc.ClientConnInterface) error {
+		reply, err := benchmark.NewHelloClient(connection).Say(ctx, request)
+		return check(err, reply.GetField1(), "OK")
+	}
+}
+
+func sayHello(encoded []byte) call {
+	request := &helloworld.HelloRequest{}
+	decode(encoded, request)
+	greeting := fmt.Sprintf("Hello %s!", request.GetName())
+	return func(ctx context.Context, connection grpc.ClientConnInterface) error {
+		reply, err := helloworld.NewGreeterClient(connection).SayHello(ctx, request)
+		return check(err, reply.GetMessage(), greeting)
+	}
+}
+
+func decode(encoded []byte, request proto.Message) {
+	if err := proto.Unmarshal(encoded, request); err != nil {
+		log.Fatal("BOOKEND_REQUEST_FILE: ", err)
+	}
+}
+
+func check(err error, replied, expected string) error {
+	if err == nil && replied != expected {
+		return status.Errorf(codes.DataLoss, "the reply is %q, not %q", replied, expected)
+	}
+	return err
 }

@@ -1,4 +1,4 @@
-// The greeters and the echo of forty fields on grpc-go, and a client of the latter.
+// The greeters and the echo of forty fields on grpc-go, and clients of the echo and the plain greeter.
 package main
 
 import (

@@ -13,16 +13,14 @@ import (
 
 	"bookend-contract-go/trial"
 
-	"go-grpc/generated/benchmark"
 	"go-grpc/generated/complex"
 	"go-grpc/generated/helloworld"
 )
 
 func TestMain(m *testing.M) { trial.Main(m, main) }
 
-func encoded(t *testing.T, file string) []byte {
+func encoded(t *testing.T, file string, request proto.Message) []byte {
 	text, err := os.ReadFile(filepath.Join("../../proto", file))
-	request := &message{}
 	if err == nil {
 		err = protojson.Unmarshal(text, request)
 	}
@@ -38,15 +36,19 @@ func TestTheMessageHasThePublishedSize(t *testing.T) {
 		"benchmark_message.json":       581,
 		"benchmark_message_equal.json": 591,
 	} {
-		if length := len(encoded(t, file)); length != bytes {
+		if length := len(encoded(t, file, &message{})); length != bytes {
 			t.Errorf("%s: %d bytes, not %d", file, length, bytes)
 		}
 	}
 }
 
 func requestFile(t *testing.T) string {
+	return write(t, encoded(t, "benchmark_message.json", &message{}))
+}
+
+func write(t *testing.T, request []byte) string {
 	file := filepath.Join(t.TempDir(), "request.bin")
-	if err := os.WriteFile(file, encoded(t, "benchmark_message.json"), 0o600); err != nil {
+	if err := os.WriteFile(file, request, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return "REQUEST_FILE=" + file
@@ -78,6 +80,24 @@ func TestBothEndsCountTheSameCallsAndConnections(t *testing.T) {
 	}
 	if short["ok"] != 40 || perCall["ok"] != 30 {
 		t.Errorf("%d and %d calls", short["ok"], perCall["ok"])
+	}
+}
+
+func TestTheGreeterIsCalledAsWell(t *testing.T) {
+	server := trial.Start(t, "ROLE=server")
+	request := write(t, encoded(t, "helloworld.json", &helloworld.HelloRequest{}))
+	to := []string{server.Target(), request, "METHOD=helloworld.Greeter/SayHello", "ROLE=client"}
+	long := trial.Run(t, append(to, "VARIANT=long", "CONNECTIONS=2", "CONCURRENCY=5", "CALLS=50")...)
+	short := trial.Run(t, append(to, "VARIANT=short", "CALLS=20")...)
+	counts := server.End()
+	if long["ok"] != 50 || short["ok"] != 20 || counts["served"] != 70 {
+		t.Errorf("%v, %v, %v", long, short, counts)
+	}
+}
+
+func TestAReplyToSomethingElseIsNoSuccess(t *testing.T) {
+	if err := check(nil, "Hello you!", "Hello world!"); code(err) != "DATA_LOSS" {
+		t.Error(err)
 	}
 }
 
@@ -147,8 +167,9 @@ func TestEveryServiceAnswers(t *testing.T) {
 	if err != nil || !proto.Equal(echo.GetResponse(), sent) {
 		t.Error(echo, err)
 	}
-	say := client{request: &message{Field1: "sent"}}
-	if err := say.say(context.Background(), benchmark.NewHelloClient(connection)); err != nil {
-		t.Error(err)
+	for name, prepare := range methods {
+		if err := prepare(nil)(context.Background(), connection); err != nil {
+			t.Error(name, err)
+		}
 	}
 }

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Starts what ./build.sh has built, as the lab does; `./run.sh jdk21` the published versions, on theirs.
+# Starts what ./build.sh has built, as the lab does; `./run.sh jdk21` the published versions, on theirs;
+# `./run.sh GreeterServer` and `./run.sh GreeterClient` what has no backend.
 # BOOKEND_PROFILE=1 leaves /tmp/perf-PID.map behind, by which perf names compiled methods; heap and
 # garbage collector are the virtual machine's own choice.
 set -eu
@@ -21,7 +22,15 @@ else
     processors=${BOOKEND_CPUS:-}
 fi
 
-set -- -cp "$jar" com.example.grpc.application.ContractServer "$@"
+program=ContractServer
+case "${1:-}" in
+Greeter*)
+    program=$1
+    shift
+    ;;
+esac
+
+set -- -cp "$jar" "com.example.grpc.application.$program" "$@"
 [ -z "$processors" ] || set -- "-XX:ActiveProcessorCount=$processors" "$@"
 [ "${BOOKEND_PROFILE:-}" != 1 ] ||
     set -- -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit -XX:+PreserveFramePointer "$@"

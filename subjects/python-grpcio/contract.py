@@ -13,7 +13,7 @@ SERVER_ADDRESS = ("127.0.0.1", 0 if UNDER_CONTRACT else 50051)
 class Plan:
     """What a client is to do: by the variables, else by the flags of the published scripts."""
 
-    def __init__(self, *variants: str) -> None:
+    def __init__(self, *variants: str, method: str = "echo.Echo/Hi") -> None:
         words = os.environ if UNDER_CONTRACT else command_line(variants)
         # What is set to nothing is not set.
         words = {name: word for name, word in words.items() if word}
@@ -22,8 +22,8 @@ class Plan:
         self.variant = words.get("BOOKEND_VARIANT", variants[0])
         if self.variant not in variants:
             unsupported(f"{sys.argv[0]} has the variants {', '.join(variants)}")
-        if words.get("BOOKEND_METHOD", "echo.Echo/Hi") != "echo.Echo/Hi":
-            unsupported(f"no calls of {words['BOOKEND_METHOD']}, only of echo.Echo/Hi")
+        if words.get("BOOKEND_METHOD", method) != method:
+            unsupported(f"no calls of {words['BOOKEND_METHOD']}, only of {method}")
         self.target = words["BOOKEND_TARGET"]
         file = words.get("BOOKEND_REQUEST_FILE")
         self.request = Path(file).read_bytes() if file else b"\x0a\x04ping"

@@ -147,10 +147,13 @@ fn check(
             backend.clone_from(&variant.needs_backend);
             let mut caller = Some(CALLER.to_owned());
             if protocol != Protocol::Grpc {
-                let calls = |other: &Variant| understands(other) && other.has_role(Role::Client);
+                let calls = |other: &Variant| {
+                    let can_call = other.has_role(Role::Client) || other.has_role(Role::Instrument);
+                    can_call && other.understands(variant) && other.supports_transport(transport)
+                };
                 caller = nearest(subject, all, calls).map(|(client, _)| client);
             }
-            let none = || format!("no client speaks {protocol} over {transport}");
+            let none = || format!("nothing here calls {protocol} over {transport}");
             (own, caller.ok_or_else(none)?)
         }
         Role::Client => (own, server(&method)?),
@@ -172,8 +175,8 @@ fn check(
 fn method_of(variant: &Variant) -> String {
     match variant.protocol {
         Protocol::Grpc => variant.methods.first().map_or(METHOD, String::as_str),
-        // Its callers make their own message, so any that can be encoded will do.
-        Protocol::Thrift => METHOD,
+        // Its callers make their own message, or it reads none: any that can be encoded will do.
+        Protocol::Thrift | Protocol::Http2 => METHOD,
     }
     .to_owned()
 }

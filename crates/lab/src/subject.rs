@@ -103,6 +103,8 @@ pub enum Protocol {
     Grpc,
     /// Thrift. The lab makes no call of its own: the caller has to check every reply.
     Thrift,
+    /// HTTP/2 without gRPC's status. The lab makes no call of its own, and the caller reads none.
+    Http2,
 }
 
 impl fmt::Display for Protocol {
@@ -110,6 +112,7 @@ impl fmt::Display for Protocol {
         f.write_str(match self {
             Self::Grpc => "gRPC",
             Self::Thrift => "Thrift",
+            Self::Http2 => "HTTP/2 without gRPC",
         })
     }
 }
@@ -143,6 +146,12 @@ impl Variant {
     /// Whether `transport` can carry its connections.
     pub fn supports_transport(&self, transport: Transport) -> bool {
         self.transports.contains(&transport)
+    }
+
+    /// Whether it can call `server`. h2load reads no status, so it misses none either.
+    pub fn understands(&self, server: &Variant) -> bool {
+        let reads_status = self.output != InstrumentOutput::H2loadText;
+        self.protocol == server.protocol || (server.protocol == Protocol::Http2 && !reads_status)
     }
 
     /// Whether it serves or calls `method`. Methods of another protocol than gRPC have names of

@@ -6,19 +6,16 @@
 #include <chrono>
 #include <cstdlib>
 #include <iostream>
-#include <limits>
 #include <memory>
 #include <string>
 
 #include "complex_proto.grpc.pb.h"
+#include "contract.h"
 #include "echo.grpc.pb.h"
 #include "helloworld.grpc.pb.h"
 #include "own_process.h"
 
 namespace {
-
-// The contract's "not supported".
-constexpr int kNotSupported = 89;
 
 // Where the published clients look for the server; the lab gets a free port.
 constexpr char kPublishedAddress[] = "127.0.0.1:50051";
@@ -79,17 +76,10 @@ class ComplexGreeter final : public complex_proto::Greeter::Service {
   CallCount& served_;
 };
 
-std::string Variable(const char* name, const std::string& fallback) {
-  const char* value = std::getenv(name);
-  return value == nullptr || *value == '\0' ? fallback : value;
-}
-
-bool UnderContract() { return Variable("BOOKEND_CONTRACT", "0") == "1"; }
-
 // Returns when the lab closes our standard input; never when nobody holds the other end.
 void AwaitEnd(grpc::Server& server) {
   if (!UnderContract()) return server.Wait();
-  std::cin.ignore(std::numeric_limits<std::streamsize>::max());
+  AwaitEndOfInput();
   server.Shutdown(std::chrono::system_clock::now());
 }
 
@@ -114,12 +104,11 @@ int Serve(int cpus) {
     std::cerr << "cannot listen on " << address << std::endl;
     return EXIT_FAILURE;
   }
-  const PeakWatch peaks;
+  PeakWatch peaks;
   std::cout << "ready " << port << std::endl;
   AwaitEnd(*server);
-  std::cout << "note connections_peak " << peaks.connections() << std::endl
-            << "note threads_peak " << peaks.threads() << std::endl
-            << "served " << served.Total() << std::endl;
+  peaks.Print();
+  std::cout << "served " << served.Total() << std::endl;
   return EXIT_SUCCESS;
 }
 
@@ -133,13 +122,7 @@ int main(int count, char** arguments) {
   const std::string role = Variable("BOOKEND_ROLE", "server");
   const std::string variant = Variable("BOOKEND_VARIANT", "default");
   if (role != "server" || variant != "default") {
-    std::cerr << "no " << role << " " << variant << ": cpp-grpc is the server default" << std::endl;
-    return kNotSupported;
+    EndAsNotSupported("no " + role + " " + variant + ": cpp_server is the server default");
   }
-  const int cpus = std::atoi(Variable("BOOKEND_CPUS", "1").c_str());
-  if (cpus < 1) {
-    std::cerr << "BOOKEND_CPUS must be a number from 1" << std::endl;
-    return EXIT_FAILURE;
-  }
-  return Serve(cpus);
+  return Serve(static_cast<int>(Number("BOOKEND_CPUS", 1, 1)));
 }

@@ -27,8 +27,9 @@ const LONG_SUBJECTS: [(&str, &str); 2] = [
 const SOURCES: [&str; 14] =
     ["c", "cc", "cpp", "cs", "go", "h", "hpp", "java", "js", "kt", "mjs", "py", "rs", "ts"];
 
-/// A folder that is no subject: the contract in Go, for both subjects in Go.
-const NO_SUBJECT: &str = "subjects/go-contract/";
+/// Folders that are no subject: the contract in C++, in Go for both subjects in Go, and in Java.
+const NO_SUBJECT: [&str; 3] =
+    ["subjects/cpp-grpc/contract/", "subjects/go-contract/", "subjects/java-grpc/src/contract/"];
 
 /// The contract in Python, which every subject in Python has the same copy of: no part of what the
 /// library asks for.
@@ -37,10 +38,18 @@ const SHARED: [[&str; 2]; 2] = [
     ["subjects/python-grpcio/phases.py", "subjects/python-grpclib/phases.py"],
 ];
 
-/// What another version of a library needs that no program can have beside this one: a program of
-/// its own, or a source folder in place of another.
-const OTHER_VERSIONS: [&str; 4] =
-    ["go-grpc/oldest", "go-thrift/oldest", "java-grpc/src/jdk21", "rust-tonic/0.11"];
+/// Programs beside a subject's own, and source folders in place of another: for other versions of
+/// a library, which no program can have beside this one, and for a client that is a program of its
+/// own.
+const OTHER_PROGRAMS: [&str; 7] = [
+    "cpp-grpc/cpp_client",
+    "go-grpc/oldest",
+    "go-thrift/oldest",
+    "java-grpc/src/jdk21",
+    "java-grpc/src/today",
+    "rust-tonic/0.11",
+    "rust-tonic/client",
+];
 
 /// Whether a path is the manifest of a Rust subject, or of a program beside one.
 pub fn is_subject_manifest(path: &str) -> bool {
@@ -114,7 +123,7 @@ fn is_counted(path: &str) -> bool {
     let is_test = stem.ends_with("_test") || stem.starts_with("test_");
     let is_build = name == "build.rs";
     let is_shared = SHARED.iter().flatten().any(|known| *known == path);
-    let is_excused = is_shared || path.starts_with(NO_SUBJECT);
+    let is_excused = is_shared || NO_SUBJECT.iter().any(|folder| path.starts_with(folder));
     SOURCES.contains(&ending) && !(is_aside || is_test || is_build || is_excused)
 }
 
@@ -133,12 +142,12 @@ pub fn unequal_copies(files: &[File]) -> Vec<Offence> {
         .collect()
 }
 
-/// The name of what a file is a part of: of the subject, or of another version beside it.
+/// The name of what a file is a part of: of the subject, or of another program beside it.
 fn program(path: &str) -> Option<&str> {
     let inner = path.strip_prefix("subjects/")?;
     let is_in =
         |folder: &&str| inner.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
-    OTHER_VERSIONS.into_iter().find(is_in).or_else(|| subject(path))
+    OTHER_PROGRAMS.into_iter().find(is_in).or_else(|| subject(path))
 }
 
 fn subject(path: &str) -> Option<&str> {
@@ -184,7 +193,7 @@ fn a_subject_without_a_lockfile_is_an_offence() {
     assert_eq!(with(&[manifest, flags]), 1);
     assert_eq!(with(&[manifest]), 2);
 
-    let program = format!("subjects/{}", OTHER_VERSIONS[3]);
+    let program = "subjects/rust-tonic/0.11";
     let (manifest, lockfile) = (format!("{program}/Cargo.toml"), format!("{program}/Cargo.lock"));
     let flags = "subjects/rust-tonic/.cargo/config.toml";
     assert_eq!(with(&[&manifest, &lockfile, flags]), 0);
@@ -222,7 +231,9 @@ fn the_length_of_a_subject_is_counted_in_every_language() {
         "subjects/a/generated/a/a.pb.go",
         "subjects/a/requirements.txt",
         "subjects/a/README.md",
+        "subjects/cpp-grpc/contract/tally.cc",
         "subjects/go-contract/load.go",
+        "subjects/java-grpc/src/contract/java/Load.java",
         SHARED[0][1],
     ] {
         assert_eq!(count(path), 0, "{path}");
@@ -232,7 +243,7 @@ fn the_length_of_a_subject_is_counted_in_every_language() {
 #[test]
 fn a_program_beside_a_subject_is_measured_for_itself() {
     let half = "a\n".repeat(SUBJECT_LINES / 2 + 1);
-    for program in OTHER_VERSIONS {
+    for program in OTHER_PROGRAMS {
         let own = format!("subjects/{program}/main.go");
         let (name, _) = program.split_once('/').expect("a folder below its subject's");
         let main = format!("subjects/{name}/main.go");

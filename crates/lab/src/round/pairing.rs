@@ -145,9 +145,9 @@ fn check(
     server: &PreparedSubject,
     caller: &PreparedSubject,
 ) -> Result<(), CellError> {
-    let (speaks, understands) = (caller.variant.protocol, server.variant.protocol);
-    if speaks != understands {
-        let why = format!("the server speaks {understands}, the caller {speaks}");
+    if !caller.variant.understands(&server.variant) {
+        let (spoken, known) = (server.variant.protocol, caller.variant.protocol);
+        let why = format!("the server speaks {spoken}, the caller {known}");
         return Err(cannot_talk(cell, &why));
     }
     let require = |end: &PreparedSubject, can_do: bool, fault: &str| {
@@ -220,6 +220,17 @@ mod tests {
         let instrument = variant(&[Role::Instrument]);
         assert_eq!(side(None, &both, &instrument), Some(TestedEnd::Server));
         assert_eq!(side(Some(TestedEnd::Client), &both, &instrument), None);
+    }
+
+    #[test]
+    fn only_who_reads_no_status_calls_a_server_that_sends_none() {
+        let speaking = |protocol| Variant { protocol, ..variant(&[Role::Server]) };
+        let caller = |output| Variant { output, ..variant(&[Role::Instrument]) };
+        let h2load = caller(InstrumentOutput::H2loadText);
+        assert!(h2load.understands(&speaking(Protocol::Http2)));
+        assert!(h2load.understands(&speaking(Protocol::Grpc)));
+        assert!(!h2load.understands(&speaking(Protocol::Thrift)));
+        assert!(!caller(InstrumentOutput::Lines).understands(&speaking(Protocol::Http2)));
     }
 
     #[test]

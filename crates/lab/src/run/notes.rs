@@ -58,6 +58,10 @@ fn unverified(prepared: &PreparedSubjects) -> impl Iterator<Item = String> {
     let protocols = prepared.iter().map(|(name, prepared)| (name, prepared.variant.protocol));
     let others = protocols.filter(|(_, protocol)| *protocol != Protocol::Grpc);
     others.map(|(name, protocol)| {
-        format!("{name} speaks {protocol}: the lab makes no call itself, callers check every reply")
+        let callers = match protocol {
+            Protocol::Http2 => "callers read no status",
+            _ => "callers check every reply",
+        };
+        format!("{name} speaks {protocol}: the lab makes no call itself, {callers}")
     })
 }

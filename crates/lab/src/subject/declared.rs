@@ -438,7 +438,9 @@ install = "https://rustup.rs"
             refusal(&text)
         };
         assert!(with("methods = [\"B.C\"]\n").contains("`B.C` is not a method"));
-        assert!(with("protocol = \"smtp\"\n").contains("expected `grpc` or `thrift`"));
+        assert!(
+            with("protocol = \"smtp\"\n").contains("expected one of `grpc`, `thrift`, `http2`")
+        );
         assert!(with("needs_backend = \"\"\n").contains("name a subject"));
         assert!(with("log_notes = { Gone = \"x\" }\n").contains("`Gone`: write a note's name"));
         assert!(with("log_notes = { gone = \"\" }\n").contains("the text of the lines"));

@@ -1,5 +1,6 @@
 package com.example.grpc.application;
 
+import com.example.grpc.contract.Contract;
 import io.grpc.Channel;
 import io.grpc.ManagedChannelBuilder;
 import io.grpc.ServerBuilder;
@@ -17,7 +18,7 @@ final class LoopbackServer {
 
   /** One connection to the lab's backend, or else to {@link PersistenceServiceApplication}. */
   static Channel toPersistence() {
-    String target = ContractServer.variable("BOOKEND_BACKEND", "localhost:9999");
+    String target = Contract.variable("BOOKEND_BACKEND", "localhost:9999");
     return ManagedChannelBuilder.forTarget(target).usePlaintext().build();
   }
 }

@@ -1,5 +1,6 @@
 package com.example.grpc.application;
 
+import com.example.grpc.contract.Contract;
 import com.example.grpc.service.HelloService;
 import com.example.grpc.service.PersistenceService;
 import com.example.grpc.service.PooledHelloService;
@@ -11,15 +12,12 @@ import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptors;
 import io.grpc.Status;
-import java.io.OutputStream;
-import java.lang.management.GarbageCollectorMXBean;
-import java.lang.management.ManagementFactory;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionHandler;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Any of the servers, as the lab starts them: told by variables, answering in lines. */
+/** A server of the comparison of executors, or the one behind it, as the lab starts it. */
 public final class ContractServer {
   private static final LongAdder ANSWERED = new LongAdder();
   private static final LongAdder REJECTED = new LongAdder();
@@ -27,25 +25,14 @@ public final class ContractServer {
   public static void main(String[] arguments) throws Exception {
     if (arguments.length == 1 && arguments[0].equals("--version")) {
       String grpc = ServerBuilder.class.getPackage().getImplementationVersion();
-      say("grpc-java %s, Java %s".formatted(grpc, Runtime.version()));
+      Contract.say("grpc-java %s, Java %s".formatted(grpc, Runtime.version()));
       return;
     }
-    String variant = variable("BOOKEND_VARIANT", "cached");
+    String variant = Contract.variable("BOOKEND_VARIANT", "cached");
     var service = ServerInterceptors.intercept(service(variant), ContractServer::count);
-    var server = builder(variant).addService(service).build().start();
-    say("ready " + server.getPort());
-    if (variable("BOOKEND_CONTRACT", "0").equals("0")) {
-      server.awaitTermination();
-    }
-    System.in.transferTo(OutputStream.nullOutputStream());
-    say("note threads_peak " + ManagementFactory.getThreadMXBean().getPeakThreadCount());
-    say("note tasks_rejected " + REJECTED.sum());
-    var collectors = ManagementFactory.getGarbageCollectorMXBeans().stream();
-    long pausesMs = collectors.mapToLong(GarbageCollectorMXBean::getCollectionTime).sum();
-    say("note gc_pause_total_ms " + pausesMs);
-    say("served " + ANSWERED.sum());
-    // Calls in flight may be cut off, and so may the threads that wait for them.
-    System.exit(0);
+    Contract.serve(builder(variant).addService(service).build().start().getPort());
+    Contract.say("note tasks_rejected " + REJECTED.sum());
+    Contract.end(ANSWERED);
   }
 
   private static BindableService service(String variant) {
@@ -93,15 +80,5 @@ public final class ContractServer {
           }
         },
         headers);
-  }
-
-  static String variable(String name, String otherwise) {
-    String value = System.getenv(name);
-    return value == null || value.isEmpty() ? otherwise : value;
-  }
-
-  private static void say(String line) {
-    System.out.println(line);
-    System.out.flush();
   }
 }

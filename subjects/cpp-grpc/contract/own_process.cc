@@ -4,6 +4,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <string>
 #include <system_error>
 
@@ -11,7 +12,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kInterval{250};
 
-// The library tells nobody what it accepts. Its own descriptors say it cheaply: the kernel's table of
+// The library tells nobody what it opens. Its own descriptors say it cheaply: the kernel's table of
 // connections has those of the whole machine, and takes milliseconds to read.
 uint64_t Sockets() {
   uint64_t count = 0;
@@ -36,7 +37,7 @@ uint64_t Threads() {
 
 }  // namespace
 
-PeakWatch::PeakWatch() : listening_(Sockets()) {
+PeakWatch::PeakWatch() : others_(Sockets()) {
   watcher_ = std::thread([this] {
     while (!ending_) {
       Look();
@@ -45,13 +46,23 @@ PeakWatch::PeakWatch() : listening_(Sockets()) {
   });
 }
 
-PeakWatch::~PeakWatch() {
+PeakWatch::~PeakWatch() { Stop(); }
+
+void PeakWatch::Stop() {
   ending_ = true;
-  watcher_.join();
+  if (watcher_.joinable()) watcher_.join();
 }
 
 void PeakWatch::Look() {
   const uint64_t sockets = Sockets();
-  connections_ = std::max(connections_.load(), sockets - std::min(sockets, listening_));
-  threads_ = std::max(threads_.load(), Threads());
+  connections_ = std::max(connections_, sockets - std::min(sockets, others_));
+  threads_ = std::max(threads_, Threads());
+}
+
+void PeakWatch::Print() {
+  Stop();
+  // A short run may be over before the second look.
+  Look();
+  std::cout << "note connections_peak " << connections_ << std::endl
+            << "note threads_peak " << threads_ << std::endl;
 }
