@@ -11,7 +11,7 @@ use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 /// decoder keeps as much beside the message.
 pub(crate) const WINDOW_MAX_BYTES: usize = 8 << 20;
 
-// Work is counted in bytes of text, of which ruzstd 0.9.1 makes one in 3.4 ns on a virtual Xeon.
+// Work is counted in bytes of text, of which ruzstd 0.9.1 makes one in 3.4 ns on a virtual EPYC.
 // The shortest matches that there can be take it 35 ns each, which is 12 ns a byte; the other costs
 // below are rounded up.
 
