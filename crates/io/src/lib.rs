@@ -66,6 +66,7 @@ mod driver_timeouts;
 mod epoll;
 #[cfg(feature = "faults")]
 pub mod faults;
+mod free_memory;
 mod kernel;
 mod listener;
 mod machine;
@@ -96,6 +97,7 @@ pub use connection_state::RECEIVE_BUFFER_BYTES;
 pub use context::IoContext;
 pub use deadlines::{DeadlineHeap, TimeoutQueue};
 pub use epoll::Epoll;
+pub use free_memory::return_free_memory;
 pub use listener::{ACCEPT_BACK_OFF_NS, LISTEN_BACKLOG, Listener, listen};
 pub use machine::{
     allowed_cpus, is_out_of_descriptors, pin_current_thread, raise_descriptor_limit,

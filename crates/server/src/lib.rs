@@ -80,6 +80,7 @@ mod encoding;
 mod head;
 mod head_cache;
 mod health;
+mod held_bytes;
 mod interceptor;
 mod large_request;
 pub mod limits;

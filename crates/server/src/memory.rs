@@ -8,9 +8,11 @@
 //! other threads look.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bookend_io::Waker;
+
+use crate::held_bytes::HeldBytes;
 
 /// Changes smaller than this are not counted, so that small calls touch nothing that threads share.
 pub(crate) const STEP_BYTES: usize = 64 << 10;
@@ -21,7 +23,7 @@ pub(crate) const CONNECTION_BYTES: usize = 4 << 10;
 /// What all connections of a server hold.
 pub(crate) struct MemoryBudget {
     limit_bytes: usize,
-    held_bytes: AtomicUsize,
+    held: Arc<HeldBytes>,
     connections: AtomicUsize,
     /// Of the shards.
     wakers: Mutex<Vec<(u64, Waker)>>,
@@ -32,7 +34,7 @@ impl MemoryBudget {
     pub fn new(limit_bytes: Option<usize>) -> Self {
         MemoryBudget {
             limit_bytes: limit_bytes.unwrap_or(usize::MAX),
-            held_bytes: AtomicUsize::new(0),
+            held: Arc::default(),
             connections: AtomicUsize::new(0),
             wakers: Mutex::default(),
         }
@@ -62,14 +64,14 @@ impl MemoryBudget {
     /// A connection is there, whose account this is.
     pub fn open(&self) -> Account {
         self.connections.fetch_add(1, Ordering::Relaxed);
-        self.held_bytes.fetch_add(CONNECTION_BYTES, Ordering::Relaxed);
+        self.held.add(CONNECTION_BYTES);
         Account { charged_bytes: CONNECTION_BYTES }
     }
 
     /// A connection is gone, and what it held.
     pub fn close(&self, account: &mut Account) {
         self.connections.fetch_sub(1, Ordering::Relaxed);
-        self.held_bytes.fetch_sub(account.charged_bytes, Ordering::Relaxed);
+        self.held.subtract(account.charged_bytes);
         account.charged_bytes = 0;
     }
 
@@ -77,19 +79,22 @@ impl MemoryBudget {
     #[cold]
     pub fn charge(&self, account: &mut Account, bytes: usize) {
         let bytes = CONNECTION_BYTES + bytes;
-        self.held_bytes.fetch_add(bytes, Ordering::Relaxed);
-        self.held_bytes.fetch_sub(account.charged_bytes, Ordering::Relaxed);
+        if let Some(more_bytes) = bytes.checked_sub(account.charged_bytes) {
+            self.held.add(more_bytes);
+        } else {
+            self.held.subtract(account.charged_bytes - bytes);
+        }
         account.charged_bytes = bytes;
     }
 
     /// Whether more is held than there may be.
     pub fn is_exceeded(&self) -> bool {
-        self.held_bytes.load(Ordering::Relaxed) > self.limit_bytes
+        self.held.now() > self.limit_bytes
     }
 
     /// Whether that connection holds more than its share while not much is left.
     pub fn is_tight_for(&self, account: &Account) -> bool {
-        let is_tight = self.held_bytes.load(Ordering::Relaxed) / 3 > self.limit_bytes / 4;
+        let is_tight = self.held.now() / 3 > self.limit_bytes / 4;
         is_tight && self.is_above_share(account)
     }
 
@@ -97,11 +102,6 @@ impl MemoryBudget {
     pub fn is_above_share(&self, account: &Account) -> bool {
         let connections = self.connections.load(Ordering::Relaxed).max(1);
         account.charged_bytes > self.limit_bytes / connections
-    }
-
-    #[cfg(test)]
-    fn held_bytes(&self) -> usize {
-        self.held_bytes.load(Ordering::Relaxed)
     }
 }
 
@@ -133,10 +133,10 @@ mod tests {
             budget.charge(account, mib * MIB);
             budget.charge(account, mib * 2 * MIB);
         }
-        assert_eq!(budget.held_bytes(), 10 * CONNECTION_BYTES + 110 * MIB);
+        assert_eq!(budget.held.now(), 10 * CONNECTION_BYTES + 110 * MIB);
         assert!(budget.is_exceeded());
         accounts.iter_mut().for_each(|account| budget.close(account));
-        assert_eq!(budget.held_bytes(), 0);
+        assert_eq!(budget.held.now(), 0);
     }
 
     #[test]
