@@ -1,6 +1,7 @@
 //! `bookend check`: is the instrument sound, on this machine, today? Each kind of figure is held
 //! against a witness that shares no code with what it checks.
 
+mod bare_client;
 mod bench;
 mod clockwork;
 mod counts;

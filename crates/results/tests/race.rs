@@ -165,6 +165,41 @@ fn an_interval_is_of_no_use_before_the_third_block() {
     assert!(interval.contains(0.5) && interval.high - interval.low < 1e-9);
 }
 
+/// Of a hundred sequences of normal values. The spread of thirty is known to an eighth, and what it
+/// takes goes with its square. Means of six values, which count later, make it take a tenth more.
+#[test]
+fn when_an_interval_will_be_narrow_is_foretold_from_its_first_values() {
+    let mut random = Random::new(7);
+    let mut errors: Vec<f64> = (0..100).map(|_| foretold_over_true(&mut random)).collect();
+    errors.sort_by(f64::total_cmp);
+    assert!((0.8..1.1).contains(&errors[50]), "{errors:?}");
+    assert!(errors[5] > 0.4 && errors[94] < 2.0, "{errors:?}");
+}
+
+/// How many values it was said to take, from the first thirty, over how many it takes.
+fn foretold_over_true(random: &mut Random) -> f64 {
+    const HALF: f64 = 0.2;
+    let mut sequence = ConfidenceSequence::of_few();
+    (0..30).for_each(|_| sequence.push(normal(random)));
+    let foretold = sequence.values_until(HALF, ALPHA).expect("it ends") as f64;
+    let is_wide = |sequence: &ConfidenceSequence| {
+        sequence.interval().is_none_or(|interval| interval.high - interval.low > 2.0 * HALF)
+    };
+    while is_wide(&sequence) {
+        sequence.push(normal(random));
+    }
+    foretold / sequence.count() as f64
+}
+
+#[test]
+fn nothing_is_foretold_without_an_interval_or_for_ever() {
+    let mut sequence = ConfidenceSequence::of_few();
+    assert_eq!(sequence.values_until(0.1, ALPHA), None);
+    [1.0, -1.0].repeat(10).into_iter().for_each(|value| sequence.push(value));
+    assert_eq!(sequence.values_until(1e-6, ALPHA), None);
+    assert_eq!(sequence.values_until(10.0, ALPHA), Some(sequence.count()), "it is so now");
+}
+
 fn lap(server: usize, cpu_ns: u64) -> RaceLap {
     RaceLap { server, ok: 1_000, failed: 0, length_ns: 100_000_000, cpu_ns, rated: None }
 }

@@ -1,155 +1,83 @@
-//! What the path between both ends takes by itself: bare sockets where the witness and the
-//! generator are, on both sides read again and again. The witness begins when it has read a
-//! request and ends before it writes its answer, so the kernel's part of both is in every latency
-//! and not in the witness's record.
+//! What the path between both ends takes by itself, by a client that does as little as one can. The
+//! witness begins when it has read a request and ends before it writes its answer, so what comes
+//! before and after is in every latency and not in its record: the kernel's part, and how soon a
+//! server on h2 looks at a socket.
 
+use super::bare_client::{self, Pace};
 use super::bench::Bench;
+use super::clockwork::Clockwork;
 use super::stop::CheckStop;
-use bookend_lab::launch;
-use std::io::{self, ErrorKind, Read as _, Write as _};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
-use std::thread;
-use std::time::{Duration, Instant};
+use serde_json::{Value, json};
+use std::net::Ipv4Addr;
+use std::time::Duration;
 
 /// Enough for a p99, of which ten are above.
-const EXCHANGES: usize = 1000;
+const CALLS: usize = 1000;
 
-/// A request and an answer of a small call have about as many.
-const MESSAGE_BYTES: usize = 100;
-
-/// Whether all exchanges are on one connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Connections {
-    One,
-    /// One for each, from when it is established.
-    Each,
+/// What calls are ordered to take.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Delay {
+    /// Each, microseconds.
+    pub delay_us: u32,
+    /// Instead of it every so often, microseconds.
+    pub tail_delay_us: u32,
+    /// Of so many calls, one.
+    pub tail_every: u32,
 }
 
-/// Time from sending a request to having its answer, less the time that the other end had it.
+/// How much longer the bare client's calls take than the witness's record says.
 #[derive(Clone, Copy, Debug)]
 pub struct Path {
-    /// Half of the exchanges took no longer, nanoseconds.
+    /// By their p50, nanoseconds.
     pub p50_ns: f64,
-    /// Of a hundred, one took longer, nanoseconds.
+    /// By their p99, nanoseconds.
     pub p99_ns: f64,
 }
 
+impl Delay {
+    /// As JSON, for our generator.
+    pub fn order(self) -> Value {
+        let Delay { delay_us, tail_delay_us, tail_every } = self;
+        json!({ "delayUs": delay_us, "tailDelayUs": tail_delay_us, "tailEvery": tail_every })
+    }
+
+    /// As a message, whose fields have the numbers 1 to 3. A number in base 128 may be longer than
+    /// it needs to be.
+    fn message(self) -> Vec<u8> {
+        let fields = [self.delay_us, self.tail_delay_us, self.tail_every];
+        let field = |(number, value): (u8, u32)| {
+            [number << 3, value as u8 | 0x80, (value >> 7) as u8 | 0x80, (value >> 14) as u8]
+        };
+        (1..).zip(fields).flat_map(field).collect()
+    }
+}
+
 impl Path {
-    /// Measures it with answers that take so long.
+    /// Nothing, where it is not asked for.
+    pub const NONE: Path = Path { p50_ns: 0.0, p99_ns: 0.0 };
+
+    /// Has the witness called like this.
     ///
     /// # Errors
-    /// There is no port or thread.
-    pub fn measure(
-        bench: &Bench,
-        delay: Duration,
-        connections: Connections,
-    ) -> Result<Path, CheckStop> {
-        let cpus = bench.placement.server.clone();
-        let place = move || launch::pin(&cpus);
-        let taken = exchange(EXCHANGES, delay, connections, place).map_err(CheckStop::because)?;
-        Ok(Path::of(taken))
-    }
-
-    fn of(mut taken: Vec<Duration>) -> Path {
+    /// See [`CheckStop`].
+    pub fn measure(bench: &Bench, delay: Delay, pace: Pace) -> Result<Path, CheckStop> {
+        let server = Clockwork::start(bench, "spin")?;
+        let target = (Ipv4Addr::LOCALHOST, server.port).into();
+        let taken = bare_client::call(target, &delay.message(), pace, CALLS);
+        let mut taken = taken.map_err(CheckStop::because)?;
         taken.sort_unstable();
-        let at = |percent: usize| {
-            let place = (taken.len() * percent).div_ceil(100).saturating_sub(1);
-            taken.get(place).map_or(f64::NAN, |one| one.as_nanos() as f64)
-        };
-        Path { p50_ns: at(50), p99_ns: at(99) }
+        let witness = server.end()?;
+        Ok(Path {
+            p50_ns: (at(&taken, 50) - witness.figure("service_p50_ns")).max(0.0),
+            p99_ns: (at(&taken, 99) - witness.figure("service_p99_ns")).max(0.0),
+        })
     }
 }
 
-/// What the path took of each exchange. The other end is a thread that calls `place` first.
-fn exchange(
-    count: usize,
-    delay: Duration,
-    connections: Connections,
-    place: impl FnOnce() -> io::Result<()> + Send + 'static,
-) -> io::Result<Vec<Duration>> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-    let target = listener.local_addr()?;
-    let server = thread::Builder::new().name("path".to_owned()).spawn(move || {
-        place()?;
-        listener.set_nonblocking(true)?;
-        answer(&listener, count, delay, connections)
-    })?;
-    let ours = call(target, count, connections);
-    let theirs =
-        server.join().map_err(|_| io::Error::other("the other end of the path panicked"))?;
-    let pairs = ours?.into_iter().zip(theirs?);
-    Ok(pairs.map(|(whole, had)| whole.saturating_sub(had)).collect())
-}
-
-/// How long each exchange takes here.
-fn call(target: SocketAddr, count: usize, connections: Connections) -> io::Result<Vec<Duration>> {
-    let mut connection = None;
-    let mut taken = Vec::with_capacity(count);
-    for _ in 0..count {
-        let mut socket = match connection.take() {
-            Some(socket) => socket,
-            None => connected(TcpStream::connect(target)?)?,
-        };
-        let begun = Instant::now();
-        socket.write_all(&[1; MESSAGE_BYTES])?;
-        read_message(&mut socket)?;
-        taken.push(begun.elapsed());
-        connection = (connections == Connections::One).then_some(socket);
-    }
-    Ok(taken)
-}
-
-/// How long the server has had each request when it answers.
-fn answer(
-    listener: &TcpListener,
-    count: usize,
-    delay: Duration,
-    connections: Connections,
-) -> io::Result<Vec<Duration>> {
-    let mut connection = None;
-    let mut had = Vec::with_capacity(count);
-    for _ in 0..count {
-        let mut socket = match connection.take() {
-            Some(socket) => socket,
-            None => connected(until_there(|| listener.accept())?.0)?,
-        };
-        read_message(&mut socket)?;
-        let begun = Instant::now();
-        while begun.elapsed() < delay {
-            std::hint::spin_loop();
-        }
-        had.push(begun.elapsed());
-        socket.write_all(&[2; MESSAGE_BYTES])?;
-        connection = (connections == Connections::One).then_some(socket);
-    }
-    Ok(had)
-}
-
-fn connected(socket: TcpStream) -> io::Result<TcpStream> {
-    socket.set_nodelay(true)?;
-    socket.set_nonblocking(true)?;
-    Ok(socket)
-}
-
-fn read_message(socket: &mut TcpStream) -> io::Result<()> {
-    let (mut message, mut filled) = ([0; MESSAGE_BYTES], 0);
-    while filled < MESSAGE_BYTES {
-        match until_there(|| socket.read(&mut message[filled..]))? {
-            0 => return Err(ErrorKind::UnexpectedEof.into()),
-            count => filled += count,
-        }
-    }
-    Ok(())
-}
-
-/// Tries again and again, as both ends of a calibration do that is not to wait for being woken up.
-fn until_there<T>(mut attempt: impl FnMut() -> io::Result<T>) -> io::Result<T> {
-    loop {
-        match attempt() {
-            Err(error) if error.kind() == ErrorKind::WouldBlock => std::hint::spin_loop(),
-            result => return result,
-        }
-    }
+/// What this percentage of them took at most, nanoseconds. They are in ascending order.
+fn at(taken: &[Duration], percent: usize) -> f64 {
+    let place = (taken.len() * percent).div_ceil(100).saturating_sub(1);
+    taken.get(place).map_or(f64::NAN, |one| one.as_nanos() as f64)
 }
 
 #[cfg(test)]
@@ -157,19 +85,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_time_at_the_other_end_is_no_part_of_it() {
-        for connections in [Connections::One, Connections::Each] {
-            let taken = exchange(20, Duration::from_millis(50), connections, || Ok(())).unwrap();
-            assert_eq!(taken.len(), 20);
-            let path = Path::of(taken);
-            assert!(path.p50_ns > 0.0 && path.p50_ns < 50e6, "{path:?}");
-            assert!(path.p50_ns <= path.p99_ns);
-        }
+    fn percentiles_are_of_what_was_taken() {
+        let taken: Vec<_> = (1..=100).map(Duration::from_nanos).collect();
+        assert_eq!([50, 99].map(|percent| at(&taken, percent)), [50.0, 99.0]);
     }
 
+    /// 1000 is 7 * 128 + 104, and 50,000 is (3 * 128 + 6) * 128 + 80.
     #[test]
-    fn percentiles_are_of_what_was_taken() {
-        let path = Path::of((1..=100).rev().map(Duration::from_nanos).collect());
-        assert_eq!((path.p50_ns, path.p99_ns), (50.0, 99.0));
+    fn an_order_is_a_message_of_three_fields() {
+        let delay = Delay { delay_us: 1000, tail_delay_us: 50_000, tail_every: 99 };
+        let expected = [0x08, 0xe8, 0x87, 0, 0x10, 0xd0, 0x86, 3, 0x18, 0xe3, 0x80, 0];
+        assert_eq!(delay.message(), expected);
     }
 }

@@ -101,7 +101,7 @@ impl<'a> ClientCourse<'a> {
             standing: Standing::default(),
             server_cpu_ns: 0,
             begin: Instant::now(),
-            progress: RaceProgress::new(arguments.quiet, arguments.budget()),
+            progress: RaceProgress::new(arguments),
         })
     }
 
@@ -122,7 +122,7 @@ impl<'a> ClientCourse<'a> {
             self.race.starts.push(vec![round]);
             self.progress.show(self.begin.elapsed(), &self.standing, &self.race);
         }
-        self.progress.clear();
+        self.progress.end(self.begin.elapsed(), &self.standing);
         if self.race.starts.is_empty() {
             return Err(RaceEnd::Interrupted);
         }

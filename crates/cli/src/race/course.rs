@@ -46,7 +46,7 @@ impl<'a> Course<'a> {
             standing: Standing::default(),
             used_ns: vec![0; starter.specs.len()],
             begin: Instant::now(),
-            progress: RaceProgress::new(arguments.quiet, arguments.budget()),
+            progress: RaceProgress::new(arguments),
             starter,
             recorder,
         }
@@ -78,7 +78,7 @@ impl<'a> Course<'a> {
                 Err(failed) => return Err(failed),
             };
         };
-        self.progress.clear();
+        self.progress.end(self.begin.elapsed(), &self.standing);
         if self.race.starts.iter().all(Vec::is_empty) {
             return Err(RaceEnd::Interrupted);
         }

@@ -1,6 +1,7 @@
 //! How far a race is: one line that changes on a terminal, and one every ten seconds elsewhere.
 
-use crate::terminal::progress_shown;
+use super::arguments::RaceArguments;
+use crate::terminal::{print_error, progress_shown};
 use bookend_lab::progress::{Clock, ProgressBar, ProgressShown, changing_line};
 use bookend_results::race::{Race, RaceServerName, Standing};
 use std::io::{self, Write as _};
@@ -16,15 +17,17 @@ const LINE_INTERVAL: Duration = Duration::from_secs(10);
 pub struct RaceProgress {
     shown: ProgressShown,
     budget: Duration,
+    /// How narrow the interval is to become, as a share to either side.
+    until: Option<f64>,
     next: Duration,
 }
 
 impl RaceProgress {
-    /// For a race that takes at most `budget`.
-    pub fn new(is_quiet: bool, budget: Duration) -> RaceProgress {
-        let shown = progress_shown(is_quiet);
+    /// For a race of such arguments.
+    pub fn new(arguments: &RaceArguments) -> RaceProgress {
+        let shown = progress_shown(arguments.quiet);
         let next = if shown == ProgressShown::Lines { LINE_INTERVAL } else { Duration::ZERO };
-        RaceProgress { shown, budget, next }
+        RaceProgress { shown, budget: arguments.budget(), until: arguments.until, next }
     }
 
     /// Shows where the race stands, if it is time to.
@@ -33,7 +36,8 @@ impl RaceProgress {
             return;
         }
         let left = Clock(self.budget.saturating_sub(elapsed));
-        let text = format!("{left} left: {}", position(standing, race));
+        let outlook = self.outlook(elapsed, standing);
+        let text = format!("{left} left: {}{outlook}", position(standing, race));
         match self.shown {
             ProgressShown::Quiet => {}
             ProgressShown::Lines => {
@@ -48,12 +52,47 @@ impl RaceProgress {
         }
     }
 
-    /// Takes the changing line away.
-    pub fn clear(&self) {
+    /// Takes the changing line away. Where the interval was to be narrower than it became, says
+    /// how long that would take.
+    pub fn end(&self, elapsed: Duration, standing: &Standing) {
         if self.shown == ProgressShown::Terminal {
             write(&changing_line(""));
         }
+        if let Some(width) = self.until.filter(|width| !standing.is_within(*width)) {
+            print_error(&not_narrow(width, elapsed, standing));
+        }
     }
+
+    /// When the interval will be as narrow as it is to become.
+    fn outlook(&self, elapsed: Duration, standing: &Standing) -> String {
+        let times = self.until.and_then(|width| Some((width, standing.times_until(width)?)));
+        times.filter(|(_, times)| *times > 1.0).map_or_else(String::new, |(width, times)| {
+            let more = Clock(elapsed.mul_f64(times - 1.0));
+            format!(", ±{} in about {more}", percent(width))
+        })
+    }
+}
+
+/// What to ask for instead.
+fn not_narrow(width: f64, elapsed: Duration, standing: &Standing) -> String {
+    let width_text = percent(width);
+    match standing.times_until(width) {
+        Some(times) => {
+            let minutes = (elapsed.mul_f64(times).as_secs_f64() / 60.0).ceil().max(1.0);
+            format!(
+                "the interval is wider than ±{width_text}: as rounds differ here, that takes about \
+                 --budget {minutes}m"
+            )
+        }
+        None => format!(
+            "the interval is wider than ±{width_text}, and there are too few starts or rounds to \
+             say what it takes"
+        ),
+    }
+}
+
+fn percent(share: f64) -> String {
+    format!("{} %", (share * 1e4).round() / 100.0)
 }
 
 fn position(standing: &Standing, race: &Race) -> String {

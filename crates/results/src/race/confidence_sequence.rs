@@ -44,6 +44,9 @@ const DISTANCE_MAX: f64 = 3.0;
 /// The number of values from which on their median says something.
 const VALUES_MIN: usize = 8;
 
+/// Nobody waits for more.
+const VALUES_FORESEEN_MAX: u64 = 1_000_000;
+
 /// A scale counts from this number of its means on: fewer say little of their variance.
 const MEANS_MIN: u64 = 12;
 
@@ -129,6 +132,32 @@ impl ConfidenceSequence {
         let half = half * self.count() as f64 / (self.count() - self.moved) as f64;
         Some(Interval { low: self.mean() - half, high: self.mean() + half })
     }
+
+    /// How many values it takes in all until the interval reaches no further than `half` to either
+    /// side, if the next ones differ as those so far do. `None` while there is no interval, or
+    /// where it takes more than a million.
+    pub fn values_until(&self, half: f64, alpha: f64) -> Option<u64> {
+        let interval = self.interval_of(alpha)?;
+        let now = (interval.high - interval.low) / 2.0;
+        let [values, _] = &self.scales;
+        let deviations_now = values.deviations(alpha, self.count())?;
+        let is_enough = |count: u64| {
+            let deviations = values.deviations(alpha, count);
+            deviations.is_some_and(|deviations| now * deviations / deviations_now <= half)
+        };
+        let (mut too_few, mut enough) = (self.count() - 1, self.count());
+        while !is_enough(enough) {
+            (too_few, enough) = (enough, enough * 2);
+            if enough > VALUES_FORESEEN_MAX {
+                return None;
+            }
+        }
+        while enough - too_few > 1 {
+            let middle = too_few.midpoint(enough);
+            *(if is_enough(middle) { &mut enough } else { &mut too_few }) = middle;
+        }
+        Some(enough)
+    }
 }
 
 fn middle(ascending: &[f64]) -> Option<f64> {
@@ -157,15 +186,20 @@ impl Scale {
 
     /// Half of the interval's width: where the evidence against its ends reaches 1 / alpha.
     fn half_width(&self, alpha: f64) -> Option<f64> {
-        if self.count < 2 {
+        let deviations = self.deviations(alpha, self.count)?;
+        Some(deviations * (self.squares / self.count as f64).sqrt())
+    }
+
+    /// The same in standard deviations of so many values.
+    fn deviations(&self, alpha: f64, count: u64) -> Option<f64> {
+        if count < 2 {
             return None;
         }
-        let count = self.count as f64;
+        let count = count as f64;
         let shrinkage = 1.0 + count * self.prior_variance;
         let threshold = (shrinkage / (alpha * alpha)).powf(1.0 / count);
         let rest = 1.0 - threshold / shrinkage;
         // The squared statistic over its degrees of freedom, which bounds the mean's distance.
-        let bound = (threshold - 1.0) / rest;
-        (rest > 0.0).then(|| (bound * self.squares / count).sqrt())
+        (rest > 0.0).then(|| ((threshold - 1.0) / rest).sqrt())
     }
 }

@@ -215,8 +215,20 @@ impl Standing {
     /// One server alone needs the interval of half of the doubt: two such intervals make up the
     /// one of a comparison with another race, so a shorter race could be compared with none.
     pub fn is_within(&self, width: f64) -> bool {
-        let alpha = if self.is_alone { ALPHA / 2.0 } else { ALPHA };
-        self.log_cost(alpha).is_some_and(|(_, half)| half <= width)
+        self.log_cost(self.alpha()).is_some_and(|(_, half)| half <= width)
+    }
+
+    /// How many times as much it takes in all as so far until [`Standing::is_within`] holds, if
+    /// what comes differs as it did so far. `None` while there is no interval, or where it would
+    /// take for ever.
+    pub fn times_until(&self, width: f64) -> Option<f64> {
+        self.cost.interval(self.alpha())?;
+        let sequence = self.cost.sequence();
+        Some(sequence.values_until(width, self.alpha())? as f64 / sequence.count() as f64)
+    }
+
+    fn alpha(&self) -> f64 {
+        if self.is_alone { ALPHA / 2.0 } else { ALPHA }
     }
 }
 
