@@ -15,7 +15,7 @@ use bookend_io::return_free_memory;
 const UNUSED_MIN_BYTES: usize = 16 << 20;
 
 /// What nobody needed for so long is returned.
-const UNUSED_TIME: Duration = Duration::from_secs(4);
+const UNUSED_TIME: Duration = Duration::from_secs(2);
 
 #[derive(Debug, Default)]
 pub(crate) struct HeldBytes {
