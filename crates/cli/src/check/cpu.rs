@@ -17,11 +17,12 @@ const TICKS_NS: f64 = 20e6;
 /// The least that can be ordered: everything but the burn is the same.
 const LEAST_US: u64 = 1;
 
-/// Who burns it, how much a call, and in how many calls. A child of a server that has waited for the
-/// one before costs up to half a millisecond more than one that comes at once, so each burns long.
+/// Who burns it, how much a call, and in how many calls. A thread that starts after a pause costs
+/// up to 0.1 ms more than one that starts at once, and a child up to 0.5 ms: that is not burnt, so
+/// each burns long.
 const BURNS: [(u32, &str, u64, u32); 3] = [
     (0, "the server's thread", 1000, 1000),
-    (1, "threads that end", 2000, 300),
+    (1, "threads that end", 6000, 100),
     (2, "children that end", 30_000, 30),
 ];
 
