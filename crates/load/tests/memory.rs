@@ -6,8 +6,7 @@ mod echo;
 #[path = "support/plans.rs"]
 mod plans;
 
-use bookend_io::Driver;
-use bookend_io::raise_descriptor_limit;
+use bookend_io::{Driver, allowed_cpus, pin_current_thread, raise_descriptor_limit};
 use bookend_load::plan::{Connecting, LoadPlan};
 use bookend_server::{Io, Limits, Server};
 use echo::{ECHO, Echo};
@@ -48,9 +47,9 @@ fn most_bytes(connections: u32, connecting: Connecting) -> usize {
     MEMORY.peak_usage() - before_bytes
 }
 
-/// What one more connection takes, bytes: the least of five, since the scheduler decides how many
-/// connections are between their first bytes and their call at one time, and what those hold comes
-/// on top. A buffer that each connection keeps is in all five.
+/// What one more connection takes, bytes: on one processor and the least of five, since the
+/// scheduler decides how many connections are between their first bytes and their call at one time,
+/// and what those hold comes on top. A buffer that each connection keeps is in all five.
 fn one_more_bytes(connecting: Connecting) -> usize {
     let bytes = (0..5)
         .map(|_| most_bytes(420, connecting).saturating_sub(most_bytes(20, connecting)) / 400);
@@ -60,6 +59,7 @@ fn one_more_bytes(connecting: Connecting) -> usize {
 #[test]
 fn one_more_connection_takes_a_few_kilobytes_at_both_ends_together() {
     raise_descriptor_limit().unwrap();
+    pin_current_thread(&allowed_cpus().unwrap()[..1]).unwrap();
     println!("connection {} bytes", size_of::<bookend_wire::Connection>());
     for connecting in [Connecting::BeforeRun, Connecting::InRun, Connecting::PerCall] {
         let one_bytes = one_more_bytes(connecting);
