@@ -14,6 +14,10 @@ use std::time::Duration;
 /// Enough for a p99, of which ten are above.
 const CALLS: usize = 1000;
 
+/// Where one in 99 takes longer, so many of those: half a call more than one in a hundred, so that
+/// the p99 is one of them.
+const TAIL_CALLS: usize = 51;
+
 /// What calls are ordered to take.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Delay {
@@ -63,7 +67,8 @@ impl Path {
     pub fn measure(bench: &Bench, delay: Delay, pace: Pace) -> Result<Path, CheckStop> {
         let server = Clockwork::start(bench, "spin")?;
         let target = (Ipv4Addr::LOCALHOST, server.port).into();
-        let taken = bare_client::call(target, &delay.message(), pace, CALLS);
+        let count = CALLS.max(TAIL_CALLS * delay.tail_every as usize);
+        let taken = bare_client::call(target, &delay.message(), pace, count);
         let mut taken = taken.map_err(CheckStop::because)?;
         taken.sort_unstable();
         let witness = server.end()?;
