@@ -19,6 +19,16 @@ pub mod till {
     bookend_server::include_proto!("till");
 }
 
+/// `proto/journal.proto`, with requests that are read in place.
+pub mod journal {
+    bookend_server::include_proto!("journal");
+}
+
+/// The same with messages of prost.
+pub mod owned_journal {
+    include!(concat!(env!("OUT_DIR"), "/owned/journal.rs"));
+}
+
 /// `helloworld.proto`, as everybody has it.
 pub mod helloworld {
     bookend_server::include_proto!("helloworld");

@@ -7,6 +7,8 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
+use bookend_client::{Channel, ChannelOptions};
+use bookend_examples::journal::{Attribute, JournalClient, Record};
 use certificates::{Authority, Files};
 
 /// A server that is killed at the end of its test.
@@ -74,6 +76,26 @@ fn borrowed_messages() {
     let server = Running::start(env!("CARGO_BIN_EXE_borrowed_server"), &[]);
     let output = server.client(env!("CARGO_BIN_EXE_borrowed_client"), &[]).output().unwrap();
     assert_eq!(said(&output), "Ada\n   120 3 x apple\n   350 1 x bread\n   470 in all\n");
+}
+
+/// So that a race of the two compares the same work.
+#[test]
+fn records_in_place_are_those_of_prost() {
+    let record = Record {
+        time_ns: 5,
+        body: "a record".to_owned(),
+        trace_id: vec![7; 16],
+        attributes: vec![Attribute { key: "n".to_owned(), text: String::new(), number: -3 }],
+        ..Record::default()
+    };
+    let stamped = ["in-place", "owned"].map(|messages| {
+        let server = Running::start(env!("CARGO_BIN_EXE_record_server"), &[Path::new(messages)]);
+        let channel = Channel::connect(&server.address, ChannelOptions::default()).unwrap();
+        JournalClient::new(channel).stamp(&record).wait().unwrap()
+    });
+    assert_eq!(stamped[0], stamped[1]);
+    let attributes = stamped[0].attributes.len();
+    assert_eq!((stamped[0].observed_ns, attributes), (1_005, 2));
 }
 
 #[test]
