@@ -287,6 +287,14 @@ fn a_server_with_a_port_of_its_own_is_started_anew_on_it() {
 }
 
 #[test]
+fn the_port_that_a_server_chooses_is_found() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let chooses = format!("new@0=exec {BOOKEND} serve --threads 1 --port 0");
+    let output = race(home.path(), &[&[&serve("old"), chooses.as_str()], &ONE, &SOON[..]].concat());
+    said(&output, 0);
+}
+
+#[test]
 fn a_server_that_listens_on_ipv6_alone_is_found() {
     if std::net::TcpListener::bind("[::1]:0").is_err() {
         // This machine has no IPv6.

@@ -18,7 +18,7 @@ pub use error::RaceRunError;
 pub use host::RaceHost;
 pub use profile::{RaceRecorder, RaceRecording};
 pub use revision::Revisions;
-pub use server::{PORT_WORD, RaceServer, RaceServerSpec, RaceStart};
+pub use server::{PORT_WORD, RacePort, RaceServer, RaceServerSpec, RaceStart};
 
 use bookend_results::race::{BLOCK_LAPS, Block, RaceLap, RatedCalls};
 use bookend_results::random::Random;

@@ -43,7 +43,8 @@ const GRID: [&[u32]; 2] = [&[1, 10, 100], &[1, 100, 1000]];
     mut_arg("targets", |servers| servers
         .value_name("NAME=COMMAND")
         .help("A server: its name and its command, with {port} for a free port; NAME@PORT=COMMAND \
-               where it listens on a port of its own. With --client, a client")),
+               where it listens on a port of its own (0: on one that it chooses). With --client, a \
+               client")),
     mut_arg("insecure", |insecure| insecure.hide(true)),
     mut_arg("data", |data| data.help("The request as JSON; @ is standard input")),
 )]

@@ -8,7 +8,7 @@ use super::ended::RaceEnd;
 use super::progress::RaceProgress;
 use crate::terminal::Failure;
 use bookend_lab::race::{
-    ClientLap, RaceClient, RaceHost, RaceRunError, RaceServer, RaceServerSpec, RaceStart,
+    ClientLap, RaceClient, RaceHost, RacePort, RaceRunError, RaceServer, RaceServerSpec, RaceStart,
     RequestFile, run_block, run_client_lap,
 };
 use bookend_load::contract::environment::{Environment, Role, WindowLength};
@@ -209,6 +209,6 @@ fn reference(arguments: &RaceArguments, host: &RaceHost) -> RaceServerSpec {
     let threads = arguments.server_cpus;
     let command =
         format!("exec '{program}' serve --preset trusted --threads {threads} --port {{port}}");
-    let start = RaceStart::Command { command, port: None, folder: PathBuf::from(".") };
+    let start = RaceStart::Command { command, port: RacePort::Told, folder: PathBuf::from(".") };
     RaceServerSpec { name: SERVER.to_owned(), start }
 }

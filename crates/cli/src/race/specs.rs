@@ -4,7 +4,7 @@
 use super::arguments::RaceArguments;
 use crate::shell::quoted;
 use crate::terminal::Failure;
-use bookend_lab::race::{PORT_WORD, RaceClient, RaceServerSpec, RaceStart};
+use bookend_lab::race::{PORT_WORD, RaceClient, RacePort, RaceServerSpec, RaceStart};
 use bookend_results::race::RaceGate;
 use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::path::PathBuf;
@@ -153,15 +153,15 @@ fn command(word: &str) -> Result<RaceServerSpec, String> {
     let (name, command) = split(word, "NAME=COMMAND")?;
     let (name, port) = match name.split_once('@') {
         Some((name, port)) => {
-            let port = port.parse().ok().filter(|port| *port > 0);
-            (name, Some(port.ok_or_else(|| format!("`{word}` names no port after the @"))?))
+            let port = port.parse().map_err(|_| format!("`{word}` names no port after the @"))?;
+            (name, if port == 0 { RacePort::Unknown } else { RacePort::Own(port) })
         }
-        None => (name, None),
+        None => (name, RacePort::Told),
     };
-    if port.is_none() && !command.contains("{port}") {
+    if port == RacePort::Told && !command.contains(PORT_WORD) {
         return Err(format!(
             "`{word}` is not told its port: put {{port}} where the command takes it, or write \
-             {name}@PORT=COMMAND"
+             {name}@PORT=COMMAND, with 0 where it chooses one by itself"
         ));
     }
     let (command, folder) = (command.to_owned(), PathBuf::from("."));
@@ -181,7 +181,7 @@ fn of_revisions(arguments: &RaceArguments) -> Result<Vec<RaceServerSpec>, String
         name: revision.clone(),
         start: RaceStart::Command {
             command: command.clone(),
-            port: None,
+            port: RacePort::Told,
             folder: PathBuf::from("."),
         },
     };
@@ -225,8 +225,9 @@ mod tests {
             port,
             folder: ".".into(),
         };
-        assert_eq!(free.start, start("./server --port {port} --x=1", None));
-        assert_eq!(command("a@7=./b").unwrap().start, start("./b", Some(7)));
+        assert_eq!(free.start, start("./server --port {port} --x=1", RacePort::Told));
+        assert_eq!(command("a@7=./b").unwrap().start, start("./b", RacePort::Own(7)));
+        assert_eq!(command("a@0=./b").unwrap().start, start("./b", RacePort::Unknown));
     }
 
     #[test]
@@ -251,7 +252,7 @@ mod tests {
             ("a b=./server {port}", "begins with no name"),
             ("a=./server", "put {port}"),
             ("a@x=./server", "no port after the @"),
-            ("a@0=./server", "no port after the @"),
+            ("a@70000=./server", "no port after the @"),
         ] {
             let error = command(word).unwrap_err();
             assert!(error.contains(said), "{word}: {error}");

@@ -6,7 +6,7 @@ use crate::cpu::CpuMeter;
 use crate::invocation::Invocation;
 use crate::process::Process;
 use crate::process::interrupt::Interrupt;
-use crate::process::listening::{listener, listens_on};
+use crate::process::listening::{listener, listening_port, listens_on};
 use crate::process::tree::ProcessTree;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
@@ -16,6 +16,9 @@ use std::time::{Duration, Instant};
 
 /// The word of a command that stands for the port.
 pub const PORT_WORD: &str = "{port}";
+
+/// Nobody listens on it.
+const UNKNOWN_PORT: u16 = 0;
 
 /// How long a server may take to accept a connection: virtual machines may take that long.
 const READY_TIMEOUT: Duration = Duration::from_secs(30);
@@ -46,13 +49,24 @@ pub enum RaceStart {
     Command {
         /// The command line.
         command: String,
-        /// The port that it listens on by itself; `None`: a free one is chosen.
-        port: Option<u16>,
+        /// Where it listens.
+        port: RacePort,
         /// Where it is started.
         folder: PathBuf,
     },
     /// It runs already and listens there.
     Running(SocketAddr),
+}
+
+/// On which port the server of a command listens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RacePort {
+    /// On one that is free, as its command line tells it.
+    Told,
+    /// On this one, by itself.
+    Own(u16),
+    /// On one of its own choice. The kernel knows which.
+    Unknown,
 }
 
 /// A server of a race that listens. A command's processes are killed when this is dropped.
@@ -75,7 +89,12 @@ impl RaceServer {
         match &spec.start {
             RaceStart::Running(address) => RaceServer::find(&spec.name, *address),
             RaceStart::Command { command, port, folder } => {
-                let port = port.map_or_else(free_port, Ok);
+                let port = match port {
+                    RacePort::Told => Some(free_port()),
+                    RacePort::Own(port) => Some(Ok(*port)),
+                    RacePort::Unknown => None,
+                };
+                let port = port.transpose();
                 let port = port.map_err(|error| RaceRunError::Machine(spec.name.clone(), error))?;
                 let mut server = RaceServer::spawn(host, &spec.name, (command, folder), port)?;
                 server.wait(&host.spawner.interrupt)?;
@@ -140,8 +159,9 @@ impl RaceServer {
         host: &RaceHost,
         name: &str,
         (command, folder): (&str, &Path),
-        port: u16,
+        port: Option<u16>,
     ) -> Result<RaceServer, RaceRunError> {
+        let port = port.unwrap_or(UNKNOWN_PORT);
         let command = command.replace(PORT_WORD, &port.to_string());
         let invocation =
             Invocation { cpus: host.placement.server.clone(), ..Invocation::of_tool(&[], folder) };
@@ -167,6 +187,11 @@ impl RaceServer {
             let Some(process) = &mut self.process else {
                 return Ok(());
             };
+            if self.address.port() == UNKNOWN_PORT
+                && let Some(port) = listening_port(process.tree())
+            {
+                self.address.set_port(port);
+            }
             if let Some(address) = accepting(self.address.port()) {
                 self.address = address;
                 if listens_on(process.tree(), self.address.port()) {
@@ -180,10 +205,13 @@ impl RaceServer {
                 }
             }
             if begin.elapsed() >= READY_TIMEOUT {
+                let port = match self.address.port() {
+                    UNKNOWN_PORT => "any port".to_owned(),
+                    port => format!("port {port}"),
+                };
                 return Err(RaceRunError::NotReady(self.with_last_error(format!(
-                    "{} does not accept connections on port {} after {} s",
+                    "{} does not accept connections on {port} after {} s",
                     self.name,
-                    self.address.port(),
                     READY_TIMEOUT.as_secs()
                 ))));
             }
