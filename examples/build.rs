@@ -6,6 +6,7 @@ use std::{env, fs};
 fn main() -> Result<(), bookend_codegen::Error> {
     let protos = [
         "proto/chat.proto",
+        "proto/counter.proto",
         "proto/ticker.proto",
         "proto/till.proto",
         "proto/journal.proto",

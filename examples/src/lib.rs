@@ -9,6 +9,11 @@ pub mod chat {
     bookend_server::include_proto!("chat");
 }
 
+/// `proto/counter.proto`.
+pub mod counter {
+    bookend_server::include_proto!("counter");
+}
+
 /// `proto/ticker.proto`.
 pub mod ticker {
     bookend_server::include_proto!("ticker");

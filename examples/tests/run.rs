@@ -8,6 +8,7 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
 use bookend_client::{Channel, ChannelOptions};
+use bookend_examples::counter::{CounterClient, Range};
 use bookend_examples::journal::{Attribute, JournalClient, Record};
 use certificates::{Authority, Files};
 
@@ -96,6 +97,15 @@ fn records_in_place_are_those_of_prost() {
     assert_eq!(stamped[0], stamped[1]);
     let attributes = stamped[0].attributes.len();
     assert_eq!((stamped[0].observed_ns, attributes), (1_005, 2));
+}
+
+#[test]
+fn a_stream_counts_as_far_as_it_is_told() {
+    let server = Running::start(env!("CARGO_BIN_EXE_counter_server"), &[]);
+    let channel = Channel::connect(&server.address, ChannelOptions::default()).unwrap();
+    let stream = CounterClient::new(channel).count(&Range { end: 30_000 }).open();
+    let numbers = stream.map(|number| number.unwrap().number);
+    assert!(numbers.eq(0..30_000));
 }
 
 #[test]
