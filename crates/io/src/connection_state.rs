@@ -2,7 +2,7 @@
 
 use crate::context::{IoContext, PendingOps};
 use crate::kernel::{self, TryGrow};
-use crate::shard::{AfterRead, Closed, ConnectionId, Shard};
+use crate::shard::{AfterRead, Closed, ConnectionId, Received, Shard};
 use crate::socket;
 use rustix::fd::AsFd;
 use rustix::io::Errno;
@@ -99,7 +99,7 @@ impl ConnectionState {
 
     /// Presents bytes, which begin with what was left over, to the shard and keeps what it leaves
     /// over now. `write_early` writes in the middle of it.
-    #[inline]
+    #[inline(always)]
     pub fn deliver<S: Shard>(
         &mut self,
         bytes: &[u8],
@@ -107,7 +107,24 @@ impl ConnectionState {
         io: &mut IoContext,
         write_early: impl FnMut(&mut IoContext),
     ) -> ConnectionStatus {
-        let (rest, after) = self.offer(bytes, shard, io, write_early);
+        let received = shard.received(self.id, bytes, io);
+        if received.consumed >= bytes.len() && received.after == AfterRead::Continue {
+            self.keep_nothing();
+            return ConnectionStatus::Continue(());
+        }
+        self.deliver_rest(bytes, received, shard, io, write_early)
+    }
+
+    /// Goes on after a call for the first of these bytes.
+    fn deliver_rest<S: Shard>(
+        &mut self,
+        bytes: &[u8],
+        first: Received,
+        shard: &mut S,
+        io: &mut IoContext,
+        write_early: impl FnMut(&mut IoContext),
+    ) -> ConnectionStatus {
+        let (rest, after) = self.offer_rest(bytes, first, shard, io, write_early);
         if let Err(error) = self.keep(rest) {
             return ConnectionStatus::Break(Closed::Failed(error.into()));
         }
@@ -132,36 +149,46 @@ impl ConnectionState {
 
     /// Hands over the bytes until the shard wants no more of them. Returns what is left.
     #[inline]
-    fn offer<'a, S: Shard>(
+    fn offer_rest<'a, S: Shard>(
         &self,
         bytes: &'a [u8],
+        first: Received,
         shard: &mut S,
         io: &mut IoContext,
         mut write_early: impl FnMut(&mut IoContext),
     ) -> (&'a [u8], AfterRead) {
         let mut rest = bytes;
+        let mut received = first;
         loop {
-            let received = shard.received(self.id, rest, io);
             rest = &rest[received.consumed.min(rest.len())..];
             let goes_on = received.consumed > 0 && !rest.is_empty();
             if received.after != AfterRead::Again || !goes_on {
                 return (rest, received.after);
             }
             write_early(io);
+            received = shard.received(self.id, rest, io);
         }
     }
 
     #[inline]
     fn keep(&mut self, rest: &[u8]) -> Result<(), Errno> {
+        if rest.is_empty() {
+            self.keep_nothing();
+            return Ok(());
+        }
         self.leftover.clear();
-        if !rest.is_empty() {
-            // The peer says how long its frames are.
-            self.leftover.try_grow(rest.len())?;
-            self.leftover.extend_from_slice(rest);
-        } else if self.leftover.capacity() > LEFTOVER_CAPACITY_KEPT {
+        // The peer says how long its frames are.
+        self.leftover.try_grow(rest.len())?;
+        self.leftover.extend_from_slice(rest);
+        Ok(())
+    }
+
+    #[inline]
+    fn keep_nothing(&mut self) {
+        self.leftover.clear();
+        if self.leftover.capacity() > LEFTOVER_CAPACITY_KEPT {
             self.leftover = Vec::new();
         }
-        Ok(())
     }
 
     /// Goes on reading, first with what was left over when the shard paused.

@@ -56,6 +56,13 @@ pub(crate) struct PendingOps {
     pub resume: bool,
 }
 
+impl PendingOps {
+    #[inline]
+    pub fn is_nothing(self) -> bool {
+        !self.close && !self.abort && !self.resume
+    }
+}
+
 #[derive(Debug, Default)]
 struct Slot {
     generation: u32,
@@ -102,20 +109,23 @@ impl IoContext {
     /// in it. Bytes for a connection that is gone are dropped.
     #[inline]
     pub fn output(&mut self, id: ConnectionId) -> &mut Vec<u8> {
-        if self.find(id).is_none() {
-            self.discarded.clear();
-            return &mut self.discarded;
+        match self.slots.get_mut(id.index as usize) {
+            Some(slot) if slot.is_of(id) => {
+                // Once a call: a shard that swaps the buffer out gets back what it left, not a
+                // second one.
+                if slot.touch(id.index, &mut self.touched)
+                    && slot.output.capacity() == 0
+                    && let Some(buffer) = self.pool.pop()
+                {
+                    slot.output = buffer;
+                }
+                &mut slot.output
+            }
+            _ => {
+                self.discarded.clear();
+                &mut self.discarded
+            }
         }
-        // Once a call: a shard that swaps the buffer out gets back what it left, not a second one.
-        let first = self.touch(id.index);
-        let slot = &mut self.slots[id.index as usize];
-        if first
-            && slot.output.capacity() == 0
-            && let Some(buffer) = self.pool.pop()
-        {
-            slot.output = buffer;
-        }
-        &mut slot.output
     }
 
     /// Bytes that were appended and that the kernel has not taken yet; 0 where the connection is
@@ -327,7 +337,13 @@ impl IoContext {
     /// Whether something waits to be done before the driver may sleep.
     #[inline]
     pub(crate) fn has_work(&self) -> bool {
-        !self.touched.is_empty() || !self.connects.is_empty() || !self.writable.is_empty()
+        self.has_requests() || !self.writable.is_empty()
+    }
+
+    /// Whether something was asked for that is not done yet.
+    #[inline]
+    pub(crate) fn has_requests(&self) -> bool {
+        !self.touched.is_empty() || !self.connects.is_empty()
     }
 
     /// Whether there is output that the kernel has not taken yet, lent or not.
@@ -349,7 +365,7 @@ impl IoContext {
     }
 
     /// The kernel has taken that many bytes. True if that was all.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn took(&mut self, id: ConnectionId, taken: usize) -> bool {
         self.statistics.writes += 1;
         self.statistics.sent_bytes += taken as u64;
@@ -421,7 +437,7 @@ impl IoContext {
     }
 
     /// Keeps an output buffer that is not needed any more for the next connection that writes.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn recycle(&mut self, mut buffer: Vec<u8>) {
         let worth_keeping = (1..=POOLED_CAPACITY_MAX).contains(&buffer.capacity());
         if worth_keeping && self.pool.len() < POOLED_BUFFERS_MAX {
@@ -432,31 +448,39 @@ impl IoContext {
 
     #[inline]
     fn find(&self, id: ConnectionId) -> Option<&Slot> {
-        let slot = self.slots.get(id.index as usize)?;
-        (slot.taken && slot.generation == id.generation).then_some(slot)
-    }
-
-    #[inline]
-    fn touch(&mut self, index: u32) -> bool {
-        let slot = &mut self.slots[index as usize];
-        if slot.touched {
-            return false;
-        }
-        slot.touched = true;
-        slot.untouched_bytes = slot.output.len();
-        self.touched.push(index);
-        true
+        self.slots.get(id.index as usize).filter(|slot| slot.is_of(id))
     }
 
     fn request(&mut self, id: ConnectionId, request: impl FnOnce(&mut PendingOps)) {
-        if self.find(id).is_some() {
-            self.touch(id.index);
-            request(&mut self.slots[id.index as usize].pending);
+        if let Some(slot) = self.slots.get_mut(id.index as usize)
+            && slot.is_of(id)
+        {
+            slot.touch(id.index, &mut self.touched);
+            request(&mut slot.pending);
         }
     }
 }
 
 impl Slot {
+    /// Whether it is the one of that connection, which is still there.
+    #[inline]
+    fn is_of(&self, id: ConnectionId) -> bool {
+        self.taken && self.generation == id.generation
+    }
+
+    /// Enters it, at that index, among those that the driver looks at. False where it is there
+    /// already.
+    #[inline]
+    fn touch(&mut self, index: u32, touched: &mut Vec<u32>) -> bool {
+        if self.touched {
+            return false;
+        }
+        self.touched = true;
+        self.untouched_bytes = self.output.len();
+        touched.push(index);
+        true
+    }
+
     #[inline]
     fn backlog(&self) -> usize {
         self.lent_bytes + self.output.len().saturating_sub(self.written)

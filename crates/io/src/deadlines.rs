@@ -78,6 +78,12 @@ impl<T: Copy> TimeoutQueue<T> {
         Ok(())
     }
 
+    /// Whether there is none.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// The first timeout.
     #[inline]
     pub fn next_ns(&self) -> Option<u64> {

@@ -67,6 +67,11 @@ impl DriverTimeouts {
     /// When the first of these is due that still matters.
     #[inline]
     pub fn next_ns<E: TimedEntry>(&mut self, entries: &mut [Option<E>]) -> Option<u64> {
+        let is_idle = self.connects.is_empty() && self.lingers.is_empty();
+        if is_idle { self.accept_at_ns } else { self.next_of_queues_ns(entries) }
+    }
+
+    fn next_of_queues_ns<E: TimedEntry>(&mut self, entries: &mut [Option<E>]) -> Option<u64> {
         self.connects
             .forget_over(|key| !entry_of(entries, key).is_some_and(|entry| entry.awaits_connect()));
         self.lingers

@@ -118,30 +118,55 @@ struct EpollConnection {
     lingering: bool,
 }
 
+impl EpollConnection {
+    /// Whether nothing is unusual about it, and it is watched accordingly: its interest stands.
+    #[inline]
+    fn is_watched_as_plain(&self) -> bool {
+        self.interest == TO_READ && self.connection.is_plain()
+    }
+}
+
 impl<S: Shard> EpollDriver<S> {
     fn run(&mut self) -> io::Result<()> {
         let mut events = Vec::with_capacity(EVENTS_MAX);
+        // What the shard has said, if it was not called since.
+        let mut deadline_ns = None;
         loop {
-            self.settle();
-            if self.may_leave() {
-                return Ok(());
+            if self.worker.io.has_work() || self.worker.io.stopping() {
+                self.settle();
+                if self.may_leave() {
+                    return Ok(());
+                }
+                deadline_ns = None;
             }
-            self.wait(&mut events)?;
+            self.wait(&mut events, deadline_ns)?;
             for event in &events {
                 self.on_event(event.data.u64(), event.flags);
-                self.apply_requests();
+                if self.worker.io.has_requests() {
+                    self.apply_requests();
+                }
             }
             self.expire();
-            if self.worker.wake_shard() {
-                self.take_arrivals();
+            let next_ns = self.worker.shard_deadline_ns();
+            deadline_ns = Some(next_ns);
+            if self.worker.is_shard_due(next_ns) {
+                self.wake_shard();
+                deadline_ns = None;
             }
         }
     }
 
+    fn wake_shard(&mut self) {
+        if self.worker.wake_shard() {
+            self.take_arrivals();
+        }
+    }
+
     #[inline]
-    fn wait(&mut self, events: &mut Vec<Event>) -> io::Result<()> {
+    fn wait(&mut self, events: &mut Vec<Event>, shard_ns: Option<u64>) -> io::Result<()> {
         let own_deadline_ns = self.timeouts.next_ns(&mut self.entries);
-        let mut timeout_ns = self.worker.begin_wait(own_deadline_ns);
+        let shard_ns = shard_ns.unwrap_or_else(|| self.worker.shard_deadline_ns());
+        let mut timeout_ns = self.worker.begin_wait_until(shard_ns, own_deadline_ns);
         if timeout_ns != Some(0) && !self.worker.waker.fall_asleep() {
             timeout_ns = Some(0);
         }
@@ -181,7 +206,7 @@ impl<S: Shard> EpollDriver<S> {
 
     /// Like `apply_status`, but where the shard has asked for something the interest is updated
     /// only after that: a write that blocks would change it again.
-    #[inline]
+    #[inline(always)]
     fn apply_status_before_output(&mut self, index: u32, status: ConnectionStatus) {
         match status {
             ConnectionStatus::Continue(()) if self.worker.io.is_touched(index) => {}
@@ -191,9 +216,7 @@ impl<S: Shard> EpollDriver<S> {
 
     /// Applies what the shard has asked for since the last wait.
     fn settle(&mut self) {
-        if self.worker.io.has_work() {
-            self.worker.notify_writable();
-        }
+        self.worker.notify_writable();
         self.apply_requests();
     }
 
@@ -204,23 +227,28 @@ impl<S: Shard> EpollDriver<S> {
     fn apply_requests(&mut self) {
         self.apply_pending();
         if self.worker.io.has_connects() {
-            for connect in self.worker.io.take_connects() {
-                self.connect(connect);
-            }
-            self.apply_pending();
+            self.begin_connects();
         }
     }
 
+    fn begin_connects(&mut self) {
+        for connect in self.worker.io.take_connects() {
+            self.connect(connect);
+        }
+        self.apply_pending();
+    }
+
     /// Applies what the shard asked of its connections.
-    #[inline]
     fn apply_pending(&mut self) {
         while let Some((id, pending)) = self.worker.io.next_touched() {
             let Some(entry) = entry_of(&mut self.entries, id.key()) else {
                 self.worker.withdraw(id, pending);
                 continue;
             };
-            let status = entry.connection.apply(pending, &mut self.worker);
-            self.apply_status(id.index, status);
+            match entry.connection.apply(pending, &mut self.worker) {
+                ConnectionStatus::Continue(()) if entry.is_watched_as_plain() => {}
+                status => self.apply_status(id.index, status),
+            }
         }
     }
 
@@ -427,9 +455,12 @@ impl<S: Shard> EpollDriver<S> {
 
     #[inline]
     fn may_leave(&mut self) -> bool {
-        if self.worker.io.stopping() {
-            self.stop_accepting();
-        }
+        self.worker.io.stopping() && self.has_drained()
+    }
+
+    #[cold]
+    fn has_drained(&mut self) -> bool {
+        self.stop_accepting();
         let entries = &self.entries;
         self.worker.may_leave(|io| {
             let mut live = entries.iter().flatten().filter(|entry| !entry.lingering);

@@ -1,4 +1,7 @@
 //! One connection of a driver that waits for readiness and reads and writes itself.
+//!
+//! What each turn passes through is inlined whatever its size: with one call in flight, calls from
+//! step to step would cost as much as the steps.
 
 use crate::connection_state::{ClosedBy, ConnectionState, ConnectionStatus};
 use crate::context::{IoContext, PendingOps};
@@ -64,29 +67,30 @@ impl PolledConnection {
         self.blocked || self.state.connecting.is_some()
     }
 
-    /// Writes and reads, once each, as far as the socket lets it.
+    /// Whether it is read, and nothing waits to be written: what nearly every connection is at
+    /// nearly all times, so that one look at it saves many.
     #[inline]
+    pub fn is_plain(&self) -> bool {
+        !self.blocked && self.state.wants_to_read()
+    }
+
+    /// Writes and reads, once each, as far as the socket lets it.
+    #[inline(always)]
     pub fn advance<S: Shard>(
         &mut self,
         ready: Readiness,
         worker: &mut Worker<S>,
     ) -> ConnectionStatus {
+        if self.is_plain() { self.read_once(ready, worker) } else { self.go_on(ready, worker) }
+    }
+
+    /// As [`PolledConnection::advance`], where something is unusual.
+    fn go_on<S: Shard>(&mut self, ready: Readiness, worker: &mut Worker<S>) -> ConnectionStatus {
         if self.blocked && ready.writable {
             self.write(worker)?;
         }
         if self.wants_to_read(&worker.io, worker.options.backlog_limit_bytes) {
-            if !ready.readable && !ready.broken {
-                return ConnectionStatus::Continue(());
-            }
-            let read = self.read(&mut worker.buffer, RecvFlags::DONTWAIT, &mut worker.io);
-            worker.io.begin();
-            let is_last = ready.ended && matches!(read, Read::Bytes(_));
-            let status = self.handle(read, worker);
-            if is_last && self.state.drained && self.state.wants_to_read() {
-                // epoll has reported the end already: save the read that would only return 0.
-                return self.state.end(ClosedBy::Peer, &worker.io);
-            }
-            return status;
+            return self.read_once(ready, worker);
         }
         if ready.broken {
             return ConnectionStatus::Break(Closed::Failed(socket::pending_error(&self.socket)));
@@ -94,9 +98,40 @@ impl PolledConnection {
         ConnectionStatus::Continue(())
     }
 
+    fn read_once<S: Shard>(
+        &mut self,
+        ready: Readiness,
+        worker: &mut Worker<S>,
+    ) -> ConnectionStatus {
+        if !ready.readable && !ready.broken {
+            return ConnectionStatus::Continue(());
+        }
+        let read = self.read(&mut worker.buffer, RecvFlags::DONTWAIT, &mut worker.io);
+        worker.io.begin();
+        let is_last = ready.ended && matches!(read, Read::Bytes(_));
+        let status = self.handle(read, worker);
+        if is_last && self.state.drained && self.state.wants_to_read() {
+            // epoll has reported the end already: save the read that would only return 0.
+            return self.state.end(ClosedBy::Peer, &worker.io);
+        }
+        status
+    }
+
     /// Applies what the shard asked for, and writes the output.
-    #[inline]
+    #[inline(always)]
     pub fn apply<S: Shard>(
+        &mut self,
+        pending: PendingOps,
+        worker: &mut Worker<S>,
+    ) -> ConnectionStatus {
+        if pending.is_nothing() && self.is_plain() {
+            self.write_output(worker)
+        } else {
+            self.apply_pending(pending, worker)
+        }
+    }
+
+    fn apply_pending<S: Shard>(
         &mut self,
         pending: PendingOps,
         worker: &mut Worker<S>,
@@ -112,11 +147,13 @@ impl PolledConnection {
     }
 
     /// Reads once, behind what the last call left over.
-    #[inline]
+    #[inline(always)]
     pub fn read(&mut self, buffer: &mut [u8], flags: RecvFlags, io: &mut IoContext) -> Read {
         let leftover = self.state.leftover();
         let kept = leftover.len();
-        buffer[..kept].copy_from_slice(leftover);
+        if kept > 0 {
+            buffer[..kept].copy_from_slice(leftover);
+        }
         let space = &mut buffer[kept..];
         let space_bytes = space.len();
         match kernel::receive(&self.socket, space, flags) {
@@ -133,7 +170,7 @@ impl PolledConnection {
     }
 
     /// Acts on a read.
-    #[inline]
+    #[inline(always)]
     pub fn handle<S: Shard>(&mut self, read: Read, worker: &mut Worker<S>) -> ConnectionStatus {
         let Worker { shard, io, buffer, .. } = worker;
         match read {
@@ -145,7 +182,7 @@ impl PolledConnection {
     }
 
     /// Presents bytes to the shard and keeps what it leaves over.
-    #[inline]
+    #[inline(always)]
     fn deliver<S: Shard>(
         &mut self,
         bytes: &[u8],
@@ -167,12 +204,16 @@ impl PolledConnection {
     }
 
     /// Writes once what is in the output.
-    #[inline]
     pub fn write<S: Shard>(&mut self, worker: &mut Worker<S>) -> ConnectionStatus {
-        let id = self.state.id;
         if self.state.connecting.is_some() {
             return ConnectionStatus::Continue(());
         }
+        self.write_output(worker)
+    }
+
+    #[inline(always)]
+    fn write_output<S: Shard>(&mut self, worker: &mut Worker<S>) -> ConnectionStatus {
+        let id = self.state.id;
         let io = &mut worker.io;
         let bytes = io.unwritten(id);
         if bytes.is_empty() {
@@ -185,16 +226,22 @@ impl PolledConnection {
             kernel::send(&self.socket, bytes)
         };
         match sent {
-            Ok(count) => self.blocked = !io.took(id, count),
-            Err(Errno::AGAIN | Errno::INTR) => self.blocked = true,
-            Err(error) => return self.read_to_end(error, worker),
+            Ok(count) if io.took(id, count) => {
+                self.blocked = false;
+                self.state.ended()
+            }
+            Ok(_) | Err(Errno::AGAIN | Errno::INTR) => self.block(io),
+            Err(error) => self.read_to_end(error, worker),
         }
-        if self.blocked {
-            self.state.drained &= !self.state.is_ending();
-            io.promise_writable(id);
-            return ConnectionStatus::Continue(());
-        }
-        self.state.ended()
+    }
+
+    /// The kernel did not take all of the output.
+    #[cold]
+    fn block(&mut self, io: &IoContext) -> ConnectionStatus {
+        self.blocked = true;
+        self.state.drained &= !self.state.is_ending();
+        io.promise_writable(self.state.id);
+        ConnectionStatus::Continue(())
     }
 
     /// Writing fails, but the peer's last bytes (a GOAWAY, say) may wait: read them first.

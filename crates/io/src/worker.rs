@@ -14,6 +14,9 @@ use rustix::fd::OwnedFd;
 use std::io;
 use std::mem;
 
+/// A deadline that no clock reaches.
+const NEVER: u64 = u64::MAX;
+
 /// One thread's shard and what every driver keeps about it.
 pub(crate) struct Worker<S> {
     pub shard: S,
@@ -50,12 +53,27 @@ impl<S: Shard> Worker<S> {
     /// shard's deadline or the driver's own, not at all, or for ever.
     #[inline]
     pub fn begin_wait(&mut self, own_deadline_ns: Option<u64>) -> Option<u64> {
+        self.begin_wait_until(self.shard_deadline_ns(), own_deadline_ns)
+    }
+
+    /// When the shard is to be woken; [`NEVER`] where it has no deadline.
+    #[inline]
+    pub fn shard_deadline_ns(&self) -> u64 {
+        self.shard.next_deadline().unwrap_or(NEVER)
+    }
+
+    /// As [`Worker::begin_wait`], where the shard's deadline is known: it was not called since.
+    #[inline]
+    pub fn begin_wait_until(&mut self, shard_ns: u64, own_deadline_ns: Option<u64>) -> Option<u64> {
         let now_ns = self.account();
         if self.options.wait == Wait::Spin || self.io.has_work() {
             return Some(0);
         }
-        let deadlines = [self.shard.next_deadline(), own_deadline_ns, self.leave_at_ns];
-        let nearest_ns = deadlines.into_iter().flatten().min()?;
+        let nearest_ns = shard_ns.min(own_deadline_ns.unwrap_or(NEVER));
+        let nearest_ns = nearest_ns.min(self.leave_at_ns.unwrap_or(NEVER));
+        if nearest_ns == NEVER {
+            return None;
+        }
         Some(nearest_ns.saturating_sub(now_ns.unwrap_or_else(clock_ns)))
     }
 
@@ -94,12 +112,9 @@ impl<S: Shard> Worker<S> {
     /// Returns whether the waker was called.
     #[inline]
     pub fn wake_shard(&mut self) -> bool {
-        let due = match self.shard.next_deadline() {
-            Some(deadline_ns) => deadline_ns <= self.io.now_ns(),
-            None => false,
-        };
+        let is_due = self.is_shard_due(self.shard_deadline_ns());
         let called = mem::take(&mut self.called);
-        if called || due {
+        if is_due {
             self.worked = true;
             if self.waker.is_stopping() {
                 self.io.stop();
@@ -108,6 +123,12 @@ impl<S: Shard> Worker<S> {
             self.shard.woken(&mut self.io);
         }
         called
+    }
+
+    /// Whether the shard, which has that deadline, must be woken now.
+    #[inline]
+    pub fn is_shard_due(&self, deadline_ns: u64) -> bool {
+        self.called || (deadline_ns != NEVER && deadline_ns <= self.io.now_ns())
     }
 
     /// Whether the driver may end its loop; `written` answers whether the kernel has all output.

@@ -30,7 +30,7 @@ struct KernelTimespec {
 
 /// Waits until something has happened, the time is up, or a signal came. Returns how many
 /// events there are.
-#[inline]
+#[inline(always)]
 pub(super) fn wait(
     poll: &OwnedFd,
     events: &mut Vec<Event>,
