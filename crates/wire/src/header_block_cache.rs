@@ -58,7 +58,7 @@ impl HeaderBlockCache {
     }
 
     /// What this block meant, if the table is still as it was.
-    #[inline]
+    #[inline(always)]
     pub fn recall(
         &self,
         block: &[u8],

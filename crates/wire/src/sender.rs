@@ -266,28 +266,38 @@ impl Sender {
         extra: &[ExtraField<'_>],
         end_stream: bool,
     ) {
-        let start = self.output.len();
-        if extra.is_empty()
-            && let Some(frame) = block.frame(&self.encoder)
-        {
-            let end = if end_stream { flag::END_STREAM } else { 0 };
-            let [a, b, c, d] = id.to_be_bytes();
-            self.output.extend_from_slice(&frame.bytes);
-            self.output[start + 4..start + HEADER_BYTES].copy_from_slice(&[
-                flag::END_HEADERS | end,
-                a,
-                b,
-                c,
-                d,
-            ]);
-            return self.output.truncate(start + frame.length);
+        if extra.is_empty() && self.write_cached(id, block, end_stream) {
+            return;
         }
+        let start = self.output.len();
         self.output.extend_from_slice(&[0; HEADER_BYTES]);
         block.encode(&mut self.encoder, &mut self.output);
         for field in extra {
             self.encoder.field(field.name, field.value, field.indexing, &mut self.output);
         }
         self.finish_header_block(start, id, end_stream);
+    }
+
+    /// Sends a header block whose frame is cached; false, and sends nothing, where it is not. Each
+    /// unary answer sends two: with a call for each, that would cost more than the bytes.
+    #[inline(always)]
+    pub(crate) fn write_cached(&mut self, id: u32, block: &HeaderBlock, end_stream: bool) -> bool {
+        let Some(frame) = block.frame(&self.encoder) else {
+            return false;
+        };
+        let start = self.output.len();
+        let end = if end_stream { flag::END_STREAM } else { 0 };
+        let [a, b, c, d] = id.to_be_bytes();
+        self.output.extend_from_slice(&frame.bytes);
+        self.output[start + 4..start + HEADER_BYTES].copy_from_slice(&[
+            flag::END_HEADERS | end,
+            a,
+            b,
+            c,
+            d,
+        ]);
+        self.output.truncate(start + frame.length);
+        true
     }
 
     /// Turns the bytes from `start` + 9 on into a HEADERS frame, followed by CONTINUATION frames

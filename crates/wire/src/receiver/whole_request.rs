@@ -26,11 +26,12 @@ impl Receiver {
         visitor: &mut V,
     ) -> Option<usize> {
         let (head, block, rest) = split_frame(bytes)?;
-        if (head.kind, head.flags) != (kind::HEADERS, flag::END_HEADERS) {
+        if head.kind != kind::HEADERS || head.flags != flag::END_HEADERS {
             return None;
         }
         let (data, body, rest) = split_frame(rest)?;
-        let is_body = (data.kind, data.flags) == (kind::DATA, flag::END_STREAM)
+        let is_body = data.kind == kind::DATA
+            && data.flags == flag::END_STREAM
             && data.stream_id == head.stream_id;
         let frame_bytes_max = self.own.max_frame_bytes as usize;
         if !is_body || head.length.max(data.length) > frame_bytes_max {

@@ -169,7 +169,9 @@ impl Sender {
         if stream.is_listed() && !self.streams.state(stream).is_some_and(can_go) {
             return;
         }
-        self.write_headers(stream.id, head, &[], false);
+        if !self.write_cached(stream.id, head, false) {
+            self.write_headers(stream.id, head, &[], false);
+        }
         let start = self.output.len();
         self.output.extend_from_slice(&[0; HEADER_BYTES + PREFIX_BYTES]);
         encode(&mut self.output);
@@ -178,8 +180,12 @@ impl Sender {
             self.send_later(stream, start, false);
             return self.headers(stream, trailers, true);
         }
-        self.write_headers(stream.id, trailers, &[], true);
-        self.close_local(stream);
+        if !self.write_cached(stream.id, trailers, true) {
+            self.write_headers(stream.id, trailers, &[], true);
+        }
+        if stream.is_listed() {
+            self.close_local(stream);
+        }
     }
 
     /// Whether the peer may open a stream now and send so much on it.
