@@ -73,6 +73,9 @@ const MAX_SPARE_CONNECTIONS: usize = 64;
 /// A deadline that has passed: the driver calls `woken` in its next turn, without sleeping.
 const AT_ONCE: u64 = 0;
 
+/// A deadline that no clock reaches.
+const NEVER: u64 = u64::MAX;
+
 impl Services {
     /// The shard of one thread, for the driver that `waker` wakes.
     pub fn shard(&self, waker: Waker) -> ServerShard {
@@ -208,13 +211,11 @@ impl Shard for ServerShard {
         if self.ready.is_due() {
             return Some(AT_ONCE);
         }
-        let due = [
-            self.prefaces.next_ns(),
-            self.call_deadlines.next_ns(),
-            self.connection_deadlines.next_ns(),
-            self.next_timeout_check_ns,
-        ];
-        due.into_iter().flatten().min()
+        let next_ns = self.prefaces.next_ns().unwrap_or(NEVER);
+        let next_ns = next_ns.min(self.call_deadlines.next_ns().unwrap_or(NEVER));
+        let next_ns = next_ns.min(self.connection_deadlines.next_ns().unwrap_or(NEVER));
+        let next_ns = next_ns.min(self.next_timeout_check_ns.unwrap_or(NEVER));
+        (next_ns != NEVER).then_some(next_ns)
     }
 
     fn has_outstanding(&self) -> bool {

@@ -148,7 +148,7 @@ impl Visitor for RequestVisitor<'_> {
     }
 
     /// Those that are answered before anything else is read.
-    #[inline]
+    #[inline(always)]
     fn takes_whole_request(&self, request: WholeRequest<'_>) -> bool {
         let head = self.calls.heads.head(HeadIndex(request.head));
         head.route.kind == HandlerKind::Inline
@@ -156,20 +156,21 @@ impl Visitor for RequestVisitor<'_> {
             && whole_message(request.body, self.environment.limits.max_message_bytes).is_some()
     }
 
-    #[inline]
+    #[inline(always)]
     fn whole_request(&mut self, sender: &mut Sender, request: WholeRequest<'_>) {
         let WholeRequest { stream, head, body } = request;
         let head = HeadIndex(head);
-        let timeout_ns = self.calls.heads.head(head).timeout_ns;
-        let until = |timeout_ns| self.environment.io.now_ns().saturating_add(timeout_ns);
-        let request = UnaryRequest {
-            stream,
-            head,
-            deadline_ns: timeout_ns.map(until),
-            message: body.get(PREFIX_BYTES..).unwrap_or_default(),
-            was_compressed: false,
-        };
-        self.handle(sender, request);
+        let message = body.get(PREFIX_BYTES..).unwrap_or_default();
+        let mut request =
+            UnaryRequest { stream, head, deadline_ns: None, message, was_compressed: false };
+        if let Some(timeout_ns) = self.calls.heads.head(head).timeout_ns {
+            request.deadline_ns = Some(self.environment.io.now_ns().saturating_add(timeout_ns));
+            return self.handle(sender, request);
+        }
+        // All that `handle` would look at: no deadline, and by `takes_whole_request` no interceptor
+        // and no thread but this one.
+        self.wake_batch = None;
+        self.call_handler(sender, request, 0);
     }
 
     fn reset(&mut self, sender: &mut Sender, stream: StreamKey, _: ErrorCode, _: Initiator) {
@@ -266,6 +267,11 @@ impl RequestVisitor<'_> {
                 return self.refuse(sender, stream, &status);
             }
         }
+        self.call_handler(sender, request, now_ns);
+    }
+
+    /// Calls the handler of a unary call that may begin. `now_ns` is 0 where nobody has looked.
+    fn call_handler(&mut self, sender: &mut Sender, request: UnaryRequest<'_>, now_ns: u64) {
         let calls = &mut *self.calls;
         let head = calls.heads.head(request.head);
         let method = self.environment.router.method(head.route);

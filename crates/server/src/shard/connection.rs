@@ -118,10 +118,11 @@ impl Slices {
     /// The length of the next slice.
     #[inline]
     fn next_bytes(&self, read_bytes: usize) -> usize {
+        if read_bytes < 2 * SLICE_BYTES_MIN {
+            return read_bytes;
+        }
         let is_second_half = read_bytes == self.rest_bytes;
-        let is_short = read_bytes < 2 * SLICE_BYTES_MIN;
-        let slice_bytes =
-            if is_second_half || is_short { read_bytes } else { read_bytes.div_ceil(2) };
+        let slice_bytes = if is_second_half { read_bytes } else { read_bytes.div_ceil(2) };
         slice_bytes.min(SLICE_BYTES_MAX)
     }
 }
