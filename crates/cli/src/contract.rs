@@ -1,11 +1,20 @@
 //! This process under the lab: what it has to know, and when it has to end.
 
-use bookend_load::contract::environment::CONTRACT;
+use bookend_load::contract::environment::{CONTRACT, LAPS};
 use std::{env, io, thread};
 
 /// Whether the lab has started this process.
 pub fn is_under_the_lab() -> bool {
-    env::var_os(CONTRACT).is_some_and(|value| value == "1")
+    is_on(CONTRACT)
+}
+
+/// Whether calls are made in laps, as the lab says on standard input.
+pub fn makes_laps() -> bool {
+    is_on(LAPS)
+}
+
+fn is_on(name: &str) -> bool {
+    env::var_os(name).is_some_and(|value| value == "1")
 }
 
 /// Does `end` when the standard input closes: the lab has closed it, or is gone.

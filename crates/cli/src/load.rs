@@ -3,6 +3,7 @@
 mod audience;
 mod call_list;
 mod interrupt;
+mod laps;
 mod observer;
 
 use crate::shell::this_command;
@@ -72,6 +73,9 @@ pub fn start(arguments: LoadArguments) -> Result<u8, Failure> {
     descriptors::provide(plan.connections, plan.threads).map_err(Failure::nothing_measured)?;
     if let Some(objective) = &flags.find_capacity {
         return find_capacity(&flags, &plan, objective);
+    }
+    if audience == Audience::Lab && contract::makes_laps() {
+        return laps::run(plan, std::io::stdin().lock());
     }
     let plan = Arc::new(plan);
     let started = SystemTime::now();

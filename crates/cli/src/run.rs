@@ -18,7 +18,7 @@ use bookend_load::flags::whole;
 use bookend_results::export::Report;
 use bookend_results::measurement::{Outcome, Row};
 use bookend_results::store::{RunId, Store};
-use bookend_results::suite::{Extent, Overrides, Plan, Selection, Suite};
+use bookend_results::suite::{Extent, LapSetting, Overrides, Plan, Selection, Suite};
 use clap::Args;
 use into::RecordedSubjects;
 use std::path::{Path, PathBuf};
@@ -43,12 +43,15 @@ pub struct RunArguments {
     /// How often each cell is measured
     #[arg(long, value_name = "N", value_parser = whole::<u32>, allow_negative_numbers = true)]
     rounds: Option<u32>,
+    /// Measure cells by turns, in laps of 100ms or so, or not: `off` [default: the suite's]
+    #[arg(long, value_name = "LENGTH")]
+    laps: Option<LapSetting>,
     /// Processes and threads that a server under test may have [default: the suite's]
     #[arg(long, value_name = "N", value_parser = whole::<u32>, allow_negative_numbers = true)]
     server_processes: Option<u32>,
     /// Measure these subjects of a record anew, with its control rows, and put their rows into it
     #[arg(long, value_name = "RECORD", requires_all = ["suite", "subjects"])]
-    #[arg(conflicts_with_all = ["quick", "rounds", "server_processes", "baseline"])]
+    #[arg(conflicts_with_all = ["quick", "rounds", "laps", "server_processes", "baseline"])]
     into: Option<PathBuf>,
     /// Resume the last unfinished run of the suite
     #[arg(long)]
@@ -144,6 +147,7 @@ impl RunArguments {
             || numbers.iter().any(Option::is_some)
             || switches.contains(&true)
             || self.baseline.is_some()
+            || self.laps.is_some()
             || self.seed.is_some()
             || self.store != Path::new(STORE)
             || self.profile.is_wanted()
@@ -177,6 +181,7 @@ fn planned(arguments: &RunArguments, name: &str) -> Result<(Suite, Plan), Failur
         subjects: Some(arguments.subjects.clone()).filter(|subjects| !subjects.is_empty()),
         cases: Some(arguments.case.clone()).filter(|cases| !cases.is_empty()),
         rounds: arguments.rounds,
+        laps: arguments.laps,
         server_processes: arguments.server_processes,
     };
     let mut plan = suite.plan(&selection, &overrides, lab::cpus()).map_err(Failure::usage)?;

@@ -34,6 +34,8 @@ pub const WARMUP_MS: &str = "BOOKEND_WARMUP_MS";
 pub const MEASURE_MS: &str = "BOOKEND_MEASURE_MS";
 /// Calls of the window, instead of its length.
 pub const CALLS: &str = "BOOKEND_CALLS";
+/// `1`: calls are made in laps, as commands on standard input say, instead of in a window.
+pub const LAPS: &str = "BOOKEND_LAPS";
 /// Deadline of one call, milliseconds.
 pub const DEADLINE_MS: &str = "BOOKEND_DEADLINE_MS";
 /// `1`: the process is recorded with a profiler.
@@ -70,6 +72,9 @@ pub enum WindowLength {
     Milliseconds(u64),
     /// Until that many calls have ended (`BOOKEND_CALLS`).
     Calls(u64),
+    /// As long as its laps together, which a [`LapCommand`](crate::laps::LapCommand) each asks for
+    /// (`BOOKEND_LAPS`).
+    Laps,
 }
 
 /// All variables of the contract. `None` is a variable that is not set: the process uses its own
@@ -140,8 +145,9 @@ impl Environment {
         let (measure_ms, calls) = match self.window_length {
             Some(WindowLength::Milliseconds(length)) => (Some(length), None),
             Some(WindowLength::Calls(count)) => (None, Some(count)),
-            None => (None, None),
+            Some(WindowLength::Laps) | None => (None, None),
         };
+        let has_laps = self.window_length == Some(WindowLength::Laps);
         let [transport, ca, certificate, key, socket] = transport_values(&self.transport);
         let all = [
             (CONTRACT, flag(self.contract)),
@@ -158,6 +164,7 @@ impl Environment {
             (WARMUP_MS, text(self.warmup_ms)),
             (MEASURE_MS, text(measure_ms)),
             (CALLS, text(calls)),
+            (LAPS, flag(has_laps)),
             (DEADLINE_MS, text(self.deadline_ms)),
             (PROFILE, flag(self.profile)),
             (TRANSPORT, transport),
@@ -248,6 +255,7 @@ mod tests {
         let windows = [
             (WindowLength::Milliseconds(2000), (MEASURE_MS, "2000")),
             (WindowLength::Calls(100_000), (CALLS, "100000")),
+            (WindowLength::Laps, (LAPS, "1")),
         ];
         for (window_length, window) in windows {
             let expected = [

@@ -3,6 +3,7 @@
 use crate::code;
 use crate::count::{self, TooMany};
 use crate::in_flight::InFlightAtEnd;
+use crate::laps::LapFigures;
 use crate::report::LoadReport;
 use std::fmt;
 use std::str::FromStr;
@@ -59,6 +60,9 @@ pub enum Line {
     /// `in_flight CALLS MEAN_AGE_NS MAX_AGE_NS`: calls in flight when the window ended, however
     /// they ended later, and how long they had been.
     InFlight(InFlightAtEnd),
+    /// `lap OK FAILED LENGTH_NS`: what was called in a lap, in answer to its
+    /// [`LapCommand`](crate::laps::LapCommand).
+    Lap(LapFigures),
     /// `note NAME NUMBER`: a fact beside the figures, such as `note goroutines_peak 10012`.
     Note {
         /// Lower-case words joined by `_`, the unit last.
@@ -122,6 +126,9 @@ impl fmt::Display for Line {
             Line::InFlight(InFlightAtEnd { calls, age_mean_ns, age_max_ns }) => {
                 write!(out, "in_flight {calls} {age_mean_ns} {age_max_ns}")
             }
+            Line::Lap(LapFigures { ok, failed, length_ns }) => {
+                write!(out, "lap {ok} {failed} {length_ns}")
+            }
             Line::Note { name, value } => write!(out, "note {name} {value}"),
             Line::Report(report) => {
                 let json = serde_json::to_string(report).map_err(|_| fmt::Error)?;
@@ -169,6 +176,11 @@ fn parse_words<'a>(words: &mut impl Iterator<Item = &'a str>) -> Result<Line, Li
             calls: parse_count(words.next())?,
             age_mean_ns: parse_number(words.next())?,
             age_max_ns: parse_number(words.next())?,
+        })),
+        "lap" => Ok(Line::Lap(LapFigures {
+            ok: parse_count(words.next())?,
+            failed: parse_count(words.next())?,
+            length_ns: parse_number(words.next())?,
         })),
         "note" => parse_note(words.next(), words.next()),
         number if number.starts_with(|first: char| first.is_ascii_digit()) => Ok(Line::Latency {
@@ -272,6 +284,7 @@ mod tests {
                 Line::InFlight(InFlightAtEnd { calls: 7, age_mean_ns: 40, age_max_ns: 90 }),
                 "in_flight 7 40 90",
             ),
+            (Line::Lap(LapFigures { ok: 7, failed: 0, length_ns: 101 }), "lap 7 0 101"),
             (note("connections_accepted", 64.0), "note connections_accepted 64"),
             (note("gc_share", 0.125), "note gc_share 0.125"),
         ]
@@ -331,6 +344,8 @@ mod tests {
         assert_eq!(kind_of("error TIRED 1"), LineErrorKind::UnknownCode);
         assert_eq!(kind_of("error OK 1"), LineErrorKind::UnknownCode);
         assert_eq!(kind_of("in_flight 1 2"), LineErrorKind::BadNumber);
+        assert_eq!(kind_of("lap 1 2"), LineErrorKind::BadNumber);
+        assert_eq!(kind_of("lap 1 2 3 4"), LineErrorKind::TooManyWords);
         assert_eq!(kind_of("ok 1 2"), LineErrorKind::TooManyWords);
         assert!(matches!(kind_of("report {}"), LineErrorKind::BadReport(_)));
     }
@@ -345,6 +360,8 @@ mod tests {
             "drained #",
             "unfinished #",
             "in_flight # 1 1",
+            "lap # 0 1",
+            "lap 0 # 1",
             "7 #",
         ] {
             for count in ["9007199254740993", "18446744073709551615"] {

@@ -118,14 +118,14 @@ impl<'a> Invocation<'a> {
     fn measure_ms(&self) -> Option<u64> {
         match self.environment.window_length? {
             WindowLength::Milliseconds(length) => Some(length),
-            WindowLength::Calls(_) => None,
+            WindowLength::Calls(_) | WindowLength::Laps => None,
         }
     }
 
     fn calls(&self) -> Option<u64> {
         match self.environment.window_length? {
             WindowLength::Calls(count) => Some(count),
-            WindowLength::Milliseconds(_) => None,
+            WindowLength::Milliseconds(_) | WindowLength::Laps => None,
         }
     }
 

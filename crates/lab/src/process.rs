@@ -15,6 +15,7 @@ use output::{OutputLine, Tail};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::io::{self, Write as _};
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
@@ -181,6 +182,15 @@ impl Process {
                 Err(RecvTimeoutError::Disconnected) => std::thread::sleep(timeout),
             }
         }
+    }
+
+    /// Writes a line on its standard input.
+    ///
+    /// # Errors
+    /// It has closed its end, or has ended.
+    pub fn write_line(&mut self, line: &str) -> io::Result<()> {
+        let input = self.input.as_mut().ok_or(io::ErrorKind::BrokenPipe)?;
+        input.write_all(format!("{line}\n").as_bytes())
     }
 
     /// Closes standard input: the contract's word for "end".

@@ -4,12 +4,14 @@
 mod caller_report;
 mod caller_run;
 mod cell;
+mod laps;
 mod marks;
 mod pairing;
 mod raw_output;
 mod server;
 mod shared;
 mod shutdown;
+mod together;
 mod window;
 mod window_choice;
 mod workload;
@@ -31,6 +33,7 @@ use bookend_results::random::Random;
 use bookend_results::suite::{Case, PlannedCell};
 use shared::{RoundServers, SharedServer};
 use shutdown::mark_uncounted;
+use together::CellGroup;
 
 /// How often a disturbed window is measured again. What disturbs it that long disturbs it longer;
 /// then the mark stays.
@@ -59,11 +62,12 @@ pub fn measure_round(
     on_cell: &mut dyn FnMut(&CellId),
 ) -> RoundResult {
     let mut cells = context.plan.cells();
-    shuffle(&mut cells, seed, round);
+    let mut random = random_of(seed, round);
+    shuffle(&mut cells, &mut random);
     let paired = cells.iter().map(|cell| (cell, Pairing::of(context, cell)));
     let paired: Vec<PairedCell<'_>> = paired.collect();
     let (servers, rows) = (RoundServers::default(), Vec::new());
-    let mut runner = RoundRunner { context, round, windows, servers, rows, failed_retries: 0 };
+    let mut runner = RoundRunner { context, round, windows, servers, rows, failed_retries: 0, random };
     let measured = runner.measure_cells(&paired, on_cell);
     runner.end_servers();
     let rows: Vec<Row> = runner.rows.into_iter().map(|(row, _)| row).collect();
@@ -83,6 +87,8 @@ struct RoundRunner<'a> {
     rows: Vec<(Row, Option<u32>)>,
     /// Cells in a row that stayed disturbed, however often they were measured.
     failed_retries: u32,
+    /// Says in which order cells have their laps.
+    random: Random,
 }
 
 impl<'a> RoundRunner<'a> {
@@ -91,16 +97,32 @@ impl<'a> RoundRunner<'a> {
         cells: &[PairedCell<'a>],
         on_cell: &mut dyn FnMut(&CellId),
     ) -> Result<(), Interrupted> {
-        for (cell, pairing) in cells {
-            on_cell(&cell.id);
-            let row = match pairing {
-                Ok(pairing) if pairing.has_own_server => (self.measure_alone(cell, pairing)?, None),
-                Ok(pairing) => self.measure_shared(cell, pairing)?,
-                Err(error) => (self.row(cell, error.clone().into_outcome()?), None),
-            };
-            self.rows.push(row);
+        for group in together::groups(self.context, cells) {
+            match group {
+                CellGroup::ByTurns(cells) => {
+                    cells.iter().for_each(|(cell, _)| on_cell(&cell.id));
+                    self.measure_together(&cells)?;
+                }
+                CellGroup::Alone((cell, pairing)) => {
+                    on_cell(&cell.id);
+                    let row = self.measure_by_itself(cell, pairing)?;
+                    self.rows.push(row);
+                }
+            }
         }
         Ok(())
+    }
+
+    fn measure_by_itself(
+        &mut self,
+        cell: &PlannedCell,
+        pairing: &Result<Pairing<'a>, CellError>,
+    ) -> Result<(Row, Option<u32>), Interrupted> {
+        match pairing {
+            Ok(pairing) if pairing.has_own_server => Ok((self.measure_alone(cell, pairing)?, None)),
+            Ok(pairing) => self.measure_shared(cell, pairing),
+            Err(error) => Ok((self.row(cell, error.clone().into_outcome()?), None)),
+        }
     }
 
     /// With a server that serves other cells of the round, too.
@@ -110,11 +132,7 @@ impl<'a> RoundRunner<'a> {
         pairing: &Pairing<'a>,
     ) -> Result<(Row, Option<u32>), Interrupted> {
         let key = pairing.server_key();
-        if let Some(dead) = self.servers.take_dead(key) {
-            let reason = dead.server.exit_reason("between two cells");
-            self.mark_life(dead.life, &reason);
-        }
-        let SharedServer { server, life, cells } = match self.servers.take(self.context, pairing)? {
+        let SharedServer { server, life, cells } = match self.take_server(pairing)? {
             Ok(shared) => shared,
             Err(outcome) => return Ok((self.row(cell, outcome), None)),
         };
@@ -128,6 +146,18 @@ impl<'a> RoundRunner<'a> {
         }
         let row = self.row(cell, measured?);
         Ok((Row { server_life: life, cells_before: Some(cells), ..row }, Some(life)))
+    }
+
+    /// The server of the round; another, if it has died since its last cell.
+    fn take_server(
+        &mut self,
+        pairing: &Pairing<'a>,
+    ) -> Result<Result<SharedServer, Outcome>, Interrupted> {
+        if let Some(dead) = self.servers.take_dead(pairing.server_key()) {
+            let reason = dead.server.exit_reason("between two cells");
+            self.mark_life(dead.life, &reason);
+        }
+        self.servers.take(self.context, pairing)
     }
 
     /// With a server that is started for this cell and ends with it.
@@ -165,15 +195,18 @@ impl<'a> RoundRunner<'a> {
         };
         if server.has_exited() {
             let reason = server.exit_reason("while it was measured");
-            let mut own = measured.unwrap_or_else(|_| Outcome::failed(&reason));
-            own.fail(&reason);
-            return (Ok(own), Err(reason));
+            return (Ok(died(measured, &reason)), Err(reason));
         }
         if let Ok(Outcome::Measured(window)) = &measured {
-            let more = self.failed_retries + u32::from(retries > 0);
-            self.failed_retries = if window.marks.is_empty() { 0 } else { more };
+            self.note_retries(retries, !window.marks.is_empty());
         }
         (measured, Ok(server))
+    }
+
+    /// A cell, or those that were measured by turns, could be measured so often again.
+    fn note_retries(&mut self, retries: u32, is_disturbed: bool) {
+        let more = self.failed_retries + u32::from(retries > 0);
+        self.failed_retries = if is_disturbed { more } else { 0 };
     }
 
     /// A fixed number of calls is for a server that has seen nothing before: no second time.
@@ -210,17 +243,27 @@ impl<'a> RoundRunner<'a> {
     }
 }
 
+/// What the row says of a server that has died.
+fn died(measured: Result<Outcome, Interrupted>, reason: &str) -> Outcome {
+    let mut own = measured.unwrap_or_else(|_| Outcome::failed(reason));
+    own.fail(reason);
+    own
+}
+
+/// Every round has its own random numbers, so that a resumed run goes on as it would have.
+fn random_of(seed: u64, round: u32) -> Random {
+    let mut seeds = Random::new(seed ^ u64::from(round).rotate_left(32));
+    // Seeds that differ in one bit give first numbers that differ in half of theirs.
+    Random::new(seeds.bits())
+}
+
 /// Puts `items` into a random order; each order is as likely as every other. A seed brings it back.
-/// Every round has its own, so that a resumed run goes on as it would have.
-fn shuffle<T>(items: &mut [T], seed: u64, round: u32) {
+fn shuffle<T>(items: &mut [T], random: &mut Random) {
     if Mutant::OrderedRounds.is_on() {
         return;
     }
-    let mut seeds = Random::new(seed ^ u64::from(round).rotate_left(32));
-    // Seeds that differ in one bit give first numbers that differ in half of theirs.
-    let mut random = Random::new(seeds.bits());
     for last in (1..items.len()).rev() {
-        items.swap(last, below(&mut random, last + 1));
+        items.swap(last, below(random, last + 1));
     }
 }
 
@@ -238,7 +281,7 @@ mod tests {
 
     fn order(seed: u64, round: u32) -> Vec<u32> {
         let mut items: Vec<u32> = (0..20).collect();
-        shuffle(&mut items, seed, round);
+        shuffle(&mut items, &mut random_of(seed, round));
         items
     }
 
@@ -257,7 +300,7 @@ mod tests {
         let mut counts: BTreeMap<[u8; 3], u32> = BTreeMap::new();
         for round in 0..6000 {
             let mut items = [0, 1, 2];
-            shuffle(&mut items, 42, round);
+            shuffle(&mut items, &mut random_of(42, round));
             *counts.entry(items).or_default() += 1;
         }
         assert_eq!(counts.len(), 6);
@@ -267,9 +310,9 @@ mod tests {
 
     #[test]
     fn nothing_and_one_thing_stay_as_they_are() {
-        shuffle::<u8>(&mut [], 0, 0);
+        shuffle::<u8>(&mut [], &mut random_of(0, 0));
         let mut one = [5];
-        shuffle(&mut one, 0, 0);
+        shuffle(&mut one, &mut random_of(0, 0));
         assert_eq!(one, [5]);
     }
 }

@@ -16,7 +16,10 @@ pub const SAMPLE_INTERVAL: Duration = Duration::from_millis(100);
 /// Meters of one tree, taking its samples over one window.
 #[derive(Debug)]
 pub struct Sampler {
+    /// When it began, later by all that it has paused.
     began: Instant,
+    /// Since when it pauses.
+    paused: Option<Instant>,
     cpu: CpuMeter,
     memory: MemoryMeter,
     peak: Option<PeakCounter>,
@@ -47,7 +50,7 @@ impl Sampler {
         let peak = memory.account.begin_peak();
         let began = Instant::now();
         let usage = Usage::begin(cpu.read_ns(), memory.read());
-        Sampler { began, cpu, memory, peak, usage }
+        Sampler { began, paused: None, cpu, memory, peak, usage }
     }
 
     /// Takes a reading in the middle of the window.
@@ -56,9 +59,25 @@ impl Sampler {
         self.usage.add(at, self.cpu.read_ns(), self.memory.read());
     }
 
-    /// Takes the last reading.
-    pub fn end(mut self) -> ResourceUsage {
+    /// Takes a reading, after which nothing counts until [`Sampler::resume`].
+    pub fn pause(&mut self) {
         self.sample();
+        self.paused = Some(Instant::now());
+    }
+
+    /// Goes on where it has paused: neither time nor CPU time has passed in between.
+    pub fn resume(&mut self) {
+        if let Some(paused) = self.paused.take() {
+            self.usage.skip(self.cpu.read_ns());
+            self.began += paused.elapsed();
+        }
+    }
+
+    /// Takes the last reading, unless it pauses.
+    pub fn end(mut self) -> ResourceUsage {
+        if self.paused.is_none() {
+            self.sample();
+        }
         let kernel_peak = self.peak.as_mut().and_then(PeakCounter::bytes);
         let mut used = self.usage.used();
         let peak_bytes = &mut used.end.memory_peak_bytes;
@@ -113,6 +132,15 @@ impl Usage {
         self.readings += 1;
         self.most.memory_bytes = self.most.memory_bytes.max(held.memory_bytes);
         self.most.threads = self.most.threads.max(held.threads);
+    }
+
+    /// CPU time until now, when it is `cpu_ns`, is not counted.
+    fn skip(&mut self, cpu_ns: u64) {
+        let skipped_ns = cpu_ns.saturating_sub(self.last_cpu_ns);
+        self.first_cpu_ns += skipped_ns;
+        self.last_cpu_ns += skipped_ns;
+        self.share_cpu_ns = self.last_cpu_ns;
+        self.share_at = self.last_at;
     }
 
     fn used(&self) -> ResourceUsage {
@@ -177,6 +205,17 @@ mod tests {
         usage.add(at(101), 52_000_000, held(0, 0));
         usage.add(at(200), 100_000_000, held(0, 0));
         assert_eq!(usage.used().cpu_max, 0.5);
+    }
+
+    #[test]
+    fn what_is_used_in_a_pause_is_nobodys() {
+        let mut usage = Usage::begin(5_000_000, held(0, 0));
+        usage.add(at(100), 85_000_000, held(0, 0));
+        usage.skip(485_000_000);
+        usage.add(at(200), 525_000_000, held(0, 0));
+        let used = usage.used();
+        assert_eq!((used.end.cpu_seconds, used.seconds), (0.12, 0.2));
+        assert_eq!((used.cpu_max, used.cpu_mean), (0.8, 0.6));
     }
 
     #[test]

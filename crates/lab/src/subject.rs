@@ -66,6 +66,8 @@ pub struct Variant {
     pub run_calls: Option<CommandTemplate>,
     /// How an instrument says what it measured.
     pub output: InstrumentOutput,
+    /// Whether it makes calls in laps, when it is told to.
+    pub laps: bool,
     /// What it can be started as.
     pub roles: Vec<Role>,
     /// What it serves or calls, as `pkg.Service/Method`. Empty: whatever the suite asks for.

@@ -170,6 +170,10 @@ pub struct Measurement {
     /// so, or a record has left it out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub intervals: Option<Intervals>,
+    /// Laps that the window consists of, measured by turns with those of other cells. `None`: it is
+    /// of one piece.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub laps: Option<u32>,
     /// Length of the window, seconds.
     pub window_seconds: f64,
     /// Calls answered OK in the window.

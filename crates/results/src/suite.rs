@@ -5,6 +5,7 @@ mod case;
 mod checked;
 mod declared;
 mod grid;
+mod laps;
 mod overrides;
 mod plan;
 mod scope;
@@ -15,6 +16,7 @@ pub use checked::{
     FULL_ROUNDS_MIN, PlannedSubject, QUICK_ROUNDS_MIN, ROUNDS_MAX, Request, RequestMessage,
     SUITE_FILE, Schedule, ServerLife, Suite, SuiteLimits, SuiteSubject, TestedEnd,
 };
+pub use laps::{LAP_MIN, LapSetting};
 pub use overrides::{OverrideError, Overrides};
 pub use plan::{DRAIN_AFTER_CALLS, Extent, Plan, PlanError, PlannedCell, Selection};
 pub use scope::Scope;

@@ -94,6 +94,7 @@ impl Bench {
             server: server_cpu_ns as f64 / 1e9,
             generator: own.children_seconds,
             lab: own.seconds,
+            spans: 1,
         };
         let marks = marks(&machine, &self.placement, &accounted);
         Ok(CheckedRun {

@@ -7,8 +7,9 @@ use bookend_lab::machine::this_machine;
 use bookend_results::join::{JoinedCells, check, join, subjects_to_join};
 use bookend_results::record::{Record, add_raw, raw_folder};
 use bookend_results::store::{RunId, Store};
-use bookend_results::suite::{Overrides, Plan, Selection, Suite};
+use bookend_results::suite::{LapSetting, Overrides, Plan, Selection, Suite};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// A record, and the cells whose rows are to be replaced.
 #[derive(Debug)]
@@ -48,6 +49,9 @@ impl RecordedSubjects {
             subjects: Some(subjects.map_err(Failure::usage)?),
             cases: Some(cases.clone()).filter(|cases| !cases.is_empty()),
             rounds: Some(recorded.rounds),
+            laps: Some(recorded.lap_ms.map_or(LapSetting::Off, |length_ms| {
+                LapSetting::Length(Duration::from_millis(length_ms))
+            })),
             server_processes: own_limit.filter(|_| own_limit != suite.limits.server_processes),
         };
         let overrides = Overrides::from_environment(&recorded.variables).map_err(Failure::usage)?;

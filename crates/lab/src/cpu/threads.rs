@@ -59,14 +59,22 @@ impl ContextSwitches {
         }
     }
 
+    /// What has been switched since the last look does not count.
+    pub fn skip(&mut self) {
+        for (thread, count) in read_switches(&self.tree) {
+            let (first, last) = self.seen.entry(thread).or_insert((count, count));
+            *first += count.saturating_sub(*last);
+            *last = count;
+        }
+    }
+
     /// Threads that were seen so far.
     pub fn threads(&self) -> usize {
         self.seen.len()
     }
 
-    /// Switches in the window, voluntary and not.
-    pub fn end(mut self) -> u64 {
-        self.sample();
+    /// Switches in the window, voluntary and not, as it was at the last look.
+    pub fn counted(&self) -> u64 {
         let each = self.seen.values();
         each.map(|(first, last)| last.saturating_sub(*first)).sum()
     }
@@ -130,6 +138,6 @@ mod tests {
         std::thread::yield_now();
         assert!(first > 0);
         assert!(clock.read_ns() >= first);
-        let _ = switches.end();
+        let _ = switches.counted();
     }
 }

@@ -53,6 +53,14 @@ impl CpuTimes {
 }
 
 impl CpuTimesDelta {
+    /// Adds what happened between two other readings.
+    pub fn add(&mut self, other: &CpuTimesDelta) {
+        for (cpu, ticks) in &other.0 {
+            let sum = self.0.entry(*cpu).or_default();
+            *sum = array::from_fn(|field| sum[field] + ticks[field]);
+        }
+    }
+
     /// The sum over all CPUs.
     pub fn total(&self) -> MachineCpu {
         let [user, nice, system, idle, iowait, irq, softirq, steal] = self.sum(|_| true);
@@ -140,6 +148,16 @@ cpu2 1 1 1 1 1 1 1 1 0 0
         assert_eq!(span().steal_seconds(&[0]), 0.2);
         assert_eq!(span().steal_seconds(&[1]), 0.0);
         assert_eq!(span().busy_seconds(&[9]), 0.0);
+    }
+
+    #[test]
+    fn spans_add_up() {
+        let mut twice = span();
+        twice.add(&span());
+        assert_eq!(twice.busy_seconds(&[0]), 6.4);
+        let mut once = CpuTimesDelta::default();
+        once.add(&span());
+        assert_eq!(once, span());
     }
 
     #[test]

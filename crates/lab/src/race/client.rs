@@ -100,7 +100,7 @@ pub fn run_client_lap(
 fn longest(environment: &Environment) -> Duration {
     let window_ms = match environment.window_length {
         Some(WindowLength::Milliseconds(length)) => length,
-        Some(WindowLength::Calls(_)) | None => 0,
+        Some(WindowLength::Calls(_) | WindowLength::Laps) | None => 0,
     };
     let times = [environment.warmup_ms, Some(window_ms), environment.deadline_ms];
     let sum_ms = times.into_iter().flatten().fold(0, u64::saturating_add);

@@ -145,7 +145,11 @@ impl CallerReportParser {
                 self.has_counts = true;
             }
             Line::Note { name, value } => self.report.notes.take(name, value)?,
-            Line::Ready(_) | Line::Served(_) | Line::WindowStart | Line::WindowEnd => {
+            Line::Ready(_)
+            | Line::Served(_)
+            | Line::WindowStart
+            | Line::WindowEnd
+            | Line::Lap(_) => {
                 return Err(CallerReportError::OutOfPlace(line.to_string()));
             }
         }

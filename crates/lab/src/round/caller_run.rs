@@ -1,6 +1,7 @@
 //! One run of a client or an instrument against a server that is ready.
 
 use super::caller_report::{CallerReport, CallerReportParser};
+use super::laps::MeasuredLaps;
 use super::pairing::Pairing;
 use super::raw_output;
 use super::server::RunningServer;
@@ -12,7 +13,7 @@ use crate::invocation::Invocation;
 use crate::process::output::OutputLine;
 use crate::process::{Process, ProcessEvent};
 use crate::subject::InstrumentOutput;
-use bookend_contract::environment::{Environment, Role};
+use bookend_contract::environment::{Environment, Role, WindowLength};
 use bookend_contract::lines::Line;
 use bookend_results::suite::TestedEnd;
 use std::time::{Duration, Instant};
@@ -57,6 +58,8 @@ pub struct CallerOutput {
     pub usage: WindowUsage,
     /// What a foreign instrument printed.
     pub raw: Option<String>,
+    /// The laps, where the window consists of such.
+    pub laps: Option<MeasuredLaps>,
 }
 
 impl CallerRun<'_> {
@@ -65,7 +68,7 @@ impl CallerRun<'_> {
     /// # Errors
     /// What the row says instead.
     pub fn run(&self, server: &RunningServer) -> Result<CallerOutput, CellError> {
-        let invocation = self.invocation(server)?;
+        let invocation = self.invocation(server, self.workload.window_length())?;
         let grace = self.context.timeouts.grace;
         let mut running = Running {
             run: self,
@@ -94,7 +97,12 @@ impl CallerRun<'_> {
         self.context.caller_limits(self.pairing.side)
     }
 
-    fn invocation(&self, server: &RunningServer) -> Result<Invocation<'_>, CellError> {
+    /// How it is started. In laps, commands say how long it warms up.
+    pub(super) fn invocation(
+        &self,
+        server: &RunningServer,
+        window_length: WindowLength,
+    ) -> Result<Invocation<'_>, CellError> {
         let Workload { case, .. } = self.workload;
         let caller = self.pairing.caller;
         let (subject, variant) = (&caller.subject, &caller.variant);
@@ -108,8 +116,8 @@ impl CallerRun<'_> {
             connections: Some(case.connections),
             concurrency: Some(case.concurrency),
             connection_per_call: case.connection_per_call,
-            warmup_ms: Some(self.workload.warmup_ms),
-            window_length: Some(self.workload.window_length()),
+            warmup_ms: Some(self.workload.warmup_ms).filter(|_| window_length != WindowLength::Laps),
+            window_length: Some(window_length),
             deadline_ms: self.workload.deadline_ms,
             profile: self.context.profile && self.pairing.side == TestedEnd::Client,
             transport: server.transport.clone(),
@@ -243,7 +251,7 @@ impl Running<'_> {
                 CallerReport::of_ghz(&text).map(|report| add_cut_off(report, &self.run.workload))
             }
         };
-        Ok(CallerOutput { report: report.map_err(CellError::failed)?, usage, raw })
+        Ok(CallerOutput { report: report.map_err(CellError::failed)?, usage, raw, laps: None })
     }
 }
 

@@ -1,6 +1,7 @@
 //! One cell: a warm-up, a window, and once more if something disturbed it.
 
 use super::caller_run::{CallerOutput, CallerRun};
+use super::laps::MeasuredLaps;
 use super::marks::{AccountedCpu, marks};
 use super::pairing::Pairing;
 use super::server::RunningServer;
@@ -57,13 +58,13 @@ impl CallerRun<'_> {
     }
 
     /// `warmed_up` calls were made before this run.
-    fn measurement(
+    pub(super) fn measurement(
         &self,
         server: &RunningServer,
         output: CallerOutput,
         warmed_up: u64,
     ) -> Result<Measurement, CellError> {
-        let CallerOutput { report, usage, raw } = output;
+        let CallerOutput { report, usage, raw, laps } = output;
         let limits = self.limits();
         let Pairing { side, caller, .. } = self.pairing;
         let declared_to_spin = caller.variant.idle == IdleStrategy::Spin;
@@ -72,7 +73,9 @@ impl CallerRun<'_> {
             TestedEnd::Client => (&usage.generator, &usage.server),
         };
         let own = report.own.as_deref();
-        let intervals = own.and_then(|own| own.intervals.as_ref());
+        let counted = laps.as_ref().map(MeasuredLaps::intervals);
+        let intervals = counted.as_ref().or_else(|| own?.intervals.as_ref());
+        let laps = laps.as_ref().map(MeasuredLaps::count);
         // Without a control group, only the generator itself knows of the CPU time of threads that
         // ended within the window.
         let generator_cpu = own
@@ -82,6 +85,7 @@ impl CallerRun<'_> {
             side: *side,
             asked: Some(self.workload.times()),
             started: usage.started,
+            laps,
             window_seconds: report.window_seconds.unwrap_or(usage.server.seconds),
             ok: report.ok,
             warmup: report.warmup + warmed_up,
@@ -113,7 +117,7 @@ impl CallerRun<'_> {
             backend: usage.backend.as_ref().map(|backend| backend.end.clone()),
             steady: intervals.map(Steady::of).unwrap_or_default(),
             intervals: intervals.cloned(),
-            marks: self.marks(&usage, generator_cpu),
+            marks: self.marks(&usage, generator_cpu, laps.unwrap_or(1)),
             spinning: Spinning {
                 server: server.spins,
                 // Our own generator says whether it spins; of others, the declaration does.
@@ -126,7 +130,7 @@ impl CallerRun<'_> {
         if window.ok == 0 { Err(no_answer(window)) } else { Ok(window) }
     }
 
-    fn marks(&self, usage: &WindowUsage, generator_cpu: f64) -> Vec<Mark> {
+    fn marks(&self, usage: &WindowUsage, generator_cpu: f64, spans: u32) -> Vec<Mark> {
         let context = self.context;
         // A backend on the generator's CPUs is no foreign process there.
         let is_beside = !context.backend_has_own_cpus();
@@ -136,6 +140,7 @@ impl CallerRun<'_> {
             server: usage.server.end.cpu_seconds,
             generator: generator_cpu + beside.map_or(0.0, |backend| backend.end.cpu_seconds),
             lab: usage.lab_seconds,
+            spans,
         };
         marks(&usage.machine, &context.placement, &accounted)
     }

@@ -11,7 +11,8 @@ pub const STEAL_LIMIT: f64 = 0.02;
 /// Share of a window in which others may work on the pinned CPUs: more shows in the rate.
 pub const FOREIGN_LIMIT: f64 = 0.05;
 
-/// What the machine's CPU times may be wrong by, seconds: a tick at either end of the window.
+/// What the machine's CPU times may be wrong by, seconds: a tick at either end of a span of time.
+/// Over several spans such errors add up as chance has it.
 const TICKS_ERROR: f64 = 0.02;
 
 /// CPU time on the pinned CPUs that is accounted for, in one window, seconds.
@@ -25,6 +26,8 @@ pub struct AccountedCpu {
     pub generator: f64,
     /// CPU time of the lab itself, which may run anywhere.
     pub lab: f64,
+    /// Spans of time that the window consists of: 1, or its laps.
+    pub spans: u32,
 }
 
 /// The marks of one window.
@@ -43,10 +46,11 @@ pub fn marks(
     if steal > STEAL_LIMIT {
         marks.push(Mark::Steal { share: steal });
     }
+    let ticks_error = TICKS_ERROR * f64::from(accounted.spans).sqrt();
     for (cpus, own) in shares(placement, accounted) {
         let foreign = machine.busy_seconds(cpus) - own - accounted.lab;
         let share = foreign / accounted.window;
-        if foreign > FOREIGN_LIMIT * accounted.window + TICKS_ERROR {
+        if foreign > FOREIGN_LIMIT * accounted.window + ticks_error {
             let cpus = cpus.to_vec();
             marks.push(Mark::ForeignProcess { cpus, share });
         }
@@ -92,7 +96,7 @@ mod tests {
     }
 
     fn accounted(server: f64, generator: f64) -> AccountedCpu {
-        AccountedCpu { window: 10.0, server, generator, lab: 0.1 }
+        AccountedCpu { window: 10.0, server, generator, lab: 0.1, spans: 1 }
     }
 
     #[test]
@@ -111,6 +115,14 @@ mod tests {
     fn somebody_else_on_one_cpu_is_named_with_it() {
         let marks = marks(&machine([1000, 700], [0, 0]), &apart(), &accounted(10.0, 2.9));
         assert_eq!(texts(&marks), ["foreign process on CPU 1 (40 %)"]);
+    }
+
+    #[test]
+    fn the_more_spans_the_less_exact_are_the_machines_times() {
+        let machine = machine([0, 360], [0, 0]);
+        let accounted = |spans| AccountedCpu { spans, ..accounted(0.0, 2.9) };
+        assert_eq!(marks(&machine, &apart(), &accounted(1)).len(), 1);
+        assert_eq!(marks(&machine, &apart(), &accounted(100)), []);
     }
 
     #[test]

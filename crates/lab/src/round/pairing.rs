@@ -190,6 +190,7 @@ mod tests {
             run: vec!["x".to_owned()],
             run_calls: None,
             output: InstrumentOutput::Lines,
+            laps: false,
             roles: roles.to_vec(),
             methods: vec![],
             protocol: Protocol::Grpc,

@@ -16,8 +16,13 @@ const FEW_THREADS: usize = 16;
 #[derive(Debug)]
 pub struct WindowSampler {
     started: Timestamp,
+    /// When it began, or went on after a pause.
     machine: CpuTimes,
     lab_cpu: Duration,
+    /// From before the last pause.
+    machine_before: CpuTimesDelta,
+    lab_cpu_before: Duration,
+    is_paused: bool,
     server: Sampler,
     generator: Sampler,
     backend: Option<Sampler>,
@@ -79,6 +84,9 @@ impl WindowSampler {
             backend: processes.backend.map(Sampler::begin),
             machine: CpuTimes::read(),
             lab_cpu: lab_cpu(),
+            machine_before: CpuTimesDelta::default(),
+            lab_cpu_before: Duration::ZERO,
+            is_paused: false,
             switches: ContextSwitches::begin(processes.under_test().tree().clone()),
             next_sample: Instant::now() + SAMPLE_INTERVAL,
             samples: 0,
@@ -103,16 +111,44 @@ impl WindowSampler {
         }
     }
 
-    /// The window ends now.
-    pub fn end(self) -> WindowUsage {
+    /// Nothing counts from now on until [`WindowSampler::resume`].
+    pub fn pause(&mut self) {
+        if std::mem::replace(&mut self.is_paused, true) {
+            return;
+        }
+        self.each_end(Sampler::pause);
+        self.machine_before.add(&CpuTimes::read().since(&self.machine));
+        self.lab_cpu_before += lab_cpu().saturating_sub(self.lab_cpu);
+        self.switches.sample();
+    }
+
+    /// The window goes on. What takes longest to read is read first: nothing happens yet.
+    pub fn resume(&mut self) {
+        self.switches.skip();
+        self.each_end(Sampler::resume);
+        self.machine = CpuTimes::read();
+        self.lab_cpu = lab_cpu();
+        self.next_sample = Instant::now() + SAMPLE_INTERVAL;
+        self.is_paused = false;
+    }
+
+    fn each_end(&mut self, what: impl Fn(&mut Sampler)) {
+        what(&mut self.server);
+        what(&mut self.generator);
+        self.backend.iter_mut().for_each(what);
+    }
+
+    /// The window ends now, or has ended where it was paused.
+    pub fn end(mut self) -> WindowUsage {
+        self.pause();
         WindowUsage {
             started: Some(self.started),
             server: self.server.end(),
             generator: self.generator.end(),
             backend: self.backend.map(Sampler::end),
-            machine: CpuTimes::read().since(&self.machine),
-            lab_seconds: lab_cpu().saturating_sub(self.lab_cpu).as_secs_f64(),
-            context_switches: self.switches.end(),
+            machine: self.machine_before,
+            lab_seconds: self.lab_cpu_before.as_secs_f64(),
+            context_switches: self.switches.counted(),
         }
     }
 }

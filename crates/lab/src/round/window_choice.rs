@@ -63,18 +63,29 @@ impl WindowChoices {
         server: &mut RunningServer,
         retries: u32,
     ) -> Result<Measurement, CellError> {
+        match self.given(cell)? {
+            Some(asked) => run.workload.set_times(asked),
+            None => return find(run, server, retries),
+        }
+        run.measure(server, retries)
+    }
+
+    /// The window that a cell has been given. `None`: it is to be found.
+    ///
+    /// # Errors
+    /// No window that the suite allows is long enough.
+    pub fn given(&self, cell: &CellId) -> Result<Option<AskedTimes>, CellError> {
         match self.0.get(cell) {
-            Some(WindowChoice::Times(asked)) => run.workload.set_times(*asked),
+            Some(WindowChoice::Times(asked)) => Ok(Some(*asked)),
             Some(WindowChoice::Refused(outcome)) => {
                 let mut outcome = outcome.clone();
                 if let Outcome::Refused { window, .. } = &mut outcome {
                     *window = None;
                 }
-                return Err(CellError::Outcome(outcome));
+                Err(CellError::Outcome(outcome))
             }
-            None => return find(run, server, retries),
+            None => Ok(None),
         }
-        run.measure(server, retries)
     }
 }
 
@@ -84,21 +95,17 @@ fn find(
     server: &mut RunningServer,
     retries: u32,
 ) -> Result<Measurement, CellError> {
-    let streams = run.workload.case.concurrency;
     loop {
         let measured = run.measure(server, retries);
         let window = match &measured {
-            Ok(window) => window,
-            Err(error) => match too_early(error) {
-                Some(window) => window,
-                None => return measured,
-            },
+            Ok(window) => Some(window),
+            Err(CellError::Outcome(outcome)) => too_early(outcome),
+            Err(CellError::Interrupted) => None,
         };
-        let latencies = latency::decode(&window.latency_histogram).ok();
-        let latencies = latencies.filter(|latencies| !latencies.is_empty());
-        let figures = window.figures(streams, latencies.map(|all| all.mean() / 1e9));
-        let plan = &run.context.plan;
-        match next(plan, run.workload.times(), run.workload.case.calls, &figures) {
+        let Some(window) = window else {
+            return measured;
+        };
+        match after(&run, window) {
             Next::Enough => return measured,
             Next::Longer(asked) => run.workload.set_times(asked),
             Next::Refuse(reason) => {
@@ -110,19 +117,33 @@ fn find(
 }
 
 /// The window of a row that failed because no call had ended yet, with an error or without.
-fn too_early(error: &CellError) -> Option<&Measurement> {
-    let CellError::Outcome(outcome) = error else {
-        return None;
-    };
+fn too_early(outcome: &Outcome) -> Option<&Measurement> {
     outcome.window().filter(|window| window.ok == 0 && window.errors.is_empty())
 }
 
 /// What follows from a window.
 #[derive(Clone, Debug, PartialEq)]
-enum Next {
+pub(super) enum Next {
     Enough,
     Longer(AskedTimes),
     Refuse(String),
+}
+
+/// What follows from what a cell's row would say.
+pub(super) fn after_outcome(run: &CallerRun<'_>, outcome: &Outcome) -> Next {
+    let window = match outcome {
+        Outcome::Measured(window) => Some(&**window),
+        outcome => too_early(outcome),
+    };
+    window.map_or(Next::Enough, |window| after(run, window))
+}
+
+fn after(run: &CallerRun<'_>, window: &Measurement) -> Next {
+    let latencies = latency::decode(&window.latency_histogram).ok();
+    let latencies = latencies.filter(|latencies| !latencies.is_empty());
+    let streams = run.workload.case.concurrency;
+    let figures = window.figures(streams, latencies.map(|all| all.mean() / 1e9));
+    next(&run.context.plan, run.workload.times(), run.workload.case.calls, &figures)
 }
 
 fn next(plan: &Plan, asked: AskedTimes, calls: Option<u64>, figures: &WindowFigures) -> Next {

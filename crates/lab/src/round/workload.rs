@@ -55,12 +55,10 @@ impl Workload {
     pub fn longest(&self) -> Duration {
         let deadline = self.deadline_ms.map(Duration::from_millis);
         let warmup = Duration::from_millis(self.warmup_ms);
-        let window = match self.window_length() {
-            WindowLength::Milliseconds(length) => {
-                // Those in flight at the end may be awaited.
-                Duration::from_millis(length).saturating_add(deadline.unwrap_or_default())
-            }
-            WindowLength::Calls(calls) => {
+        let window = match self.case.calls {
+            // Those in flight at the end may be awaited.
+            None => self.longest_of(self.window_ms),
+            Some(calls) => {
                 let turns = calls.div_ceil(u64::from(self.case.concurrency.max(1)));
                 // One more: a caller that is short of CPU makes its calls later than it could.
                 let turns = u32::try_from(turns).unwrap_or(u32::MAX).saturating_add(1);
@@ -68,6 +66,11 @@ impl Workload {
             }
         };
         warmup.saturating_add(window)
+    }
+
+    /// How long calls for so many milliseconds can take, with those in flight at the end.
+    pub fn longest_of(&self, length_ms: u64) -> Duration {
+        Duration::from_millis(length_ms.saturating_add(self.deadline_ms.unwrap_or_default()))
     }
 
     /// An instrument that knows no warm-up is run once for the warm-up, which has a length.

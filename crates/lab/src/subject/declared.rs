@@ -35,6 +35,7 @@ struct DeclaredSubject {
     run: Option<Spanned<CommandTemplate>>,
     run_calls: Option<Spanned<CommandTemplate>>,
     output: Option<InstrumentOutput>,
+    laps: Option<bool>,
     methods: Option<Spanned<Vec<String>>>,
     protocol: Option<Protocol>,
     needs_backend: Option<Spanned<String>>,
@@ -58,6 +59,7 @@ struct DeclaredVariant {
     run: Option<Spanned<CommandTemplate>>,
     run_calls: Option<Spanned<CommandTemplate>>,
     output: Option<InstrumentOutput>,
+    laps: Option<bool>,
     roles: Option<Spanned<Vec<Role>>>,
     methods: Option<Spanned<Vec<String>>>,
     protocol: Option<Protocol>,
@@ -181,6 +183,7 @@ fn variant(
             check_command(command).and_then(|()| check_template(command))
         }),
         output: inherited!(output).copied().unwrap_or_default(),
+        laps: inherited!(laps).copied().unwrap_or_default(),
         roles,
         methods: inherited!(methods, methods).unwrap_or_default(),
         protocol: inherited!(protocol).copied().unwrap_or_default(),
@@ -339,7 +342,7 @@ install = "https://rustup.rs"
         assert_eq!(
             refusal(&TONIC.replace("run =", "start =")),
             "subjects/rust-tonic/subject.toml:10: unknown key `start`, expected one of: \
-             name, version, build, run, run_calls, output, roles, methods, protocol, \
+             name, version, build, run, run_calls, output, laps, roles, methods, protocol, \
              needs_backend, transports, wait, log_notes"
         );
     }

@@ -146,6 +146,7 @@ fn plan(subjects: &[&str], instrument: &str) -> Plan {
         warmup_ms: 1,
         window_ms: 1,
         window_max_ms: None,
+        lap_ms: None,
         rounds: 1,
         subjects: subjects.collect(),
         cases: vec!["C=1 S=1".parse().unwrap()],

@@ -6,7 +6,7 @@
 
 use super::{EdgeObserver, LapCalls, LapGate, LoadError, LoadOutcome, WindowEdge, observe_laps};
 use crate::plan::{Connecting, DurationStop, LoadPlan};
-use bookend_io::clock_ns;
+use bookend_io::{Usage, clock_ns, usage};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::sync_channel;
@@ -22,6 +22,15 @@ pub struct LoadSession {
     gate: Arc<LapGate>,
     cancelled: Arc<AtomicBool>,
     run: Option<JoinHandle<Result<LoadOutcome, LoadError>>>,
+    window: LapSum,
+}
+
+/// The laps of the window together.
+#[derive(Debug, Default)]
+struct LapSum {
+    length_ns: u64,
+    cpu_user_seconds: f64,
+    cpu_system_seconds: f64,
 }
 
 impl LoadSession {
@@ -52,7 +61,8 @@ impl LoadSession {
             observe_laps(Arc::new(plan), Some(laps), &interrupt, &mut observer)
         });
         let run = run.map_err(LoadError::Machine)?;
-        let mut session = Self { gate, cancelled, run: Some(run) };
+        let window = LapSum::default();
+        let mut session = Self { gate, cancelled, run: Some(run), window };
         // Hung up where the run has ended, with its reason.
         match begins.recv() {
             Ok(WindowEdge::Start) => Ok(session),
@@ -69,9 +79,35 @@ impl LoadSession {
         length: Duration,
         interrupt: impl Fn() -> bool,
     ) -> Result<Option<LapCalls>, LoadError> {
+        let before = usage();
+        let calls = self.make_calls(length, true, interrupt)?;
+        if let Some(calls) = &calls {
+            self.window.add(calls.length_ns, &before, &usage());
+        }
+        Ok(calls)
+    }
+
+    /// The same before the first lap: these calls count as warm-up.
+    ///
+    /// # Errors
+    /// As [`LoadSession::lap`].
+    pub fn warm_up(
+        &mut self,
+        length: Duration,
+        interrupt: impl Fn() -> bool,
+    ) -> Result<Option<LapCalls>, LoadError> {
+        self.make_calls(length, false, interrupt)
+    }
+
+    fn make_calls(
+        &mut self,
+        length: Duration,
+        counts: bool,
+        interrupt: impl Fn() -> bool,
+    ) -> Result<Option<LapCalls>, LoadError> {
         let begin_ns = clock_ns();
         let length_ns = u64::try_from(length.as_nanos()).unwrap_or(u64::MAX);
-        self.gate.begin(begin_ns, begin_ns.saturating_add(length_ns));
+        self.gate.begin(begin_ns, begin_ns.saturating_add(length_ns), counts);
         loop {
             if let Some(calls) = self.gate.wait(length + CHECK_INTERVAL) {
                 return Ok(Some(calls));
@@ -85,12 +121,22 @@ impl LoadSession {
         }
     }
 
-    /// Closes the connections and returns what the run has counted.
+    /// Closes the connections and returns what the run has counted. Its window is that of all laps
+    /// together, without the time between them.
     ///
     /// # Errors
     /// The run had failed.
     pub fn end(mut self) -> Result<LoadOutcome, LoadError> {
-        self.join()
+        let outcome = self.join()?;
+        Ok(LoadOutcome {
+            window_ns: self.window.length_ns,
+            cpu_user_seconds: self.window.cpu_user_seconds,
+            cpu_system_seconds: self.window.cpu_system_seconds,
+            cancelled: false,
+            // They would count the time between two laps.
+            intervals: None,
+            ..outcome
+        })
     }
 
     fn why_ended(&mut self) -> LoadError {
@@ -111,6 +157,14 @@ impl LoadSession {
             Some(Err(panic)) => std::panic::resume_unwind(panic),
             None => Err(LoadError::NoConnection("the run has ended".to_owned())),
         }
+    }
+}
+
+impl LapSum {
+    fn add(&mut self, length_ns: u64, before: &Usage, after: &Usage) {
+        self.length_ns += length_ns;
+        self.cpu_user_seconds += after.user_seconds - before.user_seconds;
+        self.cpu_system_seconds += after.system_seconds - before.system_seconds;
     }
 }
 

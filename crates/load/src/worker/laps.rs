@@ -2,7 +2,7 @@
 
 use crate::record::OpenLoopCalls;
 use bookend_io::Waker;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -29,6 +29,8 @@ pub(crate) struct LapGate {
     number: AtomicU64,
     begin_ns: AtomicU64,
     end_ns: AtomicU64,
+    /// Whether the lap belongs to the window, and not to the warm-up.
+    counts: AtomicBool,
     current: Mutex<CurrentLap>,
     ended: Condvar,
 }
@@ -47,14 +49,16 @@ impl LapGate {
         self.current().wakers = wakers;
     }
 
-    /// Begins a lap in which calls are made until `end_ns`.
-    pub fn begin(&self, begin_ns: u64, end_ns: u64) {
+    /// Begins a lap in which calls are made until `end_ns`. `counts`: it is one of the window; all
+    /// laps after it are.
+    pub fn begin(&self, begin_ns: u64, end_ns: u64, counts: bool) {
         let mut current = self.current();
         current.workers_running = current.wakers.len();
         current.begin_ns = begin_ns;
         current.calls = LapCalls::default();
         self.begin_ns.store(begin_ns, Ordering::Release);
         self.end_ns.store(end_ns, Ordering::Release);
+        self.counts.store(counts, Ordering::Release);
         self.number.fetch_add(1, Ordering::Release);
         current.wakers.iter().for_each(Waker::wake);
     }
@@ -95,6 +99,8 @@ impl LapGate {
 pub(super) struct WorkerLaps {
     gate: Arc<LapGate>,
     number: u64,
+    /// Whether a lap of the window has begun.
+    has_window: bool,
     end_ns: u64,
     /// When to look whether the lap is over; later, only calls that end can end it.
     deadline_ns: u64,
@@ -102,11 +108,21 @@ pub(super) struct WorkerLaps {
     failed_before: u64,
 }
 
+/// A lap that begins.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LapBegin {
+    pub begin_ns: u64,
+    pub end_ns: u64,
+    /// Whether it is the first of the window.
+    pub opens_window: bool,
+}
+
 impl WorkerLaps {
     pub fn new(gate: Arc<LapGate>) -> Self {
         Self {
             gate,
             number: 0,
+            has_window: false,
             end_ns: NO_LAP,
             deadline_ns: NO_LAP,
             ok_before: 0,
@@ -114,18 +130,24 @@ impl WorkerLaps {
         }
     }
 
-    /// When a lap that was asked for has begun, and when it ends. So many calls have ended before
-    /// it. `None`: no other lap was asked for.
-    pub fn begin(&mut self, ok: u64, failed: u64) -> Option<(u64, u64)> {
+    /// A lap that was asked for. `None`: no other was.
+    pub fn begin(&mut self) -> Option<LapBegin> {
         let number = self.gate.number.load(Ordering::Acquire);
         if number == self.number {
             return None;
         }
+        let counts = self.gate.counts.load(Ordering::Acquire);
+        let opens_window = counts && !std::mem::replace(&mut self.has_window, counts);
         self.number = number;
         self.end_ns = self.gate.end_ns.load(Ordering::Acquire);
         self.deadline_ns = self.end_ns;
+        let begin_ns = self.gate.begin_ns.load(Ordering::Acquire);
+        Some(LapBegin { begin_ns, end_ns: self.end_ns, opens_window })
+    }
+
+    /// So many calls had ended before the lap that has begun.
+    pub fn count_from(&mut self, ok: u64, failed: u64) {
         (self.ok_before, self.failed_before) = (ok, failed);
-        Some((self.gate.begin_ns.load(Ordering::Acquire), self.end_ns))
     }
 
     /// Whether a lap runs whose last call may be made.

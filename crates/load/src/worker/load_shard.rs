@@ -296,7 +296,7 @@ impl Shard for LoadShard {
         self.attend_to_connections(io);
         self.expire(io);
         self.advance(io);
-        if self.state.try_to_begin_lap() {
+        if self.state.try_to_begin_lap(io) {
             self.make_calls(io);
         }
         self.follow_concurrency(io);

@@ -1,7 +1,7 @@
 //! What a worker is about, whatever its connections are used for: its phase, when calls may be
 //! made, and where those that end are counted.
 
-use super::laps::WorkerLaps;
+use super::laps::{LapBegin, WorkerLaps};
 use super::phases::{PhaseTimes, RunPhase};
 use super::room::Room;
 use super::source_addresses::SourceAddresses;
@@ -154,17 +154,25 @@ impl WorkerState {
     }
 
     /// Begins a lap if one was asked for. True where calls are to be made now.
-    pub fn try_to_begin_lap(&mut self) -> bool {
+    pub fn try_to_begin_lap(&mut self, io: &IoContext) -> bool {
         if self.phase != RunPhase::Window {
             return false;
         }
-        let (ok, failed) = (self.calls.ended_ok(), self.calls.ended_failed());
-        let begun = self.laps.as_mut().and_then(|laps| laps.begin(ok, failed));
-        if let Some((begin_ns, end_ns)) = begun {
-            self.room = Room::default();
-            self.pace.start(begin_ns, end_ns);
+        let Some(laps) = &mut self.laps else {
+            return false;
+        };
+        let Some(LapBegin { begin_ns, end_ns, opens_window }) = laps.begin() else {
+            return false;
+        };
+        // Nothing is in flight between two laps, so each call belongs to one of the two phases.
+        if opens_window {
+            self.measured.warmup = self.calls.begin_phase(false);
+            self.driver_at_window_start = io.statistics();
         }
-        begun.is_some()
+        laps.count_from(self.calls.ended_ok(), self.calls.ended_failed());
+        self.room = Room::default();
+        self.pace.start(begin_ns, end_ns);
+        true
     }
 
     /// Ends the lap if its time is over, nothing is in flight, and every call that was due has been

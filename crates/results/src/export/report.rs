@@ -108,6 +108,9 @@ impl<'a> Report<'a> {
         lines.extend(window);
         lines.extend([
             format!("warm-up: {} ms", plan.warmup_ms),
+        ]);
+        lines.extend(laps(plan));
+        lines.extend([
             format!("rounds: {} ({} stored)", plan.rounds, self.stored_rounds()),
             format!("server: {} CPU, {memory}", plan.limits.server_cpus),
             format!("generator: CPUs: {generator}"),
@@ -167,6 +170,12 @@ fn variables(plan: &Plan) -> Option<String> {
     let set = plan.variables.iter().map(|(name, value)| format!("{name}={value}"));
     let set: Vec<String> = set.collect();
     (!set.is_empty()).then(|| format!("environment: {}", set.join(" ")))
+}
+
+/// How cells were measured by turns.
+fn laps(plan: &Plan) -> Option<String> {
+    let length = plan.lap_ms?;
+    Some(format!("laps: {length} ms or more, by turns, in random order and then in its reverse"))
 }
 
 /// Lists the transports that a run compares, unless plain text is the only one.

@@ -1,6 +1,7 @@
 //! A suite as checked values.
 
 use super::case::Case;
+use super::laps::LapSetting;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -177,6 +178,8 @@ pub struct Schedule {
     /// The most that a cell may get whose calls take longer. Zero: all get the same, and none is
     /// refused.
     pub window_max: Duration,
+    /// Whether cells are measured by turns, in laps.
+    pub laps: LapSetting,
     /// How often every cell is measured, each time with freshly started processes.
     pub rounds: u32,
     /// How long a server lives. References of clients, and servers of a fixed number of calls,

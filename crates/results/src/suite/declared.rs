@@ -5,6 +5,7 @@ use super::checked::{
     SUITE_FILE, Schedule, ServerLife, Suite, SuiteLimits, SuiteSubject, TestedEnd,
 };
 use super::grid::{Checked, DeclaredGridLine, cases, instruments};
+use super::laps::LapSetting;
 use super::units::{parse_duration, parse_size};
 use crate::declaration::{DeclarationError, Source, is_method, read_text};
 use serde::Deserialize;
@@ -74,6 +75,7 @@ struct DeclaredSchedule {
     warmup: Spanned<String>,
     window: Spanned<String>,
     window_max: Option<Spanned<String>>,
+    laps: Option<Spanned<String>>,
     rounds: Spanned<u32>,
     server_life: Option<ServerLife>,
     deadline: Option<Spanned<String>>,
@@ -270,6 +272,7 @@ fn schedule(
         warmup: source.read(&declared.warmup, duration)?,
         window,
         window_max: longest.unwrap_or(window_max).max(window),
+        laps: source.read_some(&declared.laps, |text| text.parse())?.unwrap_or(LapSetting::Off),
         rounds,
         server_life: declared.server_life.unwrap_or(server_life),
         deadline: source.read_some(&declared.deadline, |text| deadline(text))?,

@@ -3,7 +3,7 @@
 //! silently.
 
 use super::{
-    Case, CaseError, FULL_ROUNDS_MIN, Overrides, PlannedSubject, QUICK_ROUNDS_MIN, ROUNDS_MAX,
+    Case, CaseError, FULL_ROUNDS_MIN, LapSetting, Overrides, PlannedSubject, QUICK_ROUNDS_MIN, ROUNDS_MAX,
     Request, Schedule, ServerLife, Suite, SuiteLimits,
 };
 use crate::grouping::each_once;
@@ -48,6 +48,8 @@ pub struct Selection {
     pub cases: Option<Vec<String>>,
     /// The number of rounds, instead of the suite's.
     pub rounds: Option<u32>,
+    /// Whether cells are measured in laps, instead of what the suite says.
+    pub laps: Option<LapSetting>,
     /// Processes and threads of a server under test, instead of every limit of the suite.
     pub server_processes: Option<u32>,
 }
@@ -73,6 +75,9 @@ pub struct Plan {
     /// The longest window that a cell may get whose calls take longer. `None`: all have the same.
     #[serde(default)]
     pub window_max_ms: Option<u64>,
+    /// How long a lap is at least, milliseconds. `None`: each cell has one window.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lap_ms: Option<u64>,
     /// Deadline of each call, milliseconds. `None`: the caller's own default.
     pub deadline_ms: Option<u64>,
     /// How long a server may take to end, milliseconds. `None`: as the contract says.
@@ -239,6 +244,7 @@ impl Suite {
             window_ms: millis(window).max(1),
             window_max_ms: (!schedule.window_max.is_zero())
                 .then(|| millis(schedule.window_max.max(window))),
+            lap_ms: selection.laps.unwrap_or(schedule.laps).milliseconds(),
             handler_waits: self.handler_waits,
             variables: overrides.variables.clone(),
             subjects,

@@ -20,7 +20,8 @@ impl Scope {
     /// Compares `plan` with the suite's text of its time.
     pub fn of(plan: &Plan, suite_text: &str) -> Self {
         let suite = Suite::parse(Path::new(&plan.suite), suite_text).ok();
-        let shortened = suite.as_ref().and_then(|suite| shortened(suite, plan));
+        let whole = suite.as_ref().and_then(|suite| whole(suite, plan.extent));
+        let shortened = whole.as_ref().map(|whole| shortened(whole, plan));
         let unreadable =
             || vec!["unknown, because the text of its suite cannot be read".to_owned()];
         let processes = plan.limits.server_processes;
@@ -29,13 +30,14 @@ impl Scope {
             Some(most) => format!("at most {most} processes a server"),
             None => "no limit of processes".to_owned(),
         });
+        let laps = changed_laps(plan, whole.as_ref());
         let conditions =
             plan.variables.iter().filter(|(name, _)| CONDITIONS.contains(&name.as_str()));
         let conditions = conditions.map(|(name, value)| format!("{name}={value}"));
         Self {
             extent: plan.extent,
             shortened: shortened.unwrap_or_else(unreadable),
-            changed: conditions.chain(processes).collect(),
+            changed: conditions.chain(processes).chain(laps).collect(),
         }
     }
 
@@ -57,10 +59,21 @@ const CONDITIONS: [&str; 5] = [
     "GRPC_SERVER_RAM",
 ];
 
-/// What `plan` has less of than the suite. `None`: the suite has no such schedule.
-fn shortened(suite: &Suite, plan: &Plan) -> Option<Vec<String>> {
-    let whole = Selection { extent: plan.extent, ..Selection::default() };
-    let whole = suite.plan(&whole, &Overrides::default(), u32::MAX).ok()?;
+/// The whole schedule of the suite. `None`: it has no such schedule.
+fn whole(suite: &Suite, extent: Extent) -> Option<Plan> {
+    let whole = Selection { extent, ..Selection::default() };
+    suite.plan(&whole, &Overrides::default(), u32::MAX).ok()
+}
+
+/// Whether cells were measured in laps, where the suite says otherwise.
+fn changed_laps(plan: &Plan, whole: Option<&Plan>) -> Option<String> {
+    let differs = whole.is_some_and(|whole| whole.lap_ms != plan.lap_ms);
+    let words = plan.lap_ms.map_or("no laps".to_owned(), |ms| format!("laps of {}", length(ms)));
+    differs.then_some(words)
+}
+
+/// What `plan` has less of than the suite.
+fn shortened(whole: &Plan, plan: &Plan) -> Vec<String> {
     let by_time = plan.cases.iter().any(|case| case.calls.is_none());
     let window = by_time.then(|| shorter("window", plan.window_ms, whole.window_ms)).flatten();
     let rounds = (plan.rounds < whole.rounds)
@@ -70,10 +83,10 @@ fn shortened(suite: &Suite, plan: &Plan) -> Option<Vec<String>> {
         window,
         shorter("warm-up", plan.warmup_ms, whole.warmup_ms),
         rounds,
-        fewer("subjects", &names(plan), &names(&whole)),
+        fewer("subjects", &names(plan), &names(whole)),
         fewer("cases", &plan.cases, &whole.cases),
     ];
-    Some(parts.into_iter().flatten().collect())
+    parts.into_iter().flatten().collect()
 }
 
 fn shorter(what: &str, ms: u64, whole_ms: u64) -> Option<String> {

@@ -38,6 +38,7 @@ pub fn plan() -> Plan {
         warmup_ms: 200,
         window_ms: 1000,
         window_max_ms: None,
+        lap_ms: None,
         rounds: ROUNDS,
         subjects: vec![
             subject("rust-pajamax"),

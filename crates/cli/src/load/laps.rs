@@ -1,0 +1,84 @@
+//! `bookend load` in laps: the lab says on standard input when calls are made, and for how long.
+
+use super::{interrupt, lines, no_call};
+use crate::terminal::{Failure, print_error};
+use bookend_load::contract::exit;
+use bookend_load::contract::laps::{LapCommand, LapFigures};
+use bookend_load::contract::lines::Line;
+use bookend_load::output;
+use bookend_load::plan::{Connecting, LoadPlan};
+use bookend_load::report;
+use bookend_load::run::{LapCalls, LoadOutcome, LoadSession};
+use std::io::BufRead;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, SystemTime};
+
+/// Makes the connections, and calls as `commands` say; prints the report when they end. The number
+/// is the exit status.
+///
+/// # Errors
+/// [`Failure`] when there is no connection, or a command makes no sense.
+pub fn run(mut plan: LoadPlan, commands: impl BufRead) -> Result<u8, Failure> {
+    if let Some(why) = no_laps(&plan) {
+        print_error(&format!("bookend load: {why}"));
+        return Ok(exit::UNSUPPORTED);
+    }
+    let interrupt = interrupt::watch(false).map_err(Failure::nothing_measured)?;
+    let started = SystemTime::now();
+    let (warmup, outcome) = call(&plan, commands, &interrupt)?;
+    if interrupt.load(Ordering::Relaxed) {
+        return Ok(exit::INTERRUPTED);
+    }
+    // The plan says so in the report, where it stands for what was done.
+    plan.warmup_ns = u64::try_from(warmup.as_nanos()).unwrap_or(u64::MAX);
+    plan.calls = None;
+    print(&lines(report::build_report(&plan, started, &outcome)))?;
+    Ok(exit::MEASURED)
+}
+
+/// Why such calls cannot be made in laps.
+fn no_laps(plan: &LoadPlan) -> Option<&'static str> {
+    if plan.thrift.is_some() {
+        return Some("calls of Thrift are not made in laps");
+    }
+    let keeps_connections = plan.connecting != Connecting::PerCall;
+    (!keeps_connections).then_some("a connection for each call does not last from lap to lap")
+}
+
+/// What was counted, and how long it warmed up.
+fn call(
+    plan: &LoadPlan,
+    commands: impl BufRead,
+    interrupt: &AtomicBool,
+) -> Result<(Duration, LoadOutcome), Failure> {
+    let failed = |error| no_call(plan, &error);
+    let is_raised = || interrupt.load(Ordering::Relaxed);
+    let mut session = LoadSession::start(plan.clone()).map_err(failed)?;
+    let mut warmup = Duration::ZERO;
+    // An input that cannot be read is as good as closed.
+    for command in commands.lines().map_while(Result::ok) {
+        let command: LapCommand = command.parse().map_err(Failure::usage)?;
+        let line = match command {
+            LapCommand::WarmUp(length_ms) => {
+                let length = Duration::from_millis(length_ms);
+                warmup += length;
+                let calls = session.warm_up(length, is_raised).map_err(failed)?;
+                calls.map(|calls| Line::Warmup(calls.ok))
+            }
+            LapCommand::Lap(length_ms) => {
+                let length = Duration::from_millis(length_ms);
+                let calls = session.lap(length, is_raised).map_err(failed)?;
+                calls.map(|LapCalls { ok, failed, length_ns, .. }| {
+                    Line::Lap(LapFigures { ok, failed, length_ns })
+                })
+            }
+        };
+        let Some(line) = line else { break };
+        print(&format!("{line}\n"))?;
+    }
+    Ok((warmup, session.end().map_err(failed)?))
+}
+
+fn print(text: &str) -> Result<(), Failure> {
+    output::write(text, None).map_err(|error| Failure::not_delivered(error.to_string()))
+}
