@@ -45,6 +45,31 @@ fn laps_share_their_connections_and_count_every_call_once() {
     }
 }
 
+#[test]
+fn a_warm_up_before_the_first_lap_counts_apart() {
+    for (driver, connections, threads) in [(Driver::Blocking, 1, 1), (Driver::Epoll, 4, 2)] {
+        let server = server();
+        let plan = LoadPlan {
+            driver,
+            connections,
+            threads,
+            ..plan(ECHO, server.local_address().clone(), 0)
+        };
+        let mut session = LoadSession::start(plan).unwrap();
+        let warmup: u64 =
+            (0..2).map(|_| session.warm_up(LAP, || false).unwrap().unwrap().ok).sum();
+        let laps: Vec<_> = (0..2).map(|_| session.lap(LAP, || false).unwrap().unwrap()).collect();
+        let outcome = session.end().unwrap();
+        assert!(warmup > 0);
+        assert_eq!(outcome.warmup, warmup, "{driver:?}");
+        assert_eq!(outcome.ok, laps.iter().map(|lap| lap.ok).sum::<u64>(), "{driver:?}");
+        assert_eq!(outcome.latencies.histogram.len(), outcome.ok, "{driver:?}");
+        assert_eq!(outcome.window_ns, laps.iter().map(|lap| lap.length_ns).sum::<u64>());
+        assert!(outcome.driver.writes > 0 && !outcome.cancelled, "{driver:?}");
+        assert_eq!((outcome.unfinished, outcome.intervals), (0, None), "{driver:?}");
+    }
+}
+
 fn by_rate(rate: f64, plan: LoadPlan) -> LoadPlan {
     let schedule = RateSchedule::constant(rate);
     let open_loop = OpenLoop { schedule, arrivals: ArrivalProcess::Even, seed: 1 };

@@ -119,6 +119,29 @@ fn longer_windows_are_said_and_usual_ones_are_not() {
 }
 
 #[test]
+fn that_cells_were_measured_by_turns_is_said_once() {
+    let mut rows = rows(&plan());
+    let of = |rows: &[Row]| Report::new(&run(), rows).by_turns();
+    assert_eq!(of(&rows), None);
+    rows.iter_mut().for_each(|row| window(row).laps = Some(10));
+    let said = "by turns: cells with the same case and instrument in laps of 100 ms";
+    assert_eq!(of(&rows).as_deref(), Some(said));
+    let run = run();
+    assert!(Report::new(&run, &rows).parameters().contains(&said.to_owned()));
+    assert_eq!(Report::new(&run, &rows).brief().matches(said).count(), 1);
+    window(&mut rows[0]).laps = Some(2);
+    window(&mut rows[1]).laps = None;
+    let all = rows.len();
+    let said = format!("in laps of 100 to 500 ms; 1 of {all} rows in one window");
+    assert!(of(&rows).is_some_and(|line| line.ends_with(&said)), "{:?}", of(&rows));
+    let text = serde_json::to_string(&rows[2]).expect("JSON");
+    let read: Row = serde_json::from_str(&text).expect("readable");
+    assert_eq!(read.outcome.window().and_then(|window| window.laps), Some(10));
+    let whole = serde_json::to_string(&rows[1]).expect("JSON");
+    assert!(!whole.contains("laps"), "rows of old read as they were: {whole}");
+}
+
+#[test]
 fn a_refused_cell_says_why_and_has_no_figures() {
     let rows = changed("rust-tonic", "C=1 S=100", |row| {
         let reason = "a call takes 7 s".to_owned();

@@ -10,6 +10,7 @@ macro_rules! tests {
 
 mod ends;
 mod lab;
+mod laps;
 mod lives;
 mod process;
 mod profiles;
@@ -54,6 +55,7 @@ fn main() -> ExitCode {
         ends::TESTS,
         transports::TESTS,
         windows::TESTS,
+        laps::TESTS,
         lab::TESTS,
     ]
     .concat();

@@ -52,6 +52,7 @@ impl<'a> Report<'a> {
         [
             format!("{}: {}, {scope}, {} rounds\n", plan.suite, plan.request.method, plan.rounds),
             notes.collect(),
+            self.by_turns().map_or(String::new(), |turns| format!("{turns}\n")),
             format!("{}\n", brief_table(&self.table)),
             lines(&self.answer()),
         ]
@@ -109,7 +110,7 @@ impl<'a> Report<'a> {
         lines.extend([
             format!("warm-up: {} ms", plan.warmup_ms),
         ]);
-        lines.extend(laps(plan));
+        lines.extend(self.by_turns());
         lines.extend([
             format!("rounds: {} ({} stored)", plan.rounds, self.stored_rounds()),
             format!("server: {} CPU, {memory}", plan.limits.server_cpus),
@@ -133,6 +134,24 @@ impl<'a> Report<'a> {
             None => "some cells earlier".to_owned(),
         };
         Some(format!("memory: of servers since their start, {since} in the round"))
+    }
+
+    /// How cells were measured that were measured by turns.
+    pub fn by_turns(&self) -> Option<String> {
+        let windows = self.rows.iter().filter_map(|row| row.outcome.window());
+        let (in_laps, whole): (Vec<_>, Vec<_>) = windows.partition(|each| each.laps.is_some());
+        let lengths = in_laps.iter().map(|window| {
+            let laps = f64::from(window.laps.unwrap_or(1).max(1));
+            (window.window_seconds * 1e3 / laps).round() as u64
+        });
+        let (least, most) = (lengths.clone().min()?, lengths.max()?);
+        let length = if least == most { least.to_string() } else { format!("{least} to {most}") };
+        let others = (!whole.is_empty())
+            .then(|| format!("; {} of {} rows in one window", whole.len(), self.rows.len()));
+        let others = others.unwrap_or_default();
+        Some(format!(
+            "by turns: cells with the same case and instrument in laps of {length} ms{others}"
+        ))
     }
 
     pub(super) fn stored_rounds(&self) -> usize {
@@ -170,12 +189,6 @@ fn variables(plan: &Plan) -> Option<String> {
     let set = plan.variables.iter().map(|(name, value)| format!("{name}={value}"));
     let set: Vec<String> = set.collect();
     (!set.is_empty()).then(|| format!("environment: {}", set.join(" ")))
-}
-
-/// How cells were measured by turns.
-fn laps(plan: &Plan) -> Option<String> {
-    let length = plan.lap_ms?;
-    Some(format!("laps: {length} ms or more, by turns, in random order and then in its reverse"))
 }
 
 /// Lists the transports that a run compares, unless plain text is the only one.

@@ -49,7 +49,8 @@ struct Timed<'a> {
 
 impl<'a> Timed<'a> {
     fn of(row: &'a Row) -> Option<Self> {
-        let window = row.outcome.window()?;
+        // Laps lie between those of other cells: they are no slice of the round.
+        let window = row.outcome.window().filter(|window| window.laps.is_none())?;
         let from_us = window.started?.unix_ms().saturating_mul(1000);
         let counted = window.intervals.as_ref();
         let warmup_ms = counted.map_or(0, |counts| counts.window_start as u64 * counts.interval_ms);

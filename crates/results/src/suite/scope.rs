@@ -118,6 +118,7 @@ impl fmt::Display for Scope {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::suite::LapSetting;
 
     const SUITE: &str = r#"
         name = "a"
@@ -196,6 +197,26 @@ mod tests {
         let said = "full, changed: GRPC_SERVER_RAM=1g, at most 40 processes a server";
         assert_eq!(limited.to_string(), said);
         assert!(!limited.is_quotable(10));
+    }
+
+    #[test]
+    fn laps_are_another_way_to_measure_and_the_suite_may_ask_for_them() {
+        let by_turns: Selection =
+            Selection { laps: Some("100ms".parse().expect("a lap")), ..Selection::default() };
+        let changed = scope(&by_turns, &[]);
+        assert_eq!(changed.to_string(), "full, changed: laps of 100ms");
+        assert!(!changed.is_quotable(10));
+        let asked = SUITE.replace("window = \"20s\"", "window = \"20s\"\nlaps = \"100ms\"");
+        let suite = Suite::parse(Path::new("a"), &asked).expect("a suite");
+        let plan = |selection| suite.plan(&selection, &Overrides::default(), 2).expect("a plan");
+        let whole = plan(Selection::default());
+        assert_eq!(whole.lap_ms, Some(100));
+        assert!(Scope::of(&whole, &asked).is_quotable(10));
+        let off = plan(Selection { laps: Some(LapSetting::Off), ..Selection::default() });
+        assert_eq!(Scope::of(&off, &asked).to_string(), "full, changed: no laps");
+        let short = SUITE.replace("window = \"20s\"", "window = \"20s\"\nlaps = \"1ms\"");
+        let refused = Suite::parse(Path::new("a"), &short).expect_err("too short").to_string();
+        assert!(refused.contains("a lap of 1ms is too short"), "{refused}");
     }
 
     #[test]
