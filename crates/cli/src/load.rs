@@ -4,7 +4,9 @@ mod audience;
 mod call_list;
 mod interrupt;
 mod laps;
+mod no_call;
 mod observer;
+mod report_lines;
 
 use crate::shell::this_command;
 use crate::terminal::{Failure, print_error};
@@ -13,17 +15,18 @@ use audience::Audience;
 use bookend_lab::machine::this_machine;
 use bookend_load::capacity;
 use bookend_load::contract::exit;
-use bookend_load::contract::lines::Line;
-use bookend_load::contract::report::{LatencySplit, LoadOrigin, LoadReport};
+use bookend_load::contract::report::{LoadOrigin, LoadReport};
 use bookend_load::descriptors;
 use bookend_load::flags::{LoadFlags, config_file, switches};
 use bookend_load::objective::Objective;
 use bookend_load::output::{self, OutputFormat};
 use bookend_load::plan::LoadPlan;
 use bookend_load::report;
-use bookend_load::run::{self, LoadError, LoadOutcome, RunObserver};
+use bookend_load::run::{self, LoadOutcome, RunObserver};
 use clap::{Args, Command};
+use no_call::no_call;
 use observer::Observer;
+use report_lines::report_lines;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -128,11 +131,6 @@ fn origin() -> LoadOrigin {
     LoadOrigin { command: this_command(), machine: this_machine() }
 }
 
-fn no_call(plan: &LoadPlan, error: &LoadError) -> Failure {
-    let targets = plan.labels.targets.join(",");
-    Failure::nothing_measured(format!("no call to {targets}: {error}"))
-}
-
 fn measure(
     plan: &Arc<LoadPlan>,
     audience: Audience,
@@ -147,7 +145,7 @@ fn measure(
 fn deliver(flags: &LoadFlags, report: LoadReport, audience: Audience) -> Result<(), Failure> {
     let (text, file) = match audience {
         Audience::People => (output::render(&report, flags.format), flags.output.as_deref()),
-        Audience::Lab => (lines(report), None),
+        Audience::Lab => (report_lines(report), None),
     };
     let Err(error) = output::write(&text, file) else {
         return Ok(());
@@ -163,20 +161,6 @@ fn deliver(flags: &LoadFlags, report: LoadReport, audience: Audience) -> Result<
         }
     };
     Err(Failure::not_delivered(line))
-}
-
-/// The contract's lines of a result: the parts of calls with connections of their own, then all.
-fn lines(report: LoadReport) -> String {
-    let parts = report.bookend.split.iter().flat_map(LatencySplit::parts);
-    let notes = parts.flat_map(|(name, part)| {
-        let note = |figure: &str, value_ns: u64| Line::Note {
-            name: format!("{name}_{figure}_ns"),
-            value: value_ns as f64,
-        };
-        [note("mean", part.mean_ns), note("p50", part.p50_ns), note("p99", part.p99_ns)]
-    });
-    let notes: String = notes.map(|note| format!("{note}\n")).collect();
-    format!("{notes}{}\n", Line::Report(Box::new(report)))
 }
 
 /// Failed calls are results, as in ghz; a run without any call has no result.

@@ -17,8 +17,10 @@ fn bookend(words: &[&str]) -> Command {
 }
 
 fn load(target: &str, more: &[&str]) -> Command {
-    let call = ["load", "--insecure", "--call", "helloworld.Greeter/SayHello", "-c", "10", target];
-    let mut command = bookend(&[&call[..], more].concat());
+    // Calls of reflection would be counted by the server, too.
+    let proto = concat!(env!("CARGO_MANIFEST_DIR"), "/../../proto/helloworld.proto");
+    let call = ["--proto", proto, "--call", "helloworld.Greeter/SayHello", "-c", "10", target];
+    let mut command = bookend(&[&["load", "--insecure"], &call[..], more].concat());
     command.env("BOOKEND_CONTRACT", "1").env("BOOKEND_LAPS", "1");
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command

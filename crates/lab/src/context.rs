@@ -194,7 +194,7 @@ mod tests {
             warmup_ms: 0,
             window_ms: 0,
             window_max_ms: None,
-        lap_ms: None,
+            lap_ms: None,
             deadline_ms: None,
             drain_ms: None,
             rounds: 1,

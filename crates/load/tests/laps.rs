@@ -56,8 +56,7 @@ fn a_warm_up_before_the_first_lap_counts_apart() {
             ..plan(ECHO, server.local_address().clone(), 0)
         };
         let mut session = LoadSession::start(plan).unwrap();
-        let warmup: u64 =
-            (0..2).map(|_| session.warm_up(LAP, || false).unwrap().unwrap().ok).sum();
+        let warmup: u64 = (0..2).map(|_| session.warm_up(LAP, || false).unwrap().unwrap().ok).sum();
         let laps: Vec<_> = (0..2).map(|_| session.lap(LAP, || false).unwrap().unwrap()).collect();
         let outcome = session.end().unwrap();
         assert!(warmup > 0);

@@ -1,6 +1,8 @@
 //! `bookend load` in laps: the lab says on standard input when calls are made, and for how long.
 
-use super::{interrupt, lines, no_call};
+use super::interrupt;
+use super::no_call::no_call;
+use super::report_lines::report_lines;
 use crate::terminal::{Failure, print_error};
 use bookend_load::contract::exit;
 use bookend_load::contract::laps::{LapCommand, LapFigures};
@@ -32,7 +34,7 @@ pub fn run(mut plan: LoadPlan, commands: impl BufRead) -> Result<u8, Failure> {
     // The plan says so in the report, where it stands for what was done.
     plan.warmup_ns = u64::try_from(warmup.as_nanos()).unwrap_or(u64::MAX);
     plan.calls = None;
-    print(&lines(report::build_report(&plan, started, &outcome)))?;
+    print(&report_lines(report::build_report(&plan, started, &outcome)))?;
     Ok(exit::MEASURED)
 }
 

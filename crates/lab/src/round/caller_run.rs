@@ -1,7 +1,7 @@
 //! One run of a client or an instrument against a server that is ready.
 
 use super::caller_report::{CallerReport, CallerReportParser};
-use super::laps::MeasuredLaps;
+use super::measured_laps::MeasuredLaps;
 use super::pairing::Pairing;
 use super::raw_output;
 use super::server::RunningServer;
@@ -116,7 +116,8 @@ impl CallerRun<'_> {
             connections: Some(case.connections),
             concurrency: Some(case.concurrency),
             connection_per_call: case.connection_per_call,
-            warmup_ms: Some(self.workload.warmup_ms).filter(|_| window_length != WindowLength::Laps),
+            warmup_ms: Some(self.workload.warmup_ms)
+                .filter(|_| window_length != WindowLength::Laps),
             window_length: Some(window_length),
             deadline_ms: self.workload.deadline_ms,
             profile: self.context.profile && self.pairing.side == TestedEnd::Client,

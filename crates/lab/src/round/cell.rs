@@ -1,8 +1,8 @@
 //! One cell: a warm-up, a window, and once more if something disturbed it.
 
 use super::caller_run::{CallerOutput, CallerRun};
-use super::laps::MeasuredLaps;
 use super::marks::{AccountedCpu, marks};
+use super::measured_laps::MeasuredLaps;
 use super::pairing::Pairing;
 use super::server::RunningServer;
 use super::window::WindowUsage;

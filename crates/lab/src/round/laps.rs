@@ -8,8 +8,6 @@
 mod instrument;
 mod turns;
 
-pub use instrument::MeasuredLaps;
-
 use super::caller_run::CallerRun;
 use super::server::RunningServer;
 use crate::cell_error::CellError;

@@ -4,11 +4,11 @@
 use super::caller_run::CallerRun;
 use super::laps::{Contestant, measure_by_turns};
 use super::pairing::Pairing;
+use super::runner::{PairedCell, RoundRunner, died};
 use super::server::RunningServer;
 use super::shared::SharedServer;
 use super::window_choice::{Next, after_outcome};
 use super::workload::Workload;
-use super::{PairedCell, RoundRunner, died};
 use crate::cell_error::CellError;
 use crate::context::RunContext;
 use crate::process::interrupt::Interrupted;
@@ -25,10 +25,7 @@ pub enum CellGroup<'p, 'a> {
 }
 
 /// The groups of a round, in the order of their first cells.
-pub fn groups<'p, 'a>(
-    context: &RunContext,
-    cells: &'p [PairedCell<'a>],
-) -> Vec<CellGroup<'p, 'a>> {
+pub fn groups<'p, 'a>(context: &RunContext, cells: &'p [PairedCell<'a>]) -> Vec<CellGroup<'p, 'a>> {
     let mut groups: Vec<CellGroup<'p, 'a>> = Vec::new();
     for paired in cells {
         let (cell, Ok(pairing)) = paired else {

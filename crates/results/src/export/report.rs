@@ -107,9 +107,7 @@ impl<'a> Report<'a> {
         lines.push(format!("method: {}", plan.request.method));
         lines.extend(transports(plan));
         lines.extend(window);
-        lines.extend([
-            format!("warm-up: {} ms", plan.warmup_ms),
-        ]);
+        lines.extend([format!("warm-up: {} ms", plan.warmup_ms)]);
         lines.extend(self.by_turns());
         lines.extend([
             format!("rounds: {} ({} stored)", plan.rounds, self.stored_rounds()),

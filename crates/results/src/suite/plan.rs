@@ -3,8 +3,8 @@
 //! silently.
 
 use super::{
-    Case, CaseError, FULL_ROUNDS_MIN, LapSetting, Overrides, PlannedSubject, QUICK_ROUNDS_MIN, ROUNDS_MAX,
-    Request, Schedule, ServerLife, Suite, SuiteLimits,
+    Case, CaseError, FULL_ROUNDS_MIN, LapSetting, Overrides, PlannedSubject, QUICK_ROUNDS_MIN,
+    ROUNDS_MAX, Request, Schedule, ServerLife, Suite, SuiteLimits,
 };
 use crate::grouping::each_once;
 use crate::measurement::CellId;

@@ -2,15 +2,15 @@
 
 use crate::cell_error::CellError;
 use crate::process::{Process, ProcessEvent};
-use crate::round::caller_report::{CallerReport, CallerReportParser};
+use crate::round::caller_report::CallerReportParser;
 use crate::round::caller_run::{CallerOutput, CallerRun};
+use crate::round::measured_laps::MeasuredLaps;
 use crate::round::server::RunningServer;
 use crate::round::window::{WindowProcesses, WindowSampler};
 use crate::sampler::SAMPLE_INTERVAL;
 use bookend_contract::environment::WindowLength;
 use bookend_contract::laps::{LapCommand, LapFigures};
 use bookend_contract::lines::Line;
-use bookend_contract::report::Intervals;
 use std::time::{Duration, Instant};
 
 /// An instrument that runs.
@@ -21,17 +21,6 @@ pub struct LapInstrument<'a> {
     /// From the first lap on; between laps it pauses.
     sampler: Option<WindowSampler>,
     laps: MeasuredLaps,
-}
-
-/// What was called lap by lap.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct MeasuredLaps {
-    /// Those of the warm-up.
-    warmup: Vec<LapFigures>,
-    /// Those of the window.
-    window: Vec<LapFigures>,
-    /// How long one of the window was to be, milliseconds.
-    lap_ms: u64,
 }
 
 impl<'a> LapInstrument<'a> {
@@ -136,11 +125,7 @@ impl<'a> LapInstrument<'a> {
     }
 
     /// Writes a command and waits for its answer; takes samples meanwhile, if that takes long.
-    fn tell(
-        mut self,
-        command: LapCommand,
-        length_ms: u64,
-    ) -> Result<(Self, Line), CellError> {
+    fn tell(mut self, command: LapCommand, length_ms: u64) -> Result<(Self, Line), CellError> {
         // If it cannot be told any more, it has ended, and how it has is told below.
         let _ = self.process.write_line(&command.to_string());
         let grace = self.run.context.timeouts.grace;
@@ -153,7 +138,9 @@ impl<'a> LapInstrument<'a> {
             let interrupt = &self.run.context.spawner.interrupt;
             match self.process.next_event(next.min(deadline), interrupt) {
                 ProcessEvent::Output(output) => match output.parse().map_err(CellError::failed)? {
-                    note @ Line::Note { .. } => self.parser.take(note).map_err(CellError::failed)?,
+                    note @ Line::Note { .. } => {
+                        self.parser.take(note).map_err(CellError::failed)?
+                    }
                     line => return Ok((self, line)),
                 },
                 ProcessEvent::Exited => {
@@ -176,44 +163,4 @@ impl<'a> LapInstrument<'a> {
 
 fn out_of_place(line: &Line) -> CellError {
     CellError::failed(format!("`{line}` is out of place"))
-}
-
-impl MeasuredLaps {
-    /// Laps of the window.
-    pub fn count(&self) -> u32 {
-        u32::try_from(self.window.len()).unwrap_or(u32::MAX)
-    }
-
-    /// Calls by lap as if each had been as long as it was to be.
-    pub fn intervals(&self) -> Intervals {
-        let lap_ns = self.lap_ms as f64 * 1e6;
-        let counts = self.warmup.iter().chain(&self.window).map(|lap| {
-            let calls = lap.ok as f64 * lap_ns / (lap.length_ns.max(1) as f64);
-            calls.round() as u64
-        });
-        Intervals {
-            interval_ms: self.lap_ms,
-            window_start: self.warmup.len(),
-            counts: counts.collect(),
-        }
-    }
-
-    fn window_seconds(&self) -> f64 {
-        self.window.iter().map(|lap| lap.length_ns as f64 / 1e9).sum()
-    }
-
-    /// Whether the report is of the same calls.
-    fn check(&self, report: &CallerReport) -> Result<(), CellError> {
-        let ok: u64 = self.window.iter().fold(0, |sum, lap| sum.saturating_add(lap.ok));
-        let failed: u64 = self.window.iter().fold(0, |sum, lap| sum.saturating_add(lap.failed));
-        if (ok, failed) == (report.ok, report.error_count()) {
-            return Ok(());
-        }
-        Err(CellError::failed(format!(
-            "its laps add up to {ok} calls that ended OK and {failed} that did not, its report to \
-             {} and {}",
-            report.ok,
-            report.error_count()
-        )))
-    }
 }

@@ -1,6 +1,6 @@
 //! How long laps are, how many, and in which order.
 
-use crate::round::shuffle;
+use crate::round::order::shuffle;
 use bookend_results::random::Random;
 use bookend_results::window::LATENCIES_MIN;
 
