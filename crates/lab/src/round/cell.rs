@@ -9,6 +9,7 @@ use super::window::WindowUsage;
 use crate::cell_error::CellError;
 use crate::subject::IdleStrategy;
 use bookend_contract::latency;
+use bookend_contract::report::Extension;
 use bookend_results::mark::Mark;
 use bookend_results::measurement::{Measurement, Outcome, Spinning};
 use bookend_results::steady::Steady;
@@ -66,8 +67,7 @@ impl CallerRun<'_> {
     ) -> Result<Measurement, CellError> {
         let CallerOutput { report, usage, raw, laps } = output;
         let limits = self.limits();
-        let Pairing { side, caller, .. } = self.pairing;
-        let declared_to_spin = caller.variant.idle == IdleStrategy::Spin;
+        let Pairing { side, .. } = self.pairing;
         let (tested, opposite) = match side {
             TestedEnd::Server => (&usage.server, &usage.generator),
             TestedEnd::Client => (&usage.generator, &usage.server),
@@ -118,16 +118,18 @@ impl CallerRun<'_> {
             steady: intervals.map(Steady::of).unwrap_or_default(),
             intervals: intervals.cloned(),
             marks: self.marks(&usage, generator_cpu, laps.unwrap_or(1)),
-            spinning: Spinning {
-                server: server.spins,
-                // Our own generator says whether it spins; of others, the declaration does.
-                generator: own.is_some_and(|own| own.wait == "spin") || declared_to_spin,
-            },
+            spinning: Spinning { server: server.spins, generator: self.caller_spins(own) },
             errors: report.errors,
             raw_output: raw,
             notes: report.notes.0,
         };
         if window.ok == 0 { Err(no_answer(window)) } else { Ok(window) }
+    }
+
+    /// Our own generator says whether it spins; of others, the declaration does.
+    fn caller_spins(&self, own: Option<&Extension>) -> bool {
+        let declared_to_spin = self.pairing.caller.variant.idle == IdleStrategy::Spin;
+        own.is_some_and(|own| own.wait == "spin") || declared_to_spin
     }
 
     fn marks(&self, usage: &WindowUsage, generator_cpu: f64, spans: u32) -> Vec<Mark> {
