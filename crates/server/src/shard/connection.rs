@@ -98,10 +98,10 @@ pub(super) struct HandledSlice {
 }
 
 /// A long read is handled in two halves, and the answers to the first are written before the
-/// second: about two hundred small calls and more. The client goes on with those, so that neither
-/// end sleeps. Shorter reads are handled at once: each write may have to wake the client, which
-/// costs the server more than a dozen calls.
-const SLICE_BYTES_MIN: usize = 8 << 10;
+/// second: about a hundred calls of a hundred bytes and more. The client goes on with those, so
+/// that neither end sleeps. Shorter reads are handled at once: each write may have to wake the
+/// client, which costs the server more than a dozen calls.
+const SLICE_BYTES_MIN: usize = 4 << 10;
 
 /// No slice is longer, so that what its answers occupy is bounded, and the first ones do not wait
 /// for a thousand others.
@@ -338,8 +338,8 @@ mod tests {
     #[test]
     fn a_short_read_is_one_slice_and_a_long_one_two_of_a_length() {
         assert_eq!(cut(4_000, 0), [4_000]);
-        assert_eq!(cut(16_383, 0), [16_383]);
-        assert_eq!(cut(16_384, 0), [8_192, 8_192]);
+        assert_eq!(cut(8_191, 0), [8_191]);
+        assert_eq!(cut(8_192, 0), [4_096, 4_096]);
         assert_eq!(cut(100_001, 0), [50_001, 50_000]);
         assert_eq!(
             cut(100_000, 30),
