@@ -13,6 +13,10 @@ const UPDATES_A_STREAM: u32 = 8;
 /// Small WINDOW_UPDATEs for more than was sent that are no glitches.
 const FREE_UPDATES: u32 = 100;
 
+/// As many more for each stream: the core of gRPC in C, which clients in C++, Python, Ruby and
+/// others share, opens the window of every stream by the five bytes of a message's prefix.
+const FREE_UPDATES_A_STREAM: u32 = 2;
+
 /// How much the peer has used the connection: changes whenever a stream is opened, and nearly
 /// always when a body is received or sent.
 pub(crate) type Activity = (u32, Credit, Window);
@@ -85,11 +89,12 @@ impl Glitches {
         }
     }
 
-    /// A window was opened by a little for more than was sent. A client may do so at its start; one
-    /// that goes on is at play.
-    pub fn update_for_nothing(&mut self) {
+    /// A window was opened by a little for more than was sent. A client may do so at its start and
+    /// with each stream; one that goes on is at play.
+    pub fn update_for_nothing(&mut self, opened_streams: u32) {
         self.updates_for_nothing = self.updates_for_nothing.saturating_add(1);
-        if self.updates_for_nothing > FREE_UPDATES {
+        let of_streams = opened_streams.saturating_mul(FREE_UPDATES_A_STREAM);
+        if self.updates_for_nothing > of_streams.saturating_add(FREE_UPDATES) {
             self.note();
         }
     }

@@ -5,6 +5,7 @@ mod control;
 mod headers;
 mod last_response;
 mod open_block;
+mod unlisted;
 mod whole_request;
 mod whole_response;
 
@@ -22,6 +23,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use last_response::LastResponse;
 use open_block::OpenBlock;
+use unlisted::UnlistedRequests;
 
 /// The reading half of a connection.
 #[derive(Debug)]
@@ -33,6 +35,8 @@ pub struct Receiver {
     cache: HeaderBlockCache,
     /// Where responses come whole, the last one that did.
     last_response: Option<Box<LastResponse>>,
+    /// Requests of this read whose streams are not in the table.
+    unlisted: UnlistedRequests,
     /// A header block that still needs CONTINUATION frames.
     open_block: Option<OpenBlock>,
     max_block_bytes: usize,
@@ -54,6 +58,7 @@ impl Receiver {
             fields: HeaderList::new(max_list_bytes, config.max_header_fields),
             cache: HeaderBlockCache::new(),
             last_response: None,
+            unlisted: UnlistedRequests::default(),
             open_block: None,
             max_block_bytes: max_list_bytes.saturating_mul(MAX_HEADER_BLOCK_LISTS),
             preface_came: side == Side::Client,
@@ -76,6 +81,7 @@ impl Receiver {
         self.decoder.renew(own_table_bytes.max(DEFAULT_TABLE_BYTES));
         self.open_block = None;
         self.last_response = None;
+        self.unlisted = UnlistedRequests::default();
         self.preface_came = self.side == Side::Client;
         self.settings_came = false;
         self.drained.clear();
@@ -106,7 +112,7 @@ impl Receiver {
                 let Some((bytes, behind)) = rest.split_first_chunk::<HEADER_BYTES>() else {
                     break;
                 };
-                let header = FrameHeader::parse(bytes);
+                let mut header = FrameHeader::parse(bytes);
                 if header.length > self.own.max_frame_bytes as usize {
                     let reason = "a frame above SETTINGS_MAX_FRAME_SIZE";
                     return Err(ConnectionError::frame_size(reason));
@@ -115,11 +121,20 @@ impl Receiver {
                     break;
                 };
                 rest = behind;
+                if self.side == Side::Server
+                    && let Some(behind) = behind_empty_end(header, behind)
+                {
+                    header.flags = flag::END_STREAM;
+                    rest = behind;
+                }
                 self.frame(sender, header, payload, visitor)?;
             }
             if visitor.wants_a_break() {
                 break;
             }
+        }
+        if !self.unlisted.is_empty() {
+            self.enlist_all(sender, visitor);
         }
         Ok(input.len() - rest.len())
     }
@@ -169,6 +184,9 @@ impl Receiver {
     ) -> Result<(), ConnectionError> {
         if self.open_block.is_some() || !self.settings_came {
             self.check_order(header)?;
+        }
+        if !self.unlisted.is_empty() {
+            self.enlist_before(sender, header, visitor);
         }
         match header.kind {
             kind::DATA => self.data(sender, header, payload, visitor),
@@ -264,6 +282,18 @@ fn split_frame(bytes: &[u8]) -> Option<(FrameHeader, &[u8], &[u8])> {
     let header = FrameHeader::parse(header);
     let (payload, behind) = behind.split_at_checked(header.length)?;
     Some((header, payload, behind))
+}
+
+/// The bytes behind an empty DATA frame that ends the stream of the DATA frame before it. Some
+/// clients end each request with one: both are handled as one frame.
+#[inline]
+fn behind_empty_end(before: FrameHeader, bytes: &[u8]) -> Option<&[u8]> {
+    if before.kind != kind::DATA || before.flags != 0 || before.length == 0 {
+        return None;
+    }
+    let (header, behind) = bytes.split_first_chunk::<HEADER_BYTES>()?;
+    let end = FrameHeader { length: 0, flags: flag::END_STREAM, ..before };
+    (FrameHeader::parse(header) == end).then_some(behind)
 }
 
 /// Removes the padding from a payload, RFC 9113 section 6.1.

@@ -42,6 +42,11 @@ pub struct Sender {
     pub(crate) credit: Credit,
     /// The body of the whole request that is being handled, while its stream is not in the table.
     pub(crate) unlisted_bytes: u32,
+    /// By how much its peer has opened the window of that stream.
+    pub(crate) unlisted_increment_bytes: u32,
+    /// Streams of the peer that are open while they are not in the table: see
+    /// `Receiver::unlisted`.
+    pub(crate) unlisted_streams: usize,
     pub(crate) connection_window_bytes: u32,
     /// The stream window that is enforced now: see [`Sender::own_settings_acknowledged`].
     pub(crate) own_stream_window_bytes: u32,
@@ -106,6 +111,8 @@ impl Sender {
             largest_window_bytes: DEFAULT_WINDOW_BYTES as usize,
             credit: Credit::new(connection_window_bytes),
             unlisted_bytes: 0,
+            unlisted_increment_bytes: 0,
+            unlisted_streams: 0,
             connection_window_bytes,
             own_stream_window_bytes: own.initial_window_bytes.max(DEFAULT_WINDOW_BYTES),
             own,
@@ -124,8 +131,9 @@ impl Sender {
     }
 
     /// Number of live streams.
+    #[inline]
     pub fn live_streams(&self) -> usize {
-        self.streams.len()
+        self.streams.len() + self.unlisted_streams
     }
 
     /// The highest id of a stream that the peer has opened; 0 if it has opened none.
@@ -215,6 +223,8 @@ impl Sender {
         if let Some(state) = self.streams.state(listed) {
             state.remote = RemoteState::Closed;
             state.unreleased_bytes = body_bytes;
+            // `UnlistedHead::widen` has seen that it fits.
+            let _ = state.send_window.add(self.unlisted_increment_bytes);
         }
         listed
     }

@@ -70,6 +70,15 @@ pub trait Visitor {
     /// until [`Sender::release`] or the end of the stream.
     fn data(&mut self, sender: &mut Sender, stream: StreamKey, data: &[u8], end_stream: bool);
 
+    /// Whether a head that has come before may be told with its body, behind what other streams
+    /// have in the same read, because nothing would be done for it alone. A body that does not
+    /// come, or that [`Visitor::takes_whole_request`] declines, has it told at last by
+    /// [`Visitor::cached_headers`].
+    #[inline]
+    fn head_may_wait(&self, _stream: StreamKey, _head: u32) -> bool {
+        false
+    }
+
     /// Whether to call [`Visitor::whole_request`] for this request. Otherwise its frames are told
     /// one by one.
     #[inline]
@@ -77,7 +86,8 @@ pub trait Visitor {
         false
     }
 
-    /// A request that lies whole in what was read. Called instead of [`Visitor::cached_headers`]
+    /// A request that lies whole in what was read, perhaps with frames of others between its head
+    /// and its body. Called instead of [`Visitor::cached_headers`]
     /// and [`Visitor::data`], where [`Visitor::TAKES_WHOLE_REQUESTS`] says so.
     ///
     /// Its stream is not in the table of streams. Before this returns it must be answered with

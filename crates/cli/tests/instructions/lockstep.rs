@@ -12,17 +12,39 @@ const HEADER_BYTES: usize = 9;
 const DATA: u8 = 0;
 const HEADERS: u8 = 1;
 const SETTINGS: u8 = 4;
+const PING: u8 = 6;
 const WINDOW_UPDATE: u8 = 8;
+const ACK: u8 = 1;
 const END_STREAM: u8 = 1;
 const END_HEADERS: u8 = 4;
 
-/// So much more than the first 65,535 bytes may the server send: no window is ever shut.
-const WINDOW_BYTES: u32 = (1 << 31) - 1 - 65_535;
+/// So much more than the first 65,535 bytes may the server send: no window is ever shut, and
+/// updates still fit.
+const WINDOW_BYTES: u32 = 1 << 30;
+
+/// In which order a client sends the frames of several requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FrameOrder {
+    /// Each request's HEADERS and its DATA, which ends the stream: grpc-go.
+    Whole,
+    /// All HEADERS, then all DATA: h2load.
+    HeadsFirst,
+    /// Each request's HEADERS, its DATA, and an empty DATA that ends the stream: tonic with one call
+    /// in flight.
+    EndedApart,
+    /// All HEADERS in a write of their own; then each request's DATA and an empty one that ends the
+    /// stream: tonic with several.
+    HeadsApart,
+    /// Each request's HEADERS, a WINDOW_UPDATE of its stream, its DATA, and a WINDOW_UPDATE of the
+    /// connection: the core of gRPC in C.
+    WindowUpdates,
+}
 
 pub struct Lockstep {
     socket: TcpStream,
     message: Vec<u8>,
     path: String,
+    order: FrameOrder,
     next_id: u32,
     buffer: Vec<u8>,
     unread: Vec<u8>,
@@ -30,29 +52,26 @@ pub struct Lockstep {
 
 impl Lockstep {
     /// A client of `package.Greeter/SayHello`.
-    pub fn connect(port: u16, package: &str) -> Self {
+    pub fn connect(port: u16, package: &str, order: FrameOrder) -> Self {
         let mut socket = TcpStream::connect(("127.0.0.1", port)).expect("the server listens");
         socket.set_nodelay(true).expect("an option of every socket");
         socket.set_read_timeout(Some(PATIENCE)).expect("an option of every socket");
-        // SETTINGS_INITIAL_WINDOW_SIZE, for answers of any length.
+        // SETTINGS_INITIAL_WINDOW_SIZE: 4 MiB, which an update may still enlarge.
         let preface = [
             b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec(),
-            frame(SETTINGS, 0, 0, &[0, 4, 0x7f, 0xff, 0xff, 0xff]),
+            frame(SETTINGS, 0, 0, &[0, 4, 0, 0x40, 0, 0]),
             frame(WINDOW_UPDATE, 0, 0, &WINDOW_BYTES.to_be_bytes()),
         ];
         socket.write_all(&preface.concat()).expect("the server reads");
         let message = if package == "helloworld" { HELLO.to_vec() } else { complex() };
         let path = format!("/{package}.Greeter/SayHello");
         let (buffer, unread) = (vec![0; 1 << 18], Vec::new());
-        Self { socket, message, path, next_id: 1, buffer, unread }
+        Self { socket, message, path, order, next_id: 1, buffer, unread }
     }
 
     /// Makes so many calls at once, and waits until all are answered.
     pub fn make_calls(&mut self, calls: u32) {
-        let mut bytes = Vec::new();
-        for _ in 0..calls {
-            self.push_request(&mut bytes);
-        }
+        let bytes = self.requests(calls);
         self.socket.write_all(&bytes).expect("the server reads");
         let mut answered = 0;
         while answered < calls {
@@ -63,18 +82,66 @@ impl Lockstep {
         }
     }
 
-    fn push_request(&mut self, bytes: &mut Vec<u8>) {
-        let block = match self.next_id {
+    fn requests(&mut self, calls: u32) -> Vec<u8> {
+        let first_id = self.next_id;
+        let ids = (0..calls).map(|call| first_id + 2 * call);
+        let frames: Vec<Vec<u8>> = match self.order {
+            FrameOrder::Whole => ids.flat_map(|id| [self.head(id), self.body(id)]).collect(),
+            FrameOrder::HeadsFirst => {
+                let heads = ids.clone().map(|id| self.head(id));
+                heads.chain(ids.map(|id| self.body(id))).collect()
+            }
+            FrameOrder::EndedApart => ids
+                .flat_map(|id| [vec![self.head(id)], self.body_ended_apart(id)].concat())
+                .collect(),
+            FrameOrder::HeadsApart => {
+                let heads: Vec<_> = ids.clone().map(|id| self.head(id)).collect();
+                self.send_and_see_it_read(&heads.concat());
+                ids.flat_map(|id| self.body_ended_apart(id)).collect()
+            }
+            FrameOrder::WindowUpdates => {
+                let update = |id| frame(WINDOW_UPDATE, 0, id, &5_u32.to_be_bytes());
+                ids.flat_map(|id| [self.head(id), update(id), self.body(id), update(0)]).collect()
+            }
+        };
+        self.next_id += 2 * calls;
+        frames.concat()
+    }
+
+    fn head(&self, id: u32) -> Vec<u8> {
+        let block = match id {
             1 => first_block(&self.path),
             // POST, http, and the four fields that the first block has put into the table.
             _ => vec![0x83, 0x86, 0xc1, 0xc0, 0xbf, 0xbe],
         };
-        bytes.extend(frame(HEADERS, END_HEADERS, self.next_id, &block));
+        frame(HEADERS, END_HEADERS, id, &block)
+    }
+
+    fn body(&self, id: u32) -> Vec<u8> {
+        frame(DATA, END_STREAM, id, &self.prefixed_message())
+    }
+
+    fn body_ended_apart(&self, id: u32) -> Vec<Vec<u8>> {
+        vec![frame(DATA, 0, id, &self.prefixed_message()), frame(DATA, END_STREAM, id, &[])]
+    }
+
+    /// Sends a write of its own: the server has read it once it acknowledges the PING at its end.
+    fn send_and_see_it_read(&mut self, bytes: &[u8]) {
+        let ping = frame(PING, 0, 0, b"are read");
+        self.socket.write_all(&[bytes, &ping].concat()).expect("the server reads");
+        let acknowledged = frame(PING, ACK, 0, b"are read");
+        let mut count = 0;
+        while !self.buffer[..count].ends_with(&acknowledged) {
+            count = self.socket.read(&mut self.buffer).expect("the server answers");
+            assert_ne!(count, 0, "the server closed");
+        }
+    }
+
+    fn prefixed_message(&self) -> Vec<u8> {
         let mut body = vec![0];
         body.extend((self.message.len() as u32).to_be_bytes());
         body.extend(&self.message);
-        bytes.extend(frame(DATA, END_STREAM, self.next_id, &body));
-        self.next_id += 2;
+        body
     }
 
     /// Takes the whole frames of what was read; how many of them end a stream.

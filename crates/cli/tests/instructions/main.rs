@@ -10,7 +10,7 @@
 mod lockstep;
 mod table;
 
-use lockstep::Lockstep;
+use lockstep::{FrameOrder, Lockstep};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
@@ -31,20 +31,34 @@ const TOLERANCE: f64 = 0.005;
 const FEW_CALLS: u32 = 2_000;
 const MORE_CALLS: u32 = 8_000;
 
-const CELLS: [Cell; 12] = [
-    Cell { package: "helloworld", messages: "prost", streams: 1 },
-    Cell { package: "helloworld", messages: "prost", streams: 100 },
-    Cell { package: "helloworld", messages: "prost", streams: 1_000 },
-    Cell { package: "complex_proto", messages: "prost", streams: 1 },
-    Cell { package: "complex_proto", messages: "prost", streams: 100 },
-    Cell { package: "complex_proto", messages: "prost", streams: 1_000 },
-    Cell { package: "helloworld", messages: "borrowed", streams: 1 },
-    Cell { package: "helloworld", messages: "borrowed", streams: 100 },
-    Cell { package: "helloworld", messages: "borrowed", streams: 1_000 },
-    Cell { package: "complex_proto", messages: "borrowed", streams: 1 },
-    Cell { package: "complex_proto", messages: "borrowed", streams: 100 },
-    Cell { package: "complex_proto", messages: "borrowed", streams: 1_000 },
+const CELLS: [Cell; 17] = [
+    cell("helloworld", "prost", FrameOrder::Whole, 1),
+    cell("helloworld", "prost", FrameOrder::Whole, 100),
+    cell("helloworld", "prost", FrameOrder::Whole, 1_000),
+    cell("complex_proto", "prost", FrameOrder::Whole, 1),
+    cell("complex_proto", "prost", FrameOrder::Whole, 100),
+    cell("complex_proto", "prost", FrameOrder::Whole, 1_000),
+    cell("helloworld", "borrowed", FrameOrder::Whole, 1),
+    cell("helloworld", "borrowed", FrameOrder::Whole, 100),
+    cell("helloworld", "borrowed", FrameOrder::Whole, 1_000),
+    cell("complex_proto", "borrowed", FrameOrder::Whole, 1),
+    cell("complex_proto", "borrowed", FrameOrder::Whole, 100),
+    cell("complex_proto", "borrowed", FrameOrder::Whole, 1_000),
+    cell("helloworld", "prost", FrameOrder::HeadsFirst, 100),
+    cell("helloworld", "prost", FrameOrder::EndedApart, 1),
+    cell("helloworld", "prost", FrameOrder::HeadsApart, 100),
+    cell("helloworld", "prost", FrameOrder::WindowUpdates, 1),
+    cell("helloworld", "prost", FrameOrder::WindowUpdates, 100),
 ];
+
+const fn cell(
+    package: &'static str,
+    messages: &'static str,
+    order: FrameOrder,
+    streams: u32,
+) -> Cell {
+    Cell { package, messages, order, streams }
+}
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -67,11 +81,12 @@ impl Subject {
         Self { program: program.into(), arguments }
     }
 
-    /// Where it is asked for and built. Its messages are those of prost.
-    fn pajamax(messages: &str) -> Option<Self> {
+    /// Where it is asked for and built. Its messages are those of prost, and it acknowledges no PING.
+    fn pajamax(cell: Cell) -> Option<Self> {
         env::var_os("PAJAMAX")?;
         let program = root().join("subjects/rust-pajamax/target/release/rust-pajamax");
-        let is_there = messages == "prost" && program.exists();
+        let is_countable = cell.messages == "prost" && cell.order != FrameOrder::HeadsApart;
+        let is_there = is_countable && program.exists();
         is_there.then_some(Self { program, arguments: Vec::new() })
     }
 
@@ -90,7 +105,7 @@ impl Subject {
             .args(&self.arguments)
             .env("BOOKEND_CPUS", "1");
         let server = Served::by(command);
-        let mut client = Lockstep::connect(server.port, cell.package);
+        let mut client = Lockstep::connect(server.port, cell.package, cell.order);
         for _ in 0..calls / cell.streams {
             client.make_calls(cell.streams);
         }
@@ -108,7 +123,7 @@ fn collected(errors: &str) -> u64 {
 
 fn measured(cell: Cell) -> Row {
     let bookend = Subject::bookend(cell.messages).instructions(cell);
-    let pajamax = Subject::pajamax(cell.messages).map(|pajamax| pajamax.instructions(cell));
+    let pajamax = Subject::pajamax(cell).map(|pajamax| pajamax.instructions(cell));
     Row { cell, bookend, pajamax }
 }
 

@@ -1,17 +1,19 @@
 //! The committed counts, one set for each toolchain, and the table that is shown.
 
+use crate::lockstep::FrameOrder;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{fs, io};
 
-/// What is measured: a service, whose messages its handler has, and how many calls are in flight on
-/// one connection.
+/// What is measured: a service, whose messages its handler has, in which order the frames of its
+/// requests come, and how many calls are in flight on one connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cell {
     pub package: &'static str,
     /// `prost` or `borrowed`.
     pub messages: &'static str,
+    pub order: FrameOrder,
     pub streams: u32,
 }
 
@@ -57,7 +59,7 @@ pub struct Record {
     pub counts: Vec<Count>,
 }
 
-const HEADING: &str = "toolchain,service,messages,streams,instructions";
+const HEADING: &str = "toolchain,service,messages,frames,streams,instructions";
 
 impl Record {
     pub fn read(root: &Path) -> Self {
@@ -77,8 +79,10 @@ impl Record {
         let others = self.counts.iter().filter(|count| count.toolchain != toolchain);
         let mut text = format!("{HEADING}\n");
         for Count { toolchain, cell, instructions } in others.cloned().chain(new) {
-            let Cell { package, messages, streams } = cell;
-            let _ = writeln!(text, "{toolchain},{package},{messages},{streams},{instructions}");
+            let Cell { package, messages, order, streams } = cell;
+            let order = name(order);
+            let _ =
+                writeln!(text, "{toolchain},{package},{messages},{order},{streams},{instructions}");
         }
         fs::write(path(root), text).expect("the record can be written");
     }
@@ -100,18 +104,31 @@ impl Record {
     }
 }
 
+/// As the record and the table name it.
+fn name(order: FrameOrder) -> &'static str {
+    match order {
+        FrameOrder::Whole => "whole",
+        FrameOrder::HeadsFirst => "heads first",
+        FrameOrder::EndedApart => "ended apart",
+        FrameOrder::HeadsApart => "heads apart",
+        FrameOrder::WindowUpdates => "window updates",
+    }
+}
+
 fn path(root: &Path) -> PathBuf {
     root.join("records/instructions.csv")
 }
 
 fn count(line: &str) -> Count {
     let fields: Vec<_> = line.split(',').collect();
-    let [toolchain, package, messages, streams, instructions] = fields[..] else {
-        panic!("{line} has not five fields");
+    let [toolchain, package, messages, order, streams, instructions] = fields[..] else {
+        panic!("{line} has not six fields");
     };
     let streams = streams.parse().expect("a number of streams");
-    let is_it = |cell: &&Cell| (cell.package, cell.messages) == (package, messages);
-    let known = crate::CELLS.iter().find(is_it).expect("a known service");
+    let is_it = |cell: &&Cell| {
+        (cell.package, cell.messages, name(cell.order)) == (package, messages, order)
+    };
+    let known = crate::CELLS.iter().find(is_it).expect("a known cell");
     let instructions = instructions.parse().expect("a count");
     Count { toolchain: toolchain.to_owned(), cell: Cell { streams, ..*known }, instructions }
 }
@@ -121,17 +138,18 @@ pub fn shown(rows: &[Row], record: &Record, toolchain: &str) -> String {
     let mut text = format!("{toolchain}\n");
     let _ = writeln!(
         text,
-        "{:<14} {:<9} {:>7} {:>9} {:>9} {:>9}",
-        "service", "messages", "streams", "bookend", "pajamax", "committed"
+        "{:<14} {:<9} {:<14} {:>7} {:>9} {:>9} {:>9}",
+        "service", "messages", "frames", "streams", "bookend", "pajamax", "committed"
     );
     for Row { cell, bookend, pajamax } in rows {
         let optional =
             |count: Option<f64>| count.map_or("-".to_owned(), |count| format!("{count:.1}"));
         let (pajamax, committed) = (optional(*pajamax), optional(record.of(*cell, toolchain)));
-        let Cell { package, messages, streams } = cell;
+        let Cell { package, messages, order, streams } = cell;
+        let order = name(*order);
         let _ = writeln!(
             text,
-            "{package:<14} {messages:<9} {streams:>7} {bookend:>9.1} {pajamax:>9} {committed:>9}"
+            "{package:<14} {messages:<9} {order:<14} {streams:>7} {bookend:>9.1} {pajamax:>9} {committed:>9}"
         );
     }
     text

@@ -147,12 +147,14 @@ impl Visitor for RequestVisitor<'_> {
         }
     }
 
-    /// Those that are answered before anything else is read.
+    #[inline(always)]
+    fn head_may_wait(&self, _: StreamKey, head: u32) -> bool {
+        self.is_answered_in_place(HeadIndex(head))
+    }
+
     #[inline(always)]
     fn takes_whole_request(&self, request: WholeRequest<'_>) -> bool {
-        let head = self.calls.heads.head(HeadIndex(request.head));
-        head.route.kind == HandlerKind::Inline
-            && self.environment.interceptors.is_empty()
+        self.is_answered_in_place(HeadIndex(request.head))
             && whole_message(request.body, self.environment.limits.max_message_bytes).is_some()
     }
 
@@ -200,6 +202,13 @@ impl Visitor for RequestVisitor<'_> {
 }
 
 impl RequestVisitor<'_> {
+    /// Whether requests with that head are answered before anything else is read.
+    #[inline(always)]
+    fn is_answered_in_place(&self, index: HeadIndex) -> bool {
+        let head = self.calls.heads.head(index);
+        head.route.kind == HandlerKind::Inline && self.environment.interceptors.is_empty()
+    }
+
     fn read_head(&mut self, index: HeadIndex, fields: &HeaderList) -> Result<(), RequestRejection> {
         let head = self.calls.heads.head_mut(index);
         let fields = head.read(fields)?;

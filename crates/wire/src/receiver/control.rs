@@ -121,7 +121,7 @@ impl Receiver {
             let added = sender.send_window.add(increment_bytes);
             added.map_err(|_| ConnectionError::flow_control(overflow))?;
             if sender.has_grown() && is_small {
-                sender.glitches.update_for_nothing();
+                sender.update_for_nothing();
             }
             if was_narrow {
                 self.send_blocked(sender, visitor);
@@ -141,12 +141,18 @@ impl Receiver {
     ) -> Result<(), ConnectionError> {
         let is_small = increment_bytes < SMALL_INCREMENT_BYTES;
         let was_noted = sender.all_blocked_bytes() > 0;
+        if self.widen_unlisted(sender, id, increment_bytes, visitor) {
+            if is_small && !was_noted {
+                sender.update_for_nothing();
+            }
+            return Ok(());
+        }
         let Some(stream) = sender.streams.find(id) else {
             // The stream may have ended while this was on its way; an idle stream cannot have.
             return if self.is_idle(sender, id) {
                 Err(ConnectionError::protocol("WINDOW_UPDATE on an idle stream"))
             } else {
-                let opened = sender.last_peer_id.max(sender.next_id).div_ceil(2);
+                let opened = sender.opened_streams();
                 sender.glitches.update_of_ended_stream(opened);
                 Ok(())
             };
@@ -166,7 +172,7 @@ impl Receiver {
                 // No more was sent than that: these bytes were not consumed by anybody.
                 let is_beyond = state.send_window.available_bytes() > initial_bytes;
                 if is_beyond && is_small && !was_noted {
-                    sender.glitches.update_for_nothing();
+                    sender.update_for_nothing();
                 }
                 sender.send_blocked_on(stream, &mut self.drained);
                 self.tell_drained(sender, visitor);

@@ -1,23 +1,27 @@
-//! A request that lies whole in what was read: a head that came before, and one DATA frame that
-//! ends the stream. Most requests of unary clients are such.
+//! A request that lies whole in what was read: a head that came before, and a body in one DATA
+//! frame. Most requests of unary clients are such.
 //!
 //! Its stream would be entered into the table, found again and removed within a microsecond. So it
-//! is not entered: both frames are checked together, the visitor answers, and only the highest id
-//! stays. An answer that cannot go out at once enters the stream after all
-//! ([`Sender::enlist`]). Anything else is left to the frames one by one, which say what is wrong
-//! with it.
+//! is not entered: the frames are checked, the visitor answers, and only the highest id stays. An
+//! answer that cannot go out at once enters the stream after all ([`Sender::enlist`]). Anything
+//! else is left to the frames one by one, which say what is wrong with it.
+//!
+//! Where other frames stand between the head and its body, the head waits outside the table, in
+//! [`UnlistedRequests`](super::unlisted::UnlistedRequests), until the body or the end of the read.
 
 use super::headers::STREAM_ID_STEP;
-use super::{Receiver, split_frame};
-use crate::frame::{flag, kind};
-use crate::header_block_cache::BlockPosition;
+use super::unlisted::UnlistedHead;
+use super::{Receiver, behind_empty_end, split_frame};
+use crate::frame::{FrameHeader, flag, kind};
+use crate::header_block_cache::{BlockPosition, Meaning};
 use crate::sender::Sender;
+use crate::stream_state::RemoteState;
 use crate::streams::StreamKey;
 use crate::visitor::{Visitor, WholeRequest};
 
 impl Receiver {
-    /// Takes the request that the bytes begin with. Returns how many bytes it has; `None` where
-    /// they begin with anything else, or the visitor wants it frame by frame.
+    /// Takes the request, or the part of one, that the bytes begin with. Returns how many bytes it
+    /// has; `None` where they begin with anything else, or the visitor wants it frame by frame.
     #[inline]
     pub(super) fn whole_request<V: Visitor>(
         &mut self,
@@ -27,33 +31,165 @@ impl Receiver {
     ) -> Option<usize> {
         let (head, block, rest) = split_frame(bytes)?;
         if head.kind != kind::HEADERS || head.flags != flag::END_HEADERS {
-            return None;
-        }
-        let (data, body, rest) = split_frame(rest)?;
-        let is_body = data.kind == kind::DATA
-            && data.flags == flag::END_STREAM
-            && data.stream_id == head.stream_id;
-        let frame_bytes_max = self.own.max_frame_bytes as usize;
-        if !is_body || head.length.max(data.length) > frame_bytes_max {
+            if head.kind == kind::DATA && !self.unlisted.is_empty() {
+                return self.awaited_body(sender, bytes, visitor);
+            }
             return None;
         }
         let generation = self.decoder.generation();
-        let known = self.cache.recall(block, BlockPosition::Head, generation)?;
-        let is_as_long = known.content_length.is_none_or(|bytes| bytes == body.len() as u64);
+        let meaning = self.cache.recall(block, BlockPosition::Head, generation)?;
         let id = head.stream_id;
         // The next id; the first of all, and one that skips others, come the long way.
         let is_next = sender.last_peer_id != 0 && id == sender.last_peer_id + STREAM_ID_STEP;
-        if !is_as_long || !is_next || !sender.admits_whole(body.len()) {
+        let frame_bytes_max = self.own.max_frame_bytes as usize;
+        if !is_next || head.length > frame_bytes_max || !sender.admits_unlisted() {
             return None;
         }
-        let stream = StreamKey::unlisted(id);
-        let request = WholeRequest { stream, head: known.token, body };
-        if !visitor.takes_whole_request(request) {
-            return None;
-        }
-        sender.begin_whole(id, body.len());
+        let (body, behind) = match body_at(rest, id, frame_bytes_max) {
+            Some(body) if self.unlisted.is_empty() => body,
+            _ => {
+                let waits = self.head_waits(sender, id, meaning, rest, visitor);
+                return waits.then_some(bytes.len() - rest.len());
+            }
+        };
+        let request = self.acceptable(sender, id, meaning, body, visitor)?;
+        sender.begin_whole(id, body.len(), 0);
         visitor.whole_request(sender, request);
         sender.end_whole();
-        Some(bytes.len() - rest.len())
+        Some(bytes.len() - behind.len())
+    }
+
+    /// Keeps a head outside the table until its body comes. False where the visitor is to be told
+    /// at once.
+    #[inline]
+    fn head_waits<V: Visitor>(
+        &mut self,
+        sender: &mut Sender,
+        id: u32,
+        meaning: Meaning,
+        rest: &[u8],
+        visitor: &mut V,
+    ) -> bool {
+        // At the end of a read nothing would come for it.
+        let waits = !rest.is_empty()
+            && visitor.head_may_wait(StreamKey::unlisted(id), meaning.token)
+            && self.unlisted.push(id, meaning);
+        if waits {
+            sender.last_peer_id = id;
+            sender.unlisted_streams += 1;
+        }
+        waits
+    }
+
+    /// Takes the body of a request whose head waits outside the table. Returns how many bytes it
+    /// has.
+    #[inline(never)]
+    fn awaited_body<V: Visitor>(
+        &mut self,
+        sender: &mut Sender,
+        bytes: &[u8],
+        visitor: &mut V,
+    ) -> Option<usize> {
+        let id = FrameHeader::parse(bytes.first_chunk()?).stream_id;
+        let (body, behind) = body_at(bytes, id, self.own.max_frame_bytes as usize)?;
+        let UnlistedHead { meaning, increment_bytes, .. } = *self.unlisted.get(id)?;
+        let request = self.acceptable(sender, id, meaning, body, visitor)?;
+        self.unlisted.take(id);
+        sender.unlisted_streams -= 1;
+        sender.begin_whole(id, body.len(), increment_bytes);
+        visitor.whole_request(sender, request);
+        sender.end_whole();
+        Some(bytes.len() - behind.len())
+    }
+
+    /// The request, unless a limit forbids it or the visitor wants it frame by frame.
+    #[inline(always)]
+    fn acceptable<'a, V: Visitor>(
+        &self,
+        sender: &Sender,
+        id: u32,
+        meaning: Meaning,
+        body: &'a [u8],
+        visitor: &V,
+    ) -> Option<WholeRequest<'a>> {
+        let is_as_long = meaning.content_length.is_none_or(|bytes| bytes == body.len() as u64);
+        let request = WholeRequest { stream: StreamKey::unlisted(id), head: meaning.token, body };
+        let is_acceptable =
+            is_as_long && sender.admits_body(body.len()) && visitor.takes_whole_request(request);
+        is_acceptable.then_some(request)
+    }
+
+    /// Enters into the table what a frame other than a body of its own could meet there.
+    #[cold]
+    pub(super) fn enlist_before<V: Visitor>(
+        &mut self,
+        sender: &mut Sender,
+        header: FrameHeader,
+        visitor: &mut V,
+    ) {
+        match header.kind {
+            // Its window need not be entered: `widen_unlisted`.
+            kind::WINDOW_UPDATE => {}
+            kind::SETTINGS => self.enlist_all(sender, visitor),
+            _ => self.enlist(sender, header.stream_id, visitor),
+        }
+    }
+
+    /// Enters all requests into the table that wait outside.
+    #[cold]
+    pub(super) fn enlist_all<V: Visitor>(&mut self, sender: &mut Sender, visitor: &mut V) {
+        for id in self.unlisted.ids() {
+            self.enlist(sender, id, visitor);
+        }
+        self.unlisted.end_read();
+    }
+
+    /// Enters that request into the table, if it waits outside.
+    pub(super) fn enlist<V: Visitor>(&mut self, sender: &mut Sender, id: u32, visitor: &mut V) {
+        let Some(UnlistedHead { meaning, increment_bytes, .. }) = self.unlisted.take(id) else {
+            return;
+        };
+        sender.unlisted_streams -= 1;
+        let stream = sender.insert(id, false);
+        if let Some(state) = sender.streams.state(stream) {
+            state.set_content_length(meaning.content_length);
+            state.remote = RemoteState::Open;
+            // `UnlistedHead::widen` has seen that it fits.
+            let _ = state.send_window.add(increment_bytes);
+        }
+        visitor.cached_headers(sender, stream, meaning.token, false);
+    }
+
+    /// The client opens the window of a stream whose request may wait outside the table. False
+    /// where the stream is to be looked for in the table.
+    pub(super) fn widen_unlisted<V: Visitor>(
+        &mut self,
+        sender: &mut Sender,
+        id: u32,
+        increment_bytes: u32,
+        visitor: &mut V,
+    ) -> bool {
+        let Some(head) = self.unlisted.get(id) else {
+            return false;
+        };
+        let is_wider = head.widen(sender.peer.initial_window_bytes, increment_bytes);
+        if !is_wider {
+            self.enlist(sender, id, visitor);
+        }
+        is_wider
+    }
+}
+
+/// The body of that stream's request, if it is what the bytes begin with, and the bytes behind: one
+/// frame that ends the stream, or one and an empty one that does.
+#[inline(always)]
+fn body_at(bytes: &[u8], stream_id: u32, frame_bytes_max: usize) -> Option<(&[u8], &[u8])> {
+    let (frame, body, rest) = split_frame(bytes)?;
+    if frame.kind != kind::DATA || frame.stream_id != stream_id || frame.length > frame_bytes_max {
+        return None;
+    }
+    match frame.flags {
+        flag::END_STREAM => Some((body, rest)),
+        _ => Some((body, behind_empty_end(frame, rest)?)),
     }
 }

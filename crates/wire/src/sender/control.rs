@@ -68,7 +68,7 @@ impl Sender {
     /// Whether the peer may open a stream now.
     #[inline]
     pub(crate) fn admits_stream(&self) -> bool {
-        self.streams.len() < self.admitted_streams
+        self.live_streams() < self.admitted_streams
     }
 
     /// Whether [`Sender::take_glitches`] would return something.
@@ -88,6 +88,16 @@ impl Sender {
     /// Whether most of the glitches that [`Sender::take_glitches`] would return are PINGs.
     pub fn glitches_are_pings(&self) -> bool {
         self.glitches.are_pings()
+    }
+
+    /// How many streams were opened so far: an upper bound.
+    pub(crate) fn opened_streams(&self) -> u32 {
+        self.last_peer_id.max(self.next_id).div_ceil(2)
+    }
+
+    /// The peer opened a window by a little for more than was sent.
+    pub(crate) fn update_for_nothing(&mut self) {
+        self.glitches.update_for_nothing(self.opened_streams());
     }
 
     /// The owner has consumed `bytes` of this stream's body: the peer may send as many more.

@@ -188,21 +188,26 @@ impl Sender {
         }
     }
 
-    /// Whether the peer may open a stream now and send so much on it.
+    /// Whether the peer may open a stream that is not entered into the table.
     #[inline]
-    pub(crate) fn admits_whole(&self, body_bytes: usize) -> bool {
-        !self.goaway_sent
-            && self.admits_stream()
-            && body_bytes <= self.own_stream_window_bytes as usize
-            && self.credit.allows(body_bytes)
+    pub(crate) fn admits_unlisted(&self) -> bool {
+        !self.goaway_sent && self.admits_stream()
     }
 
-    /// Counts a stream that the peer has opened and ended, and its body.
+    /// Whether the peer may send so much on a stream of which nothing has come yet.
     #[inline]
-    pub(crate) fn begin_whole(&mut self, id: u32, body_bytes: usize) {
-        self.last_peer_id = id;
+    pub(crate) fn admits_body(&self, body_bytes: usize) -> bool {
+        body_bytes <= self.own_stream_window_bytes as usize && self.credit.allows(body_bytes)
+    }
+
+    /// Counts a stream that the peer has opened and ended, its body, and by how much the peer has
+    /// opened its window.
+    #[inline]
+    pub(crate) fn begin_whole(&mut self, id: u32, body_bytes: usize, increment_bytes: u32) {
+        self.last_peer_id = self.last_peer_id.max(id);
         self.credit.receive(body_bytes);
         self.unlisted_bytes = body_bytes as u32;
+        self.unlisted_increment_bytes = increment_bytes;
     }
 
     /// Gives back the bytes of the body, unless the stream is in the table by now and gives them

@@ -10,7 +10,7 @@ use bookend_wire::{
     Visitor, WholeRequest,
 };
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// What an end was told, as it was told.
@@ -25,6 +25,20 @@ pub enum Event {
     SettingsAcknowledged,
     Pong([u8; 8]),
     Drained { id: u32 },
+}
+
+impl Event {
+    /// The stream that it concerns; 0 for those of the connection.
+    pub fn stream_id(&self) -> u32 {
+        match self {
+            Self::Headers { id, .. }
+            | Self::HeadersAgain { id, .. }
+            | Self::Data { id, .. }
+            | Self::Reset { id, .. }
+            | Self::Drained { id } => *id,
+            Self::Goaway { .. } | Self::Settings | Self::SettingsAcknowledged | Self::Pong(_) => 0,
+        }
+    }
 }
 
 /// How a call ended for the client.
@@ -83,7 +97,11 @@ pub struct App {
     /// Of them, those that were answered at once.
     pub whole_answers: usize,
     pub refusals: usize,
-    highest_heard: u32,
+    /// Heads that were told after that of a later stream: they waited for a body that did not come
+    /// with them.
+    pub late_heads: usize,
+    /// Streams that were begun here, by their ids.
+    met: BTreeSet<u32>,
     blocks: Blocks,
     again: PreparedRequest,
     tokens: Vec<Fields>,
@@ -109,7 +127,8 @@ impl App {
             whole_requests: 0,
             whole_answers: 0,
             refusals: 0,
-            highest_heard: 0,
+            late_heads: 0,
+            met: BTreeSet::new(),
             blocks: Blocks::new(side),
             again: PreparedRequest::new(fields::head_block(Side::Client), vec![b'a'; 40]),
             tokens: Vec::new(),
@@ -333,12 +352,12 @@ impl App {
         let Some(call) = self.routes.borrow().get(&stream.id).copied() else {
             return false;
         };
-        let is_in_order = stream.id > self.highest_heard;
-        self.highest_heard = stream.id;
+        self.late_heads += usize::from(self.met.last().is_some_and(|last| *last > stream.id));
+        let is_new = self.met.insert(stream.id);
         let mut exchange = Exchange::new(call, stream, self.now);
         exchange.deadline = fields::timeout_ticks(heard).map(|ticks| self.now + ticks);
         self.exchanges.insert(stream.id, exchange);
-        is_in_order
+        is_new
     }
 
     fn hear_data(&mut self, sender: &mut Sender, stream: StreamKey, bytes: &[u8], end: bool) {
@@ -454,6 +473,12 @@ impl App {
 
 impl Visitor for App {
     const TAKES_WHOLE_REQUESTS: bool = true;
+
+    fn head_may_wait(&self, stream: StreamKey, _: u32) -> bool {
+        let routes = self.routes.borrow();
+        let call = routes.get(&stream.id).and_then(|call| self.plan.calls.get(*call));
+        call.is_some_and(|call| call.answer == Answer::AtEnd)
+    }
 
     fn takes_whole_request(&self, _: WholeRequest<'_>) -> bool {
         true

@@ -28,6 +28,7 @@ pub struct Reached {
     pub blocks_recalled: usize,
     pub whole_requests: usize,
     pub whole_answers: usize,
+    pub late_heads: usize,
     pub pongs: usize,
     pub ids_used_up: usize,
     pub split_again: usize,
@@ -65,5 +66,6 @@ counts! {
     steps bytes calls_completed calls_cancelled calls_expired calls_refused calls_reset
     calls_given_up calls_oversize calm_runs half_closed_runs aborted_runs goaways one_byte_reads
     short_writes stalls pieces_held_back negative_windows padded_frames continuations mixed_in
-    settings_lowered blocks_recalled whole_requests whole_answers pongs ids_used_up split_again
+    settings_lowered blocks_recalled whole_requests whole_answers late_heads pongs ids_used_up
+    split_again
 }

@@ -1,6 +1,6 @@
 //! A whole run: from a seed to a verdict.
 
-use crate::app::{Act, Outcome};
+use crate::app::{Act, Event, Outcome};
 use crate::both::ROLES;
 use crate::endpoint::Endpoint;
 use crate::plan::Cut;
@@ -141,17 +141,22 @@ impl World {
         }
     }
 
-    /// The same bytes, cut in another way, tell the same and are answered the same.
+    /// The same bytes, cut in another way, tell the same and are answered the same. To a server they
+    /// tell the same of each stream: heads may wait, and an empty end may come with its body.
     fn check_in_another_split(&mut self) -> Verdict {
         for side in ROLES {
             let twin = Endpoint::new(side, &self.plan, &self.routes, self.planted);
             let end = self.ends.of(side);
             let misled = self.planted == Planted::ReplayChanged;
             let (log, written) = end.told_again(twin, &mut self.random, misled);
-            let same = log.iter().zip(&end.app.log).take_while(|(one, other)| one == other);
+            let [log, first_log] = [log, end.app.log.clone()].map(|log| match side {
+                Side::Client => log,
+                Side::Server => stream_by_stream(log),
+            });
+            let same = log.iter().zip(&first_log).take_while(|(one, other)| one == other);
             let place = same.count();
-            if log != end.app.log {
-                let (now, before) = (log.get(place), end.app.log.get(place));
+            if log != first_log {
+                let (now, before) = (log.get(place), first_log.get(place));
                 return Err(format!(
                     "{side:?}: cut in another way, event {place} is {now:?} and was {before:?}"
                 ));
@@ -194,6 +199,7 @@ impl World {
         self.reached.blocks_recalled += ends.map(|end| end.app.recalled).iter().sum::<usize>();
         self.reached.whole_requests += ends.map(|end| end.app.whole_requests).iter().sum::<usize>();
         self.reached.whole_answers += ends.map(|end| end.app.whole_answers).iter().sum::<usize>();
+        self.reached.late_heads += ends.map(|end| end.app.late_heads).iter().sum::<usize>();
         self.reached.pongs += ends.map(|end| end.app.pongs).iter().sum::<usize>();
         self.reached.continuations += self.audit.continuations();
         let sender = &self.ends.client.connection.sender;
@@ -206,4 +212,22 @@ impl World {
 /// The part of a plan that says why a call may end otherwise than well.
 fn summary(call: &crate::speech::CallPlan) -> impl fmt::Debug {
     (call.answer, call.leftover, call.cancel, call.timeout_ticks)
+}
+
+/// The events of each stream in their order, with an empty end of a body told with the body.
+fn stream_by_stream(mut log: Vec<Event>) -> Vec<Event> {
+    log.sort_by_key(Event::stream_id);
+    let mut joined: Vec<Event> = Vec::new();
+    for event in log {
+        if let Event::Data { id: ended, bytes: none, end_stream: true } = &event
+            && none.is_empty()
+            && let Some(Event::Data { id, end_stream, .. }) = joined.last_mut()
+            && id == ended
+        {
+            *end_stream = true;
+        } else {
+            joined.push(event);
+        }
+    }
+    joined
 }
