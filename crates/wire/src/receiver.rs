@@ -121,8 +121,9 @@ impl Receiver {
                     break;
                 };
                 rest = behind;
-                if self.side == Side::Server
-                    && let Some(behind) = behind_empty_end(header, behind)
+                if let Some(behind) = behind_empty_end(header, behind)
+                    && let Some(stream) = sender.streams.find(header.stream_id)
+                    && visitor.end_may_join(stream)
                 {
                     header.flags = flag::END_STREAM;
                     rest = behind;
@@ -284,8 +285,7 @@ fn split_frame(bytes: &[u8]) -> Option<(FrameHeader, &[u8], &[u8])> {
     Some((header, payload, behind))
 }
 
-/// The bytes behind an empty DATA frame that ends the stream of the DATA frame before it. Some
-/// clients end each request with one: both are handled as one frame.
+/// The bytes behind an empty DATA frame that ends the stream of the DATA frame before it.
 #[inline]
 fn behind_empty_end(before: FrameHeader, bytes: &[u8]) -> Option<&[u8]> {
     if before.kind != kind::DATA || before.flags != 0 || before.length == 0 {

@@ -79,6 +79,14 @@ pub trait Visitor {
         false
     }
 
+    /// Whether an empty DATA frame that ends this stream may be told with the one before it, where
+    /// both lie in one read, because nothing would be done for that one alone. tonic ends each
+    /// request so. The stream may be one that is not in the table.
+    #[inline]
+    fn end_may_join(&self, _stream: StreamKey) -> bool {
+        false
+    }
+
     /// Whether to call [`Visitor::whole_request`] for this request. Otherwise its frames are told
     /// one by one.
     #[inline]

@@ -4,7 +4,7 @@ mod pair;
 
 use bookend_wire::frame::{PREFACE, flag, kind};
 use bookend_wire::{ConnectionConfig, ErrorCode, HeaderBlock, Side};
-use pair::{End, TRAILERS, frame, frames};
+use pair::{Answer, End, TRAILERS, frame, frames};
 
 /// A server that has been greeted and has stream 1 open.
 fn server_with(config: &ConnectionConfig) -> End {
@@ -177,4 +177,20 @@ fn streams_are_refused_while_too_much_is_held_back_and_taken_again_afterwards() 
     beyond.arrive(&frame(kind::RST_STREAM, 0, 1, &[0, 0, 0, 8]));
     assert!(!refused(&mut beyond, 9), "its stream is gone");
     assert_eq!(beyond.error, None);
+}
+
+#[test]
+fn each_stream_may_come_with_a_small_update_of_its_window_and_one_of_the_connections() {
+    const CALLS: u32 = 5_000;
+    let mut server = server();
+    server.seen.answer = Some(Answer::new(b"!"));
+    let stream_and_updates = |id| {
+        let end = frame(kind::DATA, flag::END_STREAM, id, b"");
+        [request(id), update(id, 5), end, update(0, 5)].concat()
+    };
+    for call in 1..=CALLS {
+        assert_eq!(glitches_of(&mut server, &stream_and_updates(1 + 2 * call)), 0, "{call}");
+    }
+    let many = update(1, 1).repeat(2 * CALLS as usize);
+    assert!(glitches_of(&mut server, &many) > 0, "far more than there are streams");
 }

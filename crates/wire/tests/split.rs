@@ -2,8 +2,10 @@
 
 mod pair;
 
-use bookend_wire::frame::{flag, kind};
-use bookend_wire::{ConnectionConfig, ErrorCode, ExtraField, HeaderBlock, Indexing, Side};
+use bookend_wire::frame::{FrameHeader, flag, kind};
+use bookend_wire::{
+    ConnectionConfig, ErrorCode, ExtraField, HeaderBlock, Indexing, Initiator, Side,
+};
 use pair::{Answer, End, Event, Pair, REQUEST, RESPONSE, TRAILERS, frame, frames};
 
 /// What a client writes in an eventful life: all kinds of frames, padding, CONTINUATION, a reset.
@@ -228,6 +230,210 @@ fn a_request_that_lies_whole_in_what_was_read_is_told_and_answered_as_its_frames
             }
         }
     }
+}
+
+/// Requests whose frames are in another order, as some clients write them.
+fn in_another_order(bytes: &[u8], order: Order) -> Vec<u8> {
+    let raw = |id, kind, flags, payload: &[u8]| frame(kind, flags, id, payload);
+    let (heads, bodies): (Vec<_>, Vec<_>) =
+        frames(bytes).into_iter().partition(|(header, _)| header.kind == kind::HEADERS);
+    let head = |(header, block): &(FrameHeader, Vec<u8>)| {
+        raw(header.stream_id, kind::HEADERS, header.flags, block)
+    };
+    let body = |(header, body): &(FrameHeader, Vec<u8>)| {
+        raw(header.stream_id, kind::DATA, header.flags, body)
+    };
+    let apart = |(header, body): &(FrameHeader, Vec<u8>)| {
+        let id = header.stream_id;
+        let end = raw(id, kind::DATA, flag::END_STREAM, b"");
+        [raw(id, kind::DATA, 0, body), end].concat()
+    };
+    let update = |id: u32| raw(id, kind::WINDOW_UPDATE, 0, &300_u32.to_be_bytes());
+    let pairs = heads.iter().zip(&bodies);
+    match order {
+        Order::HeadsFirst => heads.iter().map(head).chain(bodies.iter().map(body)).collect(),
+        Order::BodiesBackwards => {
+            heads.iter().map(head).chain(bodies.iter().rev().map(body)).collect()
+        }
+        Order::EndedApart => pairs.map(|(one, other)| [head(one), apart(other)].concat()).collect(),
+        Order::HeadsFirstEndedApart => {
+            heads.iter().map(head).chain(bodies.iter().map(apart)).collect()
+        }
+        Order::UpdateBetween => pairs
+            .map(|(one, other)| [head(one), update(one.0.stream_id), body(other)].concat())
+            .collect(),
+        Order::UpdatesOfWaiting => {
+            let updates = heads.iter().map(|(header, _)| update(header.stream_id));
+            let all: Vec<Vec<u8>> =
+                heads.iter().map(head).chain(updates).chain(bodies.iter().map(body)).collect();
+            all
+        }
+    }
+    .concat()
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Order {
+    HeadsFirst,
+    BodiesBackwards,
+    EndedApart,
+    HeadsFirstEndedApart,
+    UpdateBetween,
+    UpdatesOfWaiting,
+}
+
+/// The events of each stream in their order, with an empty end told with the body before it.
+fn stream_by_stream(mut events: Vec<Event>) -> Vec<Event> {
+    let id = |event: &Event| match event {
+        Event::Headers { id, .. } | Event::Data { id, .. } => *id,
+        _ => 0,
+    };
+    events.sort_by_key(id);
+    let is_end = |event: &Event| matches!(event, Event::Data { bytes, .. } if bytes.is_empty());
+    let has_empty_ends = events.iter().any(is_end);
+    events.retain(|event| !is_end(event));
+    for event in &mut events {
+        if let Event::Data { end_stream, .. } = event
+            && has_empty_ends
+        {
+            *end_stream = true;
+        }
+    }
+    events
+}
+
+#[test]
+fn requests_whose_frames_are_mixed_are_told_and_answered_as_their_frames_are() {
+    const CALLS: u32 = 8;
+    let (wide, mut narrow) = (ConnectionConfig::trusted(), ConnectionConfig::trusted());
+    narrow.settings.initial_window_bytes = 10;
+    let orders = [
+        Order::HeadsFirst,
+        Order::BodiesBackwards,
+        Order::EndedApart,
+        Order::HeadsFirstEndedApart,
+        Order::UpdateBetween,
+        Order::UpdatesOfWaiting,
+    ];
+    // An answer of 200 bytes passes the narrow window only with the update.
+    for (config, reply_bytes) in [(&wide, 3), (&narrow, 3), (&narrow, 200)] {
+        for order in orders {
+            let make = || {
+                let (server, bytes) = small_requests(CALLS, &[LENGTH], reply_bytes, config);
+                (server, in_another_order(&bytes, order))
+            };
+            let (server, bytes) = make();
+            let (events, written, whole) = heard_and_written(server, &[&bytes]);
+            // The first two or three fill the table of HPACK and the cache.
+            assert!(whole >= CALLS as usize - 3, "{order:?}: {whole}");
+            let told = stream_by_stream(events);
+            let one_by_one: Vec<&[u8]> = bytes.chunks(1).collect();
+            let (events, output, none) = heard_and_written(make().0, &one_by_one);
+            assert_eq!(
+                (stream_by_stream(events), output, none),
+                (told.clone(), written.clone(), 0)
+            );
+            for at in 0..bytes.len() {
+                let (front, back) = bytes.split_at(at);
+                let (events, output, _) = heard_and_written(make().0, &[front, back]);
+                assert_eq!(stream_by_stream(events), told, "{order:?} cut at {at}");
+                assert_eq!(output, written, "{order:?} cut at {at}");
+            }
+        }
+    }
+}
+
+/// A server that has heard three whole requests, so that it knows their head, and that head.
+fn acquainted(config: &ConnectionConfig) -> (End, Vec<u8>) {
+    let Pair { mut client, mut server, .. } = Pair::greeted(&ConnectionConfig::trusted(), config);
+    server.seen.answer = Some(Answer::new(b"!"));
+    let mut request = HeaderBlock::new(&REQUEST);
+    let mut block = Vec::new();
+    for _ in 0..3 {
+        client.sender().request(&mut request, &[], b"ask").unwrap();
+        let bytes = client.take_output();
+        block = request_block(&bytes);
+        server.arrive(&bytes);
+        client.arrive(&server.take_output());
+    }
+    server.seen.events.clear();
+    (server, block)
+}
+
+#[test]
+fn streams_that_wait_outside_the_table_count_against_the_limit() {
+    let mut config = ConnectionConfig::trusted();
+    config.settings.max_concurrent_streams = Some(2);
+    let (mut server, block) = acquainted(&config);
+    let head = |id| frame(kind::HEADERS, flag::END_HEADERS, id, &block);
+    let body = |id| frame(kind::DATA, flag::END_STREAM, id, &[0, 0, 0, 0, 0]);
+    let bytes = [head(7), head(9), head(11), body(7), head(13), body(9), body(13)].concat();
+    server.arrive(&bytes);
+    let output = frames(&server.take_output());
+    let resets: Vec<_> = output
+        .iter()
+        .filter(|(header, _)| header.kind == kind::RST_STREAM)
+        .map(|(header, payload)| (header.stream_id, payload[3]))
+        .collect();
+    assert_eq!(resets, [(11, ErrorCode::REFUSED_STREAM.0 as u8)]);
+    assert_eq!((server.error.clone(), server.sender().live_streams()), (None, 0));
+    // Two whose bodies come with the next read are open until then.
+    server.arrive(&[head(15), head(17), frame(kind::PING, 0, 0, b"12345678")].concat());
+    assert_eq!(server.sender().live_streams(), 2);
+    server.arrive(&[body(15), body(17)].concat());
+    assert_eq!(server.sender().live_streams(), 0);
+}
+
+#[test]
+fn what_comes_for_a_stream_that_waits_outside_the_table_meets_it_there() {
+    let (mut server, block) = acquainted(&ConnectionConfig::trusted());
+    let head = |id| frame(kind::HEADERS, flag::END_HEADERS, id, &block);
+    let body = |id| frame(kind::DATA, flag::END_STREAM, id, &[0, 0, 0, 0, 0]);
+    let update = |id, increment: u32| frame(kind::WINDOW_UPDATE, 0, id, &increment.to_be_bytes());
+    let reset = frame(kind::RST_STREAM, 0, 7, &ErrorCode::CANCEL.0.to_be_bytes());
+    // One is cancelled, one gets a window by zero, one a window beyond the largest.
+    let cases = [
+        [head(7), reset, head(9), body(9)].concat(),
+        [head(11), head(13), update(11, 0), body(13)].concat(),
+        [head(15), head(17), update(15, (1 << 31) - 1), body(17)].concat(),
+        [head(19), update(19, 0), body(19)].concat(),
+    ];
+    cases.iter().for_each(|bytes| server.arrive(bytes));
+    let ended: Vec<_> = server
+        .events()
+        .into_iter()
+        .filter_map(|event| match event {
+            Event::Reset { id, code, by } => Some((id, code, by)),
+            _ => None,
+        })
+        .collect();
+    let library = Initiator::Library;
+    let expected = [
+        (7, ErrorCode::CANCEL, Initiator::Peer),
+        (11, ErrorCode::PROTOCOL_ERROR, library),
+        (15, ErrorCode::FLOW_CONTROL_ERROR, library),
+        (19, ErrorCode::PROTOCOL_ERROR, library),
+    ];
+    assert_eq!(ended, expected);
+    assert_eq!((server.error.clone(), server.sender().live_streams()), (None, 0));
+    let answered = frames(&server.take_output());
+    let answered = answered.iter().filter(|(header, _)| header.kind == kind::DATA);
+    assert_eq!(answered.map(|(header, _)| header.stream_id).collect::<Vec<_>>(), [9, 13, 17]);
+}
+
+#[test]
+fn windows_that_settings_move_reach_streams_that_wait_outside_the_table() {
+    let (mut server, block) = acquainted(&ConnectionConfig::trusted());
+    server.seen.answer = Some(Answer::new(&[b'!'; 100]));
+    let head = |id| frame(kind::HEADERS, flag::END_HEADERS, id, &block);
+    let body = |id| frame(kind::DATA, flag::END_STREAM, id, &[0, 0, 0, 0, 0]);
+    // SETTINGS_INITIAL_WINDOW_SIZE is 10.
+    let settings = frame(kind::SETTINGS, 0, 0, &[0, 4, 0, 0, 0, 10]);
+    server.arrive(&[head(7), head(9), settings, body(7), body(9)].concat());
+    assert_eq!(server.sender().live_streams(), 2, "both answers wait");
+    let update = |id| frame(kind::WINDOW_UPDATE, 0, id, &1_000_u32.to_be_bytes());
+    server.arrive(&[update(7), update(9)].concat());
+    assert_eq!((server.error.clone(), server.sender().live_streams()), (None, 0));
 }
 
 #[test]

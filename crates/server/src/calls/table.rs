@@ -184,6 +184,13 @@ impl CallTable {
         call.is_some_and(|call| call.is(stream) && !matches!(call.phase, CallPhase::Over { .. }))
     }
 
+    /// Whether the stream has a unary call of which nothing but the head has come.
+    #[inline]
+    pub(super) fn awaits(&self, stream: StreamKey) -> bool {
+        let call = self.calls.get(stream.index as usize);
+        call.is_some_and(|call| call.is(stream) && matches!(call.phase, CallPhase::Awaiting))
+    }
+
     #[inline]
     pub(super) fn call(&mut self, stream: StreamKey) -> &mut ServerCall {
         &mut self.calls[stream.index as usize]

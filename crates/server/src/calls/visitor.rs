@@ -10,7 +10,9 @@
 //!    head, message and trailers straight into the connection's output.
 //!
 //! If the head is known and both frames lie whole in what was read, `whole_request` stands for the
-//! first two steps. Such a call is in no table: its stream begins and ends within the third.
+//! first two steps. Such a call is in no table: its stream begins and ends within the third. The
+//! frames of other calls may stand between the two: the head then waits in the wire
+//! (`head_may_wait`), and only if its body is not in the read does the call take the first step.
 //!
 //! Everything else leaves this way into a file of its own: `bodies` (a message in several frames,
 //! or compressed), `streams`, `pooled` and `timeouts`.
@@ -150,6 +152,11 @@ impl Visitor for RequestVisitor<'_> {
     #[inline(always)]
     fn head_may_wait(&self, _: StreamKey, head: u32) -> bool {
         self.is_answered_in_place(HeadIndex(head))
+    }
+
+    #[inline]
+    fn end_may_join(&self, stream: StreamKey) -> bool {
+        !stream.is_listed() || self.calls.awaits(stream)
     }
 
     #[inline(always)]

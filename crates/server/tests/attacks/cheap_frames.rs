@@ -8,7 +8,7 @@ use bookend_wire::ErrorCode;
 use bookend_wire::frame::{flag, kind};
 
 use crate::figures;
-use crate::frames::{data, frame, head, head_with, ids, request, update};
+use crate::frames::{body, data, frame, head, head_with, ids, request, update};
 use crate::stage::{Frames, Stage, but};
 use crate::testing::{CHAT, ECHO};
 
@@ -66,6 +66,18 @@ fn windows_that_are_opened_for_every_little_answer_are_not() {
     let mut client = stage.attacker();
     // Each answer has a prefix and one byte.
     let calls = ids().map(|id| [request(id, ECHO, b"x"), update(0, 6), update(id, 6)].concat());
+    let outcome = stage.attack(&mut client, calls.take(20_000));
+    assert_eq!(outcome.ended_by, None);
+    assert_eq!(client.heard.statuses_of("0"), 20_000);
+}
+
+#[test]
+fn windows_that_clients_in_c_open_with_each_call_are_not() {
+    let mut stage = Stage::new(Limits::internet());
+    let mut client = stage.attacker();
+    // As the core of gRPC in C writes a call: behind its head, room for a message's prefix.
+    let calls =
+        ids().map(|id| [head(id, ECHO), update(id, 5), body(id, b"x"), update(0, 5)].concat());
     let outcome = stage.attack(&mut client, calls.take(20_000));
     assert_eq!(outcome.ended_by, None);
     assert_eq!(client.heard.statuses_of("0"), 20_000);

@@ -125,7 +125,7 @@ pub const FIGURES: &[Figure] = &[
     figure(
         "WINDOW_UPDATE of a stream without any data",
         "WINDOW_UPDATE by one",
-        10_102,
+        10_104,
         "ENHANCE_YOUR_CALM",
         64,
     ),

@@ -109,10 +109,10 @@ impl Receiver {
         };
         let increment_bytes = u32::from_be_bytes(bytes) & 0x7fff_ffff;
         let is_small = increment_bytes < SMALL_INCREMENT_BYTES;
-        if is_small && sender.all_blocked_bytes() > 0 {
-            sender.glitches.note();
-        }
         if header.stream_id == 0 {
+            if is_small && sender.all_blocked_bytes() > 0 {
+                sender.glitches.note();
+            }
             if increment_bytes == 0 {
                 return Err(ConnectionError::protocol("WINDOW_UPDATE by nothing"));
             }
@@ -140,12 +140,13 @@ impl Receiver {
         visitor: &mut V,
     ) -> Result<(), ConnectionError> {
         let is_small = increment_bytes < SMALL_INCREMENT_BYTES;
-        let was_noted = sender.all_blocked_bytes() > 0;
         if self.widen_unlisted(sender, id, increment_bytes, visitor) {
-            if is_small && !was_noted {
-                sender.update_for_nothing();
-            }
+            sender.note_widening(increment_bytes);
             return Ok(());
+        }
+        let was_noted = sender.all_blocked_bytes() > 0;
+        if is_small && was_noted {
+            sender.glitches.note();
         }
         let Some(stream) = sender.streams.find(id) else {
             // The stream may have ended while this was on its way; an idle stream cannot have.

@@ -12,7 +12,8 @@
 use super::headers::STREAM_ID_STEP;
 use super::unlisted::UnlistedHead;
 use super::{Receiver, behind_empty_end, split_frame};
-use crate::frame::{FrameHeader, flag, kind};
+use crate::flow::MAX_WINDOW_BYTES;
+use crate::frame::{FrameHeader, HEADER_BYTES, flag, kind};
 use crate::header_block_cache::{BlockPosition, Meaning};
 use crate::sender::Sender;
 use crate::stream_state::RemoteState;
@@ -45,40 +46,50 @@ impl Receiver {
         if !is_next || head.length > frame_bytes_max || !sender.admits_unlisted() {
             return None;
         }
-        let (body, behind) = match body_at(rest, id, frame_bytes_max) {
+        let (body, behind) = match body_at(rest, id, frame_bytes_max, visitor) {
             Some(body) if self.unlisted.is_empty() => body,
             _ => {
-                let waits = self.head_waits(sender, id, meaning, rest, visitor);
-                return waits.then_some(bytes.len() - rest.len());
+                let rest = self.head_alone(sender, id, meaning, rest, visitor)?;
+                return Some(bytes.len() - rest.len());
             }
         };
         let request = self.acceptable(sender, id, meaning, body, visitor)?;
-        sender.begin_whole(id, body.len(), 0);
-        visitor.whole_request(sender, request);
-        sender.end_whole();
+        answer(sender, request, 0, visitor);
         Some(bytes.len() - behind.len())
     }
 
-    /// Keeps a head outside the table until its body comes. False where the visitor is to be told
-    /// at once.
-    #[inline]
-    fn head_waits<V: Visitor>(
+    /// Takes a head behind which other frames stand, and what of its request follows at once.
+    /// Returns the bytes behind.
+    #[inline(never)]
+    fn head_alone<'a, V: Visitor>(
         &mut self,
         sender: &mut Sender,
         id: u32,
         meaning: Meaning,
-        rest: &[u8],
+        rest: &'a [u8],
         visitor: &mut V,
-    ) -> bool {
+    ) -> Option<&'a [u8]> {
+        if self.unlisted.is_empty()
+            && let Some((increment_bytes, rest)) =
+                update_at(rest, id, sender.peer.initial_window_bytes)
+            && let Some((body, rest)) =
+                body_at(rest, id, self.own.max_frame_bytes as usize, visitor)
+            && let Some(request) = self.acceptable(sender, id, meaning, body, visitor)
+        {
+            sender.note_widening(increment_bytes);
+            answer(sender, request, increment_bytes, visitor);
+            return Some(rest);
+        }
         // At the end of a read nothing would come for it.
         let waits = !rest.is_empty()
             && visitor.head_may_wait(StreamKey::unlisted(id), meaning.token)
             && self.unlisted.push(id, meaning);
-        if waits {
-            sender.last_peer_id = id;
-            sender.unlisted_streams += 1;
+        if !waits {
+            return None;
         }
-        waits
+        sender.last_peer_id = id;
+        sender.unlisted_streams += 1;
+        Some(rest)
     }
 
     /// Takes the body of a request whose head waits outside the table. Returns how many bytes it
@@ -91,14 +102,12 @@ impl Receiver {
         visitor: &mut V,
     ) -> Option<usize> {
         let id = FrameHeader::parse(bytes.first_chunk()?).stream_id;
-        let (body, behind) = body_at(bytes, id, self.own.max_frame_bytes as usize)?;
+        let (body, behind) = body_at(bytes, id, self.own.max_frame_bytes as usize, visitor)?;
         let UnlistedHead { meaning, increment_bytes, .. } = *self.unlisted.get(id)?;
         let request = self.acceptable(sender, id, meaning, body, visitor)?;
         self.unlisted.take(id);
         sender.unlisted_streams -= 1;
-        sender.begin_whole(id, body.len(), increment_bytes);
-        visitor.whole_request(sender, request);
-        sender.end_whole();
+        answer(sender, request, increment_bytes, visitor);
         Some(bytes.len() - behind.len())
     }
 
@@ -180,16 +189,52 @@ impl Receiver {
     }
 }
 
+/// Has the visitor answer a request whose stream is not in the table.
+#[inline(always)]
+fn answer<V: Visitor>(
+    sender: &mut Sender,
+    request: WholeRequest<'_>,
+    increment_bytes: u32,
+    visitor: &mut V,
+) {
+    sender.begin_whole(request.stream.id, request.body.len(), increment_bytes);
+    visitor.whole_request(sender, request);
+    sender.end_whole();
+}
+
+/// By how much a WINDOW_UPDATE opens the window of that new stream, if one is what the bytes begin
+/// with and breaks no rule, and the bytes behind.
+#[inline(always)]
+fn update_at(bytes: &[u8], stream_id: u32, initial_bytes: u32) -> Option<(u32, &[u8])> {
+    const LENGTH: usize = 4;
+    let (header, behind) = bytes.split_first_chunk::<HEADER_BYTES>()?;
+    let header = FrameHeader::parse(header);
+    if header.kind != kind::WINDOW_UPDATE {
+        return None;
+    }
+    let (payload, behind) = behind.split_first_chunk::<LENGTH>()?;
+    let increment_bytes = u32::from_be_bytes(*payload) & MAX_WINDOW_BYTES;
+    let is_it = header.length == LENGTH && header.stream_id == stream_id;
+    let fits = (1..=MAX_WINDOW_BYTES - initial_bytes).contains(&increment_bytes);
+    (is_it && fits).then_some((increment_bytes, behind))
+}
+
 /// The body of that stream's request, if it is what the bytes begin with, and the bytes behind: one
 /// frame that ends the stream, or one and an empty one that does.
 #[inline(always)]
-fn body_at(bytes: &[u8], stream_id: u32, frame_bytes_max: usize) -> Option<(&[u8], &[u8])> {
+fn body_at<'a, V: Visitor>(
+    bytes: &'a [u8],
+    stream_id: u32,
+    frame_bytes_max: usize,
+    visitor: &V,
+) -> Option<(&'a [u8], &'a [u8])> {
     let (frame, body, rest) = split_frame(bytes)?;
     if frame.kind != kind::DATA || frame.stream_id != stream_id || frame.length > frame_bytes_max {
         return None;
     }
-    match frame.flags {
-        flag::END_STREAM => Some((body, rest)),
-        _ => Some((body, behind_empty_end(frame, rest)?)),
+    if frame.flags == flag::END_STREAM {
+        return Some((body, rest));
     }
+    let behind = behind_empty_end(frame, rest)?;
+    visitor.end_may_join(StreamKey::unlisted(stream_id)).then_some((body, behind))
 }

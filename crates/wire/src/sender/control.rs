@@ -1,6 +1,7 @@
 //! Frames that concern the whole connection: settings, credit, PING and GOAWAY.
 
 use super::{MAX_STREAM_ID, Sender};
+use crate::config::SMALL_INCREMENT_BYTES;
 use crate::error::{ConnectionError, ErrorCode};
 use crate::frame::{FrameHeader, flag, kind, write_frame};
 use crate::settings::{DEFAULT_WINDOW_BYTES, Settings};
@@ -60,6 +61,8 @@ impl Sender {
                 due.push((stream.id, increment));
             }
         }
+        // Where they stand in the table depends on how the reads were cut.
+        due.sort_unstable();
         for (id, increment) in due {
             self.write_window_update(id, increment);
         }
@@ -90,9 +93,21 @@ impl Sender {
         self.glitches.are_pings()
     }
 
-    /// How many streams were opened so far: an upper bound.
+    /// How many streams the side that opens them can have opened so far, by their ids.
     pub(crate) fn opened_streams(&self) -> u32 {
-        self.last_peer_id.max(self.next_id).div_ceil(2)
+        self.last_peer_id.div_ceil(2).max(self.next_id / 2)
+    }
+
+    /// The peer opened the window of a stream on which nothing was sent.
+    pub(crate) fn note_widening(&mut self, increment_bytes: u32) {
+        if increment_bytes >= SMALL_INCREMENT_BYTES {
+            return;
+        }
+        if self.all_blocked_bytes() > 0 {
+            self.glitches.note();
+        } else {
+            self.update_for_nothing();
+        }
     }
 
     /// The peer opened a window by a little for more than was sent.

@@ -59,6 +59,15 @@ impl Visitor for Recorder {
     const TAKES_WHOLE_REQUESTS: bool = true;
     const TAKES_WHOLE_RESPONSES: bool = true;
 
+    fn head_may_wait(&self, stream: StreamKey, _: u32) -> bool {
+        assert!(!stream.is_listed());
+        self.answer.is_some()
+    }
+
+    fn end_may_join(&self, _: StreamKey) -> bool {
+        self.answer.is_some()
+    }
+
     fn takes_whole_request(&self, request: WholeRequest<'_>) -> bool {
         assert!(!request.stream.is_listed());
         !self.keeps_bodies

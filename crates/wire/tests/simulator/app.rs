@@ -4,7 +4,7 @@ use crate::exchange::{Exchange, Progress};
 use crate::fields::{self, Blocks, Fields};
 use crate::plan::Plan;
 use crate::planted::Planted;
-use crate::speech::{Answer, Leftover, Release, Speech, Style, When};
+use crate::speech::{Answer, CallPlan, Leftover, Release, Speech, Style, When};
 use bookend_wire::{
     CannotOpen, ErrorCode, HeaderList, Initiator, PreparedRequest, Sender, Side, StreamKey,
     Visitor, WholeRequest,
@@ -423,12 +423,18 @@ impl App {
         let Some(call) = routes.get(&id).and_then(|call| self.plan.calls.get(*call)) else {
             return false;
         };
-        let gives_back_late = matches!(call.release.server, Release::Later | Release::Never);
         self.plan.ends.server.acts_inside
             && call.response.style == Style::Whole
             && call.answer == Answer::AtEnd
             && call.cancel.is_none()
-            && gives_back_late
+            && gives_back_late(&call.release.server)
+    }
+
+    /// The plan of a call of which a server does nothing before it has heard all, if it is one.
+    fn answers_at_the_end(&self, stream: StreamKey) -> Option<&CallPlan> {
+        let call = *self.routes.borrow().get(&stream.id)?;
+        let call = self.plan.calls.get(call)?;
+        (self.side == Side::Server && call.answer == Answer::AtEnd).then_some(call)
     }
 
     /// What this end could do now with that call.
@@ -475,9 +481,12 @@ impl Visitor for App {
     const TAKES_WHOLE_REQUESTS: bool = true;
 
     fn head_may_wait(&self, stream: StreamKey, _: u32) -> bool {
-        let routes = self.routes.borrow();
-        let call = routes.get(&stream.id).and_then(|call| self.plan.calls.get(*call));
-        call.is_some_and(|call| call.answer == Answer::AtEnd)
+        self.answers_at_the_end(stream).is_some()
+    }
+
+    fn end_may_join(&self, stream: StreamKey) -> bool {
+        let call = self.answers_at_the_end(stream);
+        call.is_some_and(|call| gives_back_late(&call.release.server))
     }
 
     fn takes_whole_request(&self, _: WholeRequest<'_>) -> bool {
@@ -577,4 +586,8 @@ impl Visitor for App {
         }
         self.speak_inside(sender, id);
     }
+}
+
+fn gives_back_late(release: &Release) -> bool {
+    matches!(release, Release::Later | Release::Never)
 }
