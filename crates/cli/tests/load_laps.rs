@@ -70,10 +70,15 @@ fn what_cannot_be_done_in_laps_is_unsupported_and_no_command_is_an_error() {
     let said = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert!(said.contains("does not last from lap to lap"), "{said}");
 
-    let mut load = load(&target, &[]).spawn().unwrap();
-    writeln!(load.stdin.take().unwrap(), "lap ten").unwrap();
-    let mut said = String::new();
-    load.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-    assert!(said.contains("\"lap ten\" is no command"), "{said}");
-    assert_eq!(load.wait().unwrap().code(), Some(i32::from(exit::USAGE)));
+    for (commands, expected) in [
+        ("lap ten", "\"lap ten\" is no command"),
+        ("lap 1\nwarmup 1", "a `warmup` comes after a `lap`: warm up first"),
+    ] {
+        let mut load = load(&target, &[]).spawn().unwrap();
+        writeln!(load.stdin.take().unwrap(), "{commands}").unwrap();
+        let mut said = String::new();
+        load.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        assert!(said.contains(expected), "{said}");
+        assert_eq!(load.wait().unwrap().code(), Some(i32::from(exit::USAGE)));
+    }
 }

@@ -57,10 +57,14 @@ fn call(
     let is_raised = || interrupt.load(Ordering::Relaxed);
     let mut session = LoadSession::start(plan.clone()).map_err(failed)?;
     let mut warmup = Duration::ZERO;
+    let mut has_lapped = false;
     // An input that cannot be read is as good as closed.
     for command in commands.lines().map_while(Result::ok) {
         let command: LapCommand = command.parse().map_err(Failure::usage)?;
         let line = match command {
+            LapCommand::WarmUp(_) if has_lapped => {
+                return Err(Failure::usage("a `warmup` comes after a `lap`: warm up first"));
+            }
             LapCommand::WarmUp(length_ms) => {
                 let length = Duration::from_millis(length_ms);
                 warmup += length;
@@ -68,6 +72,7 @@ fn call(
                 calls.map(|calls| Line::Warmup(calls.ok))
             }
             LapCommand::Lap(length_ms) => {
+                has_lapped = true;
                 let length = Duration::from_millis(length_ms);
                 let calls = session.lap(length, is_raised).map_err(failed)?;
                 calls.map(|LapCalls { ok, failed, length_ns, .. }| {
