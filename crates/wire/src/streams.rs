@@ -18,6 +18,9 @@ pub struct StreamKey {
     pub id: u32,
 }
 
+/// Ids of one side differ by two, RFC 9113 section 5.1.1.
+pub(crate) const STREAM_ID_STEP: u32 = 2;
+
 const NO_INDEX: u32 = u32::MAX;
 
 impl StreamKey {

@@ -376,7 +376,7 @@ fn streams_that_wait_outside_the_table_count_against_the_limit() {
         .map(|(header, payload)| (header.stream_id, payload[3]))
         .collect();
     assert_eq!(resets, [(11, ErrorCode::REFUSED_STREAM.0 as u8)]);
-    assert_eq!((server.error.clone(), server.sender().live_streams()), (None, 0));
+    assert_eq!((server.error, server.sender().live_streams()), (None, 0));
     // Two whose bodies come with the next read are open until then.
     server.arrive(&[head(15), head(17), frame(kind::PING, 0, 0, b"12345678")].concat());
     assert_eq!(server.sender().live_streams(), 2);
@@ -415,7 +415,7 @@ fn what_comes_for_a_stream_that_waits_outside_the_table_meets_it_there() {
         (19, ErrorCode::PROTOCOL_ERROR, library),
     ];
     assert_eq!(ended, expected);
-    assert_eq!((server.error.clone(), server.sender().live_streams()), (None, 0));
+    assert_eq!((server.error, server.sender().live_streams()), (None, 0));
     let answered = frames(&server.take_output());
     let answered = answered.iter().filter(|(header, _)| header.kind == kind::DATA);
     assert_eq!(answered.map(|(header, _)| header.stream_id).collect::<Vec<_>>(), [9, 13, 17]);
@@ -433,7 +433,7 @@ fn windows_that_settings_move_reach_streams_that_wait_outside_the_table() {
     assert_eq!(server.sender().live_streams(), 2, "both answers wait");
     let update = |id| frame(kind::WINDOW_UPDATE, 0, id, &1_000_u32.to_be_bytes());
     server.arrive(&[update(7), update(9)].concat());
-    assert_eq!((server.error.clone(), server.sender().live_streams()), (None, 0));
+    assert_eq!((server.error, server.sender().live_streams()), (None, 0));
 }
 
 #[test]

@@ -29,11 +29,11 @@ pub enum FrameOrder {
     Whole,
     /// All HEADERS, then all DATA: h2load.
     HeadsFirst,
-    /// Each request's HEADERS, its DATA, and an empty DATA that ends the stream: tonic with one call
-    /// in flight.
+    /// Each request's HEADERS, its DATA, and an empty DATA that ends the stream: tonic with one
+    /// call in flight.
     EndedApart,
-    /// All HEADERS in a write of their own; then each request's DATA and an empty one that ends the
-    /// stream: tonic with several.
+    /// All HEADERS in a write of their own; then each request's DATA and an empty one that ends
+    /// the stream: tonic with several.
     HeadsApart,
     /// Each request's HEADERS, a WINDOW_UPDATE of its stream, its DATA, and a WINDOW_UPDATE of the
     /// connection: the core of gRPC in C.

@@ -81,7 +81,8 @@ impl Subject {
         Self { program: program.into(), arguments }
     }
 
-    /// Where it is asked for and built. Its messages are those of prost, and it acknowledges no PING.
+    /// Where it is asked for and built. Its messages are those of prost, and it acknowledges no
+    /// PING.
     fn pajamax(cell: Cell) -> Option<Self> {
         env::var_os("PAJAMAX")?;
         let program = root().join("subjects/rust-pajamax/target/release/rust-pajamax");

@@ -9,15 +9,12 @@ use crate::header_block_cache::{BlockPosition, Meaning};
 use crate::sender::Sender;
 use crate::side::Side;
 use crate::stream_state::RemoteState;
-use crate::streams::StreamKey;
+use crate::streams::{STREAM_ID_STEP, StreamKey};
 use crate::validate::{self, Head, Malformed};
 use crate::visitor::Visitor;
 
 /// Bytes of the priority that may precede a header block.
 const PRIORITY_BYTES: usize = 5;
-
-/// Ids of one side differ by two, RFC 9113 section 5.1.1.
-pub(super) const STREAM_ID_STEP: u32 = 2;
 
 impl Receiver {
     #[inline]

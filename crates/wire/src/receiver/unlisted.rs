@@ -4,9 +4,9 @@
 //! others write WINDOW_UPDATE between the two. As long as all of it lies in one read, a stream need
 //! not be entered into the table: its head waits here for the rest of the request.
 
-use super::headers::STREAM_ID_STEP;
 use crate::flow::MAX_WINDOW_BYTES;
 use crate::header_block_cache::Meaning;
+use crate::streams::STREAM_ID_STEP;
 use alloc::vec::Vec;
 
 /// A queue that has grown beyond this is given back to the allocator after the read: an idle

@@ -9,7 +9,6 @@
 //! Where other frames stand between the head and its body, the head waits outside the table, in
 //! [`UnlistedRequests`](super::unlisted::UnlistedRequests), until the body or the end of the read.
 
-use super::headers::STREAM_ID_STEP;
 use super::unlisted::UnlistedHead;
 use super::{Receiver, behind_empty_end, split_frame};
 use crate::flow::MAX_WINDOW_BYTES;
@@ -17,7 +16,7 @@ use crate::frame::{FrameHeader, HEADER_BYTES, flag, kind};
 use crate::header_block_cache::{BlockPosition, Meaning};
 use crate::sender::Sender;
 use crate::stream_state::RemoteState;
-use crate::streams::StreamKey;
+use crate::streams::{STREAM_ID_STEP, StreamKey};
 use crate::visitor::{Visitor, WholeRequest};
 
 impl Receiver {

@@ -141,8 +141,8 @@ impl World {
         }
     }
 
-    /// The same bytes, cut in another way, tell the same and are answered the same. To a server they
-    /// tell the same of each stream: heads may wait, and an empty end may come with its body.
+    /// The same bytes, cut in another way, tell the same and are answered the same. To a server
+    /// they tell the same of each stream: heads may wait, and an empty end may come with its body.
     fn check_in_another_split(&mut self) -> Verdict {
         for side in ROLES {
             let twin = Endpoint::new(side, &self.plan, &self.routes, self.planted);
