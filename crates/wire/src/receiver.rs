@@ -134,7 +134,7 @@ impl Receiver {
                 break;
             }
         }
-        if !self.unlisted.is_empty() {
+        if self.unlisted.is_used() {
             self.enlist_all(sender, visitor);
         }
         Ok(input.len() - rest.len())

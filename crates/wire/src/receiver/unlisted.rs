@@ -37,6 +37,12 @@ impl UnlistedRequests {
         self.waiting == 0
     }
 
+    /// Whether requests have come since [`UnlistedRequests::forget`].
+    #[inline]
+    pub fn is_used(&self) -> bool {
+        !self.heads.is_empty()
+    }
+
     /// Adds the request of that stream. False, and nothing is added, where an id before it is
     /// missing.
     #[inline]
@@ -77,8 +83,10 @@ impl UnlistedRequests {
         (0..self.heads.len() as u32).map(move |index| first_id + STREAM_ID_STEP * index)
     }
 
-    /// The read is over, and nothing waits.
-    pub fn end_read(&mut self) {
+    /// Nothing waits any more: forgets all that came.
+    pub fn forget(&mut self) {
+        debug_assert!(self.is_empty());
+        self.heads.clear();
         if self.heads.capacity() > KEPT_HEADS {
             self.heads = Vec::new();
         }
@@ -97,5 +105,50 @@ impl UnlistedHead {
             _ => return false,
         }
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MEANING: Meaning = Meaning { token: 7, content_length: None };
+
+    #[test]
+    fn a_request_is_taken_once_in_whatever_order_and_ids_have_no_gap() {
+        let mut requests = UnlistedRequests::default();
+        for id in [9, 11, 13] {
+            assert!(requests.push(id, MEANING));
+        }
+        assert!(!requests.push(17, MEANING), "15 is missing");
+        assert!(requests.get(7).is_none() && requests.get(10).is_none());
+        assert!(requests.take(11).is_some() && requests.take(11).is_none());
+        assert!(requests.take(13).is_some() && requests.take(9).is_some());
+        assert!(requests.is_empty() && requests.take(13).is_none());
+        assert!(requests.push(17, MEANING), "it begins anew");
+        assert_eq!(requests.ids().collect::<Vec<_>>(), [17]);
+    }
+
+    #[test]
+    fn a_window_is_widened_up_to_the_largest() {
+        let mut requests = UnlistedRequests::default();
+        requests.push(3, MEANING);
+        let head = requests.get(3).unwrap();
+        assert!(!head.widen(65_535, 0));
+        assert!(head.widen(65_535, 5) && head.widen(65_535, MAX_WINDOW_BYTES - 65_540));
+        assert!(!head.widen(65_535, 1) && !head.widen(65_535, u32::MAX));
+        assert_eq!(head.increment_bytes, MAX_WINDOW_BYTES - 65_535);
+    }
+
+    #[test]
+    fn an_idle_connection_keeps_little() {
+        let mut requests = UnlistedRequests::default();
+        for id in (1..10_000).step_by(2) {
+            assert!(requests.push(id, MEANING));
+        }
+        assert!(requests.heads.capacity() > KEPT_HEADS);
+        requests.ids().for_each(|id| assert!(requests.take(id).is_some()));
+        requests.forget();
+        assert!(!requests.is_used() && requests.heads.capacity() <= KEPT_HEADS);
     }
 }

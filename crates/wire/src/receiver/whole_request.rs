@@ -143,13 +143,15 @@ impl Receiver {
         }
     }
 
-    /// Enters all requests into the table that wait outside.
-    #[cold]
+    /// Enters all requests into the table that wait outside, at the end of a read.
+    #[inline(never)]
     pub(super) fn enlist_all<V: Visitor>(&mut self, sender: &mut Sender, visitor: &mut V) {
-        for id in self.unlisted.ids() {
-            self.enlist(sender, id, visitor);
+        if !self.unlisted.is_empty() {
+            for id in self.unlisted.ids() {
+                self.enlist(sender, id, visitor);
+            }
         }
-        self.unlisted.end_read();
+        self.unlisted.forget();
     }
 
     /// Enters that request into the table, if it waits outside.
