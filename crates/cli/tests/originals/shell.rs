@@ -14,8 +14,8 @@ use tempfile::TempDir;
 /// How long anything may take before the test gives up: a first build by Maven fetches its plugins.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// How often a command is interrupted within that time: one interrupt has been seen to change nothing
-/// in a shell, for a reason that was not found.
+/// How often a command is interrupted within that time: one interrupt has been seen to change
+/// nothing in a shell, for a reason that was not found.
 const INTERRUPTS: u32 = 10;
 
 /// How long a killed server may take to be gone: its memory is given back page by page.
