@@ -85,6 +85,13 @@ impl Credit {
         self.window.take(bytes)
     }
 
+    /// What the peer sent is to be counted once more: takes it back.
+    #[inline]
+    pub fn forget(&mut self, bytes: usize) {
+        // It was in the window before.
+        let _ = self.window.shift(bytes as i64);
+    }
+
     /// The application consumed `bytes` of a window of `size_bytes`. Returns the increment to
     /// announce once half the window is owed, so that updates are rare and the peer never starves.
     #[inline]
@@ -146,6 +153,14 @@ mod tests {
         assert_eq!(credit.release(11, 100), Some(60));
         assert!(credit.receive(100));
         assert!(!credit.receive(1));
+    }
+
+    #[test]
+    fn what_is_taken_back_can_be_received_again() {
+        let mut credit = Credit::new(100);
+        assert!(credit.receive(70) && !credit.allows(31));
+        credit.forget(70);
+        assert!(credit.receive(100) && !credit.allows(1));
     }
 
     #[test]

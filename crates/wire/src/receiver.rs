@@ -6,6 +6,7 @@ mod headers;
 mod last_response;
 mod open_block;
 mod unlisted;
+mod waiting_bodies;
 mod whole_request;
 mod whole_response;
 
@@ -24,6 +25,7 @@ use alloc::vec::Vec;
 use last_response::LastResponse;
 use open_block::OpenBlock;
 use unlisted::UnlistedRequests;
+use waiting_bodies::WaitingBodies;
 
 /// The reading half of a connection.
 #[derive(Debug)]
@@ -37,6 +39,8 @@ pub struct Receiver {
     last_response: Option<Box<LastResponse>>,
     /// Requests of this read whose streams are not in the table.
     unlisted: UnlistedRequests,
+    /// Bodies of this read whose streams have not ended.
+    bodies: WaitingBodies,
     /// A header block that still needs CONTINUATION frames.
     open_block: Option<OpenBlock>,
     max_block_bytes: usize,
@@ -59,6 +63,7 @@ impl Receiver {
             cache: HeaderBlockCache::new(),
             last_response: None,
             unlisted: UnlistedRequests::default(),
+            bodies: WaitingBodies::default(),
             open_block: None,
             max_block_bytes: max_list_bytes.saturating_mul(MAX_HEADER_BLOCK_LISTS),
             preface_came: side == Side::Client,
@@ -82,6 +87,7 @@ impl Receiver {
         self.open_block = None;
         self.last_response = None;
         self.unlisted = UnlistedRequests::default();
+        self.bodies = WaitingBodies::default();
         self.preface_came = self.side == Side::Client;
         self.settings_came = false;
         self.drained.clear();
@@ -112,7 +118,7 @@ impl Receiver {
                 let Some((bytes, behind)) = rest.split_first_chunk::<HEADER_BYTES>() else {
                     break;
                 };
-                let mut header = FrameHeader::parse(bytes);
+                let header = FrameHeader::parse(bytes);
                 if header.length > self.own.max_frame_bytes as usize {
                     let reason = "a frame above SETTINGS_MAX_FRAME_SIZE";
                     return Err(ConnectionError::frame_size(reason));
@@ -121,18 +127,21 @@ impl Receiver {
                     break;
                 };
                 rest = behind;
-                if let Some(behind) = behind_empty_end(header, behind)
-                    && let Some(stream) = sender.streams.find(header.stream_id)
-                    && visitor.end_may_join(stream)
-                {
-                    header.flags = flag::END_STREAM;
-                    rest = behind;
+                if header.kind == kind::DATA {
+                    rest = self.data_before(sender, header, payload, behind, input, visitor)?;
+                } else {
+                    if !self.bodies.is_empty() {
+                        self.tell_bodies(sender, input, visitor)?;
+                    }
+                    self.frame(sender, header, payload, visitor)?;
                 }
-                self.frame(sender, header, payload, visitor)?;
             }
             if visitor.wants_a_break() {
                 break;
             }
+        }
+        if !self.bodies.is_empty() {
+            self.tell_bodies(sender, input, visitor)?;
         }
         if self.unlisted.is_used() {
             self.enlist_all(sender, visitor);

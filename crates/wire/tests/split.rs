@@ -259,6 +259,21 @@ fn in_another_order(bytes: &[u8], order: Order) -> Vec<u8> {
         Order::HeadsFirstEndedApart => {
             heads.iter().map(head).chain(bodies.iter().map(apart)).collect()
         }
+        Order::EndsLast => {
+            let part = |(header, body): &(FrameHeader, Vec<u8>)| {
+                raw(header.stream_id, kind::DATA, 0, body)
+            };
+            let end = |(header, _): &(FrameHeader, Vec<u8>)| {
+                raw(header.stream_id, kind::DATA, flag::END_STREAM, b"")
+            };
+            let all: Vec<Vec<u8>> = heads
+                .iter()
+                .map(head)
+                .chain(bodies.iter().map(part))
+                .chain(bodies.iter().map(end))
+                .collect();
+            all
+        }
         Order::UpdateBetween => pairs
             .map(|(one, other)| [head(one), update(one.0.stream_id), body(other)].concat())
             .collect(),
@@ -278,6 +293,7 @@ enum Order {
     BodiesBackwards,
     EndedApart,
     HeadsFirstEndedApart,
+    EndsLast,
     UpdateBetween,
     UpdatesOfWaiting,
 }
@@ -312,6 +328,7 @@ fn requests_whose_frames_are_mixed_are_told_and_answered_as_their_frames_are() {
         Order::BodiesBackwards,
         Order::EndedApart,
         Order::HeadsFirstEndedApart,
+        Order::EndsLast,
         Order::UpdateBetween,
         Order::UpdatesOfWaiting,
     ];
@@ -358,6 +375,44 @@ fn acquainted(config: &ConnectionConfig) -> (End, Vec<u8>) {
     }
     server.seen.events.clear();
     (server, block)
+}
+
+/// What may stand between a body and the end of its stream, in requests whose head is known.
+#[test]
+fn whatever_comes_between_a_body_and_its_end_the_same_is_told() {
+    let (_, block) = acquainted(&ConnectionConfig::trusted());
+    let head = |id| frame(kind::HEADERS, flag::END_HEADERS, id, &block);
+    let part = |id, bytes: &[u8]| frame(kind::DATA, 0, id, bytes);
+    let end = |id| frame(kind::DATA, flag::END_STREAM, id, &[]);
+    let reset = frame(kind::RST_STREAM, 0, 7, &ErrorCode::CANCEL.0.to_be_bytes());
+    let padded = frame(kind::DATA, flag::PADDED | flag::END_STREAM, 7, &[2, b'b', 0, 0]);
+    let heads = [head(7), head(9)].concat();
+    let bodies = [part(7, b"seven"), part(9, b"nine")].concat();
+    let between: [&[Vec<u8>]; 8] = [
+        &[end(7), end(9)],
+        &[end(9), end(7)],
+        &[part(7, b"more"), end(7), end(9)],
+        &[reset, end(9)],
+        &[padded, end(9)],
+        &[frame(kind::PING, 0, 0, b"12345678"), end(7), end(9)],
+        &[frame(kind::WINDOW_UPDATE, 0, 7, &0_u32.to_be_bytes()), end(9)],
+        &[head(11), part(11, b"eleven"), end(7), end(9), end(11), end(11)],
+    ];
+    for frames in between {
+        let bytes = [&heads, &bodies, &frames.concat()].map(|part| part.as_slice()).concat();
+        let told = |pieces: &[&[u8]]| {
+            let (mut server, _) = acquainted(&ConnectionConfig::trusted());
+            pieces.iter().for_each(|piece| server.arrive(piece));
+            let is_open = server.sender().live_streams();
+            (stream_by_stream(server.events()), server.error, is_open)
+        };
+        let one_by_one: Vec<&[u8]> = bytes.chunks(1).collect();
+        let expected = told(&one_by_one);
+        for at in 0..bytes.len() {
+            let (front, back) = bytes.split_at(at);
+            assert_eq!(told(&[front, back]), expected, "cut at {at}");
+        }
+    }
 }
 
 #[test]

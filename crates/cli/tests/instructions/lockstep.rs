@@ -35,6 +35,9 @@ pub enum FrameOrder {
     /// All HEADERS in a write of their own; then each request's DATA and an empty one that ends
     /// the stream: tonic with several.
     HeadsApart,
+    /// All HEADERS, then all DATA, then all empty DATA that end the streams: tonic with several, as
+    /// often.
+    EndsLast,
     /// Each request's HEADERS, a WINDOW_UPDATE of its stream, its DATA, and a WINDOW_UPDATE of the
     /// connection: the core of gRPC in C.
     WindowUpdates,
@@ -98,6 +101,17 @@ impl Lockstep {
                 let heads: Vec<_> = ids.clone().map(|id| self.head(id)).collect();
                 self.send_and_see_it_read(&heads.concat());
                 ids.flat_map(|id| self.body_ended_apart(id)).collect()
+            }
+            FrameOrder::EndsLast => {
+                let heads = ids.clone().map(|id| self.head(id));
+                let [bodies, ends] = [0, 1].map(|part| ids.clone().map(move |id| (part, id)));
+                heads
+                    .chain(
+                        bodies
+                            .chain(ends)
+                            .map(|(part, id)| self.body_ended_apart(id).swap_remove(part)),
+                    )
+                    .collect()
             }
             FrameOrder::WindowUpdates => {
                 let update = |id| frame(WINDOW_UPDATE, 0, id, &5_u32.to_be_bytes());

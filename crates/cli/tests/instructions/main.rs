@@ -31,7 +31,7 @@ const TOLERANCE: f64 = 0.005;
 const FEW_CALLS: u32 = 2_000;
 const MORE_CALLS: u32 = 8_000;
 
-const CELLS: [Cell; 17] = [
+const CELLS: [Cell; 18] = [
     cell("helloworld", "prost", FrameOrder::Whole, 1),
     cell("helloworld", "prost", FrameOrder::Whole, 100),
     cell("helloworld", "prost", FrameOrder::Whole, 1_000),
@@ -47,6 +47,7 @@ const CELLS: [Cell; 17] = [
     cell("helloworld", "prost", FrameOrder::HeadsFirst, 100),
     cell("helloworld", "prost", FrameOrder::EndedApart, 1),
     cell("helloworld", "prost", FrameOrder::HeadsApart, 100),
+    cell("helloworld", "prost", FrameOrder::EndsLast, 100),
     cell("helloworld", "prost", FrameOrder::WindowUpdates, 1),
     cell("helloworld", "prost", FrameOrder::WindowUpdates, 100),
 ];

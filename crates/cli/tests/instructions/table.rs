@@ -111,6 +111,7 @@ fn name(order: FrameOrder) -> &'static str {
         FrameOrder::HeadsFirst => "heads first",
         FrameOrder::EndedApart => "ended apart",
         FrameOrder::HeadsApart => "heads apart",
+        FrameOrder::EndsLast => "ends last",
         FrameOrder::WindowUpdates => "window updates",
     }
 }

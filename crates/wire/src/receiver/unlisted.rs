@@ -19,6 +19,8 @@ pub(super) struct UnlistedHead {
     pub meaning: Meaning,
     /// By how much the client has opened the window of its stream.
     pub increment_bytes: u32,
+    /// A part of its body has come, and waits.
+    pub has_part: bool,
     /// Not answered, and not in the table either.
     waits: bool,
 }
@@ -53,7 +55,7 @@ impl UnlistedRequests {
         } else if id != self.first_id + STREAM_ID_STEP * self.heads.len() as u32 {
             return false;
         }
-        self.heads.push(UnlistedHead { meaning, increment_bytes: 0, waits: true });
+        self.heads.push(UnlistedHead { meaning, increment_bytes: 0, has_part: false, waits: true });
         self.waiting += 1;
         true
     }

@@ -102,12 +102,30 @@ impl Receiver {
     ) -> Option<usize> {
         let id = FrameHeader::parse(bytes.first_chunk()?).stream_id;
         let (body, behind) = body_at(bytes, id, self.own.max_frame_bytes as usize, visitor)?;
-        let UnlistedHead { meaning, increment_bytes, .. } = *self.unlisted.get(id)?;
+        let head = *self.unlisted.get(id)?;
+        if head.has_part {
+            return None;
+        }
+        self.answer_unlisted(sender, id, head, body, visitor)?;
+        Some(bytes.len() - behind.len())
+    }
+
+    /// Has the visitor answer a request whose head waits outside the table.
+    #[inline(always)]
+    pub(super) fn answer_unlisted<V: Visitor>(
+        &mut self,
+        sender: &mut Sender,
+        id: u32,
+        head: UnlistedHead,
+        body: &[u8],
+        visitor: &mut V,
+    ) -> Option<()> {
+        let UnlistedHead { meaning, increment_bytes, .. } = head;
         let request = self.acceptable(sender, id, meaning, body, visitor)?;
         self.unlisted.take(id);
         sender.unlisted_streams -= 1;
         answer(sender, request, increment_bytes, visitor);
-        Some(bytes.len() - behind.len())
+        Some(())
     }
 
     /// The request, unless a limit forbids it or the visitor wants it frame by frame.
