@@ -239,12 +239,6 @@ impl IoContext {
         self.now_ns.set(0);
     }
 
-    /// Connections that are there, are being made, or linger.
-    #[inline]
-    pub(crate) fn connection_count(&self) -> usize {
-        self.slots.len() - self.free.len()
-    }
-
     /// Takes a free slot for a connection that a peer asks for, if there is memory for one.
     pub(crate) fn try_reserve(&mut self) -> Result<ConnectionId, Errno> {
         if self.free.is_empty() {

@@ -1,7 +1,6 @@
 //! The epoll driver: one thread, any number of connections.
 
 mod connecting;
-mod lone_connection;
 
 use crate::clock::timespec;
 use crate::connection_state::{ConnectionStatus, LINGER_NS};
@@ -15,7 +14,6 @@ use crate::shard::{Closed, ConnectionId, Opened, Shard};
 use crate::statistics::IoStatistics;
 use crate::waker::Waker;
 use crate::worker::Worker;
-use lone_connection::LoneConnection;
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, Event, EventFlags};
 use rustix::fd::OwnedFd;
@@ -49,7 +47,6 @@ pub struct Epoll {
     options: IoOptions,
     listener: Option<Listener>,
     arrivals: Option<Mailbox<OwnedFd>>,
-    reads_lone: bool,
 }
 
 impl Epoll {
@@ -64,7 +61,7 @@ impl Epoll {
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
-        Ok(Self { poll, waker, options, listener: None, arrivals: None, reads_lone: false })
+        Ok(Self { poll, waker, options, listener: None, arrivals: None })
     }
 
     /// Accepts connections from `listener`.
@@ -83,12 +80,6 @@ impl Epoll {
         self
     }
 
-    /// Waits in the read of a connection while it is the only one, and busy.
-    pub(crate) fn read_lone_connection(mut self) -> Self {
-        self.reads_lone = true;
-        self
-    }
-
     /// Runs the shard until it stops or is stopped. [`Shard::woken`] is called once first; that is
     /// where a client makes its connections.
     ///
@@ -103,7 +94,6 @@ impl Epoll {
             listener: self.listener,
             arrivals: self.arrivals,
             arrived: Vec::new(),
-            lone: self.reads_lone.then(LoneConnection::default),
         };
         driver.run()?;
         Ok(driver.finish())
@@ -119,8 +109,6 @@ struct EpollDriver<S> {
     listener: Option<Listener>,
     arrivals: Option<Mailbox<OwnedFd>>,
     arrived: Vec<OwnedFd>,
-    /// Where one is to be read without asking.
-    lone: Option<LoneConnection>,
 }
 
 struct EpollConnection {
@@ -179,11 +167,6 @@ impl<S: Shard> EpollDriver<S> {
         let own_deadline_ns = self.timeouts.next_ns(&mut self.entries);
         let shard_ns = shard_ns.unwrap_or_else(|| self.worker.shard_deadline_ns());
         let mut timeout_ns = self.worker.begin_wait_until(shard_ns, own_deadline_ns);
-        if self.expects_only_lone(timeout_ns) {
-            events.clear();
-            self.read_lone();
-            return Ok(());
-        }
         if timeout_ns != Some(0) && !self.worker.waker.fall_asleep() {
             timeout_ns = Some(0);
         }
@@ -193,7 +176,6 @@ impl<S: Shard> EpollDriver<S> {
             Err(error) => return Err(error.into()),
         }
         self.worker.end_wait(!events.is_empty());
-        self.look_for_lone(events);
         Ok(())
     }
 

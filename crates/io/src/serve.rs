@@ -56,9 +56,6 @@ fn serve_alone<S: Shard>(
     options.pin(0)?;
     let mut place =
         ShardPlace { thread: 0, driver: options.event_loop(), waker: options.shutdown.waker()? };
-    let mut driver = EventLoop::new(&mut place, options.driver)?.accept_from(listener)?;
-    if options.io == Io::Auto {
-        driver = driver.read_lone_connection();
-    }
+    let driver = EventLoop::new(&mut place, options.driver)?.accept_from(listener)?;
     driver.run(make_shard(place))
 }

@@ -79,9 +79,9 @@ pub trait Visitor {
         false
     }
 
-    /// Whether an empty DATA frame that ends this stream may be told with the one before it, where
-    /// both lie in one read, because nothing would be done for that one alone. tonic ends each
-    /// request so. The stream may be one that is not in the table.
+    /// Whether an empty DATA frame that ends this stream may be told with the one before it, behind
+    /// what other streams have in the same read, because nothing would be done for that one alone.
+    /// tonic ends each request so. The stream may be one that is not in the table.
     #[inline]
     fn end_may_join(&self, _stream: StreamKey) -> bool {
         false

@@ -44,14 +44,6 @@ impl EventLoop {
         }
     }
 
-    /// Has epoll wait in the read of a connection while that is the only one.
-    pub fn read_lone_connection(self) -> Self {
-        match self {
-            Self::Epoll(driver) => Self::Epoll(driver.read_lone_connection()),
-            Self::Uring(driver) => Self::Uring(driver),
-        }
-    }
-
     pub fn run<S: Shard>(self, shard: S) -> io::Result<IoStatistics> {
         match self {
             Self::Epoll(driver) => Ok(driver.run(shard)?.1),

@@ -19,11 +19,9 @@ pub const BLOCKING_CONNECTIONS_MAX: usize = 4096;
 /// Which driver serves the connections.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Io {
-    /// On one thread epoll, but a connection that is alone and busy is read without asking epoll
-    /// first: a new one may then be accepted a tick of the kernel's clock later (1 to 10 ms).
-    ///
-    /// With more threads the first connections, as many as there are threads, get a blocking thread
-    /// each; those that come while these are taken go to epoll.
+    /// On one thread epoll: a blocking one beside it would take its processor from it
+    /// (docs/measure/performance.md). With more threads the first connections, as many as there are
+    /// threads, get a blocking thread each; those that come while these are taken go to epoll.
     #[default]
     Auto,
     /// A thread a connection, at most [`BLOCKING_CONNECTIONS_MAX`].
