@@ -97,16 +97,18 @@ impl Record {
     }
 }
 
-/// Exact percentiles: the smallest value that so many are not above.
+/// The mean, how far values are from it on average, and exact percentiles: the smallest value that
+/// so many are not above.
 fn spread(name: &str, mut values_ns: Vec<u64>, note: &mut impl FnMut(&str, f64)) {
     values_ns.sort_unstable();
     let Some(last) = values_ns.len().checked_sub(1) else {
         return;
     };
     let mean = values_ns.iter().sum::<u64>() as f64 / values_ns.len() as f64;
-    let squares = values_ns.iter().map(|value| (*value as f64 - mean).powi(2));
+    let deviations = values_ns.iter().map(|value| (*value as f64 - mean).abs());
     note(&format!("{name}_mean_ns"), mean);
-    note(&format!("{name}_sd_ns"), (squares.sum::<f64>() / values_ns.len() as f64).sqrt());
+    let mean_deviation = deviations.sum::<f64>() / values_ns.len() as f64;
+    note(&format!("{name}_mean_deviation_ns"), mean_deviation);
     for (figure, permille) in [("p50", 500), ("p99", 990), ("p999", 999), ("max", 1000)] {
         let rank = (values_ns.len() * permille).div_ceil(1000).max(1) - 1;
         note(&format!("{name}_{figure}_ns"), values_ns[rank.min(last)] as f64);

@@ -17,13 +17,13 @@ const TICKS_NS: f64 = 20e6;
 /// The least that can be ordered: everything but the burn is the same.
 const LEAST_US: u64 = 1;
 
-/// Who burns it, how much a call, and in how many calls. A thread that starts after a pause costs
-/// up to 0.1 ms more than one that starts at once, and a child up to 0.5 ms: that is not burnt, so
-/// each burns long.
+/// Who burns it, how much a call, and in how many calls. What follows a long burn costs more than
+/// what follows none: a client that has slept for long is woken for 0.05 to 0.15 ms more, a thread
+/// starts for up to 0.3 ms more, and a child for up to 0.8. That is not burnt, so each burns long.
 const BURNS: [(u32, &str, u64, u32); 3] = [
-    (0, "the server's thread", 1000, 1000),
-    (1, "threads that end", 6000, 100),
-    (2, "children that end", 30_000, 30),
+    (0, "the server's thread", 20_000, 50),
+    (1, "threads that end", 20_000, 40),
+    (2, "children that end", 60_000, 15),
 ];
 
 /// For how long a stranger works on the server's CPU, nanoseconds.
