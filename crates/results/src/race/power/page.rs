@@ -120,8 +120,7 @@ impl PowerStudy {
         let counts: Vec<String> = COUNTS.iter().map(usize::to_string).collect();
         let notes = [
             "*known*: what the second burns over what a call of the first costs, the median over comparisons; \
-             *measured*: by how much more CPU time a call costs, the median over starts, and what a race had to see. A \
-             loop of few iterations costs some ten nanoseconds more in a call than as part of the long run that timed it."
+             *measured*: by how much more CPU time a call costs, the median over starts, and what a race had to see."
                 .to_owned(),
             format!(
                 "The other columns are starts, with the seconds of calls in all of them. Comparisons of {} starts were \
