@@ -104,14 +104,9 @@ impl Lockstep {
             }
             FrameOrder::EndsLast => {
                 let heads = ids.clone().map(|id| self.head(id));
-                let [bodies, ends] = [0, 1].map(|part| ids.clone().map(move |id| (part, id)));
-                heads
-                    .chain(
-                        bodies
-                            .chain(ends)
-                            .map(|(part, id)| self.body_ended_apart(id).swap_remove(part)),
-                    )
-                    .collect()
+                let bodies = ids.clone().map(|id| self.body_ended_apart(id).swap_remove(0));
+                let ends = ids.map(|id| self.body_ended_apart(id).swap_remove(1));
+                heads.chain(bodies).chain(ends).collect()
             }
             FrameOrder::WindowUpdates => {
                 let update = |id| frame(WINDOW_UPDATE, 0, id, &5_u32.to_be_bytes());
