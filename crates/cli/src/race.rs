@@ -24,9 +24,7 @@ use bookend_lab::launch;
 use bookend_lab::lock::LockTarget;
 use bookend_lab::process::interrupt::Interrupt;
 use bookend_lab::process::{become_subreaper, tree};
-use bookend_lab::race::{
-    RaceHost, RaceRecorder, RaceRunError, RaceServerSpec, RaceStart, Revisions,
-};
+use bookend_lab::race::{RaceHost, RaceRunError, RaceServerSpec, RaceStart, Revisions};
 use bookend_lab::spawner::Spawner;
 use bookend_load::contract::exit;
 use bookend_load::output;
@@ -35,6 +33,7 @@ use caller::standard_input;
 use clients::ClientCourse;
 use course::Course;
 use ended::RaceEnd;
+use profile::RaceProfiler;
 use running::Starter;
 use specs::Specs;
 
@@ -50,8 +49,11 @@ pub fn start(arguments: RaceArguments) -> Result<u8, Failure> {
     let (gate, cells) = (specs.gate(&arguments)?, arguments.cells()?);
     let kept = earlier(&arguments, &specs)?;
     arguments.check_rate()?;
-    if arguments.profile && specs.names().len() < 2 {
-        return Err(Failure::usage("--profile: one server alone differs from nothing"));
+    if arguments.profile && arguments.profile_folder.is_none() && specs.names().len() < 2 {
+        return Err(Failure::usage(
+            "--profile: one server alone differs from nothing; add --profile-folder for its flame \
+             graph",
+        ));
     }
     if let Some(file) = &arguments.save {
         output::check(file).map_err(Failure::usage)?;
@@ -98,8 +100,7 @@ fn measure(
     launch::pin(&placement.generator).map_err(Failure::nothing_measured)?;
     let host = RaceHost { spawner, groups: groups(), placement };
     let starter = Starter { arguments, specs: &servers, cells, host: &host, input: &input };
-    let recorder = arguments.profile.then(|| RaceRecorder::find(&arguments.perf)).transpose();
-    Course::new(starter, recorder.map_err(Failure::nothing_measured)?).run()
+    Course::new(starter, RaceProfiler::find(arguments)?).run()
 }
 
 /// The servers with the folders of their revisions, which are there as long as the second value.

@@ -151,6 +151,9 @@ pub struct RaceArguments {
         requires = "profile"
     )]
     pub profile_window: Duration,
+    /// Where a flame graph of each server is put, and its stacks
+    #[arg(long, value_name = "DIR", requires = "profile")]
+    pub profile_folder: Option<PathBuf>,
     /// The program that records
     #[arg(long, value_name = "FILE", default_value = "perf", requires = "profile")]
     pub perf: PathBuf,

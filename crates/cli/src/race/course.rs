@@ -4,12 +4,12 @@
 use super::arguments::RaceArguments;
 use super::doubts::{doubts, running_already};
 use super::ended::RaceEnd;
-use super::profile;
+use super::profile::RaceProfiler;
 use super::progress::RaceProgress;
 use super::running::{LiveServers, Starter};
 use super::starts::{RaceTimes, StartPlan};
 use crate::terminal::Failure;
-use bookend_lab::race::{RaceRecorder, RaceServerSpec, RaceStart};
+use bookend_lab::race::{RaceServerSpec, RaceStart};
 use bookend_results::race::{Race, RaceCell, RaceServerName, Standing};
 use bookend_results::random::Random;
 use bookend_results::suite::TestedEnd;
@@ -25,7 +25,7 @@ const RATE_ROUNDS: u64 = 20;
 pub struct Course<'a> {
     starter: Starter<'a>,
     /// Records the servers after the race, where that is wanted.
-    recorder: Option<RaceRecorder>,
+    profiler: Option<RaceProfiler>,
     random: Random,
     race: Race,
     standing: Standing,
@@ -37,7 +37,7 @@ pub struct Course<'a> {
 
 impl<'a> Course<'a> {
     /// Nothing has been started yet.
-    pub fn new(starter: Starter<'a>, recorder: Option<RaceRecorder>) -> Course<'a> {
+    pub fn new(starter: Starter<'a>, profiler: Option<RaceProfiler>) -> Course<'a> {
         let arguments = starter.arguments;
         let race = new_race(arguments, TestedEnd::Server, names(starter.specs), starter.cells);
         Course {
@@ -48,7 +48,7 @@ impl<'a> Course<'a> {
             begin: Instant::now(),
             progress: RaceProgress::new(arguments),
             starter,
-            recorder,
+            profiler,
         }
     }
 
@@ -82,9 +82,9 @@ impl<'a> Course<'a> {
         if self.race.starts.iter().all(Vec::is_empty) {
             return Err(RaceEnd::Interrupted);
         }
-        if let (Some(recorder), Some(running)) = (&self.recorder, last) {
+        if let (Some(profiler), Some(running)) = (&self.profiler, last) {
             let (starter, random) = (&self.starter, &mut self.random);
-            let functions = profile::record(recorder, starter, running, &self.race, random)?;
+            let functions = profiler.record(starter, running, &self.race, random)?;
             self.race.functions = functions;
         }
         let doubts = doubts(&self.starter, &self.race, &self.used_ns);

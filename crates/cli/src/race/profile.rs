@@ -1,35 +1,147 @@
-//! `--profile`: which functions the difference is in, recorded after the race so that recording
-//! costs none of its laps anything.
+//! `--profile`: which functions the difference is in, and flame graphs, recorded after the race so
+//! that recording costs none of its laps anything.
 
+use super::arguments::RaceArguments;
 use super::ended::RaceEnd;
 use super::running::{LiveServers, Starter};
+use crate::terminal::Failure;
+use bookend_lab::perf::Folded;
 use bookend_lab::race::RaceRecorder;
-use bookend_results::race::{FunctionCost, Race, differing_functions};
+use bookend_results::race::{
+    FunctionCost, FunctionSamples, Race, RaceCell, RaceServerName, differing_functions,
+};
 use bookend_results::random::Random;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Calls both servers by turns while they are recorded. `None`: the user wants the race to end.
-///
-/// # Errors
-/// A server has ended, or could not be recorded.
-pub fn record(
-    recorder: &RaceRecorder,
-    starter: &Starter<'_>,
-    mut running: LiveServers,
-    race: &Race,
-    random: &mut Random,
-) -> Result<Option<Vec<FunctionCost>>, RaceEnd> {
-    let recording = recorder.begin(starter.host, running.servers())?;
-    let begin = Instant::now();
-    while begin.elapsed() < starter.arguments.profile_window {
-        if running.round(starter, random)?.is_none() {
+/// Records the servers of a race, and keeps what was recorded.
+pub struct RaceProfiler {
+    recorder: RaceRecorder,
+    folder: Option<PathBuf>,
+}
+
+impl RaceProfiler {
+    /// What the flags ask for; `None` without `--profile`.
+    ///
+    /// # Errors
+    /// [`Failure`] when there is no `perf`, or the folder cannot be made.
+    pub fn find(arguments: &RaceArguments) -> Result<Option<RaceProfiler>, Failure> {
+        if !arguments.profile {
             return Ok(None);
         }
+        let folder = arguments.profile_folder.clone();
+        if let Some(folder) = &folder {
+            let made = fs::create_dir_all(folder);
+            made.map_err(|error| Failure::usage(format!("--profile-folder: {error}")))?;
+        }
+        let recorder = RaceRecorder::find(&arguments.perf).map_err(Failure::nothing_measured)?;
+        Ok(Some(RaceProfiler { recorder, folder }))
     }
-    let samples = recorder.end(recording)?;
-    let [first, second] = samples.as_slice() else {
-        return Ok(None);
-    };
-    let cost = [0, 1].map(|server| 1e9 / race.total(server, None).calls_per_cpu_second());
-    Ok(Some(differing_functions([first, second], cost)))
+
+    /// Calls all servers by turns while they are recorded, and returns the functions in which two
+    /// of them differ. `None`: the user wants the race to end, or there is one server.
+    ///
+    /// # Errors
+    /// A server has ended, or could not be recorded; or nothing can be written.
+    pub fn record(
+        &self,
+        starter: &Starter<'_>,
+        mut running: LiveServers,
+        race: &Race,
+        random: &mut Random,
+    ) -> Result<Option<Vec<FunctionCost>>, RaceEnd> {
+        let recording = self.recorder.begin(starter.host, running.servers())?;
+        let begin = Instant::now();
+        while begin.elapsed() < starter.arguments.profile_window {
+            if running.round(starter, random)?.is_none() {
+                return Ok(None);
+            }
+        }
+        let recorded = self.recorder.end(recording)?;
+        if let Some(folder) = &self.folder {
+            keep(folder, &race.servers, &race.cells, &recorded).map_err(Failure::not_delivered)?;
+        }
+        let [first, second] = recorded.as_slice() else {
+            return Ok(None);
+        };
+        let cost = [0, 1].map(|server| 1e9 / race.total(server, None).calls_per_cpu_second());
+        let samples = [&by_function(first), &by_function(second)];
+        Ok(Some(differing_functions(samples, cost)))
+    }
+}
+
+/// Writes `NAME.svg`, a flame graph, and `NAME.folded`, its stacks, for each server.
+fn keep(
+    folder: &Path,
+    servers: &[RaceServerName],
+    cells: &[RaceCell],
+    recorded: &[Folded],
+) -> Result<(), String> {
+    let cells: Vec<String> = cells.iter().map(ToString::to_string).collect();
+    for (server, folded) in servers.iter().zip(recorded) {
+        let subtitle = format!("{} samples, {}", folded.samples(), cells.join(", "));
+        let picture = folded.flame_graph(server.name.clone(), subtitle);
+        let picture = picture.map_err(|error| error.to_string())?;
+        let name = server.name.replace(['/', ' '], "-");
+        write(&folder.join(format!("{name}.svg")), &picture)?;
+        write(&folder.join(format!("{name}.folded")), folded.text().as_bytes())?;
+    }
+    Ok(())
+}
+
+fn write(file: &Path, bytes: &[u8]) -> Result<(), String> {
+    let written = fs::write(file, bytes);
+    written.map_err(|error| format!("cannot write {}: {error}", file.display()))
+}
+
+/// A sample counts for the function that ran.
+fn by_function(folded: &Folded) -> FunctionSamples {
+    let mut samples = FunctionSamples::new();
+    for stack in folded.stacks() {
+        let function = stack.frames.last().copied().unwrap_or_default();
+        *samples.entry(function.to_owned()).or_default() += stack.samples;
+    }
+    samples
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two samples as `perf script` prints them.
+    const SCRIPT: &str = "\
+server 7 1.0:  1 cycles:
+\t  10 encode+0x1 (/bin/server)
+\t  20 main+0x2 (/bin/server)
+
+server 7 2.0:  1 cycles:
+\t  20 main+0x2 (/bin/server)
+
+";
+
+    #[test]
+    fn each_server_has_a_flame_graph_and_its_stacks_whatever_it_is_called() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let named = |name: &str| RaceServerName { name: name.to_owned(), command: String::new() };
+        let servers = [named("old"), named("topic/new one")];
+        let folded = Folded::of_script(SCRIPT.as_bytes()).expect("samples");
+        let cells = [RaceCell { connections: 1, concurrency: 100 }];
+        keep(folder.path(), &servers, &cells, &[folded.clone(), folded]).expect("written");
+        let read = |file: &str| fs::read_to_string(folder.path().join(file)).expect(file);
+        assert_eq!(read("old.folded"), "server;main 1\nserver;main;encode 1\n");
+        assert_eq!(read("topic-new-one.folded"), read("old.folded"));
+        for (file, name) in [("old.svg", "old"), ("topic-new-one.svg", "topic/new one")] {
+            let picture = read(file);
+            assert!(picture.contains(&format!(">{name}</text>")), "{picture}");
+            assert!(picture.contains("2 samples, C=1 S=100"), "{picture}");
+        }
+    }
+
+    #[test]
+    fn a_sample_counts_for_the_function_that_ran() {
+        let samples = by_function(&Folded::of_script(SCRIPT.as_bytes()).expect("samples"));
+        let counted: Vec<_> = samples.iter().map(|(name, count)| (name.as_str(), *count)).collect();
+        assert_eq!(counted, [("encode", 1), ("main", 1)]);
+    }
 }

@@ -5,8 +5,7 @@ use super::host::RaceHost;
 use super::server::RaceServer;
 use crate::cell_error::CellError;
 use crate::held_folder::HeldFolder;
-use crate::perf::{Perf, PerfUnavailable, RecordTarget, Recording};
-use bookend_results::race::FunctionSamples;
+use crate::perf::{Folded, Perf, PerfUnavailable, RecordTarget, Recording};
 use std::path::{Path, PathBuf};
 
 /// Records the servers of a race.
@@ -59,20 +58,11 @@ impl RaceRecorder {
     ///
     /// # Errors
     /// `perf` could not write or read it.
-    pub fn end(&self, recorded: RaceRecording) -> Result<Vec<FunctionSamples>, RaceRunError> {
+    pub fn end(&self, recorded: RaceRecording) -> Result<Vec<Folded>, RaceRunError> {
         let RaceRecording { recording, file, pids } = recorded;
         recording.end().map_err(not_recorded)?;
-        let samples = pids.iter().map(|pids| self.samples(&file, pids).map_err(not_recorded));
-        samples.collect()
-    }
-
-    fn samples(&self, file: &Path, pids: &[i32]) -> Result<FunctionSamples, CellError> {
-        let mut samples = FunctionSamples::new();
-        for stack in self.perf.folded_of(file, pids)?.stacks() {
-            let function = stack.frames.last().copied().unwrap_or_default();
-            *samples.entry(function.to_owned()).or_default() += stack.samples;
-        }
-        Ok(samples)
+        let samples = pids.iter().map(|pids| self.perf.folded_of(&file, pids));
+        samples.collect::<Result<_, _>>().map_err(not_recorded)
     }
 }
 
