@@ -7,7 +7,7 @@ use super::path::{Delay, Path};
 use super::stop::CheckStop;
 use bookend_load::contract::report::SplitPart;
 use bookend_results::calibration::{
-    CalibratedUnit, Calibration, CalibrationOutcome, Tolerance, is_steady_enough,
+    CalibratedUnit, Calibration, CalibrationOutcome, Tolerance, halves_disagree, is_steady_enough,
 };
 use serde_json::json;
 use std::time::Duration;
@@ -20,7 +20,8 @@ const MEDIAN: Tolerance = Tolerance { relative: 0.0, absolute: 10e3 };
 const TAIL: Tolerance = Tolerance { relative: 0.01, absolute: 20e3 };
 
 /// A stall of the machine moves a tail once, an error of the instrument moves it each time. So what
-/// missed is measured again, so often at most.
+/// missed is measured again, so often at most. Where the halves of the last time disagree, the tail
+/// is refused, whether it missed or held.
 const TIMES_MAX: u32 = 3;
 
 /// Percentiles that are held against the record, with their names in it.
@@ -32,6 +33,18 @@ const CLOSED: &str = "-c 1 --wait spin";
 /// A mix of which every 99th call takes 50 ms: 1 % and a little, so that p99 is one of them and
 /// does not stand between both values.
 const MIX: Delay = Delay { delay_us: 1000, tail_delay_us: 50_000, tail_every: 99 };
+
+/// A latency, judged but for this: why its tail says nothing of the instrument, if that is so.
+struct Judged {
+    row: Calibration,
+    disagreement: Option<String>,
+}
+
+impl From<Calibration> for Judged {
+    fn from(row: Calibration) -> Judged {
+        Judged { row, disagreement: None }
+    }
+}
 
 /// All calibrations of latencies.
 ///
@@ -62,7 +75,7 @@ pub fn calibrate(bench: &Bench) -> Result<Vec<Calibration>, CheckStop> {
         ("closed loop, 1 ms, --wait sleep", one_ms, "-c 1 -n 1000".to_owned(), 3),
     ] {
         let rows = unary(bench, name, delay, &flags, Path::NONE)?;
-        all.extend(rows.into_iter().take(figures).map(Calibration::told));
+        all.extend(rows.into_iter().take(figures).map(|judged| judged.row.told()));
     }
     Ok(all)
 }
@@ -71,15 +84,17 @@ pub fn calibrate(bench: &Bench) -> Result<Vec<Calibration>, CheckStop> {
 /// more than once.
 fn steadily(
     name: &str,
-    measure: impl Fn() -> Result<Vec<Calibration>, CheckStop>,
+    measure: impl Fn() -> Result<Vec<Judged>, CheckStop>,
 ) -> Result<Vec<Calibration>, CheckStop> {
-    let is_missed = |row: &Calibration| row.outcome() == CalibrationOutcome::Missed;
-    let mut rows = measure()?;
+    let is_missed = |judged: &Judged| judged.row.outcome() == CalibrationOutcome::Missed;
+    let mut judged = measure()?;
     let mut times = 1;
-    while times < TIMES_MAX && rows.iter().any(is_missed) {
-        rows = measure()?;
+    while times < TIMES_MAX && judged.iter().any(is_missed) {
+        judged = measure()?;
         times += 1;
     }
+    let refused = |judged: Judged| judged.row.unless(judged.disagreement);
+    let mut rows: Vec<Calibration> = judged.into_iter().map(refused).collect();
     if times > 1 {
         let what = ("delay", format!("{name}: times measured"));
         let figures = (1.0, f64::from(times));
@@ -94,10 +109,10 @@ fn beside_path(
     bench: &Bench,
     name: &str,
     (delay, pace): (Delay, Pace),
-    measure: impl Fn(Path) -> Result<Vec<Calibration>, CheckStop>,
-) -> Result<Vec<Calibration>, CheckStop> {
+    measure: impl Fn(Path) -> Result<Vec<Judged>, CheckStop>,
+) -> Result<Vec<Judged>, CheckStop> {
     let path = Path::measure(bench, delay, pace)?;
-    let mut rows = told(name, path).to_vec();
+    let mut rows: Vec<Judged> = told(name, path).map(Judged::from).into();
     rows.extend(measure(path)?);
     Ok(rows)
 }
@@ -129,20 +144,31 @@ fn unary(
     delay: Delay,
     flags: &str,
     path: Path,
-) -> Result<Vec<Calibration>, CheckStop> {
-    let seen = bench.observe("spin", &Calls { order: delay.order(), flags, ..Calls::default() })?;
+) -> Result<Vec<Judged>, CheckStop> {
+    let calls = Calls { order: delay.order(), flags, listed: true, ..Calls::default() };
+    let seen = bench.observe("spin", &calls)?;
     let calls = seen.run.report.bookend.ok;
     let each = PERCENTILES.iter().map(|(percent, figure)| {
         let known = seen.witness.figure(&format!("service_{figure}_ns"));
         let measured = seen.run.latency_ns(*percent);
         let latency = held((name, *percent), (known, measured), calls, path);
-        latency.disturbed_by(&seen.run.disturbances)
+        Judged {
+            disagreement: disagreement(&latency, *percent, &seen.run.latencies_ns),
+            row: latency.disturbed_by(&seen.run.disturbances),
+        }
     });
     Ok(each.collect())
 }
 
+/// Why the tail of these calls says nothing of the instrument, if that is so.
+fn disagreement(latency: &Calibration, percent: f64, latencies_ns: &[u64]) -> Option<String> {
+    let is_tail = percent > 50.0 && latency.refused.is_none();
+    let allowed = latency.tolerance.filter(|_| is_tail)?;
+    halves_disagree(percent, latencies_ns, latency.known, allowed)
+}
+
 /// A connection a call: what is between the request and its answer is told apart from the rest.
-fn connections(bench: &Bench, name: &str, path: Path) -> Result<Vec<Calibration>, CheckStop> {
+fn connections(bench: &Bench, name: &str, path: Path) -> Result<Vec<Judged>, CheckStop> {
     let calls = Calls {
         order: json!({ "delayUs": 1000 }),
         flags: "-c 1 -n 1000 --one-shot --wait spin",
@@ -155,7 +181,7 @@ fn connections(bench: &Bench, name: &str, path: Path) -> Result<Vec<Calibration>
 }
 
 /// Messages of a stream that come every millisecond.
-fn streams(bench: &Bench, name: &str, path: Path) -> Result<Vec<Calibration>, CheckStop> {
+fn streams(bench: &Bench, name: &str, path: Path) -> Result<Vec<Judged>, CheckStop> {
     let calls = Calls {
         order: json!({ "messages": 101, "gapUs": 1000 }),
         flags: "-c 1 -n 10 --wait spin",
@@ -173,13 +199,13 @@ fn parts(
     (name, noted): (&str, &str),
     part: Option<&SplitPart>,
     path: Path,
-) -> Vec<Calibration> {
+) -> Vec<Judged> {
     let figures = part.map_or([f64::NAN; 2], |part| [part.p50_ns as f64, part.p99_ns as f64]);
     // Of either there are a thousand.
     let each = PERCENTILES.iter().zip(figures).map(|((percent, figure), measured)| {
         let known = seen.witness.figure(&format!("{noted}_{figure}_ns"));
         let latency = held((name, *percent), (known, measured), 1000, path);
-        latency.disturbed_by(&seen.run.disturbances)
+        Judged::from(latency.disturbed_by(&seen.run.disturbances))
     });
     each.collect()
 }

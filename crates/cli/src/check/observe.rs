@@ -22,7 +22,7 @@ const ANSWER: &str = "clockwork.Clockwork/Answer";
 /// No run of a calibration takes as long.
 const RUN_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A report has histograms in it, and no calls one by one.
+/// A report has histograms in it, and ten thousand calls one by one at most.
 const REPORT_LIMIT_BYTES: usize = 16 << 20;
 
 /// How a run of our generator is made.
@@ -32,6 +32,8 @@ pub struct Calls<'a> {
     pub order: Value,
     /// Flags of `bookend load`.
     pub flags: &'a str,
+    /// Whether the latency of each call is wanted.
+    pub listed: bool,
     /// The method where it is not [`ANSWER`].
     pub method: Option<&'a str>,
     /// Where it is not the witness itself that is called.
@@ -44,6 +46,9 @@ pub struct Calls<'a> {
 pub struct CheckedRun {
     /// What our generator says.
     pub report: LoadReport,
+    /// The latencies of its calls in the order in which they ended, nanoseconds, where they were
+    /// wanted.
+    pub latencies_ns: Vec<u64>,
     /// CPU time of the witness by our ledger, nanoseconds.
     pub server_cpu_ns: u64,
     /// Time that the CPU of the witness worked, by the machine's account, seconds.
@@ -85,7 +90,7 @@ impl Bench {
         let command = self.command(calls, calls.port.unwrap_or(server.port));
         let (machine, begin) = (CpuTimes::read(), Instant::now());
         let (server_ns, own) = (server.cpu_ns(), own_cpu::read());
-        let report = self.report(command, group)?;
+        let text = self.report(command, group)?;
         let server_cpu_ns = server.cpu_ns().saturating_sub(server_ns);
         let machine = CpuTimes::read().since(&machine);
         let own = own_cpu::read().since(&own);
@@ -98,14 +103,15 @@ impl Bench {
         };
         let marks = marks(&machine, &self.placement, &accounted);
         Ok(CheckedRun {
-            report,
+            report: read(&text)?,
+            latencies_ns: if calls.listed { latencies(&text)? } else { Vec::new() },
             server_cpu_ns,
             machine_seconds: machine.busy_seconds(&self.placement.server),
             disturbances: marks.iter().map(Mark::to_string).collect(),
         })
     }
 
-    fn report(&self, command: Vec<String>, group: ControlGroup) -> Result<LoadReport, CheckStop> {
+    fn report(&self, command: Vec<String>, group: ControlGroup) -> Result<String, CheckStop> {
         let invocation = Invocation {
             cpus: self.placement.generator.clone(),
             ..Invocation::of_tool(&[], Path::new("."))
@@ -120,8 +126,7 @@ impl Bench {
         if !output.succeeded() {
             return Err(CheckStop::because(format!("the generator: {}", output.describe())));
         }
-        let report = serde_json::from_str(&output.text);
-        report.map_err(|error| CheckStop::because(format!("the generator's report: {error}")))
+        Ok(output.text)
     }
 
     fn command(&self, calls: &Calls<'_>, port: u16) -> Vec<String> {
@@ -130,12 +135,28 @@ impl Bench {
         let method = calls.method.unwrap_or(ANSWER);
         let bookend = self.spawner.bookend.display().to_string();
         let fixed = ["load", "--insecure", "--proto", &proto, "--call", method, "-d", &order];
-        let quiet = ["-O", "json", "--calls-listed", "0", "--live", "off"];
+        let listed = if calls.listed { u32::MAX } else { 0 }.to_string();
+        let quiet = ["-O", "json", "--calls-listed", &listed, "--live", "off"];
         let target = format!("127.0.0.1:{port}");
         let words = fixed.into_iter().chain(quiet).chain(calls.flags.split_whitespace());
         let words = words.map(str::to_owned);
         [bookend].into_iter().chain(words).chain([target]).collect()
     }
+}
+
+fn read(text: &str) -> Result<LoadReport, CheckStop> {
+    serde_json::from_str(text).map_err(unreadable)
+}
+
+/// The latencies of the listed calls, nanoseconds.
+fn latencies(text: &str) -> Result<Vec<u64>, CheckStop> {
+    let report: Value = serde_json::from_str(text).map_err(unreadable)?;
+    let calls = report["details"].as_array().into_iter().flatten();
+    Ok(calls.filter_map(|call| call["latency"].as_u64()).collect())
+}
+
+fn unreadable(error: serde_json::Error) -> CheckStop {
+    CheckStop::because(format!("the generator's report: {error}"))
 }
 
 impl CheckedRun {

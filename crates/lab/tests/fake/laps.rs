@@ -2,10 +2,13 @@
 
 use crate::rounds::{FakeRun, error, marks, measured};
 use crate::test_folder::{CALL, TestFolder, serve};
+use bookend_lab::process::interrupt::Interrupt;
 use bookend_results::measurement::Row;
 use bookend_results::suite::ServerLife;
 use bookend_results::window::AskedTimes;
 use std::fs;
+use std::process::Command;
+use std::time::{Duration, Instant};
 
 tests![
     cells_with_the_same_case_and_instrument_are_called_by_turns,
@@ -16,6 +19,8 @@ tests![
     an_instrument_that_ends_early_fails_its_row_alone,
     windows_of_laps_are_made_longer_too,
     who_failed_in_one_round_is_measured_in_the_next,
+    a_disturbed_group_is_measured_again_as_a_whole,
+    an_interrupt_in_a_lap_ends_the_whole_group_and_keeps_no_part_of_it,
 ];
 
 /// A million calls to warm up with, so that a lap is no longer than it has to be, and ten a lap.
@@ -178,4 +183,62 @@ if [ $server = 1 ] && [ ! -e ../quit ]; then touch ../quit; exit 3; fi";
     let rows = fake_run.rows();
     assert_eq!(rows.iter().filter(|row| row.outcome.window().is_some()).count(), 3);
     assert!(rows.iter().filter(|row| row.round == 1).all(|row| measured(row).ok == 40));
+}
+
+/// Others may disturb it as well while tests run, so how its last try came out is not looked at.
+fn a_disturbed_group_is_measured_again_as_a_whole() {
+    let starts = "\
+server=${BOOKEND_TARGET##*:}
+[ -e ../tries-$server ] && touch ../again
+echo try >> ../tries-$server
+";
+    // Laps of a tenth of a second, in which ticks of the kernel's clock do not matter.
+    let text = format!("{starts}{}", obey("sleep 0.1"));
+    let mut fake_run = by_turns([&serve(1), &serve(2)], &text);
+    // Both ends have CPUs of their own, so that others on them are seen.
+    fake_run.settings.isolation = true;
+    let mut foreign = Command::new("sh")
+        .args(["-c", "while [ ! -e again ]; do :; done"])
+        .current_dir(fake_run.test_folder.path())
+        .spawn()
+        .unwrap();
+    let rows = both(&mut fake_run);
+    // It would go on for ever if there were no second try.
+    fs::write(fake_run.test_folder.path().join("again"), "").unwrap();
+    foreign.wait().unwrap();
+    let tries = ["tries-1", "tries-2"].map(|name| text_lines(&fake_run, name));
+    assert!((2..=3).contains(&tries[0]), "{tries:?}");
+    assert_eq!(tries[0], tries[1], "both are called in each try");
+    for row in rows {
+        assert_eq!(measured(&row).ok, 40, "the row is that of one try");
+        assert_eq!(row.served, Some(tries[0] * 1_000_040), "the server has had all of them");
+    }
+}
+
+fn text_lines(fake_run: &FakeRun, name: &str) -> u64 {
+    text(fake_run, name).lines().count() as u64
+}
+
+fn an_interrupt_in_a_lap_ends_the_whole_group_and_keeps_no_part_of_it() {
+    let hang = "[ -e ../go ] || [ $total = 0 ] || { touch ../hangs; sleep 1000; }";
+    let mut fake_run = by_turns([&serve(1), &serve(2)], &obey(hang));
+    fake_run.settings.plan.rounds = 2;
+    let interrupt = fake_run.settings.spawner.interrupt.clone();
+    let hangs = fake_run.test_folder.path().join("hangs");
+    let user = std::thread::spawn(move || {
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while !hangs.exists() && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        interrupt.raise();
+    });
+    let interrupted = fake_run.run();
+    user.join().unwrap();
+    assert_eq!((interrupted.rounds, interrupted.exit_status()), (0, 130));
+    fs::write(fake_run.test_folder.path().join("go"), "").unwrap();
+    fake_run.settings.spawner.interrupt = Interrupt::new();
+    fake_run.settings.resume = interrupted.id.is_some();
+    let rows = fake_run.rows();
+    assert_eq!(rows.len(), 4, "what was begun is measured as a whole");
+    assert!(rows.iter().all(|row| measured(row).ok == 40));
 }

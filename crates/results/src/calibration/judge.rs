@@ -16,6 +16,35 @@ pub fn is_steady_enough(percent: f64, calls: u64) -> Option<String> {
     })
 }
 
+/// Why a percentile of these calls, in the order in which they ended, is not judged; `None`: it
+/// can be. A single stop of the machine makes the tail of one half of a run, an error of the
+/// instrument that of both, so halves that are further apart than the figure may be from what is
+/// `known` say nothing of the instrument. Lancet refuses such tails, too (Kogias et al., USENIX
+/// ATC 2019).
+pub fn halves_disagree(
+    percent: f64,
+    latencies_ns: &[u64],
+    known: f64,
+    tolerance: Tolerance,
+) -> Option<String> {
+    let (first, second) = latencies_ns.split_at(latencies_ns.len() / 2);
+    let [first, second] = [first, second].map(|half| nearest_rank(percent, half));
+    let apart = first?.abs_diff(second?) as f64;
+    (apart > tolerance.allowed(known)).then(|| {
+        let [first, second] = [first, second].map(|half| half.unwrap_or_default() as f64);
+        let text = |value| CalibratedUnit::Nanoseconds.text(value);
+        format!("p{percent} was {} in one half and {} in the other", text(first), text(second))
+    })
+}
+
+/// The smallest value that at least so many percent of all do not exceed.
+fn nearest_rank(percent: f64, values: &[u64]) -> Option<u64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable();
+    let rank = (percent / 100.0 * sorted.len() as f64).ceil() as usize;
+    sorted.get(rank.max(1) - 1).copied()
+}
+
 /// The percentile of an open loop whose server stands still once, calculated: calls come evenly,
 /// `rate` a second, `calls` in all; those that come in the freeze wait for its end, and all take
 /// `service_ns` besides.
@@ -69,6 +98,23 @@ impl WitnessedCounts {
 mod tests {
     use super::*;
     use crate::calibration::CalibrationOutcome;
+
+    #[test]
+    fn a_tail_that_one_stop_makes_is_refused_and_one_of_both_halves_is_not() {
+        let tolerance = Tolerance { relative: 0.01, absolute: 20e3 };
+        let judge = |latencies: &[u64]| halves_disagree(99.0, latencies, 10e6, tolerance);
+        let mut calls = vec![10_000_000; 1000];
+        assert_eq!(judge(&calls), None);
+        assert_eq!(judge(&[]), None, "there is nothing to disagree");
+        calls[..500].fill(10_110_000);
+        assert_eq!(judge(&calls), None, "apart by less than the figure may be wrong");
+        calls.fill(10_000_000);
+        calls[700..710].fill(20_000_000);
+        let why = judge(&calls).expect("a stop of 20 ms");
+        assert_eq!(why, "p99 was 10.000 ms in one half and 20.000 ms in the other");
+        calls[200..210].fill(20_000_000);
+        assert_eq!(judge(&calls), None, "an error of the instrument is in both halves");
+    }
 
     #[test]
     fn a_percentile_is_judged_where_ten_calls_are_beyond_it() {
