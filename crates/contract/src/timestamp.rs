@@ -92,6 +92,22 @@ impl fmt::Display for TimestampNs {
     }
 }
 
+impl FromStr for TimestampNs {
+    type Err = &'static str;
+
+    /// Reads what `Display` prints.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        const EXPECTED: &str = "not a time like 2024-01-31T00:00:00.123456789Z";
+        let whole = text.strip_suffix('Z').ok_or(EXPECTED)?;
+        let (second, fraction) = whole.split_once('.').unwrap_or((whole, ""));
+        let second: Timestamp = format!("{second}Z").parse().map_err(|_| EXPECTED)?;
+        let fraction = format!("{fraction:0<9}").parse::<u64>().map_err(|_| EXPECTED)?;
+        let second_ns = u64::try_from(second.unix_ms()).map_err(|_| EXPECTED)? * 1_000_000;
+        let time = Self(second_ns + fraction);
+        if time.to_string() == text { Ok(time) } else { Err(EXPECTED) }
+    }
+}
+
 impl Serialize for TimestampNs {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
@@ -134,6 +150,18 @@ mod tests {
         ];
         for (second, expected) in known {
             assert_eq!(Timestamp::from_unix_ms(second * 1000).to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn nanoseconds_are_read_as_they_are_printed() {
+        for time in [0, 1, 500_000_000, 1_795_605_397_000_000_000, 1_795_605_397_011_257_669] {
+            assert_eq!(TimestampNs(time).to_string().parse(), Ok(TimestampNs(time)));
+        }
+        for text in
+            ["", "Z", "1970-01-01T00:00:00", "1970-01-01T00:00:00.x1Z", "1969-12-31T23:59:59Z"]
+        {
+            assert!(text.parse::<TimestampNs>().is_err(), "{text}");
         }
     }
 

@@ -11,6 +11,7 @@ use bookend_lab::process::Process;
 use bookend_lab::process::command_output::KillReason;
 use bookend_lab::round::{AccountedCpu, marks};
 use bookend_load::contract::report::LoadReport;
+use bookend_load::contract::timestamp::TimestampNs;
 use bookend_results::mark::Mark;
 use serde_json::Value;
 use std::path::Path;
@@ -46,7 +47,7 @@ pub struct Calls<'a> {
 pub struct CheckedRun {
     /// What our generator says.
     pub report: LoadReport,
-    /// The latencies of its calls in the order in which they ended, nanoseconds, where they were
+    /// The latencies of its calls in the order in which they began, nanoseconds, where they were
     /// wanted.
     pub latencies_ns: Vec<u64>,
     /// CPU time of the witness by our ledger, nanoseconds.
@@ -148,11 +149,18 @@ fn read(text: &str) -> Result<LoadReport, CheckStop> {
     serde_json::from_str(text).map_err(unreadable)
 }
 
-/// The latencies of the listed calls, nanoseconds.
+/// The latencies of the listed calls in the order in which they began, nanoseconds.
 fn latencies(text: &str) -> Result<Vec<u64>, CheckStop> {
     let report: Value = serde_json::from_str(text).map_err(unreadable)?;
     let calls = report["details"].as_array().into_iter().flatten();
-    Ok(calls.filter_map(|call| call["latency"].as_u64()).collect())
+    let began = calls.filter_map(|call| {
+        let end: TimestampNs = call["timestamp"].as_str()?.parse().ok()?;
+        let latency_ns = call["latency"].as_u64()?;
+        Some((end.0.checked_sub(latency_ns)?, latency_ns))
+    });
+    let mut began: Vec<(u64, u64)> = began.collect();
+    began.sort_unstable();
+    Ok(began.into_iter().map(|(_, latency_ns)| latency_ns).collect())
 }
 
 fn unreadable(error: serde_json::Error) -> CheckStop {

@@ -16,7 +16,7 @@ pub fn is_steady_enough(percent: f64, calls: u64) -> Option<String> {
     })
 }
 
-/// Why a percentile of these calls, in the order in which they ended, is not judged; `None`: it
+/// Why a percentile of these calls, in the order in which they began, is not judged; `None`: it
 /// can be. A single stop of the machine makes the tail of one half of a run, an error of the
 /// instrument that of both, so halves that are further apart than the figure may be from what is
 /// `known` say nothing of the instrument. Lancet refuses such tails, too (Kogias et al., USENIX
