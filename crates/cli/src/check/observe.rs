@@ -14,6 +14,7 @@ use bookend_load::contract::report::LoadReport;
 use bookend_load::contract::timestamp::TimestampNs;
 use bookend_results::mark::Mark;
 use serde_json::Value;
+use std::fmt::Display;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -149,21 +150,25 @@ fn read(text: &str) -> Result<LoadReport, CheckStop> {
     serde_json::from_str(text).map_err(unreadable)
 }
 
-/// The latencies of the listed calls in the order in which they began, nanoseconds.
+/// The latencies of the listed calls in the order in which they began, nanoseconds. A report
+/// without one that can be read is an error: its tails would be judged without looking at halves.
 fn latencies(text: &str) -> Result<Vec<u64>, CheckStop> {
     let report: Value = serde_json::from_str(text).map_err(unreadable)?;
-    let calls = report["details"].as_array().into_iter().flatten();
-    let began = calls.filter_map(|call| {
-        let end: TimestampNs = call["timestamp"].as_str()?.parse().ok()?;
-        let latency_ns = call["latency"].as_u64()?;
-        Some((end.0.checked_sub(latency_ns)?, latency_ns))
-    });
-    let mut began: Vec<(u64, u64)> = began.collect();
+    let calls = report["details"].as_array().ok_or_else(|| unreadable("it lists no calls"))?;
+    let began: Option<Vec<(u64, u64)>> = calls.iter().map(began).collect();
+    let mut began = began.ok_or_else(|| unreadable("a call has no time or no latency"))?;
     began.sort_unstable();
     Ok(began.into_iter().map(|(_, latency_ns)| latency_ns).collect())
 }
 
-fn unreadable(error: serde_json::Error) -> CheckStop {
+/// When a listed call began, nanoseconds since 1970, and its latency.
+fn began(call: &Value) -> Option<(u64, u64)> {
+    let end: TimestampNs = call["timestamp"].as_str()?.parse().ok()?;
+    let latency_ns = call["latency"].as_u64()?;
+    Some((end.0.checked_sub(latency_ns)?, latency_ns))
+}
+
+fn unreadable(error: impl Display) -> CheckStop {
     CheckStop::because(format!("the generator's report: {error}"))
 }
 
@@ -178,5 +183,21 @@ impl CheckedRun {
     /// Length of the window, seconds.
     pub fn seconds(&self) -> f64 {
         self.report.bookend.window_seconds
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn latencies_are_in_the_order_of_beginnings_and_none_is_left_out() {
+        let slow = r#"{"timestamp":"2026-11-25T12:00:01.5Z","latency":1500000000}"#;
+        let quick = r#"{"timestamp":"2026-11-25T12:00:01Z","latency":500}"#;
+        let read = |calls: &str| latencies(&format!(r#"{{"details":[{calls}]}}"#)).ok();
+        assert_eq!(read(&format!("{quick},{slow}")), Some(vec![1_500_000_000, 500]));
+        assert_eq!(read(&format!(r#"{quick},{{"timestamp":"today","latency":1}}"#)), None);
+        assert_eq!(read(&format!(r#"{quick},{{"timestamp":"2026-11-25T12:00:01Z"}}"#)), None);
+        assert!(latencies("{}").is_err(), "no list is not an empty one");
     }
 }
