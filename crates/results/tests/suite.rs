@@ -276,7 +276,7 @@ fn faults_of_a_suite_name_file_line_and_remedy() {
     assert!(complaint("Greeter/SayHello", "Greeter.SayHello").contains("pkg.Service/Method"));
     assert!(complaint("json = ", "#").contains("one of `json` and `bytes`"));
     assert!(complaint("name = \"pajamax-tonic\"", "name = \"x\"").contains("must be called so"));
-    assert!(complaint("\"180ms\"", "\"0\"").contains("the window must have a length"));
+    assert!(complaint("\"450ms\"", "\"0\"").contains("the window must have a length"));
     let shorter = complaint("window_max = \"100s\"", "window_max = \"900ms\"");
     assert!(shorter.contains("no window may be shorter than `window`"), "{shorter}");
     assert!(complaint("[\"bookend-load\"]", "[]").contains("at least one instrument"));
