@@ -1,5 +1,5 @@
 //! What `bookend check` says before anything is measured, and the pages of what was kept; its
-//! counts are held against the witness by scripts/check.
+//! counts are held against the witness by scripts/counts.
 
 use bookend_results::race::POWER_HEADING;
 use serde_json::{Value, json};

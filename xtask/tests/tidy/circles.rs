@@ -53,8 +53,8 @@ pub fn circles_of_files(tree: &[File]) -> Vec<Offence> {
 fn sources_by_crate(tree: &[File]) -> BTreeMap<&str, Vec<(&str, &str)>> {
     let mut crates: BTreeMap<&str, Vec<(&str, &str)>> = BTreeMap::new();
     for file in tree {
-        let inside = file.path.strip_prefix("crates/");
-        let parts = inside.and_then(|path| path.split_once("/src/"));
+        let inside = file.path.strip_prefix("crates/").unwrap_or(&file.path);
+        let parts = inside.split_once("/src/").filter(|(name, _)| !name.contains('/'));
         if let (Some((name, source)), Some(text)) = (parts, file.text())
             && source.ends_with(".rs")
         {

@@ -25,7 +25,8 @@ pub fn names_that_stand_twice(tree: &[File]) -> Vec<Offence> {
 }
 
 fn is_crate_source(path: &str) -> bool {
-    path.starts_with("crates/") && path.contains("/src/") && path.ends_with(".rs")
+    let is_member = ["crates/", "xtask/"].iter().any(|folder| path.starts_with(folder));
+    is_member && path.contains("/src/") && path.ends_with(".rs")
 }
 
 /// Line and name of every `pub struct`, `enum`, `trait` and `type`; a type that belongs to a trait

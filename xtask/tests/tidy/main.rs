@@ -5,14 +5,13 @@
 #![forbid(unsafe_code)]
 
 mod circles;
-mod commands;
 mod edges;
 mod evidence;
-mod gate;
 mod leftovers;
 mod markdown;
 mod named;
 mod offence;
+mod oldest_rust;
 mod places;
 mod protoc;
 mod quoted;
@@ -203,20 +202,11 @@ fn subjects_are_small() {
 }
 
 #[test]
-fn pages_for_newcomers_name_commands_that_exist() {
-    let known = commands::Known::of_this_tree();
-    assert_rule(
-        |file| ["README.md", "docs/extend/adding-a-subject.md"].contains(&file.path.as_str()),
-        |path, text| commands::unknown_commands(path, text, &known),
-    );
-}
-
-#[test]
 fn the_readme_names_the_oldest_rust_that_will_do() {
     let manifest = tree::text("Cargo.toml");
     assert_rule(
         |file| file.path == "README.md",
-        |path, text| commands::wrong_oldest_rust(path, text, manifest),
+        |path, text| oldest_rust::wrong_oldest_rust(path, text, manifest),
     );
 }
 

@@ -1,12 +1,16 @@
 //! The README's commands are run by everybody who comes; they have to exist.
+#![forbid(unsafe_code)]
 
-use crate::offence::Offence;
-use crate::tree;
 use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
 use std::process::Command;
 
+/// Pages that newcomers follow command by command.
+const PAGES: [&str; 3] = ["README.md", "CONTRIBUTING.md", "docs/extend/adding-a-subject.md"];
+
 /// Commands that a reader may be told to type.
-pub struct Known {
+struct Known {
     make_targets: Vec<String>,
     /// Sub-commands of `bookend`, with the help that each gives.
     bookend: BTreeMap<String, String>,
@@ -14,11 +18,11 @@ pub struct Known {
 
 impl Known {
     /// What the Makefile and the compiled command offer.
-    pub fn of_this_tree() -> Self {
+    fn of_this_tree() -> Self {
         let names = subcommands(&help_of(&[]));
         let with_help = names.into_iter().map(|name| (help_of(&[&name]), name));
         Known {
-            make_targets: targets(tree::text("Makefile")),
+            make_targets: targets(&text("Makefile")),
             bookend: with_help.map(|(help, name)| (name, help)).collect(),
         }
     }
@@ -54,22 +58,12 @@ impl Known {
     }
 }
 
-/// Commands in fenced `sh` blocks that do not exist.
-pub fn unknown_commands(path: &str, text: &str, known: &Known) -> Vec<Offence> {
-    let commands = commands(text).into_iter();
-    let complaints = commands
-        .filter_map(|(line, command)| Some(Offence::new(path, line, known.complaint(&command)?)));
-    complaints.collect()
-}
-
-/// A README that names another oldest Rust than the manifest does, or none.
-pub fn wrong_oldest_rust(path: &str, text: &str, manifest: &str) -> Vec<Offence> {
-    let version = manifest.lines().find_map(|line| line.strip_prefix("rust-version = "));
-    let expected = format!("Rust {}", version.unwrap_or_default().trim_matches('"'));
-    if text.contains(&expected) {
-        return vec![];
-    }
-    vec![Offence::of_file(path, format!("does not name {expected}"))]
+/// Commands in fenced `sh` blocks that do not exist, each with its place.
+fn unknown_commands(path: &str, text: &str, known: &Known) -> Vec<String> {
+    let complaint = |(line, command): (usize, String)| {
+        Some(format!("{path}:{line}: {}", known.complaint(&command)?))
+    };
+    commands(text).into_iter().filter_map(complaint).collect()
 }
 
 /// Commands with the number of the line that each begins on; comments and prompts taken off.
@@ -122,7 +116,19 @@ fn help_of(arguments: &[&str]) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-#[cfg(test)]
+fn text(path: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+#[test]
+fn pages_for_newcomers_name_commands_that_exist() {
+    let known = Known::of_this_tree();
+    let offences: Vec<String> =
+        PAGES.iter().flat_map(|page| unknown_commands(page, &text(page), &known)).collect();
+    assert!(offences.is_empty(), "{}", offences.join("\n"));
+}
+
 fn known() -> Known {
     let run_help = "Usage: bookend run [SUITE]\n\n      --quick  short\n  -n, --rounds <N>";
     Known {
@@ -150,18 +156,11 @@ fn commands_that_do_not_exist_are_found() {
 fn commands_that_exist_and_other_blocks_are_let_through() {
     let text = "```sh\nmake bench SETUP=no # all\nbookend run a --quick --rounds=3\n```\n\
         ```text\nmake nothing\n```";
-    assert_eq!(unknown_commands("README.md", text, &known()), []);
+    assert_eq!(unknown_commands("README.md", text, &known()), [""; 0]);
 }
 
 #[test]
 fn subcommands_are_read_from_the_help() {
     let help = "Usage\n\nCommands:\n  run   measure\n  load  ask\n\nOptions:\n  -h  help";
     assert_eq!(subcommands(help), ["run", "load"]);
-}
-
-#[test]
-fn an_oldest_rust_that_drifted_is_found() {
-    let manifest = "[workspace.package]\nrust-version = \"1.89\"";
-    assert_eq!(wrong_oldest_rust("README.md", "Rust 1.88 or newer", manifest).len(), 1);
-    assert_eq!(wrong_oldest_rust("README.md", "Rust 1.89 or newer", manifest), []);
 }

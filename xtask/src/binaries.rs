@@ -1,0 +1,197 @@
+//! The workspace's test binaries, run several at a time: half of them wait for sockets and
+//! deadlines most of the time, and `cargo test` runs one after the other.
+
+use crate::log;
+use crate::slow::SLOW;
+use crate::steps::{root, target_folder};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::Mutex;
+use std::thread;
+use std::time::Instant;
+
+/// How many run at once. With more, tests of one binary that wait for each other are slowed down.
+const RUNNING_MAX: usize = 3;
+
+/// A program of tests that cargo has built.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TestBinary {
+    /// `server/attacks`; `server` for the unit tests of the library.
+    pub name: String,
+    /// Where cargo would run it: its tests find their files from there.
+    folder: PathBuf,
+    path: PathBuf,
+}
+
+/// Builds all of them, and keeps their names for those that run them later.
+///
+/// # Errors
+///
+/// A cargo that cannot be started, and a list that cannot be written.
+pub fn build() -> Result<bool, String> {
+    let built = Command::new("cargo")
+        .args(["test", "--workspace", "--exclude", "xtask", "--locked", "--no-run"])
+        .arg("--message-format=json-render-diagnostics")
+        .current_dir(root())
+        .stderr(Stdio::inherit())
+        .output()
+        .map_err(|error| format!("cargo: {error}"))?;
+    let messages = String::from_utf8_lossy(&built.stdout);
+    let binaries: Vec<&str> = messages.lines().filter(|line| test_binary(line).is_some()).collect();
+    println!("{} test binaries", binaries.len());
+    fs::write(list(), binaries.join("\n"))
+        .map_err(|error| format!("{}: {error}", list().display()))?;
+    Ok(built.status.success())
+}
+
+/// Runs the slow ones or all others; whether all passed.
+///
+/// # Errors
+///
+/// A list of binaries that is not there, and one that has none of those that are named as slow.
+pub fn run(slow: bool) -> Result<bool, String> {
+    let messages =
+        fs::read_to_string(list()).map_err(|error| format!("{}: {error}", list().display()))?;
+    let all: Vec<TestBinary> = messages.lines().filter_map(test_binary).collect();
+    let is_slow = |name: &str| SLOW.iter().any(|(slow, _)| *slow == name);
+    if let Some((gone, _)) =
+        SLOW.iter().find(|(slow, _)| !all.iter().any(|each| each.name == *slow))
+    {
+        return Err(format!("no test binary is called {gone}, which is listed as slow"));
+    }
+    let chosen: Vec<TestBinary> =
+        all.into_iter().filter(|each| is_slow(&each.name) == slow).collect();
+    let failed = run_all(&chosen);
+    if !failed.is_empty() {
+        println!("error: {} test binaries failed:\n    {}", failed.len(), failed.join("\n    "));
+    }
+    Ok(failed.is_empty())
+}
+
+/// Runs each and prints what it says as it ends; the names of those that failed.
+fn run_all(binaries: &[TestBinary]) -> Vec<String> {
+    let waiting = Mutex::new(binaries.iter());
+    let failed = Mutex::new(Vec::new());
+    let next = || waiting.lock().expect("no thread panics").next();
+    thread::scope(|scope| {
+        for _ in 0..RUNNING_MAX {
+            scope.spawn(|| {
+                while let Some(binary) = next() {
+                    let started = Instant::now();
+                    let said = binary.run();
+                    let mut failed = failed.lock().expect("no thread panics");
+                    println!(
+                        "     Running {} ({:.1} s)",
+                        binary.name,
+                        started.elapsed().as_secs_f64()
+                    );
+                    println!("{}", said.text);
+                    if !said.holds {
+                        failed.push(binary.name.clone());
+                    }
+                }
+            });
+        }
+    });
+    failed.into_inner().expect("no thread panics")
+}
+
+struct Said {
+    text: String,
+    holds: bool,
+}
+
+impl TestBinary {
+    fn run(&self) -> Said {
+        let output =
+            Command::new(&self.path).current_dir(&self.folder).stdin(Stdio::null()).output();
+        match output {
+            Ok(output) => said(&output),
+            Err(error) => Said { text: format!("{}: {error}", self.path.display()), holds: false },
+        }
+    }
+}
+
+/// Both streams; a program that died without a word of tests counts as one failed.
+fn said(output: &Output) -> Said {
+    let holds = output.status.success();
+    let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
+    text += &String::from_utf8_lossy(&output.stderr);
+    if !holds && log::test_counts(&text).failed == 0 {
+        text += &format!("\n{}\ntest result: FAILED. 0 passed; 1 failed;", output.status);
+    }
+    Said { text, holds }
+}
+
+/// Where the messages of cargo about test binaries are kept, one on each line.
+fn list() -> PathBuf {
+    target_folder().join("test-binaries.json")
+}
+
+/// What a message of cargo says of a test binary; `None` for every other message.
+fn test_binary(message: &str) -> Option<TestBinary> {
+    let (_, profile) = message.split_once("\"profile\":{")?;
+    if !profile.split('}').next()?.contains("\"test\":true") {
+        return None;
+    }
+    let folder = Path::new(value(message, "manifest_path")?).parent()?;
+    let package = folder.file_name()?.to_str()?;
+    let (_, target) = message.split_once("\"target\":{")?;
+    let name = match value(target, "name")? {
+        _ if target.starts_with("\"kind\":[\"lib\"]") => package.to_owned(),
+        name => format!("{package}/{name}"),
+    };
+    Some(TestBinary { name, folder: folder.to_owned(), path: value(message, "executable")?.into() })
+}
+
+/// The text that a key has in JSON; `None` where it has another value, or one with escapes.
+fn value<'a>(json: &'a str, key: &str) -> Option<&'a str> {
+    let (_, after) = json.split_once(&format!("\"{key}\":\""))?;
+    let (value, _) = after.split_once('"')?;
+    (!value.contains('\\')).then_some(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(kind: &str, name: &str, is_test: bool, executable: &str) -> String {
+        format!(
+            "{{\"reason\":\"compiler-artifact\",\"package_id\":\"path+file:///a/crates/server#0.1.0\",\
+            \"manifest_path\":\"/a/crates/server/Cargo.toml\",\"target\":{{\"kind\":[\"{kind}\"],\
+            \"crate_types\":[\"bin\"],\"name\":\"{name}\",\"test\":true}},\
+            \"profile\":{{\"opt_level\":\"0\",\"test\":{is_test}}},\"executable\":{executable}}}"
+        )
+    }
+
+    #[test]
+    fn test_binaries_are_told_from_what_else_cargo_builds() {
+        let path = "\"/a/target/debug/deps/attacks-1\"";
+        let binary = test_binary(&message("test", "attacks", true, path)).expect("a test");
+        assert_eq!(binary.name, "server/attacks");
+        assert_eq!(binary.folder, Path::new("/a/crates/server"));
+        assert_eq!(binary.path, Path::new("/a/target/debug/deps/attacks-1"));
+        let library = test_binary(&message("lib", "bookend_server", true, path)).expect("a test");
+        assert_eq!(library.name, "server");
+        assert_eq!(test_binary(&message("bin", "serve", false, path)), None);
+        assert_eq!(test_binary(&message("lib", "bookend_server", true, "null")), None);
+        assert_eq!(test_binary("{\"reason\":\"build-finished\",\"success\":true}"), None);
+    }
+
+    #[test]
+    fn a_binary_that_dies_without_a_word_is_one_failed_test() {
+        let run = |path: &str| {
+            TestBinary { name: "a".to_owned(), folder: "/".into(), path: path.into() }.run()
+        };
+        assert!(run("/bin/true").holds);
+        let died = run("/bin/false");
+        assert_eq!((died.holds, log::test_counts(&died.text).failed), (false, 1));
+        assert!(!run("/nonexistent").holds);
+    }
+
+    #[test]
+    fn the_slow_binaries_are_few() {
+        assert!(SLOW.len() <= 15);
+    }
+}
