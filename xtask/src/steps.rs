@@ -175,11 +175,68 @@ pub fn list() -> bool {
 
 /// The root of the repository.
 pub fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    own.parent().expect("this crate is in a folder of the root").to_owned()
 }
 
 /// Where cargo builds.
 pub fn target_folder() -> PathBuf {
     let default = || root().join("target");
     env::var_os("CARGO_TARGET_DIR").map_or_else(default, PathBuf::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(steps: &[Step]) -> Vec<&str> {
+        steps.iter().map(|step| step.name.as_str()).collect()
+    }
+
+    #[test]
+    fn a_step_brings_along_what_it_needs_in_order() {
+        let chosen = chosen(&["calls"], all()).expect("a step of that name");
+        assert_eq!(names(&chosen), ["languages", "release", "calls"]);
+    }
+
+    #[test]
+    fn a_name_that_no_step_has_is_refused_by_name() {
+        let error = chosen(&["rustfmt", "gone"], all()).expect_err("no such step");
+        assert!(error.contains("no step gone"), "{error}");
+    }
+
+    #[test]
+    fn every_step_has_a_name_of_its_own_and_needs_what_is_there() {
+        let all = all();
+        let unique: BTreeSet<&str> = names(&all).into_iter().collect();
+        assert_eq!(unique.len(), all.len());
+        let mut needed = all.iter().flat_map(|step| step.needs).chain(QUICK);
+        assert_eq!(needed.find(|name| !unique.contains(**name)), None);
+    }
+
+    #[test]
+    fn subjects_are_found_on_both_levels() {
+        let all = all();
+        for name in ["subject-rust-tonic", "subject-rust-tonic-0.11", "subject-go-grpc"] {
+            assert!(names(&all).contains(&name), "{name}");
+        }
+    }
+
+    /// The jobs of the workflow: `make check`, and groups of steps under `steps:` on one line.
+    #[test]
+    fn the_workflow_runs_every_step_once() {
+        let path = root().join(".github/workflows/ci.yml");
+        let workflow = fs::read_to_string(path).expect("the workflow is committed");
+        let groups = workflow.lines().filter_map(|line| line.trim().strip_prefix("steps: "));
+        let quick = chosen(QUICK, all()).expect("steps of these names");
+        let mut run: Vec<&str> = groups.flat_map(str::split_whitespace).collect();
+        // The one step that both need.
+        run.retain(|name| *name != "build-tests");
+        run.extend(names(&quick));
+        run.sort_unstable();
+        let all = all();
+        let mut expected = names(&all);
+        expected.sort_unstable();
+        assert_eq!(run, expected);
+    }
 }
