@@ -4,9 +4,7 @@
 //! always gives the same text: rows are in the order of rounds, then of the plan. A file that would
 //! become large keeps its latencies with fewer digits and records their number.
 
-mod figures;
 mod joined_run;
-mod latencies;
 mod paths;
 mod raw;
 
@@ -19,10 +17,11 @@ use crate::mark::Mark;
 use crate::measurement::{CellId, Row};
 use crate::store::{NewRun, Run, RunId, Timestamp};
 use crate::suite::{Extent, Plan};
-use figures::with_short_figures;
-use latencies::{DIGITS, expanded, reduced};
+use bookend_contract::latency;
+use hdrhistogram::Histogram;
 use paths::without_folders;
 use serde::{Deserialize, Serialize};
+use serde_json::{Number, Value};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -113,7 +112,7 @@ impl Record {
             started: new.started,
             finished: run.finished,
             seed: new.seed,
-            latency_digits: DIGITS,
+            latency_digits: LATENCY_DIGITS,
             machine: new.machine.clone(),
             versions: versions.map(|(name, said)| (name.clone(), without_folders(said))).collect(),
             skips,
@@ -259,6 +258,70 @@ fn with_latencies(row: &Row, change: impl FnOnce(&str) -> String) -> Row {
     row
 }
 
+/// Digits of a histogram as the lab stores it, and as reports read it.
+const LATENCY_DIGITS: u8 = latency::SIGNIFICANT_DIGITS;
+
+/// The histogram with `digits` significant digits: with two it has an eighth of the buckets of one
+/// of three. Invalid text is unchanged: reports name it.
+fn reduced(text: &str, digits: u8) -> String {
+    converted(text, digits, Histogram::new_with_bounds(1, latency::HIGHEST_NS, digits).ok())
+}
+
+/// A histogram of `digits`, converted back to the contract's precision: each call then counts at
+/// the middle of the wider bucket that it was in.
+fn expanded(text: &str, digits: u8) -> String {
+    converted(text, digits, Some(latency::empty()))
+}
+
+fn converted(text: &str, digits: u8, into: Option<Histogram<u64>>) -> String {
+    if digits >= LATENCY_DIGITS {
+        return text.to_owned();
+    }
+    match (latency::decode(text), into) {
+        (Ok(histogram), Some(into)) => latency::encode(&refilled(&histogram, into)),
+        _ => text.to_owned(),
+    }
+}
+
+/// Fills `into` with every call of `from`, at the middle of its bucket.
+fn refilled(from: &Histogram<u64>, mut into: Histogram<u64>) -> Histogram<u64> {
+    for bucket in from.iter_recorded() {
+        let middle = from.median_equivalent(bucket.value_iterated_to());
+        into.saturating_record_n(middle, bucket.count_at_value());
+    }
+    into
+}
+
+/// Significant digits of figures that are not counts, where a record would be too large: a
+/// billionth is finer than any clock here can resolve.
+const FIGURE_DIGITS: usize = 9;
+
+/// A line of a record, with figures of that many digits. Counts, texts and latencies are unchanged.
+fn with_short_figures(line: &str) -> String {
+    match serde_json::from_str(line) {
+        Ok(value) => format!("{}\n", shortened(value)),
+        Err(_) => format!("{line}\n"),
+    }
+}
+
+fn shortened(value: Value) -> Value {
+    match value {
+        Value::Number(number) if number.is_f64() => Value::Number(rounded(number)),
+        Value::Array(values) => values.into_iter().map(shortened).collect(),
+        Value::Object(fields) => {
+            let fields = fields.into_iter();
+            Value::Object(fields.map(|(name, of)| (name, shortened(of))).collect())
+        }
+        other => other,
+    }
+}
+
+fn rounded(number: Number) -> Number {
+    let text = number.as_f64().map(|value| format!("{value:.0$e}", FIGURE_DIGITS - 1));
+    let short = text.and_then(|text| text.parse().ok());
+    short.and_then(Number::from_f64).unwrap_or(number)
+}
+
 fn clean_row(mut row: Row) -> Row {
     if let Some(window) = row.outcome.window_mut() {
         // They take more room than everything else, and no table rests on them.
@@ -301,4 +364,55 @@ pub enum RecordError {
         /// The error of the JSON parser.
         reason: String,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> Histogram<u64> {
+        let mut histogram = latency::empty();
+        for step in 0..2_000_u64 {
+            latency::record(&mut histogram, 50_000 + step * step, 1 + step % 3);
+        }
+        histogram
+    }
+
+    #[test]
+    fn fewer_digits_lose_no_call_and_little_of_its_time() {
+        let whole = sample();
+        let text = latency::encode(&whole);
+        let short = reduced(&text, 2);
+        assert!(short.len() * 3 < text.len(), "{} of {}", short.len(), text.len());
+        let back = latency::decode(&expanded(&short, 2)).expect("a histogram");
+        assert_eq!(back.len(), whole.len());
+        assert!((back.mean() / whole.mean() - 1.0).abs() < 0.002);
+        for percent in [50.0, 90.0, 99.0, 100.0] {
+            let at = |histogram: &Histogram<u64>| histogram.value_at_percentile(percent) as f64;
+            assert!((at(&back) / at(&whole) - 1.0).abs() < 0.01, "{percent}");
+        }
+    }
+
+    #[test]
+    fn what_was_reduced_once_is_reduced_to_the_same_again() {
+        for digits in [1, 2] {
+            let short = reduced(&latency::encode(&sample()), digits);
+            assert_eq!(reduced(&expanded(&short, digits), digits), short);
+        }
+    }
+
+    #[test]
+    fn what_is_no_histogram_is_left_for_reports_to_name() {
+        assert_eq!(reduced("???", 2), "???");
+        assert_eq!(expanded("???", 2), "???");
+    }
+
+    #[test]
+    fn figures_lose_what_no_clock_can_tell_and_counts_lose_nothing() {
+        let line = r#"{"a":[0.30000000000000004,123456.78901234567],"n":18446744073709551615,"t":"0.30000000000000004"}"#;
+        assert_eq!(
+            with_short_figures(line),
+            "{\"a\":[0.3,123456.789],\"n\":18446744073709551615,\"t\":\"0.30000000000000004\"}\n"
+        );
+    }
 }

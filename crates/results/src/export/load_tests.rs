@@ -4,7 +4,6 @@
 mod answer;
 mod basis;
 mod capacity;
-mod compared;
 mod load_test;
 mod page;
 mod pictures;

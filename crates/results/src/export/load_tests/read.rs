@@ -1,9 +1,9 @@
-//! Results of `bookend load`, read from their files.
+//! Results of `bookend load`, read from their files and put on one page.
 
-use super::capacity;
-use super::compared;
 use super::load_test::LoadTest;
 use super::page::LoadPage;
+use super::{answer, basis, capacity, pictures, tables};
+use crate::export::pictures::named;
 use crate::latency::HistogramError;
 use bookend_contract::capacity::CapacityReport;
 use bookend_contract::report::LoadReport;
@@ -80,7 +80,7 @@ impl LoadPage {
             let test = test.named_beside(&taken);
             tests.push(test);
         }
-        Ok(compared::page(&tests))
+        Ok(page_of(&tests))
     }
 
     /// Whether a file looks like a result of `bookend load`: JSON that has what only that knows.
@@ -104,4 +104,25 @@ fn stem(file: &Path) -> String {
 
 fn unreadable(file: &Path, why: UnreadableLoadTest) -> LoadTestError {
     LoadTestError { file: file.display().to_string(), why }
+}
+
+/// The page of one load test, or of several that are compared.
+fn page_of(tests: &[LoadTest]) -> LoadPage {
+    let (name, title) = match tests {
+        [test] => (test.name.clone(), format!("Load test: {}", test.name)),
+        tests => ("Load tests".to_owned(), format!("{} load tests", tests.len())),
+    };
+    LoadPage {
+        name,
+        title,
+        answer: answer::lines(tests),
+        pictures: named(pictures::all(tests)),
+        origin: basis::origin(tests),
+        tables: tables::all(tests),
+        method: basis::METHOD,
+        flags: basis::flags(tests),
+        machine: basis::machines(tests),
+        versions: basis::versions(tests),
+        command: basis::commands(tests),
+    }
 }
