@@ -12,7 +12,6 @@ mod error;
 mod figures;
 mod format;
 mod grid;
-mod lines;
 mod marked;
 mod notes;
 mod overview;

@@ -4,11 +4,10 @@ use super::figures::Cells;
 use super::overview::Overview;
 use super::page::Page;
 use super::presentation::{Look, PublishedCommand, ResultTable};
+use super::rows::{RowLine, lines, markdown_table};
 use super::text::{fenced, folded, section, wrapped};
 use super::verdicts::rounds_of;
-use super::{
-    besides, grid, lines, marked, notes, profiled, provenance, quoted, second_opinion, summary,
-};
+use super::{besides, grid, marked, notes, profiled, provenance, quoted, second_opinion, summary};
 use bookend_results::chart::Theme;
 use bookend_results::export::Report;
 use bookend_results::markdown;
@@ -227,8 +226,22 @@ fn results(page: &Page<'_>, cells: &Cells<'_>) -> String {
 
 fn shaped(page: &Page<'_>, cells: &Cells<'_>, table: &ResultTable) -> String {
     match table.look {
-        Look::Table => lines::table(page, cells, table),
+        Look::Table => table_of_lines(page, cells, table),
         Look::Grid => fenced(&grid::table(page, cells, table)),
         Look::Summary => summary::table(page, cells, table),
     }
+}
+
+/// A published row, followed by a line for each cell.
+fn table_of_lines(page: &Page<'_>, cells: &Cells<'_>, table: &ResultTable) -> String {
+    let keys = [&table.subject, &table.label].map(Option::as_deref);
+    let rows = page.rows_of(table).flat_map(|row| {
+        let names = [&row.place.subject, &row.place.label].into_iter().zip(keys);
+        let names = names.filter(|(_, heading)| heading.is_some()).map(|(name, _)| name.clone());
+        let names: Vec<String> = names.collect();
+        let line = move |line: RowLine| ([names.as_slice(), &[line.whose]].concat(), line.fields);
+        lines(cells, table, row).into_iter().map(line)
+    });
+    let names: Vec<&str> = keys.into_iter().flatten().chain(["whose"]).collect();
+    markdown_table(&names, &table.columns, rows)
 }
