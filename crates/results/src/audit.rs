@@ -21,8 +21,7 @@ pub fn audit(row: &RowFigures) -> Vec<Finding> {
     if !numbers.is_empty() {
         return numbers;
     }
-    let broken = row.checks().filter_map(|(rule, check)| Some(finding(rule, check.err()?)));
-    broken.collect()
+    row.checks().filter_map(|(rule, check)| Some(finding(rule, check.err()?))).collect()
 }
 
 fn not_a_number(row: &RowFigures) -> Vec<Finding> {
@@ -36,8 +35,10 @@ fn not_a_number(row: &RowFigures) -> Vec<Finding> {
         ("memory", row.memory_bytes),
     ];
     let percentiles = row.percentiles_ns.iter().map(|&(_, span)| ("percentile", Some(span)));
-    let all = single.into_iter().chain(percentiles);
-    all.filter_map(|(name, span)| Some((name, span.filter(|span| !span.is_plausible())?.value)))
+    single
+        .into_iter()
+        .chain(percentiles)
+        .filter_map(|(name, span)| Some((name, span.filter(|span| !span.is_plausible())?.value)))
         .map(|(name, value)| finding(Rule::NotANumber, format!("{name} is {value}")))
         .collect()
 }
@@ -153,8 +154,11 @@ mod tests {
     }
 
     fn evidence(row: &RowFigures, rule: Rule) -> String {
-        let found = audit(row).into_iter().find(|finding| finding.rule == rule);
-        found.unwrap_or_else(|| panic!("{rule} is not broken")).evidence
+        audit(row)
+            .into_iter()
+            .find(|finding| finding.rule == rule)
+            .unwrap_or_else(|| panic!("{rule} is not broken"))
+            .evidence
     }
 
     #[test]

@@ -92,15 +92,22 @@ impl Chart {
     pub fn of(table: &Table, case: Option<Case>, title: String) -> Result<Self, ChartError> {
         let case = chosen(table, case)?;
         // Calibration lines are not contestants and are not drawn.
-        let contestants = table.of_case(case).filter(|cell| cell.rank != Rank::Calibration);
-        let cells: Vec<&Cell> = contestants.collect();
+        let cells: Vec<&Cell> =
+            table.of_case(case).filter(|cell| cell.rank != Rank::Calibration).collect();
         let rounds = cells.iter().map(|cell| cell.rounds.measured).max();
         let subjects = each_once(cells.iter().map(|cell| &cell.id.subject));
         let instruments = each_once(cells.iter().map(|cell| &cell.id.instrument));
-        let groups = instruments.into_iter().map(|instrument| {
-            let own = cells.iter().filter(|cell| cell.id.instrument == *instrument);
-            Group::of(instrument, &own.copied().collect::<Vec<_>>(), &subjects)
-        });
+        let groups = instruments
+            .into_iter()
+            .map(|instrument| {
+                let own: Vec<_> = cells
+                    .iter()
+                    .filter(|cell| cell.id.instrument == *instrument)
+                    .copied()
+                    .collect();
+                Group::of(instrument, &own, &subjects)
+            })
+            .collect();
         Ok(Self {
             title,
             subtitle: format!(
@@ -109,7 +116,7 @@ impl Chart {
                 table.streams(case),
                 rounds.unwrap_or(0)
             ),
-            groups: groups.collect(),
+            groups,
         })
     }
 
@@ -119,12 +126,14 @@ impl Chart {
     }
 
     fn largest_rate(&self) -> f64 {
-        let bars = self.groups.iter().flat_map(|group| &group.bars);
-        let ends = bars.filter_map(|bar| {
-            let rate = bar.rate.as_ref().ok()?;
-            Some(bar.interval.map_or(*rate, |interval| interval.high.max(*rate)))
-        });
-        ends.fold(0.0, f64::max)
+        self.groups
+            .iter()
+            .flat_map(|group| &group.bars)
+            .filter_map(|bar| {
+                let rate = bar.rate.as_ref().ok()?;
+                Some(bar.interval.map_or(*rate, |interval| interval.high.max(*rate)))
+            })
+            .fold(0.0, f64::max)
     }
 }
 

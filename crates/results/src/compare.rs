@@ -42,8 +42,9 @@ impl FromStr for SideName {
         if subject == Some("") {
             return Err(malformed());
         }
-        let run = run.map(|digits| digits.parse().map(RunId).map_err(|_| malformed()));
-        Ok(Self { run: run.transpose()?, subject: subject.map(str::to_owned) })
+        let run =
+            run.map(|digits| digits.parse().map(RunId).map_err(|_| malformed())).transpose()?;
+        Ok(Self { run, subject: subject.map(str::to_owned) })
     }
 }
 
@@ -136,14 +137,17 @@ pub fn compare(
         let has_failed = a.has_failed(a_cell) || b.has_failed(b_cell);
         if has_failed { Err(NoRatio::NotPositive) } else { Ok(ratio) }
     };
-    let cells = pairs.into_iter().map(|(a_cell, b_cell)| ComparedCell {
-        ratio: ratio(&a_cell, &b_cell),
-        case: a_cell.case,
-        instrument: a_cell.instrument,
-        a: a_cell.subject,
-        b: b_cell.subject,
-    });
-    Ok(Comparison { metric, cells: cells.collect(), interleaved: a.run == b.run })
+    let cells = pairs
+        .into_iter()
+        .map(|(a_cell, b_cell)| ComparedCell {
+            ratio: ratio(&a_cell, &b_cell),
+            case: a_cell.case,
+            instrument: a_cell.instrument,
+            a: a_cell.subject,
+            b: b_cell.subject,
+        })
+        .collect();
+    Ok(Comparison { metric, cells, interleaved: a.run == b.run })
 }
 
 impl Comparison {
@@ -198,8 +202,11 @@ pub fn ratio_of(
             || (*metric == REQUESTS_PER_CLIENT_CPU_SECOND && window.spinning.generator)
     };
     let differ = |own: &Measurement, other: &Measurement| own.spinning != other.spinning;
-    let mut windows = pairs.iter().map(|(own, other)| (own.window, other.window));
-    if windows.any(|(own, other)| differ(own, other) || spins(own) || spins(other)) {
+    let is_spoilt = pairs
+        .iter()
+        .map(|(own, other)| (own.window, other.window))
+        .any(|(own, other)| differ(own, other) || spins(own) || spins(other));
+    if is_spoilt {
         return Err(NoRatio::Spinning);
     }
     let is_cut_off = |round: &MeasuredRound<'_>| metric.is_cut_off_in(round);
@@ -207,13 +214,15 @@ pub fn ratio_of(
         return Err(NoRatio::CutOff);
     }
     let figure = |round: &MeasuredRound<'_>| metric.of_round(round).unwrap_or(f64::NAN);
-    let figures = pairs.iter().map(|(own, other)| (figure(own), figure(other)));
-    paired_ratio(&figures.collect::<Vec<_>>())
+    let figures: Vec<_> = pairs.iter().map(|(own, other)| (figure(own), figure(other))).collect();
+    paired_ratio(&figures)
 }
 
 fn rounds_of<'a>((cell, rows): (&CellId, &'a [Row])) -> BTreeMap<u32, MeasuredRound<'a>> {
-    let rows = rows.iter().filter(|row| row.cell == *cell);
-    rows.filter_map(|row| Some((row.round, MeasuredRound::of(row, None)?))).collect()
+    rows.iter()
+        .filter(|row| row.cell == *cell)
+        .filter_map(|row| Some((row.round, MeasuredRound::of(row, None)?)))
+        .collect()
 }
 
 /// `requests per CPU-second`.
@@ -228,8 +237,11 @@ fn case_order(case: Case) -> (u32, u32, String) {
 
 /// Every cell of A with its partner in B, and every cell of B that has no partner in A.
 fn pairs_of_cells(a: &ComparedSide<'_>, b: &ComparedSide<'_>) -> Vec<(CellId, CellId)> {
-    let own = a.cells_as(a.subject).chain(b.cells_as(a.subject));
-    let own: BTreeSet<_> = own.map(|cell| (case_order(cell.case), cell)).collect();
+    let own: BTreeSet<_> = a
+        .cells_as(a.subject)
+        .chain(b.cells_as(a.subject))
+        .map(|cell| (case_order(cell.case), cell))
+        .collect();
     let partner = |cell: &CellId| renamed(cell, b.subject);
     own.into_iter().map(|(_, cell)| (cell.clone(), partner(&cell))).collect()
 }
@@ -271,7 +283,7 @@ fn name(cell: &ComparedCell) -> String {
 }
 
 fn fields(cell: &ComparedCell, ratio: &Ratio) -> Vec<String> {
-    let interval = ratio.interval.map(|ends| ends.text(significant_text));
-    let interval = interval.unwrap_or_else(|| "-".to_owned());
+    let interval =
+        ratio.interval.map_or_else(|| "-".to_owned(), |ends| ends.text(significant_text));
     vec![name(cell), ratio_text(ratio), interval, ratio.pairs.to_string()]
 }

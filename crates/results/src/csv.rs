@@ -2,8 +2,7 @@
 
 /// A line without its end. Fields are quoted where they must be.
 pub fn line(fields: impl IntoIterator<Item = String>) -> String {
-    let fields: Vec<String> = fields.into_iter().map(quoted).collect();
-    fields.join(",")
+    fields.into_iter().map(quoted).collect::<Vec<_>>().join(",")
 }
 
 fn quoted(field: String) -> String {

@@ -59,8 +59,7 @@ impl CutOff {
             mean_ns: (own.mean_ns * self.calls + others.mean_ns * other.calls) / calls.max(1.0),
             max_ns: own.max_ns.max(others.max_ns),
         });
-        let warmups = self.warmup_ns.zip(other.warmup_ns);
-        let warmup_ns = warmups.map(|(own, others)| own.min(others));
+        let warmup_ns = self.warmup_ns.zip(other.warmup_ns).map(|(own, others)| own.min(others));
         Self { counted: self.counted + other.counted, calls, ages, warmup_ns }
     }
 
@@ -92,8 +91,9 @@ impl CutOff {
     /// Whether no call is known to take longer than the warm-up: then as many calls began before
     /// the window and ended in it as began in it and were cut off.
     fn is_balanced(&self, longest_ns: f64) -> bool {
-        let known = self.ages.zip(self.warmup_ns);
-        known.is_some_and(|(ages, warmup_ns)| ages.max_ns.max(longest_ns) <= warmup_ns)
+        self.ages
+            .zip(self.warmup_ns)
+            .is_some_and(|(ages, warmup_ns)| ages.max_ns.max(longest_ns) <= warmup_ns)
     }
 }
 

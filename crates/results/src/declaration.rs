@@ -47,8 +47,10 @@ pub enum DeclarationError {
 
 /// `suite.toml:12`, or only the file.
 fn place(file: &Path, line: Option<usize>) -> String {
-    let line = line.map(|line| format!(":{line}")).unwrap_or_default();
-    format!("{}{line}", file.display())
+    match line {
+        Some(line) => format!("{}:{line}", file.display()),
+        None => file.display().to_string(),
+    }
 }
 
 /// What to write instead of a key that does not exist.
@@ -157,8 +159,7 @@ impl<'a> Source<'a> {
     }
 
     fn line_of(&self, byte: usize) -> usize {
-        let before = self.text.as_bytes().iter().take(byte);
-        1 + before.filter(|&&character| character == b'\n').count()
+        1 + self.text.as_bytes().iter().take(byte).filter(|&&character| character == b'\n').count()
     }
 }
 
@@ -172,8 +173,7 @@ pub fn read_text(file: &Path) -> Result<String, DeclarationError> {
 
 /// Whether a text has the form `pkg.Service/Method`.
 pub fn is_method(text: &str) -> bool {
-    let parts = text.split_once('/');
-    parts.is_some_and(|(service, name)| {
+    text.split_once('/').is_some_and(|(service, name)| {
         !service.is_empty() && !name.is_empty() && !name.contains('/')
     })
 }

@@ -142,8 +142,10 @@ impl RowFigures {
             in_flight.high + cut_off.calls * age_seconds / seconds
         });
         let streams = self.streams.unwrap_or(f64::INFINITY);
-        let explains = busy.map(|busy| busy >= streams * (1.0 - IN_FLIGHT_LACK));
-        explains.unwrap_or(cut_off.calls > cut_off.counted)
+        match busy {
+            Some(busy) => busy >= streams * (1.0 - IN_FLIGHT_LACK),
+            None => cut_off.calls > cut_off.counted,
+        }
     }
 
     fn window_too_short(&self) -> Checked {
@@ -179,8 +181,8 @@ impl RowFigures {
         self.min_ns.or(self.max_ns)?;
         let least = self.min_ns.map_or(0.0, |min| min.low);
         let most = self.max_ns.map_or(f64::INFINITY, |max| max.high);
-        let percentiles = self.percentiles_ns.iter();
-        let named = percentiles.map(|&(percent, value)| (format!("p{percent}"), value));
+        let named =
+            self.percentiles_ns.iter().map(|&(percent, value)| (format!("p{percent}"), value));
         let mean = self.mean_ns.map(|mean| ("the mean".to_owned(), mean));
         let mut all = mean.into_iter().chain(named).peekable();
         all.peek()?;

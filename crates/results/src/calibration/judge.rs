@@ -135,8 +135,8 @@ mod tests {
     /// Each call waits for the freeze's end if it comes in it: counted one by one.
     fn counted_ns(percent: f64, rate: u64, calls: u64, freeze_ns: u64) -> u64 {
         let gap_ns = 1_000_000_000 / rate;
-        let waits = (0..calls).map(|call| freeze_ns.saturating_sub(call * gap_ns));
-        let mut waits: Vec<u64> = waits.collect();
+        let mut waits: Vec<u64> =
+            (0..calls).map(|call| freeze_ns.saturating_sub(call * gap_ns)).collect();
         waits.sort_unstable();
         waits[(calls as f64 * percent / 100.0).ceil() as usize - 1]
     }
@@ -155,9 +155,12 @@ mod tests {
     fn one_call_that_one_end_does_not_know_of_is_a_miss() {
         let known = WitnessedCounts { calls: 3000, ok: 2500, status: 400, reset: 90, cut_off: 10 };
         let missed = |measured: &WitnessedCounts| {
-            let held = known.held_against(measured, "closed loop").into_iter();
-            let missed = held.filter(|each| each.outcome() == CalibrationOutcome::Missed);
-            missed.map(|each| each.what).collect::<Vec<_>>()
+            known
+                .held_against(measured, "closed loop")
+                .into_iter()
+                .filter(|each| each.outcome() == CalibrationOutcome::Missed)
+                .map(|each| each.what)
+                .collect::<Vec<_>>()
         };
         assert_eq!(missed(&known), [""; 0]);
         // A generator that loses one failed call.

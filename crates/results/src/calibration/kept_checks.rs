@@ -132,13 +132,15 @@ impl KeptChecks {
 
     /// Each reason once a figure.
     fn refused(&self) -> Vec<String> {
-        let reasons = self.calibrations().filter_map(|each| match each.outcome() {
-            CalibrationOutcome::Refused(why) => {
-                Some(format!("{}: {}: {}", words(&each.part), words(&each.what), words(&why)))
-            }
-            _ => None,
-        });
-        let reasons: Vec<String> = reasons.collect();
+        let reasons: Vec<String> = self
+            .calibrations()
+            .filter_map(|each| match each.outcome() {
+                CalibrationOutcome::Refused(why) => {
+                    Some(format!("{}: {}: {}", words(&each.part), words(&each.what), words(&why)))
+                }
+                _ => None,
+            })
+            .collect();
         distinct(reasons.iter().map(String::as_str)).into_iter().map(str::to_owned).collect()
     }
 
@@ -155,10 +157,9 @@ impl KeptChecks {
 fn row(what: &str, checks: &[&Calibration]) -> Vec<String> {
     let mut ascending = checks.to_vec();
     ascending.sort_by(|one, other| one.error().abs().total_cmp(&other.error().abs()));
-    let middle = ascending.get(ascending.len() / 2).map(|each| each.fields());
-    let [known, measured, error, allowed] = middle.unwrap_or_default();
-    let largest = ascending.last().map(|each| each.fields()).unwrap_or_default();
-    let [_, _, largest_error, _] = largest;
+    let [known, measured, error, allowed] =
+        ascending.get(ascending.len() / 2).map(|each| each.fields()).unwrap_or_default();
+    let [_, _, largest_error, _] = ascending.last().map(|each| each.fields()).unwrap_or_default();
     vec![words(what), known, measured, error, largest_error, allowed, held(checks)]
 }
 
@@ -230,8 +231,9 @@ mod tests {
     }
 
     fn page(checks: &[InstrumentCheck]) -> String {
-        let lines = checks.iter().map(|check| serde_json::to_string(check).unwrap() + "\n");
-        KeptChecks::parse(&lines.collect::<String>()).unwrap().page()
+        let lines: String =
+            checks.iter().map(|check| serde_json::to_string(check).unwrap() + "\n").collect();
+        KeptChecks::parse(&lines).unwrap().page()
     }
 
     #[test]

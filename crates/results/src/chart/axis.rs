@@ -77,9 +77,9 @@ impl Axis {
     /// one leaves out what is not positive.
     pub(super) fn around(scale: Scale, figures: impl Iterator<Item = f64>) -> Self {
         let fits = |figure: &f64| figure.is_finite() && (scale == Scale::Linear || *figure > 0.0);
-        let mut figures: Vec<f64> = figures.filter(fits).collect();
-        figures.sort_by(f64::total_cmp);
-        let (least, most) = match (figures.first(), figures.last()) {
+        let mut fitting: Vec<f64> = figures.filter(fits).collect();
+        fitting.sort_by(f64::total_cmp);
+        let (least, most) = match (fitting.first(), fitting.last()) {
             (Some(least), Some(most)) => (*least, *most),
             _ => (1.0, 1.0),
         };
@@ -119,15 +119,17 @@ impl Axis {
         let even = || {
             let step = round_step(span / most as f64);
             let first = (self.low / step).ceil() as i64;
-            let all = (first..).map(|index| index as f64 * step);
-            all.take_while(|tick| *tick <= self.high).take(most).collect::<Vec<_>>()
+            (first..)
+                .map(|index| index as f64 * step)
+                .take_while(|tick| *tick <= self.high)
+                .take(most)
+                .collect::<Vec<_>>()
         };
         match self.scale {
             Scale::Linear => even(),
             Scale::Logarithmic => {
                 let all = [self.factors(&[1.0, 2.0, 5.0]), self.factors(&[1.0])];
-                let fitting = all.iter().find(|ticks| (2..=most).contains(&ticks.len()));
-                match fitting {
+                match all.iter().find(|ticks| (2..=most).contains(&ticks.len())) {
                     Some(ticks) => ticks.clone(),
                     // Too many powers of ten, or an axis so short that it has no two of them.
                     None if all[1].len() > most => {
@@ -149,9 +151,10 @@ impl Axis {
     }
 
     fn factors(&self, digits: &[f64]) -> Vec<f64> {
-        let powers = self.powers();
-        let all = powers.flat_map(|power| digits.iter().map(move |digit| digit * ten_to(power)));
-        all.filter(|tick| (self.low..=self.high).contains(tick)).collect()
+        self.powers()
+            .flat_map(|power| digits.iter().map(move |digit| digit * ten_to(power)))
+            .filter(|tick| (self.low..=self.high).contains(tick))
+            .collect()
     }
 
     fn powers(&self) -> std::ops::RangeInclusive<i32> {
@@ -162,8 +165,11 @@ impl Axis {
 /// The least of 1, 2, 2.5, 5 and 10 times a power of ten that is not less.
 fn round_step(least: f64) -> f64 {
     let power = ten_to(least.log10().floor() as i32);
-    let digits = [1.0, 2.0, 2.5, 5.0, 10.0].map(|digit| digit * power);
-    digits.into_iter().find(|step| *step >= least * 0.999).unwrap_or(least)
+    [1.0, 2.0, 2.5, 5.0, 10.0]
+        .map(|digit| digit * power)
+        .into_iter()
+        .find(|step| *step >= least * 0.999)
+        .unwrap_or(least)
 }
 
 /// A quotient for negative powers, so that a tenth is the figure that is printed as 0.1.

@@ -138,10 +138,7 @@ mod tests {
 
     fn widths(svg: &str) -> Vec<f64> {
         let bars = svg.lines().filter(|line| line.contains("rx=\"2\""));
-        let width = |line: &str| {
-            let after = line.split("width=\"").nth(1)?;
-            after.split('"').next()?.parse().ok()
-        };
+        let width = |line: &str| line.split("width=\"").nth(1)?.split('"').next()?.parse().ok();
         bars.filter_map(width).collect()
     }
 
@@ -165,8 +162,7 @@ mod tests {
             "a-subject-with-a-name/and-a-variant-with-another".to_owned();
         chart.groups[0].remark = Some("so much by rate, and so much per CPU-second; ".repeat(6));
         let svg = chart.svg(Theme::Light);
-        let texts = svg.lines().filter(|line| line.starts_with("<text "));
-        for line in texts {
+        for line in svg.lines().filter(|line| line.starts_with("<text ")) {
             let size: f64 = line.split('"').nth(5).unwrap().parse().unwrap();
             let letters = line.split(['>', '<']).nth(2).unwrap().chars().count() as f64;
             assert!(letters * size * 0.48 <= WIDTH - MARGIN, "{line}");
@@ -185,8 +181,10 @@ mod tests {
         let chart = chart(&[10.0, 20.0]);
         let without_colours = |theme| {
             let svg = chart.svg(theme);
-            let parts = svg.split('#').map(|part| part.get(6..).unwrap_or_default().to_owned());
-            parts.skip(1).collect::<Vec<_>>()
+            svg.split('#')
+                .map(|part| part.get(6..).unwrap_or_default().to_owned())
+                .skip(1)
+                .collect::<Vec<_>>()
         };
         assert_ne!(chart.svg(Theme::Light), chart.svg(Theme::Dark));
         assert_eq!(without_colours(Theme::Light), without_colours(Theme::Dark));

@@ -82,8 +82,9 @@ impl HeatMap {
         let meanings = MEANINGS.map(str::to_owned);
         let swatch = |level: usize| Swatch::Area(format!("class=\"heat{level}\""));
         legend(&mut canvas, meanings.iter().enumerate().map(|(level, name)| (swatch(level), name)));
-        let widest = self.rows.iter().map(|row| text_width(&row.label, LABEL_SIZE));
-        let labels = widest.fold(0.0, f64::max).min(LABEL_MAX) + 10.0;
+        let widest =
+            self.rows.iter().map(|row| text_width(&row.label, LABEL_SIZE)).fold(0.0, f64::max);
+        let labels = widest.min(LABEL_MAX) + 10.0;
         let left = MARGIN + labels;
         let columns = self.columns.len().max(1) as f64;
         let width = ((WIDTH - MARGIN - left) / columns).min(COLUMN_MAX);

@@ -81,8 +81,7 @@ impl LineChart {
     /// Renders the chart as SVG.
     pub fn svg(&self, theme: Theme) -> String {
         let mut canvas = Canvas::titled(theme, &self.title, &self.subtitle);
-        let series = self.series.iter();
-        legend(&mut canvas, series.map(|one| (Swatch::Stroke(one.style), &one.name)));
+        legend(&mut canvas, self.series.iter().map(|one| (Swatch::Stroke(one.style), &one.name)));
         let place = (MARGIN, canvas.y + 10.0);
         canvas.text(place, TICK_SIZE, "faint", "", &format!("\u{2191} {}", self.up.text));
         canvas.y += NAME_HEIGHT;
@@ -132,8 +131,8 @@ impl LineChart {
         }
         self.grid(canvas, place, is_first);
         for (line, series) in panel.lines.iter().zip(&self.series) {
-            let drawn = line.iter().filter(|point| self.has_room_for(point));
-            let drawn: Vec<&LinePoint> = drawn.collect();
+            let drawn: Vec<&LinePoint> =
+                line.iter().filter(|point| self.has_room_for(point)).collect();
             if !drawn.is_empty() {
                 self.line(canvas, place, &drawn, series.style);
             }
@@ -158,12 +157,15 @@ impl LineChart {
         canvas
             .element(&format!("<path d=\"{line}\" stroke-width=\"1.8\" fill=\"none\" {stroke}/>"));
         if self.has_dots {
-            let whiskers = with_ends.iter().filter(|(_, (low, high))| low - high >= 2.0);
             let whisker = |(x, (low, high)): &(f64, (f64, f64))| {
                 let left = x - 3.0;
                 format!("M{x:.1} {low:.1}V{high:.1}M{left:.1} {low:.1}h6M{left:.1} {high:.1}h6")
             };
-            let whiskers: String = whiskers.map(whisker).collect();
+            let whiskers: String = with_ends
+                .iter()
+                .filter(|(_, (low, high))| low - high >= 2.0)
+                .map(whisker)
+                .collect();
             if !whiskers.is_empty() {
                 canvas.stroke(&whiskers, 1.2, &coloured("stroke", series));
             }
@@ -332,8 +334,9 @@ mod tests {
                 panel.lines[2] = vec![point(f64::NAN, 1.0, true), point(0.0, -1.0, false)];
             }
             let svg = chart.svg(Theme::Page);
-            let numbers = svg.split(['"', ' ', 'M', 'L', 'V', 'h', 'H']);
-            let numbers = numbers.filter_map(|text| text.parse::<f64>().ok());
+            let numbers = svg
+                .split(['"', ' ', 'M', 'L', 'V', 'h', 'H'])
+                .filter_map(|text| text.parse::<f64>().ok());
             assert!(numbers.clone().all(f64::is_finite), "{svg}");
             let height: f64 = svg
                 .split('"')

@@ -76,11 +76,11 @@ impl PointChart {
             _ => canvas.heading(&self.title, &self.subtitle),
         }
         self.legend(&mut canvas);
-        let figures = self.lines.iter().flat_map(|line| line.points.iter().flatten());
-        let figures = figures.flat_map(|point| {
-            let ends = point.interval.map(|ends| [ends.low, ends.high]);
-            [point.value].into_iter().chain(ends.into_iter().flatten())
-        });
+        let figures =
+            self.lines.iter().flat_map(|line| line.points.iter().flatten()).flat_map(|point| {
+                let ends = point.interval.map(|ends| [ends.low, ends.high]);
+                [point.value].into_iter().chain(ends.into_iter().flatten())
+            });
         let axis = Axis::around(self.scale, figures.chain(self.reference));
         let place = Place { left: MARGIN + self.label_width() + 12.0, axis };
         self.grid(&mut canvas, &place);
@@ -91,8 +91,7 @@ impl PointChart {
     }
 
     fn label_width(&self) -> f64 {
-        let widths = self.lines.iter().map(|line| width(&line.label, LABEL_SIZE));
-        widths.fold(0.0, f64::max)
+        self.lines.iter().map(|line| width(&line.label, LABEL_SIZE)).fold(0.0, f64::max)
     }
 
     /// The series side by side, in as many rows as they need.
@@ -135,8 +134,11 @@ impl PointChart {
     }
 
     fn line(&self, canvas: &mut Canvas, place: &Place, line: &PointLine) {
-        let points = line.points.iter().zip(&self.series);
-        let points = points.filter_map(|(point, series)| Some((point.as_ref()?, series)));
+        let points = line
+            .points
+            .iter()
+            .zip(&self.series)
+            .filter_map(|(point, series)| Some((point.as_ref()?, series)));
         let middle = canvas.y + (height(line) - LINE_GAP) / 2.0 + 4.5;
         let right = "text-anchor=\"end\"";
         canvas.text((place.left - 12.0, middle), LABEL_SIZE, "text", right, &line.label);

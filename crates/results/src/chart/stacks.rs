@@ -63,10 +63,10 @@ impl StackChart {
     /// Renders the chart as SVG.
     pub fn svg(&self, theme: Theme) -> String {
         let mut canvas = Canvas::titled(theme, &self.title, &self.subtitle);
-        let parts = self.parts.iter();
-        legend(&mut canvas, parts.map(|part| (Swatch::Area(part.attributes()), &part.name)));
-        let widest = self.rows.iter().map(|row| text_width(row, LABEL_SIZE));
-        let labels = widest.fold(0.0, f64::max).min(LABEL_MAX) + 10.0;
+        let parts = self.parts.iter().map(|part| (Swatch::Area(part.attributes()), &part.name));
+        legend(&mut canvas, parts);
+        let widest = self.rows.iter().map(|row| text_width(row, LABEL_SIZE)).fold(0.0, f64::max);
+        let labels = widest.min(LABEL_MAX) + 10.0;
         let columns = self.panels.len().clamp(1, PANELS_A_ROW);
         let room = WIDTH - 2.0 * MARGIN - labels - PANEL_GAP * (columns as f64 - 1.0);
         let width = room / columns as f64;

@@ -56,10 +56,11 @@ impl FromStr for Condition {
 }
 
 fn field(word: &str) -> Result<Field, ConditionError> {
-    let found = FIELDS.iter().find(|(name, _)| *name == word);
-    found.map(|(_, field)| *field).ok_or_else(|| ConditionError::Field {
-        word: word.to_owned(),
-        nearest: nearest_word(word, FIELDS.iter().map(|(name, _)| *name)),
+    FIELDS.iter().find(|(name, _)| *name == word).map(|(_, field)| *field).ok_or_else(|| {
+        ConditionError::Field {
+            word: word.to_owned(),
+            nearest: nearest_word(word, FIELDS.iter().map(|(name, _)| *name)),
+        }
     })
 }
 
