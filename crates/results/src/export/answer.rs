@@ -90,21 +90,13 @@ impl Report<'_> {
         main: &Group,
         leader: &str,
     ) -> Option<String> {
-        let others = overalls.groups().iter().filter(|group| *group != main);
-        let clauses = others.filter_map(|group| {
-            let standings = overalls.standings(group);
-            let same = standings.iter().find(|one| one.subject == leader);
-            let one = same.or(standings.first())?;
-            let who = if one.subject == leader {
-                String::new()
-            } else {
-                format!("{} is at ", one.subject)
-            };
-            let limit = self.limit_of(group);
-            let ratio = with_interval(&one.ratio);
-            Some(format!("{}, {who}{ratio}{limit}", self.through(&group.instruments)))
-        });
-        let clauses: Vec<String> = clauses.take(NAMED_MAX).collect();
+        let clauses: Vec<String> = overalls
+            .groups()
+            .iter()
+            .filter(|group| *group != main)
+            .filter_map(|group| self.elsewhere_clause(overalls, group, leader))
+            .take(NAMED_MAX)
+            .collect();
         let one = clauses.iter().any(|clause| !clause.contains(" is at "));
         let what = if one { format!(" for {leader}") } else { String::new() };
         let baseline = overalls.baseline();
@@ -112,12 +104,34 @@ impl Report<'_> {
             .then(|| format!("Over {baseline}, measured otherwise{what}: {}.", clauses.join("; ")))
     }
 
+    /// Through one group of instruments: the leader, or whoever leads there if it was not measured.
+    fn elsewhere_clause(
+        &self,
+        overalls: &Overalls<'_>,
+        group: &Group,
+        leader: &str,
+    ) -> Option<String> {
+        let standings = overalls.standings(group);
+        let one = standings.iter().find(|one| one.subject == leader).or(standings.first())?;
+        let who =
+            if one.subject == leader { String::new() } else { format!("{} is at ", one.subject) };
+        let limit = self.limit_of(group);
+        let ratio = with_interval(&one.ratio);
+        Some(format!("{}, {who}{ratio}{limit}", self.through(&group.instruments)))
+    }
+
     /// Rows in which an instrument was the limit: they say little about what it measured.
     fn limit_of(&self, group: &Group) -> String {
-        let own = self.table.cells.iter().filter(|cell| {
-            cell.rank != Rank::Calibration && group.instruments.contains(&cell.id.instrument)
-        });
-        let verdicts: Vec<bool> = own.filter_map(Cell::summary).map(is_lower_bound).collect();
+        let verdicts: Vec<bool> = self
+            .table
+            .cells
+            .iter()
+            .filter(|cell| {
+                cell.rank != Rank::Calibration && group.instruments.contains(&cell.id.instrument)
+            })
+            .filter_map(Cell::summary)
+            .map(is_lower_bound)
+            .collect();
         match verdicts.iter().filter(|is_bound| **is_bound).count() {
             0 => String::new(),
             rows => format!(" (it was the limit in {rows} of {} rows)", verdicts.len()),
@@ -131,35 +145,37 @@ impl Report<'_> {
             let cost = cell.summary()?.value(&metric::REQUESTS_PER_CPU_SECOND)?;
             Some((cell.id.subject.clone(), cost))
         });
-        let each = grouped(costs).into_iter().map(|(subject, costs)| {
-            let least = costs.iter().copied().fold(f64::INFINITY, f64::min);
-            let most = costs.iter().copied().fold(0.0, f64::max);
-            let range = match costs.len() {
-                1 => rate_text(most),
-                _ => format!("{} to {}", rate_text(least), rate_text(most)),
-            };
-            format!("{subject} {range}")
-        });
-        let each: Vec<String> = each.take(NAMED_MAX + 2).collect();
+        let each: Vec<String> = grouped(costs)
+            .into_iter()
+            .map(|(subject, costs)| format!("{subject} {}", range_text(&costs)))
+            .take(NAMED_MAX + 2)
+            .collect();
         (!each.is_empty()).then(|| format!("Requests per CPU-second: {}.", each.join(", ")))
     }
 
     /// How much there is to rely on, and what to doubt.
     fn certainty(&self) -> String {
-        let against = [bounds_line(&self.table), doubts_line(self, &self.table)];
-        let against = against.into_iter().flatten().map(|line| format!(" {line}"));
+        let against: String = [bounds_line(&self.table), doubts_line(self, &self.table)]
+            .into_iter()
+            .flatten()
+            .map(|line| format!(" {line}"))
+            .collect();
         format!(
             "How sure: {} rounds in random order; brackets hold 95 % intervals, and ~ is not told apart \
-             from 1.{}",
-            self.stored_rounds(),
-            against.collect::<String>()
+             from 1.{against}",
+            self.stored_rounds()
         )
     }
 
     /// `through ghz`, or for clients `against cpp-grpc`.
     fn through(&self, instruments: &[String]) -> String {
-        let summaries = self.table.cells.iter().filter_map(Cell::summary);
-        let is_client = summaries.map(|one| one.side).any(|side| side == TestedEnd::Client);
+        let is_client = self
+            .table
+            .cells
+            .iter()
+            .filter_map(Cell::summary)
+            .map(|one| one.side)
+            .any(|side| side == TestedEnd::Client);
         let word = if is_client { "against" } else { "through" };
         format!("{word} {}", instruments.join(" and "))
     }
@@ -197,10 +213,10 @@ fn followers_line(overalls: &Overalls<'_>, standings: &[Overall]) -> Option<Stri
         None => format!("{} at {}", second.subject, with_interval(&second.ratio)),
     };
     let baseline = overalls.baseline();
-    let others = rest.iter().map(|one| format!("{} {}", one.subject, ratio_text(&one.ratio)));
-    let others: Vec<String> = others.collect();
-    let then = listed(others);
-    let then = then.map_or(String::new(), |others| format!("; then, over {baseline}: {others}"));
+    let others: Vec<String> =
+        rest.iter().map(|one| format!("{} {}", one.subject, ratio_text(&one.ratio))).collect();
+    let then =
+        listed(others).map_or(String::new(), |others| format!("; then, over {baseline}: {others}"));
     Some(format!("Next comes {ahead}{then}."))
 }
 
@@ -213,6 +229,16 @@ fn listed(items: Vec<String>) -> Option<String> {
         (true, _) => None,
         (false, 0) => Some(named),
         (false, more) => Some(format!("{named} and {more} more")),
+    }
+}
+
+/// `41000`, or `41000 to 52000` for several.
+fn range_text(costs: &[f64]) -> String {
+    let least = costs.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = costs.iter().copied().fold(0.0, f64::max);
+    match costs.len() {
+        1 => rate_text(most),
+        _ => format!("{} to {}", rate_text(least), rate_text(most)),
     }
 }
 

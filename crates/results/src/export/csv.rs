@@ -71,16 +71,21 @@ fn verdict(cell: &Cell) -> Option<String> {
 /// The ends that spin, `server` and `generator`; empty where both sleep.
 fn spinning(cell: &Cell) -> String {
     let spinning = cell.summary().map(|summary| summary.spinning).unwrap_or_default();
-    let ends = [(spinning.server, "server"), (spinning.generator, "generator")];
-    let names = ends.iter().filter_map(|(spins, name)| spins.then_some(*name));
-    names.collect::<Vec<_>>().join(" ")
+    [(spinning.server, "server"), (spinning.generator, "generator")]
+        .iter()
+        .filter_map(|(spins, name)| spins.then_some(*name))
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// The latencies that are lower bounds, by name.
 fn cut_off(cell: &Cell) -> String {
-    let figures = cell.summary().into_iter().flat_map(|summary| &summary.figures);
-    let names = figures.filter_map(|(name, figure)| figure.is_cut_off.then_some(*name));
-    names.collect::<Vec<_>>().join(" ")
+    cell.summary()
+        .into_iter()
+        .flat_map(|summary| &summary.figures)
+        .filter_map(|(name, figure)| figure.is_cut_off.then_some(*name))
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// The catalogue without the metrics that are among the keys.
@@ -96,8 +101,9 @@ fn figures(metric: &MetricDefinition, summary: Option<&Summary>) -> Vec<(String,
     let value = summary.and_then(|summary| summary.value(metric));
     let mut figures = vec![(name.clone(), number(value.or(ratio.map(|ratio| ratio.median))))];
     if metric.has_interval() || metric.is_ratio() {
-        let interval = summary.and_then(|summary| summary.interval(metric));
-        let interval = interval.or(ratio.and_then(|ratio| ratio.interval));
+        let interval = summary
+            .and_then(|summary| summary.interval(metric))
+            .or(ratio.and_then(|ratio| ratio.interval));
         figures.push((format!("{name}_low"), number(interval.map(|ends| ends.low))));
         figures.push((format!("{name}_high"), number(interval.map(|ends| ends.high))));
     }
@@ -106,6 +112,5 @@ fn figures(metric: &MetricDefinition, summary: Option<&Summary>) -> Vec<(String,
 
 /// Writes an empty field where there is no figure.
 fn number(value: Option<f64>) -> String {
-    let value = value.filter(|value| value.is_finite());
-    value.map_or_else(String::new, |value| value.to_string())
+    value.filter(|value| value.is_finite()).map_or_else(String::new, |value| value.to_string())
 }

@@ -28,9 +28,12 @@ fn place(table: &Table, cell: &Cell) -> String {
 
 /// Rates that the other end held down.
 pub(super) fn bounds_line(table: &Table) -> Option<String> {
-    let bounded = table.cells.iter().filter(|cell| cell.summary().is_some_and(is_lower_bound));
-    let places: Vec<String> =
-        bounded.map(|cell| format!("{} at {}", cell.id.subject, place(table, cell))).collect();
+    let places: Vec<String> = table
+        .cells
+        .iter()
+        .filter(|cell| cell.summary().is_some_and(is_lower_bound))
+        .map(|cell| format!("{} at {}", cell.id.subject, place(table, cell)))
+        .collect();
     (!places.is_empty()).then(|| {
         let places = some_of(&places);
         format!("Rates with >= are lower bounds, because the other end was the limit: {places}.")
@@ -39,20 +42,23 @@ pub(super) fn bounds_line(table: &Table) -> Option<String> {
 
 /// Calls that failed, and rows without figures.
 pub(super) fn failures_line(table: &Table) -> Option<String> {
-    let failed = table.cells.iter().filter_map(|cell| {
-        let share = cell.summary()?.failed_share()?;
-        let (subject, place) = (&cell.id.subject, place(table, cell));
-        (share > 0.0).then(|| format!("{} of {subject} at {place}", percent_text(share)))
-    });
-    let failed: Vec<String> = failed.collect();
-    let unmeasured = table.cells.iter().filter_map(|cell| match &cell.result {
+    let failed: Vec<String> = table
+        .cells
+        .iter()
+        .filter_map(|cell| {
+            let share = cell.summary()?.failed_share()?;
+            let (subject, place) = (&cell.id.subject, place(table, cell));
+            (share > 0.0).then(|| format!("{} of {subject} at {place}", percent_text(share)))
+        })
+        .collect();
+    let why_unmeasured = |cell: &Cell| match &cell.result {
         CellResult::NotMeasured { why, reason } => {
             let reason: String = one_line(reason).chars().take(REASON_CHARS).collect();
             Some(format!("{} ({why}: {reason})", cell.id.subject))
         }
         CellResult::Measured(_) => None,
-    });
-    let unmeasured = each_once(unmeasured);
+    };
+    let unmeasured = each_once(table.cells.iter().filter_map(why_unmeasured));
     let mut clauses = Vec::new();
     if !failed.is_empty() {
         clauses.push(format!("Calls failed: {}.", some_of(&failed)));
@@ -75,10 +81,10 @@ pub(super) fn doubts_line(report: &Report<'_>, table: &Table) -> Option<String> 
     doubts.extend(odd.map(one_line));
     let of_cell = |cell: &Cell| each_once(marks_of(cell).iter().map(|mark| kind(mark)));
     let measured = table.cells.iter().filter(|cell| cell.summary().is_some());
-    let mut kinds = grouped(measured.flat_map(of_cell).map(|kind| (kind, ())));
-    kinds.sort_by_key(|(_, rows)| Reverse(rows.len()));
-    let kinds = kinds.iter().map(|(kind, rows)| format!("{kind} ({} rows)", rows.len()));
-    let kinds: Vec<String> = kinds.collect();
+    let mut by_kind = grouped(measured.flat_map(of_cell).map(|kind| (kind, ())));
+    by_kind.sort_by_key(|(_, rows)| Reverse(rows.len()));
+    let kinds: Vec<String> =
+        by_kind.iter().map(|(kind, rows)| format!("{kind} ({} rows)", rows.len())).collect();
     if !kinds.is_empty() {
         doubts.push(format!("marks: {}", some_of(&kinds)));
     }
@@ -88,8 +94,7 @@ pub(super) fn doubts_line(report: &Report<'_>, table: &Table) -> Option<String> 
 /// A mark without its figures: what all marks of its kind begin with.
 fn kind(mark: &str) -> String {
     let is_figure = |letter: char| letter.is_ascii_digit() || ":(".contains(letter);
-    let words = mark.split(is_figure).next().unwrap_or_default().trim();
-    let words = words.trim_end_matches(" up to");
+    let words = mark.split(is_figure).next().unwrap_or_default().trim().trim_end_matches(" up to");
     if words.is_empty() { "failed calls".to_owned() } else { one_line(words) }
 }
 

@@ -43,8 +43,8 @@ impl Report<'_> {
     /// Which run of what, and when.
     fn origin_in_words(&self) -> String {
         let new = &self.run.new;
-        let day = new.started.to_string();
-        let day = day.split('T').next().unwrap_or_default();
+        let started = new.started.to_string();
+        let day = started.split('T').next().unwrap_or_default();
         let unfinished = if self.run.finished.is_none() { ", not finished" } else { "" };
         format!("Suite {}, {}, measured on {day}{unfinished}.", new.plan.suite, self.run.scope())
     }
@@ -52,8 +52,10 @@ impl Report<'_> {
     fn html_tables(&self) -> String {
         let sheets: String = sheets(&self.table).iter().map(sheet).collect();
         let connections = connection_table(&self.table).unwrap_or_default();
-        let below = [calibration_lines(&self.table), self.remarks().join("\n")];
-        let below: String = below.iter().map(|text| verbatim(text)).collect();
+        let below: String = [calibration_lines(&self.table), self.remarks().join("\n")]
+            .iter()
+            .map(|text| verbatim(text))
+            .collect();
         let marks = marks(&self.table);
         let marks =
             folded(&format!("{} marks: what speaks against rows", marks.len()), &list(&marks));

@@ -50,7 +50,7 @@ fn page(report: &Report<'_>, charts: Option<&Path>) -> String {
     }
     page.push_str(&format!("{}\n\n", plain(&origin(report))));
     let table = &report.table;
-    let sections = [
+    let first = [
         ("Machine", code_block(&new.machine.to_string())),
         ("Parameters", plain_list(report.parameters().iter().map(String::as_str))),
         ("Versions", code_block(&versions(report))),
@@ -60,20 +60,19 @@ fn page(report: &Report<'_>, charts: Option<&Path>) -> String {
         ("Marks", block_of(Some(lines(&marks(table))).filter(|marks| !marks.is_empty()))),
         ("How to make this again", code_block(&format!("{}\n", clipped(&new.command)))),
     ];
-    let sections = sections.into_iter().chain(report.tables()).chain(last);
-    let sections = sections.filter(|(_, body)| !body.is_empty());
+    let sections =
+        first.into_iter().chain(report.tables()).chain(last).filter(|(_, body)| !body.is_empty());
     page.extend(sections.map(|(title, body)| section(title, &body)));
     page
 }
 
 /// Links to the pictures, each with its heading.
 fn pictures(report: &Report<'_>, folder: &Path) -> String {
-    let pictures = report.named_pictures().into_iter();
     let link = |(name, picture): (String, Picture)| {
         let file = folder.join(format!("{name}.svg"));
         format!("![{}](<{}>)\n\n", plain(&picture.title), file.display())
     };
-    pictures.map(link).collect()
+    report.named_pictures().into_iter().map(link).collect()
 }
 
 fn plain_list<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {
@@ -98,8 +97,12 @@ fn origin(report: &Report<'_>) -> String {
 }
 
 fn versions(report: &Report<'_>) -> String {
-    let versions = report.run.new.versions.iter();
-    let said =
-        versions.map(|(program, version)| one_line(&clipped(&format!("{program}: {version}"))));
-    lines(&said.collect::<Vec<_>>())
+    let said: Vec<_> = report
+        .run
+        .new
+        .versions
+        .iter()
+        .map(|(program, version)| one_line(&clipped(&format!("{program}: {version}"))))
+        .collect();
+    lines(&said)
 }

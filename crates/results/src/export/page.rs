@@ -25,14 +25,14 @@ pub(super) fn titled(title: &str, body: &str) -> HtmlPage {
 
 /// The title, what was measured, the answer, and links to the sections.
 pub(super) fn head(title: &str, origin: &str, answer: &[String]) -> String {
-    let answer = answer.iter().map(|line| format!("<p>{}</p>\n", escaped(&clipped(line))));
+    let paragraphs: String =
+        answer.iter().map(|line| format!("<p>{}</p>\n", escaped(&clipped(line)))).collect();
     let links = SECTIONS.map(|name| format!("<a href=\"#{}\">{name}</a>\n", slug(name)));
     format!(
-        "<h1>{}</h1>\n<p class=\"note\">{}</p>\n<div class=\"answer\">\n{}</div>\n\
+        "<h1>{}</h1>\n<p class=\"note\">{}</p>\n<div class=\"answer\">\n{paragraphs}</div>\n\
          <nav aria-label=\"On this page\">{}</nav>\n",
         escaped(title),
         escaped(origin),
-        answer.collect::<String>(),
         links.concat(),
     )
 }

@@ -48,10 +48,11 @@ impl<'a> Report<'a> {
     pub fn brief(&self) -> String {
         let plan = &self.run.new.plan;
         let scope = self.run.scope();
-        let notes = self.notes().into_iter().map(|note| format!("note: {}\n", one_line(note)));
+        let notes =
+            self.notes().into_iter().map(|note| format!("note: {}\n", one_line(note))).collect();
         [
             format!("{}: {}, {scope}, {} rounds\n", plan.suite, plan.request.method, plan.rounds),
-            notes.collect(),
+            notes,
             self.by_turns().map_or(String::new(), |turns| format!("{turns}\n")),
             format!("{}\n", brief_table(&self.table)),
             lines(&self.answer()),
@@ -63,19 +64,26 @@ impl<'a> Report<'a> {
     /// the command, and the answer in words.
     pub fn text(&self) -> String {
         let table = &self.table;
-        let notes = self.notes().into_iter();
-        let notes = notes.map(|note| format!("note: {}\n", one_line(&clipped(note))));
-        let marks = marks(table).into_iter().map(|mark| format!("mark: {mark}\n"));
-        let optional = [connection_table(table), instrument_table(table)].into_iter().flatten();
+        let notes = self
+            .notes()
+            .into_iter()
+            .map(|note| format!("note: {}\n", one_line(&clipped(note))))
+            .collect();
+        let marks = marks(table).into_iter().map(|mark| format!("mark: {mark}\n")).collect();
+        let optional = [connection_table(table), instrument_table(table)]
+            .into_iter()
+            .flatten()
+            .map(|table| format!("{table}\n"))
+            .collect();
         [
             format!("{}\n{}\n", self.run.new.machine, list(&self.parameters())),
-            notes.collect(),
+            notes,
             format!("{}\n", published_table(table)),
             format!("{}{}\n", cost_table(table), lines(&self.remarks())),
-            optional.map(|table| format!("{table}\n")).collect(),
+            optional,
             resource_table(table),
             lines(self.server_lives().as_slice()),
-            marks.collect(),
+            marks,
             format!("made by: {}\n\n", clipped(&self.run.new.command)),
             lines(&self.answer()),
         ]
@@ -93,14 +101,18 @@ impl<'a> Report<'a> {
     /// The lines of the published list of parameters, in the published order.
     pub fn parameters(&self) -> Vec<String> {
         let plan = &self.run.new.plan;
-        let memory = plan.limits.server_memory_bytes;
-        let memory = memory.map_or("unlimited".to_owned(), |bytes| format!("{} MiB", bytes >> 20));
-        let generator = plan.generator_cpus;
-        let generator = generator.map_or("those left".to_owned(), |cpus| cpus.to_string());
+        let memory = plan
+            .limits
+            .server_memory_bytes
+            .map_or("unlimited".to_owned(), |bytes| format!("{} MiB", bytes >> 20));
+        let generator =
+            plan.generator_cpus.map_or("those left".to_owned(), |cpus| cpus.to_string());
         // If every case has a fixed number of calls, no window has a set length.
         let by_time = plan.cases.iter().any(|case| case.calls.is_none());
-        let longest = plan.window_max_ms.filter(|longest| *longest > plan.window_ms);
-        let longest = longest.map_or(String::new(), |most| format!(", at most {most} ms"));
+        let longest = plan
+            .window_max_ms
+            .filter(|longest| *longest > plan.window_ms)
+            .map_or(String::new(), |most| format!(", at most {most} ms"));
         let window = by_time.then(|| format!("window: {} ms{longest}", plan.window_ms));
         let mut lines = vec![format!("extent: {}", self.run.scope())];
         lines.extend(variables(plan));
@@ -136,17 +148,22 @@ impl<'a> Report<'a> {
 
     /// How cells were measured that were measured by turns.
     pub fn by_turns(&self) -> Option<String> {
-        let windows = self.rows.iter().filter_map(|row| row.outcome.window());
-        let (in_laps, whole): (Vec<_>, Vec<_>) = windows.partition(|each| each.laps.is_some());
+        let (in_laps, whole): (Vec<_>, Vec<_>) = self
+            .rows
+            .iter()
+            .filter_map(|row| row.outcome.window())
+            .partition(|each| each.laps.is_some());
         let lengths = in_laps.iter().map(|window| {
             let laps = f64::from(window.laps.unwrap_or(1).max(1));
             (window.window_seconds * 1e3 / laps).round() as u64
         });
         let (least, most) = (lengths.clone().min()?, lengths.max()?);
         let length = if least == most { least.to_string() } else { format!("{least} to {most}") };
-        let others = (!whole.is_empty())
-            .then(|| format!("; {} of {} rows in one window", whole.len(), self.rows.len()));
-        let others = others.unwrap_or_default();
+        let others = if whole.is_empty() {
+            String::new()
+        } else {
+            format!("; {} of {} rows in one window", whole.len(), self.rows.len())
+        };
         Some(format!(
             "by turns: cells with the same case and instrument in laps of {length} ms{others}"
         ))
@@ -168,8 +185,7 @@ impl<'a> Report<'a> {
 
     /// The notes of the plan and of the run, a sentence each.
     pub fn notes(&self) -> Vec<&str> {
-        let planned = self.run.new.plan.notes.iter();
-        planned.chain(&self.run.notes).map(String::as_str).collect()
+        self.run.new.plan.notes.iter().chain(&self.run.notes).map(String::as_str).collect()
     }
 
     /// Title and analysis from the suite's text as it was when the run was made.
@@ -184,8 +200,8 @@ impl<'a> Report<'a> {
 
 /// The variables of the environment that the run followed.
 fn variables(plan: &Plan) -> Option<String> {
-    let set = plan.variables.iter().map(|(name, value)| format!("{name}={value}"));
-    let set: Vec<String> = set.collect();
+    let set: Vec<String> =
+        plan.variables.iter().map(|(name, value)| format!("{name}={value}")).collect();
     (!set.is_empty()).then(|| format!("environment: {}", set.join(" ")))
 }
 

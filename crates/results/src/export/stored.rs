@@ -81,12 +81,12 @@ impl StorePages {
 
     /// A page with a title, a line about what it is, the answer in words, and the rest.
     fn page(&self, title: &str, origin: &str, answer: &[String], body: &str) -> String {
-        let answer = answer.iter().map(|line| format!("<p>{}</p>\n", escaped(&quoted_line(line))));
+        let paragraphs: String =
+            answer.iter().map(|line| format!("<p>{}</p>\n", escaped(&quoted_line(line)))).collect();
         let head = format!(
-            "<h1>{}</h1>\n<p class=\"note\">{}</p>\n<div class=\"answer\">\n{}</div>\n",
+            "<h1>{}</h1>\n<p class=\"note\">{}</p>\n<div class=\"answer\">\n{paragraphs}</div>\n",
             escaped(&quoted_line(title)),
-            escaped(&quoted_line(origin)),
-            answer.collect::<String>()
+            escaped(&quoted_line(origin))
         );
         served(page::titled(&quoted_line(title), &format!("{head}{body}")))
     }
@@ -120,16 +120,17 @@ struct LinkedRow {
 
 /// A table of such rows, which can be sorted.
 fn linked_table(label: &str, headings: &[&str], rows: &[LinkedRow]) -> String {
-    let heads = headings.iter().map(|heading| format!("<th scope=\"col\">{}", escaped(heading)));
-    let rows = rows.iter().map(|LinkedRow { address, name, fields }| {
-        let fields = fields.iter().map(|field| format!("<td>{}", escaped(field)));
-        let (address, name) = (escaped(address), escaped(name));
-        format!("<tr><th><a href=\"{address}\">{name}</a>{}\n", fields.collect::<String>())
-    });
-    let table = format!(
-        "<table class=\"sorts\"><thead><tr>{}<tbody>\n{}</table>\n",
-        heads.collect::<String>(),
-        rows.collect::<String>()
-    );
+    let heads: String =
+        headings.iter().map(|heading| format!("<th scope=\"col\">{}", escaped(heading))).collect();
+    let body: String = rows
+        .iter()
+        .map(|LinkedRow { address, name, fields }| {
+            let cells: String =
+                fields.iter().map(|field| format!("<td>{}", escaped(field))).collect();
+            let (address, name) = (escaped(address), escaped(name));
+            format!("<tr><th><a href=\"{address}\">{name}</a>{cells}\n")
+        })
+        .collect();
+    let table = format!("<table class=\"sorts\"><thead><tr>{heads}<tbody>\n{body}</table>\n");
     scrolled(label, &table)
 }

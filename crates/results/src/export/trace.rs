@@ -15,8 +15,8 @@ impl Report<'_> {
     /// The trace, in the JSON form of trace events: times in microseconds since the first window.
     /// `None`: the rows do not say when they were measured, as those of a record.
     pub fn trace(&self) -> Option<String> {
-        let timed = self.rows.iter().filter_map(|row| Some((row, Timed::of(row)?)));
-        let timed: Vec<(&Row, Timed<'_>)> = timed.collect();
+        let timed: Vec<(&Row, Timed<'_>)> =
+            self.rows.iter().filter_map(|row| Some((row, Timed::of(row)?))).collect();
         let zero = timed.iter().map(|(_, window)| window.begins_us).min()?;
         let mut events = vec![
             named(ROUNDS, "rounds"),
@@ -52,8 +52,10 @@ impl<'a> Timed<'a> {
         // Laps lie between those of other cells: they are no slice of the round.
         let window = row.outcome.window().filter(|window| window.laps.is_none())?;
         let from_us = window.started?.unix_ms().saturating_mul(1000);
-        let counted = window.intervals.as_ref();
-        let warmup_ms = counted.map_or(0, |counts| counts.window_start as u64 * counts.interval_ms);
+        let warmup_ms = window
+            .intervals
+            .as_ref()
+            .map_or(0, |counts| counts.window_start as u64 * counts.interval_ms);
         let length_us = (window.window_seconds * 1e6) as i64;
         Some(Self {
             window,
@@ -95,15 +97,16 @@ impl<'a> Timed<'a> {
             ("generator CPU", window.generator_cpu()),
             ("steal", window.machine.steal_seconds / window.window_seconds),
         ];
-        let known = cpus.into_iter().filter(|(_, cpus)| cpus.is_finite());
-        let both = known.flat_map(|(name, cpus)| {
-            [counter(name, self.from_us - zero, cpus), counter(name, self.to_us - zero, 0.0)]
-        });
-        let mut counters: Vec<Value> = both.collect();
+        let mut counters: Vec<Value> = cpus
+            .into_iter()
+            .filter(|(_, cpus)| cpus.is_finite())
+            .flat_map(|(name, cpus)| {
+                [counter(name, self.from_us - zero, cpus), counter(name, self.to_us - zero, 0.0)]
+            })
+            .collect();
         if let Some(counts) = &window.intervals {
             let interval_us = i64::try_from(counts.interval_ms).unwrap_or(0) * 1000;
-            let each = counts.counts.iter().zip(0..);
-            counters.extend(each.map(|(count, index)| {
+            counters.extend(counts.counts.iter().zip(0..).map(|(count, index)| {
                 let rate = *count as f64 * 1000.0 / counts.interval_ms.max(1) as f64;
                 counter("requests per second", self.begins_us - zero + index * interval_us, rate)
             }));
@@ -116,12 +119,14 @@ impl<'a> Timed<'a> {
 /// A slice for each round, from its first window to its last.
 fn rounds(timed: &[(&Row, Timed<'_>)], zero: i64) -> Vec<Value> {
     let own = timed.iter().map(|(row, window)| (row.round, window));
-    let rounds = grouped(own).into_iter().map(|(round, windows)| {
-        let begins = windows.iter().map(|window| window.begins_us).min().unwrap_or(zero);
-        let ends = windows.iter().map(|window| window.to_us).max().unwrap_or(begins);
-        slice(ROUNDS, &format!("round {}", round + 1), (begins, ends), zero, &json!({}))
-    });
-    rounds.collect()
+    grouped(own)
+        .into_iter()
+        .map(|(round, windows)| {
+            let begins = windows.iter().map(|window| window.begins_us).min().unwrap_or(zero);
+            let ends = windows.iter().map(|window| window.to_us).max().unwrap_or(begins);
+            slice(ROUNDS, &format!("round {}", round + 1), (begins, ends), zero, &json!({}))
+        })
+        .collect()
 }
 
 fn named(track: u32, name: &str) -> Value {

@@ -58,17 +58,23 @@ impl<'a> Overalls<'a> {
     pub(super) fn of(plan: &Plan, table: &'a Table, rows: &'a [Row]) -> Self {
         let baseline = plan.baseline();
         let name = baseline.map_or(String::new(), |baseline| baseline.name.clone());
-        let ranked = table.cells.iter().filter(|cell| cell.rank == Rank::Ranked);
-        let cells = ranked.filter_map(|cell| {
-            let ratio = cell.summary()?.ratios.cost_ratio.ratio()?.median;
-            let (with, key) = (counterpart(&cell.id, baseline?), instrument_group(&cell.id, &name));
-            Some(Compared { cell, with, key, ratio })
-        });
-        let cells: Vec<Compared<'a>> = cells.collect();
+        let cells: Vec<Compared<'a>> = table
+            .cells
+            .iter()
+            .filter(|cell| cell.rank == Rank::Ranked)
+            .filter_map(|cell| {
+                let ratio = cell.summary()?.ratios.cost_ratio.ratio()?.median;
+                let (with, key) =
+                    (counterpart(&cell.id, baseline?), instrument_group(&cell.id, &name));
+                Some(Compared { cell, with, key, ratio })
+            })
+            .collect();
         let keys = cells.iter().map(|one| (one.key.clone(), one.cell.id.instrument.clone()));
-        let groups = grouped(keys).into_iter();
-        let groups = groups.map(|(key, names)| Group { key, instruments: each_once(names) });
-        Self { baseline: name, groups: groups.collect(), cells, costs: costs(rows) }
+        let groups = grouped(keys)
+            .into_iter()
+            .map(|(key, names)| Group { key, instruments: each_once(names) })
+            .collect();
+        Self { baseline: name, groups, cells, costs: costs(rows) }
     }
 
     /// The subject that ratios compare with.
@@ -95,34 +101,41 @@ impl<'a> Overalls<'a> {
         let by_subject = grouped(own.map(|one| (&one.cell.id.subject, one)));
         let most = by_subject.iter().map(|(_, cells)| cells.len()).max().unwrap_or(0);
         let enough = (most as f64 * CASES_SHARE_MIN).ceil() as usize;
-        let compared = by_subject.into_iter().filter(|(_, cells)| cells.len() >= enough);
-        let compared: Vec<(&String, Vec<&Compared<'a>>)> = compared.collect();
-        let cases = compared
+        let compared: Vec<(&String, Vec<&Compared<'a>>)> =
+            by_subject.into_iter().filter(|(_, cells)| cells.len() >= enough).collect();
+        let shared = compared
             .iter()
-            .map(|(_, cells)| cells.iter().map(|one| one.cell.case).collect::<BTreeSet<Case>>());
-        let shared = cases.reduce(|all, own| all.intersection(&own).copied().collect());
-        let shared = shared.unwrap_or_default();
-        let standings = compared.iter().filter_map(|(subject, cells)| {
-            let cells = cells.iter().filter(|one| shared.contains(&one.cell.case)).copied();
-            self.overall(subject, &cells.collect::<Vec<_>>())
-        });
-        let mut standings: Vec<Overall> = standings.collect();
+            .map(|(_, cells)| cells.iter().map(|one| one.cell.case).collect::<BTreeSet<Case>>())
+            .reduce(|all, own| all.intersection(&own).copied().collect())
+            .unwrap_or_default();
+        let mut standings: Vec<Overall> = compared
+            .iter()
+            .filter_map(|(subject, cells)| {
+                let own: Vec<_> =
+                    cells.iter().filter(|one| shared.contains(&one.cell.case)).copied().collect();
+                self.overall(subject, &own)
+            })
+            .collect();
         standings.sort_by(|a, b| b.ratio.median.total_cmp(&a.ratio.median));
         standings
     }
 
     /// One over the other, over the same cases.
     pub(super) fn between(&self, one: &Overall, other: &Overall) -> Option<Ratio> {
-        let pairs = one.cells.iter().filter_map(|(cell, _)| {
-            let of_case = other.cells.iter().find(|(theirs, _)| theirs.case == cell.case)?;
-            Some((cell.clone(), of_case.0.clone()))
-        });
-        self.ratio(&pairs.collect::<Vec<_>>())
+        let pairs: Vec<_> = one
+            .cells
+            .iter()
+            .filter_map(|(cell, _)| {
+                let of_case = other.cells.iter().find(|(theirs, _)| theirs.case == cell.case)?;
+                Some((cell.clone(), of_case.0.clone()))
+            })
+            .collect();
+        self.ratio(&pairs)
     }
 
     fn overall(&self, subject: &str, cells: &[&Compared<'a>]) -> Option<Overall> {
-        let pairs = cells.iter().map(|one| (one.cell.id.clone(), one.with.clone()));
-        let pairs: Vec<(CellId, CellId)> = pairs.collect();
+        let pairs: Vec<(CellId, CellId)> =
+            cells.iter().map(|one| (one.cell.id.clone(), one.with.clone())).collect();
         let ratios = || cells.iter().map(|one| one.ratio);
         Some(Overall {
             subject: subject.to_owned(),
@@ -138,12 +151,13 @@ impl<'a> Overalls<'a> {
         let (first, _) = pairs.first()?;
         let rounds = self.costs.keys().filter(|(_, cell)| *cell == first).map(|(round, _)| *round);
         let of_round = |round: u32| {
-            let logs = pairs.iter().map(|(own, other)| {
-                let cost = |cell| self.costs.get(&(round, cell));
-                Some((cost(own)? / cost(other)?).ln())
-            });
-            let logs: Option<Vec<f64>> = logs.collect();
-            let logs = logs?;
+            let logs = pairs
+                .iter()
+                .map(|(own, other)| {
+                    let cost = |cell| self.costs.get(&(round, cell));
+                    Some((cost(own)? / cost(other)?).ln())
+                })
+                .collect::<Option<Vec<f64>>>()?;
             Some(((logs.iter().sum::<f64>() / logs.len() as f64).exp(), 1.0))
         };
         paired_ratio(&rounds.filter_map(of_round).collect::<Vec<_>>()).ok()
@@ -152,9 +166,10 @@ impl<'a> Overalls<'a> {
 
 /// Requests per CPU-second by round and cell.
 fn costs(rows: &[Row]) -> BTreeMap<(u32, &CellId), f64> {
-    let costs = rows.iter().filter_map(|row| {
-        let cost = REQUESTS_PER_CPU_SECOND.of_round(&MeasuredRound::of(row, None)?)?;
-        (cost.is_finite() && cost > 0.0).then_some(((row.round, &row.cell), cost))
-    });
-    costs.collect()
+    rows.iter()
+        .filter_map(|row| {
+            let cost = REQUESTS_PER_CPU_SECOND.of_round(&MeasuredRound::of(row, None)?)?;
+            (cost.is_finite() && cost > 0.0).then_some(((row.round, &row.cell), cost))
+        })
+        .collect()
 }

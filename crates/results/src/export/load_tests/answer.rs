@@ -93,8 +93,10 @@ fn failures_line(test: &LoadTest) -> Option<String> {
     if !clauses.is_empty() {
         return Some(clauses.join(" "));
     }
-    let all_made = test.open_loop().filter(|calls| calls.due > 0);
-    let all_made = all_made.map_or("", |_| ", and every call that was due was made");
+    let all_made = test
+        .open_loop()
+        .filter(|calls| calls.due > 0)
+        .map_or("", |_| ", and every call that was due was made");
     (test.report.count > 0).then(|| format!("No call failed{all_made}."))
 }
 
@@ -104,8 +106,10 @@ fn failed_clause(test: &LoadTest) -> Option<String> {
         return None;
     }
     let errors = &test.report.bookend.errors;
-    let codes = most_frequent_of(errors);
-    let codes = codes.iter().map(|code| format!("{} {}", quoted_line(code), errors[code]));
+    let codes: Vec<String> = most_frequent_of(errors)
+        .iter()
+        .map(|code| format!("{} {}", quoted_line(code), errors[code]))
+        .collect();
     let texts = &test.report.error_distribution;
     let text = most_frequent_of(texts).into_iter().next().map_or_else(String::new, |text| {
         let quoted: String = quoted_line(&text).chars().take(ERROR_CHARS).collect();
@@ -114,32 +118,35 @@ fn failed_clause(test: &LoadTest) -> Option<String> {
     Some(format!(
         "Failed: {} of the calls that ended ({}).{text}",
         share_text(failed, count),
-        some_of(&codes.collect::<Vec<_>>())
+        some_of(&codes)
     ))
 }
 
 fn not_made_clause(test: &LoadTest) -> Option<String> {
     let calls = test.open_loop().filter(|_| test.not_made() > 0)?;
-    let why = most_frequent_of(&calls.not_made);
-    let why = why.iter().map(|why| format!("{} {}", quoted_line(why), calls.not_made[why]));
+    let why: Vec<String> = most_frequent_of(&calls.not_made)
+        .iter()
+        .map(|why| format!("{} {}", quoted_line(why), calls.not_made[why]))
+        .collect();
     Some(format!(
         "Never made: {} of the calls that were due ({}).",
         share_text(test.not_made(), calls.due),
-        some_of(&why.collect::<Vec<_>>())
+        some_of(&why)
     ))
 }
 
 /// A time in which nothing ended, and an end before its time.
 fn interruptions_line(test: &LoadTest) -> Option<String> {
-    let silence = test.report.bookend.intervals.as_ref().and_then(silence::longest);
-    let silence = silence.map(|(start_ms, length_ms)| {
+    let in_words = |(start_ms, length_ms): (u64, u64)| {
         let seconds = |milliseconds: u64| milliseconds as f64 / 1e3;
         format!(
             "No call ended for {:.1} s, from {:.1} s on.",
             seconds(length_ms),
             seconds(start_ms)
         )
-    });
+    };
+    let intervals = test.report.bookend.intervals.as_ref();
+    let silence = intervals.and_then(silence::longest).map(in_words);
     let was_cancelled = test.report.end_reason == "cancel";
     let early = was_cancelled.then(|| "The run was ended early.".to_owned());
     let clauses: Vec<String> = silence.into_iter().chain(early).collect();
@@ -153,8 +160,8 @@ fn limit_line(test: &LoadTest) -> String {
 fn of_several(tests: &[LoadTest]) -> Vec<String> {
     let own = tests.iter().take(LINES_MAX).map(|test| {
         let trouble = [failed_clause(test), not_made_clause(test), interruptions_line(test)];
-        let all = trouble.into_iter().chain([Some(limit_line(test))]).flatten();
-        format!("{}: {} {}", test.name, brief(test), all.collect::<Vec<_>>().join(" "))
+        let all: Vec<_> = trouble.into_iter().chain([Some(limit_line(test))]).flatten().collect();
+        format!("{}: {} {}", test.name, brief(test), all.join(" "))
     });
     let more = tests.len().saturating_sub(LINES_MAX);
     let more = (more > 0).then(|| format!("The tables have {more} more."));
@@ -163,8 +170,9 @@ fn of_several(tests: &[LoadTest]) -> Vec<String> {
 
 fn brief(test: &LoadTest) -> String {
     let rate = per_second_text(test.ok_per_second());
-    let offered = test.offered_per_second().map(per_second_text);
-    let offered = offered.map_or_else(String::new, |offered| format!(" of {offered} due"));
+    let offered = test
+        .offered_per_second()
+        .map_or_else(String::new, |offered| format!(" of {} due", per_second_text(offered)));
     let clock = test.clock();
     let latency = match clock.is_empty() {
         true => String::new(),
@@ -181,9 +189,7 @@ fn best(tests: &[LoadTest]) -> String {
         return fastest(tests);
     }
     offered.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let carried = offered.iter().rfind(|(_, test)| test.is_carried());
-    let missed = offered.iter().find(|(_, test)| !test.is_carried());
-    let carried = match carried {
+    let carried = match offered.iter().rfind(|(_, test)| test.is_carried()) {
         Some((rate, test)) => format!(
             "Carried: {} calls a second, 99 % of them within {} from when they were due ({}).",
             per_second_text(*rate),
@@ -192,10 +198,10 @@ fn best(tests: &[LoadTest]) -> String {
         ),
         None => "No load was carried as it was offered.".to_owned(),
     };
-    let missed = missed.map_or_else(
-        || "No higher load was offered.".to_owned(),
-        |(rate, test)| format!("Not carried: {} ({}).", per_second_text(*rate), test.name),
-    );
+    let missed = match offered.iter().find(|(_, test)| !test.is_carried()) {
+        Some((rate, test)) => format!("Not carried: {} ({}).", per_second_text(*rate), test.name),
+        None => "No higher load was offered.".to_owned(),
+    };
     format!("{carried} {missed}")
 }
 

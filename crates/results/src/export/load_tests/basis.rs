@@ -52,10 +52,12 @@ pub(super) fn origin(tests: &[LoadTest]) -> String {
 pub(super) fn flags(tests: &[LoadTest]) -> LoadTable {
     let all: Vec<Vec<(String, String)>> = tests.iter().map(flags_of).collect();
     let names = each_once(all.iter().flatten().map(|(name, _)| name.clone()));
-    let rows = names.into_iter().map(|name| {
+    let row = |name: String| {
         let value = |flags: &Vec<(String, String)>| {
-            let own = flags.iter().find(|(own, _)| *own == name);
-            own.map_or_else(|| "-".to_owned(), |(_, value)| value.clone())
+            flags
+                .iter()
+                .find(|(own, _)| *own == name)
+                .map_or_else(|| "-".to_owned(), |(_, value)| value.clone())
         };
         let values: Vec<String> = all.iter().map(value).collect();
         let figures = match each_once(&values).as_slice() {
@@ -63,12 +65,12 @@ pub(super) fn flags(tests: &[LoadTest]) -> LoadTable {
             _ => Ok(values.iter().map(|value| cut_in_the_middle(value, VALUE_CHARS)).collect()),
         };
         HtmlRow { names: vec![cut_in_the_middle(&name, VALUE_CHARS)], figures }
-    });
+    };
     let values = match tests {
         [_] => vec!["value".to_owned()],
         _ => tests.iter().map(|test| test.name.clone()).collect(),
     };
-    table_of_flags(values, rows.collect())
+    table_of_flags(values, names.into_iter().map(row).collect())
 }
 
 /// Flags, a column for each of `values`.
@@ -79,16 +81,22 @@ pub(super) fn table_of_flags(values: Vec<String>, rows: Vec<HtmlRow>) -> LoadTab
 
 fn flags_of(test: &LoadTest) -> Vec<(String, String)> {
     let flags = given(&test.report.options);
-    let tags = test.report.tags.iter();
-    let tags = tags.map(|(name, value)| (format!("tag {}", quoted_line(name)), quoted_line(value)));
+    let tags = test
+        .report
+        .tags
+        .iter()
+        .map(|(name, value)| (format!("tag {}", quoted_line(name)), quoted_line(value)));
     flags.chain(tags).collect()
 }
 
 /// The flags that were given: zero stands for one that was not. The name stands above the page.
 pub(super) fn given(options: &Value) -> impl Iterator<Item = (String, String)> {
-    let options = options.as_object().into_iter().flatten();
-    let given = options.filter(|(name, value)| *name != "name" && value.as_f64() != Some(0.0));
-    given.map(|(name, value)| (quoted_line(name), quoted_line(&text_of(value))))
+    options
+        .as_object()
+        .into_iter()
+        .flatten()
+        .filter(|(name, value)| *name != "name" && value.as_f64() != Some(0.0))
+        .map(|(name, value)| (quoted_line(name), quoted_line(&text_of(value))))
 }
 
 fn text_of(value: &Value) -> String {
@@ -115,8 +123,10 @@ pub(super) fn commands(tests: &[LoadTest]) -> String {
 
 /// Each program that measured, with its version.
 pub(super) fn versions(tests: &[LoadTest]) -> Vec<(String, String)> {
-    let versions = each_once(tests.iter().map(|test| test.report.bookend.version.clone()));
-    versions.into_iter().map(|version| ("bookend load".to_owned(), version)).collect()
+    each_once(tests.iter().map(|test| test.report.bookend.version.clone()))
+        .into_iter()
+        .map(|version| ("bookend load".to_owned(), version))
+        .collect()
 }
 
 /// A text once for all load tests that have the same, under their names where not all have it.

@@ -23,14 +23,20 @@ const NAME_CHARS: usize = 40;
 
 /// The page of the search in a file, under its own name or that of the file.
 pub(super) fn page(stem: &str, report: &CapacityReport) -> LoadPage {
-    let own = report.name.as_deref().map(quoted_line).filter(|name| !name.is_empty());
-    let name = cut_in_the_middle(&own.unwrap_or_else(|| quoted_line(stem)), NAME_CHARS);
+    let own = report
+        .name
+        .as_deref()
+        .map(quoted_line)
+        .filter(|name| !name.is_empty())
+        .unwrap_or_else(|| quoted_line(stem));
+    let name = cut_in_the_middle(&own, NAME_CHARS);
     let called = basis::called_by(std::iter::once(&report.options));
     let rates = rates(&report.found.trials);
     let pictures = [over_rate(report, &rates, &called), over_in_flight(report, &called)];
     let day = report.date.split('T').next().unwrap_or_default();
-    let flags = basis::given(&report.options);
-    let flags = flags.map(|(name, value)| HtmlRow { names: vec![name], figures: Err(value) });
+    let flags = basis::given(&report.options)
+        .map(|(name, value)| HtmlRow { names: vec![name], figures: Err(value) })
+        .collect();
     LoadPage {
         title: format!("Capacity: {name}"),
         name,
@@ -39,7 +45,7 @@ pub(super) fn page(stem: &str, report: &CapacityReport) -> LoadPage {
         origin: format!("{called}, on {}.", quoted_line(day)),
         tables: tables(report),
         method: METHOD,
-        flags: basis::table_of_flags(vec!["value".to_owned()], flags.collect()),
+        flags: basis::table_of_flags(vec!["value".to_owned()], flags),
         machine: clipped(&report.origin.machine.to_string()),
         versions: vec![("bookend load".to_owned(), quoted_line(&report.version))],
         command: quoted_line(&report.origin.command),
@@ -59,9 +65,8 @@ struct Rate {
 /// One for each rate, from the lowest to the highest.
 fn rates(trials: &[RateTrial]) -> Vec<Rate> {
     let is_usable = |trial: &&RateTrial| trial.rate.is_finite() && trial.rate > 0.0;
-    let mut trials: Vec<&RateTrial> = trials.iter().filter(is_usable).collect();
-    trials.sort_by(|one, other| one.rate.total_cmp(&other.rate));
-    let same = trials.chunk_by(|one, other| one.rate == other.rate);
+    let mut usable: Vec<&RateTrial> = trials.iter().filter(is_usable).collect();
+    usable.sort_by(|one, other| one.rate.total_cmp(&other.rate));
     let median = |tries: &[&RateTrial], of: fn(&RateTrial) -> u64| {
         let mut all: Vec<u64> = tries.iter().map(|trial| of(trial)).collect();
         all.sort_unstable();
@@ -73,7 +78,7 @@ fn rates(trials: &[RateTrial]) -> Vec<Rate> {
         p99_ns: median(tries, |trial| trial.p99_ns),
         is_kept: 2 * tries.iter().filter(|trial| trial.missed.is_none()).count() > tries.len(),
     };
-    same.map(rate).collect()
+    usable.chunk_by(|one, other| one.rate == other.rate).map(rate).collect()
 }
 
 fn answer(report: &CapacityReport, rates: &[Rate]) -> Vec<String> {
@@ -152,14 +157,17 @@ fn over_rate(report: &CapacityReport, rates: &[Rate], called: &str) -> Option<Pi
         has_bands: false,
     };
     let headings = ["calls due per second (1/s)", "50 %", "99 %", "objective"];
-    let rows = rates.iter().map(|rate| HtmlRow {
-        names: vec![per_second_text(rate.per_second)],
-        figures: Ok(vec![
-            time_text(rate.p50_ns),
-            time_text(rate.p99_ns),
-            if rate.is_kept { "kept" } else { "missed" }.to_owned(),
-        ]),
-    });
+    let rows = rates
+        .iter()
+        .map(|rate| HtmlRow {
+            names: vec![per_second_text(rate.per_second)],
+            figures: Ok(vec![
+                time_text(rate.p50_ns),
+                time_text(rate.p99_ns),
+                if rate.is_kept { "kept" } else { "missed" }.to_owned(),
+            ]),
+        })
+        .collect();
     Some(Picture {
         title: chart.title.clone(),
         caption: format!(
@@ -169,7 +177,7 @@ fn over_rate(report: &CapacityReport, rates: &[Rate], called: &str) -> Option<Pi
         ),
         drawing: Drawing::Lines(chart),
         headings: headings.map(str::to_owned).to_vec(),
-        rows: rows.collect(),
+        rows,
     })
 }
 
@@ -186,7 +194,8 @@ fn over_in_flight(report: &CapacityReport, called: &str) -> Option<Picture> {
         return None;
     }
     let by_law = |in_flight: u32| Some(report.found.fit?.at(f64::from(in_flight)));
-    let law = points.iter().filter_map(|one| point(one.in_flight, by_law(one.in_flight)?));
+    let law =
+        points.iter().filter_map(|one| point(one.in_flight, by_law(one.in_flight)?)).collect();
     let chart = LineChart {
         title: "Rate over the calls in flight".to_owned(),
         subtitle: called.to_owned(),
@@ -195,17 +204,20 @@ fn over_in_flight(report: &CapacityReport, called: &str) -> Option<Picture> {
         scales: [Scale::Logarithmic; 2],
         shaded_below: None,
         series: series(["measured", "by the Universal Scalability Law"]),
-        panels: vec![LinePanel { title: String::new(), lines: vec![measured, law.collect()] }],
+        panels: vec![LinePanel { title: String::new(), lines: vec![measured, law] }],
         has_dots: true,
         has_bands: false,
     };
-    let rows = points.iter().map(|one| HtmlRow {
-        names: vec![one.in_flight.to_string()],
-        figures: Ok(vec![
-            per_second_text(one.ok_per_second),
-            by_law(one.in_flight).map_or_else(|| "-".to_owned(), per_second_text),
-        ]),
-    });
+    let rows = points
+        .iter()
+        .map(|one| HtmlRow {
+            names: vec![one.in_flight.to_string()],
+            figures: Ok(vec![
+                per_second_text(one.ok_per_second),
+                by_law(one.in_flight).map_or_else(|| "-".to_owned(), per_second_text),
+            ]),
+        })
+        .collect();
     Some(Picture {
         title: chart.title.clone(),
         caption:
@@ -216,17 +228,20 @@ fn over_in_flight(report: &CapacityReport, called: &str) -> Option<Picture> {
         headings: ["calls in flight", "measured (1/s)", "by the law (1/s)"]
             .map(str::to_owned)
             .to_vec(),
-        rows: rows.collect(),
+        rows,
     })
 }
 
 fn series(names: [&str; 2]) -> Vec<LineSeries> {
-    let series = names.into_iter().enumerate();
-    series.map(|(style, name)| LineSeries { name: name.to_owned(), style }).collect()
+    names
+        .into_iter()
+        .enumerate()
+        .map(|(style, name)| LineSeries { name: name.to_owned(), style })
+        .collect()
 }
 
 fn tables(report: &CapacityReport) -> Vec<LoadTable> {
-    let rows = report.found.trials.iter().map(|trial| HtmlRow {
+    let row = |trial: &RateTrial| HtmlRow {
         names: vec![per_second_text(trial.rate)],
         figures: Ok(vec![
             per_second_text(trial.ok_per_second),
@@ -236,7 +251,7 @@ fn tables(report: &CapacityReport) -> Vec<LoadTable> {
             percent_text(trial.error_share),
             trial.missed.as_deref().map_or_else(|| "kept".to_owned(), quoted_line),
         ]),
-    });
+    };
     let headings = [
         "calls due per second (1/s)",
         "answered OK (1/s)",
@@ -246,6 +261,7 @@ fn tables(report: &CapacityReport) -> Vec<LoadTable> {
         "errors",
         "objective",
     ];
-    let tried = table("Every try", &headings, rows.collect());
+    let rows = report.found.trials.iter().map(row).collect();
+    let tried = table("Every try", &headings, rows);
     Some(tried).into_iter().filter(|table| !table.rows.is_empty()).collect()
 }

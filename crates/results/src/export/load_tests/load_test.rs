@@ -36,8 +36,12 @@ pub(super) struct Clock {
 impl LoadTest {
     /// The result, under its own name or that of its file.
     pub(super) fn of(file: &str, report: LoadReport) -> Result<Self, HistogramError> {
-        let own = report.name.as_deref().map(quoted_line).filter(|name| !name.is_empty());
-        let name = own.unwrap_or_else(|| quoted_line(file));
+        let name = report
+            .name
+            .as_deref()
+            .map(quoted_line)
+            .filter(|name| !name.is_empty())
+            .unwrap_or_else(|| quoted_line(file));
         let (from_due, from_start) = match &report.bookend.open_loop {
             Some(calls) => {
                 (Some(Clock::of_part(&calls.from_intended)?), Clock::of_part(&calls.from_start)?)
@@ -96,11 +100,18 @@ impl LoadTest {
 
     /// What became of calls that did not end with OK: codes, and why calls were not made.
     pub(super) fn misfortunes(&self) -> BTreeMap<String, u64> {
-        let not_made = self.open_loop().into_iter().flat_map(|calls| &calls.not_made);
-        let not_made =
-            not_made.map(|(why, calls)| (format!("not made: {}", quoted_line(why)), *calls));
-        let failed = self.report.bookend.errors.iter();
-        failed.map(|(code, calls)| (quoted_line(code), *calls)).chain(not_made).collect()
+        let not_made = self
+            .open_loop()
+            .into_iter()
+            .flat_map(|calls| &calls.not_made)
+            .map(|(why, calls)| (format!("not made: {}", quoted_line(why)), *calls));
+        self.report
+            .bookend
+            .errors
+            .iter()
+            .map(|(code, calls)| (quoted_line(code), *calls))
+            .chain(not_made)
+            .collect()
     }
 
     /// Whether the calls that were due, or in a closed loop made, ended with OK as they came: fewer
@@ -141,8 +152,10 @@ impl Clock {
 
     /// So much of the calls took no longer, nanoseconds.
     pub(super) fn at(&self, percentage: f64) -> u64 {
-        let known = self.known.iter().find(|(known, _)| *known == percentage);
-        known.map_or_else(|| self.histogram.value_at_percentile(percentage), |(_, ns)| *ns)
+        self.known
+            .iter()
+            .find(|(known, _)| *known == percentage)
+            .map_or_else(|| self.histogram.value_at_percentile(percentage), |(_, ns)| *ns)
     }
 
     /// The same where at least ten calls took longer, so that no single call decides.

@@ -53,33 +53,39 @@ impl LoadPage {
     /// The same for a pull request, with the pictures that stand in that folder.
     pub fn markdown_with(&self, charts: Option<&Path>) -> String {
         let answer: Vec<String> = self.answer.iter().map(|line| plain(line)).collect();
-        let versions = self.versions.iter();
-        let versions = versions.map(|(name, version)| plain(&format!("{name} {version}")));
+        let versions: Vec<_> = self
+            .versions
+            .iter()
+            .map(|(name, version)| plain(&format!("{name} {version}")))
+            .collect();
         let sections = [
             ("Method", format!("{}\n\n{}", self.method, rows_of(&self.flags))),
             ("Machine", format!("{WHOSE_MACHINE}\n\n{}", block(&self.machine))),
-            ("Versions", list(&versions.collect::<Vec<_>>())),
+            ("Versions", list(&versions)),
             ("Command", block(&self.command)),
         ];
-        let tables = self.tables.iter();
-        let tables = tables.map(|table| markdown::section(table.title, &rows_of(table)));
-        let sections = sections.iter().map(|(title, body)| markdown::section(title, body));
+        let tables =
+            self.tables.iter().map(|table| markdown::section(table.title, &rows_of(table)));
+        let tables_and_sections: String = tables
+            .chain(sections.iter().map(|(title, body)| markdown::section(title, body)))
+            .collect();
         format!(
-            "# {}\n\n{}\n\n{}\n{}{}",
+            "# {}\n\n{}\n\n{}\n{}{tables_and_sections}",
             plain(&self.title),
             plain(&self.origin),
             list(&answer),
-            charts.map_or_else(String::new, |folder| self.links_to_pictures(folder)),
-            tables.chain(sections).collect::<String>()
+            charts.map_or_else(String::new, |folder| self.links_to_pictures(folder))
         )
     }
 
     fn links_to_pictures(&self, folder: &Path) -> String {
-        let links = self.pictures.iter().map(|(name, picture)| {
-            let file = folder.join(format!("{name}.svg"));
-            format!("![{}](<{}>)\n\n", plain(&picture.title), file.display())
-        });
-        links.collect()
+        self.pictures
+            .iter()
+            .map(|(name, picture)| {
+                let file = folder.join(format!("{name}.svg"));
+                format!("![{}](<{}>)\n\n", plain(&picture.title), file.display())
+            })
+            .collect()
     }
 }
 
@@ -96,8 +102,11 @@ fn rows_of(one: &LoadTable) -> String {
             Ok(figures) => figures.clone(),
             Err(text) => std::iter::once(text.clone()).chain(vec![String::new(); rest]).collect(),
         };
-        let all = row.names.iter().chain(figures.iter().take(rest));
-        all.map(|field| plain(field)).collect::<Vec<_>>()
+        row.names
+            .iter()
+            .chain(figures.iter().take(rest))
+            .map(|field| plain(field))
+            .collect::<Vec<_>>()
     };
     let rows: Vec<Vec<String>> = one.rows.iter().map(fields).collect();
     let names = one.rows.first().map_or(0, |row| row.names.len());

@@ -50,8 +50,7 @@ impl Kind {
             bookend: Option<IgnoredAny>,
             closed_loops: Option<IgnoredAny>,
         }
-        let values = serde_json::Deserializer::from_slice(content);
-        match values.into_iter::<Marks>().next()?.ok()? {
+        match serde_json::Deserializer::from_slice(content).into_iter::<Marks>().next()?.ok()? {
             Marks { bookend: Some(_), .. } => Some(Kind::LoadTest),
             Marks { closed_loops: Some(_), .. } => Some(Kind::CapacitySearch),
             Marks { .. } => None,
@@ -77,8 +76,7 @@ impl LoadPage {
         for (file, content) in files {
             let test = read(file, content).map_err(|why| unreadable(file, why))?;
             let taken: Vec<&str> = tests.iter().map(|test| test.name.as_str()).collect();
-            let test = test.named_beside(&taken);
-            tests.push(test);
+            tests.push(test.named_beside(&taken));
         }
         Ok(page_of(&tests))
     }

@@ -7,7 +7,7 @@ use crate::export::pictures::most_frequent;
 use crate::html::HtmlRow;
 use crate::layout::quoted_line;
 use crate::text::{memory_text, percent_text};
-use bookend_contract::report::{LatencySplit, SplitPart};
+use bookend_contract::report::{LatencySplit, SplitPart, TargetReport};
 
 /// Texts of failed calls that a load test has in the table, the most frequent.
 const TEXTS_MAX: usize = 20;
@@ -37,8 +37,11 @@ pub(super) fn all(tests: &[LoadTest]) -> Vec<LoadTable> {
 }
 
 pub(super) fn table(title: &'static str, headings: &[&str], rows: Vec<HtmlRow>) -> LoadTable {
-    let headings = headings.iter().map(|heading| (*heading).to_owned()).collect();
-    LoadTable { title, headings, rows }
+    LoadTable {
+        title,
+        headings: headings.iter().map(|heading| (*heading).to_owned()).collect(),
+        rows,
+    }
 }
 
 fn row<const N: usize>(names: [&str; N], figures: Result<Vec<String>, String>) -> HtmlRow {
@@ -80,12 +83,12 @@ fn results(tests: &[LoadTest]) -> LoadTable {
 }
 
 fn limits(tests: &[LoadTest]) -> LoadTable {
-    let rows = tests.iter().map(|test| row([&test.name], Err(test.limit())));
-    table("What the limit was", &["name", "limit"], rows.collect())
+    let rows = tests.iter().map(|test| row([&test.name], Err(test.limit()))).collect();
+    table("What the limit was", &["name", "limit"], rows)
 }
 
 fn failures(tests: &[LoadTest]) -> LoadTable {
-    let rows = tests.iter().flat_map(|test| {
+    let of_test = |test: &LoadTest| {
         let texts = &test.report.error_distribution;
         let frequent = most_frequent(std::iter::once(texts));
         let more = frequent.len().saturating_sub(TEXTS_MAX);
@@ -94,22 +97,27 @@ fn failures(tests: &[LoadTest]) -> LoadTable {
         let mut rows: Vec<HtmlRow> = frequent.iter().take(TEXTS_MAX).map(one).collect();
         rows.extend((more > 0).then(|| row([&test.name, ""], Err(format!("{more} more texts")))));
         rows
-    });
-    table("What failed", &["name", "calls", "text"], rows.collect())
+    };
+    let rows = tests.iter().flat_map(of_test).collect();
+    table("What failed", &["name", "calls", "text"], rows)
 }
 
 /// Times beside the latency: the generator's lag, the parts of calls with connections of their own,
 /// messages of streams.
 fn parts(tests: &[LoadTest]) -> LoadTable {
-    let rows = tests.iter().flat_map(|test| {
+    let of_test = |test: &LoadTest| {
         let facts = &test.report.bookend;
         let lag = facts.open_loop.iter().map(|calls| ("lag of the generator", &calls.lag));
-        let split = facts.split.iter().flat_map(LatencySplit::parts);
-        let split = split.filter(|(name, _)| *name != "total").map(|(name, part)| match name {
-            "connect" => ("connection", part),
-            "tls" => ("handshake of TLS", part),
-            _ => ("first byte of the answer", part),
-        });
+        let split = facts
+            .split
+            .iter()
+            .flat_map(LatencySplit::parts)
+            .filter(|(name, _)| *name != "total")
+            .map(|(name, part)| match name {
+                "connect" => ("connection", part),
+                "tls" => ("handshake of TLS", part),
+                _ => ("first byte of the answer", part),
+            });
         let streams = facts.streams.iter().flat_map(|messages| {
             let named = [
                 ("first message", &messages.first_message),
@@ -119,11 +127,13 @@ fn parts(tests: &[LoadTest]) -> LoadTable {
             ];
             named.into_iter().filter_map(|(name, part)| Some((name, part.as_ref()?)))
         });
-        let all = lag.chain(split).chain(streams);
-        all.map(|(name, part)| row([&test.name, name], Ok(times(part)))).collect::<Vec<_>>()
-    });
+        lag.chain(split)
+            .chain(streams)
+            .map(|(name, part)| row([&test.name, name], Ok(times(part))))
+            .collect::<Vec<_>>()
+    };
     let headings = ["name", "time", "mean", "50 %", "90 %", "99 %", "longest"];
-    table("Parts of a call", &headings, rows.collect())
+    table("Parts of a call", &headings, tests.iter().flat_map(of_test).collect())
 }
 
 fn times(part: &SplitPart) -> Vec<String> {
@@ -131,7 +141,7 @@ fn times(part: &SplitPart) -> Vec<String> {
 }
 
 fn messages(tests: &[LoadTest]) -> LoadTable {
-    let rows = tests.iter().filter_map(|test| {
+    let one = |test: &LoadTest| {
         let messages = test.report.bookend.streams.as_ref()?;
         let figures = vec![
             messages.sent.to_string(),
@@ -141,24 +151,23 @@ fn messages(tests: &[LoadTest]) -> LoadTable {
             messages.stalls.to_string(),
         ];
         Some(row([&test.name], Ok(figures)))
-    });
+    };
     let headings =
         ["name", "sent", "sent (1/s)", "received", "received (1/s)", "stalls of flow control"];
-    table("Messages", &headings, rows.collect())
+    table("Messages", &headings, tests.iter().filter_map(one).collect())
 }
 
 /// Calls that are in no other figure.
 fn uncounted(tests: &[LoadTest]) -> LoadTable {
-    let rows = tests.iter().map(|test| {
+    let one = |test: &LoadTest| {
         let facts = &test.report.bookend;
         let counts = [facts.warmup, facts.drained, facts.unfinished].map(|calls| calls.to_string());
-        let cut_off = facts.in_flight_at_end.as_ref();
-        let cut_off = cut_off.map_or_else(
+        let cut_off = facts.in_flight_at_end.as_ref().map_or_else(
             || ["-"; 3].map(str::to_owned),
             |cut| [cut.calls.to_string(), time_text(cut.age_mean_ns), time_text(cut.age_max_ns)],
         );
         row([&test.name], Ok(counts.into_iter().chain(cut_off).collect()))
-    });
+    };
     let headings = [
         "name",
         "warm-up",
@@ -168,26 +177,27 @@ fn uncounted(tests: &[LoadTest]) -> LoadTable {
         "their mean age",
         "the oldest",
     ];
-    table("Calls outside the figures", &headings, rows.collect())
+    table("Calls outside the figures", &headings, tests.iter().map(one).collect())
 }
 
 fn targets(tests: &[LoadTest]) -> LoadTable {
-    let rows = tests.iter().flat_map(|test| {
-        test.report.bookend.targets.iter().map(|target| {
-            let counts = [target.ok, target.failed, target.connections_opened];
-            let name = quoted_line(&target.target);
-            let figures = [quoted_line(&target.address)].into_iter();
-            let figures = figures.chain(counts.map(|count| count.to_string()));
-            row([&test.name, &name], Ok(figures.collect()))
-        })
-    });
+    let one = |test: &LoadTest, target: &TargetReport| {
+        let [ok, failed, connections] =
+            [target.ok, target.failed, target.connections_opened].map(|count| count.to_string());
+        let figures = vec![quoted_line(&target.address), ok, failed, connections];
+        row([&test.name, &quoted_line(&target.target)], Ok(figures))
+    };
+    let rows = tests
+        .iter()
+        .flat_map(|test| test.report.bookend.targets.iter().map(move |target| one(test, target)))
+        .collect();
     let headings = ["name", "target", "address", "OK", "failed", "connections"];
-    table("Targets", &headings, rows.collect())
+    table("Targets", &headings, rows)
 }
 
 /// Limits and GOAWAYs, which explain figures.
 fn announced(tests: &[LoadTest]) -> LoadTable {
-    let rows = tests.iter().flat_map(|test| {
+    let of_test = |test: &LoadTest| {
         let facts = &test.report.bookend;
         let streams = facts.streams_allowed.map(|streams| {
             let text = format!("{streams} streams a connection, fewer than were asked for");
@@ -197,8 +207,9 @@ fn announced(tests: &[LoadTest]) -> LoadTable {
             row([&test.name, &connections.to_string()], Err(quoted_line(text)))
         });
         streams.into_iter().chain(goaways).collect::<Vec<_>>()
-    });
-    table("What the server announced", &["name", "connections", "text"], rows.collect())
+    };
+    let rows = tests.iter().flat_map(of_test).collect();
+    table("What the server announced", &["name", "connections", "text"], rows)
 }
 
 fn generator(tests: &[LoadTest]) -> LoadTable {

@@ -40,7 +40,7 @@ fn picture(drawn: &Drawn<'_>, group: &DrawnGroup<'_>) -> Option<Picture> {
         panels: panels(group, bar),
     };
     let names = PARTS.iter().map(|(name, ..)| (*name).to_owned());
-    let headings = ["case", "name"].map(str::to_owned).into_iter().chain(names);
+    let headings = ["case", "name"].map(str::to_owned).into_iter().chain(names).collect();
     Some(Picture {
         title: chart.title.clone(),
         caption:
@@ -48,7 +48,7 @@ fn picture(drawn: &Drawn<'_>, group: &DrawnGroup<'_>) -> Option<Picture> {
                   loopback the sender pays for receiving."
                 .to_owned(),
         drawing: Drawing::Stacks(chart),
-        headings: headings.collect(),
+        headings,
         rows: group.cells.iter().map(|cell| figures(cell, account(cell))).collect(),
     })
 }
@@ -56,15 +56,19 @@ fn picture(drawn: &Drawn<'_>, group: &DrawnGroup<'_>) -> Option<Picture> {
 /// A panel for each case, with a bar for each subject.
 pub(super) fn panels(group: &DrawnGroup<'_>, bar: impl Fn(&Cell) -> StackBar) -> Vec<StackPanel> {
     let subjects = group.subjects();
-    let panels = group.cases().into_iter().map(|case| {
-        let bar_of = |name: &&String| group.find(name, case).map_or(StackBar::Empty, &bar);
-        StackPanel { title: case.to_string(), bars: subjects.iter().map(bar_of).collect() }
-    });
-    panels.collect()
+    group
+        .cases()
+        .into_iter()
+        .map(|case| {
+            let bar_of = |name: &&String| group.find(name, case).map_or(StackBar::Empty, &bar);
+            StackPanel { title: case.to_string(), bars: subjects.iter().map(bar_of).collect() }
+        })
+        .collect()
 }
 
 fn figures(cell: &Cell, account: Option<CpuAccount>) -> HtmlRow {
-    let figures =
-        account.map(|account| PARTS.iter().map(|(_, _, part)| cpu_text(part(&account))).collect());
-    HtmlRow { names: names(cell), figures: figures.ok_or_else(|| word_of(cell)) }
+    let figures = account
+        .map(|account| PARTS.iter().map(|(_, _, part)| cpu_text(part(&account))).collect())
+        .ok_or_else(|| word_of(cell));
+    HtmlRow { names: names(cell), figures }
 }

@@ -24,8 +24,8 @@ pub(super) struct DrawnGroup<'a> {
 
 impl<'a> Drawn<'a> {
     pub(super) fn of(report: &'a Report<'a>) -> Self {
-        let cells = report.table.cells.iter().filter(|cell| cell.rank != Rank::Calibration);
-        let cells: Vec<&Cell> = cells.collect();
+        let cells: Vec<&Cell> =
+            report.table.cells.iter().filter(|cell| cell.rank != Rank::Calibration).collect();
         let baseline = report.run.new.plan.baseline().map_or("", |baseline| &baseline.name);
         let keyed = cells.iter().map(|cell| (instrument_group(&cell.id, baseline), *cell));
         let mut groups: Vec<DrawnGroup<'a>> = grouped(keyed)
@@ -78,8 +78,7 @@ impl DrawnGroup<'_> {
 
     /// The cell of a subject in a case.
     pub(super) fn find(&self, subject: &str, case: Case) -> Option<&Cell> {
-        let mut cells = self.cells.iter().copied();
-        cells.find(|cell| cell.id.subject == subject && cell.case == case)
+        self.cells.iter().copied().find(|cell| cell.id.subject == subject && cell.case == case)
     }
 }
 

@@ -45,13 +45,17 @@ fn picture(drawn: &Drawn<'_>, group: &DrawnGroup<'_>) -> Option<Picture> {
         rows: group.subjects().into_iter().cloned().collect(),
         panels: panels(group, bar),
     };
-    let headings = ["case", "name", "calls", "OK"].map(str::to_owned).into_iter();
+    let headings = ["case", "name", "calls", "OK"]
+        .map(str::to_owned)
+        .into_iter()
+        .chain(codes.iter().map(|code| clipped(code)))
+        .collect();
     Some(Picture {
         title: chart.title.clone(),
         caption: "How calls ended, over all windows. Failed calls are in no other figure."
             .to_owned(),
         drawing: Drawing::Stacks(chart),
-        headings: headings.chain(codes.iter().map(|code| clipped(code))).collect(),
+        headings,
         rows: group.cells.iter().map(|cell| figures(cell, &codes)).collect(),
     })
 }
@@ -86,8 +90,11 @@ fn shares(summary: &Summary, codes: &[String]) -> Vec<f64> {
     let of = |code: &String| summary.errors.get(code).copied().unwrap_or(0) as f64;
     let named: Vec<f64> = codes.iter().map(of).collect();
     let rest = all - ok - named.iter().sum::<f64>();
-    let parts = std::iter::once(ok).chain(named).chain([rest]);
-    parts.map(|calls| 100.0 * calls / all.max(1.0)).collect()
+    std::iter::once(ok)
+        .chain(named)
+        .chain([rest])
+        .map(|calls| 100.0 * calls / all.max(1.0))
+        .collect()
 }
 
 /// Calls that ended with OK, and all.
@@ -98,13 +105,17 @@ fn calls(summary: &Summary) -> (f64, f64) {
 }
 
 fn figures(cell: &Cell, codes: &[String]) -> HtmlRow {
-    let figures = cell.summary().map(|summary| {
-        let (ok, all) = calls(summary);
-        let share =
-            |count: f64| format!("{} ({})", rate_text(count), percent_text(count / all.max(1.0)));
-        let of = |code: &String| summary.errors.get(code).copied().unwrap_or(0) as f64;
-        let failed = codes.iter().map(|code| share(of(code)));
-        [rate_text(all), share(ok)].into_iter().chain(failed).collect()
-    });
-    HtmlRow { names: names(cell), figures: figures.ok_or_else(|| word_of(cell)) }
+    let figures = cell
+        .summary()
+        .map(|summary| {
+            let (ok, all) = calls(summary);
+            let share = |count: f64| {
+                format!("{} ({})", rate_text(count), percent_text(count / all.max(1.0)))
+            };
+            let of = |code: &String| summary.errors.get(code).copied().unwrap_or(0) as f64;
+            let failed = codes.iter().map(|code| share(of(code)));
+            [rate_text(all), share(ok)].into_iter().chain(failed).collect()
+        })
+        .ok_or_else(|| word_of(cell));
+    HtmlRow { names: names(cell), figures }
 }

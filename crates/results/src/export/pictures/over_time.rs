@@ -1,6 +1,6 @@
 //! The rate over the time of a round, warm-up included.
 
-use super::drawn::{Drawn, names};
+use super::drawn::{Drawn, DrawnGroup, names};
 use super::picture::{Drawing, Picture};
 use super::streams::{axis, series};
 use crate::chart::{AxisUnit, LineChart, LinePanel, LinePoint, Scale};
@@ -17,58 +17,52 @@ const POINTS_MAX: usize = 60;
 
 /// The first round in which each cell was counted by interval, a picture for each instrument.
 pub(super) fn pictures(drawn: &Drawn<'_>) -> Vec<Picture> {
-    let pictures = drawn.groups.iter().filter_map(|group| {
-        let counted =
-            group.cells.iter().filter_map(|cell| Some((*cell, Counted::of(drawn, cell)?)));
-        let counted: Vec<(&Cell, Counted)> = counted.collect();
-        let cells: Vec<&Cell> = counted.iter().map(|(cell, _)| *cell).collect();
-        let series = series(drawn, &cells);
-        let panels = each_once(cells.iter().map(|cell| cell.case)).into_iter().map(|case| {
-            let line = |name: &String| {
-                let mut own = counted.iter().filter(|(cell, _)| cell.case == case);
-                let own = own.find(|(cell, _)| cell.id.subject == *name);
-                own.map_or_else(Vec::new, |(_, counted)| counted.points())
-            };
-            LinePanel {
-                title: case.to_string(),
-                lines: series.iter().map(|one| line(&one.name)).collect(),
-            }
-        });
-        let panels: Vec<LinePanel> = panels.collect();
-        (!panels.is_empty()).then_some(())?;
-        let chart = LineChart {
-            title: group.titled("Rate over the time of a round"),
-            subtitle: drawn.origin(),
-            across: axis("seconds after the window began", AxisUnit::Number),
-            up: axis("requests per second (1/s)", AxisUnit::Number),
-            scales: [Scale::Linear, Scale::Logarithmic],
-            shaded_below: Some(0.0),
-            panels,
-            series,
-            has_dots: false,
-            has_bands: false,
-        };
-        let headings = [
-            "case",
-            "name",
-            "round",
-            "least (1/s)",
-            "median (1/s)",
-            "most (1/s)",
-            "steady from (s)",
-        ];
-        Some(Picture {
-            title: chart.title.clone(),
-            caption:
-                "One round of each cell. What is shaded is the warm-up, which no figure counts: a \
-                      line that still rises to the right of it was not warm."
-                    .to_owned(),
-            drawing: Drawing::Lines(chart),
-            headings: headings.map(str::to_owned).to_vec(),
-            rows: counted.iter().map(|(cell, counted)| counted.row(cell)).collect(),
+    drawn.groups.iter().filter_map(|group| picture(drawn, group)).collect()
+}
+
+fn picture(drawn: &Drawn<'_>, group: &DrawnGroup<'_>) -> Option<Picture> {
+    let counted: Vec<(&Cell, Counted)> =
+        group.cells.iter().filter_map(|cell| Some((*cell, Counted::of(drawn, cell)?))).collect();
+    let cells: Vec<&Cell> = counted.iter().map(|(cell, _)| *cell).collect();
+    let series = series(drawn, &cells);
+    let line = |name: &str, case| {
+        counted
+            .iter()
+            .find(|(cell, _)| cell.case == case && cell.id.subject == name)
+            .map_or_else(Vec::new, |(_, counted)| counted.points())
+    };
+    let panels: Vec<LinePanel> = each_once(cells.iter().map(|cell| cell.case))
+        .into_iter()
+        .map(|case| LinePanel {
+            title: case.to_string(),
+            lines: series.iter().map(|one| line(&one.name, case)).collect(),
         })
-    });
-    pictures.collect()
+        .collect();
+    (!panels.is_empty()).then_some(())?;
+    let chart = LineChart {
+        title: group.titled("Rate over the time of a round"),
+        subtitle: drawn.origin(),
+        across: axis("seconds after the window began", AxisUnit::Number),
+        up: axis("requests per second (1/s)", AxisUnit::Number),
+        scales: [Scale::Linear, Scale::Logarithmic],
+        shaded_below: Some(0.0),
+        panels,
+        series,
+        has_dots: false,
+        has_bands: false,
+    };
+    let headings =
+        ["case", "name", "round", "least (1/s)", "median (1/s)", "most (1/s)", "steady from (s)"];
+    Some(Picture {
+        title: chart.title.clone(),
+        caption:
+            "One round of each cell. What is shaded is the warm-up, which no figure counts: a \
+                  line that still rises to the right of it was not warm."
+                .to_owned(),
+        drawing: Drawing::Lines(chart),
+        headings: headings.map(str::to_owned).to_vec(),
+        rows: counted.iter().map(|(cell, counted)| counted.row(cell)).collect(),
+    })
 }
 
 /// The rates of a cell in one round.
@@ -81,8 +75,12 @@ struct Counted {
 
 impl Counted {
     fn of(drawn: &Drawn<'_>, cell: &Cell) -> Option<Self> {
-        let own = drawn.report.rows.iter().filter(|row| row.cell == cell.id && !row.is_control);
-        own.filter_map(Self::of_row).next()
+        drawn
+            .report
+            .rows
+            .iter()
+            .filter(|row| row.cell == cell.id && !row.is_control)
+            .find_map(Self::of_row)
     }
 
     fn of_row(row: &Row) -> Option<Self> {
@@ -100,11 +98,13 @@ impl Counted {
     /// Neighbours are put together where there are too many.
     fn points(&self) -> Vec<LinePoint> {
         let together = self.rates.len().div_ceil(POINTS_MAX);
-        let points = self.rates.chunks(together.max(1)).map(|part| {
-            let mean = part.iter().map(|(_, rate)| rate).sum::<f64>() / part.len() as f64;
-            LinePoint { x: part[0].0, y: mean, interval: None, is_bound: false }
-        });
-        points.collect()
+        self.rates
+            .chunks(together.max(1))
+            .map(|part| {
+                let mean = part.iter().map(|(_, rate)| rate).sum::<f64>() / part.len() as f64;
+                LinePoint { x: part[0].0, y: mean, interval: None, is_bound: false }
+            })
+            .collect()
     }
 
     fn row(&self, cell: &Cell) -> HtmlRow {

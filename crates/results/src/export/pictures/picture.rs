@@ -41,13 +41,14 @@ impl Picture {
 /// The pictures, each with a name of its own for an element and for a file.
 pub(in crate::export) fn named(pictures: Vec<Picture>) -> Vec<(String, Picture)> {
     let mut taken = BTreeSet::new();
-    let pictures = pictures.into_iter().map(|picture| {
+    let mut free_name = |picture: &Picture| {
         let own = slug(&picture.title);
-        let numbered = (2..).map(|number| format!("{own}-{number}"));
-        let mut names = std::iter::once(own.clone()).chain(numbered);
-        let free = names.find(|name| !taken.contains(name)).unwrap_or_else(|| own.clone());
+        let free = std::iter::once(own.clone())
+            .chain((2..).map(|number| format!("{own}-{number}")))
+            .find(|name| !taken.contains(name))
+            .unwrap_or(own);
         taken.insert(free.clone());
-        (free, picture)
-    });
-    pictures.collect()
+        free
+    };
+    pictures.into_iter().map(|picture| (free_name(&picture), picture)).collect()
 }

@@ -15,8 +15,7 @@ use crate::text::significant_text;
 /// baseline, or nobody to compare with it.
 pub(super) fn picture(drawn: &Drawn<'_>) -> Option<Picture> {
     let baseline = drawn.report.run.new.plan.baseline()?;
-    let ranked = drawn.cells().filter(|cell| cell.rank == Rank::Ranked);
-    let ranked: Vec<&Cell> = ranked.collect();
+    let ranked: Vec<&Cell> = drawn.cells().filter(|cell| cell.rank == Rank::Ranked).collect();
     ranked.iter().find_map(|cell| ratio_of(cell))?;
     let cases = each_once(ranked.iter().map(|cell| cell.case));
     let rows = rows(drawn, &cases);
@@ -45,12 +44,15 @@ fn rows(drawn: &Drawn<'_>, cases: &[Case]) -> Vec<HeatRow> {
         let is_ranked = |name: &&String| group.cells.iter().any(|cell| is_row_of(cell, name));
         let subjects: Vec<String> =
             group.subjects().into_iter().filter(is_ranked).cloned().collect();
-        let rows = subjects.into_iter().enumerate().map(|(number, subject)| HeatRow {
-            cells: cases.iter().map(|case| drawn_cell(group.find(&subject, *case))).collect(),
-            heading: (number == 0 && !group.name.is_empty()).then(|| group.name.clone()),
-            label: subject,
-        });
-        rows.collect::<Vec<_>>()
+        subjects
+            .into_iter()
+            .enumerate()
+            .map(|(number, subject)| HeatRow {
+                cells: cases.iter().map(|case| drawn_cell(group.find(&subject, *case))).collect(),
+                heading: (number == 0 && !group.name.is_empty()).then(|| group.name.clone()),
+                label: subject,
+            })
+            .collect::<Vec<_>>()
     };
     let has_ratio =
         |group: &&DrawnGroup<'_>| group.cells.iter().any(|cell| ratio_of(cell).is_some());

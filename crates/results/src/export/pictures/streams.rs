@@ -1,6 +1,6 @@
 //! What grows with the streams of a connection: how many requests a CPU-second answers, and memory.
 
-use super::drawn::{Drawn, names, word_of};
+use super::drawn::{Drawn, DrawnGroup, names, word_of};
 use super::picture::{Drawing, Picture};
 use crate::chart::{AxisName, AxisUnit, LineChart, LinePanel, LinePoint, LineSeries, Scale};
 use crate::grouping::each_once;
@@ -19,66 +19,67 @@ type PointOf = fn(&Summary) -> Option<(f64, Option<Interval>, bool)>;
 
 /// Requests per CPU-second, a picture for each instrument that measured several numbers of streams.
 pub(super) fn costs(drawn: &Drawn<'_>) -> Vec<Picture> {
-    let pictures = drawn.groups.iter().filter_map(|group| {
-        let own = &group.cells;
-        let along = Along::of(own)?;
-        let chart = LineChart {
-            title: group.titled("Requests per CPU-second"),
-            subtitle: drawn.origin(),
-            across: along.axis(),
-            up: axis("requests per CPU-second (1/s)", AxisUnit::Number),
-            series: series(drawn, own),
-            panels: along.panels(own, &series(drawn, own), cost_point),
-            scales: [Scale::Logarithmic; 2],
-            shaded_below: None,
-            has_dots: true,
-            has_bands: true,
-        };
-        let headings =
-            ["case", "name", "requests per CPU-second (1/s)", "from", "to", "hollow", "limit"];
-        Some(Picture {
-            title: chart.title.clone(),
-            caption: "Higher is cheaper. Bars and bands are 95 % intervals over the rounds: lines \
-                      closer than that are noise. A hollow dot: the other end was the limit, and the \
-                      load was less than it could have been."
-                .to_owned(),
-            drawing: Drawing::Lines(chart),
-            headings: headings.map(str::to_owned).to_vec(),
-            rows: own.iter().map(|cell| cost_row(cell)).collect(),
-        })
-    });
-    pictures.collect()
+    drawn.groups.iter().filter_map(|group| cost_picture(drawn, group)).collect()
+}
+
+fn cost_picture(drawn: &Drawn<'_>, group: &DrawnGroup<'_>) -> Option<Picture> {
+    let own = &group.cells;
+    let along = Along::of(own)?;
+    let chart = LineChart {
+        title: group.titled("Requests per CPU-second"),
+        subtitle: drawn.origin(),
+        across: along.axis(),
+        up: axis("requests per CPU-second (1/s)", AxisUnit::Number),
+        series: series(drawn, own),
+        panels: along.panels(own, &series(drawn, own), cost_point),
+        scales: [Scale::Logarithmic; 2],
+        shaded_below: None,
+        has_dots: true,
+        has_bands: true,
+    };
+    let headings =
+        ["case", "name", "requests per CPU-second (1/s)", "from", "to", "hollow", "limit"];
+    Some(Picture {
+        title: chart.title.clone(),
+        caption: "Higher is cheaper. Bars and bands are 95 % intervals over the rounds: lines \
+                  closer than that are noise. A hollow dot: the other end was the limit, and the \
+                  load was less than it could have been."
+            .to_owned(),
+        drawing: Drawing::Lines(chart),
+        headings: headings.map(str::to_owned).to_vec(),
+        rows: own.iter().map(|cell| cost_row(cell)).collect(),
+    })
 }
 
 /// Mean and peak memory, a picture for each instrument as above.
 pub(super) fn memory(drawn: &Drawn<'_>) -> Vec<Picture> {
-    let pictures = drawn.groups.iter().filter_map(|group| {
-        let own = &group.cells;
-        let along = Along::of(own)?;
-        let chart = LineChart {
-            title: group.titled("Memory"),
-            subtitle: drawn.origin(),
-            across: along.axis(),
-            up: axis("memory of the end under test (MiB)", AxisUnit::Number),
-            series: series(drawn, own),
-            panels: along.panels(own, &series(drawn, own), memory_point),
-            scales: [Scale::Logarithmic; 2],
-            shaded_below: None,
-            has_dots: true,
-            has_bands: false,
-        };
-        let headings = ["case", "name", "mean memory", "peak memory", "read from"];
-        Some(Picture {
-            title: chart.title.clone(),
-            caption:
-                "Dots are the mean over the window, and bars reach up to the peak of all rounds."
-                    .to_owned(),
-            drawing: Drawing::Lines(chart),
-            headings: headings.map(str::to_owned).to_vec(),
-            rows: own.iter().map(|cell| memory_row(cell)).collect(),
-        })
-    });
-    pictures.collect()
+    drawn.groups.iter().filter_map(|group| memory_picture(drawn, group)).collect()
+}
+
+fn memory_picture(drawn: &Drawn<'_>, group: &DrawnGroup<'_>) -> Option<Picture> {
+    let own = &group.cells;
+    let along = Along::of(own)?;
+    let chart = LineChart {
+        title: group.titled("Memory"),
+        subtitle: drawn.origin(),
+        across: along.axis(),
+        up: axis("memory of the end under test (MiB)", AxisUnit::Number),
+        series: series(drawn, own),
+        panels: along.panels(own, &series(drawn, own), memory_point),
+        scales: [Scale::Logarithmic; 2],
+        shaded_below: None,
+        has_dots: true,
+        has_bands: false,
+    };
+    let headings = ["case", "name", "mean memory", "peak memory", "read from"];
+    Some(Picture {
+        title: chart.title.clone(),
+        caption: "Dots are the mean over the window, and bars reach up to the peak of all rounds."
+            .to_owned(),
+        drawing: Drawing::Lines(chart),
+        headings: headings.map(str::to_owned).to_vec(),
+        rows: own.iter().map(|cell| memory_row(cell)).collect(),
+    })
 }
 
 pub(in crate::export) fn axis(text: &str, unit: AxisUnit) -> AxisName {
@@ -139,22 +140,24 @@ impl Along {
     fn panels(self, cells: &[&Cell], series: &[LineSeries], point: PointOf) -> Vec<LinePanel> {
         let titles = each_once(cells.iter().map(|cell| self.panel_of(cell.case)));
         let line = |title: &String, name: &String| {
-            let own = cells
+            let mut points: Vec<LinePoint> = cells
                 .iter()
-                .filter(|cell| cell.id.subject == *name && self.panel_of(cell.case) == *title);
-            let points = own.filter_map(|cell| {
-                let (y, interval, is_bound) = point(cell.summary()?)?;
-                Some(LinePoint { x: self.figure(cell.case), y, interval, is_bound })
-            });
-            let mut points: Vec<LinePoint> = points.collect();
+                .filter(|cell| cell.id.subject == *name && self.panel_of(cell.case) == *title)
+                .filter_map(|cell| {
+                    let (y, interval, is_bound) = point(cell.summary()?)?;
+                    Some(LinePoint { x: self.figure(cell.case), y, interval, is_bound })
+                })
+                .collect();
             points.sort_by(|a, b| a.x.total_cmp(&b.x));
             points
         };
-        let panels = titles.iter().map(|title| LinePanel {
-            title: title.clone(),
-            lines: series.iter().map(|one| line(title, &one.name)).collect(),
-        });
-        panels.collect()
+        titles
+            .iter()
+            .map(|title| LinePanel {
+                title: title.clone(),
+                lines: series.iter().map(|one| line(title, &one.name)).collect(),
+            })
+            .collect()
     }
 }
 
@@ -170,26 +173,36 @@ fn memory_point(summary: &Summary) -> Option<(f64, Option<Interval>, bool)> {
 }
 
 fn cost_row(cell: &Cell) -> HtmlRow {
-    let figures = cell.summary().map(|summary| {
-        let metric = &metric::REQUESTS_PER_CPU_SECOND;
-        let interval = summary.interval(metric);
-        let text = |value: Option<f64>| value.map_or("-".to_owned(), rate_text);
-        let hollow = if is_lower_bound(summary) { "yes" } else { "no" };
-        vec![
-            text(summary.value(metric)),
-            text(interval.map(|ends| ends.low)),
-            text(interval.map(|ends| ends.high)),
-            hollow.to_owned(),
-            summary.verdict.to_string(),
-        ]
-    });
-    HtmlRow { names: names(cell), figures: figures.ok_or_else(|| word_of(cell)) }
+    let figures = cell
+        .summary()
+        .map(|summary| {
+            let metric = &metric::REQUESTS_PER_CPU_SECOND;
+            let interval = summary.interval(metric);
+            let text = |value: Option<f64>| value.map_or("-".to_owned(), rate_text);
+            let hollow = if is_lower_bound(summary) { "yes" } else { "no" };
+            vec![
+                text(summary.value(metric)),
+                text(interval.map(|ends| ends.low)),
+                text(interval.map(|ends| ends.high)),
+                hollow.to_owned(),
+                summary.verdict.to_string(),
+            ]
+        })
+        .ok_or_else(|| word_of(cell));
+    HtmlRow { names: names(cell), figures }
 }
 
 fn memory_row(cell: &Cell) -> HtmlRow {
-    let figures = cell.summary().map(|summary| {
-        let text = |metric| summary.value(metric).map_or("-".to_owned(), memory_text);
-        vec![text(&metric::MEMORY_MEAN), text(&metric::MEMORY_PEAK), summary.memory_source.clone()]
-    });
-    HtmlRow { names: names(cell), figures: figures.ok_or_else(|| word_of(cell)) }
+    let figures = cell
+        .summary()
+        .map(|summary| {
+            let text = |metric| summary.value(metric).map_or("-".to_owned(), memory_text);
+            vec![
+                text(&metric::MEMORY_MEAN),
+                text(&metric::MEMORY_PEAK),
+                summary.memory_source.clone(),
+            ]
+        })
+        .ok_or_else(|| word_of(cell));
+    HtmlRow { names: names(cell), figures }
 }

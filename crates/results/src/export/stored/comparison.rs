@@ -66,8 +66,11 @@ fn differences(a: &Run, b: &Run) -> Vec<String> {
         (own.plan.suite != other.plan.suite, "They are runs of different suites."),
         (own.plan.window_ms != other.plan.window_ms, "Their windows are of different lengths."),
     ];
-    let told = sentences.into_iter().filter(|(is_so, _)| *is_so);
-    told.map(|(_, sentence)| sentence.to_owned()).collect()
+    sentences
+        .into_iter()
+        .filter(|(is_so, _)| *is_so)
+        .map(|(_, sentence)| sentence.to_owned())
+        .collect()
 }
 
 fn cells(comparison: &Comparison) -> String {
@@ -78,8 +81,8 @@ fn cells(comparison: &Comparison) -> String {
 fn row(cell: &ComparedCell) -> HtmlRow {
     let names = [&cell.case.to_string(), &cell.a, &cell.instrument];
     let figures = cell.ratio.map(|ratio| {
-        let interval = ratio.interval.map(|ends| ends.text(significant_text));
-        let interval = interval.unwrap_or_else(|| "-".to_owned());
+        let interval =
+            ratio.interval.map_or_else(|| "-".to_owned(), |ends| ends.text(significant_text));
         vec![ratio_text(&ratio), interval, ratio.pairs.to_string()]
     });
     HtmlRow {

@@ -95,12 +95,13 @@ impl<'a> Point<'a> {
         let metric = &REQUESTS_PER_CPU_SECOND;
         let rounds = MeasuredRounds::of(&own.rows, own.run.new.plan.deadline_ns());
         let figure = metric.pooled(&rounds);
-        let each = rounds.each().iter().filter_map(|round| metric.of_round(round));
+        let each: Vec<f64> =
+            rounds.each().iter().filter_map(|round| metric.of_round(round)).collect();
         let last = last.filter(|_| figure.is_some());
         Self {
             run: &own.run,
             figure,
-            interval: median_interval(&each.collect::<Vec<_>>(), CONFIDENCE),
+            interval: median_interval(&each, CONFIDENCE),
             over_last: last.map(|last| ratio_of(metric, (cell, &own.rows), (cell, &last.rows))),
             remarks: remarks(cell, last.map(|last| &last.run), &own.run),
         }
@@ -178,8 +179,12 @@ fn commit(run: &Run) -> String {
 /// Where it changed, in words.
 fn changes_in_words(points: &[Point<'_>]) -> String {
     let measured = points.iter().filter(|point| point.figure.is_some()).count();
-    let changes = points.iter().rev().filter(|point| point.has_changed());
-    let changes: Vec<String> = changes.map(|point| format!("run {}", point.run.id)).collect();
+    let changes: Vec<String> = points
+        .iter()
+        .rev()
+        .filter(|point| point.has_changed())
+        .map(|point| format!("run {}", point.run.id))
+        .collect();
     let told = match changes.as_slice() {
         [] => "No change is told apart.".to_owned(),
         [newest] => format!("Changed in {newest}."),

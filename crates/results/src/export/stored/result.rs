@@ -23,20 +23,24 @@ impl StorePages {
             |newest: &&ListedRun| newest.run.id == run.id && newest.run.finished.is_none();
         let live = newest
             .filter(is_moving)
-            .map(|newest| self.progress(Some(newest)).html(&self.events_address()));
-        let others = format!("{}{}", self.others([Some(run.id), None]), live.unwrap_or_default());
+            .map(|newest| self.progress(Some(newest)).html(&self.events_address()))
+            .unwrap_or_default();
+        let others = format!("{}{}", self.others([Some(run.id), None]), live);
         served(report.page_among(&others, &self.histories(run)))
     }
 
     fn histories(&self, run: &Run) -> String {
         let cells = run.new.plan.cells();
-        let links = cells.iter().enumerate().map(|(index, cell)| {
-            let id = &cell.id;
-            let name = format!("{} {} via {}", id.subject, id.case, id.instrument);
-            let (address, name) = (self.cell_address(run.id, index), quoted_line(&name));
-            format!("<li><a href=\"{}\">{}</a>\n", escaped(&address), escaped(&name))
-        });
-        let links: String = links.collect();
+        let links: String = cells
+            .iter()
+            .enumerate()
+            .map(|(index, cell)| {
+                let id = &cell.id;
+                let name = format!("{} {} via {}", id.subject, id.case, id.instrument);
+                let (address, name) = (self.cell_address(run.id, index), quoted_line(&name));
+                format!("<li><a href=\"{}\">{}</a>\n", escaped(&address), escaped(&name))
+            })
+            .collect();
         let list = if links.is_empty() { links } else { format!("<ul>\n{links}</ul>\n") };
         folded("Each cell over all runs of this suite", &list)
     }

@@ -41,43 +41,53 @@ pub(super) fn picture(tests: &[LoadTest]) -> Option<Picture> {
     };
     let headings =
         ["name", "latency", "calls", "mean", "50 %", "90 %", "99 %", "99.9 %", "longest"];
-    let rows = tests.iter().flat_map(|test| {
-        test.clocks().into_iter().map(|(clock_name, clock)| HtmlRow {
-            names: vec![test.name.clone(), clock_name.to_owned()],
-            figures: figures(clock),
+    let rows = tests
+        .iter()
+        .flat_map(|test| {
+            test.clocks().into_iter().map(|(clock_name, clock)| HtmlRow {
+                names: vec![test.name.clone(), clock_name.to_owned()],
+                figures: figures(clock),
+            })
         })
-    });
+        .collect();
     Some(Picture {
         title: chart.title.clone(),
         caption: if is_open { OPEN } else { CLOSED }.to_owned(),
         drawing: Drawing::Lines(chart),
         headings: headings.map(str::to_owned).to_vec(),
-        rows: rows.collect(),
+        rows,
     })
 }
 
 fn one(test: &LoadTest) -> (Vec<LineSeries>, Vec<LinePanel>) {
     let clocks = test.clocks();
-    let series = clocks.iter().enumerate();
-    let series = series.map(|(style, (name, _))| LineSeries { name: (*name).to_owned(), style });
-    let lines = clocks.iter().map(|(_, clock)| points_by_percentile(&clock.histogram));
-    let panel = LinePanel { title: test.name.clone(), lines: lines.collect() };
-    (series.collect(), vec![panel])
+    let series = clocks
+        .iter()
+        .enumerate()
+        .map(|(style, (name, _))| LineSeries { name: (*name).to_owned(), style })
+        .collect();
+    let lines = clocks.iter().map(|(_, clock)| points_by_percentile(&clock.histogram)).collect();
+    let panel = LinePanel { title: test.name.clone(), lines };
+    (series, vec![panel])
 }
 
 fn several(tests: &[LoadTest]) -> (Vec<LineSeries>, Vec<LinePanel>) {
-    let panels = [FROM_DUE, FROM_START].map(|name| LinePanel {
-        title: name.to_owned(),
-        lines: tests.iter().map(|test| line(test, name)).collect(),
-    });
-    let panels = panels.into_iter().filter(|panel| panel.lines.iter().any(|line| !line.is_empty()));
-    (series(tests), panels.collect())
+    let panels = [FROM_DUE, FROM_START]
+        .map(|name| LinePanel {
+            title: name.to_owned(),
+            lines: tests.iter().map(|test| line(test, name)).collect(),
+        })
+        .into_iter()
+        .filter(|panel| panel.lines.iter().any(|line| !line.is_empty()))
+        .collect();
+    (series(tests), panels)
 }
 
 fn line(test: &LoadTest, clock_name: &str) -> Vec<LinePoint> {
-    let clocks = test.clocks().into_iter();
-    let mut own = clocks.filter(|(name, clock)| *name == clock_name && !clock.is_empty());
-    own.next().map_or_else(Vec::new, |(_, clock)| points_by_percentile(&clock.histogram))
+    test.clocks()
+        .into_iter()
+        .find(|(name, clock)| *name == clock_name && !clock.is_empty())
+        .map_or_else(Vec::new, |(_, clock)| points_by_percentile(&clock.histogram))
 }
 
 fn figures(clock: &Clock) -> Result<Vec<String>, String> {

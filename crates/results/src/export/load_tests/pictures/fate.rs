@@ -22,8 +22,11 @@ pub(super) fn picture(tests: &[LoadTest]) -> Option<Picture> {
         let of = |kind: &String| own.get(kind).copied().unwrap_or(0);
         let named: Vec<u64> = coloured.iter().map(of).collect();
         let rest = kinds[coloured.len()..].iter().map(of).fold(0, u64::saturating_add);
-        let parts = std::iter::once(test.report.bookend.ok).chain(named).chain([rest]);
-        parts.map(|calls| 100.0 * calls as f64 / whole).collect()
+        std::iter::once(test.report.bookend.ok)
+            .chain(named)
+            .chain([rest])
+            .map(|calls| 100.0 * calls as f64 / whole)
+            .collect()
     };
     let chart = StackChart {
         title: "The fate of every call".to_owned(),
@@ -37,7 +40,11 @@ pub(super) fn picture(tests: &[LoadTest]) -> Option<Picture> {
             bars: tests.iter().map(|test| StackBar::Parts(shares(test))).collect(),
         }],
     };
-    let headings = ["name", "calls", "OK"].map(str::to_owned).into_iter();
+    let headings = ["name", "calls", "OK"]
+        .map(str::to_owned)
+        .into_iter()
+        .chain(kinds.iter().cloned())
+        .collect();
     Some(Picture {
         title: chart.title.clone(),
         caption:
@@ -45,7 +52,7 @@ pub(super) fn picture(tests: &[LoadTest]) -> Option<Picture> {
                   was due and never made found no room within its timeout."
                 .to_owned(),
         drawing: Drawing::Stacks(chart),
-        headings: headings.chain(kinds.iter().cloned()).collect(),
+        headings,
         rows: tests.iter().map(|test| row(test, &kinds)).collect(),
     })
 }
@@ -60,9 +67,9 @@ fn row(test: &LoadTest, kinds: &[String]) -> HtmlRow {
     let (whole, own) = (all(test), test.misfortunes());
     let share = |calls: u64| format!("{calls} ({})", share_text(calls, whole));
     let of = |kind: &String| share(own.get(kind).copied().unwrap_or(0));
-    let figures = [whole.to_string(), share(test.report.bookend.ok)].into_iter();
-    HtmlRow {
-        names: vec![test.name.clone()],
-        figures: Ok(figures.chain(kinds.iter().map(of)).collect()),
-    }
+    let figures = [whole.to_string(), share(test.report.bookend.ok)]
+        .into_iter()
+        .chain(kinds.iter().map(of))
+        .collect();
+    HtmlRow { names: vec![test.name.clone()], figures: Ok(figures) }
 }

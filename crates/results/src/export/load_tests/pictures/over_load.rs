@@ -24,8 +24,8 @@ enum Load {
 /// `None`: they are not at least two, with loads of one kind that differ.
 pub(super) fn picture(tests: &[LoadTest]) -> Option<Picture> {
     let load = [Load::Offered, Load::InFlight].into_iter().find(|load| {
-        let loads = tests.iter().filter_map(|test| load.of(test));
-        each_once(loads.map(f64::to_bits)).len() > 1
+        let loads = tests.iter().filter_map(|test| load.of(test)).map(f64::to_bits);
+        each_once(loads).len() > 1
     })?;
     let mut own: Vec<(f64, &LoadTest)> =
         tests.iter().filter_map(|test| Some((load.of(test)?, test))).collect();
@@ -33,8 +33,11 @@ pub(super) fn picture(tests: &[LoadTest]) -> Option<Picture> {
     let lines: Vec<Vec<LinePoint>> =
         SHOWN.iter().map(|(percentage, _)| line(&own, *percentage)).collect();
     lines.iter().find(|line| !line.is_empty())?;
-    let series = SHOWN.iter().enumerate();
-    let series = series.map(|(style, (_, name))| LineSeries { name: (*name).to_owned(), style });
+    let series = SHOWN
+        .iter()
+        .enumerate()
+        .map(|(style, (_, name))| LineSeries { name: (*name).to_owned(), style })
+        .collect();
     let chart = LineChart {
         title: load.title().to_owned(),
         subtitle: called(tests),
@@ -42,7 +45,7 @@ pub(super) fn picture(tests: &[LoadTest]) -> Option<Picture> {
         up: axis(load.latency(), AxisUnit::Nanoseconds),
         scales: [Scale::Logarithmic; 2],
         shaded_below: None,
-        series: series.collect(),
+        series,
         panels: vec![LinePanel { title: String::new(), lines }],
         has_dots: true,
         has_bands: false,
@@ -104,21 +107,23 @@ impl Load {
 }
 
 fn line(tests: &[(f64, &LoadTest)], percentage: f64) -> Vec<LinePoint> {
-    let points = tests.iter().filter_map(|(along, test)| {
-        let latency_ns = test.clock().at_if_told(percentage)?;
-        let (x, y, is_bound) = (*along, latency_ns as f64, !test.is_carried());
-        Some(LinePoint { x, y, interval: None, is_bound })
-    });
-    points.collect()
+    tests
+        .iter()
+        .filter_map(|(along, test)| {
+            let latency_ns = test.clock().at_if_told(percentage)?;
+            let (x, y, is_bound) = (*along, latency_ns as f64, !test.is_carried());
+            Some(LinePoint { x, y, interval: None, is_bound })
+        })
+        .collect()
 }
 
 fn row(along: f64, test: &LoadTest) -> HtmlRow {
     let told = SHOWN.iter().map(|(percentage, _)| {
         test.clock().at_if_told(*percentage).map_or("-".to_owned(), time_text)
     });
-    let figures = [per_second_text(along), per_second_text(test.ok_per_second())];
-    HtmlRow {
-        names: vec![test.name.clone()],
-        figures: Ok(figures.into_iter().chain(told).collect()),
-    }
+    let figures = [per_second_text(along), per_second_text(test.ok_per_second())]
+        .into_iter()
+        .chain(told)
+        .collect();
+    HtmlRow { names: vec![test.name.clone()], figures: Ok(figures) }
 }

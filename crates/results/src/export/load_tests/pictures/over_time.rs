@@ -75,17 +75,22 @@ fn points(counts: &Intervals) -> Vec<LinePoint> {
         }
     };
     let parts = |from: f64, side: &[u64]| {
-        let parts = side.chunks(together).enumerate();
-        let points = parts.map(|(index, part)| point(from + (index * together) as f64, part));
-        points.collect::<Vec<_>>()
+        side.chunks(together)
+            .enumerate()
+            .map(|(index, part)| point(from + (index * together) as f64, part))
+            .collect::<Vec<_>>()
     };
     [parts(-(start as f64), warmup), parts(0.0, window)].concat()
 }
 
 fn row(test: &LoadTest) -> HtmlRow {
     let figures = counted(test).map(|counts| {
-        let window = counts.counts.iter().skip(counts.window_start);
-        let rates: Vec<f64> = window.map(|calls| *calls as f64 / width_seconds(counts)).collect();
+        let rates: Vec<f64> = counts
+            .counts
+            .iter()
+            .skip(counts.window_start)
+            .map(|calls| *calls as f64 / width_seconds(counts))
+            .collect();
         let steady = match Steady::of(counts) {
             Steady::From { seconds } => significant_text(seconds.max(0.0)),
             Steady::Never => "never".to_owned(),
