@@ -2,8 +2,10 @@
 
 /// Each element once.
 pub fn each_once<T: PartialEq>(elements: impl IntoIterator<Item = T>) -> Vec<T> {
-    let groups = grouped(elements.into_iter().map(|element| (element, ())));
-    groups.into_iter().map(|(element, _)| element).collect()
+    grouped(elements.into_iter().map(|element| (element, ())))
+        .into_iter()
+        .map(|(element, _)| element)
+        .collect()
 }
 
 /// Each key once, with all of its values.

@@ -88,9 +88,15 @@ fn is_unseen(character: char) -> bool {
 
 /// A name for an element or a file, made of any text: letters, digits and dashes.
 pub fn slug(text: &str) -> String {
-    let parts = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|part| !part.is_empty());
-    let slug = parts.collect::<Vec<_>>().join("-").to_ascii_lowercase();
-    let slug: String = slug.chars().take(SLUG_MAX).collect();
+    let slug: String = text
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .filter(|part| !part.is_empty())
+        .collect::<Vec<_>>()
+        .join("-")
+        .to_ascii_lowercase()
+        .chars()
+        .take(SLUG_MAX)
+        .collect();
     if slug.is_empty() { "unnamed".to_owned() } else { slug }
 }
 
@@ -110,24 +116,21 @@ pub struct HtmlRow {
 /// A table that can be sorted. All fields are text.
 pub fn table(headings: &[String], rows: &[HtmlRow]) -> String {
     // Ends of rows and fields may be left out in HTML, and tables are most of a page.
-    let heads = headings.iter().map(|heading| format!("<th scope=\"col\">{}", escaped(heading)));
+    let heads: String =
+        headings.iter().map(|heading| format!("<th scope=\"col\">{}", escaped(heading))).collect();
+    let body: String = rows.iter().map(|row| row_of(row, headings.len())).collect();
     let is_text = !rows.is_empty() && rows.iter().all(|row| row.figures.is_err());
     let words = if is_text { " words" } else { "" };
-    let rows = rows.iter().map(|row| row_of(row, headings.len()));
-    format!(
-        "<table class=\"sorts{words}\"><thead><tr>{}<tbody>\n{}</table>\n",
-        heads.collect::<String>(),
-        rows.collect::<String>()
-    )
+    format!("<table class=\"sorts{words}\"><thead><tr>{heads}<tbody>\n{body}</table>\n")
 }
 
 fn row_of(row: &HtmlRow, columns: usize) -> String {
-    let names = row.names.iter().map(|name| format!("<th>{}", escaped(name)));
-    let names: String = names.collect();
+    let names: String = row.names.iter().map(|name| format!("<th>{}", escaped(name))).collect();
     match &row.figures {
         Ok(fields) => {
-            let fields = fields.iter().map(|field| format!("<td>{}", escaped(field)));
-            format!("<tr>{names}{}\n", fields.collect::<String>())
+            let figures: String =
+                fields.iter().map(|field| format!("<td>{}", escaped(field))).collect();
+            format!("<tr>{names}{figures}\n")
         }
         Err(text) => {
             let rest = columns.saturating_sub(row.names.len()).max(1);
@@ -157,8 +160,9 @@ pub fn list(items: &[impl AsRef<str>]) -> String {
     if items.is_empty() {
         return String::new();
     }
-    let items = items.iter().map(|item| format!("<li>{}\n", escaped(item.as_ref())));
-    format!("<ul>\n{}</ul>\n", items.collect::<String>())
+    let lines: String =
+        items.iter().map(|item| format!("<li>{}\n", escaped(item.as_ref()))).collect();
+    format!("<ul>\n{lines}</ul>\n")
 }
 
 /// Text as it is, line for line; nothing if there is none.
@@ -205,9 +209,12 @@ mod tests {
         let (title, style, body) = ("</title><b>".to_owned(), String::new(), String::new());
         let page = HtmlPage { title, style, body, script: SORT };
         assert!(page.served().contains("form-action 'self'; connect-src 'self'; img-src data:"));
-        let page = page.document();
-        assert!(page.contains("<title>&lt;/title&gt;&lt;b&gt;</title>"), "{page}");
-        assert!(page.contains("default-src 'none'") && !page.contains("http://"), "{page}");
+        let document = page.document();
+        assert!(document.contains("<title>&lt;/title&gt;&lt;b&gt;</title>"), "{document}");
+        assert!(
+            document.contains("default-src 'none'") && !document.contains("http://"),
+            "{document}"
+        );
         assert!(!SORT.text.contains("</"), "it would end its element");
     }
 }

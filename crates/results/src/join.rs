@@ -87,14 +87,19 @@ pub enum JoinError {
 pub fn subjects_to_join(record: &Record, names: &[String]) -> Result<Vec<String>, JoinError> {
     let planned = &record.facts.plan.subjects;
     for name in names {
-        let subject = planned.iter().find(|subject| subject.name == *name);
-        let subject = subject.ok_or_else(|| JoinError::NotThere(name.clone()))?;
+        let subject = planned
+            .iter()
+            .find(|subject| subject.name == *name)
+            .ok_or_else(|| JoinError::NotThere(name.clone()))?;
         if is_control(subject) {
             return Err(JoinError::Control(name.clone()));
         }
     }
-    let taken = planned.iter().filter(|each| is_control(each) || names.contains(&each.name));
-    Ok(taken.map(|subject| subject.name.clone()).collect())
+    Ok(planned
+        .iter()
+        .filter(|each| is_control(each) || names.contains(&each.name))
+        .map(|subject| subject.name.clone())
+        .collect())
 }
 
 /// Whether a run of `cells` by `plan` on `machine` can be joined to `record`.
@@ -117,8 +122,8 @@ pub fn check(
     if plan.window_max_ms > expected.window_max_ms {
         expected.window_max_ms = plan.window_max_ms;
         let is_refused = |row: &&Row| matches!(row.outcome, Outcome::Refused { .. });
-        let mut refused = record.rows.iter().filter(is_refused);
-        if let Some(row) = refused.find(|row| !cells.have(&row.cell)) {
+        if let Some(row) = record.rows.iter().filter(is_refused).find(|row| !cells.have(&row.cell))
+        {
             let CellId { subject, case, instrument } = &row.cell;
             return Err(JoinError::Refused(format!("{subject} via {instrument} at {case}")));
         }
@@ -136,8 +141,11 @@ pub fn check(
 fn add_instruments(plan: &mut Plan, later: &Plan, subjects: &[String]) {
     let mut added = Vec::new();
     for subject in plan.subjects.iter_mut().filter(|each| subjects.contains(&each.name)) {
-        let same = later.subjects.iter().find(|each| each.name == subject.name);
-        let Some(PlannedSubject { instruments: now, .. }) = same else { continue };
+        let Some(PlannedSubject { instruments: now, .. }) =
+            later.subjects.iter().find(|each| each.name == subject.name)
+        else {
+            continue;
+        };
         let is_kept = |name| now.contains(name);
         if subject.instruments.iter().all(is_kept) {
             added.extend(now.iter().filter(|name| !subject.instruments.contains(name)).cloned());
@@ -215,11 +223,14 @@ fn take_out(record: &mut Record, cells: &JoinedCells) -> u32 {
     for joined in record.facts.joined.iter_mut().filter(|joined| cells.cover(joined)) {
         joined.subjects.retain(|subject| !cells.subjects.contains(subject));
     }
-    let gone = record.facts.joined.extract_if(.., |joined| joined.subjects.is_empty());
-    let gone: Vec<u32> = gone.map(|joined| joined.first_round / rounds).collect();
+    let gone: Vec<u32> = record
+        .facts
+        .joined
+        .extract_if(.., |joined| joined.subjects.is_empty())
+        .map(|joined| joined.first_round / rounds)
+        .collect();
     record.rows.retain(|row| !gone.contains(&(row.round / rounds)));
-    let last = record.rows.iter().map(|row| row.round / rounds).max();
-    (last.unwrap_or(0) + 1) * rounds
+    (record.rows.iter().map(|row| row.round / rounds).max().unwrap_or(0) + 1) * rounds
 }
 
 /// A subject that other rows are judged by.
@@ -234,28 +245,33 @@ fn difference(a: &Plan, b: &Plan) -> Option<String> {
         _ => serde_json::Map::new(),
     };
     let (a, b) = (fields(a), fields(b));
-    let mut names = a.keys().chain(b.keys());
-    names.find(|name| a.get(*name) != b.get(*name)).cloned()
+    a.keys().chain(b.keys()).find(|name| a.get(*name) != b.get(*name)).cloned()
 }
 
 /// How the control rows of the later run compare with the record's.
 fn control_sentence(record: &Record, first_round: u32) -> String {
-    let subjects = record.facts.plan.subjects.iter().filter(|subject| is_control(subject));
-    let clauses = subjects.map(|subject| {
-        let ratio = |metric| control_ratio(record, &subject.name, first_round, metric);
-        let text = |ratio: Option<Ratio>| ratio.map_or("no ratio".to_owned(), in_words);
-        let (cost, rate) = (ratio(&REQUESTS_PER_CPU_SECOND), ratio(&REQUESTS_PER_SECOND));
-        format!("{} cost {}, rate {}", subject.name, text(cost), text(rate))
-    });
-    let clauses: Vec<String> = clauses.collect();
+    let clauses: Vec<String> = record
+        .facts
+        .plan
+        .subjects
+        .iter()
+        .filter(|subject| is_control(subject))
+        .map(|subject| {
+            let ratio = |metric| control_ratio(record, &subject.name, first_round, metric);
+            let text = |ratio: Option<Ratio>| ratio.map_or("no ratio".to_owned(), in_words);
+            let (cost, rate) = (ratio(&REQUESTS_PER_CPU_SECOND), ratio(&REQUESTS_PER_SECOND));
+            format!("{} cost {}, rate {}", subject.name, text(cost), text(rate))
+        })
+        .collect();
     format!("those over the record's: {}", clauses.join("; "))
 }
 
 fn in_words(ratio: Ratio) -> String {
-    let interval = ratio.interval.map(|ends| {
-        format!(" ({} to {})", significant_text(ends.low), significant_text(ends.high))
-    });
-    format!("{}{}", ratio_text(&ratio), interval.unwrap_or_default())
+    let interval = ratio
+        .interval
+        .map(|ends| format!(" ({} to {})", significant_text(ends.low), significant_text(ends.high)))
+        .unwrap_or_default();
+    format!("{}{interval}", ratio_text(&ratio))
 }
 
 /// The later run over the record: in each round the geometric mean over the cells that both have.
@@ -268,20 +284,25 @@ fn control_ratio(
     let rounds = record.facts.plan.rounds;
     let of_round = |round: u32| {
         let own = |row: &&Row| row.round == round && row.cell.subject == subject;
-        let figures = record.rows.iter().filter(own).filter_map(|row| {
-            let figure = metric.of_round(&MeasuredRound::of(row, None)?)?;
-            (figure.is_finite() && figure > 0.0).then_some((&row.cell, figure.ln()))
-        });
-        figures.collect::<BTreeMap<_, _>>()
+        record
+            .rows
+            .iter()
+            .filter(own)
+            .filter_map(|row| {
+                let figure = metric.of_round(&MeasuredRound::of(row, None)?)?;
+                (figure.is_finite() && figure > 0.0).then_some((&row.cell, figure.ln()))
+            })
+            .collect::<BTreeMap<_, _>>()
     };
-    let pairs = (0..rounds).filter_map(|round| {
+    let pair = |round| {
         let (before, after) = (of_round(round), of_round(first_round + round));
-        let both = after.iter().filter_map(|(cell, after)| Some((*after, *before.get(cell)?)));
-        let both: Vec<(f64, f64)> = both.collect();
+        let both: Vec<(f64, f64)> =
+            after.iter().filter_map(|(cell, after)| Some((*after, *before.get(cell)?))).collect();
         let count = both.len() as f64;
         let mean =
             |part: fn(&(f64, f64)) -> f64| (both.iter().map(part).sum::<f64>() / count).exp();
         (!both.is_empty()).then(|| (mean(|pair| pair.0), mean(|pair| pair.1)))
-    });
-    paired_ratio(&pairs.collect::<Vec<_>>()).ok()
+    };
+    let pairs: Vec<(f64, f64)> = (0..rounds).filter_map(pair).collect();
+    paired_ratio(&pairs).ok()
 }

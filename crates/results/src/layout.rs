@@ -56,17 +56,25 @@ impl Layout {
     }
 
     fn widths(&self) -> Vec<usize> {
-        let columns = self.columns.iter().enumerate();
-        let least = columns.map(|(i, (title, width))| {
-            let fields = self.lines.iter().filter_map(|line| match line {
-                Line::Fields(fields) => fields.get(i),
-                Line::Across(name, _) if i == 0 => Some(name),
+        self.columns
+            .iter()
+            .enumerate()
+            .map(|(i, (title, width))| self.widest_field(i).max(*width).max(title.chars().count()))
+            .collect()
+    }
+
+    /// Of a column, in letters.
+    fn widest_field(&self, column: usize) -> usize {
+        self.lines
+            .iter()
+            .filter_map(|line| match line {
+                Line::Fields(fields) => fields.get(column),
+                Line::Across(name, _) if column == 0 => Some(name),
                 _ => None,
-            });
-            let widest = fields.map(|field| field.chars().count()).max();
-            widest.unwrap_or(0).max(*width).max(title.chars().count())
-        });
-        least.collect()
+            })
+            .map(|field| field.chars().count())
+            .max()
+            .unwrap_or(0)
     }
 }
 
@@ -74,16 +82,15 @@ impl fmt::Display for Layout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let widths = self.widths();
         let total = widths.iter().map(|width| width + 3).sum::<usize>() + 1;
-        let titles = self.columns.iter().map(|(title, _)| title.as_ref());
-        let titles: Vec<&str> = titles.collect();
+        let titles: Vec<&str> = self.columns.iter().map(|(title, _)| title.as_ref()).collect();
         writeln!(f, "{:-<total$}", "")?;
         write_fields(f, &widths, &titles)?;
         for line in &self.lines {
             match line {
                 Line::Heading(text) => writeln!(f, "{text:-<total$}")?,
                 Line::Fields(fields) => {
-                    let fields: Vec<&str> = fields.iter().map(String::as_str).collect();
-                    write_fields(f, &widths, &fields)?;
+                    let texts: Vec<&str> = fields.iter().map(String::as_str).collect();
+                    write_fields(f, &widths, &texts)?;
                 }
                 Line::Across(name, text) => {
                     let rest = total.saturating_sub(widths[0] + 7);
@@ -110,8 +117,7 @@ fn write_fields(f: &mut fmt::Formatter<'_>, widths: &[usize], fields: &[&str]) -
 /// The output of another process as one line, without control characters.
 pub fn one_line(text: &str) -> String {
     let printable = |c: char| if c.is_control() { ' ' } else { c };
-    let text: String = text.chars().map(printable).collect();
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    text.chars().map(printable).collect::<String>().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// A name of at most so many characters: both ends of a longer one tell it from others.

@@ -88,9 +88,8 @@ impl fmt::Display for Mark {
         match self {
             Self::Steal { share } => write!(f, "steal {:.1} %", share * 100.0),
             Self::ForeignProcess { cpus, share } => {
-                let cpus: Vec<String> = cpus.iter().map(usize::to_string).collect();
-                let (cpus, percent) = (cpus.join(","), share * 100.0);
-                write!(f, "foreign process on CPU {cpus} ({percent:.0} %)")
+                let named: Vec<String> = cpus.iter().map(usize::to_string).collect();
+                write!(f, "foreign process on CPU {} ({:.0} %)", named.join(","), share * 100.0)
             }
             Self::CountsDiffer(mismatch) => write!(f, "counts differ: {mismatch}"),
             Self::NotCounted { by } => write!(f, "{by} did not say how many calls it served"),
@@ -112,12 +111,13 @@ pub(crate) fn read_marks<'de, D: Deserializer<'de>>(
         Clause(String),
         Mark(Mark),
     }
-    let marks = Vec::<Kept>::deserialize(deserializer)?.into_iter();
-    let marks = marks.map(|kept| match kept {
-        Kept::Clause(text) => of_clause(&text).unwrap_or_else(|| Mark::other(text)),
-        Kept::Mark(mark) => mark,
-    });
-    Ok(marks.collect())
+    Ok(Vec::<Kept>::deserialize(deserializer)?
+        .into_iter()
+        .map(|kept| match kept {
+            Kept::Clause(text) => of_clause(&text).unwrap_or_else(|| Mark::other(text)),
+            Kept::Mark(mark) => mark,
+        })
+        .collect())
 }
 
 fn of_clause(text: &str) -> Option<Mark> {
@@ -125,8 +125,8 @@ fn of_clause(text: &str) -> Option<Mark> {
     let steal = || Some(Mark::Steal { share: share(after("steal ")?)? });
     let foreign_process = || {
         let rest = after("foreign process on CPU ")?.strip_suffix(')')?;
-        let (cpus, percent) = rest.split_once(" (")?;
-        let cpus = cpus.split(',').map(|cpu| cpu.parse().ok()).collect::<Option<_>>()?;
+        let (named, percent) = rest.split_once(" (")?;
+        let cpus = named.split(',').map(|cpu| cpu.parse().ok()).collect::<Option<_>>()?;
         Some(Mark::ForeignProcess { cpus, share: share(percent)? })
     };
     let died = || {
@@ -135,21 +135,20 @@ fn of_clause(text: &str) -> Option<Mark> {
     };
     let counts_differ = || mismatch(after("counts differ: ")?).map(Mark::CountsDiffer);
     let not_counted = || {
-        let mut marks =
-            [Counter::Server, Counter::Backend].map(|by| Mark::NotCounted { by }).into_iter();
-        marks.find(|mark| mark.to_string() == text)
+        [Counter::Server, Counter::Backend]
+            .map(|by| Mark::NotCounted { by })
+            .into_iter()
+            .find(|mark| mark.to_string() == text)
     };
     steal().or_else(foreign_process).or_else(died).or_else(counts_differ).or_else(not_counted)
 }
 
 fn share(percent: &str) -> Option<f64> {
-    let percent: f64 = percent.strip_suffix(" %")?.parse().ok()?;
-    Some(percent / 100.0)
+    Some(percent.strip_suffix(" %")?.parse::<f64>().ok()? / 100.0)
 }
 
 fn mismatch(text: &str) -> Option<CountMismatch> {
-    let words = text.split([' ', ',']);
-    let numbers: Vec<u64> = words.filter_map(|word| word.parse().ok()).collect();
+    let numbers: Vec<u64> = text.split([' ', ',']).filter_map(|word| word.parse().ok()).collect();
     let (&served, &at_least) = (numbers.first()?, numbers.get(1)?);
     let is_open = text.contains(" at least ");
     Some(CountMismatch {

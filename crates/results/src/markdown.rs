@@ -16,8 +16,7 @@ pub fn table(headings: &[String], left: usize, rows: &[Vec<String>]) -> String {
 }
 
 fn line(fields: impl Iterator<Item = String>) -> String {
-    let fields: Vec<String> = fields.collect();
-    format!("| {} |\n", fields.join(" | "))
+    format!("| {} |\n", fields.collect::<Vec<_>>().join(" | "))
 }
 
 /// Escapes the bar, which would begin the next column.

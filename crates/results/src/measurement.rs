@@ -73,8 +73,7 @@ impl Outcome {
             Outcome::Failed { window, .. } | Outcome::Refused { window, .. } => window.take(),
             Outcome::Unsupported { .. } | Outcome::Missing { .. } => None,
         };
-        let error = error.to_string();
-        *self = Outcome::Failed { error, window };
+        *self = Outcome::Failed { error: error.to_string(), window };
     }
 
     /// Why a row has no figures: the word for it, and one line. `None`: it was measured.
@@ -336,8 +335,10 @@ impl Measurement {
     /// Calls in flight when the window ended: as the caller says, else those that it answered later
     /// or never.
     pub fn in_flight_calls(&self) -> u64 {
-        let told = self.in_flight_at_end.map(|in_flight| in_flight.calls);
-        told.unwrap_or(self.drained + self.unfinished)
+        match self.in_flight_at_end {
+            Some(in_flight) => in_flight.calls,
+            None => self.drained + self.unfinished,
+        }
     }
 
     /// CPU time of the end under test, seconds.
@@ -454,8 +455,8 @@ impl Row {
     /// Whether both rows were measured against the same server process.
     pub fn shares_server_with(&self, other: &Row) -> bool {
         let same_round = self.round == other.round && self.cell.subject == other.cell.subject;
-        let shared = !self.has_own_server && !other.has_own_server;
-        let shared = shared && self.server_life == other.server_life;
+        let shared =
+            !self.has_own_server && !other.has_own_server && self.server_life == other.server_life;
         let is_alike = || shared && self.cell.case.transport == other.cell.case.transport;
         same_round && (self.cell == other.cell || is_alike())
     }

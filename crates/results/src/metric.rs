@@ -87,8 +87,9 @@ impl Metric {
             Self::Listed(definition) => definition.pooled(rounds),
             Self::Percentile { millipercent } => at(rounds.latencies()?, *millipercent),
             _ => {
-                let each = rounds.each().iter().filter_map(|round| self.of_round(round));
-                median(&each.collect::<Vec<_>>())
+                let each: Vec<_> =
+                    rounds.each().iter().filter_map(|round| self.of_round(round)).collect();
+                median(&each)
             }
         }
     }
@@ -98,8 +99,7 @@ impl FromStr for Metric {
     type Err = UnknownMetric;
 
     fn from_str(name: &str) -> Result<Self, UnknownMetric> {
-        let listed = ALL.iter().find(|definition| definition.name == name);
-        if let Some(definition) = listed {
+        if let Some(definition) = ALL.iter().find(|definition| definition.name == name) {
             return Ok(Self::Listed(definition));
         }
         let after = |prefix| name.strip_prefix(prefix).filter(|rest| !rest.is_empty());
@@ -154,8 +154,7 @@ pub struct UnknownMetric(String);
 /// Every name that can be used, in the order of the catalogue.
 pub fn names() -> Vec<&'static str> {
     let open = OPEN_NAMES.iter().map(|(name, ..)| *name);
-    let listed = ALL.iter().map(|definition| definition.name);
-    listed.chain(open).collect()
+    ALL.iter().map(|definition| definition.name).chain(open).collect()
 }
 
 /// The catalogue as a Markdown table, as in docs/measure/metrics.md.

@@ -121,9 +121,11 @@ impl Race {
     /// All laps of one server, in one cell or in all.
     fn laps(&self, server: usize, cell: Option<usize>) -> impl Iterator<Item = &RaceLap> {
         let is_chosen = move |number: usize| cell.is_none_or(|cell| cell == number);
-        let blocks = self.rounds().flat_map(|round| round.iter().enumerate());
-        let laps = blocks.filter(move |(number, _)| is_chosen(*number)).flat_map(|(_, laps)| laps);
-        laps.filter(move |lap| lap.server == server)
+        self.rounds()
+            .flat_map(|round| round.iter().enumerate())
+            .filter(move |(number, _)| is_chosen(*number))
+            .flat_map(|(_, laps)| laps)
+            .filter(move |lap| lap.server == server)
     }
 
     /// The sum over all laps of one server, in one cell or in all. Latencies have no sum.
@@ -148,8 +150,9 @@ impl Race {
         latency_ns: impl Fn(RatedCalls) -> u64,
     ) -> Option<f64> {
         let laps = self.laps(server, cell).filter_map(|lap| lap.rated);
-        let logarithms = laps.map(|rated| (latency_ns(rated).max(1) as f64).ln());
-        let (sum, laps) = logarithms.fold((0.0, 0), |(sum, laps), log| (sum + log, laps + 1));
+        let (sum, laps) = laps
+            .map(|rated| (latency_ns(rated).max(1) as f64).ln())
+            .fold((0.0, 0), |(sum, laps), log| (sum + log, laps + 1));
         (laps > 0).then(|| (sum / f64::from(laps)).exp())
     }
 }

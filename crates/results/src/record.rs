@@ -22,7 +22,7 @@ use hdrhistogram::Histogram;
 use paths::without_folders;
 use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -102,7 +102,8 @@ impl Record {
     pub fn of_run(run: &Run, rows: &[Row], skips: BTreeMap<String, Vec<String>>) -> Self {
         let new = &run.new;
         let clean = |notes: &[String]| notes.iter().map(|note| without_folders(note)).collect();
-        let versions = new.versions.iter();
+        let versions =
+            new.versions.iter().map(|(name, said)| (name.clone(), without_folders(said))).collect();
         let facts = Facts {
             record: FORMAT,
             suite: new.plan.suite.clone(),
@@ -114,15 +115,14 @@ impl Record {
             seed: new.seed,
             latency_digits: LATENCY_DIGITS,
             machine: new.machine.clone(),
-            versions: versions.map(|(name, said)| (name.clone(), without_folders(said))).collect(),
+            versions,
             skips,
             notes: clean(&run.notes),
             joined: Vec::new(),
             plan: Plan { notes: clean(&new.plan.notes), ..new.plan.clone() },
             suite_text: new.suite_text.clone(),
         };
-        let rows = rows.iter().cloned().map(clean_row).collect();
-        let rows = in_order(&facts.plan, rows);
+        let rows = in_order(&facts.plan, rows.iter().cloned().map(clean_row).collect());
         Self { facts, rows }
     }
 
@@ -161,9 +161,12 @@ impl Record {
     /// The rounds that have at least one row here. Those of joined runs are as many again, and not
     /// counted.
     pub fn rounds(&self) -> u32 {
-        let own = self.rows.iter().map(|row| row.round);
-        let own = own.filter(|round| *round < self.facts.plan.rounds);
-        let rounds: std::collections::BTreeSet<u32> = own.collect();
+        let rounds: BTreeSet<u32> = self
+            .rows
+            .iter()
+            .map(|row| row.round)
+            .filter(|round| *round < self.facts.plan.rounds)
+            .collect();
         u32::try_from(rounds.len()).unwrap_or(u32::MAX)
     }
 
@@ -309,17 +312,19 @@ fn shortened(value: Value) -> Value {
         Value::Number(number) if number.is_f64() => Value::Number(rounded(number)),
         Value::Array(values) => values.into_iter().map(shortened).collect(),
         Value::Object(fields) => {
-            let fields = fields.into_iter();
-            Value::Object(fields.map(|(name, of)| (name, shortened(of))).collect())
+            Value::Object(fields.into_iter().map(|(name, of)| (name, shortened(of))).collect())
         }
         other => other,
     }
 }
 
 fn rounded(number: Number) -> Number {
-    let text = number.as_f64().map(|value| format!("{value:.0$e}", FIGURE_DIGITS - 1));
-    let short = text.and_then(|text| text.parse().ok());
-    short.and_then(Number::from_f64).unwrap_or(number)
+    number
+        .as_f64()
+        .map(|value| format!("{value:.0$e}", FIGURE_DIGITS - 1))
+        .and_then(|text| text.parse().ok())
+        .and_then(Number::from_f64)
+        .unwrap_or(number)
 }
 
 fn clean_row(mut row: Row) -> Row {
@@ -337,8 +342,8 @@ fn clean_row(mut row: Row) -> Row {
 }
 
 fn in_order(plan: &Plan, mut rows: Vec<Row>) -> Vec<Row> {
-    let cells = plan.cells().into_iter().enumerate();
-    let places: BTreeMap<CellId, usize> = cells.map(|(place, cell)| (cell.id, place)).collect();
+    let places: BTreeMap<CellId, usize> =
+        plan.cells().into_iter().enumerate().map(|(place, cell)| (cell.id, place)).collect();
     let place = |row: &Row| places.get(&row.cell).copied().unwrap_or(usize::MAX);
     rows.sort_by_cached_key(|row| (row.round, place(row), row.cell.clone()));
     rows

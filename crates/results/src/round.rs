@@ -28,9 +28,8 @@ pub struct MeasuredRound<'a> {
 impl<'a> MeasuredRounds<'a> {
     /// Takes the measured rows of a cell, with the deadline of their calls.
     pub fn of(rows: impl IntoIterator<Item = &'a Row>, deadline_ns: Option<f64>) -> Self {
-        let rows = rows.into_iter();
         Self {
-            each: rows.filter_map(|row| MeasuredRound::of(row, deadline_ns)).collect(),
+            each: rows.into_iter().filter_map(|row| MeasuredRound::of(row, deadline_ns)).collect(),
             merged: OnceCell::new(),
         }
     }

@@ -65,8 +65,7 @@ fn steady_from(counts: &[f64]) -> usize {
     };
     let last = segments.last().map_or(0.0, mean);
     let alike = |range: &&std::ops::Range<usize>| (mean(range) - last).abs() <= TOLERANCE * last;
-    let steady = segments.iter().rev().take_while(alike).last();
-    steady.map_or(0, |range| range.start)
+    segments.iter().rev().take_while(alike).last().map_or(0, |range| range.start)
 }
 
 /// Given when the rate of each round became steady, returns the mark of a cell with windows that
@@ -79,15 +78,14 @@ pub fn mark(rounds: impl Iterator<Item = Steady>) -> Option<String> {
         _ => None,
     });
     let (late, longest) = late.fold((0, 0.0_f64), |(n, longest), one| (n + 1, longest.max(one)));
-    let known = known.len();
-    let late = (late > 0).then(|| {
+    let of_known = format!("of {} rounds", known.len());
+    let late_clause = (late > 0).then(|| {
         format!(
-            "the window began up to {longest:.1} s before the rate was steady ({late} of {known} \
-             rounds)"
+            "the window began up to {longest:.1} s before the rate was steady ({late} {of_known})"
         )
     });
-    let never = (never > 0).then(|| format!("never steady ({never} of {known} rounds)"));
-    let clauses: Vec<String> = late.into_iter().chain(never).collect();
+    let never_clause = (never > 0).then(|| format!("never steady ({never} {of_known})"));
+    let clauses: Vec<String> = late_clause.into_iter().chain(never_clause).collect();
     (!clauses.is_empty()).then(|| clauses.join(", "))
 }
 

@@ -234,9 +234,13 @@ impl Store {
             let Some(findings) = self.semantics(subject, version)? else {
                 continue;
             };
-            let listed = findings["skips"].as_array().into_iter().flatten();
-            let listed = listed.filter_map(|skip| skip.as_str().map(str::to_owned));
-            skips.insert(subject.clone(), listed.collect());
+            let listed = findings["skips"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(|skip| skip.as_str().map(str::to_owned))
+                .collect();
+            skips.insert(subject.clone(), listed);
         }
         Ok(skips)
     }
@@ -254,8 +258,7 @@ impl Store {
     /// # Errors
     /// When there is no such run, or the file cannot be read.
     pub fn run(&self, id: RunId) -> Result<Run, StoreError> {
-        let found = self.select_runs("WHERE id = ?", params![id.0])?.pop();
-        found.ok_or(StoreError::NoSuchRun(id))
+        self.select_runs("WHERE id = ?", params![id.0])?.pop().ok_or(StoreError::NoSuchRun(id))
     }
 
     /// All runs, oldest first.
@@ -289,8 +292,7 @@ impl Store {
     /// When the file cannot be read.
     pub fn complete_rounds(&self, run: RunId) -> Result<BTreeSet<u32>, StoreError> {
         let statement = "SELECT round FROM rounds WHERE run = ?";
-        let rounds = self.query(statement, params![run.0], |row| row.get(0))?;
-        Ok(rounds.into_iter().collect())
+        Ok(self.query(statement, params![run.0], |row| row.get(0))?.into_iter().collect())
     }
 
     /// What foreign instruments printed: of each cell in the first of its rounds that was stored.
@@ -354,8 +356,10 @@ impl Store {
     }
 
     fn execute(&self, statement: &str, values: impl rusqlite::Params) -> Result<(), StoreError> {
-        let done = self.connection.execute(statement, values);
-        done.map(|_rows| ()).map_err(|error| self.explain(&error))
+        self.connection
+            .execute(statement, values)
+            .map(|_rows| ())
+            .map_err(|error| self.explain(&error))
     }
 
     fn explain(&self, error: &rusqlite::Error) -> StoreError {
@@ -395,8 +399,14 @@ fn insert_raw_outputs(
         let raw = row.outcome.window().and_then(|window| window.raw_output.as_ref());
         if let Some(text) = raw {
             let CellId { subject, case, instrument } = &row.cell;
-            let case = case.to_string();
-            insert.execute(params![run.0, row.round, subject, case, instrument, text])?;
+            insert.execute(params![
+                run.0,
+                row.round,
+                subject,
+                case.to_string(),
+                instrument,
+                text
+            ])?;
         }
     }
     Ok(())

@@ -112,19 +112,22 @@ impl Table {
     pub fn new(plan: &Plan, rows: &[Row]) -> Self {
         let planned = plan.cells();
         let runs = Runs::of(rows);
-        let cells = planned.iter().map(|cell| {
+        let summed_up = |cell: &PlannedCell| {
             let rows = runs.of_cell(&cell.id);
             let own: Vec<&Row> = rows.iter().filter(|row| row.cell == cell.id).collect();
             let ratios = || ratios(plan, rows, &planned, &cell.id);
             let summary = Summary::new(plan, cell.case, &own, rows, ratios);
-            let measured = summary.map(|summary| CellResult::Measured(Box::new(summary)));
-            let result = measured.unwrap_or_else(|| not_measured(&own));
+            let result = match summary {
+                Some(summary) => CellResult::Measured(Box::new(summary)),
+                None => not_measured(&own),
+            };
             let rank = rank(&plan.subjects[cell.subject]);
             let rounds = round_counts(plan, &own);
             Cell { case: cell.case, rank, rounds, result, id: cell.id.clone() }
-        });
+        };
+        let cells = planned.iter().map(summed_up).collect();
         let several_instruments = plan.instruments().len() > 1;
-        Self { cells: cells.collect(), several_instruments, skips: BTreeMap::new() }
+        Self { cells, several_instruments, skips: BTreeMap::new() }
     }
 
     /// The cells of one case, in the order of the plan.
@@ -285,9 +288,11 @@ fn ratios(plan: &Plan, rows: &[Row], planned: &[PlannedCell], own: &CellId) -> R
         let is_planned = other != *own && planned.iter().any(|cell| cell.id == other);
         if is_planned { compared(&other) } else { ComparedPair::default() }
     };
-    let baseline = plan.baseline().filter(|baseline| baseline.name != own.subject);
-    let baseline = baseline.map(|baseline| compared(&counterpart(own, baseline)));
-    let baseline = baseline.unwrap_or_default();
+    let over_baseline = plan
+        .baseline()
+        .filter(|baseline| baseline.name != own.subject)
+        .map(|baseline| compared(&counterpart(own, baseline)))
+        .unwrap_or_default();
     let alike = |id: &&CellId| id.subject == own.subject && id.case == own.case;
     let has_figures = |id: &&CellId| {
         rows.iter().any(|row| row.cell == **id && row.outcome.unmeasured().is_none())
@@ -296,8 +301,8 @@ fn ratios(plan: &Plan, rows: &[Row], planned: &[PlannedCell], own: &CellId) -> R
     let first = others.find(has_figures).filter(|first| *first != own);
     let instrument = first.map(|first| ratio(&REQUESTS_PER_CLIENT_CPU_SECOND, first));
     Ratios {
-        cost_ratio: baseline.cost,
-        rate_ratio: baseline.rate,
+        cost_ratio: over_baseline.cost,
+        rate_ratio: over_baseline.rate,
         over_h2c: plainer(own.case.over(Transport::H2c)),
         over_lasting: plainer(own.case.lasting()),
         instrument_cost_ratio: instrument.unwrap_or_default(),

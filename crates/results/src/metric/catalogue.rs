@@ -208,7 +208,7 @@ fn time_of_all(round: &MeasuredRound<'_>) -> Option<(f64, f64)> {
         failed if failed == late => round.deadline_ns? * late,
         _ => return None,
     };
-    let answered = round.latencies();
-    let (count, mean_ns) = answered.map_or((0.0, 0.0), |all| (all.len() as f64, all.mean()));
+    let (count, mean_ns) =
+        round.latencies().map_or((0.0, 0.0), |all| (all.len() as f64, all.mean()));
     Some((mean_ns * count + late_ns, count + late))
 }

@@ -88,8 +88,9 @@ impl MetricDefinition {
             Pooling::Largest(of) => figures(rounds, of).into_iter().reduce(f64::max),
             Pooling::Sum(of) => Some(figures(rounds, of).iter().sum()),
             Pooling::Latencies(of) if Mutant::MedianOfPercentiles.is_on() => {
-                let rounds = rounds.each().iter();
-                median(&rounds.filter_map(|round| round.latencies().map(of)).collect::<Vec<_>>())
+                let each: Vec<f64> =
+                    rounds.each().iter().filter_map(|round| round.latencies().map(of)).collect();
+                median(&each)
             }
             Pooling::Latencies(of) => rounds.latencies().map(of),
             Pooling::Quotient(of) => quotient(rounds.each().iter().map(of)),
@@ -118,11 +119,12 @@ fn figures(rounds: &MeasuredRounds<'_>, of: fn(&MeasuredRound<'_>) -> Option<f64
 
 /// `None` where a round has no account.
 fn quotient(mut terms: impl Iterator<Item = Option<(f64, f64)>>) -> Option<f64> {
-    let sums = terms.try_fold((0.0, 0.0), |sums, term| {
-        let (dividend, divisor) = term?;
-        Some((sums.0 + dividend, sums.1 + divisor))
-    });
-    sums.map(|(dividend, divisor)| dividend / divisor)
+    terms
+        .try_fold((0.0, 0.0), |sums, term| {
+            let (dividend, divisor) = term?;
+            Some((sums.0 + dividend, sums.1 + divisor))
+        })
+        .map(|(dividend, divisor)| dividend / divisor)
 }
 
 impl PartialEq for MetricDefinition {

@@ -81,12 +81,13 @@ impl Profile {
         case: Case,
         instrument: Option<&str>,
     ) -> Option<&Samples> {
-        let mut cells = self.cells.iter();
-        let own = cells.find(|one| {
-            let is_meant = instrument.is_none_or(|instrument| one.instrument == instrument);
-            one.subject == subject && one.case == case && is_meant
-        });
-        own?.samples()
+        self.cells
+            .iter()
+            .find(|one| {
+                let is_meant = instrument.is_none_or(|instrument| one.instrument == instrument);
+                one.subject == subject && one.case == case && is_meant
+            })?
+            .samples()
     }
 
     /// Puts a recorded cell in the place of the one of the same name, or behind all others.
@@ -102,8 +103,10 @@ impl Profile {
         let baselines: Vec<Profiled> =
             self.cells.iter().filter(|cell| cell.is_baseline).cloned().collect();
         for cell in &mut self.cells {
-            let baseline = baselines.iter().find(|baseline| cell.is_compared_with(baseline));
-            let baseline = baseline.and_then(Profiled::samples);
+            let baseline = baselines
+                .iter()
+                .find(|baseline| cell.is_compared_with(baseline))
+                .and_then(Profiled::samples);
             if let (Some(baseline), ProfileOutcome::Recorded(own)) = (baseline, &mut cell.outcome) {
                 own.cost_ratio = CostRatio::of(&own.split, &baseline.split);
             }

@@ -114,9 +114,8 @@ impl Rules {
     pub fn parse(text: &str) -> Result<Rules, RuleError> {
         let mut rules = Rules::default();
         let mut is_otherwise = false;
-        for (index, line) in text.lines().enumerate() {
+        for (index, line) in text.lines().map(str::trim).enumerate() {
             let at = |kind| RuleError { line: index + 1, kind };
-            let line = line.trim();
             if line.is_empty() || line.starts_with('#') {
                 continue;
             }
@@ -141,8 +140,7 @@ impl Rules {
                 Some(layer.ok_or_else(|| RuleErrorKind::Layer(word.to_owned()))?)
             }
         };
-        let regex = Regex::new(pattern);
-        let regex = regex.map_err(|_| RuleErrorKind::Pattern(pattern.to_owned()))?;
+        let regex = Regex::new(pattern).map_err(|_| RuleErrorKind::Pattern(pattern.to_owned()))?;
         match word {
             SHARED_WORK => self.shared_work.push(regex),
             _ if is_otherwise => self.otherwise.push((place, regex)),
@@ -205,8 +203,7 @@ impl Classifier<'_> {
             return *known;
         }
         let of = |rules: &[(Option<Layer>, Regex)]| {
-            let mut rules = rules.iter();
-            rules.find(|(_, regex)| regex.is_match(name)).map(|(place, _)| *place)
+            rules.iter().find(|(_, regex)| regex.is_match(name)).map(|(place, _)| *place)
         };
         let shared_work = &self.rules.shared_work;
         let named = NameMatch {
@@ -233,8 +230,8 @@ fn text_of(name: &str) -> Option<&'static str> {
 fn unknown_layer(word: &str) -> String {
     let layers = Layer::ALL.map(Layer::word).into_iter();
     let near = nearest_word(word, layers.chain([SHARED_WORK, REST]));
-    let near = near.map(|near| format!(", did you mean `{near}`?"));
-    format!("`{word}` is no layer{}", near.unwrap_or_default())
+    let question = near.map(|near| format!(", did you mean `{near}`?")).unwrap_or_default();
+    format!("`{word}` is no layer{question}")
 }
 
 /// Counts `stacks` by layer according to `rules`.

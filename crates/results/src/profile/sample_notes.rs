@@ -42,8 +42,9 @@ pub fn sample_notes<'a>(
         format!("there are no rules for {language}, so only the network columns say something")
     });
     let is_nameless = language.eq_ignore_ascii_case("python") && !names_python(stacks);
-    let python = "Python before 3.12 names no Python function: frames are the interpreter's";
-    let python = is_nameless.then(|| python.to_owned());
+    let python = is_nameless.then(|| {
+        "Python before 3.12 names no Python function: frames are the interpreter's".to_owned()
+    });
     let counts = [nameless_note(recorded.split), missing_note(recorded)];
     [kernel, rules, python].into_iter().chain(counts).flatten().collect()
 }
@@ -73,6 +74,5 @@ fn missing_note(recorded: RecordedWindow<'_>) -> Option<String> {
 
 /// With its perf support turned on, the interpreter names functions `py::name:file`.
 fn names_python<'a>(stacks: impl IntoIterator<Item = Stack<'a>>) -> bool {
-    let mut stacks = stacks.into_iter();
-    stacks.any(|stack| stack.frames.iter().any(|frame| frame.starts_with("py::")))
+    stacks.into_iter().any(|stack| stack.frames.iter().any(|frame| frame.starts_with("py::")))
 }

@@ -37,8 +37,7 @@ impl Split {
         if name == SHARED_WORK {
             return Some(self.shared_work_share());
         }
-        let layers = name.split('+').map(Layer::of_name);
-        layers.map(|layer| Some(self.share(layer?))).sum()
+        name.split('+').map(Layer::of_name).map(|layer| Some(self.share(layer?))).sum()
     }
 
     /// The range of the true share in 95 of 100 recordings that find `share`, if samples are

@@ -65,13 +65,16 @@ pub fn notes(profile: &Profile) -> Vec<String> {
         let notes = Profiled::samples(cell).map_or(&[][..], |samples| &samples.notes);
         notes.iter().map(|note| (note, name(profile, cell)))
     };
-    let notes = grouped(profile.cells.iter().flat_map(of_cell)).into_iter();
-    notes.map(|(note, names)| format!("{}: {note}", each_once(names).join(", "))).collect()
+    grouped(profile.cells.iter().flat_map(of_cell))
+        .into_iter()
+        .map(|(note, names)| format!("{}: {note}", each_once(names).join(", ")))
+        .collect()
 }
 
 fn name(profile: &Profile, cell: &Profiled) -> String {
-    let mut instruments = profile.cells.iter().map(|cell| &cell.instrument);
-    if instruments.all(|instrument| *instrument == cell.instrument) {
+    let is_the_only_instrument =
+        profile.cells.iter().all(|other| other.instrument == cell.instrument);
+    if is_the_only_instrument {
         cell.subject.clone()
     } else {
         format!("{} via {}", cell.subject, cell.instrument)

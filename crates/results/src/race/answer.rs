@@ -84,15 +84,20 @@ impl Race {
                 "calls_per_cpu_second_interval": over.map(|over| over.interval),
             });
         }
-        let cells = self.cells.iter().enumerate().map(|(number, cell)| {
-            Ok(json!({
-                "connections": cell.connections,
-                "concurrency": cell.concurrency,
-                "servers": self.servers_json(Some(number)),
-                "ratios": ratios_json(&self.standing_in(number)?),
-            }))
-        });
-        answer["cells"] = cells.collect::<Result<Vec<_>, RaceError>>()?.into();
+        let cells: Result<Vec<_>, RaceError> = self
+            .cells
+            .iter()
+            .enumerate()
+            .map(|(number, cell)| {
+                Ok(json!({
+                    "connections": cell.connections,
+                    "concurrency": cell.concurrency,
+                    "servers": self.servers_json(Some(number)),
+                    "ratios": ratios_json(&self.standing_in(number)?),
+                }))
+            })
+            .collect();
+        answer["cells"] = cells?.into();
         Ok(answer)
     }
 
@@ -170,8 +175,7 @@ impl Race {
     fn latencies_text(&self, standing: &Standing) -> Option<String> {
         let [p50, p99] = standing.latencies()?;
         let text = |compared: ComparedFigure, latency_ns: fn(RatedCalls) -> u64| {
-            let servers = 0..self.servers.len();
-            let each: Option<Vec<String>> = servers
+            let each: Option<Vec<String>> = (0..self.servers.len())
                 .map(|server| self.mean_latency_ns(server, None, latency_ns))
                 .map(|latency_ns| latency_ns.map(precise_latency_text))
                 .collect();
@@ -219,10 +223,12 @@ impl Race {
     }
 
     fn failures_line(&self) -> Option<String> {
-        let servers = self.servers.iter().enumerate();
-        let failed =
-            servers.map(|(number, server)| (self.total(number, None).failed, &server.name));
-        let failed: Vec<(u64, &String)> = failed.collect();
+        let failed: Vec<(u64, &String)> = self
+            .servers
+            .iter()
+            .enumerate()
+            .map(|(number, server)| (self.total(number, None).failed, &server.name))
+            .collect();
         failed.iter().any(|(calls, _)| *calls > 0).then(|| {
             let each: Vec<String> =
                 failed.iter().map(|(calls, name)| format!("{calls} of {name}")).collect();
@@ -231,12 +237,13 @@ impl Race {
     }
 
     fn effort_line(&self, standing: &Standing) -> String {
-        let how = match self.cells.as_slice() {
+        let cells = match self.cells.as_slice() {
             [cell] => format!("at {cell}"),
             cells => format!("in {} cells, which count alike", cells.len()),
         };
-        let rate = self.rps.map(|rps| format!(" with {} calls a second", significant_text(rps)));
-        let how = how + &rate.unwrap_or_default();
+        let rate = self.rps.map_or_else(String::new, |rps| {
+            format!(" with {} calls a second", significant_text(rps))
+        });
         let (rounds, lap_ms) = (standing.rounds(), self.lap_ms);
         let plural = |count: u64| if count == 1 { "" } else { "s" };
         let rounds = format!("{rounds} round{} of four", plural(rounds));
@@ -249,7 +256,7 @@ impl Race {
                 format!("{starts} start{plural} with {rounds} laps of {lap_ms} ms")
             }
         };
-        let measured = format!("Measured {how}, in {laps}.");
+        let measured = format!("Measured {cells}{rate}, in {laps}.");
         if standing.cost_interval().is_none() {
             return measured;
         }
@@ -277,12 +284,14 @@ impl Race {
         if self.cells.len() < 2 {
             return Ok(String::new());
         }
-        let names = self.servers.iter().map(|server| format!(" {:>14}", server.name));
-        let mut text = format!("{:<16}{}", "CPU time a call", names.collect::<String>());
+        let names: String =
+            self.servers.iter().map(|server| format!(" {:>14}", server.name)).collect();
+        let mut text = format!("{:<16}{names}", "CPU time a call");
         text += if self.servers.len() == 2 { "  calls per CPU-second\n" } else { "\n" };
         for (number, cell) in self.cells.iter().enumerate() {
-            let costs = (0..self.servers.len())
-                .map(|server| format!(" {:>14}", cost(&self.total(server, Some(number)))));
+            let costs: String = (0..self.servers.len())
+                .map(|server| format!(" {:>14}", cost(&self.total(server, Some(number)))))
+                .collect();
             let standing = self.standing_in(number)?;
             let ratio = match standing.cost_interval() {
                 _ if self.servers.len() < 2 => String::new(),
@@ -291,8 +300,7 @@ impl Race {
                 }
                 None => "  too few starts or rounds".to_owned(),
             };
-            let cell = cell.to_string();
-            text += &format!("{cell:<16}{}{ratio}\n", costs.collect::<String>());
+            text += &format!("{:<16}{costs}{ratio}\n", cell.to_string());
         }
         Ok(text + "\n")
     }

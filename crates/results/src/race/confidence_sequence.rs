@@ -128,8 +128,9 @@ impl ConfidenceSequence {
         let [values, means] = &self.scales;
         let half = values.half_width(alpha)?;
         let counts = means.count >= MEANS_MIN;
-        let half = means.half_width(alpha).filter(|_| counts).map_or(half, |other| half.max(other));
-        let half = half * self.count() as f64 / (self.count() - self.moved) as f64;
+        let wider =
+            means.half_width(alpha).filter(|_| counts).map_or(half, |other| half.max(other));
+        let half = wider * self.count() as f64 / (self.count() - self.moved) as f64;
         Some(Interval { low: self.mean() - half, high: self.mean() + half })
     }
 

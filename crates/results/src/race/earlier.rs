@@ -24,8 +24,11 @@ impl EarlierRace {
     /// than `now`, or has no server.
     pub fn of(race: Race, now: &Race) -> Option<Self> {
         let name = &now.servers.first()?.name;
-        let same = race.servers.iter().position(|server| server.name == *name);
-        let server = same.or(race.servers.len().checked_sub(1))?;
+        let server = race
+            .servers
+            .iter()
+            .position(|server| server.name == *name)
+            .or(race.servers.len().checked_sub(1))?;
         let how = |race: &Race| (race.cells.clone(), race.tested, race.rps);
         let is_alike = how(&race) == how(now);
         is_alike.then_some(Self { race, server })
@@ -41,8 +44,7 @@ impl EarlierRace {
     pub(super) fn over(&self, now: &Race) -> Result<Option<OverEarlier>, RaceError> {
         let half = ALPHA / 2.0;
         let earlier = self.alone().standing()?.log_cost(half);
-        let both = now.standing()?.log_cost(half).zip(earlier);
-        Ok(both.map(|((now, half_now), (earlier, half_earlier))| {
+        let over = |((now, half_now), (earlier, half_earlier)): ((f64, f64), (f64, f64))| {
             let (difference, half) = (now - earlier, half_now + half_earlier);
             OverEarlier {
                 ratio: difference.exp(),
@@ -51,15 +53,19 @@ impl EarlierRace {
                     high: (difference + half).exp(),
                 },
             }
-        }))
+        };
+        Ok(now.standing()?.log_cost(half).zip(earlier).map(over))
     }
 
     /// The race as if the other server had not run: two of its laps twice.
     fn alone(&self) -> Race {
         let mut race = self.race.clone();
         for block in race.starts.iter_mut().flatten().flatten() {
-            let own = block.map(|lap| (lap.server == self.server).then_some(lap));
-            let mut own = own.into_iter().flatten().cycle();
+            let mut own = block
+                .map(|lap| (lap.server == self.server).then_some(lap))
+                .into_iter()
+                .flatten()
+                .cycle();
             for lap in block {
                 *lap = own.next().map_or(*lap, |own| super::RaceLap { server: 0, ..own });
             }

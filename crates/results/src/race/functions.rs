@@ -68,8 +68,8 @@ pub fn differing_functions(
             difference_ns: Interval { low: difference - half, high: difference + half },
         }
     };
-    let costs = names.into_keys().map(cost);
-    let mut differing: Vec<FunctionCost> = costs.filter(FunctionCost::differs).collect();
+    let mut differing: Vec<FunctionCost> =
+        names.into_keys().map(cost).filter(FunctionCost::differs).collect();
     differing.sort_by(|one, other| other.difference().abs().total_cmp(&one.difference().abs()));
     differing
 }
@@ -77,10 +77,9 @@ pub fn differing_functions(
 /// The table of the functions, for two servers of these names.
 pub fn functions_table(functions: &[FunctionCost], names: [&str; 2]) -> String {
     let heading = "CPU time a call, by function";
-    let names = names.map(|name| cut_in_the_middle(name, 12));
+    let [first, second] = names.map(|name| cut_in_the_middle(name, 12));
     let mut text = format!(
-        "{heading:<NAME_CHARS$} {:>12} {:>12}  difference (three standard deviations)\n",
-        names[0], names[1]
+        "{heading:<NAME_CHARS$} {first:>12} {second:>12}  difference (three standard deviations)\n"
     );
     for function in functions.iter().take(SHOWN) {
         let name = cut_in_the_middle(&one_line(&function.name), NAME_CHARS);

@@ -38,15 +38,11 @@ impl FromStr for RaceGate {
     fn from_str(text: &str) -> Result<Self, RaceGateError> {
         let error = || RaceGateError(text.to_owned());
         let (server, bound) = text.split_once(['<', '>']).ok_or_else(error)?;
-        let (server, bound) = (server.trim(), bound.trim().parse::<f64>());
-        let bound = bound.ok().filter(|bound| bound.is_finite() && *bound > 0.0);
-        if server.is_empty() {
+        if server.trim().is_empty() {
             return Err(error());
         }
-        Ok(Self {
-            server: server.to_owned(),
-            is_below: text.contains('<'),
-            bound: bound.ok_or_else(error)?,
-        })
+        let is_possible = |bound: &f64| bound.is_finite() && *bound > 0.0;
+        let bound = bound.trim().parse().ok().filter(is_possible).ok_or_else(error)?;
+        Ok(Self { server: server.trim().to_owned(), is_below: text.contains('<'), bound })
     }
 }

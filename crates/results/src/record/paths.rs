@@ -14,8 +14,8 @@ pub(super) fn without_folders(text: &str) -> String {
         let end = from.find(ends_a_path).unwrap_or(from.len());
         let (path, after) = from.split_at(end);
         let is_address = clean.ends_with(':') && path.starts_with("//");
-        let begins = !clean.ends_with(|c: char| c.is_alphanumeric() || "_-.~}/".contains(c));
-        let begins = begins && !is_address;
+        let begins =
+            !is_address && !clean.ends_with(|c: char| c.is_alphanumeric() || "_-.~}/".contains(c));
         clean.push_str(if begins { last_part(path) } else { path });
         rest = after;
     }

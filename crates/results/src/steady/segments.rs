@@ -31,12 +31,13 @@ pub fn segments(values: &[f64]) -> Vec<Range<usize>> {
     let mut begins = vec![0; values.len() + 1];
     for end in SEGMENT_MIN..=values.len() {
         let last_segments = std::iter::once(0).chain(SEGMENT_MIN..=end - SEGMENT_MIN);
-        let costs = last_segments.map(|begin| {
-            let distance = sums.distance(begin..end) / noise;
-            (least[begin] + distance + penalty, begin)
-        });
-        let best = costs.min_by(|one, other| one.0.total_cmp(&other.0));
-        (least[end], begins[end]) = best.expect("one segment is always possible");
+        (least[end], begins[end]) = last_segments
+            .map(|begin| {
+                let distance = sums.distance(begin..end) / noise;
+                (least[begin] + distance + penalty, begin)
+            })
+            .min_by(|one, other| one.0.total_cmp(&other.0))
+            .expect("one segment is always possible");
     }
     let mut segments = Vec::new();
     let mut end = values.len();
@@ -106,8 +107,7 @@ mod tests {
     use super::*;
 
     fn ends(values: &[f64]) -> Vec<usize> {
-        let segments = segments(values);
-        segments.into_iter().map(|segment| segment.end).collect()
+        segments(values).into_iter().map(|segment| segment.end).collect()
     }
 
     #[test]
@@ -120,11 +120,11 @@ mod tests {
     fn least_by_trial(sums: &Sums, [noise, penalty]: [f64; 2], range: Range<usize>) -> f64 {
         let whole = sums.distance(range.clone()) / noise;
         let cuts = range.start + SEGMENT_MIN..(range.end + 1).saturating_sub(SEGMENT_MIN);
-        let with_cut = cuts.map(|cut| {
+        cuts.map(|cut| {
             let first = sums.distance(range.start..cut) / noise + penalty;
             first + least_by_trial(sums, [noise, penalty], cut..range.end)
-        });
-        with_cut.fold(whole, f64::min)
+        })
+        .fold(whole, f64::min)
     }
 
     #[test]

@@ -102,8 +102,9 @@ pub(super) fn bring_up_to_date(connection: &mut Connection, file: &Path) -> Resu
 /// The version of an open file; 0 for an empty one.
 fn version(connection: &Connection, file: &Path) -> Result<i64, StoreError> {
     let number = |statement| {
-        let answer = connection.query_row(statement, [], |row| row.get::<_, i64>(0));
-        answer.map_err(|error| explain(file, &error))
+        connection
+            .query_row(statement, [], |row| row.get::<_, i64>(0))
+            .map_err(|error| explain(file, &error))
     };
     let tables = number("SELECT count(*) FROM sqlite_schema")?;
     let version = number("PRAGMA user_version")?;

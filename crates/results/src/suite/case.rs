@@ -127,8 +127,11 @@ impl FromStr for Case {
         let malformed = || CaseError::Malformed(text.to_owned());
         let mut words = text.split(' ').peekable();
         let mut number = |letter| {
-            let digits = words.next().and_then(|word| word.strip_prefix(letter));
-            digits.and_then(digits_only).ok_or_else(malformed)
+            words
+                .next()
+                .and_then(|word| word.strip_prefix(letter))
+                .and_then(digits_only)
+                .ok_or_else(malformed)
         };
         let (connections, concurrency) = (number("C=")?, number("S=")?);
         let narrow = |number| u32::try_from(number).map_err(|_| malformed());
@@ -141,8 +144,8 @@ impl FromStr for Case {
             case = case.per_call()?;
         }
         if let Some(word) = words.next() {
-            let calls = word.strip_prefix(CALLS).and_then(digits_only);
-            case = case.with_calls(calls.ok_or_else(malformed)?)?;
+            let calls = word.strip_prefix(CALLS).and_then(digits_only).ok_or_else(malformed);
+            case = case.with_calls(calls?)?;
         }
         words.next().map_or(Ok(case), |_| Err(malformed()))
     }

@@ -76,8 +76,7 @@ impl Request {
     /// The name that grpc_bench has for this scenario: the service definition's file name, without
     /// folder and extension.
     pub fn scenario(&self) -> &str {
-        let file = Path::new(&self.proto).file_stem();
-        file.and_then(|stem| stem.to_str()).unwrap_or_default()
+        Path::new(&self.proto).file_stem().and_then(|stem| stem.to_str()).unwrap_or_default()
     }
 }
 

@@ -75,17 +75,16 @@ fn some_of_all(names: &[String], subjects: &[SuiteSubject]) -> Result<Vec<String
 /// One case for each number of streams and each transport.
 fn cases_of(source: Source<'_>, line: &DeclaredGridLine) -> Checked<Vec<Case>> {
     let connections = connections(source, line)?;
-    let over = source.read_some(&line.transports, |words| transports(words))?;
-    let over = over.unwrap_or_else(|| vec![Transport::H2c]);
+    let over = source
+        .read_some(&line.transports, |words| transports(words))?
+        .unwrap_or_else(|| vec![Transport::H2c]);
     let mut cases = Vec::new();
     for &concurrency in line.concurrency.as_ref() {
-        let connections = connections.unwrap_or(concurrency);
         let case = source.read(&line.concurrency, |_| {
-            let case = Case::new(connections, concurrency)?;
+            let case = Case::new(connections.unwrap_or(concurrency), concurrency)?;
             if line.connection_per_call { case.per_call() } else { Ok(case) }
         })?;
-        let limited = source.read_some(&line.calls, |&calls| case.with_calls(calls))?;
-        let case = limited.unwrap_or(case);
+        let case = source.read_some(&line.calls, |&calls| case.with_calls(calls))?.unwrap_or(case);
         cases.extend(over.iter().map(|&transport| case.over(transport)));
     }
     Ok(cases)

@@ -115,8 +115,10 @@ fn whole(text: &str) -> Result<u32, String> {
 }
 
 fn cpus(text: &str) -> Result<f64, String> {
-    let number = text.parse().ok().filter(|&n: &f64| n.is_finite() && n > 0.0);
-    number.ok_or_else(|| format!("`{text}` is not a number of CPUs: write 1 or 0.5"))
+    text.parse()
+        .ok()
+        .filter(|&n: &f64| n.is_finite() && n > 0.0)
+        .ok_or_else(|| format!("`{text}` is not a number of CPUs: write 1 or 0.5"))
 }
 
 /// Why the environment cannot be applied. The user can always correct it.

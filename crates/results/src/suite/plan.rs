@@ -147,8 +147,8 @@ impl Plan {
     fn note_unmeasured(&mut self) {
         let cells = self.cells();
         let is_measured = |name: &str| cells.iter().any(|cell| cell.id.subject == name);
-        let names = self.subjects.iter().map(|subject| &subject.name);
-        let unmeasured = names.filter(|name| !is_measured(name));
+        let unmeasured =
+            self.subjects.iter().map(|subject| &subject.name).filter(|name| !is_measured(name));
         self.notes
             .extend(unmeasured.map(|name| format!("{name} is measured in none of these cases")));
     }
@@ -163,8 +163,12 @@ impl Plan {
     /// # Errors
     /// It is not measured, or is a calibration line.
     pub fn compare_with(&mut self, name: &str) -> Result<(), PlanError> {
-        let known = self.subjects.iter().filter(|subject| !subject.calibration);
-        let known: Vec<String> = known.map(|subject| subject.name.clone()).collect();
+        let known: Vec<String> = self
+            .subjects
+            .iter()
+            .filter(|subject| !subject.calibration)
+            .map(|subject| subject.name.clone())
+            .collect();
         if !known.iter().any(|known| known == name) {
             return Err(PlanError::NoBaseline { asked: name.to_owned(), known });
         }
@@ -260,8 +264,7 @@ impl Suite {
         let whole = Selection { extent: plan.extent, ..Selection::default() };
         let whole = self.plan(&whole, &Overrides::default(), u32::MAX).ok()?;
         let planned: Vec<CellId> = plan.cells().into_iter().map(|cell| cell.id).collect();
-        let mut cells = whole.cells().into_iter().map(|cell| cell.id);
-        cells.find(|id| !planned.contains(id))
+        whole.cells().into_iter().map(|cell| cell.id).find(|id| !planned.contains(id))
     }
 
     fn schedule(&self, extent: Extent) -> Result<&Schedule, PlanError> {
@@ -279,8 +282,10 @@ impl Suite {
     ) -> Result<Vec<PlannedSubject>, PlanError> {
         let Some(names) = &selection.subjects else {
             let quick = selection.extent == Extent::Quick;
-            let taken = self.subjects.iter().filter(|subject| !(quick && subject.full_only));
-            return Ok(taken
+            return Ok(self
+                .subjects
+                .iter()
+                .filter(|subject| !(quick && subject.full_only))
                 .map(|subject| in_schedule(subject.planned.clone(), schedule))
                 .collect());
         };
@@ -292,8 +297,12 @@ impl Suite {
             if subjects.iter().any(|subject| subject.name == *name) {
                 return Err(PlanError::SubjectTwice(name.clone()));
             }
-            let mut known = self.subjects.iter().map(|subject| &subject.planned);
-            let known = known.find(|subject| subject.name == *name).cloned();
+            let known = self
+                .subjects
+                .iter()
+                .map(|subject| &subject.planned)
+                .find(|subject| subject.name == *name)
+                .cloned();
             // A subject that the suite does not list: a user's own, or another variant.
             let newcomer = || PlannedSubject {
                 name: name.clone(),
@@ -412,9 +421,11 @@ fn rate_note(overrides: &Overrides) -> Option<String> {
 
 fn ghz_note(overrides: &Overrides, subjects: &[PlannedSubject]) -> Option<String> {
     let version = overrides.ghz_version.as_ref()?;
-    let mut instruments = subjects.iter().flat_map(|subject| &subject.instruments);
-    (!instruments.any(|instrument| instrument.split('/').next() == Some("ghz")))
-        .then(|| format!("GRPC_GHZ_TAG={version}: the load of this run is not made by ghz"))
+    let has_ghz = subjects
+        .iter()
+        .flat_map(|subject| &subject.instruments)
+        .any(|instrument| instrument.split('/').next() == Some("ghz"));
+    (!has_ghz).then(|| format!("GRPC_GHZ_TAG={version}: the load of this run is not made by ghz"))
 }
 
 /// A suite without a warm-up measures the cold start itself, so it keeps none.

@@ -31,9 +31,11 @@ impl Scope {
             None => "no limit of processes".to_owned(),
         });
         let laps = changed_laps(plan, whole.as_ref());
-        let conditions =
-            plan.variables.iter().filter(|(name, _)| CONDITIONS.contains(&name.as_str()));
-        let conditions = conditions.map(|(name, value)| format!("{name}={value}"));
+        let conditions = plan
+            .variables
+            .iter()
+            .filter(|(name, _)| CONDITIONS.contains(&name.as_str()))
+            .map(|(name, value)| format!("{name}={value}"));
         Self {
             extent: plan.extent,
             shortened: shortened.unwrap_or_else(unreadable),
@@ -170,8 +172,10 @@ mod tests {
 
     #[test]
     fn what_was_shortened_is_said_and_what_was_lengthened_is_no_fault() {
-        let short = [("GRPC_BENCHMARK_DURATION", "700ms"), ("GRPC_BENCHMARK_WARMUP", "1s")];
-        let short = scope(&Selection::default(), &short);
+        let short = scope(
+            &Selection::default(),
+            &[("GRPC_BENCHMARK_DURATION", "700ms"), ("GRPC_BENCHMARK_WARMUP", "1s")],
+        );
         let said = "full, shortened: window 700ms instead of 20s, warm-up 1s instead of 5s";
         assert_eq!(short.to_string(), said);
         assert!(!short.is_quotable(10));

@@ -24,8 +24,9 @@ const DURATION_MAX: Duration = Duration::from_secs(365 * 24 * 3600);
 /// When a number or its unit is missing, or the sum is longer than a year.
 pub fn parse_duration(text: &str) -> Result<Duration, UnitError> {
     let length = duration::parse(text).ok();
-    let possible = length.filter(|length| *length <= DURATION_MAX);
-    possible.ok_or_else(|| UnitError::Duration(text.to_owned()))
+    length
+        .filter(|length| *length <= DURATION_MAX)
+        .ok_or_else(|| UnitError::Duration(text.to_owned()))
 }
 
 /// Parses a size in Docker's notation: a number and one of b, k, m, g (powers of 1024, in either

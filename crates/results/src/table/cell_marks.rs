@@ -41,10 +41,12 @@ pub(super) fn cell_marks(
 pub fn rules_of(plan: &Plan, row: &Row) -> BTreeSet<&'static str> {
     let mut rules = BTreeSet::new();
     for round in MeasuredRounds::of([row], None).each() {
-        let marks = round.window.marks.iter();
-        rules.extend(marks.map(Mark::rule));
-        let findings = audit(&audited(plan, row.cell.case, round)).into_iter();
-        rules.extend(findings.map(|finding| finding.rule.name()));
+        rules.extend(round.window.marks.iter().map(Mark::rule));
+        rules.extend(
+            audit(&audited(plan, row.cell.case, round))
+                .into_iter()
+                .map(|finding| finding.rule.name()),
+        );
         if steady::mark(std::iter::once(round.window.steady)).is_some() {
             rules.insert("not-steady");
         }
@@ -80,19 +82,24 @@ fn noted(rounds: &[MeasuredRound<'_>]) -> Vec<String> {
 }
 
 fn failed_rounds(rows: &[&Row]) -> Option<String> {
-    let failures = rows.iter().filter_map(|row| match &row.outcome {
-        Outcome::Failed { error, .. } => Some(error),
-        _ => None,
-    });
-    let failures: Vec<&String> = failures.collect();
+    let failures: Vec<&String> = rows
+        .iter()
+        .filter_map(|row| match &row.outcome {
+            Outcome::Failed { error, .. } => Some(error),
+            _ => None,
+        })
+        .collect();
     let first = failures.first()?;
     Some(format!("failed in {} of {} rounds: {first}", failures.len(), rows.len()))
 }
 
 /// What the ends of the windows cut off, where that makes latencies lower bounds.
 fn cut_off(rounds: &MeasuredRounds<'_>) -> Option<String> {
-    let metrics = cut_off_metrics(rounds).into_iter().map(|metric| metric.name);
-    let latencies: Vec<&str> = metrics.filter_map(|name| name.strip_prefix("latency_")).collect();
+    let latencies: Vec<&str> = cut_off_metrics(rounds)
+        .into_iter()
+        .map(|metric| metric.name)
+        .filter_map(|name| name.strip_prefix("latency_"))
+        .collect();
     let cut_off = rounds.cut_off().filter(|_| !latencies.is_empty())?;
     let age = cut_off.ages.map_or(String::new(), |ages| {
         let mean = precise_latency_text(ages.mean_ns);
@@ -128,7 +135,11 @@ fn audited(plan: &Plan, case: Case, round: &MeasuredRound<'_>) -> RowFigures {
     let latencies = round.latencies();
     let figure = |of: fn(&Histogram<u64>) -> f64| latencies.map(of).map(Span::exact);
     let at = |percent| Some((percent, latencies?.value_at_percentile(percent) as f64));
-    let percentiles = PERCENTILES.into_iter().filter_map(at);
+    let percentiles = PERCENTILES
+        .into_iter()
+        .filter_map(at)
+        .map(|(percent, value)| (percent, Span::exact(value)))
+        .collect();
     RowFigures {
         // Failed calls occupy streams too, for an unknown time.
         streams: (errors * 100 <= measurement.ok).then_some(f64::from(case.concurrency)),
@@ -140,7 +151,7 @@ fn audited(plan: &Plan, case: Case, round: &MeasuredRound<'_>) -> RowFigures {
         latency_slack: HISTOGRAM_SLACK,
         min_ns: figure(|all| all.min() as f64),
         max_ns: figure(|all| all.max() as f64),
-        percentiles_ns: percentiles.map(|(percent, value)| (percent, Span::exact(value))).collect(),
+        percentiles_ns: percentiles,
         cpu: Some(Span::exact(measurement.server_cpu())),
         cpu_limit: Some(measurement.server_cpu_limit),
         memory_bytes: Some(Span::exact(measurement.memory_peak_bytes as f64)),
@@ -157,7 +168,7 @@ fn audited(plan: &Plan, case: Case, round: &MeasuredRound<'_>) -> RowFigures {
 /// Most servers live for a whole round and count the calls of all their cells.
 fn differing_counts(own: &[&Row], all: &[Row]) -> Vec<String> {
     let is_noted = |mark: &Mark| matches!(mark, Mark::CountsDiffer(_));
-    let differing = own.iter().filter_map(|row| {
+    let differing = |row: &&Row| {
         if measurement(row)?.marks.iter().any(is_noted) {
             return None;
         }
@@ -166,8 +177,8 @@ fn differing_counts(own: &[&Row], all: &[Row]) -> Vec<String> {
         let mismatch = counts.check(served)?;
         let finding = finding(Rule::CountsDiffer, mismatch.to_string());
         Some(format!("{finding} (round {})", row.round))
-    });
-    differing.collect()
+    };
+    own.iter().filter_map(differing).collect()
 }
 
 /// What the callers of one server know, and what it reported. `None` when it reported nothing, or

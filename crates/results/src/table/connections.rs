@@ -18,12 +18,13 @@ pub fn connection_table(table: &Table) -> Option<String> {
         column("req/s", 7),
         column("95 % interval", 14),
     ]);
-    let ranked = table.cells.iter().filter(|cell| cell.rank != Rank::Calibration);
-    let lines = ranked.flat_map(|cell| {
+    let lines = table.cells.iter().filter(|cell| cell.rank != Rank::Calibration).flat_map(|cell| {
         let ratios = cell.summary().map(|summary| summary.ratios).unwrap_or_default();
         let compared = [("h2c", ratios.over_h2c), ("lasting", ratios.over_lasting)];
-        let made = compared.into_iter().filter(|(_, pair)| pair.cost != RatioOutcome::NotCompared);
-        made.map(|(over, pair)| (cell.case, fields(table.row_name(cell), over, &pair)))
+        compared
+            .into_iter()
+            .filter(|(_, pair)| pair.cost != RatioOutcome::NotCompared)
+            .map(|(over, pair)| (cell.case, fields(table.row_name(cell), over, &pair)))
     });
     let cases = grouped(lines);
     for (case, lines) in &cases {

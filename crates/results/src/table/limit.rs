@@ -19,8 +19,8 @@ pub(super) fn disagreement(plan: &Plan, rounds: &[MeasuredRound<'_>]) -> Option<
     let verdict = |round| pooled_verdict(plan, std::slice::from_ref(round));
     let mut groups = grouped(rounds.iter().map(|round| (verdict(round), ())));
     groups.sort_by_key(|(_, rounds)| std::cmp::Reverse(rounds.len()));
-    let counts = groups.iter().map(|(verdict, rounds)| format!("{} {verdict}", rounds.len()));
-    let counts: Vec<String> = counts.collect();
+    let counts: Vec<String> =
+        groups.iter().map(|(verdict, rounds)| format!("{} {verdict}", rounds.len())).collect();
     (counts.len() > 1).then(|| format!("rounds disagree: {}", counts.join(", ")))
 }
 

@@ -41,9 +41,12 @@ pub fn cpu_account_table(table: &Table) -> String {
 
 /// The details of the column of skips, one line for each subject.
 pub fn skipped_lines(table: &Table) -> Vec<String> {
-    let skipping = table.skips.iter().filter(|(_, skips)| !skips.is_empty());
-    let lines = skipping.map(|(subject, skips)| format!("{subject} skips {}", skips.join(", ")));
-    lines.collect()
+    table
+        .skips
+        .iter()
+        .filter(|(_, skips)| !skips.is_empty())
+        .map(|(subject, skips)| format!("{subject} skips {}", skips.join(", ")))
+        .collect()
 }
 
 /// Every mark and every reason, a line each: `C=1 S=100 rust-tonic: ...`.
@@ -52,7 +55,6 @@ pub fn marks(table: &Table) -> Vec<String> {
         let place = format!("{} {}", cell.case, table.row_name(cell));
         marks_of(cell).into_iter().map(move |mark| (mark, place.clone()))
     };
-    let marks = grouped(table.cells.iter().flat_map(placed)).into_iter();
     let line = |(mark, places): (String, Vec<String>)| {
         let places = if is_everywhere(table, places.len()) {
             "every measured row".to_owned()
@@ -61,7 +63,7 @@ pub fn marks(table: &Table) -> Vec<String> {
         };
         one_line(&format!("{places}: {mark}"))
     };
-    marks.map(line).collect()
+    grouped(table.cells.iter().flat_map(placed)).into_iter().map(line).collect()
 }
 
 /// Whether so many rows are all that have figures, and too many to be named.
@@ -83,15 +85,15 @@ pub fn window_lines(plan: &Plan, table: &Table) -> Vec<String> {
         Some((format!("{window} after {warmup}"), table.row_name(cell)))
     };
     let of_case = |case: Case| {
-        let cells = grouped(table.of_case(case).filter_map(longer)).into_iter();
-        let cells = cells.map(|(length, names)| format!("{length} ({})", names.join(", ")));
-        let cells: Vec<String> = cells.collect();
+        let cells: Vec<String> = grouped(table.of_case(case).filter_map(longer))
+            .into_iter()
+            .map(|(length, names)| format!("{length} ({})", names.join(", ")))
+            .collect();
         (!cells.is_empty()).then(|| {
             format!("{case}: longer windows and warm-ups for longer calls: {}", cells.join(", "))
         })
     };
-    let timed = table.cases().into_iter().filter(|case| case.calls.is_none());
-    timed.filter_map(of_case).collect()
+    table.cases().into_iter().filter(|case| case.calls.is_none()).filter_map(of_case).collect()
 }
 
 /// Every mark of a cell, or the reason why it has no figures, a clause each.
@@ -104,8 +106,11 @@ pub fn marks_of(cell: &Cell) -> Vec<String> {
 }
 
 fn summary_marks(cell: &Cell, summary: &Summary) -> Vec<String> {
-    let errors = summary.errors.iter().filter(|(_, count)| **count > 0);
-    let errors = errors.map(|(code, count)| format!("{count} calls ended with {code}"));
+    let errors = summary
+        .errors
+        .iter()
+        .filter(|(_, count)| **count > 0)
+        .map(|(code, count)| format!("{count} calls ended with {code}"));
     let rounds = cell.rounds;
     let fewer = (rounds.measured < rounds.planned)
         .then(|| format!("{} of {} rounds measured", rounds.measured, rounds.planned));

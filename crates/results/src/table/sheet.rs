@@ -1,7 +1,7 @@
 //! The tables of a run for pages: the columns of the printed ones, field by field.
 
 use super::columns::{COST, CPU_ACCOUNT, CellColumn, INSTRUMENTS, PUBLISHED, RESOURCES, fields};
-use super::{CellResult, Rank, Table};
+use super::{Cell, CellResult, Rank, Table};
 use crate::suite::Case;
 
 /// A table of a run.
@@ -43,8 +43,7 @@ pub fn sheets(table: &Table) -> Vec<TableSheet> {
 fn sheet(table: &Table, title: &'static str, columns: &[CellColumn]) -> TableSheet {
     let own = columns.iter().map(|(heading, ..)| (*heading).to_owned());
     let headings = ["case", "name"].map(str::to_owned).into_iter().chain(own).collect();
-    let ranked = table.cells.iter().filter(|cell| cell.rank != Rank::Calibration);
-    let rows = ranked.map(|cell| SheetRow {
+    let row = |cell: &Cell| SheetRow {
         case: cell.case,
         name: table.row_name(cell),
         fields: match &cell.result {
@@ -53,6 +52,8 @@ fn sheet(table: &Table, title: &'static str, columns: &[CellColumn]) -> TableShe
             }
             CellResult::NotMeasured { why, reason } => Err(format!("{why}: {reason}")),
         },
-    });
-    TableSheet { title, headings, rows: rows.collect() }
+    };
+    let ranked = table.cells.iter().filter(|cell| cell.rank != Rank::Calibration);
+    let rows = ranked.map(row).collect();
+    TableSheet { title, headings, rows }
 }

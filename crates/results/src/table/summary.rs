@@ -70,9 +70,9 @@ impl Summary {
         let rounds = MeasuredRounds::of(own.iter().copied(), plan.deadline_ns());
         let first = rounds.each().first()?.window;
         let marks = cell_marks(plan, case, own, &rounds, all);
-        let metrics = ALL.iter();
         Some(Self {
-            figures: metrics
+            figures: ALL
+                .iter()
                 .filter_map(|metric| Some((metric.name, Figure::of(metric, &rounds)?)))
                 .collect(),
             ratios: ratios(),

@@ -64,7 +64,7 @@ impl PowerStudy {
         let slowed: Vec<f64> = self.slowdowns().into_iter().filter(|one| *one > 0.0).collect();
         let of_all: Vec<_> = slowed.iter().flat_map(|percent| self.slowed_by(*percent)).collect();
         let rounds = longest(&of_all)?;
-        let needed = slowed.iter().filter_map(|percent| {
+        let needed = |percent: &f64| {
             let means = means(&self.slowed_by(*percent), rounds);
             let difference = median_text(measured(&means), percent_text);
             let found = (!means.is_empty()).then(|| found_shares(&means, Method::Race))?;
@@ -72,11 +72,10 @@ impl PowerStudy {
                 Some(starts) => format!("{difference} in {starts} starts"),
                 None => format!("{difference} not in {} starts", most_starts()),
             })
-        });
-        let needed: Vec<String> = needed.collect();
+        };
+        let each: Vec<String> = slowed.iter().filter_map(needed).collect();
         let seconds = seconds_text(of_all.first()?.call_seconds(rounds));
-        let needed = needed.join(", ");
-        Some(format!("With {seconds} of calls a start, nine of ten races see {needed}."))
+        Some(format!("With {seconds} of calls a start, nine of ten races see {}.", each.join(", ")))
     }
 
     /// A row a length of starts: how often the interval left out 1, and half of its width.
@@ -88,8 +87,9 @@ impl PowerStudy {
         }
         let row = |rounds: usize| {
             let starts = means(&equal, rounds).iter().map(|one| one.len() as f64).collect();
-            let calls = equal.first().map(|one| seconds_text(one.call_seconds(rounds)));
-            let mut row = vec![calls.unwrap_or_default(), median_text(starts, |n| n.to_string())];
+            let calls =
+                equal.first().map(|one| seconds_text(one.call_seconds(rounds))).unwrap_or_default();
+            let mut row = vec![calls, median_text(starts, |n| n.to_string())];
             for (method, _) in METHODS {
                 let EqualCount { judged, missed, half_widths } = misses(&equal, rounds, method);
                 let width = median_text(half_widths, |half| format!("{:.2} %", half * 100.0));
@@ -97,10 +97,14 @@ impl PowerStudy {
             }
             row
         };
-        let lengths = ROUNDS.into_iter().filter(|rounds| !means(&equal, *rounds).is_empty());
+        let rows: Vec<Vec<String>> = ROUNDS
+            .into_iter()
+            .filter(|rounds| !means(&equal, *rounds).is_empty())
+            .map(row)
+            .collect();
         let confidence =
             "An interval may leave out 1 in one of twenty comparisons of equal servers.\n";
-        format!("{}\n{confidence}", table(&headings, 1, &lengths.map(row).collect::<Vec<_>>()))
+        format!("{}\n{confidence}", table(&headings, 1, &rows))
     }
 
     /// A row a difference and a length of starts: how many it takes.
@@ -110,13 +114,17 @@ impl PowerStudy {
         for (_, method) in METHODS {
             headings.extend(SEEN.map(|(_, share)| format!("{method}: {share} see it")));
         }
-        let rows = slowdowns.iter().flat_map(|percent| {
-            let comparisons = self.slowed_by(*percent);
-            let lengths = ROUNDS.into_iter();
-            let lengths = lengths.filter(|rounds| !means(&comparisons, *rounds).is_empty());
-            lengths.map(|rounds| slowed_row(*percent, &comparisons, rounds)).collect::<Vec<_>>()
-        });
-        let rows: Vec<Vec<String>> = rows.collect();
+        let rows: Vec<Vec<String>> = slowdowns
+            .iter()
+            .flat_map(|percent| {
+                let comparisons = self.slowed_by(*percent);
+                ROUNDS
+                    .into_iter()
+                    .filter(|rounds| !means(&comparisons, *rounds).is_empty())
+                    .map(|rounds| slowed_row(*percent, &comparisons, rounds))
+                    .collect::<Vec<_>>()
+            })
+            .collect();
         let counts: Vec<String> = COUNTS.iter().map(usize::to_string).collect();
         let notes = [
             "*known*: what the second burns over what a call of the first costs, the median over comparisons; \
