@@ -98,8 +98,8 @@ fn the_answer_is_the_same_wherever_it_is_read() {
     for line in report.answer() {
         for page in &pages {
             // A page writes >= in its own way.
-            let page = page.replace("&gt;", ">");
-            assert!(page.contains(&line), "{line}: {page}");
+            let text = page.replace("&gt;", ">");
+            assert!(text.contains(&line), "{line}: {text}");
         }
     }
 }
@@ -112,8 +112,11 @@ fn the_brief_table_is_no_wider_than_a_hundred_columns() {
     }
     let rows: Vec<Row> = rows(&run.new.plan);
     let brief = Report::new(&run, &rows).brief();
-    let table = brief.lines().filter(|line| line.starts_with(['|', '-']));
-    let widths: Vec<usize> = table.map(|line| line.chars().count()).collect();
+    let widths: Vec<usize> = brief
+        .lines()
+        .filter(|line| line.starts_with(['|', '-']))
+        .map(|line| line.chars().count())
+        .collect();
     assert!(widths.len() > 10, "{brief}");
     assert!(widths.iter().all(|width| *width <= 100 && *width == widths[0]), "{brief}");
 }

@@ -18,9 +18,11 @@ const ROUNDS_MIN: usize = 8;
 type Series = Vec<(f64, f64)>;
 
 fn records() -> Vec<PathBuf> {
-    let folders = std::fs::read_dir(Path::new(ROOT).join("records")).expect("records");
-    let files = folders.map(|folder| folder.expect("a folder").path().join("full.jsonl"));
-    let mut files: Vec<PathBuf> = files.filter(|file| file.exists()).collect();
+    let mut files: Vec<PathBuf> = std::fs::read_dir(Path::new(ROOT).join("records"))
+        .expect("records")
+        .map(|folder| folder.expect("a folder").path().join("full.jsonl"))
+        .filter(|file| file.exists())
+        .collect();
     // Races against themselves are no suite.
     files.retain(|file| !file.ends_with("power/full.jsonl"));
     files.sort();
@@ -45,19 +47,22 @@ fn by_round(
 
 /// Every cell beside that of the baseline in the same case with the same instrument.
 fn series(record: &Record, of: fn(&Measurement) -> f64) -> Vec<Series> {
-    let mut subjects = record.facts.plan.subjects.iter();
-    let Some(baseline) = subjects.find(|subject| subject.baseline) else {
+    let Some(baseline) = record.facts.plan.subjects.iter().find(|subject| subject.baseline) else {
         return Vec::new();
     };
     let cells = by_round(&record.rows, of);
-    let others = cells.iter().filter(|([.., subject], _)| *subject != baseline.name);
-    let paired = others.filter_map(|([case, instrument, _], own)| {
-        let beside = cells.get(&[case.clone(), instrument.clone(), baseline.name.clone()])?;
-        let pairs = own.iter().filter_map(|(round, figure)| Some((*figure, *beside.get(round)?)));
-        let is_sound = |(a, b): &(f64, f64)| *a > 0.0 && *b > 0.0;
-        Some(pairs.filter(is_sound).collect::<Series>())
-    });
-    paired.filter(|pairs| pairs.len() >= ROUNDS_MIN).collect()
+    cells
+        .iter()
+        .filter(|([.., subject], _)| *subject != baseline.name)
+        .filter_map(|([case, instrument, _], own)| {
+            let beside = cells.get(&[case.clone(), instrument.clone(), baseline.name.clone()])?;
+            let pairs =
+                own.iter().filter_map(|(round, figure)| Some((*figure, *beside.get(round)?)));
+            let is_sound = |(a, b): &(f64, f64)| *a > 0.0 && *b > 0.0;
+            Some(pairs.filter(is_sound).collect::<Series>())
+        })
+        .filter(|pairs| pairs.len() >= ROUNDS_MIN)
+        .collect()
 }
 
 fn cost(window: &Measurement) -> f64 {
@@ -71,13 +76,18 @@ fn rate(window: &Measurement) -> f64 {
 /// Mean over all series of all records, and their number. Independent values are correlated by one
 /// over their number less than nothing, because their mean is theirs.
 fn mean_autocorrelation(of: fn(&Measurement) -> f64) -> (f64, usize) {
-    let records = records().into_iter().map(|file| Record::read(&file).expect("a record"));
-    let series: Vec<Series> = records.flat_map(|record| series(&record, of)).collect();
-    let each = series.iter().filter_map(|pairs| {
-        let logs: Vec<f64> = pairs.iter().map(|(a, b)| (a / b).ln()).collect();
-        Some(lag_one_autocorrelation(&logs)? + 1.0 / logs.len() as f64)
-    });
-    let each: Vec<f64> = each.collect();
+    let series: Vec<Series> = records()
+        .into_iter()
+        .map(|file| Record::read(&file).expect("a record"))
+        .flat_map(|record| series(&record, of))
+        .collect();
+    let each: Vec<f64> = series
+        .iter()
+        .filter_map(|pairs| {
+            let logs: Vec<f64> = pairs.iter().map(|(a, b)| (a / b).ln()).collect();
+            Some(lag_one_autocorrelation(&logs)? + 1.0 / logs.len() as f64)
+        })
+        .collect();
     (each.iter().sum::<f64>() / each.len() as f64, each.len())
 }
 
@@ -89,8 +99,8 @@ fn the_documentation_says_how_rounds_follow_each_other_in_the_records() {
          {cost:.2} on average, and that of rates {rate:.2}."
     );
     let file = Path::new(ROOT).join("docs/measure/methodology.md");
-    let words = std::fs::read_to_string(file).expect("readable");
-    let words: Vec<&str> = words.split_whitespace().collect();
+    let page = std::fs::read_to_string(file).expect("readable");
+    let words: Vec<&str> = page.split_whitespace().collect();
     assert!(words.join(" ").contains(&expected), "docs/measure/methodology.md: {expected}");
 }
 
@@ -102,16 +112,20 @@ fn coverage(kept: f64, runs: u32) -> f64 {
         let radius = (-2.0 * (1.0 - random.fraction()).ln()).sqrt();
         radius * (TAU * random.fraction()).cos()
     };
-    let covered = (0..runs).filter(|_| {
-        let mut last = normal();
-        let rounds = (0..10).map(|_| {
-            last = kept * last + (1.0 - kept * kept).sqrt() * normal();
-            ((0.05 * last).exp(), 1.0)
-        });
-        let ratio = paired_ratio(&rounds.collect::<Vec<_>>()).expect("positive");
-        ratio.interval.expect("ten").contains(1.0)
-    });
-    f64::from(u32::try_from(covered.count()).expect("few")) / f64::from(runs)
+    let covered = (0..runs)
+        .filter(|_| {
+            let mut last = normal();
+            let rounds: Vec<_> = (0..10)
+                .map(|_| {
+                    last = kept * last + (1.0 - kept * kept).sqrt() * normal();
+                    ((0.05 * last).exp(), 1.0)
+                })
+                .collect();
+            let ratio = paired_ratio(&rounds).expect("positive");
+            ratio.interval.expect("ten").contains(1.0)
+        })
+        .count();
+    f64::from(u32::try_from(covered).expect("few")) / f64::from(runs)
 }
 
 #[test]

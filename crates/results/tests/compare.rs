@@ -29,8 +29,7 @@ fn failing(comparison: &Comparison, condition: &str) -> usize {
 #[test]
 fn two_subjects_of_a_run_are_paired_by_round_and_case() {
     let comparison = subjects("rust-pajamax", "rust-tonic");
-    let cases = comparison.cells.iter();
-    let cases: Vec<String> = cases.map(|cell| cell.case.to_string()).collect();
+    let cases: Vec<String> = comparison.cells.iter().map(|cell| cell.case.to_string()).collect();
     assert_eq!(cases, ["C=1 S=1", "C=1 S=100", "C=100 S=100"]);
     for cell in &comparison.cells {
         let ratio = cell.ratio.expect("both were measured");

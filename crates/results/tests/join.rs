@@ -196,8 +196,8 @@ fn longer_windows_are_allowed_where_no_cell_stays_refused() {
     let mut after = before.clone();
     join(&mut after, &run, &rows, BTreeMap::new(), &cells).expect("it was refused");
     assert_eq!(after.facts.plan.window_max_ms, Some(80_000));
-    let other = before.rows.iter_mut().find(|row| of(row, "rust-pajamax"));
-    other.expect("a row").outcome = refused("a window of 60 s");
+    before.rows.iter_mut().find(|row| of(row, "rust-pajamax")).expect("a row").outcome =
+        refused("a window of 60 s");
     let error = join(&mut before, &run, &rows, BTreeMap::new(), &cells).unwrap_err();
     assert!(matches!(error, JoinError::Refused(_)), "{error}");
 }
@@ -207,16 +207,26 @@ fn a_subject_may_have_one_more_instrument_and_the_others_may_not() {
     let before = record();
     let (mut run, mut rows) = later_run(1.0);
     let with_one_more = |run: &mut Run, name: &str| {
-        let subject = run.new.plan.subjects.iter_mut().find(|each| each.name == name);
-        subject.expect("it is there").instruments.push("h2load".to_owned());
+        run.new
+            .plan
+            .subjects
+            .iter_mut()
+            .find(|each| each.name == name)
+            .expect("it is there")
+            .instruments
+            .push("h2load".to_owned());
     };
     with_one_more(&mut run, NAME);
     run.new.versions.insert("h2load".to_owned(), "h2load 1".to_owned());
-    let more = rows.iter().filter(|row| row.cell.subject == NAME).cloned().map(|mut row| {
-        row.cell.instrument = "h2load".to_owned();
-        row
-    });
-    let more: Vec<Row> = more.collect();
+    let more: Vec<Row> = rows
+        .iter()
+        .filter(|row| row.cell.subject == NAME)
+        .cloned()
+        .map(|mut row| {
+            row.cell.instrument = "h2load".to_owned();
+            row
+        })
+        .collect();
     rows.extend(more.iter().cloned());
     let mut after = before.clone();
     join(&mut after, &run, &rows, BTreeMap::new(), &cells()).expect("it fits");
@@ -224,8 +234,15 @@ fn a_subject_may_have_one_more_instrument_and_the_others_may_not() {
     assert_eq!(added.count(), more.len());
     assert_eq!(after.facts.versions["h2load"], "h2load 1");
     let planned = |record: &Record, name: &str| {
-        let subject = record.facts.plan.subjects.iter().find(|each| each.name == name);
-        subject.expect("it is there").instruments.clone()
+        record
+            .facts
+            .plan
+            .subjects
+            .iter()
+            .find(|each| each.name == name)
+            .expect("it is there")
+            .instruments
+            .clone()
     };
     assert!(planned(&after, NAME).contains(&"h2load".to_owned()));
     assert_eq!(planned(&after, "rust-tonic"), planned(&before, "rust-tonic"));
@@ -250,8 +267,14 @@ fn a_case_may_be_measured_with_one_more_instrument() {
     };
     let error = joined(&run).expect_err("nobody has that instrument");
     assert_eq!(error, JoinError::Plan("instruments_of".to_owned()));
-    let subject = run.new.plan.subjects.iter_mut().find(|each| each.name == NAME);
-    subject.expect("it is there").instruments.push("h2load".to_owned());
+    run.new
+        .plan
+        .subjects
+        .iter_mut()
+        .find(|each| each.name == NAME)
+        .expect("it is there")
+        .instruments
+        .push("h2load".to_owned());
     let after = joined(&run).expect("the subject measured anew has it");
     assert_eq!(after.facts.plan.instruments_of[&case], with_more("h2load"));
 }

@@ -7,7 +7,7 @@ use bookend_results::export::{LoadPage, UnreadableLoadTest};
 use bookend_results::latency;
 use bookend_results::machine::MachineFacts;
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// What a server may answer, and a person may call a load test.
 const HOSTILE: &str = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)> ](javascript:alert(3)) \
@@ -73,12 +73,12 @@ fn open(offered_per_second: u64) -> Value {
 }
 
 fn tests(results: &[(&str, Value)]) -> LoadPage {
-    let files: Vec<(PathBuf, Vec<u8>)> = results
+    let contents: Vec<String> = results.iter().map(|(_, result)| result.to_string()).collect();
+    let files: Vec<(&Path, &[u8])> = results
         .iter()
-        .map(|(file, result)| (PathBuf::from(file), result.to_string().into_bytes()))
+        .zip(&contents)
+        .map(|((file, _), content)| (Path::new(*file), content.as_bytes()))
         .collect();
-    let files: Vec<(&Path, &[u8])> =
-        files.iter().map(|(file, content)| (file.as_path(), content.as_slice())).collect();
     LoadPage::read(&files).expect("results")
 }
 
@@ -375,8 +375,8 @@ fn a_run_without_an_answer_has_a_page() {
 #[test]
 fn what_is_no_result_is_refused_with_its_file() {
     let read = |content: &Value| {
-        let content = content.to_string();
-        LoadPage::read(&[(Path::new("odd.json"), content.as_bytes())]).expect_err("no result")
+        let text = content.to_string();
+        LoadPage::read(&[(Path::new("odd.json"), text.as_bytes())]).expect_err("no result")
     };
     let error = read(&json!({ "bookend": {} }));
     assert!(matches!(error.why, UnreadableLoadTest::NotAResult(_)));

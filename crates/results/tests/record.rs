@@ -89,8 +89,7 @@ fn a_record_that_would_be_large_keeps_fewer_digits_and_says_so() {
     let rounds = 1 + SIZE_LIMIT_BYTES / (wide_text.len() * rows.len());
     let mut large = whole.clone();
     for round in 1..=u32::try_from(rounds).expect("few") {
-        let again = whole.rows.iter().cloned();
-        large.rows.extend(again.map(|mut row| {
+        large.rows.extend(whole.rows.iter().cloned().map(|mut row| {
             row.round += round * 100;
             row
         }));

@@ -51,8 +51,11 @@ fn cpu_steal_and_rate_are_counters_that_end_with_their_window() {
     let (run, rows) = timed();
     let events = events(&run, &rows);
     let values = |name: &str| {
-        let own = events.iter().filter(|event| event["ph"] == "C" && event["name"] == name);
-        own.filter_map(|event| event["args"]["value"].as_f64()).collect::<Vec<_>>()
+        events
+            .iter()
+            .filter(|event| event["ph"] == "C" && event["name"] == name)
+            .filter_map(|event| event["args"]["value"].as_f64())
+            .collect::<Vec<_>>()
     };
     for name in ["server CPU", "generator CPU", "steal"] {
         let values = values(name);
@@ -85,7 +88,10 @@ fn the_rate_over_a_round_is_drawn_with_its_warm_up_shaded() {
 fn a_record_leaves_out_what_is_large_and_in_no_table() {
     let (run, rows) = timed();
     let record = Record::of_run(&run, &rows, BTreeMap::new());
-    let windows = record.rows.iter().filter_map(|row| row.outcome.window());
-    let mut kept = windows.map(|window| (window.started, window.intervals.clone()));
+    let mut kept = record
+        .rows
+        .iter()
+        .filter_map(|row| row.outcome.window())
+        .map(|window| (window.started, window.intervals.clone()));
     assert!(kept.all(|kept| kept == (None, None)));
 }

@@ -169,12 +169,14 @@ impl Noise {
     /// Share of `runs` runs of `n` rounds whose interval covers the truth.
     fn coverage(&self, truth: f64, n: usize, runs: u32, seed: u64) -> f64 {
         let mut random = Random::new(seed);
-        let covered = (0..runs).filter(|_| {
-            let rounds: Vec<_> = (0..n).map(|_| self.round(&mut random, truth)).collect();
-            let ratio = paired_ratio(&rounds).expect("positive");
-            ratio.interval.expect("n > 5").contains(truth)
-        });
-        covered.count() as f64 / f64::from(runs)
+        let covered = (0..runs)
+            .filter(|_| {
+                let rounds: Vec<_> = (0..n).map(|_| self.round(&mut random, truth)).collect();
+                let ratio = paired_ratio(&rounds).expect("positive");
+                ratio.interval.expect("n > 5").contains(truth)
+            })
+            .count();
+        covered as f64 / f64::from(runs)
     }
 }
 
@@ -224,11 +226,14 @@ fn drift_that_both_share_does_not_widen_the_interval() {
 #[test]
 fn an_interval_of_rounds_covers_their_median_as_often() {
     let mut random = Random::new(8);
-    let covered = (0..RUNS).filter(|_| {
-        let rounds: Vec<f64> = (0..7).map(|_| 5e4 * (normal(&mut random) * 0.2).exp()).collect();
-        median_interval(&rounds, CONFIDENCE).expect("seven").contains(5e4)
-    });
-    let coverage = covered.count() as f64 / f64::from(RUNS);
+    let covered = (0..RUNS)
+        .filter(|_| {
+            let rounds: Vec<f64> =
+                (0..7).map(|_| 5e4 * (normal(&mut random) * 0.2).exp()).collect();
+            median_interval(&rounds, CONFIDENCE).expect("seven").contains(5e4)
+        })
+        .count();
+    let coverage = covered as f64 / f64::from(RUNS);
     assert!((0.97..=0.99).contains(&coverage), "{coverage}");
 }
 

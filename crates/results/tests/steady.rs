@@ -23,8 +23,7 @@ fn counted(seed: u64, noise: f64, rate: impl Fn(usize) -> f64) -> Intervals {
 
 /// What is decided for every seed.
 fn decided(noise: f64, rate: impl Fn(usize) -> f64) -> Vec<Steady> {
-    let seeds = 0..SEEDS;
-    seeds.map(|seed| Steady::of(&counted(seed, noise, &rate))).collect()
+    (0..SEEDS).map(|seed| Steady::of(&counted(seed, noise, &rate))).collect()
 }
 
 fn seconds(steady: &Steady) -> f64 {

@@ -98,8 +98,8 @@ fn what_a_foreign_instrument_printed_is_kept_of_one_round() {
     std::fs::create_dir_all(&raw).expect("made");
     std::fs::write(raw.join("old.json"), "{}").expect("written");
     write_raw(&raw, &kept(&store)).expect("written");
-    let files = std::fs::read_dir(&raw).expect("there").map(|file| file.expect("a file").path());
-    let files: Vec<PathBuf> = files.collect();
+    let files: Vec<PathBuf> =
+        std::fs::read_dir(&raw).expect("there").map(|file| file.expect("a file").path()).collect();
     assert_eq!(files.len(), 1, "{files:?}");
     let text = std::fs::read_to_string(&files[0]).expect("readable");
     assert_eq!(text, "{\"at\": \"a.proto\"}\n", "no folder of the machine");

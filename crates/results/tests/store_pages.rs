@@ -54,8 +54,8 @@ fn the_list_leads_to_every_run_the_newest_first() {
 #[test]
 fn the_newest_run_has_a_line_that_moves_until_it_ends() {
     let newest = listed(Run { finished: None, ..numbered(3) }, 2);
-    let event = pages().progress(Some(&newest)).json();
-    let event: serde_json::Value = serde_json::from_str(&event).expect("JSON");
+    let json = pages().progress(Some(&newest)).json();
+    let event: serde_json::Value = serde_json::from_str(&json).expect("JSON");
     assert_eq!(event["text"], "Run 3, invented: 2 of 7 rounds are stored.");
     assert_eq!((&event["has_ended"], &event["address"]), (&false.into(), &"/token/runs/3".into()));
     let rows = rows(&newest.run.new.plan);

@@ -30,8 +30,9 @@ fn plan(environment: &[(&str, &str)], machine_cpus: u32) -> Result<Plan, PlanErr
 }
 
 fn refused(environment: &[(&str, &str)]) -> String {
-    let outcome = Overrides::from_environment(environment.iter().copied());
-    outcome.expect_err("must be refused").to_string()
+    Overrides::from_environment(environment.iter().copied())
+        .expect_err("must be refused")
+        .to_string()
 }
 
 #[test]
@@ -182,15 +183,14 @@ fn a_line_of_the_grid_and_a_subject_may_take_part_of_the_cells() {
     let plan = |extent| {
         let selection = Selection { extent, ..Selection::default() };
         let suite = suite("python-clients");
-        let plan = suite.plan(&selection, &Overrides::default(), 2);
-        plan.expect("a plan").cells()
+        suite.plan(&selection, &Overrides::default(), 2).expect("a plan").cells()
     };
     let full = plan(Extent::Full);
     let cases = |subject: &str, instrument: &str| {
-        let own = full
-            .iter()
-            .filter(|cell| cell.id.subject == subject && cell.id.instrument == instrument);
-        own.map(|cell| cell.case.concurrency).collect::<Vec<_>>()
+        full.iter()
+            .filter(|cell| cell.id.subject == subject && cell.id.instrument == instrument)
+            .map(|cell| cell.case.concurrency)
+            .collect::<Vec<_>>()
     };
     assert_eq!(cases("python-grpcio/sync", "cpp-grpc"), [1, 2, 4, 8, 16, 32, 64]);
     assert_eq!(cases("python-grpcio/sync", "bookend-serve"), [8, 64]);
@@ -322,11 +322,11 @@ fn all_that_is_missing_is_told_at_once() {
 
 #[test]
 fn the_suite_of_the_guide_is_one() {
-    let guide = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/extend/making-a-suite.md");
-    let guide = std::fs::read_to_string(guide).expect("the guide");
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/extend/making-a-suite.md");
+    let guide = std::fs::read_to_string(file).expect("the guide");
     let block = guide.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next());
-    let suite = Suite::parse(Path::new("my-question"), block.expect("a block"));
-    let suite = suite.unwrap_or_else(|error| panic!("{error}"));
+    let suite = Suite::parse(Path::new("my-question"), block.expect("a block"))
+        .unwrap_or_else(|error| panic!("{error}"));
     let plan = suite.plan(&quick(), &Overrides::default(), 2).expect("a plan");
     assert_eq!((plan.limits.server_cpus, plan.cells().len()), (1.0, 4));
     // Windows, warm-ups and what is around them.

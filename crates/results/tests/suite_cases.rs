@@ -55,8 +55,7 @@ fn suite(text: &str) -> Suite {
 }
 
 fn plan_of(selection: &Selection) -> Plan {
-    let plan = suite(SUITE).plan(selection, &Overrides::default(), 4);
-    plan.unwrap_or_else(|error| panic!("{error}"))
+    suite(SUITE).plan(selection, &Overrides::default(), 4).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn complaint(from: &str, to: &str) -> String {
@@ -83,8 +82,9 @@ fn a_full_run_has_a_server_a_cell_unless_the_suite_says_otherwise() {
         [suite.full.server_life, suite.quick.expect("a quick part").server_life]
     };
     assert_eq!(lives(SUITE), [ServerLife::Cell, ServerLife::Round]);
-    let other = SUITE.replace("rounds = 10", "rounds = 10\nserver_life = \"round\"");
-    let other = other.replace("rounds = 7", "rounds = 7\nserver_life = \"cell\"");
+    let other = SUITE
+        .replace("rounds = 10", "rounds = 10\nserver_life = \"round\"")
+        .replace("rounds = 7", "rounds = 7\nserver_life = \"cell\"");
     assert_eq!(lives(&other), [ServerLife::Round, ServerLife::Cell]);
     let full = plan_of(&Selection::default());
     assert_eq!(full.server_life, ServerLife::Cell);
@@ -119,8 +119,7 @@ fn one_case_of_the_environment_is_asked_over_every_transport_of_the_grid() {
     let quick = Selection { extent: Extent::Quick, ..Selection::default() };
     let planned = |text: &str| {
         let plan = suite(text).plan(&quick, &overrides, 4).expect("a plan");
-        let cases = plan.cases.iter().map(ToString::to_string);
-        cases.collect::<Vec<String>>()
+        plan.cases.iter().map(ToString::to_string).collect::<Vec<String>>()
     };
     assert_eq!(planned(SUITE), ["C=2 S=8"]);
     assert_eq!(planned(&SUITE.replace(line, more)), ["C=2 S=8", "C=2 S=8 unix"]);
@@ -153,8 +152,8 @@ fn cases_above_a_subjects_limit_are_left_out_and_that_is_said() {
 #[test]
 fn a_subject_without_a_case_is_named() {
     let text = SUITE.replace("concurrency_max = 64", "concurrency = [7]");
-    let plan = suite(&text).plan(&Selection::default(), &Overrides::default(), 4);
-    let notes = plan.expect("a plan").notes;
+    let notes =
+        suite(&text).plan(&Selection::default(), &Overrides::default(), 4).expect("a plan").notes;
     assert_eq!(notes, ["sync is measured in none of these cases"]);
 }
 
@@ -177,8 +176,7 @@ fn a_fixed_number_of_calls_gives_the_server_time_to_end() {
 
 #[test]
 fn a_machine_with_fewer_cpus_than_the_client_is_to_get_is_noted() {
-    let plan = suite(SUITE).plan(&Selection::default(), &Overrides::default(), 1);
-    let plan = plan.expect("a plan");
+    let plan = suite(SUITE).plan(&Selection::default(), &Overrides::default(), 1).expect("a plan");
     assert_eq!(plan.limits.client_cpus, Some(1.0));
     assert!(
         plan.notes.contains(&"1.5 CPUs for the client: this machine has 1".to_owned()),

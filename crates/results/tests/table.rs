@@ -9,6 +9,7 @@ use bookend_results::table::{
     CellResult, Rank, Table, cost_table, cpu_account_table, instrument_table, marks,
     published_table, resource_table, skipped_lines,
 };
+use std::collections::BTreeMap;
 use table_rows::{cell, plan, rows, subject};
 
 fn sound() -> Table {
@@ -47,10 +48,11 @@ fn its_costs_stand_with_their_intervals() {
 
 #[test]
 fn what_a_server_skips_stands_beside_its_cost() {
-    let skips =
-        [("rust-pajamax", vec!["PING".to_owned(), "deadlines".to_owned()]), ("rust-tonic", vec![])];
-    let skips = skips.map(|(subject, skips)| (subject.to_owned(), skips));
-    let table = Table { skips: skips.into(), ..sound() };
+    let skips = BTreeMap::from([
+        ("rust-pajamax".to_owned(), vec!["PING".to_owned(), "deadlines".to_owned()]),
+        ("rust-tonic".to_owned(), vec![]),
+    ]);
+    let table = Table { skips, ..sound() };
     let text = cost_table(&table);
     let column_of = |subject: &str| {
         let row = text.lines().find(|line| line.contains(subject))?;
@@ -323,11 +325,14 @@ fn the_audit_marks_what_cannot_be_true() {
 fn served(more: u64) -> Table {
     let rows = rows(&plan());
     let own = |row: &&Row| row.round == 4 && row.cell.subject == "rust-tonic";
-    let calls = rows.iter().filter(own).map(|row| match &row.outcome {
-        Outcome::Measured(figures) => figures.ok + 60,
-        _ => 0,
-    });
-    let calls: u64 = calls.sum();
+    let calls: u64 = rows
+        .iter()
+        .filter(own)
+        .map(|row| match &row.outcome {
+            Outcome::Measured(figures) => figures.ok + 60,
+            _ => 0,
+        })
+        .sum();
     after(|row| {
         if own(&&*row) {
             row.served = Some(calls + more);

@@ -68,9 +68,10 @@ const SERVER: Spinning = Spinning { server: true, generator: false };
 fn each_case_is_compared_with_the_plainer_one_of_the_same_subject() {
     let table = table();
     let of = |case: &str| {
-        let mut cells = table.cells.iter();
-        let cell =
-            cells.find(|cell| cell.id.subject == "rust-tonic" && cell.case.to_string() == case);
+        let cell = table
+            .cells
+            .iter()
+            .find(|cell| cell.id.subject == "rust-tonic" && cell.case.to_string() == case);
         cell.and_then(|cell| cell.summary()).expect("figures").clone()
     };
     let cost = |outcome: &RatioOutcome| 1.0 / outcome.ratio().expect("a ratio").median;
@@ -91,8 +92,9 @@ fn each_case_is_compared_with_the_plainer_one_of_the_same_subject() {
 fn what_connections_cost_stands_in_a_table_with_intervals() {
     let text = connection_table(&table()).expect("there is something to compare");
     let lines: Vec<&str> = text.lines().collect();
-    let heading = lines.iter().position(|line| line.contains("C=10 S=10 tls per-call:"));
-    let below = &lines[heading.expect("a heading") + 1..];
+    let heading =
+        lines.iter().position(|line| line.contains("C=10 S=10 tls per-call:")).expect("a heading");
+    let below = &lines[heading + 1..];
     let fields: Vec<&str> = below[0].split('|').map(str::trim).collect();
     assert_eq!(&fields[1..3], ["rust-pajamax", "h2c"]);
     assert!(fields[3].starts_with("4.0") && fields[4].contains(" - "), "{fields:?}");
@@ -203,8 +205,12 @@ fn an_instrument_that_spins_is_not_compared_with_one_that_sleeps() {
     let mut rows = rows(&plan);
     spun(&mut rows, |row| row.cell.instrument == "bookend-load/spin", GENERATOR);
     let table = Table::new(&plan, &rows);
-    let second = table.cells.iter().find(|cell| cell.id.instrument == "bookend-load/spin");
-    let summary = second.and_then(|cell| cell.summary()).expect("figures");
+    let summary = table
+        .cells
+        .iter()
+        .find(|cell| cell.id.instrument == "bookend-load/spin")
+        .and_then(|cell| cell.summary())
+        .expect("figures");
     assert_eq!(summary.value(&REQUESTS_PER_CLIENT_CPU_SECOND), None);
     let ratio = &summary.ratios.instrument_cost_ratio;
     assert_eq!(*ratio, RatioOutcome::Spinning);

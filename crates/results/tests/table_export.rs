@@ -95,8 +95,7 @@ fn a_shortened_run_says_so_wherever_it_is_shown() {
 
 /// A row for every cell.
 fn rows_of(plan: &Plan, round: u32) -> Vec<Row> {
-    let cells = plan.cells().into_iter();
-    cells.map(|cell| row(round, cell.id, Outcome::failed("x"))).collect()
+    plan.cells().into_iter().map(|cell| row(round, cell.id, Outcome::failed("x"))).collect()
 }
 
 #[test]
@@ -117,8 +116,9 @@ fn the_terminal_shows_notes_above_and_marks_below_the_table() {
     let text = Report::new(&run, &rows).text();
     let note = text.find("note: GRPC_CLIENT_CPUS=12").expect("the note");
     let table = text.find("| name ").expect("the table");
-    let mark = text.find("mark: C=1 S=1 rust-bookend: failed: said \"no\", and left");
-    assert!(note < table && table < mark.expect("the mark"), "{text}");
+    let mark =
+        text.find("mark: C=1 S=1 rust-bookend: failed: said \"no\", and left").expect("the mark");
+    assert!(note < table && table < mark, "{text}");
 }
 
 #[test]
@@ -189,13 +189,20 @@ fn every_printed_number_is_defined() {
         include_str!("table_snapshots/resource.txt"),
         include_str!("table_snapshots/cpu_account.txt"),
     ];
-    let titles = snapshots.iter().filter_map(|table| table.lines().nth(1));
-    let titles = titles.flat_map(|line| line.split('|')).map(str::trim);
+    let titles = snapshots
+        .iter()
+        .filter_map(|table| table.lines().nth(1))
+        .flat_map(|line| line.split('|'))
+        .map(str::trim);
     let (run, rows) = (run(), rows(&run().new.plan));
     let sheet = Report::new(&run, &rows).csv();
-    let columns = sheet.lines().next().expect("a heading").split(',');
-    let columns = columns.map(|name| name.trim_end_matches("_low").trim_end_matches("_high"));
-    let columns = columns.map(|name| name.trim_end_matches("_ns").trim_end_matches("_bytes"));
+    let columns = sheet
+        .lines()
+        .next()
+        .expect("a heading")
+        .split(',')
+        .map(|name| name.trim_end_matches("_low").trim_end_matches("_high"))
+        .map(|name| name.trim_end_matches("_ns").trim_end_matches("_bytes"));
     let rules = Rule::ALL.iter().map(|rule| rule.name());
     for name in titles.chain(columns).chain(rules).filter(|name| !name.is_empty()) {
         assert!(
@@ -217,9 +224,12 @@ fn the_catalogue_stands_in_the_documentation_as_it_is() {
 #[test]
 fn the_example_of_the_suite_format_is_a_suite_and_no_key_is_left_out() {
     let format = page("extend/suite-format.md");
-    let example = format.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next());
+    let example = format
+        .split("```toml\n")
+        .nth(1)
+        .and_then(|rest| rest.split("```").next())
+        .expect("an example");
     let folder = Path::new("suites/pajamax-tonic");
-    let example = example.expect("an example");
     Suite::parse(folder, example).unwrap_or_else(|error| panic!("{error}"));
     for table in ["", "[request]", "[limits]", "[[subjects]]", "[full]"] {
         // An unknown key makes the parser list all that may stand there.

@@ -35,8 +35,10 @@ fn cut_off(row: &mut Row) {
 }
 
 fn line<'a>(text: &'a str, case: &str, name: &str) -> &'a str {
-    let mut lines = text.lines().skip_while(|line| !line.contains(case));
-    lines.find(|line| line.contains(name)).expect("a row")
+    text.lines()
+        .skip_while(|line| !line.contains(case))
+        .find(|line| line.contains(name))
+        .expect("a row")
 }
 
 #[test]
@@ -47,8 +49,7 @@ fn a_latency_that_the_window_cut_off_is_a_lower_bound_everywhere() {
     let own = line(&text, "----S=100", "rust-pajamax");
     assert_eq!(own.matches(">= ").count(), 2, "p99 and p99.9: {own}");
     assert!(!line(&text, "----S=100", "rust-tonic").contains(">="), "{text}");
-    let mark = marks(&table).into_iter().find(|mark| mark.contains("cut off: "));
-    let mark = mark.expect("a mark");
+    let mark = marks(&table).into_iter().find(|mark| mark.contains("cut off: ")).expect("a mark");
     assert!(mark.starts_with("C=1 S=100 rust-pajamax: cut off: "), "{mark}");
     assert!(mark.contains(" old on average, 300"), "{mark}");
     assert!(mark.contains(" at most: p99, p99_9, max are at least what is printed"), "{mark}");
@@ -59,10 +60,13 @@ fn a_latency_that_the_window_cut_off_is_a_lower_bound_everywhere() {
         csv.lines().filter(|line| line.contains(",latency_max latency_p99 latency_p99_9,")).count();
     assert_eq!(bounds, 1, "{csv}");
     let json: serde_json::Value = serde_json::from_str(&report.json()).expect("JSON");
-    let figures = json["cells"].as_array().expect("cells").iter();
-    let bounds = figures
-        .filter(|cell| cell["result"]["measured"]["figures"]["latency_p99"]["cut_off"] == true);
-    assert_eq!(bounds.count(), 1);
+    let bounds = json["cells"]
+        .as_array()
+        .expect("cells")
+        .iter()
+        .filter(|cell| cell["result"]["measured"]["figures"]["latency_p99"]["cut_off"] == true)
+        .count();
+    assert_eq!(bounds, 1);
 }
 
 #[test]
@@ -151,8 +155,11 @@ fn a_refused_cell_says_why_and_has_no_figures() {
     let text = resource_table(&table);
     assert!(line(&text, "----S=100", "rust-tonic").contains("refused: a call takes 7 s"), "{text}");
     assert!(marks(&table).contains(&"C=1 S=100 rust-tonic: refused: a call takes 7 s".to_owned()));
-    let refused = rows.iter().find(|row| matches!(row.outcome, Outcome::Refused { .. }));
-    let outcome = &refused.expect("a row").outcome;
+    let outcome = &rows
+        .iter()
+        .find(|row| matches!(row.outcome, Outcome::Refused { .. }))
+        .expect("a row")
+        .outcome;
     let kept = serde_json::to_string(outcome).expect("JSON");
     assert_eq!(serde_json::from_str::<Outcome>(&kept).expect("readable"), *outcome);
 }
