@@ -101,26 +101,23 @@ fn checks(row: &PrintedRow, document: &Document) -> Vec<(Rule, Option<String>)> 
     }
     let figures = row.row_figures(&document.conditions);
     let for_any_row = figures.checks();
-    let for_printed_rows = PRINTED_RULES.into_iter();
     let for_printed_rows =
-        for_printed_rows.filter_map(|(rule, check)| Some((rule, check(row, document)?)));
-    let all = for_any_row.chain(for_printed_rows);
-    all.map(|(rule, checked)| (rule, checked.err())).collect()
+        PRINTED_RULES.into_iter().filter_map(|(rule, check)| Some((rule, check(row, document)?)));
+    for_any_row.chain(for_printed_rows).map(|(rule, checked)| (rule, checked.err())).collect()
 }
 
 fn implausible(row: &PrintedRow) -> Option<&str> {
-    let mut figures = row.figures.iter();
-    figures.find_map(|(name, span)| (!span.is_plausible()).then_some(name.as_str()))
+    row.figures.iter().find_map(|(name, span)| (!span.is_plausible()).then_some(name.as_str()))
 }
 
 fn cpu_above_machine(row: &PrintedRow, document: &Document) -> Checked {
     let machine = document.conditions.machine_cpus?;
-    let ends = [("server", row.server_cpu()), ("client", row.client_cpu())];
-    let known = ends.into_iter().filter_map(|(end, cpu)| Some((end, cpu?)));
-    let mut known = known.peekable();
+    let mut known = [("server", row.server_cpu()), ("client", row.client_cpu())]
+        .into_iter()
+        .filter_map(|(end, cpu)| Some((end, cpu?)))
+        .peekable();
     known.peek()?;
-    let above = known.find(|(_, cpu)| cpu.low > machine);
-    Some(match above {
+    Some(match known.find(|(_, cpu)| cpu.low > machine) {
         None => Ok(()),
         Some((end, cpu)) => Err(format!(
             "the {end} used {} CPUs of a machine that has {machine}",

@@ -25,8 +25,7 @@ impl Document {
         subject: &'a str,
         case: Case,
     ) -> impl Iterator<Item = &'a PrintedRow> {
-        let rows = self.rows.iter();
-        rows.filter(move |row| {
+        self.rows.iter().filter(move |row| {
             let cell = row.cell.as_ref();
             cell.is_some_and(|cell| cell.subject == subject && cell.case == case)
         })
@@ -129,9 +128,11 @@ impl PrintedRow {
 
     /// Calls that failed; 0 if successes are printed and failures are not.
     pub fn failures(&self) -> Option<Span> {
-        let failed = self.figures.iter();
-        let failed = failed.filter(|(name, _)| name.starts_with("errors"));
-        let sum = failed.fold(Span::exact(0.0), |sum, (_, &count)| sum.plus(count));
+        let sum = self
+            .figures
+            .iter()
+            .filter(|(name, _)| name.starts_with("errors"))
+            .fold(Span::exact(0.0), |sum, (_, &count)| sum.plus(count));
         (sum.value > 0.0 || self.figures.contains_key("ok")).then_some(sum)
     }
 
@@ -180,13 +181,13 @@ impl PrintedRow {
 
     /// Latencies by percentile, in ascending order of percent.
     pub(crate) fn percentiles_ns(&self) -> Vec<(f64, Span)> {
-        let percent = |name: &str| {
-            let digits = name.strip_prefix("latency_p")?;
-            digits.replace('_', ".").parse::<f64>().ok()
-        };
-        let figures = self.figures.iter();
-        let figures = figures.filter_map(|(name, &value)| Some((percent(name)?, value)));
-        let mut all: Vec<(f64, Span)> = figures.collect();
+        let percent =
+            |name: &str| name.strip_prefix("latency_p")?.replace('_', ".").parse::<f64>().ok();
+        let mut all: Vec<(f64, Span)> = self
+            .figures
+            .iter()
+            .filter_map(|(name, &value)| Some((percent(name)?, value)))
+            .collect();
         all.sort_by(|a, b| a.0.total_cmp(&b.0));
         all
     }

@@ -43,8 +43,7 @@ pub(crate) fn list<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     /// The parser knows the place of a newtype, and of a bare element only that of its list.
     #[derive(Deserialize)]
     struct Element<T>(T);
-    let elements = Vec::<Element<T>>::deserialize(list)?;
-    Ok(elements.into_iter().map(|Element(element)| element).collect())
+    Ok(Vec::<Element<T>>::deserialize(list)?.into_iter().map(|Element(element)| element).collect())
 }
 
 /// A value that is written as text, such as the name of a metric.

@@ -115,16 +115,15 @@ fn columns(heading: &str) -> Result<Vec<PublishedColumn>, PublishedError> {
     if keys != KEY_COLUMNS || figures.len() % 2 != 0 {
         return Err(PublishedError::Heading);
     }
-    let pairs = figures.chunks(2);
-    pairs
+    figures
+        .chunks(2)
         .map(|pair| column(pair[0], pair[1]).ok_or(PublishedError::Column(pair[1].to_owned())))
         .collect()
 }
 
 /// `latency_mean` and `latency_mean [ns]`.
 fn column(printed: &str, number: &str) -> Option<PublishedColumn> {
-    let unit = number.strip_prefix(printed)?.strip_prefix(" [")?;
-    let unit = unit.strip_suffix(']')?;
+    let unit = number.strip_prefix(printed)?.strip_prefix(" [")?.strip_suffix(']')?;
     Some(PublishedColumn {
         name: printed.to_owned(),
         unit: Unit::ALL.into_iter().find(|one| one.symbol() == unit)?,

@@ -44,9 +44,12 @@ pub(super) fn kib_printed_as_mib(row: &PrintedRow, document: &Document) -> Check
             && more("connections").unwrap_or(true)
             && more("concurrency").unwrap_or(false)
     };
-    let others = document.rows.iter().filter(busier);
-    let with_memory = others.filter_map(|other| Some((other, other.figure("memory_mean")?)));
-    let (other, least) = with_memory.min_by(|a, b| a.1.value.total_cmp(&b.1.value))?;
+    let (other, least) = document
+        .rows
+        .iter()
+        .filter(busier)
+        .filter_map(|other| Some((other, other.figure("memory_mean")?)))
+        .min_by(|a, b| a.1.value.total_cmp(&b.1.value))?;
     let rescaled = memory.value / KIBIBYTES;
     let fits = rescaled / least.value < MEMORY_FIT && least.value / rescaled < MEMORY_FIT;
     if memory.low <= least.high * MEMORY_FALL || !fits {
@@ -68,8 +71,12 @@ pub(super) fn clocks_differ(row: &PrintedRow, document: &Document) -> Checked {
     let same_case = |other: &&PrintedRow| {
         other.case() == row.case() && other.place.subject != row.place.subject
     };
-    let others = document.rows.iter().filter(same_case);
-    let mut others = others.filter_map(|other| Some((other, covered(other)?))).peekable();
+    let mut others = document
+        .rows
+        .iter()
+        .filter(same_case)
+        .filter_map(|other| Some((other, covered(other)?)))
+        .peekable();
     others.peek()?;
     let Some((other, theirs)) = others.find(|(_, theirs)| own.high < theirs.low) else {
         return Some(Ok(()));

@@ -16,16 +16,18 @@ const ROWS_MIN: usize = 3;
 /// Compares the columns of latencies in all rows of the table.
 pub(super) fn same_figure_twice(row: &PrintedRow, document: &Document) -> Checked {
     let names = latency_columns(row);
-    let beside = document.rows.iter().filter(|other| other.place.table == row.place.table);
-    let rows: Vec<&PrintedRow> = beside.collect();
+    let rows: Vec<&PrintedRow> =
+        document.rows.iter().filter(|other| other.place.table == row.place.table).collect();
     if rows.len() < ROWS_MIN || names.len() < 2 {
         return None;
     }
-    let pairs = names.iter().enumerate();
-    let mut pairs =
-        pairs.flat_map(|(at, first)| names[at + 1..].iter().map(move |two| (first, two)));
-    let twice = pairs.find(|(first, second)| rows.iter().all(|row| is_same(row, first, second)));
-    let Some((first, second)) = twice else {
+    let mut pairs = names
+        .iter()
+        .enumerate()
+        .flat_map(|(at, first)| names[at + 1..].iter().map(move |two| (first, two)));
+    let Some((first, second)) =
+        pairs.find(|(first, second)| rows.iter().all(|row| is_same(row, first, second)))
+    else {
         return Some(Ok(()));
     };
     let value = row.figure(first)?.value;
@@ -40,14 +42,17 @@ pub(super) fn same_figure_twice(row: &PrintedRow, document: &Document) -> Checke
 /// Mean, high percentiles and slowest of a row.
 fn latency_columns(row: &PrintedRow) -> Vec<String> {
     let is_high = |name: &str| {
-        let digits = name.strip_prefix("latency_p")?;
-        Some(digits.replace('_', ".").parse::<f64>().ok()? >= HIGH_PERCENTILE)
+        let percent: f64 = name.strip_prefix("latency_p")?.replace('_', ".").parse().ok()?;
+        Some(percent >= HIGH_PERCENTILE)
     };
-    let names = row.figures.keys().filter(|name| {
-        let is_other = matches!(name.as_str(), "latency_mean" | "latency_max");
-        is_other || is_high(name).unwrap_or(false)
-    });
-    names.cloned().collect()
+    row.figures
+        .keys()
+        .filter(|name| {
+            let is_other = matches!(name.as_str(), "latency_mean" | "latency_max");
+            is_other || is_high(name).unwrap_or(false)
+        })
+        .cloned()
+        .collect()
 }
 
 fn is_same(row: &PrintedRow, first: &str, second: &str) -> bool {
@@ -59,8 +64,8 @@ fn is_same(row: &PrintedRow, first: &str, second: &str) -> bool {
 /// Compares latencies with what their tool can tell apart.
 pub(super) fn below_resolution(row: &PrintedRow, document: &Document) -> Checked {
     let resolution_ns = document.conditions.latency_resolution_seconds.unwrap_or(0.0) * 1e9;
-    let figures = row.figures.iter();
-    let mut latencies = figures.filter(|(name, _)| name.starts_with("latency_")).peekable();
+    let mut latencies =
+        row.figures.iter().filter(|(name, _)| name.starts_with("latency_")).peekable();
     latencies.peek()?;
     let coarse = latencies.find(|(_, figure)| figure.value == 0.0 || figure.high < resolution_ns);
     let Some((name, figure)) = coarse else {

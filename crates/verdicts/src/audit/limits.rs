@@ -51,11 +51,14 @@ pub(super) fn nobody_at_its_limit(row: &PrintedRow, document: &Document) -> Chec
 /// Compares the rates of all subjects under one label.
 pub(super) fn shared_ceiling(row: &PrintedRow, document: &Document) -> Checked {
     let own = row.figure("requests_per_second")?.value;
-    let field = document.rows.iter().filter(|other| {
-        other.place.table == row.place.table && other.place.label == row.place.label
-    });
-    let rates: Vec<f64> =
-        field.filter_map(|other| Some(other.figure("requests_per_second")?.value)).collect();
+    let rates: Vec<f64> = document
+        .rows
+        .iter()
+        .filter(|other| {
+            other.place.table == row.place.table && other.place.label == row.place.label
+        })
+        .filter_map(|other| Some(other.figure("requests_per_second")?.value))
+        .collect();
     if rates.len() < FIELD_MIN {
         return None;
     }
@@ -77,12 +80,14 @@ pub(super) fn shared_ceiling(row: &PrintedRow, document: &Document) -> Checked {
 /// Whether the server's CPU follows what it did.
 pub(super) fn cpu_stands_still(row: &PrintedRow, document: &Document) -> Checked {
     let own = row.server_cpu()?;
-    let of_subject = document.rows.iter().filter(|other| {
-        other.place.subject == row.place.subject && other.place.table == row.place.table
-    });
-    let figures = of_subject
-        .filter_map(|other| Some((other.server_cpu()?, other.figure("requests_per_second")?)));
-    let figures: Vec<(Span, Span)> = figures.collect();
+    let figures: Vec<(Span, Span)> = document
+        .rows
+        .iter()
+        .filter(|other| {
+            other.place.subject == row.place.subject && other.place.table == row.place.table
+        })
+        .filter_map(|other| Some((other.server_cpu()?, other.figure("requests_per_second")?)))
+        .collect();
     if figures.len() < ROWS_MIN {
         return None;
     }
@@ -129,12 +134,15 @@ pub(super) fn rate_not_asked(row: &PrintedRow, _: &Document) -> Checked {
 /// Compares the rate with that of the same program under the same label in another table.
 pub(super) fn differs_from_itself(row: &PrintedRow, document: &Document) -> Checked {
     let own = row.figure("requests_per_second")?;
-    let again = document.rows.iter().filter(|other| {
-        let is_same = other.place.is_same_run(&row.place) && other.cell == row.cell;
-        is_same && other.place != row.place
-    });
-    let mut again =
-        again.filter_map(|other| Some((other, other.figure("requests_per_second")?))).peekable();
+    let mut again = document
+        .rows
+        .iter()
+        .filter(|other| {
+            let is_same = other.place.is_same_run(&row.place) && other.cell == row.cell;
+            is_same && other.place != row.place
+        })
+        .filter_map(|other| Some((other, other.figure("requests_per_second")?)))
+        .peekable();
     again.peek()?;
     // Told once for two rows: at the higher one.
     let lower = again.find(|(_, rate)| own.low > rate.high * (1.0 + RUNS_DIFFER));

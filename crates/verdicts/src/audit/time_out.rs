@@ -126,10 +126,11 @@ pub(super) fn histogram_differs(row: &PrintedRow, _: &Document) -> Checked {
             return Some(Err(format!("its end is not {name}")));
         }
     }
-    let displaced = row.percentiles_ns().into_iter();
-    let mut displaced =
-        displaced.filter(|&(percent, value)| !is_in_its_bucket(row, percent, value));
-    Some(match displaced.next() {
+    let displaced = row
+        .percentiles_ns()
+        .into_iter()
+        .find(|&(percent, value)| !is_in_its_bucket(row, percent, value));
+    Some(match displaced {
         None => Ok(()),
         Some((percent, value)) => Err(format!(
             "p{percent} is {:.2} s, which is not where the counts put it",

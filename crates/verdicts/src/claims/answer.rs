@@ -38,8 +38,9 @@ impl Evaluation {
         let judged: Vec<(&Estimate, Option<Band>, ClaimOutcome)> =
             self.estimates.iter().map(judge_one).collect();
         let first = |outcome| judged.iter().find(|(.., own)| *own == outcome);
-        let because = claim.bounds.as_ref().map(|bounds| bounds.because.trim_end_matches('.'));
-        let because = because.map_or_else(String::new, |because| format!(" ({because})"));
+        let because = claim.bounds.as_ref().map_or_else(String::new, |bounds| {
+            format!(" ({})", bounds.because.trim_end_matches('.'))
+        });
         let replicated = |band: &Option<Band>| match band {
             Some(band) => format!("; replicated is {}{because}", self.band_text(*band)),
             None => "; nothing is printed to compare it with".to_owned(),

@@ -4,6 +4,7 @@
 use super::judged::{JudgedSuite, JudgedSuites};
 use super::model::{Model, Rejection};
 use super::page_text::{table, wrapped};
+use super::verdict::Judgement;
 use crate::document::PrintedRow;
 use bookend_results::audit::Rule;
 use bookend_results::metric::Unit;
@@ -37,16 +38,23 @@ fn notes(suite: &JudgedSuite) -> String {
     if notes.is_empty() {
         return String::new();
     }
-    let lines = notes.iter().map(|one| {
-        let own = Some(&one.recomputed).filter(|text| !text.is_empty());
-        let own = own.map(|text| format!("Its own table: {text}."));
-        let ours = Some(&one.replicates.figures).filter(|text| !text.is_empty());
-        let ours = ours.map(|text| format!("Ours: {text}."));
-        let parts = [Some(format!("{}.", one.claim.text)), own, ours, one.claim.why.clone()];
-        let parts: Vec<String> = parts.into_iter().flatten().collect();
-        wrapped(&format!("- {}", parts.join(" ")), "  ")
-    });
-    format!("\n### Noticed besides\n\n{}", lines.collect::<String>())
+    let items: String = notes.iter().map(note).collect();
+    format!("\n### Noticed besides\n\n{items}")
+}
+
+fn note(one: &Judgement<'_>) -> String {
+    let labelled =
+        |label: &str, text: &str| (!text.is_empty()).then(|| format!("{label}: {text}."));
+    let parts: Vec<String> = [
+        Some(format!("{}.", one.claim.text)),
+        labelled("Its own table", &one.recomputed),
+        labelled("Ours", &one.replicates.figures),
+        one.claim.why.clone(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    wrapped(&format!("- {}", parts.join(" ")), "  ")
 }
 
 fn models(suite: &JudgedSuite) -> String {
@@ -54,8 +62,11 @@ fn models(suite: &JudgedSuite) -> String {
         return String::new();
     }
     let headings = "run | parameters | OK | failed | total | mean of all | mean of OK";
-    let models = suite.claims.models.iter();
-    let rows = models.flat_map(|model| [prediction_fields(model), printed_fields(suite, model)]);
+    let rows = suite
+        .claims
+        .models
+        .iter()
+        .flat_map(|model| [prediction_fields(model), printed_fields(suite, model)]);
     format!("\n### What a model predicts\n\n{}", table(headings, rows))
 }
 
@@ -92,8 +103,7 @@ fn parameters(model: &Model) -> String {
 
 /// The row of the document that a model is about.
 fn printed_fields(suite: &JudgedSuite, model: &Model) -> Vec<String> {
-    let mut rows = suite.document.rows_of(&model.subject.subject, model.case);
-    let row = rows.next();
+    let row = suite.document.rows_of(&model.subject.subject, model.case).next();
     let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
     let value = |name: &str| Some(row?.figure(name)?.value);
     let time = |name| or_dash(value(name).map(|time_ns| format!("{:.2} s", time_ns / 1e9)));
@@ -119,9 +129,11 @@ fn findings(suite: &JudgedSuite) -> String {
         [] => "Nothing.\n".to_owned(),
         _ => table("rule | row | figures", rows),
     };
-    let looked = suite.coverage.iter();
-    let looked = looked.map(|one| format!("`{}` {} of {}", one.rule, one.broken, one.rows));
-    let looked: Vec<String> = looked.collect();
+    let looked: Vec<String> = suite
+        .coverage
+        .iter()
+        .map(|one| format!("`{}` {} of {}", one.rule, one.broken, one.rows))
+        .collect();
     format!(
         "\n### What the audit finds in its tables\n\n{found}\nBroken, of the rows with the figures \
          for it: {}.\n",
@@ -132,15 +144,15 @@ fn findings(suite: &JudgedSuite) -> String {
 /// Little's law for every row that prints enough for it.
 fn in_flight(suite: &JudgedSuite) -> String {
     let number = |calls: f64| Unit::Number.text(calls);
-    let rows = suite.document.rows.iter().filter_map(|row| {
+    let accounted = |row: &PrintedRow| {
         let (calls, streams) = (row.calls_in_flight()?, row.streams()?);
         let share =
             [calls.low, calls.high].map(|calls| format!("{:.0} %", calls / streams * 100.0));
         let range = format!("{} to {}", number(calls.low), number(calls.high));
         let share = if share[0] == share[1] { share[0].clone() } else { share.join(" to ") };
         Some(vec![row.place.to_string(), range, number(streams), share])
-    });
-    let rows: Vec<Vec<String>> = rows.collect();
+    };
+    let rows: Vec<Vec<String>> = suite.document.rows.iter().filter_map(accounted).collect();
     if rows.is_empty() {
         return String::new();
     }

@@ -8,8 +8,8 @@ use super::verdict::Judgement;
 impl JudgedSuites {
     /// docs/measure/changed-verdicts.md.
     pub fn changes_page(&self) -> String {
-        let sections = self.documents().map(section);
-        INTRODUCTION.to_owned() + &sections.collect::<String>()
+        let sections: String = self.documents().map(section).collect();
+        INTRODUCTION.to_owned() + &sections
     }
 }
 

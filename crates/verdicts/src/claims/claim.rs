@@ -200,8 +200,7 @@ impl Claim {
     pub(super) fn measure_both(&mut self) {
         let both = self.measure.take();
         self.ours = self.ours.take().or_else(|| both.clone());
-        let recomputed = self.recomputed.take().or(both);
-        self.recomputed = recomputed.filter(|_| self.formula.is_none());
+        self.recomputed = self.recomputed.take().or(both).filter(|_| self.formula.is_none());
     }
 
     /// What is computed from our record to answer a question; `None` if it asks for no figure.
@@ -217,8 +216,9 @@ impl Claim {
     /// Every quantity that is computed from our record.
     pub fn quantities_of_record(&self) -> Vec<Quantity> {
         let replicates = self.quantity_of(self.replicated_by.as_ref());
-        let is_it_so = self.judged_with.as_ref().map(|question| self.quantity_of(Some(question)));
-        replicates.into_iter().chain(is_it_so.flatten()).collect()
+        let is_it_so =
+            self.judged_with.as_ref().and_then(|question| self.quantity_of(Some(question)));
+        replicates.into_iter().chain(is_it_so).collect()
     }
 }
 
@@ -244,8 +244,11 @@ impl SuiteClaims {
 /// its rows apart, only those with that instrument.
 fn cases_of(document: &Document, name: &SubjectName) -> Vec<Case> {
     let with = |is_meant: &dyn Fn(&CellId) -> bool| {
-        let cells = document.rows.iter().filter_map(|row| row.cell.as_ref());
-        let own = cells.filter(|cell| cell.subject == name.subject && is_meant(cell));
+        let own = document
+            .rows
+            .iter()
+            .filter_map(|row| row.cell.as_ref())
+            .filter(|cell| cell.subject == name.subject && is_meant(cell));
         each_once(own.map(|cell| cell.case))
     };
     match with(&|cell| name.is_instrument(&cell.instrument)) {

@@ -47,9 +47,11 @@ fn repeated<'a>(mut ids: impl Iterator<Item = &'a Spanned<String>>) -> Option<&'
 }
 
 fn unknown_model<'a>(claim: &'a Claim, models: &[Model]) -> Option<&'a Spanned<String>> {
-    let quantities = [&claim.measure, &claim.recomputed, &claim.ours].into_iter().flatten();
-    let mut named = quantities.filter_map(Quantity::model);
-    named.find(|name| models.iter().all(|model| model.id != **name))
+    [&claim.measure, &claim.recomputed, &claim.ours]
+        .into_iter()
+        .flatten()
+        .filter_map(Quantity::model)
+        .find(|name| models.iter().all(|model| model.id != **name))
 }
 
 /// What is missing for the claim to be judged.

@@ -51,8 +51,9 @@ impl Quantity {
         let (mut estimates, mut missing) = (Vec::new(), Vec::new());
         let mut series = Vec::new();
         for &case in &self.cases {
-            let one = self.of_case(case, figures, models);
-            series.push(one.map_err(|clause| missing.push(clause)).ok());
+            series.push(
+                self.of_case(case, figures, models).map_err(|clause| missing.push(clause)).ok(),
+            );
         }
         let taken = self.taken(&self.side_by_side(series, figures));
         let count = taken.len();
@@ -91,20 +92,24 @@ impl Quantity {
     fn taken(&self, series: &[Option<Series>]) -> Vec<(String, Option<Series>)> {
         let last = series.len().saturating_sub(1);
         match self.take {
-            Take::Each => {
-                let cases = self.cases.iter().zip(series);
-                let known = cases.filter(|(_, one)| one.is_some());
-                known.map(|(case, one)| (format!("at {case}"), one.clone())).collect()
-            }
+            Take::Each => self
+                .cases
+                .iter()
+                .zip(series)
+                .filter(|(_, one)| one.is_some())
+                .map(|(case, one)| (format!("at {case}"), one.clone()))
+                .collect(),
             Take::Growth => {
                 let whole = (last > 1).then_some((0, last));
-                let steps = (0..last).map(|before| (before, before + 1)).chain(whole);
-                let known = steps.filter_map(|(first, then)| {
-                    let (before, after) = (series[first].as_ref()?, series[then].as_ref()?);
-                    let place = format!("from {} to {}", self.cases[first], self.cases[then]);
-                    Some((place, after.over(before)))
-                });
-                known.collect()
+                (0..last)
+                    .map(|before| (before, before + 1))
+                    .chain(whole)
+                    .filter_map(|(first, then)| {
+                        let (before, after) = (series[first].as_ref()?, series[then].as_ref()?);
+                        let place = format!("from {} to {}", self.cases[first], self.cases[then]);
+                        Some((place, after.over(before)))
+                    })
+                    .collect()
             }
             Take::Least => self.ranked("smallest", 0, series),
             Take::Median => self.ranked("middle", last / 2, series),
@@ -145,8 +150,10 @@ impl Quantity {
             figures.check_alike(cell, other)?;
             divisor
         } else if let Some(name) = self.model() {
-            let model = models.iter().find(|model| model.id == *name);
-            let model = model.ok_or_else(|| format!("there is no model {name}"))?;
+            let model = models
+                .iter()
+                .find(|model| model.id == *name)
+                .ok_or_else(|| format!("there is no model {name}"))?;
             let prediction = match figures {
                 Figures::Printed(_) => model.predict(),
                 Figures::Recorded(..) => model.of_ours().predict(),
@@ -155,8 +162,7 @@ impl Quantity {
         } else {
             return Ok(own);
         };
-        let quotient = own.over(&divisor);
-        quotient.ok_or_else(|| format!("{cell} cannot be divided"))
+        own.over(&divisor).ok_or_else(|| format!("{cell} cannot be divided"))
     }
 }
 
@@ -187,10 +193,12 @@ impl Figures<'_> {
                 let is_exact = |own: &CellId| cell.name.is_instrument(&own.instrument);
                 let (exact, others): (Vec<_>, Vec<_>) =
                     rows.partition(|row| row.cell.as_ref().is_some_and(is_exact));
-                let mut rows = exact.into_iter().chain(others);
-                let span = rows.find_map(|row| of_printed(metric, row));
-                let span = span.ok_or_else(|| format!("{metric} is not printed for {cell}"));
-                span.map(Series::Bounded)
+                exact
+                    .into_iter()
+                    .chain(others)
+                    .find_map(|row| of_printed(metric, row))
+                    .ok_or_else(|| format!("{metric} is not printed for {cell}"))
+                    .map(Series::Bounded)
             }
             Self::Recorded(record, profile) => match metric {
                 Metric::Profile(layers) => profiled(*profile, layers, cell),
@@ -205,8 +213,9 @@ impl Figures<'_> {
             return Ok(());
         };
         let spinning = |cell| {
-            let mut rows = cell_rows(&record.rows, cell).into_iter();
-            rows.find_map(|row| Some(row.outcome.window()?.spinning))
+            cell_rows(&record.rows, cell)
+                .into_iter()
+                .find_map(|row| Some(row.outcome.window()?.spinning))
         };
         let complaint =
             || format!("{own} and {other}: an end spins in one of them and sleeps in the other");
@@ -220,11 +229,12 @@ fn profiled(
     cell: NamedCell<'_>,
 ) -> Result<Series, String> {
     let SubjectName { subject, instrument } = cell.name;
-    let samples =
-        profile.and_then(|profile| profile.samples_of(subject, cell.case, instrument.as_deref()));
-    let samples = samples.ok_or_else(|| format!("no profile of {cell}"))?;
-    let span = of_samples(layers, &samples.split);
-    span.map(Series::Bounded).map_err(|why| format!("{why} in the profile of {cell}"))
+    let samples = profile
+        .and_then(|profile| profile.samples_of(subject, cell.case, instrument.as_deref()))
+        .ok_or_else(|| format!("no profile of {cell}"))?;
+    of_samples(layers, &samples.split)
+        .map(Series::Bounded)
+        .map_err(|why| format!("{why} in the profile of {cell}"))
 }
 
 fn recorded(
@@ -303,8 +313,8 @@ fn rows_beside<'a>(
     beside: Option<NamedCell<'_>>,
 ) -> Vec<&'a Row> {
     let other = beside.map(|other| cell_rows(rows, other)).unwrap_or_default();
-    let anew = other.iter().filter(|row| !row.is_control).map(|row| row.round);
-    let anew: BTreeSet<u32> = anew.collect();
+    let anew: BTreeSet<u32> =
+        other.iter().filter(|row| !row.is_control).map(|row| row.round).collect();
     let mut own = cell_rows(rows, cell);
     own.retain(|row| !row.is_control || anew.contains(&row.round));
     own
@@ -313,10 +323,8 @@ fn rows_beside<'a>(
 /// The rows of the one cell that a claim means: with the instrument that it names, or else our own,
 /// or else the only one. Empty if that is ambiguous.
 fn cell_rows<'a>(rows: &'a [Row], cell: NamedCell<'_>) -> Vec<&'a Row> {
-    let own = rows.iter().filter(|row| cell.is_of(&row.cell));
-    let mut own: Vec<&Row> = own.collect();
-    let all = own.iter().map(|row| row.cell.instrument.as_str());
-    let all: BTreeSet<&str> = all.collect();
+    let mut own: Vec<&Row> = rows.iter().filter(|row| cell.is_of(&row.cell)).collect();
+    let all: BTreeSet<&str> = own.iter().map(|row| row.cell.instrument.as_str()).collect();
     let instrument = match (&cell.name.instrument, all.first()) {
         (Some(named), _) => named.as_str(),
         (None, Some(only)) if all.len() == 1 => only,

@@ -37,9 +37,11 @@ impl Evaluation {
 
     /// Whether it is the growth from the first case to the last.
     pub(super) fn is_whole(&self, one: &Estimate) -> bool {
-        let growth = self.of.as_ref().filter(|quantity| quantity.take == Take::Growth);
-        let ends = growth.and_then(|of| Some((of.cases.first()?, of.cases.last()?)));
-        ends.is_some_and(|(first, last)| one.place == format!("from {first} to {last}"))
+        self.of
+            .as_ref()
+            .filter(|quantity| quantity.take == Take::Growth)
+            .and_then(|of| Some((of.cases.first()?, of.cases.last()?)))
+            .is_some_and(|(first, last)| one.place == format!("from {first} to {last}"))
     }
 
     fn of_which(&self) -> &'static str {
@@ -64,8 +66,7 @@ impl Evaluation {
 
     /// Marks a ratio to the model: a total of 20 s that reads only "1.01" would puzzle the reader.
     fn of_whom(&self) -> &'static str {
-        let model = self.of.as_ref().and_then(Quantity::model);
-        model.map_or("", |_| " of the model's")
+        self.of.as_ref().and_then(Quantity::model).map_or("", |_| " of the model's")
     }
 
     pub(super) fn number(&self, value: f64) -> String {

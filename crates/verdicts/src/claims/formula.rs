@@ -96,11 +96,11 @@ impl Reader<'_> {
         };
         let is_count = unit == 1.0 && !digits.contains('.');
         let value = if is_count {
-            Some(Span::exact(number))
+            Span::exact(number)
         } else {
             Span::printed(digits, number * unit, unit, Rounding::Nearest)
+                .ok_or_else(|| self.unexpected())?
         };
-        let value = value.ok_or_else(|| self.unexpected())?;
         self.rest = rest;
         Ok(value)
     }

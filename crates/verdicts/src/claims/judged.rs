@@ -66,15 +66,15 @@ impl JudgedSuites {
     /// # Errors
     /// As [`JudgedSuites::read`].
     pub fn read_repeated(&self, suites: &Path, records: &Path) -> Result<Self, ClaimsError> {
-        let records = records.join(REPEATED);
+        let repeated = records.join(REPEATED);
         let was_repeated =
-            |one: &&JudgedSuite| file_of(&records, &one.suite, Extent::Full).is_file();
+            |one: &&JudgedSuite| file_of(&repeated, &one.suite, Extent::Full).is_file();
         let read = |first: &JudgedSuite| {
-            let again = JudgedSuite::read(suites, &records, &first.suite)?;
+            let again = JudgedSuite::read(suites, &repeated, &first.suite)?;
             Ok(JudgedSuite { elsewhere: first.elsewhere.clone(), ..again })
         };
-        let again = self.suites.iter().filter(was_repeated).map(read);
-        Ok(Self { suites: again.collect::<Result<_, _>>()? })
+        let suites = self.suites.iter().filter(was_repeated).map(read).collect::<Result<_, _>>()?;
+        Ok(Self { suites })
     }
 
     /// The document of a suite.
@@ -91,11 +91,14 @@ impl JudgedSuite {
     pub fn read(suites: &Path, records: &Path, suite: &str) -> Result<Self, ClaimsError> {
         let folder = suites.join(suite);
         let file = folder.join(CLAIMS_FILE);
-        let claims = read_text(&file).and_then(|text| SuiteClaims::parse(&file, &text));
-        let claims = claims.map_err(|error| ClaimsError::Declared(Box::new(error)))?;
+        let claims = read_text(&file)
+            .and_then(|text| SuiteClaims::parse(&file, &text))
+            .map_err(|error| ClaimsError::Declared(Box::new(error)))?;
         let others: BTreeSet<&String> = claims.claims.iter().flat_map(|one| &one.suite).collect();
-        let others = others.into_iter().map(|name| Ok((name.clone(), recorded(records, name)?)));
-        let elsewhere = others.collect::<Result<_, ClaimsError>>()?;
+        let elsewhere = others
+            .into_iter()
+            .map(|name| Ok((name.clone(), recorded(records, name)?)))
+            .collect::<Result<_, ClaimsError>>()?;
         let (record, profile) = recorded(records, suite)?;
         let tables = printed::tables(&folder, &read_folder(&folder)?)?;
         let document = printed::document(&tables, claims.document.clone());
@@ -139,8 +142,11 @@ impl JudgedSuite {
 /// A suite's full record and its profile, if they are there.
 fn recorded(records: &Path, suite: &str) -> Result<(Option<Record>, Option<Profile>), ClaimsError> {
     let file = file_of(records, suite, Extent::Full);
-    let record = file.is_file().then(|| Record::read(&file)).transpose();
-    let record = record.map_err(|error| ClaimsError::Record(file, Box::new(error)))?;
+    let record = file
+        .is_file()
+        .then(|| Record::read(&file))
+        .transpose()
+        .map_err(|error| ClaimsError::Record(file, Box::new(error)))?;
     Ok((record, kept_profile(records, suite)?))
 }
 

@@ -28,8 +28,8 @@ impl MarkedRounds {
         for (case, by_round) in quantity.cases.iter().zip(rounds(quantity, &record.rows)) {
             let mut disturbed = 0;
             for rows in by_round.values() {
-                let rules = rows.iter().flat_map(|row| rules_of(&record.facts.plan, row));
-                let rules: BTreeSet<&str> = rules.collect();
+                let rules: BTreeSet<&str> =
+                    rows.iter().flat_map(|row| rules_of(&record.facts.plan, row)).collect();
                 disturbed += usize::from(DISTURBANCES.iter().any(|one| rules.contains(one)));
                 counted.all += 1;
                 counted.marked += usize::from(!rules.is_empty());

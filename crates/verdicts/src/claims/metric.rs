@@ -12,11 +12,12 @@ use bookend_results::statistics::Interval;
 
 /// The share of the samples, with its range if each sample is independent; or why there is none.
 pub(super) fn of_samples(layers: &str, split: &Split) -> Result<Span, String> {
-    let value = split.named_share(layers);
-    let value = value.ok_or_else(|| format!("a profile has no {PROFILE_PREFIX}{layers}"))?;
-    let interval = split.share_interval(value);
-    let Interval { low, high } =
-        interval.ok_or_else(|| format!("fewer than {SAMPLES_MIN} samples of {layers}"))?;
+    let value = split
+        .named_share(layers)
+        .ok_or_else(|| format!("a profile has no {PROFILE_PREFIX}{layers}"))?;
+    let Interval { low, high } = split
+        .share_interval(value)
+        .ok_or_else(|| format!("fewer than {SAMPLES_MIN} samples of {layers}"))?;
     Ok(Span { low, value, high })
 }
 

@@ -42,9 +42,13 @@ impl JudgedSuites {
 
     /// docs/measure/expectations.md: our own, of which no document says anything.
     pub fn expectations(&self) -> String {
-        let own = self.suites.iter().filter(|suite| suite.claims.document.are_expectations);
-        let sections = own.map(|suite| section(&(suite, suite.judgements())));
-        EXPECTATIONS.to_owned() + &sections.collect::<String>()
+        let sections: String = self
+            .suites
+            .iter()
+            .filter(|suite| suite.claims.document.are_expectations)
+            .map(|suite| section(&(suite, suite.judgements())))
+            .collect();
+        EXPECTATIONS.to_owned() + &sections
     }
 }
 
@@ -125,7 +129,7 @@ fn tally<'a>(
 ) -> String {
     let outcomes = ClaimOutcome::ALL.map(ClaimOutcome::short).join(" | ");
     let headings = format!("document | claims | {outcomes}");
-    let rows = documents.iter().map(|(suite, judgements)| {
+    let row = |(suite, judgements): &'a Judged<'a>| {
         let title = &suite.claims.document.title;
         let outcomes: Vec<ClaimOutcome> =
             judgements.iter().filter_map(of).map(|answer| answer.outcome).collect();
@@ -133,8 +137,8 @@ fn tally<'a>(
         let name = format!("[{}](#{})", suite.suite, anchor(title));
         let counts = ClaimOutcome::ALL.map(count);
         [name, outcomes.len().to_string()].into_iter().chain(counts).collect()
-    });
-    table(&headings, rows)
+    };
+    table(&headings, documents.iter().map(row))
 }
 
 fn section((suite, judgements): &Judged<'_>) -> String {
@@ -164,8 +168,7 @@ fn outcomes(judgements: &[Judgement<'_>]) -> String {
     let field = |answer: &Answer| format!("{} {}", answer.figure, answer.outcome.short());
     let rows = judgements.iter().map(|one| {
         let is_it_so = one.is_it_so.as_ref().map_or("-".to_owned(), field);
-        let cells = [field(&one.replicates), is_it_so].map(|text| text.trim().to_owned());
-        let [same, other] = cells;
+        let [same, other] = [field(&one.replicates), is_it_so].map(|text| text.trim().to_owned());
         vec![one.claim.in_short().to_owned(), one.claim.published.clone(), same, other]
     });
     table("claim | they printed | same client | other client", rows)
@@ -214,8 +217,8 @@ fn of_what(of: &Option<String>, figures: &str) -> String {
 
 fn method(documents: &[Judged<'_>]) -> String {
     let answers = documents.iter().flat_map(|(_, judgements)| judgements);
-    let answers = answers.flat_map(Judgement::answers);
-    let judged = answers.filter(|answer| answer.is_by_interval).count();
+    let judged =
+        answers.flat_map(Judgement::answers).filter(|answer| answer.is_by_interval).count();
     let wrong = (judged as f64 * (1.0 - CONFIDENCE)).ceil();
     let words =
         Statement::ALL.map(|(_, word, meaning)| vec![format!("`{word}`"), meaning.to_owned()]);

@@ -41,8 +41,11 @@ pub(super) fn wrapped(text: &str, indent: &str) -> String {
 /// The anchor of a heading in links.
 pub(super) fn anchor(title: &str) -> String {
     let lower = title.to_lowercase();
-    let kept = lower.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
-    kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+    lower
+        .chars()
+        .filter(|c| c.is_alphanumeric() || " -_".contains(*c))
+        .map(|c| if c == ' ' { '-' } else { c })
+        .collect()
 }
 
 #[cfg(test)]

@@ -38,16 +38,15 @@ pub(super) fn document(tables: &[PublishedTable], conditions: Conditions) -> Doc
 }
 
 fn printed(table: &PublishedTable, row: &PublishedRow, latency: Rounding) -> PrintedRow {
-    let figures = table.columns.iter().filter_map(|column| {
-        let span = span(table, column, row, latency)?;
-        Some((column.name.clone(), span))
-    });
-    PrintedRow {
-        place: row.place.clone(),
-        cell: row.cell.clone(),
-        figures: figures.collect(),
-        histogram: Vec::new(),
-    }
+    let figures = table
+        .columns
+        .iter()
+        .filter_map(|column| {
+            let span = span(table, column, row, latency)?;
+            Some((column.name.clone(), span))
+        })
+        .collect();
+    PrintedRow { place: row.place.clone(), cell: row.cell.clone(), figures, histogram: Vec::new() }
 }
 
 /// The range that the printed digits leave open for latencies and rates; counts are exact.
@@ -72,13 +71,16 @@ fn span(
 
 /// The value of a printed 1 in the column's finest unit: a bare zero does not show its unit.
 fn smallest_unit(table: &PublishedTable, column: &str) -> f64 {
-    let units = table.rows.iter().filter_map(|row| {
-        let text = row.printed.get(column)?;
-        let end = text.find(|c: char| !c.is_ascii_digit() && c != '.');
-        let number: f64 = text[..end.unwrap_or(text.len())].parse().ok()?;
-        (number > 0.0).then_some(row.value(column)? / number)
-    });
-    units.fold(f64::INFINITY, f64::min)
+    table
+        .rows
+        .iter()
+        .filter_map(|row| {
+            let text = row.printed.get(column)?;
+            let end = text.find(|c: char| !c.is_ascii_digit() && c != '.');
+            let number: f64 = text[..end.unwrap_or(text.len())].parse().ok()?;
+            (number > 0.0).then_some(row.value(column)? / number)
+        })
+        .fold(f64::INFINITY, f64::min)
 }
 
 fn histogram(row: &PrintedRow, lines: &[PrintedRow]) -> Vec<PrintedBucket> {

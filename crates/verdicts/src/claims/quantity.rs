@@ -74,13 +74,14 @@ impl TryFrom<DeclaredQuantity> for Quantity {
 
     fn try_from(declared: DeclaredQuantity) -> Result<Self, String> {
         let over_metric = declared.over_metric.as_deref().map(metric).transpose()?;
-        let over = [
+        let mut over = [
             declared.over.map(Over::Subject),
             declared.over_case.map(Over::Case),
             over_metric.map(Over::Metric),
             declared.over_model.map(Over::Model),
-        ];
-        let mut over = over.into_iter().flatten();
+        ]
+        .into_iter()
+        .flatten();
         let (first, second) = (over.next(), over.next());
         if second.is_some() {
             return Err("a figure is divided by one thing: name one `over`".to_owned());
@@ -106,8 +107,7 @@ pub(super) fn suggestion<'a>(word: &str, known: impl IntoIterator<Item = &'a str
 impl Quantity {
     /// The same of other subjects.
     pub(super) fn with_subjects(self, of: &SubjectName, over: Option<&SubjectName>) -> Self {
-        let over = over.cloned().map(Over::Subject).or(self.over);
-        Self { of: of.clone(), over, ..self }
+        Self { of: of.clone(), over: over.cloned().map(Over::Subject).or(self.over), ..self }
     }
 
     /// What its numbers count.

@@ -37,13 +37,15 @@ impl JudgedSuites {
     /// docs/measure/repeated.md: the outcomes here beside those of other runs of some of these
     /// suites.
     pub fn repeated_page(&self, again: &JudgedSuites) -> String {
-        let pairs = self.documents().filter_map(|first| Some((first, again.suite(&first.suite)?)));
-        let pairs: Vec<(&JudgedSuite, &JudgedSuite)> = pairs.collect();
+        let pairs: Vec<(&JudgedSuite, &JudgedSuite)> = self
+            .documents()
+            .filter_map(|first| Some((first, again.suite(&first.suite)?)))
+            .collect();
         let headings = "suite | first run | again | answers | the same | undecided in one | \
                         more than claimed in one | opposite";
         let rows = pairs.iter().map(|(first, again)| row(first, again));
-        let sections = pairs.iter().map(|(first, again)| section(first, again));
-        [INTRODUCTION, &table(headings, rows), &sections.collect::<String>()].concat()
+        let sections: String = pairs.iter().map(|(first, again)| section(first, again)).collect();
+        [INTRODUCTION, &table(headings, rows), &sections].concat()
     }
 }
 
@@ -72,15 +74,15 @@ fn row(first: &JudgedSuite, again: &JudgedSuite) -> Vec<String> {
 
 fn section(first: &JudgedSuite, again: &JudgedSuite) -> String {
     let (own, others) = (first.judgements(), again.judgements());
-    let differing = answers(&own, &others)
+    let lines: String = answers(&own, &others)
         .filter(|(_, one, other)| one.beside(other) != Agreement::Same)
         .map(|(what, one, other)| {
             let line = format!("- **{what}**: {}; again {}.", in_words(one), in_words(other));
             wrapped(&line, "  ")
-        });
-    let differing: String = differing.collect();
+        })
+        .collect();
     let differing =
-        if differing.is_empty() { "Every outcome is the same.\n".to_owned() } else { differing };
+        if lines.is_empty() { "Every outcome is the same.\n".to_owned() } else { lines };
     format!("\n## {}\n\n{differing}", first.claims.document.title)
 }
 
@@ -91,15 +93,17 @@ fn answers<'a>(
 ) -> impl Iterator<Item = (String, &'a Answer, &'a Answer)> {
     let is_measured =
         |one: &Answer, other: &Answer| one.outcome.is_decided() || other.outcome.is_decided();
-    let beside = own
-        .iter()
-        .filter_map(|one| Some((one, others.iter().find(|other| other.claim.id == one.claim.id)?)));
-    let both = beside.flat_map(|(one, other)| {
-        let questions = ["does it replicate", "is it so"];
-        let pairs = questions.into_iter().zip(one.answers().zip(other.answers()));
-        pairs.map(|(question, (own, again))| (format!("{}, {question}", one.claim.id), own, again))
-    });
-    both.filter(move |(_, own, again)| is_measured(own, again))
+    own.iter()
+        .filter_map(|one| Some((one, others.iter().find(|other| other.claim.id == one.claim.id)?)))
+        .flat_map(|(one, other)| {
+            ["does it replicate", "is it so"]
+                .into_iter()
+                .zip(one.answers().zip(other.answers()))
+                .map(|(question, (own, again))| {
+                    (format!("{}, {question}", one.claim.id), own, again)
+                })
+        })
+        .filter(move |(_, own, again)| is_measured(own, again))
 }
 
 impl Answer {

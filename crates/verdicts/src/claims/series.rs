@@ -38,11 +38,13 @@ impl Series {
         match (self, divisor) {
             (Self::Bounded(own), Self::Bounded(divisor)) => own.over(*divisor).map(Self::Bounded),
             (Self::Rounds(own), Self::Rounds(divisor)) => {
-                let pairs = own.iter().filter_map(|(round, own)| {
-                    let divisor = divisor.get(round)?;
-                    Some((*round, own / divisor))
-                });
-                let quotients: BTreeMap<u32, f64> = pairs.collect();
+                let quotients: BTreeMap<u32, f64> = own
+                    .iter()
+                    .filter_map(|(round, own)| {
+                        let divisor = divisor.get(round)?;
+                        Some((*round, own / divisor))
+                    })
+                    .collect();
                 let sound = quotients.values().all(|quotient| quotient.is_finite());
                 (sound && !quotients.is_empty()).then_some(Self::Rounds(quotients))
             }
@@ -57,8 +59,7 @@ impl Series {
     /// The figure with this rank, round by round; for bounded figures, bound by bound.
     pub(super) fn ranked(all: &[&Series], rank: usize) -> Option<Series> {
         let of_rank = |figure: &dyn Fn(&Series) -> Option<f64>| {
-            let figures = all.iter().map(|one| figure(one));
-            let mut figures: Vec<f64> = figures.collect::<Option<_>>()?;
+            let mut figures: Vec<f64> = all.iter().map(|one| figure(one)).collect::<Option<_>>()?;
             figures.sort_by(f64::total_cmp);
             figures.get(rank).copied()
         };
@@ -83,9 +84,10 @@ impl Series {
         let run_of = |round: &u32| round / rounds_each.max(1);
         let runs: BTreeSet<u32> = rounds.keys().map(run_of).collect();
         if runs.len() == 1 {
-            let numbered =
-                rounds.iter().map(|(round, figure)| (round % rounds_each.max(1), *figure));
-            *rounds = numbered.collect();
+            *rounds = rounds
+                .iter()
+                .map(|(round, figure)| (round % rounds_each.max(1), *figure))
+                .collect();
         }
     }
 

@@ -67,19 +67,23 @@ impl JudgedSuite {
 
     /// The notes that are no sentences of it, with their figures.
     pub fn notes(&self) -> Vec<Judgement<'_>> {
-        let notes = self.claims.claims.iter().filter(|claim| claim.note);
-        notes.map(|claim| judge(claim, self)).collect()
+        self.claims
+            .claims
+            .iter()
+            .filter(|claim| claim.note)
+            .map(|claim| judge(claim, self))
+            .collect()
     }
 }
 
 fn judge<'a>(claim: &'a Claim, suite: &JudgedSuite) -> Judgement<'a> {
     let printed = Figures::Printed(&suite.document);
-    let tables = claim.recomputed.as_ref();
-    let tables = tables.map(|quantity| quantity.evaluate(printed, &suite.claims.models));
+    let tables =
+        claim.recomputed.as_ref().map(|quantity| quantity.evaluate(printed, &suite.claims.models));
     let tables = claim.formula.map(Evaluation::of_formula).or(tables);
     let table = tables.as_ref();
-    let is_it_so = claim.judged_with.as_ref();
-    let is_it_so = is_it_so.map(|question| measured(claim, Some(question), table, suite));
+    let is_it_so =
+        claim.judged_with.as_ref().map(|question| measured(claim, Some(question), table, suite));
     let replicates = measured(claim, claim.replicated_by.as_ref(), table, suite);
     let replicates = match settled(claim, table, suite) {
         Some((outcome, why)) => Answer { outcome, why, is_by_interval: false, ..replicates },
@@ -106,8 +110,9 @@ fn stand_in(claim: &Claim, suite: &JudgedSuite) -> Option<String> {
         Some(Over::Subject(other)) => Some(other),
         _ => None,
     };
-    let mut subjects = std::iter::once(&own.of).chain(over);
-    subjects.find_map(|name| suite.claims.document.stand_ins.get(&name.subject).cloned())
+    std::iter::once(&own.of)
+        .chain(over)
+        .find_map(|name| suite.claims.document.stand_ins.get(&name.subject).cloned())
 }
 
 /// The outcome that follows from the document alone.
@@ -155,8 +160,10 @@ fn measured(
         (None, Some(reason)) => Some((ClaimOutcome::Undecided, reason)),
         (None, None) => None,
     };
-    let marked = quantity.as_ref().filter(|_| declared.is_none());
-    let marked = marked.and_then(|quantity| Some(MarkedRounds::of(quantity, record?)));
+    let marked = quantity
+        .as_ref()
+        .filter(|_| declared.is_none())
+        .and_then(|quantity| Some(MarkedRounds::of(quantity, record?)));
     let nothing = || (ClaimOutcome::Undecided, "Nothing of ours answers it.".to_owned());
     let judged =
         || ours.as_ref().map_or_else(nothing, |ours| ours.judge(claim, table, marked.as_ref()));
@@ -182,8 +189,10 @@ fn refuting<'a>(claim: &Claim, findings: &'a [DocumentFinding]) -> Option<&'a Do
             && cases.as_ref().is_none_or(|cases| cases.contains(&cell.case))
     };
     let any_row = subject.is_none() && cases.is_none();
-    let mut broken = findings.iter().filter(|one| one.finding.rule == *rule);
-    broken.find(|one| any_row || one.cell.as_ref().is_some_and(is_meant))
+    findings
+        .iter()
+        .filter(|one| one.finding.rule == *rule)
+        .find(|one| any_row || one.cell.as_ref().is_some_and(is_meant))
 }
 
 /// The outcome for a claim that only a rule can settle, where the rule found nothing.
