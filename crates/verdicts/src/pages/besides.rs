@@ -10,8 +10,8 @@ use bookend_results::table::Cell;
 
 /// The table of all cells that no other table shows. Empty if there are none.
 pub(super) fn table(page: &Page<'_>, cells: &Cells<'_>) -> String {
-    let all = cells.table.cells.iter();
-    let own: Vec<&Cell> = all.filter(|cell| !is_shown(page, cells, cell)).collect();
+    let own: Vec<&Cell> =
+        cells.table.cells.iter().filter(|cell| !is_shown(page, cells, cell)).collect();
     if own.is_empty() {
         return String::new();
     }
@@ -26,10 +26,14 @@ pub(super) fn table(page: &Page<'_>, cells: &Cells<'_>) -> String {
 
 /// The columns of the first table for which we have a figure.
 fn columns(page: &Page<'_>) -> Vec<ResultColumn> {
-    let first = page.presentation.tables.first();
-    let columns = first.into_iter().flat_map(|table| &table.columns);
-    let own = columns.filter(|column| column.metric.is_some());
-    own.cloned().collect()
+    page.presentation
+        .tables
+        .first()
+        .into_iter()
+        .flat_map(|table| &table.columns)
+        .filter(|column| column.metric.is_some())
+        .cloned()
+        .collect()
 }
 
 fn is_shown(page: &Page<'_>, cells: &Cells<'_>, cell: &Cell) -> bool {
@@ -37,8 +41,8 @@ fn is_shown(page: &Page<'_>, cells: &Cells<'_>, cell: &Cell) -> bool {
         if table.look == Look::Grid && grid::shows(page, table, cell) {
             return true;
         }
-        let rows = page.rows_of(table);
-        let mut below = rows.flat_map(|row| cells_below(cells, table, row));
-        below.any(|(_, id)| id == cell.id)
+        page.rows_of(table)
+            .flat_map(|row| cells_below(cells, table, row))
+            .any(|(_, id)| id == cell.id)
     })
 }

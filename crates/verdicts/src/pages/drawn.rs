@@ -18,15 +18,24 @@ const SERIES_MAX: usize = 6;
 impl Overview {
     /// That of a suite which declares none: the cost of all subjects against the baseline.
     pub(super) fn of_plan(page: &Page<'_>, cells: &Cells<'_>) -> Self {
-        let ranked = cells.table.cells.iter().filter(|cell| cell.rank == Rank::Ranked);
-        let ranked = ranked.map(|cell| (cell.id.subject.clone(), cell.id.instrument.clone()));
-        let series = each_once(ranked).into_iter().take(SERIES_MAX).map(|(subject, instrument)| {
-            let name = format!("{subject} via {instrument}");
-            let (subject, instrument) = (Some(subject), Some(instrument));
-            OverviewSeries { name, subject, instrument, ..OverviewSeries::default() }
-        });
-        let baseline = page.record.facts.plan.baseline();
-        let baseline = baseline.map_or("the baseline", |baseline| &baseline.name);
+        let ranked = cells
+            .table
+            .cells
+            .iter()
+            .filter(|cell| cell.rank == Rank::Ranked)
+            .map(|cell| (cell.id.subject.clone(), cell.id.instrument.clone()));
+        let series = each_once(ranked)
+            .into_iter()
+            .take(SERIES_MAX)
+            .map(|(subject, instrument)| OverviewSeries {
+                name: format!("{subject} via {instrument}"),
+                subject: Some(subject),
+                instrument: Some(instrument),
+                ..OverviewSeries::default()
+            })
+            .collect();
+        let baseline =
+            page.record.facts.plan.baseline().map_or("the baseline", |baseline| &baseline.name);
         Self {
             title: format!("Requests per CPU-second over those of {baseline}"),
             axis: "median of the rounds".to_owned(),
@@ -35,7 +44,7 @@ impl Overview {
             format: "ratio".parse().expect("a style of figures"),
             scale: Scale::Logarithmic,
             reference: Some(1.0),
-            series: series.collect(),
+            series,
             lines: Vec::new(),
             besides: Vec::new(),
         }
@@ -43,29 +52,36 @@ impl Overview {
 
     /// All figures, without the lines and series that have none.
     pub(super) fn drawn<'b>(&'b self, page: &Page<'_>, cells: &Cells<'_>) -> Drawn<'b> {
-        let mut lines: Vec<DrawnLine> = self
-            .lines_of(page)
-            .iter()
-            .map(|line| {
-                let points = self.series.iter().map(|series| self.point(page, cells, series, line));
-                let besides = self.besides.iter().map(|column| column.text(cells, line));
-                DrawnLine {
-                    label: line.label.clone(),
-                    points: points.collect(),
-                    besides: besides.collect(),
-                }
-            })
-            .collect();
+        let drawn_line = |line: &OverviewLine| DrawnLine {
+            label: line.label.clone(),
+            points: self
+                .series
+                .iter()
+                .map(|series| self.point(page, cells, series, line))
+                .collect(),
+            besides: self.besides.iter().map(|column| column.text(cells, line)).collect(),
+        };
+        let mut lines: Vec<DrawnLine> = self.lines_of(page).iter().map(drawn_line).collect();
         lines.retain(|line| line.points.iter().any(Option::is_some));
         let has_point = |index: usize| lines.iter().any(|line| line.points[index].is_some());
         let kept: Vec<bool> = (0..self.series.len()).map(has_point).collect();
         let is_kept = |index: &usize| kept[*index];
         for line in &mut lines {
-            let points = line.points.drain(..).enumerate();
-            line.points = points.filter(|(index, _)| is_kept(index)).map(|(_, one)| one).collect();
+            line.points = line
+                .points
+                .drain(..)
+                .enumerate()
+                .filter(|(index, _)| is_kept(index))
+                .map(|(_, one)| one)
+                .collect();
         }
-        let series = self.series.iter().enumerate();
-        let series = series.filter(|(index, _)| is_kept(index)).map(|(_, one)| one).collect();
+        let series = self
+            .series
+            .iter()
+            .enumerate()
+            .filter(|(index, _)| is_kept(index))
+            .map(|(_, one)| one)
+            .collect();
         Drawn { overview: self, series, lines }
     }
 
@@ -91,11 +107,11 @@ impl Overview {
         if let Some(column) = &series.published {
             let printed = |subject| page.printed(column, subject, line.case);
             let (value, text) = printed(subject)?;
-            let (value, text) = match &series.over {
+            let (value, own_text) = match &series.over {
                 None => (value, text),
                 Some(other) => (value / printed(other)?.0, None),
             };
-            let text = text.unwrap_or_else(|| format.text(value));
+            let text = own_text.unwrap_or_else(|| format.text(value));
             return Some(self.charted(value, text, None));
         }
         let cell =
@@ -148,46 +164,55 @@ struct DrawnLine {
 impl Drawn<'_> {
     /// The picture. `None` if there is nothing to draw.
     pub(super) fn picture(&self) -> Option<PointChart> {
-        let lines = self.lines.iter();
-        let lines =
-            lines.map(|line| PointLine { label: line.label.clone(), points: line.points.clone() });
+        let lines = self
+            .lines
+            .iter()
+            .map(|line| PointLine { label: line.label.clone(), points: line.points.clone() })
+            .collect();
         (!self.lines.is_empty()).then(|| PointChart {
             title: self.overview.title.clone(),
             subtitle: self.overview.axis.clone(),
             scale: self.overview.scale,
             reference: self.overview.reference,
             series: coloured(&self.series),
-            lines: lines.collect(),
+            lines,
         })
     }
 
     /// The table with the figures of the picture, and with the further columns.
     pub(super) fn table(&self) -> String {
-        let series = self.series.iter();
-        let series = series.map(|series| series.heading.as_ref().unwrap_or(&series.name));
+        let series =
+            self.series.iter().map(|series| series.heading.as_ref().unwrap_or(&series.name));
         let besides = self.overview.besides.iter().map(|column| &column.heading);
-        let headings = std::iter::once(&self.overview.lines_are).chain(series).chain(besides);
-        let headings: Vec<String> = headings.cloned().collect();
-        let rows = self.lines.iter().map(|line| {
-            let points = line.points.iter();
-            let points = points.map(|point| point.as_ref().map_or(NONE, |point| &point.text));
-            let fields = std::iter::once(line.label.as_str()).chain(points);
-            fields.map(str::to_owned).chain(line.besides.clone()).collect()
-        });
-        markdown::table(&headings, 1, &rows.collect::<Vec<_>>())
+        let headings: Vec<String> = std::iter::once(&self.overview.lines_are)
+            .chain(series)
+            .chain(besides)
+            .cloned()
+            .collect();
+        let text_of = |point: &Option<ChartPoint>| {
+            point.as_ref().map_or_else(|| NONE.to_owned(), |point| point.text.clone())
+        };
+        let row = |line: &DrawnLine| {
+            std::iter::once(line.label.clone())
+                .chain(line.points.iter().map(text_of))
+                .chain(line.besides.clone())
+                .collect()
+        };
+        let rows: Vec<Vec<String>> = self.lines.iter().map(row).collect();
+        markdown::table(&headings, 1, &rows)
     }
 }
 
 /// With several subjects a colour is a subject, otherwise it is a series.
 fn coloured(series: &[&OverviewSeries]) -> Vec<ChartSeries> {
     let subjects = each_once(series.iter().map(|series| &series.subject));
-    let each = series.iter().enumerate().map(|(index, series)| {
+    let chart_series = |(index, series): (usize, &&OverviewSeries)| {
         let subject = subjects.iter().position(|subject| *subject == &series.subject);
         ChartSeries {
             name: series.name.clone(),
             colour: if subjects.len() > 1 { subject.unwrap_or(index) } else { index },
             is_printed: series.published.is_some(),
         }
-    });
-    each.collect()
+    };
+    series.iter().enumerate().map(chart_series).collect()
 }

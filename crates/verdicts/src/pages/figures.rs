@@ -78,8 +78,12 @@ impl<'a> Cells<'a> {
         match &cell.result {
             CellResult::NotMeasured { why, .. } => Err(why.to_string()),
             CellResult::Measured(summary) => {
-                let rows = self.record.rows.iter().filter(|row| !row.is_control);
-                let own = rows.filter(|row| row.cell == cell.id);
+                let own = self
+                    .record
+                    .rows
+                    .iter()
+                    .filter(|row| !row.is_control)
+                    .filter(|row| row.cell == cell.id);
                 let deadline_ns = self.record.facts.plan.deadline_ns();
                 Ok(CellFigures { summary, rounds: MeasuredRounds::of(own, deadline_ns) })
             }
@@ -105,10 +109,11 @@ impl CellFigures<'_> {
         let Metric::Listed(definition) = metric else {
             return None;
         };
-        let ratio = definition.ratio(&self.summary.ratios);
-        let of_ratio = ratio.and_then(|outcome| outcome.ratio()?.interval);
-        let interval = of_ratio.or_else(|| self.summary.interval(definition));
-        interval.filter(|_| self.has_intervals())
+        definition
+            .ratio(&self.summary.ratios)
+            .and_then(|outcome| outcome.ratio()?.interval)
+            .or_else(|| self.summary.interval(definition))
+            .filter(|_| self.has_intervals())
     }
 
     /// Whether there are enough rounds for intervals.
@@ -118,7 +123,8 @@ impl CellFigures<'_> {
 
     /// Requests per CPU-second with the interval of the rounds' mean, if there are enough rounds.
     pub(super) fn cost(&self) -> (Option<f64>, Option<Interval>) {
-        let interval = self.summary.interval(&REQUESTS_PER_CPU_SECOND);
-        (self.summary.value(&REQUESTS_PER_CPU_SECOND), interval.filter(|_| self.has_intervals()))
+        let interval =
+            self.summary.interval(&REQUESTS_PER_CPU_SECOND).filter(|_| self.has_intervals());
+        (self.summary.value(&REQUESTS_PER_CPU_SECOND), interval)
     }
 }

@@ -60,8 +60,11 @@ impl FromStr for FigureFormat {
     type Err = NoFormat;
 
     fn from_str(name: &str) -> Result<Self, NoFormat> {
-        let place = FORMATS.iter().position(|(known, _)| *known == name);
-        place.map(Self).ok_or_else(|| NoFormat(name.to_owned()))
+        FORMATS
+            .iter()
+            .position(|(known, _)| *known == name)
+            .map(Self)
+            .ok_or_else(|| NoFormat(name.to_owned()))
     }
 }
 

@@ -17,8 +17,7 @@ const NAME_WIDTH: usize = 18;
 
 pub(super) fn table(page: &Page<'_>, cells: &Cells<'_>, table: &ResultTable) -> String {
     let mut columns = vec![column("name", NAME_WIDTH)];
-    let figures = headings(&table.columns).into_iter();
-    columns.extend(figures.map(|heading| column(heading, 0)));
+    columns.extend(headings(&table.columns).into_iter().map(|heading| column(heading, 0)));
     let mut layout = Layout::new(&columns);
     let rows: Vec<&PublishedRow> = page.rows_of(table).collect();
     let mut connections = None;
@@ -59,10 +58,12 @@ fn short_label(group: &[&PublishedRow], case: Option<Case>) -> String {
 
 /// The ratio as printed, and that of our measurements of the same two.
 fn ratios(cells: &Cells<'_>, group: &[&PublishedRow]) -> String {
-    let printed = group.iter().find_map(|row| row.printed.get("cost_ratio"));
-    let printed = printed.map_or_else(String::new, |printed| format!("{printed}--"));
-    let own = own_ratio(cells, group);
-    let own = own.map_or_else(String::new, |ratio| format!("re-run-^{ratio:.1}"));
+    let printed = group
+        .iter()
+        .find_map(|row| row.printed.get("cost_ratio"))
+        .map_or_else(String::new, |printed| format!("{printed}--"));
+    let own =
+        own_ratio(cells, group).map_or_else(String::new, |ratio| format!("re-run-^{ratio:.1}"));
     format!("{printed}{own}")
 }
 
@@ -85,10 +86,9 @@ fn add_others(
     group: &[&PublishedRow],
     case: Case,
 ) {
-    let below = group.iter().flat_map(|row| cells_below(cells, table, row));
-    let below: Vec<CellId> = below.map(|(_, id)| id).collect();
-    let mut published = group.iter().filter_map(|row| row.cell.as_ref());
-    let main = published.next().map(|cell| &cell.instrument);
+    let below: Vec<CellId> =
+        group.iter().flat_map(|row| cells_below(cells, table, row)).map(|(_, id)| id).collect();
+    let main = group.iter().find_map(|row| row.cell.as_ref()).map(|cell| &cell.instrument);
     let is_other = |cell: &&Cell| cell.rank != Rank::Calibration && !below.contains(&cell.id);
     for cell in cells.table.of_case(case).filter(is_other) {
         let id = &cell.id;

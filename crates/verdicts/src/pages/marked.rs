@@ -14,14 +14,18 @@ const MANY_ROWS: usize = 4;
 /// chosen, and what each server leaves out. Empty if there is nothing.
 pub(super) fn table(page: &Page<'_>, cells: &Cells<'_>) -> String {
     let common = common(cells);
-    let rows = cells.table.cells.iter().filter_map(|cell| {
-        let mut marks = marks_of(cell);
-        marks.retain(|mark| !common.contains(mark));
-        let (case, name) = (cell.id.case.to_string(), cells.table.row_name(cell));
-        let row = || vec![case, name, disturbed(page, cell), one_line(&marks.join("; "))];
-        (!marks.is_empty()).then(row)
-    });
-    let rows: Vec<Vec<String>> = rows.collect();
+    let rows: Vec<Vec<String>> = cells
+        .table
+        .cells
+        .iter()
+        .filter_map(|cell| {
+            let mut marks = marks_of(cell);
+            marks.retain(|mark| !common.contains(mark));
+            let (case, name) = (cell.id.case.to_string(), cells.table.row_name(cell));
+            let row = || vec![case, name, disturbed(page, cell), one_line(&marks.join("; "))];
+            (!marks.is_empty()).then(row)
+        })
+        .collect();
     let headings = ["case", "subject", "rounds marked", "why"].map(str::to_owned);
     let table = if rows.is_empty() { String::new() } else { markdown::table(&headings, 4, &rows) };
     let everywhere = common.iter().map(|mark| one_line(&format!("every measured row: {mark}")));
@@ -33,8 +37,8 @@ pub(super) fn table(page: &Page<'_>, cells: &Cells<'_>) -> String {
 
 /// The marks that every measured row has, if there are several.
 fn common(cells: &Cells<'_>) -> Vec<String> {
-    let measured = cells.table.cells.iter().filter(|cell| cell.summary().is_some());
-    let each: Vec<Vec<String>> = measured.map(marks_of).collect();
+    let each: Vec<Vec<String>> =
+        cells.table.cells.iter().filter(|cell| cell.summary().is_some()).map(marks_of).collect();
     match each.split_first() {
         Some((first, others)) if others.len() + 1 >= MANY_ROWS => {
             let is_common = |mark: &&String| others.iter().all(|marks| marks.contains(mark));
@@ -49,8 +53,13 @@ fn disturbed(page: &Page<'_>, cell: &Cell) -> String {
     if matches!(cell.result, CellResult::NotMeasured { .. }) {
         return "not measured".to_owned();
     }
-    let rows = page.record.rows.iter().filter(|row| row.cell == cell.id);
-    let rows: Vec<&Row> = rows.filter(|row| matches!(row.outcome, Outcome::Measured(_))).collect();
+    let rows: Vec<&Row> = page
+        .record
+        .rows
+        .iter()
+        .filter(|row| row.cell == cell.id)
+        .filter(|row| matches!(row.outcome, Outcome::Measured(_)))
+        .collect();
     let plan = &page.record.facts.plan;
     let marked = rows.iter().filter(|row| !rules_of(plan, row).is_empty()).count();
     format!("{marked} of {}", rows.len())

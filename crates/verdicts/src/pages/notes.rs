@@ -54,24 +54,26 @@ pub(super) fn table(page: &Page<'_>) -> String {
         *most = values.values().copied().fold(*most, f64::max);
     }
     notes.retain(|(note, _), _| largest[&note.name] > 0.0);
-    let cases = page.record.facts.plan.cases.iter();
-    let order: Vec<String> = cases.map(ToString::to_string).collect();
-    let notes = notes.iter();
-    let notes = notes.map(|((note, case), values)| (note.clone(), (case.clone(), figures(values))));
-    let lines = folded(notes, &order);
+    let order: Vec<String> = page.record.facts.plan.cases.iter().map(ToString::to_string).collect();
+    let with_figures =
+        notes.iter().map(|((note, case), values)| (note.clone(), (case.clone(), figures(values))));
+    let lines = folded(with_figures, &order);
     if lines.is_empty() {
         return String::new();
     }
     let headings = ["who", "case", "with", "note", "median", "largest", "rounds"];
-    let rows = lines.into_iter().map(|(line, with)| {
-        let names = [line.process, line.cases, with.join(", "), line.note];
-        [names.as_slice(), &line.figures].concat()
-    });
-    markdown::table(&headings.map(str::to_owned), 4, &rows.collect::<Vec<_>>())
+    let rows: Vec<_> = lines
+        .into_iter()
+        .map(|(line, with)| {
+            let names = [line.process, line.cases, with.join(", "), line.note];
+            [names.as_slice(), &line.figures].concat()
+        })
+        .collect();
+    markdown::table(&headings.map(str::to_owned), 4, &rows)
 }
 
-fn figures(values: &BTreeMap<u32, f64>) -> Figures {
-    let values: Vec<f64> = values.values().copied().collect();
+fn figures(by_round: &BTreeMap<u32, f64>) -> Figures {
+    let values: Vec<f64> = by_round.values().copied().collect();
     let largest = values.iter().copied().fold(0.0, f64::max);
     let middle = median(&values).unwrap_or(largest);
     let number = |value| Unit::Number.text(value);
@@ -101,8 +103,7 @@ fn equal_cases(mut own: Vec<(String, Figures)>, order: &[String]) -> Vec<(String
     let groups = grouped(own.into_iter().map(|(case, figures)| (figures, case)));
     let whole = (is_several && groups.len() == 1).then(|| EVERY_CASE.to_owned());
     let name = |cases: Vec<String>| whole.clone().unwrap_or_else(|| cases.join(", "));
-    let groups = groups.into_iter();
-    groups.map(|(figures, cases)| (name(cases), figures)).collect()
+    groups.into_iter().map(|(figures, cases)| (name(cases), figures)).collect()
 }
 
 /// The notes of a row, each with its case.
@@ -148,23 +149,23 @@ mod tests {
 
     fn fold(notes: Vec<(Note, (String, Figures))>) -> Vec<String> {
         let order = ["C=2 S=2", "C=16 S=16", "C=128 S=128"].map(str::to_owned);
-        let lines = folded(notes, &order).into_iter();
-        lines
+        folded(notes, &order)
+            .into_iter()
             .map(|(line, with)| format!("{}; {}; {}", line.cases, with.join(", "), line.figures[0]))
             .collect()
     }
 
     #[test]
     fn what_is_equal_in_every_case_is_one_line() {
-        let notes = [("C=2 S=2", "a"), ("C=16 S=16", "a"), ("C=2 S=2", "b"), ("C=16 S=16", "b")];
-        let notes = notes.map(|(case, with)| noted(case, with, "12"));
+        let notes = [("C=2 S=2", "a"), ("C=16 S=16", "a"), ("C=2 S=2", "b"), ("C=16 S=16", "b")]
+            .map(|(case, with)| noted(case, with, "12"));
         assert_eq!(fold(notes.to_vec()), ["every case; a, b; 12"]);
     }
 
     #[test]
     fn a_case_that_differs_keeps_its_line_and_the_others_are_named() {
-        let notes = [("C=128 S=128", "12"), ("C=16 S=16", "13"), ("C=2 S=2", "12")];
-        let notes = notes.map(|(case, median)| noted(case, "a", median));
+        let notes = [("C=128 S=128", "12"), ("C=16 S=16", "13"), ("C=2 S=2", "12")]
+            .map(|(case, median)| noted(case, "a", median));
         let lines = ["C=2 S=2, C=128 S=128; a; 12", "C=16 S=16; a; 13"];
         assert_eq!(fold(notes.to_vec()), lines);
     }

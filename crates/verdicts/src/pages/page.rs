@@ -38,8 +38,7 @@ impl<'a> Page<'a> {
             Presentation::of_suite(&suite)
         };
         let read = |file: &Option<String>| {
-            let file = file.as_ref();
-            file.map(|file| read_table(&suite.path(file))).transpose()
+            file.as_ref().map(|file| read_table(&suite.path(file))).transpose()
         };
         let published = read(&suite.published)?;
         presentation.check(published.as_ref(), &suite.name)?;
@@ -98,8 +97,7 @@ impl<'a> Page<'a> {
         subject: &str,
         case: Case,
     ) -> Option<(f64, Option<String>)> {
-        let mut rows = self.published.iter().flat_map(|published| &published.rows);
-        let row = rows.find(|row| {
+        let row = self.published.iter().flat_map(|published| &published.rows).find(|row| {
             row.cell.as_ref().is_some_and(|cell| cell.subject == subject && cell.case == case)
         })?;
         match row.value(column) {

@@ -216,9 +216,7 @@ impl Presentation {
 
     /// A name in braces that no figure has.
     fn unnamed_figure(&self) -> Option<String> {
-        let mut names = quoted::names(&self.found);
-        let unknown = names.find(|name| !self.figures.contains_key(*name));
-        unknown.map(str::to_owned)
+        quoted::names(&self.found).find(|name| !self.figures.contains_key(*name)).map(str::to_owned)
     }
 
     /// Checks that it shows what was published: every table, and only figures that exist.

@@ -15,14 +15,14 @@ pub(super) fn table(page: &Page<'_>) -> String {
     };
     let headings = ["server", "what", "our layers", "printed", "re-run"].map(str::to_owned);
     let profile = page.profile.as_ref();
-    let rows = published.rows.iter().map(|row| line(row, profile));
-    markdown::table(&headings, 3, &rows.collect::<Vec<_>>())
+    let rows: Vec<_> = published.rows.iter().map(|row| line(row, profile)).collect();
+    markdown::table(&headings, 3, &rows)
 }
 
 /// A row has one figure; its column names the same layers of ours.
 fn line(row: &PublishedRow, profile: Option<&Profile>) -> Vec<String> {
-    let figure = row.printed.iter().next();
-    let (column, printed) = figure.map_or((NONE, NONE), |(column, printed)| (column, printed));
+    let (column, printed) =
+        row.printed.iter().next().map_or((NONE, NONE), |(column, printed)| (column, printed));
     let ours = column.strip_prefix(PROFILE_PREFIX).zip(row.cell.as_ref());
     let (layers, share) = match ours {
         None => (NONE.to_owned(), NONE.to_owned()),

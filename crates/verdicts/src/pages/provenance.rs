@@ -44,7 +44,8 @@ pub(super) fn list(all: &[Provenance]) -> String {
     if all.is_empty() {
         return String::new();
     }
-    let items = all.iter().map(|one| format!("{} ({})", one.says.join("; "), one.source));
-    let items = markdown::list(&items.collect::<Vec<_>>());
+    let items: Vec<_> =
+        all.iter().map(|one| format!("{} ({})", one.says.join("; "), one.source)).collect();
+    let items = markdown::list(&items);
     format!("Not in the document, but in the files that it was made with:\n\n{items}")
 }

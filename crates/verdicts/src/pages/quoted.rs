@@ -46,9 +46,12 @@ impl NamedFigure {
             return "(no figure yet)".to_owned();
         };
         let number = |value| self.format.text(value);
-        let interval =
-            interval.map(|ends| format!(" ({} to {})", number(ends.low), number(ends.high)));
-        number(value) + &interval.unwrap_or_default()
+        match interval {
+            Some(ends) => {
+                format!("{} ({} to {})", number(value), number(ends.low), number(ends.high))
+            }
+            None => number(value),
+        }
     }
 }
 

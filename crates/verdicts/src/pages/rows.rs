@@ -32,8 +32,7 @@ pub(super) struct RowLine {
 
 /// The headings of the figures of a table.
 pub(super) fn headings(columns: &[ResultColumn]) -> Vec<String> {
-    let original = columns.iter().map(|column| column.heading.clone());
-    original.chain(OURS.map(str::to_owned)).collect()
+    columns.iter().map(|column| column.heading.clone()).chain(OURS.map(str::to_owned)).collect()
 }
 
 /// A Markdown table of lines, each with the names that stand before its figures.
@@ -42,8 +41,8 @@ pub(super) fn markdown_table(
     columns: &[ResultColumn],
     lines: impl IntoIterator<Item = (Vec<String>, Fields)>,
 ) -> String {
-    let names = names.iter().map(|name| (*name).to_owned());
-    let headings: Vec<String> = names.chain(headings(columns)).collect();
+    let headings: Vec<String> =
+        names.iter().map(|name| (*name).to_owned()).chain(headings(columns)).collect();
     let left = headings.len() - columns.len() - OURS.len();
     let row = |(mut row, fields): (Vec<String>, Fields)| {
         row.extend(fields.unwrap_or_else(|word| vec![word]));
@@ -76,10 +75,13 @@ pub(super) fn cells_below(
 /// A published row as printed, then the lines of its cells.
 pub(super) fn lines(cells: &Cells<'_>, table: &ResultTable, row: &PublishedRow) -> Vec<RowLine> {
     let printed = |column: &ResultColumn| row.printed.get(column.published.as_ref()?).cloned();
-    let columns = table.columns.iter();
-    let printed = columns.map(|column| or_none(printed(column)));
-    let printed = printed.chain(OURS.map(|_| NONE.to_owned()));
-    let published = RowLine { whose: "published".to_owned(), fields: Ok(printed.collect()) };
+    let printed = table
+        .columns
+        .iter()
+        .map(|column| or_none(printed(column)))
+        .chain(OURS.map(|_| NONE.to_owned()))
+        .collect();
+    let published = RowLine { whose: "published".to_owned(), fields: Ok(printed) };
     let mut lines = vec![published];
     for (whose, id) in cells_below(cells, table, row) {
         let fields = match cells.find(&id) {
@@ -94,8 +96,7 @@ pub(super) fn lines(cells: &Cells<'_>, table: &ResultTable, row: &PublishedRow) 
 /// The fields of a cell under the given columns.
 pub(super) fn fields(cells: &Cells<'_>, columns: &[ResultColumn], cell: &Cell) -> Fields {
     let figures = cells.figures(cell)?;
-    let own = columns.iter().map(|column| own_figure(&figures, column));
-    Ok(own.chain(ours(&figures)).collect())
+    Ok(columns.iter().map(|column| own_figure(&figures, column)).chain(ours(&figures)).collect())
 }
 
 /// A figure of ours in a published column.
@@ -120,8 +121,7 @@ fn ours(figures: &CellFigures<'_>) -> [String; OURS.len()] {
     let summary = figures.summary;
     let (cost, cost_interval) = figures.cost();
     let ratio = summary.ratios.cost_ratio.ratio();
-    let ratio_interval = ratio.and_then(|ratio| ratio.interval);
-    let ratio_interval = ratio_interval.filter(|_| figures.has_intervals());
+    let ratio_interval = ratio.and_then(|ratio| ratio.interval).filter(|_| figures.has_intervals());
     [
         or_none(cost.map(rate_text)),
         or_none(cost_interval.map(|ends| ends.text(rate_text))),

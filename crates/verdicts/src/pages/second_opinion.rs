@@ -26,8 +26,8 @@ into one write.";
 /// A line for each cell of a server that was also measured through a client of others. Empty where
 /// there is none.
 pub(super) fn table(cells: &Cells<'_>) -> String {
-    let all = cells.table.cells.iter();
-    let rows: Vec<Vec<String>> = all.filter_map(|cell| row(cells, cell)).collect();
+    let rows: Vec<Vec<String>> =
+        cells.table.cells.iter().filter_map(|cell| row(cells, cell)).collect();
     if rows.is_empty() {
         return String::new();
     }
@@ -43,21 +43,21 @@ fn row(cells: &Cells<'_>, theirs: &Cell) -> Option<Vec<String>> {
         let is_ours = cell.id.instrument.starts_with(OURS);
         is_ours && cell.id.subject == theirs.id.subject && cell.id.case == theirs.id.case
     };
-    let mut ours = cells.table.cells.iter().filter(is_same);
-    let (ours, summary) = ours.find_map(|cell| Some((cell, cell.summary()?)))?;
+    let (ours, summary) =
+        cells.table.cells.iter().filter(is_same).find_map(|cell| Some((cell, cell.summary()?)))?;
     let of_theirs = theirs.summary().filter(|summary| summary.side == TestedEnd::Server)?;
     let rate = |summary: &Summary| summary.value(&REQUESTS_PER_SECOND).map(rate_text);
     let (ratio, interval) =
         cells.estimate(&Metric::Listed(&REQUESTS_PER_SECOND), theirs, Some(ours))?;
-    let interval = interval
-        .map_or(String::new(), |interval| format!(" ({})", interval.text(significant_text)));
+    let in_brackets =
+        interval.map_or(String::new(), |ends| format!(" ({})", ends.text(significant_text)));
     Some(vec![
         theirs.id.subject.clone(),
         theirs.id.case.to_string(),
         theirs.id.instrument.clone(),
         rate(of_theirs)?,
         rate(summary)?,
-        format!("{}{interval}", significant_text(ratio)),
+        format!("{}{in_brackets}", significant_text(ratio)),
         limits(of_theirs.verdict, summary.verdict),
     ])
 }

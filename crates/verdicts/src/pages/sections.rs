@@ -33,21 +33,20 @@ impl Page<'_> {
     /// The page and its picture. The same inputs always give the same.
     pub fn files(&self) -> PageFiles {
         let cells = Cells::of(self.record);
-        let declared = self.presentation.overview.clone();
-        let overview = declared.unwrap_or_else(|| Overview::of_plan(self, &cells));
-        let overview = overview.drawn(self, &cells);
-        let picture = overview.picture();
+        let overview =
+            self.presentation.overview.clone().unwrap_or_else(|| Overview::of_plan(self, &cells));
+        let drawn = overview.drawn(self, &cells);
+        let picture = drawn.picture();
         let figures = picture.as_ref().map_or_else(String::new, |picture| {
-            format!("![{}]({PICTURE_FILE})\n\n{}", picture.title, overview.table())
+            format!("![{}]({PICTURE_FILE})\n\n{}", picture.title, drawn.table())
         });
         let sections = [
-            ("Verdicts", verdicts(self)),
-            ("Figures", figures + &conclusion(self)),
-            ("What differs here", departures(self)),
+            section("Verdicts", &verdicts(self)),
+            section("Figures", &(figures + &conclusion(self))),
+            section("What differs here", &departures(self)),
         ];
-        let sections = sections.iter().map(|(title, body)| section(title, body));
         let head = format!("# {}\n\n{}", self.presentation.title, sentences(self, &cells));
-        let text = head + &sections.collect::<String>() + &folds(self, &cells);
+        let text = head + &sections.concat() + &folds(self, &cells);
         PageFiles { text, picture: picture.map(|picture| picture.svg(Theme::Both)) }
     }
 }
@@ -57,8 +56,12 @@ fn sentences(page: &Page<'_>, cells: &Cells<'_>) -> String {
     let shown = &page.presentation;
     let found = quoted::filled_in(&shown.found, &shown.figures, cells);
     let sentences = [shown.said.clone(), found, shown.differs.clone(), origin(page)];
-    let sentences = sentences.iter().filter(|text| !text.trim().is_empty());
-    sentences.map(|text| wrapped(text)).collect::<Vec<_>>().join("\n")
+    sentences
+        .iter()
+        .filter(|text| !text.trim().is_empty())
+        .map(|text| wrapped(text))
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// What the page is made of, and how far it can be trusted.
@@ -86,8 +89,7 @@ fn day_of(facts: &Facts) -> String {
 }
 
 fn verdicts(page: &Page<'_>) -> String {
-    let verdicts = page.verdicts.as_ref();
-    verdicts.map_or_else(String::new, |all| {
+    page.verdicts.as_ref().map_or_else(String::new, |all| {
         format!("{}\n{}\n{}", wrapped(all.tally()), all.table(), wrapped(all.asked()))
     })
 }
@@ -100,18 +102,18 @@ fn conclusion(page: &Page<'_>) -> String {
 }
 
 fn departures(page: &Page<'_>) -> String {
-    let items = page.presentation.departures.iter();
-    items
+    page.presentation
+        .departures
+        .iter()
         .map(|item| wrapped(&format!("- {}", item.trim())).replace("\n", "\n  "))
         .fold(String::new(), |list, item| format!("{list}{}\n", item.trim_end()))
 }
 
 /// What the open part rests on, the environment and the command last.
 fn folds(page: &Page<'_>, cells: &Cells<'_>) -> String {
-    let verdicts = page.verdicts.as_ref();
     let mut folds = vec![(
         "Every claim, with its figures and the reason for its outcome",
-        verdicts.map_or_else(String::new, |all| all.reasons().to_owned()),
+        page.verdicts.as_ref().map_or_else(String::new, |all| all.reasons().to_owned()),
     )];
     let run = page.record.run();
     if page.presentation.tables.is_empty() {
@@ -133,9 +135,8 @@ fn folds(page: &Page<'_>, cells: &Cells<'_>) -> String {
 
 /// The document's own profile with ours beside it, then all of ours.
 fn where_time_goes(page: &Page<'_>) -> String {
-    let own = page.profile.as_ref();
-    let own = own.map(|profile| own_profile(page, profile));
-    let mut parts = vec![profiled::table(page), own.unwrap_or_default()];
+    let own = page.profile.as_ref().map(|profile| own_profile(page, profile)).unwrap_or_default();
+    let mut parts = vec![profiled::table(page), own];
     parts.retain(|part| !part.is_empty());
     parts.join("\n")
 }
@@ -157,9 +158,11 @@ fn own_profile(page: &Page<'_>, profile: &Profile) -> String {
 fn environment(page: &Page<'_>) -> String {
     let facts = &page.record.facts;
     let shown = &page.presentation;
-    let versions = facts.versions.iter();
-    let versions = versions.map(|(name, version)| format!("{name}: {}", version.trim()));
-    let versions: Vec<String> = versions.collect();
+    let versions: Vec<String> = facts
+        .versions
+        .iter()
+        .map(|(name, version)| format!("{name}: {}", version.trim()))
+        .collect();
     let machine = format!("{}{}", facts.machine, markdown::lines(&versions));
     let mut parts = vec![
         published_and_here("Environment", &shown.environment, &machine),
@@ -172,9 +175,9 @@ fn environment(page: &Page<'_>) -> String {
     }));
     if page.has_raw_output {
         let folder = raw_folder(Path::new("records"), &facts.suite, facts.extent);
-        let folder = folder.display();
         parts.push(format!(
-            "What the load generators of others printed is in [{folder}](../../{folder}).\n"
+            "What the load generators of others printed is in [{0}](../../{0}).\n",
+            folder.display()
         ));
     }
     parts.push(format!("All of it here, by one command:\n\n{}", fenced(&facts.command)));
@@ -201,15 +204,18 @@ fn parameters(page: &Page<'_>) -> String {
 
 /// What calls wait for, if the suite states it.
 fn waits(plan: &Plan) -> Vec<String> {
-    let (deadline, processes) = (plan.deadline_ms, plan.limits.server_processes);
-    let deadline = deadline.map(|ms| format!("deadline of a call: {ms} ms"));
-    let processes = processes.map(|most| format!("server: at most {most} processes and threads"));
-    let subjects = plan.subjects.iter();
-    let backends = subjects.filter_map(|subject| subject.backend.as_ref());
-    let backends: BTreeSet<&String> = backends.collect();
-    let backends = backends.into_iter().map(|name| format!("backend: {name}"));
-    let waits = deadline.into_iter().chain(backends);
-    waits.chain(processes).collect()
+    let deadline = plan.deadline_ms.map(|ms| format!("deadline of a call: {ms} ms"));
+    let backends: BTreeSet<&String> =
+        plan.subjects.iter().filter_map(|subject| subject.backend.as_ref()).collect();
+    let processes = plan
+        .limits
+        .server_processes
+        .map(|most| format!("server: at most {most} processes and threads"));
+    deadline
+        .into_iter()
+        .chain(backends.into_iter().map(|name| format!("backend: {name}")))
+        .chain(processes)
+        .collect()
 }
 
 fn results(page: &Page<'_>, cells: &Cells<'_>) -> String {
@@ -236,9 +242,12 @@ fn shaped(page: &Page<'_>, cells: &Cells<'_>, table: &ResultTable) -> String {
 fn table_of_lines(page: &Page<'_>, cells: &Cells<'_>, table: &ResultTable) -> String {
     let keys = [&table.subject, &table.label].map(Option::as_deref);
     let rows = page.rows_of(table).flat_map(|row| {
-        let names = [&row.place.subject, &row.place.label].into_iter().zip(keys);
-        let names = names.filter(|(_, heading)| heading.is_some()).map(|(name, _)| name.clone());
-        let names: Vec<String> = names.collect();
+        let names: Vec<String> = [&row.place.subject, &row.place.label]
+            .into_iter()
+            .zip(keys)
+            .filter(|(_, heading)| heading.is_some())
+            .map(|(name, _)| name.clone())
+            .collect();
         let line = move |line: RowLine| ([names.as_slice(), &[line.whose]].concat(), line.fields);
         lines(cells, table, row).into_iter().map(line)
     });

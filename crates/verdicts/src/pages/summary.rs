@@ -21,13 +21,18 @@ pub(super) fn table(page: &Page<'_>, cells: &Cells<'_>, table: &ResultTable) -> 
     for row in page.rows_of(table) {
         let place = &row.place;
         blocks.push_str(&format!("#### {}: {}\n\n", place.subject, place.label));
-        let own = table.excerpts.iter().filter(|excerpt| excerpt.subject == place.subject);
-        let excerpts = own.map(|excerpt| {
-            let lines = excerpt.lines.iter().map(|line| format!("  {line}\n"));
-            format!("\n{}, published:\n{}", excerpt.section, lines.collect::<String>())
-        });
+        let excerpts: String = table
+            .excerpts
+            .iter()
+            .filter(|excerpt| excerpt.subject == place.subject)
+            .map(|excerpt| {
+                let lines: String =
+                    excerpt.lines.iter().map(|line| format!("  {line}\n")).collect();
+                format!("\n{}, published:\n{lines}", excerpt.section)
+            })
+            .collect();
         let block = figures(table, &lines(cells, table, row))
-            + &excerpts.collect::<String>()
+            + &excerpts
             + &histograms(page, cells, table, row);
         blocks.push_str(&text::fenced(&block));
         blocks.push('\n');
@@ -38,8 +43,8 @@ pub(super) fn table(page: &Page<'_>, cells: &Cells<'_>, table: &ResultTable) -> 
 /// The lines of the summary, with the cells side by side.
 fn figures(table: &ResultTable, lines: &[RowLine]) -> String {
     let headings = headings(&table.columns);
-    let name_width = headings.iter().map(|name| name.chars().count()).max();
-    let name_width = name_width.unwrap_or(0) + 4;
+    let widest = headings.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+    let name_width = widest + 4;
     let titles: Vec<String> = lines.iter().map(|line| line.whose.clone()).collect();
     let mut block = line_of(name_width, "", &titles);
     for (index, heading) in headings.iter().enumerate() {
@@ -61,8 +66,8 @@ fn figures(table: &ResultTable, lines: &[RowLine]) -> String {
 }
 
 fn line_of(name_width: usize, name: &str, fields: &[String]) -> String {
-    let fields = fields.iter().map(|field| format!(" {field:>COLUMN_WIDTH$}"));
-    format!("{name:<name_width$}{}\n", fields.collect::<String>())
+    let columns: String = fields.iter().map(|field| format!(" {field:>COLUMN_WIDTH$}")).collect();
+    format!("{name:<name_width$}{columns}\n")
 }
 
 fn histograms(
@@ -90,13 +95,15 @@ fn histogram(whose: &str, buckets: &[(String, f64)]) -> String {
 }
 
 fn published_buckets(page: &Page<'_>, row: &PublishedRow) -> Vec<(String, f64)> {
-    let rows = page.histogram.iter().flat_map(|histogram| &histogram.rows);
-    let own = rows.filter(|bucket| bucket.place.is_same_run(&row.place));
-    let buckets = own.filter_map(|bucket| {
-        let bound = bucket.printed.get("upper_bound")?.clone();
-        Some((bound, bucket.value("count")?))
-    });
-    buckets.collect()
+    page.histogram
+        .iter()
+        .flat_map(|histogram| &histogram.rows)
+        .filter(|bucket| bucket.place.is_same_run(&row.place))
+        .filter_map(|bucket| {
+            let bound = bucket.printed.get("upper_bound")?.clone();
+            Some((bound, bucket.value("count")?))
+        })
+        .collect()
 }
 
 /// Buckets as ghz divides them: the fastest alone, then equal steps up to the slowest.

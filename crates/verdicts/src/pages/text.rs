@@ -52,8 +52,7 @@ pub(super) fn wrapped(prose: &str) -> String {
 /// The number of the first line, counted from 1, in which two texts differ, with both lines.
 /// `None`: they are equal.
 pub fn first_difference(is: &str, should: &str) -> Option<(usize, String, String)> {
-    let is: Vec<&str> = is.split('\n').collect();
-    let should: Vec<&str> = should.split('\n').collect();
+    let [is, should] = [is, should].map(|text| text.split('\n').collect::<Vec<_>>());
     let differing = (0..is.len().max(should.len())).find(|&at| is.get(at) != should.get(at))?;
     let shown = |lines: &[&str]| lines.get(differing).copied().unwrap_or("(the end)").to_owned();
     Some((differing + 1, shown(&is), shown(&should)))

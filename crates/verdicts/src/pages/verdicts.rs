@@ -112,10 +112,13 @@ fn counted(judgements: &[Judgement<'_>]) -> String {
 
 fn tally(outcomes: impl Iterator<Item = ClaimOutcome>) -> String {
     let outcomes: Vec<ClaimOutcome> = outcomes.collect();
-    let counts = ClaimOutcome::ALL
-        .map(|outcome| (outcomes.iter().filter(|one| **one == outcome).count(), outcome));
-    let counts = counts.into_iter().filter(|(count, _)| *count > 0);
-    counts.map(|(count, outcome)| format!("{count} {outcome}")).collect::<Vec<_>>().join(", ")
+    ClaimOutcome::ALL
+        .map(|outcome| (outcomes.iter().filter(|one| **one == outcome).count(), outcome))
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, outcome)| format!("{count} {outcome}"))
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 impl VerdictLine {

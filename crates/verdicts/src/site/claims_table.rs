@@ -9,16 +9,19 @@ const HEADINGS: [&str; 6] =
 
 /// The page of all claims.
 pub(super) fn page(judged: &JudgedSuites) -> String {
-    let sections = judged.suites.iter().map(|suite| {
-        let title = escaped(&suite.claims.document.title);
-        format!("<section>\n<h2>{title}</h2>\n{}{}</section>\n", claims(suite), reasons(suite))
-    });
+    let sections: String = judged
+        .suites
+        .iter()
+        .map(|suite| {
+            let title = escaped(&suite.claims.document.title);
+            format!("<section>\n<h2>{title}</h2>\n{}{}</section>\n", claims(suite), reasons(suite))
+        })
+        .collect();
     let body = format!(
         "{}<main>\n<h1>What published benchmarks claim, and what came of it</h1>\n<p>Each sentence is \
          asked twice: does it replicate with the published client and versions, and is it so with a \
-         client that is not the limit?</p>\n{}</main>\n",
-        links(),
-        sections.collect::<String>()
+         client that is not the limit?</p>\n{sections}</main>\n",
+        links()
     );
     let title = "Claims - Bookend".to_owned();
     HtmlPage { title, style: String::new(), body, script: SORT }.document()
@@ -60,13 +63,14 @@ fn row(one: &Judgement<'_>) -> HtmlRow {
 
 /// Each sentence whole, with how its outcomes follow.
 fn reasons(suite: &JudgedSuite) -> String {
-    let reasons = suite.judgements();
-    let reasons = reasons.iter().map(|one| {
-        let answers = one
+    let reason = |one: &Judgement<'_>| {
+        let answers: String = one
             .answers()
-            .map(|answer| format!("<p><b>{}</b>: {}</p>\n", answer.outcome, escaped(&answer.why)));
+            .map(|answer| format!("<p><b>{}</b>: {}</p>\n", answer.outcome, escaped(&answer.why)))
+            .collect();
         let (text, place) = (escaped(&one.claim.text), escaped(&one.claim.place));
-        format!("<h3>{text}</h3>\n<p class=\"note\">{place}</p>\n{}", answers.collect::<String>())
-    });
-    folded("Each claim with the reason for its outcome", &reasons.collect::<String>())
+        format!("<h3>{text}</h3>\n<p class=\"note\">{place}</p>\n{answers}")
+    };
+    let reasons: String = suite.judgements().iter().map(reason).collect();
+    folded("Each claim with the reason for its outcome", &reasons)
 }

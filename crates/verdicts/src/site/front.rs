@@ -23,7 +23,7 @@ const STYLE: &str = include_str!("front.css");
 const BAR_FULL: f64 = 100.0;
 
 pub(super) fn page(records: &[Record], judged: &JudgedSuites) -> String {
-    let suites = records.iter().map(|record| section(judged, record));
+    let suites: String = records.iter().map(|record| section(judged, record)).collect();
     let body = format!(
         "<main>\n<h1>What RPC stacks cost</h1>\n<p>Each row is a system, in the order of the CPU time \
          that it needs for a request. <b>&times;&nbsp;1</b> would be the cheapest in every case of its suite; \
@@ -36,8 +36,7 @@ pub(super) fn page(records: &[Record], judged: &JudgedSuites) -> String {
          and begin at &times;&nbsp;1. What is called bookend is ours: a server, and a load generator. \
          Systems of different suites are not comparable: their calls differ. The measured rounds are in \
          the repository; <a href=\"{CLAIMS_PAGE}\">what published benchmarks claim, \
-         and what came of it</a>.</p>\n<div id=\"filters\"></div>\n{}</main>\n",
-        suites.collect::<String>()
+         and what came of it</a>.</p>\n<div id=\"filters\"></div>\n{suites}</main>\n"
     );
     let title = "What RPC stacks cost - Bookend".to_owned();
     HtmlPage { title, style: STYLE.to_owned(), body, script: FILTER }.document()
@@ -47,8 +46,8 @@ fn section(judged: &JudgedSuites, record: &Record) -> String {
     let run = record.run();
     let report = Report::new(&run, &record.rows).with_skips(record.facts.skips.clone());
     let name = &record.facts.suite;
-    let answer = report.answer();
-    let answer = answer.iter().take(2).map(|line| format!("<p>{}</p>\n", escaped(line)));
+    let answer: String =
+        report.answer().iter().take(2).map(|line| format!("<p>{}</p>\n", escaped(line))).collect();
     let doubt = if report.is_quotable() {
         String::new()
     } else {
@@ -61,17 +60,15 @@ fn section(judged: &JudgedSuites, record: &Record) -> String {
             escaped(&outcomes)
         )
     });
-    let table = SuiteStanding::of(&record.facts.plan, report.table());
-    let table =
-        table.map_or_else(String::new, |standing| standings(&standing, name, report.table()));
+    let table = SuiteStanding::of(&record.facts.plan, report.table())
+        .map_or_else(String::new, |standing| standings(&standing, name, report.table()));
     format!(
         "<section class=\"suite\" id=\"{0}\">\n<h2><a href=\"{1}\">{2}</a></h2>\n\
-         <div class=\"answer\">\n{3}</div>\n{doubt}{table}{claims}\
-         <p><a href=\"{1}\">All cases, pictures and tables of {4}</a></p>\n</section>\n",
+         <div class=\"answer\">\n{answer}</div>\n{doubt}{table}{claims}\
+         <p><a href=\"{1}\">All cases, pictures and tables of {3}</a></p>\n</section>\n",
         slug(name),
         escaped(&file_of_suite(name)),
         escaped(&report.title()),
-        answer.collect::<String>(),
         escaped(name)
     )
 }
@@ -98,8 +95,7 @@ fn standings(standing: &SuiteStanding, suite: &str, table: &Table) -> String {
 fn row(one: &SystemStanding, table: &Table) -> String {
     let SystemStanding { name, over_best, cost_ns, missing } = one;
     let (width, tags) = (100.0 * over_best.ln() / BAR_FULL.ln(), tags(name).join(" "));
-    let skips = table.skips.get(name);
-    let skips = skips.map_or("-".to_owned(), |skips| skips.len().to_string());
+    let skips = table.skips.get(name).map_or("-".to_owned(), |skips| skips.len().to_string());
     format!(
         "<tr data-tags=\"{}\"><th scope=\"row\">{}<td>&times; {}<td class=\"wide\"><span class=\"bar\" \
          style=\"width:{:.1}%\"></span><td>{}<td>{}<td class=\"words\">{}\n",

@@ -56,10 +56,10 @@ impl SuiteStanding {
         let (ranked, others): (Vec<_>, Vec<_>) =
             by_system.into_iter().partition(|(_, cells)| has_enough(cells));
         let ranges = ranges(ranked.iter().flat_map(|(_, cells)| cells));
-        let systems = ranked
+        let mut systems: Vec<SystemStanding> = ranked
             .into_iter()
-            .filter_map(|(name, cells)| SystemStanding::of(name, &cells, &cases, &ranges));
-        let mut systems: Vec<SystemStanding> = systems.collect();
+            .filter_map(|(name, cells)| SystemStanding::of(name, &cells, &cases, &ranges))
+            .collect();
         systems.sort_by(|a, b| a.over_best.total_cmp(&b.over_best));
         let left_out = others.into_iter().map(|(name, _)| name).collect();
         (!systems.is_empty()).then_some(Self { instruments, cases, systems, left_out })
