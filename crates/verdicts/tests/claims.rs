@@ -67,8 +67,7 @@ fn the_doubts_about_the_rounds_of_a_verdict_stand_behind_it() {
     let end = "Marked in 2 of 7 rounds: `foreign-process`, `steal`.";
     assert!(why(&record).ends_with(end), "{}", why(&record));
 
-    let rows = record.rows.iter_mut();
-    for row in rows.filter(|row| row.round == 0) {
+    for row in record.rows.iter_mut().filter(|row| row.round == 0) {
         let window = row.outcome.window_mut().expect("measured");
         window.server_cpu_seconds = 1.5;
     }
@@ -222,14 +221,16 @@ fn the_median_case_is_the_smaller_of_two_in_the_middle() {
          \"median\" }}\n{held}"
     );
     // Not in the order of the cases, so that it is the figures that are put in order.
-    let rows = (0_u32..7).flat_map(|number| {
-        let rates = [4_000, 1_000, 3_000, 2_000];
-        cases.into_iter().zip(rates).map(move |(case, rate)| {
-            let outcome = Outcome::Measured(Box::new(measurement(1, rate, 0.5)));
-            row(number, cell("rust-tonic", case), outcome)
+    let rows: Vec<Row> = (0_u32..7)
+        .flat_map(|number| {
+            let rates = [4_000, 1_000, 3_000, 2_000];
+            cases.into_iter().zip(rates).map(move |(case, rate)| {
+                let outcome = Outcome::Measured(Box::new(measurement(1, rate, 0.5)));
+                row(number, cell("rust-tonic", case), outcome)
+            })
         })
-    });
-    let record = Record::of_run(&run(), &rows.collect::<Vec<Row>>(), BTreeMap::new());
+        .collect();
+    let record = Record::of_run(&run(), &rows, BTreeMap::new());
     let (verdict, why) = verdict_of(&ten_times(&more), Document::default(), Some(record));
     assert_eq!(verdict, ClaimOutcome::Replicated, "{why}");
     assert!(why.contains("as the middle of 4 cases"), "{why}");
@@ -241,15 +242,17 @@ fn growth_from_case_to_case_is_paired_by_round() {
                 \"C=1 S=100\"], take = \"growth\" }";
     let more = &format!("{ours}\n{}", within("at_least = 1.9, at_most = 2.1"));
     // The rate drifts by half from round to round, the growth does not.
-    let rows = (0_u32..7).flat_map(|number| {
-        let drift = 1.0 + f64::from(number) / 10.0;
-        [("C=1 S=1", 1_000.0), ("C=1 S=100", 2_000.0)].map(|(case, rate)| {
-            let measured = measurement(1, (rate * drift) as u64, 0.5);
-            let outcome = Outcome::Measured(Box::new(measured));
-            row(number, cell("rust-tonic", case), outcome)
+    let rows: Vec<Row> = (0_u32..7)
+        .flat_map(|number| {
+            let drift = 1.0 + f64::from(number) / 10.0;
+            [("C=1 S=1", 1_000.0), ("C=1 S=100", 2_000.0)].map(|(case, rate)| {
+                let measured = measurement(1, (rate * drift) as u64, 0.5);
+                let outcome = Outcome::Measured(Box::new(measured));
+                row(number, cell("rust-tonic", case), outcome)
+            })
         })
-    });
-    let record = Record::of_run(&run(), &rows.collect::<Vec<Row>>(), BTreeMap::new());
+        .collect();
+    let record = Record::of_run(&run(), &rows, BTreeMap::new());
     let (verdict, why) = verdict_of(&ten_times(more), Document::default(), Some(record));
     assert_eq!(verdict, ClaimOutcome::Replicated, "{why}");
     assert!(why.contains("C=1 S=1 to C=1 S=100"), "{why}");

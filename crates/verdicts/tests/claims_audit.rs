@@ -19,8 +19,11 @@ fn judged(suite: &str) -> JudgedSuite {
 /// Subject, row and evidence of what a rule finds.
 fn found(document: &Document, rule: Rule) -> Vec<[String; 3]> {
     let (findings, _) = audit_document(document);
-    let of_rule = findings.into_iter().filter(|one| one.finding.rule == rule);
-    of_rule.map(|one| [one.place.subject, one.place.label, one.finding.evidence]).collect()
+    findings
+        .into_iter()
+        .filter(|one| one.finding.rule == rule)
+        .map(|one| [one.place.subject, one.place.label, one.finding.evidence])
+        .collect()
 }
 
 fn in_suite(suite: &str, rule: Rule) -> Vec<[String; 3]> {
@@ -30,8 +33,7 @@ fn in_suite(suite: &str, rule: Rule) -> Vec<[String; 3]> {
 /// The rows that a rule could look at in a suite.
 fn looked_at(suite: &str, rule: Rule) -> usize {
     let coverage = judged(suite).coverage;
-    let of_rule = coverage.iter().find(|one| one.rule == rule);
-    of_rule.map_or(0, |one| one.rows)
+    coverage.iter().find(|one| one.rule == rule).map_or(0, |one| one.rows)
 }
 
 fn labels(found: &[[String; 3]]) -> Vec<&str> {

@@ -86,8 +86,9 @@ fn growth_is_from_the_first_case_to_the_last_and_a_small_fall_between_is_none() 
     let of = |figures: [f64; 3]| {
         let ours = "ours = { metric = \"requests_per_second\", of = \"rust-tonic\"";
         let more = format!("{ours}, cases = {cases:?}, take = \"growth\" }}\nsays = \"grows\"");
-        let rounds = cases.iter().zip(figures).map(|(case, figure)| (*case, [figure; 7]));
-        let record = rates(&rounds.collect::<Vec<_>>());
+        let rounds: Vec<_> =
+            cases.iter().zip(figures).map(|(case, figure)| (*case, [figure; 7])).collect();
+        let record = rates(&rounds);
         verdict_of(&published(&more), Document::default(), Some(record))
     };
     assert_eq!(of([1.0, 2.0, 3.0]).0, ClaimOutcome::Replicated);
@@ -138,17 +139,20 @@ fn the_two_questions_are_asked_of_different_subjects() {
                      judged_with = { of = \"rust-pajamax via bookend-load\", over = \"rust-tonic via \
                      bookend-load\" }";
     let text = published(&format!("{MEASURE}\n{questions}\nsays = \"factor\"\nprinted = 10.0"));
-    let rows = (0_u32..7).flat_map(|round| {
-        [("ghz", 9.5), ("bookend-load", 20.0)].into_iter().flat_map(move |(instrument, factor)| {
-            [("rust-tonic", 1.0), ("rust-pajamax", factor)].map(|(subject, cheaper)| {
-                let mut id = cell(subject, "C=1 S=100");
-                id.instrument = instrument.to_owned();
-                let measured = measurement(100, 10_000, 0.9 / cheaper);
-                row(round, id, Outcome::Measured(Box::new(measured)))
-            })
+    let rows: Vec<Row> = (0_u32..7)
+        .flat_map(|round| {
+            [("ghz", 9.5), ("bookend-load", 20.0)].into_iter().flat_map(
+                move |(instrument, factor)| {
+                    [("rust-tonic", 1.0), ("rust-pajamax", factor)].map(|(subject, cheaper)| {
+                        let mut id = cell(subject, "C=1 S=100");
+                        id.instrument = instrument.to_owned();
+                        let measured = measurement(100, 10_000, 0.9 / cheaper);
+                        row(round, id, Outcome::Measured(Box::new(measured)))
+                    })
+                },
+            )
         })
-    });
-    let rows: Vec<Row> = rows.collect();
+        .collect();
     let suite = suite_of(&text, Record::of_run(&run(), &rows, BTreeMap::new()));
     let judgements = suite.judgements();
     let [only] = judgements.as_slice() else { panic!("one claim") };
@@ -198,8 +202,8 @@ fn what_cannot_be_judged_says_why_and_shows_its_figure_all_the_same() {
 #[test]
 fn a_note_is_no_claim_and_stands_on_the_page_of_the_audit() {
     let claim = published(&format!("{MEASURE}\nsays = \"more\""));
-    let note = published(&format!("{MEASURE}\nnote = true")).replace("ten-times", "noticed");
-    let note = note
+    let note = published(&format!("{MEASURE}\nnote = true"))
+        .replace("ten-times", "noticed")
         .replace("ten times", "noticed besides")
         .replace(&DOCUMENT.replace("expectations = true\n", ""), "");
     let suite = suite_of(&format!("{claim}{note}"), recorded(&NEAR_TEN));

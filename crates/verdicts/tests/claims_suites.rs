@@ -14,16 +14,20 @@ fn root() -> PathBuf {
 }
 
 fn judged() -> JudgedSuites {
-    let judged = JudgedSuites::read(&root().join("suites"), &root().join("records"));
-    judged.unwrap_or_else(|error| panic!("{error}"))
+    JudgedSuites::read(&root().join("suites"), &root().join("records"))
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The cells of a full run.
 fn planned(suite: &str) -> BTreeSet<CellId> {
     let suite = Suite::read(&root().join("suites").join(suite)).expect("well-formed");
-    let plan = suite.plan(&Selection::default(), &Overrides::default(), 2);
-    let cells = plan.expect("a plan").cells();
-    cells.into_iter().map(|cell| cell.id).collect()
+    suite
+        .plan(&Selection::default(), &Overrides::default(), 2)
+        .expect("a plan")
+        .cells()
+        .into_iter()
+        .map(|cell| cell.id)
+        .collect()
 }
 
 /// Every cell that a quantity needs, as a clause for people and whether the plan has it.
@@ -37,8 +41,8 @@ fn needs(quantity: &Quantity, planned: &BTreeSet<CellId>) -> Vec<(String, bool)>
             Some(Over::Metric(_) | Over::Model(_)) | None => {}
         }
     }
-    let cells = cells.into_iter();
     cells
+        .into_iter()
         .map(|(name, case)| (format!("{name} at {case}"), is_planned(name, case, planned)))
         .collect()
 }
@@ -57,8 +61,9 @@ fn is_planned(name: &SubjectName, case: Case, planned: &BTreeSet<CellId>) -> boo
 fn unplanned(claim: &Claim, own_suite: &str) -> Vec<String> {
     let planned = planned(claim.suite.as_deref().unwrap_or(own_suite));
     let quantities = claim.quantities_of_record();
-    let needs = quantities.iter().flat_map(|quantity| needs(quantity, &planned));
-    needs
+    quantities
+        .iter()
+        .flat_map(|quantity| needs(quantity, &planned))
         .filter(|(_, is_there)| !is_there)
         .map(|(cell, _)| format!("{}: {cell}", claim.id))
         .collect()
@@ -79,8 +84,7 @@ fn every_cell_that_a_claim_needs_is_in_the_plan_of_its_suite() {
 fn every_quantity_names_cases() {
     for suite in &judged().suites {
         for claim in &suite.claims.claims {
-            let ours = claim.ours.iter();
-            for quantity in ours.chain(&claim.recomputed) {
+            for quantity in claim.ours.iter().chain(&claim.recomputed) {
                 assert!(!quantity.cases.is_empty(), "{}", claim.id);
             }
         }
@@ -103,9 +107,12 @@ fn what_a_document_prints_can_be_recomputed() {
 
 #[test]
 fn the_five_documents_are_all_there() {
-    let published = judged().suites.into_iter();
-    let published = published.filter(|one| !one.claims.document.are_expectations);
-    let names: Vec<String> = published.map(|one| one.suite).collect();
+    let names: Vec<String> = judged()
+        .suites
+        .into_iter()
+        .filter(|one| !one.claims.document.are_expectations)
+        .map(|one| one.suite)
+        .collect();
     let five = [
         "grpc-thrift-go",
         "helloworld-profile",
@@ -119,8 +126,8 @@ fn the_five_documents_are_all_there() {
 #[test]
 fn what_nobody_has_published_is_called_an_expectation_and_names_its_source() {
     let judged = judged();
-    let ours = judged.suites.iter().filter(|one| one.claims.document.are_expectations);
-    let ours: Vec<&JudgedSuite> = ours.collect();
+    let ours: Vec<&JudgedSuite> =
+        judged.suites.iter().filter(|one| one.claims.document.are_expectations).collect();
     assert_eq!(ours.len(), 1);
     for one in ours {
         assert!(one.document.rows.is_empty(), "{} has a table", one.suite);
@@ -138,11 +145,14 @@ fn what_nobody_has_published_is_called_an_expectation_and_names_its_source() {
 
 #[test]
 fn models_predict_the_published_runs() {
-    let java = judged();
-    let java: &JudgedSuite = java.suite("java-executors").expect("the suite");
+    let judged = judged();
+    let java: &JudgedSuite = judged.suite("java-executors").expect("the suite");
     for model in &java.claims.models {
-        let mut rows = java.document.rows_of(&model.subject.subject, model.case);
-        let row = rows.next().unwrap_or_else(|| panic!("{} is about no printed row", model.id));
+        let row = java
+            .document
+            .rows_of(&model.subject.subject, model.case)
+            .next()
+            .unwrap_or_else(|| panic!("{} is about no printed row", model.id));
         let prediction = model.predict();
         let printed = |name: &str| row.figure(name).map_or(0.0, |figure| figure.value);
         let near = |printed: f64, predicted: f64, share: f64| {

@@ -63,8 +63,7 @@ fn every_published_row_has_its_re_run_beside_it_in_a_full_run() {
     let is_published = |line: &&str| line.contains("| published |");
     for name in ["python-clients", "grpc-thrift-go", "helloworld-profile"] {
         let page = page_of(name, &invented(name, Extent::Full));
-        let tables = page.lines().skip_while(|line| *line != "<details>");
-        let lines: Vec<&str> = tables.collect();
+        let lines: Vec<&str> = page.lines().skip_while(|line| *line != "<details>").collect();
         let published = lines.iter().filter(|line| is_published(line)).count();
         assert_eq!(published, published_rows(&format!("{name}/published.csv")));
         for pair in lines.windows(2).filter(|pair| is_published(&pair[0])) {
@@ -172,10 +171,7 @@ fn the_same_record_gives_the_same_page_after_it_was_written_and_read() {
     let (run, rows) = invented("helloworld-profile", Extent::Full);
     let record = Record::of_run(&run, &rows, BTreeMap::new());
     let read = Record::parse(&record.text()).expect("a record");
-    let files = |record| {
-        let page = Page::read(&folder("helloworld-profile"), record);
-        page.expect("a page").files()
-    };
+    let files = |record| Page::read(&folder("helloworld-profile"), record).expect("a page").files();
     assert_eq!(files(&read), files(&record));
 }
 
@@ -237,10 +233,15 @@ fn the_picture_and_the_short_table_have_the_same_figures() {
     let record = Record::of_run(&run, &rows, BTreeMap::new());
     let files = Page::read(&folder("helloworld-profile"), &record).expect("a page").files();
     let picture = files.picture.expect("a picture");
-    let rows = files.text.lines().skip_while(|line| !line.starts_with("| server | published |"));
-    let rows = rows.skip(2).take_while(|line| line.starts_with('|'));
-    let figures = rows.flat_map(|row| row.split(" | ").skip(1).take(4)).filter(|one| *one != "-");
-    let figures: Vec<&str> = figures.collect();
+    let figures: Vec<&str> = files
+        .text
+        .lines()
+        .skip_while(|line| !line.starts_with("| server | published |"))
+        .skip(2)
+        .take_while(|line| line.starts_with('|'))
+        .flat_map(|row| row.split(" | ").skip(1).take(4))
+        .filter(|one| *one != "-")
+        .collect();
     assert!(figures.len() > 8, "{figures:?}");
     for figure in figures {
         assert!(picture.contains(&format!(">{figure}<")), "{figure}: {picture}");
@@ -250,8 +251,13 @@ fn the_picture_and_the_short_table_have_the_same_figures() {
 #[test]
 fn prose_has_the_figures_that_it_names() {
     let page = page_of("helloworld-profile", &invented_in(7, "helloworld-profile", Extent::Quick));
-    let found = page.split("\nFound").nth(1).expect("what was found");
-    let found = found.split("\n\n").next().unwrap_or_default();
+    let found = page
+        .split("\nFound")
+        .nth(1)
+        .expect("what was found")
+        .split("\n\n")
+        .next()
+        .unwrap_or_default();
     assert!(!found.contains(['{', '}']) && !found.contains("no figure"), "{found}");
     assert!(found.contains(" to "), "an interval: {found}");
 }

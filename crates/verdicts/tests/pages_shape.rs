@@ -23,8 +23,11 @@ const VERDICT_WIDTH_MAX: usize = 99;
 
 fn suites() -> Vec<PathBuf> {
     let suites = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../suites");
-    let entries = fs::read_dir(suites).expect("readable").map(|entry| entry.expect("one").path());
-    let mut suites: Vec<PathBuf> = entries.filter(|path| path.is_dir()).collect();
+    let mut suites: Vec<PathBuf> = fs::read_dir(suites)
+        .expect("readable")
+        .map(|entry| entry.expect("one").path())
+        .filter(|path| path.is_dir())
+        .collect();
     suites.sort();
     suites
 }
@@ -46,15 +49,14 @@ fn invented(folder: &Path) -> PageFiles {
 /// What is wrong with the shape of a page.
 fn complaints(text: &str) -> Vec<String> {
     let lines: Vec<&str> = text.lines().collect();
-    let open = lines.iter().take_while(|line| **line != "<details>");
-    let open: Vec<&str> = open.copied().collect();
+    let open: Vec<&str> = lines.iter().take_while(|line| **line != "<details>").copied().collect();
     let mut complaints = Vec::new();
     if open.len() > OPEN_LINES_MAX {
         complaints.push(format!("{} lines before the folded parts", open.len()));
     }
     let is_verdict = |line: &str| {
-        let verdicts = open.iter().skip_while(|one| **one != "## Verdicts");
-        verdicts
+        open.iter()
+            .skip_while(|one| **one != "## Verdicts")
             .take_while(|one| **one != "## Figures")
             .any(|one| one.starts_with('|') && *one == line)
     };

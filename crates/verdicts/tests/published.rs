@@ -17,8 +17,10 @@ fn table(file: &str) -> PublishedTable {
 }
 
 fn row<'a>(table: &'a PublishedTable, subject: &str, label: &str) -> &'a PublishedRow {
-    let mut rows = table.rows.iter();
-    rows.find(|row| row.place.subject == subject && row.place.label == label)
+    table
+        .rows
+        .iter()
+        .find(|row| row.place.subject == subject && row.place.label == label)
         .unwrap_or_else(|| panic!("no row {subject} {label}"))
 }
 
@@ -143,8 +145,8 @@ fn columns_say_their_unit() {
 
 #[test]
 fn a_damaged_table_names_the_line_or_the_column() {
-    let text = std::fs::read_to_string(suites().join("pajamax-tonic/published.csv"));
-    let text = text.expect("readable");
+    let text =
+        std::fs::read_to_string(suites().join("pajamax-tonic/published.csv")).expect("readable");
     let complaint = |text: &str| {
         let error = PublishedTable::parse(text).expect_err("refused");
         error.to_string()
@@ -180,9 +182,9 @@ fn what_a_page_says_of_an_original_has_a_source() {
     let mut sourced = Vec::new();
     for entry in originals["provenance"].as_array().expect("a list") {
         let entry = entry.as_table().expect("a table");
-        let (suite, source) = (entry["suite"].as_str(), entry["source"].as_str());
-        assert!(suites().join(suite.expect("a name")).is_dir(), "{entry:?}");
-        let source = source.expect("a text");
+        let suite = entry["suite"].as_str().expect("a name");
+        assert!(suites().join(suite).is_dir(), "{entry:?}");
+        let source = entry["source"].as_str().expect("a text");
         assert!(source.contains("the document") || source.contains(" at "), "{source}");
         sourced.append(&mut lines(entry, "says"));
     }

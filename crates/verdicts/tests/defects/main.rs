@@ -15,8 +15,11 @@ const PAGE: &str = "docs/measure/defects.md";
 /// What the audit says of the defect's table by its rule, each once.
 fn evidence(defect: &Defect) -> BTreeSet<String> {
     let (findings, _) = audit_document(&defect.document);
-    let of_rule = findings.into_iter().filter(|one| one.finding.rule == defect.rule);
-    of_rule.map(|one| one.finding.evidence).collect()
+    findings
+        .into_iter()
+        .filter(|one| one.finding.rule == defect.rule)
+        .map(|one| one.finding.evidence)
+        .collect()
 }
 
 #[test]
@@ -52,13 +55,15 @@ fn a_table_without_the_defect_breaks_no_rule() {
 fn the_page_lists_every_defect_with_the_words_of_the_audit() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(PAGE);
     let page = std::fs::read_to_string(file).expect("readable");
-    let lines = defects().into_iter().map(|defect| {
-        let Defect { source, link, what, rule, words, .. } = defect;
-        format!("| [{source}]({link}) | {what} | `{rule}` | {words} |\n")
-    });
-    let expected: String = lines.collect();
+    let expected: String = defects()
+        .into_iter()
+        .map(|defect| {
+            let Defect { source, link, what, rule, words, .. } = defect;
+            format!("| [{source}]({link}) | {what} | `{rule}` | {words} |\n")
+        })
+        .collect();
     let (_, rest) = page.split_once("|---|---|---|---|\n").expect("a table");
-    let table = rest.split_inclusive('\n').take_while(|line| line.starts_with('|'));
-    let table: String = table.collect();
+    let table: String =
+        rest.split_inclusive('\n').take_while(|line| line.starts_with('|')).collect();
     assert!(table == expected, "{PAGE} must have these lines:\n{expected}");
 }

@@ -386,12 +386,13 @@ fn accounts() -> Vec<Defect> {
             let [streams, bytes] = [1000.0, mebibytes(memory)];
             [("connections", connections), ("concurrency", streams), ("memory_mean", bytes)]
         };
-        let rows = [("C=1 S=1000", 1.0, few), ("C=10 S=1000", 10.0, 1.66)];
+        let rows = [("C=1 S=1000", 1.0, few), ("C=10 S=1000", 10.0, 1.66)].map(
+            |(label, connections, memory)| {
+                labelled(label, row("pajamax", &figures(connections, memory)))
+            },
+        );
         let limit = Some(mebibytes(512.0));
         let conditions = Conditions { server_memory_bytes: limit, ..Conditions::default() };
-        let rows = rows.map(|(label, connections, memory)| {
-            labelled(label, row("pajamax", &figures(connections, memory)))
-        });
         document(conditions, rows)
     };
     let cpus = |used: [f64; 3], conditions: Conditions| {

@@ -10,10 +10,11 @@ pub const SECOND: f64 = 1e9;
 
 /// A row of a table, with figures that are known exactly.
 pub fn row(subject: &str, figures: &[(&str, f64)]) -> PrintedRow {
-    let figures = figures.iter().map(|(name, value)| ((*name).to_owned(), Span::exact(*value)));
+    let figures =
+        figures.iter().map(|(name, value)| ((*name).to_owned(), Span::exact(*value))).collect();
     PrintedRow {
         place: Place { table: "table".into(), subject: subject.into(), label: "row".into() },
-        figures: figures.collect(),
+        figures,
         ..PrintedRow::default()
     }
 }

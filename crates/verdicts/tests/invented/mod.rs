@@ -39,8 +39,8 @@ pub fn round(number: u32, factor: f64) -> Vec<Row> {
 }
 
 pub fn recorded(factors: &[f64]) -> Record {
-    let rounds = (0_u32..).zip(factors);
-    let rows: Vec<Row> = rounds.flat_map(|(number, factor)| round(number, *factor)).collect();
+    let rows: Vec<Row> =
+        (0_u32..).zip(factors).flat_map(|(number, factor)| round(number, *factor)).collect();
     Record::of_run(&run(), &rows, BTreeMap::new())
 }
 
@@ -84,12 +84,15 @@ pub const NEAR_TEN: [f64; 7] = [9.8, 10.1, 10.0, 9.9, 10.2, 10.0, 9.9];
 
 /// Rounds in which tonic answers so many thousand requests a second in each of the cases.
 pub fn rates<const ROUNDS: usize>(cases: &[(&str, [f64; ROUNDS])]) -> Record {
-    let rows = cases.iter().flat_map(|(case, rates)| {
-        (0_u32..).zip(rates).map(|(number, rate)| {
-            let measured = measurement(1, (rate * 1e3) as u64, 0.5);
-            let outcome = Outcome::Measured(Box::new(measured));
-            row(number, cell("rust-tonic", case), outcome)
+    let rows: Vec<Row> = cases
+        .iter()
+        .flat_map(|(case, rates)| {
+            (0_u32..).zip(rates).map(|(number, rate)| {
+                let measured = measurement(1, (rate * 1e3) as u64, 0.5);
+                let outcome = Outcome::Measured(Box::new(measured));
+                row(number, cell("rust-tonic", case), outcome)
+            })
         })
-    });
-    Record::of_run(&run(), &rows.collect::<Vec<Row>>(), BTreeMap::new())
+        .collect();
+    Record::of_run(&run(), &rows, BTreeMap::new())
 }
