@@ -104,6 +104,8 @@ fn is_cut(io: Io, pieces: impl Iterator<Item = Vec<u8>>, answers: usize) {
     code = code.or_else(|| attacker.hear(usize::MAX));
     assert_eq!(code, Some(ErrorCode::ENHANCE_YOUR_CALM), "{io:?}");
     other.is_answered(1_001);
+    // A server that stops waits for clients that stay.
+    drop(other);
     server.stop();
     let counts = server.join().expect("no machine's error").calls;
     assert_eq!((counts.broken_connections, counts.answered_ok), (1, 11), "{io:?}");

@@ -115,6 +115,7 @@ fn both_ways_count_as_far_as_they_are_told() {
             let numbers = numbers.map(|message| Number::decode(&**message).unwrap().number);
             assert!(numbers.eq((0..3).chain(0..50_000)), "{method}");
         }
+        drop(client);
         server.stop();
         server.join().unwrap();
     }

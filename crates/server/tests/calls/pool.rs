@@ -157,6 +157,18 @@ impl Test {
         assert_eq!(self.events.recv().unwrap(), event);
     }
 
+    /// Makes a call of another client's: a pool of one thread takes it once the handler before it
+    /// has handed over its answer, also a late one.
+    fn pass_the_thread_on(&self) {
+        let mut client = self.connect();
+        let next = client.start(&gated("Wait"), "next");
+        client.flush();
+        self.expect(Event::Begun);
+        self.open_gate();
+        assert_eq!(client.wait_for(next).cents(), [4]);
+    }
+
+    /// Ends the server, which waits for clients that have not hung up.
     fn end(self) -> bookend_server::Counts {
         self.server.stop();
         self.server.join().unwrap().calls
@@ -212,6 +224,7 @@ fn generated_methods_of_every_cardinality_run_on_the_pool() {
         }
         client.send(haggle, b"", true);
         assert_eq!(client.wait_for(haggle).cents(), [3; 4]);
+        drop(client);
         server.stop();
         let counts = server.join().unwrap().calls;
         assert_eq!((counts.answered_ok, counts.answered_error), (5, 1), "{io:?}");
@@ -230,6 +243,7 @@ fn a_handler_that_blocks_does_not_stop_others() {
         assert!(!client.listener.calls.contains_key(&waits.id));
         test.open_gate();
         assert_eq!(client.wait_for(waits).cents(), [4]);
+        drop(client);
         test.end();
     }
 }
@@ -257,6 +271,7 @@ fn beyond_threads_and_queue_calls_end_at_once() {
     test.expect(Event::Begun);
     test.open_gate();
     assert_eq!(client.wait_for(takes_its_place).cents(), [7]);
+    drop(client);
     let counts = test.end();
     assert_eq!((counts.answered_ok, counts.answered_error), (3, 2));
     assert_eq!(counts.late, 0, "no handler had begun with what was cancelled");
@@ -285,6 +300,7 @@ fn requests_that_wait_for_a_thread_count_as_unfinished_until_it_takes_them() {
     for call in [vec![running], queued].concat() {
         assert_eq!(client.wait_for(call).cents(), [30_000]);
     }
+    drop(client);
     assert_eq!(test.end().answered_error, 1);
 }
 
@@ -321,7 +337,7 @@ fn who_does_not_read_gives_its_thread_to_those_who_wait() {
 #[test]
 fn a_handler_that_waits_for_requests_hears_that_its_client_is_gone() {
     for io in DRIVERS {
-        let test = Test::new(io, PoolLimits::default());
+        let test = Test::new(io, PoolLimits { threads: 1, ..PoolLimits::default() });
         let mut client = test.connect();
         let sum = client.open(head(&gated("Sum")));
         client.send(sum, &item("one"), false);
@@ -336,6 +352,7 @@ fn a_handler_that_waits_for_requests_hears_that_its_client_is_gone() {
         test.open_gate();
         drop(client);
         test.expect(Event::Over);
+        test.pass_the_thread_on();
         assert_eq!(test.end().late, 2, "{io:?}");
     }
 }
@@ -358,6 +375,7 @@ fn a_handler_whose_client_does_not_read_is_stopped_and_hears_of_the_end() {
         // The client's window, the send buffer, and what is between the threads.
         let most = 4 * 65_536 / 1_000;
         assert!(test.flooded.load(Ordering::Relaxed) <= most, "{io:?}");
+        drop(client);
         test.end();
     }
 }
@@ -384,6 +402,7 @@ fn a_handler_that_does_not_take_requests_stops_its_client() {
         assert!(sent_bytes <= 3 * 65_536, "{sent_bytes}");
         test.open_gate();
         assert_eq!(client.wait_for(sum).cents(), [5_000_000]);
+        drop(client);
         test.end();
     }
 }
@@ -391,7 +410,7 @@ fn a_handler_that_does_not_take_requests_stops_its_client() {
 #[test]
 fn a_call_on_the_pool_ends_at_its_deadline_whatever_its_handler_does() {
     for io in DRIVERS {
-        let test = Test::new(io, PoolLimits::default());
+        let test = Test::new(io, PoolLimits { threads: 1, ..PoolLimits::default() });
         let mut client = test.connect();
         let starts_the_thread = client.start(&gated("Wait"), "");
         test.open_gate();
@@ -406,6 +425,8 @@ fn a_call_on_the_pool_ends_at_its_deadline_whatever_its_handler_does() {
         assert_eq!(client.wait_for(watches).code(), Code::DeadlineExceeded);
         test.expect(Event::Begun);
         test.expect(Event::Over);
+        drop(client);
+        test.pass_the_thread_on();
         assert_eq!(test.end().late, 2, "{io:?}");
     }
 }
@@ -423,6 +444,7 @@ fn a_handler_that_panics_or_drops_its_call_costs_that_call() {
         let next = client.start("/shop.v1.Orders/Appraise", "on");
         assert_eq!(client.wait_for(next).cents(), [2]);
     }
+    drop(client);
     server.stop();
     assert_eq!(server.join().unwrap().calls.panics, 3);
 
@@ -430,6 +452,7 @@ fn a_handler_that_panics_or_drops_its_call_costs_that_call() {
     let mut client = test.connect();
     let dropped = client.start(&gated("Drop"), "");
     assert_eq!(client.wait_for(dropped).code(), Code::Internal);
+    drop(client);
     assert_eq!(test.end().panics, 0);
 }
 
@@ -446,6 +469,7 @@ fn requests_that_cannot_be_read_are_errors_of_their_call() {
     let stream = client.open(head(&gated("Wait")));
     client.send(stream, &[item(""), item("")].concat(), true);
     assert_eq!(client.wait_for(stream).code(), Code::Unimplemented);
+    drop(client);
     test.end();
 }
 
@@ -471,6 +495,7 @@ fn metadata_and_compression_work_on_the_pool() {
     let body = deflated(&Item { name: "abc".into() }.encode_to_vec());
     client.send(stream, &[body, item("ab")].concat(), true);
     assert_eq!(client.wait_for(stream).cents(), [3, 2]);
+    drop(client);
     server.stop();
     server.join().unwrap();
 }
