@@ -11,7 +11,6 @@ pub mod kept;
 mod memory;
 mod observe;
 mod omission;
-mod own_cpu;
 mod pages;
 mod path;
 mod rate;

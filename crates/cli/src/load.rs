@@ -1,7 +1,6 @@
 //! `bookend load`: from flags to a result on standard output.
 
 mod audience;
-mod call_list;
 mod interrupt;
 mod laps;
 mod no_call;
@@ -28,7 +27,7 @@ use no_call::no_call;
 use observer::Observer;
 use report_lines::report_lines;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::SystemTime;
@@ -96,13 +95,21 @@ pub fn start(arguments: LoadArguments) -> Result<u8, Failure> {
         written.map_err(|error| Failure::not_delivered(error.to_string()))?;
     }
     if let Some(file) = &flags.debug {
-        call_list::write(file, &report)?;
+        write_calls(file, &report)?;
     }
     deliver(&flags, report, audience)?;
     if let Some(why) = &outcome.template_failure {
         return Err(Failure::usage(format!("{why}: the run ended there")));
     }
     status(&flags.slo, &outcome)
+}
+
+/// Writes the listed calls to a file, a JSON object a line.
+fn write_calls(file: &Path, report: &LoadReport) -> Result<(), Failure> {
+    let calls = report.details.iter().flatten();
+    let lines = calls.map(|call| serde_json::to_string(call).expect("its keys are strings") + "\n");
+    let text: String = lines.collect();
+    output::write(&text, Some(file)).map_err(|error| Failure::not_delivered(error.to_string()))
 }
 
 /// Searches the capacity, then prints or writes what was found.

@@ -1,6 +1,5 @@
 //! `bookend report`: a result as a page, as text, as data and as pictures.
 
-mod format;
 mod kept;
 mod site;
 
@@ -14,7 +13,6 @@ use bookend_results::export::{LoadPage, Picture, Report};
 use bookend_results::html::slug;
 use bookend_results::suite::Case;
 use clap::{Args, ValueEnum};
-use format::ReportFormat;
 use kept::{Kept, KeptArguments};
 use site::SiteArguments;
 use std::fs;
@@ -45,6 +43,25 @@ pub struct ReportArguments {
     /// The heading of a picture [default: the suite's title]
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
+}
+
+/// How a report is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ReportFormat {
+    /// A page for a browser, with pictures; it needs no network and no script
+    Html,
+    /// What `bookend run` prints
+    Text,
+    /// Markdown
+    Md,
+    /// One row for each cell
+    Csv,
+    /// Everything
+    Json,
+    /// A picture of one case: bars of requests per second, grouped by instrument
+    Svg,
+    /// Rounds, cells, windows and CPU as events, which ui.perfetto.dev opens
+    Trace,
 }
 
 /// What a picture will stand on.
@@ -154,4 +171,35 @@ fn picture(arguments: &ReportArguments, report: &Report<'_>) -> Result<String, F
         Some(Background::Dark) => Theme::Dark,
         Some(Background::Both) => Theme::Both,
     }))
+}
+
+impl ReportFormat {
+    /// The format that was asked for, else that of the output's name, else a page.
+    fn of(asked: Option<Self>, output: Option<&Path>) -> Self {
+        let ending = output.and_then(Path::extension).and_then(|ending| ending.to_str());
+        asked.unwrap_or(match ending {
+            Some("md") => Self::Md,
+            Some("csv") => Self::Csv,
+            Some("json") => Self::Json,
+            Some("svg") => Self::Svg,
+            Some("txt") => Self::Text,
+            _ => Self::Html,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_the_output_says_its_format_unless_it_is_asked_for() {
+        let of = |name: &str| ReportFormat::of(None, Some(Path::new(name)));
+        assert_eq!(of("a/b.md"), ReportFormat::Md);
+        assert_eq!(of("b.csv"), ReportFormat::Csv);
+        assert_eq!(of("page"), ReportFormat::Html);
+        assert_eq!(ReportFormat::of(None, None), ReportFormat::Html);
+        let asked = ReportFormat::of(Some(ReportFormat::Json), Some(Path::new("b.md")));
+        assert_eq!(asked, ReportFormat::Json);
+    }
 }

@@ -2,7 +2,6 @@
 
 use super::bench::Bench;
 use super::clockwork::{Clockwork, Witnessed};
-use super::own_cpu;
 use super::stop::CheckStop;
 use bookend_lab::control_group::{ControlGroup, ResourceLimits};
 use bookend_lab::cpu::CpuTimes;
@@ -15,6 +14,7 @@ use bookend_load::contract::timestamp::TimestampNs;
 use bookend_results::mark::Mark;
 use serde_json::Value;
 use std::fmt::Display;
+use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -26,6 +26,12 @@ const RUN_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A report has histograms in it, and ten thousand calls one by one at most.
 const REPORT_LIMIT_BYTES: usize = 16 << 20;
+
+/// Ticks a second of `/proc/self/stat` on every architecture that Linux is commonly built for.
+const TICKS_PER_SECOND: f64 = 100.0;
+
+/// User time, system time, and the same of ended children: the fields after the program's name.
+const FIELDS: [usize; 4] = [11, 12, 13, 14];
 
 /// How a run of our generator is made.
 #[derive(Default)]
@@ -91,11 +97,11 @@ impl Bench {
         let group = self.groups.create(&limits).map_err(CheckStop::because)?;
         let command = self.command(calls, calls.port.unwrap_or(server.port));
         let (machine, begin) = (CpuTimes::read(), Instant::now());
-        let (server_ns, own) = (server.cpu_ns(), own_cpu::read());
+        let (server_ns, own) = (server.cpu_ns(), OwnCpu::read());
         let text = self.report(command, group)?;
         let server_cpu_ns = server.cpu_ns().saturating_sub(server_ns);
         let machine = CpuTimes::read().since(&machine);
-        let own = own_cpu::read().since(&own);
+        let own = OwnCpu::read().since(&own);
         let accounted = AccountedCpu {
             window: begin.elapsed().as_secs_f64(),
             server: server_cpu_ns as f64 / 1e9,
@@ -186,9 +192,51 @@ impl CheckedRun {
     }
 }
 
+/// CPU time of this process and of those that it started and that have ended, so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct OwnCpu {
+    /// Of this process, seconds.
+    seconds: f64,
+    /// Of its children that have ended, seconds.
+    children_seconds: f64,
+}
+
+impl OwnCpu {
+    /// Reads it; nothing where it cannot be read.
+    fn read() -> OwnCpu {
+        OwnCpu::parse(&fs::read_to_string("/proc/self/stat").unwrap_or_default())
+    }
+
+    fn parse(stat: &str) -> OwnCpu {
+        // The program's name may hold anything, so it is left behind by its last parenthesis.
+        let after = stat.rsplit_once(')').map_or("", |(_, after)| after);
+        let fields: Vec<&str> = after.split_whitespace().collect();
+        let ticks = |field: usize| fields.get(field).and_then(|text| text.parse().ok());
+        let [user, system, ended_user, ended_system] =
+            FIELDS.map(|field| ticks(field).unwrap_or(0.0) / TICKS_PER_SECOND);
+        OwnCpu { seconds: user + system, children_seconds: ended_user + ended_system }
+    }
+
+    /// What was used since `earlier`.
+    fn since(self, earlier: &OwnCpu) -> OwnCpu {
+        OwnCpu {
+            seconds: self.seconds - earlier.seconds,
+            children_seconds: self.children_seconds - earlier.children_seconds,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_are_found_behind_any_name() {
+        let stat = "7 (a) R 1) S 1 7 7 0 -1 4194560 1 2 3 4 150 50 300 100 20 0 1 0";
+        let read = OwnCpu::parse(stat);
+        assert_eq!(read, OwnCpu { seconds: 2.0, children_seconds: 4.0 });
+        assert_eq!(OwnCpu::parse(""), OwnCpu::default());
+    }
 
     #[test]
     fn latencies_are_in_the_order_of_beginnings_and_none_is_left_out() {
