@@ -5,12 +5,13 @@ mod layer;
 use crate::address::Target;
 use crate::clock;
 use crate::kernel::TryGrow;
-use crate::peer::Peer;
 use crate::shard::ConnectionId;
 use crate::statistics::IoStatistics;
 use rustix::io::Errno;
 use std::cell::Cell;
 use std::mem;
+use std::net::SocketAddr;
+use std::sync::Arc;
 
 /// How many empty output buffers a thread keeps: connections that write in the same turn borrow one
 /// each, and a turn of epoll brings at most this many events.
@@ -38,6 +39,17 @@ pub struct IoContext {
     stopping: bool,
     drain_is_over: bool,
     pub(crate) statistics: IoStatistics,
+}
+
+/// Who is at the other end of an accepted connection.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Peer {
+    /// Where it connected from; `None` for a unix socket.
+    pub address: Option<SocketAddr>,
+    /// The certificates that it has shown, in DER, its own first; none without mutual TLS.
+    ///
+    /// They were verified: a handshake with others fails.
+    pub certificates: Arc<[Box<[u8]>]>,
 }
 
 /// A connection that a shard asked for.

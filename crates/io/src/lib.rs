@@ -73,7 +73,6 @@ mod machine;
 mod mailbox;
 mod names;
 mod options;
-mod peer;
 mod polled_connection;
 mod ring;
 mod serve;
@@ -94,7 +93,7 @@ pub use address::{Address, Target, UNIX_PATH_BYTES_MAX};
 pub use byte_stream::ByteStream;
 pub use clock::clock_ns;
 pub use connection_state::RECEIVE_BUFFER_BYTES;
-pub use context::IoContext;
+pub use context::{IoContext, Peer};
 pub use deadlines::{DeadlineHeap, TimeoutQueue};
 pub use epoll::Epoll;
 pub use free_memory::return_free_memory;
@@ -107,7 +106,6 @@ pub use names::UnknownName;
 pub use options::{
     BACKLOG_LIMIT_BYTES, CONNECT_TIMEOUT_NS, DRAIN_NS, FINAL_FLUSH_NS, IoOptions, Wait,
 };
-pub use peer::Peer;
 pub use serve::{BLOCKING_CONNECTIONS_MAX, Driver, Io, ServeOptions, ShardPlace, serve};
 pub use shard::{AfterRead, Closed, ConnectionId, Opened, Received, Shard};
 pub use shutdown::ShutdownHandle;

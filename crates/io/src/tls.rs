@@ -16,7 +16,6 @@
 //! (`crates/io/tests/tls_memory.rs` counts it).
 
 mod config;
-mod connectors;
 mod engine;
 mod fault;
 mod handshakes;
@@ -26,8 +25,7 @@ mod secured;
 mod stream;
 mod unverified;
 
-pub use config::{ClientConfig, Connector, ServerConfig, Trust};
-pub use connectors::Connectors;
+pub use config::{ClientConfig, Connector, Connectors, ServerConfig, Trust};
 pub use fault::TlsFault;
 pub use handshakes::{HANDSHAKE_TIMEOUT_NS, Handshakes};
 pub use pem::{Authorities, ConfigError, Identity, PemPart};

@@ -14,7 +14,6 @@
 mod accepting;
 mod connection;
 mod refusal;
-mod ring_listener;
 
 pub use refusal::UringRefusal;
 
@@ -32,7 +31,6 @@ use crate::statistics::IoStatistics;
 use crate::waker::Waker;
 use crate::worker::Worker;
 use connection::{ReadEnd, ReadState, Stage, UringConnection};
-use ring_listener::RingListener;
 use rustix::event::PollFlags;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
@@ -115,6 +113,21 @@ struct UringDriver<S> {
     acceptor: Option<RingListener>,
     arrivals: Option<Mailbox<OwnedFd>>,
     arrived: Vec<OwnedFd>,
+}
+
+/// A listener and how far it is.
+struct RingListener {
+    listener: Listener,
+    /// A multishot accept is in flight.
+    is_accepting: bool,
+    /// The listener is to be closed.
+    is_stopping: bool,
+}
+
+impl From<Listener> for RingListener {
+    fn from(listener: Listener) -> Self {
+        Self { listener, is_accepting: false, is_stopping: false }
+    }
 }
 
 impl<S: Shard> UringDriver<S> {

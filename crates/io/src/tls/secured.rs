@@ -14,8 +14,7 @@
 
 mod connections;
 
-use super::config::{Connector, ServerConfig};
-use super::connectors::Connectors;
+use super::config::{Connector, Connectors, ServerConfig};
 use super::engine::Engine;
 use super::fault::{TlsFault, TlsFaultKind, TlsSide, is_reset};
 use super::handshakes::HandshakePolicy;
