@@ -5,7 +5,6 @@
 pub mod config_file;
 mod number;
 pub mod pacing;
-mod size;
 pub mod streaming;
 pub mod switches;
 pub mod thrift;
@@ -152,10 +151,10 @@ pub struct LoadFlags {
     #[arg(short, long)]
     pub enable_compression: bool,
     /// Fail calls whose response message is larger, such as 10mb
-    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
     pub max_recv_message_size: Option<u64>,
     /// Refuse request messages that are larger, such as 10mb
-    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
     pub max_send_message_size: Option<u64>,
 
     /// Calls in all
@@ -283,6 +282,32 @@ fn io(name: &str) -> Result<Io, String> {
 
 fn wait(name: &str) -> Result<Wait, String> {
     choose(name, &Wait::ALL, Wait::to_string)
+}
+
+/// Reads a size in bytes. As in ghz, `kb`, `mb` and `gb` are powers of a thousand, `kib`, `mib` and
+/// `gib` of 1,024, in any case.
+///
+/// # Errors
+/// What is expected instead, for an error message.
+fn size(text: &str) -> Result<u64, String> {
+    const UNITS: [(&str, u64); 8] = [
+        ("kib", 1 << 10),
+        ("mib", 1 << 20),
+        ("gib", 1 << 30),
+        ("kb", 1_000),
+        ("mb", 1_000_000),
+        ("gb", 1_000_000_000),
+        ("b", 1),
+        ("", 1),
+    ];
+    let lower = text.trim().to_ascii_lowercase();
+    let expected = || "a size such as 10mb or 65536 is expected".to_owned();
+    let split = lower.find(|letter: char| letter.is_ascii_alphabetic()).unwrap_or(lower.len());
+    let (number, unit) = lower.split_at(split);
+    let unit = UNITS.iter().find(|(name, _)| *name == unit.trim()).ok_or_else(expected)?.1;
+    let number: f64 = number.trim().parse().map_err(|_| expected())?;
+    let bytes = number * unit as f64;
+    if bytes.is_finite() && bytes >= 1.0 { Ok(bytes as u64) } else { Err(expected()) }
 }
 
 #[cfg(test)]
@@ -439,5 +464,16 @@ mod tests {
         assert_eq!(read(&["--binary"]), with(|flags| flags.call.binary = true));
         let together = with(|flags| (flags.call.binary, flags.concurrency) = (true, 2));
         assert_eq!(read(&["-bc2"]), together);
+    }
+
+    #[test]
+    fn sizes_are_read_as_ghz_reads_them() {
+        assert_eq!(size("10mb"), Ok(10_000_000));
+        assert_eq!(size("1 GB"), Ok(1_000_000_000));
+        assert_eq!(size("1.5KiB"), Ok(1_536));
+        assert_eq!(size("65536"), Ok(65_536));
+        for wrong in ["", "mb", "-1", "0", "10 parsecs", "1e400"] {
+            assert!(size(wrong).is_err(), "{wrong}");
+        }
     }
 }

@@ -13,7 +13,6 @@
 mod connect;
 mod connect_schedule;
 mod direct_output;
-mod keepalive_sweep;
 mod laps;
 mod lifecycle;
 mod load_connection;
@@ -23,7 +22,6 @@ mod phases;
 mod received_goaway;
 mod request;
 mod response_visitor;
-mod room;
 mod source_addresses;
 mod start_barrier;
 mod state;

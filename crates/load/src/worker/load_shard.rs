@@ -6,11 +6,9 @@
 //! place.
 //!
 //! Everything else is beside this page: `connections` makes and loses connections, `open_loop`
-//! makes the calls of a schedule, `concurrency` changes the number of calls in flight, `keepalive`
-//! sends PINGs to silent servers, and `advance`, which moves the worker from one phase of the run
-//! to the next, is in `lifecycle`.
+//! makes the calls of a schedule, `keepalive` sends PINGs to silent servers, and `advance`, which
+//! moves the worker from one phase of the run to the next, is in `lifecycle`.
 
-mod concurrency;
 mod connections;
 mod keepalive;
 mod open_loop;
@@ -20,7 +18,6 @@ mod stories;
 use super::connect::why_closed;
 use super::connect_schedule::{CONNECTING_MAX, ConnectSchedule};
 use super::direct_output::DirectOutput;
-use super::keepalive_sweep::KeepaliveSweep;
 use super::lifecycle::WorkerLifecycle;
 use super::load_connection::{LoadConnection, LoadConnectionState};
 use super::start_barrier::StartBarrier;
@@ -29,7 +26,7 @@ use crate::plan::{Connecting, LoadPlan};
 use crate::record::{InFlightAges, WorkerMeasurements};
 use bookend_io::{AfterRead, Closed, ConnectionId, IoContext, Opened, Received, Shard};
 use bookend_wire::grpc::{Code, Status};
-use bookend_wire::{ConnectionError, HeaderBlock};
+use bookend_wire::{ConnectionError, HeaderBlock, Keepalive};
 use std::sync::Arc;
 
 /// A long read is handled in slices of this size: the responses in one, then the calls in their
@@ -119,6 +116,19 @@ impl LoadShard {
             return;
         }
         self.streams_due_ns = u64::MAX;
+        self.make_calls(io);
+    }
+
+    /// Keeps as many calls in flight as the plan says from now on, if that has changed. Calls that
+    /// are too many end by themselves.
+    fn follow_concurrency(&mut self, io: &mut IoContext) {
+        let Some(calls) = self.state.next_concurrency(io.now_ns()) else {
+            return;
+        };
+        self.concurrency = self.state.plan.streams(self.state.worker, calls);
+        for connection in self.connections.iter_mut().flatten() {
+            connection.concurrency = self.concurrency[connection.number as usize];
+        }
         self.make_calls(io);
     }
 
@@ -311,5 +321,39 @@ impl Shard for LoadShard {
 
     fn has_outstanding(&self) -> bool {
         self.state.waits_for_lap()
+    }
+}
+
+/// When the connections of a worker are checked for silent servers.
+#[derive(Debug)]
+struct KeepaliveSweep {
+    /// What holds for the next connection.
+    next: Option<Keepalive>,
+    /// All connections are checked then; `u64::MAX` for never.
+    at_ns: u64,
+}
+
+impl KeepaliveSweep {
+    fn new(keepalive: Option<Keepalive>) -> Self {
+        Self { next: keepalive, at_ns: u64::MAX }
+    }
+
+    /// There is a connection to check.
+    fn begin(&mut self, now_ns: u64) {
+        if let Some(keepalive) = self.next {
+            let first_ns = now_ns.saturating_add(keepalive.check_interval_ns());
+            self.at_ns = self.at_ns.min(first_ns);
+        }
+    }
+
+    /// A connection is gone. Where its server received too many PINGs, the next ones get half as
+    /// many as it did, which is one step for all connections that end so at a time.
+    fn learn_from(&mut self, connection: &LoadConnection) {
+        let goaway = connection.goaway.as_ref();
+        let too_many_pings = goaway.is_some_and(|goaway| goaway.too_many_pings);
+        if let Some(used) = connection.keepalive.filter(|_| too_many_pings) {
+            let slower = used.at_half_rate();
+            self.next = self.next.filter(|next| next.time_ns > slower.time_ns).or(Some(slower));
+        }
     }
 }

@@ -3,7 +3,6 @@
 
 use super::laps::{LapBegin, WorkerLaps};
 use super::phases::{PhaseTimes, RunPhase};
-use super::room::Room;
 use super::source_addresses::SourceAddresses;
 use super::start_barrier::{RunStart, StartBarrier};
 use crate::pace::{Arrivals, Pace};
@@ -418,4 +417,50 @@ fn arrivals(plan: &LoadPlan, worker: u32) -> Option<Arrivals> {
     let schedule = open_loop.schedule.delayed(Duration::from_nanos(plan.warmup_ns));
     let process = open_loop.arrivals;
     Some(Arrivals::new(Arc::new(schedule), process, open_loop.seed, worker, plan.threads))
+}
+
+/// What keeps due calls from being made, and since when.
+#[derive(Debug, Default)]
+pub(crate) struct Room {
+    obstacle: Option<Obstacle>,
+    /// Calls that were due until then found no room when they were.
+    missing_until_ns: u64,
+}
+
+impl Room {
+    /// There is none.
+    pub fn miss(&mut self, obstacle: Obstacle) {
+        self.obstacle = Some(obstacle);
+    }
+
+    /// What keeps calls from being made.
+    #[inline]
+    pub fn obstacle(&self) -> Option<Obstacle> {
+        self.obstacle
+    }
+
+    /// There is some at `now_ns`, for a call that was due at `intended_ns`. Says whether the call
+    /// had to wait for it.
+    #[inline]
+    pub fn find(&mut self, intended_ns: u64, now_ns: u64) -> bool {
+        if self.obstacle.take().is_some() {
+            self.missing_until_ns = now_ns;
+        }
+        intended_ns <= self.missing_until_ns
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_that_were_due_while_there_was_no_room_have_waited() {
+        let mut room = Room::default();
+        assert!(!room.find(5, 5));
+        room.miss(Obstacle::StreamLimit);
+        assert!(room.find(10, 50));
+        assert!(room.find(50, 51), "due before there was room");
+        assert!(!room.find(52, 53));
+    }
 }
