@@ -95,7 +95,6 @@ mod quick_hash;
 pub mod reflection;
 mod rejection;
 mod reply;
-mod request_buffer;
 mod responder;
 mod response_metadata;
 mod response_writer;
@@ -110,7 +109,6 @@ mod stream_reply;
 mod stream_waker;
 mod streaming_call;
 mod timeouts;
-mod token_bucket;
 #[cfg(feature = "tokio")]
 pub mod tokio;
 #[cfg(feature = "tracing")]
