@@ -62,8 +62,7 @@ impl PreparedSubjects {
 
     /// Those that are prepared, with their names.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &PreparedSubject)> {
-        let all = self.0.iter();
-        all.filter_map(|(name, prepared)| Some((name.as_str(), prepared.as_ref().ok()?)))
+        self.0.iter().filter_map(|(name, prepared)| Some((name.as_str(), prepared.as_ref().ok()?)))
     }
 }
 
@@ -83,8 +82,7 @@ pub fn prepare(
         None => (name, None),
     };
     let subject = Subject::read(&subjects.join(folder)).map_err(CellError::missing)?;
-    let variant = subject.variant(variant).map_err(CellError::missing)?;
-    let variant = variant.clone();
+    let variant = subject.variant(variant).map_err(CellError::missing)?.clone();
     for dependency in &subject.dependencies {
         check(spawner, &subject, dependency)?;
     }
@@ -141,10 +139,8 @@ fn build(
     for command in &variant.build {
         let built = run(spawner, subject, command, BUILD_TIMEOUT)?;
         if !built.succeeded() {
-            let error = built.exit.first_error.clone();
-            let error = error.unwrap_or_else(|| built.describe());
-            let command = command.join(" ");
-            return Err(CellError::missing(format!("`{command}` failed: {error}")));
+            let error = built.exit.first_error.clone().unwrap_or_else(|| built.describe());
+            return Err(CellError::missing(format!("`{}` failed: {error}", command.join(" "))));
         }
     }
     subject.note_built(variant).map_err(CellError::missing)
@@ -156,9 +152,13 @@ fn version(spawner: &Spawner, subject: &Subject, variant: &Variant) -> Result<St
         return Ok("unknown".to_owned());
     }
     let found = run(spawner, subject, &variant.version, VERSION_TIMEOUT)?;
-    let mut lines = found.text.lines().map(str::trim);
-    let first = lines.find(|line| !line.is_empty());
-    let known = first.filter(|_| found.succeeded()).unwrap_or("unknown");
+    let known = found
+        .text
+        .lines()
+        .map(str::trim)
+        .find(|line| !line.is_empty())
+        .filter(|_| found.succeeded())
+        .unwrap_or("unknown");
     Ok(known.chars().take(VERSION_CHARS).collect())
 }
 
@@ -169,6 +169,5 @@ fn run(
     timeout: Duration,
 ) -> Result<CommandOutput, CellError> {
     let invocation = Invocation::of_tool(command, &subject.folder);
-    let output = spawner.output(&invocation, timeout);
-    output.map_err(|error| error.into_cell_error(CellError::missing))
+    spawner.output(&invocation, timeout).map_err(|error| error.into_cell_error(CellError::missing))
 }

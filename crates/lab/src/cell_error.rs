@@ -86,6 +86,5 @@ fn in_words(outcome: &Outcome) -> String {
 
 fn one_line(text: impl fmt::Display) -> String {
     let text = text.to_string();
-    let words: Vec<&str> = text.lines().map(str::trim).collect();
-    words.join(" ")
+    text.lines().map(str::trim).collect::<Vec<_>>().join(" ")
 }

@@ -112,13 +112,13 @@ fn signed(
 
 /// Only this user may read a key, even one that is thrown away.
 fn write(file: &Path, pem: &str) -> Result<(), CertificateError> {
-    let written = OpenOptions::new()
+    OpenOptions::new()
         .write(true)
         .create_new(true)
         .mode(0o600)
         .open(file)
-        .and_then(|mut open| open.write_all(pem.as_bytes()));
-    written.map_err(|error| CertificateError::Unwritten(file.to_owned(), error))
+        .and_then(|mut open| open.write_all(pem.as_bytes()))
+        .map_err(|error| CertificateError::Unwritten(file.to_owned(), error))
 }
 
 #[cfg(test)]
@@ -148,16 +148,18 @@ mod tests {
                 assert!(text.starts_with(begins), "{}", file.display());
             }
         }
-        let texts = [&server.certificate, &caller.certificate, &server.ca];
-        let texts = texts.map(|file| fs::read(file).expect("written"));
+        let texts = [&server.certificate, &caller.certificate, &server.ca]
+            .map(|file| fs::read(file).expect("written"));
         assert!(texts[0] != texts[1] && texts[1] != texts[2]);
     }
 
     #[test]
     fn nobody_else_can_read_a_key_and_the_authoritys_is_nowhere() {
         let (folder, certificates) = issued();
-        let files = fs::read_dir(folder.path()).expect("readable");
-        let names: Vec<_> = files.map(|file| file.expect("readable").path()).collect();
+        let names: Vec<_> = fs::read_dir(folder.path())
+            .expect("readable")
+            .map(|file| file.expect("readable").path())
+            .collect();
         assert_eq!(names.len(), 5, "{names:?}");
         let mode = fs::metadata(&certificates.server.key).expect("written");
         assert_eq!(mode.permissions().mode() & 0o777, 0o600);

@@ -83,8 +83,9 @@ impl RunContext {
         invocation.request.clone_from(&self.request);
         invocation.environment.request_file.clone_from(&self.request.bytes);
         let group = self.groups.create(limits).map_err(CellError::failed)?;
-        let process = self.spawner.spawn(&invocation, group);
-        process.map_err(|error| error.into_cell_error(CellError::failed))
+        self.spawner
+            .spawn(&invocation, group)
+            .map_err(|error| error.into_cell_error(CellError::failed))
     }
 
     /// Only a server under test is limited beyond its CPUs. `processes` is the subject's own limit.
@@ -92,7 +93,6 @@ impl RunContext {
         let cpus = self.plan.limits.server_cpus;
         let threads = whole_cpus(cpus);
         let cpus = if is_tested { cpus } else { f64::from(threads) };
-        let processes = processes.or(self.plan.limits.server_processes).filter(|_| is_tested);
         ProcessLimits {
             cpus: Some(cpus),
             threads: Some(threads),
@@ -100,7 +100,10 @@ impl RunContext {
                 cpus: self.placement.server.clone(),
                 cpu_time: fraction(cpus),
                 memory_bytes: self.plan.limits.server_memory_bytes.filter(|_| is_tested),
-                processes: processes.or(Some(PROCESSES_LIMIT)),
+                processes: processes
+                    .or(self.plan.limits.server_processes)
+                    .filter(|_| is_tested)
+                    .or(Some(PROCESSES_LIMIT)),
             },
         }
     }
@@ -110,8 +113,12 @@ impl RunContext {
         let mut allowed = self.placement.generator.clone();
         let all = self.generator_cpus();
         let is_tested = under_test == TestedEnd::Client;
-        let asked = self.plan.limits.client_cpus.filter(|_| is_tested);
-        let cpus = asked.map(|cpus| cpus.min(all.map_or(f64::INFINITY, f64::from)));
+        let cpus = self
+            .plan
+            .limits
+            .client_cpus
+            .filter(|_| is_tested)
+            .map(|cpus| cpus.min(all.map_or(f64::INFINITY, f64::from)));
         let threads = cpus.map(whole_cpus);
         allowed.truncate(threads.map_or(usize::MAX, |threads| threads as usize));
         ProcessLimits {
@@ -236,27 +243,27 @@ mod tests {
     fn a_server_is_limited_only_where_it_is_what_is_measured() {
         let tested = context().server_limits(true, Some(300));
         assert_eq!((tested.cpus, tested.threads), (Some(0.5), Some(1)));
-        let tested = tested.resources;
-        assert_eq!(tested.cpu_time, Some(0.5));
-        assert_eq!((tested.memory_bytes, tested.processes), (Some(512), Some(300)));
+        let resources = tested.resources;
+        assert_eq!(resources.cpu_time, Some(0.5));
+        assert_eq!((resources.memory_bytes, resources.processes), (Some(512), Some(300)));
         let reference = context().server_limits(false, Some(300));
         assert_eq!((reference.cpus, reference.threads), (Some(1.0), Some(1)));
-        let reference = reference.resources;
-        assert_eq!((reference.cpu_time, reference.memory_bytes), (None, None));
-        assert_eq!(reference.processes, Some(PROCESSES_LIMIT));
-        assert_eq!(reference.cpus, [0]);
+        let resources = reference.resources;
+        assert_eq!((resources.cpu_time, resources.memory_bytes), (None, None));
+        assert_eq!(resources.processes, Some(PROCESSES_LIMIT));
+        assert_eq!(resources.cpus, [0]);
     }
 
     #[test]
     fn a_client_is_limited_only_where_it_is_what_is_measured() {
         let tested = context().caller_limits(TestedEnd::Client);
         assert_eq!((tested.cpus, tested.threads), (Some(1.5), Some(2)));
-        let tested = tested.resources;
-        assert_eq!((tested.cpus, tested.cpu_time), (vec![1, 2], Some(1.5)));
+        let resources = tested.resources;
+        assert_eq!((resources.cpus, resources.cpu_time), (vec![1, 2], Some(1.5)));
         let instrument = context().caller_limits(TestedEnd::Server);
         assert_eq!((instrument.cpus, instrument.threads), (None, Some(3)));
-        let instrument = instrument.resources;
-        assert_eq!((instrument.cpus, instrument.cpu_time), (vec![1, 2, 3], None));
+        let resources = instrument.resources;
+        assert_eq!((resources.cpus, resources.cpu_time), (vec![1, 2, 3], None));
     }
 
     #[test]

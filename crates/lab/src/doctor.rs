@@ -107,8 +107,9 @@ pub fn check_suites(
 
 /// The roles in which a variant is checked, each over the transports that it has.
 fn ways(variant: &Variant) -> impl Iterator<Item = (Role, Transport)> {
-    let roles = [Role::Server, Role::Client, Role::Instrument, Role::Backend];
-    let played = roles.into_iter().filter(move |&role| variant.has_role(role));
+    let played = [Role::Server, Role::Client, Role::Instrument, Role::Backend]
+        .into_iter()
+        .filter(move |&role| variant.has_role(role));
     played.flat_map(move |role| {
         let transports = match role {
             // A backend is called over one transport.
@@ -188,8 +189,8 @@ fn nearest<'a>(
     fits: impl Fn(&Variant) -> bool,
 ) -> Option<(String, &'a Variant)> {
     let others = all.iter().filter(|other| other.name != subject.name);
-    let mut known = variants(std::iter::once(subject).chain(others));
-    let (subject, variant) = known.find(|(_, variant)| fits(variant))?;
+    let (subject, variant) =
+        variants(std::iter::once(subject).chain(others)).find(|(_, variant)| fits(variant))?;
     Some((name_of(subject, variant).0, variant))
 }
 
@@ -205,15 +206,15 @@ fn check_suite(
     definition: &Definition,
     folder: &Path,
 ) -> CheckSuite {
-    let mut subjects: Vec<PlannedSubject> = Vec::new();
+    let mut planned: Vec<PlannedSubject> = Vec::new();
     let mut about: BTreeMap<_, Vec<VariantName>> = BTreeMap::new();
     for (variant, ends) in checks {
         about.entry(ends.clone()).or_default().push(variant);
         let (subject, instrument) = ends;
-        match subjects.iter_mut().find(|known| known.name == subject) {
+        match planned.iter_mut().find(|known| known.name == subject) {
             Some(known) if known.instruments.contains(&instrument) => {}
             Some(known) => known.instruments.push(instrument),
-            None => subjects.push(PlannedSubject {
+            None => planned.push(PlannedSubject {
                 name: subject,
                 instruments: vec![instrument],
                 side: Some(if key.is_client { TestedEnd::Client } else { TestedEnd::Server }),
@@ -221,8 +222,8 @@ fn check_suite(
             }),
         }
     }
-    let subjects = subjects.into_iter();
-    let subjects = subjects.map(|planned| SuiteSubject { planned, full_only: false }).collect();
+    let subjects =
+        planned.into_iter().map(|planned| SuiteSubject { planned, full_only: false }).collect();
     CheckSuite { suite: suite(key, subjects, definition, folder), about }
 }
 

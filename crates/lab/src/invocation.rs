@@ -99,8 +99,11 @@ impl<'a> Invocation<'a> {
         if !self.environment.contract {
             return Vec::new();
         }
-        let variables = self.environment.to_variables().into_iter();
-        variables.map(|(name, value)| (name.into(), value)).collect()
+        self.environment
+            .to_variables()
+            .into_iter()
+            .map(|(name, value)| (name.into(), value))
+            .collect()
     }
 
     /// What a word in braces stands for; `None` where it has no value in this run.
@@ -254,8 +257,8 @@ mod tests {
     fn a_tool_gets_no_variables_and_a_subject_all() {
         let tool = Invocation::of_tool(&[], Path::new("."));
         assert_eq!(tool.variables(), []);
-        let names = over(tls()).variables().into_iter();
-        let names: Vec<OsString> = names.map(|(name, _)| name).collect();
+        let names: Vec<OsString> =
+            over(tls()).variables().into_iter().map(|(name, _)| name).collect();
         assert!(names.contains(&OsString::from("BOOKEND_TLS_KEY")));
     }
 }

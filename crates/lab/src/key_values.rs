@@ -15,9 +15,10 @@ pub fn number(text: &str, key: &str) -> Option<u64> {
 
 /// A line such as `VmRSS:  1234 kB`, in bytes; 0 where there is none.
 pub fn kilobytes(text: &str, key: &str) -> u64 {
-    let number = value(text, key, ':').and_then(|value| value.strip_suffix("kB"));
-    let kibibytes = number.and_then(|number| number.trim().parse::<u64>().ok());
-    kibibytes.unwrap_or(0).saturating_mul(1024)
+    let kibibytes: u64 = value(text, key, ':')
+        .and_then(|value| value.strip_suffix("kB")?.trim().parse().ok())
+        .unwrap_or(0);
+    kibibytes.saturating_mul(1024)
 }
 
 #[cfg(test)]

@@ -59,8 +59,7 @@ fn cpu_count(online: &str) -> Option<u32> {
 }
 
 fn listed_processors(processors: &str) -> u32 {
-    let lines = processors.lines();
-    lines.filter(|line| line.starts_with("processor")).count() as u32
+    processors.lines().filter(|line| line.starts_with("processor")).count() as u32
 }
 
 fn has_hypervisor(processors: &str) -> bool {
@@ -69,8 +68,7 @@ fn has_hypervisor(processors: &str) -> bool {
 }
 
 fn known(value: Option<String>) -> String {
-    let value = value.filter(|value| !value.is_empty());
-    value.unwrap_or_else(|| UNKNOWN.to_owned())
+    value.filter(|value| !value.is_empty()).unwrap_or_else(|| UNKNOWN.to_owned())
 }
 
 #[cfg(test)]

@@ -50,8 +50,9 @@ impl MemoryMeter {
     fn read_processes(&self) -> Footprint {
         let mut sum = Footprint::default();
         for process in self.tree.members() {
-            let status = std::fs::read_to_string(format!("/proc/{}/status", process.pid));
-            sum.memory_bytes += kilobytes(&status.unwrap_or_default(), "VmRSS");
+            let status = std::fs::read_to_string(format!("/proc/{}/status", process.pid))
+                .unwrap_or_default();
+            sum.memory_bytes += kilobytes(&status, "VmRSS");
             sum.threads += process.threads;
         }
         sum

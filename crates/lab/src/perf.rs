@@ -102,8 +102,8 @@ fn busiest_cases(plan: &Plan) -> Vec<Case> {
     let all = cells.iter().map(|cell| cell.case);
     let mut chosen: Vec<Case> = busiest_case(all).into_iter().collect();
     for subject in 0..plan.subjects.len() {
-        let own = cells.iter().filter(|cell| cell.subject == subject);
-        let own: Vec<Case> = own.map(|cell| cell.case).collect();
+        let own: Vec<Case> =
+            cells.iter().filter(|cell| cell.subject == subject).map(|cell| cell.case).collect();
         if !own.iter().any(|case| chosen.contains(case)) {
             chosen.extend(busiest_case(own));
         }
@@ -190,8 +190,7 @@ impl Recorder<'_> {
         let (count, event) = (recorded.folded.samples(), &recorded.event);
         let title = format!("{} {}", id.subject, id.case);
         let subtitle = format!("{count} samples of {event}, load by {}", id.instrument);
-        let picture = recorded.folded.flame_graph(title, subtitle);
-        let picture = picture.map_err(CellError::failed)?;
+        let picture = recorded.folded.flame_graph(title, subtitle).map_err(CellError::failed)?;
         let folder = &self.settings.folder;
         let flame_graph = write_file(folder, format!("{name}.svg"), &picture)?;
         let stacks = recorded.folded.text().as_bytes();
@@ -219,8 +218,10 @@ impl Recorder<'_> {
     }
 
     fn language(&self, name: &str) -> String {
-        let prepared = self.context.prepared.get(name);
-        prepared.map_or_else(|_| String::new(), |known| known.subject.language.clone())
+        self.context
+            .prepared
+            .get(name)
+            .map_or_else(|_| String::new(), |known| known.subject.language.clone())
     }
 }
 

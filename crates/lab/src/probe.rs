@@ -37,8 +37,8 @@ pub struct ProbeOutput {
 /// # Errors
 /// The probe cannot be started, does not end, or says that the server answers wrongly.
 pub fn run(spawner: &Spawner, invocation: &Invocation<'_>) -> Result<ProbeOutput, CellError> {
-    let output = spawner.output(invocation, PROBE_TIMEOUT);
-    let output = output.map_err(|error| error.into_cell_error(failed))?;
+    let output =
+        spawner.output(invocation, PROBE_TIMEOUT).map_err(|error| error.into_cell_error(failed))?;
     if output.succeeded() {
         Ok(ProbeOutput::read(&output.text))
     } else {

@@ -113,15 +113,15 @@ impl Process {
         let token = tree::new_token();
         let mut command = launcher.command(&arguments);
         remove_contract_variables(&mut command);
-        let spawned = command
+        let mut child = command
             .current_dir(invocation.folder)
             .envs(invocation.variables())
             .env(TOKEN_VARIABLE, &token)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            .spawn();
-        let mut child = spawned.map_err(|error| StartError(launcher.program.clone(), error))?;
+            .spawn()
+            .map_err(|error| StartError(launcher.program.clone(), error))?;
         let tree = ProcessTree::new(child.id(), token, group.folders.clone());
         let output = child.stdout.take().expect("standard output is a pipe");
         let errors = child.stderr.take().expect("standard error is a pipe");

@@ -151,8 +151,8 @@ impl Position {
             done => self.taken / done,
         };
         let rounds = self.rounds.saturating_sub(self.rounds_done);
-        let cells = u64::from(rounds) * u64::from(self.cells_a_round);
-        let cells = cells.saturating_sub(index as u64);
+        let cells =
+            (u64::from(rounds) * u64::from(self.cells_a_round)).saturating_sub(index as u64);
         Clock(cell.saturating_mul(u32::try_from(cells).unwrap_or(u32::MAX)))
     }
 }

@@ -61,9 +61,9 @@ pub fn run_lap(
     let called = caller.call(server, length);
     // A server that has ended is why its calls failed, and says why.
     servers.iter().try_for_each(RaceServer::check)?;
-    let called = called.map_err(|reason| servers[server].not_called(reason))?;
+    let lap = called.map_err(|reason| servers[server].not_called(reason))?;
     let cpu_ns = servers[server].cpu_ns().saturating_sub(before_ns);
-    Ok(called.map(|CalledLap { ok, failed, length_ns, rated }| RaceLap {
+    Ok(lap.map(|CalledLap { ok, failed, length_ns, rated }| RaceLap {
         server,
         ok,
         failed,

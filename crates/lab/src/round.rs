@@ -58,8 +58,8 @@ pub fn measure_round(
     let mut cells = context.plan.cells();
     let mut random = random_of(seed, round);
     shuffle(&mut cells, &mut random);
-    let paired = cells.iter().map(|cell| (cell, Pairing::of(context, cell)));
-    let paired: Vec<PairedCell<'_>> = paired.collect();
+    let paired: Vec<PairedCell<'_>> =
+        cells.iter().map(|cell| (cell, Pairing::of(context, cell))).collect();
     let (servers, rows) = (RoundServers::default(), Vec::new());
     let mut runner =
         RoundRunner { context, round, windows, servers, rows, failed_retries: 0, random };

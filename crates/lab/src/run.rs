@@ -85,8 +85,10 @@ fn find_unfinished(settings: &RunSettings, store: &Store) -> Result<Option<Run>,
         return Ok(None);
     }
     let suite = &settings.suite.name;
-    let run = store.latest_unfinished(suite)?;
-    run.map(Some).ok_or_else(|| SuiteRunError::NothingToResume(suite.clone()))
+    store
+        .latest_unfinished(suite)?
+        .map(Some)
+        .ok_or_else(|| SuiteRunError::NothingToResume(suite.clone()))
 }
 
 fn new_run(settings: &RunSettings, context: &RunContext) -> NewRun {
@@ -115,8 +117,7 @@ fn checked_out(folder: &Path) -> Option<String> {
 }
 
 fn versions(prepared: &PreparedSubjects) -> BTreeMap<String, String> {
-    let versions = prepared.iter();
-    versions.map(|(name, prepared)| (name.to_owned(), prepared.version.clone())).collect()
+    prepared.iter().map(|(name, prepared)| (name.to_owned(), prepared.version.clone())).collect()
 }
 
 struct SuiteRun<'a> {
@@ -284,8 +285,12 @@ mod tests {
 
     fn git(folder: &Path, words: &[&str]) {
         let identity = ["-c", "user.name=somebody", "-c", "user.email=somebody@example.com"];
-        let output = Command::new("git").current_dir(folder).args(identity).args(words).output();
-        let output = output.expect("git");
+        let output = Command::new("git")
+            .current_dir(folder)
+            .args(identity)
+            .args(words)
+            .output()
+            .expect("git");
         assert!(output.status.success(), "{output:?}");
     }
 

@@ -210,8 +210,7 @@ impl Subject {
         let Some(name) = name else {
             return Ok(self.default_variant());
         };
-        let found = self.variants.iter().find(|variant| variant.name == name);
-        found.ok_or_else(|| UnknownVariant {
+        self.variants.iter().find(|variant| variant.name == name).ok_or_else(|| UnknownVariant {
             subject: self.name.clone(),
             variant: name.to_owned(),
             known: self.variants.iter().map(|v| v.name.clone()).collect(),

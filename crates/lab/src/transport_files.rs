@@ -43,8 +43,9 @@ impl TransportFiles {
     }
 
     fn certificates(&self) -> Result<&Certificates, CellError> {
-        let made = self.certificates.as_ref();
-        made.ok_or_else(|| CellError::failed("this run has no certificates for TLS"))
+        self.certificates
+            .as_ref()
+            .ok_or_else(|| CellError::failed("this run has no certificates for TLS"))
     }
 
     fn new_socket(&self) -> Result<PathBuf, CellError> {

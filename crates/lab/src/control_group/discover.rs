@@ -59,13 +59,13 @@ impl Mount {
     /// Fields as in proc_pid_mountinfo(5): the optional ones end with a lone hyphen.
     fn parse(line: &str) -> Option<Mount> {
         let (before, after) = line.split_once(" - ")?;
-        let mut before = before.split(' ').skip(3);
-        let mut after = after.split(' ');
-        let (root, point) = (before.next()?, before.next()?);
-        let controllers = match after.next()? {
+        let mut places = before.split(' ').skip(3);
+        let mut filesystem = after.split(' ');
+        let (root, point) = (places.next()?, places.next()?);
+        let controllers = match filesystem.next()? {
             "cgroup2" => None,
             "cgroup" => {
-                let options = after.nth(1)?;
+                let options = filesystem.nth(1)?;
                 Some(options.split(',').map(str::to_owned).collect())
             }
             _ => return None,
@@ -74,8 +74,7 @@ impl Mount {
     }
 
     fn has(&self, controller: &str) -> bool {
-        let mut all = self.controllers.iter().flatten();
-        all.any(|name| name == controller)
+        self.controllers.iter().flatten().any(|name| name == controller)
     }
 
     /// The folder in which the group `path` is seen; `None` when it lies outside the mount.
@@ -87,8 +86,9 @@ impl Mount {
 
 /// The kernel writes blanks, tabs, line feeds and backslashes of paths as octal numbers.
 fn unescape(field: &str) -> String {
-    let known = [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")];
-    known.iter().fold(field.to_owned(), |text, (code, meaning)| text.replace(code, meaning))
+    [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")]
+        .iter()
+        .fold(field.to_owned(), |text, (code, meaning)| text.replace(code, meaning))
 }
 
 #[cfg(test)]
@@ -122,8 +122,7 @@ mod tests {
         let found = Hierarchies::parse(cgroup, PURE_ONE);
         assert_eq!(found.version_two, None);
         let folder = |controller| {
-            let mut all = found.version_one.iter();
-            Some(all.find(|(name, _)| name == controller)?.1.clone())
+            Some(found.version_one.iter().find(|(name, _)| name == controller)?.1.clone())
         };
         assert_eq!(folder("memory"), Some("/sys/fs/cgroup/memory/jobs/a:b".into()));
         assert_eq!(folder("cpuacct"), Some("/sys/fs/cgroup/cpu,cpuacct/".into()));

@@ -99,16 +99,17 @@ impl ControlGroups {
     fn controllers_of_one(&self, limits: &ResourceLimits) -> impl Iterator<Item = (&str, &Path)> {
         let has_quota = limits.cpu_time.is_some() && !self.two_has("cpu");
         let has_kill = self.two.is_some();
-        let all = self.one.iter();
-        all.filter(move |(controller, _)| match controller.as_str() {
-            "cpuset" => !limits.cpus.is_empty() && !self.two_has("cpuset"),
-            "cpuacct" => !self.two_has("cpu"),
-            "cpu" => has_quota,
-            "memory" => !self.two_has("memory"),
-            "pids" => !self.two_has("pids") || !has_kill,
-            _ => false,
-        })
-        .map(|(controller, folder)| (controller.as_str(), folder.as_path()))
+        self.one
+            .iter()
+            .filter(move |(controller, _)| match controller.as_str() {
+                "cpuset" => !limits.cpus.is_empty() && !self.two_has("cpuset"),
+                "cpuacct" => !self.two_has("cpu"),
+                "cpu" => has_quota,
+                "memory" => !self.two_has("memory"),
+                "pids" => !self.two_has("pids") || !has_kill,
+                _ => false,
+            })
+            .map(|(controller, folder)| (controller.as_str(), folder.as_path()))
     }
 
     fn two_has(&self, controller: &str) -> bool {

@@ -19,9 +19,11 @@ pub fn limit(controller: &str, folder: &Path, limits: &ResourceLimits) -> Result
 /// A group of version 1 takes no process before it has memory nodes and CPUs, so it gets the nodes
 /// of its parent.
 fn limit_cpus(folder: &Path, cpus: &[usize]) -> Result<(), LimitError> {
-    let nodes = folder.parent().map(|parent| parent.join("cpuset.mems"));
-    let nodes = nodes.and_then(|file| std::fs::read_to_string(file).ok());
-    let nodes = nodes.unwrap_or_default();
+    let nodes = folder
+        .parent()
+        .map(|parent| parent.join("cpuset.mems"))
+        .and_then(|file| std::fs::read_to_string(file).ok())
+        .unwrap_or_default();
     write(folder, "cpuset.mems", nodes.trim())?;
     write(folder, "cpuset.cpus", list(cpus))
 }

@@ -56,8 +56,10 @@ impl Unified {
 
     /// What groups below can do.
     pub fn capabilities(&self) -> impl Iterator<Item = Capability> {
-        let given = CONTROLLERS.iter().filter(|(name, _)| self.has(name));
-        let given = given.map(|(_, capability)| *capability);
+        let given = CONTROLLERS
+            .iter()
+            .filter(|(name, _)| self.has(name))
+            .map(|(_, capability)| *capability);
         let cpu_time = self.has("cpu").then_some(Capability::CpuTime);
         given.chain(cpu_time).chain([Capability::Kill])
     }

@@ -4,8 +4,7 @@ use std::str::FromStr;
 
 /// As one word.
 pub fn list<T: ToString>(numbers: &[T]) -> String {
-    let numbers: Vec<String> = numbers.iter().map(T::to_string).collect();
-    numbers.join(",")
+    numbers.iter().map(T::to_string).collect::<Vec<_>>().join(",")
 }
 
 /// Reads what [`list`] wrote.

@@ -82,8 +82,7 @@ pub fn allowed_cpus() -> Vec<usize> {
     let Ok(set) = rustix::thread::sched_getaffinity(None) else {
         return Vec::new();
     };
-    let all = 0..rustix::thread::CpuSet::MAX_CPU;
-    all.filter(|cpu| set.is_set(*cpu)).collect()
+    (0..rustix::thread::CpuSet::MAX_CPU).filter(|cpu| set.is_set(*cpu)).collect()
 }
 
 /// A fraction of a CPU needs a whole one to run on.
@@ -100,13 +99,14 @@ fn core_by_core(allowed: &[usize], cores: &Cores) -> Vec<usize> {
 
 /// A core is named after its first CPU, as in `thread_siblings_list`: `0,4` or `0-1`.
 fn cores(cpus: &[usize]) -> Cores {
-    let known = cpus.iter().filter_map(|cpu| {
-        let file = format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
-        let text = std::fs::read_to_string(file).ok()?;
-        let first = text.trim().split([',', '-']).next()?;
-        Some((*cpu, first.parse().ok()?))
-    });
-    known.collect()
+    cpus.iter()
+        .filter_map(|cpu| {
+            let file = format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
+            let text = std::fs::read_to_string(file).ok()?;
+            let first = text.trim().split([',', '-']).next()?;
+            Some((*cpu, first.parse().ok()?))
+        })
+        .collect()
 }
 
 #[cfg(test)]

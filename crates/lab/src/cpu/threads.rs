@@ -46,9 +46,11 @@ impl ThreadClock {
 impl ContextSwitches {
     /// Begins to count.
     pub fn begin(tree: ProcessTree) -> ContextSwitches {
-        let seen = read_switches(&tree);
-        let seen = seen.into_iter().map(|(thread, count)| (thread, (count, count)));
-        ContextSwitches { seen: seen.collect(), tree }
+        let seen = read_switches(&tree)
+            .into_iter()
+            .map(|(thread, count)| (thread, (count, count)))
+            .collect();
+        ContextSwitches { seen, tree }
     }
 
     /// Looks again, so that threads which end before the window does are not lost whole. A thread
@@ -75,17 +77,18 @@ impl ContextSwitches {
 
     /// Switches in the window, voluntary and not, as it was at the last look.
     pub fn counted(&self) -> u64 {
-        let each = self.seen.values();
-        each.map(|(first, last)| last.saturating_sub(*first)).sum()
+        self.seen.values().map(|(first, last)| last.saturating_sub(*first)).sum()
     }
 }
 
 fn read_switches(tree: &ProcessTree) -> Vec<(ThreadId, u64)> {
-    let counted = threads(tree).into_iter().filter_map(|(thread, path)| {
-        let text = std::fs::read_to_string(path.join("status")).ok()?;
-        Some((thread, parse_switches(&text)))
-    });
-    counted.collect()
+    threads(tree)
+        .into_iter()
+        .filter_map(|(thread, path)| {
+            let text = std::fs::read_to_string(path.join("status")).ok()?;
+            Some((thread, parse_switches(&text)))
+        })
+        .collect()
 }
 
 fn threads(tree: &ProcessTree) -> Vec<(ThreadId, PathBuf)> {
@@ -107,8 +110,10 @@ fn parse_schedstat(text: &str) -> Option<u64> {
 }
 
 fn parse_switches(status: &str) -> u64 {
-    let keys = ["voluntary_ctxt_switches", "nonvoluntary_ctxt_switches"];
-    keys.into_iter().filter_map(|key| value(status, key, ':')?.parse::<u64>().ok()).sum()
+    ["voluntary_ctxt_switches", "nonvoluntary_ctxt_switches"]
+        .into_iter()
+        .filter_map(|key| value(status, key, ':')?.parse::<u64>().ok())
+        .sum()
 }
 
 #[cfg(test)]

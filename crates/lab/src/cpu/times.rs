@@ -32,23 +32,23 @@ impl CpuTimes {
 
     /// Reads the text of `/proc/stat`.
     pub fn parse(text: &str) -> CpuTimes {
-        let lines = text.lines().filter_map(|line| {
+        let of_cpu = |line: &str| {
             let mut words = line.strip_prefix("cpu")?.split_ascii_whitespace();
             // The first line, of all CPUs together, has a blank in the place of the number.
             let cpu = (!line.starts_with("cpu ")).then(|| words.next())??;
             Some((cpu.parse().ok()?, parse_ticks(words)?))
-        });
-        CpuTimes(lines.collect())
+        };
+        CpuTimes(text.lines().filter_map(of_cpu).collect())
     }
 
     /// What happened since `earlier`. A CPU that was not there then is left out.
     pub fn since(&self, earlier: &CpuTimes) -> CpuTimesDelta {
-        let common = self.0.iter().filter_map(|(cpu, now)| {
+        let since_earlier = |(cpu, now): (&usize, &Ticks)| {
             let before = earlier.0.get(cpu)?;
             // Idle time can go back by a tick; the kernel says so itself.
             Some((*cpu, array::from_fn(|field| now[field].saturating_sub(before[field]))))
-        });
-        CpuTimesDelta(common.collect())
+        };
+        CpuTimesDelta(self.0.iter().filter_map(since_earlier).collect())
     }
 }
 
@@ -87,8 +87,7 @@ impl CpuTimesDelta {
     }
 
     fn sum(&self, is_chosen: impl Fn(&usize) -> bool) -> Ticks {
-        let chosen = self.0.iter().filter(|(cpu, _)| is_chosen(cpu));
-        chosen.fold(Ticks::default(), |sum, (_, ticks)| {
+        self.0.iter().filter(|(cpu, _)| is_chosen(cpu)).fold(Ticks::default(), |sum, (_, ticks)| {
             array::from_fn(|field| sum[field] + ticks[field])
         })
     }

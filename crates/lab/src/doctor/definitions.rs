@@ -72,8 +72,8 @@ fn services(text: &str) -> Vec<String> {
         Some(name.to_owned())
     };
     let package = text.lines().find_map(|line| named(line, "package"));
-    let services = text.lines().filter_map(|line| named(line, "service"));
-    services
+    text.lines()
+        .filter_map(|line| named(line, "service"))
         .map(|service| match &package {
             Some(package) => format!("{package}.{service}"),
             None => service,

@@ -24,8 +24,7 @@ impl Folded {
     /// It cannot be read, or is something else.
     pub fn of_script(script: impl BufRead) -> Result<Folded, FoldError> {
         let mut folded = Vec::new();
-        let folding = Folder::from(Options::default()).collapse(script, &mut folded);
-        folding.map_err(FoldError)?;
+        Folder::from(Options::default()).collapse(script, &mut folded).map_err(FoldError)?;
         let text = String::from_utf8_lossy(&folded).into_owned();
         Ok(Folded { text })
     }

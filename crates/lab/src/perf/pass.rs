@@ -96,8 +96,7 @@ impl PerfProfiler<'_> {
 
 impl Profiler for PerfProfiler<'_> {
     fn start(&self, under_test: &Process) -> Result<(), CellError> {
-        let members = under_test.tree().members();
-        let pids: Vec<i32> = members.iter().map(|member| member.pid).collect();
+        let pids: Vec<i32> = under_test.tree().members().iter().map(|member| member.pid).collect();
         let pass = &self.pass;
         let placement = &pass.context.placement;
         let cpus = match pass.pairing.side {

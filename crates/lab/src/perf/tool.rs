@@ -188,29 +188,31 @@ impl Perf {
             .stderr(Stdio::null())
             .spawn()
             .map_err(CellError::failed)?;
-        let script = child.stdout.take().map(BufReader::new);
-        let folded = script.map(Folded::of_script).transpose();
+        let folded = child.stdout.take().map(BufReader::new).map(Folded::of_script).transpose();
         let status = child.wait().map_err(CellError::failed)?;
         if !status.success() {
             return Err(CellError::failed(format!("perf script: {status}")));
         }
-        let folded = folded.map_err(CellError::failed)?;
-        Ok(folded.unwrap_or_default())
+        Ok(folded.map_err(CellError::failed)?.unwrap_or_default())
     }
 }
 
 fn last_line(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(text);
-    let mut lines = text.lines().rev().map(str::trim);
-    lines.find(|line| !line.is_empty()).unwrap_or("no reason given").to_owned()
+    text.lines()
+        .rev()
+        .map(str::trim)
+        .find(|line| !line.is_empty())
+        .unwrap_or("no reason given")
+        .to_owned()
 }
 
 fn refusal(said: &str, paranoid: Option<&str>) -> String {
     let remedy = match paranoid {
-        Some(level) => {
-            let level = level.trim();
-            format!("run as root, or with `sysctl kernel.perf_event_paranoid=1`, now {level}")
-        }
+        Some(level) => format!(
+            "run as root, or with `sysctl kernel.perf_event_paranoid=1`, now {}",
+            level.trim()
+        ),
         None => "this kernel has no perf events".to_owned(),
     };
     format!("perf may not record here ({said}); {remedy}")

@@ -32,9 +32,11 @@ impl Interrupt {
     /// The kernel refuses a signal handler, or a thread to wait for them.
     pub fn on_signals() -> std::io::Result<Interrupt> {
         let interrupt = Interrupt::new();
-        let all = [SIGINT, SIGTERM, SIGHUP];
-        let wanted = all.into_iter().filter(|signal| *signal != SIGHUP || !ignores(SIGHUP));
-        let mut signals = Signals::new(wanted.collect::<Vec<i32>>())?;
+        let wanted: Vec<i32> = [SIGINT, SIGTERM, SIGHUP]
+            .into_iter()
+            .filter(|signal| *signal != SIGHUP || !ignores(SIGHUP))
+            .collect();
+        let mut signals = Signals::new(wanted)?;
         let flags = interrupt.clone();
         std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
             for _ in signals.forever() {

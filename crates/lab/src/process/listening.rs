@@ -21,8 +21,7 @@ pub fn listening_port(tree: &ProcessTree) -> Option<u16> {
 
 /// Whether a process of `tree` accepts connections on `port`.
 pub fn listens_on(tree: &ProcessTree, port: u16) -> bool {
-    let members = tree.members();
-    members.iter().any(|stat| is_listener(stat.pid, port))
+    tree.members().iter().any(|stat| is_listener(stat.pid, port))
 }
 
 /// The process that accepts connections on `port`, if we may look at it. Of several, the one that
@@ -55,9 +54,12 @@ fn listeners(table: &str) -> impl Iterator<Item = (u64, u16)> {
 }
 
 fn sockets_of(pid: i32) -> Vec<u64> {
-    let entries = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten();
-    let targets = entries.filter_map(|entry| std::fs::read_link(entry.ok()?.path()).ok());
-    targets.filter_map(|target| socket_number(target.to_str()?)).collect()
+    std::fs::read_dir(format!("/proc/{pid}/fd"))
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| std::fs::read_link(entry.ok()?.path()).ok())
+        .filter_map(|target| socket_number(target.to_str()?))
+        .collect()
 }
 
 /// `socket:[12345]`

@@ -128,12 +128,10 @@ impl Tail {
 
     /// Counts, from now on, the lines that have one of `texts` in them, which stand by their names.
     pub fn count_lines(&self, texts: &BTreeMap<String, String>) {
-        let counted = texts.iter().map(|(name, text)| CountedText {
-            name: name.clone(),
-            text: text.clone(),
-            lines: 0,
-        });
-        self.kept().counted = counted.collect();
+        self.kept().counted = texts
+            .iter()
+            .map(|(name, text)| CountedText { name: name.clone(), text: text.clone(), lines: 0 })
+            .collect();
     }
 
     /// How many lines had each of the texts, by its name.
@@ -169,8 +167,7 @@ impl Tail {
 /// library called `thiserror`.
 fn is_error(line: &str) -> bool {
     let line = line.to_ascii_lowercase();
-    let mut found = line.match_indices("error");
-    found.any(|(start, word)| {
+    line.match_indices("error").any(|(start, word)| {
         let before = line[..start].chars().next_back();
         let after = line[start + word.len()..].chars().next();
         let is_part = |character: char| character.is_alphanumeric() || "-_.".contains(character);
@@ -226,8 +223,9 @@ mod tests {
 
     #[test]
     fn lines_with_a_text_are_counted_however_many_there_are() {
-        let texts = [("lost", "no thread"), ("odd", "line 7")];
-        let texts = texts.map(|(name, text)| (name.to_owned(), text.to_owned())).into();
+        let texts = [("lost", "no thread"), ("odd", "line 7")]
+            .map(|(name, text)| (name.to_owned(), text.to_owned()))
+            .into();
         let tail = Tail::default();
         tail.count_lines(&texts);
         for number in 0..100 {

@@ -27,9 +27,12 @@ impl ProcessStat {
 
     /// Every process that can be seen.
     pub fn read_all() -> Vec<ProcessStat> {
-        let entries = std::fs::read_dir("/proc").into_iter().flatten();
-        let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
-        pids.filter_map(ProcessStat::read).collect()
+        std::fs::read_dir("/proc")
+            .into_iter()
+            .flatten()
+            .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+            .filter_map(ProcessStat::read)
+            .collect()
     }
 
     /// Whether it still runs.
@@ -41,8 +44,8 @@ impl ProcessStat {
     /// the fields are counted from the last one on.
     fn parse(text: &str) -> Option<ProcessStat> {
         let (pid, rest) = text.split_once(' ')?;
-        let (_, fields) = rest.rsplit_once(')')?;
-        let fields: Vec<&str> = fields.split_ascii_whitespace().collect();
+        let (_, after_name) = rest.rsplit_once(')')?;
+        let fields: Vec<&str> = after_name.split_ascii_whitespace().collect();
         // proc_pid_stat(5) numbers its fields from 1; the state, after the name, is number 3.
         let field = |number: usize| fields.get(number - 3);
         Some(ProcessStat {

@@ -59,8 +59,8 @@ pub fn new_token() -> String {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let this = std::process::id();
-    let started = i32::try_from(this).ok().and_then(ProcessStat::read);
-    let started = started.map_or(0, |stat| stat.start_time);
+    let started =
+        i32::try_from(this).ok().and_then(ProcessStat::read).map_or(0, |stat| stat.start_time);
     format!("{}.{this}.{started}.{number}", namespace().unwrap_or(0))
 }
 
@@ -73,8 +73,11 @@ pub fn kill_orphans() -> usize {
         let token = token_of(stat.pid);
         token.is_some_and(|token| is_of_dead_lab(&token, namespace, ProcessStat::read))
     };
-    let orphans = ProcessStat::read_all().into_iter().filter(ProcessStat::is_alive);
-    let orphans: Vec<ProcessStat> = orphans.filter(is_orphan).collect();
+    let orphans: Vec<ProcessStat> = ProcessStat::read_all()
+        .into_iter()
+        .filter(ProcessStat::is_alive)
+        .filter(is_orphan)
+        .collect();
     orphans.iter().for_each(kill_if_same);
     orphans.len()
 }
@@ -150,10 +153,9 @@ impl ProcessTree {
     }
 
     fn members_of_groups(&self) -> Vec<ProcessStat> {
-        let pids = self.groups.iter().flat_map(|group| pids_of_group(group));
-        let unique: HashSet<i32> = pids.collect();
-        let stats = unique.into_iter().filter_map(ProcessStat::read);
-        stats.filter(ProcessStat::is_alive).collect()
+        let unique: HashSet<i32> =
+            self.groups.iter().flat_map(|group| pids_of_group(group)).collect();
+        unique.into_iter().filter_map(ProcessStat::read).filter(ProcessStat::is_alive).collect()
     }
 
     fn members_in_proc(&self) -> Vec<ProcessStat> {
@@ -220,8 +222,8 @@ fn has_token(pid: i32, token: &str) -> bool {
 
 fn token_of(pid: i32) -> Option<String> {
     let variables = std::fs::read(format!("/proc/{pid}/environ")).ok()?;
-    let mut variables = variables.split(|byte| *byte == 0);
     let token = variables
+        .split(|byte| *byte == 0)
         .find_map(|variable| variable.strip_prefix(TOKEN_VARIABLE.as_bytes())?.strip_prefix(b"="));
     String::from_utf8(token?.to_vec()).ok()
 }

@@ -224,8 +224,8 @@ impl BothEnds {
 }
 
 fn no_answer(report: &CallerReport) -> String {
-    let errors = report.errors.iter();
-    let errors: Vec<String> = errors.map(|(code, count)| format!("{code} {count}")).collect();
+    let errors: Vec<String> =
+        report.errors.iter().map(|(code, count)| format!("{code} {count}")).collect();
     match errors.as_slice() {
         [] => "no call of its window ended".to_owned(),
         errors => format!("no call of its window ended OK, but with {}", errors.join(", ")),

@@ -28,12 +28,13 @@ impl RaceHost {
         invocation: &Invocation<'_>,
     ) -> Result<Process, RaceRunError> {
         let limits = ResourceLimits { cpus: invocation.cpus.clone(), ..ResourceLimits::default() };
-        let group = self.groups.create(&limits).map_err(io::Error::other);
-        let group = group.map_err(|error| RaceRunError::Machine(name.to_owned(), error))?;
+        let group = self
+            .groups
+            .create(&limits)
+            .map_err(|error| RaceRunError::Machine(name.to_owned(), io::Error::other(error)))?;
         let words = ["/bin/sh", "-c", command].map(str::to_owned).to_vec();
-        let process = Process::start(&self.spawner.launcher, words, invocation, group);
-        let process =
-            process.map_err(|error| RaceRunError::Start(name.to_owned(), error.into()))?;
+        let process = Process::start(&self.spawner.launcher, words, invocation, group)
+            .map_err(|error| RaceRunError::Start(name.to_owned(), error.into()))?;
         Ok(process.hurried_by(self.spawner.interrupt.hurry()))
     }
 }

@@ -30,10 +30,10 @@ impl RaceRecorder {
     /// [`PerfUnavailable`] with what to do about it.
     pub fn find(program: &Path) -> Result<RaceRecorder, PerfUnavailable> {
         let name = format!("bookend-run.{}.profile", std::process::id());
-        let folder = HeldFolder::create(&std::env::temp_dir().join(name));
-        let folder = folder.map_err(PerfUnavailable::Folder)?;
-        let perf = Perf::find(program, folder.path());
-        let perf = perf.inspect_err(|_| drop(std::fs::remove_dir_all(folder.path())))?;
+        let folder = HeldFolder::create(&std::env::temp_dir().join(name))
+            .map_err(PerfUnavailable::Folder)?;
+        let perf = Perf::find(program, folder.path())
+            .inspect_err(|_| drop(std::fs::remove_dir_all(folder.path())))?;
         Ok(RaceRecorder { perf, folder })
     }
 
@@ -61,8 +61,10 @@ impl RaceRecorder {
     pub fn end(&self, recorded: RaceRecording) -> Result<Vec<Folded>, RaceRunError> {
         let RaceRecording { recording, file, pids } = recorded;
         recording.end().map_err(not_recorded)?;
-        let samples = pids.iter().map(|pids| self.perf.folded_of(&file, pids));
-        samples.collect::<Result<_, _>>().map_err(not_recorded)
+        pids.iter()
+            .map(|pids| self.perf.folded_of(&file, pids))
+            .collect::<Result<_, _>>()
+            .map_err(not_recorded)
     }
 }
 

@@ -38,8 +38,8 @@ impl Revisions {
         let git = ["git", "rev-parse", "--show-prefix"];
         let prefix = run(&spawner, &git, Path::new("."), "git")?;
         let name = format!("bookend-run.{}.revisions", std::process::id());
-        let home = HeldFolder::create(&std::env::temp_dir().join(name));
-        let home = home.map_err(|error| RaceRunError::Machine("git".to_owned(), error))?;
+        let home = HeldFolder::create(&std::env::temp_dir().join(name))
+            .map_err(|error| RaceRunError::Machine("git".to_owned(), error))?;
         Ok(Revisions { spawner, home, checked_out: Vec::new(), prefix: prefix.trim().to_owned() })
     }
 
@@ -57,12 +57,12 @@ impl Revisions {
         let named = format!("{revision}^{{commit}}");
         let git = ["git", "rev-parse", "--verify", "--end-of-options", &named];
         let commit = run(&self.spawner, &git, here, revision)?;
-        let folder = self.home.path().join(self.checked_out.len().to_string());
-        let place = folder.display().to_string();
+        let worktree = self.home.path().join(self.checked_out.len().to_string());
+        let place = worktree.display().to_string();
         let git = ["git", "worktree", "add", "--detach", "--quiet", &place, commit.trim()];
         run(&self.spawner, &git, here, revision)?;
-        self.checked_out.push(folder.clone());
-        let folder = folder.join(&self.prefix);
+        self.checked_out.push(worktree.clone());
+        let folder = worktree.join(&self.prefix);
         if let Some(build) = build {
             let whose = format!("the build of {revision}");
             run(&self.spawner, &["/bin/sh", "-c", build], &folder, &whose)?;
@@ -91,8 +91,8 @@ fn run(
     folder: &Path,
     whose: &str,
 ) -> Result<String, RaceRunError> {
-    let output = finish(spawner, words, folder);
-    let output = output.map_err(|error| RaceRunError::NotBuilt(whose.to_owned(), error))?;
+    let output = finish(spawner, words, folder)
+        .map_err(|error| RaceRunError::NotBuilt(whose.to_owned(), error))?;
     if output.killed == Some(KillReason::Interrupted) {
         return Err(RaceRunError::Interrupted);
     }
@@ -105,8 +105,8 @@ fn run(
 fn finish(spawner: &Spawner, words: &[&str], folder: &Path) -> Result<CommandOutput, String> {
     let command = words.iter().map(|word| (*word).to_owned()).collect();
     let invocation = Invocation::of_tool(&[], folder);
-    let started = Process::start(&spawner.launcher, command, &invocation, ControlGroup::default());
-    let process = started.map_err(|error| error.to_string())?;
+    let process = Process::start(&spawner.launcher, command, &invocation, ControlGroup::default())
+        .map_err(|error| error.to_string())?;
     let deadline = Instant::now() + BUILD_TIMEOUT;
     Ok(process.collect(deadline, OUTPUT_LIMIT_BYTES, &spawner.interrupt))
 }

@@ -90,12 +90,13 @@ impl RaceServer {
             RaceStart::Running(address) => RaceServer::find(&spec.name, *address),
             RaceStart::Command { command, port, folder } => {
                 let port = match port {
-                    RacePort::Told => Some(free_port()),
-                    RacePort::Own(port) => Some(Ok(*port)),
+                    RacePort::Told => Some(
+                        free_port()
+                            .map_err(|error| RaceRunError::Machine(spec.name.clone(), error))?,
+                    ),
+                    RacePort::Own(port) => Some(*port),
                     RacePort::Unknown => None,
                 };
-                let port = port.transpose();
-                let port = port.map_err(|error| RaceRunError::Machine(spec.name.clone(), error))?;
                 let mut server = RaceServer::spawn(host, &spec.name, (command, folder), port)?;
                 server.wait(&host.spawner.interrupt)?;
                 Ok(server)
@@ -143,8 +144,8 @@ impl RaceServer {
     }
 
     fn find(name: &str, address: SocketAddr) -> Result<RaceServer, RaceRunError> {
-        let process = listener(address.port());
-        let process = process.ok_or_else(|| RaceRunError::NoListener(name.to_owned(), address))?;
+        let process = listener(address.port())
+            .ok_or_else(|| RaceRunError::NoListener(name.to_owned(), address))?;
         let tree = ProcessTree::of_running(process);
         Ok(RaceServer {
             name: name.to_owned(),
@@ -162,10 +163,10 @@ impl RaceServer {
         port: Option<u16>,
     ) -> Result<RaceServer, RaceRunError> {
         let port = port.unwrap_or(UNKNOWN_PORT);
-        let command = command.replace(PORT_WORD, &port.to_string());
+        let with_port = command.replace(PORT_WORD, &port.to_string());
         let invocation =
             Invocation { cpus: host.placement.server.clone(), ..Invocation::of_tool(&[], folder) };
-        let process = host.start(name, &command, &invocation)?;
+        let process = host.start(name, &with_port, &invocation)?;
         Ok(RaceServer {
             name: name.to_owned(),
             address: SocketAddr::from((Ipv4Addr::LOCALHOST, port)),
@@ -242,8 +243,10 @@ impl RaceServer {
 /// alone.
 fn accepting(port: u16) -> Option<SocketAddr> {
     let hosts: [IpAddr; 2] = [Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()];
-    let mut addresses = hosts.into_iter().map(|host| SocketAddr::new(host, port));
-    addresses.find(|address| TcpStream::connect_timeout(address, CONNECT_TIMEOUT).is_ok())
+    hosts
+        .into_iter()
+        .map(|host| SocketAddr::new(host, port))
+        .find(|address| TcpStream::connect_timeout(address, CONNECT_TIMEOUT).is_ok())
 }
 
 /// A port that nobody listens on. Somebody else may take it before the command does: then that is

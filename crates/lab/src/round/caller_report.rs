@@ -218,11 +218,11 @@ impl CallerReport {
         let requests = rest_after(text, "requests: ")?;
         let statuses = rest_after(text, "status codes: ")?;
         let (duration, _) = finished.split_once(',').unwrap_or((finished, ""));
-        let done = count_before(requests, "done");
-        let done = done.ok_or(CallerReportError::Document("requests done"))?;
+        let done =
+            count_before(requests, "done").ok_or(CallerReportError::Document("requests done"))?;
         let started = count::checked(count_before(requests, "started").unwrap_or(done))?;
-        let ok = count_before(statuses, "2xx");
-        let ok = ok.ok_or(CallerReportError::Document("status codes"))?;
+        let ok =
+            count_before(statuses, "2xx").ok_or(CallerReportError::Document("status codes"))?;
         let (done, ok) = (count::checked(done)?, count::checked(ok)?);
         let failed = done.saturating_sub(ok);
         let errors = (failed > 0).then(|| ("UNKNOWN".to_owned(), failed));
@@ -317,21 +317,20 @@ fn code_of_ghz(status: &str) -> String {
 }
 
 fn rest_after<'a>(text: &'a str, start: &'static str) -> Result<&'a str, CallerReportError> {
-    let mut lines = text.lines().rev();
-    let line = lines.find_map(|line| line.trim_start().strip_prefix(start));
-    line.ok_or(CallerReportError::Document(start))
+    text.lines()
+        .rev()
+        .find_map(|line| line.trim_start().strip_prefix(start))
+        .ok_or(CallerReportError::Document(start))
 }
 
 /// The number before `name` in `10 total, 9 started`.
 fn count_before(list: &str, name: &str) -> Option<u64> {
-    let mut parts = list.split(',').map(str::trim);
-    parts.find_map(|part| part.strip_suffix(name)?.trim().parse().ok())
+    list.split(',').map(str::trim).find_map(|part| part.strip_suffix(name)?.trim().parse().ok())
 }
 
 /// `1.5s`, `250.31ms`, `999us`.
 fn h2load_seconds(text: &str) -> Option<f64> {
-    let units = [("us", 1e-6), ("ms", 1e-3), ("s", 1.0)];
-    units.iter().find_map(|(unit, seconds)| {
+    [("us", 1e-6), ("ms", 1e-3), ("s", 1.0)].iter().find_map(|(unit, seconds)| {
         let number: f64 = text.trim().strip_suffix(unit)?.parse().ok()?;
         Some(number * seconds)
     })

@@ -106,8 +106,9 @@ impl CallerRun<'_> {
         let Workload { case, .. } = self.workload;
         let caller = self.pairing.caller;
         let (subject, variant) = (&caller.subject, &caller.variant);
-        let command = variant.run_command(case.calls);
-        let command = command.ok_or_else(|| CellError::unsupported("it has no `run_calls`"))?;
+        let command = variant
+            .run_command(case.calls)
+            .ok_or_else(|| CellError::unsupported("it has no `run_calls`"))?;
         let environment = Environment {
             variant: Some(variant.name.clone()),
             cpus: self.limits().threads,
@@ -165,8 +166,8 @@ impl Running<'_> {
             self.begin_window()?;
         }
         loop {
-            let sample = self.sampler.as_ref().map(|sampler| sampler.next_sample);
-            let next = deadline.min(sample.unwrap_or(deadline));
+            let next =
+                self.sampler.as_ref().map_or(deadline, |sampler| deadline.min(sampler.next_sample));
             let interrupt = &self.run.context.spawner.interrupt;
             match self.process.next_event(next, interrupt) {
                 ProcessEvent::Output(output) => self.take(&output)?,
@@ -238,8 +239,7 @@ impl Running<'_> {
         if exit.code() != Some(0) {
             return Err(CellError::from_exit(&exit));
         }
-        let usage = self.usage;
-        let usage = usage.ok_or_else(|| CellError::failed("it ended without `window end`"))?;
+        let usage = self.usage.ok_or_else(|| CellError::failed("it ended without `window end`"))?;
         let is_h2load = self.run.pairing.caller.variant.output == InstrumentOutput::H2loadText;
         let raw = match &self.output {
             Output::Lines(_) => None,

@@ -75,7 +75,7 @@ impl CallerRun<'_> {
         let own = report.own.as_deref();
         let counted = laps.as_ref().map(MeasuredLaps::intervals);
         let intervals = counted.as_ref().or_else(|| own?.intervals.as_ref());
-        let laps = laps.as_ref().map(MeasuredLaps::count);
+        let lap_count = laps.as_ref().map(MeasuredLaps::count);
         // Without a control group, only the generator itself knows of the CPU time of threads that
         // ended within the window.
         let generator_cpu = own
@@ -85,7 +85,7 @@ impl CallerRun<'_> {
             side: *side,
             asked: Some(self.workload.times()),
             started: usage.started,
-            laps,
+            laps: lap_count,
             window_seconds: report.window_seconds.unwrap_or(usage.server.seconds),
             ok: report.ok,
             warmup: report.warmup + warmed_up,
@@ -117,7 +117,7 @@ impl CallerRun<'_> {
             backend: usage.backend.as_ref().map(|backend| backend.end.clone()),
             steady: intervals.map(Steady::of).unwrap_or_default(),
             intervals: intervals.cloned(),
-            marks: self.marks(&usage, generator_cpu, laps.unwrap_or(1)),
+            marks: self.marks(&usage, generator_cpu, lap_count.unwrap_or(1)),
             spinning: Spinning { server: server.spins, generator: self.caller_spins(own) },
             errors: report.errors,
             raw_output: raw,
@@ -161,9 +161,8 @@ fn run(caller: &CallerRun<'_>, server: &mut RunningServer) -> Result<CallerOutpu
 /// A rate of nothing has no logarithm and no latency: the row says which errors there were, and
 /// keeps what they cost.
 fn no_answer(window: Measurement) -> CellError {
-    let errors = window.errors.iter();
-    let errors = errors.map(|(code, count)| format!("{code} {count}"));
-    let errors: Vec<String> = errors.collect();
+    let errors: Vec<String> =
+        window.errors.iter().map(|(code, count)| format!("{code} {count}")).collect();
     let which = match errors.as_slice() {
         [] => "nor with an error".to_owned(),
         errors => format!("but with {}", errors.join(", ")),

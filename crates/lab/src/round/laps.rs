@@ -42,8 +42,12 @@ pub fn measure_by_turns<'a>(
     let mut turns = Turns { states: contestants.iter().map(start).collect(), lap_ms };
     turns.warm_up(contestants)?;
     turns.run_laps(contestants, random)?;
-    let states = turns.states.into_iter().zip(contestants);
-    states.map(|(state, contestant)| uninterrupted(contestant.finish(state))).collect()
+    turns
+        .states
+        .into_iter()
+        .zip(contestants)
+        .map(|(state, contestant)| uninterrupted(contestant.finish(state)))
+        .collect()
 }
 
 fn uninterrupted<T>(result: Result<T, CellError>) -> Result<Result<T, CellError>, Interrupted> {
@@ -80,11 +84,14 @@ impl<'a> Turns<'a> {
         contestants: &[Contestant<'_>],
         random: &mut Random,
     ) -> Result<(), Interrupted> {
-        let windows = contestants.iter().enumerate().map(|(index, contestant)| {
-            let shortest_ms = self.shortest_lap_ms(index, contestant);
-            cut(contestant.run.workload.window_ms, shortest_ms)
-        });
-        let windows: Vec<_> = windows.collect();
+        let windows: Vec<_> = contestants
+            .iter()
+            .enumerate()
+            .map(|(index, contestant)| {
+                let shortest_ms = self.shortest_lap_ms(index, contestant);
+                cut(contestant.run.workload.window_ms, shortest_ms)
+            })
+            .collect();
         let laps: Vec<u32> = windows.iter().map(|window| window.laps).collect();
         for index in order(&laps, random) {
             let (contestant, lap_ms) = (&contestants[index], windows[index].lap_ms);

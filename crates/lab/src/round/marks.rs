@@ -51,8 +51,7 @@ pub fn marks(
         let foreign = machine.busy_seconds(cpus) - own - accounted.lab;
         let share = foreign / accounted.window;
         if foreign > FOREIGN_LIMIT * accounted.window + ticks_error {
-            let cpus = cpus.to_vec();
-            marks.push(Mark::ForeignProcess { cpus, share });
+            marks.push(Mark::ForeignProcess { cpus: cpus.to_vec(), share });
         }
     }
     marks

@@ -49,11 +49,11 @@ impl<'a> Pairing<'a> {
             TestedEnd::Client => (&cell.id.instrument, other, subject),
         };
         check(cell, &plan.request.method, server, caller)?;
-        let planned = planned.filter(|_| side == TestedEnd::Server);
+        let planned_server = planned.filter(|_| side == TestedEnd::Server);
         Ok(Pairing {
             side,
             server_name,
-            server: ServerSpec::new(prepared, server, planned, cell.case.transport)?,
+            server: ServerSpec::new(prepared, server, planned_server, cell.case.transport)?,
             caller,
             has_own_server: side == TestedEnd::Client
                 || cell.case.calls.is_some()
@@ -107,8 +107,7 @@ pub fn backend_name<'a>(
     planned: Option<&'a PlannedSubject>,
     server: &'a Variant,
 ) -> Option<&'a String> {
-    let of_suite = planned.and_then(|planned| planned.backend.as_ref());
-    of_suite.or(server.needs_backend.as_ref())
+    planned.and_then(|planned| planned.backend.as_ref()).or(server.needs_backend.as_ref())
 }
 
 fn find_backend<'a>(
@@ -118,8 +117,7 @@ fn find_backend<'a>(
     let Some(name) = name else {
         return Ok(None);
     };
-    let backend = prepared.get(name);
-    let backend = backend.map_err(|error| error.with_prefix("its backend: "))?;
+    let backend = prepared.get(name).map_err(|error| error.with_prefix("its backend: "))?;
     let can_be_one = backend.variant.has_role(Role::Backend);
     let error = || CellError::failed(format!("{name} cannot be a backend"));
     can_be_one.then_some(Some(backend)).ok_or_else(error)

@@ -13,12 +13,16 @@ const EVERY_CALL: &str = "details";
 
 /// The text that is kept of `text`: JSON line by line, so that two can be compared.
 pub fn kept(text: &str) -> String {
-    let short = serde_json::from_str::<Summary>(text).ok();
-    let short = short.and_then(|summary| serde_json::to_string_pretty(&summary.0).ok());
-    let mut kept = short.unwrap_or_else(|| text.trim_end().to_owned());
+    let mut kept = serde_json::from_str::<Summary>(text)
+        .ok()
+        .and_then(|summary| serde_json::to_string_pretty(&summary.0).ok())
+        .unwrap_or_else(|| text.trim_end().to_owned());
     if kept.len() > RAW_OUTPUT_LIMIT_BYTES {
-        let end = (0..=RAW_OUTPUT_LIMIT_BYTES).rev().find(|end| kept.is_char_boundary(*end));
-        kept.truncate(end.unwrap_or_default());
+        let end = (0..=RAW_OUTPUT_LIMIT_BYTES)
+            .rev()
+            .find(|end| kept.is_char_boundary(*end))
+            .unwrap_or_default();
+        kept.truncate(end);
         kept.push_str("\n(cut off here)");
     }
     kept + "\n"

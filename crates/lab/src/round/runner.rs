@@ -91,8 +91,7 @@ impl<'a> RoundRunner<'a> {
 
     /// The rows that were measured in that life of a server.
     pub fn rows_of(&mut self, life: u32) -> Vec<&mut Row> {
-        let rows = self.rows.iter_mut();
-        rows.filter(|(_, of)| *of == Some(life)).map(|(row, _)| row).collect()
+        self.rows.iter_mut().filter(|(_, of)| *of == Some(life)).map(|(row, _)| row).collect()
     }
 }
 

@@ -71,15 +71,17 @@ impl RunningServer {
     /// # Errors
     /// What the server's rows are to say instead.
     pub fn start(context: &RunContext, spec: &ServerSpec<'_>) -> Result<RunningServer, CellError> {
-        let backend = spec.backend.map(|backend| {
-            let limits = context.backend_limits();
-            // It does not serve what the suite calls, so no method is named.
-            let mut environment = Environment::of(Role::Backend);
-            environment.cpus = limits.threads;
-            let started = ListeningProcess::start(context, backend, environment, &limits);
-            started.map_err(|error| error.with_prefix("its backend: "))
-        });
-        let backend = backend.transpose()?;
+        let backend = spec
+            .backend
+            .map(|backend| {
+                let limits = context.backend_limits();
+                // It does not serve what the suite calls, so no method is named.
+                let mut environment = Environment::of(Role::Backend);
+                environment.cpus = limits.threads;
+                ListeningProcess::start(context, backend, environment, &limits)
+                    .map_err(|error| error.with_prefix("its backend: "))
+            })
+            .transpose()?;
         let limits = context.server_limits(spec.is_tested, spec.processes);
         let transport = context.transports.of_server(spec.transport)?;
         let environment = Environment {
@@ -171,8 +173,7 @@ impl RunningServer {
     /// Ends it, and compares what it served with what the other end knows.
     pub fn end(self, drain: Duration) -> ServerEnd {
         let report = self.server.shut_down(Counter::Server, drain);
-        let backend = self.backend;
-        let backend = backend.map(|backend| backend.shut_down(Counter::Backend, drain));
+        let backend = self.backend.map(|backend| backend.shut_down(Counter::Backend, drain));
         ServerEnd::new(report, backend, self.counts, self.is_verified)
     }
 }

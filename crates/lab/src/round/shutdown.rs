@@ -121,8 +121,10 @@ impl ServerEnd {
         is_verified: bool,
     ) -> ServerEnd {
         let of_server = server.served.and_then(|served| counts.check(served));
-        let of_backend = backend.as_ref().and_then(|backend| backend.served);
-        let of_backend = of_backend.and_then(|served| counts.check_backend(served));
+        let of_backend = backend
+            .as_ref()
+            .and_then(|backend| backend.served)
+            .and_then(|served| counts.check_backend(served));
         if !is_verified {
             server.notes.0.insert(VERIFIED_CALLS.to_owned(), 0.0);
         }

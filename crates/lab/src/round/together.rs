@@ -95,8 +95,11 @@ impl Member<'_, '_> {
 
 /// All that can still be measured: those that failed, and their marks.
 fn faults(members: &[Member<'_, '_>]) -> (usize, usize) {
-    let all = members.iter().filter(|member| member.is_measured()).map(Member::faults);
-    all.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
+    members
+        .iter()
+        .filter(|member| member.is_measured())
+        .map(Member::faults)
+        .fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
 }
 
 impl<'a> RoundRunner<'a> {
@@ -126,8 +129,7 @@ impl<'a> RoundRunner<'a> {
         let started = match given {
             Err(refused) => Err(refused),
             Ok(_) if pairing.has_own_server => {
-                let started = self.servers.start(self.context, pairing)?;
-                started.map(|server| (server, None))
+                self.servers.start(self.context, pairing)?.map(|server| (server, None))
             }
             Ok(_) => self.take_server(pairing)?.map(|shared| {
                 let SharedServer { server, life, cells } = shared;
@@ -176,8 +178,11 @@ impl<'a> RoundRunner<'a> {
             self.measure_once(members)?;
             // A disturbed window is better than none.
             if faults(members) > before {
-                let measured = members.iter_mut().zip(kept).filter(|(each, _)| each.is_measured());
-                measured.for_each(|(member, outcome)| member.outcome = outcome);
+                members
+                    .iter_mut()
+                    .zip(kept)
+                    .filter(|(member, _)| member.is_measured())
+                    .for_each(|(member, outcome)| member.outcome = outcome);
             }
         }
         self.note_retries(retries, is_disturbed(members));
@@ -210,12 +215,14 @@ impl<'a> RoundRunner<'a> {
         let context = self.context;
         let lap_ms = context.plan.lap_ms.unwrap_or(u64::MAX);
         let mut open: Vec<_> = members.iter_mut().filter(|each| each.is_measured()).collect();
-        let contestants = open.iter_mut().filter_map(|member| {
-            let Member { pairing, workload, .. } = **member;
-            let run = CallerRun { context, pairing, workload, profiler: None };
-            Some(Contestant { run, server: member.server.take()? })
-        });
-        let mut contestants: Vec<Contestant<'_>> = contestants.collect();
+        let mut contestants: Vec<Contestant<'_>> = open
+            .iter_mut()
+            .filter_map(|member| {
+                let Member { pairing, workload, .. } = **member;
+                let run = CallerRun { context, pairing, workload, profiler: None };
+                Some(Contestant { run, server: member.server.take()? })
+            })
+            .collect();
         let measured = measure_by_turns(&mut contestants, lap_ms, &mut self.random);
         for (member, contestant) in open.iter_mut().zip(contestants) {
             member.server = Some(contestant.server);
@@ -244,24 +251,27 @@ impl<'a> RoundRunner<'a> {
 
     /// Their rows, if they have been measured; servers for other cells go on.
     fn conclude(&mut self, mut members: Vec<Member<'_, 'a>>, are_measured: bool) {
-        let own = members.iter_mut().filter(|member| member.life.is_none());
         // All are asked to end before any is waited for, so that they drain at the same time.
-        own.filter_map(|member| member.server.as_mut()).for_each(RunningServer::close_stdin);
+        members
+            .iter_mut()
+            .filter(|member| member.life.is_none())
+            .filter_map(|member| member.server.as_mut())
+            .for_each(RunningServer::close_stdin);
         for Member { cell, pairing, server, life, outcome, .. } in members {
             let mut row = self.row(cell, outcome);
             match (life, server) {
                 (None, server) => {
                     row.has_own_server = true;
-                    let server = server.filter(|_| are_measured);
-                    let end = server.map(|server| server.end(self.context.timeouts.drain));
-                    end.into_iter().for_each(|end| end.complete(&mut [&mut row]));
+                    if let Some(server) = server.filter(|_| are_measured) {
+                        server.end(self.context.timeouts.drain).complete(&mut [&mut row]);
+                    }
                 }
                 (Some((life, cells)), server) => {
                     (row.server_life, row.cells_before) = (life, Some(cells));
-                    let key = pairing.server_key();
-                    let shared =
-                        server.map(|server| SharedServer { server, life, cells: cells + 1 });
-                    shared.into_iter().for_each(|shared| self.servers.put_back(key, shared));
+                    if let Some(server) = server {
+                        let shared = SharedServer { server, life, cells: cells + 1 };
+                        self.servers.put_back(pairing.server_key(), shared);
+                    }
                 }
             }
             if are_measured {

@@ -139,10 +139,11 @@ pub(super) fn after_outcome(run: &CallerRun<'_>, outcome: &Outcome) -> Next {
 }
 
 fn after(run: &CallerRun<'_>, window: &Measurement) -> Next {
-    let latencies = latency::decode(&window.latency_histogram).ok();
-    let latencies = latencies.filter(|latencies| !latencies.is_empty());
-    let streams = run.workload.case.concurrency;
-    let figures = window.figures(streams, latencies.map(|all| all.mean() / 1e9));
+    let mean_seconds = latency::decode(&window.latency_histogram)
+        .ok()
+        .filter(|latencies| !latencies.is_empty())
+        .map(|latencies| latencies.mean() / 1e9);
+    let figures = window.figures(run.workload.case.concurrency, mean_seconds);
     next(&run.context.plan, run.workload.times(), run.workload.case.calls, &figures)
 }
 

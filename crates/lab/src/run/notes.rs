@@ -33,8 +33,11 @@ fn processes(context: &RunContext) -> Vec<String> {
         false => format!("{limit} processes for {whose}: not limited, no control group can do it"),
     };
     let of_all = context.plan.limits.server_processes.map(|limit| say("the server", limit));
-    let subjects = context.plan.subjects.iter();
-    let own = subjects.filter_map(|subject| Some(say(&subject.name, subject.server_processes?)));
+    let own = context
+        .plan
+        .subjects
+        .iter()
+        .filter_map(|subject| Some(say(&subject.name, subject.server_processes?)));
     of_all.into_iter().chain(own).collect()
 }
 
@@ -55,8 +58,10 @@ fn backend_cpus(context: &RunContext) -> Option<String> {
 }
 
 fn unverified(prepared: &PreparedSubjects) -> impl Iterator<Item = String> {
-    let protocols = prepared.iter().map(|(name, prepared)| (name, prepared.variant.protocol));
-    let others = protocols.filter(|(_, protocol)| *protocol != Protocol::Grpc);
+    let others = prepared
+        .iter()
+        .map(|(name, prepared)| (name, prepared.variant.protocol))
+        .filter(|(_, protocol)| *protocol != Protocol::Grpc);
     others.map(|(name, protocol)| {
         let callers = match protocol {
             Protocol::Http2 => "callers read no status",

@@ -53,8 +53,7 @@ impl RunSetup {
         let Ok(prepared) = prepare_all(settings, plan, progress) else {
             return Ok(None);
         };
-        let drain = plan.drain_ms.map(Duration::from_millis);
-        let drain = drain.unwrap_or(settings.timeouts.drain);
+        let drain = plan.drain_ms.map(Duration::from_millis).unwrap_or(settings.timeouts.drain);
         let context = RunContext {
             plan: plan.clone(),
             prepared,
@@ -80,8 +79,8 @@ fn prepare_all(
 ) -> Result<PreparedSubjects, Interrupted> {
     let mut all = PreparedSubjects::default();
     // An instrument that no case of this run has need not be there.
-    let ends = plan.cells().into_iter().map(|cell| [cell.id.subject, cell.id.instrument]);
-    programs::prepare(settings, &each_once(ends.flatten()), &mut all, progress)?;
+    let ends = plan.cells().into_iter().flat_map(|cell| [cell.id.subject, cell.id.instrument]);
+    programs::prepare(settings, &each_once(ends), &mut all, progress)?;
     let backends = Vec::from_iter(backends(plan, &all));
     programs::prepare(settings, &backends, &mut all, progress)?;
     Ok(all)

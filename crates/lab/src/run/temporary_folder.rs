@@ -82,12 +82,15 @@ impl Drop for TemporaryFolder {
 /// how many there were. Those of labs that live are locked.
 pub fn remove_abandoned(below: &Path) -> usize {
     let user = rustix::process::geteuid().as_raw();
-    let entries = fs::read_dir(below).into_iter().flatten().filter_map(Result::ok);
-    let named =
-        entries.filter(|entry| entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes()));
-    let own = named.filter(|entry| entry.metadata().is_ok_and(|folder| folder.uid() == user));
-    let abandoned = own.filter_map(|entry| HeldFolder::claim(&entry.path()));
-    abandoned.filter(|folder| fs::remove_dir_all(folder.path()).is_ok()).count()
+    fs::read_dir(below)
+        .into_iter()
+        .flatten()
+        .filter_map(Result::ok)
+        .filter(|entry| entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes()))
+        .filter(|entry| entry.metadata().is_ok_and(|folder| folder.uid() == user))
+        .filter_map(|entry| HeldFolder::claim(&entry.path()))
+        .filter(|abandoned| fs::remove_dir_all(abandoned.path()).is_ok())
+        .count()
 }
 
 /// Not compressed, then the length in four bytes, as gRPC frames every message.

@@ -62,8 +62,10 @@ pub fn check(template: &[String]) -> Result<(), TemplateError> {
 }
 
 fn words(template: &[String]) -> impl Iterator<Item = &str> {
-    let pieces = template.iter().flat_map(|argument| pieces(argument));
-    pieces.filter_map(|piece| if let Piece::Word(word) = piece { Some(word) } else { None })
+    template
+        .iter()
+        .flat_map(|argument| pieces(argument))
+        .filter_map(|piece| if let Piece::Word(word) = piece { Some(word) } else { None })
 }
 
 enum Piece<'a> {
