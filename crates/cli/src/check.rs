@@ -131,8 +131,11 @@ fn measure(arguments: &CheckArguments, interrupt: Interrupt) -> Result<Instrumen
     let mut calibrations = Vec::new();
     for part in parts {
         if !arguments.quiet {
-            let name = part.to_possible_value().map(|value| value.get_name().to_owned());
-            print_error(&format!("checking {}", name.unwrap_or_default()));
+            let name = part
+                .to_possible_value()
+                .map(|value| value.get_name().to_owned())
+                .unwrap_or_default();
+            print_error(&format!("checking {name}"));
         }
         calibrations.extend(part.run(&bench, arguments.repeat)?);
     }

@@ -41,8 +41,10 @@ pub fn start(arguments: &ClaimsArguments) -> Result<u8, Failure> {
         if !arguments.check {
             output::write(&page, Some(&file)).map_err(Failure::nothing_measured)?;
         } else if !fs::read_to_string(&file).is_ok_and(|text| text == page) {
-            let file = file.display();
-            print_error(&format!("{file} is not what claims and records give: run bookend claims"));
+            print_error(&format!(
+                "{} is not what claims and records give: run bookend claims",
+                file.display()
+            ));
             exit = exit::OBJECTIVE_MISSED;
         }
     }

@@ -32,8 +32,12 @@ pub struct CompareArguments {
 /// # Errors
 /// [`Failure`] when a result is not there, or the two have nothing in common.
 pub fn start(arguments: &CompareArguments) -> Result<u8, Failure> {
-    let condition = arguments.fail_if.as_deref().map(str::parse::<Condition>);
-    let condition = condition.transpose().map_err(Failure::usage)?;
+    let condition = arguments
+        .fail_if
+        .as_deref()
+        .map(str::parse::<Condition>)
+        .transpose()
+        .map_err(Failure::usage)?;
     let names: [SideName; 2] = [
         arguments.before.parse().map_err(Failure::usage)?,
         arguments.after.parse().map_err(Failure::usage)?,
@@ -60,10 +64,11 @@ fn judge(
         return Ok(exit::MEASURED);
     }
     let expression = arguments.fail_if.as_deref().unwrap_or_default();
-    let cells =
-        failing.iter().map(|cell| format!("  {} of {} against {}\n", cell.case, cell.a, cell.b));
-    let text = format!("{expression}, or no ratio:\n{}", cells.collect::<String>());
-    print(&text)?;
+    let cells: String = failing
+        .iter()
+        .map(|cell| format!("  {} of {} against {}\n", cell.case, cell.a, cell.b))
+        .collect();
+    print(&format!("{expression}, or no ratio:\n{cells}"))?;
     Ok(exit::OBJECTIVE_MISSED)
 }
 

@@ -65,8 +65,9 @@ pub fn start(arguments: &DoctorArguments) -> Result<u8, Failure> {
         }
     }
     let doctor = Doctor::new(arguments, interrupt)?;
-    let leftovers = remove_leftovers().into_iter().map(|sentence| format!("{sentence}\n"));
-    print(&(machine() + &leftovers.collect::<String>()))?;
+    let leftovers: String =
+        remove_leftovers().into_iter().map(|sentence| format!("{sentence}\n")).collect();
+    print(&(machine() + &leftovers))?;
     let mut states = VariantStates::default();
     let interrupted =
         doctor.check_dependencies(&mut states) || (arguments.call && doctor.call(&mut states)?);
@@ -93,14 +94,13 @@ struct Doctor<'a> {
 
 impl Doctor<'_> {
     fn new(arguments: &DoctorArguments, interrupt: Interrupt) -> Result<Doctor<'_>, Failure> {
-        let names = Named::SUBJECT.all(&arguments.subjects_dir)?;
-        let folders = names.iter().map(|name| arguments.subjects_dir.join(name));
-        let all: Result<Vec<Subject>, _> = folders.map(|folder| Subject::read(&folder)).collect();
-        Ok(Doctor {
-            arguments,
-            all: all.map_err(Failure::usage)?,
-            spawner: lab::spawner(interrupt)?,
-        })
+        let all = Named::SUBJECT
+            .all(&arguments.subjects_dir)?
+            .iter()
+            .map(|name| Subject::read(&arguments.subjects_dir.join(name)))
+            .collect::<Result<_, _>>()
+            .map_err(Failure::usage)?;
+        Ok(Doctor { arguments, all, spawner: lab::spawner(interrupt)? })
     }
 
     fn wanted(&self) -> impl Iterator<Item = &Subject> {
@@ -161,8 +161,8 @@ impl Doctor<'_> {
         let mut store = Store::in_memory().map_err(Failure::nothing_measured)?;
         // Which build takes so long is worth a line to who waits at a terminal, and to nobody else.
         let is_quiet = !std::io::stderr().is_terminal();
-        let summary = with_progress(is_quiet, |progress| run(&settings, &mut store, progress));
-        let summary = summary.map_err(Failure::nothing_measured)?;
+        let summary = with_progress(is_quiet, |progress| run(&settings, &mut store, progress))
+            .map_err(Failure::nothing_measured)?;
         let Some(id) = summary.id else {
             states.add_rows(&about, &[], &BTreeMap::new());
             return Ok(true);

@@ -112,15 +112,17 @@ pub fn cpus() -> u32 {
 /// with the name of the suite if there was none. The path of the program is left out: it may name
 /// the user's home.
 fn command_line(words: impl Iterator<Item = String>, plan: &Plan) -> String {
-    let mut words: Vec<String> = words.collect();
-    if !words.contains(&plan.suite) {
-        words.insert(words.len().min(1), plan.suite.clone());
+    let mut typed: Vec<String> = words.collect();
+    if !typed.contains(&plan.suite) {
+        typed.insert(typed.len().min(1), plan.suite.clone());
     }
-    let variables = plan.variables.iter();
-    let variables = variables.map(|(name, value)| format!("{name}={}", quoted(value)));
-    let words = words.iter().map(|word| quoted(word));
-    let all = variables.chain(["bookend".to_owned()]).chain(words);
-    all.collect::<Vec<_>>().join(" ")
+    plan.variables
+        .iter()
+        .map(|(name, value)| format!("{name}={}", quoted(value)))
+        .chain(["bookend".to_owned()])
+        .chain(typed.iter().map(|word| quoted(word)))
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 #[cfg(test)]

@@ -109,10 +109,9 @@ impl Names<'_> {
             return Ok(*is_missing);
         }
         let is_missing = match Subject::read(&self.subjects.join(folder)) {
-            Ok(subject) => {
-                let missing = missing_dependencies(&self.spawner, &subject);
-                !missing.map_err(Failure::nothing_measured)?.is_empty()
-            }
+            Ok(subject) => !missing_dependencies(&self.spawner, &subject)
+                .map_err(Failure::nothing_measured)?
+                .is_empty(),
             Err(_) => true,
         };
         self.known.push((folder.to_owned(), is_missing));
@@ -142,8 +141,7 @@ fn results_text(file: &Path) -> Result<String, Failure> {
     }
     let store = Store::open_existing(file).map_err(Failure::usage)?;
     let runs = store.runs().map_err(Failure::usage)?;
-    let lines = runs.iter().map(|run| format!("  {}\n", result_line(run)));
-    let lines: String = lines.collect();
+    let lines: String = runs.iter().map(|run| format!("  {}\n", result_line(run))).collect();
     Ok(format!("Results in {place} (bookend report NUMBER):\n{lines}"))
 }
 

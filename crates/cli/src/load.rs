@@ -67,8 +67,8 @@ pub fn start(arguments: LoadArguments) -> Result<u8, Failure> {
     for file in flags.output.iter().chain(&flags.debug).chain(&flags.hdr) {
         output::check(file).map_err(Failure::usage)?;
     }
-    let plan = LoadPlan::from_flags(&flags, &mut std::io::stdin().lock(), lab::cpus());
-    let mut plan = plan.map_err(Failure::unprepared)?;
+    let mut plan = LoadPlan::from_flags(&flags, &mut std::io::stdin().lock(), lab::cpus())
+        .map_err(Failure::unprepared)?;
     if let Some(refusal) = plan.fall_back() {
         eprintln!("bookend load: {refusal}; epoll is used instead");
     }
@@ -91,8 +91,8 @@ pub fn start(arguments: LoadArguments) -> Result<u8, Failure> {
         report.bookend.origin = Some(origin());
     }
     if let (Some(file), Some(log)) = (&flags.hdr, &observer.log) {
-        let written = output::write(log.text(), Some(file));
-        written.map_err(|error| Failure::not_delivered(error.to_string()))?;
+        output::write(log.text(), Some(file))
+            .map_err(|error| Failure::not_delivered(error.to_string()))?;
     }
     if let Some(file) = &flags.debug {
         write_calls(file, &report)?;
@@ -106,9 +106,12 @@ pub fn start(arguments: LoadArguments) -> Result<u8, Failure> {
 
 /// Writes the listed calls to a file, a JSON object a line.
 fn write_calls(file: &Path, report: &LoadReport) -> Result<(), Failure> {
-    let calls = report.details.iter().flatten();
-    let lines = calls.map(|call| serde_json::to_string(call).expect("its keys are strings") + "\n");
-    let text: String = lines.collect();
+    let text: String = report
+        .details
+        .iter()
+        .flatten()
+        .map(|call| serde_json::to_string(call).expect("its keys are strings") + "\n")
+        .collect();
     output::write(&text, Some(file)).map_err(|error| Failure::not_delivered(error.to_string()))
 }
 
@@ -116,8 +119,8 @@ fn write_calls(file: &Path, report: &LoadReport) -> Result<(), Failure> {
 fn find_capacity(flags: &LoadFlags, plan: &LoadPlan, objective: &Objective) -> Result<u8, Failure> {
     let interrupt = interrupt::watch(false).map_err(Failure::nothing_measured)?;
     let started = SystemTime::now();
-    let found = capacity::find(plan, objective, &interrupt);
-    let found = found.map_err(|error| no_call(plan, &error))?;
+    let found =
+        capacity::find(plan, objective, &interrupt).map_err(|error| no_call(plan, &error))?;
     let is_kept = found.kept_rate.is_some();
     let text = match flags.format {
         OutputFormat::Json | OutputFormat::Pretty => {
@@ -126,8 +129,8 @@ fn find_capacity(flags: &LoadFlags, plan: &LoadPlan, objective: &Objective) -> R
         }
         _ => capacity::text(&found),
     };
-    let written = output::write(&text, flags.output.as_deref());
-    written.map_err(|error| Failure::not_delivered(error.to_string()))?;
+    output::write(&text, flags.output.as_deref())
+        .map_err(|error| Failure::not_delivered(error.to_string()))?;
     if interrupt.load(Ordering::Relaxed) {
         return Ok(exit::INTERRUPTED);
     }
@@ -145,8 +148,7 @@ fn measure(
 ) -> Result<LoadOutcome, Failure> {
     let interrupt =
         interrupt::watch(audience == Audience::Lab).map_err(Failure::nothing_measured)?;
-    let outcome = run::observe(Arc::clone(plan), &interrupt, observer);
-    outcome.map_err(|error| no_call(plan, &error))
+    run::observe(Arc::clone(plan), &interrupt, observer).map_err(|error| no_call(plan, &error))
 }
 
 fn deliver(flags: &LoadFlags, report: LoadReport, audience: Audience) -> Result<(), Failure> {
@@ -177,8 +179,11 @@ fn status(objectives: &[Objective], outcome: &LoadOutcome) -> Result<u8, Failure
     }
     let messages = outcome.streams.as_ref().map_or(0, |streams| streams.sent + streams.received);
     if outcome.ok + outcome.errors.total() + messages > 0 {
-        let missed = objectives.iter().filter_map(|objective| objective.check(outcome).err());
-        let missed = missed.map(|missed| print_error(&format!("bookend load: {missed}"))).count();
+        let missed = objectives
+            .iter()
+            .filter_map(|objective| objective.check(outcome).err())
+            .map(|missed| print_error(&format!("bookend load: {missed}")))
+            .count();
         return Ok(if missed == 0 { exit::MEASURED } else { exit::OBJECTIVE_MISSED });
     }
     Err(Failure::nothing_measured(match &outcome.first_failure {

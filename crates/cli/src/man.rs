@@ -34,8 +34,9 @@ pub fn start(arguments: &ManArguments, mut command: Command) -> Result<u8, Failu
 fn of_command(name: &str, root: &Command) -> Result<Command, Failure> {
     let found = root.get_subcommands().find(|command| command.get_name() == name);
     let Some(found) = found else {
-        let known = root.get_subcommands().map(|command| command.get_name().to_owned());
-        let suggestion = suggestion(name, known.collect::<Vec<_>>());
+        let known: Vec<_> =
+            root.get_subcommands().map(|command| command.get_name().to_owned()).collect();
+        let suggestion = suggestion(name, known);
         return Err(Failure::usage(format!("there is no command {name}{suggestion}")));
     };
     Ok(found.clone())

@@ -68,8 +68,9 @@ pub fn start(arguments: RaceArguments) -> Result<u8, Failure> {
         Err(RaceEnd::Interrupted) => return Ok(exit::INTERRUPTED),
         Err(RaceEnd::Failed(failure)) => return Err(failure),
     };
-    let earlier = kept.map(|kept| EarlierRace::of(kept, &race).ok_or_else(other_cells));
-    deliver(&arguments, &race, earlier.transpose()?.as_ref())?;
+    let earlier =
+        kept.map(|kept| EarlierRace::of(kept, &race).ok_or_else(other_cells)).transpose()?;
+    deliver(&arguments, &race, earlier.as_ref())?;
     status(&race, gate.as_ref(), &interrupt)
 }
 
@@ -135,10 +136,11 @@ fn earlier(arguments: &RaceArguments, specs: &Specs) -> Result<Option<Race>, Fai
         return Err(Failure::usage("--against: one is compared with what was kept, not two"));
     }
     let place = file.display();
-    let text = std::fs::read_to_string(file);
-    let text = text.map_err(|error| Failure::usage(format!("cannot read {place}: {error}")))?;
-    let race = serde_json::from_str(&text);
-    race.map(Some).map_err(|error| Failure::usage(format!("{place} keeps no race: {error}")))
+    let text = std::fs::read_to_string(file)
+        .map_err(|error| Failure::usage(format!("cannot read {place}: {error}")))?;
+    serde_json::from_str(&text)
+        .map(Some)
+        .map_err(|error| Failure::usage(format!("{place} keeps no race: {error}")))
 }
 
 fn other_cells() -> Failure {

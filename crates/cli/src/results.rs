@@ -74,9 +74,10 @@ fn names(arguments: &ResultsArguments) -> Result<Vec<String>, Failure> {
 
 /// The record that a page is made of.
 fn record_of(arguments: &ResultsArguments, name: &str) -> Option<PathBuf> {
-    let files = [Extent::Full, Extent::Quick];
-    let mut files = files.map(|extent| file_of(&arguments.records, name, extent)).into_iter();
-    files.find(|file| file.is_file())
+    [Extent::Full, Extent::Quick]
+        .map(|extent| file_of(&arguments.records, name, extent))
+        .into_iter()
+        .find(|file| file.is_file())
 }
 
 /// The page, or `None` if the suite has no record.
@@ -86,11 +87,10 @@ fn page(arguments: &ResultsArguments, name: &str) -> Result<Option<PageFiles>, F
     };
     let unreadable = |error| Failure::usage(format!("{}: {error}", file.display()));
     let record = Record::read(&file).map_err(unreadable)?;
-    let page = Page::read(&arguments.suites.join(name), &record).map_err(Failure::usage)?;
-    let profile = kept_profile(&arguments.records, name).map_err(Failure::usage)?;
-    let page = page
+    let page = Page::read(&arguments.suites.join(name), &record)
+        .map_err(Failure::usage)?
+        .with_profile(kept_profile(&arguments.records, name).map_err(Failure::usage)?)
         .with_verdicts(verdicts(arguments, name, &record)?)
-        .with_profile(profile)
         .with_raw_output(raw_folder(&arguments.records, name, record.facts.extent).is_dir());
     Ok(Some(page.files()))
 }
@@ -105,8 +105,9 @@ fn verdicts(
     if record.facts.extent == Extent::Quick || !declared.is_file() {
         return Ok(None);
     }
-    let judged = JudgedSuite::read(&arguments.suites, &arguments.records, name);
-    Ok(Some(ClaimVerdicts::of(&judged.map_err(Failure::usage)?)))
+    let judged =
+        JudgedSuite::read(&arguments.suites, &arguments.records, name).map_err(Failure::usage)?;
+    Ok(Some(ClaimVerdicts::of(&judged)))
 }
 
 /// Writes the file; one that there should not be is removed.

@@ -213,8 +213,8 @@ fn measure(
     settings: &RunSettings,
     store: &mut Store,
 ) -> Result<RunSummary, Failure> {
-    let summary = with_progress(arguments.quiet, |progress| run(settings, store, progress));
-    let summary = summary.map_err(Failure::nothing_measured)?;
+    let summary = with_progress(arguments.quiet, |progress| run(settings, store, progress))
+        .map_err(Failure::nothing_measured)?;
     let Some(id) = summary.id else {
         return Ok(summary);
     };
@@ -253,8 +253,9 @@ fn tables(
     let run = store.run(id).map_err(Failure::nothing_measured)?;
     let skips = store.skips(&run).map_err(Failure::nothing_measured)?;
     let report = Report::new(&run, rows).with_skips(skips);
-    let own = Some(arguments.store.as_path()).filter(|file| *file != Path::new(STORE));
-    let store = own.map_or(String::new(), |file| format!(" --store {}", file.display()));
+    let store = Some(arguments.store.as_path())
+        .filter(|file| *file != Path::new(STORE))
+        .map_or(String::new(), |file| format!(" --store {}", file.display()));
     let more = "all tables, or --format html (a page with pictures)|md|csv|json|svg";
     let report = if arguments.wide { report.text() } else { report.brief() };
     let instrument = kept::line();

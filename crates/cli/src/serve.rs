@@ -114,15 +114,15 @@ fn tls(arguments: &ServeArguments) -> Result<Option<ServerConfig>, ConfigError> 
         return Ok(None);
     };
     let identity = Identity::read(certificate, key)?;
-    let client_ca = arguments.tls_client_ca.as_deref();
-    let client_authorities = client_ca.map(Authorities::read).transpose()?;
+    let client_authorities =
+        arguments.tls_client_ca.as_deref().map(Authorities::read).transpose()?;
     ServerConfig::new(identity, client_authorities)?.log_keys().map(Some)
 }
 
 fn handshakes(handshakes: &Handshakes) -> String {
     let Handshakes { full, resumed, failed, first_failure } = handshakes;
-    let why = first_failure.as_ref().map(|why| format!(", the first because {why}"));
-    let why = why.unwrap_or_default();
+    let why =
+        first_failure.as_ref().map(|why| format!(", the first because {why}")).unwrap_or_default();
     format!("TLS handshakes: {full} full, {resumed} resumed, {failed} failed{why}")
 }
 
@@ -158,18 +158,20 @@ fn bind(
         Preset::Trusted => Limits::trusted(),
     };
     let greeters = if arguments.borrowed { Greeters::Borrowed } else { Greeters::Owned };
-    let server = bookend_services::add_all(Server::builder(), greeters)?
+    let builder = bookend_services::add_all(Server::builder(), greeters)?
         .add_service(health.service())
         .reflection()
         .fallback_page(include_str!("serve/page.txt"))
         .limits(arguments.lifetime.apply(limits));
     let server = match &arguments.unix {
-        Some(path) => server.bind_unix(path)?,
-        None => server.bind((arguments.host, arguments.port))?,
+        Some(path) => builder.bind_unix(path)?,
+        None => builder.bind((arguments.host, arguments.port))?,
     };
-    let server = server.io(arguments.io).wait(arguments.wait);
-    let server = server.reuse_port(arguments.reuse_port);
-    Ok(server.threads(threads(arguments)?))
+    Ok(server
+        .io(arguments.io)
+        .wait(arguments.wait)
+        .reuse_port(arguments.reuse_port)
+        .threads(threads(arguments)?))
 }
 
 /// The flag, else the lab's variable, else 0: as many as there are processors.
@@ -187,13 +189,13 @@ fn threads(arguments: &ServeArguments) -> Result<usize, String> {
 fn stop_on_signals(shutdown: ShutdownHandle, health: HealthReporter) -> io::Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
     thread::Builder::new().name("signals".into()).spawn(move || {
-        let mut signals = signals.forever();
-        if signals.next().is_some() {
+        let mut each = signals.forever();
+        if each.next().is_some() {
             note("stopping; once more ends the calls that go on");
             health.shut_down();
             shutdown.stop();
         }
-        if signals.next().is_some() {
+        if each.next().is_some() {
             shutdown.stop_now();
         }
     })?;
@@ -260,8 +262,8 @@ mod tests {
     #[test]
     fn a_unix_socket_is_listened_on_instead_of_a_port() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("serve");
-        let path = path.to_str().unwrap();
+        let socket = folder.path().join("serve");
+        let path = socket.to_str().unwrap();
         let server = bind(&parse(&["--unix", path]), &HealthReporter::new()).unwrap();
         assert_eq!(server.local_address().to_string(), format!("unix:{path}"));
         assert_eq!(server.port(), None);

@@ -3,8 +3,9 @@
 /// The command that this process is. The path of the program is left out: it may name the user's
 /// home.
 pub fn this_command() -> String {
-    let words = std::env::args_os().skip(1);
-    words.fold("bookend".to_owned(), |line, word| line + " " + &quoted(&word.to_string_lossy()))
+    std::env::args_os()
+        .skip(1)
+        .fold("bookend".to_owned(), |line, word| line + " " + &quoted(&word.to_string_lossy()))
 }
 
 /// The word in quotation marks where it needs them: a case such as `C=1 S=100` is one word.

@@ -37,8 +37,10 @@ pub fn start(arguments: &UiArguments) -> Result<u8, Failure> {
     Store::open_existing(&arguments.store).map_err(Failure::usage)?;
     let token = Token::random().map_err(Failure::nothing_measured)?;
     // One thread: a page that is open while something is measured is to need next to no CPU time.
-    let runtime = runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(Failure::nothing_measured)?;
+    let runtime = runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(Failure::nothing_measured)?;
     runtime.block_on(serve(arguments, token))?;
     Ok(exit::MEASURED)
 }

@@ -141,8 +141,10 @@ impl Connection {
         let id = u32::from_be_bytes([frame[5], frame[6], frame[7], frame[8]]);
         match kind {
             HEADERS if flags & END_STREAM != 0 => {
-                let begun = self.begun.get(id as usize / 2);
-                let begun = begun.ok_or_else(|| io::Error::other("an answer to no call"))?;
+                let begun = self
+                    .begun
+                    .get(id as usize / 2)
+                    .ok_or_else(|| io::Error::other("an answer to no call"))?;
                 taken.push(now.saturating_duration_since(*begun));
             }
             SETTINGS if flags & END_STREAM == 0 => {

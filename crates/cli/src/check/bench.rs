@@ -44,13 +44,13 @@ impl Bench {
     ) -> Result<Bench, CheckStop> {
         become_subreaper().map_err(CheckStop::because)?;
         let spawner = lab::spawner(interrupt)?;
-        let witness = build::prepare(&spawner, subjects, WITNESS, &mut |line| print_error(line));
-        let witness = witness.map_err(|error| match error {
-            CellError::Interrupted => CheckStop::Interrupted,
-            error => CheckStop::because(format!(
-                "the witness cannot be built; it is part of a checkout of Bookend: {error}"
-            )),
-        })?;
+        let witness = build::prepare(&spawner, subjects, WITNESS, &mut |line| print_error(line))
+            .map_err(|error| match error {
+                CellError::Interrupted => CheckStop::Interrupted,
+                error => CheckStop::because(format!(
+                    "the witness cannot be built; it is part of a checkout of Bookend: {error}"
+                )),
+            })?;
         let placement = Placement::on_this_machine(1.0, Some(1));
         // What the check itself does is done on the generator's side.
         launch::pin(&placement.generator).map_err(CheckStop::because)?;

@@ -70,8 +70,7 @@ fn messages(bench: &Bench) -> Result<Calibration, CheckStop> {
         ..Calls::default()
     };
     let seen = bench.observe("sleep", &calls)?;
-    let received = seen.run.report.bookend.streams.as_ref();
-    let received = received.map_or(0, |streams| streams.received);
+    let received = seen.run.report.bookend.streams.as_ref().map_or(0, |streams| streams.received);
     let figures = (seen.witness.figure("messages"), received as f64);
     let what = ("counts", "streams: messages");
     Ok(Calibration::new(what, CalibratedUnit::Count, figures, Tolerance::NONE))

@@ -148,16 +148,16 @@ fn unary(
     let calls = Calls { order: delay.order(), flags, listed: true, ..Calls::default() };
     let seen = bench.observe("spin", &calls)?;
     let calls = seen.run.report.bookend.ok;
-    let each = PERCENTILES.iter().map(|(percent, figure)| {
+    let judged = |(percent, figure): (f64, &str)| {
         let known = seen.witness.figure(&format!("service_{figure}_ns"));
-        let measured = seen.run.latency_ns(*percent);
-        let latency = held((name, *percent), (known, measured), calls, path);
+        let measured = seen.run.latency_ns(percent);
+        let latency = held((name, percent), (known, measured), calls, path);
         Judged {
-            disagreement: disagreement(&latency, *percent, &seen.run.latencies_ns),
+            disagreement: disagreement(&latency, percent, &seen.run.latencies_ns),
             row: latency.disturbed_by(&seen.run.disturbances),
         }
-    });
-    Ok(each.collect())
+    };
+    Ok(PERCENTILES.into_iter().map(judged).collect())
 }
 
 /// Why the tail of these calls says nothing of the instrument, if that is so.
@@ -202,12 +202,15 @@ fn parts(
 ) -> Vec<Judged> {
     let figures = part.map_or([f64::NAN; 2], |part| [part.p50_ns as f64, part.p99_ns as f64]);
     // Of either there are a thousand.
-    let each = PERCENTILES.iter().zip(figures).map(|((percent, figure), measured)| {
-        let known = seen.witness.figure(&format!("{noted}_{figure}_ns"));
-        let latency = held((name, *percent), (known, measured), 1000, path);
-        Judged::from(latency.disturbed_by(&seen.run.disturbances))
-    });
-    each.collect()
+    PERCENTILES
+        .iter()
+        .zip(figures)
+        .map(|((percent, figure), measured)| {
+            let known = seen.witness.figure(&format!("{noted}_{figure}_ns"));
+            let latency = held((name, *percent), (known, measured), 1000, path);
+            Judged::from(latency.disturbed_by(&seen.run.disturbances))
+        })
+        .collect()
 }
 
 fn held((name, percent): (&str, f64), figures: (f64, f64), calls: u64, path: Path) -> Calibration {

@@ -25,8 +25,9 @@ pub fn keep(json: &str) -> Result<(), String> {
 
 /// What the last check says of the instrument that runs now, in one line.
 pub fn line() -> String {
-    let known = file(|name| std::env::var_os(name)).and_then(|file| fs::read(file).ok());
-    let known = known.and_then(|json| serde_json::from_slice::<InstrumentCheck>(&json).ok());
+    let known = file(|name| std::env::var_os(name))
+        .and_then(|file| fs::read(file).ok())
+        .and_then(|json| serde_json::from_slice::<InstrumentCheck>(&json).ok());
     match known {
         None => "instrument: never checked on this machine; run bookend check".to_owned(),
         Some(check) => match check.is_outdated_for(&origin(&check.origin.witness)) {
@@ -56,8 +57,9 @@ pub fn unix_ms(time: SystemTime) -> i64 {
 
 fn file(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let set = |name| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let states = set("XDG_STATE_HOME").filter(|folder| folder.is_absolute());
-    let states = states.or_else(|| Some(set("HOME")?.join(".local/state")));
+    let states = set("XDG_STATE_HOME")
+        .filter(|folder| folder.is_absolute())
+        .or_else(|| Some(set("HOME")?.join(".local/state")));
     Some(states?.join("bookend/check.json"))
 }
 

@@ -29,7 +29,7 @@ pub fn calibrate(bench: &Bench) -> Result<Vec<Calibration>, CheckStop> {
     let mut server = Clockwork::start(bench, "sleep")?;
     hold(bench, &mut server, RELEASE)?;
     let before_bytes = server.memory_bytes() as f64;
-    let around = Sampler::begin(&server.process);
+    let whole = Sampler::begin(&server.process);
     hold(bench, &mut server, HELD_BYTES)?;
     let mut sampler = Sampler::begin(&server.process);
     for _ in 0..SAMPLES {
@@ -38,7 +38,7 @@ pub fn calibrate(bench: &Bench) -> Result<Vec<Calibration>, CheckStop> {
     }
     let held = sampler.end();
     hold(bench, &mut server, RELEASE)?;
-    let around = around.end();
+    let around = whole.end();
     let after_bytes = server.memory_bytes() as f64;
     server.end()?;
     // Between its two readings it has none, so its peak is the kernel's, where that keeps one.

@@ -124,8 +124,8 @@ impl Bench {
             cpus: self.placement.generator.clone(),
             ..Invocation::of_tool(&[], Path::new("."))
         };
-        let process = Process::start(&self.spawner.launcher, command, &invocation, group);
-        let process = process.map_err(CheckStop::because)?;
+        let process = Process::start(&self.spawner.launcher, command, &invocation, group)
+            .map_err(CheckStop::because)?;
         let deadline = Instant::now() + RUN_TIMEOUT;
         let output = process.collect(deadline, REPORT_LIMIT_BYTES, &self.spawner.interrupt);
         if output.killed == Some(KillReason::Interrupted) {
@@ -147,8 +147,7 @@ impl Bench {
         let quiet = ["-O", "json", "--calls-listed", &listed, "--live", "off"];
         let target = format!("127.0.0.1:{port}");
         let words = fixed.into_iter().chain(quiet).chain(calls.flags.split_whitespace());
-        let words = words.map(str::to_owned);
-        [bookend].into_iter().chain(words).chain([target]).collect()
+        [bookend].into_iter().chain(words.map(str::to_owned)).chain([target]).collect()
     }
 }
 
@@ -161,8 +160,11 @@ fn read(text: &str) -> Result<LoadReport, CheckStop> {
 fn latencies(text: &str) -> Result<Vec<u64>, CheckStop> {
     let report: Value = serde_json::from_str(text).map_err(unreadable)?;
     let calls = report["details"].as_array().ok_or_else(|| unreadable("it lists no calls"))?;
-    let began: Option<Vec<(u64, u64)>> = calls.iter().map(began).collect();
-    let mut began = began.ok_or_else(|| unreadable("a call has no time or no latency"))?;
+    let mut began = calls
+        .iter()
+        .map(began)
+        .collect::<Option<Vec<_>>>()
+        .ok_or_else(|| unreadable("a call has no time or no latency"))?;
     began.sort_unstable();
     Ok(began.into_iter().map(|(_, latency_ns)| latency_ns).collect())
 }
@@ -181,9 +183,11 @@ fn unreadable(error: impl Display) -> CheckStop {
 impl CheckedRun {
     /// The latency that this percentage of the calls took at most, nanoseconds.
     pub fn latency_ns(&self, percent: f64) -> f64 {
-        let mut known = self.report.latency_distribution.iter();
-        let found = known.find(|at| at.percentage == percent);
-        found.map_or(f64::NAN, |at| at.latency as f64)
+        self.report
+            .latency_distribution
+            .iter()
+            .find(|at| at.percentage == percent)
+            .map_or(f64::NAN, |at| at.latency as f64)
     }
 
     /// Length of the window, seconds.

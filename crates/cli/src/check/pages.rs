@@ -71,8 +71,9 @@ impl PageArguments {
             return Err(unreadable(file, "a race of one server compares nothing"));
         }
         let known = (self.slowed.unwrap_or_default(), self.burnt_ns.unwrap_or_default());
-        let comparison = PowerComparison::of_race(&race, known, &this_machine().line());
-        Ok(comparison.map_err(|error| unreadable(file, error))?.line() + "\n")
+        let comparison = PowerComparison::of_race(&race, known, &this_machine().line())
+            .map_err(|error| unreadable(file, error))?;
+        Ok(comparison.line() + "\n")
     }
 }
 
@@ -86,6 +87,8 @@ fn unreadable(file: &Path, error: impl ToString) -> Failure {
 
 /// A number that is not negative.
 fn amount(text: &str) -> Result<f64, String> {
-    let amount = text.parse().ok().filter(|amount: &f64| amount.is_finite() && *amount >= 0.0);
-    amount.ok_or_else(|| format!("\"{text}\" is not a number of at least 0"))
+    text.parse()
+        .ok()
+        .filter(|amount: &f64| amount.is_finite() && *amount >= 0.0)
+        .ok_or_else(|| format!("\"{text}\" is not a number of at least 0"))
 }

@@ -68,8 +68,8 @@ impl Path {
         let server = Clockwork::start(bench, "spin")?;
         let target = (Ipv4Addr::LOCALHOST, server.port).into();
         let count = CALLS.max(TAIL_CALLS * delay.tail_every as usize);
-        let taken = bare_client::call(target, &delay.message(), pace, count);
-        let mut taken = taken.map_err(CheckStop::because)?;
+        let mut taken =
+            bare_client::call(target, &delay.message(), pace, count).map_err(CheckStop::because)?;
         taken.sort_unstable();
         let witness = server.end()?;
         Ok(Path {

@@ -46,8 +46,11 @@ fn command_path(command: &Command) -> &str {
 
 fn unknown_command(error: &Error, root: &Command) -> String {
     let wrong = text(error, ContextKind::InvalidSubcommand);
-    let visible = root.get_subcommands().filter(|command| !command.is_hide_set());
-    let known: Vec<&str> = visible.map(Command::get_name).collect();
+    let known: Vec<&str> = root
+        .get_subcommands()
+        .filter(|command| !command.is_hide_set())
+        .map(Command::get_name)
+        .collect();
     match nearest(&wrong, known.iter().copied()) {
         Some(word) => format!("unknown command {wrong}; did you mean {word}?"),
         None => format!("unknown command {wrong}; there is {}", known.join(", ")),

@@ -115,8 +115,7 @@ impl VariantStates {
     }
 
     fn count(&self, severity: u8) -> usize {
-        let states = self.0.values();
-        states.filter(|each| each.severity() == severity).count()
+        self.0.values().filter(|each| each.severity() == severity).count()
     }
 }
 

@@ -59,9 +59,8 @@ fn call(
     let mut warmup = Duration::ZERO;
     let mut has_lapped = false;
     // An input that cannot be read is as good as closed.
-    for command in commands.lines().map_while(Result::ok) {
-        let command: LapCommand = command.parse().map_err(Failure::usage)?;
-        let line = match command {
+    for words in commands.lines().map_while(Result::ok) {
+        let line = match words.parse::<LapCommand>().map_err(Failure::usage)? {
             LapCommand::WarmUp(_) if has_lapped => {
                 return Err(Failure::usage("a `warmup` comes after a `lap`: warm up first"));
             }

@@ -241,19 +241,23 @@ impl RaceArguments {
                  --grid every number of one with every number of the other",
             ));
         }
-        let cells = (0..count).map(|number| {
+        let numbered = |number: usize| {
             let connections = connections[number % connections.len()];
             cell((connections, concurrency[number % concurrency.len()].max(connections)))
-        });
-        Ok(cells.collect())
+        };
+        Ok((0..count).map(numbered).collect())
     }
 
     fn grid_cells(&self) -> Result<Vec<RaceCell>, Failure> {
         let [connections, concurrency] = GRID;
         let connections = given(&self.connections, connections);
         let concurrency = given(&self.concurrency, concurrency);
-        let all = connections.iter().flat_map(|c| concurrency.iter().map(move |s| (*c, *s)));
-        let cells: Vec<RaceCell> = all.filter(|(c, s)| c <= s).map(cell).collect();
+        let cells: Vec<RaceCell> = connections
+            .iter()
+            .flat_map(|c| concurrency.iter().map(move |s| (*c, *s)))
+            .filter(|(c, s)| c <= s)
+            .map(cell)
+            .collect();
         if cells.is_empty() {
             return Err(Failure::usage(
                 "--grid: no number of --concurrency is as large as one of --connections",
@@ -310,9 +314,10 @@ fn variable(text: &str) -> Result<(String, String), String> {
         let is_part = |letter: char| is_letter(letter) || letter.is_ascii_digit();
         name.starts_with(is_letter) && name.chars().all(is_part)
     };
-    let parts = text.split_once('=').filter(|(name, _)| fits(name));
-    let variable = parts.map(|(name, value)| (name.to_owned(), value.to_owned()));
-    variable.ok_or_else(|| format!("\"{text}\" is no variable: write NAME=VALUE"))
+    text.split_once('=')
+        .filter(|(name, _)| fits(name))
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .ok_or_else(|| format!("\"{text}\" is no variable: write NAME=VALUE"))
 }
 
 /// `1%` or `0.01`.
@@ -321,9 +326,13 @@ fn share(text: &str) -> Result<f64, String> {
         Some(number) => (number, 0.01),
         None => (text, 1.0),
     };
-    let share = number.trim().parse::<f64>().ok().map(|number| number * unit);
-    let share = share.filter(|share| *share > 0.0 && *share < 1.0);
-    share.ok_or_else(|| format!("\"{text}\" is not a share: write one like 1% or 0.01"))
+    number
+        .trim()
+        .parse::<f64>()
+        .ok()
+        .map(|number| number * unit)
+        .filter(|share| *share > 0.0 && *share < 1.0)
+        .ok_or_else(|| format!("\"{text}\" is not a share: write one like 1% or 0.01"))
 }
 
 #[cfg(test)]

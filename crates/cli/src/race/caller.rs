@@ -38,16 +38,18 @@ impl Callers {
         input: &[u8],
     ) -> Result<Callers, Failure> {
         let cpus = u32::try_from(host.placement.generator.len().max(1)).unwrap_or(u32::MAX);
-        let verified = servers.iter().map(|server| {
-            let flags = arguments.load_flags(server.address(), cells[0]);
-            verify(server, &flags, input)
-        });
-        let replies: Vec<_> = verified.collect::<Result<_, _>>()?;
+        let replies: Vec<_> = servers
+            .iter()
+            .map(|server| {
+                let flags = arguments.load_flags(server.address(), cells[0]);
+                verify(server, &flags, input)
+            })
+            .collect::<Result<_, _>>()?;
         let connect = |server: &RaceServer, cell: &RaceCell| {
             let flags = arguments.load_flags(server.address(), *cell);
-            let plan = LoadPlan::from_flags(&flags, &mut { input }, cpus);
-            let session = LoadSession::start(plan.map_err(Failure::unprepared)?);
-            session.map_err(|error| failed(server, error))
+            let plan =
+                LoadPlan::from_flags(&flags, &mut { input }, cpus).map_err(Failure::unprepared)?;
+            LoadSession::start(plan).map_err(|error| failed(server, error))
         };
         let of_cell = |cell| servers.iter().map(|server| connect(server, cell)).collect();
         let sessions = cells.iter().map(of_cell);
@@ -70,8 +72,9 @@ impl RaceCaller for Callers {
             return Ok(None);
         }
         let session = &mut self.sessions[self.cell][server];
-        let lap = session.lap(length, || self.interrupt.is_raised());
-        let lap = lap.map_err(|error| error.to_string())?;
+        let lap = session
+            .lap(length, || self.interrupt.is_raised())
+            .map_err(|error| error.to_string())?;
         Ok(lap.map(|LapCalls { ok, failed, length_ns, open_loop }| CalledLap {
             ok,
             failed,
@@ -115,8 +118,9 @@ pub fn verify(
 ) -> Result<Vec<Vec<u8>>, Failure> {
     let options = CallOptions::from_flags(&flags.call).map_err(Failure::usage)?;
     let request = ProbeRequest::prepare(&options, &mut input).map_err(Failure::unprepared)?;
-    let reply = probe::probe(&request, ProbeDepth::Call).call;
-    Ok(reply.map_err(|error| failed(server, error))?.messages)
+    let reply =
+        probe::probe(&request, ProbeDepth::Call).call.map_err(|error| failed(server, error))?;
+    Ok(reply.messages)
 }
 
 fn failed(server: &RaceServer, error: impl ToString) -> Failure {

@@ -32,8 +32,8 @@ impl RaceProfiler {
         }
         let folder = arguments.profile_folder.clone();
         if let Some(folder) = &folder {
-            let made = fs::create_dir_all(folder);
-            made.map_err(|error| Failure::usage(format!("--profile-folder: {error}")))?;
+            fs::create_dir_all(folder)
+                .map_err(|error| Failure::usage(format!("--profile-folder: {error}")))?;
         }
         let recorder = RaceRecorder::find(&arguments.perf).map_err(Failure::nothing_measured)?;
         Ok(Some(RaceProfiler { recorder, folder }))
@@ -78,11 +78,11 @@ fn keep(
     cells: &[RaceCell],
     recorded: &[Folded],
 ) -> Result<(), String> {
-    let cells: Vec<String> = cells.iter().map(ToString::to_string).collect();
+    let called = cells.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     for (server, folded) in servers.iter().zip(recorded) {
-        let subtitle = format!("{} samples, {}", folded.samples(), cells.join(", "));
-        let picture = folded.flame_graph(server.name.clone(), subtitle);
-        let picture = picture.map_err(|error| error.to_string())?;
+        let subtitle = format!("{} samples, {called}", folded.samples());
+        let picture =
+            folded.flame_graph(server.name.clone(), subtitle).map_err(|error| error.to_string())?;
         let name = server.name.replace(['/', ' '], "-");
         write(&folder.join(format!("{name}.svg")), &picture)?;
         write(&folder.join(format!("{name}.folded")), folded.text().as_bytes())?;
@@ -91,8 +91,7 @@ fn keep(
 }
 
 fn write(file: &Path, bytes: &[u8]) -> Result<(), String> {
-    let written = fs::write(file, bytes);
-    written.map_err(|error| format!("cannot write {}: {error}", file.display()))
+    fs::write(file, bytes).map_err(|error| format!("cannot write {}: {error}", file.display()))
 }
 
 /// A sample counts for the function that ran.

@@ -94,8 +94,13 @@ impl LiveServers {
                 None => return Ok(None),
             }
         }
-        let used = self.servers.iter_mut().map(RaceServer::cpu_ns).zip(&self.used_before_ns);
-        self.used_ns = used.map(|(now, before)| now.saturating_sub(*before)).collect();
+        self.used_ns = self
+            .servers
+            .iter_mut()
+            .map(RaceServer::cpu_ns)
+            .zip(&self.used_before_ns)
+            .map(|(now, before)| now.saturating_sub(*before))
+            .collect();
         blocks.sort_unstable_by_key(|(cell, _)| *cell);
         Ok(Some(blocks.into_iter().map(|(_, block)| block).collect()))
     }
@@ -129,8 +134,8 @@ impl LiveServers {
             let length = left.min(starter.arguments.lap());
             for (cell, server) in all(cells, self.servers.len()) {
                 self.callers.cell = cell;
-                let lap = run_lap(&mut self.servers, server, &mut self.callers, length)?;
-                lap.ok_or(RaceRunError::Interrupted)?;
+                run_lap(&mut self.servers, server, &mut self.callers, length)?
+                    .ok_or(RaceRunError::Interrupted)?;
             }
             left -= length;
         }

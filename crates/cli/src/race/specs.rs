@@ -26,15 +26,20 @@ impl Specs {
     pub fn read(arguments: &RaceArguments) -> Result<Specs, Failure> {
         let words = &arguments.call.targets;
         let specs = if arguments.client {
-            let clients = words.iter().map(|word| client(word));
-            Specs::Clients(clients.collect::<Result<_, _>>().map_err(Failure::usage)?)
+            let clients = words
+                .iter()
+                .map(|word| client(word))
+                .collect::<Result<_, _>>()
+                .map_err(Failure::usage)?;
+            Specs::Clients(clients)
         } else if !arguments.rev.is_empty() {
             Specs::Servers(of_revisions(arguments).map_err(Failure::usage)?)
         } else {
             let commands = words.iter().map(|word| command(word));
             let running = arguments.at.iter().map(|word| running(word));
-            let servers = commands.chain(running).collect::<Result<_, _>>();
-            Specs::Servers(servers.map_err(Failure::usage)?)
+            let servers =
+                commands.chain(running).collect::<Result<_, _>>().map_err(Failure::usage)?;
+            Specs::Servers(servers)
         };
         specs.begun_with(arguments)?.in_order(arguments.baseline.as_deref())
     }
@@ -80,9 +85,8 @@ impl Specs {
         let Some(baseline) = baseline else {
             return Ok(self);
         };
-        let place = names.iter().position(|name| *name == baseline);
         let missing = || Failure::usage(format!("--baseline: no {what} is called `{baseline}`"));
-        let place = place.ok_or_else(missing)?;
+        let place = names.iter().position(|name| *name == baseline).ok_or_else(missing)?;
         match &mut self {
             Specs::Servers(servers) => servers.swap(0, place),
             Specs::Clients(clients) => clients.swap(0, place),
@@ -130,11 +134,12 @@ fn started(server: &mut RaceServerSpec) -> Option<&mut String> {
 
 /// What a command line of the shell begins with for its variables and what is run before it.
 fn beginning(variables: &[(String, String)], prepare: Option<&str>) -> String {
-    let exports = variables.iter();
-    let exports = exports.map(|(name, value)| format!("export {name}={}; ", quoted(value)));
-    // On lines of its own, so that a comment at its end hides nothing.
-    let prepare = prepare.map(|prepare| format!("(\n{prepare}\n) >&2 || exit; "));
-    exports.chain(prepare).collect()
+    variables
+        .iter()
+        .map(|(name, value)| format!("export {name}={}; ", quoted(value)))
+        // On lines of its own, so that a comment at its end hides nothing.
+        .chain(prepare.map(|prepare| format!("(\n{prepare}\n) >&2 || exit; ")))
+        .collect()
 }
 
 /// A client is told by variables where to call.
@@ -190,12 +195,15 @@ fn of_revisions(arguments: &RaceArguments) -> Result<Vec<RaceServerSpec>, String
 
 fn running(word: &str) -> Result<RaceServerSpec, String> {
     let (name, target) = split(word, "NAME=HOST:PORT")?;
-    let found = target
+    let found: Vec<SocketAddr> = target
         .to_socket_addrs()
-        .map_err(|error| format!("--at {word}: {error}: a server that runs is NAME=HOST:PORT"))?;
-    let found: Vec<SocketAddr> = found.collect();
-    let four = found.iter().find(|address| address.is_ipv4());
-    let address = four.or(found.first()).ok_or_else(|| format!("--at {word}: no address"))?;
+        .map_err(|error| format!("--at {word}: {error}: a server that runs is NAME=HOST:PORT"))?
+        .collect();
+    let address = found
+        .iter()
+        .find(|address| address.is_ipv4())
+        .or(found.first())
+        .ok_or_else(|| format!("--at {word}: no address"))?;
     Ok(RaceServerSpec { name: named(name, word)?, start: RaceStart::Running(*address) })
 }
 

@@ -61,9 +61,11 @@ impl KeptArguments {
     pub fn load_page(&self) -> Result<Option<LoadPage>, Failure> {
         let mut files = Vec::new();
         for text in &self.of {
-            let content = Some(text).filter(|text| Path::new(text).is_file()).map(fs::read);
-            let content = content.transpose();
-            let content = content.map_err(|error| Failure::usage(format!("{text}: {error}")))?;
+            let content = Some(text)
+                .filter(|text| Path::new(text).is_file())
+                .map(fs::read)
+                .transpose()
+                .map_err(|error| Failure::usage(format!("{text}: {error}")))?;
             match content.filter(|content| LoadPage::is_result(content)) {
                 Some(content) => files.push((Path::new(text), content)),
                 None if self.of.len() == 1 => return Ok(None),
@@ -78,9 +80,9 @@ impl KeptArguments {
         if files.is_empty() {
             return Ok(None);
         }
-        let files: Vec<(&Path, &[u8])> =
+        let borrowed: Vec<(&Path, &[u8])> =
             files.iter().map(|(file, content)| (*file, content.as_slice())).collect();
-        LoadPage::read(&files).map(Some).map_err(Failure::usage)
+        LoadPage::read(&borrowed).map(Some).map_err(Failure::usage)
     }
 
     fn stored(&self, id: Option<RunId>) -> Result<Kept, Failure> {
@@ -94,8 +96,11 @@ impl KeptArguments {
 
 /// A folder of records stands for its full record, or for its quick one.
 fn recorded(path: &Path) -> Result<Kept, Failure> {
-    let inside = ["full.jsonl", "quick.jsonl"].map(|name| path.join(name));
-    let file = inside.into_iter().find(|file| file.is_file()).unwrap_or_else(|| path.to_owned());
+    let file = ["full.jsonl", "quick.jsonl"]
+        .map(|name| path.join(name))
+        .into_iter()
+        .find(|file| file.is_file())
+        .unwrap_or_else(|| path.to_owned());
     let unreadable = |error| Failure::usage(format!("{}: {error}", file.display()));
     let record = Record::read(&file).map_err(unreadable)?;
     Ok(Kept { run: record.run(), rows: record.rows, skips: record.facts.skips })
@@ -109,6 +114,8 @@ pub fn stored_run(store: &Store, id: Option<RunId>) -> Result<Run, Failure> {
     if let Some(id) = id {
         return store.run(id).map_err(Failure::usage);
     }
-    let newest = store.latest_run().map_err(Failure::usage)?;
-    newest.ok_or_else(|| Failure::usage("the store has no result yet: make one with bookend run"))
+    store
+        .latest_run()
+        .map_err(Failure::usage)?
+        .ok_or_else(|| Failure::usage("the store has no result yet: make one with bookend run"))
 }

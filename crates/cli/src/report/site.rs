@@ -64,11 +64,14 @@ impl SiteArguments {
             document.filter(|document| !document.are_expectations).map(|document| document.place)
         };
         names.sort_by_key(|name| (place(name).is_none(), place(name), name.clone()));
-        let files = names.iter().map(|name| file_of(&self.records, name, Extent::Full));
-        let records = files.filter(|file| file.is_file()).map(|file| {
-            let unreadable = |error| Failure::usage(format!("{}: {error}", file.display()));
-            Record::read(&file).map_err(unreadable)
-        });
+        let records = names
+            .iter()
+            .map(|name| file_of(&self.records, name, Extent::Full))
+            .filter(|file| file.is_file())
+            .map(|file| {
+                let unreadable = |error| Failure::usage(format!("{}: {error}", file.display()));
+                Record::read(&file).map_err(unreadable)
+            });
         Ok(ResultSite { records: records.collect::<Result<_, _>>()?, judged })
     }
 }

@@ -51,8 +51,10 @@ impl ProfileArguments {
         if !self.profile {
             return Ok(None);
         }
-        let folder = self.profile_folder.clone();
-        let folder = folder.unwrap_or_else(|| PathBuf::from("profiles").join(&plan.suite));
+        let folder = self
+            .profile_folder
+            .clone()
+            .unwrap_or_else(|| PathBuf::from("profiles").join(&plan.suite));
         let mut settings = ProfileSettings::of(plan, folder);
         settings.perf.clone_from(&self.perf);
         settings.subjects = subjects.map(<[String]>::to_vec);
@@ -60,8 +62,11 @@ impl ProfileArguments {
             settings.window_ms = window.as_millis().try_into().unwrap_or(u64::MAX).max(1);
         }
         if !self.profile_case.is_empty() {
-            let cases = self.profile_case.iter().map(|text| planned(plan, text));
-            settings.cases = cases.collect::<Result<_, _>>()?;
+            settings.cases = self
+                .profile_case
+                .iter()
+                .map(|text| planned(plan, text))
+                .collect::<Result<_, _>>()?;
         }
         Ok(Some(settings))
     }
@@ -69,8 +74,7 @@ impl ProfileArguments {
 
 /// The case of the plan with this text.
 fn planned(plan: &Plan, text: &str) -> Result<Case, Failure> {
-    let mut cases = plan.cases.iter();
-    let found = cases.find(|case| case.to_string() == text);
+    let found = plan.cases.iter().find(|case| case.to_string() == text);
     found.copied().ok_or_else(|| {
         let known: Vec<String> = plan.cases.iter().map(Case::to_string).collect();
         let suite = &plan.suite;
@@ -91,8 +95,9 @@ pub fn record(
     how: &ProfileSettings,
     is_quiet: bool,
 ) -> Result<(), Failure> {
-    let recorded = with_progress(is_quiet, |progress| run::profile(settings, how, progress));
-    match recorded.map_err(Failure::nothing_measured)? {
+    let recorded = with_progress(is_quiet, |progress| run::profile(settings, how, progress))
+        .map_err(Failure::nothing_measured)?;
+    match recorded {
         Some(Ok(profile)) => print(&text(&profile, how)),
         Some(Err(no_perf)) => {
             with_progress(false, |progress| progress.println(&no_perf.to_string()));

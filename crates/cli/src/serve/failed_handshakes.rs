@@ -56,8 +56,10 @@ impl Failures {
 
     /// Waits until there is something to report.
     fn next_line(&self) -> String {
-        let unreported = self.came.wait_while(self.lock(), |unreported| unreported.count == 0);
-        let mut unreported = unreported.unwrap_or_else(PoisonError::into_inner);
+        let mut unreported = self
+            .came
+            .wait_while(self.lock(), |unreported| unreported.count == 0)
+            .unwrap_or_else(PoisonError::into_inner);
         let Unreported { count, last, is_sequel } = mem::take(&mut *unreported);
         unreported.is_sequel = true;
         line(count, &last, is_sequel)

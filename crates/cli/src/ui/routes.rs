@@ -46,8 +46,8 @@ type Kept = State<Arc<KeptResults>>;
 
 async fn list(State(kept): Kept) -> Result<Html<String>, NoPage> {
     let store = kept.store()?;
-    let runs = store.runs()?.into_iter().map(|run| listed(&store, run));
-    let runs = runs.collect::<Result<Vec<_>, _>>()?;
+    let runs =
+        store.runs()?.into_iter().map(|run| listed(&store, run)).collect::<Result<Vec<_>, _>>()?;
     Ok(Html(kept.pages().list(&kept.file().display().to_string(), &runs)))
 }
 
@@ -86,8 +86,10 @@ async fn history(
 }
 
 async fn comparison(State(kept): Kept, RawQuery(query): RawQuery) -> Result<Html<String>, NoPage> {
-    let query = query.as_deref().and_then(|query| query.strip_prefix("a=")?.split_once("&b="));
-    let (a, b) = query.ok_or(NoPage::NoComparison)?;
+    let (a, b) = query
+        .as_deref()
+        .and_then(|query| query.strip_prefix("a=")?.split_once("&b="))
+        .ok_or(NoPage::NoComparison)?;
     let store = kept.store()?;
     let read = |text: &str| -> Result<_, NoPage> {
         let run = store.run(run_id(text)?)?;
