@@ -196,8 +196,10 @@ fn trial(rate: f64, outcome: &LoadOutcome, missed: Option<String>) -> RateTrial 
 
 fn is_generator_late(outcome: &LoadOutcome) -> bool {
     let due = outcome.open_loop.as_ref().map_or(0, |calls| calls.due());
-    let by_generator = not_made(outcome).filter(|(why, _)| *why == Obstacle::Generator);
-    let late: u64 = by_generator.map(|(_, calls)| calls).sum();
+    let late: u64 = not_made(outcome)
+        .filter(|(why, _)| *why == Obstacle::Generator)
+        .map(|(_, calls)| calls)
+        .sum();
     late as f64 > due as f64 * GENERATOR_LATE
 }
 

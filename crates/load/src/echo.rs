@@ -39,8 +39,8 @@ pub fn echo(flags: &LoadFlags, call: &CallOptions, plan: &LoadPlan) -> Value {
         echo_load(flags, plan),
         echo_ours(flags, plan),
     ];
-    let fields = parts.into_iter().flat_map(into_fields);
-    let mut fields: Map<_, _> = fields.filter(|(_, value)| !is_unset(value)).collect();
+    let mut fields: Map<_, _> =
+        parts.into_iter().flat_map(into_fields).filter(|(_, value)| !is_unset(value)).collect();
     for name in WRITTEN_AS_ZERO {
         fields.entry(name).or_insert(json!(0));
     }
@@ -61,8 +61,7 @@ fn echo_call(flags: &LoadFlags, call: &CallOptions, plan: &LoadPlan) -> Value {
         _ => None,
     };
     let constant = plan.metadata.iter().map(|(name, value)| (utf8(name), json!(utf8(value))));
-    let templates = call.metadata.templates.iter();
-    let templates = templates.map(|(name, text)| (name.clone(), json!(text)));
+    let templates = call.metadata.templates.iter().map(|(name, text)| (name.clone(), json!(text)));
     let metadata: Map<_, _> = constant.chain(templates).collect();
     json!({
         "call": call.method,

@@ -41,8 +41,9 @@ pub fn nearest<'a, W: AsRef<str> + ?Sized + 'a>(
 ) -> Option<&'a str> {
     let lower = wrong.to_lowercase();
     let edits = |word: &str| strsim::osa_distance(&lower, &word.to_lowercase());
-    let rated = known.into_iter().map(AsRef::as_ref);
-    rated
+    known
+        .into_iter()
+        .map(AsRef::as_ref)
         .map(|word| (edits(word), word))
         .filter(|(edits, word)| *edits <= allowed_edits(wrong, word))
         .min_by_key(|(edits, _)| *edits)

@@ -67,12 +67,12 @@ mod tests {
         log.add(&RunInterval { end_ns: 1_000_000_000, latencies, ..RunInterval::default() });
         let (start_ns, end_ns) = (1_000_000_000, 1_500_000_000);
         log.add(&RunInterval { start_ns, end_ns, ..RunInterval::default() });
-        let entries = IntervalLogIterator::new(log.text().as_bytes());
-        let intervals = entries.filter_map(|entry| match entry {
-            Ok(LogEntry::Interval(interval)) => Some(interval),
-            _ => None,
-        });
-        let intervals: Vec<_> = intervals.collect();
+        let intervals: Vec<_> = IntervalLogIterator::new(log.text().as_bytes())
+            .filter_map(|entry| match entry {
+                Ok(LogEntry::Interval(interval)) => Some(interval),
+                _ => None,
+            })
+            .collect();
         assert_eq!(intervals.len(), 2, "{}", log.text());
         assert_eq!(intervals[0].duration(), Duration::from_secs(1));
         assert!((intervals[0].max() - 3.0).abs() < 0.01);

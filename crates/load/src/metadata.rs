@@ -75,8 +75,8 @@ impl CallMetadata {
                 constant.insert(checked.into_bytes(), check_value(&name, &value)?);
             }
         }
-        let constant = constant.into_iter().collect();
-        Self { constant, varying: None, templates: compiled_later }.check_total()
+        Self { constant: constant.into_iter().collect(), varying: None, templates: compiled_later }
+            .check_total()
     }
 
     /// The metadata of calls of that method, with its templates compiled.
@@ -141,8 +141,9 @@ impl CompiledCallMetadata {
         for template in &self.templates {
             let name = String::from_utf8_lossy(&template.name).into_owned();
             let mut value = Vec::new();
-            let written = template.write(&CallFacts::default(), &mut value);
-            written.map_err(|error| CallMetadataError::Template(name.clone(), error))?;
+            template
+                .write(&CallFacts::default(), &mut value)
+                .map_err(|error| CallMetadataError::Template(name.clone(), error))?;
             let value = check_value(&name, &String::from_utf8_lossy(&value))?;
             fields.push((template.name.clone(), value));
         }

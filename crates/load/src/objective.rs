@@ -139,12 +139,13 @@ impl FromStr for Condition {
     type Err = ObjectiveError;
 
     fn from_str(text: &str) -> Result<Self, ObjectiveError> {
-        let split = COMPARISONS.into_iter().find_map(|(operator, comparison)| {
-            text.split_once(operator)
-                .map(|(figure, bound)| (figure.trim(), comparison, bound.trim()))
-        });
-        let (name, comparison, bound) =
-            split.ok_or_else(|| ObjectiveError::Comparison(text.to_owned()))?;
+        let (name, comparison, bound) = COMPARISONS
+            .into_iter()
+            .find_map(|(operator, comparison)| {
+                text.split_once(operator)
+                    .map(|(figure, bound)| (figure.trim(), comparison, bound.trim()))
+            })
+            .ok_or_else(|| ObjectiveError::Comparison(text.to_owned()))?;
         let figure = Figure::of_name(name, bound.ends_with('%'))?;
         let bound = figure.bound(bound).ok_or_else(|| ObjectiveError::Bound {
             figure: name.to_owned(),
@@ -157,8 +158,10 @@ impl FromStr for Condition {
 
 impl fmt::Display for Condition {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let operator = COMPARISONS.into_iter().find(|(_, known)| *known == self.comparison);
-        let operator = operator.map_or("", |(operator, _)| operator);
+        let operator = COMPARISONS
+            .into_iter()
+            .find(|(_, known)| *known == self.comparison)
+            .map_or("", |(operator, _)| operator);
         write!(formatter, "{}{operator}{}", self.figure, self.figure.written(self.bound))
     }
 }
@@ -207,8 +210,12 @@ impl Figure {
     /// `None` where there is nothing that it could be of.
     fn of(self, outcome: &LoadOutcome) -> Option<f64> {
         let latencies = outcome.latencies_to_report();
-        let not_made = outcome.open_loop.iter().flat_map(|calls| calls.not_made());
-        let not_made: u64 = not_made.map(|(_, calls)| calls).sum();
+        let not_made: u64 = outcome
+            .open_loop
+            .iter()
+            .flat_map(|calls| calls.not_made())
+            .map(|(_, calls)| calls)
+            .sum();
         let failed = (outcome.errors.total() + not_made) as f64;
         let of_latencies = |value: fn(&Latencies) -> u64| {
             (!latencies.histogram.is_empty()).then(|| value(latencies) as f64)

@@ -128,9 +128,12 @@ impl CallOptions {
         if self.authority.is_some() {
             return Ok(Some(Connectors::for_all(first)));
         }
-        let others = self.targets.iter().skip(1);
-        let others = others.map(|name| config.connector(&name.authority()));
-        let others: Vec<_> = others.collect::<Result<_, _>>()?;
+        let others: Vec<_> = self
+            .targets
+            .iter()
+            .skip(1)
+            .map(|name| config.connector(&name.authority()))
+            .collect::<Result<_, _>>()?;
         Ok(Some(Connectors::for_each(first, others)))
     }
 }
@@ -149,8 +152,12 @@ fn authority(flags: &CallFlags) -> Result<Option<String>, FlagsError> {
 
 /// ghz's order: `--proto` before `--protoset`, and reflection when there is neither.
 fn schema(flags: &CallFlags) -> SchemaSource {
-    let folders = flags.import_paths.iter().flat_map(|list| list.split(','));
-    let import_paths = folders.map(str::trim).filter(|folder| !folder.is_empty());
+    let import_paths = flags
+        .import_paths
+        .iter()
+        .flat_map(|list| list.split(','))
+        .map(str::trim)
+        .filter(|folder| !folder.is_empty());
     match (&flags.proto, &flags.protoset) {
         (Some(file), _) => SchemaSource::Proto {
             file: file.clone(),
@@ -189,8 +196,8 @@ fn metadata(flags: &CallFlags, templates: Templates) -> Result<CallMetadata, Fla
         (Some(text), None) => (text.clone(), "--metadata".to_owned()),
         (None, Some(file)) => {
             let place = file.display().to_string();
-            let text = fs::read_to_string(file);
-            (text.map_err(|error| Unreadable::new(&place, &error))?, place)
+            let text = fs::read_to_string(file).map_err(|error| Unreadable::new(&place, &error))?;
+            (text, place)
         }
         (None, None) => return Ok(CallMetadata::default()),
     };
@@ -208,7 +215,7 @@ fn tls(flags: &CallFlags) -> Result<Option<ClientConfig>, FlagsError> {
     if flags.insecure {
         return Ok(None);
     }
-    let identity = match (&flags.cert, &flags.key) {
+    let files = match (&flags.cert, &flags.key) {
         (None, None) => None,
         (Some(certificate), Some(key)) => Some((certificate, key)),
         (Some(_), None) => return Err(FlagsError::HalfIdentity("--cert", "--key")),
@@ -219,9 +226,8 @@ fn tls(flags: &CallFlags) -> Result<Option<ClientConfig>, FlagsError> {
         Some(file) => Trust::Signed(Authorities::read(file)?),
         None => Trust::Signed(Authorities::of_this_machine()?),
     };
-    let identity = identity.map(|(certificate, key)| Identity::read(certificate, key));
-    let config = ClientConfig::new(trust, identity.transpose()?)?.log_keys()?;
-    let handshake_timeout = unless_zero(flags.connect_timeout);
-    let handshake_timeout_ns = handshake_timeout.map_or(u64::MAX, nanoseconds);
+    let identity = files.map(|(certificate, key)| Identity::read(certificate, key)).transpose()?;
+    let config = ClientConfig::new(trust, identity)?.log_keys()?;
+    let handshake_timeout_ns = unless_zero(flags.connect_timeout).map_or(u64::MAX, nanoseconds);
     Ok(Some(config.handshake_timeout_ns(handshake_timeout_ns)))
 }

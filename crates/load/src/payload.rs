@@ -79,7 +79,7 @@ pub fn read(
     input: &mut impl Read,
 ) -> Result<RequestData, PayloadError> {
     let constant = |messages| RequestData { messages, template: None };
-    let (bytes, place) = match source {
+    let (read, place) = match source {
         DataSource::Nothing => return Ok(constant(vec![Vec::new()])),
         DataSource::Json(text) => return from_template(text, "-d", method, templates),
         DataSource::JsonFile(file) | DataSource::BinaryFile(file) => {
@@ -90,7 +90,7 @@ pub fn read(
             (input.read_to_end(&mut bytes).map(|_| bytes), "standard input".to_owned())
         }
     };
-    let bytes = bytes.map_err(|error| Unreadable::new(&place, &error))?;
+    let bytes = read.map_err(|error| Unreadable::new(&place, &error))?;
     if let DataSource::BinaryFile(_) | DataSource::BinaryInput = source {
         return from_binary(&bytes, &place, &method.input()).map(constant);
     }
@@ -114,12 +114,13 @@ fn from_template(
     if !templates.are_in(text) {
         return constant(text);
     }
-    let compiled = data_template::compile(text, method, templates.call_functions());
-    match compiled.map_err(|error| error.at(place))? {
+    let compiled = data_template::compile(text, method, templates.call_functions())
+        .map_err(|error| error.at(place))?;
+    match compiled {
         CompiledData::Constant(text) => constant(&text),
         CompiledData::Template(template) => {
-            let messages = template.messages(&CallFacts::default());
-            let messages = messages.map_err(|error| error.at(place))?;
+            let messages =
+                template.messages(&CallFacts::default()).map_err(|error| error.at(place))?;
             Ok(RequestData { messages, template: Some(template) })
         }
     }
@@ -148,8 +149,7 @@ pub fn from_binary(
     place: &str,
     message: &MessageDescriptor,
 ) -> Result<Vec<Vec<u8>>, PayloadError> {
-    let read = split_binary(bytes, message);
-    read.and_then(at_least_one).map_err(|error| error.at(place))
+    split_binary(bytes, message).and_then(at_least_one).map_err(|error| error.at(place))
 }
 
 fn at_least_one(messages: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, DataError> {
@@ -163,10 +163,11 @@ fn split_binary(bytes: &[u8], message: &MessageDescriptor) -> Result<Vec<Vec<u8>
         return Ok(vec![bytes.to_vec()]);
     };
     let several = split_by_length(bytes);
-    let fitting = several.filter(|several| several.iter().all(|one| decoded(one).is_ok()));
-    fitting.ok_or_else(|| DataError::NotBinary {
-        message: message.full_name().to_owned(),
-        reason: refused.to_string(),
+    several.filter(|several| several.iter().all(|one| decoded(one).is_ok())).ok_or_else(|| {
+        DataError::NotBinary {
+            message: message.full_name().to_owned(),
+            reason: refused.to_string(),
+        }
     })
 }
 

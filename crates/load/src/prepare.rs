@@ -37,8 +37,8 @@ impl PreparedCall {
         let method = schema.method(&options.method)?;
         let data = payload::read(&options.data, &method, options.templates, input)?;
         let calls_functions = options.templates.call_functions();
-        let metadata = options.metadata.compile(&method, calls_functions);
-        let metadata = metadata.map_err(FlagsError::from)?;
+        let metadata =
+            options.metadata.compile(&method, calls_functions).map_err(FlagsError::from)?;
         let RequestData { messages, template } = data;
         let path = schema::path(&method);
         Ok(Self { path, method, messages, template, metadata, reflection_calls })

@@ -128,12 +128,13 @@ fn details(log: &CallLog, wall_clock_ahead_ns: i128) -> Vec<CallDetail> {
 }
 
 fn open_loop(calls: &OpenLoopCalls, outcome: &LoadOutcome) -> OpenLoopReport {
-    let named = calls.not_made().map(|(obstacle, count)| (obstacle.to_string(), count));
+    let not_made =
+        calls.not_made().map(|(obstacle, count)| (obstacle.to_string(), count)).collect();
     OpenLoopReport {
         due: calls.due(),
         made: calls.made,
         waited: calls.waited,
-        not_made: named.collect(),
+        not_made,
         from_intended: part(&calls.from_intended),
         from_start: part(&outcome.latencies),
         lag: part(&calls.lag),
@@ -245,8 +246,10 @@ fn buckets(latencies: &Latencies) -> Vec<Bucket> {
 
 fn edges_ns(fastest_ns: f64, slowest_ns: f64) -> Vec<f64> {
     let step_ns = (slowest_ns - fastest_ns) / f64::from(STEPS);
-    let inner = (0..STEPS).map(|step| fastest_ns + step_ns * f64::from(step));
-    inner.chain(std::iter::once(slowest_ns)).collect()
+    (0..STEPS)
+        .map(|step| fastest_ns + step_ns * f64::from(step))
+        .chain(std::iter::once(slowest_ns))
+        .collect()
 }
 
 fn seconds(nanoseconds: u64) -> f64 {

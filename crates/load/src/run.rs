@@ -92,8 +92,10 @@ fn observe_laps(
     observer: &mut impl RunObserver,
 ) -> Result<LoadOutcome, LoadError> {
     let intervals = observer.interval_length().map(|length| IntervalFeed::new(nanoseconds(length)));
-    let wakers: Result<Vec<_>, _> = (0..plan.threads).map(|_| Waker::new()).collect();
-    let wakers = wakers.map_err(LoadError::Machine)?;
+    let wakers = (0..plan.threads)
+        .map(|_| Waker::new())
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(LoadError::Machine)?;
     let mut barrier = StartBarrier::new(wakers.clone()).with_intervals(intervals);
     if let Some(laps) = laps {
         barrier = barrier.in_laps(laps);
@@ -182,8 +184,12 @@ impl<O: RunObserver> Watch<'_, O> {
 
     /// Tells what was done after the last whole interval.
     fn tell_rest(&mut self, measured: &[WorkerMeasurements]) {
-        let end_ns = measured.iter().map(|worker| worker.window_end_ns).max().unwrap_or(0);
-        let end_ns = end_ns.saturating_sub(self.window_start_ns);
+        let end_ns = measured
+            .iter()
+            .map(|worker| worker.window_end_ns)
+            .max()
+            .unwrap_or(0)
+            .saturating_sub(self.window_start_ns);
         if end_ns > self.told_ns {
             self.tell(end_ns);
         }

@@ -15,8 +15,11 @@ const COLUMN_GAP: usize = 3;
 
 /// The summary of a report, ending with a line break.
 pub fn text(report: &LoadReport) -> String {
-    let name = report.name.as_deref().filter(|name| !name.is_empty());
-    let name = name.map_or_else(String::new, |name| format!("  Name:\t\t{name}\n"));
+    let name = report
+        .name
+        .as_deref()
+        .filter(|name| !name.is_empty())
+        .map_or_else(String::new, |name| format!("  Name:\t\t{name}\n"));
     let percentiles: String = report
         .latency_distribution
         .iter()
@@ -56,8 +59,7 @@ fn histogram(buckets: &[Bucket]) -> String {
     let mark = |bucket: &Bucket| format!("{:.3}", bucket.mark * 1e3);
     let count = |bucket: &Bucket| format!("[{}]", bucket.count);
     let widest = |text: &dyn Fn(&Bucket) -> String| {
-        let widths = buckets.iter().map(|bucket| text(bucket).len());
-        widths.max().unwrap_or(0)
+        buckets.iter().map(|bucket| text(bucket).len()).max().unwrap_or(0)
     };
     let (mark_width, count_width) = (widest(&mark), widest(&count));
     let most = buckets.iter().map(|bucket| bucket.count).max().unwrap_or(0);
@@ -82,13 +84,14 @@ fn distributions(report: &LoadReport) -> String {
     let statuses = report
         .status_code_distribution
         .iter()
-        .map(|(status, count)| (format!("  [{status}]"), format!("{count} responses")));
+        .map(|(status, count)| (format!("  [{status}]"), format!("{count} responses")))
+        .collect();
     let errors = report
         .error_distribution
         .iter()
-        .map(|(error, count)| (format!("  [{count}]"), error.replace(char::is_control, " ")));
-    section("Status code distribution", statuses.collect())
-        + &section("Error distribution", errors.collect())
+        .map(|(error, count)| (format!("  [{count}]"), error.replace(char::is_control, " ")))
+        .collect();
+    section("Status code distribution", statuses) + &section("Error distribution", errors)
 }
 
 /// Two columns, each padded to its widest word and a gap.
@@ -101,9 +104,11 @@ fn section(title: &str, rows: Vec<(String, String)>) -> String {
     };
     let first_width = width(&|row| row.0.chars().count());
     let second_width = width(&|row| row.1.chars().count());
-    let lines =
-        rows.iter().map(|(first, second)| format!("{first:first_width$}{second:second_width$}\n"));
-    format!("\n{title}:\n{}", lines.collect::<String>())
+    let lines: String = rows
+        .iter()
+        .map(|(first, second)| format!("{first:first_width$}{second:second_width$}\n"))
+        .collect();
+    format!("\n{title}:\n{lines}")
 }
 
 /// What ghz does not have.
@@ -211,9 +216,11 @@ fn open_loop(open_loop: &OpenLoopReport) -> String {
         0 => String::new(),
         waited => format!(", {waited} of them later for want of room"),
     };
-    let not_made = open_loop.not_made.iter();
-    let not_made: String =
-        not_made.map(|(why, calls)| format!("  Not made:\t{calls} calls: {why}\n")).collect();
+    let not_made: String = open_loop
+        .not_made
+        .iter()
+        .map(|(why, calls)| format!("  Not made:\t{calls} calls: {why}\n"))
+        .collect();
     [
         format!("  Due:\t{due} calls by the schedule, {made} made{waited}\n"),
         not_made,
@@ -328,17 +335,18 @@ fn announced_by_the_server(facts: &Extension) -> String {
         )
     });
     let goaways = facts.goaways.iter().map(|(text, connections)| {
-        let text = text.replace(char::is_control, " ");
-        format!("  Goaway:\t{connections} x {text}\n")
+        format!("  Goaway:\t{connections} x {}\n", text.replace(char::is_control, " "))
     });
     streams.into_iter().chain(goaways).collect()
 }
 
 fn outside_the_window(facts: &Extension) -> String {
-    let counts =
-        [("Warm-up", facts.warmup), ("Drained", facts.drained), ("Unfinished", facts.unfinished)];
-    let there = counts.iter().filter(|(_, count)| *count > 0);
-    let counts: String = there.map(|(name, count)| format!("  {name}:\t{count} calls\n")).collect();
+    let counts: String =
+        [("Warm-up", facts.warmup), ("Drained", facts.drained), ("Unfinished", facts.unfinished)]
+            .iter()
+            .filter(|(_, count)| *count > 0)
+            .map(|(name, count)| format!("  {name}:\t{count} calls\n"))
+            .collect();
     counts + &cut_off(facts).unwrap_or_default()
 }
 

@@ -50,15 +50,18 @@ fn trials(trials: &[RateTrial]) -> String {
 }
 
 fn closed_loops(points: &[ClosedLoop], fit: Option<&ScalabilityFit>) -> String {
-    let rows = points.iter().map(|point| {
-        let by_law = fit.map(|fit| format!("{:.0}", fit.at(f64::from(point.in_flight))));
+    let row = |point: &ClosedLoop| {
         [
             point.in_flight.to_string(),
             format!("{:.0}", point.ok_per_second),
-            by_law.unwrap_or_else(|| "-".to_owned()),
+            fit.map_or_else(
+                || "-".to_owned(),
+                |fit| format!("{:.0}", fit.at(f64::from(point.in_flight))),
+            ),
         ]
-    });
-    table("Closed loops", ["in flight", "OK/s", "by the law"], rows.collect())
+    };
+    let head = ["in flight", "OK/s", "by the law"];
+    table("Closed loops", head, points.iter().map(row).collect())
 }
 
 fn law(fit: &ScalabilityFit) -> String {
@@ -92,11 +95,11 @@ fn table<const COLUMNS: usize>(
         std::iter::once(head.map(str::to_owned)).chain(rows).collect();
     let width = |column: usize| all.iter().map(|row| row[column].chars().count()).max();
     let line = |row: &[String; COLUMNS]| {
-        let cells = row.iter().enumerate().map(|(column, cell)| {
+        let padded = |(column, cell): (usize, &String)| {
             let width = width(column).unwrap_or(0);
             if column + 1 == COLUMNS { format!("  {cell}") } else { format!("  {cell:>width$}") }
-        });
-        cells.collect::<String>() + "\n"
+        };
+        row.iter().enumerate().map(padded).collect::<String>() + "\n"
     };
     let lines: String = all.iter().map(line).collect();
     format!("\n{title}:\n{lines}")

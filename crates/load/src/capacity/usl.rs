@@ -10,16 +10,17 @@ pub(super) const POINTS_MIN: usize = 4;
 
 /// The law that fits these points; `None` where there are too few, or they follow no such law.
 pub fn fit(points: &[ClosedLoop]) -> Option<ScalabilityFit> {
-    let usable = points.iter().filter(|point| point.ok_per_second > 0.0);
-    let usable: Vec<ClosedLoop> = usable.copied().collect();
+    let usable: Vec<ClosedLoop> =
+        points.iter().filter(|point| point.ok_per_second > 0.0).copied().collect();
     if usable.len() < POINTS_MIN {
         return None;
     }
     // Neither may be negative: then the law is the one without it.
-    let masks = [[true, true, true], [true, true, false], [true, false, true]];
-    let fits = masks.iter().filter_map(|mask| coefficients(&usable, *mask));
-    let mut fits = fits.filter(|fit| fit.iter().all(|coefficient| *coefficient >= 0.0));
-    let [alone, contention, coherency] = fits.next()?;
+    let [alone, contention, coherency] =
+        [[true, true, true], [true, true, false], [true, false, true]]
+            .iter()
+            .filter_map(|mask| coefficients(&usable, *mask))
+            .find(|fit| fit.iter().all(|coefficient| *coefficient >= 0.0))?;
     (alone > 0.0).then(|| law(&usable, 1.0 / alone, contention / alone, coherency / alone))
 }
 

@@ -134,8 +134,7 @@ fn text(key: &str, value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Array(list) if key == "import-paths" => {
-            let paths = list.iter().map(|path| text("", path));
-            paths.collect::<Vec<_>>().join(",")
+            list.iter().map(|path| text("", path)).collect::<Vec<_>>().join(",")
         }
         other => other.to_string(),
     }
@@ -154,10 +153,13 @@ mod tests {
         let command = LoadFlags::augment_args(Command::new("load"));
         let line = std::iter::once("load").chain(typed.split_whitespace());
         let given = command.clone().try_get_matches_from(line).unwrap();
-        let words = words(&file, &given, &command).map_err(|error| {
-            error.to_string().replace(&folder.path().display().to_string(), "FOLDER")
-        })?;
-        let mut words: Vec<_> = words.into_iter().map(|word| word.into_string().unwrap()).collect();
+        let mut words: Vec<_> = words(&file, &given, &command)
+            .map_err(|error| {
+                error.to_string().replace(&folder.path().display().to_string(), "FOLDER")
+            })?
+            .into_iter()
+            .map(|word| word.into_string().unwrap())
+            .collect();
         words.sort();
         Ok(words.join(" "))
     }

@@ -112,8 +112,10 @@ pub fn rate(text: &str) -> Result<f64, String> {
 }
 
 fn finite(text: &str) -> Result<f64, String> {
-    let number = text.parse().ok().filter(|number: &f64| number.is_finite());
-    number.ok_or_else(|| "not a number".to_owned())
+    text.parse()
+        .ok()
+        .filter(|number: &f64| number.is_finite())
+        .ok_or_else(|| "not a number".to_owned())
 }
 
 #[cfg(test)]

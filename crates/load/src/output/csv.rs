@@ -5,8 +5,8 @@ use bookend_contract::report::{CallDetail, LoadReport};
 /// As ghz writes it, an empty line comes first. Other than there, texts are quoted where RFC 4180
 /// asks for it, and milliseconds have six digits.
 pub(super) fn text(report: &LoadReport) -> String {
-    let rows = report.details.iter().flatten().map(row);
-    format!("\nduration (ms),status,error\n{}", rows.collect::<String>())
+    let rows: String = report.details.iter().flatten().map(row).collect();
+    format!("\nduration (ms),status,error\n{rows}")
 }
 
 fn row(call: &CallDetail) -> String {

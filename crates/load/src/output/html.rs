@@ -77,10 +77,12 @@ fn histogram(buckets: &[Bucket]) -> String {
 }
 
 fn latencies(report: &LoadReport) -> String {
-    let points = report.latency_distribution.iter();
-    let rows = points
-        .map(|point| vec![format!("{} %", point.percentage), summary::duration(point.latency)]);
-    table(&["Of the calls", "took at most"], rows.collect())
+    let rows = report
+        .latency_distribution
+        .iter()
+        .map(|point| vec![format!("{} %", point.percentage), summary::duration(point.latency)])
+        .collect();
+    table(&["Of the calls", "took at most"], rows)
 }
 
 fn errors(report: &LoadReport) -> String {
@@ -104,14 +106,14 @@ fn counts<'a>(
 
 /// Cells are HTML already.
 fn table(headings: &[&str], rows: Vec<Vec<String>>) -> String {
-    let line = |tag: &str, cells: &[String]| {
-        let cells = cells.iter().map(|cell| format!("<{tag}>{cell}</{tag}>"));
-        format!("<tr>{}</tr>", cells.collect::<String>())
-    };
-    let headings: Vec<String> = headings.iter().map(ToString::to_string).collect();
-    let heading = if headings.is_empty() { String::new() } else { line("th", &headings) };
-    let rows: String = rows.iter().map(|cells| line("td", cells)).collect();
-    format!("<table>{heading}{rows}</table>")
+    let heading = if headings.is_empty() { String::new() } else { line("th", headings) };
+    let lines: String = rows.iter().map(|cells| line("td", cells)).collect();
+    format!("<table>{heading}{lines}</table>")
+}
+
+fn line(tag: &str, cells: &[impl Display]) -> String {
+    let inside: String = cells.iter().map(|cell| format!("<{tag}>{cell}</{tag}>")).collect();
+    format!("<tr>{inside}</tr>")
 }
 
 /// Text of a server or a user, of which no letter may be read as HTML.

@@ -10,8 +10,11 @@ pub(super) fn summary(report: &LoadReport) -> String {
     let errors: u64 = report.error_distribution.values().sum();
     let tags = format!("{},errors={errors},has_errors={}", tags(report), errors > 0);
     let latency_at = |percentage: f64| {
-        let mut points = report.latency_distribution.iter();
-        points.find(|point| point.percentage == percentage).map_or(0, |point| point.latency)
+        report
+            .latency_distribution
+            .iter()
+            .find(|point| point.percentage == percentage)
+            .map_or(0, |point| point.latency)
     };
     let fields = [
         field("count", report.count),

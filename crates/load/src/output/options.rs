@@ -28,7 +28,10 @@ impl<'a> Options<'a> {
             Value::String(text) => text.clone(),
             other => other.to_string(),
         };
-        let fields = self.0.as_object().into_iter().flatten();
-        fields.map(move |(name, value)| (name.as_str(), text(value)))
+        self.0
+            .as_object()
+            .into_iter()
+            .flatten()
+            .map(move |(name, value)| (name.as_str(), text(value)))
     }
 }

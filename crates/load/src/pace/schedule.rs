@@ -72,8 +72,11 @@ impl RateSchedule {
 
     /// Calls that are due until that moment, in seconds since the start.
     pub fn calls_until(&self, time_s: f64) -> f64 {
-        let begun = self.parts.iter().rev().find(|part| part.start_s <= time_s);
-        begun.map_or(0.0, |part| part.calls_before + part.calls_within(time_s - part.start_s))
+        self.parts
+            .iter()
+            .rev()
+            .find(|part| part.start_s <= time_s)
+            .map_or(0.0, |part| part.calls_before + part.calls_within(time_s - part.start_s))
     }
 
     /// The highest rate, calls a second.

@@ -94,11 +94,11 @@ impl DataTemplate {
     pub fn messages(&self, facts: &CallFacts<'_>) -> Result<Vec<Vec<u8>>, DataError> {
         match &self.form {
             Form::Parts(messages) => {
-                let written = messages.iter().map(|message| {
+                let written = |message: &MessageParts| {
                     let mut bytes = Vec::new();
                     message.write(facts, &mut bytes).map(|()| bytes)
-                });
-                Ok(written.collect::<Result<_, CallTemplateError>>()?)
+                };
+                Ok(messages.iter().map(written).collect::<Result<_, CallTemplateError>>()?)
             }
             Form::Engine(engine) => json::messages(&engine.render(facts)?, &self.message),
         }

@@ -18,8 +18,9 @@ pub(super) fn messages(text: &str, message: &MessageDescriptor) -> Result<Vec<Ve
     } else {
         One(message).deserialize(tracked).map(|one| vec![one])
     };
-    let complete = read.and_then(|messages| json.end().map(|()| messages));
-    let messages = complete.map_err(|error| explain(&error, &track.path(), text, message))?;
+    let messages = read
+        .and_then(|messages| json.end().map(|()| messages))
+        .map_err(|error| explain(&error, &track.path(), text, message))?;
     if messages.is_empty() { Err(DataError::NoMessages) } else { Ok(messages) }
 }
 
@@ -77,8 +78,10 @@ fn named(path: &serde_path_to_error::Path) -> String {
 fn reason(error: &serde_json::Error) -> String {
     let words = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());
-    let words = words.strip_suffix(&place).unwrap_or(&words);
-    words.replace("expected a map", "expected an object in {}")
+    words
+        .strip_suffix(&place)
+        .unwrap_or(&words)
+        .replace("expected a map", "expected an object in {}")
 }
 
 /// The wrong name that the library refused, with the names that would have been right.

@@ -178,12 +178,12 @@ fn messages_to_send(flags: &LoadFlags, messages: Vec<Vec<u8>>) -> Result<Vec<Vec
     if !flags.enable_compression {
         return Ok(messages);
     }
-    let compressed = messages.iter().map(|message| {
+    let compressed = |message: &Vec<u8>| {
         let mut compressed = Vec::new();
         gzip::compress(message, &mut compressed);
         compressed
-    });
-    Ok(compressed.collect())
+    };
+    Ok(messages.iter().map(compressed).collect())
 }
 
 fn capped(bytes: u64) -> u32 {

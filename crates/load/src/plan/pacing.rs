@@ -149,12 +149,9 @@ fn schedule_of_file(file: &Path) -> Result<RateSchedule, PacingError> {
             continue;
         }
         let after = points.last().map_or(0.0, |(time_s, _)| *time_s);
-        let point = point(line).filter(|(time_s, _)| *time_s >= after);
-        points.push(point.ok_or_else(|| PacingError::RateLine {
-            file: place.clone(),
-            line: number,
-            text: line.to_owned(),
-        })?);
+        let wrong =
+            || PacingError::RateLine { file: place.clone(), line: number, text: line.to_owned() };
+        points.push(point(line).filter(|(time_s, _)| *time_s >= after).ok_or_else(wrong)?);
     }
     let (Some(first), Some(last)) = (points.first(), points.last()) else {
         return Err(PacingError::NoCalls);
@@ -195,8 +192,8 @@ pub fn concurrency_steps(flags: &PacingFlags) -> Result<Vec<ConcurrencyStep>, Pa
         length_flag: "--concurrency-step-duration",
         length_max: unless_zero(flags.concurrency_max_duration),
     };
-    let steps = ramp.steps(shape)?;
-    Ok(steps
+    Ok(ramp
+        .steps(shape)?
         .into_iter()
         .map(|(at, calls)| ConcurrencyStep { at_ns: nanoseconds(at), calls: calls as u32 })
         .collect())
@@ -348,9 +345,11 @@ mod tests {
     fn calls_in_flight_change_by_steps() {
         let line = "--concurrency-schedule=step --concurrency-start=5 --concurrency-step=5 \
                     --concurrency-end=12 --concurrency-step-duration=5s";
-        let steps = concurrency_steps(&flags(line)).unwrap();
-        let steps: Vec<_> =
-            steps.iter().map(|step| (step.at_ns / 1_000_000_000, step.calls)).collect();
+        let steps: Vec<_> = concurrency_steps(&flags(line))
+            .unwrap()
+            .iter()
+            .map(|step| (step.at_ns / 1_000_000_000, step.calls))
+            .collect();
         assert_eq!(steps, [(0, 5), (5, 10), (10, 12)]);
         assert_eq!(concurrency_steps(&flags("")), Ok(Vec::new()));
     }

@@ -17,9 +17,15 @@ pub(super) fn read(
     call: &CallOptions,
     input: &mut impl Read,
 ) -> Result<Arc<ThriftCall>, ThriftCallError> {
-    let folders = flags.call.import_paths.iter().flat_map(|list| list.split(','));
-    let folders = folders.map(str::trim).filter(|folder| !folder.is_empty());
-    let folders: Vec<_> = folders.map(PathBuf::from).collect();
+    let folders: Vec<_> = flags
+        .call
+        .import_paths
+        .iter()
+        .flat_map(|list| list.split(','))
+        .map(str::trim)
+        .filter(|folder| !folder.is_empty())
+        .map(PathBuf::from)
+        .collect();
     let spoken =
         (flags.thrift.protocol.unwrap_or_default(), flags.thrift.transport.unwrap_or_default());
     let data = ThriftData { source: &call.data, templates: call.templates };

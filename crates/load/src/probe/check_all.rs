@@ -61,9 +61,13 @@ fn destination(
     if let Err(VerifyError::Connect(_)) = call {
         return Err("there is no connection".to_owned());
     }
-    let tls = options.tls.as_ref();
-    let connector = tls.map(|config| config.connector(&options.authority())).transpose();
-    Ok(Destination { addresses, connector: connector.map_err(|error| error.to_string())? })
+    let connector = options
+        .tls
+        .as_ref()
+        .map(|config| config.connector(&options.authority()))
+        .transpose()
+        .map_err(|error| error.to_string())?;
+    Ok(Destination { addresses, connector })
 }
 
 /// How long a check may take when the plain call took `latency`.

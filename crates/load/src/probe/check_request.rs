@@ -70,9 +70,11 @@ impl CheckRequest {
 fn head_fields(request: &ProbeRequest) -> Vec<(Vec<u8>, Vec<u8>)> {
     let options = &request.options;
     let scheme = if options.tls.is_some() { "https" } else { "http" };
-    let own = request::head(scheme, &request.call.path, &options.authority())
-        .map(|(name, value)| (name.to_vec(), value.to_vec()));
-    own.into_iter().chain(options.metadata.constant.iter().cloned()).collect()
+    request::head(scheme, &request.call.path, &options.authority())
+        .map(|(name, value)| (name.to_vec(), value.to_vec()))
+        .into_iter()
+        .chain(options.metadata.constant.iter().cloned())
+        .collect()
 }
 
 /// The body of a request with these messages.

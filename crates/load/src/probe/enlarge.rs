@@ -83,8 +83,7 @@ mod tests {
         let message = b"\x08\x05\x12\x01a\x1a\x02ab";
         let large = by_own_field(message, &shape).unwrap();
         let decoded = decoded(&large, &shape);
-        let name = decoded.get_field_by_name("name").unwrap().into_owned();
-        let name = name.as_str().unwrap().to_owned();
+        let name = decoded.get_field_by_name("name").unwrap().as_str().unwrap().to_owned();
         assert!(name.starts_with("abxx") && name.len() == LARGE_BYTES);
         assert_eq!(decoded.get_field_by_name("number").unwrap().as_i32(), Some(5));
     }

@@ -31,10 +31,12 @@ pub struct ProbeReport {
 impl ProbeReport {
     /// What the server does not do.
     pub fn skips(&self) -> Vec<SemanticsCheck> {
-        let outcomes = self.semantics.iter().flatten();
-        let skipped =
-            outcomes.filter(|(_, outcome)| matches!(outcome, CheckOutcome::Unsupported(_)));
-        skipped.map(|(check, _)| *check).collect()
+        self.semantics
+            .iter()
+            .flatten()
+            .filter(|(_, outcome)| matches!(outcome, CheckOutcome::Unsupported(_)))
+            .map(|(check, _)| *check)
+            .collect()
     }
 
     /// Why the call failed, in one line; `None` if it did not.

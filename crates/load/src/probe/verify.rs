@@ -73,8 +73,7 @@ fn streaming(channel: &Channel, request: &ProbeRequest) -> (Vec<Vec<u8>>, Status
     thread::scope(|scope| {
         scope.spawn(move || {
             // A call that has ended early takes no more messages, and its status says why.
-            let mut messages = request.call.messages.iter();
-            if messages.all(|message| requests.send(message).is_ok()) {
+            if request.call.messages.iter().all(|message| requests.send(message).is_ok()) {
                 requests.finish();
             }
         });
@@ -87,7 +86,6 @@ fn receive(mut responses: Responses, any_number: bool) -> (Vec<Vec<u8>>, Status)
         let response = responses.into_response();
         return (response.message.into_iter().collect(), response.status);
     }
-    let received = responses.by_ref().filter_map(Result::ok);
-    let messages = received.map(|message| message.bytes).collect();
+    let messages = responses.by_ref().filter_map(Result::ok).map(|message| message.bytes).collect();
     (messages, responses.end().status.clone())
 }

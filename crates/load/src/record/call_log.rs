@@ -33,20 +33,23 @@ impl CallLog {
     /// A call has ended: OK, or with that failure.
     pub fn log(&mut self, end_ns: u64, latency_ns: u64, failure: Option<(Code, &str)>) {
         if self.calls.len() < self.calls_max {
-            let failure = failure.map_or(0, |(code, text)| self.failure(code, text));
-            self.calls.push(LoggedCall { end_ns, latency_ns, failure });
+            let number = failure.map_or(0, |(code, text)| self.failure(code, text));
+            self.calls.push(LoggedCall { end_ns, latency_ns, failure: number });
         }
     }
 
     /// The number of a failure. Beyond the limit, that of the last one.
     fn failure(&mut self, code: Code, text: &str) -> u32 {
-        let known = self.failures.iter().position(|known| known.0 == code && known.1 == text);
-        let index = known.unwrap_or_else(|| {
-            if self.failures.len() < FAILURES_MAX {
-                self.failures.push((code, text.to_owned()));
-            }
-            self.failures.len() - 1
-        });
+        let index = self
+            .failures
+            .iter()
+            .position(|known| known.0 == code && known.1 == text)
+            .unwrap_or_else(|| {
+                if self.failures.len() < FAILURES_MAX {
+                    self.failures.push((code, text.to_owned()));
+                }
+                self.failures.len() - 1
+            });
         index as u32 + 1
     }
 

@@ -106,9 +106,12 @@ impl Latencies {
         self.sum_ns += other.sum_ns;
         self.min_ns = self.min_ns.min(other.min_ns);
         self.max_ns = self.max_ns.max(other.max_ns);
-        let kept = self.exact_ns.take().zip(other.exact_ns.as_ref());
-        let kept = kept.filter(|(own, others)| own.len() + others.len() <= EXACT_MAX);
-        self.exact_ns = kept.map(|(own, others)| [own.as_slice(), others].concat());
+        self.exact_ns = self
+            .exact_ns
+            .take()
+            .zip(other.exact_ns.as_ref())
+            .filter(|(own, others)| own.len() + others.len() <= EXACT_MAX)
+            .map(|(own, others)| [own.as_slice(), others].concat());
     }
 }
 

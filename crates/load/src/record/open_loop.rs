@@ -72,8 +72,7 @@ impl OpenLoopCalls {
 
     /// Calls that were due and never made, by what kept them from it; without those that kept none.
     pub fn not_made(&self) -> impl Iterator<Item = (Obstacle, u64)> {
-        let counts = Obstacle::ALL.into_iter().zip(self.not_made);
-        counts.filter(|(_, calls)| *calls > 0)
+        Obstacle::ALL.into_iter().zip(self.not_made).filter(|(_, calls)| *calls > 0)
     }
 
     /// Adds those of another worker.

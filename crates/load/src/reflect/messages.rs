@@ -54,8 +54,7 @@ impl ReflectionResponse {
         match (self.file_descriptor_response, self.list_services_response, self.error_response) {
             (Some(files), _, _) => Ok(files.file_descriptor_proto),
             (_, Some(services), _) => {
-                let names = services.service.into_iter();
-                Ok(names.map(|service| service.name.into_bytes()).collect())
+                Ok(services.service.into_iter().map(|service| service.name.into_bytes()).collect())
             }
             (_, _, Some(error)) => {
                 Err(FetchError::Refused { code: error.error_code, message: error.error_message })

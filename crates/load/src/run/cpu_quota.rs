@@ -20,8 +20,7 @@ fn least(mounts: &Path, groups: &str) -> Option<f64> {
         let is_rationed = is_one || controllers.is_empty();
         // In a container the group's path can be that of the host, of which nothing but the
         // container's own group is mounted: the last of the ancestors.
-        let groups = Path::new(path).ancestors().filter(move |_| is_rationed);
-        groups.filter_map(move |group| {
+        Path::new(path).ancestors().filter(move |_| is_rationed).filter_map(move |group| {
             let folder = mount.join(group.strip_prefix("/").ok()?);
             if is_one { version_one(&folder) } else { version_two(&folder) }
         })

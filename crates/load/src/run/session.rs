@@ -53,14 +53,17 @@ impl LoadSession {
         let (gate, cancelled) = (Arc::new(LapGate::default()), Arc::new(AtomicBool::new(false)));
         let (begun, begins) = sync_channel(2);
         let (laps, interrupt) = (Arc::clone(&gate), Arc::clone(&cancelled));
-        let run = thread::Builder::new().name("load-session".to_owned()).spawn(move || {
+        let follow = move || {
             let mut observer = EdgeObserver(|edge| {
                 // Only the first matters, and nobody waits for the second.
                 let _ = begun.try_send(edge);
             });
             observe_laps(Arc::new(plan), Some(laps), &interrupt, &mut observer)
-        });
-        let run = run.map_err(LoadError::Machine)?;
+        };
+        let run = thread::Builder::new()
+            .name("load-session".to_owned())
+            .spawn(follow)
+            .map_err(LoadError::Machine)?;
         let window = LapSum::default();
         let mut session = Self { gate, cancelled, run: Some(run), window };
         // Hung up where the run has ended, with its reason.

@@ -51,8 +51,9 @@ pub(super) fn file_without_edition(
 /// The features of fields are in options that only the newer descriptor of descriptors has.
 fn check_fields(kind: &str, bytes: &[u8]) -> Result<(), String> {
     let kind = DescriptorPool::global().get_message_by_name(kind);
-    let decoded = kind.and_then(|kind| DynamicMessage::decode(kind, bytes).ok());
-    let json = decoded.and_then(|message| serde_json::to_value(message).ok());
+    let json = kind
+        .and_then(|kind| DynamicMessage::decode(kind, bytes).ok())
+        .and_then(|message| serde_json::to_value(message).ok());
     if json.is_some_and(|json| has_value(&json, "messageEncoding", "DELIMITED")) {
         return Err("a field with features.message_encoding = DELIMITED is not supported".into());
     }

@@ -86,8 +86,11 @@ impl MethodError {
     pub(super) fn service_unknown(service: &str, place: &str, known: Vec<String>) -> MethodError {
         let last_part = |name: &str| name.rsplit('.').next().unwrap_or(name).to_owned();
         // A forgotten or wrong package is more likely than a slip in every letter of it.
-        let same_service = known.iter().find(|name| last_part(name) == last_part(service));
-        let meant = same_service.map(String::as_str).or_else(|| nearest(service, &known));
+        let meant = known
+            .iter()
+            .find(|name| last_part(name) == last_part(service))
+            .map(String::as_str)
+            .or_else(|| nearest(service, &known));
         MethodError::ServiceUnknown {
             service: service.to_owned(),
             place: place.to_owned(),
@@ -102,8 +105,11 @@ fn neighbours(file: &Path, file_name: &str) -> String {
     let Ok(entries) = std::fs::read_dir(folder.unwrap_or(Path::new("."))) else {
         return String::new();
     };
-    let paths = entries.flatten().map(|entry| file.with_file_name(entry.file_name()));
-    let mut paths: Vec<_> = paths.filter(|path| path.extension() == file.extension()).collect();
+    let mut paths: Vec<_> = entries
+        .flatten()
+        .map(|entry| file.with_file_name(entry.file_name()))
+        .filter(|path| path.extension() == file.extension())
+        .collect();
     paths.sort();
     let names = paths.iter().map(|path| path.display().to_string());
     suggestion(file_name, names)

@@ -133,8 +133,9 @@ impl Closure {
         for bytes in answer {
             let file = FileDescriptorProto::decode(bytes.as_slice())
                 .map_err(|error| wrong_answer(asked, &error.to_string()))?;
-            let file = file_without_edition(file, &bytes);
-            self.insert(file.map_err(|reason| wrong_answer(asked, &reason))?);
+            let known = file_without_edition(file, &bytes)
+                .map_err(|reason| wrong_answer(asked, &reason))?;
+            self.insert(known);
         }
         if self.files.len() > FILES_LIMIT {
             return Err(wrong_answer(asked, "the server names more than 10,000 files"));

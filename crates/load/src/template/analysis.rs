@@ -33,8 +33,9 @@ fn of_action(pipe: &PipeNode, method: &MethodFacts, calls_functions: bool) -> Op
             let [name] = path.as_slice() else {
                 return None;
             };
-            let variable = Variable::of_field(name).map(Piece::Variable);
-            variable.or_else(|| method.text(name).map(Piece::Text))
+            Variable::of_field(name)
+                .map(Piece::Variable)
+                .or_else(|| method.text(name).map(Piece::Text))
         }
         [Expr::Identifier(_, name), arguments @ ..] if calls_functions => {
             function(name, arguments).map(Piece::Variable)

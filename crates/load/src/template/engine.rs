@@ -53,14 +53,17 @@ pub(crate) enum Compiled {
 impl Engine {
     /// The template of a text.
     pub fn new(text: &str, language: &Language) -> Result<Self, CallTemplateError> {
-        let mut template = Template::new(NAME).missing_key(MissingKey::Error);
+        let mut unparsed = Template::new(NAME).missing_key(MissingKey::Error);
         if language.calls_functions {
-            template = functions::added_to(template);
+            unparsed = functions::added_to(unparsed);
         }
         let template =
-            template.parse(text).map_err(|error| CallTemplateError::new(text, &error))?;
-        let template = Arc::new(template);
-        Ok(Self { text: Arc::from(text), template, method: Arc::clone(&language.method) })
+            unparsed.parse(text).map_err(|error| CallTemplateError::new(text, &error))?;
+        Ok(Self {
+            text: Arc::from(text),
+            template: Arc::new(template),
+            method: Arc::clone(&language.method),
+        })
     }
 
     /// Compiles a text, to no more than it needs.
@@ -82,13 +85,17 @@ impl Engine {
     /// The text of one call.
     pub fn render(&self, facts: &CallFacts<'_>) -> Result<String, CallTemplateError> {
         let variables = self.variables(facts);
-        let rendered = self.template.execute_to_string(&variables);
-        rendered.map_err(|error| CallTemplateError::new(&self.text, &error))
+        self.template
+            .execute_to_string(&variables)
+            .map_err(|error| CallTemplateError::new(&self.text, &error))
     }
 
     fn variables(&self, facts: &CallFacts<'_>) -> Value {
-        let texts = self.method.texts.iter();
-        let texts = texts.map(|(name, text)| (*name, Value::String(Arc::from(text.as_str()))));
+        let texts = self
+            .method
+            .texts
+            .iter()
+            .map(|(name, text)| (*name, Value::String(Arc::from(text.as_str()))));
         let flags = self.method.flags.iter().map(|(name, flag)| (*name, Value::Bool(*flag)));
         let of_call = Variable::FIELDS.into_iter().map(|(name, variable)| {
             let mut text = Vec::new();
@@ -101,9 +108,11 @@ impl Engine {
             };
             (name, value)
         });
-        let all = texts.chain(flags).chain(of_call);
-        let all: BTreeMap<Arc<str>, Value> =
-            all.map(|(name, value)| (Arc::from(name), value)).collect();
+        let all: BTreeMap<Arc<str>, Value> = texts
+            .chain(flags)
+            .chain(of_call)
+            .map(|(name, value)| (Arc::from(name), value))
+            .collect();
         Value::Map(Arc::new(all))
     }
 }

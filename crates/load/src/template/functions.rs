@@ -128,8 +128,10 @@ const OF_ARGUMENTS: [(&str, Function); 49] = [
 
 /// The template with all of these functions.
 pub(crate) fn added_to(template: Template) -> Template {
-    let all = OF_THE_CALL.into_iter().chain(OF_ARGUMENTS);
-    all.fold(template, |template, (name, function)| template.func(name, function))
+    OF_THE_CALL
+        .into_iter()
+        .chain(OF_ARGUMENTS)
+        .fold(template, |template, (name, function)| template.func(name, function))
 }
 
 /// Whether a function's value differs from call to call.
@@ -228,19 +230,22 @@ fn two_texts(
 
 fn title(text: &str) -> String {
     let mut begins = true;
-    let letters = text.chars().flat_map(|letter| {
-        let upper = begins.then(|| letter.to_uppercase());
-        let same = (!begins).then_some(letter);
-        begins = !letter.is_alphanumeric();
-        upper.into_iter().flatten().chain(same)
-    });
-    letters.collect()
+    text.chars()
+        .flat_map(|letter| {
+            let upper = begins.then(|| letter.to_uppercase());
+            let same = (!begins).then_some(letter);
+            begins = !letter.is_alphanumeric();
+            upper.into_iter().flatten().chain(same)
+        })
+        .collect()
 }
 
 fn base64_decoded(arguments: &[Value]) -> Result<Value> {
     exactly(arguments, 1, "b64dec")?;
-    let decoded = BASE64.decode(arguments[0].to_string()).ok();
-    let text = decoded.and_then(|bytes| String::from_utf8(bytes).ok());
+    let text = BASE64
+        .decode(arguments[0].to_string())
+        .ok()
+        .and_then(|bytes| String::from_utf8(bytes).ok());
     let failed = || TemplateError::Exec("b64dec has no base64 of a text".to_owned());
     Ok(string(&text.ok_or_else(failed)?))
 }
@@ -304,9 +309,9 @@ fn fold(arguments: &[Value], name: &str, combine: fn(i64, i64) -> i64) -> Result
     if arguments.is_empty() {
         return Err(TemplateError::ArgCount { name: name.to_owned(), expected: 1, got: 0 });
     }
-    let numbers =
-        (0..arguments.len()).map(|place| integer(arguments, place, arguments.len(), name));
-    let numbers = numbers.collect::<Result<Vec<_>>>()?;
+    let numbers = (0..arguments.len())
+        .map(|place| integer(arguments, place, arguments.len(), name))
+        .collect::<Result<Vec<_>>>()?;
     Ok(Value::Int(numbers.into_iter().reduce(combine).unwrap_or(0)))
 }
 

@@ -74,8 +74,8 @@ impl MessageParts {
                 constant.insert(name.clone(), value.clone());
                 continue;
             }
-            let by_json_name = message.get_field_by_json_name(name);
-            let field = by_json_name.or_else(|| message.get_field_by_name(name))?;
+            let field =
+                message.get_field_by_json_name(name).or_else(|| message.get_field_by_name(name))?;
             add_field(&field, value, variables, &mut fields)?;
         }
         let constant =

@@ -120,7 +120,7 @@ fn arguments(
 
 /// The JSON, and the place that it is from.
 fn text(source: &DataSource, input: &mut impl Read) -> Result<(String, String), ThriftCallError> {
-    let (bytes, place) = match source {
+    let (read, place) = match source {
         DataSource::Nothing => return Ok(("{}".to_owned(), "-d {}".to_owned())),
         DataSource::Json(text) => return Ok((text.clone(), "-d".to_owned())),
         DataSource::JsonFile(file) => (fs::read(file), file.display().to_string()),
@@ -135,7 +135,7 @@ fn text(source: &DataSource, input: &mut impl Read) -> Result<(String, String), 
             return Err(ThriftError::Meaningless("--binary", "; data is JSON").into());
         }
     };
-    let bytes = bytes.map_err(|error| PayloadError::from(Unreadable::new(&place, &error)))?;
+    let bytes = read.map_err(|error| PayloadError::from(Unreadable::new(&place, &error)))?;
     match String::from_utf8(bytes) {
         Ok(text) => Ok((text, place)),
         Err(_) => Err(PayloadError::Data { place, error: DataError::NotUtf8 }.into()),

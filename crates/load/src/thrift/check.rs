@@ -56,9 +56,13 @@ pub(super) fn check_field(
 /// The first required field that is not among those that came, by its place.
 #[inline]
 fn missing(known: &ThriftStruct, came: u128) -> Option<usize> {
-    let fields = known.fields.iter().take(REQUIRED_MAX).enumerate();
-    let mut absent = fields.filter(|(place, field)| field.is_required && came >> place & 1 == 0);
-    absent.next().map(|(place, _)| place)
+    known
+        .fields
+        .iter()
+        .take(REQUIRED_MAX)
+        .enumerate()
+        .find(|(place, field)| field.is_required && came >> place & 1 == 0)
+        .map(|(place, _)| place)
 }
 
 #[inline]

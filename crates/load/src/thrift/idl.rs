@@ -36,11 +36,12 @@ impl IdlFiles {
         let mut found = vec![files.add(file)?];
         while let Some(including) = found.pop() {
             for include in included_by(&files.files[including].parsed) {
-                let path = files.find(file_of(including, &files.files, file), &include);
-                let path = path.ok_or_else(|| ThriftError::Include {
-                    file: files.files[including].name.clone(),
-                    include: include.clone(),
-                })?;
+                let path = files
+                    .find(file_of(including, &files.files, file), &include)
+                    .ok_or_else(|| ThriftError::Include {
+                        file: files.files[including].name.clone(),
+                        include: include.clone(),
+                    })?;
                 let before = files.files.len();
                 let included = files.add(&path)?;
                 files.files[including].includes.insert(stem(&path), included);
@@ -58,10 +59,8 @@ impl IdlFiles {
             return Ok(*number);
         }
         let text = fs::read_to_string(file).map_err(|error| Unreadable::new(&name, &error))?;
-        let parsed = FileParser::new(FileSource::new(&text)).parse();
-        let parsed = parsed.map_err(|error| ThriftError::Syntax {
-            file: name.clone(),
-            reason: syntax_reason(&error),
+        let parsed = FileParser::new(FileSource::new(&text)).parse().map_err(|error| {
+            ThriftError::Syntax { file: name.clone(), reason: syntax_reason(&error) }
         })?;
         self.by_path.insert(real, self.files.len());
         self.files.push(IdlFile { name, parsed, includes: HashMap::new() });
@@ -70,9 +69,13 @@ impl IdlFiles {
 
     /// An included file: beside the one that includes it, or in one of the folders.
     fn find(&self, including: &Path, include: &str) -> Option<PathBuf> {
-        let own = including.parent().map(Path::to_path_buf);
-        let folders = own.into_iter().chain(self.import_paths.iter().cloned());
-        folders.map(|folder| folder.join(include)).find(|path| path.is_file())
+        including
+            .parent()
+            .map(Path::to_path_buf)
+            .into_iter()
+            .chain(self.import_paths.iter().cloned())
+            .map(|folder| folder.join(include))
+            .find(|path| path.is_file())
     }
 }
 
@@ -81,11 +84,14 @@ fn file_of<'a>(number: usize, files: &'a [IdlFile], first: &'a Path) -> &'a Path
 }
 
 fn included_by(parsed: &File) -> Vec<String> {
-    let includes = parsed.items.iter().filter_map(|item| match item {
-        Item::Include(include) => Some(include.path.to_string()),
-        _ => None,
-    });
-    includes.collect()
+    parsed
+        .items
+        .iter()
+        .filter_map(|item| match item {
+            Item::Include(include) => Some(include.path.to_string()),
+            _ => None,
+        })
+        .collect()
 }
 
 /// What an including file calls an included one.
@@ -104,6 +110,7 @@ fn syntax_reason(error: &Error) -> String {
     };
     let said = first.replacen(':', " column ", 1).replacen(" - ", ": ", 1);
     // The parser names line ends among what it expects, as they are.
-    let letters = said.chars().map(|letter| if letter.is_control() { ' ' } else { letter });
-    format!("line {}", letters.collect::<String>())
+    let letters: String =
+        said.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+    format!("line {letters}")
 }

@@ -26,8 +26,9 @@ pub(super) fn arguments(
     } else {
         seed.deserialize(tracked).map(|one| vec![one])
     };
-    let complete = read.and_then(|calls| json.end().map(|()| calls));
-    let calls = complete.map_err(|error| explain(&error, &track.path()))?;
+    let calls = read
+        .and_then(|calls| json.end().map(|()| calls))
+        .map_err(|error| explain(&error, &track.path()))?;
     if calls.is_empty() { Err(DataError::NoMessages) } else { Ok(calls) }
 }
 
@@ -99,8 +100,12 @@ impl<'a> Typed<'a> {
 
     fn choice<E: Error>(self, place: usize, name: &str) -> Result<ThriftValue, E> {
         let known = &self.schema.enums[place];
-        let value = known.values.iter().find(|(known, _)| known == name);
-        let number = value.map(|(_, number)| *number).or_else(|| name.parse().ok());
+        let number = known
+            .values
+            .iter()
+            .find(|(known, _)| known == name)
+            .map(|(_, number)| *number)
+            .or_else(|| name.parse().ok());
         number.map(ThriftValue::I32).ok_or_else(|| {
             let values = known.values.iter().map(|(name, _)| name.clone());
             E::custom(format!("{} has no value {name}{}", known.name, suggestion(name, values)))
@@ -160,10 +165,10 @@ impl fmt::Display for Typed<'_> {
 fn base64(text: &str) -> Option<Vec<u8>> {
     let config =
         GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
-    let alphabets = [STANDARD, URL_SAFE];
-    let mut decoded =
-        alphabets.iter().map(|alphabet| GeneralPurpose::new(alphabet, config).decode(text));
-    decoded.find_map(Result::ok)
+    [STANDARD, URL_SAFE]
+        .iter()
+        .map(|alphabet| GeneralPurpose::new(alphabet, config).decode(text))
+        .find_map(Result::ok)
 }
 
 impl<'de> DeserializeSeed<'de> for Typed<'_> {

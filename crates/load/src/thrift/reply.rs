@@ -233,8 +233,10 @@ fn broken(text: &str) -> Box<Status> {
 }
 
 fn status(code: Code, text: &str) -> Box<Status> {
-    let mut ends = (0..=text.len().min(TEXT_MAX_BYTES)).rev();
-    let end = ends.find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+    let end = (0..=text.len().min(TEXT_MAX_BYTES))
+        .rev()
+        .find(|end| text.is_char_boundary(*end))
+        .unwrap_or(0);
     Box::new(Status::new(code, &text[..end]))
 }
 

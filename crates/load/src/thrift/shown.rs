@@ -39,9 +39,9 @@ impl ThriftValue {
                     _ => None,
                 };
                 let entry = |(key, value): &(Self, Self)| {
-                    let key = key.to_json(types.map(|(key, _)| key), schema);
-                    let key = key.as_str().map_or_else(|| key.to_string(), str::to_owned);
-                    (key, value.to_json(types.map(|(_, value)| value), schema))
+                    let json = key.to_json(types.map(|(key, _)| key), schema);
+                    let name = json.as_str().map_or_else(|| json.to_string(), str::to_owned);
+                    (name, value.to_json(types.map(|(_, value)| value), schema))
                 };
                 Value::Object(entries.iter().map(entry).collect())
             }

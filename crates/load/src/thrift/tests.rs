@@ -51,8 +51,8 @@ fn read(
     let source = DataSource::Json(data.to_owned());
     let data = ThriftData { source: &source, templates: Templates::Functions };
     let spoken = (protocol, transport);
-    let call = ThriftCall::read(Path::new(IDL), &[], method, spoken, &data, &mut io::empty());
-    call.map_err(|error| error.to_string().replace(env!("CARGO_MANIFEST_DIR"), ""))
+    ThriftCall::read(Path::new(IDL), &[], method, spoken, &data, &mut io::empty())
+        .map_err(|error| error.to_string().replace(env!("CARGO_MANIFEST_DIR"), ""))
 }
 
 fn call(method: &str, data: &Value, protocol: ThriftProtocol) -> ThriftCall {

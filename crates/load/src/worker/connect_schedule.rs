@@ -98,8 +98,11 @@ impl ConnectSchedule {
         if self.connecting >= self.connecting_max {
             return None;
         }
-        let retry = self.backing_off.iter_mut().find_map(|queue| queue.pop_due(now_ns));
-        let number = retry.or_else(|| self.ready.pop_front())?;
+        let number = self
+            .backing_off
+            .iter_mut()
+            .find_map(|queue| queue.pop_due(now_ns))
+            .or_else(|| self.ready.pop_front())?;
         let slot = &mut self.slots[number as usize];
         slot.state = SlotState::Connecting;
         slot.attempt = slot.attempt.wrapping_add(1);
@@ -147,9 +150,13 @@ impl ConnectSchedule {
         if has_room && !self.ready.is_empty() {
             return 0;
         }
-        let retry_ns = self.backing_off.iter().filter_map(TimeoutQueue::next_ns);
-        let retry_ns = retry_ns.filter(|_| has_room);
-        retry_ns.chain(self.awaiting_settings.next_ns()).min().unwrap_or(u64::MAX)
+        self.backing_off
+            .iter()
+            .filter_map(TimeoutQueue::next_ns)
+            .filter(|_| has_room)
+            .chain(self.awaiting_settings.next_ns())
+            .min()
+            .unwrap_or(u64::MAX)
     }
 
     /// The last attempt to make the connection has ended, if it had not before.

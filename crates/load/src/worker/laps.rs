@@ -66,8 +66,10 @@ impl LapGate {
     /// Waits for the lap's last call, at most for `timeout`. `None`: it has not ended.
     pub fn wait(&self, timeout: Duration) -> Option<LapCalls> {
         let runs = |current: &mut CurrentLap| current.workers_running > 0;
-        let waited = self.ended.wait_timeout_while(self.current(), timeout, runs);
-        let (mut current, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        let (mut current, _) = self
+            .ended
+            .wait_timeout_while(self.current(), timeout, runs)
+            .unwrap_or_else(PoisonError::into_inner);
         (current.workers_running == 0).then(|| std::mem::take(&mut current.calls))
     }
 

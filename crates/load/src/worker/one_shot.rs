@@ -157,8 +157,8 @@ impl OneShotShard {
         let connection = number as usize;
         let state = &mut self.state;
         let outcome = ended.outcome.take().unwrap_or_else(|| {
-            let said = goaway.as_ref().map(ReceivedGoAway::to_string);
-            let text = said.unwrap_or_else(|| text.to_owned());
+            let text =
+                goaway.as_ref().map(ReceivedGoAway::to_string).unwrap_or_else(|| text.to_owned());
             let text = state.explain(connection, &text);
             state.measured.note_failure(&text);
             state.lose_target(connection);
@@ -256,9 +256,11 @@ impl WorkerLifecycle for OneShotShard {
     }
 
     fn close_all(&mut self, io: &mut IoContext) {
-        let calls = self.calls.iter_mut();
-        let open = calls.filter_map(|call| call.connection.take());
-        open.chain(self.preflight.take()).for_each(|id| io.close(id));
+        self.calls
+            .iter_mut()
+            .filter_map(|call| call.connection.take())
+            .chain(self.preflight.take())
+            .for_each(|id| io.close(id));
     }
 }
 

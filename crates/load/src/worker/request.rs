@@ -139,12 +139,12 @@ pub(super) fn templated_messages(
     if !plan.is_compressed {
         return Ok(messages);
     }
-    let compressed = messages.iter().map(|message| {
+    let compressed = |message: &Vec<u8>| {
         let mut compressed = Vec::new();
         gzip::compress(message, &mut compressed);
         compressed
-    });
-    Ok(compressed.collect())
+    };
+    Ok(messages.iter().map(compressed).collect())
 }
 
 /// Writes the head of a request on a stream that was opened for it.
@@ -171,10 +171,17 @@ pub(super) fn write_head(
         }
     };
     let field = |name, value| ExtraField { name, value, indexing: Indexing::Never };
-    let templates = plan.metadata_templates.iter().zip(&values);
-    let templated = templates.map(|(template, value)| field(template.name.as_slice(), value));
-    let varying = plan.varying_metadata.iter().map(|name| field(name.as_slice(), &varying[..]));
-    let extra: Vec<ExtraField<'_>> = varying.chain(templated).collect();
+    let templated = plan
+        .metadata_templates
+        .iter()
+        .zip(&values)
+        .map(|(template, value)| field(template.name.as_slice(), value));
+    let extra: Vec<ExtraField<'_>> = plan
+        .varying_metadata
+        .iter()
+        .map(|name| field(name.as_slice(), &varying[..]))
+        .chain(templated)
+        .collect();
     sender.headers_with(stream, head, &extra, false);
     Ok(())
 }

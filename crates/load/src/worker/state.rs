@@ -285,8 +285,11 @@ impl WorkerState {
 
     /// When the number of calls in flight changes next; `u64::MAX` for never.
     fn concurrency_step_ns(&self) -> u64 {
-        let step = self.plan.concurrency_steps.get(self.next_concurrency_step);
-        let step = step.filter(|_| self.phase == RunPhase::Window);
+        let step = self
+            .plan
+            .concurrency_steps
+            .get(self.next_concurrency_step)
+            .filter(|_| self.phase == RunPhase::Window);
         step.map_or(u64::MAX, |step| self.measured.window_start_ns.saturating_add(step.at_ns))
     }
 
@@ -375,8 +378,7 @@ impl WorkerState {
 
     /// Calls that started before this have waited too long, if it is time to check for such.
     pub fn expiry_limit_ns(&mut self, now_ns: u64) -> Option<u64> {
-        let timeout_ns = self.plan.timeout_ns;
-        let timeout_ns = timeout_ns.filter(|_| now_ns >= self.next_expiry_ns)?;
+        let timeout_ns = self.plan.timeout_ns.filter(|_| now_ns >= self.next_expiry_ns)?;
         self.next_expiry_ns = self.expiry_after(now_ns);
         Some(now_ns.saturating_sub(timeout_ns))
     }

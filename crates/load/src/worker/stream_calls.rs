@@ -129,17 +129,20 @@ impl StreamCalls {
             self.calls.resize_with(index + 1, StreamCall::default);
         }
         let call = &mut self.calls[index];
-        let awaiting_since_ns = call.outgoing.take().map(|outgoing| outgoing.awaiting_since_ns);
-        let ends_after_ns = self.streaming.duration_ns;
-        let ends_ns = ends_after_ns.map_or(u64::MAX, |length_ns| now_ns.saturating_add(length_ns));
+        let before = call.outgoing.take();
+        let ends_ns = self
+            .streaming
+            .duration_ns
+            .map_or(u64::MAX, |length_ns| now_ns.saturating_add(length_ns));
         *call = StreamCall { stream_id: stream.id, ends_ns, ..StreamCall::default() };
         if self.streaming.client {
             let facts = request::facts(plan, number, connection, stream);
             let template = plan.template.as_ref().filter(|_| !self.streaming.is_dynamic);
-            let rendered =
-                template.map(|template| request::templated_messages(template, plan, &facts));
-            let rendered = rendered.transpose()?;
-            let mut awaiting_since_ns = awaiting_since_ns.unwrap_or_default();
+            let rendered = template
+                .map(|template| request::templated_messages(template, plan, &facts))
+                .transpose()?;
+            let mut awaiting_since_ns =
+                before.map(|outgoing| outgoing.awaiting_since_ns).unwrap_or_default();
             awaiting_since_ns.clear();
             call.outgoing = Some(Outgoing {
                 number,
@@ -169,8 +172,10 @@ impl StreamCalls {
         let Some(call) = self.calls.get_mut(stream.index as usize) else {
             return Ok(AfterData::Nothing);
         };
-        let messages = call.incoming.count(body, whole.may_be_compressed());
-        let messages = messages.map_err(|BadFlag(flag)| fault_of_flag(flag))?;
+        let messages = call
+            .incoming
+            .count(body, whole.may_be_compressed())
+            .map_err(|BadFlag(flag)| fault_of_flag(flag))?;
         if messages > 0 {
             call.received += messages;
             sink.received_messages(messages, whole.start_ns, call.last_message_ns, now_ns);

@@ -46,8 +46,7 @@ impl RawConnection {
             return Ok(());
         }
         let before_bytes = i64::from(self.peer.initial_window_bytes);
-        let applied = self.peer.apply(payload);
-        applied.map_err(|error| CheckError::Violation(error.reason))?;
+        self.peer.apply(payload).map_err(|error| CheckError::Violation(error.reason))?;
         let difference_bytes = i64::from(self.peer.initial_window_bytes) - before_bytes;
         for window in self.stream_send_windows.values_mut() {
             window
@@ -119,8 +118,9 @@ impl RawConnection {
             self.open_block = Some((header.stream_id, end_stream, block));
             return Ok(());
         }
-        let decoded = self.decoder.decode(&block, &mut self.fields);
-        decoded.map_err(|error| CheckError::Violation(error.rule()))?;
+        self.decoder
+            .decode(&block, &mut self.fields)
+            .map_err(|error| CheckError::Violation(error.rule()))?;
         let reply = self.replies.entry(header.stream_id).or_default();
         reply.header_block(&self.fields, end_stream);
         Ok(())
@@ -181,9 +181,11 @@ fn without_padding(header: FrameHeader, payload: &[u8]) -> Result<&[u8], CheckEr
     if !header.has(flag::PADDED) {
         return Ok(payload);
     }
-    let unpadded = payload.split_first().and_then(|(&pad_bytes, rest)| {
-        let length = rest.len().checked_sub(usize::from(pad_bytes))?;
-        rest.get(..length)
-    });
-    unpadded.ok_or(CheckError::Violation("padding longer than its frame"))
+    payload
+        .split_first()
+        .and_then(|(&pad_bytes, rest)| {
+            let length = rest.len().checked_sub(usize::from(pad_bytes))?;
+            rest.get(..length)
+        })
+        .ok_or(CheckError::Violation("padding longer than its frame"))
 }

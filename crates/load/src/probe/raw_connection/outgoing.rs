@@ -108,8 +108,8 @@ impl RawConnection {
     }
 
     fn window_bytes(&self, stream_id: u32) -> usize {
-        let of_stream = self.stream_send_windows.get(&stream_id);
-        let stream_bytes = of_stream.map_or(0, |window| window.available_bytes());
+        let stream_bytes =
+            self.stream_send_windows.get(&stream_id).map_or(0, |window| window.available_bytes());
         stream_bytes.min(self.send_window.available_bytes())
     }
 

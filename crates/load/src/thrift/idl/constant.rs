@@ -28,16 +28,19 @@ impl ResolvedIdl {
             (ConstValue::Path(path), _) => self.named_value(number, path, value_type, depth),
             (ConstValue::Bool(truth), ThriftType::Bool) => Ok(ThriftValue::Bool(*truth)),
             (ConstValue::Int(whole), _) => whole_number(whole.0, value_type),
-            (ConstValue::Double(text), ThriftType::Double) => {
-                let read = text.0.parse().map(ThriftValue::Double);
-                read.map_err(|_| format!("{} is no number", text.0))
-            }
+            (ConstValue::Double(text), ThriftType::Double) => text
+                .0
+                .parse()
+                .map(ThriftValue::Double)
+                .map_err(|_| format!("{} is no number", text.0)),
             (ConstValue::String(text), ThriftType::String | ThriftType::Binary) => {
                 Ok(ThriftValue::Binary(text.as_bytes().to_vec()))
             }
             (ConstValue::List(values), ThriftType::List(element) | ThriftType::Set(element)) => {
-                let values = values.iter().map(|value| self.value(number, value, element, depth));
-                let values = values.collect::<Result<Vec<_>, _>>()?;
+                let values = values
+                    .iter()
+                    .map(|value| self.value(number, value, element, depth))
+                    .collect::<Result<Vec<_>, _>>()?;
                 Ok(match value_type {
                     ThriftType::Set(_) => ThriftValue::Set(element.wire_kind(), values),
                     _ => ThriftValue::List(element.wire_kind(), values),
@@ -45,11 +48,13 @@ impl ResolvedIdl {
             }
             (ConstValue::Map(entries), ThriftType::Map(types)) => {
                 let (key_type, value_type) = &**types;
-                let entries = entries.iter().map(|(key, value)| {
-                    let key = self.value(number, key, key_type, depth)?;
-                    Ok((key, self.value(number, value, value_type, depth)?))
-                });
-                let entries = entries.collect::<Result<Vec<_>, String>>()?;
+                let entries = entries
+                    .iter()
+                    .map(|(key, value)| {
+                        let key = self.value(number, key, key_type, depth)?;
+                        Ok((key, self.value(number, value, value_type, depth)?))
+                    })
+                    .collect::<Result<Vec<_>, String>>()?;
                 Ok(ThriftValue::Map(key_type.wire_kind(), value_type.wire_kind(), entries))
             }
             // An empty map and an empty list are written alike in some files.
@@ -76,8 +81,11 @@ impl ResolvedIdl {
             let ConstValue::String(name) = name else {
                 return Err(format!("the fields of {} are named by strings", known.name));
             };
-            let field = known.fields.iter().find(|field| field.name == **name);
-            let field = field.ok_or_else(|| format!("{} has no field {}", known.name, &**name))?;
+            let field = known
+                .fields
+                .iter()
+                .find(|field| field.name == **name)
+                .ok_or_else(|| format!("{} has no field {}", known.name, &**name))?;
             fields.push((field.id, self.value(number, value, &field.field_type, depth)?));
         }
         fields.sort_by_key(|(id, _)| *id);

@@ -194,10 +194,14 @@ impl ResolvedIdl {
             Some((_, Meaning::Enum(place))) => Ok(ThriftType::Enum(*place)),
             Some((file, Meaning::Typedef(other))) => self.field_type(file, other, typedefs + 1),
             Some((_, Meaning::Constant(_))) | None => {
-                let known = self.names.iter().filter(|((file, _), meaning)| {
-                    *file == number && !matches!(meaning, Meaning::Constant(_))
-                });
-                let mut known: Vec<_> = known.map(|((_, name), _)| name.clone()).collect();
+                let mut known: Vec<_> = self
+                    .names
+                    .iter()
+                    .filter(|((file, _), meaning)| {
+                        *file == number && !matches!(meaning, Meaning::Constant(_))
+                    })
+                    .map(|((_, name), _)| name.clone())
+                    .collect();
                 known.sort_unstable();
                 let nearest = suggestion(&written(path), known);
                 Err(self.wrong(number, format!("there is no type {}{nearest}", written(path))))
@@ -327,12 +331,16 @@ fn struct_like(item: &Item) -> Option<(&StructLike, StructKind)> {
 /// A value without a number has the one behind that before it.
 fn thrift_enum(choices: &Enum) -> ThriftEnum {
     let mut next = 0;
-    let values = choices.values.iter().map(|value| {
-        let number = value.value.map_or(next, |number| number.0 as i32);
-        next = number.wrapping_add(1);
-        (value.name.to_string(), number)
-    });
-    ThriftEnum { name: choices.name.to_string(), values: values.collect() }
+    let values = choices
+        .values
+        .iter()
+        .map(|value| {
+            let number = value.value.map_or(next, |number| number.0 as i32);
+            next = number.wrapping_add(1);
+            (value.name.to_string(), number)
+        })
+        .collect();
+    ThriftEnum { name: choices.name.to_string(), values }
 }
 
 /// A name as it is written.

@@ -51,8 +51,10 @@ impl LoadShard {
     /// The connection for the next call, or what there is in the way of it.
     fn connection_with_room(&mut self, freed: Option<usize>) -> Result<usize, Obstacle> {
         let has_room = |index: usize| {
-            let connection = self.connections.get(index).and_then(Option::as_ref);
-            connection.is_some_and(LoadConnection::has_room)
+            self.connections
+                .get(index)
+                .and_then(Option::as_ref)
+                .is_some_and(LoadConnection::has_room)
         };
         if let Some(obstacle) = self.state.room.obstacle() {
             return freed.filter(|index| has_room(*index)).ok_or(obstacle);

@@ -90,15 +90,16 @@ impl Story {
 
     /// The streams of calls that have come.
     fn calls(&mut self, id: ConnectionId) -> Vec<u32> {
-        let received = self.received(id).into_iter();
-        let heads = received.filter(|(kind, _)| *kind == kind::HEADERS);
-        heads.map(|(_, stream)| stream).collect()
+        self.received(id)
+            .into_iter()
+            .filter(|(kind, _)| *kind == kind::HEADERS)
+            .map(|(_, stream)| stream)
+            .collect()
     }
 
     /// Answers the PINGs that have come; how many there were.
     fn answer_pings(&mut self, id: ConnectionId) -> usize {
-        let received = self.received(id).into_iter();
-        let pings = received.filter(|(kind, _)| *kind == kind::PING).count();
+        let pings = self.received(id).into_iter().filter(|(kind, _)| *kind == kind::PING).count();
         for _ in 0..pings {
             self.send(id, kind::PING, flag::ACK, 0, &[0; 8]);
         }
@@ -121,9 +122,9 @@ impl Story {
     /// What the window has counted, once it is over: OK, and failed by text.
     fn counted(&self) -> (u64, Vec<(String, u64)>) {
         let window = &self.0.shard().state.measured.window;
-        let errors = window.errors.by_text.iter();
-        let errors = errors.map(|(text, count)| (text.clone(), *count));
-        (window.ok, errors.collect())
+        let errors =
+            window.errors.by_text.iter().map(|(text, count)| (text.clone(), *count)).collect();
+        (window.ok, errors)
     }
 }
 

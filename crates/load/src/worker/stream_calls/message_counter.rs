@@ -68,8 +68,8 @@ mod tests {
     fn messages_are_counted_however_the_body_is_cut() {
         for length in 1..=BODY.len() {
             let mut counter = MessageCounter::default();
-            let counts = BODY.chunks(length).map(|part| counter.count(part, true).unwrap());
-            let counted: u64 = counts.sum();
+            let counted: u64 =
+                BODY.chunks(length).map(|part| counter.count(part, true).unwrap()).sum();
             assert_eq!(counted, 3, "in pieces of {length}");
             assert!(counter.is_between_messages());
         }

@@ -237,8 +237,7 @@ impl ThriftConnection {
 
     /// Whether a call that started before `limit_ns` is not answered.
     pub fn is_late(&self, limit_ns: u64) -> bool {
-        let oldest = self.calls.front();
-        oldest.is_some_and(|call| call.start_ns != 0 && call.start_ns <= limit_ns)
+        self.calls.front().is_some_and(|call| call.start_ns != 0 && call.start_ns <= limit_ns)
     }
 
     /// Calls that started before `limit_ns` are late; the others cannot be answered any more.

@@ -28,8 +28,7 @@ fn streaming(streaming: Streaming, messages: usize, calls: u64) -> LoadPlan {
 impl Story {
     /// How many DATA frames have come.
     fn sent(&mut self, id: ConnectionId) -> usize {
-        let received = self.received(id);
-        received.iter().filter(|(kind, _)| *kind == kind::DATA).count()
+        self.received(id).iter().filter(|(kind, _)| *kind == kind::DATA).count()
     }
 
     fn give_message(&mut self, id: ConnectionId, stream: u32) {
