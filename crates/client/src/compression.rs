@@ -115,8 +115,7 @@ mod tests {
     ) -> Result<Vec<u8>, Code> {
         let (message, rest) = split_first(framed, usize::MAX).unwrap().unwrap();
         assert!(rest.is_empty());
-        let opened = encoding.open(message, limit_bytes);
-        opened.map_err(|status| status.code)
+        encoding.open(message, limit_bytes).map_err(|status| status.code)
     }
 
     #[test]

@@ -131,8 +131,7 @@ fn choose(
         return addresses;
     }
     let accepts = |address: &&Address| ByteStream::connect(address, timeout).is_ok();
-    let first = addresses.iter().find(accepts).or(addresses.first());
-    first.cloned().into_iter().collect()
+    addresses.iter().find(accepts).or(addresses.first()).cloned().into_iter().collect()
 }
 
 impl<T> From<T> for Targets

@@ -417,8 +417,7 @@ fn varying_fields<'a>(call: &'a PendingCall, io: &IoContext) -> Vec<(&'a [u8], C
     let encoding = (encoding != Encoding::Identity)
         .then(|| (&b"grpc-encoding"[..], Cow::Borrowed(encoding.name())));
     let own = timeout.into_iter().chain(encoding);
-    let metadata = call.head.metadata.iter();
-    let metadata = metadata.map(|(name, value)| (name, Cow::Borrowed(value)));
+    let metadata = call.head.metadata.iter().map(|(name, value)| (name, Cow::Borrowed(value)));
     own.chain(metadata).collect()
 }
 

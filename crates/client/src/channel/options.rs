@@ -105,8 +105,7 @@ impl ChannelOptions {
         if self.authority.is_some() {
             return Ok(Some(Connectors::for_all(first)));
         }
-        let others = names.iter().skip(1).map(connector);
-        let others: Vec<_> = others.collect::<Result<_, _>>()?;
+        let others: Vec<_> = names.iter().skip(1).map(connector).collect::<Result<_, _>>()?;
         Ok(Some(Connectors::for_each(first, others)))
     }
 
@@ -123,8 +122,7 @@ impl ChannelOptions {
         config: &ClientConfig,
         name: &TargetName,
     ) -> Result<Connector, ConnectError> {
-        let connector = config.connector(&self.origin(name).authority);
-        connector.map_err(|error| ConnectError::Unreachable {
+        config.connector(&self.origin(name).authority).map_err(|error| ConnectError::Unreachable {
             address: name.to_string(),
             reason: error.to_string(),
         })

@@ -183,8 +183,7 @@ impl PendingCalls {
 
 fn find(slots: &[Slot], key: CallKey) -> Option<&PendingCall> {
     let slot = &slots[key.index as usize];
-    let call = slot.call.as_ref();
-    call.filter(|_| slot.generation == key.generation)
+    slot.call.as_ref().filter(|_| slot.generation == key.generation)
 }
 
 fn is_pending(slots: &[Slot], key: CallKey) -> bool {

@@ -40,8 +40,11 @@ impl RequestHeads {
 
     /// The head of calls with that path, ready to be sent again.
     pub fn of(&mut self, path: &str) -> &mut HeaderBlock {
-        let known = self.known.iter().position(|(known, _)| known == path);
-        let at = known.unwrap_or_else(|| self.add(path));
+        let at = self
+            .known
+            .iter()
+            .position(|(known, _)| known == path)
+            .unwrap_or_else(|| self.add(path));
         &mut self.known[at].1
     }
 

@@ -98,8 +98,8 @@ impl Responses {
             if self.call.stream.is_cancelled() {
                 self.reader.clear();
             }
-            let head = self.head.as_ref();
-            let encoding = head.map_or(&ResponseEncoding::IDENTITY, |(_, encoding)| encoding);
+            let encoding =
+                self.head.as_ref().map_or(&ResponseEncoding::IDENTITY, |(_, encoding)| encoding);
             let message = self.reader.next(encoding)?;
             self.give_credit(message.is_none());
             if message.is_some() {
@@ -121,8 +121,10 @@ impl Responses {
     fn fetch(&mut self) -> Result<Option<CallEnd>, Status> {
         let stream = &self.call.stream;
         let wanted_bytes = self.reader.wanted_bytes();
-        let received = self.reader.fetch(|buffer| stream.receive(wanted_bytes, buffer));
-        let end = received.map_err(must_not_wait)?;
+        let end = self
+            .reader
+            .fetch(|buffer| stream.receive(wanted_bytes, buffer))
+            .map_err(must_not_wait)?;
         if end.is_none() {
             self.head();
         }

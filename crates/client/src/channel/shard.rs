@@ -277,8 +277,7 @@ impl ChannelShard {
             }
             return;
         }
-        let mut draining = self.draining.iter();
-        if let Some(index) = draining.position(|connection| connection.id == id) {
+        if let Some(index) = self.draining.iter().position(|connection| connection.id == id) {
             let connection = self.draining.swap_remove(index);
             connection.fail_all(&mut self.calls, loss, &address);
         }
@@ -375,8 +374,9 @@ impl Shard for ChannelShard {
         let current = self.current.as_ref();
         let settings_due_ns = current.and_then(ChannelConnection::settings_due_ns);
         let own = [self.calls.next_deadline(), self.connect_at_ns, settings_due_ns];
-        let connections = current.into_iter().chain(&self.draining);
-        let theirs = connections
+        let theirs = current
+            .into_iter()
+            .chain(&self.draining)
             .flat_map(|connection| [connection.next_reset_ns(), connection.next_check_ns()]);
         own.into_iter().chain(theirs).flatten().min()
     }
@@ -387,6 +387,5 @@ fn find<'a>(
     draining: &'a mut [ChannelConnection],
     id: ConnectionId,
 ) -> Option<&'a mut ChannelConnection> {
-    let mut connections = current.iter_mut().chain(draining);
-    connections.find(|connection| connection.id == id)
+    current.iter_mut().chain(draining).find(|connection| connection.id == id)
 }

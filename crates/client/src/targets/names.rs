@@ -27,9 +27,10 @@ impl FromStr for LoadBalancingPolicy {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let mut all = [Self::PickFirst, Self::RoundRobin].into_iter();
-        let found = all.find(|policy| policy.name() == text);
-        found.ok_or_else(|| "there is round_robin, pick_first".to_owned())
+        [Self::PickFirst, Self::RoundRobin]
+            .into_iter()
+            .find(|policy| policy.name() == text)
+            .ok_or_else(|| "there is round_robin, pick_first".to_owned())
     }
 }
 
@@ -67,8 +68,12 @@ impl FromStr for TargetNames {
     type Err = TargetError;
 
     fn from_str(text: &str) -> Result<Self, TargetError> {
-        let texts = text.split(',').map(str::trim).filter(|text| !text.is_empty());
-        let names: Vec<_> = texts.map(str::parse).collect::<Result<_, _>>()?;
+        let names: Vec<_> = text
+            .split(',')
+            .map(str::trim)
+            .filter(|text| !text.is_empty())
+            .map(str::parse)
+            .collect::<Result<_, _>>()?;
         if names.is_empty() { Err(TargetError::Missing) } else { Ok(Self(names)) }
     }
 }

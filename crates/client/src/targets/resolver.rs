@@ -45,8 +45,8 @@ struct Schedule {
 
 impl Resolver {
     pub fn new(names: &TargetNames, resolve: Box<ResolveName>) -> Result<Self, TargetError> {
-        let addresses = names.iter().map(|name| resolve(name).map(reachable));
-        let known: Vec<_> = addresses.collect::<Result<_, _>>()?;
+        let known: Vec<_> =
+            names.iter().map(|name| resolve(name).map(reachable)).collect::<Result<_, _>>()?;
         if known.iter().any(Vec::is_empty) {
             return Err(TargetError::Missing);
         }
@@ -114,8 +114,10 @@ impl Resolver {
     /// Resolves all names.
     fn resolve_again(&self) {
         let before = self.read(Vec::clone);
-        let names = self.names.iter().zip(before);
-        let after: Vec<_> = names
+        let after: Vec<_> = self
+            .names
+            .iter()
+            .zip(before)
             .map(|(name, known)| match (self.resolve)(name) {
                 Ok(addresses) if !addresses.is_empty() => reachable(addresses),
                 // A resolver that is down takes no address away.
@@ -153,14 +155,11 @@ fn choose(known: &[KnownAddress], index: usize, connection: usize) -> &Address {
     if !meant.is_unreachable || count == 0 {
         return &meant.address;
     }
-    let other = reachable().nth(connection % count);
-    other.map_or(&meant.address, |entry| &entry.address)
+    reachable().nth(connection % count).map_or(&meant.address, |entry| &entry.address)
 }
 
 fn reachable(addresses: impl IntoIterator<Item = Address>) -> Vec<KnownAddress> {
-    let addresses = addresses.into_iter();
-    let reachable = addresses.map(|address| KnownAddress { address, is_unreachable: false });
-    reachable.collect()
+    addresses.into_iter().map(|address| KnownAddress { address, is_unreachable: false }).collect()
 }
 
 fn addresses(known: &[Vec<KnownAddress>]) -> impl Iterator<Item = &Address> {
@@ -199,8 +198,7 @@ mod tests {
             first.iter().for_each(|ports| answers.send(Some(ports.to_vec())).unwrap());
             let find = move |name: &TargetName| {
                 tell.send(name.to_string()).unwrap();
-                let ports = next.lock().unwrap().recv().unwrap();
-                let ports = ports.ok_or(TargetError::Missing)?;
+                let ports = next.lock().unwrap().recv().unwrap().ok_or(TargetError::Missing)?;
                 Ok(ports.into_iter().map(address).collect())
             };
             let names = names.parse().unwrap();

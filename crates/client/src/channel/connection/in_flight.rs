@@ -52,9 +52,8 @@ impl CallsInFlight {
     /// The response that comes on a stream.
     #[inline]
     pub fn response_on(&mut self, stream: StreamKey) -> Option<&mut IncomingResponse> {
-        let call = self.calls.get_mut(stream.index as usize)?.as_mut();
-        let call = call.filter(|call| call.stream == stream)?;
-        Some(&mut call.response)
+        let call = self.calls.get_mut(stream.index as usize)?.as_mut()?;
+        (call.stream == stream).then_some(&mut call.response)
     }
 
     /// The streaming call on a stream.
