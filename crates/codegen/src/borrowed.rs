@@ -31,13 +31,15 @@ impl Borrowed {
         let schema = ProtoSchema::new(descriptors);
         let mut borrowed = Borrowed::default();
         for method in &choices.borrowed {
-            let messages = schema.of_method(method).and_then(|method| {
-                let messages = borrowed.messages.entry(method.package).or_default();
-                schema.collect(&method.request, messages)?;
-                schema.collect(&method.reply, messages)?;
-                schema::check_names(messages)
-            });
-            messages.map_err(|why| Error::NotBorrowable { method: method.clone(), why })?;
+            schema
+                .of_method(method)
+                .and_then(|method| {
+                    let messages = borrowed.messages.entry(method.package).or_default();
+                    schema.collect(&method.request, messages)?;
+                    schema.collect(&method.reply, messages)?;
+                    schema::check_names(messages)
+                })
+                .map_err(|why| Error::NotBorrowable { method: method.clone(), why })?;
         }
         Ok(borrowed)
     }

@@ -51,9 +51,8 @@ impl ServiceGenerator for Generator {
         if !self.ends.has_server() {
             return;
         }
-        let methods = service.methods.iter();
         let methods: Vec<_> =
-            methods.map(|method| (method, self.handler(&service, method))).collect();
+            service.methods.iter().map(|method| (method, self.handler(&service, method))).collect();
         out.push_str(&trait_code(&service, &methods, &self.borrowed));
         out.push_str(&server_code(&service));
         out.push_str(&implementation_code(&service, &methods, &self.borrowed));
@@ -129,8 +128,11 @@ fn function_code(method: &Method, handler: Handler) -> String {
     let context = Some(format!("context: &::bookend_server::{context}"));
     let responder = (handler == Handler::Deferred)
         .then(|| format!("responder: ::bookend_server::Responder<{reply}>"));
-    let arguments = [requests, replies, context, responder].into_iter().flatten();
-    let arguments: String = arguments.map(|argument| format!("        {argument},\n")).collect();
+    let arguments: String = [requests, replies, context, responder]
+        .into_iter()
+        .flatten()
+        .map(|argument| format!("        {argument},\n"))
+        .collect();
     let result = match handler {
         Handler::Deferred => String::new(),
         Handler::Stream => format!(
@@ -180,8 +182,8 @@ fn server_code(service: &Service) -> String {
 
 fn implementation_code(service: &Service, methods: &Methods, borrowed: &Borrowed) -> String {
     let name = &service.name;
-    let descriptors = methods.iter().map(|(method, handler)| descriptor(method, *handler));
-    let descriptors: String = descriptors.collect();
+    let descriptors: String =
+        methods.iter().map(|(method, handler)| descriptor(method, *handler)).collect();
     let call = call_code(methods);
     let decoder =
         decoder_code(methods, |method| borrowed.name(&service.package, &method.input_proto_type));
@@ -222,13 +224,14 @@ fn arms(
     handlers: &[Handler],
     arm: impl Fn(&Method, Handler) -> String,
 ) -> String {
-    let numbered = methods.iter().enumerate();
-    let arms = numbered.filter(|(_, (_, handler))| handlers.contains(handler)).map(
-        |(number, (method, handler))| {
+    methods
+        .iter()
+        .enumerate()
+        .filter(|(_, (_, handler))| handlers.contains(handler))
+        .map(|(number, (method, handler))| {
             format!("            {number} => {},\n", arm(method, *handler))
-        },
-    );
-    arms.collect()
+        })
+        .collect()
 }
 
 /// Has one of the server's adapters turn `input` into `parameters`, and calls the handler.

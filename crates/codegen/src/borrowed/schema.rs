@@ -123,18 +123,19 @@ impl<'a> ProtoSchema<'a> {
             let in_it = |field: &&FieldDescriptorProto| field.oneof_index == Some(index as i32);
             !message.field.iter().filter(in_it).any(|field| field.proto3_optional())
         };
-        let choices = message.oneof_decl.iter().enumerate().filter(|(index, _)| is_real(*index));
-        let choices = choices.map(|(_, choice)| Choice {
-            name: field_name(choice.name()),
-            type_name: name.clone() + &type_name(choice.name()),
-        });
-        let fields = message.field.iter().map(|field| self.field(field));
-        Ok(BorrowedMessage {
-            proto_name: full_name[1..].to_owned(),
-            choices: choices.collect(),
-            fields: fields.collect::<Result<_, _>>()?,
-            name,
-        })
+        let choices = message
+            .oneof_decl
+            .iter()
+            .enumerate()
+            .filter(|(index, _)| is_real(*index))
+            .map(|(_, choice)| Choice {
+                name: field_name(choice.name()),
+                type_name: name.clone() + &type_name(choice.name()),
+            })
+            .collect();
+        let fields =
+            message.field.iter().map(|field| self.field(field)).collect::<Result<_, _>>()?;
+        Ok(BorrowedMessage { proto_name: full_name[1..].to_owned(), choices, fields, name })
     }
 
     fn field(&self, field: &FieldDescriptorProto) -> Result<MessageField, String> {
@@ -159,9 +160,8 @@ impl<'a> ProtoSchema<'a> {
     /// `OrderItem` for `.shop.v1.Order.Item`.
     fn rust_name(&self, full_name: &str) -> String {
         let package = self.messages.get(full_name).map_or("", |found| found.file.package());
-        let within = &full_name[1..];
-        let within = within.strip_prefix(package).unwrap_or(within);
-        within.split('.').map(type_name).collect()
+        let whole = &full_name[1..];
+        whole.strip_prefix(package).unwrap_or(whole).split('.').map(type_name).collect()
     }
 }
 

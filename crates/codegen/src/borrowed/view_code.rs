@@ -58,11 +58,13 @@ fn choice_type(message: &BorrowedMessage, choice: usize) -> String {
 }
 
 fn choice_code(message: &BorrowedMessage, choice: usize) -> String {
-    let variants = message.variants(choice).map(|(field, variant)| {
-        let (name, value) = (&field.name, field.value.view_type());
-        format!("        /// `{name}`.\n        {variant}({value}),\n")
-    });
-    let variants: String = variants.collect();
+    let variants: String = message
+        .variants(choice)
+        .map(|(field, variant)| {
+            let (name, value) = (&field.name, field.value.view_type());
+            format!("        /// `{name}`.\n        {variant}({value}),\n")
+        })
+        .collect();
     format!(
         "    /// `{}` of `{}`.\n\
          \x20   #[derive(Clone, Copy, Debug)]\n\
@@ -172,15 +174,15 @@ fn copy_of_field(field: &MessageField) -> Option<String> {
 
 fn copy_of_choice(message: &BorrowedMessage, choice: usize) -> String {
     let (name, type_name) = (&message.choices[choice].name, &message.choices[choice].type_name);
-    let arms = message.variants(choice).map(|(field, variant)| {
+    let arm = |(field, variant): (&MessageField, String)| {
         let set = set(field);
         format!(
             "                ::core::option::Option::Some({type_name}View::{variant}(value)) => {{\n\
              \x20                   {set}\n\
              \x20               }}\n"
         )
-    });
-    let arms: String = arms.collect();
+    };
+    let arms: String = message.variants(choice).map(arm).collect();
     format!(
         "            match self.{name} {{\n\
          {arms}\
