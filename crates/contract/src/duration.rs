@@ -91,8 +91,10 @@ fn parse_part<'a>(rest: &'a str, text: &str) -> Result<(u128, &'a str), Duration
     if unit.is_empty() {
         return Err(DurationError::UnitMissing(number.into()));
     }
-    let known = UNITS_NS.iter().find(|(name, _)| *name == unit);
-    let (_, unit_ns) = known.ok_or_else(|| DurationError::UnitUnknown(unit.into()))?;
+    let (_, unit_ns) = UNITS_NS
+        .iter()
+        .find(|(name, _)| *name == unit)
+        .ok_or_else(|| DurationError::UnitUnknown(unit.into()))?;
     let too_long = || DurationError::TooLong(text.into());
     let whole: u128 = if whole.is_empty() { 0 } else { whole.parse().map_err(|_| too_long())? };
     let whole_ns = whole.checked_mul(*unit_ns).ok_or_else(too_long)?;

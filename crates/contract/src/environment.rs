@@ -173,8 +173,7 @@ impl Environment {
             (TLS_KEY, key),
             (UNIX_SOCKET, socket),
         ];
-        let set = all.into_iter();
-        set.filter_map(|(name, value)| Some((name, value?))).collect()
+        all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
     }
 }
 
@@ -274,8 +273,8 @@ mod tests {
                 window,
                 (DEADLINE_MS, "20000"),
                 (PROFILE, "1"),
-            ];
-            let expected = expected.map(|(name, value)| (name, OsString::from(value)));
+            ]
+            .map(|(name, value)| (name, OsString::from(value)));
             assert_eq!(full(window_length).to_variables(), expected);
         }
     }

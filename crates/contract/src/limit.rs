@@ -79,8 +79,7 @@ fn of_schedule(facts: &Extension, busy: &str) -> Option<String> {
 
 fn in_flight_a_connection(report: &LoadReport) -> f64 {
     let number = |name: &str| {
-        let value = report.options.get(name).and_then(serde_json::Value::as_f64);
-        value.unwrap_or(1.0).max(1.0)
+        report.options.get(name).and_then(serde_json::Value::as_f64).unwrap_or(1.0).max(1.0)
     };
     number("concurrency") / number("connections")
 }

@@ -200,19 +200,16 @@ fn parse_window(word: Option<&str>) -> Result<Line, LineErrorKind> {
 }
 
 fn parse_error(name: Option<&str>, count: Option<&str>) -> Result<Line, LineErrorKind> {
-    let name = name.ok_or(LineErrorKind::UnknownCode)?;
-    match code::number(name) {
+    let code = name.ok_or(LineErrorKind::UnknownCode)?;
+    match code::number(code) {
         None | Some(0) => Err(LineErrorKind::UnknownCode),
-        Some(_) => Ok(Line::Error { code: name.to_owned(), count: parse_count(count)? }),
+        Some(_) => Ok(Line::Error { code: code.to_owned(), count: parse_count(count)? }),
     }
 }
 
 fn parse_note(name: Option<&str>, value: Option<&str>) -> Result<Line, LineErrorKind> {
-    let name = name.filter(|name| is_note_name(name));
-    Ok(Line::Note {
-        name: name.ok_or(LineErrorKind::BadName)?.to_owned(),
-        value: parse_decimal(value)?,
-    })
+    let checked = name.filter(|name| is_note_name(name)).ok_or(LineErrorKind::BadName)?;
+    Ok(Line::Note { name: checked.to_owned(), value: parse_decimal(value)? })
 }
 
 /// Whether a note may have this name: lower-case words joined by `_`.
@@ -227,14 +224,16 @@ pub fn is_note_name(name: &str) -> bool {
 
 /// Digits, and at most one point between them: no sign, no exponent, no infinity.
 fn parse_decimal(word: Option<&str>) -> Result<f64, LineErrorKind> {
-    let word = word.ok_or(LineErrorKind::BadNumber)?;
+    let text = word.ok_or(LineErrorKind::BadNumber)?;
     let is_digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
-    let fits = match word.split_once('.') {
+    let fits = match text.split_once('.') {
         Some((whole, fraction)) => is_digits(whole) && is_digits(fraction),
-        None => is_digits(word),
+        None => is_digits(text),
     };
-    let value = word.parse().ok().filter(|value: &f64| value.is_finite());
-    value.filter(|_| fits).ok_or(LineErrorKind::BadNumber)
+    text.parse()
+        .ok()
+        .filter(|value: &f64| fits && value.is_finite())
+        .ok_or(LineErrorKind::BadNumber)
 }
 
 fn parse_port(word: Option<&str>) -> Result<u16, LineErrorKind> {
@@ -242,12 +241,10 @@ fn parse_port(word: Option<&str>) -> Result<u16, LineErrorKind> {
 }
 
 fn parse_number(word: Option<&str>) -> Result<u64, LineErrorKind> {
-    let word = word.ok_or(LineErrorKind::BadNumber)?;
     // `u64::from_str` would take a leading plus sign.
-    if !word.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(LineErrorKind::BadNumber);
-    }
-    word.parse().map_err(|_| LineErrorKind::BadNumber)
+    word.filter(|word| word.bytes().all(|byte| byte.is_ascii_digit()))
+        .and_then(|digits| digits.parse().ok())
+        .ok_or(LineErrorKind::BadNumber)
 }
 
 fn parse_count(word: Option<&str>) -> Result<u64, LineErrorKind> {

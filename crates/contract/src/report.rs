@@ -331,8 +331,9 @@ impl LatencySplit {
     /// The parts that are there, with their names.
     pub fn parts(&self) -> impl Iterator<Item = (&'static str, &SplitPart)> {
         let tls = self.tls.as_ref().map(|tls| ("tls", tls));
-        let before = std::iter::once(("connect", &self.connect)).chain(tls);
-        before.chain([("first_byte", &self.first_byte), ("total", &self.total)])
+        std::iter::once(("connect", &self.connect))
+            .chain(tls)
+            .chain([("first_byte", &self.first_byte), ("total", &self.total)])
     }
 }
 

@@ -80,8 +80,8 @@ pub struct TimestampNs(pub u64);
 impl fmt::Display for TimestampNs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const SECOND_NS: u64 = 1_000_000_000;
-        let second = Timestamp((self.0 / SECOND_NS * 1000) as i64).to_string();
-        let second = second.trim_end_matches('Z');
+        let written = Timestamp((self.0 / SECOND_NS * 1000) as i64).to_string();
+        let second = written.trim_end_matches('Z');
         match self.0 % SECOND_NS {
             0 => write!(f, "{second}Z"),
             fraction => {

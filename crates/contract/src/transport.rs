@@ -43,8 +43,8 @@ impl FromStr for Transport {
     type Err = UnknownTransport;
 
     fn from_str(word: &str) -> Result<Transport, UnknownTransport> {
-        let word: StrDeserializer<'_, value::Error> = word.into_deserializer();
-        Transport::deserialize(word).map_err(|_| UnknownTransport)
+        let deserializer: StrDeserializer<'_, value::Error> = word.into_deserializer();
+        Transport::deserialize(deserializer).map_err(|_| UnknownTransport)
     }
 }
 
