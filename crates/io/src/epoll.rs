@@ -463,8 +463,11 @@ impl<S: Shard> EpollDriver<S> {
         self.stop_accepting();
         let entries = &self.entries;
         self.worker.may_leave(|io| {
-            let mut live = entries.iter().flatten().filter(|entry| !entry.lingering);
-            live.all(|entry| io.unwritten(entry.connection.state.id).is_empty())
+            entries
+                .iter()
+                .flatten()
+                .filter(|entry| !entry.lingering)
+                .all(|entry| io.unwritten(entry.connection.state.id).is_empty())
         })
     }
 

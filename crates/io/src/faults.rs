@@ -104,8 +104,8 @@ fn next_fault(call: SystemCall) -> Option<InjectedFault> {
     if !IS_ARMED.load(Ordering::Acquire) {
         return None;
     }
-    let mut state = state();
-    let state = state.as_mut()?;
+    let mut guard = state();
+    let state = guard.as_mut()?;
     let chosen = |point: &&FailPoint| is_chosen(point.threads);
     state.points.iter().find(chosen)?;
     let number = state.calls.entry(call).or_default();

@@ -181,8 +181,9 @@ impl Ring {
 
     /// Cancels an operation: its completion says `ECANCELED`, or how it ended before that.
     pub fn cancel(&mut self, operation: Operation) {
-        let entry = opcode::AsyncCancel2::new(CancelBuilder::user_data(operation.key())).build();
-        let entry = entry.flags(squeue::Flags::SKIP_SUCCESS);
+        let entry = opcode::AsyncCancel2::new(CancelBuilder::user_data(operation.key()))
+            .build()
+            .flags(squeue::Flags::SKIP_SUCCESS);
         self.enqueue(entry.user_data(Operation::Cancel.key()));
     }
 

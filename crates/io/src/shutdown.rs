@@ -31,17 +31,19 @@ impl ShutdownHandle {
     pub fn stop(&self) {
         let mut state = self.lock();
         state.stopped = true;
-        let there = state.wakers.iter().filter_map(WeakWaker::upgrade);
-        there.for_each(|waker| waker.stop());
+        state.wakers.iter().filter_map(WeakWaker::upgrade).for_each(|waker| waker.stop());
     }
 
     /// Like [`ShutdownHandle::stop`], but without the drain time; may be called after it.
     pub fn stop_now(&self) {
         let mut state = self.lock();
         (state.stopped, state.stopped_now) = (true, true);
-        let all = state.wakers.iter().chain(&state.followers);
-        let there = all.filter_map(WeakWaker::upgrade);
-        there.for_each(|waker| waker.stop_now());
+        state
+            .wakers
+            .iter()
+            .chain(&state.followers)
+            .filter_map(WeakWaker::upgrade)
+            .for_each(|waker| waker.stop_now());
     }
 
     /// Whether [`ShutdownHandle::stop`] was called.

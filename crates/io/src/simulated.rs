@@ -99,8 +99,7 @@ impl<S: Shard> Simulated<S> {
 
     /// All connections are there that the shard has asked for so far.
     pub fn connect_all(&mut self) -> Vec<ConnectionId> {
-        let asked_for = 0..self.dialled.len();
-        asked_for.filter_map(|_| self.connect()).collect()
+        (0..self.dialled.len()).filter_map(|_| self.connect()).collect()
     }
 
     fn join(&mut self, id: ConnectionId, how: Opened) {
@@ -201,8 +200,12 @@ impl<S: Shard> Simulated<S> {
     /// Whether a driver that is stopping would leave now: the shard awaits nothing, and the network
     /// has all that it wrote.
     pub fn may_leave(&self) -> bool {
-        let connections = self.peers.iter().flatten().map(|peer| peer.state.id);
-        let mut unwritten = connections.filter(|id| !self.io.unwritten(*id).is_empty());
+        let mut unwritten = self
+            .peers
+            .iter()
+            .flatten()
+            .map(|peer| peer.state.id)
+            .filter(|id| !self.io.unwritten(*id).is_empty());
         !self.io.has_work() && !self.shard.has_outstanding() && unwritten.next().is_none()
     }
 

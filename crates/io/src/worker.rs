@@ -69,8 +69,8 @@ impl<S: Shard> Worker<S> {
         if self.options.wait == Wait::Spin || self.io.has_work() {
             return Some(0);
         }
-        let nearest_ns = shard_ns.min(own_deadline_ns.unwrap_or(NEVER));
-        let nearest_ns = nearest_ns.min(self.leave_at_ns.unwrap_or(NEVER));
+        let nearest_ns =
+            shard_ns.min(own_deadline_ns.unwrap_or(NEVER)).min(self.leave_at_ns.unwrap_or(NEVER));
         if nearest_ns == NEVER {
             return None;
         }

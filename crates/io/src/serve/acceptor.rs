@@ -52,8 +52,7 @@ impl Acceptor {
 
     /// Waits for a connection or a call. True: a call, or the end of a time without room.
     fn wait(&mut self, room: bool) -> io::Result<bool> {
-        let resume_in_ns = self.resume_at_ns.map(|at_ns| at_ns.saturating_sub(clock_ns()));
-        let timeout = resume_in_ns.map(timespec);
+        let timeout = self.resume_at_ns.map(|at_ns| at_ns.saturating_sub(clock_ns())).map(timespec);
         if self.waker.fall_asleep() {
             self.ask(room && timeout.is_none(), timeout.as_ref())?;
         }

@@ -77,8 +77,12 @@ impl Engine {
 
     /// What the peer has shown, in DER, its own certificate first.
     pub fn peer_certificates(&self) -> Arc<[Box<[u8]>]> {
-        let certificates = self.common().peer_certificates().unwrap_or_default();
-        certificates.iter().map(|certificate| certificate.as_ref().into()).collect()
+        self.common()
+            .peer_certificates()
+            .unwrap_or_default()
+            .iter()
+            .map(|certificate| certificate.as_ref().into())
+            .collect()
     }
 
     /// Whether the peer has sent close_notify.

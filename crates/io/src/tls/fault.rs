@@ -198,8 +198,8 @@ mod tests {
 
     #[test]
     fn names_are_written_as_people_write_them() {
-        let presented = ["DnsName(\"a.example\")", "IpAddress(127.0.0.1)", "bare"];
-        let presented = presented.map(str::to_owned);
+        let presented =
+            ["DnsName(\"a.example\")", "IpAddress(127.0.0.1)", "bare"].map(str::to_owned);
         assert_eq!(names(&presented), "a.example, 127.0.0.1, bare");
         assert_eq!(names(&[]), "no name at all");
     }
@@ -225,8 +225,8 @@ mod tests {
                 TlsFaultKind::NoProtocol,
                 TlsFaultKind::TimedOut(Duration::from_secs(10)),
                 TlsFaultKind::Stuck,
-            ];
-            let ours = ours.map(|kind| TlsFault::new(side, kind));
+            ]
+            .map(|kind| TlsFault::new(side, kind));
             for fault in kinds.chain(ours) {
                 let text = fault.to_string();
                 assert!(!text.contains('\n') && text.len() > 20, "{text}");

@@ -146,8 +146,11 @@ impl Authorities {
         let mut store = RootCertStore::empty();
         store.add_parsable_certificates(found.certs);
         if store.is_empty() {
-            let reason = found.errors.first().map(ToString::to_string);
-            let reason = reason.unwrap_or_else(|| "its store is empty".to_owned());
+            let reason = found
+                .errors
+                .first()
+                .map(ToString::to_string)
+                .unwrap_or_else(|| "its store is empty".to_owned());
             return Err(ConfigError::NoSystemAuthorities(reason));
         }
         Ok(Self(store))
@@ -178,8 +181,9 @@ fn store(pem: &[u8]) -> Result<RootCertStore, String> {
 }
 
 fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, String> {
-    let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
-    let found = found.map_err(|error| format!("it is no PEM: {error}"))?;
+    let found = CertificateDer::pem_slice_iter(pem)
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|error| format!("it is no PEM: {error}"))?;
     if found.is_empty() {
         Err("there is no certificate in it (-----BEGIN CERTIFICATE-----)".to_owned())
     } else {

@@ -168,8 +168,10 @@ impl<S: Shard> Secured<S> {
             return Ok(());
         };
         if !early.is_empty() {
-            let sealed = secure.engine.seal(&early, io.output_below(id));
-            sealed.map_err(|error| self.role.fault(TlsFaultKind::Tls(error)))?;
+            secure
+                .engine
+                .seal(&early, io.output_below(id))
+                .map_err(|error| self.role.fault(TlsFaultKind::Tls(error)))?;
         }
         self.connections.forget_ended();
         // A connection opens with an empty output, which a shard may swap for its own.
