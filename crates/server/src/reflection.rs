@@ -72,7 +72,7 @@ impl StreamHandler<ServerReflectionRequest, ServerReflectionResponse> for Reflec
 impl Known {
     fn answer(&self, question: &MessageRequest) -> Result<MessageResponse, Status> {
         let descriptors = &self.descriptors;
-        let file = match question {
+        let found = match question {
             MessageRequest::ListServices(_) => return Ok(self.list()),
             MessageRequest::AllExtensionNumbersOfType(name) => return self.extensions(name),
             MessageRequest::FileByFilename(name) => descriptors.file_named(name),
@@ -80,7 +80,7 @@ impl Known {
             MessageRequest::FileContainingExtension(extension) => descriptors
                 .file_of_extension(&extension.containing_type, extension.extension_number),
         };
-        let file = file.ok_or_else(|| Status::new(Code::NotFound, not_found(question)))?;
+        let file = found.ok_or_else(|| Status::new(Code::NotFound, not_found(question)))?;
         let file_descriptor_proto = descriptors.with_imports(file);
         Ok(MessageResponse::FileDescriptorResponse(v1::FileDescriptorResponse {
             file_descriptor_proto,

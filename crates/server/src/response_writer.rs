@@ -288,8 +288,9 @@ impl StatusText {
     fn fields(&self) -> impl Iterator<Item = ExtraField<'_>> {
         let texts: [(&[u8], &[u8]); 2] =
             [(b"grpc-message", &self.message), (STATUS_DETAILS, &self.details)];
-        let texts = texts.into_iter().filter(|(_, value)| !value.is_empty());
-        std::iter::once((&b"grpc-status"[..], self.code.digits())).chain(texts).map(varying)
+        std::iter::once((&b"grpc-status"[..], self.code.digits()))
+            .chain(texts.into_iter().filter(|(_, value)| !value.is_empty()))
+            .map(varying)
     }
 }
 

@@ -211,10 +211,13 @@ impl Shard for ServerShard {
         if self.ready.is_due() {
             return Some(AT_ONCE);
         }
-        let next_ns = self.prefaces.next_ns().unwrap_or(NEVER);
-        let next_ns = next_ns.min(self.call_deadlines.next_ns().unwrap_or(NEVER));
-        let next_ns = next_ns.min(self.connection_deadlines.next_ns().unwrap_or(NEVER));
-        let next_ns = next_ns.min(self.next_timeout_check_ns.unwrap_or(NEVER));
+        let next_ns = self
+            .prefaces
+            .next_ns()
+            .unwrap_or(NEVER)
+            .min(self.call_deadlines.next_ns().unwrap_or(NEVER))
+            .min(self.connection_deadlines.next_ns().unwrap_or(NEVER))
+            .min(self.next_timeout_check_ns.unwrap_or(NEVER));
         (next_ns != NEVER).then_some(next_ns)
     }
 

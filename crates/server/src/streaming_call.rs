@@ -374,8 +374,7 @@ impl CallHandler {
 
 impl InlineHandler {
     fn get(&mut self) -> &mut dyn InlineStream {
-        let handler = self.0.as_deref_mut();
-        handler.expect("it is there until it is dropped")
+        self.0.as_deref_mut().expect("it is there until it is dropped")
     }
 }
 

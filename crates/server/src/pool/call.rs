@@ -78,8 +78,7 @@ impl PoolCall {
     pub fn finish(mut self, result: Result<(), Status>) {
         self.state = PoolCallState::Finished;
         let late = self.is_over();
-        let result = result.map_err(status::of_handler);
-        self.context.channel.finish(result, late, false);
+        self.context.channel.finish(result.map_err(status::of_handler), late, false);
     }
 
     /// Ends the call because the service has no method of that number.

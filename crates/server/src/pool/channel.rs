@@ -112,8 +112,7 @@ impl PoolChannel {
     /// Lets the handler wait for its client.
     fn wait<'a>(&self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
         state.waits_since = Some(Instant::now());
-        let woken = self.changed.wait(state);
-        let mut state = woken.unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         state.waited = state.waited();
         state.waits_since = None;
         state
@@ -198,8 +197,11 @@ impl PoolChannel {
     /// Sleeps for `duration`, or until the call is over.
     pub fn sleep(&self, duration: Duration) -> Result<(), CallOver> {
         let goes_on = |_: &mut State| !self.is_over();
-        let waited = self.changed.wait_timeout_while(self.lock(), duration, goes_on);
-        drop(waited.unwrap_or_else(PoisonError::into_inner));
+        drop(
+            self.changed
+                .wait_timeout_while(self.lock(), duration, goes_on)
+                .unwrap_or_else(PoisonError::into_inner),
+        );
         if self.is_over() { Err(CallOver) } else { Ok(()) }
     }
 

@@ -255,8 +255,8 @@ impl<J: Job> State<J> {
     fn take(&mut self, connection_threads: usize) -> Option<J> {
         let State { queue, running, .. } = self;
         let has_share = |job: &J| {
-            let others = running.iter().filter(|other| job.is_of_same_connection(&other.ticket));
-            others.count() < connection_threads
+            running.iter().filter(|other| job.is_of_same_connection(&other.ticket)).count()
+                < connection_threads
         };
         let at = queue.iter().take(SEARCHED_CALLS).position(has_share)?;
         queue.remove(at)

@@ -35,11 +35,14 @@ impl ServerShard {
     /// as it holds more than its share. If there is none, other threads have it.
     pub(super) fn shed_excess(&mut self, io: &mut IoContext) {
         while self.services.memory.is_exceeded() {
-            let open = self.connections.iter().flatten();
-            let largest = open.max_by_key(|connection| connection.account.charged_bytes);
-            let largest = largest
-                .filter(|connection| self.services.memory.is_above_share(&connection.account));
-            let Some(id) = largest.map(|connection| connection.id) else {
+            let Some(id) = self
+                .connections
+                .iter()
+                .flatten()
+                .max_by_key(|connection| connection.account.charged_bytes)
+                .filter(|connection| self.services.memory.is_above_share(&connection.account))
+                .map(|connection| connection.id)
+            else {
                 return self.services.memory.wake_others(self.number);
             };
             self.shed(id, io);
