@@ -188,8 +188,10 @@ impl<T> Queue<T> {
         match state.first_due() {
             None => self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
             Some(due) => {
-                let woken = self.changed.wait_timeout(state, SWEEP_INTERVAL.min(due - now));
-                woken.unwrap_or_else(PoisonError::into_inner).0
+                self.changed
+                    .wait_timeout(state, SWEEP_INTERVAL.min(due - now))
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .0
             }
         }
     }
