@@ -49,8 +49,7 @@ impl IdRuns {
 
     pub(crate) fn contains(&self, id: u32) -> bool {
         let here = place(id);
-        let run = self.runs.range(..=here).next_back();
-        run.is_some_and(|(_, last)| here <= *last)
+        self.runs.range(..=here).next_back().is_some_and(|(_, last)| here <= *last)
     }
 
     fn join_the_oldest(&mut self) {

@@ -455,8 +455,7 @@ impl Sender {
 
 /// Number of streams that may be open by these settings.
 fn concurrency_limit(settings: &Settings) -> usize {
-    let limit = settings.max_concurrent_streams;
-    limit.map_or(usize::MAX, |streams| streams as usize)
+    settings.max_concurrent_streams.map_or(usize::MAX, |streams| streams as usize)
 }
 
 #[cfg(test)]

@@ -80,9 +80,13 @@ impl Settings {
 
     /// The smallest SETTINGS_HEADER_TABLE_SIZE in a payload, which may have several, bytes.
     pub(crate) fn smallest_table_bytes(payload: &[u8]) -> Option<u32> {
-        let entries = payload.as_chunks::<6>().0.iter();
-        let sizes = entries.filter(|entry| entry[..2] == HEADER_TABLE_SIZE.to_be_bytes());
-        sizes.map(|&[_, _, a, b, c, d]| u32::from_be_bytes([a, b, c, d])).min()
+        payload
+            .as_chunks::<6>()
+            .0
+            .iter()
+            .filter(|entry| entry[..2] == HEADER_TABLE_SIZE.to_be_bytes())
+            .map(|&[_, _, a, b, c, d]| u32::from_be_bytes([a, b, c, d]))
+            .min()
     }
 
     /// RFC 9113, sections 5.5 and 6.5.3.

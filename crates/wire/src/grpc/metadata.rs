@@ -171,9 +171,7 @@ impl Metadata {
         &self,
         name: &str,
     ) -> impl Iterator<Item = Result<Vec<u8>, MalformedBinary>> {
-        let values = self.find_all(name);
-        let parts = values.flat_map(|value| value.split(|byte| *byte == b','));
-        parts.map(|part| {
+        self.find_all(name).flat_map(|value| value.split(|byte| *byte == b',')).map(|part| {
             base64::decode(part.trim_ascii()).ok_or_else(|| MalformedBinary(name.into()))
         })
     }

@@ -23,8 +23,7 @@ pub fn fault_of_head(fields: &HeaderList) -> Option<Status> {
 
 fn fault_of_content_type(value: &[u8]) -> Option<Status> {
     let value = String::from_utf8_lossy(value);
-    let media_type = value.split(';').next().unwrap_or_default().trim();
-    let media_type = media_type.to_ascii_lowercase();
+    let media_type = value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     let code = match media_type.strip_prefix("application/grpc") {
         Some("" | "+proto") => return None,
         Some(codec) if codec.starts_with('+') => Code::Internal,

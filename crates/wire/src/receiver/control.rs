@@ -118,8 +118,10 @@ impl Receiver {
             }
             let overflow = "WINDOW_UPDATE moved the connection's window past 2^31-1";
             let was_narrow = sender.is_narrow();
-            let added = sender.send_window.add(increment_bytes);
-            added.map_err(|_| ConnectionError::flow_control(overflow))?;
+            sender
+                .send_window
+                .add(increment_bytes)
+                .map_err(|_| ConnectionError::flow_control(overflow))?;
             if sender.has_grown() && is_small {
                 sender.update_for_nothing();
             }
