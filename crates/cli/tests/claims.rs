@@ -33,8 +33,10 @@ fn the_readme_counts_the_outcomes_of_records_that_may_be_quoted() {
     for suite in suites.filter(|one| !one.claims.document.are_expectations) {
         let counts = format!("| {} |", quotable_outcomes(&suite));
         let page = format!("| [{0}](suites/{0}/RESULTS.md) |", suite.suite);
-        let row = readme.lines().find(|line| line.starts_with(&page));
-        let row = row.unwrap_or_else(|| panic!("no row begins with {page}"));
+        let row = readme
+            .lines()
+            .find(|line| line.starts_with(&page))
+            .unwrap_or_else(|| panic!("no row begins with {page}"));
         assert!(row.ends_with(&counts), "{row} should end with {counts}");
     }
 }

@@ -107,8 +107,7 @@ fn one_shot_calls_are_split_in_text_json_and_lines() {
     assert_eq!(report.options["one-shot"], true);
     // Its standard input has to stay open: the lab closes it to end a run.
     let mut lab = Running::start(load(&target, &words).env("BOOKEND_CONTRACT", "1"));
-    let lines: Vec<String> = lab.lines.by_ref().map(Result::unwrap).collect();
-    let lines = lines.join("\n");
+    let lines = lab.lines.by_ref().map(Result::unwrap).collect::<Vec<_>>().join("\n");
     assert!(lines.contains("note connect_p50_ns "), "{lines}");
     assert!(lines.contains("note first_byte_p99_ns "), "{lines}");
 }

@@ -33,8 +33,7 @@ fn recorded(suite: &str) -> Vec<Row> {
     let record = format!("records/{suite}/full.jsonl");
     let mut command = Command::new(env!("CARGO_BIN_EXE_bookend"));
     let report = ["report", "--format", "csv", "--record", &record];
-    let output = command.current_dir(root()).args(report).output();
-    let output = output.expect("the command starts");
+    let output = command.current_dir(root()).args(report).output().expect("the command starts");
     assert!(output.status.success(), "{record} can be read");
     let text = String::from_utf8(output.stdout).expect("UTF-8");
     let mut lines = text.lines();
@@ -106,8 +105,13 @@ fn table(end: &End) -> Vec<String> {
 fn the_tables_of_drivers_are_what_their_records_give() {
     let page = root().join("docs/measure/performance.md");
     let page = fs::read_to_string(page).expect("there is the page");
-    let section = page.split("## The drivers\n").nth(1).expect("the section");
-    let section = section.split("\n## ").next().expect("its end");
+    let section = page
+        .split("## The drivers\n")
+        .nth(1)
+        .expect("the section")
+        .split("\n## ")
+        .next()
+        .expect("its end");
     let shown: Vec<&str> = section.lines().filter(|line| line.starts_with("| C=")).collect();
     let expected = [table(&SERVER), table(&GENERATOR)].concat();
     assert!(shown == expected, "the tables should be:\n{}", expected.join("\n"));

@@ -137,8 +137,11 @@ fn a_profile_that_cannot_be_made_is_refused_before_the_race() {
     let below = ["--profile", "--profile-folder", "a-file/below"];
     let error = said(&race(home.path(), &[&[old.as_str(), &new], &below[..]].concat()), 2);
     assert!(error.contains("--profile-folder: "), "{error}");
-    let left = std::fs::read_dir(home.path()).expect("a folder").filter_map(Result::ok);
-    let left: Vec<_> = left.map(|entry| entry.file_name()).collect();
+    let left: Vec<_> = std::fs::read_dir(home.path())
+        .expect("a folder")
+        .filter_map(Result::ok)
+        .map(|entry| entry.file_name())
+        .collect();
     assert!(!left.iter().any(|name| name.to_string_lossy().contains("profile")), "{left:?}");
 }
 

@@ -56,8 +56,11 @@ fn two_clients_are_started_for_each_lap_and_call_one_server() {
     let kept = std::fs::read_to_string(home.path().join("race.json")).expect("it was kept");
     let kept: Value = serde_json::from_str(&kept).expect("JSON");
     assert_eq!(kept["cells"][0]["connections"], 2);
-    let left = std::fs::read_dir(home.path()).expect("a folder").filter_map(Result::ok);
-    let left: Vec<_> = left.map(|entry| entry.file_name()).collect();
+    let left: Vec<_> = std::fs::read_dir(home.path())
+        .expect("a folder")
+        .filter_map(Result::ok)
+        .map(|entry| entry.file_name())
+        .collect();
     assert!(!left.iter().any(|name| name.to_string_lossy().contains("request")), "{left:?}");
 }
 

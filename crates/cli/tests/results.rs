@@ -278,12 +278,16 @@ fn words_about_a_picture_are_not_dropped_in_silence() {
 #[test]
 fn the_picture_at_the_top_is_drawn_from_its_record_by_the_documented_command() {
     let readme = fs::read_to_string(root().join("README.md")).expect("there is a README");
-    let documented = readme.lines().skip_while(|line| {
-        !(line.starts_with("bookend report --record") && line.contains("--format svg"))
-    });
-    let documented = documented.take(2).collect::<Vec<_>>().join(" ");
-    let title = documented.split("--title \"").nth(1).expect("a title");
-    let title = title.split('"').next().expect("its end");
+    let documented = readme
+        .lines()
+        .skip_while(|line| {
+            !(line.starts_with("bookend report --record") && line.contains("--format svg"))
+        })
+        .take(2)
+        .collect::<Vec<_>>()
+        .join(" ");
+    let title =
+        documented.split("--title \"").nth(1).expect("a title").split('"').next().expect("its end");
     for theme in ["light", "dark"] {
         let output = bookend(
             &root(),

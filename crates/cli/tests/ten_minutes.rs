@@ -225,8 +225,7 @@ fn ten_minutes_are_enough_to_type_it() {
     });
     // A line that is there already, as where a file grows, is not typed again; nor are indents.
     let lines = texts.flat_map(|text| text.lines()).map(str::trim);
-    let typed = lines.filter(|line| known.insert(*line)).map(|line| line.len() + 1);
-    let typed: usize = typed.sum();
+    let typed: usize = lines.filter(|line| known.insert(*line)).map(|line| line.len() + 1).sum();
     assert!(typed <= 10 * TYPED_A_MINUTE, "{typed} characters");
 }
 

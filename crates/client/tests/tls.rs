@@ -200,8 +200,7 @@ fn an_untrusted_certificate_is_named_once_and_clearly() {
 #[test]
 fn each_server_of_a_channel_is_verified_by_its_own_name() {
     let authority = Authority::new();
-    let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr();
-    let nobody = nobody.unwrap();
+    let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     for (certified, known_as, is_good) in [
         ("127.0.0.2", None, true),
         ("127.0.0.1", None, false),

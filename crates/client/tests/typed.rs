@@ -29,8 +29,13 @@ fn client(server: &ServerHandle) -> OrdersClient {
 }
 
 fn start(service: impl Service) -> (ServerHandle, OrdersClient) {
-    let server = Server::builder().add_service(service).bind("127.0.0.1:0").unwrap();
-    let server = server.threads(1).spawn().unwrap();
+    let server = Server::builder()
+        .add_service(service)
+        .bind("127.0.0.1:0")
+        .unwrap()
+        .threads(1)
+        .spawn()
+        .unwrap();
     let client = client(&server);
     (server, client)
 }

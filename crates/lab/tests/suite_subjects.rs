@@ -42,13 +42,13 @@ fn what_makes_the_load_of_a_suite_is_an_instrument() {
 
 #[test]
 fn a_server_as_it_is_needs_the_seven_lines_of_the_guide() {
-    let guide = std::fs::read_to_string(root().join("docs/extend/adding-a-subject.md"));
-    let guide = guide.expect("the guide");
-    let block = guide.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next());
-    let block = block.expect("a block");
+    let guide =
+        std::fs::read_to_string(root().join("docs/extend/adding-a-subject.md")).expect("the guide");
+    let block =
+        guide.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a block");
     assert_eq!(block.lines().count(), 7, "{block}");
-    let subject = Subject::parse(Path::new("my-server"), block);
-    let subject = subject.unwrap_or_else(|error| panic!("{error}"));
+    let subject =
+        Subject::parse(Path::new("my-server"), block).unwrap_or_else(|error| panic!("{error}"));
     assert!(subject.variants[0].has_role(Role::Server));
     let error = Subject::parse(Path::new("mine"), "name = \"mine\"\n").expect_err("half of one");
     assert!(error.to_string().ends_with("missing fields `language`, `description`"), "{error}");

@@ -256,8 +256,8 @@ fn reflection_fetches_every_import_once() {
 #[test]
 fn reflection_names_the_service_that_was_meant() {
     let server = Server::with_the_shop();
-    let error = Schema::by_reflection("shop.v1.Order/Put", |query| server.answer(query));
-    let error = error.unwrap_err();
+    let error =
+        Schema::by_reflection("shop.v1.Order/Put", |query| server.answer(query)).unwrap_err();
     assert!(matches!(error, ReflectionError::Call(MethodError::ServiceUnknown { .. })));
     assert_eq!(
         error.to_string(),
@@ -361,8 +361,8 @@ fn nesting_without_end_is_an_error() {
 
 /// A descriptor set in an edition of Protocol Buffers; its options are JSON.
 fn in_an_edition(options: &str) -> Vec<u8> {
-    let set = DescriptorPool::global();
-    let set = set.get_message_by_name("google.protobuf.FileDescriptorSet").unwrap();
+    let set =
+        DescriptorPool::global().get_message_by_name("google.protobuf.FileDescriptorSet").unwrap();
     let json = format!(
         r#"{{"file": [{{
             "name": "a.proto", "package": "a", "syntax": "editions", "edition": "EDITION_2023",

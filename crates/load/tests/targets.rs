@@ -235,8 +235,13 @@ fn a_unix_socket_is_measured_by_every_driver() {
     for driver in [Driver::Blocking, Driver::Epoll] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("echo");
-        let server = Server::builder().add_service(Echo::default()).limits(Limits::trusted());
-        let server = server.bind_unix(&path).unwrap().spawn().unwrap();
+        let server = Server::builder()
+            .add_service(Echo::default())
+            .limits(Limits::trusted())
+            .bind_unix(&path)
+            .unwrap()
+            .spawn()
+            .unwrap();
         let outcome = measure(plan(Target::from(server.local_address()), 3, driver));
         assert_eq!((outcome.ok, outcome.connections_opened), (1_200, 3));
         assert_eq!(outcome.errors.total(), 0, "{driver:?}");

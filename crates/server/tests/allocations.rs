@@ -59,8 +59,8 @@ impl Stage {
             (":authority", "127.0.0.1"),
             ("te", "trailers"),
             ("content-type", "application/grpc"),
-        ];
-        let fields = fields.map(|(name, value)| (name.as_bytes(), value.as_bytes()));
+        ]
+        .map(|(name, value)| (name.as_bytes(), value.as_bytes()));
         let message = record().encode_to_vec();
         for _ in 0..calls {
             let mut head = HeaderBlock::new(&fields);

@@ -73,8 +73,13 @@ fn attacker(address: SocketAddr, calls: usize) -> TcpStream {
 #[cfg(target_env = "gnu")]
 fn memory_of_clients_that_have_gone_is_returned() {
     let answered = Arc::new(AtomicUsize::new(0));
-    let server = Server::builder().add_service(Long(Arc::clone(&answered)));
-    let server = server.bind("127.0.0.1:0").expect("a port").threads(1).spawn().expect("a thread");
+    let server = Server::builder()
+        .add_service(Long(Arc::clone(&answered)))
+        .bind("127.0.0.1:0")
+        .expect("a port")
+        .threads(1)
+        .spawn()
+        .expect("a thread");
     let before_bytes = resident_bytes();
     let address = server.local_address().to_string().parse().expect("an address of TCP");
     let (mut attackers, mut others) = (Vec::new(), Vec::new());

@@ -142,8 +142,8 @@ fn a_stream_that_is_read_slowly_keeps_its_own_window_shut_and_not_that_of_all() 
     let updated = |pair: &mut Pair| -> Vec<u32> {
         let output = pair.client.sender().output.clone();
         pair.drive();
-        let updates = frames(&output).into_iter();
-        let updates = updates.filter(|(header, _)| header.kind == kind::WINDOW_UPDATE);
+        let updates =
+            frames(&output).into_iter().filter(|(header, _)| header.kind == kind::WINDOW_UPDATE);
         updates.map(|(header, _)| header.stream_id).collect()
     };
     // More than what has come is not given back: it is counted once, whoever asks.

@@ -154,8 +154,8 @@ fn a_call_costs_as_many_instructions_as_it_is_said_to() {
         return;
     }
     let differs = |row: &Row| record.differs(row, &toolchain, TOLERANCE);
-    let moved = rows.iter().filter(|row| has_moved(row, differs, measured));
-    let moved: Vec<_> = moved.map(|row| row.cell).collect();
+    let moved: Vec<_> =
+        rows.iter().filter(|row| has_moved(row, differs, measured)).map(|row| row.cell).collect();
     assert!(moved.is_empty(), "{how}, if these are meant to move: {moved:?}");
 }
 

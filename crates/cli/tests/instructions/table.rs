@@ -28,8 +28,8 @@ pub struct Row {
 /// What counts depend on beside the code: the compiler, the C library and what it chooses by the
 /// processor, and valgrind.
 pub fn toolchain() -> String {
-    let tools = [&["rustc", "--version"], &["ldd", "--version"], &["valgrind", "--version"]];
-    let tools = tools.map(|command| first_line(command[0], command[1]));
+    let tools = [&["rustc", "--version"], &["ldd", "--version"], &["valgrind", "--version"]]
+        .map(|command| first_line(command[0], command[1]));
     let processor = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let has_avx2 = processor.split_whitespace().any(|word| word == "avx2");
     let avx2 = if has_avx2 { " with AVX2" } else { "" };

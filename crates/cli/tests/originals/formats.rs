@@ -73,8 +73,14 @@ fn shape_of_json(text: &str) -> BTreeSet<String> {
 /// The words in front of the figures: `Summary:`, `Count`, `% in`.
 fn labels(text: &str) -> BTreeSet<String> {
     let label = |line: &str| {
-        let words = line.trim().split(['\t', '[', '|']).next().unwrap_or_default();
-        let words: String = words.chars().filter(|letter| !letter.is_ascii_digit()).collect();
+        let words: String = line
+            .trim()
+            .split(['\t', '[', '|'])
+            .next()
+            .unwrap_or_default()
+            .chars()
+            .filter(|letter| !letter.is_ascii_digit())
+            .collect();
         words.split(" in ").next().unwrap_or_default().trim_matches([' ', '.']).to_owned()
     };
     text.lines().map(label).filter(|label| !label.is_empty()).collect()

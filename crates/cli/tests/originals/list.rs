@@ -80,8 +80,9 @@ impl Server {
 
 impl Command {
     fn read(table: &Table) -> Self {
-        let seconds = table.get("interrupt_after");
-        let seconds = seconds.map(|value| value.as_integer().expect("seconds are a number"));
+        let seconds = table
+            .get("interrupt_after")
+            .map(|value| value.as_integer().expect("seconds are a number"));
         Command {
             suite: text(&table["suite"]),
             folder: text(&table["folder"]),

@@ -89,8 +89,7 @@ fn a_server_whose_port_is_taken_is_a_complaint() {
         line: "sleep 60".to_owned(),
         port: taken.local_addr().expect("it is bound").port(),
     };
-    let complaint = Environment::new().serve(&server).err();
-    let complaint = complaint.expect("another server would be asked");
+    let complaint = Environment::new().serve(&server).err().expect("another server would be asked");
     assert!(complaint.contains("somebody else"), "{complaint}");
 }
 

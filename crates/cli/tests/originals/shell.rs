@@ -46,8 +46,11 @@ impl Environment {
     /// With the `bookend` that `BOOKEND` names, or else the one that was built for this test.
     pub fn new() -> Self {
         let built = PathBuf::from(env!("CARGO_BIN_EXE_bookend"));
-        let bookend = std::env::var_os("BOOKEND").map_or(built, PathBuf::from);
-        let bookend = bookend.parent().expect("a program is in a folder").to_owned();
+        let bookend = std::env::var_os("BOOKEND")
+            .map_or(built, PathBuf::from)
+            .parent()
+            .expect("a program is in a folder")
+            .to_owned();
         let inherited = std::env::var("PATH").unwrap_or_default();
         let ghz = root().join("subjects/ghz");
         Environment {
@@ -117,8 +120,8 @@ impl Environment {
             .stderr(errors)
             // A group of its own, so that whatever a line starts can be ended with it.
             .process_group(0)
-            .spawn();
-        let child = child.map_err(|error| format!("cannot be started: {error}"))?;
+            .spawn()
+            .map_err(|error| format!("cannot be started: {error}"))?;
         Ok(Running { child, port: None })
     }
 }

@@ -185,11 +185,12 @@ fn streams_share_an_output_that_the_network_is_slow_to_take() {
     const MESSAGES: usize = 3_000;
     let (channel, mut peer, _listener) =
         connected(ChannelOptions::default(), &ConnectionConfig::trusted());
-    let calls = (0..STREAMS).map(|_| {
-        let (requests, responses) = channel.open(StreamCall::new(PATH));
-        (send_many(requests, MESSAGES).1, responses)
-    });
-    let calls: Vec<_> = calls.collect();
+    let calls: Vec<_> = (0..STREAMS)
+        .map(|_| {
+            let (requests, responses) = channel.open(StreamCall::new(PATH));
+            (send_many(requests, MESSAGES).1, responses)
+        })
+        .collect();
     // No window is in the way: three megabytes of each go out as the socket takes them.
     let is_whole = |request: &Request| request.ended && request.body.len() == MESSAGES * 1_024;
     peer.hear(|heard| heard.requests.len() == STREAMS && heard.requests.values().all(is_whole));

@@ -125,8 +125,7 @@ impl Peer {
         };
         self.inbox.extend_from_slice(&buffer[..read]);
         self.log();
-        let consumed = self.connection.receive(&self.inbox, &mut self.heard);
-        let consumed = consumed.unwrap();
+        let consumed = self.connection.receive(&self.inbox, &mut self.heard).unwrap();
         self.inbox.drain(..consumed);
         self.logged_bytes -= consumed;
         self.write();

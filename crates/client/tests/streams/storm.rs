@@ -105,13 +105,15 @@ fn whatever_is_done_to_a_call_it_ends_once_for_everybody() {
         let (channel, peer, listener) = connected(options, &ConnectionConfig::internet());
         let address = listener.local_addr().unwrap();
         let serving = thread::spawn(move || serve(peer, &listener, Random(seed << 32 | 7)));
-        let calling = (0..THREADS).map(|number| {
-            let channel = channel.clone();
-            thread::spawn(move || call_many(&channel, CALLS, Random(seed << 32 | number << 8 | 1)))
-        });
-        let calling: Vec<_> = calling.collect();
-        let codes = calling.into_iter().flat_map(|thread| thread.join().unwrap());
-        let codes: Vec<_> = codes.collect();
+        let calling: Vec<_> = (0..THREADS)
+            .map(|number| {
+                let channel = channel.clone();
+                thread::spawn(move || {
+                    call_many(&channel, CALLS, Random(seed << 32 | number << 8 | 1))
+                })
+            })
+            .collect();
+        let codes: Vec<_> = calling.into_iter().flat_map(|thread| thread.join().unwrap()).collect();
         assert_eq!(codes.len(), THREADS as usize * CALLS);
         for expected in [Code::Ok, Code::Cancelled, Code::Unavailable, Code::Internal] {
             assert!(codes.contains(&expected), "seed {seed} has no {expected}");

@@ -73,8 +73,11 @@ fn listen() -> ExitCode {
 
 /// As the usual harness does it: words are parts of names, options are not ours.
 fn chosen(all: Vec<Test>, arguments: &[OsString]) -> Vec<Test> {
-    let words = arguments.iter().filter_map(|word| word.to_str());
-    let words: Vec<&str> = words.filter(|word| !word.starts_with('-')).collect();
+    let words: Vec<&str> = arguments
+        .iter()
+        .filter_map(|word| word.to_str())
+        .filter(|word| !word.starts_with('-'))
+        .collect();
     let fits = |test: &Test| words.is_empty() || words.iter().any(|word| test.0.contains(word));
     all.into_iter().filter(fits).collect()
 }

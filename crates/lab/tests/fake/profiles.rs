@@ -206,8 +206,7 @@ fn every_subject_is_recorded_in_a_case_of_its_own() {
     plan.cases = ["C=1 S=1", "C=1 S=5", "C=1 S=9"].map(|case| case.parse().unwrap()).to_vec();
     plan.subjects[0].concurrency_max = Some(5);
     let profile = recorded(&fake_run);
-    let cells = profile.cells.iter();
-    let cells = cells.map(|cell| format!("{} {}", cell.subject, cell.case));
+    let cells = profile.cells.iter().map(|cell| format!("{} {}", cell.subject, cell.case));
     let expected = ["few C=1 S=5", "many C=1 S=5", "many C=1 S=9"];
     assert_eq!(cells.collect::<Vec<_>>(), expected);
 }

@@ -32,8 +32,7 @@ unix) number=3; port=0;; esac
 
 /// A fake server that notes its variables.
 fn server() -> String {
-    let serve = serve(7).replace("ready 7", "ready $port");
-    let serve = serve.replace("calls-7", "calls-$number");
+    let serve = serve(7).replace("ready 7", "ready $port").replace("calls-7", "calls-$number");
     format!("env | grep BOOKEND_ > ../server-$BOOKEND_TRANSPORT.env\n{NUMBER}{serve}")
 }
 

@@ -54,8 +54,8 @@ impl Calls {
                 tally.ok += 1;
                 continue;
             }
-            let text = format!("{}: {}", status.code, status.message);
-            let text = text.replace(&address.to_string(), "ADDRESS");
+            let text = format!("{}: {}", status.code, status.message)
+                .replace(&address.to_string(), "ADDRESS");
             *tally.errors.entry(text).or_default() += 1;
         }
         tally

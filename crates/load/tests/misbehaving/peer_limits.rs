@@ -114,8 +114,8 @@ fn a_flood_of_tiny_frames_would_be_seen() {
 fn deadlines_that_pass_by_the_hundred_are_no_burst_of_resets() {
     let server = bind().serve(Behaviour::Silent);
     let outcome =
-        measure(LoadPlan { timeout_ns: Some(DEADLINE_NS), ..plan(server.address, 300, 100) });
-    let outcome = outcome.unwrap();
+        measure(LoadPlan { timeout_ns: Some(DEADLINE_NS), ..plan(server.address, 300, 100) })
+            .unwrap();
     assert_eq!(outcome.errors.by_code[&Code::DeadlineExceeded], 300);
     assert_eq!((outcome.ok, outcome.errors.total()), (0, 300));
     let observed = server.finish();

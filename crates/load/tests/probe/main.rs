@@ -90,8 +90,11 @@ fn missing(fault: Fault) -> (Vec<SemanticsCheck>, Vec<SemanticsCheck>) {
     let server = faulty::start(fault);
     let report = probe(&request(&server.address), ProbeDepth::Semantics);
     assert!(report.call.is_ok(), "{fault:?}: {report}");
-    let unchecked = report.semantics.iter().flatten();
-    let unchecked = unchecked.filter(|(_, outcome)| matches!(outcome, CheckOutcome::NotChecked(_)));
+    let unchecked = report
+        .semantics
+        .iter()
+        .flatten()
+        .filter(|(_, outcome)| matches!(outcome, CheckOutcome::NotChecked(_)));
     (report.skips(), unchecked.map(|(check, _)| *check).collect())
 }
 

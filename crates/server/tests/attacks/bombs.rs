@@ -152,8 +152,8 @@ fn who_has_nothing_inflated_at_great_length_waits_for_others_in_between() {
     let mut empty = Vec::new();
     gzip::compress(b"", &mut empty);
     let members = empty.repeat(1_000);
-    let requests = ids().take(30).map(|id| frames_of(ECHO, id, &members, true).concat());
-    let requests: Vec<_> = requests.collect();
+    let requests: Vec<_> =
+        ids().take(30).map(|id| frames_of(ECHO, id, &members, true).concat()).collect();
     let before = handled_before_another(&mut stage, &requests.concat());
     assert!(before < 10, "{before} were handled first");
     wait_for_threads(&mut stage);
@@ -174,8 +174,8 @@ fn what_messages_of_several_slices_of_a_read_cost_is_added_up() {
     message.resize(60 << 10, 0);
     let mut compressed = Vec::new();
     gzip::compress(&message, &mut compressed);
-    let requests = ids().take(18).map(|id| frames_of(ECHO, id, &compressed, true).concat());
-    let requests: Vec<_> = requests.collect();
+    let requests: Vec<_> =
+        ids().take(18).map(|id| frames_of(ECHO, id, &compressed, true).concat()).collect();
     let before = handled_before_another(&mut stage, &requests.concat());
     assert!(before < 12, "{before} were handled first");
     assert!(stage.testing.calls() >= 19, "all were handled in the end");
@@ -184,8 +184,8 @@ fn what_messages_of_several_slices_of_a_read_cost_is_added_up() {
 #[test]
 fn who_asks_for_long_replies_waits_for_others_in_between() {
     let mut stage = Stage::new(Limits::internet());
-    let requests = ids().take(30).map(|id| request(id, FILL, &(2_u32 << 20).to_be_bytes()));
-    let requests: Vec<_> = requests.collect();
+    let requests: Vec<_> =
+        ids().take(30).map(|id| request(id, FILL, &(2_u32 << 20).to_be_bytes())).collect();
     let before = handled_before_another(&mut stage, &requests.concat());
     assert!(before < 3, "{before} were handled first");
     assert!(stage.testing.calls() >= 31, "all were handled in the end");
@@ -194,7 +194,7 @@ fn who_asks_for_long_replies_waits_for_others_in_between() {
 #[test]
 fn control_what_does_not_swell_is_handled_as_it_comes() {
     let mut stage = Stage::new(Limits::internet());
-    let requests = ids().map(|id| request(id, ECHO, b"small"));
-    let requests = requests.take(100).collect::<Vec<_>>().concat();
+    let requests =
+        ids().map(|id| request(id, ECHO, b"small")).take(100).collect::<Vec<_>>().concat();
     assert_eq!(handled_before_another(&mut stage, &requests), 100);
 }

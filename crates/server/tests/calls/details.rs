@@ -110,8 +110,14 @@ fn shown(address: Option<SocketAddr>) -> String {
 #[test]
 fn a_handler_knows_where_its_client_is() {
     for io in [Io::Blocking, Io::Epoll, Io::Uring] {
-        let server = Server::builder().add_service(WhoAmI).bind("127.0.0.1:0").unwrap();
-        let server = server.io(io).threads(1).spawn().unwrap();
+        let server = Server::builder()
+            .add_service(WhoAmI)
+            .bind("127.0.0.1:0")
+            .unwrap()
+            .io(io)
+            .threads(1)
+            .spawn()
+            .unwrap();
         let socket = TcpStream::connect(server.local_address()).unwrap();
         let own = socket.local_addr().unwrap().to_string();
         let mut client = Client::over(socket, &ConnectionConfig::trusted());

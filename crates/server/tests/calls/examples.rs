@@ -111,8 +111,8 @@ fn both_ways_count_as_far_as_they_are_told() {
             client.send(stream, b"", true);
             let heard = client.wait_for(stream);
             assert_eq!(heard.code(), Code::Ok, "{method}");
-            let numbers = heard.messages.iter();
-            let numbers = numbers.map(|message| Number::decode(&**message).unwrap().number);
+            let numbers =
+                heard.messages.iter().map(|message| Number::decode(&**message).unwrap().number);
             assert!(numbers.eq((0..3).chain(0..50_000)), "{method}");
         }
         drop(client);

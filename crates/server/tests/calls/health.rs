@@ -116,8 +116,13 @@ fn at_the_end_watchers_are_told_and_nothing_changes_any_more() {
 #[test]
 fn watchers_do_not_keep_a_server_from_stopping() {
     let health = HealthReporter::new();
-    let server = Server::builder().add_service(health.service());
-    let server = server.bind("127.0.0.1:0").unwrap().threads(1).spawn().unwrap();
+    let server = Server::builder()
+        .add_service(health.service())
+        .bind("127.0.0.1:0")
+        .unwrap()
+        .threads(1)
+        .spawn()
+        .unwrap();
     let config = ConnectionConfig::trusted();
     let mut client = Client::connect_with(server.local_address(), &config);
     let stream = client.open(head("/grpc.health.v1.Health/Watch"));

@@ -22,8 +22,13 @@ const PATHS: [&str; 5] = [
 
 fn serve(builder: ServerBuilder) -> (ServerHandle, Client, Waiting) {
     let waiting = Waiting::default();
-    let server = builder.add_service(shop::service(&waiting)).bind("127.0.0.1:0").unwrap();
-    let server = server.threads(1).spawn().unwrap();
+    let server = builder
+        .add_service(shop::service(&waiting))
+        .bind("127.0.0.1:0")
+        .unwrap()
+        .threads(1)
+        .spawn()
+        .unwrap();
     let client = Client::connect_with(server.local_address(), &ConnectionConfig::trusted());
     (server, client, waiting)
 }

@@ -96,8 +96,14 @@ impl Client {
 
 fn serve(io: Io) -> (ServerHandle, Waiting) {
     let waiting = Waiting::default();
-    let server = Server::builder().add_service(shop::service(&waiting));
-    let server = server.bind("127.0.0.1:0").unwrap().io(io).threads(2).spawn().unwrap();
+    let server = Server::builder()
+        .add_service(shop::service(&waiting))
+        .bind("127.0.0.1:0")
+        .unwrap()
+        .io(io)
+        .threads(2)
+        .spawn()
+        .unwrap();
     (server, waiting)
 }
 
@@ -195,8 +201,7 @@ fn a_server_that_stops_answers_what_waits_and_then_hangs_up() {
 #[test]
 fn a_client_that_reads_slowly_does_not_keep_the_server_busy() {
     for io in [Io::Blocking, Io::Epoll, Io::Uring] {
-        let builder = Server::builder().add_service(Streams::default());
-        let builder = builder.limits(Limits::trusted());
+        let builder = Server::builder().add_service(Streams::default()).limits(Limits::trusted());
         let bound = builder.bind("127.0.0.1:0").unwrap().io(io).threads(1);
         let server = bound.spawn().unwrap();
         let mut client = Client::connect(server.local_address());

@@ -435,8 +435,7 @@ fn a_call_on_the_pool_ends_at_its_deadline_whatever_its_handler_does() {
 fn a_handler_that_panics_or_drops_its_call_costs_that_call() {
     let pool = PoolLimits { threads: 1, queued_calls: 10, ..PoolLimits::default() };
     let builder = Server::builder().add_service(shop::service(&Waiting::default()));
-    let server = builder.pool(pool).bind("127.0.0.1:0").unwrap();
-    let server = server.spawn().unwrap();
+    let server = builder.pool(pool).bind("127.0.0.1:0").unwrap().spawn().unwrap();
     let mut client = Client::connect_with(server.local_address(), &ConnectionConfig::trusted());
     for _ in 0..3 {
         let panics = client.start("/shop.v1.Orders/Appraise", "panic");

@@ -119,8 +119,10 @@ impl World {
         let client = &mut self.clients[client];
         let bytes = self.server.take(client.id, most);
         client.unread.extend(bytes);
-        let used = client.connection.receive(&client.unread, &mut client.heard);
-        let used = used.expect("the server keeps to HTTP/2");
+        let used = client
+            .connection
+            .receive(&client.unread, &mut client.heard)
+            .expect("the server keeps to HTTP/2");
         let frames: Vec<u8> = client.unread.drain(..used).collect();
         client.pings += pings_in(&frames);
     }

@@ -99,8 +99,7 @@ fn a_server_that_stops_under_load_has_answered_every_call_that_it_took() {
     for io in IOS {
         for threads in [1, 3] {
             let testing = Testing::default();
-            let server = bind(&testing, io, threads, Limits::internet());
-            let server = server.spawn().expect("a thread");
+            let server = bind(&testing, io, threads, Limits::internet()).spawn().expect("a thread");
             let crowd = Crowd::default();
             crowd.call(&testing, server.local_address().tcp().expect("TCP"), || {
                 crowd.wait_for(2_000);
@@ -167,8 +166,7 @@ fn who_waits_in_the_listeners_queue_is_answered_although_the_server_stops() {
 /// A server with a call that is never answered, and its client.
 fn stuck(io: Io, drain: Duration) -> (ServerHandle, Client, Testing) {
     let testing = Testing::default();
-    let server = bind(&testing, io, 1, Limits::internet()).drain(drain);
-    let server = server.spawn().expect("a thread");
+    let server = bind(&testing, io, 1, Limits::internet()).drain(drain).spawn().expect("a thread");
     let client = Client::calling(server.local_address().tcp().expect("TCP"), DEFERRED);
     while testing.waiting() == 0 {
         thread::yield_now();

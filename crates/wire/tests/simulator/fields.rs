@@ -78,8 +78,9 @@ pub fn extra_fields<'a>(extra: &'a [Extra], timeout: Option<&'a [u8]>) -> Vec<Ex
 
 /// What has to be heard of the head of that speech.
 pub fn head_of(side: Side, speech: &Speech, timeout_ticks: Option<u64>) -> Fields {
-    let timeout = timeout_ticks.filter(|_| speech.style != Style::Again);
-    let timeout = timeout.map(|ticks| (b"grpc-timeout".to_vec(), timeout_value(ticks)));
+    let timeout = timeout_ticks
+        .filter(|_| speech.style != Style::Again)
+        .map(|ticks| (b"grpc-timeout".to_vec(), timeout_value(ticks)));
     owned(common_head(side)).into_iter().chain(timeout).chain(drawn(speech)).collect()
 }
 

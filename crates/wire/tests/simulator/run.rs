@@ -43,8 +43,8 @@ pub struct Ran {
 /// The first thing that did not hold.
 pub fn run(seed: u64, planted: Planted) -> Result<Ran, Violation> {
     let mut world = World::new(seed, planted);
-    let verdict = catch_unwind(AssertUnwindSafe(|| world.run_to_the_end()));
-    let verdict = verdict.unwrap_or_else(|panic| Err(format!("it panics: {}", text_of(&*panic))));
+    let verdict = catch_unwind(AssertUnwindSafe(|| world.run_to_the_end()))
+        .unwrap_or_else(|panic| Err(format!("it panics: {}", text_of(&*panic))));
     match verdict {
         Ok(()) => Ok(Ran { was_sabotaged: world.saboteur.is_done(), reached: world.reached }),
         Err(what) => {
