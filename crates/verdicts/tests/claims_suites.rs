@@ -8,14 +8,19 @@ use bookend_verdicts::claims::{
 };
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-fn judged() -> JudgedSuites {
-    JudgedSuites::read(&root().join("suites"), &root().join("records"))
-        .unwrap_or_else(|error| panic!("{error}"))
+/// All suites, judged once for all tests: it takes seconds.
+fn judged() -> &'static JudgedSuites {
+    static JUDGED: LazyLock<JudgedSuites> = LazyLock::new(|| {
+        JudgedSuites::read(&root().join("suites"), &root().join("records"))
+            .unwrap_or_else(|error| panic!("{error}"))
+    });
+    &JUDGED
 }
 
 /// The cells of a full run.
@@ -107,11 +112,11 @@ fn what_a_document_prints_can_be_recomputed() {
 
 #[test]
 fn the_five_documents_are_all_there() {
-    let names: Vec<String> = judged()
+    let names: Vec<&str> = judged()
         .suites
-        .into_iter()
+        .iter()
         .filter(|one| !one.claims.document.are_expectations)
-        .map(|one| one.suite)
+        .map(|one| one.suite.as_str())
         .collect();
     let five = [
         "grpc-thrift-go",
