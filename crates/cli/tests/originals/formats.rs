@@ -1,7 +1,7 @@
 //! The same line through ghz and through us: whatever reads ghz's output finds in ours what it
 //! looks for, in each format.
 
-use crate::list::List;
+use crate::list::{Interrupt, List};
 use crate::shell::Environment;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -35,7 +35,8 @@ impl Pair {
     fn run(&self, words: &str) -> [String; 2] {
         ["ghz", "bookend load"].map(|program| {
             let line = format!("{program} {CALL} {words}");
-            self.environment.run(".", &line, None).unwrap_or_else(|error| panic!("{line}: {error}"))
+            let printed = self.environment.run(".", &line, Interrupt::Never);
+            printed.unwrap_or_else(|error| panic!("{line}: {error}"))
         })
     }
 }

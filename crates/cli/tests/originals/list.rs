@@ -41,9 +41,18 @@ pub struct Command {
     /// Our own program, which takes the same words.
     also: Option<String>,
     /// When Ctrl-C is pressed.
-    pub interrupt_after_seconds: Option<u64>,
+    pub interrupt: Interrupt,
     /// What has to be on its standard output.
     prints: Vec<String>,
+}
+
+/// When Ctrl-C is pressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interrupt {
+    Never,
+    AfterSeconds(u64),
+    /// Once the command has printed this.
+    AfterText(&'static str),
 }
 
 impl List {
@@ -80,16 +89,17 @@ impl Server {
 
 impl Command {
     fn read(table: &Table) -> Self {
-        let seconds = table
-            .get("interrupt_after")
-            .map(|value| value.as_integer().expect("seconds are a number"));
+        let interrupt = table.get("interrupt_after").map_or(Interrupt::Never, |seconds| {
+            let seconds = seconds.as_integer().expect("seconds are a number");
+            Interrupt::AfterSeconds(seconds.unsigned_abs())
+        });
         Command {
             suite: text(&table["suite"]),
             folder: text(&table["folder"]),
             servers: texts(&table["servers"]),
             line: text(&table["line"]),
             also: table.get("also").map(text),
-            interrupt_after_seconds: seconds.map(|value| value.unsigned_abs()),
+            interrupt,
             prints: texts(&table["prints"]),
         }
     }

@@ -9,7 +9,7 @@ mod formats;
 mod list;
 mod shell;
 
-use list::{Command, List};
+use list::{Command, Interrupt, List};
 use shell::{Environment, Running};
 
 /// Runs one command as printed, and once more with our own program in the place of the first word.
@@ -21,7 +21,7 @@ fn run(list: &List, command: &Command, environment: &Environment) -> Vec<String>
         // more is no fair peer for the next.
         let servers = start_servers(list, command, environment);
         let ended = match servers {
-            Ok(_) => environment.run(&command.folder, &line, command.interrupt_after_seconds),
+            Ok(_) => environment.run(&command.folder, &line, command.interrupt),
             Err(ref complaint) => Err(complaint.clone()),
         };
         match ended {
@@ -94,9 +94,22 @@ fn a_server_whose_port_is_taken_is_a_complaint() {
 }
 
 #[test]
-fn a_command_that_goes_on_for_ever_is_interrupted() {
+fn a_command_that_goes_on_for_ever_is_interrupted_once() {
     let environment = Environment::new();
-    let line = "trap 'echo stopped; exit 0' INT; while :; do sleep 0.05; done";
-    let output = environment.run(".", line, Some(1)).expect("it ends when told");
-    assert_eq!(output, "stopped\n");
+    let line = "trap 'echo stopped; exit 0' INT; echo goes on; while :; do sleep 0.05; done";
+    let interrupt = Interrupt::AfterText("goes on\n");
+    let output = environment.run(".", line, interrupt).expect("it ends when told");
+    assert_eq!(output, "goes on\nstopped\n");
+}
+
+#[test]
+fn a_command_is_interrupted_although_its_test_was_started_in_the_background() {
+    let this_test = std::env::current_exe().expect("this program has a file");
+    let ignoring = "trap '' INT; exec \"$0\" --exact \"$1\"";
+    let status = std::process::Command::new("sh")
+        .args(["-c", ignoring])
+        .arg(this_test)
+        .arg("a_command_that_goes_on_for_ever_is_interrupted_once")
+        .status();
+    assert!(status.expect("there is a shell").success());
 }

@@ -1,6 +1,6 @@
 //! Running lines of shell with servers beside them, and ending all of it.
 
-use crate::list::{Server, root};
+use crate::list::{Interrupt, Server, root};
 use std::fs::File;
 use std::net::{Ipv4Addr, TcpStream};
 use std::os::unix::process::CommandExt;
@@ -13,10 +13,6 @@ use tempfile::TempDir;
 
 /// How long anything may take before the test gives up: a first build by Maven fetches its plugins.
 const PATIENCE: Duration = Duration::from_secs(300);
-
-/// How often a command is interrupted within that time: one interrupt has been seen to change
-/// nothing in a shell, for a reason that was not found.
-const INTERRUPTS: u32 = 10;
 
 /// How long a killed server may take to be gone: its memory is given back page by page.
 const ENDING_PATIENCE: Duration = Duration::from_secs(10);
@@ -61,21 +57,23 @@ impl Environment {
     }
 
     /// Runs `line` to its end, or interrupts it; what it printed.
-    pub fn run(
-        &self,
-        folder: &str,
-        line: &str,
-        interrupt_after_seconds: Option<u64>,
-    ) -> Result<String, String> {
+    pub fn run(&self, folder: &str, line: &str, interrupt: Interrupt) -> Result<String, String> {
         let output = self.folder.path().join("output");
         let mut running = self.start(folder, line, Stdio::from(file(&output)), Stdio::inherit())?;
-        let limit = interrupt_after_seconds.map_or(PATIENCE, Duration::from_secs);
-        if !running.ends_within(limit)
-            && (interrupt_after_seconds.is_none() || !running.is_interrupted())
+        let printed = || std::fs::read_to_string(&output).map_err(|error| error.to_string());
+        let started = Instant::now();
+        let is_time = || match interrupt {
+            Interrupt::Never => false,
+            Interrupt::AfterSeconds(seconds) => started.elapsed() >= Duration::from_secs(seconds),
+            Interrupt::AfterText(text) => printed().is_ok_and(|printed| printed.contains(text)),
+        };
+        if running.ends_before(is_time)
+            || interrupt != Interrupt::Never && running.ends_when_interrupted()
         {
-            return Err(format!("was not done after {limit:?}"));
+            printed()
+        } else {
+            Err(format!("did not end within {PATIENCE:?}"))
         }
-        std::fs::read_to_string(output).map_err(|error| error.to_string())
     }
 
     /// Starts a server and waits until it listens.
@@ -110,8 +108,11 @@ impl Environment {
         output: Stdio,
         errors: Stdio,
     ) -> Result<Running, String> {
-        let child = Command::new("sh")
-            .args(["-c", line])
+        // A shell without job control starts what it runs in the background with SIGINT ignored.
+        // Where this test is part of that, all that it starts would inherit it, and a shell can set
+        // no trap for a signal that was ignored when it began.
+        let child = Command::new("env")
+            .args(["--default-signal=INT", "sh", "-c", line])
             .current_dir(root().join(folder))
             .env("PATH", &self.path)
             .env("RESULTS", self.folder.path().join("results.db"))
@@ -127,10 +128,11 @@ impl Environment {
 }
 
 impl Running {
-    fn ends_within(&mut self, limit: Duration) -> bool {
-        let deadline = Instant::now() + limit;
+    /// Waits until it has ended or something else has happened; whether it has ended.
+    fn ends_before(&mut self, has_happened: impl Fn() -> bool) -> bool {
+        let deadline = Instant::now() + PATIENCE;
         while !self.has_ended() {
-            if Instant::now() > deadline {
+            if has_happened() || Instant::now() > deadline {
                 return false;
             }
             sleep(INTERVAL);
@@ -138,16 +140,9 @@ impl Running {
         true
     }
 
-    /// Interrupts it until it ends; false if it does not.
-    fn is_interrupted(&mut self) -> bool {
-        for time in 1..=INTERRUPTS {
-            self.signal("INT");
-            if self.ends_within(PATIENCE / INTERRUPTS) {
-                return true;
-            }
-            eprintln!("interrupt {time} of {INTERRUPTS} changed nothing");
-        }
-        false
+    fn ends_when_interrupted(&mut self) -> bool {
+        self.signal("INT");
+        self.ends_before(|| false)
     }
 
     fn has_ended(&mut self) -> bool {
