@@ -201,6 +201,12 @@ pub(crate) fn receive(socket: &OwnedFd, into: &mut [u8], flags: RecvFlags) -> Re
     net::recv(socket, &mut into[..room], flags).map(|(_, count)| count)
 }
 
+/// Whether bytes of the peer wait to be read.
+pub(crate) fn has_unread_bytes(socket: &OwnedFd) -> bool {
+    let flags = RecvFlags::PEEK | RecvFlags::DONTWAIT;
+    matches!(receive(socket, &mut [0], flags), Ok(1..))
+}
+
 /// Writes once, without waiting and without a signal where the peer is gone.
 #[inline]
 pub(crate) fn send(socket: &OwnedFd, bytes: &[u8]) -> Result<usize, Errno> {

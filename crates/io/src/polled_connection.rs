@@ -141,6 +141,7 @@ impl PolledConnection {
             self.resume(&mut worker.shard, &mut worker.io)?;
         }
         if pending.close {
+            self.state.drained &= !kernel::has_unread_bytes(&self.socket);
             self.state.end(ClosedBy::Us, &worker.io)?;
         }
         if self.blocked { ConnectionStatus::Continue(()) } else { self.write(worker) }
@@ -220,7 +221,7 @@ impl PolledConnection {
             io.reclaim(id);
             return self.state.ended();
         }
-        let sent = if self.state.is_ours_to_end() {
+        let sent = if self.state.may_hold_output_back() {
             kernel::send_before_close(&self.socket, bytes)
         } else {
             kernel::send(&self.socket, bytes)

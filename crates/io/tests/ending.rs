@@ -78,6 +78,43 @@ fn the_last_bytes_reach_a_peer_that_goes_on_sending() {
 }
 
 #[test]
+fn the_last_bytes_reach_a_peer_whose_own_came_after_the_last_read() {
+    for kind in KINDS {
+        let (tell, is_awake) = channel();
+        let (sent, is_sent) = channel();
+        let mut id: Option<ConnectionId> = None;
+        let server = accepting(kind, IoOptions::default(), move |event, stage| match event {
+            Event::Opened(opened, _) => {
+                id = Some(*opened);
+                *stage.has_outstanding = true;
+            }
+            Event::Woken { stopping: false } => {
+                if let Some(id) = id.take() {
+                    tell.send(()).unwrap();
+                    is_sent.recv().unwrap();
+                    stage.io.output(id).extend_from_slice(b"enough");
+                    stage.io.close(id);
+                    *stage.has_outstanding = false;
+                }
+            }
+            _ => {}
+        });
+        let mut client = peer(server.address);
+        server.opened();
+        server.waker.wake();
+        is_awake.recv().unwrap();
+        client.write_all(b"not read").unwrap();
+        sent.send(()).unwrap();
+        let mut all = Vec::new();
+        client.read_to_end(&mut all).unwrap();
+        assert_eq!(all, b"enough", "{kind:?}");
+        assert_eq!(server.closed(), Why::Us);
+        drop(client);
+        server.stop();
+    }
+}
+
+#[test]
 fn aborting_drops_the_output_and_resets() {
     for (kind, after) in
         KINDS.map(|kind| [(kind, AfterRead::Continue), (kind, AfterRead::Pause)]).concat()
