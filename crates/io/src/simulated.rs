@@ -9,6 +9,7 @@ use crate::connection_state::{ClosedBy, ConnectionState, ConnectionStatus, RECEI
 use crate::context::{Connect, IoContext, PendingOps};
 use crate::options::BACKLOG_LIMIT_BYTES;
 use crate::shard::{Closed, ConnectionId, Opened, Shard};
+use crate::socket;
 use std::net::SocketAddr;
 
 /// What the network takes of a connection's output although the peer reads nothing: a socket's
@@ -257,6 +258,9 @@ impl<S: Shard> Simulated<S> {
     }
 
     fn apply(&mut self, id: ConnectionId, pending: PendingOps) {
+        if let Some(place) = self.dialled.iter().position(|connect| connect.id == id) {
+            return self.apply_to_connect(place, pending);
+        }
         if pending.abort {
             return self.end_with(id, End::Reset, Closed::Us);
         }
@@ -275,6 +279,16 @@ impl<S: Shard> Simulated<S> {
             status = state.end(ClosedBy::Us, io);
         }
         self.apply_status(id, status);
+    }
+
+    /// A connect that is closed or aborted is taken back.
+    fn apply_to_connect(&mut self, place: usize, pending: PendingOps) {
+        if pending.close || pending.abort {
+            let Connect { id, token, .. } = self.dialled.remove(place);
+            self.io.retire(id);
+            let why = Closed::NotConnected(token, socket::given_up());
+            self.shard.closed(id, why, &mut self.io);
+        }
     }
 
     fn apply_status(&mut self, id: ConnectionId, status: ConnectionStatus) {

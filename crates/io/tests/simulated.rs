@@ -4,6 +4,7 @@ use bookend_io::simulated::{End, SOCKET_BYTES, Simulated};
 use bookend_io::{
     AfterRead, BACKLOG_LIMIT_BYTES, Closed, ConnectionId, IoContext, Opened, Received, Shard,
 };
+use std::net::SocketAddr;
 
 /// Answers each byte with as many as it says, pauses at a zero, and closes at 255.
 #[derive(Default)]
@@ -116,4 +117,45 @@ fn deadlines_pass_in_order_when_time_does() {
     simulated.pass_ns(1_000);
     assert_eq!(simulated.shard().woken_at_ns, [100, 110, 120, 130]);
     assert_eq!(simulated.now_ns(), 1_119);
+}
+
+/// Asks for a connection, and closes it before it is there.
+#[derive(Default)]
+struct Impatient {
+    asked_for: Option<ConnectionId>,
+    closed: Vec<String>,
+}
+
+impl Shard for Impatient {
+    fn opened(&mut self, _: ConnectionId, _: Opened, _: &mut IoContext) {}
+
+    fn received(&mut self, _: ConnectionId, bytes: &[u8], _: &mut IoContext) -> Received {
+        Received { consumed: bytes.len(), after: AfterRead::Continue }
+    }
+
+    fn writable(&mut self, _: ConnectionId, _: &mut IoContext) {}
+
+    fn closed(&mut self, _: ConnectionId, why: Closed, _: &mut IoContext) {
+        self.closed.push(format!("{why:?}"));
+    }
+
+    fn woken(&mut self, io: &mut IoContext) {
+        match self.asked_for {
+            None => self.asked_for = Some(io.connect(SocketAddr::from(([127, 0, 0, 1], 1)), 7)),
+            Some(id) => io.close(id),
+        }
+    }
+
+    fn next_deadline(&self) -> Option<u64> {
+        None
+    }
+}
+
+#[test]
+fn a_connect_that_is_closed_is_taken_back() {
+    let mut simulated = Simulated::new(Impatient::default(), 100);
+    assert_eq!(simulated.shard().closed, [""; 0]);
+    simulated.wake();
+    assert_eq!(simulated.connect(), None);
+    assert_eq!(simulated.shard().closed, ["NotConnected(7, Kind(ConnectionAborted))"]);
 }
