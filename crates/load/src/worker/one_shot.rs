@@ -6,6 +6,8 @@
 
 mod call;
 mod request_template;
+#[cfg(test)]
+mod stories;
 
 use super::connect::why_closed;
 use super::connect_schedule::{ConnectSchedule, ConnectionEnd};

@@ -28,6 +28,9 @@ pub enum Answer {
     Goaway,
 }
 
+/// Sent in place of the preface by whoever wants to know of all connections before its own. As long.
+const LAST: &[u8; 24] = b"no connection after this";
+
 /// What one connection has heard.
 #[derive(Clone, Debug, Default)]
 pub struct Heard {
@@ -65,6 +68,7 @@ impl Peer {
             for socket in listener.incoming() {
                 let (seen, socket) = (Arc::clone(&for_thread), socket.unwrap());
                 let handle = thread::spawn(move || converse(socket, answer, &seen));
+                // Before the next one is accepted.
                 handles.lock().unwrap().push(handle);
             }
         });
@@ -73,6 +77,9 @@ impl Peer {
 
     /// What all connections so far have heard, after their ends.
     pub fn heard(&self) -> Vec<Heard> {
+        let mut last = TcpStream::connect(self.address).unwrap();
+        last.write_all(LAST).unwrap();
+        assert_eq!(last.read(&mut [0]).unwrap(), 0);
         let connections = std::mem::take(&mut *self.connections.lock().unwrap());
         for connection in connections {
             connection.join().unwrap();
@@ -91,6 +98,9 @@ fn converse(mut socket: TcpStream, answer: Answer, seen: &(Mutex<Seen>, Condvar)
     let mut reader = Frames::of(&socket);
     let mut preface = [0; 24];
     if reader.socket.read_exact(&mut preface).is_ok() {
+        if preface == *LAST {
+            return;
+        }
         if answer == Answer::GoodAfterGreeting {
             socket.write_all(GREETING).unwrap();
         }
