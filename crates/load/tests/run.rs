@@ -18,7 +18,7 @@ use bookend_server::{
 };
 use bookend_wire::ConnectionConfig;
 use bookend_wire::grpc::{Code, Status};
-use plans::{SECOND_NS, measure};
+use plans::{SECOND_NS, measure, until_long_enough};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -129,18 +129,20 @@ fn by_number_exactly_that_many_calls_are_made_and_each_is_counted() {
 
 #[test]
 fn by_time_the_counts_of_both_ends_agree() {
-    let (server, seen) = serve();
-    let outcome = measure(LoadPlan {
-        calls: None,
-        warmup_ns: SECOND_NS / 20,
-        window_ns: Some(SECOND_NS / 5),
-        ..plan(server.local_address(), 0)
+    until_long_enough(|times| {
+        let (server, seen) = serve();
+        let outcome = measure(LoadPlan {
+            calls: None,
+            warmup_ns: times * SECOND_NS / 20,
+            window_ns: Some(times * SECOND_NS / 5),
+            ..plan(server.local_address(), 0)
+        });
+        let all = outcome.warmup + outcome.ok + outcome.drained;
+        assert_eq!(outcome.unfinished, 0);
+        assert_eq!(seen.calls.load(Ordering::Relaxed), all);
+        assert_eq!(outcome.window_ns, times * SECOND_NS / 5);
+        outcome.ok > 0 && outcome.warmup > 0
     });
-    assert!(outcome.ok > 0 && outcome.warmup > 0);
-    let all = outcome.warmup + outcome.ok + outcome.drained;
-    assert_eq!(outcome.unfinished, 0);
-    assert_eq!(seen.calls.load(Ordering::Relaxed), all);
-    assert_eq!(outcome.window_ns, SECOND_NS / 5);
 }
 
 #[test]
@@ -269,56 +271,67 @@ fn when_the_stream_ids_are_used_up_the_run_goes_on_over_a_new_connection() {
 #[test]
 fn connections_that_age_are_replaced_without_an_error_and_counted() {
     for (driver, connections) in [(Driver::Blocking, 1), (Driver::Epoll, 5)] {
-        let (server, seen) = serve_with(Limits {
-            connection_age: Some(ConnectionAge::new(Duration::from_millis(100))),
-            ..Limits::trusted()
+        until_long_enough(|times| {
+            let (server, seen) = serve_with(Limits {
+                connection_age: Some(ConnectionAge::new(Duration::from_millis(100))),
+                ..Limits::trusted()
+            });
+            let outcome = measure(LoadPlan {
+                driver,
+                connections,
+                calls: None,
+                window_ns: Some(times * SECOND_NS),
+                duration_stop: DurationStop::Wait,
+                ..plan(server.local_address(), 0)
+            });
+            assert_eq!(outcome.errors.by_text.len(), 0, "{:?}", outcome.errors);
+            assert_eq!(outcome.ok, seen.calls.load(Ordering::Relaxed));
+            let replaced = outcome.connections_opened - u64::from(connections);
+            let said = "GOAWAY NO_ERROR, debug data: \"the connection has reached its age\"";
+            let told = outcome.goaways.get(said).copied().unwrap_or_default();
+            assert!(told >= replaced, "{outcome:?}");
+            replaced > 0
         });
-        let outcome = measure(LoadPlan {
-            driver,
-            connections,
-            calls: None,
-            window_ns: Some(SECOND_NS),
-            duration_stop: DurationStop::Wait,
-            ..plan(server.local_address(), 0)
-        });
-        assert_eq!(outcome.errors.by_text.len(), 0, "{:?}", outcome.errors);
-        assert_eq!(outcome.ok, seen.calls.load(Ordering::Relaxed));
-        let replaced = outcome.connections_opened - u64::from(connections);
-        let said = "GOAWAY NO_ERROR, debug data: \"the connection has reached its age\"";
-        assert!(replaced > 0 && outcome.goaways[said] >= replaced, "{outcome:?}");
     }
 }
 
 #[test]
 fn a_server_that_dies_in_mid_run_costs_counted_errors_and_no_hang() {
     for driver in [Driver::Blocking, Driver::Epoll, Driver::Uring] {
-        let (server, _) = serve();
-        let plan = LoadPlan {
-            driver,
-            calls: None,
-            window_ns: Some(SECOND_NS / 2),
-            ..plan(server.local_address(), 0)
-        };
-        let server = Mutex::new(Some(server));
-        let outcome = run(plan, &AtomicBool::new(false), |progress| {
-            if progress == WindowEdge::Start
-                && let Some(server) = server.lock().unwrap().take()
-            {
-                server.stop();
-                server.join().unwrap();
-            }
-        })
-        .unwrap();
-        let unavailable = outcome.errors.by_code[&Code::Unavailable];
-        // Half a second of back-off from 100 ms leaves room for three attempts after the first.
-        assert!((1..=20).contains(&unavailable), "{:?}", outcome.errors);
-        assert_eq!(outcome.errors.total(), unavailable);
-        assert!(outcome.first_failure.is_some());
+        until_long_enough(|times| {
+            let (server, _) = serve();
+            let plan = LoadPlan {
+                driver,
+                calls: None,
+                window_ns: Some(times * SECOND_NS / 2),
+                ..plan(server.local_address(), 0)
+            };
+            let server = Mutex::new(Some(server));
+            let outcome = run(plan, &AtomicBool::new(false), |progress| {
+                if progress == WindowEdge::Start
+                    && let Some(server) = server.lock().unwrap().take()
+                {
+                    server.stop();
+                    server.join().unwrap();
+                }
+            })
+            .unwrap();
+            let failed = outcome.errors.total();
+            // Half a second of back-off from 100 ms leaves room for three attempts after the first.
+            assert!(failed <= 20 * times, "{:?}", outcome.errors);
+            let unavailable = outcome.errors.by_code.get(&Code::Unavailable);
+            assert_eq!(failed, unavailable.copied().unwrap_or_default());
+            assert_eq!(outcome.first_failure.is_some(), failed > 0);
+            failed > 0
+        });
     }
 }
 
 fn nothing_measured(target: SocketAddr) -> String {
-    let plan = LoadPlan { connect_timeout_ns: SECOND_NS / 5, ..plan(target, 10) };
+    why_nothing_is_measured(plan(target, 10))
+}
+
+fn why_nothing_is_measured(plan: LoadPlan) -> String {
     match run(plan, &AtomicBool::new(false), |_| {}) {
         Err(LoadError::NoConnection(why)) => why,
         other => panic!("{other:?}"),
@@ -374,7 +387,8 @@ fn garbage_silence_and_an_early_close_are_different_errors() {
     let silent = misbehaving(|mut socket| {
         let _ = socket.read_to_end(&mut Vec::new());
     });
-    assert!(nothing_measured(silent).contains("no SETTINGS"));
+    let impatient = LoadPlan { connect_timeout_ns: SECOND_NS / 5, ..plan(silent, 10) };
+    assert!(why_nothing_is_measured(impatient).contains("no SETTINGS"));
     let closing = misbehaving(drop);
     let why = nothing_measured(closing);
     assert!(why.contains("closed") || why.contains("reset"), "{why}");

@@ -56,3 +56,11 @@ pub fn plan(path: &str, targets: impl Into<Targets>, calls: u64) -> LoadPlan {
 pub fn measure(plan: LoadPlan) -> LoadOutcome {
     run(plan, &AtomicBool::new(false), |_| {}).unwrap()
 }
+
+/// Runs of ever greater length, until one has done what it is for: where others use the processors,
+/// a short phase may pass without a single answer. `run` takes how many times as long it is.
+pub fn until_long_enough(run: impl FnMut(u64) -> bool) {
+    const DOUBLINGS: u32 = 8;
+    let mut lengths = (0..DOUBLINGS).map(|doublings| 1 << doublings);
+    assert!(lengths.any(run), "the longest was too short as well");
+}

@@ -268,3 +268,25 @@ fn a_server_that_sends_goaway_and_then_vanishes_is_reported_as_vanished() {
     let goaways = &story.0.shard().state.measured.goaways;
     assert_eq!(goaways.len(), 1);
 }
+
+#[test]
+fn a_server_that_goes_away_and_never_answers_costs_the_deadlines_of_its_calls() {
+    const NO_ERROR: [u8; 4] = [0; 4];
+    let deadline = LoadPlan { timeout_ns: Some(SECOND_NS), ..plan(None, 1, 9) };
+    let (mut story, mut connections) = Story::begin(deadline);
+    for made in [3, 6, 9] {
+        let old = connections[0];
+        for stream in [1, 3] {
+            assert_eq!(story.calls(old), [stream]);
+            story.answer(old, stream);
+        }
+        assert_eq!(story.calls(old), [5]);
+        story.go_away(old, NO_ERROR, "");
+        story.0.pass_ns(2 * SECOND_NS);
+        assert_eq!(story.0.end(old), Some(End::Closed));
+        connections = story.establish_all();
+        assert_eq!(connections.is_empty(), made == 9);
+    }
+    let text = "rpc error: code = DeadlineExceeded desc = context deadline exceeded";
+    assert_eq!(story.counted(), (6, vec![(text.to_owned(), 3)]));
+}
