@@ -1,23 +1,34 @@
 //! A channel's shard in virtual time, before a server that is made by hand.
 
 use super::{AddressPicker, ChannelShard};
-use crate::StreamCall;
 use crate::channel::ChannelOptions;
+use crate::channel::call_handle::CallHandle;
 use crate::channel::call_limit::CallLimit;
-use crate::channel::pending_call::{CallKind, ChannelCommand, PendingCall, ResponseCallback};
+use crate::channel::message_reader::MessageReader;
+use crate::channel::pending_call::{
+    CallKind, ChannelCommand, PendingCall, ResponseCallback, StreamGuard,
+};
+use crate::channel::shared::ChannelShared;
+use crate::channel::shared_stream::SharedStream;
+use crate::{ConnectError, Requests, Responses, SendError, StreamCall};
 use bookend_io::simulated::{End, Simulated};
 use bookend_io::{ConnectionId, Mailbox, Waker};
 use bookend_wire::frame::{FrameHeader, HEADER_BYTES, PREFACE, flag, kind, write_frame};
-use bookend_wire::grpc::{Code, Status};
+use bookend_wire::grpc::{Code, Encoding, Status};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, channel, sync_channel};
 use std::time::Duration;
 
 const SECOND_NS: u64 = 1_000_000_000;
 
+/// `:status: 200` and `content-type: application/grpc`, as literals.
+const HEAD: &[u8] = b"\x88\x0f\x10\x10application/grpc";
+
 struct Story {
     channel: Simulated<ChannelShard>,
+    waker: Waker,
     mailbox: Mailbox<ChannelCommand>,
+    limit: Arc<CallLimit>,
     id: ConnectionId,
     has_greeted: bool,
 }
@@ -25,16 +36,22 @@ struct Story {
 impl Story {
     /// A channel that has connected, to a server that has greeted.
     fn with(keepalive_time: Option<Duration>) -> Self {
-        let mailbox = Mailbox::new(Waker::new().expect("a descriptor"));
+        let mut story = Self::connected(keepalive_time);
+        story.greet();
+        story
+    }
+
+    /// A channel that has connected, to a server that has sent nothing.
+    fn connected(keepalive_time: Option<Duration>) -> Self {
+        let waker = Waker::new().expect("a descriptor");
+        let mailbox = Mailbox::new(waker.clone());
         let addresses = AddressPicker::find("127.0.0.1:1").expect("an address");
         let options = ChannelOptions { keepalive_time, ..ChannelOptions::default() };
         let limit = Arc::new(CallLimit::new(9));
-        let shard = ChannelShard::new(addresses, options, mailbox.clone(), limit);
+        let shard = ChannelShard::new(addresses, options, mailbox.clone(), Arc::clone(&limit));
         let mut channel = Simulated::new(shard, SECOND_NS);
         let id = channel.connect().expect("it connects at once");
-        let mut story = Story { channel, mailbox, id, has_greeted: false };
-        story.greet();
-        story
+        Story { channel, waker, mailbox, limit, id, has_greeted: false }
     }
 
     fn greet(&mut self) {
@@ -57,6 +74,27 @@ impl Story {
         self.mailbox.push(ChannelCommand::Call(pending));
         self.channel.wake();
         receiver
+    }
+
+    /// A call whose messages come one by one, which has a second.
+    fn open(&mut self) -> (Requests, Responses) {
+        let shared = ChannelShared {
+            target: String::new(),
+            max_message_bytes: 1_000,
+            stream_window_bytes: 65_535,
+            mailbox: self.mailbox.clone(),
+            waker: self.waker.clone(),
+            limit: Arc::clone(&self.limit),
+        };
+        let stream = Arc::new(SharedStream::default());
+        let handle = CallHandle { channel: Arc::new(shared), stream: Arc::clone(&stream) };
+        let reader = MessageReader::new(1_000, 65_535);
+        let deadline_ns = Some(self.channel.now_ns() + SECOND_NS);
+        let kind = CallKind::Stream(StreamGuard(stream));
+        let pending = PendingCall::new(StreamCall::new("/a/b"), kind, deadline_ns);
+        self.mailbox.push(ChannelCommand::Call(pending));
+        self.channel.wake();
+        (Requests::new(handle.clone(), Encoding::Identity), Responses::new(handle, reader))
     }
 
     /// The types of the frames that have come from the channel, without acknowledgements.
@@ -156,4 +194,37 @@ fn a_server_that_had_too_many_pings_is_sent_half_as_many_from_then_on() {
         assert_eq!(pings <= 30, slower, "{debug}: {pings}");
         assert!(pings >= 20, "{pings}");
     }
+}
+
+#[test]
+fn a_server_that_sends_half_a_frame_is_given_up() {
+    let mut story = Story::connected(None);
+    let (waiter, connected) = sync_channel(1);
+    story.mailbox.push(ChannelCommand::AwaitConnection(waiter));
+    story.channel.wake();
+    story.channel.give(story.id, &[0, 0, 6, 4]);
+    let timeout = ChannelOptions::default().settings_timeout;
+    story.channel.pass_ns(timeout.as_nanos() as u64 - 1);
+    assert!(connected.try_recv().is_err());
+    story.channel.pass_ns(1);
+    let error = connected.try_recv().expect("it is over").unwrap_err();
+    let half = matches!(error, ConnectError::NoSettings { received_bytes: 4, .. });
+    assert!(half, "{error:?}");
+}
+
+#[test]
+fn what_came_before_a_deadline_can_be_read_after_it() {
+    let mut story = Story::with(None);
+    let (mut requests, mut responses) = story.open();
+    assert_eq!(story.heard(), [kind::HEADERS]);
+    story.say(kind::HEADERS, flag::END_HEADERS, 1, HEAD);
+    story.say(kind::DATA, 0, 1, b"\0\0\0\0\x07in time");
+    story.channel.pass_ns(SECOND_NS - 1);
+    assert_eq!(story.heard(), []);
+    story.channel.pass_ns(1);
+    assert_eq!(story.heard(), [kind::RST_STREAM]);
+    assert_eq!(requests.send(b"late"), Err(SendError::Ended));
+    assert_eq!(responses.next().unwrap().unwrap().bytes, b"in time");
+    let late = responses.next().unwrap().unwrap_err();
+    assert_eq!(late.code, Code::DeadlineExceeded);
 }
