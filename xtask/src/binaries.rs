@@ -54,14 +54,15 @@ pub fn run(slow: bool) -> Result<bool, String> {
     let messages =
         fs::read_to_string(list()).map_err(|error| format!("{}: {error}", list().display()))?;
     let all: Vec<TestBinary> = messages.lines().filter_map(test_binary).collect();
-    let is_slow = |name: &str| SLOW.iter().any(|(slow, _)| *slow == name);
-    if let Some((gone, _)) =
-        SLOW.iter().find(|(slow, _)| !all.iter().any(|each| each.name == *slow))
-    {
-        return Err(format!("no test binary is called {gone}, which is listed as slow"));
-    }
-    let chosen: Vec<TestBinary> =
-        all.into_iter().filter(|each| is_slow(&each.name) == slow).collect();
+    let by_name = |name: &str| all.iter().find(|binary| binary.name == name);
+    let listed = SLOW.iter().map(|(name, _)| by_name(name).ok_or(*name));
+    let slow_ones: Vec<&TestBinary> = listed
+        .collect::<Result<_, _>>()
+        .map_err(|gone| format!("no test binary is called {gone}, which is listed as slow"))?;
+    let chosen = match slow {
+        true => slow_ones,
+        false => all.iter().filter(|binary| !slow_ones.contains(binary)).collect(),
+    };
     let failed = run_all(&chosen);
     if !failed.is_empty() {
         println!("error: {} test binaries failed:\n    {}", failed.len(), failed.join("\n    "));
@@ -70,7 +71,7 @@ pub fn run(slow: bool) -> Result<bool, String> {
 }
 
 /// Runs each and prints what it says as it ends; the names of those that failed.
-fn run_all(binaries: &[TestBinary]) -> Vec<String> {
+fn run_all(binaries: &[&TestBinary]) -> Vec<String> {
     let waiting = Mutex::new(binaries.iter());
     let failed = Mutex::new(Vec::new());
     let next = || waiting.lock().expect("no thread panics").next();

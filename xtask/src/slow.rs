@@ -1,5 +1,21 @@
 //! Test binaries that `make check` leaves to `make test`.
 
-/// The name of each, and why it takes long. At most fifteen: a rule is quicker to keep while it is
-/// checked at once.
-pub const SLOW: &[(&str, &str)] = &[];
+/// The name of each and why it takes long, in the order in which they start. At most fifteen: a
+/// rule is easier to keep while it is checked at once.
+pub const SLOW: &[(&str, &str)] = &[
+    ("io/faults", "plays a session for each system call that may fail, on every driver"),
+    ("cli/ten_minutes", "builds the programs of the tutorial with cargo"),
+    ("lab/fake", "starts, stops and kills processes, one test after the other"),
+    ("cli/claims", "judges every committed record in the command, several times"),
+    ("cli/results", "makes every page of every suite in the command, several times"),
+    ("cli/race", "races of seconds, each with two servers"),
+    ("load/run", "runs that last for a time"),
+    ("server/attacks", "floods of many thousand frames, on every driver"),
+    ("verdicts/pages_shape", "makes every page of every suite"),
+    ("wire/simulator", "two thousand sessions in virtual time"),
+    ("results/autocorrelation", "simulates thousands of runs"),
+    ("wire/hpack_differential", "compares with another decoder over many thousand blocks"),
+    ("verdicts/claims_suites", "judges every committed record"),
+    ("load/memory", "runs of a million calls"),
+    ("server/soak", "attacks a server for as long as it is told"),
+];

@@ -46,7 +46,7 @@ fn after_a_lingering_close_the_peer_may_go_on_sending_and_gets_the_last_bytes() 
         assert_eq!(all, b"enough");
         client.write_all(b"and the rest").unwrap();
         client.shutdown(Shutdown::Write).unwrap();
-        assert_eq!(client.read(&mut [0]).unwrap(), 0, "no reset");
+        assert_eq!(client.read_to_end(&mut Vec::new()).unwrap(), 0, "no reset");
         assert_eq!(server.closed(), Why::Us);
         server.stop();
     }
@@ -71,7 +71,7 @@ fn the_last_bytes_reach_a_peer_that_goes_on_sending() {
         // The other end still reads, so this is not answered with a reset.
         client.write_all(b"and more").unwrap();
         client.shutdown(Shutdown::Write).unwrap();
-        assert_eq!(client.read(&mut [0]).unwrap(), 0);
+        assert_eq!(client.read_to_end(&mut Vec::new()).unwrap(), 0);
         assert_eq!(server.closed(), Why::Us);
         server.stop();
     }
@@ -128,7 +128,7 @@ fn aborting_drops_the_output_and_resets() {
         });
         let mut client = peer(server.address);
         client.write_all(b"go").unwrap();
-        let error = client.read(&mut [0]).unwrap_err();
+        let error = client.read_exact(&mut [0]).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::ConnectionReset);
         assert_eq!(server.closed(), Why::Us);
         assert_eq!(server.stop().sent_bytes, 0);

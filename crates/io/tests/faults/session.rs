@@ -312,12 +312,24 @@ pub fn named<T: Send + 'static>(
     thread.spawn(run).expect("this machine has a thread left")
 }
 
+/// The descriptors that are open once the threads of channels, which nobody can join, have ended.
 pub fn open_descriptors() -> isize {
+    let give_up = Instant::now() + PATIENCE_WITH_THREADS;
+    while has_channel_threads() && Instant::now() < give_up {
+        thread::yield_now();
+    }
     // One of them is the folder's own.
     std::fs::read_dir("/proc/self/fd").unwrap().count() as isize - 1
 }
 
-/// Threads that nobody can join (a channel's) close their descriptors when they get to it.
+fn has_channel_threads() -> bool {
+    // A thread that ends while its name is read is gone.
+    let name = |task: std::fs::DirEntry| std::fs::read_to_string(task.path().join("comm")).ok();
+    let mut tasks = std::fs::read_dir("/proc/self/task").unwrap().flatten();
+    tasks.any(|task| name(task).is_some_and(|name| name.starts_with("bookend-channel")))
+}
+
+/// Descriptors that stay open although everything has ended that was begun since.
 pub fn leaked_since(before: isize) -> isize {
     let give_up = Instant::now() + PATIENCE_WITH_THREADS;
     loop {
