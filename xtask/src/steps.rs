@@ -89,7 +89,7 @@ const STEPS: &[Row] = &[
         "wire needs neither I/O nor a clock"),
     ("conformance-tools", "scripts/conformance-tools", LANGUAGES, &[],
         "the programs of the outside suites build"),
-    ("conformance", "scripts/conformance", &["conformance-tools"], &[DevFolder],
+    ("conformance", "scripts/conformance", &["release", "conformance-tools"], &[DevFolder],
         "both ends pass the outside suites"),
     ("calls", "scripts/calls", RELEASE_AND_LANGUAGES, &[Lab],
         "every subject and variant answers one verified call"),
