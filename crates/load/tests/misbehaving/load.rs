@@ -143,8 +143,8 @@ fn a_server_that_goes_away_and_never_answers_costs_the_deadlines_of_its_calls() 
             driver,
             ..plan
         });
-        // On a busy machine an answer may come too late as well: that exactly the third calls fail is
-        // shown in virtual time, by the worker's own tests.
+        // On a busy machine an answer may come too late as well: the worker's own tests show in
+        // virtual time that exactly the third calls fail.
         let text = "rpc error: code = DeadlineExceeded desc = context deadline exceeded".to_owned();
         let exceeded = outcome.errors.total();
         assert_eq!(outcome.errors.by_text, BTreeMap::from([(text, exceeded)]));

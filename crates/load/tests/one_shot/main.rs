@@ -213,8 +213,8 @@ fn a_call_whose_deadline_passes_is_given_up_with_its_connection() {
         measure(LoadPlan { timeout_ns: Some(SECOND_NS / 20), ..plan(peer.address, 4, 2) });
     assert_eq!(outcome.errors.by_code[&Code::DeadlineExceeded], 4);
     assert_eq!((outcome.ok, outcome.errors.total()), (0, 4));
-    // Whether the server's SETTINGS came before the deadline, or even the connection, is a matter of
-    // the machine: in virtual time the worker's own tests show each of these.
+    // A busy machine decides whether the server's SETTINGS, or even the connection, came before the
+    // deadline: the worker's own tests show each of these in virtual time.
     for heard in peer.heard() {
         let was_asked = heard.before_answer.last().is_some_and(|last| last == "DATA END_STREAM");
         let told = heard.after_answer.iter().filter(|frame| *frame != "SETTINGS ACK");

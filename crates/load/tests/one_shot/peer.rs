@@ -28,7 +28,7 @@ pub enum Answer {
     Goaway,
 }
 
-/// Sent in place of the preface by whoever wants to know of all connections before its own. As long.
+/// Sent in place of the preface, and as long, by whoever asks for all connections before its own.
 const LAST: &[u8; 24] = b"no connection after this";
 
 /// What one connection has heard.
