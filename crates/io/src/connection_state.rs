@@ -43,9 +43,6 @@ pub(crate) struct ConnectionState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ClosedBy {
     Peer,
-    /// The shard, with what it returned for a read.
-    UsInRead,
-    /// The shard, at any time: the peer may have sent more since the last read.
     Us,
 }
 
@@ -79,11 +76,10 @@ impl ConnectionState {
         self.ending.is_some()
     }
 
-    /// Whether the kernel may hold the output back until the close: a close while bytes of the peer
-    /// are unread would drop it.
+    /// Whether we close it once its output is written.
     #[inline]
-    pub fn may_hold_output_back(&self) -> bool {
-        self.ending == Some(ClosedBy::UsInRead)
+    pub fn is_ours_to_end(&self) -> bool {
+        self.ending == Some(ClosedBy::Us)
     }
 
     /// What the shard has not used up of what it was presented.
@@ -142,11 +138,11 @@ impl ConnectionState {
                 self.drained = false;
                 ConnectionStatus::Continue(())
             }
-            AfterRead::Close => self.end(ClosedBy::UsInRead, io),
+            AfterRead::Close => self.end(ClosedBy::Us, io),
             AfterRead::LingeringClose => {
                 // The peer may be saying more than what was read.
                 self.drained = false;
-                self.end(ClosedBy::UsInRead, io)
+                self.end(ClosedBy::Us, io)
             }
         }
     }
@@ -247,7 +243,7 @@ impl From<ClosedBy> for Closed {
     fn from(ending: ClosedBy) -> Self {
         match ending {
             ClosedBy::Peer => Self::Peer,
-            ClosedBy::UsInRead | ClosedBy::Us => Self::Us,
+            ClosedBy::Us => Self::Us,
         }
     }
 }

@@ -141,10 +141,19 @@ impl PolledConnection {
             self.resume(&mut worker.shard, &mut worker.io)?;
         }
         if pending.close {
-            self.state.drained &= !kernel::has_unread_bytes(&self.socket);
+            self.prepare_close(&mut worker.io);
             self.state.end(ClosedBy::Us, &worker.io)?;
         }
         if self.blocked { ConnectionStatus::Continue(()) } else { self.write(worker) }
+    }
+
+    /// The shard closes it at a time of its own: the peer may have sent more since the last read. So
+    /// the output is not held back until the close, which over unread bytes would drop it, and such
+    /// bytes are looked for.
+    #[cold]
+    fn prepare_close(&mut self, io: &mut IoContext) {
+        write_early(&self.socket, self.state.id, &mut self.blocked, io);
+        self.state.drained &= !self.blocked && !kernel::has_unread_bytes(&self.socket);
     }
 
     /// Reads once, behind what the last call left over.
@@ -221,7 +230,7 @@ impl PolledConnection {
             io.reclaim(id);
             return self.state.ended();
         }
-        let sent = if self.state.may_hold_output_back() {
+        let sent = if self.state.is_ours_to_end() {
             kernel::send_before_close(&self.socket, bytes)
         } else {
             kernel::send(&self.socket, bytes)
