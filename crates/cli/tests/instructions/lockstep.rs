@@ -1,12 +1,19 @@
-//! A client that sends some requests in one write, and more only once all of them are answered. So
-//! a server does the same work each time.
+//! A client that sends requests in writes of a certain size, and the next write only once what the
+//! last one has completed is answered. So a server reads the same bytes at once and does the same
+//! work each time, however busy the machine is.
 
 use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::net::{Shutdown, TcpStream};
 use std::time::Duration;
 
 /// Longer than any answer takes on the slowest machine: only a test that fails waits for it.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// No write is longer. On loopback so much is one segment even before the windows of TCP have grown,
+/// so a server reads all of it at once, with what is left of the write before: pajamax, whose buffer
+/// has 16 KiB, hangs up where the two fill it and end within a frame. The answers to one write are
+/// less than TCP's first window: a server never waits until they are read.
+const WRITE_BYTES_MAX: usize = 15 << 10;
 
 const HEADER_BYTES: usize = 9;
 const DATA: u8 = 0;
@@ -53,36 +60,73 @@ pub struct Lockstep {
     unread: Vec<u8>,
 }
 
+/// Which end of a connection sends its SETTINGS first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FirstSettings {
+    /// The server, as soon as it has accepted. It acknowledges those of the client.
+    OfServer,
+    /// The client.
+    OfClient,
+}
+
+/// A frame of the server, without its payload.
+struct Frame {
+    kind: u8,
+    flags: u8,
+}
+
 impl Lockstep {
     /// A client of `package.Greeter/SayHello`.
-    pub fn connect(port: u16, package: &str, order: FrameOrder) -> Self {
-        let mut socket = TcpStream::connect(("127.0.0.1", port)).expect("the server listens");
+    pub fn connect(port: u16, package: &str, order: FrameOrder, first: FirstSettings) -> Self {
+        let socket = TcpStream::connect(("127.0.0.1", port)).expect("the server listens");
         socket.set_nodelay(true).expect("an option of every socket");
         socket.set_read_timeout(Some(PATIENCE)).expect("an option of every socket");
+        let message = if package == "helloworld" { HELLO.to_vec() } else { complex() };
+        let path = format!("/{package}.Greeter/SayHello");
+        let (buffer, unread) = (vec![0; 1 << 18], Vec::new());
+        let mut client = Self { socket, message, path, order, next_id: 1, buffer, unread };
+        client.shake_hands(first);
+        client
+    }
+
+    /// A server that sends SETTINGS before it reads would find the preface in its first read or in
+    /// its second: it gets it when it has looked for it in vain.
+    fn shake_hands(&mut self, first: FirstSettings) {
         // SETTINGS_INITIAL_WINDOW_SIZE: 4 MiB, which an update may still enlarge.
         let preface = [
             b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec(),
             frame(SETTINGS, 0, 0, &[0, 4, 0, 0x40, 0, 0]),
             frame(WINDOW_UPDATE, 0, 0, &WINDOW_BYTES.to_be_bytes()),
         ];
-        socket.write_all(&preface.concat()).expect("the server reads");
-        let message = if package == "helloworld" { HELLO.to_vec() } else { complex() };
-        let path = format!("/{package}.Greeter/SayHello");
-        let (buffer, unread) = (vec![0; 1 << 18], Vec::new());
-        Self { socket, message, path, order, next_id: 1, buffer, unread }
+        let mut is_answer: fn(&Frame) -> bool = |frame| frame.kind == SETTINGS;
+        if first == FirstSettings::OfServer {
+            self.wait_for(1, is_answer);
+            is_answer = |frame| frame.kind == SETTINGS && frame.flags & ACK != 0;
+        }
+        self.send(&preface.concat());
+        self.wait_for(1, is_answer);
     }
 
-    /// Makes so many calls at once, and waits until all are answered.
+    /// Makes so many calls, in as few writes as they fit in, and waits until all are answered.
     pub fn make_calls(&mut self, calls: u32) {
         let bytes = self.requests(calls);
-        self.socket.write_all(&bytes).expect("the server reads");
         let mut answered = 0;
-        while answered < calls {
-            let count = self.socket.read(&mut self.buffer).expect("the server answers");
-            assert_ne!(count, 0, "the server closed");
-            self.unread.extend_from_slice(&self.buffer[..count]);
-            answered += self.take_ends();
+        for start in (0..bytes.len()).step_by(WRITE_BYTES_MAX) {
+            let end = bytes.len().min(start + WRITE_BYTES_MAX);
+            self.send(&bytes[start..end]);
+            let sent = requests_in(&bytes[..end]);
+            assert!(sent > answered, "a write that is not answered may not have been read");
+            self.wait_for(sent - answered, |frame| {
+                frame.kind == HEADERS && frame.flags & END_STREAM != 0
+            });
+            answered = sent;
         }
+    }
+
+    /// Hangs up, and waits until the server has done so too.
+    pub fn end(mut self) {
+        self.socket.shutdown(Shutdown::Write).expect("the server is there");
+        while self.receive() > 0 {}
     }
 
     fn requests(&mut self, calls: u32) -> Vec<u8> {
@@ -136,14 +180,13 @@ impl Lockstep {
 
     /// Sends a write of its own: the server has read it once it acknowledges the PING at its end.
     fn send_and_see_it_read(&mut self, bytes: &[u8]) {
-        let ping = frame(PING, 0, 0, b"are read");
-        self.socket.write_all(&[bytes, &ping].concat()).expect("the server reads");
-        let acknowledged = frame(PING, ACK, 0, b"are read");
-        let mut count = 0;
-        while !self.buffer[..count].ends_with(&acknowledged) {
-            count = self.socket.read(&mut self.buffer).expect("the server answers");
-            assert_ne!(count, 0, "the server closed");
-        }
+        self.send(&[bytes, &frame(PING, 0, 0, b"are read")].concat());
+        self.wait_for(1, |frame| frame.kind == PING && frame.flags & ACK != 0);
+    }
+
+    fn send(&mut self, bytes: &[u8]) {
+        assert!(bytes.len() <= WRITE_BYTES_MAX, "the server may read it in parts");
+        self.socket.write_all(bytes).expect("the server reads");
     }
 
     fn prefixed_message(&self) -> Vec<u8> {
@@ -153,20 +196,47 @@ impl Lockstep {
         body
     }
 
-    /// Takes the whole frames of what was read; how many of them end a stream.
-    fn take_ends(&mut self) -> u32 {
-        let (mut at, mut ends) = (0, 0);
-        while let Some(&[a, b, c, kind, flags, ..]) = self.unread.get(at..at + HEADER_BYTES) {
-            let length = u32::from_be_bytes([0, a, b, c]) as usize;
-            if self.unread.len() < at + HEADER_BYTES + length {
-                break;
+    /// Reads until so many such frames have come.
+    fn wait_for(&mut self, count: u32, is_such: impl Fn(&Frame) -> bool) {
+        let mut missing = count;
+        while missing > 0 {
+            match self.next_frame() {
+                Some(frame) => missing -= u32::from(is_such(&frame)),
+                None => assert_ne!(self.receive(), 0, "the server closed"),
             }
-            at += HEADER_BYTES + length;
-            ends += u32::from(kind == HEADERS && flags & END_STREAM != 0);
         }
-        self.unread.drain(..at);
-        ends
     }
+
+    /// Reads what there is; how many bytes that were.
+    fn receive(&mut self) -> usize {
+        let count = self.socket.read(&mut self.buffer).expect("the server answers");
+        self.unread.extend_from_slice(&self.buffer[..count]);
+        count
+    }
+
+    /// Takes a whole frame of what was read.
+    fn next_frame(&mut self) -> Option<Frame> {
+        let (frame, frame_bytes) = first_frame(&self.unread)?;
+        self.unread.drain(..frame_bytes);
+        Some(frame)
+    }
+}
+
+/// The frame at the beginning of these bytes, if it is whole, and its length with its header.
+fn first_frame(bytes: &[u8]) -> Option<(Frame, usize)> {
+    let &[a, b, c, kind, flags, ..] = bytes else { return None };
+    let frame_bytes = HEADER_BYTES + u32::from_be_bytes([0, a, b, c]) as usize;
+    (bytes.len() >= frame_bytes).then_some((Frame { kind, flags }, frame_bytes))
+}
+
+/// How many requests end in these bytes.
+fn requests_in(bytes: &[u8]) -> u32 {
+    let (mut rest, mut ends) = (bytes, 0);
+    while let Some((Frame { kind, flags }, frame_bytes)) = first_frame(rest) {
+        ends += u32::from(kind == DATA && flags & END_STREAM != 0);
+        rest = &rest[frame_bytes..];
+    }
+    ends
 }
 
 fn frame(kind: u8, flags: u8, stream_id: u32, payload: &[u8]) -> Vec<u8> {
