@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Pages that newcomers follow command by command.
@@ -31,6 +31,9 @@ impl Known {
         let mut words = command.split_whitespace().skip_while(|word| is_assignment(word));
         let program = words.next()?;
         let rest: Vec<&str> = words.collect();
+        if program.starts_with("scripts/") {
+            return (!root().join(program).exists()).then(|| format!("there is no {program}"));
+        }
         match program.rsplit('/').next().unwrap_or(program) {
             "make" => self.complaint_about_make(&rest),
             "bookend" => self.complaint_about_bookend(&rest),
@@ -116,8 +119,12 @@ fn help_of(arguments: &[&str]) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
 fn text(path: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path);
+    let path = root().join(path);
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
@@ -146,6 +153,7 @@ fn commands_that_do_not_exist_are_found() {
         "ghz --insecure",
         "$ SETUP=no make benchmark   # a comment",
         "bookend run \\\n    --fast",
+        "scripts/gone",
     ] {
         let text = format!("```sh\n{command}\n```");
         assert_eq!(unknown_commands("README.md", &text, &known()).len(), 1, "{command}");
@@ -154,7 +162,7 @@ fn commands_that_do_not_exist_are_found() {
 
 #[test]
 fn commands_that_exist_and_other_blocks_are_let_through() {
-    let text = "```sh\nmake bench SETUP=no # all\nbookend run a --quick --rounds=3\n```\n\
+    let text = "```sh\nmake bench SETUP=no # all\nscripts/test tidy\nbookend run a --quick --rounds=3\n```\n\
         ```text\nmake nothing\n```";
     assert_eq!(unknown_commands("README.md", text, &known()), [""; 0]);
 }
