@@ -147,9 +147,9 @@ impl PolledConnection {
         if self.blocked { ConnectionStatus::Continue(()) } else { self.write(worker) }
     }
 
-    /// The shard closes it at a time of its own: the peer may have sent more since the last read. So
-    /// the output is not held back until the close, which over unread bytes would drop it, and such
-    /// bytes are looked for.
+    /// The shard closes it at a time of its own: the peer may have sent more since the last read.
+    /// So the output is not held back until the close, which over unread bytes would drop it, and
+    /// such bytes are looked for.
     #[cold]
     fn prepare_close(&mut self, io: &mut IoContext) {
         write_early(&self.socket, self.state.id, &mut self.blocked, io);

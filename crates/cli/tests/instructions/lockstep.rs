@@ -9,10 +9,10 @@ use std::time::Duration;
 /// Longer than any answer takes on the slowest machine: only a test that fails waits for it.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// No write is longer. On loopback so much is one segment even before the windows of TCP have grown,
-/// so a server reads all of it at once, with what is left of the write before: pajamax, whose buffer
-/// has 16 KiB, hangs up where the two fill it and end within a frame. The answers to one write are
-/// less than TCP's first window: a server never waits until they are read.
+/// No write is longer. On loopback that is one segment even before the windows of TCP have grown,
+/// so a server reads it at once, with what is left of the write before. pajamax, whose buffer has
+/// 16 KiB, hangs up where the two fill it and end within a frame. The answers to one write are less
+/// than TCP's first window: a server never waits until they are read.
 const WRITE_BYTES_MAX: usize = 15 << 10;
 
 const HEADER_BYTES: usize = 9;

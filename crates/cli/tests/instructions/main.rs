@@ -1,7 +1,7 @@
 //! How many instructions of its own a server executes for a call, counted by valgrind.
 //!
-//! A server is given the same bytes in the same reads each time, so its count does not depend on how
-//! busy a machine is. It does depend on the compiler, the C library and valgrind, so there are
+//! A server is given the same bytes in the same reads each time, so its count does not depend on
+//! how busy a machine is. It does depend on the compiler, the C library and valgrind, so there are
 //! committed counts for each such toolchain, which bind where they are known; elsewhere they are
 //! shown.
 //!
@@ -24,8 +24,8 @@ use served::Served;
 /// The variable that names the program whose instructions are counted.
 const RELEASE_BUILD: &str = "BOOKEND_RELEASE_BUILD";
 
-/// How far a count may be from the committed one: an instruction of the cheapest call. Counts of the
-/// same code differ by a fiftieth of an instruction, with the seeds of hash maps.
+/// How far a count may be from the committed one: an instruction of the cheapest call. Counts of
+/// the same code differ by a fiftieth of an instruction, with the seeds of hash maps.
 const TOLERANCE: f64 = 0.001;
 
 /// The calls of the short run; the long one makes `MORE_CALLS` on top. What is left of their
