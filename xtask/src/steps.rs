@@ -56,22 +56,24 @@ const RELEASE_AND_LANGUAGES: &[&str] = &["release", "languages"];
 /// A line of the table: name, line of shell, what it needs and uses, what it shows.
 type Row = (&'static str, &'static str, &'static [&'static str], &'static [Resource], &'static str);
 
-/// In the order in which they start where nothing holds them up: what others need, then what takes
-/// long, so that none is left over alone.
+/// In the order in which they start where nothing holds them up. The steps of the lab take turns
+/// and wait most of the time, so the first of them starts as soon as there is a release build.
 #[rustfmt::skip]
-const STEPS: &[Row] = &[
+const BEFORE_SUBJECTS: &[Row] = &[
     ("rustfmt", "scripts/component rustfmt && cargo fmt --all --check", &[], &[],
         "sources are formatted"),
-    ("languages", "scripts/languages", &[], &[],
-        "what subjects in other languages need is installed"),
-    ("tidy", "cargo test --locked -p xtask", &[], &[DevFolder],
-        "the tree keeps the project's rules"),
     ("lines", "\"$XTASK\" lines", &[], &[],
         "no crate has more lines of code than its budget"),
-    ("build-tests", "\"$XTASK\" build-tests", &[], &[DevFolder],
-        "the workspace's tests build"),
+    ("languages", "scripts/languages", &[], &[],
+        "what subjects in other languages need is installed"),
     ("release", "cargo build --release --locked -p bookend", &[], &[ReleaseFolder],
         "the command builds as users run it"),
+    ("build-tests", "\"$XTASK\" build-tests", &[], &[DevFolder],
+        "the workspace's tests build"),
+    ("tidy", "cargo test --locked -p xtask", &[], &[DevFolder],
+        "the tree keeps the project's rules"),
+    ("originals", "scripts/originals", RELEASE_AND_LANGUAGES, &[Lab],
+        "the published command lines run as printed"),
     ("slow-tests", "\"$XTASK\" slow-tests", TESTS, &[],
         "the slow test binaries pass"),
     ("tests", "\"$XTASK\" tests", TESTS, &[],
@@ -79,6 +81,25 @@ const STEPS: &[Row] = &[
     ("clippy", "scripts/component clippy && \
         cargo clippy --workspace --all-targets --all-features --locked -- -D warnings", &[], &[DevFolder],
         "clippy has nothing to say"),
+];
+
+/// What starts after the steps of the subjects, which build what the lab calls.
+#[rustfmt::skip]
+const AFTER_SUBJECTS: &[Row] = &[
+    ("calls", "scripts/calls", RELEASE_AND_LANGUAGES, &[Lab],
+        "every subject and variant answers one verified call"),
+    ("smoke", "scripts/smoke", RELEASE_AND_LANGUAGES, &[Lab],
+        "a suite runs from the build to the report"),
+    ("counts", "scripts/counts", RELEASE, &[Lab],
+        "the load generator counts what the witness counts"),
+    ("pages", "scripts/pages", RELEASE, &[],
+        "the pages that bookend writes work in a browser"),
+    ("conformance-tools", "scripts/conformance-tools", LANGUAGES, &[],
+        "the programs of the outside suites build"),
+    ("conformance", "scripts/conformance", &["release", "conformance-tools"], &[DevFolder],
+        "both ends pass the outside suites"),
+    ("instructions", "scripts/instructions", RELEASE, &[],
+        "a call costs the server as many instructions as are committed"),
     ("doc", "RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked", &[], &[DevFolder],
         "every public item is documented, and links lead somewhere"),
     ("doc-tests", "cargo test --workspace --doc --locked", &[], &[DevFolder],
@@ -87,35 +108,19 @@ const STEPS: &[Row] = &[
         "what reads bytes takes 20,000 inputs made of its seeds"),
     ("no-std", "scripts/no-std", &[], &[],
         "wire needs neither I/O nor a clock"),
-    ("conformance-tools", "scripts/conformance-tools", LANGUAGES, &[],
-        "the programs of the outside suites build"),
-    ("conformance", "scripts/conformance", &["release", "conformance-tools"], &[DevFolder],
-        "both ends pass the outside suites"),
-    ("calls", "scripts/calls", RELEASE_AND_LANGUAGES, &[Lab],
-        "every subject and variant answers one verified call"),
-    ("instructions", "scripts/instructions", RELEASE, &[],
-        "a call costs the server as many instructions as are committed"),
-    ("counts", "scripts/counts", RELEASE, &[Lab],
-        "the load generator counts what the witness counts"),
-    ("pages", "scripts/pages", RELEASE, &[],
-        "the pages that bookend writes work in a browser"),
-    ("originals", "scripts/originals", RELEASE_AND_LANGUAGES, &[DevFolder, Lab],
-        "the published command lines run as printed"),
-    ("smoke", "scripts/smoke", RELEASE_AND_LANGUAGES, &[Lab],
-        "a suite runs from the build to the report"),
 ];
 
 /// All of them.
 pub fn all() -> Vec<Step> {
-    let table = STEPS.iter().map(|&(name, line, needs, uses, shows)| Step {
+    let step = |&(name, line, needs, uses, shows): &Row| Step {
         needs,
         uses,
         shows: shows.to_owned(),
         ..Step::running(name, &["sh", "-c", line])
-    });
-    let (before, after): (Vec<_>, Vec<_>) =
-        table.partition(|step| !step.needs.contains(&"release"));
-    before.into_iter().chain(subjects(&root())).chain(after).collect()
+    };
+    let before = BEFORE_SUBJECTS.iter().map(step);
+    let after = AFTER_SUBJECTS.iter().map(step);
+    before.chain(subjects(&root())).chain(after).collect()
 }
 
 /// A step for each subject whose tools bring rules with them: Rust and Go.
