@@ -320,7 +320,7 @@ impl Shard for LoadShard {
     }
 
     fn has_outstanding(&self) -> bool {
-        self.state.waits_for_lap()
+        self.state.may_be_woken()
     }
 }
 

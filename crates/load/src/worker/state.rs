@@ -196,10 +196,12 @@ impl WorkerState {
         }
     }
 
-    /// Whether a lap may be asked for at any time.
-    pub fn waits_for_lap(&self) -> bool {
-        let waits = self.laps.as_ref().is_some_and(WorkerLaps::waits);
-        waits && self.makes_calls()
+    /// Whether another thread may wake this worker at any time: the last worker to be ready, once
+    /// this one is, or whoever asks for a lap.
+    pub fn may_be_woken(&self) -> bool {
+        let waits_for_start = self.has_arrived && self.phase == RunPhase::Connecting;
+        let waits_for_lap = self.laps.as_ref().is_some_and(WorkerLaps::waits);
+        waits_for_start || waits_for_lap && self.makes_calls()
     }
 
     #[inline]

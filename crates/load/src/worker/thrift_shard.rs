@@ -228,4 +228,8 @@ impl Shard for ThriftShard {
     fn next_deadline(&self) -> Option<u64> {
         self.state.next_deadline(self.connections_due_ns)
     }
+
+    fn has_outstanding(&self) -> bool {
+        self.state.may_be_woken()
+    }
 }

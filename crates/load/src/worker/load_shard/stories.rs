@@ -8,7 +8,7 @@ use crate::plan::LoadPlan;
 use crate::plan::tests::plan as a_plan;
 use crate::worker::start_barrier::StartBarrier;
 use bookend_io::simulated::{End, Simulated};
-use bookend_io::{ConnectionId, Waker};
+use bookend_io::{ConnectionId, Shard, Waker};
 use bookend_wire::Keepalive;
 use bookend_wire::frame::{FrameHeader, HEADER_BYTES, PREFACE, flag, kind, write_frame};
 use std::sync::Arc;
@@ -33,12 +33,20 @@ fn plan(keepalive: Option<Keepalive>, connections: u32, calls: u64) -> LoadPlan 
     }
 }
 
+fn barrier(workers: usize) -> StartBarrier {
+    StartBarrier::new((0..workers).map(|_| Waker::new().expect("a descriptor")).collect())
+}
+
 struct Story(Simulated<LoadShard>);
 
 impl Story {
     /// A run whose servers have sent SETTINGS, each on a connection of its own.
     fn begin(plan: LoadPlan) -> (Self, Vec<ConnectionId>) {
-        let barrier = Arc::new(StartBarrier::new(vec![Waker::new().expect("a descriptor")]));
+        Self::begin_at(plan, Arc::new(barrier(1)))
+    }
+
+    /// The same for the first of several workers.
+    fn begin_at(plan: LoadPlan, barrier: Arc<StartBarrier>) -> (Self, Vec<ConnectionId>) {
         let shard = LoadShard::new(Arc::new(plan), barrier, 0);
         let mut story = Self(Simulated::new(shard, SECOND_NS));
         let connections = story.establish_all();
@@ -289,4 +297,16 @@ fn a_server_that_goes_away_and_never_answers_costs_the_deadlines_of_its_calls() 
     }
     let text = "rpc error: code = DeadlineExceeded desc = context deadline exceeded";
     assert_eq!(story.counted(), (6, vec![(text.to_owned(), 3)]));
+}
+
+/// A driver that reads plainly hears of the start a tick later, unless it is told to listen for it.
+#[test]
+fn a_worker_that_is_ready_before_others_listens_for_the_start() {
+    let barrier = Arc::new(barrier(2));
+    let (mut story, connections) = Story::begin_at(plan(None, 1, 1), Arc::clone(&barrier));
+    assert!(story.0.shard().has_outstanding());
+    barrier.arrive(1, story.0.now_ns());
+    story.0.wake();
+    assert!(!story.0.shard().has_outstanding());
+    assert!(story.received(connections[0]).iter().any(|frame| frame.0 == kind::HEADERS));
 }
