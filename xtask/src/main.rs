@@ -9,7 +9,6 @@ mod lines;
 mod log;
 mod queue;
 mod run;
-
 mod slow;
 mod steps;
 mod summary;
