@@ -57,7 +57,8 @@ const RELEASE_AND_LANGUAGES: &[&str] = &["release", "languages"];
 type Row = (&'static str, &'static str, &'static [&'static str], &'static [Resource], &'static str);
 
 /// In the order in which they start where nothing holds them up. The steps of the lab take turns
-/// and wait most of the time, so the first of them starts as soon as there is a release build.
+/// and wait most of the time, so the first of them starts as soon as there is a release build. It
+/// builds what the others call.
 #[rustfmt::skip]
 const BEFORE_SUBJECTS: &[Row] = &[
     ("rustfmt", "scripts/component rustfmt && cargo fmt --all --check", &[], &[],
@@ -72,6 +73,8 @@ const BEFORE_SUBJECTS: &[Row] = &[
         "the workspace's tests build"),
     ("tidy", "cargo test --locked -p xtask", &[], &[DevFolder],
         "the tree keeps the project's rules"),
+    ("calls", "scripts/calls", RELEASE_AND_LANGUAGES, &[Lab],
+        "every subject and variant answers one verified call"),
     ("originals", "scripts/originals", RELEASE_AND_LANGUAGES, &[Lab],
         "the published command lines run as printed"),
     ("slow-tests", "\"$XTASK\" slow-tests", TESTS, &[],
@@ -83,11 +86,9 @@ const BEFORE_SUBJECTS: &[Row] = &[
         "clippy has nothing to say"),
 ];
 
-/// What starts after the steps of the subjects, which build what the lab calls.
+/// What starts after the steps of the subjects.
 #[rustfmt::skip]
 const AFTER_SUBJECTS: &[Row] = &[
-    ("calls", "scripts/calls", RELEASE_AND_LANGUAGES, &[Lab],
-        "every subject and variant answers one verified call"),
     ("smoke", "scripts/smoke", RELEASE_AND_LANGUAGES, &[Lab],
         "a suite runs from the build to the report"),
     ("counts", "scripts/counts", RELEASE, &[Lab],
