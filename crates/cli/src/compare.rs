@@ -1,9 +1,9 @@
 //! `bookend compare`: two results against each other.
 
+use crate::gates::GateArguments;
 use crate::report::{STORE, stored_run};
-use crate::terminal::{Failure, print};
-use bookend_load::contract::exit;
-use bookend_results::compare::{ComparedSide, Comparison, Condition, SideName, compare};
+use crate::terminal::{Failure, gate_status, print};
+use bookend_results::compare::{ComparedSide, SideName, compare};
 use bookend_results::measurement::Row;
 use bookend_results::metric::REQUESTS_PER_CPU_SECOND;
 use bookend_results::store::{RunId, Store};
@@ -19,9 +19,8 @@ pub struct CompareArguments {
     /// The result that is compared with it
     #[arg(value_name = "B")]
     after: String,
-    /// Exit with 3 if this holds, such as "ratio<0.95"
-    #[arg(long, value_name = "EXPR")]
-    fail_if: Option<String>,
+    #[command(flatten)]
+    gates: GateArguments,
     /// Where results are kept
     #[arg(long, value_name = "FILE", default_value = STORE)]
     store: PathBuf,
@@ -32,44 +31,21 @@ pub struct CompareArguments {
 /// # Errors
 /// [`Failure`] when a result is not there, or the two have nothing in common.
 pub fn start(arguments: &CompareArguments) -> Result<u8, Failure> {
-    let condition = arguments
-        .fail_if
-        .as_deref()
-        .map(str::parse::<Condition>)
-        .transpose()
-        .map_err(Failure::usage)?;
     let names: [SideName; 2] = [
         arguments.before.parse().map_err(Failure::usage)?,
         arguments.after.parse().map_err(Failure::usage)?,
     ];
+    let subjects = names.iter().filter_map(|name| name.subject.as_deref());
+    let figures: Vec<&str> = ["ratio"].into_iter().chain(subjects).collect();
+    let gates = arguments.gates.gates(&figures)?;
     let store = Store::open_existing(&arguments.store).map_err(Failure::usage)?;
     let [before, after] = [read(&store, &names[0])?, read(&store, &names[1])?];
     let comparison =
         compare(&side(&names[0], &before), &side(&names[1], &after), &REQUESTS_PER_CPU_SECOND)
             .map_err(Failure::usage)?;
     print(&comparison.to_string())?;
-    match condition {
-        Some(condition) => judge(&comparison, &condition, arguments),
-        None => Ok(exit::MEASURED),
-    }
-}
-
-fn judge(
-    comparison: &Comparison,
-    condition: &Condition,
-    arguments: &CompareArguments,
-) -> Result<u8, Failure> {
-    let failing = comparison.failing(condition);
-    if failing.is_empty() {
-        return Ok(exit::MEASURED);
-    }
-    let expression = arguments.fail_if.as_deref().unwrap_or_default();
-    let cells: String = failing
-        .iter()
-        .map(|cell| format!("  {} of {} against {}\n", cell.case, cell.a, cell.b))
-        .collect();
-    print(&format!("{expression}, or no ratio:\n{cells}"))?;
-    Ok(exit::OBJECTIVE_MISSED)
+    let judged: Vec<_> = gates.iter().flat_map(|gate| comparison.judge(gate)).collect();
+    Ok(gate_status("compare", &judged))
 }
 
 /// The run that a side names, and its rows.

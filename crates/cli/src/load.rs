@@ -8,12 +8,13 @@ mod observer;
 mod report_lines;
 
 use crate::shell::this_command;
-use crate::terminal::{Failure, print_error};
+use crate::terminal::{Failure, gate_status, print_error};
 use crate::{contract, lab};
 use audience::Audience;
 use bookend_lab::machine::this_machine;
 use bookend_load::capacity;
 use bookend_load::contract::exit;
+use bookend_load::contract::gate::{GateKind, JudgedGate};
 use bookend_load::contract::report::{LoadOrigin, LoadReport};
 use bookend_load::descriptors;
 use bookend_load::flags::{LoadFlags, config_file, switches};
@@ -90,6 +91,8 @@ pub fn start(arguments: LoadArguments) -> Result<u8, Failure> {
     if audience == Audience::People {
         report.bookend.origin = Some(origin());
     }
+    let gates = judged(&flags, &outcome);
+    report.bookend.gates.clone_from(&gates);
     if let (Some(file), Some(log)) = (&flags.hdr, &observer.log) {
         output::write(log.text(), Some(file))
             .map_err(|error| Failure::not_delivered(error.to_string()))?;
@@ -101,7 +104,15 @@ pub fn start(arguments: LoadArguments) -> Result<u8, Failure> {
     if let Some(why) = &outcome.template_failure {
         return Err(Failure::usage(format!("{why}: the run ended there")));
     }
-    status(&flags.slo, &outcome)
+    status(&gates, &outcome)
+}
+
+/// The gates of the flags by what was measured.
+fn judged(flags: &LoadFlags, outcome: &LoadOutcome) -> Vec<JudgedGate> {
+    let of_kind = |kind, objectives: &[Objective]| -> Vec<JudgedGate> {
+        objectives.iter().flat_map(|objective| objective.judge(kind, outcome)).collect()
+    };
+    [of_kind(GateKind::Slo, &flags.slo), of_kind(GateKind::FailIf, &flags.fail_if)].concat()
 }
 
 /// Writes the listed calls to a file, a JSON object a line.
@@ -121,7 +132,11 @@ fn find_capacity(flags: &LoadFlags, plan: &LoadPlan, objective: &Objective) -> R
     let started = SystemTime::now();
     let found =
         capacity::find(plan, objective, &interrupt).map_err(|error| no_call(plan, &error))?;
-    let is_kept = found.kept_rate.is_some();
+    let status = match found.kept_rate {
+        Some(_) => exit::MEASURED,
+        None if found.generator_was_limit || found.trials.is_empty() => exit::NOT_DECIDED,
+        None => exit::OBJECTIVE_MISSED,
+    };
     let text = match flags.format {
         OutputFormat::Json | OutputFormat::Pretty => {
             let report = report::capacity_report(plan, started, found, origin());
@@ -134,7 +149,7 @@ fn find_capacity(flags: &LoadFlags, plan: &LoadPlan, objective: &Objective) -> R
     if interrupt.load(Ordering::Relaxed) {
         return Ok(exit::INTERRUPTED);
     }
-    Ok(if is_kept { exit::MEASURED } else { exit::OBJECTIVE_MISSED })
+    Ok(status)
 }
 
 fn origin() -> LoadOrigin {
@@ -173,18 +188,13 @@ fn deliver(flags: &LoadFlags, report: LoadReport, audience: Audience) -> Result<
 }
 
 /// Failed calls are results, as in ghz; a run without any call has no result.
-fn status(objectives: &[Objective], outcome: &LoadOutcome) -> Result<u8, Failure> {
+fn status(gates: &[JudgedGate], outcome: &LoadOutcome) -> Result<u8, Failure> {
     if outcome.cancelled {
         return Ok(exit::INTERRUPTED);
     }
     let messages = outcome.streams.as_ref().map_or(0, |streams| streams.sent + streams.received);
     if outcome.ok + outcome.errors.total() + messages > 0 {
-        let missed = objectives
-            .iter()
-            .filter_map(|objective| objective.check(outcome).err())
-            .map(|missed| print_error(&format!("bookend load: {missed}")))
-            .count();
-        return Ok(if missed == 0 { exit::MEASURED } else { exit::OBJECTIVE_MISSED });
+        return Ok(gate_status("load", gates));
     }
     Err(Failure::nothing_measured(match &outcome.first_failure {
         Some(reason) => format!("no call ended in the window: {reason}"),

@@ -8,6 +8,7 @@ mod compare;
 mod completions;
 mod contract;
 mod doctor;
+mod gates;
 mod lab;
 mod list;
 mod load;

@@ -17,7 +17,7 @@ pub use arguments::RaceArguments;
 
 use crate::check::kept;
 use crate::lab;
-use crate::terminal::{Failure, print, print_error};
+use crate::terminal::{Failure, gate_status, print, print_error};
 use bookend_lab::control_group::ControlGroups;
 use bookend_lab::cpu::Placement;
 use bookend_lab::launch;
@@ -27,8 +27,9 @@ use bookend_lab::process::{become_subreaper, tree};
 use bookend_lab::race::{RaceHost, RaceRunError, RaceServerSpec, RaceStart, Revisions};
 use bookend_lab::spawner::Spawner;
 use bookend_load::contract::exit;
+use bookend_load::contract::gate::JudgedGate;
 use bookend_load::output;
-use bookend_results::race::{EarlierRace, Race, RaceCell, RaceError, RaceGate};
+use bookend_results::race::{EarlierRace, Race, RaceCell, RaceError};
 use caller::standard_input;
 use clients::ClientCourse;
 use course::Course;
@@ -46,7 +47,7 @@ pub fn start(arguments: RaceArguments) -> Result<u8, Failure> {
     if arguments.client {
         clients::check(&arguments)?;
     }
-    let (gate, cells) = (specs.gate(&arguments)?, arguments.cells()?);
+    let (gates, cells) = (specs.gates(&arguments)?, arguments.cells()?);
     let kept = earlier(&arguments, &specs)?;
     arguments.check_rate()?;
     if arguments.profile && arguments.profile_folder.is_none() && specs.names().len() < 2 {
@@ -70,8 +71,12 @@ pub fn start(arguments: RaceArguments) -> Result<u8, Failure> {
     };
     let earlier =
         kept.map(|kept| EarlierRace::of(kept, &race).ok_or_else(other_cells)).transpose()?;
-    deliver(&arguments, &race, earlier.as_ref())?;
-    status(&race, gate.as_ref(), &interrupt)
+    let judged: Result<Vec<_>, _> = gates.iter().map(|gate| race.judge(gate)).collect();
+    let judged = judged.map_err(|error| blame(&race, error))?;
+    deliver(&arguments, &race, earlier.as_ref(), &judged)?;
+    let status = gate_status("race", &judged);
+    let is_decided = status == exit::OBJECTIVE_MISSED;
+    Ok(if interrupt.is_raised() && !is_decided { exit::INTERRUPTED } else { status })
 }
 
 /// Builds what is to be built, then runs the course.
@@ -151,9 +156,12 @@ fn deliver(
     arguments: &RaceArguments,
     race: &Race,
     earlier: Option<&EarlierRace>,
+    gates: &[JudgedGate],
 ) -> Result<(), Failure> {
     let text = if arguments.json {
-        format!("{}\n", race.answer_json(earlier).map_err(|error| blame(race, error))?)
+        let mut answer = race.answer_json(earlier).map_err(|error| blame(race, error))?;
+        answer["gates"] = serde_json::to_value(gates).map_err(Failure::nothing_measured)?;
+        format!("{answer}\n")
     } else {
         let answer = race.answer(earlier).map_err(|error| blame(race, error))?;
         format!("{answer}{}\n", kept::line())
@@ -169,19 +177,4 @@ fn deliver(
 fn blame(race: &Race, error: RaceError) -> Failure {
     let server = &race.servers[error.server()].name;
     Failure::nothing_measured(format!("{server}: {error}"))
-}
-
-fn status(race: &Race, gate: Option<&RaceGate>, interrupt: &Interrupt) -> Result<u8, Failure> {
-    let standing = race.standing().map_err(|error| blame(race, error))?;
-    let is_missed = gate.is_some_and(|gate| {
-        let server = race.servers.iter().position(|server| server.name == gate.server);
-        server.is_some_and(|server| gate.is_shown(&standing, server))
-    });
-    Ok(if is_missed {
-        exit::OBJECTIVE_MISSED
-    } else if interrupt.is_raised() {
-        exit::INTERRUPTED
-    } else {
-        exit::MEASURED
-    })
 }

@@ -5,18 +5,22 @@ mod into;
 mod profile;
 
 use crate::check::kept;
+use crate::gates::GateArguments;
 use crate::lab;
 use crate::list::suites_text;
 use crate::names::Named;
 use crate::report::STORE;
-use crate::terminal::{Failure, print, with_progress};
+use crate::terminal::{Failure, gate_status, print, with_progress};
 use bookend_lab::lock::{Lock, LockTarget};
 use bookend_lab::process::interrupt::Interrupt;
 use bookend_lab::run::{RunSettings, RunSummary, run};
 use bookend_load::contract::exit;
+use bookend_load::contract::gate::{Gate, JudgedGate};
 use bookend_load::flags::whole;
+use bookend_results::compare::{ComparedSide, compare};
 use bookend_results::export::Report;
 use bookend_results::measurement::{Outcome, Row};
+use bookend_results::metric::REQUESTS_PER_CPU_SECOND;
 use bookend_results::store::{RunId, Store};
 use bookend_results::suite::{Extent, LapSetting, Overrides, Plan, Selection, Suite};
 use clap::Args;
@@ -53,6 +57,8 @@ pub struct RunArguments {
     #[arg(long, value_name = "RECORD", requires_all = ["suite", "subjects"])]
     #[arg(conflicts_with_all = ["quick", "rounds", "laps", "server_processes", "baseline"])]
     into: Option<PathBuf>,
+    #[command(flatten)]
+    gates: GateArguments,
     /// Resume the last unfinished run of the suite
     #[arg(long)]
     resume: bool,
@@ -99,6 +105,10 @@ pub fn start(arguments: &RunArguments) -> Result<u8, Failure> {
         return without_suite(arguments, &interrupt);
     };
     let (suite, plan) = planned(arguments, name)?;
+    let baseline = plan.baseline().map(|subject| subject.name.clone());
+    let compared = plan.subjects.iter().map(|subject| subject.name.as_str());
+    let compared = compared.filter(|name| baseline.as_deref().is_some_and(|other| other != *name));
+    let gates = arguments.gates.gates(&compared.collect::<Vec<_>>())?;
     let put = arguments.into.as_ref().map(|_| arguments.subjects.as_slice());
     let profile = arguments.profile.settings(&plan, put)?;
     let Some(_locks) = locks(arguments, &interrupt)? else {
@@ -123,7 +133,29 @@ pub fn start(arguments: &RunArguments) -> Result<u8, Failure> {
             return Ok(exit::INTERRUPTED);
         }
     }
-    Ok(summary.exit_status())
+    let (Some(id), Some(baseline)) = (summary.id, baseline) else {
+        return Ok(summary.exit_status());
+    };
+    let rows = store.rows(id).map_err(Failure::nothing_measured)?;
+    let judged: Result<Vec<_>, _> =
+        gates.iter().map(|gate| judged(gate, &baseline, id, &rows)).collect();
+    Ok(match gate_status("run", &judged?.concat()) {
+        exit::MEASURED => summary.exit_status(),
+        status => status,
+    })
+}
+
+/// Judges the ratio of a subject to the baseline in each case.
+fn judged(
+    gate: &Gate,
+    baseline: &str,
+    run: RunId,
+    rows: &[Row],
+) -> Result<Vec<JudgedGate>, Failure> {
+    let side = |subject| ComparedSide { run, rows, subject: Some(subject) };
+    let subject = side(gate.condition.figure.as_str());
+    let comparison = compare(&subject, &side(baseline), &REQUESTS_PER_CPU_SECOND);
+    Ok(comparison.map_err(Failure::nothing_measured)?.judge(gate))
 }
 
 /// Why nothing is run. Somebody who has said nothing of what to measure gets the list of suites;

@@ -3,6 +3,7 @@
 
 use bookend_lab::progress::{ProgressReporter, ProgressShown};
 use bookend_load::contract::exit;
+use bookend_load::contract::gate::{self, GateOutcome, JudgedGate};
 use bookend_load::output;
 use bookend_load::prepare::PrepareError;
 use std::io::{self, IsTerminal as _, Write as _};
@@ -48,6 +49,13 @@ impl Failure {
         print_error(&format!("bookend {command}: {}", self.line));
         ExitCode::from(self.status)
     }
+}
+
+/// The exit status of a command with these gates; those that are not met have a line each.
+pub fn gate_status(command: &str, gates: &[JudgedGate]) -> u8 {
+    let unmet = gates.iter().filter(|gate| gate.outcome != GateOutcome::Met);
+    unmet.for_each(|gate| print_error(&format!("bookend {command}: {gate}")));
+    gate::exit_status(gates)
 }
 
 /// Writes to standard output.

@@ -34,8 +34,15 @@ pub struct Capacity {
     pub objective: String,
     /// The highest rate that kept the objective, calls a second; `None` where none did.
     pub kept_rate: Option<f64>,
+    /// Calls a second of that rate that were answered OK.
+    #[serde(default)]
+    pub kept_ok_per_second: Option<f64>,
     /// The lowest rate above it that did not keep it; `None` where the highest one tried did.
     pub missed_rate: Option<f64>,
+    /// From the lowest rate of which a trial missed the objective to the highest of which one kept
+    /// it, calls a second, where trials disagree.
+    #[serde(default)]
+    pub trials_disagree: Option<[f64; 2]>,
     /// Whether the generator was the limit: the server can do at least `kept_rate`.
     pub generator_was_limit: bool,
     /// The rates that were tried, from the lowest to the highest; one that missed the objective was

@@ -10,11 +10,13 @@ pub const MEASURED: u8 = 0;
 pub const NOTHING_MEASURED: u8 = 1;
 /// The command line or a file it names makes no sense.
 pub const USAGE: u8 = 2;
-/// An objective or `--fail-if` was missed.
+/// It is shown that `--slo` or `--fail-if` was missed.
 pub const OBJECTIVE_MISSED: u8 = 3;
 /// Some rows failed, the others were measured.
 pub const SOME_ROWS_FAILED: u8 = 4;
 /// Measured, but the result could not be written to its file: it was printed instead.
 pub const NOT_DELIVERED: u8 = 5;
+/// `--slo` or `--fail-if` was neither met nor missed: there is no interval, or one too wide.
+pub const NOT_DECIDED: u8 = 6;
 /// Interrupted: what was measured is kept. 128 + SIGINT, as in shells.
 pub const INTERRUPTED: u8 = 130;

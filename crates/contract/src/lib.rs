@@ -10,6 +10,7 @@ pub mod count;
 pub mod duration;
 pub mod environment;
 pub mod exit;
+pub mod gate;
 pub mod in_flight;
 pub mod laps;
 pub mod latency;

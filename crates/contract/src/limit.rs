@@ -5,31 +5,56 @@ use crate::verdict::GENERATOR_SATURATED;
 
 /// Where so few calls are in flight on a connection, the way there and back is most of a call.
 const FEW_IN_FLIGHT: f64 = 4.0;
-/// A schedule is kept where at least this share of its calls was made when it was due.
-const SCHEDULE_KEPT: f64 = 0.999;
+/// A schedule is kept where at least this share of its calls was made when it was due, and a target
+/// has kept up with a load where it has answered at least this share of the calls.
+const KEPT: f64 = 0.999;
+/// Calls that are made later than this are not made when they are due: longer than a time slice of
+/// the kernel's scheduler, nanoseconds.
+const LAG_MAX_NS: u64 = 10_000_000;
 
 impl OpenLoopReport {
     /// Whether so many calls were made when they were due that the rate was that of the schedule.
     fn is_kept(&self) -> bool {
         let on_time = self.made.saturating_sub(self.waited);
-        on_time as f64 >= self.due as f64 * SCHEDULE_KEPT
+        on_time as f64 >= self.due as f64 * KEPT
+    }
+}
+
+impl LoadReport {
+    /// Calls that were answered OK or should have been, and those of them that failed, were due and
+    /// never made, or never came back: these are in no latency.
+    pub fn all_and_failed(&self) -> (u64, u64) {
+        let facts = &self.bookend;
+        let not_made = facts.open_loop.iter().flat_map(|calls| calls.not_made.values());
+        let failed: u64 = facts.errors.values().chain(not_made).sum();
+        let failed = failed + facts.never_came_back;
+        (facts.ok + failed, failed)
     }
 }
 
 /// What the limit was, and why, in words; `None` where no call ended.
 pub fn limit(report: &LoadReport) -> Option<String> {
     let facts = &report.bookend;
-    let calls = report.count + facts.streams.as_ref().map_or(0, |messages| messages.received);
-    if calls == 0 {
+    let messages = facts.streams.as_ref().map_or(0, |messages| messages.received);
+    let (all, failed) = report.all_and_failed();
+    if all + messages == 0 {
         return None;
     }
-    let busy = busy_text(facts);
-    if facts.busy_share() >= GENERATOR_SATURATED {
-        return Some(format!(
-            "this generator was the limit ({busy}): the target can do at least this much"
-        ));
+    if facts.ok + messages == 0 {
+        return Some(format!("unknown: none of {all} calls was answered OK"));
     }
-    if let Some(limit) = of_schedule(facts, &busy) {
+    let busy = busy_text(facts);
+    let has_kept_up = facts.ok as f64 >= all as f64 * KEPT;
+    let unanswered = format!("{failed} of {all} calls failed or have no answer");
+    if facts.busy_share() >= GENERATOR_SATURATED {
+        let at_least = match has_kept_up {
+            true => ": the target can do at least this much",
+            false => &format!(", and {unanswered}"),
+        };
+        return Some(format!("this generator was the limit ({busy}){at_least}"));
+    }
+    let answers = has_kept_up.then_some(()).ok_or(unanswered.as_str());
+    if let Some(limit) = of_schedule(facts, &busy, answers) {
         return Some(limit);
     }
     if facts.connections_given_up > 0 {
@@ -40,6 +65,11 @@ pub fn limit(report: &LoadReport) -> Option<String> {
     }
     if let Some(streams) = facts.streams_allowed {
         return Some(format!("the server allows {streams} streams a connection"));
+    }
+    if let Err(unanswered) = answers {
+        return Some(format!(
+            "the server, or the network to it: the generator was {busy}, and {unanswered}"
+        ));
     }
     if in_flight_a_connection(report) < FEW_IN_FLIGHT {
         return Some(format!(
@@ -59,14 +89,27 @@ fn busy_text(facts: &Extension) -> String {
     }
 }
 
-/// In an open loop: whether the schedule was kept, and if not, why.
-fn of_schedule(facts: &Extension, busy: &str) -> Option<String> {
+/// In an open loop: whether the schedule was kept, and if not, why. `answers` says of the calls
+/// that the target has kept up with them, or how many have no answer.
+fn of_schedule(facts: &Extension, busy: &str, answers: Result<(), &str>) -> Option<String> {
     let open_loop = facts.open_loop.as_ref()?;
+    let lag_ns = open_loop.lag.p99_ns;
     if open_loop.is_kept() {
-        return Some(format!(
-            "the schedule: all calls were made when they were due, the generator was {busy}; the \
-             target can do at least this much"
-        ));
+        return Some(match answers {
+            Err(unanswered) => format!(
+                "the server, or the network to it: calls were made when they were due, the \
+                 generator was {busy}, and {unanswered}"
+            ),
+            Ok(()) if lag_ns > LAG_MAX_NS => format!(
+                "this generator was late ({busy}): one call in a hundred was made {} ms or more \
+                 after it was due",
+                lag_ns / 1_000_000
+            ),
+            Ok(()) => format!(
+                "the schedule: all calls were made when they were due, the generator was {busy}; \
+                 the target can do at least this much"
+            ),
+        });
     }
     let mostly = open_loop.not_made.iter().max_by_key(|(_, calls)| **calls);
     Some(match mostly.map(|(why, _)| why.as_str()) {

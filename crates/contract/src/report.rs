@@ -1,6 +1,7 @@
 //! The JSON of `bookend load`: ghz's field names where ghz has them, ours under `bookend`.
 
 use crate::count;
+use crate::gate::JudgedGate;
 use crate::in_flight::InFlightAtEnd;
 use crate::machine::MachineFacts;
 use crate::timestamp::TimestampNs;
@@ -139,6 +140,10 @@ pub struct Extension {
     /// or failed outside the window.
     #[serde(deserialize_with = "count::deserialize")]
     pub unfinished: u64,
+    /// Calls that never came back: they failed after the window, or had no answer at the end of the
+    /// run when they had been in flight for longer than any that has one.
+    #[serde(skip_serializing_if = "is_no_count", default, deserialize_with = "count::deserialize")]
+    pub never_came_back: u64,
     /// Calls that the end of the window cut off.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub in_flight_at_end: Option<InFlightAtEnd>,
@@ -190,6 +195,12 @@ pub struct Extension {
     /// How the rate went over warm-up and window.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub intervals: Option<Intervals>,
+    /// What kept the run from more, in words: [`crate::limit::limit`].
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub limit: Option<String>,
+    /// The conditions of `--slo` and `--fail-if`, each with its outcome.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub gates: Vec<JudgedGate>,
     /// Where the run was made, and by which command. `None` under the lab, which knows both.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub origin: Option<LoadOrigin>,
@@ -369,6 +380,7 @@ pub struct Intervals {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::gate::{GateKind, GateOutcome};
 
     pub(crate) fn example() -> LoadReport {
         LoadReport {
@@ -452,6 +464,15 @@ pub(crate) mod tests {
         LoadOrigin { command: "bookend load 127.0.0.1:50051".to_owned(), machine }
     }
 
+    fn gate() -> JudgedGate {
+        JudgedGate {
+            kind: GateKind::Slo,
+            condition: "p99<20ms".to_owned(),
+            outcome: GateOutcome::Met,
+            measured: "1.5ms".to_owned(),
+        }
+    }
+
     fn extension() -> Extension {
         Extension {
             schema_version: SCHEMA_VERSION,
@@ -491,6 +512,9 @@ pub(crate) mod tests {
             connections_given_up: 1,
             goaways: BTreeMap::from([("GOAWAY NO_ERROR".to_owned(), 1)]),
             streams_allowed: Some(100),
+            limit: Some("the server".to_owned()),
+            gates: vec![gate()],
+            never_came_back: 1,
             intervals: Some(Intervals { interval_ms: 100, window_start: 5, counts: vec![1; 15] }),
             origin: Some(origin()),
         }
@@ -510,8 +534,9 @@ pub(crate) mod tests {
         let mut json = serde_json::to_value(example()).unwrap();
         assert_eq!(json["bookend"]["intervals"]["window_start"], 5);
         let newest = ["wait", "cpu_quota", "split", "source_addresses", "targets", "origin"];
+        let newest = newest.iter().chain(&["limit", "gates", "never_came_back"]);
         let newer = ["intervals", "goaways", "streams_allowed", "in_flight_at_end"];
-        for newer in newer.iter().chain(&newest) {
+        for newer in newer.iter().chain(newest) {
             json["bookend"].as_object_mut().unwrap().remove(*newer);
         }
         let report: LoadReport = serde_json::from_value(json).unwrap();
@@ -568,6 +593,7 @@ pub(crate) mod tests {
             "/bookend/warmup",
             "/bookend/drained",
             "/bookend/unfinished",
+            "/bookend/never_came_back",
             "/bookend/in_flight_at_end/calls",
             "/bookend/targets/0/ok",
             "/bookend/targets/0/failed",

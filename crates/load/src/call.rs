@@ -105,10 +105,15 @@ impl LoadCall {
         self.has_waited = has_waited;
     }
 
-    /// How long it has taken until `now_ns`: in an open loop since it was due.
+    /// From when its latency counts: in an open loop when it was due. 0 while it is about to be
+    /// made.
+    pub fn begin_ns(&self) -> u64 {
+        if self.intended_ns == 0 { self.start_ns } else { self.intended_ns }
+    }
+
+    /// How long it has taken until `now_ns`.
     pub fn latency_ns(&self, now_ns: u64) -> u64 {
-        let from_ns = if self.intended_ns == 0 { self.start_ns } else { self.intended_ns };
-        now_ns.saturating_sub(from_ns)
+        now_ns.saturating_sub(self.begin_ns())
     }
 
     /// A header block has come. Returns its token, if it is one that every good response has, and

@@ -4,7 +4,7 @@
 //! search and how it scales ([`fit`]). Then rates are tried: half of the way between the
 //! highest that kept the objective and the lowest that did not, until they are near each other. A
 //! trial that misses the objective is repeated, and two of three decide, since machines have bad
-//! moments.
+//! moments. Where trials of a rate, or of rates in the wrong order, disagree, that is said.
 
 mod text;
 mod usl;
@@ -12,6 +12,7 @@ mod usl;
 pub use text::text;
 pub use usl::fit;
 
+use crate::contract::gate::GateOutcome;
 use crate::objective::Objective;
 use crate::pace::{ArrivalProcess, RateSchedule};
 use crate::plan::pacing::{ASYNC_IN_FLIGHT_MAX, OpenLoop};
@@ -37,6 +38,9 @@ const NEAR: f64 = 0.02;
 const RATES_MAX: usize = 16;
 /// The first rates that are tried lie up to so much above the best rate of a closed loop.
 const ABOVE_CLOSED_LOOP: f64 = 1.3;
+/// A server that refuses more of the calls than this keeps no rate, unless the objective says how
+/// many may fail.
+const ERRORS_ALLOWED: &str = "errors<=0.1%";
 /// A generator that does not make this share of the calls that are due is the limit itself.
 const GENERATOR_LATE: f64 = 0.001;
 
@@ -50,7 +54,12 @@ pub fn find(
     objective: &Objective,
     interrupt: &AtomicBool,
 ) -> Result<Capacity, LoadError> {
-    let mut search = Search { plan, objective, interrupt, trials: Vec::new(), is_late: false };
+    let mut objective = objective.clone();
+    if !objective.bounds_errors() {
+        objective = objective.and(ERRORS_ALLOWED.parse().expect("it is a constant"));
+    }
+    let mut search =
+        Search { plan, objective: &objective, interrupt, trials: Vec::new(), is_late: false };
     let closed_loops = search.closed_loops()?;
     let best = closed_loops.iter().map(|point| point.ok_per_second).fold(0.0, f64::max);
     let (kept_rate, missed_rate) = search.bisect(best * ABOVE_CLOSED_LOOP)?;
@@ -58,7 +67,9 @@ pub fn find(
     Ok(Capacity {
         objective: objective.to_string(),
         kept_rate,
+        kept_ok_per_second: kept_rate.and_then(|rate| ok_per_second(&search.trials, rate)),
         missed_rate,
+        trials_disagree: disagreement(&search.trials),
         generator_was_limit: search.is_late,
         trials: search.trials,
         fit: fit(&closed_loops),
@@ -104,10 +115,10 @@ impl Search<'_> {
             if rate < 1.0 || self.interrupt.load(Ordering::Relaxed) {
                 break;
             }
-            if self.keeps(rate)? {
-                kept = rate;
-            } else {
-                missed = Some(rate);
+            match self.keeps(rate)? {
+                Some(true) => kept = rate,
+                Some(false) => missed = Some(rate),
+                None => break,
             }
             let above = missed.unwrap_or(most);
             if above - kept <= above * NEAR {
@@ -118,22 +129,26 @@ impl Search<'_> {
         Ok(((kept > 0.0).then_some(kept), missed))
     }
 
-    /// Whether a rate keeps the objective.
-    fn keeps(&mut self, rate: f64) -> Result<bool, LoadError> {
+    /// Whether a rate keeps the objective. `None`: an interrupt came before that was decided.
+    fn keeps(&mut self, rate: f64) -> Result<Option<bool>, LoadError> {
         let mut kept = 0;
         for tried in 1..=3 {
-            kept += u32::from(self.try_rate(rate)?);
-            if kept > tried / 2 || self.interrupt.load(Ordering::Relaxed) {
-                return Ok(true);
+            let Some(is_kept) = self.try_rate(rate)? else {
+                return Ok(None);
+            };
+            kept += u32::from(is_kept);
+            if kept > tried / 2 {
+                return Ok(Some(true));
             }
             if tried - kept == 2 {
                 break;
             }
         }
-        Ok(false)
+        Ok(Some(false))
     }
 
-    fn try_rate(&mut self, rate: f64) -> Result<bool, LoadError> {
+    /// Whether one trial of a rate keeps the objective; one that is interrupted says nothing.
+    fn try_rate(&mut self, rate: f64) -> Result<Option<bool>, LoadError> {
         let open_loop = OpenLoop {
             schedule: RateSchedule::constant(rate),
             arrivals: ArrivalProcess::Poisson,
@@ -145,16 +160,21 @@ impl Search<'_> {
             ..self.trial_plan(self.trial_ns())
         };
         let outcome = run(plan, self.interrupt, |_| {})?;
-        let is_late = is_generator_late(&outcome);
+        if outcome.cancelled {
+            return Ok(None);
+        }
+        let unmet = self.objective.first_unmet(&outcome);
+        let is_undecided =
+            unmet.as_ref().is_some_and(|gate| gate.outcome == GateOutcome::NotDecided);
+        let is_late = is_undecided || is_generator_late(&outcome);
         self.is_late |= is_late;
-        let missed = if is_late {
-            Some("the generator did not keep to the schedule".to_owned())
-        } else {
-            self.objective.check(&outcome).err().map(|missed| missed.to_string())
+        let missed = match unmet {
+            _ if is_late => Some("the generator did not keep to the schedule".to_owned()),
+            unmet => unmet.map(|gate| gate.to_string()),
         };
         let is_kept = missed.is_none();
         self.trials.push(trial(rate, &outcome, missed));
-        Ok(is_kept)
+        Ok(Some(is_kept))
     }
 
     /// How long a rate is tried.
@@ -180,8 +200,7 @@ impl Search<'_> {
 fn trial(rate: f64, outcome: &LoadOutcome, missed: Option<String>) -> RateTrial {
     let latencies = outcome.latencies_to_report();
     let ok_per_second = per_second(outcome.ok, outcome);
-    let not_made: u64 = not_made(outcome).map(|(_, calls)| calls).sum();
-    let failed = outcome.errors.total() + not_made;
+    let failed = outcome.failed();
     let all = outcome.ok + failed;
     RateTrial {
         rate,
@@ -196,15 +215,31 @@ fn trial(rate: f64, outcome: &LoadOutcome, missed: Option<String>) -> RateTrial 
 
 fn is_generator_late(outcome: &LoadOutcome) -> bool {
     let due = outcome.open_loop.as_ref().map_or(0, |calls| calls.due());
-    let late: u64 = not_made(outcome)
-        .filter(|(why, _)| *why == Obstacle::Generator)
-        .map(|(_, calls)| calls)
-        .sum();
+    let not_made = outcome.open_loop.iter().flat_map(|calls| calls.not_made());
+    let late: u64 =
+        not_made.filter(|(why, _)| *why == Obstacle::Generator).map(|(_, calls)| calls).sum();
     late as f64 > due as f64 * GENERATOR_LATE
 }
 
-fn not_made(outcome: &LoadOutcome) -> impl Iterator<Item = (Obstacle, u64)> {
-    outcome.open_loop.iter().flat_map(|calls| calls.not_made())
+/// Calls a second of a rate that were answered OK, in the mean of the trials that kept the
+/// objective.
+fn ok_per_second(trials: &[RateTrial], rate: f64) -> Option<f64> {
+    let kept = trials.iter().filter(|trial| trial.rate == rate && trial.missed.is_none());
+    let failed: Vec<f64> = kept.map(|trial| trial.error_share).collect();
+    let share = failed.iter().sum::<f64>() / failed.len() as f64;
+    (!failed.is_empty()).then(|| rate * (1.0 - share))
+}
+
+/// From the lowest rate of which a trial missed the objective to the highest of which one kept it,
+/// where that is no lower: in between, trials disagree.
+fn disagreement(trials: &[RateTrial]) -> Option<[f64; 2]> {
+    let rates = |is_kept| {
+        let of_outcome = move |trial: &&RateTrial| trial.missed.is_none() == is_kept;
+        trials.iter().filter(of_outcome).map(|trial| trial.rate)
+    };
+    let (lowest_missed, highest_kept) =
+        (rates(false).reduce(f64::min)?, rates(true).reduce(f64::max)?);
+    (lowest_missed <= highest_kept).then_some([lowest_missed, highest_kept])
 }
 
 fn per_second(calls: u64, outcome: &LoadOutcome) -> f64 {

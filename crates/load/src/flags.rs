@@ -215,12 +215,16 @@ pub struct LoadFlags {
     /// Record the latencies of failed calls too
     #[arg(long)]
     pub count_errors: bool,
-    /// What the run has to reach, such as p99<20ms,errors<0.1%, else the exit status is 3; may be
-    /// given again
-    #[arg(long, value_name = "OBJECTIVE")]
+    /// What the run has to reach, such as p99<20ms,errors<0.1%, else the exit status is 3, or 6
+    /// where that is not decided; may be given again
+    #[arg(long, value_name = "EXPR")]
     pub slo: Vec<Objective>,
+    /// What it must not, such as p99>20ms: the exit status is 3 if it holds, and 6 where that is
+    /// not decided; may be given again
+    #[arg(long, value_name = "EXPR")]
+    pub fail_if: Vec<Objective>,
     /// Search the highest rate that keeps an objective such as p99<5ms, trying each for --duration
-    #[arg(long, value_name = "OBJECTIVE")]
+    #[arg(long, value_name = "EXPR")]
     pub find_capacity: Option<Objective>,
     /// A label of the run
     #[arg(long, value_name = "TEXT")]

@@ -8,6 +8,7 @@ use crate::record::{
 use crate::run::LoadOutcome;
 use bookend_contract::capacity::{self, Capacity, CapacityReport};
 use bookend_contract::latency;
+use bookend_contract::limit::limit;
 use bookend_contract::report::{
     Bucket, CallDetail, Extension, LatencyAt, LatencySplit, LoadOrigin, LoadReport, OpenLoopReport,
     SCHEMA_VERSION, SplitPart, StreamReport, TargetReport,
@@ -29,7 +30,7 @@ const NANOSECONDS_A_SECOND: f64 = 1e9;
 pub fn build_report(plan: &LoadPlan, started: SystemTime, outcome: &LoadOutcome) -> LoadReport {
     let latencies = outcome.latencies_to_report();
     let count = outcome.ok + outcome.errors.total();
-    LoadReport {
+    let mut report = LoadReport {
         name: plan.labels.name.clone(),
         date: Timestamp::from(started).to_string(),
         end_reason: end_reason(plan.calls, outcome.cancelled, count).to_owned(),
@@ -47,7 +48,9 @@ pub fn build_report(plan: &LoadPlan, started: SystemTime, outcome: &LoadOutcome)
         details: outcome.log.as_ref().map(|log| details(log, outcome.wall_clock_ahead_ns)),
         tags: plan.labels.tags.clone(),
         bookend: extension(plan, outcome, count),
-    }
+    };
+    report.bookend.limit = limit(&report);
+    report
 }
 
 /// The report of a search of the capacity.
@@ -95,7 +98,8 @@ fn extension(plan: &LoadPlan, outcome: &LoadOutcome, count: u64) -> Extension {
         warmup: outcome.warmup,
         drained: outcome.drained,
         unfinished: outcome.unfinished,
-        in_flight_at_end: Some(outcome.in_flight_at_end.into()),
+        never_came_back: outcome.never_came_back(),
+        in_flight_at_end: Some((&outcome.in_flight_at_end).into()),
         requests_per_cpu_second: ratio(outcome.ok as f64, cpu_seconds),
         requests_per_write: ratio(count as f64, outcome.driver.writes as f64),
         requests_per_read: ratio(count as f64, outcome.driver.reads as f64),
@@ -113,6 +117,8 @@ fn extension(plan: &LoadPlan, outcome: &LoadOutcome, count: u64) -> Extension {
         goaways: outcome.goaways.clone(),
         streams_allowed: outcome.streams_allowed,
         intervals: outcome.intervals.clone(),
+        limit: None,
+        gates: Vec::new(),
         origin: None,
     }
 }

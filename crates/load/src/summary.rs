@@ -121,7 +121,7 @@ fn extension(report: &LoadReport) -> String {
         facts.streams.as_ref().map_or_else(String::new, streams),
         latency_parts(facts),
         by_target(facts),
-        outside_the_window(facts),
+        outside_the_window(report),
         announced_by_the_server(facts),
         silence(facts),
         given_up(facts),
@@ -268,8 +268,14 @@ fn hidden(open_loop: &OpenLoopReport) -> String {
     if due_ns < start_ns.saturating_mul(MUCH) {
         return String::new();
     }
+    let lag_ns = open_loop.lag.p99_ns;
+    let own = match lag_ns > (due_ns - start_ns) / MUCH {
+        true => format!(": this generator itself was {} late", duration(lag_ns)),
+        false => String::new(),
+    };
     format!(
-        "  Hidden:\ttimed from their start, 99 % of the calls took {}; from when they were due, {}\n",
+        "  Hidden:\ttimed from their start, 99 % of the calls took {}; from when they were due, \
+         {}{own}\n",
         duration(start_ns),
         duration(due_ns)
     )
@@ -340,14 +346,22 @@ fn announced_by_the_server(facts: &Extension) -> String {
     streams.into_iter().chain(goaways).collect()
 }
 
-fn outside_the_window(facts: &Extension) -> String {
+fn outside_the_window(report: &LoadReport) -> String {
+    let facts = &report.bookend;
     let counts: String =
         [("Warm-up", facts.warmup), ("Drained", facts.drained), ("Unfinished", facts.unfinished)]
             .iter()
             .filter(|(_, count)| *count > 0)
             .map(|(name, count)| format!("  {name}:\t{count} calls\n"))
             .collect();
-    counts + &cut_off(facts).unwrap_or_default()
+    let missing = match report.all_and_failed() {
+        (_, 0) => String::new(),
+        (all, failed) => format!(
+            "  Missing:\t{failed} of {all} calls failed or have no answer: no latency above is of \
+             them\n"
+        ),
+    };
+    counts + &cut_off(facts).unwrap_or_default() + &missing
 }
 
 /// The calls in flight at the window's end, none of whose latencies are among those above.

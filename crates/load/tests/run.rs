@@ -220,7 +220,7 @@ fn what_the_end_of_the_window_cuts_off_is_counted_with_its_age() {
             window_ns: Some(SECOND_NS / 20),
             ..plans::plan("/test.Echo/Late", Target::from(server.local_address()), 0)
         });
-        let in_flight = InFlightAtEnd::from(outcome.in_flight_at_end);
+        let in_flight = InFlightAtEnd::from(&outcome.in_flight_at_end);
         assert_eq!(in_flight.calls, 10, "every stream was busy");
         assert_eq!(in_flight.calls, outcome.drained + outcome.unfinished);
         assert!(in_flight.age_mean_ns > 0 && in_flight.age_mean_ns <= in_flight.age_max_ns);

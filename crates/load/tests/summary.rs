@@ -80,6 +80,8 @@ fn empty_outcome() -> LoadOutcome {
         drained: 0,
         unfinished: 0,
         in_flight_at_end: InFlightAges::default(),
+        unanswered: InFlightAges::default(),
+        failed_after_window: 0,
         window_ns: 0,
         driver: Default::default(),
         cpu_user_seconds: 0.0,
@@ -165,7 +167,9 @@ Bookend:
   Warm-up:\t250 calls
   Unfinished:\t7 calls
   Cut off:\t2 calls in flight at the end, 60.00 µs old on average, 70.00 µs at most
-  Limit:\tthe server, or the network to it: the generator was 8 % busy and waited for it
+  Missing:\t3 of 1003 calls failed or have no answer: no latency above is of them
+  Limit:\tthe server, or the network to it: the generator was 8 % busy, and 3 of 1003 calls failed \
+or have no answer
 ";
 
 #[test]
@@ -195,6 +199,7 @@ fn what_the_server_said_stands_below_the_figures() {
 
 #[test]
 fn a_generator_that_uses_up_its_quota_is_the_limit() {
+    let outcome = || LoadOutcome { errors: ErrorCounts::default(), ..outcome() };
     let narrow = LoadOutcome { cpu_quota: Some(0.15), ..outcome() };
     let text = summary::text(&report_of(narrow));
     let expected = "  Limit:\tthis generator was the limit (100 % busy of the 0.15 CPUs that its \
@@ -202,6 +207,41 @@ fn a_generator_that_uses_up_its_quota_is_the_limit() {
     assert!(text.ends_with(expected), "{text}");
     let wide = LoadOutcome { cpu_quota: Some(8.0), ..outcome() };
     assert!(summary::text(&report_of(wide)).contains("the generator was 8 % busy and waited"));
+}
+
+/// The limit of a thousand calls by a rate, answered within a millisecond, with so many others.
+fn limit_by_a_rate(failed: u64, never_came_back: u64, lag_ns: u64) -> String {
+    let mut calls = OpenLoopCalls::default();
+    calls.made = 1_000;
+    calls.lag.record(lag_ns);
+    let mut outcome = LoadOutcome { errors: ErrorCounts::default(), ..outcome() };
+    outcome.open_loop = Some(calls);
+    outcome.errors.add(Code::Unavailable, "no", failed);
+    outcome.unanswered = InFlightAges::at(u64::MAX, (0..never_came_back).map(|call| call + 1));
+    report_of(outcome).bookend.limit.expect("there is one")
+}
+
+#[test]
+fn a_limit_of_a_target_needs_its_answers() {
+    let kept = limit_by_a_rate(0, 0, 0);
+    assert!(kept.ends_with("the target can do at least this much"), "{kept}");
+    assert_eq!(limit_by_a_rate(1, 0, 0), kept, "one in a thousand");
+    for missing in [limit_by_a_rate(5, 0, 0), limit_by_a_rate(0, 5, 0), limit_by_a_rate(2, 3, 0)] {
+        assert!(missing.starts_with("the server, or the network to it"), "{missing}");
+        assert!(missing.ends_with("5 of 1005 calls failed or have no answer"), "{missing}");
+    }
+    let late = limit_by_a_rate(0, 0, 64_000_000);
+    assert!(late.starts_with("this generator was late (8 % busy)"), "{late}");
+    let mut busy = outcome();
+    busy.driver.busy_ns = 8_000_000_000;
+    let limit = report_of(busy).bookend.limit.unwrap();
+    let expected = "this generator was the limit (100 % busy), and 3 of 1003 calls failed or have no \
+                    answer";
+    assert_eq!(limit, expected);
+    let mut nothing = LoadOutcome { ok: 0, latencies: latencies([]), ..outcome() };
+    nothing.errors.add(Code::Unavailable, "no", 7);
+    let limit = report_of(nothing).bookend.limit.unwrap();
+    assert_eq!(limit, "unknown: none of 10 calls was answered OK");
 }
 
 #[test]

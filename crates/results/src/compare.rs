@@ -1,10 +1,6 @@
-//! Compares two results: paired by round and case, with intervals, and with a condition that can
-//! fail a build.
+//! Compares two results: paired by round and case, with intervals by which a gate is judged.
 
-mod condition;
-
-pub use condition::{Condition, ConditionError};
-
+use crate::gate::{known_inverse, known_ratio};
 use crate::grouping::grouped;
 use crate::layout::{Layout, column};
 use crate::measurement::{CellId, Measurement, Row};
@@ -15,6 +11,7 @@ use crate::statistics::{NoRatio, Ratio, paired_ratio};
 use crate::store::RunId;
 use crate::suite::Case;
 use crate::text::significant_text;
+use bookend_contract::gate::{Gate, JudgedGate};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
@@ -151,14 +148,22 @@ pub fn compare(
 }
 
 impl Comparison {
-    /// The cells for which the condition holds, and those without a ratio: a build must not pass
-    /// because a subject failed.
-    pub fn failing(&self, condition: &Condition) -> Vec<&ComparedCell> {
-        let fails = |cell: &&ComparedCell| match &cell.ratio {
-            Ok(ratio) => condition.holds(ratio).unwrap_or(true),
-            Err(_) => true,
+    /// Judges each cell by its ratio of A to B, or of B to A where the gate names the subject of B.
+    /// A cell without a ratio decides nothing: a build must not pass because a subject failed.
+    pub fn judge(&self, gate: &Gate) -> Vec<JudgedGate> {
+        let known = |cell: &ComparedCell| {
+            let ratio = cell.ratio.map_err(|why| format!("no ratio: {why}"))?;
+            match gate.condition.figure == cell.b && cell.a != cell.b {
+                true => known_inverse(ratio.median, ratio.interval),
+                false => known_ratio(ratio.median, ratio.interval),
+            }
         };
-        self.cells.iter().filter(fails).collect()
+        let judge = |cell: &ComparedCell| {
+            let mut judged = gate.judge(known(cell));
+            judged.measured += &format!(" at {}, {}", cell.case, name(cell));
+            judged
+        };
+        self.cells.iter().map(judge).collect()
     }
 }
 

@@ -11,7 +11,6 @@ mod answer;
 pub mod confidence_sequence;
 mod earlier;
 mod functions;
-mod gate;
 mod held_rate;
 mod lap;
 mod power;
@@ -20,13 +19,14 @@ mod start_means;
 
 pub use earlier::EarlierRace;
 pub use functions::{FunctionCost, FunctionSamples, differing_functions};
-pub use gate::{RaceGate, RaceGateError};
 pub use held_rate::RateNotHeld;
 pub use lap::{BLOCK_LAPS, Block, RaceLap, RaceRound, RatedCalls};
 pub use power::{POWER_HEADING, PowerComparison, PowerStudy, PowerStudyError};
 pub use standing::{ComparedFigure, RaceError, RaceVerdict, STARTS_MIN, Standing};
 
+use crate::gate::{known_inverse, known_ratio};
 use crate::suite::TestedEnd;
+use bookend_contract::gate::{Gate, JudgedGate};
 use serde::{Deserialize, Serialize};
 
 /// A race and all its laps.
@@ -111,6 +111,24 @@ impl Race {
             }
         }
         Ok(standing)
+    }
+
+    /// Judges a condition on the ratio of calls per CPU-second: of the second server to the first,
+    /// or of the first to the second where it names that. It has to be known for other starts as
+    /// well; a client is started anew for each lap.
+    ///
+    /// # Errors
+    /// As [`Race::standing`].
+    pub fn judge(&self, gate: &Gate) -> Result<JudgedGate, RaceError> {
+        let standing = self.standing()?;
+        let covers_starts = standing.covers_starts() || self.tested == TestedEnd::Client;
+        let interval = standing.cost_interval().filter(|_| covers_starts);
+        let is_of_first =
+            self.servers.first().is_some_and(|server| server.name == gate.condition.figure);
+        Ok(gate.judge(match is_of_first {
+            true => known_inverse(standing.cost_ratio(), interval),
+            false => known_ratio(standing.cost_ratio(), interval),
+        }))
     }
 
     /// All rounds, whatever their start.

@@ -2,9 +2,8 @@
 
 mod table_rows;
 
-use bookend_results::compare::{
-    CompareError, ComparedSide, Comparison, Condition, SideName, compare,
-};
+use bookend_contract::gate::{Gate, GateKind, GateOutcome};
+use bookend_results::compare::{CompareError, ComparedSide, Comparison, SideName, compare};
 use bookend_results::measurement::{Outcome, Row};
 use bookend_results::metric::{REQUESTS_PER_CPU_SECOND, REQUESTS_PER_SECOND};
 use bookend_results::statistics::NoRatio;
@@ -21,9 +20,12 @@ fn subjects(a: &str, b: &str) -> Comparison {
     compare(&side(1, &rows, Some(a)), &side(1, &rows, Some(b)), metric).expect("comparable")
 }
 
-fn failing(comparison: &Comparison, condition: &str) -> usize {
-    let condition: Condition = condition.parse().expect("a condition");
-    comparison.failing(&condition).len()
+/// Cells in which a gate is met, is missed and is not decided.
+fn judged(comparison: &Comparison, condition: &str) -> [usize; 3] {
+    let condition = condition.parse().expect("a condition");
+    let judged = comparison.judge(&Gate { kind: GateKind::FailIf, condition });
+    let of = |outcome| judged.iter().filter(|gate| gate.outcome == outcome).count();
+    [GateOutcome::Met, GateOutcome::Missed, GateOutcome::NotDecided].map(of)
 }
 
 #[test]
@@ -64,15 +66,17 @@ fn two_runs_are_compared_subject_by_subject() {
 }
 
 #[test]
-fn the_condition_decides_what_fails() {
+fn a_gate_is_judged_by_the_whole_interval_of_each_cell() {
     let comparison = subjects("rust-tonic", "rust-pajamax");
-    assert_eq!(failing(&comparison, "ratio<0.95"), 3);
-    assert_eq!(failing(&comparison, "high<0.1"), 0);
-    assert_eq!(failing(&comparison, "low>0.95"), 0);
+    assert_eq!(judged(&comparison, "ratio<0.95"), [0, 3, 0]);
+    assert_eq!(judged(&comparison, "rust-tonic<0.1"), [3, 0, 0]);
+    assert_eq!(judged(&comparison, "rust-pajamax>2"), [0, 3, 0]);
+    let ratio = comparison.cells[0].ratio.expect("both were measured").median;
+    assert_eq!(judged(&comparison, &format!("ratio<{ratio}")), [0, 0, 3], "within the intervals");
 }
 
 #[test]
-fn a_cell_without_a_ratio_fails_every_condition() {
+fn a_cell_without_a_ratio_or_an_interval_decides_nothing() {
     let error = "connection refused".to_owned();
     let rows = [
         measured(0, cell("a", "C=1 S=1"), measurement(1, 100, 0.5)),
@@ -86,29 +90,27 @@ fn a_cell_without_a_ratio_fails_every_condition() {
     let ratios: Vec<_> = comparison.cells.iter().map(|cell| cell.ratio.is_ok()).collect();
     assert_eq!(ratios, [false, true, false]);
     assert_eq!(comparison.cells[0].ratio, Err(NoRatio::NoPairs));
-    assert_eq!(failing(&comparison, "ratio<0.5"), 2);
-    // One pair has no interval: nothing is known of its ends.
-    assert_eq!(failing(&comparison, "low<0.5"), 3);
+    assert_eq!(judged(&comparison, "ratio<0.5"), [0, 0, 3]);
     assert!(comparison.to_string().contains("no ratio: no round has both"), "{comparison}");
 }
 
 #[test]
 fn a_build_that_fails_in_some_rounds_does_not_pass_by_the_others() {
     let mut rows = Vec::new();
-    for round in 0..4 {
+    for round in 0..10 {
         rows.push(measured(round, cell("a", "C=1 S=1"), measurement(1, 100, 0.5)));
         rows.push(measured(round, cell("b", "C=1 S=1"), measurement(1, 100, 0.5)));
     }
-    let failing = |rows: &[Row]| {
+    let judged = |rows: &[Row]| {
         let (a, b) = (side(1, rows, Some("a")), side(1, rows, Some("b")));
         let comparison = compare(&a, &b, &REQUESTS_PER_CPU_SECOND).expect("comparable");
-        failing(&comparison, "ratio<0.95")
+        judged(&comparison, "ratio<0.95")
     };
-    assert_eq!(failing(&rows), 0);
+    assert_eq!(judged(&rows), [1, 0, 0]);
     for at in [2, 5] {
         let mut rows = rows.clone();
         rows[at].outcome.fail("the server died");
-        assert_eq!(failing(&rows), 1, "row {at}");
+        assert_eq!(judged(&rows), [0, 0, 1], "row {at}");
     }
 }
 

@@ -1,8 +1,9 @@
 //! Races: what is said of two servers, and how often that is wrong.
 
+use bookend_contract::gate::{Gate, GateKind, GateOutcome};
 use bookend_results::race::confidence_sequence::{ALPHA, ConfidenceSequence};
 use bookend_results::race::{
-    BLOCK_LAPS, Block, EarlierRace, Race, RaceCell, RaceError, RaceGate, RaceLap, RaceServerName,
+    BLOCK_LAPS, Block, EarlierRace, Race, RaceCell, RaceError, RaceLap, RaceServerName,
     RaceVerdict, RatedCalls, Standing,
 };
 use bookend_results::random::Random;
@@ -275,19 +276,26 @@ fn a_lap_without_calls_or_without_cpu_time_is_no_measurement() {
 }
 
 #[test]
-fn a_gate_fails_only_where_that_is_shown() {
-    let is_shown = |race: &Race, gate: &str, server: usize| {
-        gate.parse::<RaceGate>().unwrap().is_shown(&race.standing().unwrap(), server)
+fn a_gate_is_decided_only_where_that_is_shown_for_other_starts() {
+    use GateOutcome::{Met, Missed, NotDecided};
+    let judged = |race: &Race, gate: &str| {
+        let condition = gate.parse().unwrap_or_else(|error| panic!("{error}"));
+        race.judge(&Gate { kind: GateKind::FailIf, condition }).unwrap().outcome
     };
-    let slower = race(1.1, 40);
-    assert!(is_shown(&slower, "new<0.95", 1));
-    assert!(!is_shown(&slower, "new < 0.9", 1));
-    assert!(is_shown(&slower, "old>1.05", 0));
-    assert!(!is_shown(&race(1.1, 2), "new<0.95", 1), "two blocks show nothing");
-    for text in ["", "new", "new<", "<1", "new<x", "new<-1", "new=1"] {
-        let error = text.parse::<RaceGate>().unwrap_err().to_string();
-        assert!(error.contains("write one like new<0.95"), "{text}: {error}");
-    }
+    let one_start = race(1.1, 40);
+    let mut slower = one_start.clone();
+    slower.starts =
+        one_start.rounds().cloned().collect::<Vec<_>>().chunks(4).map(<[_]>::to_vec).collect();
+    assert_eq!(judged(&slower, "new<0.95"), Missed);
+    assert_eq!(judged(&slower, "new < 0.85"), Met);
+    assert_eq!(judged(&slower, "old>1.05"), Missed);
+    assert_eq!(judged(&slower, "ratio<=95%"), Missed);
+    let within = format!("new<{}", slower.standing().unwrap().cost_ratio());
+    assert_eq!(judged(&slower, &within), NotDecided, "the bound lies in the interval");
+    assert_eq!(judged(&one_start, "new<0.95"), NotDecided, "another start may differ");
+    assert_eq!(judged(&race(1.1, 2), "new<0.95"), NotDecided, "two blocks show nothing");
+    let clients = Race { tested: TestedEnd::Client, ..one_start };
+    assert_eq!(judged(&clients, "new<0.95"), Missed, "each lap is a start");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The flags of `bookend race`, as typed.
 
+use crate::gates::GateArguments;
 use crate::terminal::Failure;
 use bookend_load::contract::duration;
 use bookend_load::flags::pacing::{PacingFlags, rate};
@@ -138,10 +139,8 @@ pub struct RaceArguments {
     /// The server that the other is compared with [default: the first]
     #[arg(long, value_name = "NAME")]
     pub baseline: Option<String>,
-    /// Exit with 3 if it is shown that this holds, such as "new<0.95": calls per CPU-second over
-    /// those of the baseline
-    #[arg(long, value_name = "EXPR")]
-    pub fail_if: Option<String>,
+    #[command(flatten)]
+    pub gates: GateArguments,
     /// Record both servers with perf after the race, and say which functions differ
     #[arg(long)]
     pub profile: bool,

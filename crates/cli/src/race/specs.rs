@@ -5,7 +5,7 @@ use super::arguments::RaceArguments;
 use crate::shell::quoted;
 use crate::terminal::Failure;
 use bookend_lab::race::{PORT_WORD, RaceClient, RacePort, RaceServerSpec, RaceStart};
-use bookend_results::race::RaceGate;
+use bookend_load::contract::gate::Gate;
 use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::path::PathBuf;
 
@@ -101,27 +101,16 @@ impl Specs {
         }
     }
 
-    /// What makes the race fail.
+    /// What the race has to show, or must not.
     ///
     /// # Errors
-    /// It cannot be read, or names nobody who is compared.
-    pub fn gate(&self, arguments: &RaceArguments) -> Result<Option<RaceGate>, Failure> {
-        let Some(text) = &arguments.fail_if else {
-            return Ok(None);
+    /// A gate names nobody who is compared.
+    pub fn gates(&self, arguments: &RaceArguments) -> Result<Vec<Gate>, Failure> {
+        let figures = match self.names().as_slice() {
+            [first, second] => vec![*second, *first, "ratio"],
+            _ => Vec::new(),
         };
-        let gate: RaceGate = text.parse().map_err(Failure::usage)?;
-        match self.names().get(1) {
-            Some(compared) if *compared == gate.server => Ok(Some(gate)),
-            Some(compared) => Err(Failure::usage(format!(
-                "--fail-if: `{}` is not compared with the baseline: {compared} is",
-                gate.server
-            ))),
-            None => {
-                let what = self.what();
-                let line = format!("--fail-if: one {what} alone is compared with nothing");
-                Err(Failure::usage(line))
-            }
-        }
+        arguments.gates.gates(&figures)
     }
 }
 

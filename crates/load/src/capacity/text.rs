@@ -3,6 +3,9 @@
 use crate::summary::duration;
 use bookend_contract::capacity::{Capacity, ClosedLoop, RateTrial, ScalabilityFit};
 
+/// From this share of OK calls on, the others are not worth a word.
+const ALL_OK: f64 = 0.999;
+
 /// The answer, the rates that were tried, and how the server scales; ends with a line break.
 pub fn text(capacity: &Capacity) -> String {
     [
@@ -24,11 +27,24 @@ fn answer(capacity: &Capacity) -> String {
     } else {
         ""
     };
+    let disagreement = capacity.trials_disagree.map_or_else(String::new, |[low, high]| {
+        format!(
+            "; trials disagree: somewhere between {low:.0} and {high:.0}, more --duration tells"
+        )
+    });
+    let kept = |rate: f64| match capacity.kept_ok_per_second {
+        Some(ok) if ok < rate * ALL_OK => format!("{ok:.0} OK of {rate:.0} calls a second"),
+        _ => format!("{rate:.0} calls a second"),
+    };
     match (capacity.kept_rate, capacity.missed_rate) {
-        (Some(kept), Some(missed)) => {
-            format!("{kept:.0} calls a second: kept there, missed at {missed:.0}{limit}")
+        (Some(rate), Some(missed)) => {
+            let kept = kept(rate);
+            format!("{kept}: kept there, missed at {missed:.0}{disagreement}{limit}")
         }
-        (Some(kept), None) => format!("at least {kept:.0} calls a second{limit}"),
+        (Some(rate), None) => format!("at least {}{disagreement}{limit}", kept(rate)),
+        (None, _) if capacity.trials.is_empty() => {
+            "unknown: no rate was tried to its end".to_owned()
+        }
         (None, _) => "no rate that was tried keeps the objective".to_owned(),
     }
 }

@@ -160,6 +160,7 @@ fn check_capacity_flags(flags: &LoadFlags, is_open_loop: bool) -> Result<(), Fla
         ("--concurrency-schedule", !concurrency_steps(&flags.pacing)?.is_empty()),
         ("--one-shot", flags.one_shot),
         ("--slo", !flags.slo.is_empty()),
+        ("--fail-if", !flags.fail_if.is_empty()),
         ("--debug", flags.debug.is_some()),
         ("--hdr", flags.hdr.is_some()),
     ];

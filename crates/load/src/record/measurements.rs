@@ -22,7 +22,7 @@ pub struct WorkerMeasurements {
     /// Calls of the warm-up that ended in a window that is measured by number.
     pub late_warmup: LateWarmupCalls,
     /// Calls that had neither been answered nor failed when the worker ended.
-    pub unfinished: u64,
+    pub unanswered: InFlightAges,
     /// Calls in flight when the window ended.
     pub in_flight_at_end: InFlightAges,
     /// Start of the window, nanoseconds of the drivers' clock.

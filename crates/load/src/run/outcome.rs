@@ -31,6 +31,10 @@ pub struct LoadOutcome {
     pub unfinished: u64,
     /// Calls in flight when the window ended, however they ended later.
     pub in_flight_at_end: InFlightAges,
+    /// Calls that had neither been answered nor failed when the run ended.
+    pub unanswered: InFlightAges,
+    /// Calls that failed after the window.
+    pub failed_after_window: u64,
     /// Calls of the window one by one, where they are listed.
     pub log: Option<CallLog>,
     /// What the wall clock (nanoseconds since 1970) is ahead of the drivers' clock.
@@ -85,6 +89,38 @@ impl LoadOutcome {
         }
     }
 
+    /// Calls that failed, were due and never made, or never came back: none of them has a latency,
+    /// and each counts as slower than any bound.
+    pub fn failed(&self) -> u64 {
+        self.errors.total() + self.not_made() + self.never_came_back()
+    }
+
+    /// Those of [`LoadOutcome::failed`], and the calls that were cut off when they had been in
+    /// flight for longer than `bound_ns`.
+    pub fn failed_or_longer_than(&self, bound_ns: u64) -> u64 {
+        let longer = match self.streams {
+            Some(_) => 0,
+            None => self.in_flight_at_end.longer_than(bound_ns),
+        };
+        self.errors.total() + self.not_made() + longer.max(self.never_came_back())
+    }
+
+    /// Calls that failed after the window, and those that had no answer at the end of the run when
+    /// they had been in flight for longer than any that has one. Of the others it is not known: a
+    /// server may be as slow as that. A streaming call may go on for ever.
+    pub fn never_came_back(&self) -> u64 {
+        let longest_ns = self.latencies_to_report().max_ns;
+        match self.streams {
+            Some(_) => 0,
+            None => self.failed_after_window + self.unanswered.longer_than(longest_ns),
+        }
+    }
+
+    /// Calls of an open loop that were due and never made.
+    pub fn not_made(&self) -> u64 {
+        self.open_loop.iter().flat_map(OpenLoopCalls::not_made).map(|(_, calls)| calls).sum()
+    }
+
     /// Adds up what the workers have measured. `start` and `end` are what this process had used at
     /// either end of the window.
     pub(super) fn add_up(
@@ -117,8 +153,10 @@ impl LoadOutcome {
         self.ok += worker.window.ok;
         self.warmup += worker.warmup.ok + worker.late_warmup.ok;
         self.drained += worker.drained.ok;
-        self.unfinished += worker.unfinished + worker.failed_outside_window();
-        self.in_flight_at_end.merge(worker.in_flight_at_end);
+        self.unfinished += worker.unanswered.calls() + worker.failed_outside_window();
+        self.unanswered.merge(std::mem::take(&mut worker.unanswered));
+        self.failed_after_window += worker.drained.errors.total();
+        self.in_flight_at_end.merge(std::mem::take(&mut worker.in_flight_at_end));
         self.driver += worker.driver;
         self.connections_opened += worker.connections_opened;
         self.connections_given_up += worker.connections_given_up;

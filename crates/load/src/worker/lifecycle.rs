@@ -65,7 +65,8 @@ pub(super) trait WorkerLifecycle {
 
     /// Ends the worker.
     fn leave(&mut self, io: &mut IoContext) {
-        self.state().end();
+        let in_flight = self.in_flight_ages(io.now_ns());
+        self.state().end(in_flight);
         self.close_all(io);
         io.stop();
     }

@@ -359,9 +359,9 @@ impl LoadConnection {
         }
     }
 
-    /// When its calls in flight were made; 0 for those about to be written.
-    pub fn starts_ns(&self) -> impl Iterator<Item = u64> {
-        self.calls.iter().filter(|call| call.stream_id != 0).map(|call| call.start_ns)
+    /// When its calls in flight began; 0 for those about to be written.
+    pub fn begins_ns(&self) -> impl Iterator<Item = u64> {
+        self.calls.iter().filter(|call| call.stream_id != 0).map(LoadCall::begin_ns)
     }
 
     /// Whether there are calls that may have waited too long, or streams that are to be reset.

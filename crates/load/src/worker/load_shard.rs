@@ -219,7 +219,7 @@ impl WorkerLifecycle for LoadShard {
 
     fn in_flight_ages(&self, now_ns: u64) -> InFlightAges {
         let connections = self.connections.iter().flatten();
-        InFlightAges::at(now_ns, connections.flat_map(LoadConnection::starts_ns))
+        InFlightAges::at(now_ns, connections.flat_map(LoadConnection::begins_ns))
     }
 
     fn fail_all(&mut self, io: &mut IoContext) {

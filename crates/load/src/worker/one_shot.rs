@@ -240,7 +240,7 @@ impl WorkerLifecycle for OneShotShard {
 
     fn in_flight_ages(&self, now_ns: u64) -> InFlightAges {
         let calls = self.calls.iter().filter(|call| call.connection.is_some());
-        InFlightAges::at(now_ns, calls.map(|call| call.call.start_ns))
+        InFlightAges::at(now_ns, calls.map(|call| call.call.begin_ns()))
     }
 
     /// Their connections are closed as well.

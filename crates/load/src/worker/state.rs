@@ -371,8 +371,8 @@ impl WorkerState {
     }
 
     /// The worker ends. Calls in flight have no outcome.
-    pub fn end(&mut self) {
-        self.measured.unfinished = self.calls.in_flight();
+    pub fn end(&mut self, in_flight: InFlightAges) {
+        self.measured.unanswered = in_flight;
         self.measured.drained = self.calls.begin_phase(false);
         self.pace.stop();
         self.phase = RunPhase::Over;

@@ -136,7 +136,7 @@ impl WorkerLifecycle for ThriftShard {
 
     fn in_flight_ages(&self, now_ns: u64) -> InFlightAges {
         let connections = self.connections.iter().flatten();
-        InFlightAges::at(now_ns, connections.flat_map(ThriftConnection::starts_ns))
+        InFlightAges::at(now_ns, connections.flat_map(ThriftConnection::begins_ns))
     }
 
     fn fail_all(&mut self, io: &mut IoContext) {

@@ -230,9 +230,9 @@ impl ThriftConnection {
         self.calls.drain(..).for_each(|call| sink.ok(&call, now_ns));
     }
 
-    /// When its calls in flight were made.
-    pub fn starts_ns(&self) -> impl Iterator<Item = u64> {
-        self.calls.iter().map(|call| call.start_ns)
+    /// When its calls in flight began.
+    pub fn begins_ns(&self) -> impl Iterator<Item = u64> {
+        self.calls.iter().map(LoadCall::begin_ns)
     }
 
     /// Whether a call that started before `limit_ns` is not answered.

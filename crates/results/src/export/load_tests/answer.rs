@@ -28,7 +28,8 @@ pub(super) fn lines(tests: &[LoadTest]) -> Vec<String> {
 fn of_one(test: &LoadTest) -> Vec<String> {
     let first = format!("{} {}", rate_sentence(test), latency_sentence(test));
     let optional = [messages_line(test), clocks_line(test)];
-    let last = [failures_line(test), interruptions_line(test), Some(limit_line(test))];
+    let trouble = [failures_line(test), interruptions_line(test)];
+    let last = trouble.into_iter().chain([gates_line(test), Some(limit_line(test))]);
     [Some(first)].into_iter().chain(optional).chain(last).flatten().collect()
 }
 
@@ -79,17 +80,18 @@ fn clocks_line(test: &LoadTest) -> Option<String> {
     const MUCH: u64 = 2;
     let due = test.from_due.as_ref().filter(|clock| !clock.is_empty())?;
     let (due_ns, start_ns) = (due.at(99.0), test.from_start.at(99.0));
-    let meaning = match due_ns >= start_ns.saturating_mul(MUCH) {
-        true => "the rest is time in which they waited to be made",
-        false => "they hardly waited to be made",
+    let lag_ns = test.open_loop().map_or(0, |calls| calls.lag.p99_ns);
+    let meaning = match due_ns.saturating_sub(start_ns) {
+        _ if due_ns < start_ns.saturating_mul(MUCH) => "they hardly waited to be made",
+        waited_ns if lag_ns > waited_ns / MUCH => "the rest is mostly the generator's own lag",
+        _ => "the rest is time in which they waited to be made",
     };
     let start = time_text(start_ns);
     Some(format!("Timed from when they were made, 99 % took at most {start}: {meaning}."))
 }
 
 fn failures_line(test: &LoadTest) -> Option<String> {
-    let clauses: Vec<String> =
-        [failed_clause(test), not_made_clause(test)].into_iter().flatten().collect();
+    let clauses: Vec<String> = missing_clauses(test).into_iter().flatten().collect();
     if !clauses.is_empty() {
         return Some(clauses.join(" "));
     }
@@ -98,6 +100,10 @@ fn failures_line(test: &LoadTest) -> Option<String> {
         .filter(|calls| calls.due > 0)
         .map_or("", |_| ", and every call that was due was made");
     (test.report.count > 0).then(|| format!("No call failed{all_made}."))
+}
+
+fn missing_clauses(test: &LoadTest) -> [Option<String>; 3] {
+    [failed_clause(test), not_made_clause(test), never_came_back_clause(test)]
 }
 
 fn failed_clause(test: &LoadTest) -> Option<String> {
@@ -135,6 +141,19 @@ fn not_made_clause(test: &LoadTest) -> Option<String> {
     ))
 }
 
+fn never_came_back_clause(test: &LoadTest) -> Option<String> {
+    let calls = Some(test.never_came_back()).filter(|calls| *calls > 0)?;
+    let (all, _) = test.report.all_and_failed();
+    Some(format!("Never came back: {}.", share_text(calls, all)))
+}
+
+/// The objectives of the run.
+fn gates_line(test: &LoadTest) -> Option<String> {
+    let gates: Vec<String> =
+        test.report.bookend.gates.iter().map(|gate| quoted_line(&gate.to_string())).collect();
+    (!gates.is_empty()).then(|| format!("Objectives: {}.", gates.join("; ")))
+}
+
 /// A time in which nothing ended, and an end before its time.
 fn interruptions_line(test: &LoadTest) -> Option<String> {
     let in_words = |(start_ms, length_ms): (u64, u64)| {
@@ -159,8 +178,9 @@ fn limit_line(test: &LoadTest) -> String {
 
 fn of_several(tests: &[LoadTest]) -> Vec<String> {
     let own = tests.iter().take(LINES_MAX).map(|test| {
-        let trouble = [failed_clause(test), not_made_clause(test), interruptions_line(test)];
-        let all: Vec<_> = trouble.into_iter().chain([Some(limit_line(test))]).flatten().collect();
+        let trouble = missing_clauses(test).into_iter().chain([interruptions_line(test)]);
+        let end = [gates_line(test), Some(limit_line(test))];
+        let all: Vec<_> = trouble.chain(end).flatten().collect();
         format!("{}: {} {}", test.name, brief(test), all.join(" "))
     });
     let more = tests.len().saturating_sub(LINES_MAX);

@@ -98,6 +98,11 @@ impl LoadTest {
         self.open_loop().map_or(0, |calls| sum(&calls.not_made))
     }
 
+    /// Calls that never came back.
+    pub(super) fn never_came_back(&self) -> u64 {
+        self.report.bookend.never_came_back
+    }
+
     /// What became of calls that did not end with OK: codes, and why calls were not made.
     pub(super) fn misfortunes(&self) -> BTreeMap<String, u64> {
         let not_made = self
@@ -111,6 +116,8 @@ impl LoadTest {
             .iter()
             .map(|(code, calls)| (quoted_line(code), *calls))
             .chain(not_made)
+            .chain([("never came back".to_owned(), self.never_came_back())])
+            .filter(|(_, calls)| *calls > 0)
             .collect()
     }
 
@@ -118,7 +125,8 @@ impl LoadTest {
     /// are missing than the ends of a window may cut off.
     pub(super) fn is_carried(&self) -> bool {
         const OK_MIN: f64 = 0.99;
-        let load = self.open_loop().map_or(self.report.count, |calls| calls.due);
+        let ended = self.report.count + self.never_came_back();
+        let load = self.open_loop().map_or(ended, |calls| calls.due);
         self.report.bookend.ok as f64 >= load as f64 * OK_MIN
     }
 
