@@ -15,6 +15,7 @@ mod pages;
 mod path;
 mod rate;
 mod relay;
+mod start;
 mod stop;
 mod verdicts;
 
@@ -75,6 +76,8 @@ enum CheckPart {
     Memory,
     /// Rates and gaps of an open loop
     Rate,
+    /// How connections, targets and workers begin
+    Start,
     /// What limited a run
     Verdicts,
 }
@@ -88,6 +91,7 @@ impl CheckPart {
             CheckPart::Cpu => cpu::calibrate(bench),
             CheckPart::Memory => memory::calibrate(bench),
             CheckPart::Rate => rate::calibrate(bench),
+            CheckPart::Start => start::calibrate(bench),
             CheckPart::Verdicts => verdicts::calibrate(bench, repeat),
         }
     }

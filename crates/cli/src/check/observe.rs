@@ -34,7 +34,6 @@ const TICKS_PER_SECOND: f64 = 100.0;
 const FIELDS: [usize; 4] = [11, 12, 13, 14];
 
 /// How a run of our generator is made.
-#[derive(Default)]
 pub struct Calls<'a> {
     /// What each call is to do, as `Order` in JSON; null is nothing.
     pub order: Value,
@@ -46,8 +45,24 @@ pub struct Calls<'a> {
     pub method: Option<&'a str>,
     /// Where it is not the witness itself that is called.
     pub port: Option<u16>,
+    /// How often what is called is named as a target.
+    pub targets: usize,
     /// CPU time a second of the generator, in CPUs, where it is limited.
     pub cpu_time: Option<f64>,
+}
+
+impl Default for Calls<'_> {
+    fn default() -> Self {
+        Calls {
+            order: Value::Null,
+            flags: "",
+            listed: false,
+            method: None,
+            port: None,
+            targets: 1,
+            cpu_time: None,
+        }
+    }
 }
 
 /// What came of a run.
@@ -145,9 +160,9 @@ impl Bench {
         let fixed = ["load", "--insecure", "--proto", &proto, "--call", method, "-d", &order];
         let listed = if calls.listed { u32::MAX } else { 0 }.to_string();
         let quiet = ["-O", "json", "--calls-listed", &listed, "--live", "off"];
-        let target = format!("127.0.0.1:{port}");
+        let targets = vec![format!("127.0.0.1:{port}"); calls.targets];
         let words = fixed.into_iter().chain(quiet).chain(calls.flags.split_whitespace());
-        [bookend].into_iter().chain(words.map(str::to_owned)).chain([target]).collect()
+        [bookend].into_iter().chain(words.map(str::to_owned)).chain(targets).collect()
     }
 }
 
