@@ -127,6 +127,37 @@ fn an_open_loop_is_told_by_both_clocks() {
     assert!(titles(&tests).contains(&"The fate of every call".to_owned()));
 }
 
+/// A server that stood still for half of the time: it took all calls and answered half of them.
+#[test]
+fn calls_that_never_came_back_are_no_load_that_was_carried() {
+    let mut stopped = open(9_000);
+    stopped["bookend"]["ok"] = 4_500.into();
+    stopped["count"] = 4_500.into();
+    stopped["bookend"]["never_came_back"] = 4_500.into();
+    stopped["bookend"]["gates"] = json!([
+        { "kind": "slo", "condition": "p99<20ms", "outcome": "missed", "measured": "12 s" },
+    ]);
+    let tests = tests(&[("a.json", stopped)]);
+    let answer = tests.answer.join("\n");
+    for part in [
+        "Never came back: 50.0 %.",
+        "Objectives: p99<20ms was not met: it was 12 s.",
+        "the generator was 50 % busy, and 4500 of 9000 calls failed or have no answer.",
+    ] {
+        assert!(answer.contains(part), "{part}: {answer}");
+    }
+    assert!(!answer.contains("at least this much") && !answer.contains("No call failed"));
+    assert!(tests.html().contains("never came back"));
+}
+
+#[test]
+fn the_generators_own_lag_is_not_time_in_which_calls_waited() {
+    let mut late = open(20_000);
+    late["bookend"]["open_loop"]["lag"] = part(9, 10_000, 400 * MILLISECOND_NS);
+    let answer = tests(&[("a.json", late)]).answer.join("\n");
+    assert!(answer.contains("the rest is mostly the generator's own lag"), "{answer}");
+}
+
 #[test]
 fn several_loads_say_which_was_carried_and_have_a_picture_of_latency_over_load() {
     let tests = three_loads();
