@@ -45,7 +45,7 @@ enum ResponseHead {
 
 /// What the header blocks of every good response mean, by their token in the header-block cache.
 pub(crate) mod token {
-    /// A head with status 200 and a gRPC content type.
+    /// A head with status 200 and a gRPC content type, which states no `grpc-status`.
     pub const HEAD: u32 = 1;
     /// Trailers with `grpc-status: 0`.
     pub const TRAILERS: u32 = 2;
@@ -174,11 +174,12 @@ impl LoadCall {
         self.head == ResponseHead::Encoded
     }
 
-    /// The head has come. True if it is the usual one.
+    /// The head has come. True if it is the usual one, which says nothing but what its token does:
+    /// with END_STREAM the same bytes are trailers, of which a status is what matters.
     fn head(&mut self, fields: &HeaderList) -> bool {
         self.head = ResponseHead::of(fields);
         self.fault = fault_of_head(fields).map(Box::new);
-        self.fault.is_none()
+        self.fault.is_none() && fields.find(b"grpc-status").is_none()
     }
 
     /// Part of the body has come. True where the server's windows are to be opened again: once

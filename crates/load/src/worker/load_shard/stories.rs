@@ -1,5 +1,6 @@
 //! A worker in virtual time, before servers that are made by hand.
 
+mod header_blocks;
 mod open_loop;
 mod streams;
 

@@ -6,7 +6,7 @@ use crate::record::StreamMessages;
 use bookend_io::ConnectionId;
 use bookend_wire::frame::{flag, kind};
 
-const BOTH: Streaming = Streaming {
+pub(super) const BOTH: Streaming = Streaming {
     client: true,
     server: true,
     interval_ns: 0,
@@ -17,7 +17,7 @@ const BOTH: Streaming = Streaming {
 /// An empty message.
 const MESSAGE: [u8; 5] = [0; 5];
 
-fn streaming(streaming: Streaming, messages: usize, calls: u64) -> LoadPlan {
+pub(super) fn streaming(streaming: Streaming, messages: usize, calls: u64) -> LoadPlan {
     LoadPlan {
         streaming: Some(streaming),
         messages: vec![Vec::new(); messages],
