@@ -13,7 +13,7 @@ use crate::report::STORE;
 use crate::terminal::{Failure, gate_status, print, with_progress};
 use bookend_lab::lock::{Lock, LockTarget};
 use bookend_lab::process::interrupt::Interrupt;
-use bookend_lab::run::{RunSettings, RunSummary, run};
+use bookend_lab::run::{RunSettings, RunSummary, SuiteRunError, run};
 use bookend_load::contract::exit;
 use bookend_load::contract::gate::{Gate, JudgedGate};
 use bookend_load::flags::whole;
@@ -59,7 +59,7 @@ pub struct RunArguments {
     into: Option<PathBuf>,
     #[command(flatten)]
     gates: GateArguments,
-    /// Resume the last unfinished run of the suite
+    /// Resume the last unfinished run of the suite, on the machine and kernel where it began
     #[arg(long)]
     resume: bool,
     /// Print all tables, however wide
@@ -246,7 +246,7 @@ fn measure(
     store: &mut Store,
 ) -> Result<RunSummary, Failure> {
     let summary = with_progress(arguments.quiet, |progress| run(settings, store, progress))
-        .map_err(Failure::nothing_measured)?;
+        .map_err(no_result)?;
     let Some(id) = summary.id else {
         return Ok(summary);
     };
@@ -258,6 +258,14 @@ fn measure(
     let text = tables(arguments, store, id, &rows)?;
     print(&text)?;
     Ok(summary)
+}
+
+/// Resuming a run on another machine is a wrong command line; anything else went wrong on the way.
+fn no_result(error: SuiteRunError) -> Failure {
+    match error {
+        SuiteRunError::OtherMachine { .. } => Failure::usage(error),
+        other => Failure::nothing_measured(other),
+    }
 }
 
 /// Why there is no table, and nothing to keep: all that was to be measured is missing.

@@ -140,6 +140,19 @@ fn a_run_that_goes_on_is_profiled_as_it_began() {
 }
 
 #[test]
+fn a_run_of_another_machine_is_not_resumed_here() {
+    let home = bench();
+    let suites = root().join("suites");
+    let folder = suites.to_str().expect("UTF-8");
+    let resumed = ["run", SUITE, "--resume", "--wait-for-lock", "--suites", folder];
+    let refused = bookend(home.path(), &resumed);
+    assert_eq!(refused.status.code(), Some(2));
+    let said = stderr(&refused);
+    assert!(said.contains("run 2 did not begin on this machine: "), "{said}");
+    assert!(said.contains("the number of CPUs was 0 and is "), "{said}");
+}
+
+#[test]
 fn a_record_of_another_machine_takes_no_new_rows() {
     let home = bench();
     bookend(home.path(), &["record", "1"]);

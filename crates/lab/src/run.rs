@@ -4,6 +4,7 @@
 mod leftovers;
 mod notes;
 mod programs;
+mod resumed;
 mod settings;
 mod setup;
 mod summary;
@@ -22,10 +23,12 @@ use crate::progress::ProgressReporter;
 use crate::round::{RunningServer, ServerSpec, WindowChoices, measure_round};
 use crate::subject::{Protocol, Variant};
 use bookend_contract::environment::Role;
+use bookend_results::machine::MachineFacts;
 use bookend_results::measurement::{CellId, Row};
 use bookend_results::profile::Profile;
-use bookend_results::store::{NewRun, Run, RunId, Store, Timestamp};
+use bookend_results::store::{NewRun, RunId, Store, Timestamp};
 use bookend_results::suite::{PlannedSubject, TestedEnd};
+use resumed::find_unfinished;
 use setup::RunSetup;
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -45,14 +48,15 @@ pub fn run(
     store: &mut Store,
     progress: &mut ProgressReporter<'_>,
 ) -> Result<RunSummary, SuiteRunError> {
-    let resumed = find_unfinished(settings, store)?;
+    let machine = this_machine();
+    let resumed = find_unfinished(settings, store, &machine)?;
     let plan = resumed.as_ref().map_or(&settings.plan, |run| &run.new.plan);
     let Some(setup) = RunSetup::new(settings, plan, progress)? else {
         return Ok(RunSummary::interrupted_before_it_began());
     };
     let id = match &resumed {
         Some(run) => run.id,
-        None => store.begin_run(&new_run(settings, &setup.context))?,
+        None => store.begin_run(&new_run(settings, &setup.context, machine))?,
     };
     let seed = store.run(id)?.new.seed;
     let run = SuiteRun { settings, context: &setup.context, id, seed };
@@ -80,25 +84,14 @@ pub fn profile(
     Ok(Some(perf::run(&setup.context, profile, progress)))
 }
 
-fn find_unfinished(settings: &RunSettings, store: &Store) -> Result<Option<Run>, SuiteRunError> {
-    if !settings.resume {
-        return Ok(None);
-    }
-    let suite = &settings.suite.name;
-    store
-        .latest_unfinished(suite)?
-        .map(Some)
-        .ok_or_else(|| SuiteRunError::NothingToResume(suite.clone()))
-}
-
-fn new_run(settings: &RunSettings, context: &RunContext) -> NewRun {
+fn new_run(settings: &RunSettings, context: &RunContext, machine: MachineFacts) -> NewRun {
     NewRun {
         started: SystemTime::now().into(),
         plan: context.plan.clone(),
         suite_text: settings.suite.text.clone(),
         // The standard library seeds its hash maps from the system's random numbers.
         seed: settings.seed.unwrap_or_else(|| RandomState::new().build_hasher().finish()),
-        machine: this_machine(),
+        machine,
         versions: versions(&context.prepared),
         command: settings.command.clone(),
         revision: checked_out(Path::new(".")),

@@ -4,7 +4,7 @@ use crate::certificates::CertificateError;
 use crate::context::ProcessTimeouts;
 use crate::spawner::Spawner;
 use crate::subject::CommandTemplate;
-use bookend_results::store::StoreError;
+use bookend_results::store::{RunId, StoreError};
 use bookend_results::suite::{Plan, Suite};
 use std::path::PathBuf;
 use thiserror::Error;
@@ -53,6 +53,18 @@ pub enum SuiteRunError {
     /// No run of this suite is unfinished.
     #[error("no run of {0} is unfinished: start one without --resume")]
     NothingToResume(String),
+    /// The unfinished run began on another machine, or under another kernel.
+    #[error(
+        "run {run} did not begin on this machine: {}: resume it there, or start one without \
+         --resume",
+        differences.join(", ")
+    )]
+    OtherMachine {
+        /// The run.
+        run: RunId,
+        /// What differs, a clause each.
+        differences: Vec<String>,
+    },
     /// The kernel does not let daemons come back to the lab.
     #[error("the kernel does not let this process adopt daemons: {0}")]
     Subreaper(std::io::Error),

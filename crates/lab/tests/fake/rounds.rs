@@ -36,6 +36,7 @@ tests![
     one_bad_subject_does_not_stop_the_others,
     variables_reach_both_ends,
     what_an_interrupt_left_is_resumed,
+    a_run_that_began_on_another_machine_is_not_resumed,
 ];
 
 /// A run of `subjects` with `instrument`, and what is stored of it.
@@ -487,4 +488,20 @@ fn what_an_interrupt_left_is_resumed() {
     let resumed = fake_run.run();
     assert_eq!((resumed.id, resumed.rounds, resumed.measured), (Some(id), 3, 3));
     assert_eq!(fake_run.store.rows(id).unwrap().len(), 3);
+}
+
+fn a_run_that_began_on_another_machine_is_not_resumed() {
+    let mut fake_run = with_server(&serve(1));
+    let begun = fake_run.run().id.unwrap();
+    let mut elsewhere = fake_run.store.run(begun).unwrap().new;
+    elsewhere.machine.kernel = "Linux 2.6.32".to_owned();
+    let id = fake_run.store.begin_run(&elsewhere).unwrap();
+    fake_run.settings.resume = true;
+    let mut told = Vec::new();
+    let mut progress = ProgressReporter::new(&mut told, ProgressShown::Lines);
+    let refused = run(&fake_run.settings, &mut fake_run.store, &mut progress).unwrap_err();
+    let text = refused.to_string();
+    let expected = format!("run {id} did not begin on this machine: the kernel was Linux 2.6.32 ");
+    assert!(text.starts_with(&expected), "{text}");
+    assert!(fake_run.store.rows(id).unwrap().is_empty(), "nothing was measured");
 }
