@@ -20,7 +20,7 @@ use crate::raw_output::RawOutput;
 use crate::suite::{Case, Plan, Scope};
 use error::explain;
 use rusqlite::types::Type;
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OpenFlags, params};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -87,10 +87,13 @@ impl Store {
     /// # Errors
     /// When the file is locked, is not a file of results, or was written by a newer version.
     pub fn open(file: &Path) -> Result<Self, StoreError> {
-        Self::prepare(Connection::open(file), file)
+        let mut connection = connected(Connection::open(file), file)?;
+        schema::bring_up_to_date(&mut connection, file)?;
+        Ok(Self { connection, file: file.to_owned() })
     }
 
-    /// Opens an existing file of results, as reports do.
+    /// Opens an existing file of results to read it, as reports do. An older one is migrated in
+    /// memory: the file stays as it is, and may be one that cannot be written.
     ///
     /// # Errors
     /// As [`Store::open`], and when the file does not exist.
@@ -98,7 +101,11 @@ impl Store {
         if !file.exists() {
             return Err(StoreError::Absent(file.to_owned()));
         }
-        Self::open(file)
+        // With write access, where there is some: what a crash has left half written is undone.
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = connected(Connection::open_with_flags(file, flags), file)?;
+        let connection = schema::for_reading(connection, file)?;
+        Ok(Self { connection, file: file.to_owned() })
     }
 
     /// A store in memory, which is lost when it is dropped.
@@ -106,14 +113,7 @@ impl Store {
     /// # Errors
     /// When there is not enough memory.
     pub fn in_memory() -> Result<Self, StoreError> {
-        Self::prepare(Connection::open_in_memory(), Path::new(":memory:"))
-    }
-
-    fn prepare(opened: rusqlite::Result<Connection>, file: &Path) -> Result<Self, StoreError> {
-        let mut connection = opened.map_err(|error| explain(file, &error))?;
-        connection.busy_timeout(BUSY_TIMEOUT).map_err(|error| explain(file, &error))?;
-        schema::bring_up_to_date(&mut connection, file)?;
-        Ok(Self { connection, file: file.to_owned() })
+        Self::open(Path::new(":memory:"))
     }
 
     /// Records that a run has started.
@@ -365,6 +365,12 @@ impl Store {
     fn explain(&self, error: &rusqlite::Error) -> StoreError {
         explain(&self.file, error)
     }
+}
+
+fn connected(opened: rusqlite::Result<Connection>, file: &Path) -> Result<Connection, StoreError> {
+    let connection = opened.map_err(|error| explain(file, &error))?;
+    connection.busy_timeout(BUSY_TIMEOUT).map_err(|error| explain(file, &error))?;
+    Ok(connection)
 }
 
 fn run_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<Run> {

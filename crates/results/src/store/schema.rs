@@ -1,6 +1,7 @@
 //! The tables of the store, and the migration of older files.
 
 use super::error::{StoreError, explain};
+use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, TransactionBehavior};
 use std::path::Path;
 
@@ -99,6 +100,28 @@ pub(super) fn bring_up_to_date(connection: &mut Connection, file: &Path) -> Resu
     transaction.commit().map_err(sqlite)
 }
 
+/// The file as this version reads it: itself, or a copy in memory to which the missing steps were
+/// applied.
+pub(super) fn for_reading(connection: Connection, file: &Path) -> Result<Connection, StoreError> {
+    if version(&connection, file)? == SCHEMA_VERSION {
+        return Ok(connection);
+    }
+    let mut copied = copy(&connection, file)?;
+    bring_up_to_date(&mut copied, file)?;
+    Ok(copied)
+}
+
+fn copy(connection: &Connection, file: &Path) -> Result<Connection, StoreError> {
+    /// Meaning all of them.
+    const PAGES: i32 = -1;
+    let sqlite = |error: rusqlite::Error| explain(file, &error);
+    let mut copied = Connection::open_in_memory().map_err(sqlite)?;
+    let step = Backup::new(connection, &mut copied)
+        .and_then(|backup| backup.step(PAGES))
+        .map_err(sqlite)?;
+    if step == StepResult::Done { Ok(copied) } else { Err(StoreError::Locked(file.to_owned())) }
+}
+
 /// The version of an open file; 0 for an empty one.
 fn version(connection: &Connection, file: &Path) -> Result<i64, StoreError> {
     let number = |statement| {
@@ -122,6 +145,7 @@ fn version(connection: &Connection, file: &Path) -> Result<i64, StoreError> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use rusqlite::OpenFlags;
 
     /// A file as the first version created it.
     pub(crate) fn first_version(file: &Path) -> Connection {
@@ -155,6 +179,36 @@ pub(super) mod tests {
         store.write_semantics("a", "1", &serde_json::json!([])).expect("the new table");
         drop(store);
         Store::open(&file).expect("a second time");
+    }
+
+    /// The connection is one as SQLite makes it to a file that cannot be written: tests may run as
+    /// a superuser, whom no mode of a file stops.
+    #[test]
+    fn an_old_file_that_cannot_be_written_is_read() {
+        let home = tempfile::tempdir().expect("a temporary folder");
+        let file = home.path().join("old.db");
+        let old = first_version(&file);
+        old.execute_batch("INSERT INTO runs VALUES (1, 0, NULL, 's', '', '', 0, '', '', '', '')")
+            .expect("filled");
+        drop(old);
+        let read_only = OpenFlags::SQLITE_OPEN_READ_ONLY;
+        let connection = Connection::open_with_flags(&file, read_only).expect("opened");
+        let migrated = for_reading(connection, &file).expect("readable");
+        let revisions = "SELECT count(*) FROM runs WHERE revision IS NULL";
+        let runs: i64 = migrated.query_row(revisions, [], |row| row.get(0)).expect("migrated");
+        assert_eq!(runs, 1);
+    }
+
+    #[test]
+    fn a_file_that_is_only_read_stays_as_it_is() {
+        use crate::store::Store;
+        let home = tempfile::tempdir().expect("a temporary folder");
+        let file = home.path().join("old.db");
+        drop(first_version(&file));
+        let before = std::fs::read(&file).expect("readable");
+        let store = Store::open_existing(&file).expect("opened");
+        assert!(store.runs().expect("readable").is_empty());
+        assert!(std::fs::read(&file).expect("readable") == before, "the file was written");
     }
 
     #[test]
