@@ -10,7 +10,7 @@ use bookend_lab::progress::Clock;
 use bookend_lab::spawner::Spawner;
 use bookend_lab::subject::Subject;
 use bookend_load::contract::exit;
-use bookend_results::store::{Run, Store};
+use bookend_results::store::{Run, Store, UnreadableRun};
 use bookend_results::suite::{Extent, Overrides, Plan, Selection, Suite};
 use clap::Args;
 use std::collections::BTreeSet;
@@ -141,7 +141,13 @@ fn results_text(file: &Path) -> Result<String, Failure> {
     }
     let store = Store::open_existing(file).map_err(Failure::usage)?;
     let runs = store.runs().map_err(Failure::usage)?;
-    let lines: String = runs.iter().map(|run| format!("  {}\n", result_line(run))).collect();
+    let line = |run: Result<Run, UnreadableRun>| match run {
+        Ok(run) => format!("  {}\n", result_line(&run)),
+        Err(UnreadableRun { id, reason }) => {
+            format!("  {:>4}  cannot be read: {}\n", id.0, reason.replace(char::is_control, " "))
+        }
+    };
+    let lines: String = runs.into_iter().map(line).collect();
     Ok(format!("Results in {place} (bookend report NUMBER):\n{lines}"))
 }
 

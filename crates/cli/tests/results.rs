@@ -140,6 +140,20 @@ fn a_run_that_goes_on_is_profiled_as_it_began() {
 }
 
 #[test]
+fn a_run_that_cannot_be_read_is_listed_with_the_others() {
+    let home = bench();
+    let store = rusqlite::Connection::open(home.path().join("bookend.db")).expect("a store");
+    store.execute("UPDATE runs SET plan = '{' WHERE id = 2", []).expect("damaged");
+    let subjects = root().join("subjects");
+    let folder = subjects.to_str().expect("UTF-8");
+    let listed = bookend(home.path(), &["list", "--subjects-dir", folder]);
+    assert_eq!(listed.status.code(), Some(0), "{}", stderr(&listed));
+    let text = String::from_utf8_lossy(&listed.stdout);
+    assert!(text.contains(&format!("     1  1970-01-01T00:00:00Z  {SUITE}, ")), "{text}");
+    assert!(text.contains("     2  cannot be read: EOF while parsing"), "{text}");
+}
+
+#[test]
 fn a_run_of_another_machine_is_not_resumed_here() {
     let home = bench();
     let suites = root().join("suites");

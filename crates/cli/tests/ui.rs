@@ -157,6 +157,21 @@ fn the_pages_list_open_and_compare() {
 }
 
 #[test]
+fn a_run_that_cannot_be_read_leaves_the_pages_of_the_others() {
+    let ui = Ui::start();
+    let store = rusqlite::Connection::open(ui.home.path().join("bookend.db")).expect("a store");
+    store.execute("UPDATE runs SET plan = '{' WHERE id > 1", []).expect("damaged");
+    let list = ui.page("");
+    assert_eq!(list.matches("cannot be read: EOF while parsing").count(), 2, "{list}");
+    assert!(list.contains(": ended at "), "the newest run that can be read: {list}");
+    let history = ui.page("runs/1/cells/0");
+    assert!(history.contains("Runs with a figure: 1."), "{history}");
+    assert!(ui.page("runs/1").contains("<h2 id=\"method\">"));
+    let (status, answer) = ui.get(&format!("{}runs/2", ui.root), &ui.host);
+    assert!(status == 500 && answer.contains("run 2 cannot be read"), "{answer}");
+}
+
+#[test]
 fn what_is_not_there_is_said_in_a_line() {
     let ui = Ui::start();
     let absent = [

@@ -10,7 +10,7 @@ mod run_id;
 mod schema;
 
 pub use bookend_contract::timestamp::Timestamp;
-pub use error::StoreError;
+pub use error::{StoreError, UnreadableRun};
 pub use run_id::RunId;
 pub use schema::SCHEMA_VERSION;
 
@@ -18,7 +18,7 @@ use crate::machine::MachineFacts;
 use crate::measurement::{CellId, Row};
 use crate::raw_output::RawOutput;
 use crate::suite::{Case, Plan, Scope};
-use error::explain;
+use error::{explain, reason};
 use rusqlite::types::Type;
 use rusqlite::{Connection, OpenFlags, params};
 use serde::de::DeserializeOwned;
@@ -258,14 +258,14 @@ impl Store {
     /// # Errors
     /// When there is no such run, or the file cannot be read.
     pub fn run(&self, id: RunId) -> Result<Run, StoreError> {
-        self.select_runs("WHERE id = ?", params![id.0])?.pop().ok_or(StoreError::NoSuchRun(id))
+        self.select_run("WHERE id = ?", params![id.0])?.ok_or(StoreError::NoSuchRun(id))
     }
 
-    /// All runs, oldest first.
+    /// All runs, oldest first. One that cannot be read does not hide the others.
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub fn runs(&self) -> Result<Vec<Run>, StoreError> {
+    pub fn runs(&self) -> Result<Vec<Result<Run, UnreadableRun>>, StoreError> {
         self.select_runs("ORDER BY id", params![])
     }
 
@@ -274,7 +274,7 @@ impl Store {
     /// # Errors
     /// When the file cannot be read.
     pub fn latest_run(&self) -> Result<Option<Run>, StoreError> {
-        Ok(self.select_runs("ORDER BY id DESC LIMIT 1", params![])?.pop())
+        self.select_run("ORDER BY id DESC LIMIT 1", params![])
     }
 
     /// The latest unfinished run of a suite, which can be resumed.
@@ -283,7 +283,7 @@ impl Store {
     /// When the file cannot be read.
     pub fn latest_unfinished(&self, suite: &str) -> Result<Option<Run>, StoreError> {
         let which = "WHERE suite = ? AND finished_ms IS NULL ORDER BY id DESC LIMIT 1";
-        Ok(self.select_runs(which, params![suite])?.pop())
+        self.select_run(which, params![suite])
     }
 
     /// The rounds of a run that are stored completely.
@@ -330,11 +330,23 @@ impl Store {
         self.query(statement, params![run.0, cell.subject, case, cell.instrument], row_of)
     }
 
+    fn select_run(
+        &self,
+        which: &str,
+        values: impl rusqlite::Params,
+    ) -> Result<Option<Run>, StoreError> {
+        let run = self.select_runs(which, values)?.pop();
+        run.transpose().map_err(|unreadable| StoreError::Damaged {
+            file: self.file.clone(),
+            reason: unreadable.to_string(),
+        })
+    }
+
     fn select_runs(
         &self,
         which: &str,
         values: impl rusqlite::Params,
-    ) -> Result<Vec<Run>, StoreError> {
+    ) -> Result<Vec<Result<Run, UnreadableRun>>, StoreError> {
         let statement = format!(
             "SELECT id, started_ms, finished_ms, suite_text, plan, seed, machine, versions, \
              command, revision, notes FROM runs {which}"
@@ -373,9 +385,14 @@ fn connected(opened: rusqlite::Result<Connection>, file: &Path) -> Result<Connec
     Ok(connection)
 }
 
-fn run_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<Run> {
+fn run_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<Result<Run, UnreadableRun>> {
+    let id = RunId(row.get("id")?);
+    Ok(read_run(id, row).map_err(|error| UnreadableRun { id, reason: reason(&error) }))
+}
+
+fn read_run(id: RunId, row: &rusqlite::Row<'_>) -> rusqlite::Result<Run> {
     Ok(Run {
-        id: RunId(row.get("id")?),
+        id,
         new: NewRun {
             started: Timestamp::from_unix_ms(row.get("started_ms")?),
             plan: json_of(row, "plan")?,

@@ -254,6 +254,22 @@ fn a_damaged_figure_names_the_file() {
 }
 
 #[test]
+fn a_run_that_cannot_be_read_does_not_hide_the_others() {
+    let home = Home::new();
+    let mut store = home.open();
+    let [first, broken] = [(); 2].map(|()| store.begin_run(&new_run()).expect("begun"));
+    let other = Connection::open(home.file()).expect("opened");
+    other.execute("UPDATE runs SET plan = '{' WHERE id = ?", [broken.0]).expect("damaged");
+    let runs = store.runs().expect("readable");
+    assert_eq!(runs[0].as_ref().map(|run| run.id), Ok(first));
+    let why = runs[1].as_ref().expect_err("damaged").to_string();
+    assert!(why.starts_with("run 2 cannot be read: EOF while parsing"), "{why}");
+    assert!(store.run(first).is_ok());
+    let error = store.latest_run().expect_err("damaged");
+    assert_eq!(error, StoreError::Damaged { file: home.file(), reason: why });
+}
+
+#[test]
 fn what_does_not_exist_is_said_so() {
     let home = Home::new();
     let error = Store::open_existing(&home.file()).expect_err("absent");

@@ -4,7 +4,7 @@ mod table_rows;
 
 use bookend_results::export::{ListedRun, PastFigure, StorePages};
 use bookend_results::measurement::{CellId, Row};
-use bookend_results::store::{Run, RunId, Store};
+use bookend_results::store::{Run, RunId, Store, UnreadableRun};
 use std::collections::BTreeMap;
 use table_rows::{cell, new_run, rows, run};
 
@@ -40,7 +40,7 @@ fn of_cell(rows: Vec<Row>, cell: &CellId) -> Vec<Row> {
 #[test]
 fn the_list_leads_to_every_run_the_newest_first() {
     let unfinished = Run { finished: None, ..numbered(12) };
-    let page = pages().list("bookend.db", &[listed(numbered(3), 7), listed(unfinished, 2)]);
+    let page = pages().list("bookend.db", &[Ok(listed(numbered(3), 7)), Ok(listed(unfinished, 2))]);
     let links = ["href=\"/token/runs/12\">12<", "href=\"/token/runs/3\">3<"];
     let at = links.map(|link| page.find(link).unwrap_or_else(|| panic!("no {link}: {page}")));
     assert!(at[0] < at[1]);
@@ -49,6 +49,16 @@ fn the_list_leads_to_every_run_the_newest_first() {
     }
     let empty = pages().list("bookend.db", &[]);
     assert!(empty.contains("There is no result yet"), "{empty}");
+}
+
+#[test]
+fn a_run_that_cannot_be_read_keeps_its_row() {
+    let unreadable = UnreadableRun { id: RunId(9), reason: HOSTILE.to_owned() };
+    let page = pages().list("bookend.db", &[Ok(listed(numbered(3), 7)), Err(unreadable)]);
+    assert!(page.contains("<td>7 of 7<td>ended"), "{page}");
+    let row = "href=\"/token/runs/9\">9</a><td>-<td>-<td>-<td>-<td>-<td>cannot be read: ../&lt;";
+    assert!(page.contains(row), "{page}");
+    assert!(page.contains("There are 2 results"), "{page}");
 }
 
 #[test]
@@ -151,7 +161,7 @@ fn hostile_text_stays_text_on_every_page() {
         PastFigure { run: run.clone(), rows: of_cell(all.clone(), &cell) },
     ];
     let texts = [
-        pages().list(HOSTILE, std::slice::from_ref(&newest)),
+        pages().list(HOSTILE, &[Ok(newest.clone())]),
         pages().result(&run, &all, BTreeMap::new(), Some(&newest)),
         pages().comparison((&run, &all), (&numbered(2), &all)),
         pages().history(&run, &cell, &past),

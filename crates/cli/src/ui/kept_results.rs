@@ -19,13 +19,17 @@ impl KeptResults {
         Self { file, token, pages }
     }
 
-    /// The newest run, if there is one.
+    /// The newest run, if there is one that can be read.
     ///
     /// # Errors
     /// When the store cannot be read.
     pub fn newest(&self) -> Result<Option<ListedRun>, StoreError> {
         let store = self.store()?;
-        store.latest_run()?.map(|run| listed(&store, run)).transpose()
+        let newest = match store.latest_run() {
+            Err(StoreError::Damaged { .. }) => store.runs()?.into_iter().flatten().next_back(),
+            newest => newest?,
+        };
+        newest.map(|run| listed(&store, run)).transpose()
     }
 
     /// The file of the store.

@@ -46,8 +46,13 @@ type Kept = State<Arc<KeptResults>>;
 
 async fn list(State(kept): Kept) -> Result<Html<String>, NoPage> {
     let store = kept.store()?;
-    let runs =
-        store.runs()?.into_iter().map(|run| listed(&store, run)).collect::<Result<Vec<_>, _>>()?;
+    let mut runs = Vec::new();
+    for run in store.runs()? {
+        runs.push(match run {
+            Ok(run) => Ok(listed(&store, run)?),
+            Err(unreadable) => Err(unreadable),
+        });
+    }
     Ok(Html(kept.pages().list(&kept.file().display().to_string(), &runs)))
 }
 
@@ -72,8 +77,12 @@ async fn history(
         other.suite == own.suite && other.extent == own.extent
     };
     let mut past = Vec::new();
-    for run in store.runs()?.into_iter().rev().filter(is_alike) {
-        let rows = store.rows_of_cell(run.id, cell)?;
+    for run in store.runs()?.into_iter().flatten().rev().filter(is_alike) {
+        let rows = match store.rows_of_cell(run.id, cell) {
+            // Its own page says what is wrong with it.
+            Err(StoreError::Damaged { .. }) => continue,
+            rows => rows?,
+        };
         if !rows.is_empty() {
             past.push(PastFigure { run, rows });
         }

@@ -62,7 +62,7 @@ fn a_window_that_is_too_short_is_made_longer_and_stays_so() {
 fn a_resumed_run_keeps_the_windows_it_has_chosen() {
     let mut fake_run = with_instrument(&a_call_a_millisecond(0), 5000);
     let rows = fake_run.rows();
-    let new = fake_run.store.run(fake_run.store.runs().unwrap()[0].id).unwrap().new;
+    let new = fake_run.store.latest_run().unwrap().unwrap().new;
     let id = fake_run.store.begin_run(&new).unwrap();
     fake_run.store.write_round(id, 0, &rows[..1]).unwrap();
     fs::remove_file(fake_run.test_folder.path().join("windows")).unwrap();

@@ -60,11 +60,29 @@ pub enum StoreError {
     },
 }
 
+/// A run of which something that was stored cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("run {id} cannot be read: {reason}")]
+pub struct UnreadableRun {
+    /// Its number.
+    pub id: RunId,
+    /// What is wrong.
+    pub reason: String,
+}
+
+/// What is wrong with a stored value, in the words of whoever tried to read it.
+pub(super) fn reason(error: &rusqlite::Error) -> String {
+    match error {
+        rusqlite::Error::FromSqlConversionFailure(_, _, reason) => reason.to_string(),
+        other => other.to_string(),
+    }
+}
+
 /// Translates an error of SQLite.
 pub(super) fn explain(file: &Path, error: &rusqlite::Error) -> StoreError {
     let file = file.to_owned();
-    if let rusqlite::Error::FromSqlConversionFailure(_, _, reason) = error {
-        return StoreError::Damaged { file, reason: reason.to_string() };
+    if let rusqlite::Error::FromSqlConversionFailure(..) = error {
+        return StoreError::Damaged { file, reason: reason(error) };
     }
     match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Locked(file),
