@@ -78,10 +78,26 @@ impl<'a> ResponseVisitor<'a> {
             return;
         };
         match outcome {
-            Ok(()) => self.sink.ok(call, self.now_ns),
+            Ok(()) => return self.end_ok(sender, stream),
             Err(status) => self.sink.failed(call, &status, self.now_ns),
         }
-        call.stream_id = 0;
+        self.end_counted(sender, stream);
+    }
+
+    /// A call ended with OK. Without an outcome to pass on: such a one is larger than the registers,
+    /// and reading it back at once from where it was written costs a call of many a tenth.
+    #[inline]
+    fn end_ok(&mut self, sender: &mut Sender, stream: StreamKey) {
+        if let Some(call) = self.calls.get_mut(stream.index as usize) {
+            self.sink.ok(call, self.now_ns);
+            self.end_counted(sender, stream);
+        }
+    }
+
+    /// A call that has been counted leaves its slot.
+    #[inline]
+    fn end_counted(&mut self, sender: &mut Sender, stream: StreamKey) {
+        self.calls[stream.index as usize].stream_id = 0;
         self.seen.ended += 1;
         // A server may answer before it has read the whole request: the rest is not sent.
         let is_cut_short = self.streams.as_mut().is_some_and(|streams| streams.end(stream.index));
@@ -276,6 +292,7 @@ impl Visitor for ResponseVisitor<'_> {
         response: WholeResponse<'_>,
     ) {
         let WholeResponse { head, body, trailers } = response;
+        let response_max_bytes = self.response_max_bytes as usize;
         if self.receives_many() {
             self.cached_headers(sender, stream, head, false);
             self.data(sender, stream, body, false);
@@ -284,7 +301,10 @@ impl Visitor for ResponseVisitor<'_> {
         let Some(call) = self.call(stream) else {
             return;
         };
-        let outcome = call.check_whole_body(head, body);
+        if call.is_whole_body(head, body) && body.len() <= response_max_bytes {
+            return self.end_ok(sender, stream);
+        }
+        let outcome = call.check_whole_body(body);
         let message_bytes = (body.len() as u64).saturating_sub(PREFIX_BYTES as u64);
         let outcome = self.check_size(message_bytes, outcome);
         self.end(sender, stream, outcome);
