@@ -1,10 +1,14 @@
 //! `bookend load` with many connections, with one for each call, and when things go wrong there.
 
 use bookend_load::contract::exit;
+use bookend_load::contract::generator_stops::STOP_MIN_NS;
+use bookend_load::contract::limit::limit;
 use bookend_load::contract::report::LoadReport;
-use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, prlimit};
+use rustix::process::{Pid, Resource, Rlimit, Signal, WaitOptions, kill_process, prlimit, waitpid};
 use std::io::{BufRead, BufReader, Lines, Read};
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
+use std::thread;
+use std::time::Duration;
 
 /// A process of ours; it does not outlive its test.
 struct Running {
@@ -184,6 +188,26 @@ fn a_signal_ends_a_run_with_thousands_of_connections_and_all_is_printed() {
         assert_eq!(report.end_reason, "cancel");
         calls(&report);
     }
+}
+
+#[test]
+fn a_generator_that_was_stopped_says_so_beside_its_limit() {
+    let (_server, target) = serve();
+    let load = told(&mut load(&target, &["-c", "50", "-z", "10m"]));
+    // Twice: the first could fall between two sleeps of the thread that notices it.
+    for _ in 0..2 {
+        thread::sleep(Duration::from_millis(100));
+        kill_process(load.pid(), Signal::STOP).unwrap();
+        waitpid(Some(load.pid()), WaitOptions::UNTRACED).unwrap();
+        thread::sleep(Duration::from_millis(400));
+        kill_process(load.pid(), Signal::CONT).unwrap();
+    }
+    kill_process(load.pid(), Signal::INT).unwrap();
+    let (report, _) = load.end();
+    let stops = report.bookend.generator_stops.expect("it was stopped");
+    assert!(stops.count >= 1 && stops.longest_ns >= STOP_MIN_NS, "{stops:?}");
+    let limit = limit(&report).expect("calls ended");
+    assert!(limit.contains("; the generator did not run "), "{limit}");
 }
 
 #[test]

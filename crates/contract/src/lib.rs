@@ -11,6 +11,7 @@ pub mod duration;
 pub mod environment;
 pub mod exit;
 pub mod gate;
+pub mod generator_stops;
 pub mod in_flight;
 pub mod laps;
 pub mod latency;

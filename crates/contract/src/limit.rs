@@ -1,5 +1,6 @@
 //! What kept a run from more: its server, the way to it, its schedule, or the generator.
 
+use crate::generator_stops::clause;
 use crate::report::{Extension, LoadReport, OpenLoopReport};
 use crate::verdict::GENERATOR_SATURATED;
 
@@ -34,6 +35,10 @@ impl LoadReport {
 
 /// What the limit was, and why, in words; `None` where no call ended.
 pub fn limit(report: &LoadReport) -> Option<String> {
+    Some(of_run(report)? + &clause(report.bookend.generator_stops))
+}
+
+fn of_run(report: &LoadReport) -> Option<String> {
     let facts = &report.bookend;
     let messages = facts.streams.as_ref().map_or(0, |messages| messages.received);
     let (all, failed) = report.all_and_failed();
@@ -116,7 +121,11 @@ fn of_schedule(facts: &Extension, busy: &str, answers: Result<(), &str>) -> Opti
         Some("generator") => format!("this generator did not keep to its schedule ({busy})"),
         Some("no connection") => "there was no connection for the calls that were due".to_owned(),
         Some("stream limit") => "the server's limit of streams: calls waited for one".to_owned(),
-        _ => "the server: as many calls were in flight as may be, and others waited".to_owned(),
+        _ => {
+            // After a stop there are as many whatever the server does.
+            let whose = if facts.generator_stops.is_none() { "the server: " } else { "" };
+            format!("{whose}as many calls were in flight as may be, and others waited")
+        }
     })
 }
 

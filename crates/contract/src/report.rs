@@ -2,6 +2,7 @@
 
 use crate::count;
 use crate::gate::JudgedGate;
+use crate::generator_stops::GeneratorStops;
 use crate::in_flight::InFlightAtEnd;
 use crate::machine::MachineFacts;
 use crate::timestamp::TimestampNs;
@@ -120,6 +121,9 @@ pub struct Extension {
     /// Kubernetes's. `None` where there is none.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cpu_quota: Option<f64>,
+    /// Times in the window in which this process did not run; `None` where there were none.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub generator_stops: Option<GeneratorStops>,
     /// Length of the window, seconds.
     pub window_seconds: f64,
     /// Length of the warm-up, seconds.
@@ -482,6 +486,7 @@ pub(crate) mod tests {
             busy_seconds: 0.3,
             threads: 1,
             cpu_quota: None,
+            generator_stops: Some(GeneratorStops { count: 1, longest_ns: 1_500_000_000 }),
             window_seconds: 1.0,
             warmup_seconds: 0.5,
             ok: 10,
@@ -535,7 +540,8 @@ pub(crate) mod tests {
         assert_eq!(json["bookend"]["intervals"]["window_start"], 5);
         let newest = ["wait", "cpu_quota", "split", "source_addresses", "targets", "origin"];
         let newest = newest.iter().chain(&["limit", "gates", "never_came_back"]);
-        let newer = ["intervals", "goaways", "streams_allowed", "in_flight_at_end"];
+        let newer =
+            ["intervals", "goaways", "streams_allowed", "in_flight_at_end", "generator_stops"];
         for newer in newer.iter().chain(newest) {
             json["bookend"].as_object_mut().unwrap().remove(*newer);
         }

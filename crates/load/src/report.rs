@@ -91,6 +91,7 @@ fn extension(plan: &LoadPlan, outcome: &LoadOutcome, count: u64) -> Extension {
         busy_seconds: seconds(outcome.driver.busy_ns),
         threads: plan.threads,
         cpu_quota: outcome.cpu_quota,
+        generator_stops: Some(outcome.stops).filter(|stops| stops.count > 0),
         window_seconds: seconds(outcome.window_ns),
         warmup_seconds: Duration::from_nanos(plan.warmup_ns).as_secs_f64(),
         ok: outcome.ok,

@@ -9,6 +9,7 @@ pub use outcome::LoadOutcome;
 pub use session::LoadSession;
 
 use crate::contract::duration::nanoseconds;
+use crate::contract::generator_stops::GeneratorStops;
 use crate::plan::LoadPlan;
 use crate::record::{IntervalFeed, RunInterval, WorkerMeasurements};
 pub use crate::worker::LapCalls;
@@ -102,14 +103,21 @@ fn observe_laps(
     }
     let barrier = Arc::new(barrier);
     let workers = worker_threads::spawn_all(&plan, &barrier, wakers).map_err(LoadError::Machine)?;
-    let mut watch =
-        Watch { barrier: &barrier, interrupt, observer, window_start_ns: u64::MAX, told_ns: 0 };
+    let mut watch = Watch {
+        barrier: &barrier,
+        interrupt,
+        observer,
+        window_start_ns: u64::MAX,
+        told_ns: 0,
+        stops: GeneratorStops::default(),
+    };
     let usage = watch.follow(&plan);
     let measured = worker_threads::join_all(workers).map_err(LoadError::Machine)?;
     watch.tell_rest(&measured);
     let first_failure = measured.iter().find_map(|worker| worker.first_failure.clone());
     if let RunStart::At(_) = barrier.start() {
-        return Ok(LoadOutcome::add_up(measured, usage, first_failure));
+        let outcome = LoadOutcome::add_up(measured, usage, first_failure);
+        return Ok(LoadOutcome { stops: watch.stops, ..outcome });
     }
     let interrupted = || "interrupted before the run began".to_owned();
     let reason = first_failure.unwrap_or_else(interrupted);
@@ -130,10 +138,11 @@ struct Watch<'a, O> {
     barrier: &'a StartBarrier,
     interrupt: &'a AtomicBool,
     observer: &'a mut O,
-    /// When the window began, nanoseconds; `u64::MAX` before.
+    /// When the window begins, nanoseconds; `u64::MAX` before the run does.
     window_start_ns: u64,
     /// Since then, until when intervals have been told, nanoseconds.
     told_ns: u64,
+    stops: GeneratorStops,
 }
 
 impl<O: RunObserver> Watch<'_, O> {
@@ -144,9 +153,9 @@ impl<O: RunObserver> Watch<'_, O> {
             return (usage(), usage());
         };
         let window_start_ns = start_ns.saturating_add(plan.warmup_ns);
+        self.window_start_ns = window_start_ns;
         while self.sleep(window_start_ns) {}
         let start = usage();
-        self.window_start_ns = window_start_ns;
         self.observer.edge(WindowEdge::Start);
         let window_end_ns =
             plan.window_ns.map_or(u64::MAX, |length_ns| window_start_ns.saturating_add(length_ns));
@@ -166,9 +175,20 @@ impl<O: RunObserver> Watch<'_, O> {
         if self.barrier.is_over() || clock_ns() >= until_ns {
             return false;
         }
-        let left = Duration::from_nanos(until_ns.saturating_sub(clock_ns()));
-        thread::park_timeout(left.min(CHECK_INTERVAL));
+        self.park(until_ns);
         true
+    }
+
+    /// Sleeps until then, but no longer than [`CHECK_INTERVAL`]. This thread does next to nothing
+    /// else, so that it tells when the whole process did not run, at no cost to the workers.
+    fn park(&mut self, until_ns: u64) {
+        let now_ns = clock_ns();
+        let asked_ns = until_ns.min(now_ns + nanoseconds(CHECK_INTERVAL));
+        thread::park_timeout(Duration::from_nanos(asked_ns.saturating_sub(now_ns)));
+        let woken_ns = clock_ns();
+        if woken_ns >= self.window_start_ns {
+            self.stops.woken(asked_ns, woken_ns);
+        }
     }
 
     /// Tells what was done in the interval that is over, once the workers have said so.

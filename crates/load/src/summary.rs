@@ -1,6 +1,7 @@
 //! A report as text: ghz's summary with the same words in the same places, then what ghz does
 //! not have.
 
+use bookend_contract::generator_stops::clause;
 use bookend_contract::report::{
     Bucket, Extension, LatencySplit, LoadReport, OpenLoopReport, SplitPart, StreamReport,
     TargetReport,
@@ -143,9 +144,10 @@ fn silence(facts: &Extension) -> String {
     longest.map_or_else(String::new, |(start_ms, length_ms)| {
         let seconds = |milliseconds: u64| milliseconds as f64 / 1e3;
         format!(
-            "  Silent:\tno call ended for {:.1} s, from {:.1} s on\n",
+            "  Silent:\tno call ended for {:.1} s, from {:.1} s on{}\n",
             seconds(length_ms),
-            seconds(start_ms)
+            seconds(start_ms),
+            clause(facts.generator_stops)
         )
     })
 }

@@ -3,7 +3,8 @@
 #[path = "support/flags.rs"]
 mod flags;
 
-use bookend_contract::report::LoadReport;
+use bookend_contract::generator_stops::GeneratorStops;
+use bookend_contract::report::{Intervals, LoadReport, OpenLoopReport, SplitPart};
 use bookend_io::Io;
 use bookend_load::flags::{CallFlags, LoadFlags};
 use bookend_load::output::{self, OutputFormat};
@@ -87,6 +88,7 @@ fn empty_outcome() -> LoadOutcome {
         cpu_user_seconds: 0.0,
         cpu_system_seconds: 0.0,
         cpu_quota: None,
+        stops: GeneratorStops::default(),
         memory_peak_bytes: 8 << 20,
         setup: None,
         connections_opened: 1,
@@ -242,6 +244,38 @@ fn a_limit_of_a_target_needs_its_answers() {
     nothing.errors.add(Code::Unavailable, "no", 7);
     let limit = report_of(nothing).bookend.limit.unwrap();
     assert_eq!(limit, "unknown: none of 10 calls was answered OK");
+}
+
+#[test]
+fn a_stop_of_the_generator_stands_beside_what_it_may_have_caused() {
+    let stopped = LoadOutcome {
+        stops: GeneratorStops { count: 1, longest_ns: 1_484_000_000 },
+        intervals: Some(Intervals {
+            interval_ms: 100,
+            window_start: 0,
+            counts: [[50; 10], [0; 10], [50; 10]].concat(),
+        }),
+        ..outcome()
+    };
+    let report = report_of(stopped);
+    let text = summary::text(&report);
+    let silent = "Silent:\tno call ended for 1.0 s, from 1.0 s on; the generator did not run for \
+                  1.48 s\n";
+    assert!(text.contains(silent), "{text}");
+    assert!(text.ends_with(" and waited for it; the generator did not run for 1.48 s\n"), "{text}");
+    assert_eq!(serde_json::to_value(&report).unwrap()["bookend"]["generator_stops"]["count"], 1);
+    let mut by_a_rate = report;
+    by_a_rate.bookend.open_loop = Some(OpenLoopReport {
+        due: 400,
+        made: 400,
+        waited: 100,
+        not_made: BTreeMap::new(),
+        from_intended: SplitPart::default(),
+        from_start: SplitPart::default(),
+        lag: SplitPart::default(),
+    });
+    let text = summary::text(&by_a_rate);
+    assert!(text.contains("  Limit:\tas many calls were in flight as may be, and "), "{text}");
 }
 
 #[test]

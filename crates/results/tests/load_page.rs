@@ -204,13 +204,14 @@ fn failures_and_silences_are_in_the_answer() {
     let mut counts = vec![1_000; 25];
     counts[10..20].fill(0);
     result["bookend"]["intervals"]["counts"] = json!(counts);
+    result["bookend"]["generator_stops"] = json!({ "count": 1, "longest_ns": 1_484_000_000 });
     result["endReason"] = "cancel".into();
     let tests = tests(&[("a.json", result)]);
     let answer = tests.answer.join("\n");
     for part in [
         "Failed: 20.0 % of the calls that ended (UNAVAILABLE 4000, INTERNAL 1000).",
         "Most often: \"connection refused\" (4000 times).",
-        "No call ended for 1.0 s, from 0.5 s on. The run was ended early.",
+        "from 0.5 s on; the generator did not run for 1.48 s. The run was ended early.",
     ] {
         assert!(answer.contains(part), "{part}: {answer}");
     }

@@ -5,6 +5,7 @@ use crate::record::{
     CallLog, ErrorCounts, InFlightAges, Latencies, OpenLoopCalls, SetupLatencies, StreamMessages,
     TargetOutcome, Timeline, WorkerMeasurements, count_text, smaller,
 };
+use bookend_contract::generator_stops::GeneratorStops;
 use bookend_contract::report::Intervals;
 use bookend_io::{IoStatistics, Usage, clock_ns};
 use std::collections::BTreeMap;
@@ -49,6 +50,8 @@ pub struct LoadOutcome {
     pub cpu_system_seconds: f64,
     /// CPUs that this process gets at most, where they are rationed.
     pub cpu_quota: Option<f64>,
+    /// Times in the window in which this process did not run.
+    pub stops: GeneratorStops,
     /// The largest resident set of this process, bytes.
     pub memory_peak_bytes: u64,
     /// What the OK calls of the window were made of, where each had a connection of its own.

@@ -6,6 +6,7 @@ use super::wording::{per_second_text, share_text, time_text};
 use crate::export::doubts::some_of;
 use crate::export::pictures::most_frequent;
 use crate::layout::{one_line, quoted_line};
+use bookend_contract::generator_stops::clause;
 use bookend_contract::silence;
 use std::collections::BTreeMap;
 
@@ -156,10 +157,11 @@ fn gates_line(test: &LoadTest) -> Option<String> {
 
 /// A time in which nothing ended, and an end before its time.
 fn interruptions_line(test: &LoadTest) -> Option<String> {
+    let stops = clause(test.report.bookend.generator_stops);
     let in_words = |(start_ms, length_ms): (u64, u64)| {
         let seconds = |milliseconds: u64| milliseconds as f64 / 1e3;
         format!(
-            "No call ended for {:.1} s, from {:.1} s on.",
+            "No call ended for {:.1} s, from {:.1} s on{stops}.",
             seconds(length_ms),
             seconds(start_ms)
         )
