@@ -191,18 +191,15 @@ impl Figure {
         };
         let from_start = self.latency_ns(&outcome.latencies, outcome.ok, failed)?.unwrap_or(high);
         let lag_ns = outcome.open_loop.as_ref().map_or(0, |calls| self.lag_ns(calls));
+        let stop_ns = if self == Self::Max { outcome.stops.longest_ns } else { 0 };
+        let (late_ns, low) = (lag_ns.max(stop_ns), from_start.min(high.saturating_sub(stop_ns)));
         let written = |time_ns: u64| summary::duration(time_ns).replace(' ', "");
-        if (lag_ns as f64) <= bound_ns * LAG_SHARE_MAX || from_start >= high {
+        if late_ns as f64 <= bound_ns * LAG_SHARE_MAX || low >= high {
             return Ok(KnownFigure { low: high as f64, high: high as f64, text: written(high) });
         }
-        let text = format!(
-            "{} from when calls were made and {} from when they were due, since this generator was \
-             up to {} late",
-            written(from_start),
-            written(high),
-            written(lag_ns)
-        );
-        Ok(KnownFigure { low: from_start as f64, high: high as f64, text })
+        let (low_text, high_text, late) = (written(low), written(high), written(late_ns));
+        let text = format!("{low_text} to {high_text}: this generator was up to {late} late");
+        Ok(KnownFigure { low: low as f64, high: high as f64, text })
     }
 
     /// The figure where `failed` calls beside those that were answered OK took longer than any
@@ -242,6 +239,7 @@ impl Figure {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contract::generator_stops::STOP_MIN_NS;
     use crate::record::{InFlightAges, Obstacle};
     use bookend_wire::grpc::Code;
 
@@ -352,7 +350,19 @@ mod tests {
         assert_all(&outcome, GateOutcome::Missed, &["p99<99ms", "p50<20ms"]);
         assert_all(&outcome, GateOutcome::Met, &["p99<161ms"]);
         let said = judged("p99<110ms", &outcome).to_string();
-        assert!(said.contains("this generator was up to 60.00ms late"), "{said}");
+        let expected = ": 99.00ms to 159.00ms: this generator was up to 60.00ms late";
+        assert!(said.ends_with(expected), "{said}");
+    }
+
+    #[test]
+    fn the_longest_latency_may_be_a_stop_of_the_generator() {
+        let mut outcome = LoadOutcome { open_loop: None, ..outcome() };
+        outcome.stops.woken(0, 95 * MS + STOP_MIN_NS);
+        outcome.latencies.record(250 * MS);
+        outcome.ok += 1;
+        assert_all(&outcome, GateOutcome::NotDecided, &["max<100ms"]);
+        assert_all(&outcome, GateOutcome::Missed, &["max<50ms", "p99<20ms"]);
+        assert_all(&outcome, GateOutcome::Met, &["max<300ms", "p99<101ms"]);
     }
 
     #[test]
