@@ -208,8 +208,8 @@ impl LoadCall {
         Err(self.body_fault(declared_bytes))
     }
 
-    /// A whole response has come at once, with a head of that token: is its body one message that is
-    /// not compressed?
+    /// A whole response has come at once, with a head of that token: is its body one message that
+    /// is not compressed?
     #[inline]
     pub fn is_whole_body(&mut self, head: u32, body: &[u8]) -> bool {
         self.cached_head(head);
