@@ -107,10 +107,14 @@ pub fn median(values: &[f64]) -> Option<f64> {
 /// statistics (type 7 of Hyndman and Fan, the default of R and NumPy). `None` for no values, for
 /// values that are not finite, or for `q` outside 0 to 1.
 pub fn quantile(values: &[f64], q: f64) -> Option<f64> {
-    if !(0.0..=1.0).contains(&q) {
+    quantile_of_ascending(&sorted(values)?, q)
+}
+
+/// [`quantile`] of finite values that are in ascending order.
+pub(crate) fn quantile_of_ascending(values: &[f64], q: f64) -> Option<f64> {
+    if values.is_empty() || !(0.0..=1.0).contains(&q) {
         return None;
     }
-    let values = sorted(values)?;
     let position = q * (values.len() - 1) as f64;
     let below = values[position.floor() as usize];
     let above = values[position.ceil() as usize];

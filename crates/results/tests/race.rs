@@ -180,7 +180,7 @@ fn when_an_interval_will_be_narrow_is_foretold_from_its_first_values() {
 /// How many values it was said to take, from the first thirty, over how many it takes.
 fn foretold_over_true(random: &mut Random) -> f64 {
     const HALF: f64 = 0.2;
-    let mut sequence = ConfidenceSequence::of_few();
+    let mut sequence = ConfidenceSequence::of_starts();
     (0..30).for_each(|_| sequence.push(normal(random)));
     let foretold = sequence.values_until(HALF, ALPHA).expect("it ends") as f64;
     let is_wide = |sequence: &ConfidenceSequence| {
@@ -194,7 +194,7 @@ fn foretold_over_true(random: &mut Random) -> f64 {
 
 #[test]
 fn nothing_is_foretold_without_an_interval_or_for_ever() {
-    let mut sequence = ConfidenceSequence::of_few();
+    let mut sequence = ConfidenceSequence::of_starts();
     assert_eq!(sequence.values_until(0.1, ALPHA), None);
     [1.0, -1.0].repeat(10).into_iter().for_each(|value| sequence.push(value));
     assert_eq!(sequence.values_until(1e-6, ALPHA), None);
@@ -443,9 +443,23 @@ fn a_small_difference_may_be_one_of_starts_and_that_is_said() {
     assert!(answer.starts_with("Inconclusive: there are too few starts"), "{answer}");
     let answer = restarted(race(0.98, 40), 8).answer(None).unwrap();
     assert!(answer.contains("in 8 starts with 40 rounds"), "{answer}");
-    assert!(answer.contains("hold with 95 % and for other starts"), "{answer}");
+    assert!(answer.contains("hold with 95 % and for other starts like these"), "{answer}");
     let answer = race(0.98, 1).answer(None).unwrap();
     assert!(answer.contains("in 1 start with 1 round of four laps"), "{answer}");
+}
+
+#[test]
+fn one_more_start_would_not_change_a_verdict() {
+    let answer = |share: f64, starts| restarted(race(share, 40), starts).answer(None).unwrap();
+    let few = answer(0.99, 8);
+    assert!(few.starts_with("Inconclusive: new answers 0.81 % more calls"), "{few}");
+    assert!(few.contains("(between +"), "the interval leaves out equality: {few}");
+    assert!(few.contains(" %), and one more start may change that. A larger --budget"), "{few}");
+    for (share, starts) in [(0.98, 20), (0.9, 8)] {
+        let answer = answer(share, starts);
+        assert!(answer.starts_with("new is better: "), "{answer}");
+        assert!(!answer.contains("one more start"), "{answer}");
+    }
 }
 
 #[test]

@@ -148,7 +148,11 @@ impl Race {
                 format!("{first} and {second} are equivalent within {margin}: {measured}.")
             }
             RaceVerdict::Inconclusive => {
-                format!("Inconclusive: {measured}. A larger --budget tells more.")
+                let change = match standing.may_change(self.margin) {
+                    true => ", and one more start may change that",
+                    false => "",
+                };
+                format!("Inconclusive: {measured}{change}. A larger --budget tells more.")
             }
         }
     }
@@ -260,7 +264,7 @@ impl Race {
         if standing.cost_interval().is_none() {
             return measured;
         }
-        let whose = if standing.covers_starts() { " and for other starts" } else { "" };
+        let whose = if standing.covers_starts() { " and for other starts like these" } else { "" };
         format!(
             "{measured} The intervals hold with 95 %{whose}, however often they were looked at."
         )

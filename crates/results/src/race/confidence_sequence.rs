@@ -10,18 +10,21 @@
 //! (2021). For normal values it is exact from the second one on; means of other values become
 //! normal as their number grows.
 //!
-//! A machine's neighbours disturb some values far more than others, and a mean follows those. So a
-//! value that is farther from the median of those before it than three times their median distance
+//! A machine's neighbours disturb some rounds far more than others, and a mean follows those. So a
+//! round that is farther from the median of those before it than three times their median distance
 //! is moved to there. Of two servers that take turns by lot, neither is disturbed more than the
 //! other, so the distances are alike to both sides, and the mean stays where it is. A moved value
 //! says nothing of where the mean is, so the interval is wider by their share, as it is for every
 //! estimate of P. J. Huber's kind ("Robust estimation of a location parameter", 1964).
 //!
+//! A start counts as it is ([`ConfidenceSequence::of_starts`]). A program may have two kinds of
+//! starts, a rare one among them, and to move that one would be to leave it out of the mean.
+//!
 //! Values that follow each other may be alike, and then there is less to learn from them than from
 //! as many that are not. So the sequence is kept on several scales, single values and means of
 //! consecutive ones, and the widest interval holds: it is right where any of them is.
 
-use crate::statistics::Interval;
+use crate::statistics::{Interval, quantile_of_ascending};
 
 /// How often the sequence may be wrong, at any time, in all the looks together.
 pub const ALPHA: f64 = 0.05;
@@ -30,9 +33,9 @@ pub const ALPHA: f64 = 0.05;
 /// twentieth instead of 7, and it would be 4 % narrower after 150.
 const PRIOR_VARIANCE: f64 = 0.25;
 
-/// The same where values are few, and each is a mean: after eight the interval is 40 % narrower
-/// than with that of many, and after thirty 2 % wider.
-const PRIOR_VARIANCE_OF_FEW: f64 = 1.0;
+/// The same of starts, which are few, and each a mean: after eight the interval is 40 % narrower
+/// than with that of many values, and after thirty 2 % wider.
+const PRIOR_VARIANCE_OF_STARTS: f64 = 1.0;
 
 /// How many consecutive values are taken as one, scale by scale.
 const SCALES: [usize; 2] = [1, 6];
@@ -54,6 +57,13 @@ const MEANS_MIN: u64 = 12;
 #[derive(Clone, Debug)]
 pub struct ConfidenceSequence {
     scales: [Scale; 2],
+    /// `None`: values count as they are.
+    clipping: Option<Clipping>,
+}
+
+/// Moves values nearer to those before them.
+#[derive(Clone, Debug, Default)]
+struct Clipping {
     /// All values, in ascending order.
     values: Vec<f64>,
     /// How many of them were moved.
@@ -76,36 +86,28 @@ struct Scale {
 }
 
 impl Default for ConfidenceSequence {
+    /// For rounds of one start, of which those far away are moved nearer.
     fn default() -> Self {
-        Self::with_prior(PRIOR_VARIANCE)
+        Self::new(PRIOR_VARIANCE, Some(Clipping::default()))
     }
 }
 
 impl ConfidenceSequence {
-    /// For values of which there will be tens, not hundreds.
-    pub fn of_few() -> Self {
-        Self::with_prior(PRIOR_VARIANCE_OF_FEW)
+    /// For means of starts: there are tens of them, not hundreds, and each counts as it is.
+    pub fn of_starts() -> Self {
+        Self::new(PRIOR_VARIANCE_OF_STARTS, None)
     }
 
-    fn with_prior(variance: f64) -> Self {
+    fn new(variance: f64, clipping: Option<Clipping>) -> Self {
         let scale =
             |size| Scale { size, prior_variance: variance * size as f64, ..Scale::default() };
-        Self { scales: SCALES.map(scale), values: Vec::new(), moved: 0, distances: Vec::new() }
+        Self { scales: SCALES.map(scale), clipping }
     }
 
     /// Takes the next value.
     pub fn push(&mut self, value: f64) {
-        // Only what came before decides what is too far away.
-        let center = middle(&self.values).unwrap_or(value);
-        let most = match middle(&self.distances) {
-            Some(distance) if self.values.len() >= VALUES_MIN => DISTANCE_MAX * distance,
-            _ => f64::INFINITY,
-        };
-        let near = value.clamp(center - most, center + most);
-        self.moved += u64::from(near != value);
+        let near = self.clipping.as_mut().map_or(value, |clipping| clipping.nearer(value));
         self.scales.iter_mut().for_each(|scale| scale.push(near));
-        insert(&mut self.values, value);
-        insert(&mut self.distances, (value - center).abs());
     }
 
     /// The number of values.
@@ -113,7 +115,7 @@ impl ConfidenceSequence {
         self.scales[0].count
     }
 
-    /// The mean of all values, those far away moved nearer.
+    /// The mean of all values, of rounds with those far away moved nearer.
     pub fn mean(&self) -> f64 {
         self.scales[0].mean
     }
@@ -130,7 +132,8 @@ impl ConfidenceSequence {
         let counts = means.count >= MEANS_MIN;
         let wider =
             means.half_width(alpha).filter(|_| counts).map_or(half, |other| half.max(other));
-        let half = wider * self.count() as f64 / (self.count() - self.moved) as f64;
+        let moved = self.clipping.as_ref().map_or(0, |clipping| clipping.moved);
+        let half = wider * self.count() as f64 / (self.count() - moved) as f64;
         Some(Interval { low: self.mean() - half, high: self.mean() + half })
     }
 
@@ -161,8 +164,21 @@ impl ConfidenceSequence {
     }
 }
 
-fn middle(ascending: &[f64]) -> Option<f64> {
-    ascending.get(ascending.len() / 2).copied()
+impl Clipping {
+    /// Where the next value counts.
+    fn nearer(&mut self, value: f64) -> f64 {
+        // Only what came before decides what is too far away.
+        let center = quantile_of_ascending(&self.values, 0.5).unwrap_or(value);
+        let most = match quantile_of_ascending(&self.distances, 0.5) {
+            Some(distance) if self.values.len() >= VALUES_MIN => DISTANCE_MAX * distance,
+            _ => f64::INFINITY,
+        };
+        let near = value.clamp(center - most, center + most);
+        self.moved += u64::from(near != value);
+        insert(&mut self.values, value);
+        insert(&mut self.distances, (value - center).abs());
+        near
+    }
 }
 
 fn insert(ascending: &mut Vec<f64>, value: f64) {

@@ -196,7 +196,7 @@ impl Method {
     fn interval(self, starts: &[f64]) -> Option<Interval> {
         match self {
             Method::Race => {
-                let mut sequence = ConfidenceSequence::of_few();
+                let mut sequence = ConfidenceSequence::of_starts();
                 starts.iter().for_each(|mean| sequence.push(*mean));
                 let interval = sequence.interval().filter(|_| sequence.count() >= STARTS_MIN)?;
                 Some(Interval { low: interval.low.exp(), high: interval.high.exp() })

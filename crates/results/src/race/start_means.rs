@@ -4,6 +4,8 @@
 //! start share that. So a start is one value, however many rounds it has; that a neighbour disturbs
 //! some of these is told apart from it here.
 
+use crate::statistics::median;
+
 /// Rounds farther from the median of their start than this multiple of the median distance are
 /// moved to there, as in a confidence sequence.
 const DISTANCE_MAX: f64 = 3.0;
@@ -28,15 +30,6 @@ impl StartMeans {
         let near = rounds.iter().map(|round| round.clamp(center - most, center + most));
         Some(near.sum::<f64>() / rounds.len() as f64)
     }
-}
-
-/// The middle one; of two in the middle, their mean, so that neither side is preferred.
-fn median(values: &[f64]) -> Option<f64> {
-    let mut values = values.to_vec();
-    values.sort_unstable_by(f64::total_cmp);
-    let upper = values.len() / 2;
-    let lower = values.len().checked_sub(1)? / 2;
-    Some((values[lower] + values[upper]) / 2.0)
 }
 
 #[cfg(test)]
