@@ -443,7 +443,7 @@ fn a_small_difference_may_be_one_of_starts_and_that_is_said() {
     assert!(answer.starts_with("Inconclusive: there are too few starts"), "{answer}");
     let answer = restarted(race(0.98, 40), 8).answer(None).unwrap();
     assert!(answer.contains("in 8 starts with 40 rounds"), "{answer}");
-    assert!(answer.contains("hold with 95 % and for other starts like these"), "{answer}");
+    assert!(answer.contains("holds with 95 % and for other starts like these"), "{answer}");
     let answer = race(0.98, 1).answer(None).unwrap();
     assert!(answer.contains("in 1 start with 1 round of four laps"), "{answer}");
 }

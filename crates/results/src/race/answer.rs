@@ -265,9 +265,7 @@ impl Race {
             return measured;
         }
         let whose = if standing.covers_starts() { " and for other starts like these" } else { "" };
-        format!(
-            "{measured} The intervals hold with 95 %{whose}, however often they were looked at."
-        )
+        format!("{measured} Each interval holds with 95 %{whose}, however often it was looked at.")
     }
 
     /// The functions that differ, where the servers were recorded.
