@@ -122,7 +122,7 @@ impl Race {
     pub fn judge(&self, gate: &Gate) -> Result<JudgedGate, RaceError> {
         let standing = self.standing()?;
         let covers_starts = standing.covers_starts() || self.tested == TestedEnd::Client;
-        let interval = standing.cost_interval().filter(|_| covers_starts);
+        let interval = standing.verdict_interval().filter(|_| covers_starts);
         let is_of_first =
             self.servers.first().is_some_and(|server| server.name == gate.condition.figure);
         Ok(gate.judge(match is_of_first {

@@ -245,7 +245,7 @@ impl Standing {
     }
 
     /// The interval that [`Standing::verdict`] goes by; [`Standing::cost_interval`] is within it.
-    fn verdict_interval(&self) -> Option<Interval> {
+    pub(super) fn verdict_interval(&self) -> Option<Interval> {
         self.cost.verdict_interval().map(ratios)
     }
 
