@@ -1,13 +1,17 @@
 //! Failed calls, by code and by text.
 
 use bookend_wire::grpc::Code;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Error texts that are counted one by one. A server can put anything into `grpc-message`, and
 /// nothing here may grow with the run.
 const ERROR_TEXTS_MAX: usize = 100;
+/// Bytes of each that are kept. A header list has no more, and so no `grpc-message`; an exception
+/// of Thrift can.
+const ERROR_TEXT_MAX_BYTES: usize = 16 << 10;
 /// The text under which all others are counted.
-const OTHER_TEXTS: &str = "other messages";
+pub(super) const OTHER_TEXTS: &str = "other messages";
 
 /// Failed calls by code and by text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,11 +25,15 @@ pub struct ErrorCounts {
 impl ErrorCounts {
     /// Counts `count` calls that ended with that status.
     pub fn add(&mut self, code: Code, text: &str, count: u64) {
-        if count == 0 {
-            return;
+        if count > 0 {
+            self.add_in_go(code, in_go(code, text), count);
         }
+    }
+
+    /// The same of a text as grpc-go prints it.
+    pub(super) fn add_in_go(&mut self, code: Code, error: String, count: u64) {
         *self.by_code.entry(code).or_default() += count;
-        count_text(&mut self.by_text, in_go(code, text), count);
+        count_text(&mut self.by_text, error, count);
     }
 
     /// Adds what another worker counted.
@@ -50,16 +58,70 @@ pub(crate) fn in_go(code: Code, text: &str) -> String {
 }
 
 /// Counts texts that a server has sent, one by one as far as there is room.
-pub(crate) fn count_text(texts: &mut BTreeMap<String, u64>, text: String, count: u64) {
+pub(crate) fn count_text(texts: &mut BTreeMap<String, u64>, mut text: String, count: u64) {
+    if text.len() > ERROR_TEXT_MAX_BYTES {
+        text = shortened(&text, ERROR_TEXT_MAX_BYTES).into_owned();
+    }
     let is_new = !texts.contains_key(&text);
     let is_full = texts.len() >= ERROR_TEXTS_MAX;
     let text = if is_new && is_full { OTHER_TEXTS.to_owned() } else { text };
     *texts.entry(text).or_default() += count;
 }
 
+/// A text, or its beginning and an ellipsis: as much as JSON writes in so many bytes.
+pub(super) fn shortened(text: &str, max_bytes: usize) -> Cow<'_, str> {
+    let mut bytes = 0;
+    let is_beyond = |letter| {
+        bytes += json_bytes(letter);
+        bytes > max_bytes
+    };
+    match text.find(is_beyond) {
+        Some(end) => format!("{}…", &text[..end]).into(),
+        None => text.into(),
+    }
+}
+
+/// Bytes of a letter in a string of JSON. Control characters take six (RFC 8259, 7), and the few
+/// that could take two are no reason to tell them apart.
+fn json_bytes(letter: char) -> usize {
+    match letter {
+        '"' | '\\' => 2,
+        '\0'..='\u{1f}' => 6,
+        _ => letter.len_utf8(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_text_is_shortened_between_letters_to_what_json_writes() {
+        assert_eq!(shortened("abcd", 4), "abcd");
+        assert_eq!(shortened("abcde", 4), "abcd…");
+        assert_eq!(shortened("abcé", 4), "abc…");
+        for letter in ['a', '"', '\\', '\n', '\u{1}', 'é', '\u{1f980}'] {
+            let text = letter.to_string().repeat(100);
+            let json = serde_json::to_string(&shortened(&text, 90)).unwrap();
+            let bytes = json.len() - "\"…\"".len();
+            assert!(bytes <= 90, "{letter:?}: {bytes} bytes");
+        }
+    }
+
+    #[test]
+    fn the_texts_of_errors_have_a_bound_in_bytes() {
+        let mut errors = ErrorCounts::default();
+        for number in 0..200 {
+            let text = format!("{number}{}", "x".repeat(1 << 20));
+            errors.add(Code::Internal, &text, 1);
+            errors.add(Code::Internal, &text, 1);
+        }
+        assert_eq!(errors.total(), 400);
+        let bytes: usize = errors.by_text.keys().map(String::len).sum();
+        assert!(bytes <= ERROR_TEXTS_MAX * (ERROR_TEXT_MAX_BYTES + 3) + 100, "{bytes} bytes");
+        let kept: Vec<u64> = errors.by_text.values().copied().filter(|count| *count == 2).collect();
+        assert_eq!(kept.len(), ERROR_TEXTS_MAX);
+    }
 
     #[test]
     fn error_texts_are_bounded_and_no_error_is_lost() {
