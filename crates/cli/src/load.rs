@@ -21,6 +21,7 @@ use bookend_load::flags::{LoadFlags, config_file, switches};
 use bookend_load::objective::Objective;
 use bookend_load::output::{self, OutputFormat};
 use bookend_load::plan::LoadPlan;
+use bookend_load::record::ListedCalls;
 use bookend_load::report;
 use bookend_load::run::{self, LoadOutcome, RunObserver};
 use clap::{Args, Command};
@@ -28,6 +29,7 @@ use no_call::no_call;
 use observer::Observer;
 use report_lines::report_lines;
 use std::ffi::OsString;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -98,9 +100,12 @@ pub fn start(arguments: LoadArguments) -> Result<u8, Failure> {
             .map_err(|error| Failure::not_delivered(error.to_string()))?;
     }
     if let Some(file) = &flags.debug {
-        write_calls(file, &report)?;
+        let no_calls = ListedCalls::default();
+        let calls = outcome.calls.as_ref().unwrap_or(&no_calls);
+        output::deliver(Some(file), |to| output::write_calls(calls, to))
+            .map_err(|error| Failure::not_delivered(error.to_string()))?;
     }
-    deliver(&flags, report, audience)?;
+    deliver(&flags, report, outcome.calls.as_ref(), audience)?;
     if let Some(why) = &outcome.template_failure {
         return Err(Failure::usage(format!("{why}: the run ended there")));
     }
@@ -113,17 +118,6 @@ fn judged(flags: &LoadFlags, outcome: &LoadOutcome) -> Vec<JudgedGate> {
         objectives.iter().flat_map(|objective| objective.judge(kind, outcome)).collect()
     };
     [of_kind(GateKind::Slo, &flags.slo), of_kind(GateKind::FailIf, &flags.fail_if)].concat()
-}
-
-/// Writes the listed calls to a file, a JSON object a line.
-fn write_calls(file: &Path, report: &LoadReport) -> Result<(), Failure> {
-    let text: String = report
-        .details
-        .iter()
-        .flatten()
-        .map(|call| serde_json::to_string(call).expect("its keys are strings") + "\n")
-        .collect();
-    output::write(&text, Some(file)).map_err(|error| Failure::not_delivered(error.to_string()))
 }
 
 /// Searches the capacity, then prints or writes what was found.
@@ -166,21 +160,38 @@ fn measure(
     run::observe(Arc::clone(plan), &interrupt, observer).map_err(|error| no_call(plan, &error))
 }
 
-fn deliver(flags: &LoadFlags, report: LoadReport, audience: Audience) -> Result<(), Failure> {
-    let (text, file) = match audience {
-        Audience::People => (output::render(&report, flags.format), flags.output.as_deref()),
-        Audience::Lab => (report_lines(report), None),
-    };
-    let Err(error) = output::write(&text, file) else {
+fn deliver(
+    flags: &LoadFlags,
+    report: LoadReport,
+    calls: Option<&ListedCalls>,
+    audience: Audience,
+) -> Result<(), Failure> {
+    match audience {
+        Audience::People => deliver_text(flags.output.as_deref(), |to| {
+            output::write_report(&report, calls, flags.format, to)
+        }),
+        Audience::Lab => {
+            let lines = report_lines(report);
+            deliver_text(None, |to| to.write_all(lines.as_bytes()))
+        }
+    }
+}
+
+fn deliver_text(
+    file: Option<&Path>,
+    text: impl Fn(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), Failure> {
+    let Err(error) = output::deliver(file, &text) else {
         return Ok(());
     };
     // What was measured must not be lost: it goes to standard output, or else to standard error.
     let line = match file {
-        Some(_) if output::write(&text, None).is_ok() => {
+        Some(_) if output::deliver(None, &text).is_ok() => {
             format!("{error}: the result is on standard output")
         }
         _ => {
-            print_error(text.trim_end());
+            // Nobody is left who could hear that this fails.
+            let _ = text(&mut io::stderr());
             error.to_string()
         }
     };

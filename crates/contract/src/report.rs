@@ -5,14 +5,14 @@ use crate::gate::JudgedGate;
 use crate::generator_stops::GeneratorStops;
 use crate::in_flight::InFlightAtEnd;
 use crate::machine::MachineFacts;
-use crate::timestamp::TimestampNs;
 use serde::{Deserialize, Serialize, Serializer};
 use std::collections::BTreeMap;
 
 /// The version of [`Extension`]. Raised when a field changes its meaning or goes.
 pub const SCHEMA_VERSION: u32 = 1;
 
-/// One run of the load generator. Durations are integer nanoseconds, as in ghz.
+/// One run of the load generator. Durations are integer nanoseconds, as in ghz. Where its calls are
+/// listed one by one, they stand before the tags as `details`, which no reader needs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LoadReport {
@@ -48,27 +48,11 @@ pub struct LoadReport {
     pub latency_distribution: Vec<LatencyAt>,
     /// Eleven buckets of equal width from fastest to slowest.
     pub histogram: Vec<Bucket>,
-    /// Calls one by one, the first of them, where the format lists them.
-    #[serde(skip_serializing_if = "Option::is_none", skip_deserializing)]
-    pub details: Option<Vec<CallDetail>>,
     /// Labels given with `--tags`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub tags: BTreeMap<String, String>,
     /// What ghz does not have.
     pub bookend: Extension,
-}
-
-/// One call.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct CallDetail {
-    /// When it ended.
-    pub timestamp: TimestampNs,
-    /// Nanoseconds.
-    pub latency: u64,
-    /// Why it failed, as grpc-go prints it; empty where it did not.
-    pub error: String,
-    /// The gRPC status code's name as ghz prints it.
-    pub status: String,
 }
 
 /// A point of the latency distribution.
@@ -402,7 +386,6 @@ pub(crate) mod tests {
             status_code_distribution: BTreeMap::from([("OK".to_owned(), 10)]),
             latency_distribution: vec![LatencyAt { percentage: 99.9, latency: 2_000 }],
             histogram: vec![Bucket { mark: 0.000_002, count: 10, frequency: 1.0 }],
-            details: None,
             tags: BTreeMap::new(),
             bookend: extension(),
         }

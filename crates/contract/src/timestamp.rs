@@ -1,6 +1,6 @@
 //! Points in time as they are stored and printed.
 
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -72,24 +72,53 @@ fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
 }
 
-/// Nanoseconds since 1970 in UTC. `Display` and JSON have RFC 3339 to the nanosecond, as Go writes
-/// it.
+/// Nanoseconds since 1970 in UTC. `Display` prints RFC 3339 to the nanosecond, as Go writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TimestampNs(pub u64);
 
 impl fmt::Display for TimestampNs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const SECOND_NS: u64 = 1_000_000_000;
-        let written = Timestamp((self.0 / SECOND_NS * 1000) as i64).to_string();
-        let second = written.trim_end_matches('Z');
-        match self.0 % SECOND_NS {
-            0 => write!(f, "{second}Z"),
-            fraction => {
-                let fraction = format!("{fraction:09}");
-                write!(f, "{second}.{}Z", fraction.trim_end_matches('0'))
-            }
-        }
+        f.write_str(TimestampText::default().of(*self))
     }
+}
+
+/// Prints one time after another. Times of the same second share its text, so that each costs only
+/// its nanoseconds.
+#[derive(Clone, Debug, Default)]
+pub struct TimestampText {
+    /// The second whose text is kept, since 1970.
+    second: Option<u64>,
+    /// The last time. It begins with that second, of so many bytes.
+    text: String,
+    second_bytes: usize,
+}
+
+impl TimestampText {
+    /// What [`TimestampNs`] prints.
+    pub fn of(&mut self, time: TimestampNs) -> &str {
+        const SECOND_NS: u64 = 1_000_000_000;
+        let second = time.0 / SECOND_NS;
+        if self.second != Some(second) {
+            self.second = Some(second);
+            self.text = Timestamp((second * 1000) as i64).to_string();
+            self.second_bytes = self.text.trim_end_matches('Z').len();
+        }
+        self.text.truncate(self.second_bytes);
+        push_fraction(&mut self.text, (time.0 % SECOND_NS) as u32);
+        self.text.push('Z');
+        &self.text
+    }
+}
+
+/// The point and the digits behind it, without zeros at the end.
+fn push_fraction(text: &mut String, mut fraction_ns: u32) {
+    let mut digits = *b".000000000";
+    for digit in digits[1..].iter_mut().rev() {
+        *digit = b'0' + (fraction_ns % 10) as u8;
+        fraction_ns /= 10;
+    }
+    let digits = str::from_utf8(&digits).expect("digits are ASCII");
+    text.push_str(digits.trim_end_matches('0').trim_end_matches('.'));
 }
 
 impl FromStr for TimestampNs {
@@ -105,12 +134,6 @@ impl FromStr for TimestampNs {
         let second_ns = u64::try_from(second.unix_ms()).map_err(|_| EXPECTED)? * 1_000_000;
         let time = Self(second_ns + fraction);
         if time.to_string() == text { Ok(time) } else { Err(EXPECTED) }
-    }
-}
-
-impl Serialize for TimestampNs {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
     }
 }
 
@@ -162,6 +185,24 @@ mod tests {
             ["", "Z", "1970-01-01T00:00:00", "1970-01-01T00:00:00.x1Z", "1969-12-31T23:59:59Z"]
         {
             assert!(text.parse::<TimestampNs>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_time_is_printed_alike_after_any_other() {
+        let times = [
+            (0, "1970-01-01T00:00:00Z"),
+            (1_795_605_397_011_257_669, "2026-11-25T11:16:37.011257669Z"),
+            (1_795_605_397_900_000_000, "2026-11-25T11:16:37.9Z"),
+            (1_795_605_397_000_000_000, "2026-11-25T11:16:37Z"),
+            (1_795_605_397_000_000_001, "2026-11-25T11:16:37.000000001Z"),
+            (1_795_605_398_000_000_010, "2026-11-25T11:16:38.00000001Z"),
+            (1_795_605_397_120_000_000, "2026-11-25T11:16:37.12Z"),
+        ];
+        let mut text = TimestampText::default();
+        for (time, expected) in times {
+            assert_eq!(text.of(TimestampNs(time)), expected);
+            assert_eq!(TimestampNs(time).to_string(), expected);
         }
     }
 

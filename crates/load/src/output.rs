@@ -1,12 +1,15 @@
 //! Where a report goes: standard output, or a file that is never half written.
 
+mod calls;
 mod csv;
 mod html;
 mod influx;
+mod json;
 mod options;
 mod prometheus;
 
 use crate::error_text::{choice, reason};
+use crate::record::ListedCalls;
 use crate::summary;
 use bookend_contract::report::LoadReport;
 use clap::ValueEnum;
@@ -58,19 +61,39 @@ impl OutputFormat {
 #[error("cannot write {0}: {1}")]
 pub struct OutputError(String, String);
 
-/// The report in one of its formats, ending with a line break.
-pub fn render(report: &LoadReport, format: OutputFormat) -> String {
-    const WRITABLE: &str = "every key of a report is a string";
-    match format {
+/// Writes the report in one of its formats, ending with a line break. `calls` are those that the
+/// format lists, if it does.
+///
+/// # Errors
+/// What `to` says.
+pub fn write_report(
+    report: &LoadReport,
+    calls: Option<&ListedCalls>,
+    format: OutputFormat,
+    to: &mut dyn Write,
+) -> io::Result<()> {
+    let none = ListedCalls::default();
+    let text = match format {
+        OutputFormat::Json => return json::write(report, calls, &json::COMPACT, to),
+        OutputFormat::Pretty => return json::write(report, calls, &json::PRETTY, to),
+        OutputFormat::Csv => return csv::write(calls.unwrap_or(&none), to),
+        OutputFormat::InfluxDetails => {
+            return influx::details(report, calls.unwrap_or(&none), to);
+        }
         OutputFormat::Summary => summary::text(report),
-        OutputFormat::Json => serde_json::to_string(report).expect(WRITABLE) + "\n",
-        OutputFormat::Pretty => serde_json::to_string_pretty(report).expect(WRITABLE) + "\n",
-        OutputFormat::Csv => csv::text(report),
         OutputFormat::Html => html::text(report),
         OutputFormat::InfluxSummary => influx::summary(report),
-        OutputFormat::InfluxDetails => influx::details(report),
         OutputFormat::Prometheus => prometheus::text(report),
-    }
+    };
+    to.write_all(text.as_bytes())
+}
+
+/// Writes the calls alone, a JSON object a line.
+///
+/// # Errors
+/// What `to` says.
+pub fn write_calls(calls: &ListedCalls, to: &mut dyn Write) -> io::Result<()> {
+    json::write_calls(calls, to)
 }
 
 /// Checks before a run that its report can be written afterwards.
@@ -87,12 +110,24 @@ pub fn check(file: &Path) -> Result<(), OutputError> {
     Err(OutputError(file.display().to_string(), reason))
 }
 
-/// Writes to a file, or to standard output. A file is replaced atomically: readers see the old text
-/// or the new, and a full disk leaves the old. Pipes and devices are written to directly.
+/// Writes a text to a file, or to standard output, as [`deliver`] does.
+///
+/// # Errors
+/// As there.
+pub fn write(text: &str, file: Option<&Path>) -> Result<(), OutputError> {
+    deliver(file, |to| to.write_all(text.as_bytes()))
+}
+
+/// Has a text written to a file, or to standard output. A file is replaced atomically: readers see
+/// the old text or the new, and a full disk leaves the old. Pipes and devices are written to
+/// directly.
 ///
 /// # Errors
 /// [`OutputError`] with what the system said. A reader that closes standard output is not an error.
-pub fn write(text: &str, file: Option<&Path>) -> Result<(), OutputError> {
+pub fn deliver(
+    file: Option<&Path>,
+    text: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), OutputError> {
     let (written, destination) = match file {
         Some(file) => (replace(file, text), file.display().to_string()),
         None => (write_to_standard_output(text), "to standard output".to_owned()),
@@ -100,19 +135,19 @@ pub fn write(text: &str, file: Option<&Path>) -> Result<(), OutputError> {
     written.map_err(|error| OutputError(destination, reason(&error)))
 }
 
-fn write_to_standard_output(text: &str) -> io::Result<()> {
+fn write_to_standard_output(text: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     let mut output = io::stdout().lock();
-    match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
+    match text(&mut output).and_then(|()| output.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         result => result,
     }
 }
 
-fn replace(file: &Path, text: &str) -> io::Result<()> {
+fn replace(file: &Path, text: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     // Renaming would put a file in place of a link, a pipe or a device.
     let file = &fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
     if fs::metadata(file).is_ok_and(|facts| !facts.is_file()) {
-        return OpenOptions::new().write(true).open(file)?.write_all(text.as_bytes());
+        return text(&mut OpenOptions::new().write(true).open(file)?);
     }
     let temporary = temporary_beside(file)?;
     let moved = write_whole(&temporary, text).and_then(|()| fs::rename(&temporary, file));
@@ -132,9 +167,9 @@ fn temporary_beside(file: &Path) -> io::Result<PathBuf> {
     Ok(file.with_file_name(hidden))
 }
 
-fn write_whole(file: &Path, text: &str) -> io::Result<()> {
+fn write_whole(file: &Path, text: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     let mut file = File::create(file)?;
-    file.write_all(text.as_bytes())?;
+    text(&mut file)?;
     file.sync_all()
 }
 

@@ -2,18 +2,17 @@
 
 use crate::plan::LoadPlan;
 use crate::record::{
-    CallLog, ErrorCounts, Latencies, LoggedCall, OpenLoopCalls, SetupLatencies, StreamMessages,
-    TargetOutcome, in_go,
+    ErrorCounts, Latencies, OpenLoopCalls, SetupLatencies, StreamMessages, TargetOutcome,
 };
 use crate::run::LoadOutcome;
 use bookend_contract::capacity::{self, Capacity, CapacityReport};
 use bookend_contract::latency;
 use bookend_contract::limit::limit;
 use bookend_contract::report::{
-    Bucket, CallDetail, Extension, LatencyAt, LatencySplit, LoadOrigin, LoadReport, OpenLoopReport,
+    Bucket, Extension, LatencyAt, LatencySplit, LoadOrigin, LoadReport, OpenLoopReport,
     SCHEMA_VERSION, SplitPart, StreamReport, TargetReport,
 };
-use bookend_contract::timestamp::{Timestamp, TimestampNs};
+use bookend_contract::timestamp::Timestamp;
 use bookend_wire::grpc::Code;
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
@@ -26,7 +25,8 @@ const STEPS: u32 = 10;
 
 const NANOSECONDS_A_SECOND: f64 = 1e9;
 
-/// The report of a run. The same outcome makes the same report, byte for byte.
+/// The report of a run, but for its calls one by one ([`LoadOutcome::calls`]). The same outcome
+/// makes the same report, byte for byte.
 pub fn build_report(plan: &LoadPlan, started: SystemTime, outcome: &LoadOutcome) -> LoadReport {
     let latencies = outcome.latencies_to_report();
     let count = outcome.ok + outcome.errors.total();
@@ -45,7 +45,6 @@ pub fn build_report(plan: &LoadPlan, started: SystemTime, outcome: &LoadOutcome)
         status_code_distribution: statuses(outcome),
         latency_distribution: latency_distribution(latencies),
         histogram: buckets(latencies),
-        details: outcome.log.as_ref().map(|log| details(log, outcome.wall_clock_ahead_ns)),
         tags: plan.labels.tags.clone(),
         bookend: extension(plan, outcome, count),
     };
@@ -122,16 +121,6 @@ fn extension(plan: &LoadPlan, outcome: &LoadOutcome, count: u64) -> Extension {
         gates: Vec::new(),
         origin: None,
     }
-}
-
-fn details(log: &CallLog, wall_clock_ahead_ns: i128) -> Vec<CallDetail> {
-    let detail = |(call, failure): (LoggedCall, Option<(Code, &str)>)| CallDetail {
-        timestamp: TimestampNs((i128::from(call.end_ns) + wall_clock_ahead_ns).max(0) as u64),
-        latency: call.latency_ns,
-        error: failure.map_or_else(String::new, |(code, text)| in_go(code, text)),
-        status: failure.map_or("OK", |(code, _)| code.name_in_go()).to_owned(),
-    };
-    log.in_order().map(detail).collect()
 }
 
 fn open_loop(calls: &OpenLoopCalls, outcome: &LoadOutcome) -> OpenLoopReport {

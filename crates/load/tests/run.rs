@@ -515,7 +515,8 @@ fn calls_that_are_listed_are_those_that_were_counted() {
         ..plan(server.local_address(), 50)
     };
     let outcome = measure(plan);
-    let log = outcome.log.expect("calls were to be listed");
-    let failures: Vec<_> = log.in_order().map(|(_, failure)| failure.unwrap()).collect();
-    assert_eq!(failures, [(Code::NotFound, "no café here"); 30]);
+    let calls = outcome.calls.expect("calls were to be listed");
+    let failures: Vec<_> = calls.in_order().map(|call| call.failure.unwrap()).collect();
+    let error = "rpc error: code = NotFound desc = no café here";
+    assert_eq!(failures, [(Code::NotFound, error); 30]);
 }

@@ -10,8 +10,8 @@ use bookend_load::flags::{CallFlags, LoadFlags};
 use bookend_load::output::{self, OutputFormat};
 use bookend_load::plan::LoadPlan;
 use bookend_load::record::{
-    CallLog, ErrorCounts, InFlightAges, Latencies, OpenLoopCalls, Recorder, TargetCounts,
-    TargetOutcome,
+    CallLog, ErrorCounts, InFlightAges, Latencies, ListedCalls, OpenLoopCalls, Recorder,
+    TargetCounts, TargetOutcome,
 };
 use bookend_load::run::LoadOutcome;
 use bookend_load::targets::Endpoint;
@@ -100,8 +100,7 @@ fn empty_outcome() -> LoadOutcome {
         streams_allowed: None,
         intervals: None,
         open_loop: None,
-        log: None,
-        wall_clock_ahead_ns: 0,
+        calls: None,
         connections_given_up: 0,
         streams: None,
         template_failure: None,
@@ -398,21 +397,20 @@ fn percentiles_rise_and_stay_between_fastest_and_slowest() {
 
 #[test]
 fn the_same_records_make_the_same_bytes() {
-    let render = || output::render(&report(), OutputFormat::Json);
-    assert_eq!(render(), render());
-    assert_eq!(render().lines().count(), 1);
+    let written = || written(&report(), None, OutputFormat::Json);
+    assert_eq!(written(), written());
+    assert_eq!(written().lines().count(), 1);
 }
 
 #[test]
 fn json_and_pretty_are_the_same_report() {
     for format in [OutputFormat::Json, OutputFormat::Pretty] {
-        let text = output::render(&report(), format);
+        let text = written(&report(), None, format);
         assert!(text.ends_with('\n'));
         assert_eq!(serde_json::from_str::<LoadReport>(&text).unwrap(), report());
     }
-    assert!(
-        output::render(&report(), OutputFormat::Pretty).contains("\n  \"endReason\": \"normal\"")
-    );
+    let pretty = written(&report(), None, OutputFormat::Pretty);
+    assert!(pretty.contains("\n  \"endReason\": \"normal\""), "{pretty}");
 }
 
 #[test]
@@ -493,20 +491,24 @@ fn several_addresses_are_told_apart_and_one_is_the_run_itself() {
     assert!(!summary::text(&one).contains("Target:"));
 }
 
-/// The report of an outcome whose failures are hostile texts, with every call that is listed.
-fn hostile_report() -> LoadReport {
+fn written(report: &LoadReport, calls: Option<&ListedCalls>, format: OutputFormat) -> String {
+    let mut text = Vec::new();
+    output::write_report(report, calls, format, &mut text).unwrap();
+    String::from_utf8(text).unwrap()
+}
+
+/// The report of an outcome whose failures are hostile texts, in a format with every call.
+fn rendered(format: OutputFormat) -> String {
     let text = "<script>\"a, b=c\"\n</script>";
     let mut outcome = LoadOutcome { errors: ErrorCounts::default(), ..outcome() };
     outcome.errors.add(Code::Internal, text, 1);
     let mut log = CallLog::new(10);
-    log.log(1_500_000_000, 2_000_000, None);
-    log.log(2_500_000_000, 3_000_000, Some((Code::Internal, text)));
-    outcome.log = Some(log);
-    report_of(outcome)
-}
-
-fn rendered(format: OutputFormat) -> String {
-    output::render(&hostile_report(), format)
+    log.ok(1_500_000_000, 2_000_000);
+    let error = format!("rpc error: code = Internal desc = {text}");
+    log.failed(2_500_000_000, 3_000_000, Code::Internal, &error);
+    let mut calls = ListedCalls::default();
+    calls.add(log);
+    written(&report_of(outcome), Some(&calls), format)
 }
 
 #[test]

@@ -1,9 +1,13 @@
 //! InfluxDB's line protocol, with ghz's measurements, tags and fields.
 
+use super::calls::{append_number, write_each};
 use super::options::Options;
+use crate::record::ListedCalls;
 use bookend_contract::report::LoadReport;
 use bookend_contract::timestamp::Timestamp;
+use std::borrow::Cow;
 use std::fmt::Display;
+use std::io::{self, Write};
 
 /// One line with the run as a whole.
 pub(super) fn summary(report: &LoadReport) -> String {
@@ -31,16 +35,25 @@ pub(super) fn summary(report: &LoadReport) -> String {
 }
 
 /// A line for each call.
-pub(super) fn details(report: &LoadReport) -> String {
-    let tags = tags(report);
-    let line = |call: &bookend_contract::report::CallDetail| {
-        let (error, has_error) = (text(&call.error), !call.error.is_empty());
-        format!(
-            "ghz_detail,{tags},hasError={has_error} latency={},error=\"{error}\",status=\"{}\" {}\n",
-            call.latency, call.status, call.timestamp.0
-        )
-    };
-    report.details.iter().flatten().map(line).collect()
+pub(super) fn details(
+    report: &LoadReport,
+    calls: &ListedCalls,
+    to: &mut dyn Write,
+) -> io::Result<()> {
+    let start = format!("ghz_detail,{},hasError=", tags(report));
+    write_each(calls, to, |line, call| {
+        let has_error = if call.error().is_empty() { "false" } else { "true" };
+        for part in [start.as_str(), has_error, " latency="] {
+            line.extend_from_slice(part.as_bytes());
+        }
+        append_number(line, call.latency_ns, 1);
+        let parts = [",error=\"", &text(call.error()), "\",status=\"", call.status(), "\" "];
+        for part in parts {
+            line.extend_from_slice(part.as_bytes());
+        }
+        append_number(line, call.end.0, 1);
+        line.push(b'\n');
+    })
 }
 
 fn field(name: &str, value: impl Display) -> String {
@@ -112,8 +125,11 @@ fn tag_value(value: &str) -> String {
 }
 
 /// The text of a field, between quotation marks.
-fn text(value: &str) -> String {
-    value.replace('\\', "\\\\").replace('"', "\\\"").replace(['\n', '\r'], " ")
+fn text(value: &str) -> Cow<'_, str> {
+    if !value.contains(['\\', '"', '\n', '\r']) {
+        return value.into();
+    }
+    value.replace('\\', "\\\\").replace('"', "\\\"").replace(['\n', '\r'], " ").into()
 }
 
 /// Nanoseconds since 1970 of a date as reports have it.

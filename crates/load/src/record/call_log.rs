@@ -1,27 +1,48 @@
-//! Calls one by one, for the formats that list them.
+//! Calls one by one, for the formats that list them: those that one worker has logged.
 
+use super::errors::{OTHER_TEXTS, in_go, shortened};
 use bookend_wire::grpc::Code;
+use std::collections::BTreeMap;
 
 /// Different failures that a log tells apart. A server can put anything into `grpc-message`.
 const FAILURES_MAX: usize = 1_000;
 
-/// One call that has ended.
+/// Bytes of a call's failure that are kept, as JSON writes them: the text is written for each call
+/// that failed so. Among the counted errors it stands once, and is whole there.
+const ERROR_MAX_BYTES: usize = 256;
+
+/// Low bits of [`LoggedCall::outcome`] that number its failure.
+const FAILURE_BITS: u32 = 10;
+/// What the other bits can hold: 208 days in nanoseconds.
+const LATENCY_MAX_NS: u64 = u64::MAX >> FAILURE_BITS;
+
+// Beyond the limit each code has one more text: [`OTHER_TEXTS`].
+const _: () = assert!(FAILURES_MAX + Code::ALL.len() < 1 << FAILURE_BITS);
+
+/// One call that has ended. A run may keep millions, so it has 16 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LoggedCall {
+pub(super) struct LoggedCall {
     /// When it ended, nanoseconds of the drivers' clock.
     pub end_ns: u64,
-    /// Its latency, nanoseconds.
-    pub latency_ns: u64,
-    /// Which of [`CallLog::failures`] it is, counted from 1; 0 for OK.
-    failure: u32,
+    /// Its latency in nanoseconds, and below it the number of its failure, counted from 1; 0 for
+    /// OK.
+    outcome: u64,
 }
 
-/// The first calls of a window, up to a number.
+impl LoggedCall {
+    /// How long it took, nanoseconds.
+    pub fn latency_ns(self) -> u64 {
+        self.outcome >> FAILURE_BITS
+    }
+}
+
+/// The first calls of a window that one worker has seen end, up to a number.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CallLog {
-    calls_max: usize,
-    calls: Vec<LoggedCall>,
-    failures: Vec<(Code, String)>,
+    pub(super) calls_max: usize,
+    pub(super) calls: Vec<LoggedCall>,
+    /// Number and code of each failure, by its text.
+    failures: BTreeMap<String, (u64, Code)>,
 }
 
 impl CallLog {
@@ -30,86 +51,104 @@ impl CallLog {
         Self { calls_max, ..Self::default() }
     }
 
-    /// A call has ended: OK, or with that failure.
-    pub fn log(&mut self, end_ns: u64, latency_ns: u64, failure: Option<(Code, &str)>) {
+    /// A call has ended OK.
+    #[inline]
+    pub fn ok(&mut self, end_ns: u64, latency_ns: u64) {
+        self.push(end_ns, latency_ns, 0);
+    }
+
+    /// A call has failed; `error` is why, as grpc-go prints it.
+    pub fn failed(&mut self, end_ns: u64, latency_ns: u64, code: Code, error: &str) {
+        let number = self.number(code, error);
+        self.push(end_ns, latency_ns, number);
+    }
+
+    #[inline]
+    fn push(&mut self, end_ns: u64, latency_ns: u64, failure: u64) {
         if self.calls.len() < self.calls_max {
-            let number = failure.map_or(0, |(code, text)| self.failure(code, text));
-            self.calls.push(LoggedCall { end_ns, latency_ns, failure: number });
+            let outcome = latency_ns.min(LATENCY_MAX_NS) << FAILURE_BITS | failure;
+            self.calls.push(LoggedCall { end_ns, outcome });
         }
     }
 
-    /// The number of a failure. Beyond the limit, that of the last one.
-    fn failure(&mut self, code: Code, text: &str) -> u32 {
-        let index = self
-            .failures
-            .iter()
-            .position(|known| known.0 == code && known.1 == text)
-            .unwrap_or_else(|| {
-                if self.failures.len() < FAILURES_MAX {
-                    self.failures.push((code, text.to_owned()));
-                }
-                self.failures.len() - 1
-            });
-        index as u32 + 1
-    }
-
-    /// Adds what another worker has logged.
-    pub(crate) fn merge(&mut self, other: &Self) {
-        self.calls_max = self.calls_max.max(other.calls_max);
-        for call in &other.calls {
-            let failure = match other.failure_of(call) {
-                None => 0,
-                Some((code, text)) => self.failure(code, text),
-            };
-            self.calls.push(LoggedCall { failure, ..*call });
+    /// The number of a failure.
+    fn number(&mut self, code: Code, error: &str) -> u64 {
+        if let Some((number, _)) = self.failures.get(error) {
+            return *number;
         }
+        let mut kept = shortened(error, ERROR_MAX_BYTES);
+        if self.failures.len() >= FAILURES_MAX && !self.failures.contains_key(&*kept) {
+            kept = in_go(code, OTHER_TEXTS).into();
+        }
+        let next = self.failures.len() as u64 + 1;
+        self.failures.entry(kept.into_owned()).or_insert((next, code)).0
     }
 
-    /// The calls in the order in which they ended, each with its failure.
-    pub fn in_order(&self) -> impl Iterator<Item = (LoggedCall, Option<(Code, &str)>)> {
-        let mut calls = self.calls.clone();
-        calls.sort_by_key(|call| call.end_ns);
-        calls.into_iter().take(self.calls_max).map(|call| (call, self.failure_of(&call)))
+    /// The failures by number, counted from 0.
+    pub(super) fn failures(&self) -> Vec<(Code, &str)> {
+        let mut numbered: Vec<_> = self.failures.iter().collect();
+        numbered.sort_unstable_by_key(|(_, (number, _))| *number);
+        numbered.into_iter().map(|(text, (_, code))| (*code, text.as_str())).collect()
     }
+}
 
-    fn failure_of(&self, call: &LoggedCall) -> Option<(Code, &str)> {
-        let index = (call.failure as usize).checked_sub(1)?;
-        self.failures.get(index).map(|(code, text)| (*code, text.as_str()))
-    }
+/// How a logged call failed, among the failures of its log.
+pub(super) fn failure_of<'a>(
+    call: LoggedCall,
+    failures: &[(Code, &'a str)],
+) -> Option<(Code, &'a str)> {
+    let number = call.outcome & ((1 << FAILURE_BITS) - 1);
+    failures.get((number as usize).checked_sub(1)?).copied()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_first_calls_of_all_workers_are_kept_in_their_order() {
-        let mut first = CallLog::new(3);
-        first.log(10, 1, None);
-        first.log(30, 2, Some((Code::NotFound, "no")));
-        let mut second = CallLog::new(3);
-        second.log(20, 3, Some((Code::Internal, "broken")));
-        second.log(40, 4, None);
-        second.log(50, 5, None);
-        second.log(60, 6, None);
-        first.merge(&second);
-        let calls: Vec<_> = first
-            .in_order()
-            .map(|(call, failure)| (call.latency_ns, failure.map(|(code, _)| code)))
-            .collect();
-        assert_eq!(calls, [(1, None), (3, Some(Code::Internal)), (2, Some(Code::NotFound))]);
+    fn logged(log: &CallLog) -> Vec<Option<(Code, &str)>> {
+        let failures = log.failures();
+        log.calls.iter().map(|call| failure_of(*call, &failures)).collect()
     }
 
     #[test]
-    fn failures_are_bounded() {
+    fn a_call_takes_sixteen_bytes_and_keeps_its_nanoseconds_for_months() {
+        assert_eq!(size_of::<LoggedCall>(), 16);
+        let mut log = CallLog::new(3);
+        let months_ns = 200 * 24 * 3600 * 1_000_000_000 + 1;
+        log.failed(7, months_ns, Code::Internal, "slow");
+        log.ok(8, 9);
+        log.ok(8, u64::MAX);
+        let latencies: Vec<u64> = log.calls.iter().map(|call| call.latency_ns()).collect();
+        assert_eq!(latencies, [months_ns, 9, LATENCY_MAX_NS]);
+        assert_eq!(logged(&log), [Some((Code::Internal, "slow")), None, None]);
+    }
+
+    #[test]
+    fn failures_beyond_the_limit_keep_their_code_and_lose_their_text() {
         let mut log = CallLog::new(FAILURES_MAX * 2);
-        for number in 0..FAILURES_MAX as u64 * 2 {
-            log.log(number, 1, Some((Code::Internal, &number.to_string())));
+        let texts: Vec<String> = (0..FAILURES_MAX).map(|number| number.to_string()).collect();
+        texts.iter().for_each(|text| log.failed(1, 1, Code::Internal, text));
+        for code in Code::ALL {
+            log.failed(1, 1, code, "one more");
         }
-        assert_eq!(log.failures.len(), FAILURES_MAX);
-        assert_eq!(
-            log.in_order().filter(|(_, failure)| failure.is_some()).count(),
-            FAILURES_MAX * 2
-        );
+        log.failed(1, 1, Code::Internal, "999");
+        let logged = logged(&log);
+        assert_eq!(logged[999], Some((Code::Internal, "999")));
+        for (code, failure) in Code::ALL.into_iter().zip(&logged[FAILURES_MAX..]) {
+            assert_eq!(failure.unwrap(), (code, in_go(code, OTHER_TEXTS).as_str()));
+        }
+        assert_eq!(logged.last(), Some(&Some((Code::Internal, "999"))));
+    }
+
+    #[test]
+    fn long_failures_are_bounded_in_number_and_in_size() {
+        let mut log = CallLog::new(5_000);
+        for number in 0..5_000 {
+            let text = format!("{number:04}{}", "\u{1}\u{e9}".repeat(2_048));
+            log.failed(number, 1, Code::Internal, &text);
+        }
+        let bytes: usize = log.failures.keys().map(String::len).sum();
+        assert!(bytes <= (FAILURES_MAX + 1) * (ERROR_MAX_BYTES + "…".len()), "{bytes} bytes");
+        assert_eq!(log.failures.len(), FAILURES_MAX + 1);
     }
 }

@@ -3,6 +3,8 @@
 //! A window that is measured by time counts the calls that end in it, whenever they were made. A
 //! window that is measured by number counts the calls that are made in it, whenever they end.
 
+use super::call_log::CallLog;
+use super::errors::in_go;
 use super::interval_feed::Counted;
 use super::measurements::LateWarmupCalls;
 use super::open_loop::{Obstacle, OpenLoopCalls};
@@ -41,6 +43,14 @@ impl CallSink {
     pub fn begin_phase(&mut self, by_number: bool) -> Recorder {
         self.by_number = by_number;
         std::mem::replace(&mut self.recorder, Recorder::new(self.kind))
+    }
+
+    /// The window begins, as a phase does. Calls are listed from here on until the next phase.
+    pub fn open_window(&mut self, by_number: bool) -> Recorder {
+        let warmup = self.begin_phase(by_number);
+        let calls_max = usize::try_from(self.kind.calls_listed).unwrap_or(usize::MAX);
+        self.recorder.log = (calls_max > 0).then(|| Box::new(CallLog::new(calls_max)));
+        warmup
     }
 
     /// What has been recorded of an open loop since this was called last.
@@ -138,7 +148,7 @@ impl CallSink {
             self.recorder.ok(latency_ns);
             self.record_from_intended(call, now_ns);
             if let Some(log) = &mut self.recorder.log {
-                log.log(now_ns, call.latency_ns(now_ns), None);
+                log.ok(now_ns, call.latency_ns(now_ns));
             }
         } else {
             self.late_warmup.ok += 1;
@@ -166,12 +176,12 @@ impl CallSink {
             self.late_warmup.failed += 1;
             return;
         }
-        if !(Mutant::LostErrors.is_on() && self.recorder.errors.total() % 100 == 99) {
-            self.recorder.errors.add(status.code, &status.message, 1);
-        }
+        let error = in_go(status.code, &status.message);
         if let Some(log) = &mut self.recorder.log {
-            let failure = (status.code, status.message.as_str());
-            log.log(now_ns, call.latency_ns(now_ns), Some(failure));
+            log.failed(now_ns, call.latency_ns(now_ns), status.code, &error);
+        }
+        if !(Mutant::LostErrors.is_on() && self.recorder.errors.total() % 100 == 99) {
+            self.recorder.errors.add_in_go(status.code, error, 1);
         }
         if self.kind.counts_errors {
             let latency_ns = now_ns.saturating_sub(call.start_ns);
@@ -277,6 +287,18 @@ mod tests {
         sink.ok(&call(true), 16);
         let recorder = sink.begin_phase(false);
         assert_eq!((recorder.ok, recorder.errors.by_code[&Code::DeadlineExceeded]), (1, 1));
+    }
+
+    #[test]
+    fn calls_of_the_window_alone_are_listed() {
+        let mut sink = CallSink::new(RecorderKind { calls_listed: 5, ..RecorderKind::default() });
+        sink.began(3);
+        sink.ok(&call(false), 15);
+        assert_eq!(sink.open_window(false).log, None);
+        sink.ok(&call(false), 15);
+        assert!(sink.begin_phase(false).log.is_some());
+        sink.ok(&call(false), 15);
+        assert_eq!(sink.begin_phase(false).log, None);
     }
 
     #[test]

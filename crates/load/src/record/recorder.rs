@@ -61,11 +61,9 @@ pub struct TargetCounts {
 impl Recorder {
     /// Records what that kind records.
     pub fn new(kind: RecorderKind) -> Self {
-        let log = kind.calls_listed.min(usize::MAX as u64) as usize;
         Self {
             open_loop: kind.is_open_loop.then(Box::default),
             streams: kind.has_streams.then(Box::default),
-            log: (log > 0).then(|| Box::new(CallLog::new(log))),
             ..Self::default()
         }
     }

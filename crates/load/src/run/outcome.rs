@@ -2,8 +2,8 @@
 
 use super::cpu_quota;
 use crate::record::{
-    CallLog, ErrorCounts, InFlightAges, Latencies, OpenLoopCalls, SetupLatencies, StreamMessages,
-    TargetOutcome, Timeline, WorkerMeasurements, count_text, smaller,
+    ErrorCounts, InFlightAges, Latencies, ListedCalls, OpenLoopCalls, SetupLatencies,
+    StreamMessages, TargetOutcome, Timeline, WorkerMeasurements, count_text, smaller,
 };
 use bookend_contract::generator_stops::GeneratorStops;
 use bookend_contract::report::Intervals;
@@ -37,9 +37,7 @@ pub struct LoadOutcome {
     /// Calls that failed after the window.
     pub failed_after_window: u64,
     /// Calls of the window one by one, where they are listed.
-    pub log: Option<CallLog>,
-    /// What the wall clock (nanoseconds since 1970) is ahead of the drivers' clock.
-    pub wall_clock_ahead_ns: i128,
+    pub calls: Option<ListedCalls>,
     /// Length of the window, nanoseconds.
     pub window_ns: u64,
     /// What the drivers did in the window.
@@ -139,7 +137,6 @@ impl LoadOutcome {
             memory_peak_bytes: bookend_io::usage().memory_peak_bytes,
             cancelled: workers.iter().any(|worker| worker.cancelled),
             first_failure,
-            wall_clock_ahead_ns: wall_clock_ahead_ns(),
             ..Self::default()
         };
         let mut timeline = Timeline::default();
@@ -177,8 +174,9 @@ impl LoadOutcome {
         if self.template_failure.is_none() {
             self.template_failure = worker.template_failure.take();
         }
-        if let Some(log) = &worker.window.log {
-            self.log.get_or_insert_default().merge(log);
+        if let Some(log) = worker.window.log.take() {
+            let calls = self.calls.get_or_insert_with(|| ListedCalls::new(wall_clock_ahead_ns()));
+            calls.add(*log);
         }
         let targets = worker.peers.into_outcomes(worker.window.by_target());
         targets.into_iter().for_each(|target| self.add_target(target));
@@ -203,6 +201,7 @@ impl LoadOutcome {
     }
 }
 
+/// What the wall clock (nanoseconds since 1970) is ahead of the drivers' clock.
 fn wall_clock_ahead_ns() -> i128 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     since.as_nanos() as i128 - i128::from(clock_ns())
