@@ -502,7 +502,7 @@ fn rendered(format: OutputFormat) -> String {
     let text = "<script>\"a, b=c\"\n</script>";
     let mut outcome = LoadOutcome { errors: ErrorCounts::default(), ..outcome() };
     outcome.errors.add(Code::Internal, text, 1);
-    let mut log = CallLog::new(10);
+    let mut log = CallLog::new(10, Default::default());
     log.ok(1_500_000_000, 2_000_000);
     let error = format!("rpc error: code = Internal desc = {text}");
     log.failed(2_500_000_000, 3_000_000, Code::Internal, &error);

@@ -49,7 +49,7 @@ pub(super) mod tests {
 
     /// Calls that ended 0.7 s after each other with these errors; an empty one is none.
     pub fn calls_of(errors: impl IntoIterator<Item = String>) -> ListedCalls {
-        let mut log = CallLog::new(usize::MAX);
+        let mut log = CallLog::new(usize::MAX, Default::default());
         let mut end_ns = 1_790_000_000_000_000_000;
         for error in errors {
             end_ns += 700_000_000;

@@ -3,6 +3,11 @@
 use super::errors::{OTHER_TEXTS, in_go, shortened};
 use bookend_wire::grpc::Code;
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Calls that a log makes room for at a time: 256 KiB.
+const BLOCK_CALLS: usize = 16 << 10;
 
 /// Different failures that a log tells apart. A server can put anything into `grpc-message`.
 const FAILURES_MAX: usize = 1_000;
@@ -37,18 +42,27 @@ impl LoggedCall {
 }
 
 /// The first calls of a window that one worker has seen end, up to a number.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+///
+/// It cannot know whether those are the first of all workers as well, so it makes room block by
+/// block until all logs together have filled so many. No call that ends later is among the first.
+#[derive(Clone, Debug, Default)]
 pub struct CallLog {
     pub(super) calls_max: usize,
     pub(super) calls: Vec<LoggedCall>,
+    /// Calls that there is room for, those of the last block among them.
+    room: usize,
+    block: usize,
+    is_full: bool,
+    /// Calls in the blocks that the workers of the run have filled.
+    filled: Arc<AtomicUsize>,
     /// Number and code of each failure, by its text.
     failures: BTreeMap<String, (u64, Code)>,
 }
 
 impl CallLog {
-    /// A log that keeps so many calls.
-    pub fn new(calls_max: usize) -> Self {
-        Self { calls_max, ..Self::default() }
+    /// A log that keeps so many calls. `filled`: what the logs of all workers of the run share.
+    pub fn new(calls_max: usize, filled: Arc<AtomicUsize>) -> Self {
+        Self { calls_max, filled, ..Self::default() }
     }
 
     /// A call has ended OK.
@@ -65,10 +79,21 @@ impl CallLog {
 
     #[inline]
     fn push(&mut self, end_ns: u64, latency_ns: u64, failure: u64) {
-        if self.calls.len() < self.calls_max {
-            let outcome = latency_ns.min(LATENCY_MAX_NS) << FAILURE_BITS | failure;
-            self.calls.push(LoggedCall { end_ns, outcome });
+        if self.calls.len() == self.room && (self.is_full || !self.makes_room()) {
+            return;
         }
+        let outcome = latency_ns.min(LATENCY_MAX_NS) << FAILURE_BITS | failure;
+        self.calls.push(LoggedCall { end_ns, outcome });
+    }
+
+    /// Makes room for another block, if calls are missing.
+    #[cold]
+    fn makes_room(&mut self) -> bool {
+        let filled = self.filled.fetch_add(self.block, Ordering::Relaxed) + self.block;
+        self.block = BLOCK_CALLS.min(self.calls_max.saturating_sub(filled));
+        self.room += self.block;
+        self.is_full = self.block == 0;
+        !self.is_full
     }
 
     /// The number of a failure.
@@ -113,7 +138,7 @@ mod tests {
     #[test]
     fn a_call_takes_sixteen_bytes_and_keeps_its_nanoseconds_for_months() {
         assert_eq!(size_of::<LoggedCall>(), 16);
-        let mut log = CallLog::new(3);
+        let mut log = CallLog::new(3, Arc::default());
         let months_ns = 200 * 24 * 3600 * 1_000_000_000 + 1;
         log.failed(7, months_ns, Code::Internal, "slow");
         log.ok(8, 9);
@@ -124,8 +149,29 @@ mod tests {
     }
 
     #[test]
+    fn workers_together_keep_few_more_calls_than_are_wanted() {
+        const WANTED: usize = 10 * BLOCK_CALLS + 7;
+        let filled = Arc::default();
+        let mut logs = [(); 8].map(|()| CallLog::new(WANTED, Arc::clone(&filled)));
+        // The first makes as many calls as six others together, and the last a single one.
+        for end_ns in 0..WANTED as u64 {
+            logs[0].ok(end_ns, 1);
+            logs[1 + end_ns as usize % 6].ok(end_ns, 1);
+        }
+        logs[7].ok(WANTED as u64, 1);
+        let kept: usize = logs.iter().map(|log| log.calls.len()).sum();
+        assert!((WANTED..WANTED + 8 * BLOCK_CALLS).contains(&kept), "{kept} of {WANTED}");
+        let lost_ns = logs[..7].iter().map(|log| log.calls.last().unwrap().end_ns).min().unwrap();
+        let earlier = logs.iter().flat_map(|log| &log.calls).filter(|call| call.end_ns <= lost_ns);
+        assert!(earlier.count() >= WANTED, "one of the first was left out at {lost_ns}");
+        let mut alone = CallLog::new(WANTED, Arc::default());
+        (0..2 * WANTED as u64).for_each(|end_ns| alone.ok(end_ns, 1));
+        assert_eq!(alone.calls.len(), WANTED);
+    }
+
+    #[test]
     fn failures_beyond_the_limit_keep_their_code_and_lose_their_text() {
-        let mut log = CallLog::new(FAILURES_MAX * 2);
+        let mut log = CallLog::new(FAILURES_MAX * 2, Arc::default());
         let texts: Vec<String> = (0..FAILURES_MAX).map(|number| number.to_string()).collect();
         texts.iter().for_each(|text| log.failed(1, 1, Code::Internal, text));
         for code in Code::ALL {
@@ -142,7 +188,7 @@ mod tests {
 
     #[test]
     fn long_failures_are_bounded_in_number_and_in_size() {
-        let mut log = CallLog::new(5_000);
+        let mut log = CallLog::new(5_000, Arc::default());
         for number in 0..5_000 {
             let text = format!("{number:04}{}", "\u{1}\u{e9}".repeat(2_048));
             log.failed(number, 1, Code::Internal, &text);

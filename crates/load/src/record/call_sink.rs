@@ -13,6 +13,8 @@ use super::setup::SetupTimes;
 use crate::call::LoadCall;
 use crate::contract::mutant::Mutant;
 use bookend_wire::grpc::{Code, Status};
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 
 /// What grpc-go says of a call whose deadline has passed.
 pub(crate) const DEADLINE_EXCEEDED: &str = "context deadline exceeded";
@@ -45,11 +47,13 @@ impl CallSink {
         std::mem::replace(&mut self.recorder, Recorder::new(self.kind))
     }
 
-    /// The window begins, as a phase does. Calls are listed from here on until the next phase.
-    pub fn open_window(&mut self, by_number: bool) -> Recorder {
+    /// The window begins, as a phase does. Calls are listed from here on until the next phase;
+    /// `filled` is what the logs of all workers share.
+    pub fn open_window(&mut self, by_number: bool, filled: &Arc<AtomicUsize>) -> Recorder {
         let warmup = self.begin_phase(by_number);
         let calls_max = usize::try_from(self.kind.calls_listed).unwrap_or(usize::MAX);
-        self.recorder.log = (calls_max > 0).then(|| Box::new(CallLog::new(calls_max)));
+        let log = || Box::new(CallLog::new(calls_max, Arc::clone(filled)));
+        self.recorder.log = (calls_max > 0).then(log);
         warmup
     }
 
@@ -294,11 +298,11 @@ mod tests {
         let mut sink = CallSink::new(RecorderKind { calls_listed: 5, ..RecorderKind::default() });
         sink.began(3);
         sink.ok(&call(false), 15);
-        assert_eq!(sink.open_window(false).log, None);
+        assert!(sink.open_window(false, &Arc::default()).log.is_none());
         sink.ok(&call(false), 15);
         assert!(sink.begin_phase(false).log.is_some());
         sink.ok(&call(false), 15);
-        assert_eq!(sink.begin_phase(false).log, None);
+        assert!(sink.begin_phase(false).log.is_none());
     }
 
     #[test]

@@ -31,7 +31,7 @@ impl<'a> ListedCall<'a> {
 }
 
 /// The first calls of a window, up to a number.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct ListedCalls {
     wall_clock_ahead_ns: i128,
     calls_max: usize,
@@ -93,19 +93,20 @@ impl ListedCalls {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Arc;
 
     #[test]
     fn the_first_calls_of_all_workers_are_listed_in_their_order() {
-        let mut first = CallLog::new(4);
+        let mut first = CallLog::new(4, Arc::default());
         first.ok(10, 1);
         first.failed(30, 2, Code::NotFound, "no");
-        let mut second = CallLog::new(4);
+        let mut second = CallLog::new(4, Arc::default());
         second.failed(20, 3, Code::Internal, "broken");
         second.ok(30, 4);
         second.ok(50, 5);
         second.ok(60, 6);
         let mut calls = ListedCalls::new(-15);
-        [first, CallLog::new(4), second].into_iter().for_each(|log| calls.add(log));
+        [first, CallLog::new(4, Arc::default()), second].into_iter().for_each(|log| calls.add(log));
         let listed = |end_ns, latency_ns, failure| ListedCall {
             end: TimestampNs(end_ns),
             latency_ns,
@@ -122,7 +123,7 @@ mod tests {
 
     #[test]
     fn calls_that_one_worker_logged_out_of_order_are_listed_in_order() {
-        let mut log = CallLog::new(100);
+        let mut log = CallLog::new(100, Arc::default());
         (0..100).rev().for_each(|end_ns| log.ok(end_ns / 2, end_ns));
         let mut calls = ListedCalls::default();
         calls.add(log);

@@ -4,12 +4,13 @@ use super::laps::LapGate;
 use crate::record::IntervalFeed;
 use bookend_io::Waker;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 const NOT_YET: u64 = 0;
 const NEVER: u64 = u64::MAX;
 
-/// What the workers of a run share. Used at the start and at the end only.
+/// What the workers of a run share. Used at the start and at the end only, and once in thousands of
+/// calls that are logged.
 #[derive(Debug)]
 pub(crate) struct StartBarrier {
     workers_missing: AtomicU32,
@@ -20,6 +21,8 @@ pub(crate) struct StartBarrier {
     wakers: Vec<Waker>,
     /// Where workers say what they do while the run goes on, if anybody wants to know.
     pub intervals: Option<IntervalFeed>,
+    /// Calls in the blocks that the logs of the workers have filled.
+    pub calls_logged: Arc<AtomicUsize>,
     laps: Option<Arc<LapGate>>,
 }
 
@@ -45,6 +48,7 @@ impl StartBarrier {
             cancelled: AtomicBool::new(false),
             wakers,
             intervals: None,
+            calls_logged: Arc::default(),
             laps: None,
         }
     }

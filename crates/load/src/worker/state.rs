@@ -165,7 +165,7 @@ impl WorkerState {
         };
         // Nothing is in flight between two laps, so each call belongs to one of the two phases.
         if opens_window {
-            self.measured.warmup = self.calls.open_window(false);
+            self.measured.warmup = self.calls.open_window(false, &self.barrier.calls_logged);
             self.driver_at_window_start = io.statistics();
         }
         laps.count_from(self.calls.ended_ok(), self.calls.ended_failed());
@@ -302,7 +302,8 @@ impl WorkerState {
         if self.phase != RunPhase::WarmUp || !(is_warm || self.barrier.is_cancelled()) {
             return;
         }
-        let warmup = self.calls.open_window(self.window_calls.is_some());
+        let warmup =
+            self.calls.open_window(self.window_calls.is_some(), &self.barrier.calls_logged);
         if let Some(calls) = self.window_calls {
             self.pace.limit(calls);
         }
