@@ -8,7 +8,7 @@ mod observer;
 mod report_lines;
 
 use crate::shell::this_command;
-use crate::terminal::{Failure, gate_status, print_error};
+use crate::terminal::{Failure, gate_status};
 use crate::{contract, lab};
 use audience::Audience;
 use bookend_lab::machine::this_machine;
