@@ -39,6 +39,8 @@ pub struct ClientCourse<'a> {
     random: Random,
     race: Race,
     standing: Standing,
+    /// Of each client's CPU time, what is known in ticks alone.
+    in_ticks_ns: Vec<u64>,
     server_cpu_ns: u64,
     begin: Instant,
     progress: RaceProgress,
@@ -99,6 +101,7 @@ impl<'a> ClientCourse<'a> {
             random: Random::new(race.seed),
             race,
             standing: Standing::default(),
+            in_ticks_ns: vec![0; clients.len()],
             server_cpu_ns: 0,
             begin: Instant::now(),
             progress: RaceProgress::new(arguments),
@@ -126,8 +129,9 @@ impl<'a> ClientCourse<'a> {
         if self.race.starts.is_empty() {
             return Err(RaceEnd::Interrupted);
         }
+        let Self { host, arguments, in_ticks_ns, server_cpu_ns, .. } = &self;
         self.race.doubts =
-            doubts::of_clients(self.host, &self.race, self.arguments, self.server_cpu_ns);
+            doubts::of_clients(host, &self.race, arguments, in_ticks_ns, *server_cpu_ns);
         Ok(self.race)
     }
 
@@ -145,10 +149,11 @@ impl<'a> ClientCourse<'a> {
         for cell in order {
             let environment = self.call.in_cell(self.race.cells[cell]);
             let (host, clients, server) = (self.host, self.clients, &mut self.server);
-            let server_cpu_ns = &mut self.server_cpu_ns;
-            let block = run_block(clients.len(), &mut self.random, |client| {
-                let lap = run_client_lap(host, clients, client, &environment, server)?;
-                Ok(lap.map(|ClientLap { client, server_cpu_ns: used_ns }| {
+            let (in_ticks, server_cpu_ns) = (&mut self.in_ticks_ns, &mut self.server_cpu_ns);
+            let block = run_block(clients.len(), &mut self.random, |number| {
+                let lap = run_client_lap(host, clients, number, &environment, server)?;
+                Ok(lap.map(|ClientLap { client, in_ticks_ns, server_cpu_ns: used_ns }| {
+                    in_ticks[number] += in_ticks_ns;
                     *server_cpu_ns += used_ns;
                     client
                 }))

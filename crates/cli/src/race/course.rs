@@ -6,7 +6,7 @@ use super::doubts::{doubts, running_already};
 use super::ended::RaceEnd;
 use super::profile::RaceProfiler;
 use super::progress::RaceProgress;
-use super::running::{LiveServers, Starter};
+use super::running::{LiveServers, Starter, UsedCpu};
 use super::starts::{RaceTimes, StartPlan};
 use crate::terminal::Failure;
 use bookend_lab::race::{RaceServerSpec, RaceStart};
@@ -29,8 +29,8 @@ pub struct Course<'a> {
     random: Random,
     race: Race,
     standing: Standing,
-    /// CPU time of each server while it was warm, in laps and between them, nanoseconds.
-    used_ns: Vec<u64>,
+    /// What each server used while it was warm, in laps and between them.
+    used: Vec<UsedCpu>,
     begin: Instant,
     progress: RaceProgress,
 }
@@ -44,7 +44,7 @@ impl<'a> Course<'a> {
             random: Random::new(race.seed),
             race,
             standing: Standing::default(),
-            used_ns: vec![0; starter.specs.len()],
+            used: vec![UsedCpu::default(); starter.specs.len()],
             begin: Instant::now(),
             progress: RaceProgress::new(arguments),
             starter,
@@ -87,7 +87,7 @@ impl<'a> Course<'a> {
             let functions = profiler.record(starter, running, &self.race, random)?;
             self.race.functions = functions;
         }
-        let doubts = doubts(&self.starter, &self.race, &self.used_ns);
+        let doubts = doubts(&self.starter, &self.race, &self.used);
         self.race.doubts.extend(doubts);
         Ok(self.race)
     }
@@ -96,7 +96,7 @@ impl<'a> Course<'a> {
     fn run_start(&mut self, running: &mut LiveServers, plan: StartPlan) -> Result<bool, RaceEnd> {
         self.race.starts.push(Vec::new());
         let goes_on = self.run_rounds(running, plan);
-        self.used_ns.iter_mut().zip(running.used_ns()).for_each(|(sum, used)| *sum += used);
+        self.used.iter_mut().zip(running.used()).for_each(|(sum, used)| sum.add(used));
         goes_on
     }
 

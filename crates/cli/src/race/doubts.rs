@@ -1,7 +1,7 @@
 //! What to doubt of a race, a clause each.
 
 use super::arguments::RaceArguments;
-use super::running::Starter;
+use super::running::{Starter, UsedCpu};
 use bookend_lab::race::{RaceHost, RaceServerSpec, RaceStart};
 use bookend_results::race::{Race, RaceLap, RaceServerName, STARTS_MIN};
 
@@ -11,6 +11,9 @@ const BUSY_SHARE: f64 = 0.9;
 /// CPU time outside of its laps, over that inside, that makes a server's figures doubtful.
 const OUTSIDE_SHARE: f64 = 0.02;
 
+/// CPU time that is known in ticks, over all, that can matter.
+const IN_TICKS_SHARE: f64 = 0.001;
+
 /// Calls of a rate that had to wait, or were never made, above which that is worth saying.
 const HELD_BACK_SHARE: f64 = 0.01;
 
@@ -18,14 +21,16 @@ const HELD_BACK_SHARE: f64 = 0.01;
 /// short.
 const WARM_SHARE: f64 = 0.05;
 
-/// What is to be doubted of a race. `used_ns`: CPU time of each server while it was warm, in laps
-/// and between them.
-pub fn doubts(starter: &Starter<'_>, race: &Race, used_ns: &[u64]) -> Vec<String> {
+/// What is to be doubted of a race. `used`: by each server while it was warm, in laps and between
+/// them.
+pub fn doubts(starter: &Starter<'_>, race: &Race, used: &[UsedCpu]) -> Vec<String> {
     let mut doubts = starter.host.placement.notes.clone();
-    for (server, used_ns) in used_ns.iter().enumerate() {
+    for (server, used) in used.iter().enumerate() {
         let total = race.total(server, None);
         let name = &race.servers[server].name;
-        doubts.extend(outside(name, &total, *used_ns));
+        doubts.extend(outside(name, &total, used.cpu_ns));
+        doubts.extend(in_ticks(name, &total, used.gaps.in_ticks_ns));
+        doubts.extend(used.gaps.ignores_children.then(|| lost(name)));
         doubts.extend(match race.rps {
             Some(_) => held_back(name, race.held_back_share(server, None)),
             None => idle(name, &total, starter.arguments.server_cpus),
@@ -39,12 +44,13 @@ pub fn doubts(starter: &Starter<'_>, race: &Race, used_ns: &[u64]) -> Vec<String
     doubts
 }
 
-/// What is to be doubted of a race of clients, on so many CPUs each. `server_cpu_ns`: CPU time of
-/// their server in all laps.
+/// What is to be doubted of a race of clients. `in_ticks_ns`: how much of each one's CPU time is
+/// known in ticks; `server_cpu_ns`: CPU time of their server in all laps.
 pub fn of_clients(
     host: &RaceHost,
     race: &Race,
     arguments: &RaceArguments,
+    in_ticks_ns: &[u64],
     server_cpu_ns: u64,
 ) -> Vec<String> {
     let mut doubts = host.placement.notes.clone();
@@ -54,6 +60,7 @@ pub fn of_clients(
         let total = race.total(client, None);
         length_ns += total.length_ns;
         doubts.extend(idle(name, &total, cpus));
+        doubts.extend(in_ticks(name, &total, in_ticks_ns[client]));
     }
     let busy = server_cpu_ns as f64 / length_ns as f64 / f64::from(arguments.server_cpus);
     if busy > BUSY_SHARE {
@@ -79,6 +86,25 @@ fn outside(name: &str, total: &RaceLap, used_ns: u64) -> Option<String> {
         let percent = outside * 100.0;
         format!("{name} worked while it was not called, {percent:.0} % of its work for calls")
     })
+}
+
+/// Processes that end within a lap have told nothing but ticks.
+fn in_ticks(name: &str, total: &RaceLap, in_ticks_ns: u64) -> Option<String> {
+    let share = in_ticks_ns as f64 / total.cpu_ns as f64;
+    (share > IN_TICKS_SHARE).then(|| {
+        let percent = share * 100.0;
+        format!(
+            "{percent:.1} % of the CPU time of {name} is that of processes which ended within a \
+             lap, and is known in steps of 10 ms: a control group would know it exactly"
+        )
+    })
+}
+
+fn lost(name: &str) -> String {
+    format!(
+        "{name} ignores how its children end: if any ended within a lap, their CPU time is missing, \
+         and the answer is wrong"
+    )
 }
 
 /// A rate that was held but for this is no other rate.

@@ -3,6 +3,7 @@
 use super::arguments::RaceArguments;
 use super::caller::Callers;
 use super::ended::RaceEnd;
+use bookend_lab::cpu::CpuGaps;
 use bookend_lab::race::{RaceHost, RaceRunError, RaceServer, RaceServerSpec, run_block, run_lap};
 use bookend_results::race::{RaceCell, RaceRound};
 use bookend_results::random::Random;
@@ -22,13 +23,22 @@ pub struct Starter<'a> {
     pub input: &'a [u8],
 }
 
+/// CPU time of a server.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UsedCpu {
+    /// All of it, nanoseconds.
+    pub cpu_ns: u64,
+    /// What is not exact in it.
+    pub gaps: CpuGaps,
+}
+
 /// Servers that were started together. They are killed when this is dropped.
 pub struct LiveServers {
     // Dropped first: no server ends before the connections to it.
     callers: Callers,
     servers: Vec<RaceServer>,
-    used_before_ns: Vec<u64>,
-    used_ns: Vec<u64>,
+    used_before: Vec<UsedCpu>,
+    used: Vec<UsedCpu>,
     /// How long it took until they were warm.
     pub took: Duration,
 }
@@ -54,12 +64,12 @@ impl Starter<'_> {
         let mut running = LiveServers {
             callers,
             servers,
-            used_before_ns: Vec::new(),
-            used_ns: Vec::new(),
+            used_before: Vec::new(),
+            used: Vec::new(),
             took: Duration::ZERO,
         };
         running.warm_up(self)?;
-        running.used_before_ns = running.servers.iter_mut().map(RaceServer::cpu_ns).collect();
+        running.used_before = running.servers.iter_mut().map(UsedCpu::read).collect();
         running.took = begin.elapsed();
         Ok(running)
     }
@@ -68,6 +78,27 @@ impl Starter<'_> {
     pub fn round_length(&self) -> Duration {
         let laps = self.cells.len() * bookend_results::race::BLOCK_LAPS;
         self.arguments.lap().saturating_mul(u32::try_from(laps).unwrap_or(u32::MAX))
+    }
+}
+
+impl UsedCpu {
+    fn read(server: &mut RaceServer) -> UsedCpu {
+        UsedCpu { cpu_ns: server.cpu_ns(), gaps: server.cpu_gaps() }
+    }
+
+    fn since(self, before: &UsedCpu) -> UsedCpu {
+        let in_ticks_ns = self.gaps.in_ticks_ns.saturating_sub(before.gaps.in_ticks_ns);
+        UsedCpu {
+            cpu_ns: self.cpu_ns.saturating_sub(before.cpu_ns),
+            gaps: CpuGaps { in_ticks_ns, ..self.gaps },
+        }
+    }
+
+    /// Adds what a server of another start used.
+    pub fn add(&mut self, other: &UsedCpu) {
+        self.cpu_ns += other.cpu_ns;
+        self.gaps.in_ticks_ns += other.gaps.in_ticks_ns;
+        self.gaps.ignores_children |= other.gaps.ignores_children;
     }
 }
 
@@ -94,12 +125,12 @@ impl LiveServers {
                 None => return Ok(None),
             }
         }
-        self.used_ns = self
+        self.used = self
             .servers
             .iter_mut()
-            .map(RaceServer::cpu_ns)
-            .zip(&self.used_before_ns)
-            .map(|(now, before)| now.saturating_sub(*before))
+            .map(UsedCpu::read)
+            .zip(&self.used_before)
+            .map(|(now, before)| now.since(before))
             .collect();
         blocks.sort_unstable_by_key(|(cell, _)| *cell);
         Ok(Some(blocks.into_iter().map(|(_, block)| block).collect()))
@@ -120,10 +151,10 @@ impl LiveServers {
         &self.callers.doubts
     }
 
-    /// CPU time of each server since it was warm, in laps and between them, nanoseconds. The laps
-    /// of a round that was cut short count nowhere, so neither does what they took.
-    pub fn used_ns(&self) -> &[u64] {
-        &self.used_ns
+    /// What each server used since it was warm, in laps and between them. The laps of a round that
+    /// was cut short count nowhere, so neither does what they took.
+    pub fn used(&self) -> &[UsedCpu] {
+        &self.used
     }
 
     /// Calls each server for the time of the warm-up, which the cells share.

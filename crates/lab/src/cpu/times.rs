@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 const FIELDS_MIN: usize = 4;
 
 /// Ticks a second of `/proc/stat` on every architecture that Linux is commonly built for.
-const TICKS_PER_SECOND: f64 = 100.0;
+pub(super) const TICKS_PER_SECOND: u64 = 100;
 
 /// What every CPU has done since the machine started.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -101,7 +101,7 @@ fn parse_ticks<'a>(words: impl Iterator<Item = &'a str>) -> Option<Ticks> {
 }
 
 fn seconds(ticks: u64) -> f64 {
-    ticks as f64 / TICKS_PER_SECOND
+    ticks as f64 / TICKS_PER_SECOND as f64
 }
 
 #[cfg(test)]

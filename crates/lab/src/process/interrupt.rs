@@ -34,7 +34,7 @@ impl Interrupt {
         let interrupt = Interrupt::new();
         let wanted: Vec<i32> = [SIGINT, SIGTERM, SIGHUP]
             .into_iter()
-            .filter(|signal| *signal != SIGHUP || !ignores(SIGHUP))
+            .filter(|signal| *signal != SIGHUP || !ignores("self", SIGHUP))
             .collect();
         let mut signals = Signals::new(wanted)?;
         let flags = interrupt.clone();
@@ -72,9 +72,10 @@ impl Interrupt {
     }
 }
 
-/// Whether this process was started with `signal` ignored: the mask has a bit for each, from 1.
-fn ignores(signal: i32) -> bool {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+/// Whether a process, by its folder in `/proc`, ignores `signal`: the mask has a bit for each,
+/// from 1.
+pub(crate) fn ignores(process: &str, signal: i32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     ignored_in(&status).is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 

@@ -1,5 +1,5 @@
-//! `/proc/PID/stat`: which process started which. Its CPU ticks are never used: they are far too
-//! coarse.
+//! `/proc/PID/stat`: which process started which. Of its CPU ticks only those of ended children are
+//! used, of which the kernel tells nothing finer.
 
 /// What the kernel says of a process, as far as the lab needs it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,6 +12,8 @@ pub struct ProcessStat {
     pub session: i32,
     /// One letter; `Z` has ended and waits to be reaped.
     pub state: char,
+    /// CPU time of children that it has waited for, and of theirs, in ticks.
+    pub waited_ticks: u64,
     /// Threads.
     pub threads: u32,
     /// Clock ticks after boot at which it started: with `pid`, its identity.
@@ -48,11 +50,13 @@ impl ProcessStat {
         let fields: Vec<&str> = after_name.split_ascii_whitespace().collect();
         // proc_pid_stat(5) numbers its fields from 1; the state, after the name, is number 3.
         let field = |number: usize| fields.get(number - 3);
+        let ticks = |number: usize| field(number)?.parse::<u64>().ok();
         Some(ProcessStat {
             pid: pid.parse().ok()?,
             state: field(3)?.chars().next()?,
             parent: field(4)?.parse().ok()?,
             session: field(6)?.parse().ok()?,
+            waited_ticks: ticks(16)? + ticks(17)?,
             threads: field(20)?.parse().ok()?,
             start_time: field(22)?.parse().ok()?,
         })
@@ -65,12 +69,13 @@ mod tests {
 
     #[test]
     fn a_name_may_look_like_the_fields_after_it() {
-        let text = "42 (a) S 1 (b)) R 7 8 9 0 -1 4194304 1 0 0 0 5 6 0 0 20 0 31 0 777 1 2 3";
+        let text = "42 (a) S 1 (b)) R 7 8 9 0 -1 4194304 1 0 0 0 5 6 12 30 20 0 31 0 777 1 2 3";
         let expected = ProcessStat {
             pid: 42,
             parent: 7,
             session: 9,
             state: 'R',
+            waited_ticks: 42,
             threads: 31,
             start_time: 777,
         };

@@ -117,7 +117,22 @@ impl ProcessTree {
 
     /// Every living process of the tree.
     pub fn members(&self) -> Vec<ProcessStat> {
-        if self.groups.is_empty() { self.members_in_proc() } else { self.members_of_groups() }
+        if !self.groups.is_empty() {
+            return self.members_of_groups();
+        }
+        let mut members = self.family(|_| false);
+        members.retain(ProcessStat::is_alive);
+        members
+    }
+
+    /// Every process of the tree that the kernel still knows, ended ones too; and those that
+    /// `is_known`, with all that they have started.
+    pub(crate) fn family(&self, is_known: impl Fn(&ProcessStat) -> bool) -> Vec<ProcessStat> {
+        let in_groups = self.pids_of_groups();
+        let is_member = |stat: &ProcessStat| {
+            in_groups.contains(&stat.pid) || self.is_member(stat) || is_known(stat)
+        };
+        with_descendants(ProcessStat::read_all(), is_member)
     }
 
     /// Kills every process of the tree and waits until none is left.
@@ -145,27 +160,20 @@ impl ProcessTree {
     }
 
     fn all_members(&self) -> Vec<ProcessStat> {
-        let mut members = self.members_of_groups();
-        members.extend(self.members_in_proc());
-        members.sort_unstable_by_key(|stat| stat.pid);
-        members.dedup_by_key(|stat| stat.pid);
-        members
+        let family = self.family(|_| false).into_iter();
+        let (alive, ended): (Vec<_>, Vec<_>) = family.partition(ProcessStat::is_alive);
+        // A daemon that has ended is our zombie until it is reaped.
+        ended.iter().for_each(|stat| self.reap(stat.pid));
+        alive
     }
 
     fn members_of_groups(&self) -> Vec<ProcessStat> {
-        let unique: HashSet<i32> =
-            self.groups.iter().flat_map(|group| pids_of_group(group)).collect();
-        unique.into_iter().filter_map(ProcessStat::read).filter(ProcessStat::is_alive).collect()
+        let unique = self.pids_of_groups().into_iter();
+        unique.filter_map(ProcessStat::read).filter(ProcessStat::is_alive).collect()
     }
 
-    fn members_in_proc(&self) -> Vec<ProcessStat> {
-        let mut members = with_descendants(ProcessStat::read_all(), |stat| self.is_member(stat));
-        // A daemon that has ended is our zombie until it is reaped.
-        for ended in members.iter().filter(|stat| !stat.is_alive()) {
-            self.reap(ended.pid);
-        }
-        members.retain(ProcessStat::is_alive);
-        members
+    fn pids_of_groups(&self) -> HashSet<i32> {
+        self.groups.iter().flat_map(|group| pids_of_group(group)).collect()
     }
 
     fn is_member(&self, stat: &ProcessStat) -> bool {
@@ -177,7 +185,7 @@ impl ProcessTree {
 
     /// Collects the exit status of a child that has ended. The root is left to [`super::Process`];
     /// a process that still runs, or is not our child, is not affected.
-    fn reap(&self, pid: i32) {
+    pub(crate) fn reap(&self, pid: i32) {
         if let Some(child) = Pid::from_raw(pid).filter(|_| pid != self.root) {
             let _ = rustix::process::waitpid(Some(child), WaitOptions::NOHANG);
         }
@@ -245,7 +253,8 @@ mod tests {
     use super::*;
 
     fn process(pid: i32, parent: i32) -> ProcessStat {
-        ProcessStat { pid, parent, session: 1, state: 'S', threads: 1, start_time: 0 }
+        let session = 1;
+        ProcessStat { pid, parent, session, state: 'S', waited_ticks: 0, threads: 1, start_time: 0 }
     }
 
     #[test]

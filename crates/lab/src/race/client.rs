@@ -39,6 +39,8 @@ pub struct RequestFile(HeldFolder);
 pub struct ClientLap {
     /// The client.
     pub client: RaceLap,
+    /// How much of the client's CPU time is known in ticks of 10 ms alone, nanoseconds.
+    pub in_ticks_ns: u64,
     /// CPU time of the server, nanoseconds.
     pub server_cpu_ns: u64,
 }
@@ -128,6 +130,7 @@ enum Window {
 #[derive(Clone, Copy)]
 struct BothEnds {
     client_ns: u64,
+    in_ticks_ns: u64,
     server_ns: u64,
 }
 
@@ -172,7 +175,11 @@ impl RunningClient<'_> {
     }
 
     fn read(&mut self, server: &mut RaceServer) -> BothEnds {
-        BothEnds { client_ns: self.meter.read_ns(), server_ns: server.cpu_ns() }
+        BothEnds {
+            client_ns: self.meter.read_ns(),
+            in_ticks_ns: self.meter.gaps().in_ticks_ns,
+            server_ns: server.cpu_ns(),
+        }
     }
 
     /// What the lap comes to, once it has ended.
@@ -205,7 +212,8 @@ impl RunningClient<'_> {
             cpu_ns: used.client_ns,
             rated: None,
         };
-        Ok(ClientLap { client, server_cpu_ns: used.server_ns })
+        let (in_ticks_ns, server_cpu_ns) = (used.in_ticks_ns, used.server_ns);
+        Ok(ClientLap { client, in_ticks_ns, server_cpu_ns })
     }
 
     fn failed(&self, error: impl Display) -> RaceRunError {
@@ -218,6 +226,7 @@ impl BothEnds {
     fn since(self, before: BothEnds) -> BothEnds {
         BothEnds {
             client_ns: self.client_ns.saturating_sub(before.client_ns),
+            in_ticks_ns: self.in_ticks_ns - before.in_ticks_ns,
             server_ns: self.server_ns.saturating_sub(before.server_ns),
         }
     }

@@ -2,7 +2,7 @@
 
 use super::error::RaceRunError;
 use super::host::RaceHost;
-use crate::cpu::CpuMeter;
+use crate::cpu::{CpuGaps, CpuMeter};
 use crate::invocation::Invocation;
 use crate::process::Process;
 use crate::process::interrupt::Interrupt;
@@ -117,6 +117,11 @@ impl RaceServer {
     /// CPU time of its processes so far, nanoseconds.
     pub fn cpu_ns(&mut self) -> u64 {
         self.meter.read_ns()
+    }
+
+    /// What is not exact in its CPU time so far.
+    pub fn cpu_gaps(&self) -> CpuGaps {
+        self.meter.gaps()
     }
 
     /// Its processes.

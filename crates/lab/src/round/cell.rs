@@ -76,11 +76,6 @@ impl CallerRun<'_> {
         let counted = laps.as_ref().map(MeasuredLaps::intervals);
         let intervals = counted.as_ref().or_else(|| own?.intervals.as_ref());
         let lap_count = laps.as_ref().map(MeasuredLaps::count);
-        // Without a control group, only the generator itself knows of the CPU time of threads that
-        // ended within the window.
-        let generator_cpu = own
-            .map_or(0.0, |own| own.cpu_user_seconds + own.cpu_system_seconds)
-            .max(usage.generator.end.cpu_seconds);
         let window = Measurement {
             side: *side,
             asked: Some(self.workload.times()),
@@ -97,7 +92,7 @@ impl CallerRun<'_> {
             server_cpu_mean: usage.server.cpu_mean,
             server_cpu_max: usage.server.cpu_max,
             server_cpu_limit: server.limits.cpus.unwrap_or_default(),
-            generator_cpu_seconds: generator_cpu,
+            generator_cpu_seconds: usage.generator.end.cpu_seconds,
             generator_busy_seconds: own.map(|own| own.worked_seconds()),
             generator_threads: own.map(|own| own.threads),
             generator_cpus: limits.threads,
@@ -117,7 +112,7 @@ impl CallerRun<'_> {
             backend: usage.backend.as_ref().map(|backend| backend.end.clone()),
             steady: intervals.map(Steady::of).unwrap_or_default(),
             intervals: intervals.cloned(),
-            marks: self.marks(&usage, generator_cpu, lap_count.unwrap_or(1)),
+            marks: self.marks(&usage, lap_count.unwrap_or(1)),
             spinning: Spinning { server: server.spins, generator: self.caller_spins(own) },
             errors: report.errors,
             raw_output: raw,
@@ -132,7 +127,7 @@ impl CallerRun<'_> {
         own.is_some_and(|own| own.wait == "spin") || declared_to_spin
     }
 
-    fn marks(&self, usage: &WindowUsage, generator_cpu: f64, spans: u32) -> Vec<Mark> {
+    fn marks(&self, usage: &WindowUsage, spans: u32) -> Vec<Mark> {
         let context = self.context;
         // A backend on the generator's CPUs is no foreign process there.
         let is_beside = !context.backend_has_own_cpus();
@@ -140,7 +135,8 @@ impl CallerRun<'_> {
         let accounted = AccountedCpu {
             window: usage.server.seconds,
             server: usage.server.end.cpu_seconds,
-            generator: generator_cpu + beside.map_or(0.0, |backend| backend.end.cpu_seconds),
+            generator: usage.generator.end.cpu_seconds
+                + beside.map_or(0.0, |backend| backend.end.cpu_seconds),
             lab: usage.lab_seconds,
             spans,
         };

@@ -8,6 +8,7 @@ macro_rules! tests {
     };
 }
 
+mod burners;
 mod ends;
 mod lab;
 mod laps;
@@ -43,12 +44,18 @@ fn main() -> ExitCode {
     if arguments.first().is_some_and(|word| word == LISTEN) {
         return listen();
     }
+    if let [first, how] = arguments.as_slice()
+        && first == burners::BURN
+    {
+        return burners::main(&how.to_string_lossy());
+    }
     if arguments.first().is_some_and(|word| word == LAB) {
         return lab::main();
     }
     bookend_lab::process::become_subreaper().expect("the kernel allows a subreaper");
     let all = [
         process::TESTS,
+        burners::TESTS,
         profiles::TESTS,
         rounds::TESTS,
         lives::TESTS,

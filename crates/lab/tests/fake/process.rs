@@ -30,7 +30,7 @@ tests![
 const LONG: Duration = Duration::from_secs(60);
 
 /// Control groups as this machine has them, and none: everything must hold with both.
-fn both_ways(test: impl Fn(&TestFolder, &ControlGroups)) {
+pub fn both_ways(test: impl Fn(&TestFolder, &ControlGroups)) {
     for groups in [ControlGroups::prepare(kill_group), ControlGroups::none()] {
         let test_folder = TestFolder::new();
         test(&test_folder, &groups);
@@ -39,7 +39,7 @@ fn both_ways(test: impl Fn(&TestFolder, &ControlGroups)) {
     }
 }
 
-fn start(test_folder: &TestFolder, groups: &ControlGroups, text: &str) -> Process {
+pub fn start(test_folder: &TestFolder, groups: &ControlGroups, text: &str) -> Process {
     start_on(test_folder, groups, text, vec![])
 }
 
@@ -71,11 +71,11 @@ fn start_program(
     spawner().spawn(&invocation, group).unwrap()
 }
 
-fn next(process: &mut Process) -> ProcessEvent {
+pub fn next(process: &mut Process) -> ProcessEvent {
     process.next_event(Instant::now() + LONG, &Interrupt::new())
 }
 
-fn line(text: &str) -> ProcessEvent {
+pub fn line(text: &str) -> ProcessEvent {
     ProcessEvent::Output(OutputLine::Complete(text.to_owned()))
 }
 
