@@ -9,6 +9,7 @@
 
 mod answer;
 pub mod confidence_sequence;
+mod dropped;
 mod earlier;
 mod functions;
 mod held_rate;
@@ -17,6 +18,7 @@ mod power;
 mod standing;
 mod start_means;
 
+pub use dropped::{DROPPED_ALWAYS, TooManyDropped};
 pub use earlier::EarlierRace;
 pub use functions::{FunctionCost, FunctionSamples, differing_functions};
 pub use held_rate::RateNotHeld;
@@ -57,6 +59,10 @@ pub struct Race {
     /// The rounds of each start of the servers, in the order in which they were run. The last one
     /// may have been cut short.
     pub starts: Vec<Vec<RaceRound>>,
+    /// Rounds with a lap in which a server answered no call, or used no CPU time. They are in no
+    /// figure but those of failed calls.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dropped: Vec<RaceRound>,
 }
 
 /// Which server, or client.

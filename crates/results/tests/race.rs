@@ -225,6 +225,7 @@ fn race(share: f64, blocks: u64) -> Race {
         doubts: vec!["both servers were asked in the dark".into()],
         functions: None,
         starts: vec![(0..blocks).map(|number| vec![block(number)]).collect()],
+        dropped: Vec::new(),
     }
 }
 
@@ -471,4 +472,38 @@ fn a_start_that_was_cut_short_is_no_value_beside_whole_ones() {
     let standing = race.standing().unwrap();
     assert_eq!((standing.starts(), standing.rounds()), (8, 42));
     assert_eq!(standing.cost_interval(), whole.cost_interval());
+}
+
+/// A race of which so many rounds have a lap in which the second server failed.
+fn flaky(dropped: u64) -> Race {
+    let mut flaky = race(0.98, 40);
+    flaky.dropped = race(0.98, dropped).starts.remove(0);
+    for block in flaky.dropped.iter_mut().flatten() {
+        block[2] = RaceLap { ok: 0, failed: 30, ..block[2] };
+    }
+    flaky
+}
+
+#[test]
+fn rounds_that_were_dropped_are_said_with_what_failed_in_them() {
+    let answer = flaky(3).answer(None).unwrap();
+    let said = "Calls failed, and are in no figure: 0 of old, 90 of new.\n\
+                3 of 43 rounds had a lap in which new answered no call; they are in no figure.";
+    assert!(answer.contains(said), "{answer}");
+    let json = flaky(3).answer_json(None).unwrap();
+    assert_eq!((&json["rounds"], &json["rounds_dropped"]), (&40.into(), &3.into()));
+    assert_eq!(json["servers"][1]["calls_failed"], 90);
+    assert_eq!(json["cells"][0]["servers"][1]["calls_failed"], 90);
+    assert!(!race(0.98, 40).answer(None).unwrap().contains("in no figure"));
+}
+
+#[test]
+fn a_race_of_which_more_than_a_tenth_is_dropped_has_failed() {
+    assert_eq!(flaky(4).check_dropped(), Ok(()));
+    let error = flaky(5).check_dropped().unwrap_err().to_string();
+    let said = "5 of 45 rounds had a lap in which new answered no call: 150 calls to it failed in \
+                these, so there is nothing to compare";
+    assert_eq!(error, said);
+    let short = Race { starts: race(0.98, 3).starts, ..flaky(2) };
+    assert_eq!(short.check_dropped(), Ok(()), "others may have needed the CPUs");
 }

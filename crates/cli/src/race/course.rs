@@ -10,13 +10,10 @@ use super::running::{LiveServers, Starter, UsedCpu};
 use super::starts::{RaceTimes, StartPlan};
 use crate::terminal::Failure;
 use bookend_lab::race::{RaceServerSpec, RaceStart};
-use bookend_results::race::{Race, RaceCell, RaceServerName, Standing};
+use bookend_results::race::{DROPPED_ALWAYS, Race, RaceCell, RaceServerName, Standing};
 use bookend_results::random::Random;
 use bookend_results::suite::TestedEnd;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
-
-/// So many rounds in a row may have a lap without an answer.
-const IDLE_ROUNDS_MAX: u32 = 2;
 
 /// A rate that was held in so many rounds can be held.
 const RATE_ROUNDS: u64 = 20;
@@ -79,6 +76,7 @@ impl<'a> Course<'a> {
             };
         };
         self.progress.end(self.begin.elapsed(), &self.standing);
+        self.race.check_dropped().map_err(Failure::nothing_measured)?;
         if self.race.starts.iter().all(Vec::is_empty) {
             return Err(RaceEnd::Interrupted);
         }
@@ -101,22 +99,22 @@ impl<'a> Course<'a> {
     }
 
     fn run_rounds(&mut self, running: &mut LiveServers, plan: StartPlan) -> Result<bool, RaceEnd> {
-        let (mut rounds, mut idle) = (0, 0);
+        let (mut rounds, mut dropped) = (0, 0);
         while plan.rounds.is_none_or(|most| rounds < most) {
             let Some(round) = running.round(&self.starter, &mut self.random)? else {
                 self.race.starts.pop_if(|start| start.is_empty());
                 return Ok(false);
             };
             if let Err(error) = self.standing.push(&round) {
-                // Where others need the CPUs, a lap may pass before a server has its turn.
-                idle += 1;
-                if idle > IDLE_ROUNDS_MAX {
+                self.race.dropped.push(round);
+                dropped += 1;
+                if dropped > DROPPED_ALWAYS {
                     let server = running.server(error.server());
                     return Err(server.not_called(error.to_string()).into());
                 }
                 continue;
             }
-            idle = 0;
+            dropped = 0;
             if let Some(start) = self.race.starts.last_mut() {
                 start.push(round);
             }
@@ -179,6 +177,7 @@ pub fn new_race(
         doubts: Vec::new(),
         functions: None,
         starts: Vec::new(),
+        dropped: Vec::new(),
     }
 }
 

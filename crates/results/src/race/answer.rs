@@ -21,7 +21,7 @@ const TOO_FEW: &str = "Inconclusive: there are too few starts or rounds for an i
                        --budget tells more.";
 
 impl Race {
-    /// The answer, at most five lines in words; above it a table where there are several cells.
+    /// The answer, at most six lines in words; above it a table where there are several cells.
     ///
     /// # Errors
     /// A round yields no ratio.
@@ -39,6 +39,7 @@ impl Race {
             }
         }
         lines.extend(self.failures_line());
+        lines.extend(self.dropped_line());
         lines.push(self.effort_line(&standing));
         let doubts = self.all_doubts(&standing);
         if !doubts.is_empty() {
@@ -58,6 +59,7 @@ impl Race {
             "rps": self.rps,
             "lap_ms": self.lap_ms,
             "rounds": standing.rounds(),
+            "rounds_dropped": self.dropped.len(),
             "tested": self.tested,
             "starts": self.starts.len(),
             "covers_starts": standing.covers_starts(),
@@ -120,7 +122,7 @@ impl Race {
                 "name": server.name,
                 "command": server.command,
                 "calls_ok": total.ok,
-                "calls_failed": total.failed,
+                "calls_failed": self.calls_failed(number, cell),
                 "cpu_ns_per_call": 1e9 / total.calls_per_cpu_second(),
                 "calls_per_cpu_second": total.calls_per_cpu_second(),
                 "calls_per_second": total.calls_per_second(),
@@ -231,7 +233,7 @@ impl Race {
             .servers
             .iter()
             .enumerate()
-            .map(|(number, server)| (self.total(number, None).failed, &server.name))
+            .map(|(number, server)| (self.calls_failed(number, None), &server.name))
             .collect();
         failed.iter().any(|(calls, _)| *calls > 0).then(|| {
             let each: Vec<String> =

@@ -240,6 +240,7 @@ mod tests {
             doubts: Vec::new(),
             functions: None,
             starts: (0..starts).map(start).collect(),
+            dropped: Vec::new(),
         }
     }
 
