@@ -248,6 +248,7 @@ fn a_limit_of_a_target_needs_its_answers() {
 #[test]
 fn a_stop_of_the_generator_stands_beside_what_it_may_have_caused() {
     let stopped = LoadOutcome {
+        errors: ErrorCounts::default(),
         stops: GeneratorStops { count: 1, longest_ns: 1_484_000_000 },
         intervals: Some(Intervals {
             interval_ms: 100,
