@@ -14,6 +14,7 @@ mod earlier;
 mod functions;
 mod held_rate;
 mod lap;
+mod outlook;
 mod power;
 mod standing;
 mod start_means;

@@ -507,3 +507,14 @@ fn a_race_of_which_more_than_a_tenth_is_dropped_has_failed() {
     let short = Race { starts: race(0.98, 3).starts, ..flaky(2) };
     assert_eq!(short.check_dropped(), Ok(()), "others may have needed the CPUs");
 }
+
+#[test]
+fn what_is_undecided_says_how_much_more_it_takes() {
+    let mut undecided = race(1.0, 10);
+    undecided.margin = 0.000_1;
+    let answer = undecided.answer(None).unwrap();
+    assert!(answer.starts_with("Inconclusive: "), "{answer}");
+    assert!(answer.contains(" times as large would decide it."), "{answer}");
+    let answer = restarted(race(0.98, 40), 5).answer(None).unwrap();
+    assert!(answer.contains("5 starts of 8: a --budget about 1.6 times as large"), "{answer}");
+}

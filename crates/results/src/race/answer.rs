@@ -17,8 +17,7 @@ use std::fmt;
 const START_SHARE: f64 = 0.03;
 
 /// What is said where there is no interval.
-const TOO_FEW: &str = "Inconclusive: there are too few starts or rounds for an interval. A larger \
-                       --budget tells more.";
+const TOO_FEW: &str = "Inconclusive: there are too few starts or rounds for an interval.";
 
 impl Race {
     /// The answer, at most six lines in words; above it a table where there are several cells.
@@ -135,7 +134,7 @@ impl Race {
 
     fn verdict_line(&self, standing: &Standing, first: &str, second: &str) -> String {
         let Some(interval) = standing.cost_interval() else {
-            return TOO_FEW.to_owned();
+            return format!("{TOO_FEW} {}", self.budget_for_interval(standing));
         };
         let margin = percent(self.margin);
         let measured = compared(second, first, standing.cost_ratio(), interval);
@@ -154,7 +153,7 @@ impl Race {
                     true => ", and one more start may change that",
                     false => "",
                 };
-                format!("Inconclusive: {measured}{change}. A larger --budget tells more.")
+                format!("Inconclusive: {measured}{change}. {}", self.deciding_budget(standing))
             }
         }
     }
@@ -218,7 +217,7 @@ impl Race {
     fn earlier_line(&self, earlier: &EarlierRace) -> Result<String, RaceError> {
         let (now, before) = (&self.servers[0].name, earlier.name());
         let Some(OverEarlier { ratio, interval }) = earlier.over(self)? else {
-            return Ok(TOO_FEW.to_owned());
+            return Ok(format!("{TOO_FEW} A larger --budget tells more."));
         };
         let before = format!("{before} did earlier");
         let measured = compared(now, &before, ratio, interval);
