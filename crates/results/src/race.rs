@@ -110,10 +110,12 @@ impl Race {
         blocks: impl Fn(&RaceRound) -> Option<&[Block]>,
     ) -> Result<Standing, RaceError> {
         let mut standing = Standing::default();
-        let whole = self.starts.first().map_or(0, Vec::len);
-        for start in &self.starts {
+        let last = self.starts.len().saturating_sub(1);
+        // Starts become shorter where time runs out.
+        let whole = self.starts.iter().take(last).map(Vec::len).min().unwrap_or(0);
+        for (number, start) in self.starts.iter().enumerate() {
             start.iter().filter_map(&blocks).try_for_each(|round| standing.push(round))?;
-            if start.len() >= whole {
+            if number < last || start.len() >= whole {
                 standing.end_start();
             }
         }

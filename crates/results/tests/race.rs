@@ -474,6 +474,14 @@ fn a_start_that_was_cut_short_is_no_value_beside_whole_ones() {
     assert_eq!(standing.cost_interval(), whole.cost_interval());
 }
 
+#[test]
+fn starts_that_became_shorter_count_as_well() {
+    let mut race = restarted(race(0.98, 40), 8);
+    race.starts[7].truncate(2);
+    race.starts[6].truncate(2);
+    assert_eq!(race.standing().unwrap().starts(), 8);
+}
+
 /// A race of which so many rounds have a lap in which the second server failed.
 fn flaky(dropped: u64) -> Race {
     let mut flaky = race(0.98, 40);

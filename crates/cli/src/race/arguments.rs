@@ -126,8 +126,9 @@ pub struct RaceArguments {
     /// For how long each server is called after each start before anything is measured
     #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "200ms")]
     pub warmup: Duration,
-    /// How often both servers are started anew within the budget [default: every two seconds, as
-    /// far as half of the time is left for calls]
+    /// How often both servers are started anew: exactly so often, in shorter starts or beyond the
+    /// budget where they take long [default: every two seconds, as far as half of the time is left
+    /// for calls]
     #[arg(
         long, value_name = "N", value_parser = starts, allow_negative_numbers = true,
         conflicts_with = "no_restart"

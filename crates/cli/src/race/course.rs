@@ -8,15 +8,18 @@ use super::profile::RaceProfiler;
 use super::progress::RaceProgress;
 use super::running::{LiveServers, Starter, UsedCpu};
 use super::starts::{RaceTimes, StartPlan};
-use crate::terminal::Failure;
+use crate::terminal::{Failure, print_error};
 use bookend_lab::race::{RaceServerSpec, RaceStart};
-use bookend_results::race::{DROPPED_ALWAYS, Race, RaceCell, RaceServerName, Standing};
+use bookend_results::race::{DROPPED_ALWAYS, Race, RaceCell, RaceServerName, STARTS_MIN, Standing};
 use bookend_results::random::Random;
 use bookend_results::suite::TestedEnd;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// A rate that was held in so many rounds can be held.
 const RATE_ROUNDS: u64 = 20;
+
+/// A race that takes longer than this multiple of its budget says so.
+const OVERRUN_SAID: f64 = 1.1;
 
 /// A race that goes on.
 pub struct Course<'a> {
@@ -28,6 +31,11 @@ pub struct Course<'a> {
     standing: Standing,
     /// What each server used while it was warm, in laps and between them.
     used: Vec<UsedCpu>,
+    plan: StartPlan,
+    /// What all starts took, and how many there were.
+    starts: (Duration, u32),
+    /// The same of rounds, dropped ones too.
+    rounds: (Duration, u32),
     begin: Instant,
     progress: RaceProgress,
 }
@@ -42,6 +50,9 @@ impl<'a> Course<'a> {
             race,
             standing: Standing::default(),
             used: vec![UsedCpu::default(); starter.specs.len()],
+            plan: StartPlan::ONE,
+            starts: (Duration::ZERO, 0),
+            rounds: (Duration::ZERO, 0),
             begin: Instant::now(),
             progress: RaceProgress::new(arguments),
             starter,
@@ -56,16 +67,18 @@ impl<'a> Course<'a> {
     pub fn run(mut self) -> Result<Race, RaceEnd> {
         let mut running = self.starter.start(false)?;
         self.race.doubts = running.doubts().to_vec();
+        add(&mut self.starts, running.took);
         // The time until the first start is ready is the servers' affair.
         self.begin = Instant::now();
-        let plan = self.plan(&running);
+        let mut rounds = None;
         let last = loop {
-            let goes_on = self.run_start(&mut running, plan)?;
-            let times = self.times(&running);
+            let goes_on = self.run_start(&mut running, rounds)?;
             let starts = self.race.starts.len();
-            if !goes_on || !plan.has_time(starts, self.begin.elapsed(), times) {
+            rounds = self.plan.next(starts, self.begin.elapsed(), self.times());
+            if !goes_on || rounds.is_none() {
                 break Some(running);
             }
+            let begin = Instant::now();
             // Two pairs at once would take CPU time from each other.
             drop(running);
             let is_reversed = self.random.fraction() < 0.5;
@@ -74,12 +87,23 @@ impl<'a> Course<'a> {
                 Err(RaceEnd::Interrupted) => break None,
                 Err(failed) => return Err(failed),
             };
+            add(&mut self.starts, begin.elapsed());
         };
-        self.progress.end(self.begin.elapsed(), &self.standing);
+        self.end(last)
+    }
+
+    /// The race with all that is said of it, after its last round.
+    fn end(mut self, last: Option<LiveServers>) -> Result<Race, RaceEnd> {
+        let elapsed = self.begin.elapsed();
+        self.progress.end(elapsed, &self.standing);
         self.race.check_dropped().map_err(Failure::nothing_measured)?;
         if self.race.starts.iter().all(Vec::is_empty) {
             return Err(RaceEnd::Interrupted);
         }
+        if let Some(line) = overrun(self.race.starts.len(), elapsed, self.times().budget) {
+            print_error(&line);
+        }
+        self.race.doubts.extend(self.too_short());
         if let (Some(profiler), Some(running)) = (&self.profiler, last) {
             let (starter, random) = (&self.starter, &mut self.random);
             let functions = profiler.record(starter, running, &self.race, random)?;
@@ -90,21 +114,32 @@ impl<'a> Course<'a> {
         Ok(self.race)
     }
 
-    /// The rounds of one start. Whether the race goes on.
-    fn run_start(&mut self, running: &mut LiveServers, plan: StartPlan) -> Result<bool, RaceEnd> {
+    /// So many rounds of one start; of the first one as many as are planned, which becomes clear
+    /// while they are run. Whether the race goes on.
+    fn run_start(
+        &mut self,
+        running: &mut LiveServers,
+        rounds: Option<u32>,
+    ) -> Result<bool, RaceEnd> {
         self.race.starts.push(Vec::new());
-        let goes_on = self.run_rounds(running, plan);
+        let goes_on = self.run_rounds(running, rounds);
         self.used.iter_mut().zip(running.used()).for_each(|(sum, used)| sum.add(used));
         goes_on
     }
 
-    fn run_rounds(&mut self, running: &mut LiveServers, plan: StartPlan) -> Result<bool, RaceEnd> {
+    fn run_rounds(
+        &mut self,
+        running: &mut LiveServers,
+        planned: Option<u32>,
+    ) -> Result<bool, RaceEnd> {
         let (mut rounds, mut dropped) = (0, 0);
-        while plan.rounds.is_none_or(|most| rounds < most) {
+        loop {
+            let begin = Instant::now();
             let Some(round) = running.round(&self.starter, &mut self.random)? else {
                 self.race.starts.pop_if(|start| start.is_empty());
                 return Ok(false);
             };
+            add(&mut self.rounds, begin.elapsed());
             if let Err(error) = self.standing.push(&round) {
                 self.race.dropped.push(round);
                 dropped += 1;
@@ -123,19 +158,26 @@ impl<'a> Course<'a> {
             }
             rounds += 1;
             self.progress.show(self.begin.elapsed(), &self.standing, &self.race);
-            if plan.rounds.is_none() && self.is_over(plan) {
+            if planned.is_none() {
+                self.plan = self.new_plan();
+            }
+            if self.is_start_over(rounds, planned.or(self.plan.rounds)) {
                 break;
             }
         }
         self.standing.end_start();
-        Ok(!self.is_over(plan))
+        Ok(!self.is_narrow() || !self.standing.covers_starts())
     }
 
-    fn is_over(&self, plan: StartPlan) -> bool {
-        let arguments = self.starter.arguments;
-        let is_narrow = arguments.until.is_some_and(|width| self.standing.is_within(width));
-        let covers = self.standing.covers_starts() || plan.rounds.is_none();
-        (is_narrow && covers) || self.begin.elapsed() >= arguments.budget()
+    fn is_start_over(&self, rounds: u32, planned: Option<u32>) -> bool {
+        match planned {
+            Some(planned) => rounds >= planned,
+            None => self.is_narrow() || self.begin.elapsed() >= self.times().budget,
+        }
+    }
+
+    fn is_narrow(&self) -> bool {
+        self.starter.arguments.until.is_some_and(|width| self.standing.is_within(width))
     }
 
     fn is_restarted(&self) -> bool {
@@ -143,20 +185,47 @@ impl<'a> Course<'a> {
         running_already(specs).is_none() && !arguments.no_restart && arguments.starts != Some(1)
     }
 
-    fn plan(&self, running: &LiveServers) -> StartPlan {
+    fn new_plan(&self) -> StartPlan {
         match self.is_restarted() {
-            true => StartPlan::new(self.starter.arguments.starts, self.times(running)),
+            true => StartPlan::new(self.starter.arguments.starts, self.times()),
             false => StartPlan::ONE,
         }
     }
 
-    fn times(&self, running: &LiveServers) -> RaceTimes {
+    /// How long things took so far.
+    fn times(&self) -> RaceTimes {
+        let mean = |(sum, count): (Duration, u32)| sum / count.max(1);
         RaceTimes {
             budget: self.starter.arguments.budget(),
-            start: running.took,
-            round: self.starter.round_length(),
+            start: mean(self.starts),
+            round: mean(self.rounds),
         }
     }
+
+    /// That there was no time for the starts that would have told of others.
+    fn too_short(&self) -> Option<String> {
+        (self.is_restarted() && self.plan == StartPlan::ONE).then(|| {
+            let seconds = self.times().budget_needed().as_secs_f64().ceil();
+            format!(
+                "the budget has time for one start, so this says nothing of other starts: \
+                 {STARTS_MIN} of them take about --budget {seconds}s"
+            )
+        })
+    }
+}
+
+/// Adds what one more took.
+fn add((sum, count): &mut (Duration, u32), took: Duration) {
+    *sum += took;
+    *count += 1;
+}
+
+/// That so many starts have taken longer than they should.
+fn overrun(starts: usize, elapsed: Duration, budget: Duration) -> Option<String> {
+    (starts > 1 && elapsed > budget.mul_f64(OVERRUN_SAID)).then(|| {
+        let [took, given] = [elapsed, budget].map(|time| time.as_secs_f64());
+        format!("this took {took:.1} s instead of {given} s, for {starts} starts take so long")
+    })
 }
 
 /// A race of which nothing has been run.

@@ -73,12 +73,6 @@ impl Starter<'_> {
         running.took = begin.elapsed();
         Ok(running)
     }
-
-    /// How long a round takes.
-    pub fn round_length(&self) -> Duration {
-        let laps = self.cells.len() * bookend_results::race::BLOCK_LAPS;
-        self.arguments.lap().saturating_mul(u32::try_from(laps).unwrap_or(u32::MAX))
-    }
 }
 
 impl UsedCpu {

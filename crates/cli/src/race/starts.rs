@@ -13,7 +13,14 @@ const START_MAX: Duration = Duration::from_secs(2);
 
 /// There is time for so many: one more than an interval needs, for what a start takes is not always
 /// the same.
-const STARTS_PLANNED: u32 = STARTS_MIN as u32 + 1;
+const STARTS_PLANNED: u32 = STARTS_NEEDED + 1;
+
+/// So many an interval needs.
+const STARTS_NEEDED: u32 = STARTS_MIN as u32;
+
+/// Once a race has some of the starts that an interval needs, it takes up to so many times its
+/// budget to have them all, where they take longer than the first ones did.
+const OVERRUN_MAX: f64 = 1.25;
 
 /// How a race is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,9 +34,9 @@ pub struct StartPlan {
 /// How long things take in a race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RaceTimes {
-    /// The whole race.
+    /// The whole race, from when the first servers are warm.
     pub budget: Duration,
-    /// Starting the servers and warming them up.
+    /// Ending servers, starting them and warming them up.
     pub start: Duration,
     /// A round.
     pub round: Duration,
@@ -44,9 +51,7 @@ impl StartPlan {
         match wanted {
             Some(0 | 1) => StartPlan::ONE,
             Some(count) => {
-                let measured = (times.budget / count).saturating_sub(times.start);
-                let rounds = times.rounds_in(measured).floor() as u32;
-                StartPlan { rounds: Some(rounds.max(1)), count: wanted }
+                StartPlan { rounds: Some(times.rounds_in_each(count).max(1)), count: wanted }
             }
             None => StartPlan::of_budget(times),
         }
@@ -55,26 +60,50 @@ impl StartPlan {
     /// Starts of which half is for rounds; shorter ones where there would be too few for an
     /// interval, and one where there is no time for so many.
     fn of_budget(times: RaceTimes) -> StartPlan {
-        let measured = (times.budget / STARTS).min(START_MAX).max(times.start);
-        let longest = (times.budget / STARTS_PLANNED).saturating_sub(times.start);
-        let rounds = times.rounds_in(measured).ceil() as u32;
-        match times.rounds_in(longest).floor() as u32 {
-            0 => StartPlan::ONE,
-            most => StartPlan { rounds: Some(rounds.clamp(1, most)), count: None },
+        if times.rounds_in_each(STARTS_NEEDED) == 0 {
+            return StartPlan::ONE;
         }
+        let measured = (times.budget / STARTS).min(START_MAX).max(times.start);
+        let rounds = times.rounds_in(measured).ceil() as u32;
+        let most = times.rounds_in_each(STARTS_PLANNED).max(1);
+        StartPlan { rounds: Some(rounds.clamp(1, most)), count: None }
     }
 
-    /// Whether there is time for another start, after so many.
-    pub fn has_time(&self, starts: usize, elapsed: Duration, times: RaceTimes) -> bool {
-        match (self.count, self.rounds) {
-            (Some(count), _) => starts < count as usize,
-            (None, Some(rounds)) => elapsed + times.start + times.round * rounds <= times.budget,
-            (None, None) => false,
+    /// The rounds of the next start, after so many starts. `None`: there is none.
+    ///
+    /// As many starts as there have to be share the time that is left. They become shorter where
+    /// others took longer than planned, and have a round each where there is no time at all.
+    pub fn next(&self, starts: usize, elapsed: Duration, times: RaceTimes) -> Option<u32> {
+        let rounds = self.rounds?;
+        let needed = self.count.unwrap_or(STARTS_NEEDED) as usize;
+        let left = times.budget.saturating_sub(elapsed);
+        if starts >= needed {
+            let has_time = self.count.is_none() && times.start + times.round * rounds <= left;
+            return has_time.then_some(rounds);
         }
+        let end = elapsed + times.start + times.round;
+        if self.count.is_none() && end > times.budget.mul_f64(OVERRUN_MAX) {
+            return None;
+        }
+        let each = left / (needed - starts) as u32;
+        let fit = times.rounds_in(each.saturating_sub(times.start)).floor() as u32;
+        Some(fit.clamp(1, rounds))
     }
 }
 
 impl RaceTimes {
+    /// The budget of as many starts as an interval needs.
+    pub fn budget_needed(&self) -> Duration {
+        ((self.start + self.round) * STARTS_NEEDED).saturating_sub(self.start)
+    }
+
+    /// How many rounds each of so many starts has time for. The first one's start is before the
+    /// budget.
+    fn rounds_in_each(&self, starts: u32) -> u32 {
+        let each = (self.budget + self.start) / starts;
+        self.rounds_in(each.saturating_sub(self.start)).floor() as u32
+    }
+
     /// How many rounds `measured` has time for.
     fn rounds_in(&self, measured: Duration) -> f64 {
         measured.as_secs_f64() / self.round.as_secs_f64().max(f64::MIN_POSITIVE)
@@ -90,20 +119,33 @@ mod tests {
         RaceTimes { budget, start, round }
     }
 
-    /// Starts of a race that takes exactly what was expected.
-    fn starts(plan: StartPlan, times: RaceTimes) -> usize {
-        let length = times.start + times.round * plan.rounds.unwrap_or(0);
-        // The budget begins when the first start is ready.
-        let elapsed = |starts: usize| length * starts as u32 - times.start;
-        (1..).find(|starts| !plan.has_time(*starts, elapsed(*starts), times)).unwrap()
+    /// The rounds of each start of a race, and how long it takes, where each start but the first
+    /// takes so many times as long as that did.
+    fn simulated(wanted: Option<u32>, times: RaceTimes, slower: f64) -> (Vec<u32>, Duration) {
+        let plan = StartPlan::new(wanted, times);
+        let now = RaceTimes {
+            start: times.start.mul_f64(slower),
+            round: times.round.mul_f64(slower),
+            ..times
+        };
+        let mut rounds = vec![plan.rounds.expect("several starts")];
+        let mut elapsed = times.round * rounds[0];
+        while let Some(next) = plan.next(rounds.len(), elapsed, now) {
+            elapsed += now.start + now.round * next;
+            rounds.push(next);
+        }
+        (rounds, elapsed)
+    }
+
+    fn starts(wanted: Option<u32>, times: RaceTimes) -> usize {
+        simulated(wanted, times, 1.0).0.len()
     }
 
     #[test]
     fn a_minute_has_some_twenty_starts_of_two_seconds() {
         let minute = times(60_000, 450);
-        let plan = StartPlan::new(None, minute);
-        assert_eq!(plan, StartPlan { rounds: Some(5), count: None });
-        assert_eq!(starts(plan, minute), 24);
+        assert_eq!(StartPlan::new(None, minute), StartPlan { rounds: Some(5), count: None });
+        assert_eq!(starts(None, minute), 24);
     }
 
     #[test]
@@ -111,10 +153,11 @@ mod tests {
         let long = times(1_800_000, 450);
         assert_eq!(StartPlan::new(None, long).rounds, Some(5));
         let short = times(10_000, 450);
-        let plan = StartPlan::new(None, short);
-        assert_eq!((plan.rounds, starts(plan, short)), (Some(1), 12));
+        assert_eq!((StartPlan::new(None, short).rounds, starts(None, short)), (Some(1), 12));
         let hurried = times(5_000, 450);
         assert_eq!(StartPlan::new(None, hurried), StartPlan::ONE, "no interval from so few");
+        assert_eq!(hurried.budget_needed(), Duration::from_millis(6_350));
+        assert_eq!(starts(None, times(6_350, 450)), 8);
     }
 
     #[test]
@@ -124,13 +167,48 @@ mod tests {
     }
 
     #[test]
+    fn slow_servers_have_as_many_starts_as_an_interval_needs() {
+        // Four cells of a server that takes 300 ms for the calls in flight at the end of a lap.
+        let slow = RaceTimes { round: Duration::from_millis(3_200), ..times(60_000, 3_500) };
+        let (rounds, elapsed) = simulated(None, slow, 1.0);
+        assert_eq!(rounds, [1; 9]);
+        assert!(elapsed <= slow.budget, "{elapsed:?}");
+        let slower = RaceTimes { round: Duration::from_millis(4_400), ..slow };
+        assert_eq!(simulated(None, slower, 1.0).0, [1; 8]);
+    }
+
+    #[test]
+    fn starts_that_take_longer_than_planned_become_shorter() {
+        let minute = times(60_000, 2_000);
+        assert_eq!(StartPlan::new(None, minute).rounds, Some(5));
+        let (rounds, elapsed) = simulated(None, minute, 2.5);
+        assert_eq!(rounds.len(), 8, "{rounds:?}");
+        assert!(rounds[1..].iter().all(|rounds| *rounds < 5), "{rounds:?}");
+        assert!(elapsed <= minute.budget.mul_f64(OVERRUN_MAX), "{elapsed:?}");
+        let (rounds, elapsed) = simulated(None, minute, 10.0);
+        assert!(rounds.len() < 8 && elapsed <= minute.budget.mul_f64(OVERRUN_MAX), "{rounds:?}");
+    }
+
+    #[test]
     fn as_many_starts_as_wanted_share_the_budget() {
         let minute = times(60_000, 1_000);
-        let plan = StartPlan::new(Some(10), minute);
-        assert_eq!(plan, StartPlan { rounds: Some(12), count: Some(10) });
-        assert_eq!(starts(plan, minute), 10);
+        let (rounds, elapsed) = simulated(Some(10), minute, 1.0);
+        assert_eq!(rounds, [12; 10]);
+        assert!(elapsed <= minute.budget, "{elapsed:?}");
         assert_eq!(StartPlan::new(Some(1), minute), StartPlan::ONE);
-        assert_eq!(StartPlan::new(Some(1_000), minute).rounds, Some(1));
-        assert!(!StartPlan::ONE.has_time(1, Duration::ZERO, minute));
+        assert_eq!(StartPlan::ONE.next(1, Duration::ZERO, minute), None);
+    }
+
+    #[test]
+    fn there_are_as_many_starts_as_wanted_whatever_they_take() {
+        for wanted in [8, 9, 10, 30] {
+            for slower in [0.5, 1.0, 1.1, 2.0, 50.0] {
+                for start_ms in [100, 1_000, 20_000] {
+                    let minute = times(60_000, start_ms);
+                    let (rounds, _) = simulated(Some(wanted), minute, slower);
+                    assert_eq!(rounds.len(), wanted as usize, "{slower} {start_ms}");
+                }
+            }
+        }
     }
 }
