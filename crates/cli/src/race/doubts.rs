@@ -29,8 +29,7 @@ pub fn doubts(starter: &Starter<'_>, race: &Race, used: &[UsedCpu]) -> Vec<Strin
         let total = race.total(server, None);
         let name = &race.servers[server].name;
         doubts.extend(outside(name, &total, used.cpu_ns));
-        doubts.extend(in_ticks(name, &total, used.gaps.in_ticks_ns));
-        doubts.extend(used.gaps.ignores_children.then(|| lost(name)));
+        doubts.extend(in_ticks(name, &total, used.in_ticks_ns));
         doubts.extend(match race.rps {
             Some(_) => held_back(name, race.held_back_share(server, None)),
             None => idle(name, &total, starter.arguments.server_cpus),
@@ -98,13 +97,6 @@ fn in_ticks(name: &str, total: &RaceLap, in_ticks_ns: u64) -> Option<String> {
              lap, and is known in steps of 10 ms: a control group would know it exactly"
         )
     })
-}
-
-fn lost(name: &str) -> String {
-    format!(
-        "{name} ignores how its children end: if any ended within a lap, their CPU time is missing, \
-         and the answer is wrong"
-    )
 }
 
 /// A rate that was held but for this is no other rate.

@@ -3,7 +3,6 @@
 use super::arguments::RaceArguments;
 use super::caller::Callers;
 use super::ended::RaceEnd;
-use bookend_lab::cpu::CpuGaps;
 use bookend_lab::race::{RaceHost, RaceRunError, RaceServer, RaceServerSpec, run_block, run_lap};
 use bookend_results::race::{RaceCell, RaceRound};
 use bookend_results::random::Random;
@@ -28,8 +27,8 @@ pub struct Starter<'a> {
 pub struct UsedCpu {
     /// All of it, nanoseconds.
     pub cpu_ns: u64,
-    /// What is not exact in it.
-    pub gaps: CpuGaps,
+    /// How much of it is known in ticks alone, nanoseconds.
+    pub in_ticks_ns: u64,
 }
 
 /// Servers that were started together. They are killed when this is dropped.
@@ -70,6 +69,7 @@ impl Starter<'_> {
         };
         running.warm_up(self)?;
         running.used_before = running.servers.iter_mut().map(UsedCpu::read).collect();
+        running.servers.iter().try_for_each(RaceServer::check_account)?;
         running.took = begin.elapsed();
         Ok(running)
     }
@@ -77,22 +77,20 @@ impl Starter<'_> {
 
 impl UsedCpu {
     fn read(server: &mut RaceServer) -> UsedCpu {
-        UsedCpu { cpu_ns: server.cpu_ns(), gaps: server.cpu_gaps() }
+        UsedCpu { cpu_ns: server.cpu_ns(), in_ticks_ns: server.cpu_gaps().in_ticks_ns }
     }
 
     fn since(self, before: &UsedCpu) -> UsedCpu {
-        let in_ticks_ns = self.gaps.in_ticks_ns.saturating_sub(before.gaps.in_ticks_ns);
         UsedCpu {
             cpu_ns: self.cpu_ns.saturating_sub(before.cpu_ns),
-            gaps: CpuGaps { in_ticks_ns, ..self.gaps },
+            in_ticks_ns: self.in_ticks_ns.saturating_sub(before.in_ticks_ns),
         }
     }
 
     /// Adds what a server of another start used.
     pub fn add(&mut self, other: &UsedCpu) {
         self.cpu_ns += other.cpu_ns;
-        self.gaps.in_ticks_ns += other.gaps.in_ticks_ns;
-        self.gaps.ignores_children |= other.gaps.ignores_children;
+        self.in_ticks_ns += other.in_ticks_ns;
     }
 }
 

@@ -23,6 +23,9 @@ const UNKNOWN_PORT: u16 = 0;
 /// How long a server may take to accept a connection: virtual machines may take that long.
 const READY_TIMEOUT: Duration = Duration::from_secs(30);
 
+/// How long a server that closes its connections may take to end.
+const ENDING_TIMEOUT: Duration = Duration::from_secs(1);
+
 /// Between two tries to connect.
 const READY_INTERVAL: Duration = Duration::from_millis(10);
 
@@ -143,8 +146,27 @@ impl RaceServer {
         }
     }
 
-    /// It cannot be called, for this reason.
+    /// Whether its CPU time can be known, as far as was read.
+    ///
+    /// # Errors
+    /// It lets children end unheard, and no control group knows what they used.
+    pub fn check_account(&self) -> Result<(), RaceRunError> {
+        match self.cpu_gaps().ignores_children {
+            true => Err(RaceRunError::LosesChildren(self.name.clone())),
+            false => Ok(()),
+        }
+    }
+
+    /// It cannot be called, for this reason, or because it is about to end: connections are closed
+    /// before their process is gone.
     pub fn not_called(&self, reason: String) -> RaceRunError {
+        let begin = Instant::now();
+        while begin.elapsed() < ENDING_TIMEOUT {
+            if let Err(ended) = self.check() {
+                return ended;
+            }
+            thread::sleep(READY_INTERVAL);
+        }
         RaceRunError::NotCalled(self.name.clone(), self.with_last_error(reason))
     }
 
