@@ -84,8 +84,8 @@ impl<'a> ResponseVisitor<'a> {
         self.end_counted(sender, stream);
     }
 
-    /// A call ended with OK. No outcome is passed on: it would be written to memory and read back at
-    /// once, which costs a tenth of a call where a thousand are in flight.
+    /// A call ended with OK. No outcome is passed on: it would be written to memory and read back
+    /// at once, which costs a tenth of a call where a thousand are in flight.
     #[inline]
     fn end_ok(&mut self, sender: &mut Sender, stream: StreamKey) {
         if let Some(call) = self.calls.get_mut(stream.index as usize) {
