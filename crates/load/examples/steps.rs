@@ -51,7 +51,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         };
         let plan = LoadPlan { open_loop: Some(open_loop), ..base.clone() };
         let outcome = observe(plan, &AtomicBool::new(false), &mut Lines)?;
-        if let Err(missed) = objective.check(&outcome) {
+        if let Some(missed) = objective.first_unmet(&outcome) {
             println!("{rate:.0} calls a second are too many: {missed}");
             return Ok(());
         }

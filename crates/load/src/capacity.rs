@@ -227,7 +227,7 @@ fn ok_per_second(trials: &[RateTrial], rate: f64) -> Option<f64> {
     let kept = trials.iter().filter(|trial| trial.rate == rate && trial.missed.is_none());
     let failed: Vec<f64> = kept.map(|trial| trial.error_share).collect();
     let share = failed.iter().sum::<f64>() / failed.len() as f64;
-    (!failed.is_empty()).then(|| rate * (1.0 - share))
+    (!failed.is_empty()).then_some(rate * (1.0 - share))
 }
 
 /// From the lowest rate of which a trial missed the objective to the highest of which one kept it,
