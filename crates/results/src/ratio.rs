@@ -63,7 +63,7 @@ impl RatioOutcome {
     }
 }
 
-/// Prints the ratio as tables do: `~` marks a ratio that cannot be distinguished from 1.
+/// Prints the ratio as tables do.
 impl fmt::Display for RatioOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -75,10 +75,9 @@ impl fmt::Display for RatioOutcome {
     }
 }
 
-/// A ratio as tables print it: `~` marks one that cannot be distinguished from 1.
+/// A ratio as tables print it, behind its sign.
 pub fn ratio_text(ratio: &Ratio) -> String {
-    let sign = if ratio.is_indistinct() { "~" } else { "" };
-    format!("{sign}{}", significant_text(ratio.median))
+    format!("{}{}", ratio.sign(), significant_text(ratio.median))
 }
 
 impl From<Result<Ratio, NoRatio>> for RatioOutcome {

@@ -46,6 +46,16 @@ impl Ratio {
         self.interval.is_none_or(|interval| interval.contains(1.0))
     }
 
+    /// What stands before it: `~` where it cannot be distinguished from 1, `?` where there are too
+    /// few rounds to know.
+    pub fn sign(&self) -> &'static str {
+        match self.interval {
+            None => "?",
+            Some(interval) if interval.contains(1.0) => "~",
+            Some(_) => "",
+        }
+    }
+
     /// The same ratio with the two exchanged.
     pub fn reciprocal(&self) -> Self {
         let turned =

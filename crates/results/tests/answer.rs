@@ -19,6 +19,21 @@ fn the_answer_says_who_needs_how_much_of_whose_cpu_time() {
 }
 
 #[test]
+fn three_rounds_are_too_few_to_tell_and_do_not_tell_two_alike() {
+    let run = run();
+    let mut rows = rows(&run.new.plan);
+    rows.retain(|row| row.round < 3);
+    let report = Report::new(&run, &rows);
+    let answer = report.answer().join("\n");
+    assert!(!answer.contains("not told apart from it"), "{answer}");
+    assert!(answer.contains(" times as many, in too few rounds"), "{answer}");
+    assert!(answer.contains("in 3 rounds, too few to be sure of it"), "{answer}");
+    let html = report.html();
+    assert!(html.contains(">?6.2"), "no ratio has a colour");
+    assert!(!html.contains(">~6.2"));
+}
+
+#[test]
 fn what_failed_and_what_was_not_measured_is_said_with_its_reason() {
     let run = run();
     let mut rows = rows(&run.new.plan);

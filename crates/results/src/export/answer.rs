@@ -161,8 +161,8 @@ impl Report<'_> {
             .map(|line| format!(" {line}"))
             .collect();
         format!(
-            "How sure: {} rounds in random order; brackets hold 95 % intervals, and ~ is not told apart \
-             from 1.{against}",
+            "How sure: {} rounds in random order; brackets hold 95 % intervals, ~ is not told apart \
+             from 1, and ? has too few rounds to know.{against}",
             self.stored_rounds()
         )
     }
@@ -204,6 +204,13 @@ fn followers_line(overalls: &Overalls<'_>, standings: &[Overall]) -> Option<Stri
         return None;
     };
     let ahead = match overalls.between(first, second) {
+        Some(ratio) if ratio.interval.is_none() => {
+            let times = ratio_text(&ratio);
+            format!(
+                "{}: the first answers {times} times as many, in too few rounds",
+                second.subject
+            )
+        }
         Some(ratio) if ratio.is_indistinct() => {
             format!("{}, not told apart from it ({})", second.subject, with_interval(&ratio))
         }

@@ -178,10 +178,9 @@ fn headline_ratio(table: &Table, case: Case) -> Option<&Ratio> {
     first.summary()?.ratios.cost_ratio.ratio()
 }
 
-/// One decimal as published; `~` marks a ratio that cannot be distinguished from 1.
+/// One decimal as published, behind its sign.
 fn one_ratio(ratio: &Ratio) -> String {
-    let sign = if ratio.is_indistinct() { "~" } else { "" };
-    format!("{sign}{:.1}", ratio.median)
+    format!("{}{:.1}", ratio.sign(), ratio.median)
 }
 
 /// The floor: what bare sockets achieve on this machine. It is not a subject of comparison.

@@ -21,7 +21,8 @@ pub(super) fn picture(drawn: &Drawn<'_>) -> Option<Picture> {
     let rows = rows(drawn, &cases);
     let title = format!("Requests per CPU-second over those of {}", baseline.name);
     let caption = "Blue answers more requests with the same CPU, orange fewer. Grey with ~ is noise: the \
-        95 % interval of the ratio has 1 in it, or there are too few rounds for one.";
+        95 % interval of the ratio has 1 in it. Without a colour, with ?, there are too few rounds for \
+        one.";
     let headings = ["case", "name", "ratio", "from", "to", "rounds"];
     Some(Picture {
         caption: caption.to_owned(),
@@ -72,6 +73,9 @@ fn drawn_cell(cell: Option<&Cell>) -> HeatCell {
         return HeatCell::Empty;
     };
     match cell.summary().map(|summary| summary.ratios.cost_ratio) {
+        Some(outcome @ RatioOutcome::Of(Ratio { interval: None, .. })) => {
+            HeatCell::Word(outcome.to_string())
+        }
         Some(outcome @ RatioOutcome::Of(ratio)) => HeatCell::Ratio {
             ratio: ratio.median,
             is_distinct: !ratio.is_indistinct(),

@@ -45,7 +45,9 @@ fn told_apart(comparison: &Comparison) -> String {
         .map(|ratio| ratio.median > 1.0)
         .collect();
     let more = distinct.iter().filter(|is_more| **is_more).count();
+    let are_too_few = ratios.clone().all(|ratio| ratio.interval.is_none());
     let told = match distinct.len() {
+        0 if are_too_few => "there are too few rounds to tell the two apart".to_owned(),
         0 => "none tells the two apart".to_owned(),
         all => format!(
             "A answers more in {more} and fewer in {}, the rest is not told apart",
