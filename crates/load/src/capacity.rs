@@ -245,3 +245,55 @@ fn disagreement(trials: &[RateTrial]) -> Option<[f64; 2]> {
 fn per_second(calls: u64, outcome: &LoadOutcome) -> f64 {
     if outcome.window_ns == 0 { 0.0 } else { calls as f64 * 1e9 / outcome.window_ns as f64 }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trials(rates: &[(f64, bool)]) -> Vec<RateTrial> {
+        let trial = |&(rate, is_kept): &(f64, bool)| RateTrial {
+            rate,
+            ok_per_second: rate,
+            in_flight: 1.0,
+            p50_ns: 1,
+            p99_ns: 1,
+            error_share: 0.04,
+            missed: (!is_kept).then(|| "late".to_owned()),
+        };
+        rates.iter().map(trial).collect()
+    }
+
+    #[test]
+    fn trials_disagree_where_a_lower_rate_missed_than_one_that_kept() {
+        let between = |rates: &[(f64, bool)]| disagreement(&trials(rates));
+        assert_eq!(between(&[(5.0, true), (7.0, true), (8.0, false)]), None);
+        assert_eq!(between(&[(5.0, true), (8.0, false), (8.0, true)]), Some([8.0, 8.0]));
+        let crossed = [(7.0, false), (7.0, true), (9.0, true), (18.0, false)];
+        assert_eq!(between(&crossed), Some([7.0, 9.0]));
+        assert_eq!((between(&[(7.0, false)]), between(&[])), (None, None));
+    }
+
+    #[test]
+    fn refused_calls_are_no_capacity() {
+        let trials = trials(&[(100.0, true), (200.0, false)]);
+        assert_eq!(ok_per_second(&trials, 100.0), Some(96.0));
+        assert_eq!(ok_per_second(&trials, 200.0), None);
+        let found = Capacity {
+            objective: "p99<5ms,errors<5%".to_owned(),
+            kept_rate: Some(100.0),
+            kept_ok_per_second: Some(96.0),
+            missed_rate: Some(200.0),
+            trials_disagree: Some([90.0, 100.0]),
+            generator_was_limit: false,
+            trials,
+            closed_loops: Vec::new(),
+            fit: None,
+        };
+        let text = text(&found);
+        let answer = "96 OK of 100 calls a second: kept there, missed at 200; trials disagree: \
+                      somewhere between 90 and 100";
+        assert!(text.contains(answer), "{text}");
+        let interrupted = Capacity { kept_rate: None, trials: Vec::new(), ..found };
+        assert!(super::text(&interrupted).contains("unknown: no rate was tried to its end"));
+    }
+}

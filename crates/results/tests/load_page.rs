@@ -496,16 +496,30 @@ fn a_search_that_found_nothing_has_a_page() {
         nothing[field] = value;
     }
     nothing["objective"] = HOSTILE.into();
+    let page = tests(&[("shop.json", nothing.clone())]);
+    assert_eq!(page.answer, ["No rate was tried to its end."]);
+    assert_eq!(page.pictures, []);
+    nothing["trials"] = json!([search()["trials"][4]]);
     nothing["generator_was_limit"] = true.into();
     let page = tests(&[("shop.json", nothing)]);
-    assert!(
-        page.answer[0].starts_with("No rate that was tried keeps the objective"),
-        "{:?}",
-        page.answer
-    );
-    assert!(page.answer[1].starts_with("The generator was the limit"), "{:?}", page.answer);
-    assert_eq!(page.pictures, []);
+    assert!(page.answer[0].starts_with("No rate that was tried keeps the objective"));
+    assert!(page.answer[1].starts_with("The generator did not keep to"), "{:?}", page.answer);
     assert!(!page.html().contains("<script>alert"));
+}
+
+#[test]
+fn a_search_says_where_trials_disagree_and_how_many_calls_were_refused() {
+    let mut doubtful = search();
+    doubtful["trials_disagree"] = json!([700.0, 900.0]);
+    doubtful["kept_ok_per_second"] = 810.0.into();
+    doubtful["generator_was_limit"] = true.into();
+    let page = tests(&[("shop.json", doubtful)]);
+    let expected = [
+        "Of these, 810 calls a second were answered OK.",
+        "Trials disagree: the highest rate is somewhere between 700 and 900.",
+        "The generator was the limit: the target can do at least this much.",
+    ];
+    assert_eq!(page.answer[1..4], expected);
 }
 
 #[test]

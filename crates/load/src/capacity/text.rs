@@ -45,6 +45,9 @@ fn answer(capacity: &Capacity) -> String {
         (None, _) if capacity.trials.is_empty() => {
             "unknown: no rate was tried to its end".to_owned()
         }
+        (None, _) if capacity.generator_was_limit => {
+            "unknown: this generator did not keep to the schedule".to_owned()
+        }
         (None, _) => "no rate that was tried keeps the objective".to_owned(),
     }
 }

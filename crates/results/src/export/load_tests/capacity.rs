@@ -95,9 +95,22 @@ fn answer(report: &CapacityReport, rates: &[Rate]) -> Vec<String> {
              misses it.",
             per_second_text(kept)
         ),
+        (None, _) if rates.is_empty() => "No rate was tried to its end.".to_owned(),
         (None, _) => format!("No rate that was tried keeps the objective, {objective}."),
     };
-    let limit = "The generator was the limit: the target can do at least this much.".to_owned();
+    let refused = found.kept_rate.zip(found.kept_ok_per_second).filter(|(rate, ok)| *ok < *rate);
+    let refused = refused.map(|(_, ok)| {
+        format!("Of these, {} calls a second were answered OK.", per_second_text(ok))
+    });
+    let disagreement = found.trials_disagree.map(|[low, high]| {
+        let [low, high] = [low, high].map(per_second_text);
+        format!("Trials disagree: the highest rate is somewhere between {low} and {high}.")
+    });
+    let limit = match found.kept_rate {
+        Some(_) => "The generator was the limit: the target can do at least this much.",
+        None => "The generator did not keep to the schedule, so this says nothing of the target.",
+    };
+    let limit = found.generator_was_limit.then(|| limit.to_owned());
     let kept = rates.iter().rfind(|rate| rate.is_kept).map(|rate| {
         format!(
             "At {} calls a second half of them took at most {} from when they were due, and 99 % at \
@@ -108,10 +121,7 @@ fn answer(report: &CapacityReport, rates: &[Rate]) -> Vec<String> {
         )
     });
     let law = found.fit.as_ref().map(law_in_words);
-    [Some(first), found.generator_was_limit.then_some(limit), kept, law]
-        .into_iter()
-        .flatten()
-        .collect()
+    [Some(first), refused, disagreement, limit, kept, law].into_iter().flatten().collect()
 }
 
 fn law_in_words(fit: &ScalabilityFit) -> String {
