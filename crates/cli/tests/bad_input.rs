@@ -64,6 +64,10 @@ fn a_misspelt_word_comes_with_the_right_one() {
             &["run", "pajamax-tonik"],
             "bookend run: there is no suite pajamax-tonik in suites; did you mean pajamax-tonic?",
         ),
+        (
+            &["run", "pajamax-tonic", "--quick", "--fail-if", "rust-tonik<1"],
+            "bookend run: --fail-if rust-tonik<1: `rust-tonik` is not compared: there is rust-",
+        ),
     ] {
         let line = refused(words);
         assert!(line.starts_with(said), "{line}");

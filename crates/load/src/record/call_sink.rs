@@ -176,6 +176,12 @@ impl CallSink {
 
     /// A call failed.
     pub fn failed(&mut self, call: &LoadCall, status: &Status, now_ns: u64) {
+        // Its connection was lost before its start was stamped: it was made all the same.
+        if call.start_ns == 0
+            && let Some(open_loop) = &mut self.recorder.open_loop
+        {
+            open_loop.record_made(call.intended_ns, now_ns, call.has_waited);
+        }
         if !self.end(call) {
             self.late_warmup.failed += 1;
             return;
@@ -280,6 +286,18 @@ mod tests {
         assert_eq!((sink.counted_ended(), sink.in_flight()), (1, 0));
         let late = LateWarmupCalls { ok: 1, failed: 1 };
         assert_eq!((sink.late_warmup(), sink.begin_phase(false).ok), (late, 1));
+    }
+
+    #[test]
+    fn a_call_that_was_lost_before_its_start_was_stamped_was_due_and_made() {
+        let mut sink = CallSink::new(RecorderKind { is_open_loop: true, ..Default::default() });
+        sink.began(1);
+        let mut call = LoadCall::new(1, false);
+        call.intended_ns = 10;
+        sink.failed(&call, &Status::new(Code::Unavailable, "lost"), 15);
+        let recorder = sink.begin_phase(false);
+        let open_loop = recorder.open_loop.expect("it is one");
+        assert_eq!((open_loop.due(), open_loop.made, recorder.errors.total()), (1, 1, 1));
     }
 
     #[test]
