@@ -17,7 +17,7 @@ use crate::objective::Objective;
 use crate::pace::{ArrivalProcess, RateSchedule};
 use crate::plan::pacing::{ASYNC_IN_FLIGHT_MAX, OpenLoop};
 use crate::plan::{DurationStop, LoadPlan};
-use crate::record::Obstacle;
+use crate::record::{Obstacle, OpenLoopCalls};
 use crate::run::{LoadError, LoadOutcome, run};
 use bookend_contract::capacity::{Capacity, ClosedLoop, RateTrial};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -58,8 +58,13 @@ pub fn find(
     if !objective.bounds_errors() {
         objective = objective.and(ERRORS_ALLOWED.parse().expect("it is a constant"));
     }
-    let mut search =
-        Search { plan, objective: &objective, interrupt, trials: Vec::new(), is_late: false };
+    let mut search = Search {
+        plan,
+        objective: &objective,
+        interrupt,
+        trials: Vec::new(),
+        late_rates: Vec::new(),
+    };
     let closed_loops = search.closed_loops()?;
     let best = closed_loops.iter().map(|point| point.ok_per_second).fold(0.0, f64::max);
     let (kept_rate, missed_rate) = search.bisect(best * ABOVE_CLOSED_LOOP)?;
@@ -70,7 +75,7 @@ pub fn find(
         kept_ok_per_second: kept_rate.and_then(|rate| ok_per_second(&search.trials, rate)),
         missed_rate,
         trials_disagree: disagreement(&search.trials),
-        generator_was_limit: search.is_late,
+        generator_was_limit: missed_rate.is_some_and(|rate| search.late_rates.contains(&rate)),
         trials: search.trials,
         fit: fit(&closed_loops),
         closed_loops,
@@ -82,8 +87,8 @@ struct Search<'a> {
     objective: &'a Objective,
     interrupt: &'a AtomicBool,
     trials: Vec<RateTrial>,
-    /// Whether a rate was missed because of the generator.
-    is_late: bool,
+    /// Rates that were missed because of the generator.
+    late_rates: Vec<f64>,
 }
 
 impl Search<'_> {
@@ -166,10 +171,14 @@ impl Search<'_> {
         let unmet = self.objective.first_unmet(&outcome);
         let is_undecided =
             unmet.as_ref().is_some_and(|gate| gate.outcome == GateOutcome::NotDecided);
-        let is_late = is_undecided || is_generator_late(&outcome);
-        self.is_late |= is_late;
+        // Of calls that were due, nothing but the generator's own lag leaves that open.
+        let is_late = is_undecided && due(&outcome) > 0 || is_generator_late(&outcome);
+        if is_late {
+            self.late_rates.push(rate);
+        }
         let missed = match unmet {
             _ if is_late => Some("the generator did not keep to the schedule".to_owned()),
+            Some(_) if is_undecided => Some("no call was due".to_owned()),
             unmet => unmet.map(|gate| gate.to_string()),
         };
         let is_kept = missed.is_none();
@@ -213,8 +222,12 @@ fn trial(rate: f64, outcome: &LoadOutcome, missed: Option<String>) -> RateTrial 
     }
 }
 
+fn due(outcome: &LoadOutcome) -> u64 {
+    outcome.open_loop.as_ref().map_or(0, OpenLoopCalls::due)
+}
+
 fn is_generator_late(outcome: &LoadOutcome) -> bool {
-    let due = outcome.open_loop.as_ref().map_or(0, |calls| calls.due());
+    let due = due(outcome);
     let not_made = outcome.open_loop.iter().flat_map(|calls| calls.not_made());
     let late: u64 =
         not_made.filter(|(why, _)| *why == Obstacle::Generator).map(|(_, calls)| calls).sum();
