@@ -389,6 +389,16 @@ mod tests {
     }
 
     #[test]
+    fn a_call_of_an_open_loop_takes_time_from_when_it_was_due() {
+        let mut call = LoadCall::new(1, true);
+        assert_eq!((call.begin_ns(), call.latency_ns(9)), (0, 9), "about to be made");
+        call.start_ns = 5;
+        assert_eq!((call.begin_ns(), call.latency_ns(9)), (5, 4));
+        call.intended_ns = 2;
+        assert_eq!((call.begin_ns(), call.latency_ns(9)), (2, 7));
+    }
+
+    #[test]
     fn a_message_behind_what_is_no_head_is_no_answer() {
         let body = [0, 0, 0, 0, 1, 7];
         let mut call = LoadCall::new(1, true);
