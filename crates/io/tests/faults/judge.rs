@@ -84,7 +84,9 @@ fn agree(server: &Ended, played: &Played, load_ok: u64, load_errors: u64) -> Res
     let counts = server.calls;
     let text = || format!("{seen} seen, {lost} lost, {} handled, {counts:?}", played.handled);
     expect(counts.answered_error + counts.panics == 0, text)?;
-    expect(counts.answered_ok + counts.late == played.handled, text)?;
+    // The handler of a call that was lost may end after its server, which does not hear of it.
+    let counted = counts.answered_ok + counts.late;
+    expect((counted..=counted + lost).contains(&played.handled), text)?;
     expect((seen..=seen + lost).contains(&played.handled), text)
 }
 
