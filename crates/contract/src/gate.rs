@@ -149,7 +149,7 @@ impl fmt::Display for Bound {
     }
 }
 
-/// GateConditions with commas between them, as one flag takes them. `FromStr` reads
+/// Conditions with commas between them, as one flag takes them. `FromStr` reads
 /// `p99<20ms,errors<0.1%`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GateConditions(pub Vec<Condition>);

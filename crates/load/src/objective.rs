@@ -77,10 +77,12 @@ impl Objective {
         self.conditions.iter().map(judge).collect()
     }
 
-    /// The first condition that has to hold and is not met.
+    /// The first condition that has to hold and was missed; where none was, the first that is not
+    /// decided.
     pub fn first_unmet(&self, outcome: &LoadOutcome) -> Option<JudgedGate> {
-        let mut judged = self.judge(GateKind::Slo, outcome).into_iter();
-        judged.find(|gate| gate.outcome != GateOutcome::Met)
+        let judged = self.judge(GateKind::Slo, outcome);
+        let first = |outcome| judged.iter().find(|gate| gate.outcome == outcome).cloned();
+        first(GateOutcome::Missed).or_else(|| first(GateOutcome::NotDecided))
     }
 
     /// Whether it says how many calls may fail.
@@ -352,6 +354,16 @@ mod tests {
         let said = judged("p99<110ms", &outcome).to_string();
         let expected = ": 99.00ms to 159.00ms: this generator was up to 60.00ms late";
         assert!(said.ends_with(expected), "{said}");
+        let first_unmet = |text: &str, outcome: &LoadOutcome| {
+            let objective: Objective = text.parse().unwrap();
+            objective.first_unmet(outcome).map(|gate| (gate.condition, gate.outcome))
+        };
+        let both = "p99<110ms,errors<1";
+        let undecided = Some(("p99<110ms".to_owned(), GateOutcome::NotDecided));
+        assert_eq!(first_unmet(both, &outcome), undecided);
+        outcome.errors.add(Code::Unavailable, "no", 1);
+        let missed = Some(("errors<1".to_owned(), GateOutcome::Missed));
+        assert_eq!(first_unmet(both, &outcome), missed, "that is not the generator's");
     }
 
     #[test]

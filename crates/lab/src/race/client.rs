@@ -167,6 +167,9 @@ impl RunningClient<'_> {
             }
             (Line::WindowEnd, Window::Open { begin, before }) => {
                 let (length, now) = (begin.elapsed(), self.read(server));
+                if self.meter.gaps().ignores_children {
+                    return Err(RaceRunError::LosesChildren(self.client.name.clone()));
+                }
                 self.window = Window::Over { length, used: now.since(before) };
                 Ok(())
             }

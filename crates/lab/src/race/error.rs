@@ -35,7 +35,7 @@ pub enum RaceRunError {
     /// Calls cannot be made any more.
     #[error("{0} cannot be called: {1}")]
     NotCalled(String, String),
-    /// What a server's children use before they end is lost.
+    /// What the children of a server or client use before they end is lost.
     #[error(
         "{0} ignores how its children end (SIGCHLD), so what they use is in no account: let it wait \
          for them, or race it where control groups can be made, as root for example"
