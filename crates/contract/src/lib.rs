@@ -13,6 +13,7 @@ pub mod exit;
 pub mod gate;
 pub mod generator_stops;
 pub mod in_flight;
+pub mod input;
 pub mod laps;
 pub mod latency;
 pub mod limit;

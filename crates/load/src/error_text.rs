@@ -7,7 +7,11 @@ use std::io;
 const ALTERNATIVES_LISTED: usize = 8;
 
 /// The reason of a system error without its number: `permission denied`, `no such file or folder`.
+/// An error of ours has words of its own.
 pub fn reason(error: &io::Error) -> String {
+    if let Some(own) = error.get_ref() {
+        return own.to_string();
+    }
     match error.kind() {
         // The standard library's word for it is "entity not found".
         io::ErrorKind::NotFound => "no such file or folder".to_owned(),
