@@ -27,6 +27,7 @@ mod writer;
 
 pub use call::{ThriftCall, ThriftData};
 pub use error::{ThriftCallError, ThriftError};
+pub use idl::check_idl;
 pub(crate) use reply::{Reply, ReplyFault};
 pub(crate) use request::SequenceIds;
 pub use spoken::{ThriftProtocol, ThriftTransport};

@@ -18,18 +18,30 @@ pub enum ThriftError {
         reason: String,
     },
     /// An included file is nowhere.
-    #[error("{file} includes {include}, which is not beside it: add -i FOLDER")]
+    #[error("{file}, line {line}: it includes {include}, which is not beside it: add -i FOLDER")]
     Include {
         /// The file that includes.
         file: String,
+        /// Where, from 1.
+        line: u32,
         /// The path that it names.
         include: String,
     },
-    /// A file contradicts itself, or names what is not there.
-    #[error("{file}: {what}")]
+    /// Together with those before it, a file is more than is read.
+    #[error("{file} is one too many: a file may include {what} in all")]
+    TooMany {
+        /// The file.
+        file: String,
+        /// How many files or bytes are read.
+        what: &'static str,
+    },
+    /// A file contradicts itself, names what is not there, or has no end of it.
+    #[error("{file}, line {line}: {what}")]
     Meaning {
         /// The file.
         file: String,
+        /// Where, from 1.
+        line: u32,
         /// What is wrong.
         what: String,
     },

@@ -96,6 +96,19 @@ impl ThriftStruct {
 }
 
 impl ThriftType {
+    /// Appends the places of the structs that it is made of.
+    pub fn structs(&self, places: &mut Vec<usize>) {
+        match self {
+            Self::Struct(place) => places.push(*place),
+            Self::List(element) | Self::Set(element) => element.structs(places),
+            Self::Map(types) => {
+                types.0.structs(places);
+                types.1.structs(places);
+            }
+            _ => {}
+        }
+    }
+
     /// What it is on the wire.
     #[inline]
     pub fn wire_kind(&self) -> WireKind {

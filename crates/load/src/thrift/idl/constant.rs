@@ -1,12 +1,13 @@
 //! Constants of the IDL: the defaults of fields.
 
-use super::resolve::{Meaning, ResolvedIdl, written};
+use super::document::Constant;
+use super::parser::DEPTH_MAX;
+use super::resolve::ResolvedIdl;
 use crate::thrift::schema::ThriftType;
 use crate::thrift::value::ThriftValue;
-use pilota_thrift_parser::{ConstValue, Path as IdlPath};
 
-/// Constants may stand in each other, and for each other, so deep.
-const DEPTH_MAX: u32 = 64;
+/// Bytes of text, and names that are compared, that cost as much as a value.
+const SPENT_TOGETHER: usize = 64;
 
 impl ResolvedIdl {
     /// The value of a constant that is written in a file, `depth` deep in others.
@@ -15,103 +16,135 @@ impl ResolvedIdl {
     /// Why it is none of that type, in words.
     pub(super) fn value(
         &self,
-        number: usize,
-        constant: &ConstValue,
+        file: usize,
+        constant: &Constant,
         value_type: &ThriftType,
-        depth: u32,
+        depth: usize,
     ) -> Result<ThriftValue, String> {
-        if depth == DEPTH_MAX {
-            return Err("the constant stands for itself".to_owned());
+        if depth > DEPTH_MAX {
+            return Err(format!(
+                "the constant stands for itself, or for others more than {DEPTH_MAX} deep"
+            ));
         }
+        self.spend(1)?;
         let depth = depth + 1;
         match (constant, value_type) {
-            (ConstValue::Path(path), _) => self.named_value(number, path, value_type, depth),
-            (ConstValue::Bool(truth), ThriftType::Bool) => Ok(ThriftValue::Bool(*truth)),
-            (ConstValue::Int(whole), _) => whole_number(whole.0, value_type),
-            (ConstValue::Double(text), ThriftType::Double) => text
-                .0
-                .parse()
-                .map(ThriftValue::Double)
-                .map_err(|_| format!("{} is no number", text.0)),
-            (ConstValue::String(text), ThriftType::String | ThriftType::Binary) => {
+            (Constant::Name(path), _) => self.named_value(file, path, value_type, depth),
+            (Constant::Int(whole), _) => whole_number(*whole, value_type),
+            (Constant::Double(number), ThriftType::Double) => Ok(ThriftValue::Double(*number)),
+            (Constant::Text(text), ThriftType::String | ThriftType::Binary) => {
+                self.spend(text.len() / SPENT_TOGETHER)?;
                 Ok(ThriftValue::Binary(text.as_bytes().to_vec()))
             }
-            (ConstValue::List(values), ThriftType::List(element) | ThriftType::Set(element)) => {
+            (Constant::Text(text), ThriftType::Uuid) => uuid::Uuid::try_parse(text)
+                .map(|uuid| ThriftValue::Uuid(uuid.into_bytes()))
+                .map_err(|_| "the value is no UUID".to_owned()),
+            (Constant::List(values), ThriftType::List(element) | ThriftType::Set(element)) => {
                 let values = values
                     .iter()
-                    .map(|value| self.value(number, value, element, depth))
+                    .map(|value| self.value(file, value, element, depth))
                     .collect::<Result<Vec<_>, _>>()?;
                 Ok(match value_type {
                     ThriftType::Set(_) => ThriftValue::Set(element.wire_kind(), values),
                     _ => ThriftValue::List(element.wire_kind(), values),
                 })
             }
-            (ConstValue::Map(entries), ThriftType::Map(types)) => {
+            (Constant::Map(entries), ThriftType::Map(types)) => {
                 let (key_type, value_type) = &**types;
                 let entries = entries
                     .iter()
                     .map(|(key, value)| {
-                        let key = self.value(number, key, key_type, depth)?;
-                        Ok((key, self.value(number, value, value_type, depth)?))
+                        let key = self.value(file, key, key_type, depth)?;
+                        Ok((key, self.value(file, value, value_type, depth)?))
                     })
                     .collect::<Result<Vec<_>, String>>()?;
                 Ok(ThriftValue::Map(key_type.wire_kind(), value_type.wire_kind(), entries))
             }
-            // An empty map and an empty list are written alike in some files.
-            (ConstValue::List(values), ThriftType::Map(types)) if values.is_empty() => {
-                Ok(ThriftValue::Map(types.0.wire_kind(), types.1.wire_kind(), Vec::new()))
+            (Constant::Map(entries), ThriftType::Struct(place)) => {
+                self.struct_value(file, entries, *place, depth)
             }
-            (ConstValue::Map(entries), ThriftType::Struct(place)) => {
-                self.struct_value(number, entries, *place, depth)
+            _ => {
+                empty(constant, value_type).ok_or_else(|| "the value is of another type".to_owned())
             }
-            _ => Err("the value is of another type".to_owned()),
         }
     }
 
     fn struct_value(
         &self,
-        number: usize,
-        entries: &[(ConstValue, ConstValue)],
+        file: usize,
+        entries: &[(Constant, Constant)],
         place: usize,
-        depth: u32,
+        depth: usize,
     ) -> Result<ThriftValue, String> {
         let known = &self.schema.structs[place];
         let mut fields = Vec::new();
         for (name, value) in entries {
-            let ConstValue::String(name) = name else {
+            let Constant::Text(name) = name else {
                 return Err(format!("the fields of {} are named by strings", known.name));
             };
-            let field = known
-                .fields
-                .iter()
-                .find(|field| field.name == **name)
-                .ok_or_else(|| format!("{} has no field {}", known.name, &**name))?;
-            fields.push((field.id, self.value(number, value, &field.field_type, depth)?));
+            let place = known.fields.iter().position(|field| field.name == *name);
+            self.spend(place.unwrap_or(0) / SPENT_TOGETHER)?;
+            let Some(field) = place.map(|place| &known.fields[place]) else {
+                return Err(format!("{} has no field {}", known.name, name.escape_debug()));
+            };
+            fields.push((field.id, self.value(file, value, &field.field_type, depth)?));
         }
         fields.sort_by_key(|(id, _)| *id);
-        Ok(ThriftValue::Struct(fields))
+        match fields.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+            Some(_) => Err(format!("a field of {} is there twice", known.name)),
+            None => Ok(ThriftValue::Struct(fields)),
+        }
     }
 
-    /// Another constant, or a value of an enum with the enum's name before it.
+    /// A value of an enum, with the enum's name before it, or another constant.
     fn named_value(
         &self,
-        number: usize,
-        path: &IdlPath,
+        file: usize,
+        path: &str,
         value_type: &ThriftType,
-        depth: u32,
+        depth: usize,
     ) -> Result<ThriftValue, String> {
-        if let Some((file, Meaning::Constant(constant))) = self.meaning(number, path) {
+        let (owner, last) = path.rsplit_once('.').unwrap_or(("", path));
+        // As the compiler does, whatever enum is named.
+        if let ThriftType::Enum(place) = value_type
+            && let Some(number) = self.enum_value(*place, last)?
+        {
+            return Ok(ThriftValue::I32(number));
+        }
+        if let Some((file, constant)) = self.constant(file, path) {
             return self.value(file, constant, value_type, depth);
         }
-        let unknown = || format!("there is no constant {}", written(path));
-        let (last, before) = path.segments.split_last().ok_or_else(unknown)?;
-        let owner: IdlPath = before.iter().cloned().collect();
-        let Some((_, Meaning::Enum(place))) = self.meaning(number, &owner) else {
-            return Err(unknown());
-        };
-        let values = &self.schema.enums[*place].values;
-        let value = values.iter().find(|(name, _)| *name == **last).ok_or_else(unknown)?;
-        whole_number(i64::from(value.1), value_type)
+        let place = self.enum_place(file, owner);
+        match place.map(|place| self.enum_value(place, last)).transpose()?.flatten() {
+            Some(number) => whole_number(i64::from(number), value_type),
+            None => Err(self.no_constant(file, path)),
+        }
+    }
+
+    fn enum_value(&self, place: usize, name: &str) -> Result<Option<i32>, String> {
+        let values = &self.schema.enums[place].values;
+        let place = values.iter().position(|(known, _)| known == name);
+        self.spend(place.unwrap_or(values.len()) / SPENT_TOGETHER)?;
+        Ok(place.map(|place| values[place].1))
+    }
+}
+
+/// An empty map and an empty list are written alike in some files.
+fn empty(constant: &Constant, value_type: &ThriftType) -> Option<ThriftValue> {
+    match (constant, value_type) {
+        (Constant::List(values), ThriftType::Map(types)) if values.is_empty() => {
+            Some(ThriftValue::Map(types.0.wire_kind(), types.1.wire_kind(), Vec::new()))
+        }
+        (Constant::Map(entries), ThriftType::List(element)) if entries.is_empty() => {
+            Some(ThriftValue::List(element.wire_kind(), Vec::new()))
+        }
+        (Constant::Map(entries), ThriftType::Set(element)) if entries.is_empty() => {
+            Some(ThriftValue::Set(element.wire_kind(), Vec::new()))
+        }
+        (Constant::List(values), ThriftType::Struct(_)) if values.is_empty() => {
+            Some(ThriftValue::Struct(Vec::new()))
+        }
+        _ => None,
     }
 }
 
