@@ -3,6 +3,7 @@
 use bookend_wire::HeaderList;
 use bookend_wire::grpc::gzip::{self, GzipError};
 use bookend_wire::grpc::message::Message;
+use bookend_wire::grpc::response::quoted;
 use bookend_wire::grpc::{Code, Encoding, Status};
 
 /// Appends a message with its prefix. One that this encoding would make longer than a prefix can
@@ -41,7 +42,7 @@ fn append_prefixed(compressed: bool, bytes: &[u8], output: &mut Vec<u8>) {
 pub(crate) enum ResponseEncoding {
     /// By an encoding that was offered.
     Known(Encoding),
-    /// By one that was not offered. It does no harm before a message uses it.
+    /// By one that was not offered, quoted. It does no harm before a message uses it.
     Unknown(String),
 }
 
@@ -52,7 +53,7 @@ impl ResponseEncoding {
         let Some(name) = fields.find(b"grpc-encoding") else {
             return Self::IDENTITY;
         };
-        let unknown = || Self::Unknown(String::from_utf8_lossy(name).into_owned());
+        let unknown = || Self::Unknown(quoted(name));
         Encoding::parse(name).map_or_else(unknown, Self::Known)
     }
 
@@ -77,7 +78,7 @@ impl ResponseEncoding {
                 return Err(internal("a compressed message, and named no encoding"));
             }
             Self::Unknown(name) => {
-                let text = format!("a message compressed by {name:?}, which was not offered");
+                let text = format!("a message compressed by {name}, which was not offered");
                 return Err(internal(&text));
             }
         }

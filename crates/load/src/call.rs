@@ -1,8 +1,8 @@
 //! One call in flight, and whether its response is what gRPC promises.
 
 use bookend_wire::grpc::message::PREFIX_BYTES;
-use bookend_wire::grpc::response::{fault_of_head, final_status, stated_status};
-use bookend_wire::grpc::{Code, Status};
+use bookend_wire::grpc::response::{fault_of_head, final_status, quoted, stated_status};
+use bookend_wire::grpc::{Code, Encoding, Status};
 use bookend_wire::{ErrorCode, HeaderList, Initiator};
 
 /// Bytes of a response after which the server's windows are opened again. What is less than that,
@@ -28,7 +28,16 @@ pub(crate) struct LoadCall {
     /// Whether it found no room when it was due.
     pub has_waited: bool,
     /// What was wrong with the head of the response.
-    fault: Option<Box<Status>>,
+    fault: Option<Box<HeadFault>>,
+}
+
+/// What is wrong with the head of a response.
+#[derive(Clone, Debug)]
+enum HeadFault {
+    /// It is none of gRPC.
+    Status(Status),
+    /// It names an encoding that was not offered, quoted: no harm before a message uses it.
+    Encoding(String),
 }
 
 /// The head of a response.
@@ -55,9 +64,9 @@ pub(crate) mod token {
 
 impl ResponseHead {
     fn of(fields: &HeaderList) -> Self {
-        match fields.find(b"grpc-encoding") {
-            None | Some(b"identity") => ResponseHead::Plain,
-            Some(_) => ResponseHead::Encoded,
+        match fields.find(b"grpc-encoding").and_then(Encoding::parse) {
+            None | Some(Encoding::Identity) => ResponseHead::Plain,
+            Some(Encoding::Gzip) => ResponseHead::Encoded,
         }
     }
 
@@ -81,13 +90,11 @@ impl ResponseHead {
     }
 }
 
-/// What is wrong with a message of that compressed-flag.
-#[cold]
-pub(crate) fn fault_of_flag(flag: u8) -> String {
-    match flag {
-        1 => "the server compressed a message and named no grpc-encoding".to_owned(),
-        _ => format!("the server's message has the compressed-flag {flag}, not 0 or 1"),
-    }
+/// The encoding that a head names, where it is none that can be offered.
+fn unknown_encoding(fields: &HeaderList) -> Option<HeadFault> {
+    let name = fields.find(b"grpc-encoding")?;
+    let is_unknown = Encoding::parse(name).is_none();
+    is_unknown.then(|| HeadFault::Encoding(quoted(name)))
 }
 
 impl LoadCall {
@@ -148,15 +155,15 @@ impl LoadCall {
                 return (is_usual.then_some(self.head.token()), None);
             }
         }
-        let status = final_status(stated_status(fields), self.fault.take().map(|fault| *fault));
+        let status = final_status(stated_status(fields), self.status_of_head());
         let outcome = if status.code == Code::Ok { Ok(()) } else { Err(status) };
         ((!is_head && outcome.is_ok()).then_some(token::TRAILERS), Some(outcome))
     }
 
     /// A response that is a stream ended with `grpc-status: 0`: was its head what gRPC promises?
-    pub fn check_head(&mut self) -> Result<(), Status> {
-        match self.fault.take() {
-            Some(fault) => Err(*fault),
+    pub fn check_head(&self) -> Result<(), Status> {
+        match self.status_of_head() {
+            Some(fault) => Err(fault),
             None if self.head != ResponseHead::Awaited => Ok(()),
             None => Err(Status::new(Code::Internal, "the server sent trailers and no head")),
         }
@@ -178,7 +185,8 @@ impl LoadCall {
     /// with END_STREAM the same bytes are trailers, of which a status is what matters.
     fn head(&mut self, fields: &HeaderList) -> bool {
         self.head = ResponseHead::of(fields);
-        self.fault = fault_of_head(fields).map(Box::new);
+        let fault = fault_of_head(fields).map(HeadFault::Status);
+        self.fault = fault.or_else(|| unknown_encoding(fields)).map(Box::new);
         self.fault.is_none() && fields.find(b"grpc-status").is_none()
     }
 
@@ -198,14 +206,18 @@ impl LoadCall {
 
     /// The call ended with `grpc-status: 0`: was there exactly one whole message?
     #[inline]
-    pub fn check_body(&mut self) -> Result<(), Status> {
+    pub fn check_body(&self) -> Result<(), Status> {
         let declared_bytes = self.declared_bytes();
         let whole = u64::from(self.body_bytes) == declared_bytes + PREFIX_BYTES as u64;
         let is_readable = self.head != ResponseHead::Awaited && self.head.allows(self.prefix[0]);
         if whole && self.fault.is_none() && is_readable {
             return Ok(());
         }
-        Err(self.body_fault(declared_bytes))
+        match self.status_of_head() {
+            Some(fault) => Err(fault),
+            None if whole && is_readable => Ok(()),
+            None => Err(self.body_fault(declared_bytes)),
+        }
     }
 
     /// A whole response has come at once, with a head of that token: is its body one message that
@@ -259,18 +271,38 @@ impl LoadCall {
         Some(Status::new(Code::of_reset(code), text))
     }
 
-    #[cold]
-    fn body_fault(&mut self, declared_bytes: u64) -> Status {
-        if let Some(fault) = self.fault.take() {
-            return *fault;
+    /// The status of a call whose head is none of gRPC.
+    fn status_of_head(&self) -> Option<Status> {
+        match self.fault.as_deref()? {
+            HeadFault::Status(status) => Some(status.clone()),
+            HeadFault::Encoding(_) => None,
         }
+    }
+
+    /// What is wrong with a message of that compressed-flag.
+    #[cold]
+    pub fn fault_of_flag(&self, flag: u8) -> String {
+        match (flag, self.fault.as_deref()) {
+            (1, Some(HeadFault::Encoding(name))) => {
+                format!("the server compressed a message by {name}, which was not offered")
+            }
+            (1, _) => "the server compressed a message and named no grpc-encoding".to_owned(),
+            _ => format!("the server's message has the compressed-flag {flag}, not 0 or 1"),
+        }
+    }
+
+    #[cold]
+    fn body_fault(&self, declared_bytes: u64) -> Status {
         let whole_bytes = declared_bytes + PREFIX_BYTES as u64;
         let text = match self.body_bytes {
             0 => "the server said OK and sent no message".to_owned(),
             bytes if u64::from(bytes) == whole_bytes => match self.head {
                 ResponseHead::Awaited => "the server sent a message and no head".to_owned(),
-                ResponseHead::Plain | ResponseHead::Encoded => fault_of_flag(self.prefix[0]),
+                ResponseHead::Plain | ResponseHead::Encoded => self.fault_of_flag(self.prefix[0]),
             },
+            bytes if bytes < PREFIX_BYTES as u32 => {
+                format!("the server sent {bytes} of the {PREFIX_BYTES} bytes before a message")
+            }
             bytes => format!(
                 "the server sent {bytes} bytes where one message of {declared_bytes} was declared"
             ),
@@ -279,8 +311,8 @@ impl LoadCall {
     }
 
     /// The call ended with these trailers.
-    fn trailers(&mut self, fields: &HeaderList) -> Result<(), Status> {
-        let status = final_status(stated_status(fields), self.fault.take().map(|fault| *fault));
+    fn trailers(&self, fields: &HeaderList) -> Result<(), Status> {
+        let status = final_status(stated_status(fields), self.status_of_head());
         if status.code == Code::Ok {
             return self.check_body();
         }
@@ -289,10 +321,9 @@ impl LoadCall {
 
     /// The call ended without trailers: the response was not gRPC, or it was cut off.
     #[cold]
-    pub fn no_trailers(&mut self) -> Status {
+    pub fn no_trailers(&self) -> Status {
         let text = "server closed the stream without sending trailers";
-        let fault = self.fault.take();
-        fault.map_or_else(|| Status::new(Code::Internal, text), |fault| *fault)
+        self.status_of_head().unwrap_or_else(|| Status::new(Code::Internal, text))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Requests that are answered because of their head alone.
 
+use bookend_wire::grpc::response::quoted;
 use bookend_wire::grpc::{Code, Status};
 
 use crate::status::internal;
@@ -78,23 +79,4 @@ pub(crate) fn unknown_method(service: &[u8], method: &[u8]) -> RequestRejection 
 
 fn unimplemented(message: String) -> RequestRejection {
     Status::new(Code::Unimplemented, message).into()
-}
-
-/// What a peer sent, quoted, and short enough to send back.
-fn quoted(bytes: &[u8]) -> String {
-    /// Names of services and methods are shorter; a status message is no place for more.
-    const MAX_QUOTED_BYTES: usize = 120;
-    let end = bytes.len().min(MAX_QUOTED_BYTES);
-    format!("{:?}", String::from_utf8_lossy(&bytes[..end]))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_sent_back_is_bounded() {
-        assert!(quoted(&[b'x'; 10_000]).len() < 200);
-        assert_eq!(quoted(b"a\xff"), "\"a\u{fffd}\"");
-    }
 }

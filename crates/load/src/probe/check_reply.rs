@@ -2,7 +2,8 @@
 
 use super::check::CheckError;
 use bookend_wire::flow::Window;
-use bookend_wire::grpc::{Assembler, Code, percent};
+use bookend_wire::grpc::response::stated_status;
+use bookend_wire::grpc::{Assembler, Code};
 use bookend_wire::{ErrorCode, HeaderList};
 
 /// The largest message that is assembled: the default limit of gRPC clients, and more than an echo
@@ -12,7 +13,7 @@ const MAX_MESSAGE_BYTES: usize = 4 << 20;
 /// How the server ended a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ReplyEnd {
-    /// With trailers: the code of `grpc-status` if it was there, and `grpc-message`.
+    /// With trailers: the code of `grpc-status` if it was there, and the text behind it.
     Trailers(Option<Code>, String),
     /// With RST_STREAM.
     Reset(ErrorCode),
@@ -41,9 +42,9 @@ impl CheckReply {
             }
         }
         if end_stream {
-            let code = fields.find(b"grpc-status").map(Code::parse);
-            let message = percent::decode(fields.find(b"grpc-message").unwrap_or_default());
-            self.end_with(ReplyEnd::Trailers(code, message));
+            let stated = stated_status(fields).map(|status| (status.code, status.message));
+            let (code, message) = stated.unzip();
+            self.end_with(ReplyEnd::Trailers(code, message.unwrap_or_default()));
         }
     }
 
@@ -103,5 +104,22 @@ impl CheckReply {
             }
             Some(ReplyEnd::Trailers(Some(code), message)) => format!("answered {code}: {message}"),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_status_that_is_none_is_shown() {
+        let mut trailers = HeaderList::new(4096, 32);
+        trailers.push(b"grpc-status", b"OK", false);
+        let mut reply = CheckReply::default();
+        reply.header_block(&trailers, true);
+        let CheckError::Unsupported(text) = reply.check().unwrap_err() else {
+            panic!("an answer is no fault of the connection");
+        };
+        assert_eq!(text, "answered UNKNOWN: malformed grpc-status \"OK\"");
     }
 }

@@ -4,7 +4,7 @@
 mod message_counter;
 
 use super::request::{self, NotWritten};
-use crate::call::{LoadCall, RELEASE_BYTES, fault_of_flag};
+use crate::call::{LoadCall, RELEASE_BYTES};
 use crate::plan::{LoadPlan, Streaming};
 use crate::record::CallSink;
 use bookend_wire::{HeaderBlock, Sender, StreamKey};
@@ -175,7 +175,7 @@ impl StreamCalls {
         let messages = call
             .incoming
             .count(body, whole.may_be_compressed())
-            .map_err(|BadFlag(flag)| fault_of_flag(flag))?;
+            .map_err(|BadFlag(flag)| whole.fault_of_flag(flag))?;
         if messages > 0 {
             call.received += messages;
             sink.received_messages(messages, whole.start_ns, call.last_message_ns, now_ns);

@@ -64,12 +64,17 @@ impl Code {
     /// Reads the value of `grpc-status`; a number outside the table is [`Code::Unknown`], as the
     /// specification requires.
     pub fn parse(value: &[u8]) -> Self {
+        Self::of_digits(value).unwrap_or(Self::Unknown)
+    }
+
+    /// The code with that value of `grpc-status`; `None` where the table has none.
+    pub fn of_digits(value: &[u8]) -> Option<Self> {
         let number = match *value {
             [ones @ b'0'..=b'9'] => ones - b'0',
             [b'1', ones @ b'0'..=b'6'] => 10 + ones - b'0',
-            _ => return Self::Unknown,
+            _ => return None,
         };
-        Self::ALL[usize::from(number)]
+        Some(Self::ALL[usize::from(number)])
     }
 
     /// The code for a response without `grpc-status` and with an HTTP status other than 200: "HTTP
@@ -159,7 +164,7 @@ mod tests {
     #[test]
     fn what_is_no_code_is_unknown() {
         for value in [&b""[..], b"17", b"-1", b"00", b"1x", b"999"] {
-            assert_eq!(Code::parse(value), Code::Unknown);
+            assert_eq!((Code::parse(value), Code::of_digits(value)), (Code::Unknown, None));
         }
     }
 }

@@ -57,6 +57,37 @@ fn a_head_that_states_a_status_may_end_the_next_response() {
 }
 
 #[test]
+fn two_statuses_that_are_none_are_two_lines() {
+    let (mut story, connections) = Story::begin(plan(None, 1, 4));
+    let values = [&b"\0\x0bgrpc-status\x02OK"[..], b"\0\x0bgrpc-status\x02-1"];
+    for (number, trailers) in (0..).zip([values[0], values[1], values[0], values[1]]) {
+        story.send_trailers_only(connections[0], 2 * number + 1, trailers);
+    }
+    let line = |value: &str, calls: u64| {
+        (format!("rpc error: code = Unknown desc = malformed grpc-status \"{value}\""), calls)
+    };
+    assert_eq!(story.counted(), (0, vec![line("-1", 2), line("OK", 2)]));
+}
+
+#[test]
+fn a_message_compressed_by_what_nobody_offered_fails_and_others_on_that_head_do_not() {
+    let zstd = [HEAD, &b"\0\x0dgrpc-encoding\x04zstd"[..]].concat();
+    let failed = "rpc error: code = Internal desc = the server compressed a message by \"zstd\", \
+                  which was not offered";
+    let server_stream = streaming(Streaming { client: false, ..BOTH }, 1, 4);
+    for plan in [plan(None, 1, 4), server_stream] {
+        let (mut story, connections) = Story::begin(plan);
+        let id = connections[0];
+        for (stream, compressed) in [(1, 0), (3, 1), (5, 1), (7, 0)] {
+            story.send(id, kind::HEADERS, flag::END_HEADERS, stream, &zstd);
+            story.send(id, kind::DATA, 0, stream, &[compressed, 0, 0, 0, 1, 7]);
+            story.send(id, kind::HEADERS, END, stream, TRAILERS);
+        }
+        assert_eq!(story.counted(), (2, vec![(failed.to_owned(), 2)]));
+    }
+}
+
+#[test]
 fn a_head_that_came_before_and_ends_the_response_states_no_status() {
     let (mut story, connections) = Story::begin(plan(None, 1, 2));
     let id = connections[0];
