@@ -57,7 +57,8 @@ pub struct LoadPlan {
     pub connections: u32,
     /// Calls in flight over all connections, at least one for each; in an open loop, at most.
     pub concurrency: u32,
-    /// How the calls in flight of a closed loop change; empty where they do not.
+    /// How the calls in flight change, in an open loop those that there may be at most; empty where
+    /// they do not.
     pub concurrency_steps: Vec<ConcurrencyStep>,
     /// By which schedule calls are made; `None` is as soon as others end.
     pub open_loop: Option<OpenLoop>,

@@ -5,10 +5,12 @@ mod flags;
 
 use bookend_io::{Driver, Io};
 use bookend_load::error_text::choice;
+use bookend_load::flags::pacing::Shape;
 use bookend_load::flags::{CallFlags, LoadFlags};
 use bookend_load::options::{CallOptions, SchemaSource};
 use bookend_load::output::OutputFormat;
 use bookend_load::payload::{DataSource, Templates};
+use bookend_load::plan::pacing::ASYNC_IN_FLIGHT_MAX;
 use bookend_load::plan::{DurationStop, LoadPlan};
 use bookend_load::targets::LoadBalancingPolicy;
 use bookend_wire::Keepalive;
@@ -277,6 +279,47 @@ fn connections_have_threads_of_their_own_while_there_are_processors() {
         too_few.unwrap_err(),
         "--io blocking takes a thread for each of --connections 3, and --threads is 2"
     );
+}
+
+/// A rate whose calls in flight go from `from` to `to` in steps of one.
+fn rate_with_steps(flags: &mut LoadFlags, from: u32, to: u32) {
+    flags.pacing.rps = 100.0;
+    flags.pacing.concurrency_schedule = Shape::Step;
+    (flags.pacing.concurrency_start, flags.pacing.concurrency_end) = (from, to);
+    flags.pacing.concurrency_step = if to < from { -1 } else { 1 };
+    flags.pacing.concurrency_step_duration = Duration::from_secs(1);
+}
+
+#[test]
+fn a_rate_may_have_a_schedule_of_the_calls_in_flight_as_in_ghz() {
+    let both = plan(|flags| rate_with_steps(flags, 5, 7));
+    assert!(both.open_loop.is_some());
+    assert_eq!(both.concurrency, 7);
+    let steps: Vec<u32> = both.concurrency_steps.iter().map(|step| step.calls).collect();
+    assert_eq!(steps, [5, 6, 7]);
+    let unbounded = plan(|flags| {
+        rate_with_steps(flags, 5, 7);
+        flags.pacing.is_async = true;
+    });
+    assert!(unbounded.concurrency_steps.is_empty(), "--async waits for nobody");
+    assert_eq!(unbounded.concurrency, ASYNC_IN_FLIGHT_MAX);
+}
+
+#[test]
+fn every_thread_of_a_rate_has_room_for_a_call_at_each_step() {
+    let threads = |change: fn(&mut LoadFlags)| {
+        let mut flags = with(change);
+        flags.connections = 4;
+        read(&flags).map(|plan| (plan.driver, plan.threads))
+    };
+    assert_eq!(threads(|flags| rate_with_steps(flags, 2, 6)), Ok((Driver::Epoll, 2)));
+    assert_eq!(threads(|flags| rate_with_steps(flags, 5, 0)), Ok((Driver::Epoll, 1)));
+    let too_many = threads(|flags| {
+        rate_with_steps(flags, 2, 6);
+        flags.io = Io::Blocking;
+    });
+    let error = too_many.unwrap_err();
+    assert!(error.contains("goes down to 2 and there are 4 threads"), "{error}");
 }
 
 #[test]

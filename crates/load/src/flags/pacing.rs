@@ -71,7 +71,8 @@ pub struct PacingFlags {
     #[arg(long, value_name = "N", value_parser = whole::<u64>)]
     pub seed: Option<u64>,
 
-    /// How the number of calls in flight changes: const, step, line
+    /// How the number of calls in flight changes (with a rate, how many there may be): const,
+    /// step, line
     #[arg(long, value_name = "SHAPE", value_parser = choice::<Shape>, default_value = "const")]
     pub concurrency_schedule: Shape,
     /// Calls in flight at first, of step and line

@@ -97,6 +97,17 @@ pub enum FlagsError {
         /// `--connections`
         connections: u32,
     },
+    /// More threads than calls in flight while a rate says when calls are due.
+    #[error(
+        "--concurrency-schedule goes down to {calls} and there are {threads} threads, each with \
+         its share of the rate: some could make no call; add --io epoll, or fewer --threads"
+    )]
+    ThreadsIdle {
+        /// The worker threads.
+        threads: u32,
+        /// The fewest calls that may be in flight.
+        calls: u32,
+    },
     /// The flags that say when calls are made mean nothing.
     #[error(transparent)]
     Pacing(#[from] PacingError),

@@ -38,7 +38,7 @@ impl LoadPlan {
     ) -> Result<Self, PrepareError> {
         let call = call_options(flags)?;
         let open_loop = OpenLoop::from_flags(&flags.pacing).map_err(FlagsError::from)?;
-        let concurrency_steps = steps_of_concurrency(flags, open_loop.is_some())?;
+        let concurrency_steps = steps_of_concurrency(flags)?;
         let concurrency = concurrency(flags, &concurrency_steps)?;
         if flags.find_capacity.is_some() {
             check_capacity_flags(flags, open_loop.is_some())?;
@@ -55,8 +55,10 @@ impl LoadPlan {
         let called = Called::find(flags, &call, input)?;
         let targets = call.find_targets(flags.lb_strategy)?;
         let connections = connections.max(connections_for(targets.count(), concurrency)?);
+        let cpus = cpus.min(threads_max(open_loop.as_ref(), &concurrency_steps));
         let (driver, threads) =
             driver_and_threads(flags.io, connecting, connections, threads, cpus)?;
+        check_threads(threads, open_loop.as_ref(), &concurrency_steps)?;
         let mut plan = Self {
             tls: call.connectors()?,
             targets,
@@ -203,22 +205,33 @@ fn call_options(flags: &LoadFlags) -> Result<CallOptions, FlagsError> {
     Ok(call)
 }
 
-/// How the calls in flight change. By a schedule of rates they are what they are.
-fn steps_of_concurrency(
-    flags: &LoadFlags,
-    is_open_loop: bool,
-) -> Result<Vec<ConcurrencyStep>, FlagsError> {
+/// How the calls in flight change: in an open loop, as many as there may be. With `--async` nothing
+/// bounds them, as in ghz.
+fn steps_of_concurrency(flags: &LoadFlags) -> Result<Vec<ConcurrencyStep>, FlagsError> {
     let steps = concurrency_steps(&flags.pacing)?;
-    let other = match (flags.one_shot, is_open_loop) {
-        (true, _) => "--one-shot",
-        (false, true) => "a rate",
-        (false, false) => return Ok(steps),
-    };
-    if steps.is_empty() {
-        Ok(steps)
-    } else {
-        Err(FlagsError::Conflict("--concurrency-schedule", other))
+    if flags.one_shot && !steps.is_empty() {
+        return Err(FlagsError::Conflict("--concurrency-schedule", "--one-shot"));
     }
+    Ok(if flags.pacing.is_async { Vec::new() } else { steps })
+}
+
+/// Each thread makes its share of an open loop's calls, so the fewest that may be in flight are at
+/// least one for each, unless there are none at all.
+fn threads_max(open_loop: Option<&OpenLoop>, steps: &[ConcurrencyStep]) -> u32 {
+    let bounded = steps.iter().filter(|step| open_loop.is_some() && step.calls > 0);
+    bounded.map(|step| step.calls).min().unwrap_or(u32::MAX)
+}
+
+fn check_threads(
+    threads: u32,
+    open_loop: Option<&OpenLoop>,
+    steps: &[ConcurrencyStep],
+) -> Result<(), FlagsError> {
+    let calls = threads_max(open_loop, steps);
+    if threads > calls {
+        return Err(FlagsError::ThreadsIdle { threads, calls });
+    }
+    Ok(())
 }
 
 /// The calls in flight at most.

@@ -25,7 +25,7 @@ pub struct OpenLoop {
     pub seed: u64,
 }
 
-/// From a time on, so many calls are kept in flight.
+/// From a time on, so many calls are kept in flight; in an open loop, no more than that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConcurrencyStep {
     /// Since the beginning of the window, nanoseconds.

@@ -122,6 +122,35 @@ fn by_time_what_is_due_and_not_made_at_the_end_is_counted() {
 }
 
 #[test]
+fn the_most_that_an_open_loop_has_in_flight_follows_its_steps_and_its_schedule_waits_for_nothing() {
+    let step = |seconds, calls| ConcurrencyStep { at_ns: seconds * SECOND_NS, calls };
+    let steps = vec![step(0, 1), step(1, 3), step(2, 2)];
+    let by_time = LoadPlan {
+        concurrency_steps: steps,
+        calls: None,
+        window_ns: Some(4 * SECOND_NS),
+        ..open_loop(3, 1)
+    };
+    let (mut story, connections) = Story::begin(by_time);
+    let id = connections[0];
+    assert_eq!(story.calls(id), [1], "a hundred a second are due, and one may be in flight");
+    story.0.pass_ns(SECOND_NS / 2);
+    assert!(story.calls(id).is_empty());
+    story.0.pass_ns(SECOND_NS / 2);
+    assert_eq!(story.calls(id), [3, 5], "two more, which have waited for a second");
+    story.0.pass_ns(SECOND_NS);
+    story.answer(id, 1);
+    assert!(story.calls(id).is_empty(), "two are left, and as many as there may be");
+    story.answer(id, 3);
+    assert_eq!(story.calls(id), [7]);
+    story.0.pass_ns(3 * SECOND_NS);
+    let calls = story.open_loop();
+    assert_eq!((calls.due(), calls.made, calls.waited), (400, 4, 3));
+    assert_eq!(calls.not_made().collect::<Vec<_>>(), [(Obstacle::InFlightLimit, 396)]);
+    assert!(calls.from_intended.at(100.0) >= 2 * SECOND_NS, "from when it was due");
+}
+
+#[test]
 fn the_number_of_calls_in_flight_follows_its_steps() {
     let step = |seconds, calls| ConcurrencyStep { at_ns: seconds * SECOND_NS, calls };
     let steps = vec![step(0, 1), step(1, 3), step(2, 2)];
