@@ -1,6 +1,6 @@
 //! How this command starts the lab: this program is its launcher, its probe and an instrument.
 
-use crate::shell::{quoted, this_command};
+use crate::shell::{kept_words, quoted, this_command};
 use crate::terminal::{Failure, print_error};
 use bookend_lab::context::ProcessTimeouts;
 use bookend_lab::launch::Launcher;
@@ -120,7 +120,7 @@ fn command_line(words: impl Iterator<Item = String>, plan: &Plan) -> String {
         .iter()
         .map(|(name, value)| format!("{name}={}", quoted(value)))
         .chain(["bookend".to_owned()])
-        .chain(typed.iter().map(|word| quoted(word)))
+        .chain(kept_words(typed).iter().map(|word| quoted(word)))
         .collect::<Vec<_>>()
         .join(" ")
 }
@@ -141,5 +141,6 @@ mod tests {
         let all = "GRPC_BENCHMARK_DURATION=700ms bookend run transports --rounds 3";
         assert_eq!(kept("run --rounds 3"), all);
         assert_eq!(kept("run transports --rounds 3"), all);
+        assert!(kept("run transports --baseline TOKEN=abc").ends_with("'TOKEN=masked (3 bytes)'"));
     }
 }

@@ -1,11 +1,24 @@
 //! Words of a command as a shell reads them.
 
-/// The command that this process is. The path of the program is left out: it may name the user's
-/// home.
+use bookend_load::contract::secrets;
+
+/// The flag that shows secrets in what is kept.
+const SHOW_SECRETS: &str = "--show-secrets";
+
+/// The command that this process is, as it is kept and shown to others. The path of the program is
+/// left out: it may name the user's home.
 pub fn this_command() -> String {
-    std::env::args_os()
-        .skip(1)
-        .fold("bookend".to_owned(), |line, word| line + " " + &quoted(&word.to_string_lossy()))
+    let words: Vec<String> =
+        std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    std::iter::once("bookend".to_owned())
+        .chain(kept_words(words).iter().map(|word| quoted(word)))
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// The words of a command with their secrets masked, unless it says that they are to be shown.
+pub fn kept_words(words: Vec<String>) -> Vec<String> {
+    if words.iter().any(|word| word == SHOW_SECRETS) { words } else { secrets::in_words(words) }
 }
 
 /// The word in quotation marks where it needs them: a case such as `C=1 S=100` is one word.
@@ -20,6 +33,15 @@ pub fn quoted(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_command_is_kept_without_its_secrets_unless_it_asks_for_them() {
+        let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let masked = kept_words(words("race --env TOKEN=abc"));
+        assert_eq!(masked, ["race", "--env", "TOKEN=masked (3 bytes)"]);
+        let asked = words("race --env TOKEN=abc --show-secrets");
+        assert_eq!(kept_words(asked.clone()), asked);
+    }
 
     #[test]
     fn a_shell_reads_a_command_as_it_was_typed() {

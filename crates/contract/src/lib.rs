@@ -21,6 +21,7 @@ pub mod lines;
 pub mod machine;
 pub mod mutant;
 pub mod report;
+pub mod secrets;
 pub mod silence;
 pub mod timestamp;
 pub mod transport;

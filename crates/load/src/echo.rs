@@ -2,6 +2,7 @@
 //! after them.
 
 use crate::contract::duration::nanoseconds;
+use crate::contract::secrets;
 use crate::error_text::word;
 use crate::flags::LoadFlags;
 use crate::options::{CallOptions, SchemaSource};
@@ -62,7 +63,7 @@ fn echo_call(flags: &LoadFlags, call: &CallOptions, plan: &LoadPlan) -> Value {
     };
     let constant = plan.metadata.iter().map(|(name, value)| (utf8(name), json!(utf8(value))));
     let templates = call.metadata.templates.iter().map(|(name, text)| (name.clone(), json!(text)));
-    let metadata: Map<_, _> = constant.chain(templates).collect();
+    let metadata = Value::Object(constant.chain(templates).collect());
     json!({
         "call": call.method,
         "host": call.targets.to_string(),
@@ -73,7 +74,7 @@ fn echo_call(flags: &LoadFlags, call: &CallOptions, plan: &LoadPlan) -> Value {
         "binary": flags.binary || flags.binary_file.is_some(),
         "data": data,
         "data-file": flags.data_file.as_ref().or(flags.binary_file.as_ref()),
-        "metadata": metadata,
+        "metadata": if flags.show_secrets { metadata } else { secrets::in_value(&metadata) },
     })
 }
 

@@ -101,6 +101,10 @@ pub struct CallFlags {
     #[arg(long, value_name = "JSON")]
     pub reflect_metadata: Option<String>,
 
+    /// Show secrets in results: the values of names such as authorization, cookie or api-key
+    #[arg(long)]
+    pub show_secrets: bool,
+
     /// Deadline of each call, 0 is none
     #[arg(short, long, value_name = "TIME", value_parser = duration::parse, default_value = "20s")]
     pub timeout: Duration,

@@ -1,5 +1,6 @@
 //! The metadata that goes with every call: names checked, binary values in the form of the wire.
 
+use crate::contract::secrets;
 use crate::payload::Templates;
 use crate::template::{
     CallFacts, CallTemplateError, CompiledMetadata, MetadataTemplate, compile_metadata,
@@ -98,7 +99,7 @@ impl CallMetadata {
                     compiled.constant.push((bytes.to_vec(), check_value(name, &value)?));
                 }
                 Ok(CompiledMetadata::Template(template)) => compiled.templates.push(template),
-                Err(error) => return Err(CallMetadataError::Template(name.clone(), error)),
+                Err(error) => return Err(template_error(name, error)),
             }
         }
         let constant = compiled.of_first_call()?;
@@ -143,7 +144,7 @@ impl CompiledCallMetadata {
             let mut value = Vec::new();
             template
                 .write(&CallFacts::default(), &mut value)
-                .map_err(|error| CallMetadataError::Template(name.clone(), error))?;
+                .map_err(|error| template_error(&name, error))?;
             let value = check_value(&name, &String::from_utf8_lossy(&value))?;
             fields.push((template.name.clone(), value));
         }
@@ -159,7 +160,17 @@ pub fn varying_value(request_number: u64) -> [u8; VARYING_VALUE_BYTES] {
 
 /// Reads a JSON object of strings. `place` is what errors call it.
 pub(crate) fn strings(text: &str, place: &str) -> Result<BTreeMap<String, String>, NotStrings> {
-    serde_json::from_str(text).map_err(|error| NotStrings(place.to_owned(), error.to_string()))
+    serde_json::from_str(text).map_err(|error| NotStrings(place.to_owned(), reason(&error)))
+}
+
+/// What is wrong with the JSON. serde's words for a value of another kind have the value in them,
+/// which may be a secret.
+fn reason(error: &serde_json::Error) -> String {
+    if !error.is_data() {
+        return error.to_string();
+    }
+    let (line, column) = (error.line(), error.column());
+    format!("there is a value of another kind at line {line} column {column}")
 }
 
 fn check_name(name: &str) -> Result<String, CallMetadataError> {
@@ -197,6 +208,16 @@ fn check_value(name: &str, value: &str) -> Result<Vec<u8>, CallMetadataError> {
         );
     }
     Ok(value.as_bytes().to_vec())
+}
+
+/// The error about a template. Its reason may have words of the template in it, which are not shown
+/// where they are those of a secret.
+fn template_error(name: &str, error: CallTemplateError) -> CallMetadataError {
+    let reason = match secrets::is_secret(name) {
+        true => "it does not work, and what it says is a secret".to_owned(),
+        false => error.reason,
+    };
+    CallMetadataError::Template(name.to_owned(), CallTemplateError { reason, ..error })
 }
 
 /// Why metadata cannot be sent. Always the user's fault. Names stand here as they were given.
@@ -275,6 +296,25 @@ mod tests {
             assert!(error.contains(named), "{text}: {error}");
             assert_eq!(error.lines().count(), 1);
         }
+    }
+
+    #[test]
+    fn no_value_stands_in_an_error() {
+        for text in [
+            r#""Bearer abc""#,
+            r#"["Bearer abc"]"#,
+            r#"{"authorization": ["Bearer abc"]}"#,
+            r#"{"authorization": "Bearer abc" "x"}"#,
+            r#"{"authorization": "Bearer abc\n"}"#,
+            r#"{"authorization": "Bearer abc"#,
+            r#"{"authorization": "Bearer abc", "Authorization": "Bearer abc"}"#,
+            r#"{"auth-bin": "Bearer abc"}"#,
+        ] {
+            let error = read(text).unwrap_err();
+            assert!(!error.contains("abc"), "{text}: {error}");
+        }
+        let error = read(r#"{"a": 1234567}"#).unwrap_err();
+        assert!(error.ends_with("a value of another kind at line 1 column 13"), "{error}");
     }
 
     #[test]

@@ -196,6 +196,37 @@ fn words_of_a_choice_are_read_or_named() {
 }
 
 #[test]
+fn the_echo_has_how_long_secrets_are_and_all_of_them_where_that_is_asked_for() {
+    let secret = |flags: &mut LoadFlags| {
+        flags.call.data = text(r#"{"name": "token"}"#);
+        flags.call.metadata = text(
+            r#"{"Authorization": "Bearer abc", "x-api-key": "{{newUUID}}", "tenant": "blue"}"#,
+        );
+        flags.tags = text(r#"{"build": "7", "accessToken": "abc"}"#);
+    };
+    let masked = plan(secret);
+    assert_eq!(
+        masked.labels.options["metadata"],
+        json!({
+            "authorization": "masked (10 bytes)",
+            "x-api-key": "masked (11 bytes)",
+            "tenant": "blue",
+        })
+    );
+    assert_eq!(masked.labels.options["data"], json!({"name": "token"}));
+    assert_eq!(masked.labels.tags["accessToken"], "masked (3 bytes)");
+    assert_eq!(masked.labels.tags["build"], "7");
+    assert_eq!(masked.metadata[0].1, b"Bearer abc", "the server gets it");
+    let shown = plan(|flags| {
+        secret(flags);
+        flags.call.show_secrets = true;
+    });
+    assert_eq!(shown.labels.options["metadata"]["authorization"], "Bearer abc");
+    assert_eq!(shown.labels.options["metadata"]["x-api-key"], "{{newUUID}}");
+    assert_eq!(shown.labels.tags["accessToken"], "abc");
+}
+
+#[test]
 fn the_echo_has_the_names_of_ghz_and_leaves_out_what_is_unset() {
     let echo = plan(|flags| {
         flags.call.data = text(r#"{"name": "x"}"#);

@@ -1,5 +1,6 @@
 //! A wrong command line in one line: what is wrong, and the nearest right word.
 
+use bookend_load::contract::secrets;
 use bookend_load::error_text::nearest;
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
@@ -30,7 +31,7 @@ fn unknown_argument(error: &Error, command: &Command) -> String {
     let Some(long) = wrong.strip_prefix("--") else {
         return match wrong.strip_prefix('-') {
             Some(_) => format!("unknown flag {wrong}; see {} --help", command_path(command)),
-            None => format!("\"{wrong}\" is one word too many"),
+            None => format!("\"{}\" is one word too many", secrets::in_command(&wrong)),
         };
     };
     let known: Vec<&str> = command.get_arguments().filter_map(|flag| flag.get_long()).collect();
@@ -65,7 +66,10 @@ fn wrong_value(error: &Error) -> String {
         return format!("{flag} needs a value");
     }
     if let Some(reason) = error.source() {
-        return format!("{flag} {value}: {reason}");
+        // The reason has what may be shown of a variable.
+        let value =
+            if flag == "--env" { String::new() } else { secrets::in_command(&value) + ": " };
+        return format!("{flag} {value}{reason}");
     }
     match nearest(&value, choices.iter()) {
         Some(word) => format!("{flag} {value}: did you mean {word}?"),

@@ -2,7 +2,7 @@
 
 use crate::gates::GateArguments;
 use crate::terminal::Failure;
-use bookend_load::contract::duration;
+use bookend_load::contract::{duration, secrets};
 use bookend_load::flags::pacing::{PacingFlags, rate};
 use bookend_load::flags::{CallFlags, LoadFlags, whole};
 use bookend_results::race::{RaceCell, STARTS_MIN};
@@ -317,7 +317,12 @@ fn variable(text: &str) -> Result<(String, String), String> {
     text.split_once('=')
         .filter(|(name, _)| fits(name))
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
-        .ok_or_else(|| format!("\"{text}\" is no variable: write NAME=VALUE"))
+        .ok_or_else(|| format!("\"{}\" is no variable: write NAME=VALUE", unnamed(text)))
+}
+
+/// A value of `--env` that is refused. One without a name may be a secret as a whole.
+fn unnamed(text: &str) -> String {
+    if text.contains('=') { secrets::in_command(text) } else { secrets::masked(text) }
 }
 
 /// `1%` or `0.01`.

@@ -10,6 +10,7 @@ use super::running::{LiveServers, Starter, UsedCpu};
 use super::starts::{RaceTimes, StartPlan};
 use crate::terminal::{Failure, print_error};
 use bookend_lab::race::{RaceServerSpec, RaceStart};
+use bookend_load::contract::secrets::in_command;
 use bookend_results::race::{DROPPED_ALWAYS, Race, RaceCell, RaceServerName, STARTS_MIN, Standing};
 use bookend_results::random::Random;
 use bookend_results::suite::TestedEnd;
@@ -232,9 +233,12 @@ fn overrun(starts: usize, elapsed: Duration, budget: Duration) -> Option<String>
 pub fn new_race(
     arguments: &RaceArguments,
     tested: TestedEnd,
-    servers: Vec<RaceServerName>,
+    mut servers: Vec<RaceServerName>,
     cells: &[RaceCell],
 ) -> Race {
+    if !arguments.call.show_secrets {
+        servers.iter_mut().for_each(|server| server.command = in_command(&server.command));
+    }
     Race {
         tested,
         servers,

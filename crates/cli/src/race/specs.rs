@@ -6,6 +6,7 @@ use crate::shell::quoted;
 use crate::terminal::Failure;
 use bookend_lab::race::{PORT_WORD, RaceClient, RacePort, RaceServerSpec, RaceStart};
 use bookend_load::contract::gate::Gate;
+use bookend_load::contract::secrets::in_command;
 use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::path::PathBuf;
 
@@ -135,6 +136,7 @@ fn beginning(variables: &[(String, String)], prepare: Option<&str>) -> String {
 fn client(word: &str) -> Result<RaceClient, String> {
     let (name, command) = split(word, "NAME=COMMAND")?;
     if command.contains(PORT_WORD) {
+        let word = in_command(word);
         return Err(format!(
             "`{word}`: a client is told where to call by the variable BOOKEND_TARGET, not by \
              {PORT_WORD}"
@@ -147,12 +149,14 @@ fn command(word: &str) -> Result<RaceServerSpec, String> {
     let (name, command) = split(word, "NAME=COMMAND")?;
     let (name, port) = match name.split_once('@') {
         Some((name, port)) => {
-            let port = port.parse().map_err(|_| format!("`{word}` names no port after the @"))?;
+            let no_port = |_| format!("`{}` names no port after the @", in_command(word));
+            let port = port.parse().map_err(no_port)?;
             (name, if port == 0 { RacePort::Unknown } else { RacePort::Own(port) })
         }
         None => (name, RacePort::Told),
     };
     if port == RacePort::Told && !command.contains(PORT_WORD) {
+        let word = in_command(word);
         return Err(format!(
             "`{word}` is not told its port: put {{port}} where the command takes it, or write \
              {name}@PORT=COMMAND, with 0 where it chooses one by itself"
@@ -169,6 +173,7 @@ fn of_revisions(arguments: &RaceArguments) -> Result<Vec<RaceServerSpec>, String
         return Err("--rev: one command is started in each revision, and nothing else".to_owned());
     };
     if !command.contains(PORT_WORD) {
+        let command = in_command(command);
         return Err(format!("`{command}` is not told its port: put {PORT_WORD} where it takes it"));
     }
     let spec = |revision: &String| RaceServerSpec {
@@ -197,13 +202,14 @@ fn running(word: &str) -> Result<RaceServerSpec, String> {
 }
 
 fn split<'a>(word: &'a str, form: &str) -> Result<(&'a str, &'a str), String> {
-    word.split_once('=').ok_or_else(|| format!("`{word}` has no name: write {form}"))
+    word.split_once('=').ok_or_else(|| format!("`{}` has no name: write {form}", in_command(word)))
 }
 
 /// A name stands in sentences and in conditions.
 fn named(name: &str, word: &str) -> Result<String, String> {
     let fits = |letter: char| letter.is_alphanumeric() || "-_.+/".contains(letter);
     if name.is_empty() || !name.chars().all(fits) {
+        let word = in_command(word);
         return Err(format!("`{word}` begins with no name: letters, digits and -_.+/ make one"));
     }
     Ok(name.to_owned())
@@ -253,6 +259,12 @@ mod tests {
         ] {
             let error = command(word).unwrap_err();
             assert!(error.contains(said), "{word}: {error}");
+        }
+        for word in
+            ["./a --token abc", "=TOKEN=abc ./a {port}", "a=./a --token abc", "a@x=T_KEY=abc"]
+        {
+            let error = command(word).unwrap_err();
+            assert!(error.contains("masked (3 bytes)") && !error.contains("abc"), "{error}");
         }
         assert!(client("a@5=./client").unwrap_err().contains("begins with no name"));
         assert!(client("a=./client {port}").unwrap_err().contains("BOOKEND_TARGET"));

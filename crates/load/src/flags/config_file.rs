@@ -91,8 +91,15 @@ fn read(file: &Path, place: &str) -> Result<Map<String, Value>, ConfigFileError>
     read.map_err(|reason| ConfigFileError::Syntax {
         file: place.to_owned(),
         language,
-        reason: reason.split_whitespace().collect::<Vec<_>>().join(" "),
+        reason: without_excerpt(&reason),
     })
+}
+
+/// A parser's words on one line, without the lines of the file that it shows: a secret may stand in
+/// them.
+fn without_excerpt(reason: &str) -> String {
+    let lines = reason.lines().filter(|line| !line.contains('|'));
+    lines.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ")
 }
 
 fn argument<'a>(command: &'a Command, key: &str) -> Option<&'a Arg> {
@@ -187,6 +194,16 @@ mod tests {
         let words = read_as("ghz.json", JSON, "-n 3 --call x.Y/Z b:2").unwrap();
         assert!(!words.contains("total") && !words.contains("call") && !words.contains("a:1"));
         assert!(words.contains("--timeout=2s"));
+    }
+
+    #[test]
+    fn an_error_shows_no_line_of_the_file() {
+        let toml = "[metadata]\nauthorization = \"Bearer abc\" x\n";
+        let yaml = "metadata:\n  authorization: \"Bearer abc\n  x: [\n";
+        for (name, text, place) in [("a.toml", toml, "line 2"), ("a.yaml", yaml, "line")] {
+            let error = read_as(name, text, "").unwrap_err();
+            assert!(error.contains(place) && !error.contains("abc"), "{error}");
+        }
     }
 
     #[test]

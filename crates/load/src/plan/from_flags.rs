@@ -3,6 +3,7 @@
 use super::pacing::{ASYNC_IN_FLIGHT_MAX, ConcurrencyStep, OpenLoop, concurrency_steps};
 use super::{Connecting, LoadPlan, ReportLabels, Streaming, thrift_flags};
 use crate::contract::duration::{nanoseconds, unless_zero};
+use crate::contract::secrets;
 use crate::echo::echo;
 use crate::flags::LoadFlags;
 use crate::metadata::{CompiledCallMetadata, strings};
@@ -325,9 +326,13 @@ fn keepalive(flags: &LoadFlags) -> Result<Option<Keepalive>, FlagsError> {
 
 /// All but the echo of the flags, which shows also what becomes of them in the plan.
 fn labels(flags: &LoadFlags, call: &CallOptions) -> Result<ReportLabels, FlagsError> {
+    let mut tags = strings(flags.tags.as_deref().unwrap_or("{}"), "--tags")?;
+    if !flags.call.show_secrets {
+        tags.iter_mut().for_each(|(name, value)| *value = secrets::shown(name, value).into_owned());
+    }
     Ok(ReportLabels {
         name: flags.name.clone(),
-        tags: strings(flags.tags.as_deref().unwrap_or("{}"), "--tags")?,
+        tags,
         targets: call.targets.iter().map(ToString::to_string).collect(),
         options: Value::Null,
     })
