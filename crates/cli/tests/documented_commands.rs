@@ -136,6 +136,79 @@ fn pages_for_newcomers_name_commands_that_exist() {
     assert!(offences.is_empty(), "{}", offences.join("\n"));
 }
 
+/// Whether a command goes on until somebody ends it, or for hours: what stands behind it in its
+/// block is not reached by who pastes that.
+fn goes_on(command: &str) -> bool {
+    let words: Vec<&str> = command.split_whitespace().collect();
+    match words[..] {
+        ["bookend", "serve" | "ui", ..] => words.last() != Some(&"&"),
+        ["bookend", "run", suite, ..] => !suite.starts_with("--") && !words.contains(&"--quick"),
+        _ => false,
+    }
+}
+
+/// Commands behind one that goes on, in the same block.
+fn unreached(path: &str, text: &str) -> Vec<String> {
+    let lines: Vec<&str> = text.lines().collect();
+    let commands = commands(text);
+    let is_behind = |pair: &[(usize, String)]| {
+        let block = &lines[pair[0].0..pair[1].0 - 1];
+        goes_on(&pair[0].1) && !block.iter().any(|line| line.starts_with("```"))
+    };
+    let pairs = commands.windows(2).filter(|pair| is_behind(pair));
+    pairs.map(|pair| format!("{path}:{}: {}", pair[1].0, pair[1].1)).collect()
+}
+
+#[test]
+fn a_block_of_the_front_page_can_be_pasted() {
+    assert_eq!(unreached("README.md", &text("README.md")), [""; 0]);
+    for command in ["bookend serve --port 1", "bookend run a", "bookend run a --rounds 3 # hours"] {
+        let block = format!("```sh\n{command}\nbookend list\n```");
+        assert_eq!(unreached("README.md", &block), ["README.md:3: bookend list"], "{command}");
+        let alone = format!("```sh\n{command}\n```\n\n```sh\nbookend list\n```");
+        assert_eq!(unreached("README.md", &alone), [""; 0]);
+    }
+}
+
+/// Lines of blocks of TOML that name a crate of this workspace.
+fn dependencies(text: &str) -> Vec<String> {
+    let mut is_toml = false;
+    let mut of_ours = |line: &str| {
+        if let Some(language) = line.strip_prefix("```") {
+            is_toml = language == "toml";
+        }
+        (is_toml && line.starts_with("bookend-")).then(|| line.to_owned())
+    };
+    text.lines().filter_map(&mut of_ours).collect()
+}
+
+/// Why cargo would not find it beside a clone in a folder named `bookend`.
+fn unresolved(line: &str) -> Option<String> {
+    let found = line.split_once(" = ").and_then(|(name, source)| {
+        let place = source.split_once("path = \"../bookend/")?.1.split('"').next()?;
+        let manifest = fs::read_to_string(root().join(place).join("Cargo.toml")).ok()?;
+        manifest.contains(&format!("name = \"{name}\"\n")).then_some(())
+    });
+    found.is_none().then(|| format!("cargo does not find {line}"))
+}
+
+#[test]
+fn a_page_names_crates_where_cargo_finds_them() {
+    let folder = root().join("docs/use");
+    let pages = fs::read_dir(folder).expect("the folder of pages").filter_map(Result::ok);
+    let lines: Vec<String> = pages
+        .filter_map(|page| fs::read_to_string(page.path()).ok())
+        .flat_map(|page| dependencies(&page))
+        .collect();
+    assert!(lines.len() >= 7, "{lines:?}");
+    let offences: Vec<String> = lines.iter().filter_map(|line| unresolved(line)).collect();
+    assert!(offences.is_empty(), "{}", offences.join("\n"));
+    for line in ["bookend-server = \"0.1\"", "bookend-server = { path = \"../bookend/crates/io\" }"]
+    {
+        assert!(unresolved(line).is_some(), "{line}");
+    }
+}
+
 fn known() -> Known {
     let run_help = "Usage: bookend run [SUITE]\n\n      --quick  short\n  -n, --rounds <N>";
     Known {
