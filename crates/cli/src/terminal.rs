@@ -4,6 +4,7 @@
 use bookend_lab::progress::{ProgressReporter, ProgressShown};
 use bookend_load::contract::exit;
 use bookend_load::contract::gate::{self, GateOutcome, JudgedGate};
+use bookend_load::contract::secrets::in_addresses;
 use bookend_load::output;
 use bookend_load::prepare::PrepareError;
 use std::io::{self, IsTerminal as _, Write as _};
@@ -40,7 +41,7 @@ impl Failure {
 
     fn new(status: u8, error: impl ToString) -> Failure {
         // A path or a peer's message may hold anything; a line of a log must stay one line.
-        let line = error.to_string().replace(char::is_control, " ");
+        let line = in_addresses(&error.to_string()).replace(char::is_control, " ");
         Failure { status, line }
     }
 

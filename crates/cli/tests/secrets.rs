@@ -100,6 +100,10 @@ fn they_are_shown_where_that_is_asked_for() {
 #[test]
 fn what_is_wrong_with_them_is_said_without_them() {
     let home = tempfile::tempdir().expect("a temporary folder");
+    let address = format!("https://me:{SECRET}@127.0.0.1:1");
+    let output = load(home.path(), 1, &[&address]);
+    let all = written(home.path(), &output);
+    assert!(all.contains("masked (9 bytes)") && !all.contains(SECRET), "{all}");
     for metadata in [
         format!(r#""Bearer {SECRET}""#),
         format!(r#"{{"authorization":["{SECRET}"]}}"#),

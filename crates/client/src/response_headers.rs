@@ -143,3 +143,24 @@ impl ResponseHeaders {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_status_that_is_none_stands_in_the_message() {
+        let ended = |value: &[u8]| {
+            let mut trailers = HeaderList::new(4096, 32);
+            trailers.push(b":status", b"200", false);
+            trailers.push(b"content-type", b"application/grpc", false);
+            trailers.push(b"grpc-status", value, false);
+            let mut headers = ResponseHeaders::default();
+            headers.read(&trailers, true);
+            headers.into_response().expect("the call is over").status
+        };
+        assert_eq!(ended(b"OK"), Status::new(Code::Unknown, "malformed grpc-status \"OK\""));
+        assert_eq!(ended(b"99"), Status::new(Code::Unknown, "unknown grpc-status \"99\""));
+        assert_eq!(ended(b"0"), Status::new(Code::Ok, ""));
+    }
+}

@@ -67,6 +67,23 @@ pub fn in_words<W: AsRef<str>>(words: impl IntoIterator<Item = W>) -> Vec<String
     words.into_iter().map(shown).collect()
 }
 
+/// A text with addresses of the web in it, as it is shown: without who stands before a host.
+pub fn in_addresses(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(place) = rest.find("//") {
+        let (before, address) = rest.split_at(place);
+        shown.push_str(before);
+        shown.push_str("//");
+        rest = &address[2..];
+        if let Some((user, behind)) = user_of_address(address) {
+            shown.push_str(&masked(user));
+            rest = behind;
+        }
+    }
+    shown + rest
+}
+
 /// A command line of the shell as it is shown: variables (`TOKEN=...`), flags (`--token ...`),
 /// headers, JSON, and users in the addresses of the web.
 pub fn in_command(line: &str) -> String {
@@ -230,7 +247,8 @@ fn names_secret(before: &str, separator: &str, value: &str) -> bool {
 /// that.
 fn user_of_address(value: &str) -> Option<(&str, &str)> {
     let address = value.strip_prefix("//")?;
-    let end = address.find(['/', '?', '#', '\'', '"']).unwrap_or(address.len());
+    let is_end = |letter: char| letter.is_whitespace() || "/?#'\"".contains(letter);
+    let end = address.find(is_end).unwrap_or(address.len());
     let place = address[..end].rfind('@').filter(|place| *place > 0)?;
     Some(address.split_at(place))
 }
@@ -316,6 +334,18 @@ mod tests {
         ] {
             assert_eq!(in_command(line), line);
             assert_eq!(in_words([line]), [line]);
+        }
+    }
+
+    #[test]
+    fn addresses_in_a_text_name_no_users() {
+        for (text, shown) in [
+            ("no call to https://me:pw@a:1, b", "no call to https://masked (5 bytes)@a:1, b"),
+            ("\"http://a\", //me@b", "\"http://a\", //masked (2 bytes)@b"),
+            ("dns:///a:1 and me@b // x@", "dns:///a:1 and me@b // x@"),
+            ("//", "//"),
+        ] {
+            assert_eq!(in_addresses(text), shown);
         }
     }
 

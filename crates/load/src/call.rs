@@ -213,11 +213,7 @@ impl LoadCall {
         if whole && self.fault.is_none() && is_readable {
             return Ok(());
         }
-        match self.status_of_head() {
-            Some(fault) => Err(fault),
-            None if whole && is_readable => Ok(()),
-            None => Err(self.body_fault(declared_bytes)),
-        }
+        self.body_outcome(declared_bytes, whole && is_readable)
     }
 
     /// A whole response has come at once, with a head of that token: is its body one message that
@@ -272,6 +268,7 @@ impl LoadCall {
     }
 
     /// The status of a call whose head is none of gRPC.
+    #[inline]
     fn status_of_head(&self) -> Option<Status> {
         match self.fault.as_deref()? {
             HeadFault::Status(status) => Some(status.clone()),
@@ -291,7 +288,17 @@ impl LoadCall {
         }
     }
 
+    /// The outcome of a call with a fault in its head or its body: an encoding that nobody offered
+    /// is none where no message uses it.
     #[cold]
+    fn body_outcome(&self, declared_bytes: u64, is_whole_message: bool) -> Result<(), Status> {
+        match self.status_of_head() {
+            Some(fault) => Err(fault),
+            None if is_whole_message => Ok(()),
+            None => Err(self.body_fault(declared_bytes)),
+        }
+    }
+
     fn body_fault(&self, declared_bytes: u64) -> Status {
         let whole_bytes = declared_bytes + PREFIX_BYTES as u64;
         let text = match self.body_bytes {
