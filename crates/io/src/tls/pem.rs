@@ -4,7 +4,8 @@ use rustls::RootCertStore;
 use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use std::fmt;
-use std::fs;
+use std::fs::File;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 /// Why TLS cannot be set up. The user's fault, or the machine's; `Display` says which file or which
@@ -157,19 +158,32 @@ impl Authorities {
     }
 }
 
+/// A file is read no further: all the authorities that the world trusts together take 250 KB.
+const PEM_MAX_BYTES: u64 = 16 << 20;
+
 /// What PEM is parsed by. The error says what is missing in it, or wrong with it.
 type Parse<T> = fn(&[u8]) -> Result<T, String>;
 
 fn in_file<T>(file: &Path, parse: Parse<T>) -> Result<T, ConfigError> {
-    let pem = fs::read(file).map_err(|error| ConfigError::Unreadable {
-        file: file.to_owned(),
-        reason: error.to_string(),
-    })?;
-    parse(&pem).map_err(|reason| ConfigError::Unusable { file: file.to_owned(), reason })
+    let mut pem = Vec::new();
+    File::open(file).and_then(|opened| opened.take(PEM_MAX_BYTES).read_to_end(&mut pem)).map_err(
+        |error| ConfigError::Unreadable { file: file.to_owned(), reason: error.to_string() },
+    )?;
+    without_mark(&pem)
+        .and_then(parse)
+        .map_err(|reason| ConfigError::Unusable { file: file.to_owned(), reason })
+}
+
+/// What stands behind the byte order mark that some editors write before text in UTF-8.
+fn without_mark(pem: &[u8]) -> Result<&[u8], String> {
+    if pem.starts_with(&[0xff, 0xfe]) || pem.starts_with(&[0xfe, 0xff]) {
+        return Err("it is text in UTF-16: save it in UTF-8".to_owned());
+    }
+    Ok(pem.strip_prefix(b"\xef\xbb\xbf").unwrap_or(pem))
 }
 
 fn in_bytes<T>(part: PemPart, pem: &[u8], parse: Parse<T>) -> Result<T, ConfigError> {
-    parse(pem).map_err(|reason| ConfigError::UnusableBytes { part, reason })
+    without_mark(pem).and_then(parse).map_err(|reason| ConfigError::UnusableBytes { part, reason })
 }
 
 fn store(pem: &[u8]) -> Result<RootCertStore, String> {

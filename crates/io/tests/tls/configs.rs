@@ -51,6 +51,27 @@ fn a_file_without_what_it_should_have_is_named() {
 }
 
 #[test]
+fn a_file_that_an_editor_has_marked_is_read_like_others() {
+    let authority = Authority::new();
+    let files = authority.issue(&["localhost"]);
+    let marked = |file: &Path, name: &str| {
+        let text = fs::read_to_string(file).unwrap();
+        authority.write(name, &format!("\u{feff}{}", text.replace('\n', "\r\n")))
+    };
+    let certificate = marked(&files.certificate, "marked.pem");
+    let key = marked(&files.key, "marked.key");
+    Identity::read(&certificate, &key).unwrap();
+    let bytes = |file: &Path| fs::read(file).unwrap();
+    Identity::from_pem(&bytes(&certificate), &bytes(&key)).unwrap();
+    Authorities::read(&marked(&authority.file(), "marked-authority.pem")).unwrap();
+    let wide = b"\xff\xfe-\0-\0";
+    let error = Authorities::from_pem(wide).unwrap_err().to_string();
+    assert!(error.ends_with("it is text in UTF-16: save it in UTF-8"), "{error}");
+    let endless = Authorities::read(Path::new("/dev/zero")).unwrap_err().to_string();
+    assert!(endless.contains("there is no certificate in it"), "{endless}");
+}
+
+#[test]
 fn bytes_without_what_they_should_have_are_named_as_what_they_were_given() {
     let authority = Authority::new();
     let files = authority.issue(&["localhost"]);
