@@ -7,8 +7,12 @@ pub fn rate_text(per_second: f64) -> String {
     format!("{per_second:.0}")
 }
 
-/// A length of time in seconds, with one decimal at most: `20 s`, `1.3 s`.
+/// A length of time in seconds, with one decimal at most: `20 s`, `1.3 s`. One that would be 0 is
+/// written as a latency is: `10.0 ms`.
 pub fn seconds_text(seconds: f64) -> String {
+    if seconds > 0.0 && seconds < 0.05 {
+        return precise_latency_text(seconds * 1e9);
+    }
     format!("{} s", (seconds * 10.0).round() / 10.0)
 }
 
@@ -84,6 +88,8 @@ mod tests {
         assert_eq!(latency_text(999_994_000.0), "999.99 ms");
         assert_eq!(latency_text(999_996_000.0), "1.00 s");
         assert_eq!(latency_text(12_250_000_000.0), "12.25 s");
+        assert_eq!([20.0, 1.26, 0.05, 0.0].map(seconds_text), ["20 s", "1.3 s", "0.1 s", "0 s"]);
+        assert_eq!([0.01, 0.0000042].map(seconds_text), ["10.0 ms", "4.20 µs"]);
         assert_eq!(memory_text(496.0 * MEBIBYTE), "496.0 MiB");
         assert_eq!(memory_text(1.07 * MEBIBYTE), "1.07 MiB");
     }
