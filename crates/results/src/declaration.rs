@@ -1,8 +1,11 @@
 //! Reads the TOML files that declare suites and subjects. Every error names the file, the line and,
 //! where a word is misspelt, the nearest valid word.
 
+use bookend_contract::input;
 use bookend_contract::transport::Transport;
 use serde::de::DeserializeOwned;
+use std::fs::File;
+use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
@@ -163,12 +166,17 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Reads a file's text.
+/// Reads a file's text, without a byte order mark.
 pub fn read_text(file: &Path) -> Result<String, DeclarationError> {
-    std::fs::read_to_string(file).map_err(|error| DeclarationError::Unreadable {
+    unnamed_text(file).map_err(|error| DeclarationError::Unreadable {
         file: file.to_owned(),
         reason: error.to_string(),
     })
+}
+
+/// The same, where the error is told with the name of the file by somebody else.
+pub fn unnamed_text(file: &Path) -> io::Result<String> {
+    input::text(File::open(file)?, input::MAX_BYTES)
 }
 
 /// Whether a text has the form `pkg.Service/Method`.
@@ -218,6 +226,19 @@ pub fn nearest_word<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_that_an_editor_has_marked_is_read_like_others() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let file = folder.path().join("suite.toml");
+        std::fs::write(&file, "\u{feff}title = \"x\"\r\n").expect("written");
+        assert_eq!(read_text(&file), Ok("title = \"x\"\r\n".to_owned()));
+        std::fs::write(&file, b"\xff\xfet\0").expect("written");
+        let error = read_text(&file).unwrap_err().to_string();
+        assert!(error.ends_with("suite.toml: it is text in UTF-16: save it in UTF-8"), "{error}");
+        let endless = read_text(Path::new("/dev/zero")).unwrap_err().to_string();
+        assert_eq!(endless, "/dev/zero: it has more than 64 MiB");
+    }
 
     #[test]
     fn a_misspelt_word_finds_the_one_that_was_meant() {

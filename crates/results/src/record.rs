@@ -11,7 +11,7 @@ mod raw;
 pub use joined_run::JoinedRun;
 pub use raw::{add_raw, raw_folder, write_raw};
 
-use crate::declaration::{DeclarationError, read_text};
+use crate::declaration::unnamed_text;
 use crate::machine::MachineFacts;
 use crate::mark::Mark;
 use crate::measurement::{CellId, Row};
@@ -233,7 +233,8 @@ impl Record {
     /// # Errors
     /// When it cannot be read or is not a record.
     pub fn read(file: &Path) -> Result<Self, RecordError> {
-        Self::parse(&read_text(file).map_err(|error| RecordError::Unreadable(Box::new(error)))?)
+        let text = unnamed_text(file);
+        Self::parse(&text.map_err(|error| RecordError::Unreadable(error.to_string()))?)
     }
 }
 
@@ -353,8 +354,8 @@ fn in_order(plan: &Plan, mut rows: Vec<Row>) -> Vec<Row> {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RecordError {
     /// The file cannot be read.
-    #[error("{0}")]
-    Unreadable(Box<DeclarationError>),
+    #[error("cannot be read: {0}")]
+    Unreadable(String),
     /// The file is empty.
     #[error("the record is empty: make it with bookend record")]
     Empty,

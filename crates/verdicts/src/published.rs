@@ -4,7 +4,7 @@
 //! the base unit that its column names. Nothing is corrected: the audit reports what cannot be
 //! true.
 
-use bookend_results::declaration::{DeclarationError, read_text};
+use bookend_results::declaration::unnamed_text;
 use bookend_results::measurement::CellId;
 use bookend_results::metric::Unit;
 use std::collections::BTreeMap;
@@ -78,7 +78,8 @@ impl PublishedTable {
     /// # Errors
     /// When it cannot be read, or is not a published table.
     pub fn read(file: &Path) -> Result<Self, PublishedError> {
-        Self::parse(&read_text(file).map_err(|error| PublishedError::Unreadable(Box::new(error)))?)
+        let text = unnamed_text(file);
+        Self::parse(&text.map_err(|error| PublishedError::Unreadable(error.to_string()))?)
     }
 
     /// Reads the text of a file: a heading with the [`KEY_COLUMNS`] and two columns for each
@@ -179,8 +180,8 @@ fn cell(keys: &[&str]) -> Option<Option<CellId>> {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PublishedError {
     /// The file cannot be read.
-    #[error("{_0}")]
-    Unreadable(Box<DeclarationError>),
+    #[error("cannot be read: {_0}")]
+    Unreadable(String),
     /// The first line does not begin with the [`KEY_COLUMNS`], or is not continued by pairs.
     #[error("the first line must be {}, then two columns a figure", KEY_COLUMNS.join(","))]
     Heading,

@@ -1,5 +1,7 @@
 //! Which services the shared definitions have, and the message that is sent to each.
 
+use bookend_contract::input;
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -48,7 +50,9 @@ pub fn definitions(folder: &Path) -> Result<Vec<Definition>, DefinitionError> {
         if path.extension().is_none_or(|extension| extension != "proto") || !json.exists() {
             continue;
         }
-        let text = std::fs::read_to_string(&path).map_err(failed(&path))?;
+        let text = File::open(&path)
+            .and_then(|opened| input::text(opened, input::MAX_BYTES))
+            .map_err(failed(&path))?;
         definitions.push(Definition {
             proto: file_name(&path),
             json: file_name(&json),

@@ -5,6 +5,7 @@ use crate::certificates::{CertificateError, Certificates};
 use crate::held_folder::HeldFolder;
 use crate::invocation::RequestFiles;
 use crate::transport_files::TransportFiles;
+use bookend_contract::input;
 use bookend_contract::transport::Transport;
 use bookend_results::suite::{Plan, Request, RequestMessage, Suite};
 use std::fs;
@@ -61,7 +62,9 @@ impl TemporaryFolder {
                 self.request.json = Some(suite.path(file).canonicalize()?);
                 encoded.map(<[u8]>::to_vec)
             }
-            RequestMessage::Bytes(file) => Some(fs::read(suite.path(file))?),
+            RequestMessage::Bytes(file) => {
+                Some(input::bytes(fs::File::open(suite.path(file))?, input::MAX_BYTES)?)
+            }
         };
         if let Some(bytes) = bytes {
             self.request.bytes = Some(put(self.folder.path(), "request.bin", &bytes)?);

@@ -4,6 +4,7 @@ use super::estimate::CostRatio;
 use super::kept::{Profile, ProfileOutcome, Profiled, SCHEMA_VERSION};
 use super::layer::Layer;
 use crate::csv;
+use bookend_contract::input;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -19,7 +20,7 @@ pub const JSON_FILE: &str = "profile.json";
 /// # Errors
 /// When `folder` has no profile, or the profile has another version.
 pub fn read(folder: &Path) -> io::Result<Profile> {
-    let text = fs::read_to_string(folder.join(JSON_FILE))?;
+    let text = input::text(fs::File::open(folder.join(JSON_FILE))?, input::MAX_BYTES)?;
     let profile: Profile = serde_json::from_str(&text)?;
     if profile.schema_version == SCHEMA_VERSION {
         return Ok(profile);
