@@ -9,6 +9,8 @@ use bookend_lab::probe;
 use bookend_lab::process::interrupt::Interrupt;
 use bookend_lab::run::RunSettings;
 use bookend_lab::spawner::Spawner;
+use bookend_load::contract::input::MAX_BYTES;
+use bookend_load::given_file;
 use bookend_load::payload;
 use bookend_load::schema::Schema;
 use bookend_results::suite::{Plan, Request, RequestMessage, Suite};
@@ -29,7 +31,7 @@ pub fn settings(
     semantics.push("--semantics".to_owned());
     Ok(RunSettings {
         message: request_message(&suite, &plan.request)?,
-        command: command_line(std::env::args().skip(1), &plan),
+        command: command_line(words(), &plan),
         suite,
         plan,
         resume: false,
@@ -55,8 +57,7 @@ fn request_message(suite: &Suite, request: &Request) -> Result<Option<Vec<u8>>, 
     let method = schema.method(&request.method).map_err(Failure::usage)?;
     let file = suite.path(file);
     let place = file.display().to_string();
-    let text = std::fs::read_to_string(&file)
-        .map_err(|error| Failure::usage(format!("cannot read {place}: {error}")))?;
+    let text = given_file::text(&file, MAX_BYTES).map_err(Failure::usage)?;
     let messages = payload::from_json(&text, &place, &method.input()).map_err(Failure::usage)?;
     match messages.as_slice() {
         [only] => Ok(Some(only.clone())),
@@ -106,6 +107,11 @@ pub fn lock(
 pub fn cpus() -> u32 {
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
     u32::try_from(cpus).unwrap_or(u32::MAX)
+}
+
+/// The words that were typed after the program's name.
+fn words() -> impl Iterator<Item = String> {
+    std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned())
 }
 
 /// What repeats the run: the variables that its plan follows, and the words that the user typed,

@@ -28,6 +28,7 @@ use bookend_lab::race::{RaceHost, RaceRunError, RaceServerSpec, RaceStart, Revis
 use bookend_lab::spawner::Spawner;
 use bookend_load::contract::exit;
 use bookend_load::contract::gate::JudgedGate;
+use bookend_load::given_file::{self, RESULT_MAX_BYTES};
 use bookend_load::output;
 use bookend_results::race::{EarlierRace, Race, RaceCell, RaceError};
 use caller::standard_input;
@@ -140,12 +141,10 @@ fn earlier(arguments: &RaceArguments, specs: &Specs) -> Result<Option<Race>, Fai
     if specs.names().len() > 1 {
         return Err(Failure::usage("--against: one is compared with what was kept, not two"));
     }
-    let place = file.display();
-    let text = std::fs::read_to_string(file)
-        .map_err(|error| Failure::usage(format!("cannot read {place}: {error}")))?;
+    let text = given_file::text(file, RESULT_MAX_BYTES).map_err(Failure::usage)?;
     serde_json::from_str(&text)
         .map(Some)
-        .map_err(|error| Failure::usage(format!("{place} keeps no race: {error}")))
+        .map_err(|error| Failure::usage(format!("{} keeps no race: {error}", file.display())))
 }
 
 fn other_cells() -> Failure {

@@ -4,6 +4,8 @@ use crate::names::Named;
 use crate::record::RECORDS;
 use crate::terminal::{Failure, print, print_error};
 use bookend_load::contract::exit;
+use bookend_load::contract::input::MAX_BYTES;
+use bookend_load::given_file;
 use bookend_results::record::{Record, file_of, raw_folder};
 use bookend_results::suite::Extent;
 use bookend_verdicts::claims::{CLAIMS_FILE, JudgedSuite, kept_profile};
@@ -12,7 +14,6 @@ use bookend_verdicts::pages::{
 };
 use clap::Args;
 use std::fs;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// What stands after `bookend results`.
@@ -127,11 +128,11 @@ fn write(file: &Path, should: Option<&str>) -> Result<(), Failure> {
 /// How the file differs from the page that the record gives. Without a record there must be no
 /// file.
 fn difference(file: &Path, page: Option<&str>) -> Result<Option<String>, Failure> {
-    let is = match fs::read_to_string(file) {
-        Ok(text) => Some(text),
-        Err(error) if error.kind() == ErrorKind::NotFound => None,
-        Err(error) => return Err(Failure::usage(format!("{}: {error}", file.display()))),
-    };
+    let is = file
+        .exists()
+        .then(|| given_file::text(file, MAX_BYTES))
+        .transpose()
+        .map_err(Failure::usage)?;
     Ok(match (is, page) {
         (None, None) => None,
         (Some(_), None) => Some("there is no record that it could be made of".to_owned()),

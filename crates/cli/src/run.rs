@@ -207,7 +207,11 @@ fn planned(arguments: &RunArguments, name: &str) -> Result<(Suite, Plan), Failur
         let plan = target.plan(&suite)?;
         return Ok((suite, plan));
     }
-    let overrides = Overrides::from_environment(std::env::vars()).map_err(Failure::usage)?;
+    // A name or a value that is no text is none of the lab's.
+    let texts = std::env::vars_os().filter_map(|(name, value)| {
+        Some((name.into_string().ok()?, value.to_string_lossy().into_owned()))
+    });
+    let overrides = Overrides::from_environment(texts).map_err(Failure::usage)?;
     let selection = Selection {
         extent: if arguments.quick { Extent::Quick } else { Extent::Full },
         subjects: Some(arguments.subjects.clone()).filter(|subjects| !subjects.is_empty()),

@@ -14,6 +14,7 @@ use crate::schema;
 use crate::targets::LoadBalancingPolicy;
 use bookend_io::Wait;
 use serde_json::{Map, Value, json};
+use std::path::Path;
 
 /// ghz's stand-in for "as many as the duration lets through".
 const TOTAL_WITHOUT_LIMIT: u64 = i32::MAX as u64;
@@ -52,9 +53,11 @@ fn echo_call(flags: &LoadFlags, call: &CallOptions, plan: &LoadPlan) -> Value {
     let flags = &flags.call;
     let (proto, import_paths, protoset) = match &call.schema {
         SchemaSource::Proto { file, import_paths } => {
-            (Some(file), Some(schema::search_path(file, import_paths)), None)
+            let folders = schema::search_path(file, import_paths);
+            let folders: Vec<_> = folders.iter().map(|folder| path(folder)).collect();
+            (Some(path(file)), Some(folders), None)
         }
-        SchemaSource::Protoset(file) => (None, None, Some(file)),
+        SchemaSource::Protoset(file) => (None, None, Some(path(file))),
         SchemaSource::Reflection => (None, None, None),
     };
     let data = match &call.data {
@@ -73,7 +76,7 @@ fn echo_call(flags: &LoadFlags, call: &CallOptions, plan: &LoadPlan) -> Value {
         "authority": call.authority,
         "binary": flags.binary || flags.binary_file.is_some(),
         "data": data,
-        "data-file": flags.data_file.as_ref().or(flags.binary_file.as_ref()),
+        "data-file": flags.data_file.as_deref().or(flags.binary_file.as_deref()).map(path),
         "metadata": if flags.show_secrets { metadata } else { secrets::in_value(&metadata) },
     })
 }
@@ -86,9 +89,9 @@ fn echo_tls(flags: &LoadFlags) -> Value {
     }
     json!({
         "insecure": false,
-        "cacert": call.cacert,
-        "cert": call.cert,
-        "key": call.key,
+        "cacert": call.cacert.as_deref().map(path),
+        "cert": call.cert.as_deref().map(path),
+        "key": call.key.as_deref().map(path),
         "cname": call.cname,
         "skipTLS": call.skip_tls,
     })
@@ -144,15 +147,20 @@ fn echo_ours(flags: &LoadFlags, plan: &LoadPlan) -> Value {
         "wait": (flags.wait == Wait::Spin).then(|| flags.wait.name()),
         "connects-in-window": only_if_true(plan.connecting == Connecting::InRun),
         "one-shot": only_if_true(plan.connecting == Connecting::PerCall),
-        "rate-file": flags.pacing.rate_file,
+        "rate-file": flags.pacing.rate_file.as_deref().map(path),
         "arrivals": random.map(|open_loop| word(&open_loop.arrivals)),
         "seed": random.map(|open_loop| open_loop.seed),
         "varying-metadata": plan.varying_metadata.as_deref().map(utf8),
-        "thrift": flags.thrift.file,
+        "thrift": flags.thrift.file.as_deref().map(path),
         "thrift-transport": plan.thrift.as_ref().map(|call| word(&call.transport())),
         "thrift-protocol": plan.thrift.as_ref().map(|call| word(&call.protocol())),
         "thrift-pipelining": only_if_true(flags.thrift.is_pipelined),
     })
+}
+
+/// A path as people read it: JSON is text, and the name of a file may be none.
+fn path(path: &Path) -> String {
+    path.display().to_string()
 }
 
 fn only_if_true(is_so: bool) -> Option<bool> {

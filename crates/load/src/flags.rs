@@ -21,8 +21,9 @@ use crate::targets::LoadBalancingPolicy;
 use bookend_io::{Io, Wait};
 use clap::{Args, Command, FromArgMatches};
 use pacing::PacingFlags;
-use std::ffi::OsString;
-use std::path::PathBuf;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use streaming::StreamingFlags;
 use thrift::ThriftFlags;
@@ -44,7 +45,7 @@ pub struct CallFlags {
     pub protoset: Option<PathBuf>,
     /// Folders for imports, separated by commas
     #[arg(short, long, value_name = "LIST")]
-    pub import_paths: Vec<String>,
+    pub import_paths: Vec<OsString>,
     /// The method, as pkg.Service/Method or pkg.Service.Method
     #[arg(long = "call", value_name = "METHOD")]
     pub method: Option<String>,
@@ -74,13 +75,13 @@ pub struct CallFlags {
     /// The request as JSON; an array is several, sent in turn; @ is standard input
     #[arg(short, long, value_name = "JSON")]
     pub data: Option<String>,
-    /// The request as JSON in a file
+    /// The request as JSON in a file; - is standard input
     #[arg(short = 'D', long, value_name = "FILE")]
     pub data_file: Option<PathBuf>,
     /// The request, serialized, on standard input
     #[arg(short, long)]
     pub binary: bool,
-    /// The request, serialized, in a file
+    /// The request, serialized, in a file; - is standard input
     #[arg(short = 'B', long, value_name = "FILE")]
     pub binary_file: Option<PathBuf>,
     /// Metadata of every call, a JSON object of strings
@@ -111,6 +112,32 @@ pub struct CallFlags {
     /// How long a connection may take to be made, 0 is as long as the system allows
     #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "10s")]
     pub connect_timeout: Duration,
+}
+
+impl CallFlags {
+    /// The folders of `--import-paths`.
+    pub fn import_folders(&self) -> Vec<PathBuf> {
+        self.import_paths
+            .iter()
+            .flat_map(|list| list.as_bytes().split(|byte| *byte == b','))
+            .map(<[u8]>::trim_ascii)
+            .filter(|folder| !folder.is_empty())
+            .map(|folder| OsStr::from_bytes(folder).into())
+            .collect()
+    }
+
+    /// Whether the request is read from standard input.
+    pub fn reads_standard_input(&self) -> bool {
+        let mut files = self.data_file.iter().chain(&self.binary_file);
+        self.binary
+            || self.data.as_deref() == Some("@")
+            || files.any(|file| is_standard_input(file))
+    }
+}
+
+/// `-D @` is `-d @`, and most programs write `-`.
+pub(crate) fn is_standard_input(file: &Path) -> bool {
+    file == Path::new("-") || file == Path::new("@")
 }
 
 /// All flags of `bookend load`.
@@ -400,7 +427,7 @@ mod tests {
         every_spelling("lb-strategy", None, "round_robin", |flags| {
             flags.lb_strategy = Some(LoadBalancingPolicy::RoundRobin);
         });
-        let folders = vec!["a,b".to_owned()];
+        let folders = vec!["a,b".into()];
         every_spelling("import-paths", Some("i"), "a,b", |flags| {
             flags.call.import_paths = folders;
         });

@@ -18,6 +18,7 @@ pub mod descriptors;
 mod echo;
 pub mod error_text;
 pub mod flags;
+pub mod given_file;
 pub mod hdr_log;
 pub mod live;
 pub mod metadata;

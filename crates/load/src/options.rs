@@ -6,14 +6,15 @@ mod error;
 pub use error::FlagsError;
 
 use crate::contract::duration::{nanoseconds, unless_zero};
-use crate::error_text::Unreadable;
-use crate::flags::CallFlags;
+use crate::contract::input::MAX_BYTES;
+use crate::flags::{CallFlags, is_standard_input};
+use crate::given_file;
 use crate::metadata::CallMetadata;
 use crate::payload::{DataSource, Templates};
 use crate::targets::{LoadBalancingPolicy, TargetNames, Targets};
 use bookend_io::tls::{Authorities, ClientConfig, Connectors, Identity, Trust};
-use std::fs;
-use std::path::PathBuf;
+use serde::de::IgnoredAny;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The meaning of [`CallFlags`], which cannot be built from flags that contradict each other.
@@ -152,17 +153,10 @@ fn authority(flags: &CallFlags) -> Result<Option<String>, FlagsError> {
 
 /// ghz's order: `--proto` before `--protoset`, and reflection when there is neither.
 fn schema(flags: &CallFlags) -> SchemaSource {
-    let import_paths = flags
-        .import_paths
-        .iter()
-        .flat_map(|list| list.split(','))
-        .map(str::trim)
-        .filter(|folder| !folder.is_empty());
     match (&flags.proto, &flags.protoset) {
-        (Some(file), _) => SchemaSource::Proto {
-            file: file.clone(),
-            import_paths: import_paths.map(PathBuf::from).collect(),
-        },
+        (Some(file), _) => {
+            SchemaSource::Proto { file: file.clone(), import_paths: flags.import_folders() }
+        }
         (None, Some(file)) => SchemaSource::Protoset(file.clone()),
         (None, None) => SchemaSource::Reflection,
     }
@@ -181,32 +175,60 @@ fn data(flags: &CallFlags) -> Result<DataSource, FlagsError> {
     }
     Ok(match (&flags.data, &flags.data_file, &flags.binary_file) {
         (Some(text), _, _) if text == "@" => DataSource::JsonInput,
-        (Some(text), _, _) if text.trim().is_empty() => DataSource::Nothing,
-        (Some(text), _, _) => DataSource::Json(text.clone()),
+        (Some(text), _, _) => match typed(text, ("-d", "-D"))? {
+            Some(json) => DataSource::Json(json.to_owned()),
+            None => DataSource::Nothing,
+        },
+        (None, Some(file), _) if is_standard_input(file) => DataSource::JsonInput,
         (None, Some(file), _) => DataSource::JsonFile(file.clone()),
+        (None, None, Some(file)) if is_standard_input(file) => DataSource::BinaryInput,
         (None, None, Some(file)) => DataSource::BinaryFile(file.clone()),
         (None, None, None) if flags.binary => DataSource::BinaryInput,
         (None, None, None) => DataSource::Nothing,
     })
 }
 
+/// JSON that was typed after the first flag; `None`: nothing but the flag was.
+///
+/// # Errors
+/// It is the name of a file, which the second flag takes. `@` before it is curl's way to say so.
+fn typed<'a>(
+    text: &'a str,
+    (flag, file_flag): (&'static str, &'static str),
+) -> Result<Option<&'a str>, FlagsError> {
+    // Of a file that a shell has put here.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    if text.trim().is_empty() {
+        return Ok(None);
+    }
+    let file = text.strip_prefix('@').unwrap_or(text);
+    let is_json = serde_json::from_str::<IgnoredAny>(text).is_ok();
+    if !is_json && Path::new(file).metadata().is_ok_and(|facts| !facts.is_dir()) {
+        return Err(FlagsError::FileAsText { flag, file_flag, file: file.to_owned() });
+    }
+    Ok(Some(text))
+}
+
 fn metadata(flags: &CallFlags, templates: Templates) -> Result<CallMetadata, FlagsError> {
-    let (text, place) = match (&flags.metadata, &flags.metadata_file) {
-        (Some(_), Some(_)) => return Err(FlagsError::Conflict("--metadata", "--metadata-file")),
-        (Some(text), None) => (text.clone(), "--metadata".to_owned()),
+    match (&flags.metadata, &flags.metadata_file) {
+        (Some(_), Some(_)) => Err(FlagsError::Conflict("--metadata", "--metadata-file")),
+        (Some(text), None) => match typed(text, ("-m", "-M"))? {
+            Some(json) => Ok(CallMetadata::from_json(json, "--metadata", templates)?),
+            None => Ok(CallMetadata::default()),
+        },
         (None, Some(file)) => {
             let place = file.display().to_string();
-            let text = fs::read_to_string(file).map_err(|error| Unreadable::new(&place, &error))?;
-            (text, place)
+            Ok(CallMetadata::from_json(&given_file::text(file, MAX_BYTES)?, &place, templates)?)
         }
-        (None, None) => return Ok(CallMetadata::default()),
-    };
-    Ok(CallMetadata::from_json(&text, &place, templates)?)
+        (None, None) => Ok(CallMetadata::default()),
+    }
 }
 
 fn reflection_metadata(flags: &CallFlags) -> Result<Option<CallMetadata>, FlagsError> {
-    let read =
-        |text: &String| CallMetadata::from_json(text, "--reflect-metadata", Templates::Literal);
+    let read = |text: &String| match text.trim() {
+        "" => Ok(CallMetadata::default()),
+        json => CallMetadata::from_json(json, "--reflect-metadata", Templates::Literal),
+    };
     Ok(flags.reflect_metadata.as_ref().map(read).transpose()?)
 }
 

@@ -8,13 +8,17 @@ mod json;
 pub use data_template::DataTemplate;
 pub use error::{DataError, PayloadError};
 
-use crate::error_text::Unreadable;
+use crate::contract::input;
+use crate::given_file;
 use crate::template::CallFacts;
 use data_template::CompiledData;
 use prost_reflect::{DynamicMessage, MessageDescriptor, MethodDescriptor};
-use std::fs;
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+/// Serialized messages in one file: each takes some 50 bytes of memory beside its own, and may have
+/// none but a length of one byte.
+const MESSAGES_MAX: usize = 1 << 22;
 
 /// Where the request messages come from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,6 +36,27 @@ pub enum DataSource {
     BinaryFile(PathBuf),
     /// Serialized messages on standard input.
     BinaryInput,
+}
+
+impl DataSource {
+    fn file(&self) -> Option<&Path> {
+        match self {
+            Self::JsonFile(file) | Self::BinaryFile(file) => Some(file),
+            _ => None,
+        }
+    }
+
+    /// The JSON of its file, or of standard input, and what errors call the place.
+    pub(crate) fn read_text(
+        &self,
+        standard_input: &mut impl Read,
+    ) -> Result<(String, String), PayloadError> {
+        let (bytes, place) = given_file::data(self.file(), standard_input)?;
+        match input::decoded(bytes) {
+            Ok(text) => Ok((text, place)),
+            Err(error) => Err(DataError::NotText(error.to_string()).at(&place)),
+        }
+    }
 }
 
 /// What `{{` in data and metadata means.
@@ -61,8 +86,8 @@ impl Templates {
 /// The request messages of a run.
 #[derive(Clone, Debug)]
 pub struct RequestData {
-    /// Serialized messages without the five-byte prefix of gRPC, at least one. After the last comes
-    /// the first again. With a template, those of the first call.
+    /// Serialized messages without the five-byte prefix of gRPC, at least one unless requests are
+    /// streams. After the last comes the first again. With a template, those of the first call.
     pub messages: Vec<Vec<u8>>,
     /// Where they differ from call to call.
     pub template: Option<DataTemplate>,
@@ -79,25 +104,26 @@ pub fn read(
     input: &mut impl Read,
 ) -> Result<RequestData, PayloadError> {
     let constant = |messages| RequestData { messages, template: None };
-    let (read, place) = match source {
-        DataSource::Nothing => return Ok(constant(vec![Vec::new()])),
-        DataSource::Json(text) => return from_template(text, "-d", method, templates),
-        DataSource::JsonFile(file) | DataSource::BinaryFile(file) => {
-            (fs::read(file), file.display().to_string())
+    match source {
+        DataSource::Nothing => Ok(constant(vec![Vec::new()])),
+        DataSource::Json(text) => from_template(text, "-d", method, templates),
+        DataSource::JsonFile(_) | DataSource::JsonInput => {
+            let (text, place) = source.read_text(input)?;
+            from_template(&text, &place, method, templates)
         }
-        DataSource::JsonInput | DataSource::BinaryInput => {
-            let mut bytes = Vec::new();
-            (input.read_to_end(&mut bytes).map(|_| bytes), "standard input".to_owned())
+        DataSource::BinaryFile(_) | DataSource::BinaryInput => {
+            let (bytes, place) = given_file::data(source.file(), input)?;
+            from_binary(&bytes, &place, &method.input()).map(constant)
         }
-    };
-    let bytes = read.map_err(|error| Unreadable::new(&place, &error))?;
-    if let DataSource::BinaryFile(_) | DataSource::BinaryInput = source {
-        return from_binary(&bytes, &place, &method.input()).map(constant);
     }
-    match str::from_utf8(&bytes) {
-        Ok(text) => from_template(text, &place, method, templates),
-        Err(_) => Err(DataError::NotUtf8.at(&place)),
-    }
+}
+
+/// All data on standard input, where it is read once for several runs.
+///
+/// # Errors
+/// [`PayloadError::Unreadable`]: the system's reason, or that there is more than is kept.
+pub fn standard_input(input: &mut impl Read) -> Result<Vec<u8>, PayloadError> {
+    Ok(given_file::data(None, input)?.0)
 }
 
 /// Requests from JSON in which there may be templates.
@@ -108,7 +134,11 @@ fn from_template(
     templates: Templates,
 ) -> Result<RequestData, PayloadError> {
     let constant = |text: &str| {
-        let messages = from_json(text, place, &method.input())?;
+        let messages = match json::messages(text, &method.input()) {
+            // An empty list is a stream that ends before its first message.
+            Err(DataError::NoMessages) if method.is_client_streaming() => Vec::new(),
+            read => read.map_err(|error| error.at(place))?,
+        };
         Ok(RequestData { messages, template: None })
     };
     if !templates.are_in(text) {
@@ -162,7 +192,7 @@ fn split_binary(bytes: &[u8], message: &MessageDescriptor) -> Result<Vec<Vec<u8>
     let Err(refused) = decoded(bytes) else {
         return Ok(vec![bytes.to_vec()]);
     };
-    let several = split_by_length(bytes);
+    let several = split_by_length(bytes)?;
     several.filter(|several| several.iter().all(|one| decoded(one).is_ok())).ok_or_else(|| {
         DataError::NotBinary {
             message: message.full_name().to_owned(),
@@ -171,14 +201,23 @@ fn split_binary(bytes: &[u8], message: &MessageDescriptor) -> Result<Vec<Vec<u8>
     })
 }
 
-fn split_by_length(mut bytes: &[u8]) -> Option<Vec<Vec<u8>>> {
+/// `None`: that is not what the bytes are.
+fn split_by_length(mut bytes: &[u8]) -> Result<Option<Vec<Vec<u8>>>, DataError> {
     let mut messages = Vec::new();
     while !bytes.is_empty() {
-        let length = prost::encoding::decode_varint(&mut bytes).ok()?;
-        let length = usize::try_from(length).ok()?;
-        let (message, rest) = bytes.split_at_checked(length)?;
+        let Some((message, rest)) = split_first(bytes) else {
+            return Ok(None);
+        };
+        if messages.len() == MESSAGES_MAX {
+            return Err(DataError::TooManyMessages(MESSAGES_MAX));
+        }
         messages.push(message.to_vec());
         bytes = rest;
     }
-    Some(messages)
+    Ok(Some(messages))
+}
+
+fn split_first(mut bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let length = prost::encoding::decode_varint(&mut bytes).ok()?;
+    bytes.split_at_checked(usize::try_from(length).ok()?)
 }

@@ -35,7 +35,8 @@ pub struct LoadPlan {
     pub authority: String,
     /// TLS of all connections, by the names of the targets; `None` is plain text.
     pub tls: Option<Connectors>,
-    /// Request messages, drawn in turn. Never empty. With a template, those of the first call.
+    /// Request messages, drawn in turn. Never empty, unless requests are streams. With a template,
+    /// those of the first call.
     pub messages: Vec<Vec<u8>>,
     /// Where messages differ from call to call.
     pub template: Option<DataTemplate>,

@@ -16,8 +16,8 @@ pub struct PreparedCall {
     pub path: String,
     /// The method.
     pub method: MethodDescriptor,
-    /// The request messages, in the order in which they are sent. There is at least one. With a
-    /// template, those of the first call.
+    /// The request messages, in the order in which they are sent. There is at least one, unless
+    /// requests are streams. With a template, those of the first call.
     pub messages: Vec<Vec<u8>>,
     /// Where messages differ from call to call.
     pub template: Option<DataTemplate>,

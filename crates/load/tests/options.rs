@@ -15,6 +15,8 @@ use bookend_load::plan::{DurationStop, LoadPlan};
 use bookend_load::targets::LoadBalancingPolicy;
 use bookend_wire::Keepalive;
 use serde_json::json;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -101,7 +103,7 @@ fn a_proto_file_wins_over_a_compiled_set() {
     let both = call(|flags| {
         flags.proto = Some("a.proto".into());
         flags.protoset = Some("a.protoset".into());
-        flags.import_paths = vec!["one, two".to_owned(), "three".to_owned()];
+        flags.import_paths = vec!["one, two".into(), "three".into()];
     });
     let expected = SchemaSource::Proto {
         file: "a.proto".into(),
@@ -269,6 +271,52 @@ fn the_echo_has_the_names_of_ghz_and_leaves_out_what_is_unset() {
         "warmup": 1_000_000_000,
     });
     assert_eq!(echo.labels.options, expected);
+}
+
+#[test]
+fn paths_that_are_no_text_are_echoed_as_people_see_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let named = |bytes: &[u8]| folder.path().join(OsStr::from_bytes(bytes));
+    // The compiler of schemas takes no such name of a file, but every folder.
+    let (inner, data) = (named(b"\xff"), named(b"\xff.json"));
+    std::fs::create_dir(&inner).unwrap();
+    let proto = inner.join("a.proto");
+    std::fs::copy(PROTO, &proto).unwrap();
+    std::fs::write(&data, "{}").unwrap();
+    let options = plan(|flags| {
+        flags.call.proto = Some(proto);
+        flags.call.data_file = Some(data);
+        flags.call.import_paths = vec![folder.path().into()];
+    })
+    .labels
+    .options;
+    let seen = |name: &str| json!(format!("{}/\u{fffd}{name}", folder.path().display()));
+    assert_eq!(options["proto"], seen("/a.proto"));
+    assert_eq!(options["import-paths"][1], seen(""));
+    assert_eq!(options["data-file"], seen(".json"));
+}
+
+#[test]
+fn data_in_another_encoding_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("wide.json");
+    std::fs::write(&file, b"\xff\xfe{\0}\0").unwrap();
+    let said = "wide.json: it is text in UTF-16: save it in UTF-8";
+    let data = refused(|flags| flags.call.data_file = Some(file.clone()));
+    assert!(data.ends_with(&format!("{said}; serialized messages are given with -B")), "{data}");
+    let metadata = refused(|flags| flags.call.metadata_file = Some(file.clone()));
+    assert!(metadata.ends_with(said), "{metadata}");
+    let rates = refused(|flags| flags.pacing.rate_file = Some(file));
+    assert!(rates.ends_with(said), "{rates}");
+}
+
+#[test]
+fn no_more_messages_are_kept_than_there_is_room_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("zeros");
+    std::fs::write(&file, vec![0; (1 << 22) + 1]).unwrap();
+    let said = refused(|flags| flags.call.binary_file = Some(file));
+    assert!(said.contains("zeros has more than 4194304 messages: give fewer"), "{said}");
 }
 
 /// The driver and threads that a plan gets on a machine of four processors.

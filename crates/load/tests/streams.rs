@@ -116,6 +116,15 @@ fn plan(server: &ServerHandle, method: &str, streaming: Streaming, calls: u64) -
     LoadPlan { streaming: Some(streaming), ..plans::plan(&path, target, calls) }
 }
 
+#[test]
+fn a_request_may_have_no_message_at_all() {
+    let server = serve();
+    let empty = LoadPlan { messages: Vec::new(), ..plan(&server, "Collect", CLIENT, 3) };
+    let outcome = measure(empty);
+    assert_eq!((outcome.ok, outcome.errors.total()), (3, 0));
+    assert_eq!(messages(&outcome).sent, 0);
+}
+
 fn messages(outcome: &LoadOutcome) -> &StreamMessages {
     outcome.streams.as_deref().expect("calls are streams")
 }

@@ -2,11 +2,13 @@
 
 use crate::terminal::Failure;
 use bookend_lab::machine::this_machine;
+use bookend_load::contract::input;
+use bookend_load::given_file::RESULT_MAX_BYTES;
 use bookend_load::output;
 use bookend_results::calibration::KeptChecks;
 use bookend_results::race::{PowerComparison, PowerStudy, Race};
 use clap::Args;
-use std::fs;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// Flags that say how to measure.
@@ -78,7 +80,8 @@ impl PageArguments {
 }
 
 fn read(file: &Path) -> Result<String, Failure> {
-    fs::read_to_string(file).map_err(|error| unreadable(file, error))
+    let read = File::open(file).and_then(|opened| input::text(opened, RESULT_MAX_BYTES));
+    read.map_err(|error| unreadable(file, error))
 }
 
 fn unreadable(file: &Path, error: impl ToString) -> Failure {

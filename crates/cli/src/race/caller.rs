@@ -6,12 +6,12 @@ use bookend_lab::process::interrupt::Interrupt;
 use bookend_lab::race::{CalledLap, RaceCaller, RaceHost, RaceServer};
 use bookend_load::flags::LoadFlags;
 use bookend_load::options::CallOptions;
+use bookend_load::payload;
 use bookend_load::plan::LoadPlan;
 use bookend_load::probe::{self, ProbeDepth, ProbeRequest};
 use bookend_load::record::OpenLoopCalls;
 use bookend_load::run::{LapCalls, LoadSession};
 use bookend_results::race::{RaceCell, RatedCalls};
-use std::io::Read as _;
 use std::time::Duration;
 
 /// Makes the calls to all servers.
@@ -95,16 +95,15 @@ fn rated(calls: &OpenLoopCalls) -> RatedCalls {
     }
 }
 
-/// What `@` and `--binary` stand for: read once, and sent to all servers.
+/// What `@`, `-` and `--binary` stand for: read once, and sent to all servers.
 ///
 /// # Errors
 /// [`Failure`] when it cannot be read.
 pub fn standard_input(arguments: &RaceArguments) -> Result<Vec<u8>, Failure> {
-    let mut input = Vec::new();
-    if arguments.call.binary || arguments.call.data.as_deref() == Some("@") {
-        std::io::stdin().lock().read_to_end(&mut input).map_err(Failure::usage)?;
+    if !arguments.call.reads_standard_input() {
+        return Ok(Vec::new());
     }
-    Ok(input)
+    payload::standard_input(&mut std::io::stdin().lock()).map_err(Failure::usage)
 }
 
 /// The reply to one call, every message of it what the method promises.

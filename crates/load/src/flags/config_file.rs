@@ -3,12 +3,13 @@
 //! The file is an object in JSON, TOML or YAML whose keys are the long names of flags, and `host`.
 //! What the command line says holds against the file.
 
+use crate::contract::input::MAX_BYTES;
 use crate::error_text::{Unreadable, suggestion};
+use crate::given_file;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Map, Value};
 use std::ffi::OsString;
-use std::fs;
 use std::path::Path;
 
 /// The key of the targets, which on the command line have no name.
@@ -79,7 +80,7 @@ fn is_schema(key: &str) -> bool {
 }
 
 fn read(file: &Path, place: &str) -> Result<Map<String, Value>, ConfigFileError> {
-    let text = fs::read_to_string(file).map_err(|error| Unreadable::new(place, &error))?;
+    let text = given_file::text(file, MAX_BYTES)?;
     let extension = file.extension().map(|extension| extension.to_ascii_lowercase());
     let (language, read) = match extension.as_deref().and_then(|extension| extension.to_str()) {
         Some("toml") => ("TOML", toml::from_str(&text).map_err(|error| error.to_string())),
@@ -110,12 +111,22 @@ fn argument<'a>(command: &'a Command, key: &str) -> Option<&'a Arg> {
 }
 
 fn unknown(command: &Command, place: &str, key: &str) -> ConfigFileError {
-    let known = command.get_arguments().filter_map(Arg::get_long);
-    ConfigFileError::Key {
-        file: place.to_owned(),
-        key: key.to_owned(),
-        suggestion: suggestion(key, known.chain([HOST])),
-    }
+    let suggestion = match long_name(command, key) {
+        Some(long) => format!(" in a file: its key is {long}"),
+        None => suggestion(key, command.get_arguments().filter_map(Arg::get_long).chain([HOST])),
+    };
+    ConfigFileError::Key { file: place.to_owned(), key: key.to_owned(), suggestion }
+}
+
+/// The key of a flag that is written as on the command line: as a letter, or with its dashes.
+fn long_name<'a>(command: &'a Command, key: &str) -> Option<&'a str> {
+    let bare = key.trim_start_matches('-');
+    let letter = bare.chars().next().filter(|letter| bare.len() == letter.len_utf8());
+    let is_meant = |arg: &&Arg| match letter {
+        Some(letter) => arg.get_short() == Some(letter),
+        None => argument(command, bare).is_some_and(|meant| meant.get_id() == arg.get_id()),
+    };
+    command.get_arguments().find(is_meant)?.get_long()
 }
 
 /// The word for one key; `None` for a switch that is off.
@@ -156,7 +167,7 @@ mod tests {
     fn read_as(name: &str, text: &str, typed: &str) -> Result<String, String> {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join(name);
-        fs::write(&file, text).unwrap();
+        std::fs::write(&file, text).unwrap();
         let command = LoadFlags::augment_args(Command::new("load"));
         let line = std::iter::once("load").chain(typed.split_whitespace());
         let given = command.clone().try_get_matches_from(line).unwrap();
@@ -190,6 +201,18 @@ mod tests {
     }
 
     #[test]
+    fn a_file_that_an_editor_has_marked_is_read_like_others() {
+        for (name, text) in [
+            ("ghz.json", "{\"total\": 7,\r\n\"insecure\": true}\r\n"),
+            ("ghz.toml", "total = 7\r\ninsecure = true\r\n"),
+            ("ghz.yaml", "total: 7\r\ninsecure: true\r\n"),
+        ] {
+            let marked = format!("\u{feff}{text}");
+            assert_eq!(read_as(name, &marked, ""), Ok("--insecure --total=7".to_owned()));
+        }
+    }
+
+    #[test]
     fn what_was_typed_holds() {
         let words = read_as("ghz.json", JSON, "-n 3 --call x.Y/Z b:2").unwrap();
         assert!(!words.contains("total") && !words.contains("call") && !words.contains("a:1"));
@@ -213,6 +236,9 @@ mod tests {
             ("ghz.toml", "a = ", "FOLDER/ghz.toml is not TOML"),
             ("ghz.yml", "a: [", "FOLDER/ghz.yml is not YAML"),
             ("ghz.json", r#"{"totl": 1}"#, "there is no flag totl; did you mean total?"),
+            ("ghz.json", r#"{"n": 1}"#, "there is no flag n in a file: its key is total"),
+            ("ghz.toml", "O = \"json\"", "there is no flag O in a file: its key is format"),
+            ("ghz.yml", "--skipTLS: true", "no flag --skipTLS in a file: its key is skipTLS"),
             ("ghz.json", r#"{"insecure": "yes"}"#, "insecure is true or false"),
         ] {
             let error = read_as(name, text, "").unwrap_err();

@@ -83,6 +83,16 @@ pub enum FlagsError {
     /// Two flags of which only one can be meant.
     #[error("{0} and {1} exclude each other: give one of them")]
     Conflict(&'static str, &'static str),
+    /// The name of a file where what is in it belongs.
+    #[error("{flag} {file} is the name of a file: {file_flag} {file} reads it")]
+    FileAsText {
+        /// The flag that takes text.
+        flag: &'static str,
+        /// The flag that takes a file.
+        file_flag: &'static str,
+        /// The file.
+        file: String,
+    },
     /// `--first-stream-id` is not the id of a client's stream.
     #[error("--first-stream-id {0} is no stream of a client: it takes odd numbers below 2^31")]
     FirstStreamId(u32),

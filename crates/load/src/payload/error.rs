@@ -23,12 +23,15 @@ pub enum PayloadError {
 /// What is wrong with data. `Display` follows the name of the place that the data came from.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum DataError {
-    /// JSON data that is not UTF-8.
-    #[error(" is not text in UTF-8: serialized messages are given with -B")]
-    NotUtf8,
+    /// JSON data that is not UTF-8, and what it is instead.
+    #[error(": {0}; serialized messages are given with -B")]
+    NotText(String),
     /// An empty array or an empty file.
     #[error(" has no message: {{}} is the empty one")]
     NoMessages,
+    /// More messages than are kept.
+    #[error(" has more than {0} messages: give fewer, they are sent in turn again and again")]
+    TooManyMessages(usize),
     /// The data is not JSON, a value does not fit its field, or the type has no such name.
     #[error(", line {line} column {column}{field}: {reason}")]
     NotAMessage {

@@ -17,6 +17,7 @@ use bookend_wire::grpc::gzip;
 use bookend_wire::keepalive::CLIENT_TIME_MIN_NS;
 use bookend_wire::{ConnectionConfig, Keepalive};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::io::Read;
 use std::sync::Arc;
 use std::time::Duration;
@@ -326,7 +327,10 @@ fn keepalive(flags: &LoadFlags) -> Result<Option<Keepalive>, FlagsError> {
 
 /// All but the echo of the flags, which shows also what becomes of them in the plan.
 fn labels(flags: &LoadFlags, call: &CallOptions) -> Result<ReportLabels, FlagsError> {
-    let mut tags = strings(flags.tags.as_deref().unwrap_or("{}"), "--tags")?;
+    let mut tags = match flags.tags.as_deref().map_or("", str::trim) {
+        "" => BTreeMap::new(),
+        json => strings(json, "--tags")?,
+    };
     if !flags.call.show_secrets {
         tags.iter_mut().for_each(|(name, value)| *value = secrets::shown(name, value).into_owned());
     }

@@ -1,10 +1,11 @@
 //! What the flags of pacing mean: a schedule of rates, and one of calls in flight.
 
 use crate::contract::duration::{nanoseconds, unless_zero};
+use crate::contract::input::MAX_BYTES;
 use crate::error_text::Unreadable;
 use crate::flags::pacing::{PacingFlags, Shape};
+use crate::given_file;
 use crate::pace::{ArrivalProcess, RateSchedule};
-use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
@@ -140,7 +141,7 @@ fn line(ramp: &Ramp) -> Result<RateSchedule, PacingError> {
 /// The rates between two lines of the file change evenly; behind the last line it stays.
 fn schedule_of_file(file: &Path) -> Result<RateSchedule, PacingError> {
     let place = file.display().to_string();
-    let text = fs::read_to_string(file).map_err(|error| Unreadable::new(&place, &error))?;
+    let text = given_file::text(file, MAX_BYTES)?;
     let mut points: Vec<(f64, f64)> = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
         let line = line.trim();
@@ -369,7 +370,7 @@ mod tests {
 
     fn of_file(text: &str) -> Result<RateSchedule, PacingError> {
         let file = tempfile::NamedTempFile::new().unwrap();
-        fs::write(file.path(), text).unwrap();
+        std::fs::write(file.path(), text).unwrap();
         schedule_of_file(file.path())
     }
 
@@ -381,6 +382,12 @@ mod tests {
             times_s.map(|time_s| schedule.rate_at(time_s)),
             [100.0, 100.0, 500.0, 250.0, 0.0]
         );
+    }
+
+    #[test]
+    fn a_file_that_an_editor_has_marked_is_read_like_others() {
+        let schedule = of_file("\u{feff}0,100\r\n10,200\r\n").unwrap();
+        assert_eq!(schedule.rate_at(5.0), 150.0);
     }
 
     #[test]

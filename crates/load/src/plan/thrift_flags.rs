@@ -4,7 +4,7 @@ use crate::flags::LoadFlags;
 use crate::options::CallOptions;
 use crate::thrift::{ThriftCall, ThriftCallError, ThriftData, ThriftError};
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 /// Reads the call.
@@ -17,15 +17,7 @@ pub(super) fn read(
     call: &CallOptions,
     input: &mut impl Read,
 ) -> Result<Arc<ThriftCall>, ThriftCallError> {
-    let folders: Vec<_> = flags
-        .call
-        .import_paths
-        .iter()
-        .flat_map(|list| list.split(','))
-        .map(str::trim)
-        .filter(|folder| !folder.is_empty())
-        .map(PathBuf::from)
-        .collect();
+    let folders = flags.call.import_folders();
     let spoken =
         (flags.thrift.protocol.unwrap_or_default(), flags.thrift.transport.unwrap_or_default());
     let data = ThriftData { source: &call.data, templates: call.templates };

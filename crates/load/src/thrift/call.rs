@@ -7,9 +7,8 @@ use super::request::EncodedRequest;
 use super::schema::{ThriftMethod, ThriftSchema};
 use super::spoken::{ThriftProtocol, ThriftTransport};
 use super::value::ThriftValue;
-use crate::error_text::{Unreadable, word};
-use crate::payload::{DataError, DataSource, PayloadError, Templates};
-use std::fs;
+use crate::error_text::word;
+use crate::payload::{DataSource, PayloadError, Templates};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -120,24 +119,15 @@ fn arguments(
 
 /// The JSON, and the place that it is from.
 fn text(source: &DataSource, input: &mut impl Read) -> Result<(String, String), ThriftCallError> {
-    let (read, place) = match source {
-        DataSource::Nothing => return Ok(("{}".to_owned(), "-d {}".to_owned())),
-        DataSource::Json(text) => return Ok((text.clone(), "-d".to_owned())),
-        DataSource::JsonFile(file) => (fs::read(file), file.display().to_string()),
-        DataSource::JsonInput => {
-            let mut bytes = Vec::new();
-            (input.read_to_end(&mut bytes).map(|_| bytes), "standard input".to_owned())
-        }
+    match source {
+        DataSource::Nothing => Ok(("{}".to_owned(), "-d {}".to_owned())),
+        DataSource::Json(text) => Ok((text.clone(), "-d".to_owned())),
+        DataSource::JsonFile(_) | DataSource::JsonInput => Ok(source.read_text(input)?),
         DataSource::BinaryFile(_) => {
-            return Err(ThriftError::Meaningless("--binary-file", "; data is JSON").into());
+            Err(ThriftError::Meaningless("--binary-file", "; data is JSON").into())
         }
         DataSource::BinaryInput => {
-            return Err(ThriftError::Meaningless("--binary", "; data is JSON").into());
+            Err(ThriftError::Meaningless("--binary", "; data is JSON").into())
         }
-    };
-    let bytes = read.map_err(|error| PayloadError::from(Unreadable::new(&place, &error)))?;
-    match String::from_utf8(bytes) {
-        Ok(text) => Ok((text, place)),
-        Err(_) => Err(PayloadError::Data { place, error: DataError::NotUtf8 }.into()),
     }
 }

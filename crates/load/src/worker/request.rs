@@ -35,11 +35,11 @@ impl From<CallTemplateError> for NotWritten {
     }
 }
 
-/// The message of call `number`: messages are drawn in turn.
+/// The message of call `number`: messages are drawn in turn. A stream may have none.
 #[inline]
 pub(super) fn message_index(plan: &LoadPlan, number: u64) -> usize {
     match plan.messages.len() {
-        1 => 0,
+        0 | 1 => 0,
         many => (number % many as u64) as usize,
     }
 }

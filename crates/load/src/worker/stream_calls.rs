@@ -310,6 +310,11 @@ impl StreamCalls {
         if outgoing.next_ns == u64::MAX {
             return Ok(());
         }
+        if plan.messages.is_empty() {
+            outgoing.next_ns = u64::MAX;
+            sender.data(stream, &[], true);
+            return Ok(());
+        }
         let is_last = self.streaming.is_last(outgoing.sent, plan.messages.len());
         if self.streaming.is_dynamic
             && let Some(template) = &plan.template

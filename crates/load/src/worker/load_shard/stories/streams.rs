@@ -51,6 +51,19 @@ impl Story {
 }
 
 #[test]
+fn a_request_without_a_message_ends_at_once_whatever_number_is_asked_for() {
+    for messages in [None, Some(5)] {
+        let (mut story, connections) =
+            Story::begin(streaming(Streaming { messages, ..BOTH }, 0, 1));
+        let id = connections[0];
+        assert_eq!(story.sent(id), 1, "the empty frame that ends it");
+        story.give_head(id, 1);
+        story.give_trailers(id, 1);
+        assert_eq!(story.messages().sent, 0);
+    }
+}
+
+#[test]
 fn messages_go_out_at_their_interval_and_each_answer_is_timed_from_its_message() {
     let timed = Streaming { interval_ns: SECOND_NS, ..BOTH };
     let (mut story, connections) = Story::begin(streaming(timed, 3, 1));
