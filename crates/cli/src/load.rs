@@ -18,8 +18,9 @@ use bookend_load::contract::gate::{GateKind, JudgedGate};
 use bookend_load::contract::report::{LoadOrigin, LoadReport};
 use bookend_load::descriptors;
 use bookend_load::flags::{LoadFlags, config_file, switches};
+use bookend_load::hdr_log::HdrLog;
 use bookend_load::objective::Objective;
-use bookend_load::output::{self, OutputFormat};
+use bookend_load::output::{self, OutputError, OutputFormat};
 use bookend_load::plan::LoadPlan;
 use bookend_load::record::ListedCalls;
 use bookend_load::report;
@@ -70,6 +71,7 @@ pub fn start(arguments: LoadArguments) -> Result<u8, Failure> {
     for file in flags.output.iter().chain(&flags.debug).chain(&flags.hdr) {
         output::check(file).map_err(Failure::usage)?;
     }
+    let format = flags.output_format().map_err(Failure::usage)?;
     let mut plan = LoadPlan::from_flags(&flags, &mut std::io::stdin().lock(), lab::cpus())
         .map_err(Failure::unprepared)?;
     if let Some(refusal) = plan.fall_back() {
@@ -77,7 +79,7 @@ pub fn start(arguments: LoadArguments) -> Result<u8, Failure> {
     }
     descriptors::provide(plan.connections, plan.threads).map_err(Failure::nothing_measured)?;
     if let Some(objective) = &flags.find_capacity {
-        return find_capacity(&flags, &plan, objective);
+        return find_capacity(&flags, format, &plan, objective);
     }
     if audience == Audience::Lab && contract::makes_laps() {
         return laps::run(plan, std::io::stdin().lock());
@@ -95,21 +97,30 @@ pub fn start(arguments: LoadArguments) -> Result<u8, Failure> {
     }
     let gates = judged(&flags, &outcome);
     report.bookend.gates.clone_from(&gates);
-    if let (Some(file), Some(log)) = (&flags.hdr, &observer.log) {
-        output::write(log.text(), Some(file))
-            .map_err(|error| Failure::not_delivered(error.to_string()))?;
-    }
-    if let Some(file) = &flags.debug {
-        let no_calls = ListedCalls::default();
-        let calls = outcome.calls.as_ref().unwrap_or(&no_calls);
-        output::deliver(Some(file), |to| output::write_calls(calls, to))
-            .map_err(|error| Failure::not_delivered(error.to_string()))?;
-    }
-    deliver(&flags, report, outcome.calls.as_ref(), audience)?;
+    // A file beside the result that cannot be written does not take the result with it.
+    let beside = deliver_beside(&flags, observer.log.as_ref(), outcome.calls.as_ref());
+    deliver(flags.output.as_deref(), format, report, outcome.calls.as_ref(), audience)?;
+    beside.map_err(Failure::not_delivered)?;
     if let Some(why) = &outcome.template_failure {
         return Err(Failure::usage(format!("{why}: the run ended there")));
     }
     status(&gates, &outcome)
+}
+
+/// Writes what `--hdr` and `--debug` ask for.
+fn deliver_beside(
+    flags: &LoadFlags,
+    log: Option<&HdrLog>,
+    calls: Option<&ListedCalls>,
+) -> Result<(), OutputError> {
+    let debug = flags.debug.as_deref().map(|file| {
+        let no_calls = ListedCalls::default();
+        output::deliver(Some(file), |to| output::write_calls(calls.unwrap_or(&no_calls), to))
+    });
+    if let (Some(file), Some(log)) = (&flags.hdr, log) {
+        output::write(log.text(), Some(file))?;
+    }
+    debug.unwrap_or(Ok(()))
 }
 
 /// The gates of the flags by what was measured.
@@ -121,7 +132,17 @@ fn judged(flags: &LoadFlags, outcome: &LoadOutcome) -> Vec<JudgedGate> {
 }
 
 /// Searches the capacity, then prints or writes what was found.
-fn find_capacity(flags: &LoadFlags, plan: &LoadPlan, objective: &Objective) -> Result<u8, Failure> {
+fn find_capacity(
+    flags: &LoadFlags,
+    format: OutputFormat,
+    plan: &LoadPlan,
+    objective: &Objective,
+) -> Result<u8, Failure> {
+    let is_json = match format {
+        OutputFormat::Summary => false,
+        OutputFormat::Json | OutputFormat::Pretty => true,
+        _ => return Err(Failure::usage("--find-capacity is printed as a summary or as JSON")),
+    };
     let interrupt = interrupt::watch(false).map_err(Failure::nothing_measured)?;
     let started = SystemTime::now();
     let found =
@@ -131,15 +152,13 @@ fn find_capacity(flags: &LoadFlags, plan: &LoadPlan, objective: &Objective) -> R
         None if found.generator_was_limit || found.trials.is_empty() => exit::NOT_DECIDED,
         None => exit::OBJECTIVE_MISSED,
     };
-    let text = match flags.format {
-        OutputFormat::Json | OutputFormat::Pretty => {
-            let report = report::capacity_report(plan, started, found, origin());
-            serde_json::to_string_pretty(&report).expect("its keys are strings") + "\n"
-        }
-        _ => capacity::text(&found),
+    let text = if is_json {
+        let report = report::capacity_report(plan, started, found, origin());
+        serde_json::to_string_pretty(&report).expect("its keys are strings") + "\n"
+    } else {
+        capacity::text(&found)
     };
-    output::write(&text, flags.output.as_deref())
-        .map_err(|error| Failure::not_delivered(error.to_string()))?;
+    deliver_text(flags.output.as_deref(), |to| to.write_all(text.as_bytes()))?;
     if interrupt.load(Ordering::Relaxed) {
         return Ok(exit::INTERRUPTED);
     }
@@ -161,15 +180,16 @@ fn measure(
 }
 
 fn deliver(
-    flags: &LoadFlags,
+    file: Option<&Path>,
+    format: OutputFormat,
     report: LoadReport,
     calls: Option<&ListedCalls>,
     audience: Audience,
 ) -> Result<(), Failure> {
     match audience {
-        Audience::People => deliver_text(flags.output.as_deref(), |to| {
-            output::write_report(&report, calls, flags.format, to)
-        }),
+        Audience::People => {
+            deliver_text(file, |to| output::write_report(&report, calls, format, to))
+        }
         Audience::Lab => {
             let lines = report_lines(report);
             deliver_text(None, |to| to.write_all(lines.as_bytes()))
@@ -186,7 +206,7 @@ fn deliver_text(
     };
     // What was measured must not be lost: it goes to standard output, or else to standard error.
     let line = match file {
-        Some(_) if output::deliver(None, &text).is_ok() => {
+        Some(file) if !output::is_standard_output(file) && output::deliver(None, &text).is_ok() => {
             format!("{error}: the result is on standard output")
         }
         _ => {

@@ -26,9 +26,12 @@ mod terminal;
 mod ui;
 
 use command_line::Subcommand;
+use signal_hook::consts::SIGXFSZ;
+use signal_hook::flag;
 use std::env;
 use std::ffi::OsString;
 use std::process::ExitCode;
+use std::sync::Arc;
 use terminal::Failure;
 
 fn main() -> ExitCode {
@@ -38,6 +41,10 @@ fn main() -> ExitCode {
     if name == "launch" {
         bookend_lab::launch::main(words.into_iter().skip(2));
     }
+    // A file beyond `ulimit -f` is an error of its write, which loses no result. By a handler: that
+    // a signal is ignored is inherited by the processes that are started. Where the system takes no
+    // handler the signal ends this process, as it would have.
+    let _ = flag::register(SIGXFSZ, Arc::default());
     let command = match command_line::parse(words, &name) {
         Ok(command) => command,
         Err(ended) => return ended,

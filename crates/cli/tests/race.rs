@@ -33,6 +33,25 @@ fn said(output: &Output, status: i32) -> String {
 }
 
 #[test]
+fn a_race_whose_file_may_not_grow_is_told_all_the_same() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    // Room for the file of the lock, and for no race.
+    let line = format!(
+        "ulimit -f 1; exec {BOOKEND} race 'one={BOOKEND} serve --threads 1 --port {{port}}' \
+         --proto {ROOT}/proto/helloworld.proto --call helloworld.Greeter/SayHello -d '{{}}' \
+         --lap 10ms --warmup 10ms {} {} --save race.json",
+        ONE.join(" "),
+        SOON.join(" ")
+    );
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &line]).current_dir(home.path()).env("TMPDIR", home.path());
+    let output = shell.output().expect("there is a shell");
+    let said = said(&output, 5);
+    assert!(said.contains("cannot write race.json: it would be larger"), "{said}");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("A call costs "), "{output:?}");
+}
+
+#[test]
 fn two_servers_are_called_by_turns_and_the_answer_is_in_words() {
     let home = tempfile::tempdir().expect("a temporary folder");
     let [old, new] = [serve("old"), serve("new")];

@@ -15,6 +15,9 @@ pub fn reason(error: &io::Error) -> String {
     match error.kind() {
         // The standard library's word for it is "entity not found".
         io::ErrorKind::NotFound => "no such file or folder".to_owned(),
+        io::ErrorKind::FileTooLarge => {
+            "it would be larger than a file may be here (ulimit -f)".to_owned()
+        }
         kind => kind.to_string(),
     }
 }

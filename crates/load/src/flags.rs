@@ -15,7 +15,7 @@ use crate::contract::duration;
 use crate::error_text::{choice, choose};
 use crate::live::LiveFormat;
 use crate::objective::Objective;
-use crate::output::OutputFormat;
+use crate::output::{OutputFormat, UnknownEnding};
 use crate::plan::DurationStop;
 use crate::targets::LoadBalancingPolicy;
 use bookend_io::{Io, Wait};
@@ -210,15 +210,14 @@ pub struct LoadFlags {
     #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "0")]
     pub keepalive: Duration,
 
-    /// Write the result to a file
+    /// Write the result to a file, in the format of its ending unless --format says another; - is
+    /// standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// summary, csv, json, pretty, html, influx-summary, influx-details or prometheus
-    #[arg(
-        short = 'O', long, value_name = "FORMAT", value_parser = OutputFormat::of_name,
-        default_value = "summary"
-    )]
-    pub format: OutputFormat,
+    /// summary, csv, json, pretty, html, influx-summary, influx-details or prometheus [default: by
+    /// the ending of --output, else summary]
+    #[arg(short = 'O', long, value_name = "FORMAT", value_parser = OutputFormat::of_name)]
+    pub format: Option<OutputFormat>,
     /// Calls that csv, json, pretty and influx-details list one by one: the first ones
     #[arg(
         long, value_name = "N", value_parser = whole::<u64>, default_value_t = 1_000_000,
@@ -305,9 +304,21 @@ impl LoadFlags {
         Self::from_arg_matches(&command.try_get_matches_from(words)?)
     }
 
+    /// How the result is written.
+    ///
+    /// # Errors
+    /// [`UnknownEnding`]: no format is given, and the name of the output stands for none.
+    pub fn output_format(&self) -> Result<OutputFormat, UnknownEnding> {
+        if let Some(format) = self.format {
+            return Ok(format);
+        }
+        let by_name = self.output.as_deref().map(OutputFormat::of_file).transpose()?;
+        Ok(by_name.flatten().unwrap_or_default())
+    }
+
     /// Whether calls are listed one by one.
     pub fn lists_calls(&self) -> bool {
-        self.format.lists_calls() || self.debug.is_some()
+        self.output_format().is_ok_and(OutputFormat::lists_calls) || self.debug.is_some()
     }
 }
 
@@ -484,7 +495,9 @@ mod tests {
     #[test]
     fn what_to_print_is_read_in_every_spelling() {
         every_spelling("output", Some("o"), "file", |flags| flags.output = file());
-        every_spelling("format", Some("O"), "json", |flags| flags.format = OutputFormat::Json);
+        every_spelling("format", Some("O"), "json", |flags| {
+            flags.format = Some(OutputFormat::Json);
+        });
         every_spelling("name", None, "x", |flags| flags.name = text("x"));
         every_spelling("tags", None, "{}", |flags| flags.tags = text("{}"));
     }

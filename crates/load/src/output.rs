@@ -2,11 +2,14 @@
 
 mod calls;
 mod csv;
+mod ending;
 mod html;
 mod influx;
 mod json;
 mod options;
 mod prometheus;
+
+pub use ending::{UnknownEnding, format_by_ending};
 
 use crate::error_text::{choice, reason};
 use crate::record::ListedCalls;
@@ -47,6 +50,23 @@ impl OutputFormat {
     /// A line that says which formats there are.
     pub fn of_name(name: &str) -> Result<Self, String> {
         choice(name)
+    }
+
+    /// The format that the name of a file stands for; `None`: any.
+    ///
+    /// # Errors
+    /// [`UnknownEnding`]: it has an ending of another format.
+    pub fn of_file(file: &Path) -> Result<Option<Self>, UnknownEnding> {
+        const ENDINGS: [(&str, OutputFormat); 7] = [
+            ("json", OutputFormat::Json),
+            ("csv", OutputFormat::Csv),
+            ("html", OutputFormat::Html),
+            ("htm", OutputFormat::Html),
+            ("prom", OutputFormat::Prometheus),
+            ("txt", OutputFormat::Summary),
+            ("log", OutputFormat::Summary),
+        ];
+        format_by_ending(file, &ENDINGS)
     }
 
     /// Whether it lists calls one by one.
@@ -96,11 +116,20 @@ pub fn write_calls(calls: &ListedCalls, to: &mut dyn Write) -> io::Result<()> {
     json::write_calls(calls, to)
 }
 
+/// Whether a file is standard output by another name. As a file it would be replaced where a shell
+/// has redirected it to one, with what it has already.
+pub fn is_standard_output(file: &Path) -> bool {
+    ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|name| file == Path::new(name))
+}
+
 /// Checks before a run that its report can be written afterwards.
 ///
 /// # Errors
 /// [`OutputError`] when the folder is not there or the path is a folder.
 pub fn check(file: &Path) -> Result<(), OutputError> {
+    if is_standard_output(file) {
+        return Ok(());
+    }
     let reason = match fs::metadata(folder_of(file)) {
         _ if file.is_dir() => "it is a folder".to_owned(),
         Ok(folder) if folder.is_dir() => return Ok(()),
@@ -128,7 +157,7 @@ pub fn deliver(
     file: Option<&Path>,
     text: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), OutputError> {
-    let (written, destination) = match file {
+    let (written, destination) = match file.filter(|file| !is_standard_output(file)) {
         Some(file) => (replace(file, text), file.display().to_string()),
         None => (write_to_standard_output(text), "to standard output".to_owned()),
     };

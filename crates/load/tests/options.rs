@@ -73,7 +73,7 @@ fn the_defaults_are_those_of_ghz() {
     assert!(call.metadata.constant.is_empty());
     let flags = with(|_| ());
     assert_eq!((flags.io, flags.threads), (Io::Auto, None));
-    assert_eq!(flags.format, OutputFormat::Summary);
+    assert_eq!(flags.output_format(), Ok(OutputFormat::Summary));
     let plan = plan(|_| ());
     assert_eq!((plan.connections, plan.concurrency), (1, 50));
     assert_eq!((plan.calls, plan.window_ns), (Some(200), None));
