@@ -2,18 +2,19 @@
 
 mod kept;
 mod site;
+mod wrong_file;
 
 pub use kept::{STORE, stored_run};
 
 use crate::terminal::{Failure, print};
 use bookend_load::contract::exit;
-use bookend_load::output;
+use bookend_load::output::{self, UnknownEnding, format_by_ending};
 use bookend_results::chart::{Chart, Theme};
 use bookend_results::export::{LoadPage, Picture, Report};
 use bookend_results::html::slug;
 use bookend_results::suite::Case;
 use clap::{Args, ValueEnum};
-use kept::{Kept, KeptArguments};
+use kept::{Kept, KeptArguments, Reported};
 use site::SiteArguments;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,10 +24,11 @@ use std::path::{Path, PathBuf};
 pub struct ReportArguments {
     #[command(flatten)]
     kept: KeptArguments,
-    /// Format of the report [default: that of the output's name, else html]
+    /// Format of the report [default: by the ending of --output, else html]
     #[arg(long, value_enum, value_name = "FORMAT")]
     format: Option<ReportFormat>,
-    /// Write to a file [default: a page to SUITE.html or NAME.html, else to standard output]
+    /// Write to a file, - is standard output [default: a page to SUITE.html or NAME.html, else to
+    /// standard output]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Write each picture of the report as SVG into this folder, too
@@ -83,7 +85,8 @@ pub fn start(arguments: &ReportArguments) -> Result<u8, Failure> {
     if arguments.site.is_asked_for() {
         return arguments.site.write();
     }
-    let format = ReportFormat::of(arguments.format, arguments.output.as_deref());
+    let format =
+        ReportFormat::of(arguments.format, arguments.output.as_deref()).map_err(Failure::usage)?;
     let is_about_a_picture =
         arguments.case.is_some() || arguments.theme.is_some() || arguments.title.is_some();
     if format != ReportFormat::Svg && is_about_a_picture {
@@ -91,11 +94,19 @@ pub fn start(arguments: &ReportArguments) -> Result<u8, Failure> {
             "--case, --theme and --title belong to a picture: add --format svg",
         ));
     }
-    if let Some(page) = arguments.kept.load_page()? {
-        return write_load_page(arguments, &page, format);
+    match arguments.kept.read()? {
+        Reported::LoadTests(page) => write_load_page(arguments, &page, format),
+        Reported::Run(kept) => write_run(arguments, &kept, format),
     }
-    let Kept { run, rows, skips } = arguments.kept.read()?;
-    let report = Report::new(&run, &rows).with_skips(skips);
+}
+
+fn write_run(
+    arguments: &ReportArguments,
+    kept: &Kept,
+    format: ReportFormat,
+) -> Result<u8, Failure> {
+    let Kept { run, rows, skips } = kept;
+    let report = Report::new(run, rows).with_skips(skips.clone());
     if let Some(folder) = &arguments.charts {
         write_charts(&report.named_pictures(), folder)?;
     }
@@ -144,6 +155,7 @@ fn write_load_page(
 /// A page is opened, not read in a terminal, so its place is said.
 fn write(text: &str, file: Option<&Path>, format: ReportFormat) -> Result<u8, Failure> {
     output::write(text, file).map_err(Failure::nothing_measured)?;
+    let file = file.filter(|file| !output::is_standard_output(file));
     if let (Some(file), ReportFormat::Html) = (file, format) {
         print(&format!("{} ({} KB)\n", file.display(), text.len().div_ceil(1000)))?;
     }
@@ -175,16 +187,22 @@ fn picture(arguments: &ReportArguments, report: &Report<'_>) -> Result<String, F
 
 impl ReportFormat {
     /// The format that was asked for, else that of the output's name, else a page.
-    fn of(asked: Option<Self>, output: Option<&Path>) -> Self {
-        let ending = output.and_then(Path::extension).and_then(|ending| ending.to_str());
-        asked.unwrap_or(match ending {
-            Some("md") => Self::Md,
-            Some("csv") => Self::Csv,
-            Some("json") => Self::Json,
-            Some("svg") => Self::Svg,
-            Some("txt") => Self::Text,
-            _ => Self::Html,
-        })
+    fn of(asked: Option<Self>, output: Option<&Path>) -> Result<Self, UnknownEnding> {
+        const ENDINGS: [(&str, ReportFormat); 8] = [
+            ("html", ReportFormat::Html),
+            ("htm", ReportFormat::Html),
+            ("md", ReportFormat::Md),
+            ("markdown", ReportFormat::Md),
+            ("csv", ReportFormat::Csv),
+            ("json", ReportFormat::Json),
+            ("svg", ReportFormat::Svg),
+            ("txt", ReportFormat::Text),
+        ];
+        if let Some(asked) = asked {
+            return Ok(asked);
+        }
+        let by_name = output.map(|output| format_by_ending(output, &ENDINGS)).transpose()?;
+        Ok(by_name.flatten().unwrap_or(Self::Html))
     }
 }
 
@@ -195,11 +213,14 @@ mod tests {
     #[test]
     fn the_name_of_the_output_says_its_format_unless_it_is_asked_for() {
         let of = |name: &str| ReportFormat::of(None, Some(Path::new(name)));
-        assert_eq!(of("a/b.md"), ReportFormat::Md);
-        assert_eq!(of("b.csv"), ReportFormat::Csv);
-        assert_eq!(of("page"), ReportFormat::Html);
-        assert_eq!(ReportFormat::of(None, None), ReportFormat::Html);
-        let asked = ReportFormat::of(Some(ReportFormat::Json), Some(Path::new("b.md")));
-        assert_eq!(asked, ReportFormat::Json);
+        assert_eq!(of("a/b.md"), Ok(ReportFormat::Md));
+        assert_eq!(of("b.CSV"), Ok(ReportFormat::Csv));
+        assert_eq!(of("page"), Ok(ReportFormat::Html));
+        assert_eq!(ReportFormat::of(None, None), Ok(ReportFormat::Html));
+        let asked = |name| ReportFormat::of(Some(ReportFormat::Json), Some(Path::new(name)));
+        assert_eq!(asked("b.md"), Ok(ReportFormat::Json));
+        assert_eq!(asked("b.pdf"), Ok(ReportFormat::Json));
+        let refused = of("b.pdf").unwrap_err().to_string();
+        assert!(refused.contains("there is .html, .htm, .md"), "{refused}");
     }
 }

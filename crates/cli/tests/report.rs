@@ -56,6 +56,81 @@ fn what_is_neither_a_run_nor_a_record_is_said_to_be_neither() {
     assert_eq!(refused.status.code(), Some(2), "{refused:?}");
 }
 
+#[test]
+fn what_a_wrong_file_is_stands_behind_its_name() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let record = fs::read_to_string(record("java-executors")).expect("committed");
+    let check = fs::read_to_string(root().join("records/check.jsonl")).expect("committed");
+    let cut = &record[..record.len() / 2];
+    for (content, said) in [
+        (
+            &b"{\"count\":1,\"statusCodeDistribution\":{},\"latencyDistribution\":[]}"[..],
+            "it is a result of ghz, ",
+        ),
+        (
+            b"{\"lap_ms\":1,\"servers\":[],\"cells\":[],\"starts\":[]}",
+            "it is a race that bookend race --save has kept: bookend race --against",
+        ),
+        (
+            b"{\"lap_ms\":1,\"servers\":[],\"covers_starts\":true,\"starts\":1}",
+            "it is the answer of bookend race --json",
+        ),
+        (check.as_bytes(), "it is a check: bookend check --page-of"),
+        (
+            b"{\"timestamp\":\"x\",\"latency\":1,\"error\":\"\",\"status\":\"OK\"}\n{",
+            "it lists calls one by one",
+        ),
+        (b"{\"a\":1}", "it is JSON of another kind: a report is made of "),
+        (b"[1, 2]", "it is JSON of another kind: a report is made of "),
+        (b"{\"bookend\":{\"version\":\"0.1", "it breaks off in line 1: write or copy it again"),
+        (b"{\"count\": nope}", "it is not JSON: "),
+        (cut.as_bytes(), "it breaks off in line "),
+        (b"\x1f\x8b\x08\0", "it is compressed: unpack it with gunzip first"),
+        (b"SQLite format 3\0", "it is a store of results: name it with --store"),
+        (b"", "the file is empty"),
+        (b"\xef\xbb\xbf\r\n", "the file is empty"),
+        (b"<!doctype html>\n<html>", "it is a page: a report is made of "),
+        (b"\nduration (ms),status,error\n", "it lists calls one by one, as CSV: "),
+        (b"a,b,c\n1,2,3\n", "it looks like CSV: "),
+        (b"\nSummary:\n  Count: 1\n", "it is a summary for people: "),
+        (b"hello\n", "it is text, and no JSON: "),
+        (b"\xff\xfe{\0}\0", "it is text in UTF-16: save it in UTF-8"),
+        (b"{\"a\":\"\xff\"}", "it is not text in UTF-8: save it in UTF-8"),
+    ] {
+        fs::write(home.path().join("wrong"), content).expect("written");
+        let refused = bookend(home.path(), &["report", "wrong"]);
+        let line = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert_eq!(refused.status.code(), Some(2), "{line}");
+        assert!(line.starts_with(&format!("bookend report: wrong: {said}")), "{line}");
+        assert_eq!((line.lines().count(), line.matches("wrong").count()), (1, 1), "{line}");
+    }
+    let refused = |word: &str| {
+        let refused = bookend(home.path(), &["report", word]);
+        assert_eq!(refused.status.code(), Some(2), "{word}");
+        String::from_utf8_lossy(&refused.stderr).into_owned()
+    };
+    assert!(refused("absent.json").contains("absent.json: there is no such file; it is neither"));
+    assert!(refused(".").contains(".: a folder without a record: it has neither full.jsonl"));
+    let endless = refused("/dev/zero");
+    assert!(endless.contains("cannot read /dev/zero: it has more than 1024 MiB"), "{endless}");
+}
+
+#[test]
+fn a_file_with_a_mark_or_from_a_pipe_is_reported_like_others() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let marked = format!("\u{feff}{}", fs::read_to_string(record("java-executors")).unwrap());
+    fs::write(home.path().join("marked.jsonl"), marked.replace('\n', "\r\n")).expect("written");
+    let text = stdout(&bookend(home.path(), &["report", "marked.jsonl", "-o", "out.txt"]));
+    assert_eq!(text, "");
+    let command = format!(
+        "cat {} | {} report /dev/stdin --format md",
+        record("java-executors"),
+        env!("CARGO_BIN_EXE_bookend")
+    );
+    let piped = Command::new("sh").args(["-c", &command]).output().expect("there is a shell");
+    assert!(stdout(&piped).starts_with("# grpc-java's executors"));
+}
+
 /// A run of a quarter of a second against a server of our own, as JSON in that file.
 fn load(home: &Path, port: u16, file: &str, more: &[&str]) {
     let proto = root().join("proto/helloworld.proto").display().to_string();

@@ -1,13 +1,16 @@
 //! Where a result is kept: in a store, in a record, or in the files of load tests.
 
+use super::wrong_file;
 use crate::terminal::Failure;
+use bookend_load::contract::input;
+use bookend_load::given_file::{self, RESULT_MAX_BYTES};
 use bookend_results::export::LoadPage;
 use bookend_results::measurement::Row;
 use bookend_results::record::Record;
 use bookend_results::store::{Run, RunId, Store};
 use clap::Args;
 use std::collections::BTreeMap;
-use std::fs;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// The default file of results.
@@ -19,13 +22,21 @@ pub struct KeptArguments {
     /// The number of the result, the file of a record, or files of `bookend load -O json`
     /// [default: the newest result]
     #[arg(value_name = "RUN|RECORD|FILE")]
-    of: Vec<String>,
+    of: Vec<OsString>,
     /// A record instead of a stored result
     #[arg(long, value_name = "FILE", conflicts_with_all = ["of", "store"])]
     record: Option<PathBuf>,
     /// Where results are kept
     #[arg(long, value_name = "FILE", default_value = STORE)]
     store: PathBuf,
+}
+
+/// What there is to report.
+pub enum Reported {
+    /// Results of `bookend load`.
+    LoadTests(Box<LoadPage>),
+    /// A run of a suite.
+    Run(Box<Kept>),
 }
 
 /// A run, its rows, and what each server leaves out.
@@ -36,74 +47,101 @@ pub struct Kept {
 }
 
 impl KeptArguments {
-    /// Reads the result.
+    /// Reads the result. Only those of load tests can be several.
     ///
     /// # Errors
-    /// [`Failure`] when there is no such result.
-    pub fn read(&self) -> Result<Kept, Failure> {
-        match (&self.record, self.of.as_slice()) {
-            (Some(file), _) => recorded(file),
-            (None, []) => self.stored(None),
-            (None, [text, ..]) => match text.parse() {
-                Ok(number) => self.stored(Some(RunId(number))),
-                Err(_) if Path::new(text).exists() => recorded(Path::new(text)),
-                Err(_) => Err(Failure::usage(format!(
-                    "{text}: neither the number of a result nor the file of a record"
-                ))),
+    /// [`Failure`] when there is no such result, or a file is none.
+    pub fn read(&self) -> Result<Reported, Failure> {
+        if let Some(file) = &self.record {
+            return in_file(file);
+        }
+        match self.of.as_slice() {
+            [] => self.stored(None),
+            [word] => match word.to_str().and_then(|text| text.parse().ok()) {
+                Some(number) => self.stored(Some(RunId(number))),
+                None => in_file(Path::new(word)),
             },
+            several => load_tests(several),
         }
     }
 
-    /// The page of results of `bookend load`, where the files are such. Only they can be several.
-    ///
-    /// # Errors
-    /// [`Failure`] when one of several is none, or one cannot be read.
-    pub fn load_page(&self) -> Result<Option<LoadPage>, Failure> {
-        let mut files = Vec::new();
-        for text in &self.of {
-            let content = Some(text)
-                .filter(|text| Path::new(text).is_file())
-                .map(fs::read)
-                .transpose()
-                .map_err(|error| Failure::usage(format!("{text}: {error}")))?;
-            match content.filter(|content| LoadPage::is_result(content)) {
-                Some(content) => files.push((Path::new(text), content)),
-                None if self.of.len() == 1 => return Ok(None),
-                None => {
-                    return Err(Failure::usage(format!(
-                        "{text}: not a result of bookend load -O json, and only such are reported \
-                         together"
-                    )));
-                }
-            }
-        }
-        if files.is_empty() {
-            return Ok(None);
-        }
-        let borrowed: Vec<(&Path, &[u8])> =
-            files.iter().map(|(file, content)| (*file, content.as_slice())).collect();
-        LoadPage::read(&borrowed).map(Some).map_err(Failure::usage)
-    }
-
-    fn stored(&self, id: Option<RunId>) -> Result<Kept, Failure> {
+    fn stored(&self, id: Option<RunId>) -> Result<Reported, Failure> {
         let store = Store::open_existing(&self.store).map_err(Failure::usage)?;
         let run = stored_run(&store, id)?;
         let rows = store.rows(run.id).map_err(Failure::usage)?;
         let skips = store.skips(&run).map_err(Failure::usage)?;
-        Ok(Kept { run, rows, skips })
+        Ok(Reported::Run(Box::new(Kept { run, rows, skips })))
     }
 }
 
-/// A folder of records stands for its full record, or for its quick one.
-fn recorded(path: &Path) -> Result<Kept, Failure> {
-    let file = ["full.jsonl", "quick.jsonl"]
-        .map(|name| path.join(name))
-        .into_iter()
-        .find(|file| file.is_file())
-        .unwrap_or_else(|| path.to_owned());
-    let unreadable = |error| Failure::usage(format!("{}: {error}", file.display()));
-    let record = Record::read(&file).map_err(unreadable)?;
-    Ok(Kept { run: record.run(), rows: record.rows, skips: record.facts.skips })
+fn load_tests(files: &[OsString]) -> Result<Reported, Failure> {
+    let read = |file: &OsString| {
+        let file = Path::new(file);
+        let result = file.exists().then(|| text_of(file)).transpose()?;
+        match result.filter(|text| LoadPage::is_result(text.as_bytes())) {
+            Some(text) => Ok((file.to_owned(), text)),
+            None => Err(Failure::usage(format!(
+                "{}: not a result of bookend load -O json, and only such are reported together",
+                file.display()
+            ))),
+        }
+    };
+    let files: Vec<_> = files.iter().map(read).collect::<Result<_, _>>()?;
+    let borrowed: Vec<(&Path, &[u8])> =
+        files.iter().map(|(file, text)| (file.as_path(), text.as_bytes())).collect();
+    let page = LoadPage::read(&borrowed).map_err(Failure::usage)?;
+    Ok(Reported::LoadTests(Box::new(page)))
+}
+
+/// A record, or the result of a load test. The file is read once: it may be a pipe.
+fn in_file(path: &Path) -> Result<Reported, Failure> {
+    let file = &record_in(path)?;
+    let text = text_of(file)?;
+    if LoadPage::is_result(text.as_bytes()) {
+        let page = LoadPage::read(&[(file, text.as_bytes())]).map_err(Failure::usage)?;
+        return Ok(Reported::LoadTests(Box::new(page)));
+    }
+    let wrong = |why: String| Failure::usage(format!("{}: {why}", file.display()));
+    if !wrong_file::begins_as_a_record(&text) {
+        return Err(wrong(wrong_file::text(&text)));
+    }
+    let record = Record::parse(&text).map_err(|error| wrong(wrong_file::record(&error, &text)))?;
+    Ok(Reported::Run(Box::new(Kept {
+        run: record.run(),
+        rows: record.rows,
+        skips: record.facts.skips,
+    })))
+}
+
+/// The file of that name. A folder of records stands for its full record, or for its quick one.
+fn record_in(path: &Path) -> Result<PathBuf, Failure> {
+    let place = path.display();
+    if !path.exists() {
+        return Err(Failure::usage(format!(
+            "{place}: there is no such file; it is neither the number of a result nor the file of \
+             a record"
+        )));
+    }
+    if !path.is_dir() {
+        return Ok(path.to_owned());
+    }
+    let names = ["full.jsonl", "quick.jsonl"];
+    names.map(|name| path.join(name)).into_iter().find(|file| file.is_file()).ok_or_else(|| {
+        Failure::usage(format!(
+            "{place}: a folder without a record: it has neither {}",
+            names.join(" nor ")
+        ))
+    })
+}
+
+fn text_of(file: &Path) -> Result<String, Failure> {
+    let bytes = given_file::bytes(file, RESULT_MAX_BYTES).map_err(Failure::usage)?;
+    let wrong =
+        |why: &dyn ToString| Failure::usage(format!("{}: {}", file.display(), why.to_string()));
+    if let Some(what) = wrong_file::binary(&bytes) {
+        return Err(wrong(&what));
+    }
+    input::decoded(bytes).map_err(|error| wrong(&error))
 }
 
 /// The result of that number, or the newest.

@@ -50,6 +50,10 @@ impl Kind {
             bookend: Option<IgnoredAny>,
             closed_loops: Option<IgnoredAny>,
         }
+        // A struct would be read of a list, too.
+        if !content.trim_ascii_start().starts_with(b"{") {
+            return None;
+        }
         match serde_json::Deserializer::from_slice(content).into_iter::<Marks>().next()?.ok()? {
             Marks { bookend: Some(_), .. } => Some(Kind::LoadTest),
             Marks { closed_loops: Some(_), .. } => Some(Kind::CapacitySearch),
