@@ -84,7 +84,7 @@ pub fn parse(words: Vec<OsString>, name: &str) -> Result<Subcommand, ExitCode> {
     } else {
         words
     };
-    let error = match CommandLine::try_parse_from(words) {
+    let error = match CommandLine::try_parse_from(&words) {
         Ok(read) => return Ok(read.command),
         Err(error) => error,
     };
@@ -108,8 +108,26 @@ pub fn parse(words: Vec<OsString>, name: &str) -> Result<Subcommand, ExitCode> {
             let mut root = CommandLine::command();
             root.build();
             let command = root.find_subcommand(name).unwrap_or(&root);
-            print_error(&usage_error::one_line(&error, command));
+            print_error(&usage_error::one_line(&error, command, until_refused(&error, &words)));
             Err(ExitCode::from(exit::USAGE))
         }
     }
+}
+
+/// Where a word that is no text is refused: the words up to it. Others may be none either, as names
+/// of files, so each is tried alone.
+fn until_refused<'a>(error: &clap::Error, words: &'a [OsString]) -> Option<&'a [OsString]> {
+    if error.kind() != ErrorKind::InvalidUtf8 {
+        return None;
+    }
+    let texts: Vec<OsString> =
+        words.iter().map(|word| word.to_string_lossy().into_owned().into()).collect();
+    let is_refused = |place: &usize| {
+        let mut tried = texts.clone();
+        tried[*place].clone_from(&words[*place]);
+        let refused = CommandLine::try_parse_from(tried).err();
+        refused.is_some_and(|error| error.kind() == ErrorKind::InvalidUtf8)
+    };
+    let mut places = (0..words.len()).filter(|place| words[*place].to_str().is_none());
+    places.find(is_refused).map(|place| &words[..=place])
 }

@@ -1,6 +1,8 @@
 //! An error on the command line is reported in one line that names it, with status 2.
 
+use std::ffi::OsStr;
 use std::io::Write as _;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -226,6 +228,79 @@ fn a_wrong_subject_comes_with_the_right_one() {
         line,
         "bookend list: cannot read absent: no such file or folder; say where with --suites DIR"
     );
+}
+
+/// The same where words need not be text.
+fn refused_bytes(words: &[&[u8]]) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_bookend"))
+        .args(words.iter().map(|word| OsStr::from_bytes(word)))
+        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."))
+        .output()
+        .expect("the command was built");
+    let line = String::from_utf8(output.stderr).expect("complaints are text");
+    assert_eq!(output.status.code(), Some(2), "{words:?}: {line}");
+    assert_eq!(line.lines().count(), 1, "{words:?}: {line}");
+    line.trim_end().to_owned()
+}
+
+#[test]
+fn a_word_that_is_no_text_is_named_and_names_of_files_may_be_none() {
+    let proto = b"--proto=absent-\xff";
+    for (word, said) in [
+        (&[&b"--data"[..], b"a\xff"][..], "--data a\u{fffd}"),
+        (&[b"-d", b"\xff"], "-d \u{fffd}"),
+        (&[b"--name=\xff"], "--name=\u{fffd}"),
+        (&[b"--insecure", b"host\xff:1"], "host\u{fffd}:1"),
+    ] {
+        let line = refused_bytes(&[&[&b"load"[..], proto], word].concat());
+        assert_eq!(line, format!("bookend load: {said}: it is not text in UTF-8"));
+    }
+    let target = b"127.0.0.1:1";
+    let line = refused_bytes(&[b"load", target, b"--call=a.B/C", b"--insecure", proto]);
+    assert!(line.contains("cannot read absent-\u{fffd}: no such file or folder"), "{line}");
+    let line = refused_bytes(&[b"report", b"absent-\xff"]);
+    assert!(line.contains("absent-\u{fffd}: there is no such file"), "{line}");
+}
+
+#[test]
+fn what_has_no_end_is_not_read_to_its_end() {
+    for words in [&["-D", "/dev/zero"][..], &["-B", "/dev/zero"]] {
+        let line = load(words);
+        assert_eq!(line, "bookend load: cannot read /dev/zero: it has more than 256 MiB");
+    }
+    for words in
+        [&["-M", "/dev/zero"][..], &["--config", "/dev/zero"], &["--rate-file", "/dev/zero"]]
+    {
+        let line = load(words);
+        assert_eq!(line, "bookend load: cannot read /dev/zero: it has more than 64 MiB");
+    }
+}
+
+#[test]
+fn the_name_of_a_file_in_the_place_of_its_content_is_said() {
+    let file = "proto/helloworld.json";
+    for (flag, name, instead) in
+        [("-d", file, "-D"), ("-d", "@proto/helloworld.json", "-D"), ("-m", file, "-M")]
+    {
+        let line = load(&[flag, name]);
+        let said = format!("{flag} {file} is the name of a file: {instead} {file} reads it");
+        assert_eq!(line, format!("bookend load: {said}"));
+    }
+    assert!(load(&["-d", "absent.json"]).contains("-d, line 1 column 1"));
+}
+
+#[test]
+fn an_ending_of_no_format_is_refused_before_the_run() {
+    let line = load(&["-o", "result.pdf"]);
+    assert!(
+        line.contains("result.pdf: no format here has the ending .pdf: there is .json"),
+        "{line}"
+    );
+    assert!(load(&["-o", "result.md"]).contains("bookend report FILE.json -o FILE.md"));
+    let line = load(&["-o", "result.csv", "--find-capacity", "p99<5ms"]);
+    assert!(line.contains("--find-capacity is printed as a summary or as JSON"), "{line}");
+    let line = refused(&["report", "records/java-executors", "-o", "x.pdf"]);
+    assert!(line.contains("x.pdf: no format here has the ending .pdf: there is .html"), "{line}");
 }
 
 #[test]

@@ -2,13 +2,16 @@
 
 use bookend_load::contract::secrets;
 use bookend_load::error_text::nearest;
-use clap::Command;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
+use clap::{Arg, Command};
 use std::error::Error as _;
+use std::ffi::OsString;
 
-/// The line about `error`, which `command` (the sub-command, or the root) met.
-pub fn one_line(error: &Error, command: &Command) -> String {
+/// The line about `error`, which `command` (the sub-command, or the root) met. `until_refused`: the
+/// words up to the one that is no text, where that is the error.
+pub fn one_line(error: &Error, command: &Command, until_refused: Option<&[OsString]>) -> String {
     let line = match error.kind() {
+        ErrorKind::InvalidUtf8 => not_text(until_refused.unwrap_or_default(), command),
         ErrorKind::UnknownArgument => unknown_argument(error, command),
         ErrorKind::InvalidSubcommand => unknown_command(error, command),
         ErrorKind::InvalidValue | ErrorKind::ValueValidation => wrong_value(error),
@@ -75,6 +78,22 @@ fn wrong_value(error: &Error) -> String {
         Some(word) => format!("{flag} {value}: did you mean {word}?"),
         None => format!("{flag} {value}: there is {}", choices.join(", ")),
     }
+}
+
+/// The last of the words, behind the flag that it is the value of.
+fn not_text(words: &[OsString], command: &Command) -> String {
+    let mut last = words.iter().rev().map(|word| word.to_string_lossy());
+    let (value, before) = (last.next().unwrap_or_default(), last.next().unwrap_or_default());
+    let takes_value = |arg: &&Arg| {
+        let is_named = match before.strip_prefix("--") {
+            Some(long) => arg.get_long() == Some(long),
+            None => before.starts_with('-') && arg.get_short() == before.chars().next_back(),
+        };
+        is_named && arg.get_action().takes_values()
+    };
+    let flag = command.get_arguments().find(takes_value).map_or("", |_| &before);
+    let word = format!("{flag} {value}");
+    format!("{}: it is not text in UTF-8", word.trim_start())
 }
 
 fn conflict(error: &Error) -> String {
