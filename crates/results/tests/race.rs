@@ -517,6 +517,34 @@ fn a_race_of_which_more_than_a_tenth_is_dropped_has_failed() {
 }
 
 #[test]
+fn what_is_undecided_has_no_direction_that_the_costs_do_not_have() {
+    let mut undecided = race(1.0, 40);
+    undecided.cells.push(RaceCell { connections: 1, concurrency: 1 });
+    for (number, round) in undecided.starts[0].iter_mut().enumerate() {
+        // In the mean of the two cells the second is the cheaper one, in the sum the dearer one.
+        let noise = if number % 2 == 0 { 1.6 } else { 0.6 };
+        let of = |first: f64, second: f64| {
+            let [first, second] = [first, second * noise].map(|cpu_ns| cpu_ns as u64);
+            [lap(0, first), lap(1, second), lap(1, second), lap(0, first)]
+        };
+        *round = vec![of(10e6, 5e6), of(100e6, 150e6)];
+    }
+    let standing = undecided.standing().unwrap();
+    assert_eq!(standing.verdict(undecided.margin), RaceVerdict::Inconclusive);
+    assert!(standing.cost_ratio() > 1.1);
+    let answer = undecided.answer(None).unwrap();
+    let line = answer.lines().find(|line| line.starts_with("Inconclusive: ")).expect(&answer);
+    assert!(line.contains("new answers between ") && line.contains(" fewer and "), "{line}");
+    let costs =
+        answer.lines().find(|line| line.starts_with("A call costs 55.0 µs")).expect(&answer);
+    assert!(costs.contains("over all calls together, where cells do not count alike"), "{costs}");
+    // Where both say the same, the estimate is said.
+    let answer = restarted(race(0.99, 40), 8).answer(None).unwrap();
+    assert!(answer.starts_with("Inconclusive: new answers 0.81 % more calls"), "{answer}");
+    assert!(!answer.contains("over all calls together"), "{answer}");
+}
+
+#[test]
 fn what_is_undecided_says_how_much_more_it_takes() {
     let mut undecided = race(1.0, 10);
     undecided.margin = 0.000_1;

@@ -153,15 +153,33 @@ impl Race {
                     true => ", and one more start may change that",
                     false => "",
                 };
+                // Nobody is to read a direction that the costs below do not have.
+                let measured = match self.totals_point_elsewhere(standing) {
+                    true => compared_within(second, first, interval),
+                    false => measured,
+                };
                 format!("Inconclusive: {measured}{change}. {}", self.deciding_budget(standing))
             }
         }
     }
 
+    /// Whether the server that is better in the mean of cells and starts, which count alike, is the
+    /// worse one over all calls together.
+    fn totals_point_elsewhere(&self, standing: &Standing) -> bool {
+        let [first, second] = [0, 1].map(|server| self.total(server, None).calls_per_cpu_second());
+        (standing.cost_ratio() > 1.0 && second < first)
+            || (standing.cost_ratio() < 1.0 && second > first)
+    }
+
     fn cost_line(&self, standing: &Standing, first: &str, second: &str) -> String {
         let [of_first, of_second] = [0, 1].map(|server| self.total(server, None));
+        let elsewhere = match (self.totals_point_elsewhere(standing), self.cells.len()) {
+            (false, _) => "",
+            (true, 1) => ", over all calls together, where starts do not count alike",
+            (true, _) => ", over all calls together, where cells do not count alike",
+        };
         let costs = format!(
-            "A call costs {} of CPU time in {first} and {} in {second}",
+            "A call costs {} of CPU time in {first} and {} in {second}{elsewhere}",
             cost(&of_first),
             cost(&of_second)
         );
@@ -348,6 +366,12 @@ fn compared(second: &str, first: &str, ratio: f64, interval: Interval) -> String
         more(ratio),
         between(interval)
     )
+}
+
+/// `new answers between 12 % fewer and 45 % more calls per CPU-second than old`
+fn compared_within(second: &str, first: &str, interval: Interval) -> String {
+    let (low, high) = (more(interval.low), more(interval.high));
+    format!("{second} answers between {low} and {high} calls per CPU-second than {first}")
 }
 
 fn between(interval: Interval) -> String {
