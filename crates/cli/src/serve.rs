@@ -14,7 +14,9 @@ use std::thread;
 use bookend_load::contract::exit;
 use bookend_load::contract::lines::Line;
 use bookend_server::io::{ShutdownHandle, Wait, raise_descriptor_limit};
-use bookend_server::tls::{Authorities, ConfigError, Handshakes, Identity, ServerConfig};
+use bookend_server::tls::{
+    Authorities, ConfigError, Handshakes, Identity, ServerConfig, TlsAdvice,
+};
 use bookend_server::{BoundServer, HealthReporter, Io, Limits, Server, ServerStatistics};
 use bookend_services::Greeters;
 use clap::{Args, ValueEnum};
@@ -108,6 +110,13 @@ fn check(arguments: &ServeArguments) -> Result<(), Failure> {
     Ok(())
 }
 
+/// What its flags for TLS are called in advice.
+static TLS_FLAGS: TlsAdvice = TlsAdvice {
+    authorities: "--tls-client-ca",
+    identity: "--tls-certificate FILE --tls-key FILE",
+    ..TlsAdvice::SERVER
+};
+
 /// The TLS configuration, if there is one. Its files are read before anything else happens.
 fn tls(arguments: &ServeArguments) -> Result<Option<ServerConfig>, ConfigError> {
     let (Some(certificate), Some(key)) = (&arguments.tls_certificate, &arguments.tls_key) else {
@@ -116,7 +125,7 @@ fn tls(arguments: &ServeArguments) -> Result<Option<ServerConfig>, ConfigError> 
     let identity = Identity::read(certificate, key)?;
     let client_authorities =
         arguments.tls_client_ca.as_deref().map(Authorities::read).transpose()?;
-    ServerConfig::new(identity, client_authorities)?.log_keys().map(Some)
+    ServerConfig::new(identity, client_authorities)?.advice(&TLS_FLAGS).log_keys().map(Some)
 }
 
 fn handshakes(handshakes: &Handshakes) -> String {

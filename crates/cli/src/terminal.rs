@@ -41,7 +41,8 @@ impl Failure {
 
     fn new(status: u8, error: impl ToString) -> Failure {
         // A path or a peer's message may hold anything; a line of a log must stay one line.
-        let line = in_addresses(&error.to_string()).replace(char::is_control, " ");
+        let line = without_error_numbers(&error.to_string());
+        let line = in_addresses(&line).replace(char::is_control, " ");
         Failure { status, line }
     }
 
@@ -50,6 +51,19 @@ impl Failure {
         print_error(&format!("bookend {command}: {}", self.line));
         ExitCode::from(self.status)
     }
+}
+
+/// The text without the numbers that the standard library adds to the system's words.
+fn without_error_numbers(text: &str) -> String {
+    let mut parts = text.split(" (os error ");
+    let mut kept = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        match part.trim_start_matches(|digit: char| digit.is_ascii_digit()).strip_prefix(')') {
+            Some(rest) => kept += rest,
+            None => kept.extend([" (os error ", part]),
+        }
+    }
+    kept
 }
 
 /// The exit status of a command with these gates; those that are not met have a line each.
@@ -85,4 +99,17 @@ pub fn progress_shown(quiet: bool) -> ProgressShown {
 pub fn print_error(line: &str) {
     // If nobody reads it, the exit status still says what happened.
     let _ = writeln!(io::stderr(), "{line}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Failure;
+
+    #[test]
+    fn a_failure_has_the_words_of_the_system_and_no_number() {
+        let line = |text: &str| Failure::usage(text).line;
+        assert_eq!(line("a: No such file (os error 2): b (os error 13)"), "a: No such file: b");
+        assert_eq!(line("a (os error x)"), "a (os error x)");
+        assert_eq!(line("a (os error 1"), "a (os error 1");
+    }
 }

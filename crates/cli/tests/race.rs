@@ -1,6 +1,10 @@
 //! Races of real servers, ended as soon as there is an interval: nothing here depends on who is
 //! faster.
 
+#[path = "../../io/tests/support/certificates.rs"]
+mod certificates;
+
+use certificates::Authority;
 use serde_json::Value;
 use std::io::BufRead as _;
 use std::path::Path;
@@ -116,6 +120,42 @@ fn a_server_that_ends_or_never_comes_up_is_reported_in_its_own_words() {
     let variable = ["--env", "WORDS=of the environment", "new=echo $WORDS >&2; exit 7 # {port}"];
     let error = said(&race(home.path(), &variable), 1);
     assert!(error.contains("new has ended: of the environment"), "{error}");
+}
+
+#[test]
+fn a_command_whose_server_goes_on_without_it_is_told_to_stay() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    for (ends, how) in
+        [("true", "new has ended: "), ("sleep 1", "new has ended: it ended by itself")]
+    {
+        let daemon = format!("{} & {ends}", serve("new"));
+        let error = said(&race(home.path(), &[&serve("old"), &daemon]), 1);
+        let told = "; a process that it has started goes on: keep the command in the foreground, \
+                    without & and without becoming a daemon";
+        assert!(error.contains(how) && error.trim_end().ends_with(told), "{error}");
+    }
+}
+
+#[test]
+fn plain_text_and_tls_that_meet_each_other_name_the_flags_of_a_race() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let plain = serve("plain");
+    let error = said(&race(home.path(), &["--skipTLS", &plain]), 1);
+    let told = ": the server speaks no TLS: leave --cacert, --cert, --cname and --skipTLS out, or add \
+                --insecure";
+    assert!(error.contains("plain cannot be called") && error.contains(told), "{error}");
+    let words = [&["--skipTLS", "--insecure", &plain][..], &ONE, &SOON].concat();
+    said(&race(home.path(), &words), 0);
+    let certificates = Authority::new();
+    let files = certificates.issue(&["127.0.0.1"]);
+    let secured = format!("{} {}", serve("secured"), files.flags().join(" "));
+    let error = said(&race(home.path(), &[&secured]), 1);
+    let told = "the server wants TLS: add --cacert FILE, or --skipTLS";
+    assert!(error.contains(told) || error.contains("and wants TLS: add --cacert"), "{error}");
+    let error = said(&race(home.path(), &["--cname=127.0.0.1", &secured]), 1);
+    assert!(error.contains("name its CA with --cacert FILE, or the certificate"), "{error}");
+    let authority = format!("--cacert={}", certificates.file().display());
+    said(&race(home.path(), &[&[authority.as_str(), &secured], &ONE[..], &SOON].concat()), 0);
 }
 
 #[test]

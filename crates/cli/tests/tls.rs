@@ -140,6 +140,65 @@ fn whom_to_trust_and_what_to_show_follows_ghz() {
 }
 
 #[test]
+fn a_certificate_that_nobody_else_has_signed_is_enough_where_it_is_named_itself() {
+    let authority = Authority::new();
+    let own = authority.self_signed(&["localhost"], |_| {});
+    let client = authority.self_signed(&["client"], |_| {});
+    let served = Served::with_tls(&own, &["--tls-client-ca", text(&client.certificate)]);
+    let named = format!("--cacert={}", text(&own.certificate));
+    let (cert, key) =
+        (format!("--cert={}", text(&client.certificate)), format!("--key={}", text(&client.key)));
+    let shown = [named.as_str(), &cert, &key];
+    assert_eq!(count_of(&load(&served.target(), &shown).unwrap()), 200);
+    probe(&served.target(), &shown).unwrap();
+    let (certificate, of_server) =
+        (format!("--cert={}", text(&own.certificate)), format!("--key={}", text(&own.key)));
+    let stranger = [named.as_str(), &certificate, &of_server];
+    let line = load(&served.target(), &stranger).unwrap_err();
+    assert!(line.contains("the server does not accept our certificate"), "{line}");
+    let told = "the server's certificate is signed by nobody who is trusted here: name its CA with \
+                --cacert FILE, or the certificate itself";
+    for made in [load(&served.target(), &[&cert, &key]), probe(&served.target(), &[&cert, &key])] {
+        let line = made.unwrap_err();
+        assert!(line.ends_with(told) && line.lines().count() == 1, "{line}");
+    }
+    let said = served.end().errors;
+    let why = "the client's certificate is signed by nobody whom --tls-client-ca names";
+    assert!(said.contains(why), "{said}");
+}
+
+#[test]
+fn who_calls_in_plain_text_is_told_the_flag_by_reflection_and_without() {
+    let authority = Authority::new();
+    let served = Served::with_tls(&authority.issue(&["localhost"]), &[]);
+    let told = "wants TLS: leave --insecure out";
+    let by_reflection = "--call=helloworld.Greeter/SayHello";
+    for command in ["load", "probe"] {
+        let words = [command, &served.target(), "--insecure"];
+        for call in [&CALL[..], &[by_reflection]] {
+            let line = run(bookend(&[&words[..], call].concat())).unwrap_err();
+            assert!(line.contains(told) && line.lines().count() == 1, "{line}");
+        }
+    }
+    served.end();
+}
+
+#[test]
+fn where_nobody_listens_every_command_says_so_in_the_same_words() {
+    let told = "nobody listens at 127.0.0.1:1: start the server, or correct the target";
+    let by_reflection = "--call=helloworld.Greeter/SayHello";
+    for command in ["load", "probe"] {
+        for call in [&CALL[..], &[by_reflection]] {
+            for tls in ["--insecure", "--skipTLS"] {
+                let words = [&[command, "127.0.0.1:1", tls], call].concat();
+                let line = run(bookend(&words)).unwrap_err();
+                assert_eq!(line, format!("bookend {command}: {told}"), "{words:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn each_of_several_targets_is_verified_by_its_own_name() {
     let authority = Authority::new();
     let serve = |host: &str, certified: &str| {

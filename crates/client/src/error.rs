@@ -1,6 +1,8 @@
 //! What can go wrong with a connection, whose fault it is, and what to do.
 
 use crate::targets::TargetError;
+use bookend_io::reason;
+use std::io::{self, ErrorKind};
 use std::time::Duration;
 use thiserror::Error;
 
@@ -29,7 +31,7 @@ pub enum ConnectError {
     Unreachable {
         /// The address.
         address: String,
-        /// The system's words.
+        /// The system's words, or why the handshake failed.
         reason: String,
     },
     /// The connection was accepted, and then nothing came. The peer's fault.
@@ -54,20 +56,19 @@ pub enum ConnectError {
         received_bytes: usize,
     },
     /// The connection was accepted and closed before SETTINGS had come. The peer's fault.
-    #[error(
-        "{address} accepted the connection and closed it: it may want TLS, or speak another \
-         protocol than HTTP/2"
-    )]
+    #[error("{address} accepted the connection and closed it: {likely}")]
     ClosedAtOnce {
         /// The address.
         address: String,
+        /// What that is likely to mean, and what to do.
+        likely: String,
     },
     /// The peer speaks another protocol than HTTP/2. Its fault, or the port is wrong.
     #[error("{address} does not speak HTTP/2: {answered}")]
     NotHttp2 {
         /// The address.
         address: String,
-        /// What it answered.
+        /// What it answered, and what to do.
         answered: String,
     },
     /// This machine has no thread or descriptor left.
@@ -84,9 +85,36 @@ pub enum ConnectError {
     ChannelEnded,
 }
 
-impl From<std::io::Error> for ConnectError {
-    fn from(error: std::io::Error) -> Self {
-        let reason = error.to_string();
-        Self::Machine { reason }
+impl ConnectError {
+    /// Why no connection to `address` was made, given what the system or TLS says, after `waited`.
+    pub fn not_connected(address: String, error: &io::Error, waited: Duration) -> Self {
+        match error.kind() {
+            // The file of a unix socket is not there, or has been left behind.
+            ErrorKind::NotFound | ErrorKind::ConnectionRefused => Self::Refused { address },
+            ErrorKind::TimedOut | ErrorKind::WouldBlock => Self::TimedOut { address, waited },
+            ErrorKind::HostUnreachable | ErrorKind::NetworkUnreachable | ErrorKind::NetworkDown => {
+                let reason = format!(
+                    "{}: correct the target, or look after this machine's network",
+                    reason(error)
+                );
+                Self::Unreachable { address, reason }
+            }
+            _ => Self::Unreachable { address, reason: reason(error) },
+        }
+    }
+}
+
+impl From<io::Error> for ConnectError {
+    fn from(error: io::Error) -> Self {
+        Self::Machine { reason: reason(&error) }
+    }
+}
+
+/// What it is likely to mean that a server has accepted a connection and closed it before it had
+/// sent SETTINGS. `encrypt` is what to do where the connection had no TLS and the server wants it.
+pub fn likely_cause_of_close(encrypt: Option<&str>) -> String {
+    match encrypt {
+        Some(encrypt) => format!("if it wants TLS, {encrypt}; else it does not speak HTTP/2"),
+        None => "it does not speak HTTP/2, or is about to end".to_owned(),
     }
 }

@@ -65,7 +65,7 @@ pub use call::{StreamCall, UnaryCall};
 pub use channel::{
     CallEnd, Canceller, Channel, ChannelOptions, ReceivedMessage, Requests, Responses, SendError,
 };
-pub use error::ConnectError;
+pub use error::{ConnectError, likely_cause_of_close};
 #[cfg(feature = "prost")]
 pub use prost;
 #[cfg(feature = "prost")]

@@ -99,7 +99,7 @@ pub use epoll::Epoll;
 pub use free_memory::return_free_memory;
 pub use listener::{ACCEPT_BACK_OFF_NS, LISTEN_BACKLOG, Listener, listen};
 pub use machine::{
-    allowed_cpus, is_out_of_descriptors, pin_current_thread, raise_descriptor_limit,
+    allowed_cpus, is_out_of_descriptors, pin_current_thread, raise_descriptor_limit, reason,
 };
 pub use mailbox::Mailbox;
 pub use names::UnknownName;

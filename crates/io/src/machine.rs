@@ -45,6 +45,17 @@ pub fn is_out_of_descriptors(error: &io::Error) -> bool {
     is(Errno::MFILE) || is(Errno::NFILE)
 }
 
+/// What an error says, without the number that the standard library adds to the system's words.
+pub fn reason(error: &io::Error) -> String {
+    let mut text = error.to_string();
+    if let Some(number) = error.raw_os_error()
+        && let Some(words) = text.strip_suffix(&format!(" (os error {number})"))
+    {
+        text.truncate(words.len());
+    }
+    text
+}
+
 /// Has timers fire when they are due: the kernel otherwise delays those of an ordinary thread by up
 /// to 50 microseconds to save wake-ups.
 pub(crate) fn sharpen_timers() {
@@ -55,6 +66,14 @@ pub(crate) fn sharpen_timers() {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_reason_has_the_words_of_the_system_and_no_number() {
+        let refused = io::Error::from(Errno::CONNREFUSED);
+        assert_eq!(reason(&refused), "Connection refused");
+        let own = io::Error::other("a line of our own (os error 7)");
+        assert_eq!(reason(&own), "a line of our own (os error 7)");
+    }
 
     #[test]
     fn a_thread_runs_where_it_was_pinned() {

@@ -15,16 +15,23 @@
 //! thread. What a connection keeps are its keys and what rustls needs to know, a few KiB
 //! (`crates/io/tests/tls_memory.rs` counts it).
 
+mod advice;
+mod certificate_fault;
 mod config;
 mod engine;
 mod fault;
 mod handshakes;
 mod pem;
+mod proof;
 mod records;
+mod rsa_key;
 mod secured;
+mod side;
 mod stream;
+mod trusted;
 mod unverified;
 
+pub use advice::TlsAdvice;
 pub use config::{ClientConfig, Connector, Connectors, ServerConfig, Trust};
 pub use fault::TlsFault;
 pub use handshakes::{HANDSHAKE_TIMEOUT_NS, Handshakes};

@@ -10,6 +10,7 @@ pub(crate) fn connect(call: &CallOptions) -> Result<Channel, ConnectError> {
     let options = ChannelOptions {
         authority: Some(call.authority()),
         tls: call.tls.clone(),
+        tls_advice: call.tls_advice,
         connect_timeout: call.connect_timeout.unwrap_or(defaults.connect_timeout),
         ..defaults
     };

@@ -18,6 +18,7 @@ use crate::objective::Objective;
 use crate::output::{OutputFormat, UnknownEnding};
 use crate::plan::DurationStop;
 use crate::targets::LoadBalancingPolicy;
+use bookend_io::tls::TlsAdvice;
 use bookend_io::{Io, Wait};
 use clap::{Args, Command, FromArgMatches};
 use pacing::PacingFlags;
@@ -27,6 +28,16 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use streaming::StreamingFlags;
 use thrift::ThriftFlags;
+
+/// The flags for TLS of `bookend load` and `bookend probe`.
+static TLS_FLAGS: TlsAdvice = TlsAdvice {
+    encrypt: "leave --insecure out",
+    plain_text: "add --insecure",
+    authorities: "--cacert FILE",
+    server_name: "--cname",
+    identity: "--cert FILE --key FILE",
+    any_certificate: "--skipTLS",
+};
 
 /// What is called, where, over which transport and with which message. `bookend load` and
 /// `bookend probe` have these in common.
@@ -68,6 +79,9 @@ pub struct CallFlags {
     /// TLS: accept any certificate, even that of an attacker in between
     #[arg(long = "skipTLS")]
     pub skip_tls: bool,
+    /// What the command calls its flags for TLS where they help.
+    #[arg(skip = &TLS_FLAGS)]
+    pub tls_advice: &'static TlsAdvice,
     /// The :authority of every request [default: the target]
     #[arg(long, value_name = "NAME")]
     pub authority: Option<String>,

@@ -12,7 +12,7 @@ use crate::given_file;
 use crate::metadata::CallMetadata;
 use crate::payload::{DataSource, Templates};
 use crate::targets::{LoadBalancingPolicy, TargetNames, Targets};
-use bookend_io::tls::{Authorities, ClientConfig, Connectors, Identity, Trust};
+use bookend_io::tls::{Authorities, ClientConfig, Connectors, Identity, TlsAdvice, Trust};
 use serde::de::IgnoredAny;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -27,6 +27,8 @@ pub struct CallOptions {
     pub authority: Option<String>,
     /// TLS; `None` is plain text.
     pub tls: Option<ClientConfig>,
+    /// What the command calls its flags for TLS.
+    pub tls_advice: &'static TlsAdvice,
     /// Where the shape of messages comes from.
     pub schema: SchemaSource,
     /// The method, as `pkg.Service/Method` or `pkg.Service.Method`.
@@ -80,6 +82,7 @@ impl CallOptions {
         Ok(Self {
             targets,
             authority: authority(flags)?,
+            tls_advice: flags.tls_advice,
             schema: schema(flags),
             data: data(flags)?,
             templates,
@@ -249,7 +252,7 @@ fn tls(flags: &CallFlags) -> Result<Option<ClientConfig>, FlagsError> {
         None => Trust::Signed(Authorities::of_this_machine()?),
     };
     let identity = files.map(|(certificate, key)| Identity::read(certificate, key)).transpose()?;
-    let config = ClientConfig::new(trust, identity)?.log_keys()?;
+    let config = ClientConfig::new(trust, identity)?.advice(flags.tls_advice).log_keys()?;
     let handshake_timeout_ns = unless_zero(flags.connect_timeout).map_or(u64::MAX, nanoseconds);
     Ok(Some(config.handshake_timeout_ns(handshake_timeout_ns)))
 }

@@ -11,7 +11,7 @@ use crate::payload::DataTemplate;
 use crate::targets::Targets;
 use crate::template::MetadataTemplate;
 use crate::thrift::ThriftCall;
-use bookend_io::tls::Connectors;
+use bookend_io::tls::{Connectors, TlsAdvice};
 use bookend_io::{Driver, UringRefusal, Wait};
 use bookend_wire::grpc::{request, timeout};
 use bookend_wire::{ConnectionConfig, HeaderBlock, Keepalive};
@@ -35,6 +35,8 @@ pub struct LoadPlan {
     pub authority: String,
     /// TLS of all connections, by the names of the targets; `None` is plain text.
     pub tls: Option<Connectors>,
+    /// What the command calls its flags for TLS.
+    pub tls_advice: &'static TlsAdvice,
     /// Request messages, drawn in turn. Never empty, unless requests are streams. With a template,
     /// those of the first call.
     pub messages: Vec<Vec<u8>>,
@@ -239,6 +241,7 @@ pub(crate) mod tests {
             thrift: None,
             authority: "a".into(),
             tls: None,
+            tls_advice: &TlsAdvice::CLIENT,
             messages: vec![Vec::new()],
             template: None,
             is_compressed: false,

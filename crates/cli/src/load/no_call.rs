@@ -7,5 +7,8 @@ use bookend_load::run::LoadError;
 /// No call could be made, for this reason.
 pub fn no_call(plan: &LoadPlan, error: &LoadError) -> Failure {
     let targets = plan.labels.targets.join(",");
-    Failure::nothing_measured(format!("no call to {targets}: {error}"))
+    let error = error.to_string();
+    let names_target = error.contains(&targets);
+    let text = if names_target { error } else { format!("no call to {targets}: {error}") };
+    Failure::nothing_measured(text)
 }

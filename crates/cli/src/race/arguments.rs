@@ -6,6 +6,7 @@ use bookend_load::contract::{duration, secrets};
 use bookend_load::flags::pacing::{PacingFlags, rate};
 use bookend_load::flags::{CallFlags, LoadFlags, whole};
 use bookend_results::race::{RaceCell, STARTS_MIN};
+use bookend_server::tls::TlsAdvice;
 use clap::{Args, Command, FromArgMatches as _};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -38,6 +39,16 @@ const CELLS: [(u32, u32); 4] = [(1, 1), (1, 100), (100, 100), (100, 1000)];
 /// The lists of a grid that is told none.
 const GRID: [&[u32]; 2] = [&[1, 10, 100], &[1, 100, 1000]];
 
+/// What its flags for TLS are called in advice: plain text is the default.
+static TLS_FLAGS: TlsAdvice = TlsAdvice {
+    encrypt: "add --cacert FILE, or --skipTLS",
+    plain_text: "leave --cacert, --cert, --cname and --skipTLS out, or add --insecure",
+    authorities: "--cacert FILE",
+    server_name: "--cname",
+    identity: "--cert FILE --key FILE",
+    any_certificate: "--skipTLS",
+};
+
 /// What stands after `bookend race`. Flags that `bookend load` has too mean the same.
 #[derive(Debug, Args)]
 #[command(
@@ -46,7 +57,8 @@ const GRID: [&[u32]; 2] = [&[1, 10, 100], &[1, 100, 1000]];
         .help("A server: its name and its command, with {port} for a free port; NAME@PORT=COMMAND \
                where it listens on a port of its own (0: on one that it chooses). With --client, a \
                client")),
-    mut_arg("insecure", |insecure| insecure.hide(true)),
+    mut_arg("insecure", |insecure| insecure
+        .help("Plain text instead of TLS [default, unless another flag is about TLS]")),
     mut_arg("data", |data| data.help("The request as JSON; @ is standard input")),
 )]
 pub struct RaceArguments {
@@ -274,6 +286,7 @@ impl RaceArguments {
         let mut call = self.call.clone();
         call.targets = vec![address.to_string()];
         call.insecure = !self.wants_tls();
+        call.tls_advice = &TLS_FLAGS;
         let RaceCell { connections, concurrency } = cell;
         // The end comes lap by lap.
         let duration = Some(Duration::from_secs(1));
@@ -285,7 +298,7 @@ impl RaceArguments {
     pub fn wants_tls(&self) -> bool {
         let call = &self.call;
         let names_file = [&call.cacert, &call.cert, &call.key].into_iter().any(Option::is_some);
-        names_file || call.skip_tls || call.cname.is_some()
+        !call.insecure && (names_file || call.skip_tls || call.cname.is_some())
     }
 }
 
@@ -370,6 +383,22 @@ mod tests {
         assert_eq!(cells(&grid).unwrap(), ["C=1 S=1", "C=1 S=50", "C=10 S=50"]);
         assert_eq!(cells(&["--grid"]).unwrap().len(), 7);
         assert!(cells(&["--grid", "--connections", "9", "-c", "1"]).is_err());
+    }
+
+    #[test]
+    fn plain_text_is_the_default_and_wins_where_it_is_asked_for() {
+        let is_plain = |words: &[&str]| {
+            let command = RaceArguments::augment_args(Command::new("race").no_binary_name(true));
+            let matches = command.get_matches_from(words);
+            let arguments = RaceArguments::from_arg_matches(&matches).unwrap();
+            let cell = arguments.cells().unwrap()[0];
+            arguments.load_flags(([127, 0, 0, 1], 1).into(), cell).call.insecure
+        };
+        assert!(is_plain(&[]) && is_plain(&["--insecure"]));
+        for flag in ["--skipTLS", "--cacert=a.pem", "--cname=a", "--cert=a.pem"] {
+            assert!(!is_plain(&[flag]), "{flag}");
+            assert!(is_plain(&[flag, "--insecure"]), "{flag}");
+        }
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! What becomes of a connection, in words for the calls that had to do with it.
 
-use crate::error::ConnectError;
+use crate::error::{ConnectError, likely_cause_of_close};
+use bookend_io::reason;
 use bookend_wire::{ConnectionError, ErrorCode, Initiator};
 use std::io::{self, ErrorKind};
-use std::time::Duration;
 
 /// A TLS record that says "alert": what a server with TLS answers to anything else.
 const TLS_ALERT: &[u8] = &[0x15, 0x03];
@@ -33,16 +33,21 @@ impl Loss<'_> {
             ErrorKind::ConnectionReset | ErrorKind::BrokenPipe | ErrorKind::ConnectionAborted => {
                 Self::Closed
             }
-            _ => Self::Network(error.to_string()),
+            _ => Self::Network(reason(error)),
         }
     }
 
-    /// What the loss means for a connection on which no SETTINGS had come.
-    pub fn before_settings(self, address: String) -> ConnectError {
+    /// What the loss means for a connection on which no SETTINGS had come. `encrypt`: it had no
+    /// TLS, and what to do for it to have TLS.
+    pub fn before_settings(self, address: String, encrypt: Option<&str>) -> ConnectError {
         match self {
-            Self::Closed => ConnectError::ClosedAtOnce { address },
+            Self::Closed => {
+                ConnectError::ClosedAtOnce { address, likely: likely_cause_of_close(encrypt) }
+            }
             Self::Network(reason) => ConnectError::Unreachable { address, reason },
-            Self::Protocol(_, bytes) | Self::NotHttp2(bytes) => not_http2(address, bytes),
+            Self::Protocol(_, bytes) | Self::NotHttp2(bytes) => {
+                ConnectError::NotHttp2 { address, answered: answered(bytes, encrypt) }
+            }
         }
     }
 
@@ -59,31 +64,22 @@ impl Loss<'_> {
     }
 }
 
-/// Why a connection was not made.
-pub(crate) fn not_connected(address: String, error: &io::Error, timeout: Duration) -> ConnectError {
-    match error.kind() {
-        // The file of a unix socket is not there, or has been left behind.
-        ErrorKind::NotFound | ErrorKind::ConnectionRefused => ConnectError::Refused { address },
-        ErrorKind::TimedOut | ErrorKind::WouldBlock => {
-            ConnectError::TimedOut { address, waited: timeout }
-        }
-        _ => ConnectError::Unreachable { address, reason: error.to_string() },
-    }
-}
-
 /// Whether a server has answered with an alert of TLS.
 pub(crate) fn is_tls_alert(bytes: &[u8]) -> bool {
     bytes.starts_with(TLS_ALERT)
 }
 
-fn not_http2(address: String, bytes: &[u8]) -> ConnectError {
-    let answered = if is_tls_alert(bytes) {
-        "it answered with a TLS alert, and wants TLS".to_owned()
-    } else {
-        let shown = bytes[..bytes.len().min(SHOWN_BYTES)].escape_ascii();
-        format!("it answered \"{shown}\"")
-    };
-    ConnectError::NotHttp2 { address, answered }
+/// What a server has answered that does not speak HTTP/2.
+fn answered(bytes: &[u8], encrypt: Option<&str>) -> String {
+    match encrypt {
+        Some(encrypt) if is_tls_alert(bytes) => {
+            format!("it answered with a TLS alert, and wants TLS: {encrypt}")
+        }
+        _ => {
+            let shown = bytes[..bytes.len().min(SHOWN_BYTES)].escape_ascii();
+            format!("it answered \"{shown}\"")
+        }
+    }
 }
 
 /// What a RST_STREAM means, in words.

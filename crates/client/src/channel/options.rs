@@ -3,7 +3,7 @@
 use super::request_heads::Origin;
 use crate::error::ConnectError;
 use crate::targets::{TargetName, TargetNames};
-use bookend_io::tls::{ClientConfig, Connector, Connectors};
+use bookend_io::tls::{ClientConfig, Connector, Connectors, TlsAdvice};
 use bookend_wire::keepalive::{CLIENT_TIME_MIN_NS, TIMEOUT_NS};
 use bookend_wire::{ConnectionConfig, Keepalive};
 use std::time::Duration;
@@ -38,6 +38,8 @@ pub struct ChannelOptions {
     /// TLS; `None` means plain text. The server's certificate has to be for the host of
     /// `authority`, or else for that of the target that is connected to.
     pub tls: Option<ClientConfig>,
+    /// What an error calls what can be done about a server that wants TLS, where there is none.
+    pub tls_advice: &'static TlsAdvice,
     /// The limits of HTTP/2.
     pub http2: ConnectionConfig,
     /// The first wait before a connection that failed is made again. Each wait is drawn at random
@@ -70,6 +72,7 @@ impl Default for ChannelOptions {
             max_message_bytes: MAX_MESSAGE_BYTES,
             authority: None,
             tls: None,
+            tls_advice: &TlsAdvice::CLIENT,
             http2: ConnectionConfig::trusted(),
             backoff_min: BACKOFF_MIN,
             backoff_max: BACKOFF_MAX,
@@ -88,6 +91,11 @@ impl ChannelOptions {
             scheme: if self.tls.is_some() { "https" } else { "http" },
             authority: authority.unwrap_or_else(|| name.authority()),
         }
+    }
+
+    /// What to do about a server that wants TLS, if there is none.
+    pub(super) fn encrypt(&self) -> Option<&'static str> {
+        self.tls.is_none().then_some(self.tls_advice.encrypt)
     }
 
     /// TLS to servers of these names, in this order, if there is to be any. Each is verified by

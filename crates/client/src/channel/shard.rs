@@ -7,7 +7,7 @@ use super::address_picker::AddressPicker;
 use super::backoff::Backoff;
 use super::call_limit::CallLimit;
 use super::connection::ChannelConnection;
-use super::loss::{DEADLINE_PASSED, Loss, is_tls_alert, not_connected};
+use super::loss::{DEADLINE_PASSED, Loss, is_tls_alert};
 use super::options::{ChannelOptions, nanoseconds};
 use super::pending_call::{CallState, ChannelCommand, PendingCall};
 use super::pending_calls::PendingCalls;
@@ -273,7 +273,8 @@ impl ChannelShard {
                 self.connect_at_ns = Some(self.backoff.lost());
                 connection.fail_all(&mut self.calls, loss, &address);
             } else {
-                self.not_reached(loss.before_settings(address));
+                let encrypt = self.options.encrypt();
+                self.not_reached(loss.before_settings(address, encrypt));
             }
             return;
         }
@@ -348,7 +349,7 @@ impl Shard for ChannelShard {
                 if self.current.take_if(is_lost).is_some() {
                     let address = self.addresses.name().to_string();
                     let timeout = self.options.connect_timeout;
-                    self.not_reached(not_connected(address, &error, timeout));
+                    self.not_reached(ConnectError::not_connected(address, &error, timeout));
                 }
             }
             Closed::Failed(error) => self.lost(id, Loss::of(&error)),

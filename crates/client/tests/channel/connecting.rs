@@ -66,6 +66,9 @@ fn a_server_that_closes_at_once() {
     let error = refused(&misbehave(drop));
     let at_once = matches!(error, ConnectError::ClosedAtOnce { .. });
     assert!(at_once, "{error:?}");
+    let told = "accepted the connection and closed it: if it wants TLS, set ChannelOptions::tls; \
+                else it does not speak HTTP/2";
+    assert!(error.to_string().ends_with(told), "{error}");
 }
 
 #[test]

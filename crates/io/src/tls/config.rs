@@ -1,14 +1,18 @@
 //! What each end of TLS is set up with, once for all its connections.
 
+use super::advice::TlsAdvice;
+use super::certificate_fault::{fault_of, supported_keys};
 use super::engine::{Engine, RustlsConnection};
 use super::handshakes::{HandshakePolicy, Handshakes};
 use super::pem::{Authorities, ConfigError, Identity};
+use super::trusted::{TrustedClients, TrustedServers};
 use super::unverified::Unverified;
+use crate::machine::reason;
 use rustls::client::UnbufferedClientConnection;
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::ServerName;
-use rustls::server::{UnbufferedServerConnection, WebPkiClientVerifier};
-use rustls::{Error, KeyLog, KeyLogFile, NoKeyLog};
+use rustls::server::UnbufferedServerConnection;
+use rustls::{Error, InconsistentKeys, KeyLog, KeyLogFile, NoKeyLog};
 use std::env;
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt;
@@ -33,7 +37,7 @@ pub struct ServerConfig {
 
 impl ServerConfig {
     /// A server that presents `identity`. With `client_authorities`, it accepts only clients whose
-    /// certificate one of them has signed.
+    /// certificate one of them has signed, or is one of them.
     ///
     /// # Errors
     /// [`ConfigError`]: the key does not belong to the certificate.
@@ -48,18 +52,16 @@ impl ServerConfig {
             .map_err(refused)?;
         let builder = match client_authorities {
             None => builder.with_no_client_auth(),
-            Some(Authorities(store)) => {
-                let verifier =
-                    WebPkiClientVerifier::builder_with_provider(Arc::new(store), provider)
-                        .build()
-                        .map_err(refused)?;
-                builder.with_client_cert_verifier(verifier)
+            Some(authorities) => {
+                let verifier = TrustedClients::new(authorities, &provider).map_err(refused)?;
+                builder.with_client_cert_verifier(Arc::new(verifier))
             }
         };
         let mut rustls = builder.with_single_cert(identity.chain, identity.key).map_err(unfit)?;
         rustls.alpn_protocols = vec![H2.to_vec()];
         rustls.ticketer = ring::Ticketer::new().map_err(refused)?;
-        Ok(Self { rustls: Arc::new(rustls), handshake_policy: HandshakePolicy::default() })
+        let handshake_policy = HandshakePolicy::new(&TlsAdvice::SERVER);
+        Ok(Self { rustls: Arc::new(rustls), handshake_policy })
     }
 
     /// Appends the keys of every connection to the file that `SSLKEYLOGFILE` in the environment
@@ -71,6 +73,14 @@ impl ServerConfig {
     pub fn log_keys(mut self) -> Result<Self, ConfigError> {
         Arc::make_mut(&mut self.rustls).key_log = key_log()?;
         Ok(self)
+    }
+
+    /// What [`TlsFault`](super::TlsFault)s call what can be done about them, instead of the
+    /// library's own options.
+    #[must_use]
+    pub fn advice(mut self, advice: &'static TlsAdvice) -> Self {
+        self.handshake_policy.advice = advice;
+        self
     }
 
     /// How long a handshake may take, nanoseconds.
@@ -100,7 +110,8 @@ impl ServerConfig {
 /// Which certificates a client accepts.
 #[derive(Clone, Debug)]
 pub enum Trust {
-    /// Those signed by one of these authorities, valid now, and issued for the server's name.
+    /// Those signed by one of these authorities, or among them, byte for byte; valid now, and for
+    /// the server's name.
     Signed(Authorities),
     /// Any. An attacker on the path can then read and change everything.
     Anyone,
@@ -127,7 +138,10 @@ impl ClientConfig {
             .with_safe_default_protocol_versions()
             .map_err(refused)?;
         let builder = match trust {
-            Trust::Signed(Authorities(store)) => builder.with_root_certificates(store),
+            Trust::Signed(authorities) => {
+                let verifier = TrustedServers::new(authorities, &provider).map_err(refused)?;
+                builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier))
+            }
             Trust::Anyone => builder
                 .dangerous()
                 .with_custom_certificate_verifier(Arc::new(Unverified::new(&provider))),
@@ -142,7 +156,7 @@ impl ClientConfig {
         Ok(Self {
             rustls: Arc::new(rustls),
             protocol: Some(H2),
-            handshake_policy: HandshakePolicy::default(),
+            handshake_policy: HandshakePolicy::new(&TlsAdvice::CLIENT),
         })
     }
 
@@ -155,6 +169,14 @@ impl ClientConfig {
     pub fn log_keys(mut self) -> Result<Self, ConfigError> {
         Arc::make_mut(&mut self.rustls).key_log = key_log()?;
         Ok(self)
+    }
+
+    /// What [`TlsFault`](super::TlsFault)s call what can be done about them, instead of the
+    /// library's own options.
+    #[must_use]
+    pub fn advice(mut self, advice: &'static TlsAdvice) -> Self {
+        self.handshake_policy.advice = advice;
+        self
     }
 
     /// How long a handshake may take, nanoseconds.
@@ -270,8 +292,12 @@ fn refused(error: impl ToString) -> ConfigError {
 
 fn unfit(error: Error) -> ConfigError {
     ConfigError::KeyUnfit(match error {
-        Error::InconsistentKeys(_) => "the key is not the certificate's".to_owned(),
-        error => error.to_string(),
+        Error::InconsistentKeys(InconsistentKeys::KeyMismatch) => {
+            "the key is not the certificate's".to_owned()
+        }
+        Error::InvalidCertificate(error) => format!("the certificate {}", fault_of(&error)),
+        // rustls has tried all kinds, and does not say what was wrong with which.
+        _ => format!("the key is of a kind that is not supported: use {}", supported_keys()),
     })
 }
 
@@ -283,7 +309,7 @@ fn key_log() -> Result<Arc<dyn KeyLog>, ConfigError> {
     };
     if let Err(error) = OpenOptions::new().append(true).create(true).mode(KEY_LOG_MODE).open(&file)
     {
-        let reason = error.to_string();
+        let reason = reason(&error);
         return Err(ConfigError::KeyLog { file, reason });
     }
     Ok(Arc::new(KeyLogFile::new()))

@@ -1,24 +1,21 @@
 //! Why TLS failed on a connection: which end is at fault, and what to do.
 
-use rustls::pki_types::UnixTime;
-use rustls::{AlertDescription, CertificateError, Error, InvalidMessage};
+use super::advice::TlsAdvice;
+use super::certificate_fault::{self, supported_keys, words};
+use super::side::TlsSide;
+use rustls::{AlertDescription, Error, InvalidMessage, PeerIncompatible};
 use std::borrow::Cow;
 use std::io;
 use std::time::Duration;
 
-/// Which end of the connection is ours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TlsSide {
-    Client,
-    Server,
-}
-
-/// Why TLS failed on a connection. `Display` is one line, and says what to do.
+/// Why TLS failed on a connection. `Display` is one line, and says what to do: by the options of
+/// the library, or as [`ClientConfig::advice`](super::ClientConfig::advice) has it.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{}", self.text())]
 pub struct TlsFault {
     side: TlsSide,
     kind: TlsFaultKind,
+    advice: &'static TlsAdvice,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -38,20 +35,25 @@ pub(crate) enum TlsFaultKind {
 }
 
 impl TlsFault {
-    pub(crate) fn new(side: TlsSide, kind: TlsFaultKind) -> Self {
-        Self { side, kind }
+    pub(crate) fn new(side: TlsSide, kind: TlsFaultKind, advice: &'static TlsAdvice) -> Self {
+        Self { side, kind, advice }
     }
 
     fn text(&self) -> Cow<'static, str> {
         use TlsFaultKind::{Closed, NoProtocol, PlainHttp2, Stuck, TimedOut, Tls};
-        let (side, peer) = (self.side, self.side.peer());
+        let (side, peer, plain_text) = (self.side, self.side.peer(), self.advice.plain_text);
         match &self.kind {
-            Tls(error) => describe(side, peer, error),
-            Closed if side == TlsSide::Client => "the server closed the connection in the TLS \
-                handshake: if it speaks no TLS, add --insecure"
-                .into(),
+            Tls(error) => self.describe(error),
+            Closed if side == TlsSide::Client => format!(
+                "the server closed the connection in the TLS handshake: if it speaks no TLS, \
+                 {plain_text}"
+            )
+            .into(),
             Closed => "the client closed the connection in the TLS handshake".into(),
-            PlainHttp2 => format!("{peer} speaks HTTP/2 without TLS").into(),
+            PlainHttp2 if side == TlsSide::Client => {
+                format!("the server speaks HTTP/2 without TLS: {plain_text}").into()
+            }
+            PlainHttp2 => "the client speaks HTTP/2 without TLS".into(),
             NoProtocol if side == TlsSide::Client => {
                 "the server did not choose h2 by ALPN: it speaks TLS there, but not HTTP/2".into()
             }
@@ -62,16 +64,121 @@ impl TlsFault {
             Stuck => "the receive buffer is full and nothing in it can be used".into(),
         }
     }
+
+    fn describe(&self, error: &Error) -> Cow<'static, str> {
+        let (side, peer) = (self.side, self.side.peer());
+        match error {
+            Error::InvalidCertificate(error) => {
+                certificate_fault::describe(side, self.advice, error).into()
+            }
+            Error::AlertReceived(alert) => self.describe_alert(*alert),
+            Error::NoCertificatesPresented => format!("{peer} sent no certificate").into(),
+            Error::NoApplicationProtocol => NO_H2_OFFERED.into(),
+            Error::InvalidMessage(InvalidMessage::InvalidContentType) => match side {
+                TlsSide::Client => {
+                    format!("the server speaks no TLS: {}", self.advice.plain_text).into()
+                }
+                TlsSide::Server => "the client speaks no TLS".into(),
+            },
+            Error::InvalidMessage(why) => {
+                format!("{peer} sent a TLS message that is malformed ({})", words(why)).into()
+            }
+            Error::InappropriateMessage { got_type, .. } => out_of_turn(peer, &words(got_type)),
+            Error::InappropriateHandshakeMessage { got_type, .. } => {
+                out_of_turn(peer, &words(got_type))
+            }
+            Error::PeerIncompatible(PeerIncompatible::ServerDoesNotSupportTls12Or13) => {
+                "the server speaks neither TLS 1.2 nor TLS 1.3: it needs a newer TLS library".into()
+            }
+            Error::PeerIncompatible(why) => {
+                format!("{peer} has no TLS in common with this end ({})", words(why)).into()
+            }
+            Error::PeerMisbehaved(why) => format!("{peer} breaks TLS ({})", words(why)).into(),
+            Error::InvalidCertRevocationList(why) => {
+                let why = words(why);
+                format!("TLS with {peer} failed: its list of revoked certificates is wrong ({why})")
+                    .into()
+            }
+            // These say nothing but what they are.
+            Error::DecryptError
+            | Error::EncryptError
+            | Error::UnsupportedNameType
+            | Error::FailedToGetCurrentTime
+            | Error::FailedToGetRandomBytes
+            | Error::HandshakeNotComplete
+            | Error::PeerSentOversizedRecord
+            | Error::BadMaxFragmentSize
+            | Error::General(_) => format!("TLS with {peer} failed: {error}").into(),
+            error => format!("TLS with {peer} failed ({})", words(error)).into(),
+        }
+    }
+
+    fn describe_alert(&self, alert: AlertDescription) -> Cow<'static, str> {
+        use AlertDescription as Alert;
+        let (peer, name) = (self.side.peer(), alert_name(alert));
+        let TlsAdvice { identity, server_name, .. } = self.advice;
+        match (alert, self.side) {
+            (Alert::NoApplicationProtocol, TlsSide::Client) => {
+                format!("the server speaks no HTTP/2 over TLS (alert {name})").into()
+            }
+            (Alert::CertificateRequired, TlsSide::Client) => {
+                format!("the server demands a client certificate: give one with {identity}").into()
+            }
+            (alert, TlsSide::Client) if is_about_certificate(alert) => format!(
+                "the server does not accept our certificate, or that we have none (alert {name}): \
+                 give one that it accepts with {identity}"
+            )
+            .into(),
+            (alert, TlsSide::Server) if is_about_certificate(alert) => {
+                format!("the client does not accept our certificate (alert {name})").into()
+            }
+            (Alert::UnrecognisedName, TlsSide::Client) => format!(
+                "the server has no certificate for that name (alert {name}): give another with \
+                 {server_name}"
+            )
+            .into(),
+            (Alert::HandshakeFailure, TlsSide::Client) => format!(
+                "the server refused TLS (alert {name}): it may demand a client certificate \
+                 ({identity}), or have a key that is not supported here; {} are",
+                supported_keys()
+            )
+            .into(),
+            (Alert::ProtocolVersion, _) => {
+                format!("{peer} refused TLS (alert {name}): this end speaks versions 1.2 and 1.3")
+                    .into()
+            }
+            _ => format!("{peer} refused TLS (alert {name})").into(),
+        }
+    }
 }
 
 const NO_H2_OFFERED: &str = "the client did not offer h2 by ALPN, which HTTP/2 needs";
 
-impl TlsSide {
-    fn peer(self) -> &'static str {
-        match self {
-            Self::Client => "the server",
-            Self::Server => "the client",
-        }
+fn out_of_turn(peer: &str, message: &str) -> Cow<'static, str> {
+    format!("{peer} sent a TLS message out of turn ({message})").into()
+}
+
+/// Whether a peer that sends this alert wants another certificate.
+fn is_about_certificate(alert: AlertDescription) -> bool {
+    use AlertDescription as Alert;
+    matches!(
+        alert,
+        Alert::UnknownCA
+            | Alert::BadCertificate
+            | Alert::CertificateUnknown
+            | Alert::CertificateExpired
+            | Alert::CertificateRevoked
+            | Alert::UnsupportedCertificate
+            | Alert::AccessDenied
+    )
+}
+
+/// As RFC 8446, section 6, writes it.
+fn alert_name(alert: AlertDescription) -> String {
+    match alert {
+        AlertDescription::UnrecognisedName => "unrecognized_name".to_owned(),
+        AlertDescription::Unknown(number) => number.to_string(),
+        alert => words(&alert).replace(' ', "_"),
     }
 }
 
@@ -96,141 +203,5 @@ pub(crate) fn is_reset(error: &io::Error) -> bool {
     )
 }
 
-fn describe(side: TlsSide, peer: &str, error: &Error) -> Cow<'static, str> {
-    match error {
-        Error::InvalidCertificate(error) => describe_certificate(side, peer, error),
-        Error::AlertReceived(alert) => describe_alert(side, peer, *alert),
-        Error::NoCertificatesPresented => "the client sent no certificate".into(),
-        Error::NoApplicationProtocol => NO_H2_OFFERED.into(),
-        Error::InvalidMessage(InvalidMessage::InvalidContentType) => match side {
-            TlsSide::Client => "the server speaks no TLS: add --insecure".into(),
-            TlsSide::Server => "the client speaks no TLS".into(),
-        },
-        error => format!("TLS with {peer} failed: {error}").into(),
-    }
-}
-
-fn describe_certificate(side: TlsSide, peer: &str, error: &CertificateError) -> Cow<'static, str> {
-    match error {
-        // By another authority of the same name, the signature is wrong.
-        CertificateError::UnknownIssuer | CertificateError::BadSignature => match side {
-            TlsSide::Client => "the server's certificate is signed by nobody who is trusted here: \
-                name its CA with --cacert FILE"
-                .into(),
-            TlsSide::Server => {
-                "the client's certificate is signed by nobody whom --tls-client-ca names".into()
-            }
-        },
-        CertificateError::NotValidForNameContext {
-            expected,
-            presented,
-        } => format!(
-            "the server's certificate is not for {}: it is for {}; give the right name with --cname",
-            expected.to_str(),
-            names(presented)
-        )
-        .into(),
-        CertificateError::ExpiredContext { time, not_after } => {
-            let ago = between(*not_after, *time);
-            format!("{peer}'s certificate has expired {ago} ago").into()
-        }
-        CertificateError::NotValidYetContext { time, not_before } => {
-            let ahead = between(*time, *not_before);
-            format!("{peer}'s certificate is valid in {ahead} only: is the clock right?").into()
-        }
-        error => format!("{peer}'s certificate is of no use: {error}").into(),
-    }
-}
-
-/// rustls writes each as `DnsName("a")` or `IpAddress(...)`; what people want to read is `a`.
-fn names(presented: &[String]) -> String {
-    let bare = |name: &String| match name.split_once('(') {
-        Some((_, rest)) => rest.trim_end_matches(')').trim_matches('"').to_owned(),
-        None => name.clone(),
-    };
-    if presented.is_empty() {
-        "no name at all".to_owned()
-    } else {
-        presented.iter().map(bare).collect::<Vec<_>>().join(", ")
-    }
-}
-
-/// Whole days, or seconds where it is less.
-fn between(earlier: UnixTime, later: UnixTime) -> String {
-    const DAY_SECONDS: u64 = 86_400;
-    let seconds = later.as_secs().saturating_sub(earlier.as_secs());
-    match seconds / DAY_SECONDS {
-        0 => format!("{seconds} s"),
-        1 => "1 day".to_owned(),
-        days => format!("{days} days"),
-    }
-}
-
-fn describe_alert(side: TlsSide, peer: &str, alert: AlertDescription) -> Cow<'static, str> {
-    use AlertDescription as Alert;
-    match (alert, side) {
-        (Alert::NoApplicationProtocol, TlsSide::Client) => {
-            "the server speaks no HTTP/2 over TLS (alert no_application_protocol)".into()
-        }
-        (Alert::CertificateRequired, TlsSide::Client) => {
-            "the server demands a client certificate: give one with --cert FILE --key FILE".into()
-        }
-        (
-            Alert::UnknownCA
-            | Alert::BadCertificate
-            | Alert::CertificateUnknown
-            | Alert::CertificateExpired
-            | Alert::CertificateRevoked
-            | Alert::UnsupportedCertificate
-            | Alert::AccessDenied,
-            _,
-        ) => format!("{peer} does not accept our certificate (alert {alert:?})").into(),
-        (Alert::UnrecognisedName, TlsSide::Client) => "the server has no certificate for that \
-            name (alert UnrecognisedName): give another with --cname"
-            .into(),
-        _ => format!("{peer} refused TLS (alert {alert:?})").into(),
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_written_as_people_write_them() {
-        let presented =
-            ["DnsName(\"a.example\")", "IpAddress(127.0.0.1)", "bare"].map(str::to_owned);
-        assert_eq!(names(&presented), "a.example, 127.0.0.1, bare");
-        assert_eq!(names(&[]), "no name at all");
-    }
-
-    #[test]
-    fn every_fault_is_one_line() {
-        let errors = [
-            Error::NoCertificatesPresented,
-            Error::NoApplicationProtocol,
-            Error::DecryptError,
-            Error::AlertReceived(AlertDescription::HandshakeFailure),
-            Error::AlertReceived(AlertDescription::CertificateRequired),
-            Error::AlertReceived(AlertDescription::UnknownCA),
-            Error::InvalidMessage(InvalidMessage::InvalidContentType),
-            Error::InvalidCertificate(CertificateError::UnknownIssuer),
-        ];
-        for side in [TlsSide::Client, TlsSide::Server] {
-            let kinds =
-                errors.iter().map(|error| TlsFault::new(side, TlsFaultKind::Tls(error.clone())));
-            let ours = [
-                TlsFaultKind::Closed,
-                TlsFaultKind::PlainHttp2,
-                TlsFaultKind::NoProtocol,
-                TlsFaultKind::TimedOut(Duration::from_secs(10)),
-                TlsFaultKind::Stuck,
-            ]
-            .map(|kind| TlsFault::new(side, kind));
-            for fault in kinds.chain(ours) {
-                let text = fault.to_string();
-                assert!(!text.contains('\n') && text.len() > 20, "{text}");
-            }
-        }
-    }
-}
+mod tests;

@@ -1,5 +1,6 @@
 //! How long handshakes may take, and how they have ended.
 
+use super::advice::TlsAdvice;
 use crate::options::CONNECT_TIMEOUT_NS;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -29,11 +30,13 @@ pub(crate) struct HandshakePolicy {
     pub counters: Arc<HandshakeCounters>,
     /// How long one may take.
     pub timeout_ns: u64,
+    /// What is said to do where one fails.
+    pub advice: &'static TlsAdvice,
 }
 
-impl Default for HandshakePolicy {
-    fn default() -> Self {
-        Self { counters: Arc::default(), timeout_ns: HANDSHAKE_TIMEOUT_NS }
+impl HandshakePolicy {
+    pub fn new(advice: &'static TlsAdvice) -> Self {
+        Self { counters: Arc::default(), timeout_ns: HANDSHAKE_TIMEOUT_NS, advice }
     }
 }
 

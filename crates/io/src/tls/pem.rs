@@ -1,8 +1,10 @@
 //! Certificates and keys, as they stand in files or in memory.
 
-use rustls::RootCertStore;
+use super::certificate_fault::fault_of;
+use crate::machine::reason;
 use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::{Error, RootCertStore};
 use std::fmt;
 use std::fs::File;
 use std::io::Read as _;
@@ -41,11 +43,11 @@ pub enum ConfigError {
     KeyUnfit(String),
     /// This machine's own store of trusted authorities has none.
     #[error(
-        "this machine has no trusted authorities ({0}): name the server's CA with --cacert FILE"
+        "this machine has no trusted authorities ({0}): give the server's CA, by Trust::Signed"
     )]
     NoSystemAuthorities(String),
     /// A name that no certificate can be for.
-    #[error("{0:?} is no name that a certificate can be for: give one with --cname NAME")]
+    #[error("{0:?} is no name that a certificate can be for: give another authority")]
     ServerName(String),
     /// `SSLKEYLOGFILE` names a file that cannot be written.
     #[error("SSLKEYLOGFILE names {}, which cannot be written: {reason}", .file.display())]
@@ -116,9 +118,14 @@ impl Clone for Identity {
     }
 }
 
-/// Trusted certificate authorities.
+/// Trusted certificate authorities, and certificates of servers or clients that are trusted
+/// themselves.
 #[derive(Clone, Debug)]
-pub struct Authorities(pub(crate) RootCertStore);
+pub struct Authorities {
+    pub(crate) store: RootCertStore,
+    /// What the store was made of.
+    pub(crate) certificates: Vec<CertificateDer<'static>>,
+}
 
 impl Authorities {
     /// Reads the certificates of authorities from a PEM file.
@@ -126,7 +133,7 @@ impl Authorities {
     /// # Errors
     /// [`ConfigError`] naming the file.
     pub fn read(file: &Path) -> Result<Self, ConfigError> {
-        in_file(file, store).map(Self)
+        in_file(file, authorities)
     }
 
     /// As [`Authorities::read`], of what the file would hold.
@@ -134,7 +141,7 @@ impl Authorities {
     /// # Errors
     /// [`ConfigError::UnusableBytes`].
     pub fn from_pem(certificates: &[u8]) -> Result<Self, ConfigError> {
-        in_bytes(PemPart::Authorities, certificates, store).map(Self)
+        in_bytes(PemPart::Authorities, certificates, authorities)
     }
 
     /// Those that this machine trusts: its own store, or what `SSL_CERT_FILE` and `SSL_CERT_DIR`
@@ -145,7 +152,7 @@ impl Authorities {
     pub fn of_this_machine() -> Result<Self, ConfigError> {
         let found = rustls_native_certs::load_native_certs();
         let mut store = RootCertStore::empty();
-        store.add_parsable_certificates(found.certs);
+        store.add_parsable_certificates(found.certs.iter().cloned());
         if store.is_empty() {
             let reason = found
                 .errors
@@ -154,7 +161,7 @@ impl Authorities {
                 .unwrap_or_else(|| "its store is empty".to_owned());
             return Err(ConfigError::NoSystemAuthorities(reason));
         }
-        Ok(Self(store))
+        Ok(Self { store, certificates: found.certs })
     }
 }
 
@@ -167,7 +174,7 @@ type Parse<T> = fn(&[u8]) -> Result<T, String>;
 fn in_file<T>(file: &Path, parse: Parse<T>) -> Result<T, ConfigError> {
     let mut pem = Vec::new();
     File::open(file).and_then(|opened| opened.take(PEM_MAX_BYTES).read_to_end(&mut pem)).map_err(
-        |error| ConfigError::Unreadable { file: file.to_owned(), reason: error.to_string() },
+        |error| ConfigError::Unreadable { file: file.to_owned(), reason: reason(&error) },
     )?;
     without_mark(&pem)
         .and_then(parse)
@@ -186,18 +193,23 @@ fn in_bytes<T>(part: PemPart, pem: &[u8], parse: Parse<T>) -> Result<T, ConfigEr
     without_mark(pem).and_then(parse).map_err(|reason| ConfigError::UnusableBytes { part, reason })
 }
 
-fn store(pem: &[u8]) -> Result<RootCertStore, String> {
+fn authorities(pem: &[u8]) -> Result<Authorities, String> {
+    let certificates = certificates(pem)?;
     let mut store = RootCertStore::empty();
-    for certificate in certificates(pem)? {
-        store.add(certificate).map_err(|error| format!("a certificate in it is none: {error}"))?;
+    for certificate in &certificates {
+        store.add(certificate.clone()).map_err(|error| match error {
+            Error::InvalidCertificate(error) => {
+                format!("a certificate in it is none: it {}", fault_of(&error))
+            }
+            error => format!("a certificate in it is none: {error}"),
+        })?;
     }
-    Ok(store)
+    Ok(Authorities { store, certificates })
 }
 
 fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, String> {
-    let found = CertificateDer::pem_slice_iter(pem)
-        .collect::<Result<Vec<_>, _>>()
-        .map_err(|error| format!("it is no PEM: {error}"))?;
+    let found =
+        CertificateDer::pem_slice_iter(pem).collect::<Result<Vec<_>, _>>().map_err(no_pem)?;
     if found.is_empty() {
         Err("there is no certificate in it (-----BEGIN CERTIFICATE-----)".to_owned())
     } else {
@@ -210,6 +222,22 @@ fn private_key(pem: &[u8]) -> Result<PrivateKeyDer<'static>, String> {
         pem::Error::NoItemsFound => {
             "there is no private key in it (-----BEGIN PRIVATE KEY-----)".to_owned()
         }
-        error => format!("it is no PEM: {error}"),
+        error => no_pem(error),
     })
+}
+
+/// The library prints the bytes of a line as numbers.
+fn no_pem(error: pem::Error) -> String {
+    let line = |line: &[u8]| String::from_utf8_lossy(line).trim().replace(char::is_control, " ");
+    let why = match &error {
+        pem::Error::MissingSectionEnd { end_marker } => {
+            format!("the line {} is missing", line(end_marker))
+        }
+        pem::Error::IllegalSectionStart { line: start } => {
+            format!("the line {} begins nothing", line(start))
+        }
+        pem::Error::Base64Decode(_) => "what stands in it is not base64".to_owned(),
+        error => error.to_string(),
+    };
+    format!("it is no PEM: {why}")
 }

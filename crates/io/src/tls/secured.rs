@@ -16,9 +16,10 @@ mod connections;
 
 use super::config::{Connector, Connectors, ServerConfig};
 use super::engine::Engine;
-use super::fault::{TlsFault, TlsFaultKind, TlsSide, is_reset};
+use super::fault::{TlsFault, TlsFaultKind, is_reset};
 use super::handshakes::HandshakePolicy;
 use super::records;
+use super::side::TlsSide;
 use crate::RECEIVE_BUFFER_BYTES;
 use crate::context::IoContext;
 use crate::shard::{AfterRead, Closed, ConnectionId, Opened, Received, Shard};
@@ -79,7 +80,7 @@ impl<S> TlsEnd<S> {
     }
 
     fn fault(&self, kind: TlsFaultKind) -> TlsFault {
-        TlsFault::new(self.side(), kind)
+        TlsFault::new(self.side(), kind, self.handshake_policy().advice)
     }
 
     fn handshake_policy(&self) -> &HandshakePolicy {

@@ -1,9 +1,11 @@
 //! TLS of a client over a blocking transport, for callers with one connection and no driver.
 
+use super::advice::TlsAdvice;
 use super::config::Connector;
 use super::engine::Engine;
-use super::fault::{TlsFault, TlsFaultKind, TlsSide, is_reset};
+use super::fault::{TlsFault, TlsFaultKind, is_reset};
 use super::records;
+use super::side::TlsSide;
 use std::io::{self, ErrorKind, Read, Write};
 use std::time::Duration;
 
@@ -20,6 +22,7 @@ const WRITE_BYTES: usize = 16 << 10;
 pub struct TlsStream<T: Read + Write> {
     transport: T,
     engine: Engine,
+    advice: &'static TlsAdvice,
     /// Encrypted, and not with the transport.
     unwritten: Vec<u8>,
     /// Read, and no whole record yet.
@@ -40,10 +43,12 @@ impl<T: Read + Write> TlsStream<T> {
         connector: &Connector,
         may_go_on: impl FnMut() -> bool,
     ) -> io::Result<Self> {
-        let engine = connector.engine().map_err(fault)?;
+        let advice = connector.handshake_policy().advice;
+        let engine = connector.engine().map_err(|error| fault(error, advice))?;
         let mut stream = Self {
             transport,
             engine,
+            advice,
             unwritten: Vec::new(),
             unread: Vec::new(),
             plaintext: Vec::new(),
@@ -68,7 +73,7 @@ impl<T: Read + Write> TlsStream<T> {
         timeout_ns: u64,
         mut may_go_on: impl FnMut() -> bool,
     ) -> io::Result<()> {
-        self.engine.begin(&mut self.unwritten).map_err(fault)?;
+        self.engine.begin(&mut self.unwritten).map_err(|error| self.fault(error))?;
         while self.engine.is_handshaking() || self.wants_write() {
             let moved = match self.send() {
                 Ok(()) if self.engine.is_handshaking() => self.receive(),
@@ -76,17 +81,30 @@ impl<T: Read + Write> TlsStream<T> {
             };
             match moved {
                 Ok(true) => {}
-                Ok(false) => return Err(given_up(TlsFaultKind::Closed)),
+                Ok(false) => return Err(self.given_up(TlsFaultKind::Closed)),
                 Err(error) if gave_up(&error) && may_go_on() => {}
                 Err(error) if gave_up(&error) => {
                     let timeout = Duration::from_nanos(timeout_ns);
-                    return Err(given_up(TlsFaultKind::TimedOut(timeout)));
+                    return Err(self.given_up(TlsFaultKind::TimedOut(timeout)));
                 }
-                Err(error) if is_reset(&error) => return Err(given_up(TlsFaultKind::Closed)),
+                Err(error) if is_reset(&error) => {
+                    return Err(self.given_up(TlsFaultKind::Closed));
+                }
                 Err(error) => return Err(error),
             }
         }
-        if self.engine.has_agreed() { Ok(()) } else { Err(given_up(TlsFaultKind::NoProtocol)) }
+        match self.engine.has_agreed() {
+            true => Ok(()),
+            false => Err(self.given_up(TlsFaultKind::NoProtocol)),
+        }
+    }
+
+    fn fault(&self, error: rustls::Error) -> io::Error {
+        fault(error, self.advice)
+    }
+
+    fn given_up(&self, why: TlsFaultKind) -> io::Error {
+        given_up(why, self.advice)
     }
 
     /// The transport.
@@ -122,7 +140,7 @@ impl<T: Read + Write> TlsStream<T> {
         if let Err(error) = received {
             // The alert, as far as it is taken: nothing depends on it.
             let _ = self.send();
-            return Err(fault(error));
+            return Err(self.fault(error));
         }
         Ok(read > 0 && !self.engine.has_ended())
     }
@@ -155,7 +173,7 @@ impl<T: Read + Write> Write for TlsStream<T> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.send()?;
         let taken = &bytes[..bytes.len().min(WRITE_BYTES)];
-        self.engine.seal(taken, &mut self.unwritten).map_err(fault)?;
+        self.engine.seal(taken, &mut self.unwritten).map_err(|error| self.fault(error))?;
         match self.send() {
             Err(error) if !gave_up(&error) => Err(error),
             _ => Ok(taken.len()),
@@ -184,12 +202,12 @@ impl<T: Read + Write> std::fmt::Debug for TlsStream<T> {
     }
 }
 
-fn fault(error: rustls::Error) -> io::Error {
-    given_up(TlsFaultKind::Tls(error))
+fn fault(error: rustls::Error, advice: &'static TlsAdvice) -> io::Error {
+    given_up(TlsFaultKind::Tls(error), advice)
 }
 
-fn given_up(why: TlsFaultKind) -> io::Error {
-    TlsFault::new(TlsSide::Client, why).into()
+fn given_up(why: TlsFaultKind, advice: &'static TlsAdvice) -> io::Error {
+    TlsFault::new(TlsSide::Client, why, advice).into()
 }
 
 fn gave_up(error: &io::Error) -> bool {

@@ -1,19 +1,18 @@
 //! Taking any server's certificate.
 
+use super::proof::KeyProof;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::crypto::{
-    CryptoProvider, WebPkiSupportedAlgorithms, verify_tls12_signature, verify_tls13_signature,
-};
+use rustls::crypto::CryptoProvider;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{DigitallySignedStruct, Error, SignatureScheme};
 
 /// Takes any certificate; that the server has its key is still verified.
 #[derive(Debug)]
-pub(crate) struct Unverified(WebPkiSupportedAlgorithms);
+pub(crate) struct Unverified(KeyProof);
 
 impl Unverified {
     pub fn new(provider: &CryptoProvider) -> Self {
-        Self(provider.signature_verification_algorithms)
+        Self(KeyProof::new(provider))
     }
 }
 
@@ -35,7 +34,7 @@ impl ServerCertVerifier for Unverified {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        verify_tls12_signature(message, certificate, signed, &self.0)
+        self.0.tls12(message, certificate, signed)
     }
 
     fn verify_tls13_signature(
@@ -44,10 +43,10 @@ impl ServerCertVerifier for Unverified {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        verify_tls13_signature(message, certificate, signed, &self.0)
+        self.0.tls13(message, certificate, signed)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.supported_schemes()
+        self.0.schemes()
     }
 }

@@ -3,7 +3,9 @@
 // Each test uses a part of it.
 #![allow(dead_code)]
 
-use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, date_time_ymd};
+use rcgen::{
+    BasicConstraints, Certificate, CertificateParams, DnType, IsCa, Issuer, KeyPair, date_time_ymd,
+};
 use std::cell::Cell;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -66,12 +68,34 @@ impl Authority {
     }
 
     fn issue_until(&self, names: &[&str], year: i32) -> Files {
-        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-        let mut params = CertificateParams::new(names).expect("names");
-        params.not_before = date_time_ymd(2000, 1, 1);
-        params.not_after = date_time_ymd(year, 1, 1);
+        self.issue_with(names, |params| params.not_after = date_time_ymd(year, 1, 1))
+    }
+
+    /// A certificate for these names, with something else about it.
+    pub fn issue_with(&self, names: &[&str], change: impl FnOnce(&mut CertificateParams)) -> Files {
+        let mut params = params(names);
+        change(&mut params);
         let key = KeyPair::generate().expect("a key");
         let certificate = params.signed_by(&key, &self.issuer).expect("a certificate");
+        self.keep(&certificate, &key)
+    }
+
+    /// A certificate that its own key has signed and that is one of an authority, as `openssl req
+    /// -x509` makes it, with something else about it.
+    pub fn self_signed(
+        &self,
+        names: &[&str],
+        change: impl FnOnce(&mut CertificateParams),
+    ) -> Files {
+        let mut params = params(names);
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        change(&mut params);
+        let key = KeyPair::generate().expect("a key");
+        let certificate = params.self_signed(&key).expect("a certificate");
+        self.keep(&certificate, &key)
+    }
+
+    fn keep(&self, certificate: &Certificate, key: &KeyPair) -> Files {
         let number = self.issued.get();
         self.issued.set(number + 1);
         Files {
@@ -91,4 +115,13 @@ impl Authority {
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
+}
+
+/// Of a certificate for these names that is valid for long.
+fn params(names: &[&str]) -> CertificateParams {
+    let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+    let mut params = CertificateParams::new(names).expect("names");
+    params.not_before = date_time_ymd(2000, 1, 1);
+    params.not_after = date_time_ymd(4096, 1, 1);
+    params
 }

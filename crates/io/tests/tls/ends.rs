@@ -5,7 +5,9 @@
 
 use super::certificates::Authority;
 use bookend_io::simulated::{End, Simulated};
-use bookend_io::tls::{Authorities, ClientConfig, Identity, Secured, ServerConfig, Trust};
+use bookend_io::tls::{
+    Authorities, ClientConfig, Identity, Secured, ServerConfig, TlsAdvice, Trust,
+};
 use bookend_io::{AfterRead, Closed, ConnectionId, IoContext, Opened, Received, Shard};
 use std::cell::RefCell;
 use std::net::SocketAddr;
@@ -136,7 +138,7 @@ impl Setup {
         let files = authority.issue(&["localhost"]);
         let identity = Identity::read(&files.certificate, &files.key).unwrap();
         let server = ServerConfig::new(identity, None).unwrap();
-        let client = ClientConfig::new(trust(&authority), None).unwrap();
+        let client = client(trust(&authority), None);
         Self { authority, server, client }
     }
 
@@ -152,6 +154,21 @@ impl Setup {
     pub fn pair(&self, client: Inner, server: Inner) -> Pair {
         Pair::new(self.client(client), self.server(server))
     }
+}
+
+/// What a command calls what can be done.
+static FLAGS: TlsAdvice = TlsAdvice {
+    encrypt: "leave --insecure out",
+    plain_text: "add --insecure",
+    authorities: "--cacert FILE",
+    server_name: "--cname",
+    identity: "--cert FILE --key FILE",
+    any_certificate: "--skipTLS",
+};
+
+/// As a command sets a client up.
+pub fn client(trust: Trust, identity: Option<Identity>) -> ClientConfig {
+    ClientConfig::new(trust, identity).unwrap().advice(&FLAGS)
 }
 
 pub fn trust(authority: &Authority) -> Trust {

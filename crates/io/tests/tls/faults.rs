@@ -1,7 +1,7 @@
 //! What goes wrong, told in one line to whoever has to do something about it.
 
 use super::certificates::Files;
-use super::ends::{Event, Inner, Pair, Setup, echoes, listens, trust};
+use super::ends::{Event, Inner, Pair, Setup, client, echoes, listens, trust};
 use super::peers;
 use bookend_io::AfterRead;
 use bookend_io::simulated::End;
@@ -29,19 +29,19 @@ fn meet(setup: &Setup) -> Pair {
 #[test]
 fn a_certificate_of_an_unknown_authority_names_the_flag() {
     let mut setup = Setup::new();
-    setup.client = ClientConfig::new(trust(&Setup::new().authority), None).unwrap();
+    setup.client = client(trust(&Setup::new().authority), None);
     let pair = meet(&setup);
     assert_eq!(
         told(&pair),
         "not connected 7: the server's certificate is signed by nobody who is trusted here: name \
-         its CA with --cacert FILE"
+         its CA with --cacert FILE, or the certificate itself"
     );
     assert_eq!(pair.server_log(), &[] as &[&str], "the shard inside never hears of it");
     let failed = setup.server.handshakes();
     assert_eq!((failed.full, failed.failed), (0, 1));
     assert_eq!(
         failed.first_failure.unwrap(),
-        "the client does not accept our certificate (alert UnknownCA)"
+        "the client does not accept our certificate (alert unknown_ca)"
     );
     assert_eq!(setup.client.handshakes().failed, 1);
 }

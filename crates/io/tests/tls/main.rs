@@ -12,3 +12,4 @@ mod sockets;
 mod splits;
 #[path = "../support/mod.rs"]
 mod support;
+mod trusted;

@@ -36,6 +36,10 @@ const CONNECT_TIMEOUT: Duration = Duration::from_millis(500);
 /// has just accepted a connection may be handing its socket over to a child.
 const FOREIGN_TIMEOUT: Duration = Duration::from_secs(1);
 
+/// What is said where a command has ended and what it has started goes on.
+const DAEMON: &str = "; a process that it has started goes on: keep the command in the foreground, without & and \
+     without becoming a daemon";
+
 /// A server that is to be raced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RaceServerSpec {
@@ -139,7 +143,10 @@ impl RaceServer {
     pub fn check(&self) -> Result<(), RaceRunError> {
         match &self.process {
             Some(process) if process.has_ended() => {
-                let how = process.with_last_error("it ended by itself".to_owned());
+                let mut how = process.with_last_error("it ended by itself".to_owned());
+                if listens_on(&self.tree, self.address.port()) {
+                    how += DAEMON;
+                }
                 Err(RaceRunError::Ended(self.name.clone(), how))
             }
             _ => Ok(()),
@@ -251,7 +258,13 @@ impl RaceServer {
     fn check_start(&mut self) -> Result<(), RaceRunError> {
         match self.process.take_if(|process| process.has_ended()) {
             Some(process) => {
-                let how = process.end(Duration::ZERO, |_| {}).describe();
+                let root = self.tree.root();
+                let goes_on = self.tree.members().iter().any(|member| member.pid != root);
+                let exit = process.end(Duration::ZERO, |_| {});
+                let mut how = exit.describe();
+                if goes_on && exit.status.is_some_and(|status| status.success()) {
+                    how += DAEMON;
+                }
                 Err(RaceRunError::Ended(self.name.clone(), how))
             }
             None => Ok(()),

@@ -31,7 +31,7 @@ pub enum FlagsError {
         cname: String,
     },
     /// TLS cannot be set up.
-    #[error(transparent)]
+    #[error("{}", tls_text(.0))]
     Tls(#[from] ConfigError),
     /// More connections than calls in flight.
     #[error(
@@ -133,4 +133,18 @@ pub enum FlagsError {
     /// `--tags` is not a JSON object of strings.
     #[error(transparent)]
     Tags(#[from] NotStrings),
+}
+
+/// What is wrong, by the flag that mends it.
+fn tls_text(error: &ConfigError) -> String {
+    match error {
+        ConfigError::NoSystemAuthorities(why) => format!(
+            "this machine has no trusted authorities ({why}): name the server's CA with --cacert \
+             FILE"
+        ),
+        ConfigError::ServerName(name) => {
+            format!("{name:?} is no name that a certificate can be for: give one with --cname NAME")
+        }
+        error => error.to_string(),
+    }
 }

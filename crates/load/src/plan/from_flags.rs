@@ -63,6 +63,7 @@ impl LoadPlan {
         check_threads(threads, open_loop.as_ref(), &concurrency_steps)?;
         let mut plan = Self {
             tls: call.connectors()?,
+            tls_advice: call.tls_advice,
             targets,
             path: called.path,
             thrift: called.thrift,

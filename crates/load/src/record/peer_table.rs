@@ -56,8 +56,11 @@ impl PeerTable {
 
     /// What has happened to a connection, with its address where there are several.
     pub(crate) fn explain(&self, connection: usize, several: bool, text: &str) -> String {
-        let address = &self.endpoint(connection).target.address;
-        if several { format!("{address}: {text}") } else { text.to_owned() }
+        if !several {
+            return text.to_owned();
+        }
+        let address = self.endpoint(connection).target.address.to_string();
+        if text.contains(&address) { text.to_owned() } else { format!("{address}: {text}") }
     }
 
     /// All addresses, by their index, with the calls made to each.
@@ -104,5 +107,7 @@ mod tests {
         peers.connect(0, endpoint(1, 0));
         assert_eq!(peers.explain(0, true, "gone"), "127.0.0.1:1: gone");
         assert_eq!(peers.explain(0, false, "gone"), "gone");
+        let named = "nobody listens at 127.0.0.1:1";
+        assert_eq!(peers.explain(0, true, named), named);
     }
 }

@@ -2,9 +2,11 @@
 
 use super::source_addresses::ConnectToken;
 use super::state::WorkerState;
-use bookend_io::{Closed, ConnectionId, IoContext};
+use bookend_client::{ConnectError, likely_cause_of_close};
+use bookend_io::{Closed, ConnectionId, IoContext, reason};
 use std::borrow::Cow;
 use std::io;
+use std::time::Duration;
 
 impl WorkerState {
     /// Requests a connection. The driver hands back a [`ConnectToken`] with `number`.
@@ -44,6 +46,35 @@ impl WorkerState {
         Some(self.connect(connection, token.number, io))
     }
 
+    /// Why a connection was not made, and what to do about it.
+    pub fn why_not_connected(&self, connection: usize, error: &io::Error) -> String {
+        if let Some(text) = self.sources.explain(error) {
+            return format!("connection error: {text}");
+        }
+        // It has words of its own, such as those of TLS.
+        if error.get_ref().is_some() {
+            return format!("connection error: {error}");
+        }
+        let address = self.measured.peers.endpoint(connection).target.address.to_string();
+        let timeout_ns = self.plan.connect_timeout_ns;
+        if error.kind() == io::ErrorKind::TimedOut && timeout_ns == u64::MAX {
+            return format!("{address} did not answer: is it up?");
+        }
+        let waited = Duration::from_nanos(timeout_ns);
+        ConnectError::not_connected(address, error, waited).to_string()
+    }
+
+    /// What has become of a server that has closed a connection before it had sent anything.
+    pub fn why_closed_at_once(&self, why: &Closed) -> String {
+        let encrypt = self.plan.tls.is_none().then_some(self.plan.tls_advice.encrypt);
+        match why_closed(why) {
+            text if is_close(why) => {
+                format!("{text} at once: {}", likely_cause_of_close(encrypt))
+            }
+            text => text.into_owned(),
+        }
+    }
+
     /// What has happened to a connection, with its address where there are several targets.
     pub fn explain(&self, connection: usize, text: &str) -> String {
         let several = self.plan.targets.count() > 1;
@@ -70,8 +101,25 @@ impl WorkerState {
 /// Why a connection that was established is gone.
 pub(super) fn why_closed(why: &Closed) -> Cow<'static, str> {
     match why {
-        Closed::Failed(error) => format!("connection error: {error}").into(),
+        Closed::Failed(error) if !is_reset(error) => {
+            format!("connection error: {}", reason(error)).into()
+        }
         Closed::Us => "the client closed the connection".into(),
         _ => "the server closed the connection".into(),
     }
+}
+
+/// Whether the server has closed the connection.
+fn is_close(why: &Closed) -> bool {
+    match why {
+        Closed::Failed(error) => is_reset(error),
+        Closed::Peer => true,
+        _ => false,
+    }
+}
+
+/// A reset is a close by a peer that had not read everything.
+fn is_reset(error: &io::Error) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset};
+    matches!(error.kind(), ConnectionReset | BrokenPipe | ConnectionAborted)
 }

@@ -38,7 +38,6 @@ const TLS_ALERT: &[u8] = &[0x15, 0x03];
 /// The start of what a server of HTTP/1 answers to anything else.
 const HTTP_1: &[u8] = b"HTTP/1.";
 const SPEAKS_HTTP_1: &str = "the server speaks HTTP/1, and gRPC needs HTTP/2";
-const WANTS_TLS: &str = "the server wants TLS: leave --insecure out";
 
 /// One worker of a run whose connections are kept.
 #[derive(Debug)]
@@ -257,7 +256,8 @@ impl Shard for LoadShard {
         let awaits_settings = connection.state == LoadConnectionState::AwaitingSettings;
         // An alert is shorter than a frame header: HTTP/2 would wait for the rest of one.
         if awaits_settings && bytes.starts_with(TLS_ALERT) {
-            self.lost(id, WANTS_TLS, io);
+            let text = format!("the server wants TLS: {}", self.state.plan.tls_advice.encrypt);
+            self.lost(id, &text, io);
             return close(bytes);
         }
         if awaits_settings && bytes.starts_with(HTTP_1) {
@@ -296,6 +296,10 @@ impl Shard for LoadShard {
     fn closed(&mut self, id: ConnectionId, why: Closed, io: &mut IoContext) {
         match why {
             Closed::NotConnected(token, error) => self.not_connected(token, &error, io),
+            why if self.awaits_settings(id) => {
+                let text = self.state.why_closed_at_once(&why);
+                self.lost(id, &text, io);
+            }
             why => self.lost(id, &why_closed(&why), io),
         }
         self.attend_to_connections(io);

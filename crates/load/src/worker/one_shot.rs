@@ -130,7 +130,7 @@ impl OneShotShard {
             }
             return;
         }
-        let text = state.sources.explain(error);
+        let text = state.why_not_connected(connection, error);
         if number != PREFLIGHT {
             return self.end_call(number, &text, ConnectionEnd::Unanswered, io);
         }
@@ -143,8 +143,12 @@ impl OneShotShard {
         let Some(number) = self.number_of(id) else {
             return;
         };
-        let end = self.calls[number as usize].connection_end();
-        self.end_call(number, &why_closed(&why), end, io);
+        let call = &self.calls[number as usize];
+        let end = call.connection_end();
+        match call.has_heard() {
+            true => self.end_call(number, &why_closed(&why), end, io),
+            false => self.end_call(number, &self.state.why_closed_at_once(&why), end, io),
+        }
     }
 
     /// A call is over, and its connection gone. `text` says why where nothing else does.

@@ -78,12 +78,13 @@ impl SourceAddresses {
         u32::from(self.most_used)
     }
 
-    /// Why a connection could not be made, and what to do about it.
-    pub fn explain(&self, error: &io::Error) -> String {
+    /// What this machine lacks for another connection, and what to do about it; `None` where it is
+    /// not to blame.
+    pub fn explain(&self, error: &io::Error) -> Option<&'static str> {
         match error.kind() {
-            io::ErrorKind::AddrNotAvailable => format!("connection error: {NO_PORT}"),
-            _ if is_out_of_descriptors(error) => format!("connection error: {NO_DESCRIPTOR}"),
-            _ => format!("connection error: {error}"),
+            io::ErrorKind::AddrNotAvailable => Some(NO_PORT),
+            _ if is_out_of_descriptors(error) => Some(NO_DESCRIPTOR),
+            _ => None,
         }
     }
 }
@@ -137,7 +138,7 @@ mod tests {
             tried += 1;
         }
         assert_eq!(tried, u32::from(OTHER_ADDRESSES));
-        assert!(sources.explain(&no_port()).contains("ip_local_port_range"));
+        assert!(sources.explain(&no_port()).unwrap().contains("ip_local_port_range"));
         sources.opened();
         assert!(sources.has_another(&server, sources.target(&server, 0).1, &no_port()));
     }

@@ -5,6 +5,7 @@
 
 use bookend_io::Driver;
 use bookend_io::Wait;
+use bookend_io::tls::TlsAdvice;
 use bookend_load::plan::{Connecting, DurationStop, LoadPlan, ReportLabels};
 use bookend_load::run::{LoadOutcome, run};
 use bookend_load::targets::Targets;
@@ -21,6 +22,7 @@ pub fn plan(path: &str, targets: impl Into<Targets>, calls: u64) -> LoadPlan {
         thrift: None,
         authority: "test".to_owned(),
         tls: None,
+        tls_advice: &TlsAdvice::CLIENT,
         messages: vec![b"ping".to_vec()],
         template: None,
         is_compressed: false,

@@ -83,13 +83,21 @@ impl LoadShard {
         if again.is_some() {
             return;
         }
-        let text = state.explain(connection, &state.sources.explain(error));
+        let text = state.explain(connection, &state.why_not_connected(connection, error));
         state.measured.note_failure(&text);
         state.lose_target(connection);
         state.count_failed_connection(connection, &text);
         let end = ConnectionEnd::Unanswered;
         self.schedule.closed(token.number, io.now_ns(), end);
         self.update_due_time();
+    }
+
+    /// Whether nothing has come on a connection.
+    pub(super) fn awaits_settings(&self, id: ConnectionId) -> bool {
+        let connection = self.connections.get(id.index as usize).and_then(Option::as_ref);
+        connection.is_some_and(|connection| {
+            connection.id == id && connection.state == LoadConnectionState::AwaitingSettings
+        })
     }
 
     /// Something has come on a connection that waited for SETTINGS.

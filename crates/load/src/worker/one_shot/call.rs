@@ -32,6 +32,7 @@ pub(super) struct OneShotCall {
     /// 0 before.
     opened_ns: u64,
     written_ns: u64,
+    has_heard: bool,
     /// 0 before the head of the response has come.
     first_byte_ns: u64,
 }
@@ -47,6 +48,7 @@ impl OneShotCall {
             connected_ns: 0,
             opened_ns: 0,
             written_ns: 0,
+            has_heard: false,
             first_byte_ns: 0,
         }
     }
@@ -58,6 +60,7 @@ impl OneShotCall {
         (self.outcome, self.goaway) = (None, None);
         (self.connected_ns, self.opened_ns) = (0, 0);
         (self.written_ns, self.first_byte_ns) = (0, 0);
+        self.has_heard = false;
     }
 
     /// The connection is established: everything goes out in one write.
@@ -94,6 +97,7 @@ impl OneShotCall {
     /// Bytes have come.
     pub fn receive(&mut self, id: ConnectionId, bytes: &[u8], io: &mut IoContext) -> Received {
         let now_ns = io.now_ns();
+        self.has_heard = true;
         let consumed = self.with_output(id, io, |this| this.check_response(bytes, now_ns));
         Received {
             consumed,
@@ -144,6 +148,11 @@ impl OneShotCall {
         let sender = &mut self.http2.sender;
         sender.reset(stream, ErrorCode::CANCEL);
         sender.goaway(ErrorCode::NO_ERROR, b"");
+    }
+
+    /// Whether anything has come from the server.
+    pub fn has_heard(&self) -> bool {
+        self.has_heard
     }
 
     /// How its connection has ended. The next call follows at once, unless the server has answered

@@ -62,7 +62,7 @@ impl ThriftShard {
         if state.connect_from_elsewhere(connection, token, error, io).is_some() {
             return;
         }
-        let text = state.explain(connection, &state.sources.explain(error));
+        let text = state.explain(connection, &state.why_not_connected(connection, error));
         state.measured.note_failure(&text);
         state.lose_target(connection);
         state.count_failed_connection(connection, &text);

@@ -1,0 +1,106 @@
+//! How long an RSA key is. The cryptographic library does not say that a key is too short: it says
+//! that a signature by it is wrong.
+
+use rustls::pki_types::CertificateDer;
+use std::ops::RangeInclusive;
+
+/// The lengths of the keys whose signatures are verified, and that can be signed with.
+pub(crate) const RSA_BITS: RangeInclusive<usize> = 2048..=8192;
+
+const INTEGER: u8 = 0x02;
+const BIT_STRING: u8 = 0x03;
+const OBJECT_IDENTIFIER: u8 = 0x06;
+const SEQUENCE: u8 = 0x30;
+
+/// 1.2.840.113549.1.1.1, rsaEncryption (RFC 8017, appendix C).
+const RSA_ENCRYPTION: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01];
+
+/// A certificate has an RSA key whose signatures are not verified, however right they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("an RSA key of {bits} bits")]
+pub(crate) struct UnsupportedRsaKey {
+    /// The key of the authority that has signed the certificate, not its own.
+    pub is_signers: bool,
+    /// Its length.
+    pub bits: usize,
+}
+
+/// The length of the RSA key of a certificate, if it is not among [`RSA_BITS`].
+pub(crate) fn unsupported_bits(certificate: &CertificateDer<'_>) -> Option<usize> {
+    let anchor = webpki::anchor_from_trusted_cert(certificate).ok()?;
+    unsupported_bits_of(&anchor.subject_public_key_info)
+}
+
+/// The same of a key: of what stands in the sequence SubjectPublicKeyInfo (RFC 5280, section 4.1).
+pub(crate) fn unsupported_bits_of(key_info: &[u8]) -> Option<usize> {
+    rsa_bits(key_info).filter(|bits| !RSA_BITS.contains(bits))
+}
+
+fn rsa_bits(key_info: &[u8]) -> Option<usize> {
+    let (algorithm, key) = element(SEQUENCE, key_info)?;
+    let (algorithm, _) = element(OBJECT_IDENTIFIER, algorithm)?;
+    if algorithm != RSA_ENCRYPTION {
+        return None;
+    }
+    let (key, _) = element(BIT_STRING, key)?;
+    // The first byte says how many bits of the last one are unused.
+    let (key, _) = element(SEQUENCE, key.get(1..)?)?;
+    let (modulus, _) = element(INTEGER, key)?;
+    let first = modulus.iter().position(|byte| *byte != 0)?;
+    let modulus = &modulus[first..];
+    Some(modulus.len() * 8 - modulus[0].leading_zeros() as usize)
+}
+
+/// What stands in the element of DER that `der` begins with, and what comes after it. `None` where
+/// it has another tag.
+fn element(tag: u8, der: &[u8]) -> Option<(&[u8], &[u8])> {
+    let rest = der.strip_prefix(&[tag])?;
+    let (first, rest) = rest.split_first()?;
+    let (length, rest) = match first {
+        0..=0x7f => (usize::from(*first), rest),
+        0x81..=0x84 => {
+            let (length, rest) = rest.split_at_checked(usize::from(first & 0x7f))?;
+            (length.iter().fold(0, |sum, byte| sum << 8 | usize::from(*byte)), rest)
+        }
+        _ => return None,
+    };
+    rest.split_at_checked(length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn der(tag: u8, content: &[u8]) -> Vec<u8> {
+        let length = u16::try_from(content.len()).unwrap().to_be_bytes();
+        [&[tag, 0x82], &length[..], content].concat()
+    }
+
+    /// The public key whose modulus has these bytes.
+    fn key_info(oid: &[u8], modulus: &[u8]) -> Vec<u8> {
+        let algorithm = der(SEQUENCE, &[der(OBJECT_IDENTIFIER, oid), vec![5, 0]].concat());
+        let key = [der(INTEGER, modulus), der(INTEGER, &[1, 0, 1])].concat();
+        let bits = [vec![0], der(SEQUENCE, &key)].concat();
+        [algorithm, der(BIT_STRING, &bits)].concat()
+    }
+
+    #[test]
+    fn the_bits_of_the_modulus_are_counted_and_those_of_other_keys_are_not() {
+        let modulus = |bytes: usize| [&[0, 0x80][..], &vec![7; bytes - 1]].concat();
+        for (bits, unsupported) in [(1024, true), (2048, false), (8192, false), (8200, true)] {
+            let info = key_info(RSA_ENCRYPTION, &modulus(bits / 8));
+            assert_eq!(rsa_bits(&info), Some(bits));
+            assert_eq!(unsupported_bits_of(&info), unsupported.then_some(bits));
+        }
+        assert_eq!(rsa_bits(&key_info(RSA_ENCRYPTION, &[0x01, 0xff])), Some(9));
+        assert_eq!(rsa_bits(&key_info(&[1, 2, 3], &modulus(128))), None);
+    }
+
+    #[test]
+    fn what_is_cut_short_has_no_length() {
+        let info = key_info(RSA_ENCRYPTION, &[0x80; 128]);
+        assert!((0..info.len() - 5).all(|end| rsa_bits(&info[..end]).is_none()));
+        assert_eq!(element(SEQUENCE, &[SEQUENCE, 0x84, 0xff, 0xff, 0xff, 0xff]), None);
+        assert_eq!(element(SEQUENCE, &[SEQUENCE, 0x80]), None);
+    }
+}

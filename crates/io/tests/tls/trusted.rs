@@ -1,0 +1,261 @@
+//! Whose certificates are trusted, and what is said of the others.
+
+use super::certificates::{Authority, Files};
+use super::ends::{Inner, Setup, client, echoes, listens};
+use bookend_io::tls::{Authorities, ClientConfig, Identity, ServerConfig, Trust};
+use rcgen::{
+    CertificateParams, CustomExtension, DnType, Error, ExtendedKeyUsagePurpose, GeneralSubtree,
+    IsCa, Issuer, KeyPair, NameConstraints, PKCS_RSA_SHA256, PublicKeyData, SignatureAlgorithm,
+    SigningKey, date_time_ymd,
+};
+use std::fs;
+use std::path::Path;
+
+fn identity(files: &Files) -> Identity {
+    Identity::read(&files.certificate, &files.key).unwrap()
+}
+
+fn named(file: &Path) -> Trust {
+    Trust::Signed(Authorities::read(file).unwrap())
+}
+
+/// A server with that certificate.
+fn serving(setup: &mut Setup, files: &Files) {
+    setup.server = ServerConfig::new(identity(files), None).unwrap();
+}
+
+/// What a client hears of such a server; `opened Connected(7)` where all is well.
+fn heard(setup: &Setup) -> String {
+    let mut pair = setup.pair(Inner::dialling(listens), Inner::new(echoes));
+    pair.carry(usize::MAX);
+    pair.client_log().last().cloned().unwrap_or_default()
+}
+
+/// What a client hears that trusts what stands in `trusted`, of a server with `shown`.
+fn heard_of(setup: &mut Setup, shown: &Files, trusted: &Path) -> String {
+    serving(setup, shown);
+    setup.client = client(named(trusted), None);
+    heard(setup)
+}
+
+/// Why a server has refused a client with that certificate; `None` where it has not.
+fn refused(setup: &mut Setup, shown: &Files, trusted: &Path) -> Option<String> {
+    let own = setup.authority.issue(&["localhost"]);
+    let authorities = Authorities::read(trusted).unwrap();
+    setup.server = ServerConfig::new(identity(&own), Some(authorities)).unwrap();
+    setup.client = client(named(&setup.authority.file()), Some(identity(shown)));
+    heard(setup);
+    let handshakes = setup.server.handshakes();
+    assert_eq!(handshakes.full + handshakes.failed, 1);
+    handshakes.first_failure
+}
+
+const OPENED: &str = "opened Connected(7)";
+const BY_NOBODY: &str = "not connected 7: the server's certificate is signed by nobody who is \
+     trusted here: name its CA with --cacert FILE, or the certificate itself";
+
+#[test]
+fn a_certificate_that_is_named_itself_is_trusted_whoever_has_signed_it() {
+    let mut setup = Setup::new();
+    let other = Authority::new();
+    let by_itself = setup.authority.self_signed(&["localhost"], |_| {});
+    let no_authority =
+        setup.authority.self_signed(&["localhost"], |params| params.is_ca = IsCa::NoCa);
+    for files in [by_itself, no_authority, other.issue(&["localhost"])] {
+        assert_eq!(heard_of(&mut setup, &files, &files.certificate), OPENED);
+        // Among others too, as in a file of several.
+        let texts = [&setup.authority.file(), &files.certificate].map(fs::read_to_string);
+        let several = texts.map(Result::unwrap).concat();
+        let several = setup.authority.write("several.pem", &several);
+        assert_eq!(heard_of(&mut setup, &files, &several), OPENED);
+    }
+}
+
+#[test]
+fn the_name_and_the_dates_of_a_named_certificate_are_verified() {
+    let mut setup = Setup::new();
+    let elsewhere = setup.authority.self_signed(&["a.example"], |_| {});
+    assert_eq!(
+        heard_of(&mut setup, &elsewhere, &elsewhere.certificate),
+        "not connected 7: the server's certificate is not for localhost: it is for a.example; \
+         give the right name with --cname"
+    );
+    for is_ca in [IsCa::NoCa, IsCa::Ca(rcgen::BasicConstraints::Unconstrained)] {
+        let expired = setup.authority.self_signed(&["localhost"], |params| {
+            params.is_ca = is_ca.clone();
+            params.not_after = date_time_ymd(2001, 1, 1);
+        });
+        let text = heard_of(&mut setup, &expired, &expired.certificate);
+        assert!(text.contains("the server's certificate has expired"), "{text}");
+        let future = setup.authority.self_signed(&["localhost"], |params| {
+            params.is_ca = is_ca.clone();
+            params.not_before = date_time_ymd(4000, 1, 1);
+        });
+        let text = heard_of(&mut setup, &future, &future.certificate);
+        assert!(text.contains("is valid in") && text.contains("is the clock right?"), "{text}");
+    }
+}
+
+#[test]
+fn one_that_looks_like_a_named_certificate_is_not_trusted() {
+    let mut setup = Setup::new();
+    let [named, alike] = [(); 2].map(|()| setup.authority.self_signed(&["localhost"], |_| {}));
+    assert_eq!(heard_of(&mut setup, &alike, &named.certificate), BY_NOBODY);
+    let authority = setup.authority.file();
+    assert_eq!(heard_of(&mut setup, &alike, &authority), BY_NOBODY);
+}
+
+#[test]
+fn a_client_with_a_certificate_that_is_named_itself_is_let_in() {
+    let mut setup = Setup::new();
+    let client = setup.authority.self_signed(&["client"], |_| {});
+    assert_eq!(refused(&mut setup, &client, &client.certificate), None);
+    let expired = setup
+        .authority
+        .self_signed(&["client"], |params| params.not_after = date_time_ymd(2001, 1, 1));
+    let why = refused(&mut setup, &expired, &expired.certificate).unwrap();
+    assert!(why.starts_with("the client's certificate has expired"), "{why}");
+    let authority = setup.authority.file();
+    let why = refused(&mut setup, &client, &authority).unwrap();
+    assert!(why.starts_with("the client's certificate is signed by nobody whom"), "{why}");
+}
+
+#[test]
+fn each_fault_of_a_certificate_is_told_with_its_cause() {
+    let mut setup = Setup::new();
+    let authority = setup.authority.file();
+    type Change = Box<dyn FnOnce(&mut CertificateParams)>;
+    let changes: [(Change, &str); 3] = [
+        (
+            Box::new(|params| {
+                params.subject_alt_names.clear();
+                params.distinguished_name.push(DnType::CommonName, "localhost");
+            }),
+            "is for no name: its subjectAltName has none, and its common name does not count (RFC \
+             9525): make one with -addext subjectAltName=DNS:localhost, or accept any with --skipTLS",
+        ),
+        (
+            Box::new(|params| {
+                params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth]
+            }),
+            "is not for servers, but for client authentication: make one with \
+             extendedKeyUsage=serverAuth",
+        ),
+        (
+            Box::new(|params| params.is_ca = IsCa::Ca(rcgen::BasicConstraints::Unconstrained)),
+            "is one of a CA (CA:TRUE), and is trusted only where it is named itself: name it with \
+             --cacert FILE, or make one with CA:FALSE",
+        ),
+    ];
+    for (change, fault) in changes {
+        let files = setup.authority.issue_with(&["localhost"], change);
+        let expected = format!("not connected 7: the server's certificate {fault}");
+        assert_eq!(heard_of(&mut setup, &files, &authority), expected);
+    }
+}
+
+#[test]
+fn a_certificate_that_no_peer_could_read_is_refused_where_it_is_shown() {
+    let authority = Authority::new();
+    let mut extension =
+        CustomExtension::from_oid_content(&[1, 3, 6, 1, 4, 1, 99999, 1], vec![5, 0]);
+    extension.set_criticality(true);
+    let add = move |params: &mut CertificateParams| params.custom_extensions = vec![extension];
+    let files = authority.issue_with(&["localhost"], add);
+    assert_eq!(
+        ServerConfig::new(identity(&files), None).unwrap_err().to_string(),
+        "certificate and key cannot be used: the certificate has a critical extension that is not \
+         supported: make one without it"
+    );
+}
+
+/// A certificate for `localhost` that a key has signed, and the authority's with that key.
+fn signed_by(
+    setup: &Setup,
+    key: impl SigningKey,
+    change: impl FnOnce(&mut CertificateParams),
+) -> (Files, std::path::PathBuf) {
+    let mut of_authority = CertificateParams::default();
+    of_authority.is_ca = IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+    of_authority.distinguished_name.push(DnType::CommonName, "an authority of its own");
+    change(&mut of_authority);
+    let authority = of_authority.self_signed(&key).unwrap().pem();
+    let issuer = Issuer::new(of_authority, key);
+    let own = KeyPair::generate().unwrap();
+    let params = CertificateParams::new(["localhost".to_owned()]).unwrap();
+    let certificate = params.signed_by(&own, &issuer).unwrap().pem();
+    let files = Files {
+        certificate: setup.authority.write("signed.pem", &certificate),
+        key: setup.authority.write("signed.key", &own.serialize_pem()),
+    };
+    (files, setup.authority.write("signer.pem", &authority))
+}
+
+/// An RSA key of 1024 bits, whose signatures nobody looks at.
+struct ShortKey(Vec<u8>);
+
+impl ShortKey {
+    fn new() -> Self {
+        // INTEGER of 129 bytes, and 65537.
+        let modulus = [&[0x02, 0x81, 129, 0, 0xc5][..], &[7; 127]].concat();
+        let numbers = [&modulus[..], &[0x02, 3, 1, 0, 1]].concat();
+        Self([&[0x30, 0x81, u8::try_from(numbers.len()).unwrap()][..], &numbers].concat())
+    }
+}
+
+impl PublicKeyData for ShortKey {
+    fn der_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    fn algorithm(&self) -> &'static SignatureAlgorithm {
+        &PKCS_RSA_SHA256
+    }
+}
+
+impl SigningKey for ShortKey {
+    fn sign(&self, _: &[u8]) -> Result<Vec<u8>, Error> {
+        Ok(vec![7; 128])
+    }
+}
+
+#[test]
+fn an_rsa_key_that_is_too_short_is_called_so() {
+    let mut setup = Setup::new();
+    let (files, authority) = signed_by(&setup, ShortKey::new(), |_| {});
+    assert_eq!(
+        heard_of(&mut setup, &files, &authority),
+        "not connected 7: the CA that has signed the server's certificate has an RSA key of 1024 \
+         bits, which is not supported: make a key of P-256, P-384, Ed25519, or RSA of 2048 to 8192 \
+         bits"
+    );
+    // Named itself, it needs nobody to have signed it.
+    assert_eq!(heard_of(&mut setup, &files, &files.certificate), OPENED);
+}
+
+#[test]
+fn a_name_that_the_authority_may_not_sign_for_is_called_so() {
+    let mut setup = Setup::new();
+    let (files, authority) = signed_by(&setup, KeyPair::generate().unwrap(), |params| {
+        params.name_constraints = Some(NameConstraints {
+            permitted_subtrees: vec![GeneralSubtree::DnsName("example".to_owned())],
+            excluded_subtrees: vec![],
+        });
+    });
+    assert_eq!(
+        heard_of(&mut setup, &files, &authority),
+        "not connected 7: the server's certificate is for a name that its CA may not sign for \
+         (nameConstraints)"
+    );
+}
+
+#[test]
+fn the_library_names_its_own_options() {
+    let mut setup = Setup::new();
+    setup.client = ClientConfig::new(named(&Setup::new().authority.file()), None).unwrap();
+    assert_eq!(
+        heard(&setup),
+        "not connected 7: the server's certificate is signed by nobody who is trusted here: name \
+         its CA with Trust::Signed, or the certificate itself"
+    );
+}
