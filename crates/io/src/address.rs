@@ -4,6 +4,7 @@ use rustix::net::SocketAddrUnix;
 use std::fmt;
 use std::io;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Bytes that the path of a unix socket may have: `sun_path` has 108 and the last one ends it
@@ -15,7 +16,7 @@ pub const UNIX_PATH_BYTES_MAX: usize = 107;
 pub enum Address {
     /// An IP address and a port.
     Tcp(SocketAddr),
-    /// The file of a unix socket.
+    /// The file of a unix socket; or, after a zero byte, its name without a file (unix(7)).
     Unix(PathBuf),
 }
 
@@ -48,7 +49,10 @@ impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Tcp(address) => address.fmt(f),
-            Self::Unix(path) => write!(f, "unix:{}", path.display()),
+            Self::Unix(path) => match abstract_name(path) {
+                Some(name) => write!(f, "unix-abstract:{}", name.escape_ascii()),
+                None => write!(f, "unix:{}", path.display()),
+            },
         }
     }
 }
@@ -88,8 +92,17 @@ impl From<&Target> for Target {
     }
 }
 
+/// What follows after the zero byte that a name without a file begins with.
+fn abstract_name(path: &Path) -> Option<&[u8]> {
+    path.as_os_str().as_bytes().strip_prefix(&[0])
+}
+
 /// The kernel's form of a path.
 pub(crate) fn unix(path: &Path) -> io::Result<SocketAddrUnix> {
+    if let Some(name) = abstract_name(path) {
+        let too_long = || io::Error::from(io::ErrorKind::InvalidFilename);
+        return SocketAddrUnix::new_abstract_name(name).map_err(|_| too_long());
+    }
     let bytes = path.as_os_str().len();
     if bytes > UNIX_PATH_BYTES_MAX {
         let text = format!(
@@ -115,6 +128,8 @@ mod tests {
         assert_eq!((tcp.to_string().as_str(), tcp.port()), ("127.0.0.1:80", Some(80)));
         let unix = Address::Unix("/run/echo".into());
         assert_eq!((unix.to_string().as_str(), unix.port()), ("unix:/run/echo", None));
+        let nameless = Address::Unix("\0echo".into());
+        assert_eq!(nameless.to_string(), "unix-abstract:echo");
     }
 
     #[test]

@@ -9,7 +9,8 @@ use bookend_io::{
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
 use std::num::NonZeroUsize;
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{self, UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::Barrier;
 use std::thread::{self, JoinHandle};
@@ -119,6 +120,25 @@ fn every_driver_connects_to_a_unix_socket() {
         assert_eq!(&heard, b"hello", "{kind:?}");
         drop(peer);
         assert_eq!(client.closed(), Why::Peer);
+        client.stop();
+    }
+}
+
+#[test]
+fn every_driver_connects_to_a_socket_that_has_a_name_and_no_file() {
+    for kind in KINDS {
+        let name = format!("bookend test {} {kind:?}", std::process::id());
+        let address = net::SocketAddr::from_abstract_name(&name).unwrap();
+        let server = UnixListener::bind_addr(&address).unwrap();
+        let target = Address::Unix(format!("\0{name}").into());
+        let client = connecting(kind, IoOptions::default(), dialling(target.clone(), listens));
+        client.opened();
+        drop(server.accept().unwrap());
+        assert_eq!(client.closed(), Why::Peer);
+        client.stop();
+        drop(server);
+        let client = connecting(kind, IoOptions::default(), dialling(target, listens));
+        assert_eq!(client.closed(), Why::NotConnected(7, ErrorKind::ConnectionRefused));
         client.stop();
     }
 }

@@ -1,6 +1,6 @@
 //! How a user names a server: `host:port`, or with a scheme of gRPC's naming.
 
-use bookend_io::Address;
+use bookend_io::{Address, reason};
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 use std::num::NonZeroU16;
@@ -13,7 +13,10 @@ use thiserror::Error;
 /// - `host:port`: the first address of the host that can be connected to; `:port` is this machine's
 /// - `dns:host:port`, `dns:///host:port`: all addresses of the host
 /// - `ipv4:address:port`, `ipv6:[address]:port`
-/// - `unix:path`, `unix:///path`
+/// - `unix:path`, `unix:///path`, `unix-abstract:name`
+/// - `passthrough:///target`: the target
+///
+/// Schemes may have capital letters.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TargetName {
     scheme: Scheme,
@@ -47,7 +50,10 @@ pub enum TargetError {
     #[error("port \"{0}\" is not a number from 1 to 65535")]
     PortWrong(String),
     /// The name has no address.
-    #[error("cannot find the address of {host}: {reason}")]
+    #[error(
+        "cannot find the address of {host} ({reason}): correct the target, or look after this \
+         machine's DNS"
+    )]
     Unresolved {
         /// The name.
         host: String,
@@ -70,6 +76,17 @@ pub enum TargetError {
     /// The path of this text is empty, or relative where it may not be.
     #[error("target \"{0}\" has no path: write unix:PATH, or unix:///PATH for one from the root")]
     PathWrong(String),
+    /// This scheme is one of gRPC's, and what to write instead.
+    #[error("{0} targets are not supported: {1}")]
+    SchemeUnsupported(String, &'static str),
+    /// The text is a URL.
+    #[error("target \"{target}\" is a URL: write {instead}")]
+    Url {
+        /// The text.
+        target: String,
+        /// A target for the same server.
+        instead: String,
+    },
     /// This text has an unknown scheme, or a path.
     #[error(
         "target \"{0}\" is not HOST:PORT: write one like localhost:50051, dns:///HOST:PORT or \
@@ -124,9 +141,10 @@ impl TargetName {
             Scheme::Host { host, port, .. } => (host, *port),
         };
         let unresolved = |reason: String| TargetError::Unresolved { host: host.clone(), reason };
-        let found = (host.as_str(), port)
-            .to_socket_addrs()
-            .map_err(|error| unresolved(error.to_string()))?;
+        let found = (host.as_str(), port).to_socket_addrs().map_err(|error| {
+            let text = reason(&error);
+            unresolved(text.strip_prefix(OF_STD).unwrap_or(&text).to_owned())
+        })?;
         let mut addresses: Vec<Address> = Vec::new();
         for address in found.map(Address::Tcp) {
             if !addresses.contains(&address) {
@@ -140,6 +158,9 @@ impl TargetName {
     }
 }
 
+/// What the standard library says before the resolver's words.
+const OF_STD: &str = "failed to lookup address information: ";
+
 /// Stands in for the host of a unix socket, which has none: grpc-go's word.
 const UNIX_AUTHORITY: &str = "localhost";
 
@@ -147,11 +168,19 @@ impl FromStr for TargetName {
     type Err = TargetError;
 
     fn from_str(text: &str) -> Result<Self, TargetError> {
-        let scheme = match text.split_once(':') {
-            Some(("dns", rest)) => host_of_dns(rest)?,
-            Some(("unix", rest)) => unix(text, rest)?,
-            Some(("ipv4", rest)) => ip::<Ipv4Addr>("ipv4", "ipv4:127.0.0.1:50051", rest)?,
-            Some(("ipv6", rest)) => ip::<Ipv6Addr>("ipv6", "ipv6:[::1]:50051", rest)?,
+        let text = without_passthrough(text);
+        let (scheme, rest) = split_scheme(text);
+        let scheme = match scheme.as_str() {
+            "dns" => host_of_dns(rest)?,
+            "unix" => unix(text, rest)?,
+            "unix-abstract" => unix_abstract(text, rest)?,
+            "ipv4" => ip::<Ipv4Addr>("ipv4", "ipv4:127.0.0.1:50051", rest)?,
+            "ipv6" => ip::<Ipv6Addr>("ipv6", "ipv6:[::1]:50051", &with_brackets(rest))?,
+            // A host of such a name may have a port.
+            scheme if rest.parse::<u16>().is_err() => {
+                check_scheme(text, scheme, rest)?;
+                host(text, false)?
+            }
             _ => host(text, false)?,
         };
         let mut name = Self { scheme, text: text.to_owned() };
@@ -160,6 +189,58 @@ impl FromStr for TargetName {
         }
         Ok(name)
     }
+}
+
+/// What stands before the first colon, in small letters, and what comes after it.
+fn split_scheme(text: &str) -> (String, &str) {
+    let (scheme, rest) = text.split_once(':').unwrap_or(("", text));
+    (scheme.to_ascii_lowercase(), rest)
+}
+
+/// gRPC's `passthrough:[//anything/]target` is for programs that resolve names themselves: it is
+/// the target.
+fn without_passthrough(text: &str) -> &str {
+    let mut target = text;
+    while let ("passthrough", rest) = (split_scheme(target).0.as_str(), split_scheme(target).1) {
+        target = match rest.strip_prefix("//") {
+            Some(rest) => rest.split_once('/').map_or("", |(_, target)| target),
+            None => rest,
+        };
+    }
+    target
+}
+
+/// Refuses what is known not to be a host, and says what to write instead.
+fn check_scheme(text: &str, scheme: &str, rest: &str) -> Result<(), TargetError> {
+    const OF_CONTROL_PLANES: &str = "no control plane is asked where servers are; name them \
+         themselves, as HOST:PORT or dns:///HOST:PORT";
+    const OF_MACHINES: &str = "give the server an IP address or a unix socket, and write HOST:PORT \
+         or unix:PATH";
+    let refused = |instead| Err(TargetError::SchemeUnsupported(scheme.to_owned(), instead));
+    match scheme {
+        "xds" | "google-c2p" | "google-c2p-experimental" => refused(OF_CONTROL_PLANES),
+        "vsock" => refused(OF_MACHINES),
+        "http" | "https" | "grpc" | "grpcs" | "h2c" | "tcp" if rest.starts_with("//") => {
+            let host = rest.trim_start_matches('/').split(['/', '?', '#']).next();
+            let instead = match host.unwrap_or_default() {
+                "" => "HOST:PORT".to_owned(),
+                host if host.contains(':') => host.to_owned(),
+                host if scheme == "https" => format!("{host}:443"),
+                host => format!("{host}:50051, with the server's port"),
+            };
+            Err(TargetError::Url { target: text.to_owned(), instead })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// gRPC's naming has the brackets of IPv6 encoded as in URLs.
+fn with_brackets(text: &str) -> String {
+    ["%5B", "%5b"]
+        .iter()
+        .fold(text.to_owned(), |text, code| text.replace(code, "["))
+        .replace("%5D", "]")
+        .replace("%5d", "]")
 }
 
 /// `[//server/]host:port`
@@ -182,6 +263,14 @@ fn unix(text: &str, rest: &str) -> Result<Scheme, TargetError> {
         return Err(TargetError::PathWrong(text.to_owned()));
     }
     Ok(Scheme::Unix(path.into()))
+}
+
+/// `name`: a unix socket without a file.
+fn unix_abstract(text: &str, name: &str) -> Result<Scheme, TargetError> {
+    if name.is_empty() {
+        return Err(TargetError::PathWrong(text.to_owned()));
+    }
+    Ok(Scheme::Unix(format!("\0{name}").into()))
 }
 
 fn ip<A: FromStr + Into<IpAddr>>(
@@ -298,7 +387,31 @@ mod tests {
         assert!(address("dns:///localhost:80").contains(&tcp("127.0.0.1:80")));
         let nowhere = read("name.invalid:80").unwrap().resolve().unwrap_err();
         let text = nowhere.to_string();
-        assert!(text.starts_with("cannot find the address of name.invalid: "), "{text}");
+        assert!(text.starts_with("cannot find the address of name.invalid ("), "{text}");
+        assert!(!text.contains("failed to lookup") && !text.contains("os error"), "{text}");
+        assert!(text.ends_with("): correct the target, or look after this machine's DNS"));
+    }
+
+    #[test]
+    fn each_spelling_of_grpc_means_what_it_means_there() {
+        let address = |text| read(text).unwrap().resolve().unwrap();
+        for text in [
+            "passthrough:///127.0.0.1:80",
+            "passthrough:127.0.0.1:80",
+            "passthrough://any/127.0.0.1:80",
+            "Passthrough:///passthrough:///ipv4:127.0.0.1:80",
+            "IPv4:127.0.0.1:80",
+        ] {
+            assert_eq!(address(text), [Address::Tcp("127.0.0.1:80".parse().unwrap())], "{text}");
+        }
+        assert_eq!(read("passthrough:///a:1").unwrap(), read("a:1").unwrap());
+        assert_eq!(address("ipv6:%5B::1%5D:80"), address("ipv6:[::1]:80"));
+        assert_eq!(names("DNS:///localhost:1"), pair("localhost", "localhost:1"));
+        assert_eq!(address("unix-abstract:echo"), [Address::Unix("\0echo".into())]);
+        assert_eq!(names("unix-abstract:echo"), pair("localhost", "localhost"));
+        // A host may be called like a scheme.
+        assert_eq!(names("xds:50051"), pair("xds", "xds:50051"));
+        assert_eq!(names("http:80"), pair("http", "http:80"));
     }
 
     #[test]
@@ -318,6 +431,7 @@ mod tests {
             "dns:///localhost:50051",
             "ipv6:[::1]:50051",
             "unix:///run/echo",
+            "unix-abstract:echo",
         ] {
             assert_eq!(read(text).unwrap().to_string(), text);
         }
@@ -352,6 +466,36 @@ mod tests {
                 "\"127.0.0.1\" is no ipv6 address: write one like ipv6:[::1]:50051",
             ),
             (
+                "xds:///a.example",
+                "xds targets are not supported: no control plane is asked where servers are; name \
+                 them themselves, as HOST:PORT or dns:///HOST:PORT",
+            ),
+            (
+                "google-c2p:///a.example",
+                "google-c2p targets are not supported: no control plane is asked where servers \
+                 are; name them themselves, as HOST:PORT or dns:///HOST:PORT",
+            ),
+            (
+                "vsock:2:50051",
+                "vsock targets are not supported: give the server an IP address or a unix socket, \
+                 and write HOST:PORT or unix:PATH",
+            ),
+            (
+                "http://localhost:80/a",
+                "target \"http://localhost:80/a\" is a URL: write localhost:80",
+            ),
+            ("https://a.example", "target \"https://a.example\" is a URL: write a.example:443"),
+            (
+                "passthrough:///",
+                "target \"\" is not HOST:PORT: write one like localhost:50051, dns:///HOST:PORT \
+                 or unix:PATH",
+            ),
+            (
+                "unix-abstract:",
+                "target \"unix-abstract:\" has no path: write unix:PATH, or unix:///PATH for one \
+                 from the root",
+            ),
+            (
                 "unix:",
                 "target \"unix:\" has no path: write unix:PATH, or unix:///PATH for one from the root",
             ),
@@ -363,8 +507,7 @@ mod tests {
         ] {
             assert_eq!(read(text), Err(advice.to_owned()));
         }
-        for text in ["http://localhost:80", "xds:///x:1", "dns://x:1", "a:1/b", "", "[::1", "a b:1"]
-        {
+        for text in ["consul://x:1", "etcd:///x", "dns://x:1", "a:1/b", "", "[::1", "a b:1"] {
             assert!(read(text).unwrap_err().contains("is not HOST:PORT"), "{text}");
         }
     }
