@@ -17,6 +17,7 @@
 
 mod advice;
 mod certificate_fault;
+mod certificate_key;
 mod config;
 mod engine;
 mod fault;
@@ -24,7 +25,6 @@ mod handshakes;
 mod pem;
 mod proof;
 mod records;
-mod rsa_key;
 mod secured;
 mod side;
 mod stream;

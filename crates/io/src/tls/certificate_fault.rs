@@ -1,7 +1,7 @@
 //! What is wrong with a certificate, in words. rustls and webpki have names of variants for it.
 
 use super::advice::TlsAdvice;
-use super::rsa_key::{RSA_BITS, UnsupportedRsaKey};
+use super::certificate_key::{RSA_BITS, UnsupportedRsaKey};
 use super::side::TlsSide;
 use rustls::pki_types::{ServerName, UnixTime};
 use rustls::{CertificateError, ExtendedKeyPurpose};

@@ -1,7 +1,7 @@
 //! What each end of TLS is set up with, once for all its connections.
 
 use super::advice::TlsAdvice;
-use super::certificate_fault::{fault_of, supported_keys};
+use super::certificate_fault::fault_of;
 use super::engine::{Engine, RustlsConnection};
 use super::handshakes::{HandshakePolicy, Handshakes};
 use super::pem::{Authorities, ConfigError, Identity};
@@ -27,6 +27,10 @@ const KEY_LOG_VARIABLE: &str = "SSLKEYLOGFILE";
 
 /// Read and written by its owner: whoever reads it reads the traffic.
 const KEY_LOG_MODE: u32 = 0o600;
+
+/// The keys that can be signed with: fewer than those whose signatures are verified.
+const UNSUPPORTED_KEY: &str = "the key is of a kind that is not supported: use P-256, P-384, \
+     Ed25519, or RSA of 2048 to 4096 bits";
 
 /// TLS of a server: 1.2 and 1.3, ALPN `h2`, stateless session tickets.
 #[derive(Clone, Debug)]
@@ -297,7 +301,7 @@ fn unfit(error: Error) -> ConfigError {
         }
         Error::InvalidCertificate(error) => format!("the certificate {}", fault_of(&error)),
         // rustls has tried all kinds, and does not say what was wrong with which.
-        _ => format!("the key is of a kind that is not supported: use {}", supported_keys()),
+        _ => UNSUPPORTED_KEY.to_owned(),
     })
 }
 

@@ -6,9 +6,9 @@
 //! byte, nobody has to have signed it: Go, OpenSSL and curl accept it too. Its dates and its names
 //! are verified like those of any other, and it is trusted for nobody else than before.
 
+use super::certificate_key::{UnsupportedRsaKey, unsupported_bits, unsupported_bits_of};
 use super::pem::Authorities;
 use super::proof::KeyProof;
-use super::rsa_key::{UnsupportedRsaKey, unsupported_bits, unsupported_bits_of};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{VerifierBuilderError, WebPkiServerVerifier, verify_server_name};
 use rustls::crypto::CryptoProvider;

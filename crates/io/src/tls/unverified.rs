@@ -34,7 +34,7 @@ impl ServerCertVerifier for Unverified {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.0.tls12(message, certificate, signed)
+        self.0.tls12_by_key(message, certificate, signed)
     }
 
     fn verify_tls13_signature(
@@ -43,7 +43,7 @@ impl ServerCertVerifier for Unverified {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.0.tls13(message, certificate, signed)
+        self.0.tls13_by_key(message, certificate, signed)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {

@@ -2,14 +2,22 @@
 
 use super::certificates::{Authority, Files};
 use super::ends::{Inner, Setup, client, echoes, listens};
+use super::peers;
 use bookend_io::tls::{Authorities, ClientConfig, Identity, ServerConfig, Trust};
 use rcgen::{
     CertificateParams, CustomExtension, DnType, Error, ExtendedKeyUsagePurpose, GeneralSubtree,
     IsCa, Issuer, KeyPair, NameConstraints, PKCS_RSA_SHA256, PublicKeyData, SignatureAlgorithm,
     SigningKey, date_time_ymd,
 };
+use rustls::crypto::ring;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::sign::{CertifiedKey, SingleCertAndKey};
+use rustls::version::{TLS12, TLS13};
+use rustls::{ServerConnection, SupportedProtocolVersion};
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 fn identity(files: &Files) -> Identity {
     Identity::read(&files.certificate, &files.key).unwrap()
@@ -167,6 +175,72 @@ fn a_certificate_that_no_peer_could_read_is_refused_where_it_is_shown() {
         "certificate and key cannot be used: the certificate has a critical extension that is not \
          supported: make one without it"
     );
+}
+
+/// Made by `openssl x509 -req -signkey` from a request for `/CN=localhost`: one of version 1.
+const VERSION_1: [&str; 2] = [
+    "\
+-----BEGIN CERTIFICATE-----
+MIIBJDCBywIUT4kKv5hZUFuOasInSR0n8IcNXAwwCgYIKoZIzj0EAwIwFDESMBAG
+A1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyNjEyNTI0OVoYDzIxMjYxMTAyMTI1MjQ5
+WjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNC
+AATAwMjco0iyEhuGo4vVIK95etDNVg6r2xHprSauENmfI+kF61l9ku1ESSSQyFah
+PFwl9+6NHkyVY4RVrWjqL1C8MAoGCCqGSM49BAMCA0gAMEUCIQCYsjiVx+JJ8O+M
+M7AezszyYQ5eSgLs/OpoiUpEy3zJjAIgPnxY5PycKL4G6iuWo12F8yWWWnAQtTM6
++wT8z+Vxe8g=
+-----END CERTIFICATE-----
+",
+    "\
+-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgq5MpGo9Yzyh7vUuD
+qARwi15BvndJSk0+JsDU9PlitJyhRANCAATAwMjco0iyEhuGo4vVIK95etDNVg6r
+2xHprSauENmfI+kF61l9ku1ESSSQyFahPFwl9+6NHkyVY4RVrWjqL1C8
+-----END PRIVATE KEY-----
+",
+];
+
+/// What a client hears of a server with that certificate, which another TLS library shows.
+fn heard_of_version_1(client: ClientConfig, version: &'static SupportedProtocolVersion) -> String {
+    let mut setup = Setup::new();
+    setup.client = client;
+    let mut client = setup.client(Inner::dialling(listens));
+    let id = client.connect_all()[0];
+    let provider = Arc::new(ring::default_provider());
+    let [certificate, key] = VERSION_1.map(str::as_bytes);
+    let chain = vec![CertificateDer::from_pem_slice(certificate).unwrap()];
+    let key = PrivateKeyDer::from_pem_slice(key).unwrap();
+    let key = provider.key_provider.load_private_key(key).unwrap();
+    let shown = SingleCertAndKey::from(CertifiedKey::new(chain, key));
+    let mut config = rustls::ServerConfig::builder_with_provider(provider)
+        .with_protocol_versions(&[version])
+        .unwrap()
+        .with_no_client_auth()
+        .with_cert_resolver(Arc::new(shown));
+    config.alpn_protocols = vec![b"h2".to_vec()];
+    let mut server = rustls::Connection::from(ServerConnection::new(Arc::new(config)).unwrap());
+    for _ in 0..3 {
+        let mut bytes = &client.take(id, usize::MAX)[..];
+        while !bytes.is_empty() && server.read_tls(&mut bytes).is_ok() {
+            // An alert is what ends it, where it ends.
+            let _ = server.process_new_packets();
+        }
+        client.give(id, &peers::outgoing(&mut server));
+    }
+    client.shard().inner().log.last().cloned().unwrap_or_default()
+}
+
+#[test]
+fn a_certificate_of_version_1_is_for_no_name_and_has_a_key_all_the_same() {
+    let authority = Authority::new();
+    let file = authority.write("version-1.pem", VERSION_1[0]);
+    for version in [&TLS12, &TLS13] {
+        assert_eq!(
+            heard_of_version_1(client(named(&file), None), version),
+            "not connected 7: the server's certificate is not of version 3 of X.509, so it has no \
+             subjectAltName: make one that has one"
+        );
+        assert_eq!(heard_of_version_1(client(Trust::Anyone, None), version), OPENED);
+    }
 }
 
 /// A certificate for `localhost` that a key has signed, and the authority's with that key.

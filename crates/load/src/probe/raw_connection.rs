@@ -7,7 +7,7 @@ mod outgoing;
 use super::check::CheckError;
 use super::check_reply::CheckReply;
 use bookend_io::tls::Connector;
-use bookend_io::{Address, ByteStream};
+use bookend_io::{Address, ByteStream, reason};
 use bookend_wire::flow::Window;
 use bookend_wire::frame::{FrameHeader, HEADER_BYTES, PREFACE, kind, write_frame};
 use bookend_wire::hpack::{DEFAULT_TABLE_BYTES, Decoder, Encoder, HeaderList};
@@ -243,6 +243,6 @@ fn error_of(error: &io::Error, timeout: Duration) -> CheckError {
         | ErrorKind::ConnectionRefused
         | ErrorKind::ConnectionAborted
         | ErrorKind::BrokenPipe => CheckError::Closed,
-        _ => CheckError::NotChecked(error.to_string()),
+        _ => CheckError::NotChecked(reason(&error)),
     }
 }

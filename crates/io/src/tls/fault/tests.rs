@@ -1,5 +1,5 @@
 use super::*;
-use crate::tls::rsa_key::UnsupportedRsaKey;
+use crate::tls::certificate_key::UnsupportedRsaKey;
 use rustls::pki_types::{DnsName, ServerName, UnixTime};
 use rustls::{
     CertRevocationListError, CertificateError as Certificate, ContentType,

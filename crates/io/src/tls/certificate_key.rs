@@ -1,10 +1,10 @@
-//! How long an RSA key is. The cryptographic library does not say that a key is too short: it says
-//! that a signature by it is wrong.
+//! The keys of certificates, as they stand in DER, and how long one of RSA is. The cryptographic
+//! library does not say that a key is too short: it says that a signature by it is wrong.
 
 use rustls::pki_types::CertificateDer;
 use std::ops::RangeInclusive;
 
-/// The lengths of the keys whose signatures are verified, and that can be signed with.
+/// The lengths of the keys whose signatures are verified.
 pub(crate) const RSA_BITS: RangeInclusive<usize> = 2048..=8192;
 
 const INTEGER: u8 = 0x02;
@@ -67,6 +67,17 @@ fn element(tag: u8, der: &[u8]) -> Option<(&[u8], &[u8])> {
     rest.split_at_checked(length)
 }
 
+/// That content as a SEQUENCE of DER.
+pub(crate) fn sequence(content: &[u8]) -> Vec<u8> {
+    let length = content.len().to_be_bytes();
+    let zeros = length.iter().take_while(|byte| **byte == 0).count();
+    let head = match content.len() {
+        short @ 0..0x80 => vec![SEQUENCE, short as u8],
+        _ => [&[SEQUENCE, 0x80 | (length.len() - zeros) as u8], &length[zeros..]].concat(),
+    };
+    [&head, content].concat()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -94,6 +105,16 @@ mod tests {
         }
         assert_eq!(rsa_bits(&key_info(RSA_ENCRYPTION, &[0x01, 0xff])), Some(9));
         assert_eq!(rsa_bits(&key_info(&[1, 2, 3], &modulus(128))), None);
+    }
+
+    #[test]
+    fn what_is_written_as_a_sequence_is_read_as_one() {
+        for bytes in [0, 1, 0x7f, 0x80, 0xff, 0x100, 0xffff, 0x1_0000] {
+            let content = vec![7; bytes];
+            let der = [sequence(&content), vec![9]].concat();
+            assert_eq!(element(SEQUENCE, &der), Some((&content[..], &[9][..])), "{bytes}");
+        }
+        assert_eq!(sequence(&[7; 0x80])[..3], [SEQUENCE, 0x81, 0x80]);
     }
 
     #[test]
