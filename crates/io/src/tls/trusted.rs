@@ -1,10 +1,10 @@
 //! Whose certificates are trusted: those that a trusted authority has signed, and those that are
 //! trusted themselves.
 //!
-//! The certificate that `openssl req -x509` makes says that it is one of an authority (CA:TRUE), and
-//! webpki accepts no such certificate from a server. Where it is named as trusted itself, byte for
-//! byte, nobody has to have signed it: Go, OpenSSL and curl accept it too. Its dates and its names
-//! are verified like those of any other, and it is trusted for nobody else than before.
+//! The certificate that `openssl req -x509` makes says that it is one of an authority (CA:TRUE),
+//! and webpki accepts no such certificate from a server. Where it is named as trusted itself, byte
+//! for byte, nobody has to have signed it: Go, OpenSSL and curl accept it too. Its dates and its
+//! names are verified like those of any other, and it is trusted for nobody else than before.
 
 use super::certificate_key::{UnsupportedRsaKey, unsupported_bits, unsupported_bits_of};
 use super::pem::Authorities;
