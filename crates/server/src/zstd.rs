@@ -1,6 +1,7 @@
 //! Messages compressed by zstd (RFC 8878), always whole. ruzstd reads them a block at a time, so
 //! that their work can be bounded as that of gzip is; the C library would not say how far it is.
 
+use std::ops::RangeInclusive;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use bookend_wire::grpc::gzip::InflateLimits;
@@ -28,6 +29,15 @@ const PLAIN_BLOCK_WORK_BYTES: usize = 16;
 const BLOCK_HEADER_BYTES: usize = 3;
 /// The type of a block that has tables, RFC 8878 section 3.1.1.2.2.
 const COMPRESSED_BLOCK: u8 = 2;
+/// No block comes to more, RFC 8878 section 3.1.1.2.4.
+const BLOCK_MAX_BYTES: usize = 128 << 10;
+
+/// Behind the four bytes of the magic number, RFC 8878 section 3.1.1.1.
+const DESCRIPTOR_PLACE: usize = 4;
+const SINGLE_SEGMENT: u8 = 1 << 5;
+const RESERVED_BIT: u8 = 1 << 3;
+/// The magic numbers of frames that are skipped, RFC 8878 section 3.1.2. The size follows.
+const SKIPPABLE: RangeInclusive<u32> = 0x184d_2a50..=0x184d_2a5f;
 
 /// Why bytes are not an acceptable message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,17 +51,20 @@ pub(crate) enum ZstdError {
 
 /// Appends what `bytes` come to, within the limits, to `output`, which is whatever it is after an
 /// error. What the window holds is not counted before it leaves it, or the frame ends; so windows
-/// are bounded, too. The work is added to `work_bytes` in any case.
+/// are bounded, too. The work is added to `work_bytes` in any case; that of a frame that breaks with
+/// the most that its window may have held.
 pub(crate) fn decompress_within(
     bytes: &[u8],
     (limits, window_bytes): (InflateLimits, usize),
     output: &mut Vec<u8>,
     work_bytes: &mut usize,
 ) -> Result<(), ZstdError> {
-    let mut frames = Frames { rest: bytes, limits, window_bytes, output, spent_bytes: 0 };
+    let mut frames =
+        Frames { rest: bytes, limits, window_bytes, output, spent_bytes: 0, held_max_bytes: 0 };
     // The decoder is not ours: where it breaks, a call does.
     let result = catch_unwind(AssertUnwindSafe(|| frames.decode()));
-    *work_bytes = work_bytes.saturating_add(frames.spent_bytes);
+    let work = frames.spent_bytes.saturating_add(frames.held_max_bytes);
+    *work_bytes = work_bytes.saturating_add(work);
     result.unwrap_or(Err(ZstdError::Corrupt))
 }
 
@@ -61,6 +74,9 @@ struct Frames<'a> {
     window_bytes: usize,
     output: &'a mut Vec<u8>,
     spent_bytes: usize,
+    /// What the decoder may have decoded of a frame without being charged for it: the decoder does
+    /// not say how much its window holds.
+    held_max_bytes: usize,
 }
 
 impl Frames<'_> {
@@ -69,21 +85,8 @@ impl Frames<'_> {
         decoder.set_max_window_size(self.window_bytes as u64);
         loop {
             self.spend(FRAME_WORK_BYTES)?;
-            decoder.reset(&mut self.rest).map_err(|error| match error {
-                FrameDecoderError::WindowSizeTooBig { .. } => ZstdError::Window,
-                _ => ZstdError::Corrupt,
-            })?;
-            if decoder.content_size() > self.limits.message_bytes as u64 {
-                return Err(ZstdError::TooLarge);
-            }
-            while !decoder.is_finished() {
-                self.block(&mut decoder)?;
-            }
-            let sums = (decoder.get_checksum_from_data(), decoder.get_calculated_checksum());
-            if let (Some(stated), Some(calculated)) = sums
-                && stated != calculated
-            {
-                return Err(ZstdError::Corrupt);
+            if !self.skip()? {
+                self.frame(&mut decoder)?;
             }
             if self.rest.is_empty() {
                 return Ok(());
@@ -91,18 +94,66 @@ impl Frames<'_> {
         }
     }
 
-    fn block(&mut self, decoder: &mut FrameDecoder) -> Result<(), ZstdError> {
-        let header = self.rest.first_chunk::<BLOCK_HEADER_BYTES>().ok_or(ZstdError::Corrupt)?;
-        let block_work = match header[0] >> 1 & 3 {
-            COMPRESSED_BLOCK => BLOCK_WORK_BYTES,
-            _ => PLAIN_BLOCK_WORK_BYTES,
+    /// Skips a frame that is to be skipped, if it is one.
+    fn skip(&mut self) -> Result<bool, ZstdError> {
+        let Some((magic, rest)) = self.rest.split_first_chunk() else {
+            return Ok(false);
+        };
+        if !SKIPPABLE.contains(&u32::from_le_bytes(*magic)) {
+            return Ok(false);
+        }
+        let (size, rest) = rest.split_first_chunk().ok_or(ZstdError::Corrupt)?;
+        let size = u32::from_le_bytes(*size) as usize;
+        self.rest = rest.get(size..).ok_or(ZstdError::Corrupt)?;
+        Ok(true)
+    }
+
+    fn frame(&mut self, decoder: &mut FrameDecoder) -> Result<(), ZstdError> {
+        let header = self.rest.get(DESCRIPTOR_PLACE..).and_then(|rest| rest.first_chunk());
+        let [descriptor, window] = *header.ok_or(ZstdError::Corrupt)?;
+        if descriptor & RESERVED_BIT != 0 {
+            return Err(ZstdError::Corrupt);
+        }
+        decoder.reset(&mut self.rest).map_err(|error| match error {
+            FrameDecoderError::WindowSizeTooBig { .. } => ZstdError::Window,
+            _ => ZstdError::Corrupt,
+        })?;
+        let is_single = descriptor & SINGLE_SEGMENT != 0;
+        let states_size = descriptor >> 6 != 0 || is_single;
+        let stated_bytes = states_size.then(|| decoder.content_size());
+        if stated_bytes.is_some_and(|stated| stated > self.limits.message_bytes as u64) {
+            return Err(ZstdError::TooLarge);
+        }
+        // No more than a `usize`, for the decoder has taken it.
+        let window_bytes = if is_single { decoder.content_size() } else { window_of(window) };
+        let start = self.output.len();
+        while !decoder.is_finished() {
+            self.block(decoder, window_bytes as usize)?;
+        }
+        let content_bytes = (self.output.len() - start) as u64;
+        let sums = (decoder.get_checksum_from_data(), decoder.get_calculated_checksum());
+        let has_its_sum = !matches!(sums, (Some(one), Some(other)) if one != other);
+        // All of it has left the window, and was charged.
+        self.held_max_bytes = 0;
+        let has_its_size = stated_bytes.is_none_or(|stated| stated == content_bytes);
+        if has_its_sum && has_its_size { Ok(()) } else { Err(ZstdError::Corrupt) }
+    }
+
+    fn block(&mut self, decoder: &mut FrameDecoder, window_bytes: usize) -> Result<(), ZstdError> {
+        let header = *self.rest.first_chunk::<BLOCK_HEADER_BYTES>().ok_or(ZstdError::Corrupt)?;
+        let stated_bytes = u32::from_le_bytes([header[0], header[1], header[2], 0]) as usize >> 3;
+        let (block_work, most_bytes) = match header[0] >> 1 & 3 {
+            COMPRESSED_BLOCK => (BLOCK_WORK_BYTES, BLOCK_MAX_BYTES),
+            _ => (PLAIN_BLOCK_WORK_BYTES, stated_bytes.min(BLOCK_MAX_BYTES)),
         };
         self.spend(block_work)?;
+        self.held_max_bytes += most_bytes.min(window_bytes);
         let one = BlockDecodingStrategy::UptoBlocks(1);
         decoder.decode_blocks(&mut self.rest, one).map_err(|_| ZstdError::Corrupt)?;
         // What the window still needs stays with the decoder.
         let written_bytes =
             decoder.collect_to_writer(&mut *self.output).map_err(|_| ZstdError::Corrupt)?;
+        self.held_max_bytes = self.held_max_bytes.saturating_sub(written_bytes).min(window_bytes);
         match self.output.len() > self.limits.message_bytes {
             true => Err(ZstdError::TooLarge),
             false => self.spend(written_bytes),
@@ -116,6 +167,12 @@ impl Frames<'_> {
             false => Ok(()),
         }
     }
+}
+
+/// The size of a window, RFC 8878 section 3.1.1.1.2.
+fn window_of(descriptor: u8) -> u64 {
+    let base = 1 << (10 + (descriptor >> 3));
+    base + base / 8 * u64::from(descriptor & 7)
 }
 
 #[cfg(test)]
@@ -220,5 +277,69 @@ mod tests {
         bytes.extend(block(0).repeat((1 << 20) / 20 - 1));
         bytes.extend(block(1));
         assert_eq!(decompressed(&bytes, 1 << 20).0.map(|_| ()), Ok(()));
+    }
+
+    #[test]
+    fn a_frame_that_breaks_pays_for_what_it_had_decoded() {
+        // A window of 256 KiB; eight bytes as they are, then blocks of 43,690 matches of three.
+        let mut bytes = b"\x28\xb5\x2f\xfd\0\x40".to_vec();
+        bytes.extend([8 << 3, 0, 0]);
+        bytes.extend(b"abcdefgh");
+        let matches = [0, 0xff, 0xaa, 0x2b, 0x54, 0, 0, 0, 1];
+        let block = |last: u8| [&[last | 9 << 3 | 2 << 1, 0, 0][..], &matches].concat();
+        bytes.extend(block(0));
+        let sound = [&bytes[..], &block(1)].concat();
+        let (result, sound_work_bytes) = decompressed(&sound, 4 << 20);
+        assert_eq!(result.map(|output| output.len()), Ok(8 + 2 * 131_070));
+        let cut = [&bytes[..], &block(1)[..6]].concat();
+        let reserved = [&bytes[..], &block(0), &[7, 0, 0]].concat();
+        for broken in [cut, reserved] {
+            let (result, work_bytes) = decompressed(&broken, 4 << 20);
+            assert_eq!(result, Err(ZstdError::Corrupt));
+            assert!(work_bytes * 10 > sound_work_bytes * 9, "{work_bytes}");
+            assert!(work_bytes < sound_work_bytes * 2, "{work_bytes}");
+        }
+    }
+
+    #[test]
+    fn a_window_is_as_large_as_its_byte_says() {
+        assert_eq!([0, 0x40, 0x47].map(window_of), [1 << 10, 256 << 10, 480 << 10]);
+        assert_eq!(window_of(0xff), (1 << 41) + 7 * (1 << 38));
+    }
+
+    /// A frame of one stored block that states how much there is in all.
+    fn stating(stated_bytes: u8, content: &[u8]) -> Vec<u8> {
+        let last_block = [content.len() as u8 * 8 + 1, 0, 0];
+        let header = [SINGLE_SEGMENT, stated_bytes];
+        [b"\x28\xb5\x2f\xfd", &header[..], &last_block, content].concat()
+    }
+
+    #[test]
+    fn a_frame_has_as_much_content_as_it_states() {
+        assert_eq!(decompressed(&stating(3, b"abc"), 100).0, Ok(b"abc".to_vec()));
+        assert_eq!(decompressed(&stating(0, b""), 100).0, Ok(vec![]));
+        for (stated_bytes, content) in [(5, "abc"), (3, ""), (2, "abc"), (0, "abc")] {
+            let (result, _) = decompressed(&stating(stated_bytes, content.as_bytes()), 100);
+            assert_eq!(result, Err(ZstdError::Corrupt), "{stated_bytes} for {content:?}");
+        }
+        let mut reserved = stating(3, b"abc");
+        reserved[DESCRIPTOR_PLACE] |= RESERVED_BIT;
+        assert_eq!(decompressed(&reserved, 100).0, Err(ZstdError::Corrupt));
+    }
+
+    #[test]
+    fn frames_that_are_to_be_skipped_are_skipped_wherever_they_stand() {
+        let skippable = |kind: u8| [&[kind, 0x2a, 0x4d, 0x18, 4, 0, 0, 0][..], b"note"].concat();
+        let frame = compressed(b"text");
+        let [first, last] = [0x50, 0x5f].map(skippable);
+        let around = [&first[..], &frame, &last, &last].concat();
+        assert_eq!(decompressed(&around, 100).0, Ok(b"text".to_vec()));
+        assert_eq!(decompressed(&first, 100).0, Ok(vec![]));
+        for cut in 1..first.len() {
+            assert_eq!(decompressed(&first[..cut], 100).0, Err(ZstdError::Corrupt), "{cut}");
+        }
+        assert_eq!(decompressed(&skippable(0x60), 100).0, Err(ZstdError::Corrupt));
+        let many = first.repeat(10_000);
+        assert_eq!(decompressed(&many, 4 << 20).0, Err(ZstdError::TooMuchWork));
     }
 }
