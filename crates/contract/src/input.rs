@@ -1,6 +1,7 @@
 //! What is read from a file or a pipe that somebody else wrote: no more bytes than there is a use
 //! for, and text without the mark that some editors put in front of it.
 
+use std::fmt;
 use std::io::{self, Read};
 
 /// Files that people write: schemas, data, configuration. Far more than any of them needs, and
@@ -51,6 +52,18 @@ pub fn decoded(bytes: Vec<u8>) -> io::Result<String> {
     Ok(text)
 }
 
+/// What a parser says, on one line and no longer than can be read: parsers quote the lines that they
+/// do not understand.
+pub fn reason(error: &impl fmt::Display) -> String {
+    const LETTERS_MAX: usize = 300;
+    let words = error.to_string();
+    let line = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(LETTERS_MAX) {
+        Some((end, _)) => format!("{} ...", line[..end].trim_end()),
+        None => line,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -76,5 +89,13 @@ mod tests {
         let error = |bytes: &[u8]| text(bytes, 100).unwrap_err().to_string();
         assert_eq!(error(b"\xff\xfe{\0}\0"), "it is text in UTF-16: save it in UTF-8");
         assert_eq!(error(b"caf\xe9"), "it is not text in UTF-8: save it in UTF-8");
+    }
+
+    #[test]
+    fn what_a_parser_says_is_one_line() {
+        assert_eq!(reason(&"expected\n  a value\t"), "expected a value");
+        let long = reason(&"é[".repeat(100_000));
+        assert!(long.ends_with("é[ ...") && long.chars().count() == 304, "{long}");
+        assert_eq!(reason(&"a".repeat(300)).len(), 300);
     }
 }
