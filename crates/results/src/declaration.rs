@@ -110,7 +110,11 @@ impl<'a> Source<'a> {
     /// An error about the value at `span`.
     pub fn invalid(&self, span: Range<usize>, message: impl ToString) -> DeclarationError {
         let (file, line) = (self.file.to_owned(), Some(self.line_of(span.start)));
-        DeclarationError::Invalid { file, line, message: message.to_string() }
+        DeclarationError::Invalid {
+            file,
+            line,
+            message: bookend_contract::input::reason(&message.to_string()),
+        }
     }
 
     /// What `read` makes of a declared value. Its complaint becomes an error at the value's place.
@@ -150,13 +154,14 @@ impl<'a> Source<'a> {
         let file = self.file.to_owned();
         let line = error.span().map(|span| self.line_of(span.start));
         let Some((key, expected)) = unknown_field(error.message()) else {
-            return DeclarationError::Invalid { file, line, message: error.message().to_owned() };
+            let message = bookend_contract::input::reason(&error.message());
+            return DeclarationError::Invalid { file, line, message };
         };
         DeclarationError::UnknownKey {
             file,
             line,
             nearest: nearest_word(&key, expected.iter().map(String::as_str)).map(str::to_owned),
-            key,
+            key: bookend_contract::input::reason(&key),
             expected,
         }
     }

@@ -5,6 +5,7 @@ use crate::mark::{Mark, read_marks};
 use crate::steady::Steady;
 use crate::suite::{Case, TestedEnd};
 use crate::window::{AskedTimes, WindowFigures};
+use bookend_contract::count;
 use bookend_contract::in_flight::InFlightAtEnd;
 use bookend_contract::report::Intervals;
 use bookend_contract::timestamp::Timestamp;
@@ -176,15 +177,19 @@ pub struct Measurement {
     /// Length of the window, seconds.
     pub window_seconds: f64,
     /// Calls answered OK in the window.
+    #[serde(deserialize_with = "count::deserialize")]
     pub ok: u64,
     /// Failed calls of the window by gRPC code name.
+    #[serde(deserialize_with = "count::deserialize_map")]
     pub errors: BTreeMap<String, u64>,
     /// Calls answered before the window.
+    #[serde(deserialize_with = "count::deserialize")]
     pub warmup: u64,
     /// Calls answered after the window while draining.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "count::deserialize")]
     pub drained: u64,
     /// Calls that were neither answered nor failed at the end.
+    #[serde(deserialize_with = "count::deserialize")]
     pub unfinished: u64,
     /// Calls in flight when the window ended, however they ended later. `None`: the caller did not
     /// say.
@@ -421,7 +426,7 @@ pub struct Row {
     /// Calls of the lab to this server that are in no row: those of the probe, and of windows that
     /// were disturbed and measured again. The server counts them as served; they are recorded in
     /// one row for each server.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "count::deserialize")]
     pub probe_calls: u64,
     /// The server's notes at its end, over its whole life.
     #[serde(default)]

@@ -17,7 +17,7 @@ use crate::mark::Mark;
 use crate::measurement::{CellId, Row};
 use crate::store::{NewRun, Run, RunId, Timestamp};
 use crate::suite::{Extent, Plan};
-use bookend_contract::latency;
+use bookend_contract::{input, latency};
 use hdrhistogram::Histogram;
 use paths::without_folders;
 use serde::{Deserialize, Serialize};
@@ -77,6 +77,7 @@ pub struct Facts {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub joined: Vec<JoinedRun>,
     /// What the run did.
+    #[serde(deserialize_with = "Plan::deserialize_stored")]
     pub plan: Plan,
     /// The text of `suite.toml` when the run was made.
     pub suite_text: String,
@@ -251,7 +252,7 @@ fn line(value: &impl Serialize) -> String {
 
 fn read_line<'a, T: Deserialize<'a>>(line: usize, text: &'a str) -> Result<T, RecordError> {
     serde_json::from_str(text)
-        .map_err(|error| RecordError::Line { line, reason: error.to_string() })
+        .map_err(|error| RecordError::Line { line, reason: input::reason(&error) })
 }
 
 fn with_latencies(row: &Row, change: impl FnOnce(&str) -> String) -> Row {
@@ -288,7 +289,7 @@ fn converted(text: &str, digits: u8, into: Option<Histogram<u64>>) -> String {
 }
 
 /// Fills `into` with every call of `from`, at the middle of its bucket.
-fn refilled(from: &Histogram<u64>, mut into: Histogram<u64>) -> Histogram<u64> {
+pub(crate) fn refilled(from: &Histogram<u64>, mut into: Histogram<u64>) -> Histogram<u64> {
     for bucket in from.iter_recorded() {
         let middle = from.median_equivalent(bucket.value_iterated_to());
         into.saturating_record_n(middle, bucket.count_at_value());

@@ -2,6 +2,7 @@
 
 use crate::cut_off::CutOff;
 use crate::measurement::{Measurement, Outcome, Row};
+use crate::record::refilled;
 use crate::suite::Case;
 use crate::window::WindowFigures;
 use bookend_contract::latency::{self, HistogramError};
@@ -101,7 +102,7 @@ impl<'a> MeasuredRound<'a> {
     }
 
     fn histogram(&self) -> &Result<Histogram<u64>, HistogramError> {
-        self.histogram.get_or_init(|| latency::decode(&self.window.latency_histogram))
+        self.histogram.get_or_init(|| latency::decode(&self.window.latency_histogram).map(kept))
     }
 
     /// Time in which the generator did work, seconds: as it reports, otherwise its CPU time. NaN
@@ -147,9 +148,33 @@ impl<'a> MeasuredRound<'a> {
     }
 }
 
+/// The histogram with no more digits than the contract's have: those of all rounds are kept.
+fn kept(histogram: Histogram<u64>) -> Histogram<u64> {
+    match histogram.sigfig() > latency::SIGNIFICANT_DIGITS {
+        true => refilled(&histogram, latency::empty()),
+        false => histogram,
+    }
+}
+
 pub(crate) fn measurement(row: &Row) -> Option<&Measurement> {
     match &row.outcome {
         Outcome::Measured(measurement) => Some(measurement),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounds_keep_no_more_digits_than_the_contract_has() {
+        let mut fine = Histogram::new_with_bounds(1, u64::MAX / 2, 4).expect("bounds");
+        fine.record_n(1_234_567, 5).expect("in its range");
+        fine.record_n(u64::MAX / 4, 1).expect("in its range");
+        let own = kept(fine);
+        assert_eq!(own.distinct_values(), latency::empty().distinct_values());
+        assert_eq!((own.len(), own.count_at(1_234_567)), (6, 5));
+        assert_eq!(own.count_at(latency::HIGHEST_NS), 1);
     }
 }

@@ -395,7 +395,7 @@ fn read_run(id: RunId, row: &rusqlite::Row<'_>) -> rusqlite::Result<Run> {
         id,
         new: NewRun {
             started: Timestamp::from_unix_ms(row.get("started_ms")?),
-            plan: json_of(row, "plan")?,
+            plan: json_of::<StoredPlan>(row, "plan")?.0,
             suite_text: row.get("suite_text")?,
             seed: row.get::<_, i64>("seed")?.cast_unsigned(),
             machine: json_of(row, "machine")?,
@@ -407,6 +407,9 @@ fn read_run(id: RunId, row: &rusqlite::Row<'_>) -> rusqlite::Result<Run> {
         notes: json_of(row, "notes")?,
     })
 }
+
+#[derive(Deserialize)]
+struct StoredPlan(#[serde(deserialize_with = "Plan::deserialize_stored")] Plan);
 
 /// A failed row's window has the output, too; of a cell that has one, later ones are left out.
 fn insert_raw_outputs(

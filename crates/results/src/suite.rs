@@ -18,6 +18,6 @@ pub use checked::{
 };
 pub use laps::{LAP_MIN, LapSetting};
 pub use overrides::{OverrideError, Overrides};
-pub use plan::{DRAIN_AFTER_CALLS, Extent, Plan, PlanError, PlannedCell, Selection};
+pub use plan::{CELLS_MAX, DRAIN_AFTER_CALLS, Extent, Plan, PlanError, PlannedCell, Selection};
 pub use scope::Scope;
 pub use units::{UnitError, parse_duration, parse_size};

@@ -107,6 +107,37 @@ fn a_record_that_would_be_large_keeps_fewer_digits_and_says_so() {
 }
 
 #[test]
+fn a_plan_has_no_more_rounds_and_cells_than_a_suite_may_have() {
+    let with = |change: &dyn Fn(&mut Run)| {
+        let mut changed = run();
+        change(&mut changed);
+        Record::parse(&record(&changed, &[]).text())
+    };
+    assert!(with(&|_| ()).is_ok());
+    let error = with(&|run| run.new.plan.rounds = u32::MAX).expect_err("rounds").to_string();
+    assert!(error.starts_with("line 1 of the record: 4294967295 rounds: give 1 to"), "{error}");
+    let many = |run: &mut Run| {
+        let plan = &mut run.new.plan;
+        plan.subjects[0].instruments = (0..200).map(|number| number.to_string()).collect();
+        plan.cases = plan.cases.repeat(20);
+    };
+    let error = with(&many).expect_err("cells").to_string();
+    assert!(error.starts_with("line 1 of the record: it has more than 10000 cells"), "{error}");
+}
+
+#[test]
+fn counts_beyond_all_reason_and_endless_words_are_refused_in_a_line() {
+    let text = record(&run(), &all_rows()).text();
+    let counts = text.replacen("\"unfinished\":0", "\"unfinished\":18446744073709551615", 1);
+    let error = Record::parse(&counts).expect_err("a count").to_string();
+    assert!(error.contains("no program makes more than 2^53"), "{error}");
+    let words = format!("\"unfinished\":{:?}", "word ".repeat(100_000));
+    let error = Record::parse(&text.replacen("\"unfinished\":0", &words, 1)).expect_err("a word");
+    let error = error.to_string();
+    assert!(error.contains("line 2 of the record: invalid type: string") && error.len() < 400);
+}
+
+#[test]
 fn what_is_no_record_is_answered_with_its_line() {
     let text = record(&run(), &all_rows()).text();
     assert_eq!(Record::parse(""), Err(RecordError::Empty));

@@ -3,6 +3,7 @@
 use super::{Calibration, CalibrationOutcome, InstrumentCheck};
 use crate::markdown::{list, section, table, words};
 use crate::text::seconds_text;
+use bookend_contract::input;
 use bookend_contract::timestamp::Timestamp;
 
 /// Checks that were kept, in the order in which they were made.
@@ -13,7 +14,10 @@ pub struct KeptChecks(Vec<InstrumentCheck>);
 #[derive(Debug, thiserror::Error)]
 pub enum KeptChecksError {
     /// The line of this number, counted from 1, is no check.
-    #[error("line {0} is no check as bookend check --json prints it: {1}")]
+    #[error(
+        "line {0} is no check as bookend check --json prints it: {reason}",
+        reason = input::reason(.1)
+    )]
     Line(usize, serde_json::Error),
     /// It has no line.
     #[error("no check is kept in it")]

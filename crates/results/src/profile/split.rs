@@ -53,7 +53,7 @@ impl Split {
 
     /// The share that is in no layer.
     pub fn rest(&self) -> f64 {
-        let placed: u64 = self.layers.values().sum();
+        let placed = self.layers.values().fold(0, |sum: u64, of| sum.saturating_add(*of));
         self.part(self.samples.saturating_sub(placed))
     }
 

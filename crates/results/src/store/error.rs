@@ -1,6 +1,7 @@
 //! Errors of the store, with their remedies.
 
 use super::run_id::RunId;
+use bookend_contract::input;
 use rusqlite::ErrorCode;
 use std::path::{Path, PathBuf};
 
@@ -73,8 +74,8 @@ pub struct UnreadableRun {
 /// What is wrong with a stored value, in the words of whoever tried to read it.
 pub(super) fn reason(error: &rusqlite::Error) -> String {
     match error {
-        rusqlite::Error::FromSqlConversionFailure(_, _, reason) => reason.to_string(),
-        other => other.to_string(),
+        rusqlite::Error::FromSqlConversionFailure(_, _, reason) => input::reason(reason),
+        other => input::reason(other),
     }
 }
 
@@ -87,6 +88,6 @@ pub(super) fn explain(file: &Path, error: &rusqlite::Error) -> StoreError {
     match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Locked(file),
         Some(ErrorCode::NotADatabase) => StoreError::Foreign(file),
-        _ => StoreError::Unusable { file, reason: error.to_string() },
+        _ => StoreError::Unusable { file, reason: input::reason(error) },
     }
 }

@@ -8,7 +8,8 @@ use super::{
 };
 use crate::grouping::each_once;
 use crate::measurement::CellId;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
@@ -36,6 +37,9 @@ impl fmt::Display for Extent {
         self.serialize(f)
     }
 }
+
+/// More cells than any table could show: fifty times those of the largest suite here.
+pub const CELLS_MAX: usize = 10_000;
 
 /// What the command line selects of a suite.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -121,6 +125,24 @@ impl Plan {
         self.deadline_ms.map(|deadline| deadline as f64 * 1e6)
     }
 
+    /// Reads a plan that was stored, for `serde(deserialize_with)`.
+    ///
+    /// # Errors
+    /// It is not a plan, or has more rounds or cells than a plan can have.
+    pub fn deserialize_stored<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Plan, D::Error> {
+        let plan = Plan::deserialize(deserializer)?;
+        if plan.rounds > ROUNDS_MAX {
+            return Err(D::Error::custom(PlanError::Rounds(plan.rounds)));
+        }
+        let in_a_case: usize = plan.subjects.iter().map(|subject| subject.instruments.len()).sum();
+        match in_a_case.saturating_mul(plan.cases.len()) > CELLS_MAX {
+            true => Err(D::Error::custom(format!("it has more than {CELLS_MAX} cells"))),
+            false => Ok(plan),
+        }
+    }
+
     /// Every cell of one round, in the order of the table; the lab shuffles them.
     pub fn cells(&self) -> Vec<PlannedCell> {
         let mut cells = Vec::new();
@@ -179,7 +201,8 @@ impl Plan {
     /// How long its windows take, and starting and ending the processes of each; builds come on
     /// top, and longer windows where calls take long.
     pub fn least_duration(&self) -> Duration {
-        let cell = Duration::from_millis(self.warmup_ms + self.window_ms) + CELL_OVERHEAD;
+        let windows_ms = self.warmup_ms.saturating_add(self.window_ms);
+        let cell = Duration::from_millis(windows_ms) + CELL_OVERHEAD;
         let cells = u64::from(self.rounds) * self.cells().len() as u64;
         cell.saturating_mul(u32::try_from(cells).unwrap_or(u32::MAX))
     }

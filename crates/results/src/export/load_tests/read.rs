@@ -6,6 +6,7 @@ use super::{answer, basis, capacity, pictures, tables};
 use crate::export::pictures::named;
 use crate::latency::HistogramError;
 use bookend_contract::capacity::CapacityReport;
+use bookend_contract::input;
 use bookend_contract::report::LoadReport;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -25,7 +26,7 @@ pub struct LoadTestError {
 #[derive(Debug, thiserror::Error)]
 pub enum UnreadableLoadTest {
     /// Its JSON is not that of `bookend load`.
-    #[error("not a result of bookend load -O json: {0}")]
+    #[error("not a result of bookend load -O json: {}", input::reason(.0))]
     NotAResult(#[from] serde_json::Error),
     /// Its latencies cannot be read.
     #[error("{0}")]
