@@ -8,13 +8,17 @@
 //! run.
 
 mod analysis;
+mod budget;
 mod encoding;
 mod engine;
 mod error;
 mod functions;
+mod go_functions;
 mod message_parts;
 mod metadata;
 pub(crate) mod pieces;
+mod steps;
+mod text;
 mod variables;
 
 pub(crate) use engine::{Compiled, Engine, Language};

@@ -185,3 +185,117 @@ fn metadata_has_templates_too() {
     assert!(unknown.starts_with("metadata \"trace\", line 1 of its template: "), "{unknown}");
     assert!(refused(r#"{"key-bin": "{{.UUID}}"}"#).contains("base64"));
 }
+
+/// Templates that would take all memory or all time, and what is said of each.
+const BOUNDLESS: [(&str, &str); 28] = [
+    ("{{randomString 2147483647}}", "randomString gives more than 64 MiB"),
+    ("{{repeat 60000000 \"a\"}}{{repeat 60000000 \"a\"}}", "it gives more than 64 MiB"),
+    (
+        "{{randomString .RequestNumber | len | randAlpha | len | mul 99999999 | randAlpha}}",
+        "64 MiB",
+    ),
+    ("{{randAlphaNum 9223372036854775807}}", "randAlphaNum gives more than 64 MiB"),
+    ("{{randomInt 5 4}}", "randomInt 5 4 has nothing to choose from"),
+    ("{{randInt 9223372036854775807 -9223372036854775807}}", "has nothing to choose from"),
+    ("{{randInt 1 1}}", "randInt 1 1 has nothing to choose from"),
+    ("{{repeat 9223372036854775807 \"ab\"}}", "repeat gives more than 64 MiB"),
+    ("{{range until 99999999}}{{end}}", "until gives more than 1000000 values"),
+    ("{{range until 1000000}}{{range until 1000000}}{{end}}{{end}}", "more than 2000000 steps"),
+    ("{{range 9223372036854775807}}{{end}}", "it takes more than 2000000 steps"),
+    ("{{define \"a\"}}{{template \"a\"}}{{end}}{{template \"a\"}}", "too deeply"),
+    (
+        "{{$x := \"aaaaaaaa\"}}{{range until 60}}{{$x = print $x $x}}{{end}}",
+        "print gives more than",
+    ),
+    ("{{$x := \"aaaaaaaa\"}}{{range until 60}}{{$x = printf \"%s%s\" $x $x}}{{end}}", "MiB"),
+    ("{{range until 9}}{{repeat 60000000 \"a\" | len}}{{end}}", "its functions make more than 256"),
+    ("{{$x := \"\\\\\"}}{{range until 60}}{{$x = js $x}}{{end}}", "js gives more than 64 MiB"),
+    ("{{$l := list 1}}{{range until 60}}{{$l = list $l $l}}{{end}}{{$l}}", "lists within it"),
+    ("{{$l := list 1}}{{range until 1000000}}{{$l = list $l}}{{end}}", "lists within it"),
+    ("{{$x := repeat 10000 \"a\"}}{{replace \"a\" $x $x}}", "replace gives more than 64 MiB"),
+    ("{{$x := repeat 1000000 \"a\"}}{{join $x (until 1000)}}", "join gives more than 64 MiB"),
+    ("{{$x := repeat 60000000 \"a\"}}{{cat $x $x}}", "cat gives more than 64 MiB"),
+    ("{{$x := repeat 1000001 \"a\"}}{{splitList \"\" $x}}", "splitList gives more than 1000000"),
+    ("{{$x := repeat 1000 \"a\"}}{{add $x}}", "add takes a number, and has aaaa"),
+    ("{{printf \"%1000000000d\" 7 | repeat 9999}}", "repeat gives more than 64 MiB"),
+    ("{{first 5}}", "first takes a list, and has 5"),
+    ("{{sub -9223372036854775807 2}}", "sub -9223372036854775807 2 has no value"),
+    ("{{div (sub -9223372036854775807 1) -1}}", "div -9223372036854775808 -1 has no value"),
+    ("{{fail (repeat 1000 \"a\")}}", "aaaa"),
+];
+
+#[test]
+fn no_template_takes_all_memory_or_all_time() {
+    for (text, expected) in BOUNDLESS {
+        let data = format!("{{\"name\":\n\"{text}\"}}");
+        let error = read(&data, Templates::Functions).unwrap_err();
+        assert!(error.starts_with("-d, line 2 of its template: "), "{text}: {error}");
+        // A machine that is busy may get to the other end of it.
+        let is_late = expected.ends_with(" steps") && error.contains("it takes longer than");
+        assert!(error.contains(expected) || is_late, "{text}: {error}");
+        assert!(error.len() < 400 && error.lines().count() == 1, "{text}: {error}");
+    }
+}
+
+#[test]
+fn thirty_templates_that_call_the_next_one_twice_come_to_an_end() {
+    let twice = |number| {
+        let next = number + 1;
+        format!(
+            "{{{{define \"t{number}\"}}}}{{{{template \"t{next}\"}}}}{{{{template \"t{next}\"}}}}{{{{end}}}}"
+        )
+    };
+    let all: String = (0..30).map(twice).collect();
+    let data = format!("{all}{{{{define \"t30\"}}}}{{{{end}}}}{{{{template \"t0\"}}}}");
+    for templates in [Templates::Functions, Templates::Variables] {
+        let error = read(&data, templates).unwrap_err();
+        assert!(error.contains(": it takes "), "{error}");
+    }
+}
+
+#[test]
+fn templates_that_are_deep_are_refused_before_they_are_read() {
+    let alternatives = format!("{{{{if 0}}}}{}{{{{end}}}}", "{{else if 0}}".repeat(100_000));
+    let error = read(&alternatives, Templates::Functions).unwrap_err();
+    assert!(error.contains("line 1 of its template: there are more than 200 of"), "{error}");
+    let few = format!("{{{{if 0}}}}{}{{{{end}}}}{{}}", "{{- else if 0}}".repeat(150));
+    assert!(read(&few, Templates::Functions).is_ok());
+    for deep in ["{{if 1}}".repeat(100_000), format!("{{{{{}", "(".repeat(100_000))] {
+        let error = read(&deep, Templates::Functions).unwrap_err();
+        assert!(error.starts_with("-d, line 1 of its template: ") && error.len() < 400, "{error}");
+    }
+}
+
+#[test]
+fn what_go_prints_is_printed_within_its_limit() {
+    for (text, expected) in [
+        (r#"{{print "a" 1 2 "b" 3 nil true}}"#, "a1 2b3 <nil> true"),
+        (r#"{{len (println "a" 1)}}|{{print}}|{{len (println)}}"#, "4||1"),
+        (
+            r#"{{printf "%s %d %5.2f %q %v %%" "x" 7 1.5 "y" (list 1 "z")}}"#,
+            "x 7  1.50 \"y\" [1 z] %",
+        ),
+        (r#"{{printf "%[2]d %[1]d" 1 2}} {{printf "%d"}}"#, "2 1 %!d(MISSING)"),
+        (r#"{{html "<a&b>"}} {{js "'"}} {{urlquery "a b&"}}"#, r"&lt;a&amp;b&gt; \' a+b%26"),
+        (
+            r#"{{range $i := until 3}}{{template "t" $i}}{{end}}{{define "t"}}<{{.}}>{{end}}"#,
+            "<0><1><2>",
+        ),
+        (
+            r#"{{range 5}}{{if eq . 1}}{{continue}}{{else if eq . 3}}{{break}}{{end}}{{.}}{{end}}"#,
+            "02",
+        ),
+    ] {
+        let data = format!("{{{{with .RequestNumber}}}}{{{{end}}}}{text}");
+        let metadata = serde_json::json!({ "trace": data }).to_string();
+        let metadata = CallMetadata::from_json(&metadata, "-m", Templates::Functions).unwrap();
+        let compiled = metadata.compile(&method("Talk"), true);
+        let fields = compiled.and_then(|compiled| compiled.of_first_call());
+        let printed = match fields {
+            Ok(fields) => String::from_utf8(fields[0].1.clone()).unwrap(),
+            Err(error) => error.to_string(),
+        };
+        let is_sendable = !expected.contains('\n');
+        assert!(!is_sendable || printed == expected, "{text}: {printed:?}");
+    }
+}

@@ -3,6 +3,7 @@
 
 use super::functions;
 use super::pieces::Piece;
+use super::text::TEXT_MAX_BYTES;
 use super::variables::{MethodFacts, Variable};
 use gotmpl::parse::{BranchNode, Expr, ListNode, Node, Number, PipeNode, SmolStr};
 
@@ -18,7 +19,13 @@ pub(crate) fn pieces(
         Node::Action(action) => of_action(&action.pipe, method, calls_functions),
         _ => None,
     };
-    tree.nodes.iter().map(of_node).collect()
+    let pieces: Vec<Piece> = tree.nodes.iter().map(of_node).collect::<Option<_>>()?;
+    // What is too long is for the engine to refuse.
+    let random_bytes = pieces.iter().fold(0, |sum: i64, piece| match piece {
+        Piece::Variable(Variable::RandomString(length)) => sum.saturating_add((*length).max(0)),
+        _ => sum,
+    });
+    (random_bytes <= TEXT_MAX_BYTES as i64).then_some(pieces)
 }
 
 fn of_action(pipe: &PipeNode, method: &MethodFacts, calls_functions: bool) -> Option<Piece> {

@@ -1,10 +1,10 @@
 //! Any template, rendered as Go renders it.
 
-use super::analysis;
 use super::error::CallTemplateError;
-use super::functions;
 use super::pieces::Piece;
+use super::text::CallText;
 use super::variables::{CallFacts, MethodFacts, Variable};
+use super::{analysis, budget, functions, steps};
 use gotmpl::{MissingKey, Template, Value};
 use prost_reflect::MethodDescriptor;
 use std::collections::BTreeMap;
@@ -53,15 +53,14 @@ pub(crate) enum Compiled {
 impl Engine {
     /// The template of a text.
     pub fn new(text: &str, language: &Language) -> Result<Self, CallTemplateError> {
-        let mut unparsed = Template::new(NAME).missing_key(MissingKey::Error);
-        if language.calls_functions {
-            unparsed = functions::added_to(unparsed);
-        }
-        let template =
-            unparsed.parse(text).map_err(|error| CallTemplateError::new(text, &error))?;
+        check_alternatives(text)?;
+        let unparsed = Template::new(NAME).missing_key(MissingKey::Error);
+        let template = functions::added_to(unparsed, language.calls_functions)
+            .parse(text)
+            .map_err(|error| CallTemplateError::new(text, &error))?;
         Ok(Self {
             text: Arc::from(text),
-            template: Arc::new(template),
+            template: Arc::new(steps::counted(template)),
             method: Arc::clone(&language.method),
         })
     }
@@ -85,9 +84,10 @@ impl Engine {
     /// The text of one call.
     pub fn render(&self, facts: &CallFacts<'_>) -> Result<String, CallTemplateError> {
         let variables = self.variables(facts);
-        self.template
-            .execute_to_string(&variables)
-            .map_err(|error| CallTemplateError::new(&self.text, &error))
+        budget::begin();
+        let mut text = CallText::default();
+        let rendered = self.template.execute_template_fmt(&mut text, NAME, &variables);
+        text.after(rendered).map_err(|error| CallTemplateError::new(&self.text, &error))
     }
 
     fn variables(&self, facts: &CallFacts<'_>) -> Value {
@@ -114,5 +114,24 @@ impl Engine {
             .map(|(name, value)| (Arc::from(name), value))
             .collect();
         Value::Map(Arc::new(all))
+    }
+}
+
+/// The engine bounds the depth of everything but this: each `else if` lies within the one before.
+fn check_alternatives(text: &str) -> Result<(), CallTemplateError> {
+    /// As deep as templates may call each other.
+    const ALTERNATIVES_MAX: usize = 200;
+    let is_alternative = |action: &str| {
+        let words = action.trim_start_matches('-').trim_start();
+        let condition = words.strip_prefix("else").map(str::trim_start);
+        condition.is_some_and(|rest| rest.starts_with("if") || rest.starts_with("with"))
+    };
+    let mut actions = text.match_indices("{{").filter(|(at, _)| is_alternative(&text[at + 2..]));
+    match actions.nth(ALTERNATIVES_MAX) {
+        Some((at, _)) => Err(CallTemplateError {
+            line: 1 + text[..at].matches('\n').count(),
+            reason: format!("there are more than {ALTERNATIVES_MAX} of `else if`"),
+        }),
+        None => Ok(()),
     }
 }

@@ -1,5 +1,7 @@
 //! Why a template does not work.
 
+use super::functions;
+use crate::contract::input;
 use gotmpl::TemplateError as EngineError;
 use thiserror::Error;
 
@@ -19,7 +21,7 @@ impl CallTemplateError {
     pub(crate) fn new(text: &str, error: &EngineError) -> Self {
         let (line, reason) = match error {
             EngineError::Parse { line, message, .. } | EngineError::Lex { line, message, .. } => {
-                return Self { line: *line, reason: message.clone() };
+                return Self { line: (*line).max(1), reason: input::reason(message) };
             }
             EngineError::MissingKey { key } => {
                 (line_of(text, key), format!("there is no variable {key}"))
@@ -34,9 +36,21 @@ impl CallTemplateError {
                 let reason = format!("{name} takes {expected} arguments, and has {got}");
                 (line_of(text, name), reason)
             }
-            other => (first_line(text), other.to_string()),
+            EngineError::UndefinedTemplate(name) => {
+                (line_of(text, name), format!("there is no template {name}"))
+            }
+            EngineError::RecursionLimit => {
+                let reason = "templates call each other, or are nested, too deeply".to_owned();
+                (line_of(text, "template"), reason)
+            }
+            EngineError::Exec(reason) => {
+                let name = reason.split_whitespace().next().unwrap_or_default();
+                let place = if functions::is_known(name) { name } else { "{{" };
+                (line_of(text, place), reason.clone())
+            }
+            other => (line_of(text, "{{"), other.to_string()),
         };
-        Self { line, reason }
+        Self { line, reason: input::reason(&reason) }
     }
 }
 
@@ -45,8 +59,4 @@ fn line_of(text: &str, name: &str) -> usize {
     let start = text.find("{{").unwrap_or(0);
     let found = text[start..].find(name).map_or(start, |place| start + place);
     1 + text[..found].matches('\n').count()
-}
-
-fn first_line(text: &str) -> usize {
-    line_of(text, "{{")
 }

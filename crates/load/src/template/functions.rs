@@ -1,18 +1,20 @@
 //! The functions that templates may call besides those of Go: ghz's own, and of sprig, which ghz
 //! has as well, those that make or change the text of a message.
 
+use super::budget;
+use super::go_functions::{Function, OF_GO};
+use super::text::{self, TEXT_MAX_BYTES, shown, too_long, written};
 use super::variables::{CallFacts, Variable};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use gotmpl::{Result, Template, TemplateError, Value};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Texts of functions are no longer than this: `repeat` and `randAlpha` could ask for all memory.
-const TEXT_MAX_BYTES: usize = 64 << 20;
 /// Lists of functions have no more values than this.
-const LIST_MAX: i64 = 1_000_000;
-
-type Function = fn(&[Value]) -> Result<Value>;
+const LIST_MAX: usize = 1_000_000;
+/// A list has no more lists within it, so that it can be printed and dropped.
+const LISTS_WITHIN_MAX: usize = 100;
 
 /// Functions whose value differs from call to call.
 const OF_THE_CALL: [(&str, Function); 8] = [
@@ -37,14 +39,19 @@ const OF_ARGUMENTS: [(&str, Function); 49] = [
     ("nospace", |arguments| {
         text_to_text(arguments, "nospace", |text| text.split_whitespace().collect())
     }),
-    ("quote", |arguments| text_to_text(arguments, "quote", |text| format!("{text:?}"))),
+    ("quote", |arguments| {
+        exactly(arguments, 1, "quote")?;
+        let text = text::of(&arguments[0], "quote")?;
+        written("quote", |out| write!(out, "{text:?}")).map(|quoted| string(&quoted))
+    }),
     ("squote", |arguments| text_to_text(arguments, "squote", |text| format!("'{text}'"))),
     ("toString", |arguments| text_to_text(arguments, "toString", str::to_owned)),
     ("b64enc", |arguments| text_to_text(arguments, "b64enc", |text| BASE64.encode(text))),
     ("b64dec", base64_decoded),
     ("trimAll", |arguments| {
         two_texts(arguments, "trimAll", |cut, text| {
-            string(text.trim_matches(|letter: char| cut.contains(letter)))
+            let cut: BTreeSet<char> = cut.chars().collect();
+            string(text.trim_matches(|letter: char| cut.contains(&letter)))
         })
     }),
     ("trimPrefix", |arguments| {
@@ -66,17 +73,13 @@ const OF_ARGUMENTS: [(&str, Function); 49] = [
     ("hasSuffix", |arguments| {
         two_texts(arguments, "hasSuffix", |part, text| Value::Bool(text.ends_with(part)))
     }),
-    ("splitList", |arguments| {
-        two_texts(arguments, "splitList", |gap, text| list(text.split(gap).map(string)))
-    }),
+    ("splitList", split_list),
     ("replace", replace),
     ("repeat", repeat),
     ("trunc", truncate),
     ("substr", part_of_text),
     ("join", join),
-    ("cat", |arguments| {
-        Ok(string(&arguments.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")))
-    }),
+    ("cat", |arguments| joined(arguments, " ", "cat")),
     ("int", |arguments| integer(arguments, 0, 1, "int").map(Value::Int)),
     ("int64", |arguments| integer(arguments, 0, 1, "int64").map(Value::Int)),
     ("atoi", |arguments| integer(arguments, 0, 1, "atoi").map(Value::Int)),
@@ -94,15 +97,18 @@ const OF_ARGUMENTS: [(&str, Function); 49] = [
     ("floor", |arguments| number(arguments, 0, 1, "floor").map(|it| Value::Float(it.floor()))),
     ("ceil", |arguments| number(arguments, 0, 1, "ceil").map(|it| Value::Float(it.ceil()))),
     ("round", round),
-    ("list", |arguments| Ok(Value::List(Arc::from(arguments)))),
+    ("list", list_of),
     ("first", |arguments| values(arguments, "first").map(|all| or_nil(all.first()))),
     ("last", |arguments| values(arguments, "last").map(|all| or_nil(all.last()))),
     ("rest", |arguments| {
         values(arguments, "rest").map(|all| Value::List(Arc::from(all.get(1..).unwrap_or(&[]))))
     }),
     ("until", |arguments| {
-        let end = integer(arguments, 0, 1, "until")?.min(LIST_MAX);
-        Ok(list((0..end).map(Value::Int)))
+        let end = integer(arguments, 0, 1, "until")?;
+        match end > LIST_MAX as i64 {
+            true => Err(too_many("until")),
+            false => Ok(list((0..end).map(Value::Int))),
+        }
     }),
     ("default", |arguments| {
         exactly(arguments, 2, "default")?;
@@ -122,16 +128,38 @@ const OF_ARGUMENTS: [(&str, Function); 49] = [
     }),
     ("fail", |arguments| {
         exactly(arguments, 1, "fail")?;
-        Err(TemplateError::Exec(arguments[0].to_string()))
+        Err(TemplateError::Exec(shown(&arguments[0])))
     }),
 ];
 
-/// The template with all of these functions.
-pub(crate) fn added_to(template: Template) -> Template {
-    OF_THE_CALL
-        .into_iter()
-        .chain(OF_ARGUMENTS)
-        .fold(template, |template, (name, function)| template.func(name, function))
+/// The template with all of these functions, or with those of Go alone.
+pub(crate) fn added_to(template: Template, with_others: bool) -> Template {
+    let others = OF_THE_CALL.into_iter().chain(OF_ARGUMENTS).filter(|_| with_others);
+    others.chain(OF_GO).fold(template, |template, (name, function)| {
+        template.func(name, move |arguments| {
+            budget::step()?;
+            let value = function(arguments)?;
+            spend_for(&value, name)?;
+            Ok(value)
+        })
+    })
+}
+
+/// What a function has made is paid for; what it was given is not.
+fn spend_for(value: &Value, name: &str) -> Result<()> {
+    match value {
+        Value::String(text) if text.len() > TEXT_MAX_BYTES => Err(too_long(name)),
+        Value::String(text) if Arc::strong_count(text) == 1 => budget::spend(text.len()),
+        Value::List(values) if Arc::strong_count(values) == 1 => {
+            budget::spend(size_of_val::<[Value]>(values))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether there is a function of that name, which errors of it begin with.
+pub(crate) fn is_known(name: &str) -> bool {
+    OF_THE_CALL.iter().chain(&OF_ARGUMENTS).chain(&OF_GO).any(|(known, _)| *known == name)
 }
 
 /// Whether a function's value differs from call to call.
@@ -188,11 +216,11 @@ fn number(arguments: &[Value], place: usize, expected: usize, name: &str) -> Res
 }
 
 fn no_number(name: &str, value: &Value) -> TemplateError {
-    TemplateError::Exec(format!("{name} takes a number, and has {value}"))
+    TemplateError::Exec(format!("{name} takes a number, and has {}", shown(value)))
 }
 
-fn too_long(name: &str) -> TemplateError {
-    TemplateError::Exec(format!("{name} gives more than {} MiB", TEXT_MAX_BYTES >> 20))
+fn too_many(name: &str) -> TemplateError {
+    TemplateError::Exec(format!("{name} gives more than {LIST_MAX} values"))
 }
 
 /// The length of a random text. Negative ones and zero leave it to chance, as in ghz.
@@ -216,7 +244,7 @@ fn random_text(arguments: &[Value], name: &str, letter: fn() -> char) -> Result<
 
 fn text_to_text(arguments: &[Value], name: &str, change: impl Fn(&str) -> String) -> Result<Value> {
     exactly(arguments, 1, name)?;
-    Ok(string(&change(&arguments[0].to_string())))
+    Ok(string(&change(&text::of(&arguments[0], name)?)))
 }
 
 fn two_texts(
@@ -225,7 +253,7 @@ fn two_texts(
     combine: impl Fn(&str, &str) -> Value,
 ) -> Result<Value> {
     exactly(arguments, 2, name)?;
-    Ok(combine(&arguments[0].to_string(), &arguments[1].to_string()))
+    Ok(combine(&text::of(&arguments[0], name)?, &text::of(&arguments[1], name)?))
 }
 
 fn title(text: &str) -> String {
@@ -243,7 +271,7 @@ fn title(text: &str) -> String {
 fn base64_decoded(arguments: &[Value]) -> Result<Value> {
     exactly(arguments, 1, "b64dec")?;
     let text = BASE64
-        .decode(arguments[0].to_string())
+        .decode(text::of(&arguments[0], "b64dec")?.as_bytes())
         .ok()
         .and_then(|bytes| String::from_utf8(bytes).ok());
     let failed = || TemplateError::Exec("b64dec has no base64 of a text".to_owned());
@@ -252,23 +280,55 @@ fn base64_decoded(arguments: &[Value]) -> Result<Value> {
 
 fn replace(arguments: &[Value]) -> Result<Value> {
     exactly(arguments, 3, "replace")?;
-    let [old, new, text] = [0, 1, 2].map(|place: usize| arguments[place].to_string());
-    Ok(string(&text.replace(&old, &new)))
+    let [old, new, text] = [0, 1, 2].map(|place: usize| text::of(&arguments[place], "replace"));
+    let (old, new, text) = (old?, new?, text?);
+    let new_bytes = text.matches(&*old).count().saturating_mul(new.len());
+    match new_bytes.saturating_add(text.len()) > TEXT_MAX_BYTES {
+        true => Err(too_long("replace")),
+        false => Ok(string(&text.replace(&*old, &new))),
+    }
 }
 
 fn repeat(arguments: &[Value]) -> Result<Value> {
     let times = usize::try_from(integer(arguments, 0, 2, "repeat")?).unwrap_or(0);
-    let text = arguments[1].to_string();
+    let text = text::of(&arguments[1], "repeat")?;
     if text.len().saturating_mul(times) > TEXT_MAX_BYTES {
         return Err(too_long("repeat"));
     }
     Ok(string(&text.repeat(times)))
 }
 
+fn split_list(arguments: &[Value]) -> Result<Value> {
+    exactly(arguments, 2, "splitList")?;
+    let gap = text::of(&arguments[0], "splitList")?;
+    let text = text::of(&arguments[1], "splitList")?;
+    match text.matches(&*gap).count() >= LIST_MAX {
+        true => Err(too_many("splitList")),
+        false => Ok(list(text.split(&*gap).map(string))),
+    }
+}
+
+fn list_of(arguments: &[Value]) -> Result<Value> {
+    match lists_within(arguments, LISTS_WITHIN_MAX) {
+        Some(_) => Ok(Value::List(Arc::from(arguments))),
+        None => Err(TemplateError::Exec(format!(
+            "list has more than {LISTS_WITHIN_MAX} lists within it"
+        ))),
+    }
+}
+
+/// How many more lists there may be within these values.
+fn lists_within(values: &[Value], most: usize) -> Option<usize> {
+    values.iter().try_fold(most, |left, value| match value {
+        Value::List(inner) => lists_within(inner, left.checked_sub(1)?),
+        _ => Some(left),
+    })
+}
+
 /// The first letters; with a negative number the last ones.
 fn truncate(arguments: &[Value]) -> Result<Value> {
     let letters = integer(arguments, 0, 2, "trunc")?;
-    let text = arguments[1].to_string();
+    let text = text::of(&arguments[1], "trunc")?;
     let count = text.chars().count();
     let most = letters.unsigned_abs() as usize;
     let left_out = if letters < 0 { count.saturating_sub(most) } else { 0 };
@@ -279,15 +339,24 @@ fn part_of_text(arguments: &[Value]) -> Result<Value> {
     let (start, end) = (integer(arguments, 0, 3, "substr")?, integer(arguments, 1, 3, "substr")?);
     let start = usize::try_from(start).unwrap_or(0);
     let end = usize::try_from(end).unwrap_or(usize::MAX);
-    let text = arguments[2].to_string();
+    let text = text::of(&arguments[2], "substr")?;
     Ok(string(&text.chars().take(end).skip(start).collect::<String>()))
 }
 
 fn join(arguments: &[Value]) -> Result<Value> {
     exactly(arguments, 2, "join")?;
-    let gap = arguments[0].to_string();
-    let all = values(&arguments[1..], "join")?;
-    Ok(string(&all.iter().map(ToString::to_string).collect::<Vec<_>>().join(&gap)))
+    let gap = text::of(&arguments[0], "join")?;
+    joined(&values(&arguments[1..], "join")?, &gap, "join")
+}
+
+fn joined(values: &[Value], gap: &str, name: &str) -> Result<Value> {
+    let text = written(name, |out| {
+        for (place, value) in values.iter().enumerate() {
+            write!(out, "{}{value}", if place > 0 { gap } else { "" })?;
+        }
+        Ok(())
+    });
+    text.map(|text| string(&text))
 }
 
 fn round(arguments: &[Value]) -> Result<Value> {
@@ -301,7 +370,7 @@ fn values(arguments: &[Value], name: &str) -> Result<Arc<[Value]>> {
     exactly(arguments, 1, name)?;
     match &arguments[0] {
         Value::List(values) => Ok(Arc::clone(values)),
-        other => Err(TemplateError::Exec(format!("{name} takes a list, and has {other}"))),
+        other => Err(TemplateError::Exec(format!("{name} takes a list, and has {}", shown(other)))),
     }
 }
 
@@ -331,7 +400,8 @@ mod tests {
     use gotmpl::tmap;
 
     fn rendered(text: &str) -> String {
-        let template = added_to(Template::new("test")).parse(text).unwrap();
+        let template = added_to(Template::new("test"), true).parse(text).unwrap();
+        budget::begin();
         template.execute_to_string(&tmap! { "Name" => "a b" }).unwrap_or_else(|e| e.to_string())
     }
 
