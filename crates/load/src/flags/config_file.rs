@@ -32,7 +32,7 @@ pub enum ConfigFileError {
         reason: String,
     },
     /// A key that is no flag.
-    #[error("{file}: there is no flag {key}{suggestion}")]
+    #[error("{file}: there is no flag {}{suggestion}", reason(key))]
     Key {
         /// The file as given.
         file: String,
@@ -83,24 +83,29 @@ fn read(file: &Path, place: &str) -> Result<Map<String, Value>, ConfigFileError>
     let text = given_file::text(file, MAX_BYTES)?;
     let extension = file.extension().map(|extension| extension.to_ascii_lowercase());
     let (language, read) = match extension.as_deref().and_then(|extension| extension.to_str()) {
-        Some("toml") => ("TOML", toml::from_str(&text).map_err(|error| error.to_string())),
+        Some("toml") => ("TOML", toml::from_str(&text).map_err(|error| toml_reason(&error, &text))),
         Some("yaml" | "yml") => {
-            ("YAML", serde_saphyr::from_str(&text).map_err(|error| error.to_string()))
+            let read = serde_saphyr::from_str(&text);
+            ("YAML", read.map_err(|error| reason(error.without_snippet())))
         }
-        _ => ("JSON", serde_json::from_str(&text).map_err(|error| error.to_string())),
+        _ => ("JSON", serde_json::from_str(&text).map_err(|error| reason(&error))),
     };
-    read.map_err(|reason| ConfigFileError::Syntax {
-        file: place.to_owned(),
-        language,
-        reason: without_excerpt(&reason),
-    })
+    let file = place.to_owned();
+    read.map_err(|reason| ConfigFileError::Syntax { file, language, reason })
 }
 
-/// A parser's words on one line, without the lines of the file that it shows: a secret may stand in
-/// them.
-fn without_excerpt(reason: &str) -> String {
-    let lines = reason.lines().filter(|line| !line.contains('|'));
-    lines.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ")
+/// What a parser says, in one short line.
+fn reason(error: &impl std::fmt::Display) -> String {
+    crate::contract::input::reason(error)
+}
+
+/// With the number of the line; the parser would quote all of it.
+fn toml_reason(error: &toml::de::Error, text: &str) -> String {
+    let reason = reason(&error.message());
+    match error.span().and_then(|span| text.get(..span.start)) {
+        Some(before) => format!("{reason} at line {}", 1 + before.matches('\n').count()),
+        None => reason,
+    }
 }
 
 fn argument<'a>(command: &'a Command, key: &str) -> Option<&'a Arg> {
@@ -245,5 +250,41 @@ mod tests {
             assert!(error.contains(said), "{error}");
             assert_eq!(error.lines().count(), 1, "{error}");
         }
+    }
+
+    #[test]
+    fn what_is_deep_or_endless_is_refused_in_a_line() {
+        let nested =
+            |open: &str, close: &str| format!("{}{}", open.repeat(100_000), close.repeat(100_000));
+        let aliases = |number| {
+            format!("a{number}: &a{number} [{}]\n", format!("*a{}, ", number - 1).repeat(9))
+        };
+        let bomb: String =
+            std::iter::once("a0: &a0 x\n".to_owned()).chain((1..12).map(aliases)).collect();
+        for (name, text) in [
+            ("a.json", nested("[", "]")),
+            ("a.json", nested("{\"a\":", "}")),
+            ("a.json", format!("{{\"insecure\": 1{}", "0".repeat(200_000))),
+            ("a.toml", format!("a = {}", nested("[", "]"))),
+            ("a.toml", format!("a = {}", nested("{a=", "}"))),
+            ("a.toml", format!("{} = 1", "a.".repeat(100_000))),
+            ("a.toml", format!("a = 1 {}", "x".repeat(200_000))),
+            ("a.yaml", nested("[", "]")),
+            ("a.yaml", "- ".repeat(100_000)),
+            ("a.yaml", format!("a: [{}", "x".repeat(200_000))),
+            ("a.yaml", bomb),
+            ("a.yaml", format!("{}: 1", "x".repeat(200_000))),
+            ("a.json", format!("{{{:?}: 1}}", "x".repeat(200_000))),
+        ] {
+            let error = read_as(name, &text, "").unwrap_err();
+            assert!(error.starts_with(&format!("FOLDER/{name}")), "{error}");
+            assert!(error.len() < 500 && error.lines().count() == 1, "{error}");
+        }
+    }
+
+    #[test]
+    fn an_error_in_toml_has_its_line() {
+        let error = read_as("a.toml", "total = 7\nhost = \n", "").unwrap_err();
+        assert!(error.ends_with(" at line 2"), "{error}");
     }
 }
