@@ -1,13 +1,21 @@
 //! Where the shape of messages comes from: a `.proto` file, a compiled descriptor set, or the
 //! server's own reflection service.
 
+mod budget;
+mod checked;
 mod editions;
 mod error;
+mod files;
 pub mod reflection;
+mod set;
+mod sources;
+pub(crate) mod wire;
 
 pub use error::{MethodError, SchemaError};
+pub(crate) use sources::search_path;
 
 use crate::error_text::suggestion;
+use bookend_contract::input;
 use prost_reflect::{DescriptorPool, MethodDescriptor};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,23 +29,17 @@ pub struct Schema {
 }
 
 impl Schema {
-    /// Compiles a `.proto` file. Imports are looked for in `import_paths`, then in the file's own
-    /// folder, then in the working directory; the `google/protobuf` files are always known.
+    /// Compiles a `.proto` file, which is named from the working directory or from an import path.
+    /// Imports are looked for in `import_paths`, then in the file's own folder, then in the working
+    /// directory; the `google/protobuf` files are always known.
     ///
     /// # Errors
-    /// [`SchemaError`] when a file is missing or is not correct.
+    /// [`SchemaError`] when a file is missing, is too large or is not correct.
     pub fn from_proto(file: &Path, import_paths: &[PathBuf]) -> Result<Schema, SchemaError> {
-        require_file(file)?;
         if let Some(folder) = import_paths.iter().find(|folder| !folder.is_dir()) {
             return Err(SchemaError::ImportPathMissing(folder.clone()));
         }
-        let compile = || {
-            let folders = search_path(file, import_paths);
-            let mut compiler = protox::Compiler::new(folders.iter().map(|it| absolute(it)))?;
-            compiler.open_file(absolute(file))?;
-            Ok(compiler.descriptor_pool())
-        };
-        let pool = compile().map_err(|error| SchemaError::not_compiled(file, &error))?;
+        let pool = sources::pool(file, import_paths)?;
         Ok(Schema { pool, place: file.display().to_string() })
     }
 
@@ -47,32 +49,21 @@ impl Schema {
     /// # Errors
     /// [`SchemaError`] when the file is missing or is not a complete descriptor set.
     pub fn from_protoset(file: &Path) -> Result<Schema, SchemaError> {
-        require_file(file)?;
-        let bytes = fs::read(file).map_err(|error| SchemaError::unreadable(file, &error))?;
+        if file.is_dir() {
+            return Err(SchemaError::IsAFolder(file.to_owned()));
+        }
+        let bytes = fs::File::open(file)
+            .and_then(|file| input::bytes(file, input::MAX_BYTES))
+            .map_err(|error| SchemaError::unreadable(file, &error))?;
         Schema::decode(&bytes, file.display().to_string())
     }
 
     /// Reads a `FileDescriptorSet` from memory. `place` is what errors call it.
     ///
     /// # Errors
-    /// [`SchemaError`] when the bytes are not a complete descriptor set.
+    /// [`SchemaError`] when the bytes are not a complete descriptor set, or too large a one.
     pub fn decode(bytes: &[u8], place: String) -> Result<Schema, SchemaError> {
-        let pool = match editions::set_without_editions(bytes) {
-            Err(reason) => return Err(SchemaError::NotADescriptorSet { place, reason }),
-            Ok(set) => set,
-        };
-        let pool = match pool {
-            Some(set) => DescriptorPool::from_file_descriptor_set(set),
-            None => DescriptorPool::decode(bytes),
-        };
-        match pool {
-            Ok(pool) => Ok(Schema { pool, place }),
-            Err(_) if place.ends_with(".proto") => Err(SchemaError::ProtoGivenAsSet(place)),
-            Err(error) => Err(SchemaError::NotADescriptorSet {
-                place,
-                reason: error::one_line(&format!("{error:?}")),
-            }),
-        }
+        Ok(Schema { pool: set::pool(bytes, &place)?, place })
     }
 
     /// The full names of all services, sorted.
@@ -126,28 +117,4 @@ pub fn split_call(call: &str) -> Result<(&str, &str), MethodError> {
 
 fn is_name(text: &str) -> bool {
     !text.is_empty() && !text.contains('/')
-}
-
-/// Where imports are looked for, in ghz's order: what the user gave, the file's folder, the working
-/// directory.
-pub(crate) fn search_path(file: &Path, import_paths: &[PathBuf]) -> Vec<PathBuf> {
-    let mut folders = import_paths.to_vec();
-    if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        folders.push(folder.to_owned());
-    }
-    folders.push(PathBuf::from("."));
-    folders
-}
-
-/// The compiler compares paths byte by byte: two spellings of one file would be two files.
-fn absolute(path: &Path) -> PathBuf {
-    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
-}
-
-fn require_file(file: &Path) -> Result<(), SchemaError> {
-    match fs::metadata(file) {
-        Ok(facts) if facts.is_dir() => Err(SchemaError::IsAFolder(file.to_owned())),
-        Ok(_) => Ok(()),
-        Err(error) => Err(SchemaError::unreadable(file, &error)),
-    }
 }

@@ -4,6 +4,10 @@ use crate::error_text::{Unreadable, nearest, suggestion, suggestion_of};
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// How the compiler's error ends at `edition = "2023";`.
+const FOUND_EDITION: &str = "but found 'edition'";
+const ERROR_MAX_LETTERS: usize = 1_000;
+
 /// Why there is no schema. Always the user's fault or the file's.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SchemaError {
@@ -20,18 +24,73 @@ pub enum SchemaError {
     /// begin with file, line and column where it knows them.
     #[error("{0}")]
     NotCompiled(String),
+    /// A `.proto` file in an edition, which the compiler does not know.
+    #[error(
+        "{0} is in an edition of Protocol Buffers, and .proto files are read in proto2 and proto3: \
+         compile it with protoc --include_imports --descriptor_set_out=FILE and give FILE with \
+         --protoset"
+    )]
+    EditionInSource(String),
+    /// A file that another imports is not there.
+    #[error(
+        "{place}: import \"{import}\" is in none of these folders: {folders}; name the folder that \
+         it is below with -i"
+    )]
+    ImportMissing {
+        /// The file that imports it, with line and column.
+        place: String,
+        /// The import as it is written.
+        import: String,
+        /// Where it was looked for.
+        folders: String,
+    },
+    /// Far more than any schema has.
+    #[error("{place} is too large for a schema: it has {excess}")]
+    TooMuch {
+        /// Where it came from.
+        place: String,
+        /// What is too much.
+        excess: String,
+    },
+    /// A descriptor set where a `.proto` file should be.
+    #[error("{0} is compiled: give it with --protoset")]
+    SetGivenAsProto(String),
     /// A `.proto` file where a descriptor set should be.
     #[error("{0} is not compiled: give it with --proto")]
     ProtoGivenAsSet(String),
-    /// The bytes are not a descriptor set, or not a complete one.
+    /// A descriptor set that is still packed.
+    #[error("{0} is compressed with gzip: give it as gunzip makes it")]
+    SetCompressed(String),
+    /// The bytes are not a descriptor set.
     #[error(
-        "{place} is not a complete descriptor set ({reason}): make it with \
+        "{place} is not a descriptor set ({reason}): make one with \
          protoc --include_imports --descriptor_set_out=FILE"
     )]
     NotADescriptorSet {
         /// Where the bytes came from.
         place: String,
         /// What the decoder said.
+        reason: String,
+    },
+    /// A descriptor set without a file that another of its files imports.
+    #[error(
+        "{place} is not complete: it lacks {import}, which {importer} imports: make it with \
+         protoc --include_imports --descriptor_set_out=FILE"
+    )]
+    SetIncomplete {
+        /// Where the bytes came from.
+        place: String,
+        /// The file that is missing.
+        import: String,
+        /// A file that needs it.
+        importer: String,
+    },
+    /// A descriptor set that no compiler would have written.
+    #[error("{place} describes no schema that can be used: {reason}")]
+    SetWrong {
+        /// Where the bytes came from.
+        place: String,
+        /// What is wrong, with the name of the file that it is in.
         reason: String,
     },
 }
@@ -69,16 +128,34 @@ pub enum MethodError {
 impl SchemaError {
     pub(super) fn unreadable(file: &Path, error: &io::Error) -> SchemaError {
         let file_name = file.display().to_string();
-        SchemaError::Unreadable(Unreadable::new(&file_name, error), neighbours(file, &file_name))
+        let is_there = error.kind() != io::ErrorKind::NotFound;
+        let near = if is_there { String::new() } else { neighbours(file, &file_name) };
+        SchemaError::Unreadable(Unreadable::new(&file_name, error), near)
     }
 
-    pub(super) fn not_compiled(file: &Path, error: &protox::Error) -> SchemaError {
+    /// A file that is neither here nor in one of the folders.
+    pub(super) fn not_found(file: &Path, error: &io::Error, folders: &[PathBuf]) -> SchemaError {
+        let file_name = file.display().to_string();
+        let looked: String =
+            folders.iter().map(|folder| format!(", nor in {}", folder.display())).collect();
+        let near = neighbours(file, &file_name);
+        SchemaError::Unreadable(Unreadable::new(&file_name, error), looked + &near)
+    }
+
+    pub(super) fn not_compiled(name: &str, error: &protox::Error) -> SchemaError {
         // Only the compiler's Debug output names file, line and column.
         let reason = one_line(&format!("{error:?}"));
+        if reason.contains(FOUND_EDITION) {
+            return SchemaError::EditionInSource(name.to_owned());
+        }
         SchemaError::NotCompiled(match error.file() {
-            Some(name) if reason.contains(name) => reason,
-            _ => format!("{}: {reason}", file.display()),
+            Some(file) if reason.contains(file) => reason,
+            _ => format!("{name}: {reason}"),
         })
+    }
+
+    pub(super) fn too_much(place: &str, excess: impl ToString) -> SchemaError {
+        SchemaError::TooMuch { place: place.to_owned(), excess: excess.to_string() }
     }
 }
 
@@ -115,7 +192,9 @@ fn neighbours(file: &Path, file_name: &str) -> String {
     suggestion(file_name, names)
 }
 
-/// Joins the lines of an error: each is printed on one line.
+/// Joins the lines of an error: each is printed on one line. What it repeats of a file may have
+/// millions of letters.
 pub(super) fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    let beginning: String = text.chars().take(ERROR_MAX_LETTERS).collect();
+    beginning.split_whitespace().collect::<Vec<_>>().join(" ")
 }

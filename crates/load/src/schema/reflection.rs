@@ -1,18 +1,14 @@
 //! A schema from a server's reflection service. The transport is the caller's: it is handed in
 //! as a function that answers one [`ReflectionQuery`] at a time.
 
+use super::budget::{DescriptorBudget, NotAdmitted};
+use super::checked::{NotChecked, check_file_names, checked, is_placeholder};
 use super::editions::file_without_edition;
-use super::error::{MethodError, one_line};
+use super::error::MethodError;
+use super::files::{DescriptorFiles, well_known};
 use super::{Schema, split_call};
 use prost::Message as _;
-use prost_reflect::DescriptorPool;
 use prost_types::FileDescriptorProto;
-use protox::file::{FileResolver as _, GoogleFileResolver};
-use std::collections::{BTreeMap, VecDeque};
-
-/// Files that one service may import, directly or not. Large generated trees (googleapis) have a
-/// few thousand; a server that names more is naming them without end.
-const FILES_LIMIT: usize = 10_000;
 
 const PLACE: &str = "the server's reflection";
 
@@ -49,12 +45,30 @@ pub enum ReflectionError<E> {
     },
     /// The server answered with something that is not a file descriptor, or with files that do
     /// not fit together. The peer's fault.
-    #[error("the server's reflection answered {name} wrongly: {reason}")]
+    #[error(
+        "the server's reflection answered {name} wrongly: {reason}: give the schema with --proto or \
+         --protoset"
+    )]
     Answer {
         /// The symbol or file that was asked for.
         name: String,
         /// What is wrong with the answer.
         reason: String,
+    },
+    /// The server does not have a file that one of its own imports. The peer's fault.
+    #[error("the server's reflection has no {file}: give the schema with --proto")]
+    Missing {
+        /// The file's name.
+        file: String,
+    },
+    /// The server describes far more than any server has. The peer's fault.
+    #[error(
+        "the server's reflection describes too much ({excess}): give the schema with --proto or \
+         --protoset"
+    )]
+    TooMuch {
+        /// What is too much.
+        excess: String,
     },
 }
 
@@ -73,12 +87,13 @@ impl Schema {
             Ok(answer) => answer,
             Err(reason) => return Err(explain(service, reason, fetch)),
         };
-        let mut closure = Closure::default();
-        closure.add(service, answer)?;
-        while let Some(name) = closure.missing.pop_front() {
-            closure.resolve(&name, &mut fetch)?;
+        let mut reflected = Reflected::default();
+        reflected.add(service, &answer)?;
+        while let Some(import) = reflected.files.next_missing() {
+            reflected.resolve(&import.name, &mut fetch)?;
         }
-        closure.into_schema(service)
+        let pool = reflected.files.into_pool().map_err(|reason| wrong_answer(service, &reason))?;
+        Ok(Schema { pool, place: PLACE.to_owned() })
     }
 }
 
@@ -97,62 +112,71 @@ fn explain<E>(
     ReflectionError::Call(MethodError::service_unknown(service, PLACE, known))
 }
 
-/// The files so far, and those that they import and that are not there yet.
+/// The files so far, and what the server may still send.
 #[derive(Default)]
-struct Closure {
-    files: BTreeMap<String, FileDescriptorProto>,
-    missing: VecDeque<String>,
+struct Reflected {
+    files: DescriptorFiles,
+    budget: DescriptorBudget,
 }
 
-impl Closure {
+impl Reflected {
     fn resolve<E>(
         &mut self,
         name: &str,
         fetch: &mut impl FnMut(ReflectionQuery) -> Result<Vec<Vec<u8>>, E>,
     ) -> Result<(), ReflectionError<E>> {
-        if self.files.contains_key(name) {
+        let missing = match fetch(ReflectionQuery::File(name.to_owned())) {
+            Ok(answer) if self.add(name, &answer)? => {
+                ReflectionError::Missing { file: name.to_owned() }
+            }
+            Ok(_) => wrong_answer(name, "the answer does not contain that file"),
+            Err(reason) => ReflectionError::Fetch { name: name.to_owned(), reason },
+        };
+        if self.files.get(name).is_some() {
             return Ok(());
         }
-        match fetch(ReflectionQuery::File(name.to_owned())) {
-            Ok(answer) => self.add(name, answer)?,
-            // Servers in many languages do not serve the files that every compiler brings along.
-            Err(reason) => match GoogleFileResolver::new().open_file(name) {
-                Ok(file) => self.insert(file.file_descriptor_proto().clone()),
-                Err(_) => {
-                    return Err(ReflectionError::Fetch { name: name.to_owned(), reason });
-                }
-            },
-        }
-        if self.files.contains_key(name) {
-            return Ok(());
-        }
-        Err(wrong_answer(name, "the answer does not contain that file"))
-    }
-
-    fn add<E>(&mut self, asked: &str, answer: Vec<Vec<u8>>) -> Result<(), ReflectionError<E>> {
-        for bytes in answer {
-            let file = FileDescriptorProto::decode(bytes.as_slice())
-                .map_err(|error| wrong_answer(asked, &error.to_string()))?;
-            let known = file_without_edition(file, &bytes)
-                .map_err(|reason| wrong_answer(asked, &reason))?;
-            self.insert(known);
-        }
-        if self.files.len() > FILES_LIMIT {
-            return Err(wrong_answer(asked, "the server names more than 10,000 files"));
-        }
+        // Servers in many languages do not serve the files that every compiler brings along.
+        self.files.insert(well_known(name).ok_or(missing)?);
         Ok(())
     }
 
-    fn insert(&mut self, file: FileDescriptorProto) {
-        self.missing.extend(file.dependency.iter().cloned());
-        self.files.entry(file.name().to_owned()).or_insert(file);
+    /// Adds the files of an answer. Returns whether there are some that only stand for others.
+    fn add<E>(&mut self, asked: &str, answer: &[Vec<u8>]) -> Result<bool, ReflectionError<E>> {
+        let mut has_placeholders = false;
+        for bytes in answer {
+            match self.file(asked, bytes)? {
+                Some(file) => self.files.insert(file),
+                None => has_placeholders = true,
+            }
+        }
+        Ok(has_placeholders)
     }
 
-    fn into_schema<E>(self, service: &str) -> Result<Schema, ReflectionError<E>> {
-        let mut pool = DescriptorPool::new();
-        pool.add_file_descriptor_protos(self.files.into_values())
-            .map_err(|error| wrong_answer(service, &one_line(&format!("{error:?}"))))?;
-        Ok(Schema { pool, place: PLACE.to_owned() })
+    /// The file that an answer carries, if it is one.
+    fn file<E>(
+        &mut self,
+        asked: &str,
+        bytes: &[u8],
+    ) -> Result<Option<FileDescriptorProto>, ReflectionError<E>> {
+        let too_much =
+            |excess: &dyn ToString| ReflectionError::TooMuch { excess: excess.to_string() };
+        let kept = self.budget.admit(bytes).map_err(|error| match error {
+            NotAdmitted::TooMuch(excess) => too_much(&excess),
+            NotAdmitted::Malformed(error) => wrong_answer(asked, &error.to_string()),
+        })?;
+        let file = FileDescriptorProto::decode(&kept[..])
+            .map_err(|error| wrong_answer(asked, &error.to_string()))?;
+        if is_placeholder(&file) {
+            return Ok(None);
+        }
+        let file =
+            file_without_edition(file, &kept).map_err(|reason| wrong_answer(asked, &reason))?;
+        check_file_names(&file).map_err(|reason| wrong_answer(asked, &reason))?;
+        let file = checked(file, &mut self.budget).map_err(|error| match error {
+            NotChecked::TooMuch(excess) => too_much(&excess),
+            NotChecked::Wrong(reason) => wrong_answer(asked, &reason),
+        })?;
+        Ok(Some(file))
     }
 }
 
