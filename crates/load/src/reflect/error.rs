@@ -31,6 +31,12 @@ pub enum FetchError {
     /// The call failed.
     #[error("{0}")]
     Status(Status),
+    /// The time for all of reflection is over. The server's fault, or the network's.
+    #[error("it took more than {seconds} s in all")]
+    TooSlow {
+        /// That time.
+        seconds: u64,
+    },
     /// The service knows no such thing.
     #[error("{}: {message}", Code::parse(.code.to_string().as_bytes()))]
     Refused {

@@ -2,7 +2,8 @@
 
 use super::error::FetchError;
 use crate::schema::reflection::ReflectionQuery;
-use prost::Message;
+use crate::schema::wire::{fields, payloads};
+use prost::{DecodeError, Message};
 
 /// `grpc.reflection.v1.ServerReflectionRequest`.
 #[derive(Clone, PartialEq, Message)]
@@ -11,34 +12,17 @@ pub(super) struct ReflectionRequest {
     pub query: Option<ReflectionQuery>,
 }
 
-/// `grpc.reflection.v1.ServerReflectionResponse`, as far as it answers those requests.
-#[derive(Clone, PartialEq, Message)]
-pub(super) struct ReflectionResponse {
-    #[prost(message, optional, tag = "4")]
-    file_descriptor_response: Option<FileDescriptorResponse>,
-    #[prost(message, optional, tag = "6")]
-    list_services_response: Option<ListServiceResponse>,
-    #[prost(message, optional, tag = "7")]
-    error_response: Option<ErrorResponse>,
-}
+/// The fields of `grpc.reflection.v1.ServerReflectionResponse` that answer those requests.
+const FILES: u32 = 4;
+const SERVICES: u32 = 6;
+const ERROR: u32 = 7;
+/// The one field of each of their messages that is of use: the serialized files, the services, and
+/// the service's name.
+const ONLY: u32 = 1;
 
-#[derive(Clone, PartialEq, Message)]
-struct FileDescriptorResponse {
-    #[prost(bytes = "vec", repeated, tag = "1")]
-    file_descriptor_proto: Vec<Vec<u8>>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-struct ListServiceResponse {
-    #[prost(message, repeated, tag = "1")]
-    service: Vec<ServiceResponse>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-struct ServiceResponse {
-    #[prost(string, tag = "1")]
-    name: String,
-}
+/// Files or services of one response. An entry of two bytes would be a struct of more than ten times
+/// that size.
+const ITEMS_MAX: usize = 10_000;
 
 #[derive(Clone, PartialEq, Message)]
 struct ErrorResponse {
@@ -48,20 +32,64 @@ struct ErrorResponse {
     error_message: String,
 }
 
-impl ReflectionResponse {
-    /// The files, or the names of services, that the response carries.
-    pub fn items(self) -> Result<Vec<Vec<u8>>, FetchError> {
-        match (self.file_descriptor_response, self.list_services_response, self.error_response) {
-            (Some(files), _, _) => Ok(files.file_descriptor_proto),
-            (_, Some(services), _) => {
-                Ok(services.service.into_iter().map(|service| service.name.into_bytes()).collect())
+/// The files, or the names of services, that a serialized `ServerReflectionResponse` carries.
+pub(super) fn items(response: &[u8]) -> Result<Vec<Vec<u8>>, FetchError> {
+    for field in fields(response) {
+        let field = field.map_err(malformed)?;
+        let Some(payload) = field.payload else { continue };
+        match field.number {
+            FILES => return Ok(entries(payload)?.into_iter().map(<[u8]>::to_vec).collect()),
+            SERVICES => return entries(payload)?.into_iter().map(name).collect(),
+            ERROR => {
+                let error = ErrorResponse::decode(payload).map_err(malformed)?;
+                let ErrorResponse { error_code: code, error_message: message } = error;
+                return Err(FetchError::Refused { code, message });
             }
-            (_, _, Some(error)) => {
-                Err(FetchError::Refused { code: error.error_code, message: error.error_message })
-            }
-            (None, None, None) => {
-                Err(FetchError::Malformed("it has neither files nor names".into()))
-            }
+            _ => {}
         }
+    }
+    Err(FetchError::Malformed("it has neither files nor names".into()))
+}
+
+fn entries(list: &[u8]) -> Result<Vec<&[u8]>, FetchError> {
+    let entries: Vec<_> = payloads(list, ONLY).take(ITEMS_MAX + 1).collect();
+    if entries.len() > ITEMS_MAX {
+        return Err(FetchError::Malformed(format!("it has more than {ITEMS_MAX} entries")));
+    }
+    entries.into_iter().map(|entry| entry.map_err(malformed)).collect()
+}
+
+fn name(service: &[u8]) -> Result<Vec<u8>, FetchError> {
+    let name = payloads(service, ONLY).next().unwrap_or(Ok(b""));
+    name.map(<[u8]>::to_vec).map_err(malformed)
+}
+
+fn malformed(error: DecodeError) -> FetchError {
+    FetchError::Malformed(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn responses_have_files_or_names_or_an_error() {
+        assert_eq!(items(b"\x22\x06\x0a\x01a\x0a\x01b").unwrap(), [b"a", b"b"]);
+        assert_eq!(items(b"\x32\x05\x0a\x03\x0a\x01s").unwrap(), [b"s"]);
+        let error = items(b"\x3a\x06\x08\x05\x12\x02no").unwrap_err();
+        assert_eq!(error, FetchError::Refused { code: 5, message: "no".to_owned() });
+        for wrong in [&b""[..], b"\x22\x05a", b"\x22\x02\x0a\x05"] {
+            assert!(matches!(items(wrong), Err(FetchError::Malformed(_))), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn a_response_of_entries_without_anything_is_not_read_to_its_end() {
+        let list = b"\x0a\x00".repeat(ITEMS_MAX + 1);
+        let mut response = b"\x22".to_vec();
+        prost::encoding::encode_varint(list.len() as u64, &mut response);
+        response.extend(list);
+        let error = items(&response).unwrap_err().to_string();
+        assert!(error.contains("more than 10000 entries"), "{error}");
     }
 }
