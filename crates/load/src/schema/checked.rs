@@ -254,10 +254,15 @@ impl Walk<'_> {
         declared.value.iter_mut().try_for_each(|value| self.enum_value(value))
     }
 
-    /// Values of an enum are declared beside it, not in it.
+    /// Values of an enum are declared beside it, not in it. Where a closed enum of an edition lacks
+    /// a zero, it has got one with a name that is no identifier.
     fn enum_value(&mut self, value: &mut EnumValueDescriptorProto) -> Result<(), NotChecked> {
         value.options = None;
-        self.name(value.name())
+        let name = value.name();
+        match name.strip_suffix(" 0") {
+            Some(_) => Ok(self.budget.take_name(self.scope.len() + 1 + name.len())?),
+            None => self.name(name),
+        }
     }
 
     /// Takes a name of something in the scope.
