@@ -8,6 +8,7 @@ mod observer;
 mod report_lines;
 
 use crate::shell::this_command;
+use crate::slow_schema::read_schema;
 use crate::terminal::{Failure, gate_status};
 use crate::{contract, lab};
 use audience::Audience;
@@ -72,8 +73,12 @@ pub fn start(arguments: LoadArguments) -> Result<u8, Failure> {
         output::check(file).map_err(Failure::usage)?;
     }
     let format = flags.output_format().map_err(Failure::usage)?;
-    let mut plan = LoadPlan::from_flags(&flags, &mut std::io::stdin().lock(), lab::cpus())
-        .map_err(Failure::unprepared)?;
+    let read = || LoadPlan::from_flags(&flags, &mut std::io::stdin().lock(), lab::cpus());
+    let plan = match &flags.thrift.file {
+        Some(_) => read(),
+        None => read_schema("load", &flags.call, read),
+    };
+    let mut plan = plan.map_err(Failure::unprepared)?;
     if let Some(refusal) = plan.fall_back() {
         eprintln!("bookend load: {refusal}; epoll is used instead");
     }

@@ -22,6 +22,7 @@ mod results;
 mod run;
 mod serve;
 mod shell;
+mod slow_schema;
 mod terminal;
 mod ui;
 

@@ -1,6 +1,7 @@
 //! `bookend probe`: one verified call, and on request a check of which parts of HTTP/2 and gRPC the
 //! server supports.
 
+use crate::slow_schema::read_schema;
 use crate::terminal::{Failure, print};
 use bookend_load::contract::exit;
 use bookend_load::flags::CallFlags;
@@ -48,8 +49,8 @@ pub fn start(arguments: ProbeArguments) -> Result<u8, Failure> {
     if options.targets.iter().count() > 1 {
         return Err(Failure::usage("one server is looked at: give one target"));
     }
-    let request = ProbeRequest::prepare(&options, &mut std::io::stdin().lock())
-        .map_err(Failure::unprepared)?;
+    let read = || ProbeRequest::prepare(&options, &mut std::io::stdin().lock());
+    let request = read_schema("probe", &arguments.call, read).map_err(Failure::unprepared)?;
     let report = probe::probe(&request, depth);
     print(&match arguments.format {
         Format::Json => report.to_json() + "\n",
