@@ -4,7 +4,7 @@
 use bookend_lab::progress::{ProgressReporter, ProgressShown};
 use bookend_load::contract::exit;
 use bookend_load::contract::gate::{self, GateOutcome, JudgedGate};
-use bookend_load::contract::secrets::in_addresses;
+use bookend_load::contract::secrets::in_message;
 use bookend_load::output;
 use bookend_load::prepare::PrepareError;
 use std::io::{self, IsTerminal as _, Write as _};
@@ -42,7 +42,7 @@ impl Failure {
     fn new(status: u8, error: impl ToString) -> Failure {
         // A path or a peer's message may hold anything; a line of a log must stay one line.
         let line = without_error_numbers(&error.to_string());
-        let line = in_addresses(&line).replace(char::is_control, " ");
+        let line = in_message(&line).replace(char::is_control, " ");
         Failure { status, line }
     }
 

@@ -67,19 +67,27 @@ pub fn in_words<W: AsRef<str>>(words: impl IntoIterator<Item = W>) -> Vec<String
     words.into_iter().map(shown).collect()
 }
 
-/// A text with addresses of the web in it, as it is shown: without who stands before a host.
-pub fn in_addresses(text: &str) -> String {
+/// A line of ours about words of the user's, as it is shown: without who stands before a host, and
+/// without what stands behind `Bearer`.
+pub fn in_message(line: &str) -> String {
+    const SCHEME: &str = "Bearer ";
+    let addresses =
+        replaced(line, "//", |address| user_of_address(address).map_or(0, |(user, _)| user.len()));
+    replaced(&addresses, SCHEME, |behind| behind.find([' ', '"', '\'']).unwrap_or(behind.len()))
+}
+
+/// The text with what stands behind each `mark` masked, as many bytes as `length` says of the rest.
+fn replaced(text: &str, mark: &str, length: impl Fn(&str) -> usize) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some(place) = rest.find("//") {
-        let (before, address) = rest.split_at(place);
+    while let Some(place) = rest.find(mark) {
+        let (before, behind) = rest.split_at(place + mark.len());
+        let (secret, behind) = behind.split_at(length(behind));
         shown.push_str(before);
-        shown.push_str("//");
-        rest = &address[2..];
-        if let Some((user, behind)) = user_of_address(address) {
-            shown.push_str(&masked(user));
-            rest = behind;
+        if !secret.is_empty() {
+            shown.push_str(&masked(secret));
         }
+        rest = behind;
     }
     shown + rest
 }
@@ -221,7 +229,7 @@ fn in_pairs(word: &str) -> String {
             shown.extend(quote.filter(|quote| word.starts_with(*quote)));
             return shown;
         }
-        if let Some((user, behind)) = user_of_address(value) {
+        if let Some((user, behind)) = value.strip_prefix("//").and_then(user_of_address) {
             shown.push_str("//");
             shown.push_str(&masked(user));
             rest = behind;
@@ -243,10 +251,9 @@ fn names_secret(before: &str, separator: &str, value: &str) -> bool {
     is_value && !unquoted(value).is_empty() && is_secret(name)
 }
 
-/// Who stands before the host of an address such as `//user:password@host/path`, and what is behind
+/// Who stands before the host of an address such as `user:password@host/path`, and what is behind
 /// that.
-fn user_of_address(value: &str) -> Option<(&str, &str)> {
-    let address = value.strip_prefix("//")?;
+fn user_of_address(address: &str) -> Option<(&str, &str)> {
     let is_end = |letter: char| letter.is_whitespace() || "/?#'\"".contains(letter);
     let end = address.find(is_end).unwrap_or(address.len());
     let place = address[..end].rfind('@').filter(|place| *place > 0)?;
@@ -338,14 +345,16 @@ mod tests {
     }
 
     #[test]
-    fn addresses_in_a_text_name_no_users() {
+    fn a_line_about_words_of_the_users_has_none_of_their_secrets() {
         for (text, shown) in [
             ("no call to https://me:pw@a:1, b", "no call to https://masked (5 bytes)@a:1, b"),
             ("\"http://a\", //me@b", "\"http://a\", //masked (2 bytes)@b"),
             ("dns:///a:1 and me@b // x@", "dns:///a:1 and me@b // x@"),
+            ("target \"Bearer abc}\" is none", "target \"Bearer masked (4 bytes)\" is none"),
+            ("a Bearer  b", "a Bearer  b"),
             ("//", "//"),
         ] {
-            assert_eq!(in_addresses(text), shown);
+            assert_eq!(in_message(text), shown);
         }
     }
 
