@@ -90,13 +90,13 @@ fn the_name_and_the_dates_of_a_named_certificate_are_verified() {
     );
     for is_ca in [IsCa::NoCa, IsCa::Ca(rcgen::BasicConstraints::Unconstrained)] {
         let expired = setup.authority.self_signed(&["localhost"], |params| {
-            params.is_ca = is_ca.clone();
+            params.is_ca = is_ca;
             params.not_after = date_time_ymd(2001, 1, 1);
         });
         let text = heard_of(&mut setup, &expired, &expired.certificate);
         assert!(text.contains("the server's certificate has expired"), "{text}");
         let future = setup.authority.self_signed(&["localhost"], |params| {
-            params.is_ca = is_ca.clone();
+            params.is_ca = is_ca;
             params.not_before = date_time_ymd(4000, 1, 1);
         });
         let text = heard_of(&mut setup, &future, &future.certificate);

@@ -243,6 +243,6 @@ fn error_of(error: &io::Error, timeout: Duration) -> CheckError {
         | ErrorKind::ConnectionRefused
         | ErrorKind::ConnectionAborted
         | ErrorKind::BrokenPipe => CheckError::Closed,
-        _ => CheckError::NotChecked(reason(&error)),
+        _ => CheckError::NotChecked(reason(error)),
     }
 }
