@@ -111,11 +111,7 @@ fn check(arguments: &ServeArguments) -> Result<(), Failure> {
 }
 
 /// What its flags for TLS are called in advice.
-static TLS_FLAGS: TlsAdvice = TlsAdvice {
-    authorities: "--tls-client-ca",
-    identity: "--tls-certificate FILE --tls-key FILE",
-    ..TlsAdvice::SERVER
-};
+static TLS_FLAGS: TlsAdvice = TlsAdvice { authorities: "--tls-client-ca", ..TlsAdvice::SERVER };
 
 /// The TLS configuration, if there is one. Its files are read before anything else happens.
 fn tls(arguments: &ServeArguments) -> Result<Option<ServerConfig>, ConfigError> {

@@ -29,10 +29,7 @@ impl TlsAdvice {
         any_certificate: "Trust::Anyone",
     };
 
-    /// The options of the server library.
-    pub const SERVER: Self = Self {
-        authorities: "client_authorities of ServerConfig::new",
-        identity: "the identity of ServerConfig::new",
-        ..Self::CLIENT
-    };
+    /// The options of the server library, which are about the certificates of clients alone.
+    pub const SERVER: Self =
+        Self { authorities: "client_authorities of ServerConfig::new", ..Self::CLIENT };
 }
