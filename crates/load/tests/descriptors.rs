@@ -203,7 +203,7 @@ fn defaults_are_not_read() {
 }
 
 #[test]
-fn public_imports_go_in_circles_and_through_many_files() {
+fn public_imports_go_through_many_files() {
     let importing = |name: &str, imports: &[String]| FileDescriptorProto {
         name: Some(name.into()),
         dependency: imports.to_vec(),
@@ -222,6 +222,25 @@ fn public_imports_go_in_circles_and_through_many_files() {
     first.dependency = layer(0).to_vec();
     files.push(first);
     use_all_of(&decode(files).unwrap());
+}
+
+#[test]
+fn files_do_not_import_themselves() {
+    let importing = |name: &str, import: &str| FileDescriptorProto {
+        name: Some(name.into()),
+        dependency: vec![import.into()],
+        public_dependency: vec![0],
+        ..Default::default()
+    };
+    let error = refused(vec![importing("a.proto", "a.proto")]);
+    assert!(error.ends_with("a.proto imports itself"), "{error}");
+    let error = refused(vec![
+        importing("0.proto", "a.proto"),
+        importing("a.proto", "b.proto"),
+        importing("b.proto", "c.proto"),
+        importing("c.proto", "a.proto"),
+    ]);
+    assert!(error.ends_with("a.proto imports itself, by way of b.proto, c.proto"), "{error}");
 }
 
 #[test]

@@ -11,8 +11,10 @@ use std::fmt;
 pub(super) const FILES_MAX: u32 = 10_000;
 /// Serialized descriptors. Those of all of googleapis have some 20 MB, without comments.
 const BYTES_MAX: u64 = bookend_contract::input::MAX_BYTES;
-/// What a pool of them takes while it is made, at most. That of googleapis takes some 300 MiB.
-const MEMORY_MAX_BYTES: u64 = 640 << 20;
+/// What they take while a pool is made of them, at most. Those of all of googleapis take 300 MiB.
+const MEMORY_MAX_BYTES: u64 = 480 << 20;
+/// Of that, for one file: the library holds the one that it adds once more, and errors about it.
+const FILE_MEMORY_MAX_BYTES: u64 = 64 << 20;
 /// Messages within messages. The official compiler and prost accept fewer.
 const DEPTH_MAX: u32 = 64;
 
@@ -39,6 +41,7 @@ pub(super) enum Excess {
     Files,
     Bytes,
     Memory,
+    MemoryOfFile,
     Depth,
 }
 
@@ -51,6 +54,12 @@ impl fmt::Display for Excess {
                 f,
                 "so many messages, fields and names that they take more than {} MiB of memory",
                 MEMORY_MAX_BYTES >> 20
+            ),
+            Self::MemoryOfFile => write!(
+                f,
+                "so many messages, fields and names in one file that they take more than {} MiB of \
+                 memory",
+                FILE_MEMORY_MAX_BYTES >> 20
             ),
             Self::Depth => write!(f, "more than {DEPTH_MAX} messages within one another"),
         }
@@ -91,7 +100,11 @@ impl DescriptorBudget {
                 kept.extend_from_slice(field.encoded);
             }
         }
+        let before = self.memory_bytes;
         self.take(Element::File, &kept, 0)?;
+        if before - self.memory_bytes > FILE_MEMORY_MAX_BYTES {
+            return Err(Excess::MemoryOfFile.into());
+        }
         Ok(kept)
     }
 
@@ -129,8 +142,8 @@ impl DescriptorBudget {
 const SOURCE_CODE_INFO: u32 = 9;
 /// A full name is in a descriptor and in the table of names.
 const NAME_COPIES: u64 = 2;
-/// A text or a list of numbers is in the file, in the library's copy and in the pool.
-const COPIES: u64 = 3;
+/// A text or a list of numbers is in the library twice.
+const COPIES: u64 = 2;
 
 /// What becomes a struct, or an entry of a list, when a descriptor is decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -181,16 +194,18 @@ impl Element {
         !matches!(self, Self::Option | Self::Text | Self::Packed)
     }
 
-    /// What it takes in memory with all copies and tables, or with an error about it, bytes: measured.
+    /// What it takes in memory with all copies and tables, bytes: measured.
     fn memory_bytes(self, bytes: usize) -> u64 {
         let bytes = bytes as u64;
         match self {
-            Self::File => 2_048 + COPIES * bytes,
-            Self::Message => 1_440,
-            Self::Field => 1_536,
-            Self::Enum | Self::EnumValue | Self::Oneof => 896,
-            Self::Service => 640,
-            Self::Method => 1_664,
+            Self::File => 3_072 + COPIES * bytes,
+            Self::Message => 1_120,
+            Self::Field => 896,
+            Self::Enum => 704,
+            Self::EnumValue => 416,
+            Self::Service => 448,
+            Self::Method => 512,
+            Self::Oneof => 352,
             Self::Range => 96,
             Self::Text => 160,
             Self::Options => 0,

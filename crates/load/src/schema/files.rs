@@ -6,7 +6,7 @@ use super::error::one_line;
 use prost_reflect::DescriptorPool;
 use prost_types::FileDescriptorProto;
 use protox::file::{FileResolver as _, GoogleFileResolver};
-use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 
 /// What the names of all imports may take, with those that files have through public imports, bytes.
@@ -14,6 +14,8 @@ use std::rc::Rc;
 const IMPORTS_MAX_BYTES: usize = 16 << 20;
 /// Of each of them, besides its letters.
 const IMPORT_BYTES: usize = 24;
+/// Files that an error lists.
+const NAMES_SHOWN_MAX: usize = 5;
 
 /// Files by their names, each of them checked.
 #[derive(Debug, Default)]
@@ -62,12 +64,67 @@ impl DescriptorFiles {
     /// # Errors
     /// How the files do not fit together, in one line.
     pub fn into_pool(mut self) -> Result<DescriptorPool, String> {
+        let order = self.order()?;
         self.flatten_imports()?;
         let mut pool = DescriptorPool::new();
-        pool.add_file_descriptor_protos(self.files.into_values())
-            .map_err(|error| one_line(&format!("{error:?}")))?;
+        // One by one: the library holds what it adds three times, and what it has added twice.
+        for file in order.iter().filter_map(|name| self.files.remove(name)) {
+            pool.add_file_descriptor_proto(file)
+                .map_err(|error| one_line(&format!("{error:?}")))?;
+        }
         check_pool(&pool)?;
         Ok(pool)
+    }
+
+    /// The names of all files, each behind those that it imports.
+    fn order(&self) -> Result<Vec<String>, String> {
+        let mut importers: HashMap<&str, Vec<&str>> = HashMap::new();
+        let mut waits_for: HashMap<&str, usize> = HashMap::new();
+        for (name, file) in &self.files {
+            waits_for.insert(name, file.dependency.len());
+            for import in &file.dependency {
+                importers.entry(import).or_default().push(name);
+            }
+        }
+        let is_first = |name: &&str| waits_for[name] == 0;
+        let mut order: Vec<&str> = self.files.keys().map(String::as_str).filter(is_first).collect();
+        let mut at = 0;
+        while let Some(name) = order.get(at) {
+            at += 1;
+            for importer in importers.remove(name).unwrap_or_default() {
+                let imports = waits_for.entry(importer).or_default();
+                *imports -= 1;
+                if *imports == 0 {
+                    order.push(importer);
+                }
+            }
+        }
+        if order.len() < self.files.len() {
+            waits_for.retain(|_, imports| *imports > 0);
+            return Err(self.circle(&waits_for));
+        }
+        Ok(order.into_iter().map(str::to_owned).collect())
+    }
+
+    /// Says how one of these files imports itself: each waits for another of them.
+    fn circle(&self, waiting: &HashMap<&str, usize>) -> String {
+        let next = |name: &str| {
+            let imports = self.files.get(name).map(|file| &file.dependency);
+            imports.into_iter().flatten().find(|import| waiting.contains_key(import.as_str()))
+        };
+        let mut way: Vec<&str> = waiting.keys().min().copied().into_iter().collect();
+        while let Some(import) = way.last().and_then(|name| next(name)) {
+            if let Some(start) = way.iter().position(|name| name == import) {
+                let through: Vec<_> =
+                    way[start + 1..].iter().copied().take(NAMES_SHOWN_MAX).collect();
+                return match &through[..] {
+                    [] => format!("{import} imports itself"),
+                    _ => format!("{import} imports itself, by way of {}", through.join(", ")),
+                };
+            }
+            way.push(import);
+        }
+        "files import themselves".to_owned()
     }
 
     /// Gives every file the public imports of its imports as imports of its own. The library looks
