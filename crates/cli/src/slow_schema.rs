@@ -9,7 +9,7 @@ use std::time::Duration;
 /// How long a schema may take before something is said.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Does the work that begins with reading the schema. If it is the server's and takes long, one line
+/// Does the work that begins with reading the schema. If the server has it and takes long, one line
 /// on standard error says so.
 pub fn read_schema<R>(command: &str, call: &CallFlags, work: impl FnOnce() -> R) -> R {
     let is_reflection = call.proto.is_none() && call.protoset.is_none();

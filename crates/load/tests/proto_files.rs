@@ -57,7 +57,7 @@ fn a_file_is_named_from_here_or_from_an_import_path() {
     assert_eq!(services("../im p/m.proto", std::slice::from_ref(&imp)), found);
     assert_eq!(services(imp.join("m.proto"), &[]), found);
     assert_eq!(services(other.join("../im p/m.proto"), &[]), found);
-    assert_eq!(services("sub/x.proto", &[imp.clone()]), Ok(vec![]));
+    assert_eq!(services("sub/x.proto", std::slice::from_ref(&imp)), Ok(vec![]));
     assert_eq!(services("sub/y.proto", &[imp.clone(), other.clone()]), Ok(vec![]));
     assert_eq!(
         error("n.proto", &[imp.clone(), other.clone()]),
@@ -167,7 +167,8 @@ fn what_is_nested_without_end_is_an_error() {
     let messages = format!("syntax = \"proto3\"; {}", "message M { ".repeat(100_000));
     let option = format!(
         "syntax = \"proto2\"; import \"google/protobuf/descriptor.proto\";
-         message M {{ optional M m = 1; }} extend google.protobuf.FileOptions {{ optional M m = 50000; }}
+         message M {{ optional M m = 1; }}
+         extend google.protobuf.FileOptions {{ optional M m = 50000; }}
          option (m) = {{ {}{} }};",
         "m { ".repeat(100_000),
         "} ".repeat(100_000)

@@ -20,8 +20,8 @@ const ERROR: u32 = 7;
 /// the service's name.
 const ONLY: u32 = 1;
 
-/// Files or services of one response. An entry of two bytes would be a struct of more than ten times
-/// that size.
+/// Files or services of one response. An entry of two bytes would be a struct of more than ten
+/// times that size.
 const ITEMS_MAX: usize = 10_000;
 
 #[derive(Clone, PartialEq, Message)]

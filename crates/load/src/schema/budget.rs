@@ -1,4 +1,4 @@
-//! How much a schema may take, however it comes: its size is known before anything of it is decoded.
+//! How much a schema may take, however it comes. Its size is known before it is decoded.
 //!
 //! Two bytes of a descriptor are a message without anything in it, of which a pool holds more than
 //! a KiB: a limit of bytes alone lets 64 MiB become 60 GiB.

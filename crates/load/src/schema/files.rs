@@ -9,7 +9,7 @@ use protox::file::{FileResolver as _, GoogleFileResolver};
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 
-/// What the names of all imports may take, with those that files have through public imports, bytes.
+/// What the names of all imports may take, public imports of imports among them, bytes.
 /// Those of all of googleapis take 5 MB.
 const IMPORTS_MAX_BYTES: usize = 16 << 20;
 /// Of each of them, besides its letters.
