@@ -7,6 +7,7 @@
 pub mod capacity;
 pub mod code;
 pub mod count;
+pub mod csv;
 pub mod duration;
 pub mod environment;
 pub mod exit;
@@ -20,6 +21,7 @@ pub mod limit;
 pub mod lines;
 pub mod machine;
 pub mod mutant;
+pub mod printable;
 pub mod report;
 pub mod secrets;
 pub mod silence;

@@ -4,6 +4,7 @@ use crate::code;
 use crate::count::{self, TooMany};
 use crate::in_flight::InFlightAtEnd;
 use crate::laps::LapFigures;
+use crate::printable;
 use crate::report::LoadReport;
 use std::fmt;
 use std::str::FromStr;
@@ -132,7 +133,7 @@ impl fmt::Display for Line {
             Line::Note { name, value } => write!(out, "note {name} {value}"),
             Line::Report(report) => {
                 let json = serde_json::to_string(report).map_err(|_| fmt::Error)?;
-                write!(out, "report {json}")
+                write!(out, "report {}", printable::json(&json))
             }
         }
     }

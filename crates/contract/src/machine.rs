@@ -1,5 +1,6 @@
 //! Facts about the machine that a reader needs to judge a figure. No host and no user names.
 
+use crate::printable;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -28,7 +29,8 @@ impl MachineFacts {
     /// What tells it from other machines, in one line: CPU, how many of them, and kernel.
     pub fn line(&self) -> String {
         let kind = if self.virtual_machine { " of a virtual machine" } else { "" };
-        format!("{}, {} CPUs{kind}, {}", self.cpu_model, self.cpus, self.kernel)
+        let line = format!("{}, {} CPUs{kind}, {}", self.cpu_model, self.cpus, self.kernel);
+        printable::line(&line).into_owned()
     }
 }
 
@@ -36,11 +38,12 @@ impl fmt::Display for MachineFacts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let gibibytes = self.memory_bytes as f64 / f64::from(1 << 30);
         let kind = if self.virtual_machine { " (virtual machine)" } else { "" };
-        writeln!(f, "OS: {}", self.os)?;
-        writeln!(f, "Kernel: {}", self.kernel)?;
-        writeln!(f, "CPU: {}, {} CPUs{kind}", self.cpu_model, self.cpus)?;
+        // The facts of another machine come out of a file.
+        writeln!(f, "OS: {}", printable::line(&self.os))?;
+        writeln!(f, "Kernel: {}", printable::line(&self.kernel))?;
+        writeln!(f, "CPU: {}, {} CPUs{kind}", printable::line(&self.cpu_model), self.cpus)?;
         if let Some(governor) = &self.governor {
-            writeln!(f, "Governor: {governor}")?;
+            writeln!(f, "Governor: {}", printable::line(governor))?;
         }
         writeln!(f, "Memory: {} GiB", (gibibytes * 10.0).round() / 10.0)
     }
