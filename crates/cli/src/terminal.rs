@@ -1,12 +1,15 @@
 //! What a command leaves behind: text on standard output, or one line on standard error, and an
 //! exit status for scripts.
 
-use bookend_lab::progress::{ProgressReporter, ProgressShown};
+use bookend_lab::progress::{COLUMNS, ProgressReporter, ProgressShown};
 use bookend_load::contract::exit;
 use bookend_load::contract::gate::{self, GateOutcome, JudgedGate};
+use bookend_load::contract::printable;
 use bookend_load::contract::secrets::in_message;
 use bookend_load::output;
 use bookend_load::prepare::PrepareError;
+use rustix::termios::tcgetwinsize;
+use std::env;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
@@ -42,7 +45,7 @@ impl Failure {
     fn new(status: u8, error: impl ToString) -> Failure {
         // A path or a peer's message may hold anything; a line of a log must stay one line.
         let line = without_error_numbers(&error.to_string());
-        let line = in_message(&line).replace(char::is_control, " ");
+        let line = printable::line(&in_message(&line)).into_owned();
         Failure { status, line }
     }
 
@@ -73,7 +76,7 @@ pub fn gate_status(command: &str, gates: &[JudgedGate]) -> u8 {
     gate::exit_status(gates)
 }
 
-/// Writes to standard output.
+/// Writes text to standard output; what a terminal would do more with than show it is replaced.
 ///
 /// # Errors
 /// [`Failure`] when it cannot be written to. A reader that has closed its end is not an error.
@@ -83,27 +86,66 @@ pub fn print(text: &str) -> Result<(), Failure> {
 
 /// Does what takes long, with its progress on standard error, unless that is not wanted.
 pub fn with_progress<R>(quiet: bool, work: impl FnOnce(&mut ProgressReporter<'_>) -> R) -> R {
-    work(&mut ProgressReporter::new(&mut io::stderr(), progress_shown(quiet)))
+    let (mut out, shown) = (io::stderr(), progress_shown(quiet));
+    work(&mut ProgressReporter::new(&mut out, shown).within(columns))
 }
 
 /// Where progress is shown.
 pub fn progress_shown(quiet: bool) -> ProgressShown {
-    match (quiet, io::stderr().is_terminal()) {
+    match (quiet, is_redrawn()) {
         (true, _) => ProgressShown::Quiet,
         (false, true) => ProgressShown::Terminal,
         (false, false) => ProgressShown::Lines,
     }
 }
 
-/// Writes one line on standard error.
+/// Whether standard error is a terminal on which lines can take the place of others. A dumb one has
+/// no escapes for that, and what a service for builds shows is a log.
+pub fn is_redrawn() -> bool {
+    io::stderr().is_terminal() && knows_escapes(|name| env::var(name).ok())
+}
+
+fn knows_escapes(variable: impl Fn(&str) -> Option<String>) -> bool {
+    let builds = variable("CI").is_some_and(|value| !["", "0", "false"].contains(&value.as_str()));
+    !builds && variable("TERM").is_some_and(|name| !["", "dumb"].contains(&name.as_str()))
+}
+
+/// How many columns the terminal of standard error has now.
+pub fn columns() -> usize {
+    let size = tcgetwinsize(io::stderr()).ok();
+    // A terminal that was given no size says 0.
+    size.map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0).unwrap_or(COLUMNS)
+}
+
+/// Writes one line on standard error, whatever it quotes.
 pub fn print_error(line: &str) {
     // If nobody reads it, the exit status still says what happened.
-    let _ = writeln!(io::stderr(), "{line}");
+    let _ = writeln!(io::stderr(), "{}", printable::line(line));
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Failure;
+    use super::*;
+
+    #[test]
+    fn lines_take_the_place_of_others_only_where_a_terminal_can_do_that() {
+        let knows = |set: &[(&str, &str)]| {
+            let value = |name: &str| set.iter().find(|(each, _)| *each == name);
+            knows_escapes(|name| value(name).map(|(_, value)| (*value).to_owned()))
+        };
+        assert!(knows(&[("TERM", "xterm-256color")]));
+        assert!(knows(&[("TERM", "linux"), ("CI", "false"), ("NO_COLOR", "1")]));
+        for dumb in [&[][..], &[("TERM", "dumb")], &[("TERM", "")]] {
+            assert!(!knows(dumb), "{dumb:?}");
+        }
+        assert!(!knows(&[("TERM", "xterm"), ("CI", "true")]));
+    }
+
+    #[test]
+    fn an_error_is_one_line_whatever_it_quotes() {
+        let failure = Failure::usage("a\nb\u{1b}[31m\u{202e}c\u{85}\u{2028}");
+        assert_eq!(failure.line, "a b [31m c  ");
+    }
 
     #[test]
     fn a_failure_has_the_words_of_the_system_and_no_number() {

@@ -1,20 +1,27 @@
 //! How far a run is, on standard error: one bar over all cells on a terminal, else a line a round.
 
+use bookend_contract::printable;
 use bookend_results::measurement::CellId;
 use std::fmt;
 use std::io::Write;
 use std::time::Duration;
+use unicode_width::UnicodeWidthChar as _;
 
 /// Erases the line and goes back to its beginning.
 const ERASE: &str = "\r\x1b[2K";
 
-/// The changing line is cut here: one that a narrow terminal breaks cannot be erased.
-const LINE_CHARS: usize = 79;
+/// The columns of a terminal that does not say how many it has.
+pub const COLUMNS: usize = 80;
+
+/// A narrower terminal has no room for a bar beside the words.
+const BAR_COLUMNS_MIN: usize = 60;
 
 /// Reports how far a run is. A run does not fail because its progress cannot be written.
 pub struct ProgressReporter<'a> {
     out: &'a mut dyn Write,
     shown: ProgressShown,
+    /// How many columns the terminal has now.
+    columns: fn() -> usize,
     position: Position,
 }
 
@@ -29,21 +36,44 @@ pub enum ProgressShown {
     Terminal,
 }
 
-/// A share of what there is to do, as a bar of a fixed width: `[#####---------------]  25 %`.
+/// A share of what there is to do, as a bar of a fixed width: `[#####---------------]  25 %`; with
+/// `#`, the figure alone.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ProgressBar(pub f64);
 
 impl fmt::Display for ProgressBar {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let share = self.0.clamp(0.0, 1.0);
+        if out.alternate() {
+            return write!(out, "{:>3.0} %", (share * 100.0).floor());
+        }
         let done = (share * 20.0) as usize;
         write!(out, "[{:-<20}] {:>3.0} %", "#".repeat(done), (share * 100.0).floor())
     }
 }
 
-/// A line that takes the place of the one before it on a terminal.
-pub fn changing_line(text: &str) -> String {
-    format!("{ERASE}{}", text.chars().take(LINE_CHARS).collect::<String>())
+/// A line that takes the place of the one before it on a terminal of so many columns. It is cut off
+/// where it would be broken: a line that has become two cannot be erased.
+pub fn changing_line(text: &str, columns: usize) -> String {
+    let line = printable::line(text);
+    format!("{ERASE}{}", &line[..end_within(&line, columns)])
+}
+
+/// Whether a changing line is whole on a terminal of so many columns.
+pub fn fits(text: &str, columns: usize) -> bool {
+    end_within(text, columns) == text.len()
+}
+
+/// Where a text has to end, bytes. The last column stays free: some terminals go on to the next line
+/// as soon as it is written.
+fn end_within(text: &str, columns: usize) -> usize {
+    let mut left = columns.saturating_sub(1);
+    let does_not_fit = |(_, letter): &(usize, char)| {
+        let rest = left.checked_sub(letter.width().unwrap_or(0));
+        left = rest.unwrap_or(0);
+        rest.is_none()
+    };
+    text.char_indices().find(does_not_fit).map_or(text.len(), |(at, _)| at)
 }
 
 /// What there is to do and how much of it is done.
@@ -62,13 +92,18 @@ struct Position {
 impl<'a> ProgressReporter<'a> {
     /// Reports on `out`.
     pub fn new(out: &'a mut dyn Write, shown: ProgressShown) -> ProgressReporter<'a> {
-        ProgressReporter { out, shown, position: Position::default() }
+        ProgressReporter { out, shown, columns: || COLUMNS, position: Position::default() }
+    }
+
+    /// The same on a terminal that has so many columns, which its user may change.
+    pub fn within(self, columns: fn() -> usize) -> ProgressReporter<'a> {
+        ProgressReporter { columns, ..self }
     }
 
     /// A line that stays.
     pub fn println(&mut self, sentence: &str) {
         // What a process has said may hold anything, and a line is to stay one.
-        let sentence = sentence.replace(char::is_control, " ");
+        let sentence = printable::line(sentence);
         let erase = if self.is_terminal() { ERASE } else { "" };
         self.write(&format!("{erase}{sentence}\n"));
     }
@@ -109,9 +144,11 @@ impl<'a> ProgressReporter<'a> {
         let CellId { subject, case, instrument } = cell;
         let (bar, left) = (ProgressBar(self.position.share(index)), self.position.left(index));
         let (round, rounds) = (self.position.rounds_done + 1, self.position.rounds);
-        self.write(&changing_line(&format!(
-            "{bar}, {left} left: round {round}/{rounds}, {subject} {case} ({instrument})"
-        )));
+        let columns = (self.columns)();
+        let done = if columns < BAR_COLUMNS_MIN { format!("{bar:#}") } else { bar.to_string() };
+        let line =
+            format!("{done}, {left} left: round {round}/{rounds}, {subject} {case} ({instrument})");
+        self.write(&changing_line(&line, columns));
     }
 
     /// A round is done; it took `taken`.
@@ -212,8 +249,29 @@ mod tests {
     fn a_line_stays_one_line_whatever_is_told() {
         let mut out = Vec::new();
         let mut progress = ProgressReporter::new(&mut out, ProgressShown::Lines);
-        progress.println("a\nb\x1b[31mc");
-        assert_eq!(String::from_utf8(out).unwrap(), "a b [31mc\n");
+        progress.println("a\nb\x1b[31mc\u{202e}d");
+        assert_eq!(String::from_utf8(out).unwrap(), "a b [31mc d\n");
+        assert_eq!(changing_line("a\nb\x1b[31mc", 80), "\r\x1b[2Ka b [31mc");
+    }
+
+    #[test]
+    fn a_narrow_terminal_has_figures_before_names_and_no_line_is_broken() {
+        let at_40 = || 40;
+        let mut out = Vec::new();
+        let mut progress = ProgressReporter::new(&mut out, ProgressShown::Terminal).within(at_40);
+        progress.start(3, 1, 10, Duration::from_secs(2));
+        progress.show_cell(4, &cell());
+        let expected = "\r\x1b[2K 46 %, 32 s left: round 2/3, rust-tonic";
+        assert_eq!(String::from_utf8(out).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_letter_may_be_two_columns_wide_and_a_mark_none() {
+        let erased = |text: &str| format!("\r\x1b[2K{text}");
+        assert_eq!(changing_line("\u{6c34}\u{6c34}\u{6c34}", 6), erased("\u{6c34}\u{6c34}"));
+        assert_eq!(changing_line("e\u{301}e\u{301}e", 3), erased("e\u{301}e\u{301}"));
+        assert_eq!(changing_line("abc", 0), erased(""));
+        assert!(fits("abc", 4) && !fits("abc", 3));
     }
 
     #[test]

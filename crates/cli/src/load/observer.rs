@@ -1,6 +1,7 @@
 //! Who watches a run: people, programs, the lab.
 
 use super::audience::Audience;
+use crate::terminal::{columns, is_redrawn};
 use bookend_load::contract::lines::Line;
 use bookend_load::hdr_log::HdrLog;
 use bookend_load::live::{self, LiveFormat, LiveView};
@@ -14,8 +15,6 @@ use std::time::{Duration, SystemTime};
 pub struct Observer {
     audience: Audience,
     shown: Shown,
-    /// Whether the view stands on the terminal.
-    is_drawn: bool,
     keeps_log: bool,
     /// From the start of the window on, where it is kept.
     pub log: Option<HdrLog>,
@@ -39,18 +38,21 @@ impl Observer {
     ) -> Self {
         let is_for_people = audience == Audience::People && stderr().is_terminal();
         let shown = match format {
-            LiveFormat::Auto if is_for_people => Shown::View(LiveView::new(window_ns)),
+            LiveFormat::Auto if is_for_people && is_redrawn() => {
+                Shown::View(LiveView::new(window_ns))
+            }
+            LiveFormat::Auto if is_for_people => Shown::Lines,
             LiveFormat::Auto | LiveFormat::Off => Shown::Nothing,
             LiveFormat::Lines => Shown::Lines,
             LiveFormat::Json => Shown::Json,
         };
-        Self { audience, shown, is_drawn: false, keeps_log, log: None }
+        Self { audience, shown, keeps_log, log: None }
     }
 
     /// The run is over: the terminal is as it was before.
     pub fn clear(&mut self) {
-        if std::mem::take(&mut self.is_drawn) {
-            show("\x1b[2A\x1b[J");
+        if let Shown::View(view) = &mut self.shown {
+            show(&view.clear(columns()));
         }
     }
 
@@ -59,12 +61,7 @@ impl Observer {
             Shown::Nothing => return,
             Shown::Lines => live::text_line(interval) + "\n",
             Shown::Json => live::json_line(interval) + "\n",
-            Shown::View(view) => {
-                let [line, chart] = view.lines(interval);
-                let back = if self.is_drawn { "\x1b[2A\x1b[J" } else { "" };
-                self.is_drawn = true;
-                format!("{back}{line}\n{chart}\n")
-            }
+            Shown::View(view) => view.draw(interval, columns()),
         };
         show(&text);
     }

@@ -1,8 +1,9 @@
 //! How far a race is: one line that changes on a terminal, and one every ten seconds elsewhere.
 
 use super::arguments::RaceArguments;
-use crate::terminal::{print_error, progress_shown};
-use bookend_lab::progress::{Clock, ProgressBar, ProgressShown, changing_line};
+use crate::terminal::{columns, print_error, progress_shown};
+use bookend_lab::progress::{Clock, ProgressBar, ProgressShown, changing_line, fits};
+use bookend_load::contract::printable;
 use bookend_results::race::{Race, RaceServerName, Standing};
 use std::io::{self, Write as _};
 use std::time::Duration;
@@ -37,17 +38,18 @@ impl RaceProgress {
         }
         let left = Clock(self.budget.saturating_sub(elapsed));
         let outlook = self.outlook(elapsed, standing);
-        let text = format!("{left} left: {}{outlook}", position(standing, race));
+        let ratio = ratio(standing, race);
+        let text = format!("{left} left: {}{ratio}{outlook}", start(race));
         match self.shown {
             ProgressShown::Quiet => {}
             ProgressShown::Lines => {
                 self.next = elapsed + LINE_INTERVAL;
-                write(&format!("{text}\n"));
+                print_error(&text);
             }
             ProgressShown::Terminal => {
                 self.next = elapsed + LOOK_INTERVAL;
                 let share = elapsed.as_secs_f64() / self.budget.as_secs_f64();
-                write(&changing_line(&format!("{}, {text}", ProgressBar(share))));
+                write(&drawn(ProgressBar(share), [&text, &ratio], columns()));
             }
         }
     }
@@ -56,7 +58,7 @@ impl RaceProgress {
     /// how long that would take.
     pub fn end(&self, elapsed: Duration, standing: &Standing) {
         if self.shown == ProgressShown::Terminal {
-            write(&changing_line(""));
+            write(&changing_line("", columns()));
         }
         if let Some(width) = self.until.filter(|width| !standing.is_within(*width)) {
             print_error(&not_narrow(width, elapsed, standing));
@@ -71,6 +73,13 @@ impl RaceProgress {
             format!(", ±{} in about {more}", percent(width))
         })
     }
+}
+
+/// The changing line. Where there is no room, figures go before the bar, and the ratio before all.
+fn drawn(bar: ProgressBar, [text, ratio]: [&str; 2], columns: usize) -> String {
+    let forms = [format!("{bar}, {text}"), format!("{bar:#}, {text}"), format!("{bar:#}, {ratio}")];
+    let form = forms.iter().find(|form| fits(&printable::line(form), columns));
+    changing_line(form.map_or(ratio, String::as_str), columns)
 }
 
 /// What to ask for instead.
@@ -95,12 +104,15 @@ fn percent(share: f64) -> String {
     format!("{} %", (share * 1e4).round() / 100.0)
 }
 
-fn position(standing: &Standing, race: &Race) -> String {
-    let starts = match race.starts.len() {
+fn start(race: &Race) -> String {
+    match race.starts.len() {
         1 => String::new(),
         starts => format!("start {starts}, "),
-    };
-    let ratio = match (standing.cost_interval(), race.servers.get(1)) {
+    }
+}
+
+fn ratio(standing: &Standing, race: &Race) -> String {
+    match (standing.cost_interval(), race.servers.get(1)) {
         (Some(interval), Some(RaceServerName { name, .. })) => format!(
             "{name} {:+.2} % ({:+.2} % to {:+.2} %)",
             (standing.cost_ratio() - 1.0) * 100.0,
@@ -109,12 +121,27 @@ fn position(standing: &Standing, race: &Race) -> String {
         ),
         (_, None) => format!("{} rounds", standing.rounds()),
         (None, Some(_)) => "no interval yet".to_owned(),
-    };
-    starts + &ratio
+    }
 }
 
 /// A race does not fail because its progress cannot be written.
 fn write(text: &str) {
     let mut out = io::stderr();
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_narrow_terminal_has_the_figures_without_the_bar() {
+        let ratio = "mine -1.23 % (-2.50 % to +0.04 %)";
+        let text = format!("2 min left: start 3, {ratio}");
+        let at = |columns| drawn(ProgressBar(0.25), [&text, ratio], columns);
+        assert_eq!(at(100), format!("\r\x1b[2K[#####---------------]  25 %, {text}"));
+        assert_eq!(at(80), format!("\r\x1b[2K 25 %, {text}"));
+        assert_eq!(at(60), format!("\r\x1b[2K 25 %, {ratio}"));
+        assert_eq!(at(40), format!("\r\x1b[2K{ratio}"));
+    }
 }
