@@ -14,6 +14,7 @@ pub use ending::{UnknownEnding, format_by_ending};
 use crate::error_text::{choice, reason};
 use crate::record::ListedCalls;
 use crate::summary;
+use bookend_contract::printable::PrintableWriter;
 use bookend_contract::report::LoadReport;
 use clap::ValueEnum;
 use std::ffi::OsString;
@@ -82,7 +83,7 @@ impl OutputFormat {
 pub struct OutputError(String, String);
 
 /// Writes the report in one of its formats, ending with a line break. `calls` are those that the
-/// format lists, if it does.
+/// format lists, if it does. Whatever a server said, a terminal only shows it.
 ///
 /// # Errors
 /// What `to` says.
@@ -94,10 +95,19 @@ pub fn write_report(
 ) -> io::Result<()> {
     let none = ListedCalls::default();
     let text = match format {
-        OutputFormat::Json => return json::write(report, calls, &json::COMPACT, to),
-        OutputFormat::Pretty => return json::write(report, calls, &json::PRETTY, to),
-        OutputFormat::Csv => return csv::write(calls.unwrap_or(&none), to),
+        OutputFormat::Json => {
+            let to = &mut PrintableWriter::of_json(to);
+            return json::write(report, calls, &json::COMPACT, to);
+        }
+        OutputFormat::Pretty => {
+            let to = &mut PrintableWriter::of_json(to);
+            return json::write(report, calls, &json::PRETTY, to);
+        }
+        OutputFormat::Csv => {
+            return csv::write(calls.unwrap_or(&none), &mut PrintableWriter::of_lines(to));
+        }
         OutputFormat::InfluxDetails => {
+            let to = &mut PrintableWriter::of_lines(to);
             return influx::details(report, calls.unwrap_or(&none), to);
         }
         OutputFormat::Summary => summary::text(report),
@@ -105,7 +115,7 @@ pub fn write_report(
         OutputFormat::InfluxSummary => influx::summary(report),
         OutputFormat::Prometheus => prometheus::text(report),
     };
-    to.write_all(text.as_bytes())
+    PrintableWriter::of_lines(to).write_all(text.as_bytes())
 }
 
 /// Writes the calls alone, a JSON object a line.
@@ -113,7 +123,7 @@ pub fn write_report(
 /// # Errors
 /// What `to` says.
 pub fn write_calls(calls: &ListedCalls, to: &mut dyn Write) -> io::Result<()> {
-    json::write_calls(calls, to)
+    json::write_calls(calls, &mut PrintableWriter::of_json(to))
 }
 
 /// Whether a file is standard output by another name. As a file it would be replaced where a shell
@@ -149,7 +159,7 @@ pub fn write(text: &str, file: Option<&Path>) -> Result<(), OutputError> {
 
 /// Has a text written to a file, or to standard output. A file is replaced atomically: readers see
 /// the old text or the new, and a full disk leaves the old. Pipes and devices are written to
-/// directly.
+/// directly. On standard output, nothing is written but what a terminal shows.
 ///
 /// # Errors
 /// [`OutputError`] with what the system said. A reader that closes standard output is not an error.
@@ -165,7 +175,8 @@ pub fn deliver(
 }
 
 fn write_to_standard_output(text: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    let mut output = io::stdout().lock();
+    let mut standard = io::stdout().lock();
+    let mut output = PrintableWriter::of_lines(&mut standard);
     match text(&mut output).and_then(|()| output.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         result => result,
@@ -206,5 +217,91 @@ fn folder_of(file: &Path) -> &Path {
     match file.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::calls::tests::calls_of;
+    use crate::plan::tests::plan;
+    use crate::report::build_report;
+    use crate::run::LoadOutcome;
+    use bookend_contract::printable::is_printable;
+    use bookend_contract::report::TargetReport;
+    use std::collections::BTreeMap;
+    use std::time::UNIX_EPOCH;
+
+    /// A title, a bell, a colour, breaks of lines of all kinds, C1's own escape, DEL, NUL, and what
+    /// turns the direction of writing.
+    const HOSTILE: &str = "\u{1b}]0;owned\u{7}\u{1b}[31m\r\nforged\rb\0\u{7f}\u{9b}2J\u{85}\u{2028}\
+                           \u{2029}\u{202e}\u{2066}\u{200f}\u{61c}\tc";
+
+    /// A report with such text wherever a server or a user can put it.
+    fn hostile_report() -> LoadReport {
+        let mut report = build_report(&plan(1, 1, 1, Some(9)), UNIX_EPOCH, &LoadOutcome::default());
+        let counted = || BTreeMap::from([(HOSTILE.to_owned(), 3)]);
+        report.name = Some(HOSTILE.to_owned());
+        report.error_distribution = counted();
+        report.status_code_distribution = counted();
+        report.tags = BTreeMap::from([(HOSTILE.to_owned(), HOSTILE.to_owned())]);
+        report.options["call"] = HOSTILE.into();
+        report.options["data"] = serde_json::json!({ HOSTILE: HOSTILE });
+        report.bookend.goaways = counted();
+        let text = HOSTILE.to_owned();
+        report.bookend.targets = vec![TargetReport {
+            target: text.clone(),
+            address: text,
+            connections_opened: 1,
+            ok: 1,
+            failed: 0,
+        }];
+        report
+    }
+
+    fn written(report: &LoadReport, calls: &ListedCalls, format: OutputFormat) -> String {
+        let mut text = Vec::new();
+        write_report(report, Some(calls), format, &mut text).unwrap();
+        String::from_utf8(text).unwrap()
+    }
+
+    #[test]
+    fn a_terminal_shows_every_format_and_does_nothing_else() {
+        let (report, calls) = (hostile_report(), calls_of([HOSTILE.to_owned()]));
+        for format in OutputFormat::value_variants() {
+            let text = written(&report, &calls, *format);
+            let acts = |letter: &char| !matches!(letter, '\n' | '\t') && !is_printable(*letter);
+            assert_eq!(text.chars().find(acts), None, "{format:?}: {text:?}");
+            if !matches!(format, OutputFormat::Html) {
+                assert!(!text.contains("\nforged"), "{format:?}: a line is forged: {text}");
+            }
+        }
+        let mut text = Vec::new();
+        write_calls(&calls, &mut text).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        assert!(text.trim_end().chars().all(is_printable), "{text:?}");
+    }
+
+    #[test]
+    fn json_keeps_what_was_said() {
+        let (report, calls) = (hostile_report(), calls_of([HOSTILE.to_owned()]));
+        for format in [OutputFormat::Json, OutputFormat::Pretty] {
+            let text = written(&report, &calls, format);
+            let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+            assert_eq!(json["name"], HOSTILE);
+            assert_eq!(json["errorDistribution"][HOSTILE], 3);
+            assert!(json["details"][0]["error"].as_str().unwrap().ends_with(HOSTILE), "{text}");
+        }
+    }
+
+    #[test]
+    fn readers_of_csv_find_the_heading_first_and_a_call_a_line() {
+        let formula = "=HYPERLINK(\"http://a\", \"b\")\r\nc".to_owned();
+        let calls = calls_of([String::new(), formula]);
+        let text = written(&hostile_report(), &calls, OutputFormat::Csv);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[..2], ["duration (ms),status,error", "1.203004,OK,"]);
+        let cell = "\"'=HYPERLINK(\"\"http://a\"\", \"\"b\"\")  c\"";
+        assert_eq!(lines[2..], [format!("0.000090,Internal,{cell}")]);
     }
 }

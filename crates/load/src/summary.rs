@@ -6,7 +6,7 @@ use bookend_contract::report::{
     Bucket, Extension, LatencySplit, LoadReport, OpenLoopReport, SplitPart, StreamReport,
     TargetReport,
 };
-use bookend_contract::{limit, silence};
+use bookend_contract::{limit, printable, silence};
 
 /// Characters of the longest bar, as in ghz.
 const BAR_CHARS: u64 = 40;
@@ -20,7 +20,7 @@ pub fn text(report: &LoadReport) -> String {
         .name
         .as_deref()
         .filter(|name| !name.is_empty())
-        .map_or_else(String::new, |name| format!("  Name:\t\t{name}\n"));
+        .map_or_else(String::new, |name| format!("  Name:\t\t{}\n", printable::line(name)));
     let percentiles: String = report
         .latency_distribution
         .iter()
@@ -85,12 +85,14 @@ fn distributions(report: &LoadReport) -> String {
     let statuses = report
         .status_code_distribution
         .iter()
-        .map(|(status, count)| (format!("  [{status}]"), format!("{count} responses")))
+        .map(|(status, count)| {
+            (format!("  [{}]", printable::line(status)), format!("{count} responses"))
+        })
         .collect();
     let errors = report
         .error_distribution
         .iter()
-        .map(|(error, count)| (format!("  [{count}]"), error.replace(char::is_control, " ")))
+        .map(|(error, count)| (format!("  [{count}]"), printable::line(error).into_owned()))
         .collect();
     section("Status code distribution", statuses) + &section("Error distribution", errors)
 }
@@ -221,7 +223,7 @@ fn open_loop(open_loop: &OpenLoopReport) -> String {
     let not_made: String = open_loop
         .not_made
         .iter()
-        .map(|(why, calls)| format!("  Not made:\t{calls} calls: {why}\n"))
+        .map(|(why, calls)| format!("  Not made:\t{calls} calls: {}\n", printable::line(why)))
         .collect();
     [
         format!("  Due:\t{due} calls by the schedule, {made} made{waited}\n"),
@@ -328,6 +330,7 @@ fn by_target(facts: &Extension) -> String {
         } else {
             format!("{address} ({})", target.target)
         };
+        let name = printable::line(&name);
         let (ok, failed, connections) = (target.ok, target.failed, target.connections_opened);
         format!("  Target:\t{name}: {ok} OK, {failed} failed, {connections} connections\n")
     };
@@ -343,7 +346,7 @@ fn announced_by_the_server(facts: &Extension) -> String {
         )
     });
     let goaways = facts.goaways.iter().map(|(text, connections)| {
-        format!("  Goaway:\t{connections} x {}\n", text.replace(char::is_control, " "))
+        format!("  Goaway:\t{connections} x {}\n", printable::line(text))
     });
     streams.into_iter().chain(goaways).collect()
 }

@@ -514,9 +514,8 @@ fn rendered(format: OutputFormat) -> String {
 
 #[test]
 fn csv_has_ghzs_heading_and_a_line_for_each_call() {
-    let error = "\"rpc error: code = Internal desc = <script>\"\"a, b=c\"\"\n</script>\"";
-    let expected =
-        format!("\nduration (ms),status,error\n2.000000,OK,\n3.000000,Internal,{error}\n");
+    let error = "\"rpc error: code = Internal desc = <script>\"\"a, b=c\"\" </script>\"";
+    let expected = format!("duration (ms),status,error\n2.000000,OK,\n3.000000,Internal,{error}\n");
     assert_eq!(rendered(OutputFormat::Csv), expected);
 }
 

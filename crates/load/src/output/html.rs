@@ -1,6 +1,7 @@
 //! A report as one HTML file, which needs no network and no script.
 
 use crate::summary;
+use bookend_contract::printable::is_printable;
 use bookend_contract::report::{Bucket, LoadReport};
 use std::fmt::Display;
 
@@ -116,7 +117,8 @@ fn line(tag: &str, cells: &[impl Display]) -> String {
     format!("<tr>{inside}</tr>")
 }
 
-/// Text of a server or a user, of which no letter may be read as HTML.
+/// Text of a server or a user, of which no letter may be read as HTML. What cannot be shown becomes
+/// a replacement character.
 fn escaped(text: impl Display) -> String {
     let mut escaped = String::new();
     for letter in text.to_string().chars() {
@@ -126,6 +128,8 @@ fn escaped(text: impl Display) -> String {
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
             '\'' => escaped.push_str("&#39;"),
+            '\n' | '\t' => escaped.push(letter),
+            letter if !is_printable(letter) => escaped.push(char::REPLACEMENT_CHARACTER),
             letter => escaped.push(letter),
         }
     }
@@ -139,5 +143,6 @@ mod tests {
     #[test]
     fn text_stays_text() {
         assert_eq!(escaped("<script>\"&'"), "&lt;script&gt;&quot;&amp;&#39;");
+        assert_eq!(escaped("a\u{1b}[31m\u{202e}\nb"), "a\u{fffd}[31m\u{fffd}\nb");
     }
 }

@@ -3,6 +3,7 @@
 use super::calls::{append_number, write_each};
 use super::options::Options;
 use crate::record::ListedCalls;
+use bookend_contract::printable;
 use bookend_contract::report::LoadReport;
 use bookend_contract::timestamp::Timestamp;
 use std::borrow::Cow;
@@ -114,22 +115,22 @@ fn quoted(name: &str, value: &str) -> String {
 /// Line protocol ends a tag at a comma, an equals sign or a space, and a line at a line break.
 fn tag_value(value: &str) -> String {
     let mut escaped = String::with_capacity(value.len());
-    for letter in value.chars() {
-        match letter {
-            ',' | '=' | ' ' => escaped.extend(['\\', letter]),
-            '\n' | '\r' => escaped.push_str("\\ "),
-            letter => escaped.push(letter),
+    for letter in printable::line(value).chars() {
+        if matches!(letter, ',' | '=' | ' ') {
+            escaped.push('\\');
         }
+        escaped.push(letter);
     }
     escaped
 }
 
 /// The text of a field, between quotation marks.
 fn text(value: &str) -> Cow<'_, str> {
-    if !value.contains(['\\', '"', '\n', '\r']) {
-        return value.into();
+    let value = printable::line(value);
+    if !value.contains(['\\', '"']) {
+        return value;
     }
-    value.replace('\\', "\\\\").replace('"', "\\\"").replace(['\n', '\r'], " ").into()
+    value.replace('\\', "\\\\").replace('"', "\\\"").into()
 }
 
 /// Nanoseconds since 1970 of a date as reports have it.

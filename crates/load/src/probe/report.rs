@@ -3,6 +3,7 @@
 use super::check::{CheckOutcome, SemanticsCheck};
 use super::verify::{VerifiedReply, VerifyError};
 use crate::contract::duration::nanoseconds;
+use crate::contract::printable;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde::Serialize;
@@ -39,13 +40,13 @@ impl ProbeReport {
             .collect()
     }
 
-    /// Why the call failed, in one line; `None` if it did not.
+    /// Why the call failed, in one line that a terminal only shows; `None` if it did not.
     pub fn failure(&self) -> Option<String> {
         let failure = self.call.as_ref().err()?;
-        Some(failure.to_string().replace(['\n', '\r'], " "))
+        Some(printable::line(&failure.to_string()).into_owned())
     }
 
-    /// The report on one line of JSON.
+    /// The report on one line of JSON, with the words of the server as they are.
     pub fn to_json(&self) -> String {
         let semantics = self.semantics.as_ref().map(|outcomes| {
             let words = outcomes.iter().map(|(check, outcome)| (*check, outcome.word()));
@@ -65,7 +66,7 @@ impl ProbeReport {
             semantics,
         };
         // Strings, numbers and maps with keys of text: nothing that JSON cannot hold.
-        serde_json::to_string(&json).unwrap_or_default()
+        printable::json(&serde_json::to_string(&json).unwrap_or_default()).into_owned()
     }
 }
 
@@ -116,7 +117,7 @@ impl JsonCall {
         Self {
             ok: report.call.is_ok(),
             calls_made: report.calls_made,
-            error: report.failure(),
+            error: report.call.as_ref().err().map(VerifyError::to_string),
             status,
             reply: report.call.as_ref().ok().map(JsonReply::new),
         }
@@ -142,9 +143,9 @@ fn reply_bytes(verified: &VerifiedReply) -> usize {
 }
 
 impl fmt::Display for ProbeReport {
-    /// A line about the call, then a line a check.
+    /// A line about the call, then a line a check. What a server says begins no line.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { target, path, .. } = self;
+        let [target, path] = [&self.target, &self.path].map(|text| printable::line(text));
         match &self.call {
             Ok(verified) => write!(
                 formatter,
@@ -155,8 +156,39 @@ impl fmt::Display for ProbeReport {
             Err(_) => write!(formatter, "{target} {path}: failed")?,
         }
         for (check, outcome) in self.semantics.iter().flatten() {
-            write!(formatter, "\n{:24}{outcome}", check.label())?;
+            let outcome = outcome.to_string();
+            write!(formatter, "\n{:24}{}", check.label(), printable::line(&outcome))?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::printable::is_printable;
+
+    #[test]
+    fn what_a_server_says_begins_no_line_and_moves_no_cursor() {
+        let said = "\u{1b}]0;owned\u{7}\r\nprimitives  supported\u{202e}\u{9b}31m\u{2028}\0";
+        let outcomes = [
+            (SemanticsCheck::ALL[0], CheckOutcome::Unsupported(said.to_owned())),
+            (SemanticsCheck::ALL[1], CheckOutcome::NotChecked(said.to_owned())),
+        ];
+        let report = ProbeReport {
+            target: format!("host{said}"),
+            path: format!("/a.B/{said}"),
+            call: Err(VerifyError::Reply(said.to_owned())),
+            calls_made: 1,
+            semantics: Some(BTreeMap::from(outcomes)),
+        };
+        let text = report.to_string();
+        assert_eq!(text.lines().count(), 3, "{text:?}");
+        assert!(text.chars().all(|letter| letter == '\n' || is_printable(letter)), "{text:?}");
+        assert!(report.failure().unwrap().chars().all(is_printable));
+        let json = report.to_json();
+        assert!(json.chars().all(is_printable), "{json:?}");
+        let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+        assert_eq!(json["call"]["error"], said);
     }
 }
