@@ -4,7 +4,7 @@
 use super::pictures::Picture;
 use super::report::Report;
 use crate::layout::{clipped, one_line};
-use crate::markdown::{code_block, lines, list, plain, section};
+use crate::markdown::{self, code_block, lines, list, plain, prose, section};
 use crate::table::{
     connection_table, cost_table, cpu_account_table, instrument_table, marks, published_table,
     resource_table,
@@ -46,7 +46,7 @@ fn page(report: &Report<'_>, charts: Option<&Path>) -> String {
         page.push_str(&pictures(report, folder));
     }
     if !analysis.trim().is_empty() {
-        page.push_str(&format!("{}\n\n", analysis.trim()));
+        page.push_str(&format!("{}\n\n", prose(analysis.trim())));
     }
     page.push_str(&format!("{}\n\n", plain(&origin(report))));
     let table = &report.table;
@@ -69,8 +69,7 @@ fn page(report: &Report<'_>, charts: Option<&Path>) -> String {
 /// Links to the pictures, each with its heading.
 fn pictures(report: &Report<'_>, folder: &Path) -> String {
     let link = |(name, picture): (String, Picture)| {
-        let file = folder.join(format!("{name}.svg"));
-        format!("![{}](<{}>)\n\n", plain(&picture.title), file.display())
+        markdown::picture(&picture.title, &folder.join(format!("{name}.svg")))
     };
     report.named_pictures().into_iter().map(link).collect()
 }

@@ -82,8 +82,7 @@ impl LoadPage {
         self.pictures
             .iter()
             .map(|(name, picture)| {
-                let file = folder.join(format!("{name}.svg"));
-                format!("![{}](<{}>)\n\n", plain(&picture.title), file.display())
+                markdown::picture(&picture.title, &folder.join(format!("{name}.svg")))
             })
             .collect()
     }
