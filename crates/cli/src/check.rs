@@ -24,7 +24,7 @@ use crate::terminal::{Failure, print, print_error};
 use bench::Bench;
 use bookend_lab::lock::LockTarget;
 use bookend_lab::process::interrupt::Interrupt;
-use bookend_load::contract::exit;
+use bookend_load::contract::{exit, printable};
 use bookend_load::flags::whole;
 use bookend_results::calibration::{Calibration, InstrumentCheck};
 use clap::{Args, ValueEnum};
@@ -117,6 +117,7 @@ pub fn start(arguments: &CheckArguments) -> Result<u8, Failure> {
         Err(CheckStop::Failed(failure)) => return Err(failure),
     };
     let json = serde_json::to_string(&check).map_err(Failure::nothing_measured)?;
+    let json = printable::json(&json).into_owned();
     print(&if arguments.json { json.clone() + "\n" } else { check.to_string() })?;
     // A part says nothing of the rest, so it does not replace a whole.
     if arguments.only.is_empty() {

@@ -9,7 +9,7 @@ use bookend_lab::process::interrupt::Interrupt;
 use bookend_lab::progress::Clock;
 use bookend_lab::spawner::Spawner;
 use bookend_lab::subject::Subject;
-use bookend_load::contract::exit;
+use bookend_load::contract::{exit, printable};
 use bookend_results::store::{Run, Store, UnreadableRun};
 use bookend_results::suite::{Extent, Overrides, Plan, Selection, Suite};
 use clap::Args;
@@ -69,7 +69,8 @@ pub fn suites_text(
             true => String::new(),
             false => format!("; missing here: {}", missing.join(", ")),
         };
-        text += &format!("  {name}\n      {}\n      {}{missing}\n", suite.title, times.join(", "));
+        let [name, title] = [&name, &suite.title].map(|text| printable::line(text));
+        text += &format!("  {name}\n      {title}\n      {}{missing}\n", times.join(", "));
     }
     Ok(text + "What is missing, bookend doctor says how to install.\n")
 }
@@ -129,6 +130,8 @@ fn subjects_text(folder: &Path) -> Result<String, Failure> {
             several => format!("\n      variants: {}", several.join(", ")),
         };
         let Subject { language, description, .. } = &subject;
+        let [name, language, description] =
+            [&name, language, description].map(|text| printable::line(text));
         text += &format!("  {name} ({language})\n      {description}{variants}\n");
     }
     Ok(text)
@@ -142,9 +145,9 @@ fn results_text(file: &Path) -> Result<String, Failure> {
     let store = Store::open_existing(file).map_err(Failure::usage)?;
     let runs = store.runs().map_err(Failure::usage)?;
     let line = |run: Result<Run, UnreadableRun>| match run {
-        Ok(run) => format!("  {}\n", result_line(&run)),
+        Ok(run) => format!("  {}\n", printable::line(&result_line(&run))),
         Err(UnreadableRun { id, reason }) => {
-            format!("  {:>4}  cannot be read: {}\n", id.0, reason.replace(char::is_control, " "))
+            format!("  {:>4}  cannot be read: {}\n", id.0, printable::line(&reason))
         }
     };
     let lines: String = runs.into_iter().map(line).collect();

@@ -9,13 +9,14 @@ mod report_lines;
 
 use crate::shell::this_command;
 use crate::slow_schema::read_schema;
-use crate::terminal::{Failure, gate_status};
+use crate::terminal::{Failure, gate_status, print_error};
 use crate::{contract, lab};
 use audience::Audience;
 use bookend_lab::machine::this_machine;
 use bookend_load::capacity;
 use bookend_load::contract::exit;
 use bookend_load::contract::gate::{GateKind, JudgedGate};
+use bookend_load::contract::printable;
 use bookend_load::contract::report::{LoadOrigin, LoadReport};
 use bookend_load::descriptors;
 use bookend_load::flags::{LoadFlags, config_file, switches};
@@ -80,7 +81,7 @@ pub fn start(arguments: LoadArguments) -> Result<u8, Failure> {
     };
     let mut plan = plan.map_err(Failure::unprepared)?;
     if let Some(refusal) = plan.fall_back() {
-        eprintln!("bookend load: {refusal}; epoll is used instead");
+        print_error(&format!("bookend load: {refusal}; epoll is used instead"));
     }
     descriptors::provide(plan.connections, plan.threads).map_err(Failure::nothing_measured)?;
     if let Some(objective) = &flags.find_capacity {
@@ -159,7 +160,8 @@ fn find_capacity(
     };
     let text = if is_json {
         let report = report::capacity_report(plan, started, found, origin());
-        serde_json::to_string_pretty(&report).expect("its keys are strings") + "\n"
+        let json = serde_json::to_string_pretty(&report).expect("its keys are strings");
+        printable::json(&json).into_owned() + "\n"
     } else {
         capacity::text(&found)
     };

@@ -28,6 +28,7 @@ use bookend_lab::race::{RaceHost, RaceRunError, RaceServerSpec, RaceStart, Revis
 use bookend_lab::spawner::Spawner;
 use bookend_load::contract::exit;
 use bookend_load::contract::gate::JudgedGate;
+use bookend_load::contract::printable;
 use bookend_load::given_file::{self, RESULT_MAX_BYTES};
 use bookend_load::output;
 use bookend_results::race::{EarlierRace, Race, RaceCell, RaceError};
@@ -160,7 +161,7 @@ fn deliver(
     let text = if arguments.json {
         let mut answer = race.answer_json(earlier).map_err(|error| blame(race, error))?;
         answer["gates"] = serde_json::to_value(gates).map_err(Failure::nothing_measured)?;
-        format!("{answer}\n")
+        format!("{}\n", printable::json(&answer.to_string()))
     } else {
         let answer = race.answer(earlier).map_err(|error| blame(race, error))?;
         format!("{answer}{}\n", kept::line())
@@ -168,7 +169,8 @@ fn deliver(
     print(&text)?;
     if let Some(file) = &arguments.save {
         let kept = serde_json::to_string(race).map_err(Failure::nothing_measured)?;
-        output::write(&(kept + "\n"), Some(file)).map_err(Failure::not_delivered)?;
+        output::write(&format!("{}\n", printable::json(&kept)), Some(file))
+            .map_err(Failure::not_delivered)?;
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ mod failed_handshakes;
 mod lifetime;
 
 use crate::contract;
-use crate::terminal::Failure;
+use crate::terminal::{Failure, print_error};
 use std::env;
 use std::io::{self, Write};
 use std::net::IpAddr;
@@ -232,7 +232,7 @@ fn account(statistics: &ServerStatistics) -> String {
 
 /// A line for people. That it cannot be written is no reason to stop serving.
 fn note(line: &str) {
-    let _ = writeln!(io::stderr().lock(), "bookend serve: {line}");
+    print_error(&format!("bookend serve: {line}"));
 }
 
 /// A line for the program that started this one, which may have stopped reading.

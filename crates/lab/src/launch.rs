@@ -5,6 +5,7 @@
 //! exec, where safe Rust can run only what is a program.
 
 use crate::cpu::{list, parse_list};
+use bookend_contract::printable;
 use rustix::process::Signal;
 use rustix::thread::CpuSet;
 use std::ffi::{OsStr, OsString};
@@ -65,7 +66,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ! {
         Ok(arguments) => arguments.become_program(),
         Err(error) => error,
     };
-    eprintln!("{error}");
+    eprintln!("{}", printable::line(&error.to_string()));
     std::process::exit(NOT_LAUNCHED)
 }
 

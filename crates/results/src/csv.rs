@@ -1,14 +1,8 @@
 //! Lines of comma-separated values (RFC 4180).
 
-/// A line without its end. Fields are quoted where they must be.
-pub fn line(fields: impl IntoIterator<Item = String>) -> String {
-    fields.into_iter().map(quoted).collect::<Vec<_>>().join(",")
-}
+use bookend_contract::csv::cell;
 
-fn quoted(field: String) -> String {
-    if field.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", field.replace('"', "\"\""))
-    } else {
-        field
-    }
+/// A line without its end. Each field is a [`cell`].
+pub fn line(fields: impl IntoIterator<Item = String>) -> String {
+    fields.into_iter().map(|field| cell(&field).into_owned()).collect::<Vec<_>>().join(",")
 }

@@ -1,5 +1,7 @@
 //! Building blocks of HTML. Whatever a program printed or a name contains stays text.
 
+use bookend_contract::printable::is_printable;
+
 /// A script of a page. The page lets its browser run this one and no other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageScript {
@@ -61,7 +63,8 @@ impl HtmlPage {
 }
 
 /// Text as the content of an element or as the value of a quoted attribute, in HTML and in XML.
-/// What cannot be seen or turns the direction of writing becomes a replacement character.
+/// What XML forbids, what cannot be seen and what turns the direction of writing becomes a
+/// replacement character.
 pub fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {
@@ -71,19 +74,11 @@ pub fn escaped(text: &str) -> String {
             '>' => safe.push_str("&gt;"),
             '"' => safe.push_str("&quot;"),
             '\n' | '\t' => safe.push(character),
-            other if is_unseen(other) => safe.push(char::REPLACEMENT_CHARACTER),
+            other if !is_printable(other) => safe.push(char::REPLACEMENT_CHARACTER),
             other => safe.push(other),
         }
     }
     safe
-}
-
-/// Control characters, which XML forbids, the marks that turn the direction of what follows, and
-/// what is no character at all.
-fn is_unseen(character: char) -> bool {
-    let turns = matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}')
-        || matches!(character, '\u{2066}'..='\u{2069}' | '\u{61c}');
-    character.is_control() || turns || matches!(character, '\u{fffe}' | '\u{ffff}')
 }
 
 /// A name for an element or a file, made of any text: letters, digits and dashes.

@@ -1,5 +1,6 @@
 //! Text tables that look like the published ones: rules of dashes with headings written into them.
 
+use bookend_contract::printable;
 use std::borrow::Cow;
 use std::fmt;
 
@@ -37,7 +38,7 @@ impl Layout {
 
     /// A rule of dashes with a heading in it.
     pub fn heading(&mut self, text: impl Into<String>) {
-        self.lines.push(Line::Heading(text.into()));
+        self.lines.push(Line::Heading(shown(&text.into())));
     }
 
     /// A heading with a second part at a fixed position.
@@ -47,12 +48,12 @@ impl Layout {
 
     /// A row with one field for each column.
     pub fn fields(&mut self, fields: Vec<String>) {
-        self.lines.push(Line::Fields(fields));
+        self.lines.push(Line::Fields(fields.iter().map(|field| shown(field)).collect()));
     }
 
     /// A row that has a text instead of fields.
     pub fn across(&mut self, name: String, text: String) {
-        self.lines.push(Line::Across(name, one_line(&text)));
+        self.lines.push(Line::Across(shown(&name), one_line(&text)));
     }
 
     fn widths(&self) -> Vec<usize> {
@@ -114,10 +115,14 @@ fn write_fields(f: &mut fmt::Formatter<'_>, widths: &[usize], fields: &[&str]) -
     writeln!(f)
 }
 
-/// The output of another process as one line, without control characters.
+/// A name or a field of others, which has as many characters as before.
+fn shown(text: &str) -> String {
+    printable::line(text).into_owned()
+}
+
+/// The output of another process as one line, of which a terminal does nothing but show it.
 pub fn one_line(text: &str) -> String {
-    let printable = |c: char| if c.is_control() { ' ' } else { c };
-    text.chars().map(printable).collect::<String>().split_whitespace().collect::<Vec<_>>().join(" ")
+    printable::line(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// A name of at most so many characters: both ends of a longer one tell it from others.
@@ -145,7 +150,7 @@ pub fn clipped(text: &str) -> String {
     format!("{} ... ({left} more characters)", &text[..end])
 }
 
-/// The same as one line, without control characters.
+/// The same as one line, of which a terminal does nothing but show it.
 pub fn quoted_line(text: &str) -> String {
     one_line(&clipped(text))
 }
@@ -204,7 +209,14 @@ mod tests {
 
     #[test]
     fn what_a_process_said_cannot_break_the_table() {
-        assert_eq!(one_line("a\r\n\tb \u{1b}[31mred\u{7}"), "a b [31mred");
+        assert_eq!(one_line("a\r\n\tb \u{1b}[31mred\u{7}\u{202e}"), "a b [31mred");
+        let mut layout = published();
+        layout.heading("--a\n--b:");
+        layout.fields(vec!["a\nforged |".to_owned(), "\u{202e}1".to_owned()]);
+        layout.across("b\r\u{2028}".to_owned(), "c\nd".to_owned());
+        let printed = layout.to_string();
+        assert_eq!(printed.lines().count(), 6, "{printed}");
+        assert!(!printed.contains(['\u{202e}', '\r', '\u{2028}']), "{printed}");
     }
 
     #[test]

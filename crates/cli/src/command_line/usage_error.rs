@@ -1,5 +1,6 @@
 //! A wrong command line in one line: what is wrong, and the nearest right word.
 
+use bookend_load::contract::printable;
 use bookend_load::contract::secrets;
 use bookend_load::error_text::nearest;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
@@ -26,7 +27,7 @@ pub fn one_line(error: &Error, command: &Command, until_refused: Option<&[OsStri
         "bookend" => "bookend".to_owned(),
         name => format!("bookend {name}"),
     };
-    format!("{path}: {line}").replace(char::is_control, " ")
+    printable::line(&format!("{path}: {line}")).into_owned()
 }
 
 fn unknown_argument(error: &Error, command: &Command) -> String {

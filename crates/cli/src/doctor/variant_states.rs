@@ -2,6 +2,7 @@
 
 use bookend_lab::doctor::VariantName;
 use bookend_load::contract::exit;
+use bookend_load::contract::printable;
 use bookend_load::contract::transport::Transport;
 use bookend_results::measurement::{Outcome, Row};
 use std::collections::BTreeMap;
@@ -128,7 +129,8 @@ impl fmt::Display for VariantStates {
                 VariantState::Missing(reason) => ("missing", reason),
                 VariantState::Failed(error) => ("failed", error),
             };
-            writeln!(f, "{}", format!("{word:<7}  {name:<width$}  {more}").trim_end())?;
+            let line = format!("{word:<7}  {name:<width$}  {more}");
+            writeln!(f, "{}", printable::line(line.trim_end()))?;
         }
         let (ready, missing, failed) = (self.count(0), self.count(1), self.count(2));
         writeln!(f, "\n{ready} ready, {missing} missing, {failed} failed")

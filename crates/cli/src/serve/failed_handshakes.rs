@@ -1,5 +1,6 @@
 //! Reports failed TLS handshakes while the server runs.
 
+use bookend_load::contract::printable;
 use bookend_server::tls::ServerConfig;
 use std::io;
 use std::mem;
@@ -72,7 +73,7 @@ impl Failures {
 
 fn line(count: u64, last: &str, is_sequel: bool) -> String {
     // A client chooses the names in its certificate.
-    let last = last.replace(char::is_control, " ");
+    let last = printable::line(last);
     match (count, is_sequel) {
         (1, false) => format!("a TLS handshake has failed: {last}"),
         (1, true) => format!("1 more TLS handshake has failed: {last}"),

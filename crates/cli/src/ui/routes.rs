@@ -10,6 +10,7 @@ use axum::middleware;
 use axum::response::sse::{KeepAlive, Sse};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
+use bookend_load::contract::printable;
 use bookend_results::export::PastFigure;
 use bookend_results::store::{Run, RunId, StoreError};
 use std::sync::Arc;
@@ -146,7 +147,7 @@ impl IntoResponse for NoPage {
                 (status, error.to_string())
             }
         };
-        (status, format!("{}\n", line.replace(char::is_control, " "))).into_response()
+        (status, format!("{}\n", printable::line(&line))).into_response()
     }
 }
 

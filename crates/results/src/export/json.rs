@@ -4,6 +4,7 @@ use super::report::Report;
 use crate::measurement::Row;
 use crate::suite::Plan;
 use crate::table::Cell;
+use bookend_contract::printable;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -33,7 +34,9 @@ impl Report<'_> {
             rows: self.rows,
         };
         // This fails only for maps whose keys are not strings; the document has none.
-        serde_json::to_string_pretty(&document).expect("the keys of the document are strings")
+        let text =
+            serde_json::to_string_pretty(&document).expect("the keys of the document are strings");
+        printable::json(&text).into_owned()
     }
 }
 

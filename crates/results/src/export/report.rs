@@ -9,6 +9,7 @@ use crate::table::{
     Table, brief_table, connection_table, cost_table, instrument_table, marks, published_table,
     resource_table, skipped_lines, spinning_lines, window_lines,
 };
+use bookend_contract::printable;
 use bookend_contract::transport::Transport;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -50,14 +51,17 @@ impl<'a> Report<'a> {
         let scope = self.run.scope();
         let notes =
             self.notes().into_iter().map(|note| format!("note: {}\n", one_line(note))).collect();
-        [
-            format!("{}: {}, {scope}, {} rounds\n", plan.suite, plan.request.method, plan.rounds),
+        let head =
+            format!("{}: {}, {scope}, {} rounds", plan.suite, plan.request.method, plan.rounds);
+        let text = [
+            format!("{}\n", one_line(&head)),
             notes,
             self.by_turns().map_or(String::new(), |turns| format!("{turns}\n")),
             format!("{}\n", brief_table(&self.table)),
             lines(&self.answer()),
         ]
-        .concat()
+        .concat();
+        printable::lines(&text).into_owned()
     }
 
     /// Everything for a terminal: machine, parameters, notes, the published table, costs, marks,
@@ -75,7 +79,7 @@ impl<'a> Report<'a> {
             .flatten()
             .map(|table| format!("{table}\n"))
             .collect();
-        [
+        let text = [
             format!("{}\n{}\n", self.run.new.machine, list(&self.parameters())),
             notes,
             format!("{}\n", published_table(table)),
@@ -84,18 +88,19 @@ impl<'a> Report<'a> {
             resource_table(table),
             lines(self.server_lives().as_slice()),
             marks,
-            format!("made by: {}\n\n", clipped(&self.run.new.command)),
+            format!("made by: {}\n\n", one_line(&clipped(&self.run.new.command))),
             lines(&self.answer()),
         ]
-        .concat()
-        .replace(|c: char| c.is_control() && c != '\n', " ")
+        .concat();
+        printable::lines(&text).into_owned()
     }
 
     /// What a reader of the cost figures must know, one remark a line.
     pub fn remarks(&self) -> Vec<String> {
         let table = &self.table;
         let windows = window_lines(&self.run.new.plan, table);
-        [skipped_lines(table), spinning_lines(table), windows].concat()
+        let remarks = [skipped_lines(table), spinning_lines(table), windows].concat();
+        remarks.iter().map(|remark| one_line(remark)).collect()
     }
 
     /// The lines of the published list of parameters, in the published order.
@@ -128,7 +133,7 @@ impl<'a> Report<'a> {
             format!("seed of the order: {}", self.run.new.seed),
         ]);
         lines.extend(self.server_lives());
-        lines
+        lines.iter().map(|line| one_line(line)).collect()
     }
 
     /// Since when memory is counted, where servers served several cells one after another.

@@ -4,6 +4,7 @@
 use super::report::Report;
 use crate::grouping::grouped;
 use crate::measurement::{Measurement, Row};
+use bookend_contract::printable;
 use serde_json::{Value, json};
 
 /// The tracks of slices.
@@ -33,7 +34,7 @@ impl Report<'_> {
             "otherData": { "suite": self.run.new.plan.suite, "command": self.run.new.command },
             "traceEvents": events,
         });
-        Some(document.to_string())
+        Some(printable::json(&document.to_string()).into_owned())
     }
 }
 

@@ -9,6 +9,7 @@ use super::{Race, RaceCell};
 use crate::statistics::Interval;
 use crate::suite::TestedEnd;
 use crate::text::{precise_latency_text, rate_text, significant_text};
+use bookend_contract::printable;
 use serde_json::{Value, json};
 use std::fmt;
 
@@ -44,7 +45,9 @@ impl Race {
         if !doubts.is_empty() {
             lines.push(format!("Doubt it for this: {}.", doubts.join("; ")));
         }
-        Ok(format!("{}{}{}\n", self.table()?, self.functions_text(), lines.join("\n")))
+        let lines: String =
+            lines.iter().map(|line| format!("{}\n", printable::line(line))).collect();
+        Ok(format!("{}{}{lines}", self.table()?, self.functions_text()))
     }
 
     /// The answer as JSON, without the laps.

@@ -193,7 +193,8 @@ pub fn calibration_lines(table: &Table) -> String {
             CellResult::NotMeasured { why, reason } => one_line(&format!("{why}: {reason}")),
         };
         let name = table.row_name(cell);
-        text.push_str(&format!("calibration, not ranked: {name}, {}: {figures}\n", cell.case));
+        let line = format!("calibration, not ranked: {name}, {}: {figures}", cell.case);
+        text.push_str(&format!("{}\n", one_line(&line)));
     }
     text
 }
