@@ -359,6 +359,23 @@ fn nesting_without_end_is_an_error() {
     assert!(json(&complex(), COMPLEX_CALL, &text).is_err());
 }
 
+#[test]
+fn lists_of_numbers_are_packed_where_the_schema_says_so() {
+    let proto = |syntax: &str, packed: bool| {
+        let text = format!(
+            "syntax = \"{syntax}\"; package a; service S {{ rpc Do(M) returns (M); }}
+            message M {{ repeated int32 n = 1 [packed = {packed}]; }}"
+        );
+        let files = folder(&[("a.proto", &text)]);
+        let schema = Schema::from_proto(&files.path().join("a.proto"), &[]).unwrap();
+        json(&schema, "a.S/Do", r#"{"n": [1, 2]}"#)
+    };
+    for syntax in ["proto2", "proto3"] {
+        assert_eq!(proto(syntax, true), Ok(vec![b"\x0a\x02\x01\x02".to_vec()]), "{syntax}");
+        assert_eq!(proto(syntax, false), Ok(vec![b"\x08\x01\x08\x02".to_vec()]), "{syntax}");
+    }
+}
+
 /// A descriptor set in an edition of Protocol Buffers; its options are JSON.
 fn in_an_edition(options: &str) -> Vec<u8> {
     let set =
