@@ -3,7 +3,7 @@
 
 mod data_template;
 mod error;
-mod json;
+pub(crate) mod json;
 
 pub use data_template::DataTemplate;
 pub use error::{DataError, PayloadError};
@@ -19,6 +19,9 @@ use std::path::{Path, PathBuf};
 /// Serialized messages in one file: each takes some 50 bytes of memory beside its own, and may have
 /// none but a length of one byte.
 const MESSAGES_MAX: usize = 1 << 22;
+
+/// What errors call the empty message that is sent where no data is given.
+const NO_DATA: &str = "no data (-d)";
 
 /// Where the request messages come from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -105,7 +108,10 @@ pub fn read(
 ) -> Result<RequestData, PayloadError> {
     let constant = |messages| RequestData { messages, template: None };
     match source {
-        DataSource::Nothing => Ok(constant(vec![Vec::new()])),
+        DataSource::Nothing => {
+            let messages = json::empty_message(&method.input());
+            messages.map(constant).map_err(|error| error.at(NO_DATA))
+        }
         DataSource::Json(text) => from_template(text, "-d", method, templates),
         DataSource::JsonFile(_) | DataSource::JsonInput => {
             let (text, place) = source.read_text(input)?;

@@ -21,6 +21,7 @@ mod steps;
 mod text;
 mod variables;
 
+pub(crate) use encoding::{with_length, write_varint};
 pub(crate) use engine::{Compiled, Engine, Language};
 pub use error::CallTemplateError;
 pub(crate) use message_parts::{MARK, MessageParts};

@@ -7,7 +7,10 @@ use crate::template::{
     pieces,
 };
 use prost_reflect::{MessageDescriptor, MethodDescriptor};
-use serde_json::Value;
+use serde::de::IgnoredAny;
+
+/// [`MARK`] as JSON escapes it, in small letters.
+const ESCAPED_MARK: &str = "\\uf8ff";
 
 /// A template of one message or several.
 #[derive(Clone, Debug)]
@@ -51,13 +54,11 @@ pub(super) fn compile(
         Compiled::Pieces(pieces) => pieces,
     };
     if pieces::are_constant(&pieces) {
-        let mut text = Vec::new();
-        pieces::write(&pieces, &CallFacts::default(), &mut text);
-        return Ok(CompiledData::Constant(String::from_utf8_lossy(&text).into_owned()));
+        return Ok(CompiledData::Constant(of_first_call(&pieces)));
     }
     let form = match message_parts(&pieces, &message) {
-        Some(parts) => Form::Parts(parts),
-        None => Form::Engine(Engine::new(text, &language)?),
+        Some(parts) if is_message(&pieces, &message) => Form::Parts(parts),
+        _ => Form::Engine(Engine::new(text, &language)?),
     };
     Ok(CompiledData::Template(DataTemplate { form, message }))
 }
@@ -110,16 +111,29 @@ impl DataTemplate {
     }
 }
 
+/// The text of the first call.
+fn of_first_call(pieces: &[Piece]) -> String {
+    let mut text = Vec::new();
+    pieces::write(pieces, &CallFacts::default(), &mut text);
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+/// Whether the first call's JSON is a message. Where it is none, the engine says what is wrong with
+/// it: a field that is given twice, or a required one that is missing.
+fn is_message(pieces: &[Piece], message: &MessageDescriptor) -> bool {
+    json::messages(&of_first_call(pieces), message).is_ok()
+}
+
 /// The messages with gaps, where the pieces are such: JSON whose values have variables in them.
 fn message_parts(pieces: &[Piece], message: &MessageDescriptor) -> Option<Vec<MessageParts>> {
     let (json, variables) = marked_json(pieces)?;
-    let json: Value = serde_json::from_str(&json).ok()?;
-    let parts = |json: &Value| MessageParts::new(json, message, &variables);
-    match &json {
-        Value::Array(messages) if messages.is_empty() => None,
-        Value::Array(messages) => messages.iter().map(parts).collect(),
-        message => Some(vec![parts(message)?]),
+    serde_json::from_str::<IgnoredAny>(&json).ok()?;
+    let parts = |json: &str| MessageParts::new(json, message, &variables);
+    if json.trim_start().starts_with('[') {
+        let messages = json::elements(&json)?;
+        return (!messages.is_empty()).then(|| messages.into_iter().map(parts).collect())?;
     }
+    Some(vec![parts(&json)?])
 }
 
 /// The JSON with a mark in place of each variable, and the variables in order. A variable outside
@@ -130,7 +144,7 @@ fn marked_json(pieces: &[Piece]) -> Option<(String, Vec<Variable>)> {
     let mut place = JsonPlace::Outside;
     for piece in pieces {
         match piece {
-            Piece::Text(text) if text.contains(MARK) => return None,
+            Piece::Text(text) if has_mark(text) => return None,
             Piece::Text(text) => {
                 place = text.bytes().fold(place, JsonPlace::after);
                 json.push_str(text);
@@ -143,6 +157,11 @@ fn marked_json(pieces: &[Piece]) -> Option<(String, Vec<Variable>)> {
         }
     }
     Some((json, variables))
+}
+
+/// Whether somebody else wrote a mark, as a letter or as JSON escapes it.
+fn has_mark(text: &str) -> bool {
+    text.contains(MARK) || text.to_ascii_lowercase().contains(ESCAPED_MARK)
 }
 
 /// Where in JSON a text has come to.

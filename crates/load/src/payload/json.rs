@@ -1,155 +1,121 @@
-//! JSON to message bytes by the canonical mapping, with errors that say where and what.
+//! JSON to message bytes as protobuf's JSON guide maps it, with errors that say where and what.
+//!
+//! A text is read twice: serde_json says whether it is JSON, and a cursor walks it along the
+//! message's fields and writes their bytes. Numbers are as exact as they are written, and what is
+//! given twice is seen. Where the guide leaves a choice, Go's `protojson` makes it;
+//! `conformance/tests/protojson` compares the two.
+
+mod any;
+mod cursor;
+mod entries;
+mod failure;
+mod field;
+mod given;
+mod message;
+mod number;
+mod scalar;
+mod time;
+mod well_known;
 
 use super::error::DataError;
-use crate::error_text::suggestion;
-use prost::Message as _;
-use prost_reflect::{DynamicMessage, FieldDescriptor, Kind, MessageDescriptor};
-use serde::de::{DeserializeSeed, Deserializer, SeqAccess, Visitor};
+use cursor::{Cursor, words};
+use failure::Failure;
+use message::{Completeness, write_message};
+use prost_reflect::MessageDescriptor;
+use serde::de::IgnoredAny;
 use serde_json::Value;
-use std::{fmt, slice};
+use std::borrow::Cow;
+use well_known::WellKnown;
 
 /// The messages of a JSON text, of which there is at least one.
 pub(super) fn messages(text: &str, message: &MessageDescriptor) -> Result<Vec<Vec<u8>>, DataError> {
-    let mut json = serde_json::Deserializer::from_str(text);
-    let mut track = serde_path_to_error::Track::new();
-    let tracked = serde_path_to_error::Deserializer::new(&mut json, &mut track);
-    let read = if text.trim_start().starts_with('[') {
-        tracked.deserialize_seq(Several(message))
+    let not_json = serde_json::from_str::<IgnoredAny>(text).err();
+    // It has better words where it reads what it skips otherwise.
+    let not_json = not_json.map(|error| serde_json::from_str::<Value>(text).err().unwrap_or(error));
+    let messages = write_messages(text, message);
+    match (messages, not_json) {
+        (Err(failure), not_json) => Err(explain(failure, text, not_json)),
+        (Ok(_), Some(error)) => Err(explain(Failure::not_json(text.len()), text, Some(error))),
+        (Ok(messages), None) if messages.is_empty() => Err(DataError::NoMessages),
+        (Ok(messages), None) => Ok(messages),
+    }
+}
+
+fn write_messages(text: &str, message: &MessageDescriptor) -> Result<Vec<Vec<u8>>, Failure> {
+    let mut cursor = Cursor::new(text);
+    let mut messages = Vec::new();
+    let mut add = |cursor: &mut Cursor<'_>| {
+        let mut bytes = Vec::new();
+        write_message(cursor, message, Completeness::Whole, &mut bytes)?;
+        messages.push(bytes);
+        Ok(())
+    };
+    if cursor.peek() == Some(b'[') {
+        cursor.array(&mut add)?;
     } else {
-        One(message).deserialize(tracked).map(|one| vec![one])
+        add(&mut cursor)?;
+    }
+    Ok(messages)
+}
+
+/// The message without any field, unless it has to have some.
+pub(super) fn empty_message(message: &MessageDescriptor) -> Result<Vec<Vec<u8>>, DataError> {
+    match WellKnown::of(message) {
+        Some(_) => Ok(vec![Vec::new()]),
+        None => messages("{}", message),
+    }
+}
+
+/// Where the reading stopped, and why.
+fn explain(failure: Failure, text: &str, not_json: Option<serde_json::Error>) -> DataError {
+    let field = failure.field();
+    let (line, column, reason) = match (failure.reason, not_json) {
+        (Some(reason), _) => {
+            let (line, column) = place(text, failure.at);
+            (line, column, reason)
+        }
+        (None, Some(error)) => (error.line(), error.column(), words(&error)),
+        (None, None) => {
+            let (line, column) = place(text, failure.at);
+            (line, column, "it is not JSON".to_owned())
+        }
     };
-    let messages = read
-        .and_then(|messages| json.end().map(|()| messages))
-        .map_err(|error| explain(&error, &track.path(), text, message))?;
-    if messages.is_empty() { Err(DataError::NoMessages) } else { Ok(messages) }
+    DataError::NotAMessage { line, column, field, reason }
 }
 
-struct One<'a>(&'a MessageDescriptor);
-
-impl<'de> DeserializeSeed<'de> for One<'_> {
-    type Value = Vec<u8>;
-
-    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<Vec<u8>, D::Error> {
-        DynamicMessage::deserialize(self.0.clone(), json).map(|message| message.encode_to_vec())
-    }
+/// Line and column of the last of so many bytes, as serde_json counts them.
+fn place(text: &str, at: usize) -> (usize, usize) {
+    let before = &text.as_bytes()[..at.min(text.len())];
+    let line_start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+    let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+    (line, before.len() - line_start)
 }
 
-struct Several<'a>(&'a MessageDescriptor);
-
-impl<'de> Visitor<'de> for Several<'_> {
-    type Value = Vec<Vec<u8>>;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "messages")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
-        let mut messages = Vec::new();
-        while let Some(message) = list.next_element_seed(One(self.0))? {
-            messages.push(message);
-        }
-        Ok(messages)
-    }
+/// Some fields of a message: required ones may be missing. `None` where it is no message.
+pub(crate) fn part_of_message(text: &str, message: &MessageDescriptor) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let mut cursor = Cursor::new(text);
+    write_message(&mut cursor, message, Completeness::Partial, &mut bytes).ok()?;
+    Some(bytes)
 }
 
-/// Where the reading stopped, and why: at a wrong name, if there is one that explains it.
-fn explain(
-    error: &serde_json::Error,
-    path: &serde_path_to_error::Path,
-    text: &str,
-    message: &MessageDescriptor,
-) -> DataError {
-    let (field, reason) = match find_unknown(error, text, message) {
-        Some(unknown) => (String::new(), unknown.text),
-        None => (named(path), reason(error)),
-    };
-    DataError::NotAMessage { line: error.line(), column: error.column(), field, reason }
+/// The members of an object in JSON, each with its value as it is written.
+pub(crate) fn members(object: &str) -> Option<Vec<(Cow<'_, str>, &str)>> {
+    let mut members = Vec::new();
+    let mut cursor = Cursor::new(object);
+    let all = cursor.object(|cursor, key| {
+        members.push((key.name.clone(), cursor.skip()?));
+        Ok(())
+    });
+    all.ok().map(|()| members)
 }
 
-fn named(path: &serde_path_to_error::Path) -> String {
-    match path.to_string().as_str() {
-        // The library does not know where it was.
-        "." | "?" => String::new(),
-        field => format!(", field {field}"),
-    }
-}
-
-/// The library's words without the place, which the error has in fields of its own.
-fn reason(error: &serde_json::Error) -> String {
-    let words = error.to_string();
-    let place = format!(" at line {} column {}", error.line(), error.column());
-    words
-        .strip_suffix(&place)
-        .unwrap_or(&words)
-        .replace("expected a map", "expected an object in {}")
-}
-
-/// The wrong name that the library refused, with the names that would have been right.
-fn find_unknown(
-    error: &serde_json::Error,
-    text: &str,
-    message: &MessageDescriptor,
-) -> Option<Unknown> {
-    let value: Value = serde_json::from_str(text).ok()?;
-    let mut found = Vec::new();
-    let several = value.as_array().map_or(slice::from_ref(&value), Vec::as_slice);
-    several.iter().for_each(|one| unknown_in_message(one, message, &mut found));
-    let words = error.to_string();
-    found.into_iter().find(|unknown| words.contains(&format!("'{}'", unknown.name)))
-}
-
-/// A name in the data that its type does not have, and what to say of it.
-struct Unknown {
-    name: String,
-    text: String,
-}
-
-impl Unknown {
-    fn new(kind: &str, name: &str, owner: &str, known: impl Iterator<Item = String>) -> Self {
-        let text = format!("{owner} has no {kind} {name}{}", suggestion(name, known));
-        Self { name: name.to_owned(), text }
-    }
-}
-
-fn unknown_in_message(value: &Value, message: &MessageDescriptor, found: &mut Vec<Unknown>) {
-    // These have a JSON form of their own; their fields do not appear in it.
-    if message.full_name().starts_with("google.protobuf.") {
-        return;
-    }
-    for (name, value) in value.as_object().into_iter().flatten() {
-        let field =
-            message.get_field_by_json_name(name).or_else(|| message.get_field_by_name(name));
-        match field {
-            Some(field) => unknown_in_field(value, &field, found),
-            None => {
-                let known = message.fields().map(|field| field.name().to_owned());
-                found.push(Unknown::new("field", name, message.full_name(), known));
-            }
-        }
-    }
-}
-
-fn unknown_in_field(value: &Value, field: &FieldDescriptor, found: &mut Vec<Unknown>) {
-    let kind = field.kind();
-    match (value, &kind) {
-        (Value::Object(entries), Kind::Message(entry)) if field.is_map() => {
-            let kind = entry.map_entry_value_field().kind();
-            entries.values().for_each(|value| unknown_in_value(value, &kind, found));
-        }
-        (Value::Array(values), _) if field.is_list() => {
-            values.iter().for_each(|value| unknown_in_value(value, &kind, found));
-        }
-        _ => unknown_in_value(value, &kind, found),
-    }
-}
-
-fn unknown_in_value(value: &Value, kind: &Kind, found: &mut Vec<Unknown>) {
-    match (value, kind) {
-        (value, Kind::Message(message)) => unknown_in_message(value, message, found),
-        (Value::String(name), Kind::Enum(choices)) if choices.get_value_by_name(name).is_none() => {
-            let known = choices.values().map(|value| value.name().to_owned());
-            found.push(Unknown::new("value", name, choices.full_name(), known));
-        }
-        _ => {}
-    }
+/// The elements of an array in JSON, as they are written.
+pub(crate) fn elements(array: &str) -> Option<Vec<&str>> {
+    let mut elements = Vec::new();
+    let all = Cursor::new(array).array(|cursor| {
+        elements.push(cursor.skip()?);
+        Ok(())
+    });
+    all.ok().map(|()| elements)
 }

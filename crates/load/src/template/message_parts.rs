@@ -8,9 +8,9 @@ use super::encoding::{with_length, write_varint};
 use super::error::CallTemplateError;
 use super::pieces::{self, Piece};
 use super::variables::{CallFacts, Variable};
-use prost::Message as _;
-use prost_reflect::{DynamicMessage, FieldDescriptor, Kind, MessageDescriptor};
-use serde_json::{Map, Value};
+use crate::payload::json;
+use prost_reflect::{FieldDescriptor, Kind, MessageDescriptor};
+use serde_json::Value;
 
 /// The letter before and after the number of a variable. It belongs to nobody (Unicode, private use
 /// area), and a text that has it is no message with gaps.
@@ -33,6 +33,8 @@ pub(crate) struct MessageParts {
 struct FieldPart {
     key: Vec<u8>,
     value: ValuePart,
+    /// Whether the default is as good as no value, and is not written.
+    is_implicit: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -43,7 +45,10 @@ enum ValuePart {
         encoding: IntegerEncoding,
     },
     Message(MessageParts),
-    /// One of several values of a field, the same in every call. It has its key with it.
+    /// Numbers behind one key.
+    Packed(Vec<ValuePart>),
+    /// One of several values of a field, the same in every call: with its key where they are not
+    /// packed.
     Constant(Vec<u8>),
 }
 
@@ -52,6 +57,7 @@ enum IntegerEncoding {
     Signed32,
     Unsigned32,
     Signed64,
+    Unsigned64,
     ZigZag32,
     ZigZag64,
 }
@@ -59,28 +65,28 @@ enum IntegerEncoding {
 impl MessageParts {
     /// The parts of a message in JSON in which each mark stands for one of the variables; `None`
     /// where that cannot be: the engine has to render it, and says what is wrong with it.
-    pub fn new(json: &Value, message: &MessageDescriptor, variables: &[Variable]) -> Option<Self> {
+    pub fn new(json: &str, message: &MessageDescriptor, variables: &[Variable]) -> Option<Self> {
         // These have a JSON form of their own; their fields do not appear in it.
         if message.full_name().starts_with("google.protobuf.") {
             return None;
         }
-        let mut constant = Map::new();
+        let mut constant = Vec::new();
         let mut fields = Vec::new();
-        for (name, value) in json.as_object()? {
+        for (name, value) in json::members(json)? {
             if name.contains(MARK) {
                 return None;
             }
-            if !has_mark(value) {
-                constant.insert(name.clone(), value.clone());
+            if !value.contains(MARK) {
+                constant.push(format!("{}:{value}", Value::from(&*name)));
                 continue;
             }
-            let field =
-                message.get_field_by_json_name(name).or_else(|| message.get_field_by_name(name))?;
+            let field = message
+                .get_field_by_json_name(&name)
+                .or_else(|| message.get_field_by_name(&name))?;
             add_field(&field, value, variables, &mut fields)?;
         }
-        let constant =
-            DynamicMessage::deserialize(message.clone(), Value::Object(constant)).ok()?;
-        Some(Self { constant: constant.encode_to_vec(), fields })
+        let constant = json::part_of_message(&format!("{{{}}}", constant.join(",")), message)?;
+        Some(Self { constant, fields })
     }
 
     /// Appends the message of one call.
@@ -102,24 +108,41 @@ impl FieldPart {
     fn new(field: &FieldDescriptor, wire_type: u64, value: ValuePart) -> Self {
         let mut key = Vec::new();
         write_varint(u64::from(field.number()) << 3 | wire_type, &mut key);
-        Self { key, value }
+        let is_implicit = !field.is_list() && !field.supports_presence();
+        Self { key, value, is_implicit }
     }
 
     #[inline]
     fn write(&self, facts: &CallFacts<'_>, bytes: &mut Vec<u8>) -> Result<(), CallTemplateError> {
+        let start = bytes.len();
         bytes.extend_from_slice(&self.key);
-        match &self.value {
-            ValuePart::Text(text) => with_length(bytes, |bytes| {
+        self.value.write(facts, bytes)?;
+        // Zero, or an empty text.
+        if self.is_implicit && bytes[start + self.key.len()..] == [0] {
+            bytes.truncate(start);
+        }
+        Ok(())
+    }
+}
+
+impl ValuePart {
+    #[inline]
+    fn write(&self, facts: &CallFacts<'_>, bytes: &mut Vec<u8>) -> Result<(), CallTemplateError> {
+        match self {
+            Self::Text(text) => with_length(bytes, |bytes| {
                 pieces::write(text, facts, bytes);
                 Ok(())
             }),
-            ValuePart::Message(message) => with_length(bytes, |bytes| message.write(facts, bytes)),
-            ValuePart::Integer { variable, encoding } => {
+            Self::Message(message) => with_length(bytes, |bytes| message.write(facts, bytes)),
+            Self::Packed(numbers) => with_length(bytes, |bytes| {
+                numbers.iter().try_for_each(|number| number.write(facts, bytes))
+            }),
+            Self::Integer { variable, encoding } => {
                 let number = variable.number(facts).unwrap_or(0);
                 write_varint(encoding.varint(number)?, bytes);
                 Ok(())
             }
-            ValuePart::Constant(field) => {
+            Self::Constant(field) => {
                 bytes.extend_from_slice(field);
                 Ok(())
             }
@@ -132,7 +155,8 @@ impl IntegerEncoding {
         Some(match kind {
             Kind::Int32 => Self::Signed32,
             Kind::Uint32 => Self::Unsigned32,
-            Kind::Int64 | Kind::Uint64 => Self::Signed64,
+            Kind::Int64 => Self::Signed64,
+            Kind::Uint64 => Self::Unsigned64,
             Kind::Sint32 => Self::ZigZag32,
             Kind::Sint64 => Self::ZigZag64,
             _ => return None,
@@ -145,6 +169,7 @@ impl IntegerEncoding {
             || CallTemplateError { line: 1, reason: format!("{number} does not fit its field") };
         Ok(match self {
             Self::Signed64 => number as u64,
+            Self::Unsigned64 => u64::try_from(number).map_err(|_| too_large())?,
             Self::ZigZag64 => ((number << 1) ^ (number >> 63)) as u64,
             Self::Unsigned32 => u64::from(u32::try_from(number).map_err(|_| too_large())?),
             Self::Signed32 => i64::from(i32::try_from(number).map_err(|_| too_large())?) as u64,
@@ -156,75 +181,81 @@ impl IntegerEncoding {
     }
 }
 
-fn has_mark(value: &Value) -> bool {
-    match value {
-        Value::String(text) => text.contains(MARK),
-        Value::Array(values) => values.iter().any(has_mark),
-        Value::Object(fields) => {
-            fields.iter().any(|(name, value)| name.contains(MARK) || has_mark(value))
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) => false,
-    }
-}
-
 fn add_field(
     field: &FieldDescriptor,
-    value: &Value,
+    value: &str,
     variables: &[Variable],
     fields: &mut Vec<FieldPart>,
 ) -> Option<()> {
-    match value {
-        Value::Object(_) if field.is_map() => None,
-        Value::Array(values) if field.is_list() => {
-            for value in values {
-                fields.push(if has_mark(value) {
-                    part(field, value, variables)?
-                } else {
-                    constant_part(field, value)?
-                });
-            }
-            Some(())
-        }
-        value if !field.is_list() => {
-            fields.push(part(field, value, variables)?);
-            Some(())
-        }
-        _ => None,
+    if field.is_map() {
+        return None;
     }
+    if !field.is_list() {
+        fields.push(part(field, value, variables)?);
+        return Some(());
+    }
+    let values = json::elements(value)?;
+    if field.is_packed() {
+        let numbers = values.iter().map(|value| packed_part(field, value, variables));
+        let numbers = ValuePart::Packed(numbers.collect::<Option<_>>()?);
+        fields.push(FieldPart::new(field, LENGTH_DELIMITED, numbers));
+        return Some(());
+    }
+    for value in values {
+        fields.push(if value.contains(MARK) {
+            part(field, value, variables)?
+        } else {
+            let value = ValuePart::Constant(constant_value(field, value)?);
+            FieldPart { key: Vec::new(), value, is_implicit: false }
+        });
+    }
+    Some(())
 }
 
-fn part(field: &FieldDescriptor, value: &Value, variables: &[Variable]) -> Option<FieldPart> {
-    match (field.kind(), value) {
-        (Kind::Message(message), Value::Object(_)) if !field.is_group() => {
+fn part(field: &FieldDescriptor, value: &str, variables: &[Variable]) -> Option<FieldPart> {
+    match (field.kind(), value.as_bytes().first()?) {
+        (Kind::Message(message), b'{') if !field.is_group() => {
             let parts = MessageParts::new(value, &message, variables)?;
             Some(FieldPart::new(field, LENGTH_DELIMITED, ValuePart::Message(parts)))
         }
-        (Kind::String, Value::String(text)) => {
-            let text = ValuePart::Text(marked_pieces(text, variables)?);
+        (Kind::String, b'"') => {
+            let text = ValuePart::Text(marked_pieces(value, variables)?);
             Some(FieldPart::new(field, LENGTH_DELIMITED, text))
         }
-        (kind, Value::String(text)) => {
-            let encoding = IntegerEncoding::of(&kind)?;
-            let [Piece::Variable(variable)] = marked_pieces(text, variables)?[..] else {
-                return None;
-            };
-            variable.number(&CallFacts::default())?;
-            Some(FieldPart::new(field, VARINT, ValuePart::Integer { variable, encoding }))
-        }
+        (_, b'"') => Some(FieldPart::new(field, VARINT, integer_part(field, value, variables)?)),
         _ => None,
     }
 }
 
-/// One of several values of a field, without marks.
-fn constant_part(field: &FieldDescriptor, value: &Value) -> Option<FieldPart> {
-    let only = Map::from_iter([(field.json_name().to_owned(), Value::from(vec![value.clone()]))]);
-    let message = field.parent_message().clone();
-    let message = DynamicMessage::deserialize(message, Value::Object(only)).ok()?;
-    Some(FieldPart { key: Vec::new(), value: ValuePart::Constant(message.encode_to_vec()) })
+fn integer_part(field: &FieldDescriptor, value: &str, variables: &[Variable]) -> Option<ValuePart> {
+    let encoding = IntegerEncoding::of(&field.kind())?;
+    let [Piece::Variable(variable)] = marked_pieces(value, variables)?[..] else {
+        return None;
+    };
+    variable.number(&CallFacts::default())?;
+    Some(ValuePart::Integer { variable, encoding })
 }
 
-/// The pieces of a text with marks.
-fn marked_pieces(text: &str, variables: &[Variable]) -> Option<Vec<Piece>> {
+fn packed_part(field: &FieldDescriptor, value: &str, variables: &[Variable]) -> Option<ValuePart> {
+    if value.contains(MARK) {
+        return integer_part(field, value, variables);
+    }
+    let with_key = constant_value(field, value)?;
+    let mut rest = with_key.as_slice();
+    prost::encoding::decode_key(&mut rest).ok()?;
+    prost::encoding::decode_varint(&mut rest).ok()?;
+    Some(ValuePart::Constant(rest.to_vec()))
+}
+
+/// One of several values of a field, without marks, as it is written alone.
+fn constant_value(field: &FieldDescriptor, value: &str) -> Option<Vec<u8>> {
+    let only = format!("{{{}:[{value}]}}", Value::from(field.json_name()));
+    json::part_of_message(&only, field.parent_message())
+}
+
+/// The pieces of a string of JSON with marks.
+fn marked_pieces(string: &str, variables: &[Variable]) -> Option<Vec<Piece>> {
+    let text: String = serde_json::from_str(string).ok()?;
     let mut pieces = Vec::new();
     for (place, part) in text.split(MARK).enumerate() {
         if place % 2 == 1 {
