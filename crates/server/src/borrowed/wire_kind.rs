@@ -5,9 +5,12 @@ use super::field_reader::{FieldReader, NotInPlace, WireKind};
 /// A type of numbers.
 pub trait Scalar {
     /// What a handler gives.
-    type Number: Copy + PartialEq + Default;
+    type Number: Copy;
     /// The low three bits of a field's key.
     const WIRE_TYPE: u32;
+
+    /// Whether a number is the default, which is zero in every bit: -0.0 is another number.
+    fn is_default(number: Self::Number) -> bool;
 
     /// Appends a number.
     fn write(number: Self::Number, output: &mut Vec<u8>);
@@ -70,6 +73,11 @@ macro_rules! varints {
             const WIRE_TYPE: u32 = 0;
 
             #[inline]
+            fn is_default(number: $number) -> bool {
+                number == <$number>::default()
+            }
+
+            #[inline]
             fn write(number: $number, output: &mut Vec<u8>) {
                 let to_wire: fn($number) -> u64 = $to_wire;
                 write_varint(to_wire(number), output);
@@ -111,6 +119,11 @@ macro_rules! fixed_numbers {
         impl Scalar for $kind {
             type Number = $number;
             const WIRE_TYPE: u32 = $wire_type;
+
+            #[inline]
+            fn is_default(number: $number) -> bool {
+                number.to_le_bytes() == [0; size_of::<$number>()]
+            }
 
             #[inline]
             fn write(number: $number, output: &mut Vec<u8>) {

@@ -115,7 +115,7 @@ pub fn put_number<K: Scalar>(
     number: K::Number,
     presence: Presence,
 ) {
-    if presence == Presence::Explicit || number != K::Number::default() {
+    if presence == Presence::Explicit || !K::is_default(number) {
         put_key(output, key);
         K::write(number, output);
     }
@@ -207,7 +207,7 @@ fn put_key(output: &mut Vec<u8>, key: u32) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::wire_kind::{Double, Int32};
+    use super::super::wire_kind::{Double, Float, Int32};
     use super::*;
 
     fn written(write: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
@@ -277,6 +277,16 @@ mod tests {
             both(|output, presence| put_number::<Double>(output, 9, 0.0, presence)),
             [nothing, zero]
         );
+    }
+
+    #[test]
+    fn a_negative_zero_is_no_default() {
+        let double = written(|output| {
+            put_number::<Double>(output, 9, -0.0, Presence::Implicit);
+        });
+        assert_eq!(double, [9, 0, 0, 0, 0, 0, 0, 0, 0x80]);
+        let float = written(|output| put_number::<Float>(output, 13, -0.0, Presence::Implicit));
+        assert_eq!(float, [13, 0, 0, 0, 0x80]);
     }
 
     #[test]
