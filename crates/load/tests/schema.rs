@@ -4,8 +4,6 @@ use bookend_load::payload::{self, DataSource, Templates};
 use bookend_load::schema::reflection::{ReflectionError, ReflectionQuery};
 use bookend_load::schema::{MethodError, Schema, SchemaError, path};
 use prost::Message as _;
-use prost_reflect::{DescriptorPool, DynamicMessage};
-use prost_types::FileDescriptorSet;
 use std::cell::RefCell;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -374,41 +372,6 @@ fn lists_of_numbers_are_packed_where_the_schema_says_so() {
         assert_eq!(proto(syntax, true), Ok(vec![b"\x0a\x02\x01\x02".to_vec()]), "{syntax}");
         assert_eq!(proto(syntax, false), Ok(vec![b"\x08\x01\x08\x02".to_vec()]), "{syntax}");
     }
-}
-
-/// A descriptor set in an edition of Protocol Buffers; its options are JSON.
-fn in_an_edition(options: &str) -> Vec<u8> {
-    let set =
-        DescriptorPool::global().get_message_by_name("google.protobuf.FileDescriptorSet").unwrap();
-    let json = format!(
-        r#"{{"file": [{{
-            "name": "a.proto", "package": "a", "syntax": "editions", "edition": "EDITION_2023",
-            "options": {options},
-            "messageType": [{{"name": "M", "field": [
-                {{"name": "text", "number": 1, "type": "TYPE_STRING", "label": "LABEL_OPTIONAL"}},
-                {{"name": "numbers", "number": 2, "type": "TYPE_INT32", "label": "LABEL_REPEATED"}}
-            ]}}],
-            "service": [{{"name": "S", "method": [
-                {{"name": "Do", "inputType": ".a.M", "outputType": ".a.M"}}
-            ]}}]
-        }}]}}"#
-    );
-    let mut json = serde_json::Deserializer::from_str(&json);
-    DynamicMessage::deserialize(set, &mut json).unwrap().encode_to_vec()
-}
-
-#[test]
-fn schemas_in_an_edition_are_read_unless_they_have_fields_of_another_encoding() {
-    let schema = Schema::decode(&in_an_edition("{}"), "set.pb".to_owned()).unwrap();
-    let messages = json(&schema, "a.S/Do", r#"{"text": "x", "numbers": [1, 2]}"#).unwrap();
-    let read = DynamicMessage::decode(schema.method("a.S/Do").unwrap().input(), &messages[0][..]);
-    assert_eq!(read.unwrap().get_field_by_name("text").unwrap().as_str(), Some("x"));
-    let files = FileDescriptorSet::decode(&in_an_edition("{}")[..]).unwrap().file;
-    let answer = |_: ReflectionQuery| Ok::<_, String>(vec![files[0].encode_to_vec()]);
-    assert!(Schema::by_reflection("a.S/Do", answer).unwrap().method("a.S/Do").is_ok());
-    let delimited = in_an_edition(r#"{"features": {"messageEncoding": "DELIMITED"}}"#);
-    let refused = Schema::decode(&delimited, "set.pb".to_owned()).unwrap_err().to_string();
-    assert!(refused.contains("features.message_encoding = DELIMITED"), "{refused}");
 }
 
 #[test]
