@@ -69,16 +69,15 @@ pub(super) fn empty_message(message: &MessageDescriptor) -> Result<Vec<Vec<u8>>,
 /// Where the reading stopped, and why.
 fn explain(failure: Failure, text: &str, not_json: Option<serde_json::Error>) -> DataError {
     let field = failure.field();
-    let (line, column, reason) = match (failure.reason, not_json) {
-        (Some(reason), _) => {
-            let (line, column) = place(text, failure.at);
-            (line, column, reason)
+    let (line, column) = place(text, failure.at);
+    let (line, column, reason) = match (not_json, failure.reason) {
+        // What is wrong as JSON comes first where it stands first. Its column may be the next.
+        (Some(error), reason)
+            if reason.is_none() || (error.line(), error.column()) <= (line, column + 1) =>
+        {
+            (error.line(), error.column(), words(&error))
         }
-        (None, Some(error)) => (error.line(), error.column(), words(&error)),
-        (None, None) => {
-            let (line, column) = place(text, failure.at);
-            (line, column, "it is not JSON".to_owned())
-        }
+        (_, reason) => (line, column, reason.unwrap_or_else(|| "it is not JSON".to_owned())),
     };
     DataError::NotAMessage { line, column, field, reason }
 }

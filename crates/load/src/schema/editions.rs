@@ -4,9 +4,9 @@
 //! An edition says by features what `proto2` and `proto3` said once for a file: which fields have
 //! presence, whether lists of numbers are packed, and whether a message stands behind its length or
 //! between two keys. A file, its messages and their fields may each say otherwise than what they
-//! stand in. `proto3` says it of each field: by `optional`, `required`, `packed` and groups, of which
-//! the library takes the second and the last there too. What enumerations do with unknown numbers
-//! concerns readers alone.
+//! stand in. `proto3` says it of each field: by `optional`, `required`, `packed` and groups, of
+//! which the library takes the second and the last there too. What enumerations do with unknown
+//! numbers concerns readers alone.
 
 use prost::Message as _;
 use prost_types::field_descriptor_proto::{Label, Type};
@@ -262,8 +262,8 @@ fn resolve_field(field: &mut FieldDescriptorProto, features: Features) {
     }
 }
 
-/// In `proto3` the first value of an enumeration is zero. A closed one may lack it: it gets one with
-/// a name that nobody can write in JSON.
+/// In `proto3` the first value of an enumeration is zero. A closed one may lack it: it gets one
+/// with a name that nobody can write in JSON.
 fn begin_with_zero(choices: &mut EnumDescriptorProto) {
     let zero = choices.value.iter().position(|value| value.number() == 0);
     let first = match zero {

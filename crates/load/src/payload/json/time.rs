@@ -43,7 +43,7 @@ fn offset(text: &str) -> Option<(&str, i64)> {
     };
     let (hours, minutes) = offset[1..].split_once(':').filter(|_| has_shape(offset, "+00:00"))?;
     let (hours, minutes): (i64, i64) = (hours.parse().ok()?, minutes.parse().ok()?);
-    (hours <= 24 && minutes <= 60).then_some((local, sign * (hours * 60 + minutes) * 60))
+    (hours < 24 && minutes < 60).then_some((local, sign * (hours * 60 + minutes) * 60))
 }
 
 /// Whether a text has digits where the other has zeros, and is the same elsewhere but for its sign.
@@ -131,6 +131,8 @@ mod tests {
             "2016-12-31T23:59:59.Z",
             "2016-12-31T23:59:59.1234567890Z",
             "2016-12-31T23:59:59+0100",
+            "2016-12-31T23:59:59+24:00",
+            "2016-12-31T23:59:59+00:60",
             "2016-12-31T23:59:59\u{e9}",
             "",
         ] {
