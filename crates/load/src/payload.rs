@@ -20,8 +20,8 @@ use std::path::{Path, PathBuf};
 /// none but a length of one byte.
 const MESSAGES_MAX: usize = 1 << 22;
 
-/// What errors call the empty message that is sent where no data is given.
-const NO_DATA: &str = "no data (-d)";
+/// What errors say before what is wrong with that.
+const NO_DATA: &str = "without -d the message is empty";
 
 /// Where the request messages come from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

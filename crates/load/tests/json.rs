@@ -205,7 +205,7 @@ fn no_data_is_a_message_too() {
             .map(|data| data.messages)
             .map_err(|error| error.to_string())
     };
-    let said = "no data (-d), line 1 column 2: required fields missing: name";
+    let said = "without -d the message is empty: required fields missing: name";
     assert_eq!(read(REQUIRED, "rq.S/Go"), Err(said.to_owned()));
     assert_eq!(read(PROTO, "t.S/Go"), Ok(vec![vec![]]));
     assert_eq!(read(PROTO, "t.S/Wrapped"), Ok(vec![vec![]]));

@@ -44,6 +44,9 @@ pub enum DataError {
         /// What is wrong with it.
         reason: String,
     },
+    /// No data, for a message that cannot be empty.
+    #[error(": required fields missing: {0}")]
+    FieldsMissing(String),
     /// A template that does not work.
     #[error(", {0}")]
     Template(#[from] CallTemplateError),

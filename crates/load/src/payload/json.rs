@@ -20,12 +20,12 @@ mod well_known;
 use super::error::DataError;
 use cursor::{Cursor, words};
 use failure::Failure;
+use given::Given;
 use message::{Completeness, write_message};
 use prost_reflect::MessageDescriptor;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 use std::borrow::Cow;
-use well_known::WellKnown;
 
 /// The messages of a JSON text, of which there is at least one.
 pub(super) fn messages(text: &str, message: &MessageDescriptor) -> Result<Vec<Vec<u8>>, DataError> {
@@ -60,9 +60,9 @@ fn write_messages(text: &str, message: &MessageDescriptor) -> Result<Vec<Vec<u8>
 
 /// The message without any field, unless it has to have some.
 pub(super) fn empty_message(message: &MessageDescriptor) -> Result<Vec<Vec<u8>>, DataError> {
-    match WellKnown::of(message) {
-        Some(_) => Ok(vec![Vec::new()]),
-        None => messages("{}", message),
+    match Given::default().missing(message).as_slice() {
+        [] => Ok(vec![Vec::new()]),
+        missing => Err(DataError::FieldsMissing(missing.join(", "))),
     }
 }
 
