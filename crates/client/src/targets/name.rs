@@ -222,6 +222,8 @@ fn check_scheme(text: &str, scheme: &str, rest: &str) -> Result<(), TargetError>
         "vsock" => refused(OF_MACHINES),
         "http" | "https" | "grpc" | "grpcs" | "h2c" | "tcp" if rest.starts_with("//") => {
             let host = rest.trim_start_matches('/').split(['/', '?', '#']).next();
+            // Who stands before it may be a secret, and means nothing to gRPC.
+            let host = host.and_then(|host| host.rsplit('@').next());
             let instead = match host.unwrap_or_default() {
                 "" => "HOST:PORT".to_owned(),
                 host if host.contains(':') => host.to_owned(),
@@ -461,6 +463,7 @@ mod tests {
                 "target \"http://localhost:80/a\" is a URL: write localhost:80",
             ),
             ("https://a.example", "target \"https://a.example\" is a URL: write a.example:443"),
+            ("http://me:pw@a:1", "target \"http://me:pw@a:1\" is a URL: write a:1"),
             (
                 "passthrough:///",
                 "target \"\" is not HOST:PORT: write one like localhost:50051, dns:///HOST:PORT \
