@@ -16,7 +16,7 @@ const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 const HERE: &str = "crates/cli/tests/ghz_differences.rs";
 
 /// A row by its first cell, and the file and the name of the test that shows it.
-const ROWS: [(&str, &str, &str); 37] = [
+const ROWS: [(&str, &str, &str); 40] = [
     (
         "`-r`, `--load-schedule`",
         "crates/load/tests/summary.rs",
@@ -59,11 +59,22 @@ const ROWS: [(&str, &str, &str); 37] = [
     ),
     ("`-e`", "crates/load/src/call.rs", "a_message_is_compressed_only_where_the_head_says_so"),
     (
+        "`-d`, `-D`",
+        "crates/load/tests/json.rs",
+        "what_no_other_reader_takes_is_refused_with_its_place",
+    ),
+    (
+        "`-o result.json` without `-O`",
+        "crates/cli/tests/files.rs",
+        "the_name_of_the_output_says_its_format_unless_one_is_given",
+    ),
+    ("`-o -`", "crates/cli/tests/files.rs", "standard_output_has_several_names"),
+    (
         "`-O json`, `csv`, `influx-details`",
         "crates/load/src/record/call_log.rs",
         "long_failures_are_bounded_in_number_and_in_size",
     ),
-    ("`-O csv`", "crates/load/src/output/csv.rs", "what_would_end_a_field_is_quoted"),
+    ("`-O csv`", "crates/load/tests/summary.rs", "csv_has_ghzs_heading_and_a_line_for_each_call"),
     (
         "`-O html`",
         "crates/load/tests/summary.rs",
