@@ -367,6 +367,18 @@ fn the_capacity_of_a_server_is_searched_between_rates_that_keep_an_objective_and
 }
 
 #[test]
+fn a_server_that_closes_at_once_may_want_tls_and_that_is_said() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || listener.incoming().for_each(drop));
+    assert_eq!(
+        nothing_measured(address),
+        "the server closed the connection at once: if it wants TLS, set ChannelOptions::tls; else \
+         it does not speak HTTP/2"
+    );
+}
+
+#[test]
 fn a_port_on_which_no_process_listens_is_an_error_at_once() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();

@@ -219,6 +219,8 @@ fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, String> {
 
 fn private_key(pem: &[u8]) -> Result<PrivateKeyDer<'static>, String> {
     PrivateKeyDer::from_pem_slice(pem).map_err(|error| match error {
+        pem::Error::NoItemsFound if is_encrypted(pem) => ENCRYPTED.to_owned(),
+        pem::Error::Base64Decode(_) if is_encrypted(pem) => ENCRYPTED.to_owned(),
         pem::Error::NoItemsFound => {
             "there is no private key in it (-----BEGIN PRIVATE KEY-----)".to_owned()
         }
@@ -226,12 +228,27 @@ fn private_key(pem: &[u8]) -> Result<PrivateKeyDer<'static>, String> {
     })
 }
 
+const ENCRYPTED: &str =
+    "its private key is encrypted: write it without a password (openssl pkey -in FILE -out NEW)";
+
+/// Whether a key has a password, in the form of PKCS #8 or in OpenSSL's older one.
+fn is_encrypted(pem: &[u8]) -> bool {
+    let holds = |part: &[u8]| pem.windows(part.len()).any(|window| window == part);
+    holds(b"BEGIN ENCRYPTED PRIVATE KEY") || holds(b"Proc-Type: 4,ENCRYPTED")
+}
+
+/// Of a line that is wrong, an error shows so many bytes.
+const LINE_BYTES_SHOWN: usize = 60;
+
 /// The library prints the bytes of a line as numbers.
 fn no_pem(error: pem::Error) -> String {
-    let line = |line: &[u8]| String::from_utf8_lossy(line).trim().replace(char::is_control, " ");
+    let line = |line: &[u8]| {
+        let shown = &line[..line.len().min(LINE_BYTES_SHOWN)];
+        String::from_utf8_lossy(shown).trim().replace(char::is_control, " ")
+    };
     let why = match &error {
         pem::Error::MissingSectionEnd { end_marker } => {
-            format!("the line {} is missing", line(end_marker))
+            format!("the line -----END {}----- is missing", line(end_marker))
         }
         pem::Error::IllegalSectionStart { line: start } => {
             format!("the line {} begins nothing", line(start))

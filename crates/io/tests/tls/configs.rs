@@ -107,6 +107,30 @@ fn bytes_without_what_they_should_have_are_named_as_what_they_were_given() {
 }
 
 #[test]
+fn pem_that_cannot_be_read_is_told_without_numbers_of_bytes() {
+    let key = |pem: &str| {
+        let certificate = fs::read(Authority::new().issue(&["localhost"]).certificate).unwrap();
+        Identity::from_pem(&certificate, pem.as_bytes()).unwrap_err().to_string()
+    };
+    let encrypted = "its private key is encrypted: write it without a password";
+    for pem in [
+        "-----BEGIN ENCRYPTED PRIVATE KEY-----\nMIIB\n-----END ENCRYPTED PRIVATE KEY-----\n",
+        "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,0A\n\n\
+         MIIB\n-----END RSA PRIVATE KEY-----\n",
+    ] {
+        let text = key(pem);
+        assert!(text.contains(encrypted), "{text}");
+    }
+    let text = key("-----BEGIN PRIVATE KEY-----\nMIIB\n");
+    assert!(
+        text.ends_with("it is no PEM: the line -----END PRIVATE KEY----- is missing"),
+        "{text}"
+    );
+    let text = key("-----BEGIN PRIVATE KEY-----\n!!!!\n-----END PRIVATE KEY-----\n");
+    assert!(text.ends_with("it is no PEM: what stands in it is not base64"), "{text}");
+}
+
+#[test]
 fn a_key_of_another_certificate_is_refused() {
     let authority = Authority::new();
     let (one, other) = (authority.issue(&["localhost"]), authority.issue(&["localhost"]));
