@@ -12,7 +12,9 @@ use crate::contract::input;
 use crate::given_file;
 use crate::template::CallFacts;
 use data_template::CompiledData;
-use prost_reflect::{DynamicMessage, MessageDescriptor, MethodDescriptor};
+use prost_reflect::{
+    DynamicMessage, MessageDescriptor, MethodDescriptor, ReflectMessage as _, Value,
+};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -20,7 +22,10 @@ use std::path::{Path, PathBuf};
 /// none but a length of one byte.
 const MESSAGES_MAX: usize = 1 << 22;
 
-/// What errors say before what is wrong with that.
+/// Required fields without a value that an error names: a list may lack one in each of its messages.
+const MISSING_NAMED: usize = 8;
+
+/// What an error says before what is wrong with the message then.
 const NO_DATA: &str = "without -d the message is empty";
 
 /// Where the request messages come from.
@@ -194,17 +199,46 @@ fn at_least_one(messages: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, DataError> {
 
 /// One message or, where the bytes cannot be one, several that each have their length before them.
 fn split_binary(bytes: &[u8], message: &MessageDescriptor) -> Result<Vec<Vec<u8>>, DataError> {
-    let decoded = |bytes: &[u8]| DynamicMessage::decode(message.clone(), bytes);
-    let Err(refused) = decoded(bytes) else {
+    let Err(refused) = check_binary(bytes, message) else {
         return Ok(vec![bytes.to_vec()]);
     };
+    let is_message = |one: &Vec<u8>| check_binary(one, message).is_ok();
     let several = split_by_length(bytes)?;
-    several.filter(|several| several.iter().all(|one| decoded(one).is_ok())).ok_or_else(|| {
-        DataError::NotBinary {
-            message: message.full_name().to_owned(),
-            reason: refused.to_string(),
+    several.filter(|several| several.iter().all(is_message)).ok_or(refused)
+}
+
+/// Whether bytes are a message with all its required fields.
+fn check_binary(bytes: &[u8], message: &MessageDescriptor) -> Result<(), DataError> {
+    let decoded = DynamicMessage::decode(message.clone(), bytes);
+    let decoded = decoded.map_err(|error| DataError::NotBinary {
+        message: message.full_name().to_owned(),
+        reason: error.to_string(),
+    })?;
+    let mut missing = Vec::new();
+    add_missing(&decoded, &mut missing);
+    if missing.is_empty() { Ok(()) } else { Err(DataError::FieldsMissing(missing.join(", "))) }
+}
+
+/// Adds the full names of required fields without a value, in a message and those within it.
+fn add_missing(message: &DynamicMessage, missing: &mut Vec<String>) {
+    let descriptor = message.descriptor();
+    let required = descriptor.fields().filter(|field| field.is_required());
+    for field in required.filter(|field| !message.has_field(field)) {
+        let name = field.full_name();
+        if missing.len() < MISSING_NAMED && missing.iter().all(|known| known != name) {
+            missing.push(name.to_owned());
         }
-    })
+    }
+    for (_, value) in message.fields() {
+        let values = match value {
+            Value::List(values) => values.iter().collect(),
+            Value::Map(entries) => entries.values().collect(),
+            value => vec![value],
+        };
+        for message in values.into_iter().filter_map(Value::as_message) {
+            add_missing(message, missing);
+        }
+    }
 }
 
 /// `None`: that is not what the bytes are.

@@ -211,6 +211,35 @@ fn no_data_is_a_message_too() {
     assert_eq!(read(PROTO, "t.S/Wrapped"), Ok(vec![vec![]]));
 }
 
+#[test]
+fn required_fields_are_missed_in_serialized_messages_too() {
+    let message = method(REQUIRED, "rq.S/Go").input();
+    let read = |bytes: &[u8]| {
+        payload::from_binary(bytes, "-B", &message).map_err(|error| error.to_string())
+    };
+    assert!(read(b"\x0a\x01a").is_ok());
+    assert_eq!(read(b"\x03\x0a\x01a\x03\x0a\x01b").map(|messages| messages.len()), Ok(2));
+    for (bytes, name) in [
+        (&b"\x10\x01"[..], "rq.M.name"),
+        (b"\x0a\x01a\x1a\x02\x10\x01", "rq.M.name"),
+        (b"\x0a\x01a\x33\x34", "rq.M.Pair.left"),
+    ] {
+        assert_eq!(read(bytes), Err(format!("-B: required fields missing: {name}")));
+    }
+}
+
+#[test]
+fn a_text_that_is_cut_anywhere_is_an_error() {
+    let method = method(PROTO, "t.S/Go");
+    let text = r#"{"any": {"value": "1.5s", "@type": "a/google.protobuf.Duration"}, "d": -1.5e3,
+        "s": "a\u00e9\"é", "m": {"k": 1}, "v": [true, null, {"x": "y"}], "numbers": [1, 2]}"#;
+    assert!(sent(&method, text).is_ok(), "{:?}", sent(&method, text));
+    for (end, _) in text.char_indices() {
+        let refused = sent(&method, &text[..end]);
+        assert!(refused.is_err_and(|error| error.lines().count() == 1), "{}", &text[..end]);
+    }
+}
+
 /// The message of the first call and of the hundredth, in hexadecimal digits.
 fn of_template(proto: &str, call: &str, text: &str) -> Result<[String; 2], String> {
     let method = method(proto, call);

@@ -44,7 +44,7 @@ pub enum DataError {
         /// What is wrong with it.
         reason: String,
     },
-    /// No data, for a message that cannot be empty.
+    /// No data, or serialized messages, without fields that have to be there.
     #[error(": required fields missing: {0}")]
     FieldsMissing(String),
     /// A template that does not work.
