@@ -451,3 +451,92 @@ fn no_descriptor_ends_with_a_panic() {
     }
     assert!(read > 1_000, "{read}");
 }
+
+/// JSON has forms of their own for messages of these names, whatever is in them.
+const WELL_KNOWN: [&str; 14] = [
+    "Any",
+    "Timestamp",
+    "Duration",
+    "FieldMask",
+    "Struct",
+    "Value",
+    "ListValue",
+    "Empty",
+    "Int32Value",
+    "Int64Value",
+    "BoolValue",
+    "StringValue",
+    "BytesValue",
+    "DoubleValue",
+];
+
+/// A schema whose well-known messages all have these fields; `a.S/Go` takes one of each.
+fn with_well_known(shape: &[FieldDescriptorProto]) -> Schema {
+    let messages = WELL_KNOWN.map(|name| message(name, shape.to_vec()));
+    let value = EnumValueDescriptorProto {
+        name: Some("OTHER".into()),
+        number: Some(0),
+        ..Default::default()
+    };
+    let null = EnumDescriptorProto {
+        name: Some("NullValue".into()),
+        value: vec![value],
+        ..Default::default()
+    };
+    let own = FileDescriptorProto {
+        name: Some("o.proto".into()),
+        package: Some("google.protobuf".into()),
+        dependency: vec!["m.proto".into()],
+        message_type: messages.to_vec(),
+        enum_type: vec![null],
+        ..Default::default()
+    };
+    let mut m = file(vec![message("M", vec![])]);
+    (m.name, m.service) = (Some("m.proto".into()), vec![]);
+    let field = |(name, number): (&str, i32)| {
+        let kind = format!(".google.protobuf.{name}");
+        of_type(&format!("f{number}"), number, Type::Message, &kind)
+    };
+    let mut user = file(vec![message("N", WELL_KNOWN.into_iter().zip(1..).map(field).collect())]);
+    user.dependency = vec!["o.proto".into()];
+    user.service[0].method[0].input_type = Some(".a.N".into());
+    user.service[0].method[0].output_type = Some(".a.N".into());
+    decode(vec![m, own, user]).unwrap()
+}
+
+#[test]
+fn well_known_messages_may_have_another_shape() {
+    let shapes = [
+        vec![],
+        vec![field("value", 1, Type::Bytes), field("type_url", 2, Type::String)],
+        vec![repeated(field("seconds", 1, Type::Int32)), field("nanos", 2, Type::String)],
+        vec![field("nanos", 1, Type::Int32), of_type("seconds", 2, Type::Message, ".a.M")],
+        vec![of_type("fields", 1, Type::Message, ".a.M"), field("paths", 2, Type::Float)],
+        vec![of_type("value", 1, Type::Enum, ".google.protobuf.NullValue")],
+    ];
+    let data = [
+        "{}",
+        "[]",
+        "7",
+        "true",
+        "null",
+        "\"\"",
+        "\"1s\"",
+        "\"a.b\"",
+        "\"2020-01-01T00:00:00Z\"",
+        r#"{"a": 1}"#,
+        r#"[{}, 2, "x"]"#,
+        r#"{"@type": "x/a.M"}"#,
+        r#"{"@type": "x/google.protobuf.Duration", "value": "1s"}"#,
+    ];
+    for shape in shapes {
+        let kind = with_well_known(&shape).method("a.S/Go").unwrap().input();
+        for (number, data) in (1..=WELL_KNOWN.len()).flat_map(|it| data.map(|data| (it, data))) {
+            let json = format!(r#"{{"f{number}": {data}}}"#);
+            for bytes in payload::from_json(&json, "-d", &kind).unwrap_or_default() {
+                let read = DynamicMessage::decode(kind.clone(), &bytes[..]);
+                let _ = read.map(|message| serde_json::to_string(&message));
+            }
+        }
+    }
+}
