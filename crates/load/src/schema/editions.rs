@@ -14,6 +14,7 @@ use prost_types::{
     DescriptorProto, EnumDescriptorProto, EnumValueDescriptorProto, FieldDescriptorProto,
     FileDescriptorProto, FileDescriptorSet,
 };
+use std::collections::HashSet;
 
 /// The `syntax` of files in an edition.
 const EDITIONS: &str = "editions";
@@ -199,7 +200,7 @@ fn resolve_message(
     let is_entry = |message: &DescriptorProto| {
         message.options.as_ref().is_some_and(|options| options.map_entry())
     };
-    let entries: Vec<String> = message
+    let entries: HashSet<String> = message
         .nested_type
         .iter()
         .filter(|nested| is_entry(nested))
@@ -213,7 +214,7 @@ fn resolve_message(
     for (field, of_field) in fields.zip(&of_message.field) {
         let own = features.with(of_field.options.as_ref().and_then(|options| options.features));
         // Maps, and the messages in them, are never delimited.
-        let is_of_map = in_entry || entries.iter().any(|entry| entry == field.type_name());
+        let is_of_map = in_entry || entries.contains(field.type_name());
         resolve_field(field, if is_of_map { prefixed(own) } else { own });
     }
     resolve_fields(&mut message.extension, &of_message.extension, features);
