@@ -58,6 +58,14 @@ pub enum SchemaError {
     /// A `.proto` file where a descriptor set should be.
     #[error("{0} is not compiled: give it with --proto")]
     ProtoGivenAsSet(String),
+    /// A file in an edition of Protocol Buffers that this program does not know.
+    #[error("{place}: {reason}")]
+    EditionUnknown {
+        /// Where the bytes came from.
+        place: String,
+        /// Which file it is, and which editions are known.
+        reason: String,
+    },
     /// A descriptor set that is still packed.
     #[error("{0} is compressed with gzip: give it as gunzip makes it")]
     SetCompressed(String),

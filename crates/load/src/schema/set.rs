@@ -88,7 +88,7 @@ fn admitted(
     match editions::set_without_editions(&admitted) {
         Ok(Some(set)) => Ok(set),
         Ok(None) => FileDescriptorSet::decode(&admitted[..]).map_err(|error| no_set(&error)),
-        Err(reason) => Err(SchemaError::SetWrong { place: place.to_owned(), reason }),
+        Err(reason) => Err(SchemaError::EditionUnknown { place: place.to_owned(), reason }),
     }
 }
 
