@@ -138,7 +138,8 @@ fn subjects_text(folder: &Path) -> Result<String, Failure> {
 }
 
 fn results_text(file: &Path) -> Result<String, Failure> {
-    let place = file.display();
+    let place = file.display().to_string();
+    let place = printable::line(&place);
     if !file.exists() {
         return Ok(format!("Results: none yet in {place}\n"));
     }

@@ -1,7 +1,7 @@
 //! `bookend record`: a result as a text file that can be committed.
 
 use crate::report::{STORE, stored_run};
-use crate::terminal::{Failure, print};
+use crate::terminal::{Failure, print_line};
 use bookend_load::contract::exit;
 use bookend_load::flags::whole;
 use bookend_results::record::{Record, file_of, raw_folder, write_raw};
@@ -37,8 +37,7 @@ pub fn start(arguments: &RecordArguments) -> Result<u8, Failure> {
     let run = stored_run(&store, arguments.run.map(RunId))?;
     check_whole(&run)?;
     let file = write(&store, &run, &arguments.into)?;
-    let line = format!("run {} is recorded in {}\n", run.id, file.display());
-    print(&line)?;
+    print_line(&format!("run {} is recorded in {}", run.id, file.display()))?;
     Ok(exit::MEASURED)
 }
 

@@ -6,7 +6,7 @@ mod wrong_file;
 
 pub use kept::{STORE, stored_run};
 
-use crate::terminal::{Failure, print};
+use crate::terminal::{Failure, print_line};
 use bookend_load::contract::exit;
 use bookend_load::output::{self, UnknownEnding, format_by_ending};
 use bookend_results::chart::{Chart, Theme};
@@ -157,7 +157,7 @@ fn write(text: &str, file: Option<&Path>, format: ReportFormat) -> Result<u8, Fa
     output::write(text, file).map_err(Failure::nothing_measured)?;
     let file = file.filter(|file| !output::is_standard_output(file));
     if let (Some(file), ReportFormat::Html) = (file, format) {
-        print(&format!("{} ({} KB)\n", file.display(), text.len().div_ceil(1000)))?;
+        print_line(&format!("{} ({} KB)", file.display(), text.len().div_ceil(1000)))?;
     }
     Ok(exit::MEASURED)
 }

@@ -2,7 +2,7 @@
 
 use crate::names::Named;
 use crate::record::RECORDS;
-use crate::terminal::{Failure, print, print_error};
+use crate::terminal::{Failure, print_error, print_line};
 use bookend_load::contract::exit;
 use bookend_load::contract::input::MAX_BYTES;
 use bookend_load::given_file;
@@ -45,7 +45,7 @@ pub fn start(arguments: &ResultsArguments) -> Result<u8, Failure> {
         let picture = page.as_ref().and_then(|page| page.picture.as_deref());
         let text = page.as_ref().map(|page| page.text.as_str());
         if !arguments.check && text.is_none() {
-            print(&format!("{name} has no record: bookend run {name}, then bookend record\n"))?;
+            print_line(&format!("{name} has no record: bookend run {name}, then bookend record"))?;
             continue;
         }
         for (file, should) in [(PAGE_FILE, text), (PICTURE_FILE, picture)] {
@@ -118,7 +118,7 @@ fn write(file: &Path, should: Option<&str>) -> Result<(), Failure> {
     match should {
         Some(text) => {
             fs::write(file, text).map_err(failed)?;
-            print(&format!("{}\n", file.display()))
+            print_line(&file.display().to_string())
         }
         None if file.is_file() => fs::remove_file(file).map_err(failed),
         None => Ok(()),

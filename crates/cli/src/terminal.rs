@@ -84,6 +84,14 @@ pub fn print(text: &str) -> Result<(), Failure> {
     output::write(text, None).map_err(Failure::nothing_measured)
 }
 
+/// Writes one line to standard output, whatever it quotes.
+///
+/// # Errors
+/// As [`print`].
+pub fn print_line(line: &str) -> Result<(), Failure> {
+    print(&format!("{}\n", printable::line(line)))
+}
+
 /// Does what takes long, with its progress on standard error, unless that is not wanted.
 pub fn with_progress<R>(quiet: bool, work: impl FnOnce(&mut ProgressReporter<'_>) -> R) -> R {
     let (mut out, shown) = (io::stderr(), progress_shown(quiet));

@@ -142,3 +142,54 @@ fn each_command_has_a_page_in_the_manual() {
     let complaint = String::from_utf8_lossy(&output.stderr);
     assert!(complaint.contains("did you mean race?"), "{complaint}");
 }
+
+/// A window's title, a bell, a colour, a forged line, C1's own escape, and what turns the direction.
+const HOSTILE: &str = "\u{1b}]0;x\u{7}\u{1b}[31m\r\nforged\u{7f}\u{9b}2J\u{2028}\u{202e}\u{2066}b";
+
+/// Neither our words nor a peer's or a file's do more to a terminal than stand there.
+fn assert_harmless(output: &Output) {
+    for bytes in [&output.stdout, &output.stderr] {
+        let text = String::from_utf8(bytes.clone()).expect("text");
+        let acts = |letter: char| {
+            letter != '\n' && letter.is_control() || "\u{2028}\u{202e}\u{2066}".contains(letter)
+        };
+        assert!(!text.contains(acts), "{text:?}");
+        assert!(!text.contains("\nforged"), "{text:?}");
+    }
+}
+
+#[test]
+fn what_a_command_quotes_does_nothing_to_a_terminal() {
+    let in_toml = |letter| format!("\\u{:04x}", u32::from(letter));
+    let title: String = HOSTILE.chars().map(in_toml).collect();
+    let home = project(MISSING);
+    let suite = home.path().join("suites/question/suite.toml");
+    let text = std::fs::read_to_string(&suite).expect("readable");
+    std::fs::write(&suite, text.replace("is it there", &title)).expect("written");
+    let subject = home.path().join("subjects/mine/subject.toml");
+    let text = std::fs::read_to_string(&subject).expect("readable");
+    let text = text.replace("what nobody has", &title).replace("install the", &title);
+    std::fs::write(&subject, text).expect("written");
+    let flag = format!("--{HOSTILE}");
+    let name = format!("a{HOSTILE}");
+    for words in [
+        &["list"][..],
+        &["list", "--store", &name],
+        &["doctor"],
+        &["run", &name],
+        &["report", &name],
+        &["report", "--store", &name],
+        &["load", &flag],
+        &["load", "--io", HOSTILE],
+        &["load", "--insecure", "--proto", &name, "--call", "a.B/C", "127.0.0.1:1"],
+        &["load", "--insecure", "--call", HOSTILE, "127.0.0.1:1"],
+        &["probe", "-O", "text", "--insecure", "--proto", &name, "--call", "a.B/C", &name],
+        &["race", &name, &flag],
+        &["serve", "--unix", "/no/such/folder\u{1b}[31m\u{202e}/s"],
+        &[HOSTILE],
+    ] {
+        let output = bookend(home.path(), words);
+        assert!(!output.stdout.is_empty() || !output.stderr.is_empty(), "{words:?}");
+        assert_harmless(&output);
+    }
+}

@@ -357,6 +357,28 @@ fn no_markdown_outside_of_code_opens_an_element() {
 }
 
 #[test]
+fn no_fact_of_a_machine_ends_its_block() {
+    let mut result = closed();
+    result["bookend"]["origin"] = json!({
+        "command": "a\n ~~~\n  `````\nb",
+        "machine": {
+            "os": "O\r```\r", "kernel": "K\n   ```\n\n<img src=x onerror=alert(1)>\n\n[a](javascript:b)\n",
+            "cpu_model": "C", "cpus": 1, "memory_bytes": 1, "governor": null, "virtual_machine": false,
+        },
+    });
+    let page = tests(&[("a.json", result)]).markdown_with(None);
+    let lines: Vec<&str> = page.lines().collect();
+    let fences: Vec<usize> =
+        (0..lines.len()).filter(|index| lines[*index].trim_start().starts_with("```")).collect();
+    let [machine, machine_end, command, command_end] = fences[..] else {
+        panic!("{page}");
+    };
+    assert_eq!(lines[machine], "````");
+    assert_eq!(lines[machine..=machine_end].len(), 6, "{page}");
+    assert_eq!((lines[command], lines[command_end]), ("``````", "``````"));
+}
+
+#[test]
 fn figures_beyond_all_reason_are_drawn_as_what_they_can_be() {
     let mut result = open(20_000);
     for name in ["window_seconds", "cpu_user_seconds", "requests_per_cpu_second"] {

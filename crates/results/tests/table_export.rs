@@ -2,6 +2,7 @@
 
 mod table_rows;
 
+use bookend_contract::printable::is_printable;
 use bookend_results::audit::Rule;
 use bookend_results::declaration::DeclarationError;
 use bookend_results::export::Report;
@@ -249,4 +250,55 @@ fn the_example_of_the_suite_format_is_a_suite_and_no_key_is_left_out() {
             other => panic!("{table}: {other:?}"),
         }
     }
+}
+
+/// What somebody else's store may have for a name: a formula, escapes, a forged line, a column of a
+/// table, a fence, markup, and what turns the direction of writing.
+const HOSTILE: &str = "=HYPERLINK(\"http://a\")\u{1b}]0;x\u{7}\r\nforged\u{9b}2J\u{7f}\u{2028}\u{202e}\u{2066}|\
+                       \n   ```\n<img src=x onerror=y>[a](javascript:b)";
+
+#[test]
+fn names_of_a_foreign_store_do_nothing_to_a_terminal_a_page_or_a_spreadsheet() {
+    let mut run = run();
+    run.new.plan.suite = HOSTILE.into();
+    run.new.command = HOSTILE.into();
+    run.new.machine.kernel = HOSTILE.into();
+    run.new.plan.subjects[0].name = HOSTILE.into();
+    run.new.versions.insert(HOSTILE.into(), HOSTILE.into());
+    run.new.plan.variables.insert(HOSTILE.into(), HOSTILE.into());
+    run.notes.push(HOSTILE.into());
+    let rows = rows(&run.new.plan);
+    let skips = [(HOSTILE.to_owned(), vec![HOSTILE.to_owned()])].into();
+    let report = Report::new(&run, &rows).with_skips(skips);
+    let (csv, page, json) = (report.csv(), report.markdown(), report.json());
+    for text in [&report.brief(), &report.text(), &page, &json] {
+        let acts = |letter: char| letter != '\n' && !is_printable(letter);
+        assert!(!text.contains(acts), "{text:?}");
+        assert!(!text.contains("\nforged") && !text.contains("\n   ```\n"), "{text}");
+    }
+    let (mut fence, mut outside) = (None, String::new());
+    for line in page.lines() {
+        match fence {
+            Some(open) if line == open => fence = None,
+            None if line.starts_with("```") => fence = Some(line),
+            None => outside += line,
+            Some(_) => {}
+        }
+    }
+    assert_eq!(fence, None, "{page}");
+    assert!(!outside.contains("<img") && !outside.contains("](javascript"), "{outside}");
+    let stored: Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(stored["plan"]["suite"], HOSTILE);
+
+    let lines: Vec<Vec<String>> = csv.split_terminator("\r\n").map(fields).collect();
+    assert_eq!(lines.len(), 13);
+    for field in lines.iter().flatten() {
+        assert!(field.chars().all(is_printable), "{field:?}");
+        assert!(
+            field.parse::<f64>().is_ok() || !field.starts_with(['=', '+', '-', '@']),
+            "{field}"
+        );
+    }
+    let column = lines[0].iter().position(|field| field == "subject").expect("a column");
+    assert!(lines[1][column].starts_with("'=HYPERLINK(\"http://a\") ]0;x"), "{lines:?}");
 }

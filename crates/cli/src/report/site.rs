@@ -2,7 +2,7 @@
 
 use crate::names::Named;
 use crate::record::RECORDS;
-use crate::terminal::{Failure, print};
+use crate::terminal::{Failure, print_line};
 use bookend_load::contract::exit;
 use bookend_load::output;
 use bookend_results::record::{Record, file_of};
@@ -50,7 +50,7 @@ impl SiteArguments {
         for (name, text) in site.files() {
             let file = folder.join(name);
             output::write(&text, Some(&file)).map_err(Failure::nothing_measured)?;
-            print(&format!("{} ({} KB)\n", file.display(), text.len().div_ceil(1000)))?;
+            print_line(&format!("{} ({} KB)", file.display(), text.len().div_ceil(1000)))?;
         }
         Ok(exit::MEASURED)
     }

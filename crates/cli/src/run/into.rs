@@ -2,7 +2,7 @@
 //! all of their cases or in those of `--case`.
 
 use crate::lab;
-use crate::terminal::{Failure, print};
+use crate::terminal::{Failure, print_line};
 use bookend_lab::machine::this_machine;
 use bookend_results::join::{JoinedCells, check, join, subjects_to_join};
 use bookend_results::record::{Record, add_raw, raw_folder};
@@ -78,6 +78,6 @@ impl RecordedSubjects {
         let records = self.file.parent().and_then(Path::parent).unwrap_or(Path::new("."));
         let plan = &run.new.plan;
         add_raw(&raw_folder(records, &plan.suite, plan.extent), &raw).map_err(unwritten)?;
-        print(&format!("{} of run {id} stand in {file}\n", self.cells))
+        print_line(&format!("{} of run {id} stand in {file}", self.cells))
     }
 }

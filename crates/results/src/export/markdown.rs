@@ -3,7 +3,7 @@
 
 use super::pictures::Picture;
 use super::report::Report;
-use crate::layout::{clipped, one_line};
+use crate::layout::quoted_line;
 use crate::markdown::{self, code_block, lines, list, plain, prose, section};
 use crate::table::{
     connection_table, cost_table, cpu_account_table, instrument_table, marks, published_table,
@@ -58,7 +58,7 @@ fn page(report: &Report<'_>, charts: Option<&Path>) -> String {
     ];
     let last = [
         ("Marks", block_of(Some(lines(&marks(table))).filter(|marks| !marks.is_empty()))),
-        ("How to make this again", code_block(&format!("{}\n", clipped(&new.command)))),
+        ("How to make this again", code_block(&quoted_line(&new.command))),
     ];
     let sections =
         first.into_iter().chain(report.tables()).chain(last).filter(|(_, body)| !body.is_empty());
@@ -101,7 +101,7 @@ fn versions(report: &Report<'_>) -> String {
         .new
         .versions
         .iter()
-        .map(|(program, version)| one_line(&clipped(&format!("{program}: {version}"))))
+        .map(|(program, version)| quoted_line(&format!("{program}: {version}")))
         .collect();
     lines(&said)
 }
