@@ -12,6 +12,9 @@ pub fn column(title: impl Into<Cow<'static, str>>, width: usize) -> Column {
     (title.into(), width)
 }
 
+/// A column is no wider, whatever is in it: formatting panics at widths beyond 65,535.
+const WIDTH_MAX: usize = 1_000;
+
 enum Line {
     /// Written into a rule.
     Heading(String),
@@ -61,6 +64,7 @@ impl Layout {
             .iter()
             .enumerate()
             .map(|(i, (title, width))| self.widest_field(i).max(*width).max(title.chars().count()))
+            .map(|width| width.min(WIDTH_MAX))
             .collect()
     }
 

@@ -84,9 +84,10 @@ impl CallCounts {
 
 impl AddAssign for CallCounts {
     fn add_assign(&mut self, other: Self) {
-        self.answered += other.answered;
-        self.ok += other.ok;
-        self.uncertain += other.uncertain;
+        // There may be any number of rows.
+        self.answered = self.answered.saturating_add(other.answered);
+        self.ok = self.ok.saturating_add(other.ok);
+        self.uncertain = self.uncertain.saturating_add(other.uncertain);
         self.is_open |= other.is_open;
     }
 }

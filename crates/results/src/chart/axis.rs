@@ -72,11 +72,18 @@ pub(super) struct Axis {
 /// On a linear axis, at most so many steps.
 const STEPS_MAX: f64 = 6.0;
 
+/// Figures beyond this are none of a measurement, and an axis has no room for them: of twice as
+/// many powers of ten, a quotient is still a number.
+const FIGURE_MAX: f64 = 1e150;
+
 impl Axis {
-    /// An axis that has room for all of the figures, and a linear one for zero, too. A logarithmic
-    /// one leaves out what is not positive.
+    /// An axis that has room for all of the figures up to [`FIGURE_MAX`], and a linear one for zero,
+    /// too. A logarithmic one leaves out what is not positive.
     pub(super) fn around(scale: Scale, figures: impl Iterator<Item = f64>) -> Self {
-        let fits = |figure: &f64| figure.is_finite() && (scale == Scale::Linear || *figure > 0.0);
+        let fits = |figure: &f64| match scale {
+            Scale::Linear => figure.abs() <= FIGURE_MAX,
+            Scale::Logarithmic => (1.0 / FIGURE_MAX..=FIGURE_MAX).contains(figure),
+        };
         let mut fitting: Vec<f64> = figures.filter(fits).collect();
         fitting.sort_by(f64::total_cmp);
         let (least, most) = match (fitting.first(), fitting.last()) {
@@ -106,7 +113,7 @@ impl Axis {
             Scale::Logarithmic => self.round_factors(),
             Scale::Linear => {
                 let step = round_step(self.high / STEPS_MAX);
-                let count = (self.high / step) as u32;
+                let count = (self.high / step).min(2.0 * STEPS_MAX) as u32;
                 (0..=count).map(|index| f64::from(index) * step).collect()
             }
         }
@@ -242,6 +249,18 @@ mod tests {
             let axis = axis(scale, &[]);
             for figure in [-1.0, 0.0, 1e300, f64::NAN, f64::INFINITY] {
                 assert!((0.0..=1.0).contains(&axis.share(figure)), "{scale:?} {figure}");
+            }
+        }
+    }
+
+    #[test]
+    fn figures_beyond_all_reason_have_few_ticks() {
+        for scale in [Scale::Linear, Scale::Logarithmic] {
+            for figure in [f64::MAX, f64::MIN, f64::MIN_POSITIVE, f64::INFINITY, f64::NAN, 1e150] {
+                let axis = axis(scale, &[figure, 1.0, 5.0]);
+                assert!(axis.ticks().len() < 200, "{scale:?} {figure}");
+                assert!(axis.ticks_at_most(5).len() <= 5, "{scale:?} {figure}");
+                assert!(axis.share(figure).is_finite(), "{scale:?} {figure}");
             }
         }
     }

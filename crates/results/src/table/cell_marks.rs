@@ -189,7 +189,7 @@ fn counts_of<'a>(life: impl Iterator<Item = &'a Row>) -> Option<(CallCounts, u64
     for row in life {
         served = served.max(row.served);
         counts += row.outcome.window()?.call_counts();
-        counts.answered += row.probe_calls;
+        counts.answered = counts.answered.saturating_add(row.probe_calls);
     }
     Some((counts, served?))
 }

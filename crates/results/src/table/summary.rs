@@ -78,7 +78,7 @@ impl Summary {
             ratios: ratios(),
             memory_source: first.memory_source.clone(),
             errors: errors(&rounds),
-            calls_ok: rounds.each().iter().map(|round| round.window.ok).sum(),
+            calls_ok: saturating_sum(rounds.each().iter().map(|round| round.window.ok)),
             side: first.side,
             spinning: first.spinning,
             verdict: pooled_verdict(plan, rounds.each()),
@@ -90,8 +90,8 @@ impl Summary {
 
     /// The share of calls that failed. `None`: no call ended.
     pub fn failed_share(&self) -> Option<f64> {
-        let failed: u64 = self.errors.values().sum();
-        let all = failed + self.calls_ok;
+        let failed = saturating_sum(self.errors.values().copied());
+        let all = failed.saturating_add(self.calls_ok);
         (all > 0).then(|| failed as f64 / all as f64)
     }
 
@@ -127,9 +127,15 @@ impl Figure {
 }
 
 fn errors(rounds: &MeasuredRounds<'_>) -> BTreeMap<String, u64> {
-    let mut errors = BTreeMap::new();
+    let mut errors: BTreeMap<String, u64> = BTreeMap::new();
     for (code, count) in rounds.each().iter().flat_map(|round| &round.window.errors) {
-        *errors.entry(code.clone()).or_default() += count;
+        let sum = errors.entry(code.clone()).or_default();
+        *sum = sum.saturating_add(*count);
     }
     errors
+}
+
+/// A count of a round is plausible; there may be any number of rounds.
+fn saturating_sum(counts: impl Iterator<Item = u64>) -> u64 {
+    counts.fold(0, u64::saturating_add)
 }

@@ -1,0 +1,230 @@
+//! Results that somebody else wrote, with a value in each place that nobody would write: they are
+//! refused in a line, or reported in every form.
+
+use bookend_results::chart::Theme;
+use bookend_results::compare::{ComparedSide, compare};
+use bookend_results::export::{LoadPage, Report};
+use bookend_results::metric::REQUESTS_PER_CPU_SECOND;
+use bookend_results::record::Record;
+use bookend_results::store::{RunId, Store};
+use serde_json::{Value, json};
+use std::fmt::Display;
+use std::path::Path;
+
+const LOAD_REPORTS: [&str; 4] = [
+    include_str!("../../../fuzz/seeds/load_report/open"),
+    include_str!("../../../fuzz/seeds/load_report/closed"),
+    include_str!("../../../fuzz/seeds/load_report/bare"),
+    include_str!("../../../fuzz/seeds/load_report/capacity"),
+];
+
+/// A latency histogram that claims to have so much.
+const FOUR_GIB: &str = "HISTE/////8AAAAAAAAAAwAAAAAAAAABf/////////8/8AAAAAAAAAI=";
+
+const RECORDS: [&str; 2] = [
+    include_str!("../../../fuzz/seeds/record/measured"),
+    include_str!("../../../fuzz/seeds/record/not_measured"),
+];
+
+/// What a value may be instead: of its own kind and of others.
+fn instead_of(value: &Value) -> Vec<Value> {
+    match value {
+        Value::Number(_) => vec![
+            json!(0),
+            json!(-1),
+            json!(u64::MAX),
+            json!(i64::MAX),
+            json!(i64::MIN),
+            json!(u32::MAX),
+            json!(1u64 << 53),
+            json!(f64::MAX),
+            json!(f64::MIN_POSITIVE),
+            Value::Null,
+        ],
+        Value::String(_) => vec![
+            json!(""),
+            json!("<script>\u{202e}\0\u{1b}[31m"),
+            json!("x ".repeat(50_000)),
+            json!("C=1 S=1000000 calls=1000000000"),
+            json!(7),
+        ],
+        Value::Array(values) => {
+            let thrice = [&values[..], values, values].concat();
+            vec![json!([]), Value::Array(thrice), Value::Null]
+        }
+        Value::Object(_) => vec![json!({}), Value::Null, json!([])],
+        Value::Bool(is) => vec![json!(!is), Value::Null],
+        Value::Null => vec![json!(1), json!(u64::MAX), json!(f64::MAX), json!("x")],
+    }
+}
+
+/// The pointers of all values within one.
+fn places(value: &Value) -> Vec<String> {
+    let below = |name: &str, value: &Value| {
+        let own = format!("/{}", name.replace('~', "~0").replace('/', "~1"));
+        places(value).into_iter().map(|rest| format!("{own}{rest}")).collect::<Vec<_>>()
+    };
+    let inner: Vec<String> = match value {
+        Value::Object(fields) => fields.iter().flat_map(|(name, one)| below(name, one)).collect(),
+        Value::Array(values) => {
+            let numbered = values.iter().enumerate();
+            numbered.flat_map(|(number, one)| below(&number.to_string(), one)).collect()
+        }
+        _ => Vec::new(),
+    };
+    inner.into_iter().chain([String::new()]).collect()
+}
+
+/// The same with another value in each place, one after the other, and without each field.
+fn each_changed(value: &Value, mut check: impl FnMut(&str, &Value)) {
+    for place in places(value) {
+        let own = value.pointer(&place).expect("a place of it");
+        for other in instead_of(own) {
+            let mut changed = value.clone();
+            *changed.pointer_mut(&place).expect("a place of it") = other;
+            check(&place, &changed);
+        }
+        let (parent, name) = place.rsplit_once('/').unwrap_or_default();
+        let mut without = value.clone();
+        if let Some(Value::Object(fields)) = without.pointer_mut(parent) {
+            fields.remove(name);
+            check(&place, &without);
+        }
+    }
+}
+
+fn check_error(place: &str, error: &impl Display) {
+    let text = error.to_string();
+    assert!(text.len() < 1_000 && text.lines().count() == 1, "{place}: {text}");
+}
+
+#[test]
+fn a_load_report_with_any_value_changed_is_refused_or_reported() {
+    for text in LOAD_REPORTS {
+        let report: Value = serde_json::from_str(text).expect("JSON");
+        let mut reported = 0;
+        each_changed(&report, |place, changed| {
+            let content = changed.to_string();
+            let page = match LoadPage::read(&[(Path::new("a.json"), content.as_bytes())]) {
+                Ok(page) => page,
+                Err(error) => return check_error(place, &error),
+            };
+            assert!(page.html().len() + page.markdown_with(None).len() < 2_000_000, "{place}");
+            for (name, picture) in &page.pictures {
+                let svg = picture.svg(Theme::Both);
+                assert!(!svg.contains("NaN") && !svg.contains("inf"), "{place}: {name}: {svg}");
+            }
+            reported += 1;
+        });
+        assert!(reported > 100, "{reported}");
+    }
+}
+
+/// In all forms but the page, whose pictures take long.
+fn check_record(place: &str, text: &str) -> bool {
+    let record = match Record::parse(text) {
+        Ok(record) => record,
+        Err(error) => {
+            check_error(place, &error);
+            return false;
+        }
+    };
+    let run = record.run();
+    let report = Report::new(&run, &record.rows);
+    let forms = [report.text(), report.markdown_with(None), report.csv(), report.json()];
+    assert!(forms.iter().all(|form| form.len() < 2_000_000), "{place}");
+    for (_, picture) in report.named_pictures() {
+        assert!(!picture.svg(Theme::Light).contains("NaN"), "{place}");
+    }
+    let side = ComparedSide { run: RunId(1), rows: &record.rows, subject: None };
+    if let Err(error) = compare(&side, &side, &REQUESTS_PER_CPU_SECOND) {
+        check_error(place, &error);
+    }
+    assert!(Record::parse(&record.text()).is_ok(), "{place}");
+    true
+}
+
+#[test]
+fn a_record_with_any_value_changed_is_refused_or_reported() {
+    for text in RECORDS {
+        let lines: Vec<&str> = text.lines().collect();
+        let mut reported = 0;
+        for (number, line) in lines.iter().enumerate() {
+            let value: Value = serde_json::from_str(line).expect("JSON");
+            each_changed(&value, |place, changed| {
+                let mut lines = lines.clone();
+                let changed = changed.to_string();
+                lines[number] = &changed;
+                reported += usize::from(check_record(place, &lines.join("\n")));
+            });
+        }
+        assert!(reported > 100, "{reported}");
+    }
+}
+
+#[test]
+fn lines_in_another_order_twice_or_cut_are_refused_or_reported() {
+    let lines: Vec<&str> = RECORDS[0].lines().collect();
+    let twice = [&lines[..], &lines[1..], &lines[1..]].concat();
+    assert!(check_record("twice", &twice.join("\n")));
+    let reversed: Vec<&str> = lines.iter().rev().copied().collect();
+    assert!(!check_record("reversed", &reversed.join("\n")));
+    for end in (0..RECORDS[0].len()).step_by(7) {
+        check_record("cut", &RECORDS[0][..end]);
+    }
+    let doubled = RECORDS[0].replacen("\"seed\":", "\"seed\":1,\"seed\":", 1);
+    assert!(!check_record("doubled", &doubled));
+}
+
+#[test]
+fn a_store_with_any_column_changed_is_refused_or_read() {
+    let record = Record::parse(RECORDS[0]).expect("a record");
+    let folder = tempfile::tempdir().expect("a folder");
+    let [sound, file] = ["sound.db", "store.db"].map(|name| folder.path().join(name));
+    let run = {
+        let mut store = Store::open(&sound).expect("a store");
+        let run = store.begin_run(&record.run().new).expect("begun");
+        store.write_round(run, 0, &record.rows).expect("written");
+        run
+    };
+    let set =
+        |column, place, value: &str| format!("{column} = json_set({column}, '{place}', {value})");
+    for (table, change) in [
+        ("runs", "started_ms = -9223372036854775808, finished_ms = 9223372036854775807".to_owned()),
+        ("runs", "seed = -1, suite = '', command = char(0)".to_owned()),
+        ("runs", set("plan", "$.rounds", "4294967295")),
+        ("runs", "plan = '[[[['".to_owned()),
+        ("runs", "machine = '{}', notes = '7'".to_owned()),
+        ("rows", "round = 4294967296".to_owned()),
+        ("rows", "served = -1, probe_calls = -1".to_owned()),
+        ("rows", "case_name = 'C=0 S=0'".to_owned()),
+        ("rows", set("outcome", "$.latency_histogram", &format!("'{FOUR_GIB}'"))),
+        ("rows", set("outcome", "$.ok", "9223372036854775807")),
+        ("rows", set("ends", "$.backend_served", "9223372036854775807")),
+    ] {
+        std::fs::copy(&sound, &file).expect("copied");
+        let connection = rusqlite::Connection::open(&file).expect("it is SQLite");
+        connection.execute_batch("PRAGMA foreign_keys = 0").expect("without references");
+        connection.execute(&format!("UPDATE {table} SET {change}"), []).expect(&change);
+        drop(connection);
+        read_store(&file, run, &change);
+    }
+}
+
+fn read_store(file: &Path, id: RunId, change: &str) {
+    let store = Store::open_existing(file).expect("a store");
+    for run in store.runs().expect("runs") {
+        if let Err(error) = run {
+            check_error(change, &error);
+        }
+    }
+    let rows = match (store.run(id), store.rows(id)) {
+        (Ok(run), Ok(rows)) => (run, rows),
+        (run, rows) => {
+            let errors = run.err().into_iter().chain(rows.err());
+            return errors.for_each(|error| check_error(change, &error));
+        }
+    };
+    let report = Report::new(&rows.0, &rows.1);
+    assert!(report.html().len() + report.json().len() < 2_000_000, "{change}");
+}
