@@ -85,10 +85,12 @@ impl CallCounts {
 impl AddAssign for CallCounts {
     fn add_assign(&mut self, other: Self) {
         // There may be any number of rows.
-        self.answered = self.answered.saturating_add(other.answered);
-        self.ok = self.ok.saturating_add(other.ok);
-        self.uncertain = self.uncertain.saturating_add(other.uncertain);
-        self.is_open |= other.is_open;
+        *self = CallCounts {
+            answered: self.answered.saturating_add(other.answered),
+            ok: self.ok.saturating_add(other.ok),
+            uncertain: self.uncertain.saturating_add(other.uncertain),
+            is_open: self.is_open || other.is_open,
+        };
     }
 }
 
