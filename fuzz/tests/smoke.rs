@@ -74,7 +74,7 @@ macro_rules! targets {
 
 targets! {
     server_core client_core server_frames client_frames hpack_decode hpack_round_trip messages gzip
-    text timeout
+    text timeout zstd descriptors thrift_idl json templates histogram load_report record
 }
 
 #[test]

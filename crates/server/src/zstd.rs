@@ -30,7 +30,7 @@ const BLOCK_HEADER_BYTES: usize = 3;
 /// The type of a block that has tables, RFC 8878 section 3.1.1.2.2.
 const COMPRESSED_BLOCK: u8 = 2;
 /// No block comes to more, RFC 8878 section 3.1.1.2.4.
-const BLOCK_MAX_BYTES: usize = 128 << 10;
+pub(crate) const BLOCK_MAX_BYTES: usize = 128 << 10;
 
 /// Behind the four bytes of the magic number, RFC 8878 section 3.1.1.1.
 const DESCRIPTOR_PLACE: usize = 4;
