@@ -1,5 +1,6 @@
 //! What can be wrong with the data of a run, each in one line.
 
+use crate::contract::input;
 use crate::error_text::Unreadable;
 use crate::template::CallTemplateError;
 use thiserror::Error;
@@ -33,7 +34,7 @@ pub enum DataError {
     #[error(" has more than {0} messages: give fewer, they are sent in turn again and again")]
     TooManyMessages(usize),
     /// The data is not JSON, a value does not fit its field, or the type has no such name.
-    #[error(", line {line} column {column}{field}: {reason}")]
+    #[error(", line {line} column {column}{}: {}", input::reason(field), input::reason(reason))]
     NotAMessage {
         /// Line, from 1.
         line: usize,

@@ -1,5 +1,6 @@
 //! What can be wrong with a schema or with a call, each in one line.
 
+use crate::contract::input;
 use crate::error_text::{Unreadable, nearest, suggestion, suggestion_of};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -94,7 +95,7 @@ pub enum SchemaError {
         importer: String,
     },
     /// A descriptor set that no compiler would have written.
-    #[error("{place} describes no schema that can be used: {reason}")]
+    #[error("{place} describes no schema that can be used: {}", input::reason(reason))]
     SetWrong {
         /// Where the bytes came from.
         place: String,
