@@ -138,12 +138,12 @@ fn the_name_of_the_output_says_its_format_unless_one_is_given() {
     let bench = Bench::new();
     for (name, more, begin) in [
         ("a.json", &[][..], "{"),
-        ("b.csv", &[], "\nduration (ms),status,error\n"),
+        ("b.csv", &[], "duration (ms),status,error\n"),
         ("c.html", &[], "<!doctype html>"),
         ("d.prom", &[], "# TYPE "),
         ("e.txt", &[], "\nSummary:"),
         ("f", &[], "\nSummary:"),
-        ("g.json", &["-O", "csv"], "\nduration (ms),status,error\n"),
+        ("g.json", &["-O", "csv"], "duration (ms),status,error\n"),
         ("h.pdf", &["-O", "pretty"], "{\n"),
     ] {
         let ended = bench.load(&words(&[&["-o", name], more].concat()));
