@@ -1,10 +1,10 @@
-//! Text that a peer, a file or a command line brought along, as a terminal or an editor may show it.
+//! Text that a peer, a file or a command line brought along, as a terminal may show it.
 //!
 //! Such text can hold characters that make a terminal do something (move its cursor, set its title,
 //! answer as if its user had typed), that end a line where none ends, or that turn the direction of
 //! what follows, so that a reader sees another text than there is. Each of them is replaced here,
-//! once for every output: a value by [`line()`] where it enters a line, JSON by [`json`], which loses
-//! nothing, and by [`PrintableWriter`] whatever is written.
+//! once for every output: a value by [`line()`] where it enters a line, JSON by [`json`], which
+//! loses nothing, and by [`PrintableWriter`] whatever is written.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;

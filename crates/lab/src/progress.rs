@@ -64,8 +64,8 @@ pub fn fits(text: &str, columns: usize) -> bool {
     end_within(text, columns) == text.len()
 }
 
-/// Where a text has to end, bytes. The last column stays free: some terminals go on to the next line
-/// as soon as it is written.
+/// Where a text has to end, bytes. The last column stays free: some terminals go on to the next
+/// line as soon as it is written.
 fn end_within(text: &str, columns: usize) -> usize {
     let mut left = columns.saturating_sub(1);
     let does_not_fit = |(_, letter): &(usize, char)| {

@@ -19,6 +19,7 @@ mod ranges;
 mod requirements;
 mod rust_modules;
 mod rust_source;
+mod shown_text;
 mod sizes;
 mod subjects;
 mod tree;
@@ -176,6 +177,14 @@ fn no_file_is_a_blob() {
 fn no_file_names_a_machine() {
     assert_rule(|file| !file.is_lockfile(), places::machine_paths);
     assert_rule(|file| !file.is_lockfile(), places::registry_hosts);
+}
+
+#[test]
+fn what_others_wrote_reaches_a_terminal_one_way() {
+    assert_rule(
+        |file| is_rust(file) && shown_text::is_shipped(&file.path),
+        shown_text::past_the_rule,
+    );
 }
 
 #[test]
