@@ -143,7 +143,7 @@ fn each_command_has_a_page_in_the_manual() {
     assert!(complaint.contains("did you mean race?"), "{complaint}");
 }
 
-/// A window's title, a bell, a colour, a forged line, C1's own escape, and what turns the direction.
+/// A window's title, a bell, a colour, a forged line, C1's escape, what turns the direction.
 const HOSTILE: &str = "\u{1b}]0;x\u{7}\u{1b}[31m\r\nforged\u{7f}\u{9b}2J\u{2028}\u{202e}\u{2066}b";
 
 /// Neither our words nor a peer's or a file's do more to a terminal than stand there.
