@@ -52,8 +52,8 @@ pub fn decoded(bytes: Vec<u8>) -> io::Result<String> {
     Ok(text)
 }
 
-/// What a parser says, on one line and no longer than can be read: parsers quote the lines that they
-/// do not understand.
+/// What a parser says, on one line and no longer than can be read: parsers quote the lines that
+/// they do not understand.
 pub fn reason<E: fmt::Display>(error: &E) -> String {
     const LETTERS_MAX: usize = 300;
     let words = error.to_string();

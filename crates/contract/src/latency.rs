@@ -112,8 +112,8 @@ fn taken<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
     Some(*first)
 }
 
-/// How many counters a histogram has: half a range of single steps, and as much again each time that
-/// the highest value is twice as high. `None` where there is no such histogram.
+/// How many counters a histogram has: half a range of single steps, and as much again each time
+/// that the highest value is twice as high. `None` where there is no such histogram.
 fn counters(lowest: u64, highest: u64, digits: u32) -> Option<u64> {
     const DIGITS_MAX: u32 = 5;
     let unit_magnitude = lowest.checked_ilog2()?;

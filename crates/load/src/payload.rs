@@ -22,7 +22,8 @@ use std::path::{Path, PathBuf};
 /// none but a length of one byte.
 const MESSAGES_MAX: usize = 1 << 22;
 
-/// Required fields without a value that an error names: a list may lack one in each of its messages.
+/// Required fields without a value that an error names: a list may lack one in each of its
+/// messages.
 const MISSING_NAMED: usize = 8;
 
 /// What an error says before what is wrong with the message then.

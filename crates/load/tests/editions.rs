@@ -174,6 +174,6 @@ fn an_edition_that_is_not_known_is_named_with_those_that_are() {
     let error = Schema::decode(&all_kinds(99_997, &json!({})), "a.pb".to_owned());
     assert_eq!(
         error.unwrap_err().to_string(),
-        "a.pb describes no schema that can be used: a.proto is in edition 99997, and editions 2023, 2024, 2026 are known"
+        "a.pb: a.proto is in edition 99997, and editions 2023, 2024, 2026 are known"
     );
 }

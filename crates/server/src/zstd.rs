@@ -51,8 +51,8 @@ pub(crate) enum ZstdError {
 
 /// Appends what `bytes` come to, within the limits, to `output`, which is whatever it is after an
 /// error. What the window holds is not counted before it leaves it, or the frame ends; so windows
-/// are bounded, too. The work is added to `work_bytes` in any case; that of a frame that breaks with
-/// the most that its window may have held.
+/// are bounded, too. The work is added to `work_bytes` in any case; that of a frame that breaks
+/// with the most that its window may have held.
 pub(crate) fn decompress_within(
     bytes: &[u8],
     (limits, window_bytes): (InflateLimits, usize),

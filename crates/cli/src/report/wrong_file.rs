@@ -79,7 +79,7 @@ pub fn text(text: &str) -> String {
         Some(Err(error)) if !error.is_data() => format!("it is not JSON: {error}"),
         Some(Ok(keys)) => {
             let known = |of: &&str| keys.contains_key(*of);
-            let kind = OBJECTS.iter().find(|(marks, _)| marks.iter().all(|of| known(of)));
+            let kind = OBJECTS.iter().find(|(marks, _)| marks.iter().all(&known));
             kind.map_or_else(
                 || format!("it is JSON of another kind: {WANTED}"),
                 |(_, what)| (*what).to_owned(),

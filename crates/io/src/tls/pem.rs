@@ -244,7 +244,9 @@ const LINE_BYTES_SHOWN: usize = 60;
 fn no_pem(error: pem::Error) -> String {
     let line = |line: &[u8]| {
         let shown = &line[..line.len().min(LINE_BYTES_SHOWN)];
-        String::from_utf8_lossy(shown).trim().replace(char::is_control, " ")
+        String::from_utf8_lossy(shown)
+            .trim()
+            .replace(|letter: char| !letter.is_ascii_graphic(), " ")
     };
     let why = match &error {
         pem::Error::MissingSectionEnd { end_marker } => {

@@ -5,11 +5,12 @@ use gotmpl::{Result, TemplateError};
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-/// All that functions make in one call, whether it gets into the text or not: several of the longest
-/// texts that there are.
+/// All that functions make in one call, whether it gets into the text or not: several of the
+/// longest texts that there are.
 const MADE_MAX_BYTES: usize = 256 << 20;
 
-/// Functions, passes of loops, and templates that are called by others. The longest list has half as many.
+/// Functions, passes of loops, and templates that are called by others. The longest list has half
+/// as many.
 const STEPS_MAX: u32 = 2_000_000;
 
 /// A generator that takes longer for one call makes no load.

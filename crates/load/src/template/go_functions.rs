@@ -98,7 +98,8 @@ fn print_format(arguments: &[Value]) -> Result<String> {
 /// A template that has the engine print a list of so many values.
 fn printing(values: usize) -> Result<Rc<Template>> {
     thread_local! {
-        static MADE: RefCell<BTreeMap<usize, Rc<Template>>> = const { RefCell::new(BTreeMap::new()) };
+        static MADE: RefCell<BTreeMap<usize, Rc<Template>>> =
+            const { RefCell::new(BTreeMap::new()) };
     }
     if let Some(made) = MADE.with_borrow(|made| made.get(&values).cloned()) {
         return Ok(made);

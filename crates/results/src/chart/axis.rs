@@ -77,8 +77,8 @@ const STEPS_MAX: f64 = 6.0;
 const FIGURE_MAX: f64 = 1e150;
 
 impl Axis {
-    /// An axis that has room for all of the figures up to [`FIGURE_MAX`], and a linear one for zero,
-    /// too. A logarithmic one leaves out what is not positive.
+    /// An axis that has room for all of the figures up to [`FIGURE_MAX`], and a linear one for
+    /// zero, too. A logarithmic one leaves out what is not positive.
     pub(super) fn around(scale: Scale, figures: impl Iterator<Item = f64>) -> Self {
         let fits = |figure: &f64| match scale {
             Scale::Linear => figure.abs() <= FIGURE_MAX,
