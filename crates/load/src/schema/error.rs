@@ -60,7 +60,7 @@ pub enum SchemaError {
     #[error("{0} is not compiled: give it with --proto")]
     ProtoGivenAsSet(String),
     /// A file in an edition of Protocol Buffers that this program does not know.
-    #[error("{place}: {reason}")]
+    #[error("{place}: {}", input::reason(reason))]
     EditionUnknown {
         /// Where the bytes came from.
         place: String,
@@ -83,8 +83,10 @@ pub enum SchemaError {
     },
     /// A descriptor set without a file that another of its files imports.
     #[error(
-        "{place} is not complete: it lacks {import}, which {importer} imports: make it with \
-         protoc --include_imports --descriptor_set_out=FILE"
+        "{place} is not complete: it lacks {}, which {} imports: make it with \
+         protoc --include_imports --descriptor_set_out=FILE",
+        input::reason(import),
+        input::reason(importer)
     )]
     SetIncomplete {
         /// Where the bytes came from.
@@ -111,7 +113,7 @@ pub enum MethodError {
     #[error("call \"{0}\" is not of the form pkg.Service/Method")]
     Malformed(String),
     /// The schema has no such service.
-    #[error("there is no service {service} in {place}{suggestion}")]
+    #[error("there is no service {service} in {place}{}", one_line(suggestion))]
     ServiceUnknown {
         /// The name as it was given.
         service: String,
@@ -121,7 +123,11 @@ pub enum MethodError {
         suggestion: String,
     },
     /// The service has no such method.
-    #[error("there is no method {method} in {service} ({place}){suggestion}")]
+    #[error(
+        "there is no method {method} in {} ({place}){}",
+        one_line(service),
+        one_line(suggestion)
+    )]
     MethodUnknown {
         /// The service's full name.
         service: String,
