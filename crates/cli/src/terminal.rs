@@ -87,7 +87,7 @@ pub fn print(text: &str) -> Result<(), Failure> {
 /// Writes one line to standard output, whatever it quotes.
 ///
 /// # Errors
-/// As [`print`].
+/// As [`print()`].
 pub fn print_line(line: &str) -> Result<(), Failure> {
     print(&format!("{}\n", printable::line(line)))
 }
