@@ -315,8 +315,11 @@ fn no_more_messages_are_kept_than_there_is_room_for() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("zeros");
     std::fs::write(&file, vec![0; (1 << 22) + 1]).unwrap();
-    let said = refused(|flags| flags.call.binary_file = Some(file));
+    let said = refused(|flags| flags.call.binary_file = Some(file.clone()));
     assert!(said.contains("zeros has more than 4194304 messages: give fewer"), "{said}");
+    std::fs::write(&file, format!("[{}{{}}]", "{},".repeat(1 << 22))).unwrap();
+    let said = refused(|flags| flags.call.data_file = Some(file));
+    assert!(said.contains("there are more than 4194304 messages: give fewer"), "{said}");
 }
 
 /// The driver and threads that a plan gets on a machine of four processors.

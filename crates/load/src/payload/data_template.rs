@@ -56,9 +56,11 @@ pub(super) fn compile(
     if pieces::are_constant(&pieces) {
         return Ok(CompiledData::Constant(of_first_call(&pieces)));
     }
-    let form = match message_parts(&pieces, &message) {
-        Some(parts) if is_message(&pieces, &message) => Form::Parts(parts),
-        _ => Form::Engine(Engine::new(text, &language)?),
+    // What is a message has no more parts than there may be messages.
+    let parts = is_message(&pieces, &message).then(|| message_parts(&pieces, &message)).flatten();
+    let form = match parts {
+        Some(parts) => Form::Parts(parts),
+        None => Form::Engine(Engine::new(text, &language)?),
     };
     Ok(CompiledData::Template(DataTemplate { form, message }))
 }

@@ -17,6 +17,7 @@ mod scalar;
 mod time;
 mod well_known;
 
+use super::MESSAGES_MAX;
 use super::error::DataError;
 use cursor::{Cursor, words};
 use failure::Failure;
@@ -45,6 +46,9 @@ fn write_messages(text: &str, message: &MessageDescriptor) -> Result<Vec<Vec<u8>
     let mut cursor = Cursor::new(text);
     let mut messages = Vec::new();
     let mut add = |cursor: &mut Cursor<'_>| {
+        if messages.len() == MESSAGES_MAX {
+            return Err(Failure::of_name(cursor.at(), too_many_messages()));
+        }
         let mut bytes = Vec::new();
         write_message(cursor, message, Completeness::Whole, &mut bytes)?;
         messages.push(bytes);
@@ -56,6 +60,11 @@ fn write_messages(text: &str, message: &MessageDescriptor) -> Result<Vec<Vec<u8>
         add(&mut cursor)?;
     }
     Ok(messages)
+}
+
+fn too_many_messages() -> String {
+    let advice = "give fewer, they are sent in turn again and again";
+    format!("there are more than {MESSAGES_MAX} messages: {advice}")
 }
 
 /// The message without any field, unless it has to have some.
