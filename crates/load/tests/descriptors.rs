@@ -107,6 +107,23 @@ fn an_unknown_syntax_is_named() {
     assert!(error.len() < 1_000);
 }
 
+/// A field that is there and empty is one that is not there, as the official readers have it.
+#[test]
+fn an_empty_syntax_is_none() {
+    let empty = || Some(String::new());
+    let alone = FileDescriptorProto { syntax: empty(), ..file(vec![]) };
+    use_all_of(&decode(vec![alone.clone()]).unwrap());
+    use_all_of(&by_reflection(|_| vec![alone.encode_to_vec()]).unwrap());
+    let beside =
+        FileDescriptorProto { name: Some("b.proto".into()), syntax: empty(), ..Default::default() };
+    for imports in [vec![], vec!["b.proto".to_owned()]] {
+        let main = FileDescriptorProto { dependency: imports, ..file(vec![]) };
+        use_all_of(&decode(vec![beside.clone(), main.clone()]).unwrap());
+        let answer = |name: &str| if name == "a.S" { &main } else { &beside }.encode_to_vec();
+        use_all_of(&by_reflection(|name| vec![answer(name)]).unwrap());
+    }
+}
+
 #[test]
 fn what_is_wrong_in_a_set_is_said_and_where() {
     let with = |fields| file(vec![message("M", fields)]);

@@ -92,6 +92,9 @@ pub(super) fn checked(
         return Err(wrong(format!("{} is not a name of a package", shown(&package))));
     }
     file.options = None;
+    // An empty one is none, and the library has no place for it.
+    let is_proto3 = file.syntax() == "proto3";
+    file.syntax = is_proto3.then(|| "proto3".to_owned());
     // Their number is that of the imports at most.
     file.public_dependency.sort_unstable();
     file.public_dependency.dedup();
