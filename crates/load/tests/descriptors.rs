@@ -216,6 +216,30 @@ fn defaults_are_not_read() {
         let mut s = field("s", 1, Type::Bytes);
         s.default_value = Some(default.into());
         use_all_of(&decode(vec![file(vec![message("M", vec![s])])]).unwrap());
+/// With such an extension, the library writes an option that it cannot read again.
+#[test]
+fn extensions_of_options_have_numbers_of_their_own() {
+    let mut options = message("MessageOptions", vec![]);
+    let range = |start, end| ExtensionRange { start: Some(start), end: Some(end), options: None };
+    options.extension_range = vec![range(7, 8)];
+    let extension = FieldDescriptorProto {
+        extendee: Some(".google.protobuf.MessageOptions".into()),
+        options: Some(FieldOptions { packed: Some(true), ..Default::default() }),
+        ..repeated(field("x", 7, Type::Int32))
+    };
+    let mut own = file(vec![options]);
+    (own.name, own.package) = (Some("o.proto".into()), Some("google.protobuf".into()));
+    (own.service, own.extension) = (vec![], vec![extension]);
+    let entry = map_entry(vec![field("key", 1, Type::Int32), field("value", 2, Type::Int32)]);
+    let mut m = message("M", vec![]);
+    m.nested_type = vec![entry];
+    let error = refused(vec![own.clone(), file(vec![m.clone()])]);
+    assert!(error.contains("extensions with the number of protobuf's own map_entry"), "{error}");
+    own.message_type[0].extension_range = vec![range(1_000, 2_000)];
+    own.extension[0].number = Some(1_000);
+    decode(vec![own, file(vec![m])]).unwrap();
+}
+
     }
 }
 

@@ -300,7 +300,9 @@ fn check_shape(full_name: &str, message: &DescriptorProto) -> Result<(), String>
     for field in &message.field {
         let same = known.field.iter().find(|other| other.number == field.number);
         let is_same = |other: &FieldDescriptorProto| {
-            other.r#type == field.r#type && is_repeated(other) == is_repeated(field)
+            other.r#type == field.r#type
+                && other.type_name().is_empty() == field.type_name().is_empty()
+                && is_repeated(other) == is_repeated(field)
         };
         if same.is_some_and(|other| !is_same(other)) {
             let name = field.name();
@@ -322,6 +324,13 @@ fn kept_of_message(options: &MessageOptions) -> Option<MessageOptions> {
 fn kept_of_field(options: &FieldOptions) -> Option<FieldOptions> {
     let packed = options.packed.or_else(|| written(&options.uninterpreted_option, "packed"));
     packed.map(|is_so| FieldOptions { packed: Some(is_so), ..Default::default() })
+    let is_extended = |number: i32| {
+        message.extension_range.iter().any(|range| (range.start()..range.end()).contains(&number))
+    };
+    if let Some(field) = known.field.iter().find(|field| is_extended(field.number())) {
+        let name = field.name();
+        return Err(format!("{full_name} has extensions with the number of protobuf's own {name}"));
+    }
 }
 
 fn kept_of_enum(options: &EnumOptions) -> Option<EnumOptions> {
