@@ -128,7 +128,12 @@ fn an_empty_syntax_is_none() {
 fn what_is_wrong_in_a_set_is_said_and_where() {
     let with = |fields| file(vec![message("M", fields)]);
     let s = |number| field("s", number, Type::String);
+    let in_oneof = |place| FieldDescriptorProto { oneof_index: Some(place), ..s(1) };
     for (wrong, said) in [
+        (with(vec![field("m", 1, Type::Message)]), "\"m\" in \"a.M\" does not name its message or"),
+        (with(vec![field("e", 1, Type::Enum)]), "\"e\" in \"a.M\" does not name its message or"),
+        (with(vec![in_oneof(0)]), "a.proto: \"s\" in \"a.M\" is in a oneof that is not there"),
+        (with(vec![in_oneof(-1)]), "a.proto: \"s\" in \"a.M\" is in a oneof that is not there"),
         (with(vec![s(1), field("t", 1, Type::Bool)]), "a.proto: field number '1' is already used"),
         (with(vec![s(1), s(2)]), "a.proto: name 'a.M.s' is defined twice"),
         (with(vec![s(0)]), "a.proto: invalid field number '0'"),

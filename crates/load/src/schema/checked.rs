@@ -3,7 +3,7 @@
 
 use super::budget::{DescriptorBudget, Excess};
 use prost_reflect::{DescriptorPool, Kind, MessageDescriptor};
-use prost_types::field_descriptor_proto::Label;
+use prost_types::field_descriptor_proto::{Label, Type};
 use prost_types::{
     DescriptorProto, EnumDescriptorProto, EnumOptions, EnumValueDescriptorProto,
     FieldDescriptorProto, FieldOptions, FileDescriptorProto, MessageOptions, UninterpretedOption,
@@ -232,6 +232,7 @@ impl Walk<'_> {
         }
         for declared in &mut message.enum_type {
             self.enumeration(declared)?;
+            self.oneof_of(field, message.oneof_decl.len())?;
         }
         self.scope.truncate(outer);
         Ok(())
@@ -249,12 +250,26 @@ impl Walk<'_> {
         self.name(declared.name())?;
         if declared.value.len() > ENUM_VALUES_MAX {
             let name = declared.name();
+        let is_declared = matches!(field.r#type(), Type::Message | Type::Group | Type::Enum);
+        if is_declared && field.type_name().is_empty() {
+            let (name, scope) = (shown(field.name()), shown(&self.scope));
+            return Err(format!("{name} in {scope} does not name its message or enum").into());
+        }
             return Err(format!("{name} has more than {ENUM_VALUES_MAX} values").into());
         }
         declared.reserved_range.clear();
         declared.reserved_name.clear();
         declared.options = declared.options.take().and_then(|options| kept_of_enum(&options));
         declared.value.iter_mut().try_for_each(|value| self.enum_value(value))
+    fn oneof_of(&self, field: &FieldDescriptorProto, oneofs: usize) -> Result<(), String> {
+        let Some(place) = field.oneof_index else { return Ok(()) };
+        if usize::try_from(place).is_ok_and(|place| place < oneofs) {
+            return Ok(());
+        }
+        let (name, scope) = (shown(field.name()), shown(&self.scope));
+        Err(format!("{name} in {scope} is in a oneof that is not there"))
+    }
+
     }
 
     /// Values of an enum are declared beside it, not in it. Where a closed enum of an edition lacks
