@@ -229,6 +229,24 @@ fn required_fields_are_missed_in_serialized_messages_too() {
 }
 
 #[test]
+fn a_message_set_is_refused_in_a_sentence() {
+    let proto = r#"
+        syntax = "proto2";
+        package a;
+        message Set { option message_set_wire_format = true; extensions 4 to max; }
+        message X { extend Set { optional X x = 1000; } optional int32 v = 1; }
+        message M { optional Set set = 1; }
+        service S { rpc Go(M) returns (M); }
+    "#;
+    let method = method(proto, "a.S/Go");
+    assert_eq!(sent(&method, r#"{"set": {}}"#).unwrap(), "0a00");
+    let error = sent(&method, r#"{"set": {"[a.X.x]": {"v": 1}}}"#).unwrap_err();
+    assert!(error.ends_with("a.Set is a MessageSet, which has no JSON"), "{error}");
+    let error = sent(&method, r#"{"set": {"[a.X.y]": {"v": 1}}}"#).unwrap_err();
+    assert!(error.contains("a.Set has no field [a.X.y]"), "{error}");
+}
+
+#[test]
 fn a_text_that_is_cut_anywhere_is_an_error() {
     let method = method(PROTO, "t.S/Go");
     let text = r#"{"any": {"value": "1.5s", "@type": "a/google.protobuf.Duration"}, "d": -1.5e3,

@@ -70,7 +70,7 @@ pub(super) fn check_file_names(file: &FileDescriptorProto) -> Result<(), String>
 
 /// The same file without what neither JSON nor the wire needs, if it is one.
 ///
-/// Options are left out but for the three that change how messages are read: those of others have
+/// Options are left out but for the four that change how messages are read: those of others have
 /// types of their own, which may be missing.
 ///
 /// # Errors
@@ -332,8 +332,13 @@ fn is_repeated(field: &FieldDescriptorProto) -> bool {
 }
 
 fn kept_of_message(options: &MessageOptions) -> Option<MessageOptions> {
-    let map_entry = options.map_entry;
-    map_entry.map(|is_so| MessageOptions { map_entry: Some(is_so), ..Default::default() })
+    let written = written(&options.uninterpreted_option, "message_set_wire_format");
+    let kept = MessageOptions {
+        map_entry: options.map_entry,
+        message_set_wire_format: options.message_set_wire_format.or(written),
+        ..Default::default()
+    };
+    (kept != MessageOptions::default()).then_some(kept)
 }
 
 fn kept_of_field(options: &FieldOptions) -> Option<FieldOptions> {

@@ -45,9 +45,14 @@ impl Field {
         if let Some(field) = field {
             return Ok(Self::from(field));
         }
-        extension(message, name).map(Self::from).ok_or_else(|| {
+        let owner = message.full_name();
+        let extension = extension(message, name);
+        if extension.is_some() && is_message_set(message) {
+            let reason = format!("{owner} is a MessageSet, which has no JSON");
+            return Err(Failure::of_name(key.end, reason));
+        }
+        extension.map(Self::from).ok_or_else(|| {
             let known = message.fields().map(|field| field.name().to_owned());
-            let owner = message.full_name();
             let reason = format!("{owner} has no field {name}{}", suggestion(name, known));
             Failure::of_name(key.end, reason)
         })
@@ -78,13 +83,13 @@ fn group_of_type(message: &MessageDescriptor, name: &str) -> Option<FieldDescrip
 }
 
 fn extension(message: &MessageDescriptor, name: &str) -> Option<ExtensionDescriptor> {
-    if !name.starts_with('[') {
-        return None;
-    }
+    name.starts_with('[').then(|| message.get_extension_by_json_name(name)).flatten()
+}
+
+/// Its extensions have another encoding than those of other messages.
+fn is_message_set(message: &MessageDescriptor) -> bool {
     let options = message.descriptor_proto().options.as_ref();
-    // What is in a MessageSet has another encoding, and no JSON.
-    let is_set = options.is_some_and(|options| options.message_set_wire_format());
-    message.get_extension_by_json_name(name).filter(|_| !is_set)
+    options.is_some_and(|options| options.message_set_wire_format())
 }
 
 impl From<FieldDescriptor> for Field {
