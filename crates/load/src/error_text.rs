@@ -6,6 +6,11 @@ use std::io;
 /// Alternatives are spelled out in a message up to this many: more would not fit on a line.
 const ALTERNATIVES_LISTED: usize = 8;
 
+/// Letters of a word that a message repeats: those of a schema may have millions.
+const WORD_MAX_LETTERS: usize = 200;
+/// Letters of words that are compared: that takes their product in steps.
+const COMPARED_MAX_LETTERS: usize = 1_000;
+
 /// The reason of a system error without its number: `permission denied`, `no such file or folder`.
 /// An error of ours has words of its own.
 pub fn reason(error: &io::Error) -> String {
@@ -46,11 +51,16 @@ pub fn nearest<'a, W: AsRef<str> + ?Sized + 'a>(
     wrong: &str,
     known: impl IntoIterator<Item = &'a W>,
 ) -> Option<&'a str> {
+    let is_short = |word: &str| word.chars().nth(COMPARED_MAX_LETTERS).is_none();
+    if !is_short(wrong) {
+        return None;
+    }
     let lower = wrong.to_lowercase();
     let edits = |word: &str| strsim::osa_distance(&lower, &word.to_lowercase());
     known
         .into_iter()
         .map(AsRef::as_ref)
+        .filter(|word| is_short(word))
         .map(|word| (edits(word), word))
         .filter(|(edits, word)| *edits <= allowed_edits(wrong, word))
         .min_by_key(|(edits, _)| *edits)
@@ -106,14 +116,24 @@ pub fn suggestion(wrong: &str, known: impl IntoIterator<Item = impl Into<String>
 /// As [`suggestion`], with a word that was found otherwise than by its spelling.
 pub(crate) fn suggestion_of(meant: Option<&str>, known: &[String]) -> String {
     let few = (1..=ALTERNATIVES_LISTED).contains(&known.len());
+    let known: Vec<String> =
+        known.iter().take(ALTERNATIVES_LISTED + 1).map(|it| shown(it)).collect();
     let listed = known.join(", ");
-    match meant {
+    match meant.map(shown) {
         Some(word) if few && known.len() > 1 => {
             format!("; did you mean {word}? (there is {listed})")
         }
         Some(word) => format!("; did you mean {word}?"),
         None if few => format!("; there is {listed}"),
         None => String::new(),
+    }
+}
+
+/// The word, or its beginning.
+fn shown(word: &str) -> String {
+    match word.char_indices().nth(WORD_MAX_LETTERS) {
+        Some((end, _)) => format!("{}...", &word[..end]),
+        None => word.to_owned(),
     }
 }
 
@@ -151,6 +171,19 @@ mod tests {
         assert_eq!(only, "; did you mean alpha?");
         let many = suggestion("x", (0..20).map(|n| format!("name{n}")));
         assert_eq!(many, "");
+    }
+
+    #[test]
+    fn a_long_word_is_cut_and_is_not_compared() {
+        let long = "x".repeat(100_000);
+        for known in [[long.clone(), "abcd".to_owned()], ["abc".to_owned(), long.clone()]] {
+            for wrong in ["abce", &long] {
+                let said = suggestion(wrong, known.clone());
+                assert!(said.len() < 1_000 && said.contains("xxx..."), "{}", said.len());
+            }
+        }
+        let listed = suggestion_of(Some(&long), std::slice::from_ref(&long));
+        assert!(listed.len() < 1_000);
     }
 
     #[test]
