@@ -9,7 +9,7 @@ use crate::channel;
 use crate::options::CallOptions;
 use crate::schema::Schema;
 use crate::schema::reflection::ReflectionQuery;
-use bookend_client::{Channel, Code, UnaryCall};
+use bookend_client::{Channel, Code, StreamCall};
 use messages::{ReflectionRequest, items};
 use prost::Message;
 use std::time::{Duration, Instant};
@@ -83,15 +83,27 @@ impl Reflector<'_> {
         }
         self.calls_made += 1;
         let fields = self.options.reflection_metadata.as_ref().unwrap_or(&self.options.metadata);
-        let answer = self.channel.unary(UnaryCall {
+        let (mut requests, mut responses) = self.channel.open(StreamCall {
             metadata: channel::metadata(fields),
             timeout: Some(left),
-            ..UnaryCall::new(path, request.to_vec())
+            ..StreamCall::new(path)
         });
-        match answer.single_message() {
-            Ok(message) => items(message),
-            Err(_) if Instant::now() >= self.deadline => Err(too_slow),
-            Err(status) => Err(FetchError::Status(status)),
+        // A call that has ended already says why.
+        if requests.send(request).is_ok() {
+            requests.finish();
+        }
+        match (responses.next(), responses.next()) {
+            (Some(Err(_)), _) | (_, Some(Err(_))) if Instant::now() >= self.deadline => {
+                Err(too_slow)
+            }
+            (Some(Err(status)), _) | (_, Some(Err(status))) => Err(FetchError::Status(status)),
+            (Some(Ok(answer)), None) => items(&answer.bytes),
+            (Some(Ok(_)), Some(Ok(_))) => {
+                Err(FetchError::Malformed("comes more than once to one question".to_owned()))
+            }
+            (None, _) => {
+                Err(FetchError::Malformed("did not come: the call ended first".to_owned()))
+            }
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::schema::reflection::ReflectionError;
 use bookend_client::{Code, ConnectError, Status};
+use bookend_contract::input;
 use thiserror::Error;
 
 /// Why a server gave no schema.
@@ -38,14 +39,22 @@ pub enum FetchError {
         seconds: u64,
     },
     /// The service knows no such thing.
-    #[error("{}: {message}", Code::parse(.code.to_string().as_bytes()))]
+    #[error("{}", refused(*code, message))]
     Refused {
         /// A gRPC status code.
         code: i32,
         /// The server's words.
         message: String,
     },
-    /// The answer is not a reflection response. The peer's fault.
-    #[error("its answer is none: {0}")]
+    /// It did not answer with one reflection response. The peer's fault.
+    #[error("its answer {0}")]
     Malformed(String),
+}
+
+fn refused(code: i32, message: &str) -> String {
+    let message = input::reason(&message);
+    match code {
+        0 => format!("its answer is an error with code 0, which is no error: {message}"),
+        _ => format!("{}: {message}", Code::parse(code.to_string().as_bytes())),
+    }
 }

@@ -48,13 +48,13 @@ pub(super) fn items(response: &[u8]) -> Result<Vec<Vec<u8>>, FetchError> {
             _ => {}
         }
     }
-    Err(FetchError::Malformed("it has neither files nor names".into()))
+    Err(FetchError::Malformed("has neither files nor names".into()))
 }
 
 fn entries(list: &[u8]) -> Result<Vec<&[u8]>, FetchError> {
     let entries: Vec<_> = payloads(list, ONLY).take(ITEMS_MAX + 1).collect();
     if entries.len() > ITEMS_MAX {
-        return Err(FetchError::Malformed(format!("it has more than {ITEMS_MAX} entries")));
+        return Err(FetchError::Malformed(format!("has more than {ITEMS_MAX} files or names")));
     }
     entries.into_iter().map(|entry| entry.map_err(malformed)).collect()
 }
@@ -65,7 +65,7 @@ fn name(service: &[u8]) -> Result<Vec<u8>, FetchError> {
 }
 
 fn malformed(error: DecodeError) -> FetchError {
-    FetchError::Malformed(error.to_string())
+    FetchError::Malformed(format!("is not a message of reflection ({error})"))
 }
 
 #[cfg(test)]
@@ -90,6 +90,6 @@ mod tests {
         prost::encoding::encode_varint(list.len() as u64, &mut response);
         response.extend(list);
         let error = items(&response).unwrap_err().to_string();
-        assert!(error.contains("more than 10000 entries"), "{error}");
+        assert!(error.contains("more than 10000 files or names"), "{error}");
     }
 }

@@ -4,7 +4,7 @@ use bookend_load::schema::Schema;
 use bookend_server::prost::Message;
 use bookend_server::{
     Context, HandlerKind, InlineStream, Limits, MethodDescriptor, Reply, Server, ServerHandle,
-    Service, reflection,
+    Service, StreamReply, reflection,
 };
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -102,5 +102,44 @@ impl Service for Alone {
 
     fn open(&self, method: usize, context: &Context<'_>) -> Option<Box<dyn InlineStream>> {
         self.0.open(method, context)
+    }
+}
+
+/// Serves a service of reflection that answers each question with these messages.
+pub fn start_with_answers(answers: Vec<Vec<u8>>) -> ServerHandle {
+    let server = Server::builder().add_service(Answers(answers));
+    server.bind("127.0.0.1:0").unwrap().threads(1).spawn().unwrap()
+}
+
+#[derive(Clone)]
+struct Answers(Vec<Vec<u8>>);
+
+impl Service for Answers {
+    fn name(&self) -> &'static str {
+        "grpc.reflection.v1.ServerReflection"
+    }
+
+    fn methods(&self) -> &'static [MethodDescriptor] {
+        &[MethodDescriptor { name: "ServerReflectionInfo", kind: HandlerKind::Stream }]
+    }
+
+    fn call(&self, _: usize, _: &[u8], _: &Context<'_>, reply: Reply<'_>) {
+        reply.message(|_| {});
+    }
+
+    fn open(&self, _: usize, _: &Context<'_>) -> Option<Box<dyn InlineStream>> {
+        Some(Box::new(self.clone()))
+    }
+}
+
+impl InlineStream for Answers {
+    fn on_message(&mut self, _: &[u8], replies: &mut StreamReply<'_>) {
+        for answer in &self.0 {
+            replies.message(|output| output.extend(answer));
+        }
+    }
+
+    fn on_end(&mut self, replies: &mut StreamReply<'_>) {
+        replies.end(Ok(()));
     }
 }

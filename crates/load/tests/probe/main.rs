@@ -235,6 +235,29 @@ fn without_reflection_the_error_says_what_to_do() {
     server.stop();
 }
 
+/// They are not those of a server without the service, whatever their number.
+#[test]
+fn wrong_answers_of_reflection_are_told_apart() {
+    let nothing = b"\x22\x00".to_vec();
+    let no_code = b"\x3a\x04\x12\x02no".to_vec();
+    let list = b"\x0a\x00".repeat(10_001);
+    let many = [&b"\x22\xa2\x9c\x01"[..], &list].concat();
+    for (answers, said) in [
+        (vec![], "its answer did not come: the call ended first"),
+        (vec![nothing.clone(), nothing], "its answer comes more than once to one question"),
+        (vec![b"\x0a".to_vec()], "its answer is not a message of reflection ("),
+        (vec![no_code], "its answer is an error with code 0, which is no error: no"),
+        (vec![many], "its answer has more than 10000 files or names"),
+    ] {
+        let server = honest::start_with_answers(answers);
+        let target = server.local_address().to_string();
+        let error = prepare(by_reflection(&target)).unwrap_err().to_string();
+        let expected = "the server's reflection did not describe helloworld.Greeter (";
+        assert!(error.starts_with(&format!("{expected}{said}")), "{error}");
+        server.stop();
+    }
+}
+
 #[test]
 fn a_service_that_reflection_does_not_know_is_the_users_mistake() {
     let server = honest::start(true);
