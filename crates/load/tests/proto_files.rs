@@ -189,6 +189,33 @@ fn a_compiled_set_given_as_a_proto_file_says_so() {
 }
 
 #[test]
+fn an_import_is_a_path_below_a_folder() {
+    let files = folder(&[("b.proto", b"syntax = \"proto3\";"), ("d/b.proto", b"")]);
+    let path = files.path().join("m.proto");
+    let absolute = files.path().join("b.proto").display().to_string();
+    let written =
+        ["", "./b.proto", "d//b.proto", "d/../b.proto", "..", ".", "d\\\\b.proto", &absolute];
+    for import in written {
+        let text = format!("syntax = \"proto3\";\n  import \"{import}\";");
+        fs::write(&path, text).unwrap();
+        assert_eq!(
+            error(&path, &[]),
+            format!(
+                "{}:2:10: import \"{import}\": an import is a path below a folder, without \
+                 backslash, empty part, . and ..",
+                path.display()
+            )
+        );
+    }
+    let text = "syntax = \"proto2\";\n  message M { optional group g = 1 {} }";
+    fs::write(&path, text).unwrap();
+    assert!(error(&path, &[]).ends_with(":2:30: invalid group name"));
+    let long = format!("syntax = \"proto3\"; import \"{}\";", "b".repeat(1 << 20));
+    fs::write(&path, long).unwrap();
+    assert!(error(&path, &[]).len() < 1_000);
+}
+
+#[test]
 fn lists_are_packed_as_their_option_says() {
     let source = r#"
         syntax = "proto2";

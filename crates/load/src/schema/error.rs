@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 /// How the compiler's error ends at `edition = "2023";`.
 const FOUND_EDITION: &str = "but found 'edition'";
+/// How the compiler's error ends at a wrong name of a group, and at a wrong import.
+const GROUP_OR_IMPORT: &str = "invalid group name";
 const ERROR_MAX_LETTERS: usize = 1_000;
 
 /// Why there is no schema. Always the user's fault or the file's.
@@ -34,8 +36,9 @@ pub enum SchemaError {
     EditionInSource(String),
     /// A file that another imports is not there.
     #[error(
-        "{place}: import \"{import}\" is in none of these folders: {folders}; name the folder that \
-         it is below with -i"
+        "{place}: import \"{}\" is in none of these folders: {folders}; name the folder that it is \
+         below with -i",
+        input::reason(import)
     )]
     ImportMissing {
         /// The file that imports it, with line and column.
@@ -157,9 +160,18 @@ impl SchemaError {
         SchemaError::Unreadable(Unreadable::new(&file_name, error), looked + &near)
     }
 
-    pub(super) fn not_compiled(name: &str, error: &protox::Error) -> SchemaError {
+    pub(super) fn not_compiled(name: &str, text: &str, error: &protox::Error) -> SchemaError {
         // Only the compiler's Debug output names file, line and column.
-        let reason = one_line(&format!("{error:?}"));
+        let mut reason = one_line(&format!("{error:?}"));
+        if let Some(place) = reason.strip_suffix(GROUP_OR_IMPORT)
+            && let Some(import) = string_at(place, text)
+        {
+            let import = input::reason(&import);
+            reason = format!(
+                "{place}import {import}: an import is a path below a folder, without backslash, \
+                 empty part, . and .."
+            );
+        }
         if reason.contains(FOUND_EDITION) {
             return SchemaError::EditionInSource(name.to_owned());
         }
@@ -189,6 +201,17 @@ impl MethodError {
             suggestion: suggestion_of(meant, &known),
         }
     }
+}
+
+/// The string that stands where an error of the compiler begins, as it is written, if it is one.
+fn string_at<'t>(place: &str, text: &'t str) -> Option<&'t str> {
+    let mut numbers = place.trim_end().trim_end_matches(':').rsplit(':');
+    let mut number = || numbers.next()?.parse::<usize>().ok()?.checked_sub(1);
+    let (column, line) = (number()?, number()?);
+    let line = text.lines().nth(line)?;
+    let (start, quote) = line.char_indices().nth(column)?;
+    let end = line[start + 1..].find(quote)?;
+    matches!(quote, '"' | '\'').then(|| &line[start..start + end + 2])
 }
 
 /// Files next to the one that could not be read, with a like name.

@@ -102,7 +102,7 @@ impl ProtoSources {
         }
         let text = input::decoded(bytes).map_err(unreadable)?;
         let parsed = protox::file::File::from_source(name, &text)
-            .map_err(|error| SchemaError::not_compiled(name, &error))?;
+            .map_err(|error| SchemaError::not_compiled(name, &text, &error))?;
         self.insert(name, parsed.into())
     }
 
