@@ -4,6 +4,7 @@ use bookend_load::payload::{self, DataSource, Templates};
 use bookend_load::schema::reflection::{ReflectionError, ReflectionQuery};
 use bookend_load::schema::{MethodError, Schema, SchemaError, path};
 use prost::Message as _;
+use prost_types::{FileDescriptorProto, FileDescriptorSet};
 use std::cell::RefCell;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -420,4 +421,23 @@ fn serialized_messages_come_alone_or_with_their_lengths() {
         let error = read(cut).unwrap_err().to_string();
         assert!(error.contains("helloworld.HelloRequest"), "{error}");
     }
+}
+
+#[test]
+fn imports_of_imports_have_an_end() {
+    let long = "x".repeat(400);
+    let name = |place: usize| format!("{long}{place}.proto");
+    let files: Vec<_> = (0..400)
+        .map(|place| FileDescriptorProto {
+            name: Some(name(place)),
+            dependency: (0..place).map(name).collect(),
+            public_dependency: (0..place).map(|place| place as i32).collect(),
+            ..Default::default()
+        })
+        .collect();
+    let answer: Vec<_> = files.iter().map(|file| file.encode_to_vec()).collect();
+    let error = decode(&FileDescriptorSet { file: files }.encode_to_vec()).unwrap_err();
+    assert!(error.to_string().contains("is too large for a schema: it has so many imports"));
+    let error = Schema::by_reflection("a.S/Go", |_| Ok::<_, String>(answer.clone())).unwrap_err();
+    assert!(error.to_string().contains("describes too much (so many imports"), "{error}");
 }

@@ -15,6 +15,9 @@ const BYTES_MAX: u64 = bookend_contract::input::MAX_BYTES;
 const MEMORY_MAX_BYTES: u64 = 480 << 20;
 /// Of that, for one file: the library holds the one that it adds once more, and errors about it.
 const FILE_MEMORY_MAX_BYTES: u64 = 64 << 20;
+/// What the names of all imports may take, public imports of imports among them, bytes. Those of
+/// all of googleapis take 5 MB.
+pub(super) const IMPORTS_MAX_BYTES: usize = 16 << 20;
 /// Messages within messages. The official compiler and prost accept fewer.
 const DEPTH_MAX: u32 = 64;
 
@@ -42,6 +45,7 @@ pub(super) enum Excess {
     Bytes,
     Memory,
     MemoryOfFile,
+    Imports,
     Depth,
 }
 
@@ -60,6 +64,12 @@ impl fmt::Display for Excess {
                 "so many messages, fields and names in one file that they take more than {} MiB of \
                  memory",
                 FILE_MEMORY_MAX_BYTES >> 20
+            ),
+            Self::Imports => write!(
+                f,
+                "so many imports, public imports of imports among them, that their names take more \
+                 than {} MiB of memory",
+                IMPORTS_MAX_BYTES >> 20
             ),
             Self::Depth => write!(f, "more than {DEPTH_MAX} messages within one another"),
         }

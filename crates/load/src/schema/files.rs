@@ -1,7 +1,8 @@
 //! The files of a schema while it is put together: which there are, which of their imports are
 //! missing, and the pool that they make.
 
-use super::checked::check_pool;
+use super::budget::{Excess, IMPORTS_MAX_BYTES};
+use super::checked::{NotChecked, check_pool};
 use super::error::one_line;
 use prost_reflect::DescriptorPool;
 use prost_types::FileDescriptorProto;
@@ -9,10 +10,7 @@ use protox::file::{FileResolver as _, GoogleFileResolver};
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 
-/// What the names of all imports may take, public imports of imports among them, bytes.
-/// Those of all of googleapis take 5 MB.
-const IMPORTS_MAX_BYTES: usize = 16 << 20;
-/// Of each of them, besides its letters.
+/// What each import takes in memory besides its letters.
 const IMPORT_BYTES: usize = 24;
 /// Files that an error lists.
 const NAMES_SHOWN_MAX: usize = 5;
@@ -62,8 +60,8 @@ impl DescriptorFiles {
     /// The pool of all files.
     ///
     /// # Errors
-    /// How the files do not fit together, in one line.
-    pub fn into_pool(mut self) -> Result<DescriptorPool, String> {
+    /// How the files do not fit together, in one line, or that they are too much.
+    pub fn into_pool(mut self) -> Result<DescriptorPool, NotChecked> {
         let order = self.order()?;
         self.flatten_imports()?;
         let mut pool = DescriptorPool::new();
@@ -129,7 +127,7 @@ impl DescriptorFiles {
 
     /// Gives every file the public imports of its imports as imports of its own. The library looks
     /// for them itself only one file deep, and without end where they go in a circle.
-    fn flatten_imports(&mut self) -> Result<(), String> {
+    fn flatten_imports(&mut self) -> Result<(), Excess> {
         let mut bytes = 0;
         let mut imports_of = Vec::with_capacity(self.files.len());
         for file in self.files.values() {
@@ -139,7 +137,7 @@ impl DescriptorFiles {
             while let Some(name) = next.pop() {
                 bytes += name.len() + IMPORT_BYTES;
                 if bytes > IMPORTS_MAX_BYTES {
-                    return Err("its files have too many imports".to_owned());
+                    return Err(Excess::Imports);
                 }
                 if !known.insert(name) {
                     continue;

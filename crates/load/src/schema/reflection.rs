@@ -1,12 +1,13 @@
 //! A schema from a server's reflection service. The transport is the caller's: it is handed in
 //! as a function that answers one [`ReflectionQuery`] at a time.
 
-use super::budget::{DescriptorBudget, NotAdmitted};
+use super::budget::{DescriptorBudget, Excess, NotAdmitted};
 use super::checked::{NotChecked, check_file_names, checked, is_placeholder};
 use super::editions::file_without_edition;
 use super::error::MethodError;
 use super::files::{DescriptorFiles, well_known};
 use super::{Schema, split_call};
+use bookend_contract::input;
 use prost::Message as _;
 use prost_types::FileDescriptorProto;
 
@@ -46,8 +47,9 @@ pub enum ReflectionError<E> {
     /// The server answered with something that is not a file descriptor, or with files that do
     /// not fit together. The peer's fault.
     #[error(
-        "the server's reflection answered {name} wrongly: {reason}: give the schema with --proto or \
-         --protoset"
+        "the server's reflection answered {name} wrongly: {}: give the schema with --proto or \
+         --protoset",
+        input::reason(reason)
     )]
     Answer {
         /// The symbol or file that was asked for.
@@ -92,7 +94,7 @@ impl Schema {
         while let Some(import) = reflected.files.next_missing() {
             reflected.resolve(&import.name, &mut fetch)?;
         }
-        let pool = reflected.files.into_pool().map_err(|reason| wrong_answer(service, &reason))?;
+        let pool = reflected.files.into_pool().map_err(|error| not_checked(service, error))?;
         Ok(Schema { pool, place: PLACE.to_owned() })
     }
 }
@@ -158,10 +160,8 @@ impl Reflected {
         asked: &str,
         bytes: &[u8],
     ) -> Result<Option<FileDescriptorProto>, ReflectionError<E>> {
-        let too_much =
-            |excess: &dyn ToString| ReflectionError::TooMuch { excess: excess.to_string() };
         let kept = self.budget.admit(bytes).map_err(|error| match error {
-            NotAdmitted::TooMuch(excess) => too_much(&excess),
+            NotAdmitted::TooMuch(excess) => too_much(excess),
             NotAdmitted::Malformed(error) => wrong_answer(asked, &error.to_string()),
         })?;
         let file = FileDescriptorProto::decode(&kept[..])
@@ -172,12 +172,20 @@ impl Reflected {
         let file =
             file_without_edition(file, &kept).map_err(|reason| wrong_answer(asked, &reason))?;
         check_file_names(&file).map_err(|reason| wrong_answer(asked, &reason))?;
-        let file = checked(file, &mut self.budget).map_err(|error| match error {
-            NotChecked::TooMuch(excess) => too_much(&excess),
-            NotChecked::Wrong(reason) => wrong_answer(asked, &reason),
-        })?;
+        let file = checked(file, &mut self.budget).map_err(|error| not_checked(asked, error))?;
         Ok(Some(file))
     }
+}
+
+fn not_checked<E>(name: &str, error: NotChecked) -> ReflectionError<E> {
+    match error {
+        NotChecked::TooMuch(excess) => too_much(excess),
+        NotChecked::Wrong(reason) => wrong_answer(name, &reason),
+    }
+}
+
+fn too_much<E>(excess: Excess) -> ReflectionError<E> {
+    ReflectionError::TooMuch { excess: excess.to_string() }
 }
 
 fn wrong_answer<E>(name: &str, reason: &str) -> ReflectionError<E> {

@@ -28,13 +28,14 @@ pub(super) fn pool(bytes: &[u8], place: &str) -> Result<DescriptorPool, SchemaEr
     let mut budget = DescriptorBudget::default();
     let set = admitted(bytes, place, &mut budget)?;
     let mut files = DescriptorFiles::default();
+    let wrong = |reason| SchemaError::SetWrong { place: place.to_owned(), reason };
+    let not_checked = |error| match error {
+        NotChecked::Wrong(reason) => wrong(reason),
+        NotChecked::TooMuch(excess) => SchemaError::too_much(place, excess),
+    };
     for file in set.file {
-        let wrong = |reason| SchemaError::SetWrong { place: place.to_owned(), reason };
         check_file_names(&file).map_err(wrong)?;
-        let file = checked(file, &mut budget).map_err(|error| match error {
-            NotChecked::Wrong(reason) => wrong(reason),
-            NotChecked::TooMuch(excess) => SchemaError::too_much(place, excess),
-        })?;
+        let file = checked(file, &mut budget).map_err(not_checked)?;
         if files.get(file.name()).is_some_and(|other| *other != file) {
             return Err(wrong(format!("it has two different files {}", file.name())));
         }
@@ -48,8 +49,7 @@ pub(super) fn pool(bytes: &[u8], place: &str) -> Result<DescriptorPool, SchemaEr
         })?;
         files.insert(file);
     }
-    let wrong = |reason| SchemaError::SetWrong { place: place.to_owned(), reason };
-    files.into_pool().map_err(wrong)
+    files.into_pool().map_err(not_checked)
 }
 
 /// Whether a file that is to be source text is a descriptor set.

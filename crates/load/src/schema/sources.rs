@@ -2,7 +2,7 @@
 
 use super::budget::{DescriptorBudget, NotAdmitted};
 use super::checked::{NotChecked, checked};
-use super::error::SchemaError;
+use super::error::{SchemaError, one_line};
 use super::files::{DescriptorFiles, well_known};
 use super::set::is_compiled;
 use bookend_contract::input;
@@ -45,7 +45,7 @@ pub(super) fn pool(file: &Path, import_paths: &[PathBuf]) -> Result<DescriptorPo
             sources.insert(&import.name, file)?;
         }
     }
-    sources.files.into_pool().map_err(SchemaError::NotCompiled)
+    sources.files.into_pool().map_err(|error| not_checked(&name, error))
 }
 
 /// Where imports are looked for, in ghz's order: what the user gave, the file's folder, the working
@@ -120,10 +120,7 @@ impl ProtoSources {
             NotAdmitted::Malformed(error) => SchemaError::NotCompiled(error.to_string()),
         })?;
         file.source_code_info = positions.filter(|it| it.location.len() <= POSITIONS_MAX);
-        let file = checked(file, &mut self.budget).map_err(|error| match error {
-            NotChecked::Wrong(reason) => SchemaError::NotCompiled(reason),
-            NotChecked::TooMuch(excess) => SchemaError::too_much(name, excess),
-        })?;
+        let file = checked(file, &mut self.budget).map_err(|error| not_checked(name, error))?;
         self.files.insert(file);
         Ok(())
     }
@@ -158,5 +155,12 @@ impl ProtoSources {
             import: file.dependency[place].clone(),
             folders: folders.join(", "),
         }
+    }
+}
+
+fn not_checked(name: &str, error: NotChecked) -> SchemaError {
+    match error {
+        NotChecked::Wrong(reason) => SchemaError::NotCompiled(one_line(&reason)),
+        NotChecked::TooMuch(excess) => SchemaError::too_much(name, excess),
     }
 }
