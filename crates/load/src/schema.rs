@@ -5,6 +5,7 @@ mod budget;
 mod checked;
 mod editions;
 mod error;
+pub(crate) mod field_names;
 mod files;
 pub mod reflection;
 mod set;

@@ -177,3 +177,21 @@ fn an_edition_that_is_not_known_is_named_with_those_that_are() {
         "a.pb: a.proto is in edition 99997, and editions 2023, 2024, 2026 are known"
     );
 }
+
+#[test]
+fn two_fields_may_have_one_name_in_json() {
+    let number = |name: &str, number, json_name: &str| {
+        let mut number = field(name, number, "TYPE_INT32", json!({}));
+        number["jsonName"] = json_name.into();
+        number
+    };
+    let fields = [number("foo_bar", 1, "fooBar"), number("fooBar", 2, "fooBar")];
+    let set = set(
+        EDITION_2023,
+        &json!({"json_format": "LEGACY_BEST_EFFORT"}),
+        &json!({"messageType": [{"name": "M", "field": fields}]}),
+    );
+    for name in ["foo_bar", "fooBar"] {
+        assert_eq!(sent(&method(&set), &format!("{{\"{name}\": 5}}")).unwrap(), "0805");
+    }
+}

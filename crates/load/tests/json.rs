@@ -228,6 +228,44 @@ fn required_fields_are_missed_in_serialized_messages_too() {
     }
 }
 
+/// The bytes are those of Go's `protojson`.
+#[test]
+fn of_fields_with_one_name_in_json_the_first_is_meant() {
+    let service = "service S { rpc Go(M) returns (M); }";
+    let allowed = "option deprecated_legacy_json_field_conflicts = true;";
+    let of = |text: String| method(&format!("{text} {service}"), "a.S/Go");
+    let fields = "int32 foo_bar = 1; int32 fooBar = 2; int32 foo__bar = 3; int32 foobar = 4;";
+    let proto2 = fields.replace("int32", "optional int32");
+    for method in [
+        of(format!("syntax = \"proto2\"; package a; message M {{ {proto2} }}")),
+        of(format!("syntax = \"proto3\"; package a; message M {{ {allowed} {fields} }}")),
+    ] {
+        for (name, bytes) in
+            [("foo_bar", "0805"), ("fooBar", "0805"), ("foo__bar", "1805"), ("foobar", "2005")]
+        {
+            assert_eq!(sent(&method, &format!("{{\"{name}\": 5}}")).unwrap(), bytes, "{name}");
+        }
+        let error = sent(&method, r#"{"fooBar": 5, "foo_bar": 5}"#).unwrap_err();
+        assert!(error.ends_with("it is given twice"), "{error}");
+        let error = sent(&method, r#"{"FooBar": 5}"#).unwrap_err();
+        assert!(error.ends_with("(there is foo_bar, fooBar, foo__bar, foobar)"), "{error}");
+        let error = sent(&method, "{\"fooBar\\u00001\": 5}").unwrap_err();
+        assert!(error.contains("has no field"), "{error}");
+    }
+    let lists = "repeated int32 foo_bar = 1; repeated int32 foo__bar = 2;";
+    let proto = format!("syntax = \"proto2\"; package a; message M {{ {lists} }} {service}");
+    let text = r#"{"foo__bar": [7, {{.RequestNumber}}]}"#;
+    let expected = ["10071000", "10071064"].map(str::to_owned);
+    assert_eq!(of_template(&proto, "a.S/Go", text), Ok(expected));
+    // What an option calls a field comes before what the file calls another.
+    let method =
+        of("syntax = \"proto3\"; package a; message M { string a = 1 [json_name = \"b\"]; \
+                     string b = 2 [json_name = \"a\"]; string A = 3 [json_name = \"c\"]; }"
+            .to_owned());
+    let bytes = sent(&method, r#"{"a": "x", "b": "y", "A": "z"}"#).unwrap();
+    assert_eq!(bytes, "0a0179120178".to_owned() + "1a017a");
+}
+
 #[test]
 fn a_message_set_is_refused_in_a_sentence() {
     let proto = r#"

@@ -216,6 +216,15 @@ fn an_import_is_a_path_below_a_folder() {
 }
 
 #[test]
+fn two_fields_of_one_name_are_said_to_be_so() {
+    let text = b"syntax = \"proto3\";\n  message M { int32 i = 1; int32 i = 2; }";
+    let files = folder(&[("m.proto", text)]);
+    let path = files.path().join("m.proto");
+    let said = format!("{}:2:34: name 'M.i' is defined twice", path.display());
+    assert_eq!(error(&path, &[]), said);
+}
+
+#[test]
 fn lists_are_packed_as_their_option_says() {
     let source = r#"
         syntax = "proto2";

@@ -2,6 +2,7 @@
 //! with a panic, or never, on those that a compiler would not have written.
 
 use super::budget::{DescriptorBudget, Excess};
+use super::field_names::set_apart;
 use prost_reflect::{DescriptorPool, Kind, MessageDescriptor};
 use prost_types::field_descriptor_proto::{Label, Type};
 use prost_types::{
@@ -91,19 +92,24 @@ pub(super) fn checked(
     if !is_package(&package) {
         return Err(wrong(format!("{} is not a name of a package", shown(&package))));
     }
-    file.options = None;
     // An empty one is none, and the library has no place for it.
     let is_proto3 = file.syntax() == "proto3";
     file.syntax = is_proto3.then(|| "proto3".to_owned());
+    file.options = None;
     // Their number is that of the imports at most.
     file.public_dependency.sort_unstable();
     file.public_dependency.dedup();
-    let mut walk = Walk { budget, scope: String::new() };
+    let mut walk =
+        Walk { budget, scope: String::new(), is_proto2: !is_proto3, repeats_a_name: false };
     walk.package(&package)?;
     walk.file(&mut file).map_err(|error| match error {
         NotChecked::Wrong(reason) => wrong(reason),
         excess => excess,
     })?;
+    if walk.repeats_a_name {
+        // In `proto3`, the library would say that its camel case is that of another.
+        file.syntax = None;
+    }
     file.package = Some(package).filter(|package| !package.is_empty());
     Ok(file)
 }
@@ -170,6 +176,9 @@ struct Walk<'a> {
     budget: &'a mut DescriptorBudget,
     /// The full name of what is around.
     scope: String,
+    is_proto2: bool,
+    /// Whether a message has two fields of one name.
+    repeats_a_name: bool,
 }
 
 impl Walk<'_> {
@@ -223,7 +232,9 @@ impl Walk<'_> {
             // With it, the number of a field could be that of an extension.
             field.extendee = None;
             self.field(field)?;
+            self.oneof_of(field, message.oneof_decl.len())?;
         }
+        self.repeats_a_name |= set_apart(message, self.is_proto2);
         for extension in &mut message.extension {
             self.field(extension)?;
         }
@@ -232,7 +243,6 @@ impl Walk<'_> {
         }
         for declared in &mut message.enum_type {
             self.enumeration(declared)?;
-            self.oneof_of(field, message.oneof_decl.len())?;
         }
         self.scope.truncate(outer);
         Ok(())
@@ -240,27 +250,17 @@ impl Walk<'_> {
 
     fn field(&mut self, field: &mut FieldDescriptorProto) -> Result<(), NotChecked> {
         self.name(field.name())?;
+        let is_declared = matches!(field.r#type(), Type::Message | Type::Group | Type::Enum);
+        if is_declared && field.type_name().is_empty() {
+            let (name, scope) = (shown(field.name()), shown(&self.scope));
+            return Err(format!("{name} in {scope} does not name its message or enum").into());
+        }
         // A message is sent without the fields that it does not have: there is no use of it.
         field.default_value = None;
         field.options = field.options.take().and_then(|options| kept_of_field(&options));
         Ok(())
     }
 
-    fn enumeration(&mut self, declared: &mut EnumDescriptorProto) -> Result<(), NotChecked> {
-        self.name(declared.name())?;
-        if declared.value.len() > ENUM_VALUES_MAX {
-            let name = declared.name();
-        let is_declared = matches!(field.r#type(), Type::Message | Type::Group | Type::Enum);
-        if is_declared && field.type_name().is_empty() {
-            let (name, scope) = (shown(field.name()), shown(&self.scope));
-            return Err(format!("{name} in {scope} does not name its message or enum").into());
-        }
-            return Err(format!("{name} has more than {ENUM_VALUES_MAX} values").into());
-        }
-        declared.reserved_range.clear();
-        declared.reserved_name.clear();
-        declared.options = declared.options.take().and_then(|options| kept_of_enum(&options));
-        declared.value.iter_mut().try_for_each(|value| self.enum_value(value))
     fn oneof_of(&self, field: &FieldDescriptorProto, oneofs: usize) -> Result<(), String> {
         let Some(place) = field.oneof_index else { return Ok(()) };
         if usize::try_from(place).is_ok_and(|place| place < oneofs) {
@@ -270,6 +270,16 @@ impl Walk<'_> {
         Err(format!("{name} in {scope} is in a oneof that is not there"))
     }
 
+    fn enumeration(&mut self, declared: &mut EnumDescriptorProto) -> Result<(), NotChecked> {
+        self.name(declared.name())?;
+        if declared.value.len() > ENUM_VALUES_MAX {
+            let name = declared.name();
+            return Err(format!("{name} has more than {ENUM_VALUES_MAX} values").into());
+        }
+        declared.reserved_range.clear();
+        declared.reserved_name.clear();
+        declared.options = declared.options.take().and_then(|options| kept_of_enum(&options));
+        declared.value.iter_mut().try_for_each(|value| self.enum_value(value))
     }
 
     /// Values of an enum are declared beside it, not in it. Where a closed enum of an edition lacks
@@ -312,6 +322,13 @@ fn check_shape(full_name: &str, message: &DescriptorProto) -> Result<(), String>
         is_of_options.then(|| DescriptorPool::global().get_message_by_name(full_name)).flatten();
     let Some(known) = known else { return Ok(()) };
     let known = known.descriptor_proto();
+    let is_extended = |number: i32| {
+        message.extension_range.iter().any(|range| (range.start()..range.end()).contains(&number))
+    };
+    if let Some(field) = known.field.iter().find(|field| is_extended(field.number())) {
+        let name = field.name();
+        return Err(format!("{full_name} has extensions with the number of protobuf's own {name}"));
+    }
     for field in &message.field {
         let same = known.field.iter().find(|other| other.number == field.number);
         let is_same = |other: &FieldDescriptorProto| {
@@ -344,13 +361,6 @@ fn kept_of_message(options: &MessageOptions) -> Option<MessageOptions> {
 fn kept_of_field(options: &FieldOptions) -> Option<FieldOptions> {
     let packed = options.packed.or_else(|| written(&options.uninterpreted_option, "packed"));
     packed.map(|is_so| FieldOptions { packed: Some(is_so), ..Default::default() })
-    let is_extended = |number: i32| {
-        message.extension_range.iter().any(|range| (range.start()..range.end()).contains(&number))
-    };
-    if let Some(field) = known.field.iter().find(|field| is_extended(field.number())) {
-        let name = field.name();
-        return Err(format!("{full_name} has extensions with the number of protobuf's own {name}"));
-    }
 }
 
 fn kept_of_enum(options: &EnumOptions) -> Option<EnumOptions> {

@@ -9,6 +9,7 @@ use super::error::CallTemplateError;
 use super::pieces::{self, Piece};
 use super::variables::{CallFacts, Variable};
 use crate::payload::json;
+use crate::schema::field_names::{find_in_json, name_in_json};
 use prost_reflect::{FieldDescriptor, Kind, MessageDescriptor};
 use serde_json::Value;
 
@@ -80,9 +81,7 @@ impl MessageParts {
                 constant.push(format!("{}:{value}", Value::from(&*name)));
                 continue;
             }
-            let field = message
-                .get_field_by_json_name(&name)
-                .or_else(|| message.get_field_by_name(&name))?;
+            let field = find_in_json(message, &name)?;
             add_field(&field, value, variables, &mut fields)?;
         }
         let constant = json::part_of_message(&format!("{{{}}}", constant.join(",")), message)?;
@@ -249,7 +248,7 @@ fn packed_part(field: &FieldDescriptor, value: &str, variables: &[Variable]) -> 
 
 /// One of several values of a field, without marks, as it is written alone.
 fn constant_value(field: &FieldDescriptor, value: &str) -> Option<Vec<u8>> {
-    let only = format!("{{{}:[{value}]}}", Value::from(field.json_name()));
+    let only = format!("{{{}:[{value}]}}", Value::from(name_in_json(field)));
     json::part_of_message(&only, field.parent_message())
 }
 

@@ -3,6 +3,7 @@
 use super::cursor::Key;
 use super::failure::Failure;
 use crate::error_text::suggestion;
+use crate::schema::field_names::{find_in_json, unmarked};
 use prost_reflect::{
     ExtensionDescriptor, FieldDescriptor, Kind, MessageDescriptor, OneofDescriptor,
 };
@@ -38,10 +39,7 @@ impl Field {
     /// The names that would have been right.
     pub fn find(message: &MessageDescriptor, key: &Key<'_>) -> Result<Self, Failure> {
         let name = &*key.name;
-        let field = message
-            .get_field_by_json_name(name)
-            .or_else(|| message.get_field_by_name(name))
-            .or_else(|| group_of_type(message, name));
+        let field = find_in_json(message, name).or_else(|| group_of_type(message, name));
         if let Some(field) = field {
             return Ok(Self::from(field));
         }
@@ -52,7 +50,7 @@ impl Field {
             return Err(Failure::of_name(key.end, reason));
         }
         extension.map(Self::from).ok_or_else(|| {
-            let known = message.fields().map(|field| field.name().to_owned());
+            let known = message.fields().map(|field| unmarked(field.name()).to_owned());
             let reason = format!("{owner} has no field {name}{}", suggestion(name, known));
             Failure::of_name(key.end, reason)
         })
@@ -74,7 +72,7 @@ fn group_of_type(message: &MessageDescriptor, name: &str) -> Option<FieldDescrip
         Kind::Message(group) => {
             field.is_group()
                 && group.name() == name
-                && group.name().to_lowercase() == field.name()
+                && group.name().to_lowercase() == unmarked(field.name())
                 && group.parent_message().as_ref() == Some(message)
         }
         _ => false,

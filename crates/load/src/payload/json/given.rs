@@ -1,6 +1,7 @@
 //! Which fields of a message are given, and where they were written.
 
 use super::field::Field;
+use crate::schema::field_names::unmarked;
 use prost_reflect::{MessageDescriptor, OneofDescriptor};
 use prost_types::field_descriptor_proto::Label;
 use std::collections::BTreeMap;
@@ -45,7 +46,7 @@ impl Given {
         let fields = message.descriptor_proto().field.iter();
         fields
             .filter(|field| field.label() == Label::Required && !has_value(field.number() as u32))
-            .map(|field| field.name())
+            .map(|field| unmarked(field.name()))
             .collect()
     }
 
