@@ -1,5 +1,7 @@
 //! Descriptor sets and answers of reflection that no compiler would have made.
 
+mod any_field;
+
 use bookend_load::payload;
 use bookend_load::schema::Schema;
 use bookend_load::schema::reflection::{ReflectionError, ReflectionQuery};
