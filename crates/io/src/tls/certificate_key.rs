@@ -67,6 +67,16 @@ fn element(tag: u8, der: &[u8]) -> Option<(&[u8], &[u8])> {
     rest.split_at_checked(length)
 }
 
+/// Whether it is DER, as certificates and keys are: one sequence and nothing behind it.
+pub(crate) fn is_sequence(der: &[u8]) -> bool {
+    matches!(element(SEQUENCE, der), Some((_, [])))
+}
+
+/// Whether it is a store of PKCS #12, which begins with its version, 3 (RFC 7292, section 4).
+pub(crate) fn is_pkcs12(der: &[u8]) -> bool {
+    matches!(element(SEQUENCE, der), Some(([INTEGER, 1, 3, ..], [])))
+}
+
 /// That content as a SEQUENCE of DER.
 pub(crate) fn sequence(content: &[u8]) -> Vec<u8> {
     let length = content.len().to_be_bytes();

@@ -2,9 +2,10 @@
 
 use super::advice::TlsAdvice;
 use super::certificate_fault::fault_of;
+use super::config_error::ConfigError;
 use super::engine::{Engine, RustlsConnection};
 use super::handshakes::{HandshakePolicy, Handshakes};
-use super::pem::{Authorities, ConfigError, Identity};
+use super::pem::{Authorities, Identity};
 use super::trusted::{TrustedClients, TrustedServers};
 use super::unverified::Unverified;
 use crate::machine::reason;

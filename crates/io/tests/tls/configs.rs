@@ -5,6 +5,8 @@ use super::certificates::Authority;
 use super::ends::{Inner, Setup, listens};
 use super::peers;
 use bookend_io::tls::{Authorities, ClientConfig, Identity, ServerConfig, Trust};
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
 use rustls::version::{TLS12, TLS13};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -39,12 +41,14 @@ fn a_file_without_what_it_should_have_is_named() {
     };
     assert_eq!(
         told(Identity::read(&files.key, &files.key).unwrap_err(), &files.key),
-        "there is no certificate in it (-----BEGIN CERTIFICATE-----)"
+        "there is no certificate in it (-----BEGIN CERTIFICATE-----): it has -----BEGIN PRIVATE \
+         KEY-----"
     );
     let without_key = Identity::read(&files.certificate, &files.certificate).unwrap_err();
     assert_eq!(
         told(without_key, &files.certificate),
-        "there is no private key in it (-----BEGIN PRIVATE KEY-----)"
+        "there is no private key in it (-----BEGIN PRIVATE KEY-----): it has -----BEGIN \
+         CERTIFICATE-----"
     );
     assert!(told(Authorities::read(&prose).unwrap_err(), &prose).contains("no certificate"));
     assert!(told(Authorities::read(&broken).unwrap_err(), &broken).contains("no PEM"));
@@ -68,7 +72,7 @@ fn a_file_that_an_editor_has_marked_is_read_like_others() {
     let error = Authorities::from_pem(wide).unwrap_err().to_string();
     assert!(error.ends_with("it is text in UTF-16: save it in UTF-8"), "{error}");
     let endless = Authorities::read(Path::new("/dev/zero")).unwrap_err().to_string();
-    assert!(endless.contains("there is no certificate in it"), "{endless}");
+    assert_eq!(endless, "/dev/zero: it has more than 16 MiB");
 }
 
 #[test]
@@ -123,11 +127,144 @@ fn pem_that_cannot_be_read_is_told_without_numbers_of_bytes() {
     }
     let text = key("-----BEGIN PRIVATE KEY-----\nMIIB\n");
     assert!(
-        text.ends_with("it is no PEM: the line -----END PRIVATE KEY----- is missing"),
+        text.ends_with(
+            "it is no PEM: line 1 begins a section, and the line -----END PRIVATE KEY----- is \
+             missing"
+        ),
         "{text}"
     );
     let text = key("-----BEGIN PRIVATE KEY-----\n!!!!\n-----END PRIVATE KEY-----\n");
-    assert!(text.ends_with("it is no PEM: what stands in it is not base64"), "{text}");
+    assert!(
+        text.ends_with("it is no PEM: line 2, behind -----BEGIN PRIVATE KEY-----, is not base64"),
+        "{text}"
+    );
+}
+
+/// Letters of a key: no error may show them.
+const SECRET: &str = "MHcCAQEEIS3cr3tCanary0123456789abcdefABCDEF";
+
+#[test]
+fn no_error_shows_what_stands_in_a_file() {
+    let label = "EC PRIVATE KEY";
+    let (begin, end) = (format!("-----BEGIN {label}-----"), format!("-----END {label}-----"));
+    let files = [
+        format!("{begin}{SECRET}{end}"),
+        format!("{begin}{SECRET}{end}\n"),
+        format!("{begin}\\n{SECRET}\\n{end}\\n"),
+        format!("{begin} {SECRET}\n{end}\n"),
+        format!("{begin}\n{SECRET}"),
+        format!("{begin}\n{SECRET}{end}\n"),
+        format!("{begin}\n{SECRET}!\n{end}\n"),
+        format!("{begin}\n{SECRET}=====\n{end}\n"),
+        format!("-----BEGIN {SECRET}-----"),
+        format!("-----BEGIN {SECRET}"),
+        format!("-----BEGIN {SECRET}-----\n!\n-----END {SECRET}-----\n"),
+        format!("\r-----BEGIN {SECRET}\r{SECRET}"),
+        format!("key: {begin}\n{SECRET}\n{end}\n"),
+        format!("-----BEGIN OPENSSH PRIVATE KEY-----\n{SECRET}\n-----END OPENSSH PRIVATE KEY-----"),
+        SECRET.to_owned(),
+    ];
+    let certificate = fs::read(Authority::new().issue(&["localhost"]).certificate).unwrap();
+    for pem in files {
+        let pem = pem.as_bytes();
+        let errors = [
+            Identity::from_pem(&certificate, pem).unwrap_err(),
+            Identity::from_pem(pem, pem).unwrap_err(),
+            Authorities::from_pem(pem).unwrap_err(),
+        ];
+        for error in errors {
+            let (text, debug) = (error.to_string(), format!("{error:?}"));
+            for part in [&SECRET[..6], &SECRET[8..16], &SECRET[20..], "77, 72, 99"] {
+                assert!(!text.contains(part) && !debug.contains(part), "{text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_marker_that_cannot_be_read_is_named_with_its_line() {
+    let key = |pem: &str| {
+        let certificate = fs::read(Authority::new().issue(&["localhost"]).certificate).unwrap();
+        Identity::from_pem(&certificate, pem.as_bytes()).unwrap_err().to_string()
+    };
+    let begin = "-----BEGIN EC PRIVATE KEY-----";
+    for (pem, said) in [
+        (
+            format!("#\r\n\r\n{begin}{SECRET}-----END EC PRIVATE KEY-----"),
+            format!("it is no PEM: in line 3 something stands behind {begin}"),
+        ),
+        (
+            format!("#\r{begin}\\n{SECRET}"),
+            format!("it is no PEM: in line 2 something stands behind {begin}"),
+        ),
+        (
+            format!("\n{begin}-\n{SECRET}\n"),
+            format!("it is no PEM: in line 2 something stands behind {begin}"),
+        ),
+        (
+            format!("-----BEGIN {SECRET}\n"),
+            "it is no PEM: line 1 begins a section with a marker that is incomplete".to_owned(),
+        ),
+        (
+            format!("-----BEGIN {SECRET}-----\n"),
+            "it is no PEM: line 1 begins a section, and its end is missing".to_owned(),
+        ),
+        (
+            format!("\n  {begin}\n{SECRET}\n-----END EC PRIVATE KEY-----\n"),
+            format!(
+                "there is no private key in it (-----BEGIN PRIVATE KEY-----): in line 2 something \
+                 stands before {begin}"
+            ),
+        ),
+    ] {
+        assert_eq!(key(&pem), format!("the key given as bytes: {said}"));
+    }
+}
+
+#[test]
+fn another_format_is_named_with_what_makes_pem_of_it() {
+    let authority = Authority::new();
+    let files = authority.issue(&["localhost"]);
+    let pem = fs::read(&files.certificate).unwrap();
+    let der = CertificateDer::from_pem_slice(&pem).unwrap();
+    let pkcs12 = b"\x30\x05\x02\x01\x03\x30\x00";
+    let section = |label| format!("-----BEGIN {label}-----\nAAAA\n-----END {label}-----\n");
+    let [trusted, openssh, request] =
+        ["TRUSTED CERTIFICATE", "OPENSSH PRIVATE KEY", "CERTIFICATE REQUEST"].map(section);
+    let x509 = "write it in PEM (openssl x509 -inform DER -in FILE -out NEW)";
+    for (bytes, said) in [
+        (&der[..], format!("it is DER: {x509}")),
+        (
+            pkcs12,
+            "it is PKCS #12: write it in PEM (openssl pkcs12 -in FILE -nokeys -out NEW)".to_owned(),
+        ),
+        (
+            trusted.as_bytes(),
+            "it has -----BEGIN TRUSTED CERTIFICATE-----: write it anew (openssl x509 -in FILE -out \
+             NEW)"
+                .to_owned(),
+        ),
+        (request.as_bytes(), "it has -----BEGIN CERTIFICATE REQUEST-----".to_owned()),
+        (b"\x7fELF\0\0", "it is not text".to_owned()),
+    ] {
+        let text = Authorities::from_pem(bytes).unwrap_err().to_string();
+        assert!(text.ends_with(&format!("(-----BEGIN CERTIFICATE-----): {said}")), "{text}");
+    }
+    for (bytes, said) in [
+        (&der[..], "it is DER: write it in PEM (openssl pkey -inform DER -in FILE -out NEW)"),
+        (
+            pkcs12,
+            "it is PKCS #12: write it in PEM (openssl pkcs12 -in FILE -nocerts -nodes -out NEW)",
+        ),
+        (
+            openssh.as_bytes(),
+            "it has -----BEGIN OPENSSH PRIVATE KEY-----: write it in PKCS #8 (ssh-keygen -p -m \
+             PKCS8 -f COPY)",
+        ),
+    ] {
+        let text = Identity::from_pem(&pem, bytes).unwrap_err().to_string();
+        assert!(text.ends_with(&format!("(-----BEGIN PRIVATE KEY-----): {said}")), "{text}");
+    }
 }
 
 #[test]

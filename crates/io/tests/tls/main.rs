@@ -6,6 +6,7 @@ mod configs;
 mod ends;
 mod faults;
 mod flow;
+mod machine_store;
 mod peers;
 mod resumption;
 mod sockets;
