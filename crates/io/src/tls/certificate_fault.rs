@@ -4,8 +4,9 @@ use super::advice::TlsAdvice;
 use super::certificate_key::{RSA_BITS, UnsupportedRsaKey};
 use super::side::TlsSide;
 use rustls::pki_types::{ServerName, UnixTime};
-use rustls::{CertificateError, ExtendedKeyPurpose};
+use rustls::{CertificateError, Error, ExtendedKeyPurpose, OtherError};
 use std::fmt::Debug;
+use std::sync::Arc;
 
 /// Signature algorithms that are met and not supported: what stands in an AlgorithmIdentifier
 /// (RFC 5280, section 4.1.1.2), and a name.
@@ -15,6 +16,30 @@ const UNSUPPORTED_SIGNATURES: [(&[u8], &str); 4] = [
     (&[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x01], "SHA-1 with ECDSA"),
     (&[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x04], "SHA-512 with ECDSA"),
 ];
+
+/// A certificate is signed in a way that is not supported. rustls has errors of its own for it, and
+/// sends an alert with them that says that the handshake is wrong: the peer cannot know that it
+/// needs another certificate.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("a signature that is not supported")]
+pub(crate) struct UnacceptableSignature(pub CertificateError);
+
+impl UnacceptableSignature {
+    /// The same error with another alert, if it is one of these.
+    pub fn of(error: Error) -> Error {
+        #[allow(deprecated)]
+        match error {
+            Error::InvalidCertificate(
+                error @ (CertificateError::UnsupportedSignatureAlgorithm
+                | CertificateError::UnsupportedSignatureAlgorithmContext { .. }
+                | CertificateError::UnsupportedSignatureAlgorithmForPublicKeyContext {
+                    ..
+                }),
+            ) => CertificateError::Other(OtherError(Arc::new(Self(error)))).into(),
+            error => error,
+        }
+    }
+}
 
 /// The keys whose signatures are verified.
 pub(crate) fn supported_keys() -> String {
@@ -129,10 +154,15 @@ pub(crate) fn fault_of(error: &CertificateError) -> String {
         }
         CertificateError::ApplicationVerificationFailure => "was not accepted".to_owned(),
         CertificateError::Other(other) => {
-            match (other.0.downcast_ref::<webpki::Error>(), other.0.downcast_ref()) {
-                (Some(error), _) => fault_by_webpki(error),
-                (None, Some(key)) => key_text(*key),
-                (None, None) => "cannot be verified".to_owned(),
+            let other = &other.0;
+            if let Some(error) = other.downcast_ref() {
+                fault_by_webpki(error)
+            } else if let Some(key) = other.downcast_ref() {
+                key_text(*key)
+            } else if let Some(UnacceptableSignature(error)) = other.downcast_ref() {
+                fault_of(error)
+            } else {
+                "cannot be verified".to_owned()
             }
         }
         error => cannot_be_verified(error),

@@ -143,6 +143,11 @@ impl TlsFault {
                 supported_keys()
             )
             .into(),
+            (Alert::DecryptError, TlsSide::Client) => format!(
+                "the server refused TLS (alert {name}): it could not verify a signature, as that \
+                 of our certificate where it has demanded one ({identity})"
+            )
+            .into(),
             (Alert::ProtocolVersion, _) => {
                 format!("{peer} refused TLS (alert {name}): this end speaks versions 1.2 and 1.3")
                     .into()
@@ -206,6 +211,7 @@ pub(crate) fn is_reset(error: &io::Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tls::certificate_fault::UnacceptableSignature;
     use crate::tls::certificate_key::UnsupportedRsaKey;
     use rustls::pki_types::{DnsName, ServerName, UnixTime};
     use rustls::{
@@ -290,6 +296,7 @@ mod tests {
             Certificate::ApplicationVerificationFailure,
             other(UnsupportedRsaKey { is_signers: false, bits: 1024 }),
             other(UnsupportedRsaKey { is_signers: true, bits: 1024 }),
+            other(UnacceptableSignature(Certificate::UnsupportedSignatureAlgorithm)),
             other(Strange),
         ];
         all.into_iter().chain(of_webpki().into_iter().map(other)).collect()
@@ -495,6 +502,10 @@ mod tests {
             (
                 of(Error::AlertReceived(AlertDescription::UnrecognisedName)),
                 "(alert unrecognized_name): give another with --cname",
+            ),
+            (
+                of(Error::AlertReceived(AlertDescription::DecryptError)),
+                "our certificate where it has demanded one (--cert FILE --key FILE)",
             ),
         ] {
             assert!(text.contains(advice), "{text}");

@@ -6,6 +6,7 @@
 //! for byte, nobody has to have signed it: Go, OpenSSL and curl accept it too. Its dates and its
 //! names are verified like those of any other, and it is trusted for nobody else than before.
 
+use super::certificate_fault::UnacceptableSignature;
 use super::certificate_key::{UnsupportedRsaKey, unsupported_bits, unsupported_bits_of};
 use super::pem::Authorities;
 use super::proof::KeyProof;
@@ -102,11 +103,24 @@ impl Trusted {
             return CertificateError::Other(OtherError(Arc::new(key))).into();
         }
         // Signed by itself; or by another authority of the same name, so that the signature is
-        // wrong.
-        if is_bad_signature(&error) || (is_authority(&error) && is_signed_by_itself(certificate)) {
+        // wrong, or cannot even be one by the key of that authority.
+        if is_bad_signature(&error)
+            || self.is_by_another_key(&error)
+            || (is_authority(&error) && is_signed_by_itself(certificate))
+        {
             return CertificateError::UnknownIssuer.into();
         }
-        error
+        UnacceptableSignature::of(error)
+    }
+
+    /// Whether the authority that should have made a signature has a key that is supported, and
+    /// cannot have made it: it has another algorithm.
+    fn is_by_another_key(&self, error: &Error) -> bool {
+        matches!(error, Error::InvalidCertificate(
+            CertificateError::UnsupportedSignatureAlgorithmForPublicKeyContext {
+                public_key_algorithm_id, ..
+            },
+        ) if self.proof.knows_key(public_key_algorithm_id))
     }
 
     /// The length of the RSA key that may have signed a certificate, if it is unsupported.

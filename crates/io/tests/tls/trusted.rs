@@ -6,8 +6,8 @@ use super::peers;
 use bookend_io::tls::{Authorities, ClientConfig, Identity, ServerConfig, Trust};
 use rcgen::{
     CertificateParams, CustomExtension, DnType, Error, ExtendedKeyUsagePurpose, GeneralSubtree,
-    IsCa, Issuer, KeyPair, NameConstraints, PKCS_RSA_SHA256, PublicKeyData, SignatureAlgorithm,
-    SigningKey, date_time_ymd,
+    IsCa, Issuer, KeyPair, NameConstraints, PKCS_ECDSA_P256_SHA256, PKCS_ECDSA_P384_SHA384,
+    PKCS_ED25519, PKCS_RSA_SHA256, PublicKeyData, SignatureAlgorithm, SigningKey, date_time_ymd,
 };
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
@@ -16,7 +16,7 @@ use rustls::sign::{CertifiedKey, SingleCertAndKey};
 use rustls::version::{TLS12, TLS13};
 use rustls::{ServerConnection, SupportedProtocolVersion};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 fn identity(files: &Files) -> Identity {
@@ -248,7 +248,7 @@ fn signed_by(
     setup: &Setup,
     key: impl SigningKey,
     change: impl FnOnce(&mut CertificateParams),
-) -> (Files, std::path::PathBuf) {
+) -> (Files, PathBuf) {
     let mut of_authority = CertificateParams::default();
     of_authority.is_ca = IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
     of_authority.distinguished_name.push(DnType::CommonName, "an authority of its own");
@@ -305,6 +305,92 @@ fn an_rsa_key_that_is_too_short_is_called_so() {
     );
     // Named itself, it needs nobody to have signed it.
     assert_eq!(heard_of(&mut setup, &files, &files.certificate), OPENED);
+}
+
+/// A CA made anew, under the name of the one of `signed_by` and with a key of that kind.
+fn made_anew(setup: &Setup, kind: &'static SignatureAlgorithm) -> PathBuf {
+    let mut params = CertificateParams::default();
+    params.is_ca = IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+    params.distinguished_name.push(DnType::CommonName, "an authority of its own");
+    let anew = params.self_signed(&KeyPair::generate_for(kind).unwrap()).unwrap().pem();
+    setup.authority.write("anew.pem", &anew)
+}
+
+#[test]
+fn an_authority_made_anew_has_not_signed_what_the_old_one_has() {
+    let mut setup = Setup::new();
+    let (files, authority) = signed_by(&setup, KeyPair::generate().unwrap(), |_| {});
+    assert_eq!(heard_of(&mut setup, &files, &authority), OPENED);
+    for kind in [&PKCS_ECDSA_P256_SHA256, &PKCS_ECDSA_P384_SHA384, &PKCS_ED25519] {
+        let anew = made_anew(&setup, kind);
+        assert_eq!(heard_of(&mut setup, &files, &anew), BY_NOBODY, "{kind:?}");
+        let why = refused(&mut setup, &files, &anew).unwrap();
+        assert!(why.starts_with("the client's certificate is signed by nobody whom"), "{why}");
+    }
+}
+
+/// The certificates of an authority and of a server that it has signed with SHA-1, and the server's
+/// key, made by OpenSSL.
+const SHA_1: [&str; 3] = [
+    "\
+-----BEGIN CERTIFICATE-----
+MIIBhDCCASugAwIBAgIUQkFAiSz7tnOfiXUZbpvTWNjDgs4wCgYIKoZIzj0EAwIw
+FzEVMBMGA1UEAwwMb2YteWVzdGVyZGF5MCAXDTI2MTEyNjE2MTUwMloYDzIxMjYx
+MTAyMTYxNTAyWjAXMRUwEwYDVQQDDAxvZi15ZXN0ZXJkYXkwWTATBgcqhkjOPQIB
+BggqhkjOPQMBBwNCAATL0WyNd8t6W58sUfMq5fRr9gpzdUKL1ToqPAexR/3mMsSg
+yfn8UHsOmZYLv38qyX53DzkenEdrABI05V2BThRCo1MwUTAdBgNVHQ4EFgQUnqMZ
+sl91lW8TM74MRTDAInbSAr4wHwYDVR0jBBgwFoAUnqMZsl91lW8TM74MRTDAInbS
+Ar4wDwYDVR0TAQH/BAUwAwEB/zAKBggqhkjOPQQDAgNHADBEAiAYRsVhy/oKDpju
++CMpvATIPAsahwhc4dd/QJm6Ydx2ZQIgN7j/5Em4w7UVIg+i/iiLJL9KTQWs/F7k
+LZUJqbZURv8=
+-----END CERTIFICATE-----
+",
+    "\
+-----BEGIN CERTIFICATE-----
+MIIBhTCCASygAwIBAgIUOUxwCpMncxEsv73f5iPhHUPkrRowCQYHKoZIzj0EATAX
+MRUwEwYDVQQDDAxvZi15ZXN0ZXJkYXkwIBcNMjYxMTI2MTYxNTAyWhgPMjEyNjA3
+MjUxNjE1MDJaMBQxEjAQBgNVBAMMCWxvY2FsaG9zdDBZMBMGByqGSM49AgEGCCqG
+SM49AwEHA0IABPxGtS6YjgQGYzDbXJhageyHXuD3JlRZEd3gxKLFHzH2t/WcV5eS
++mgOBCM+NIPV6P3cWQktgI6CCD267DwKbs+jWDBWMBQGA1UdEQQNMAuCCWxvY2Fs
+aG9zdDAdBgNVHQ4EFgQU49UIug6HWxg7oLkbxk6bjyv33xYwHwYDVR0jBBgwFoAU
+nqMZsl91lW8TM74MRTDAInbSAr4wCQYHKoZIzj0EAQNIADBFAiEAnDyTMRV+W21U
+7h83ibyIuLRSStu7aNlKAn8z5Laz5VICIGjGNnEKsRSJ04nS+0fFEvt/ZtgXCzbn
+V9GGFNpXgLji
+-----END CERTIFICATE-----
+",
+    "\
+-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgTKxNUf6ta6eWbOGG
+sk1iRgDrrl0vEBkqM6l8kMvPVKahRANCAAT8RrUumI4EBmMw21yYWoHsh17g9yZU
+WRHd4MSixR8x9rf1nFeXkvpoDgQjPjSD1ej93FkJLYCOggg9uuw8Cm7P
+-----END PRIVATE KEY-----
+",
+];
+
+#[test]
+fn a_signature_that_is_not_supported_is_the_certificates_fault_at_either_end() {
+    let mut setup = Setup::new();
+    let [authority, certificate, key] = SHA_1;
+    let authority = setup.authority.write("sha-1-authority.pem", authority);
+    let files = Files {
+        certificate: setup.authority.write("sha-1.pem", certificate),
+        key: setup.authority.write("sha-1.key", key),
+    };
+    let fault = "certificate has a signature that is not supported (SHA-1 with ECDSA): make one \
+         with SHA-256";
+    let text = heard_of(&mut setup, &files, &authority);
+    assert!(text.starts_with(&format!("not connected 7: the server's {fault}")), "{text}");
+    assert_eq!(
+        setup.server.handshakes().first_failure.unwrap(),
+        "the client does not accept our certificate (alert certificate_unknown)"
+    );
+    let why = refused(&mut setup, &files, &authority).unwrap();
+    assert!(why.starts_with(&format!("the client's {fault}")), "{why}");
+    assert_eq!(
+        heard(&setup),
+        "failed: the server does not accept our certificate, or that we have none (alert \
+         certificate_unknown): give one that it accepts with --cert FILE --key FILE"
+    );
 }
 
 #[test]
