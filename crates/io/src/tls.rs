@@ -18,6 +18,7 @@
 mod advice;
 mod certificate_fault;
 mod certificate_key;
+mod certificate_names;
 mod config;
 mod config_error;
 mod engine;

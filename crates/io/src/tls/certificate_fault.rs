@@ -2,8 +2,9 @@
 
 use super::advice::TlsAdvice;
 use super::certificate_key::{RSA_BITS, UnsupportedRsaKey};
+use super::certificate_names::not_for;
 use super::side::TlsSide;
-use rustls::pki_types::{ServerName, UnixTime};
+use rustls::pki_types::UnixTime;
 use rustls::{CertificateError, Error, ExtendedKeyPurpose, OtherError};
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -49,7 +50,7 @@ pub(crate) fn supported_keys() -> String {
 /// What is wrong with the peer's certificate, as a sentence that says what to do.
 pub(crate) fn describe(side: TlsSide, advice: &TlsAdvice, error: &CertificateError) -> String {
     let certificate = format!("{}'s certificate", side.peer());
-    let TlsAdvice { authorities, server_name, any_certificate, .. } = advice;
+    let TlsAdvice { authorities, server_name, .. } = advice;
     match error {
         CertificateError::UnknownIssuer => match side {
             TlsSide::Client => format!(
@@ -63,22 +64,8 @@ pub(crate) fn describe(side: TlsSide, advice: &TlsAdvice, error: &CertificateErr
         CertificateError::NotValidForName => {
             format!("{certificate} is for another name: give the right name with {server_name}")
         }
-        CertificateError::NotValidForNameContext { expected, presented }
-            if presented.is_empty() =>
-        {
-            let name = alternative_name(expected);
-            format!(
-                "{certificate} is for no name: its subjectAltName has none, and its common name \
-                 does not count (RFC 9525): make one with -addext subjectAltName={name}, or accept \
-                 any with {any_certificate}"
-            )
-        }
         CertificateError::NotValidForNameContext { expected, presented } => {
-            let (expected, presented) = (expected.to_str(), names(presented));
-            format!(
-                "{certificate} is not for {expected}: it is for {presented}; give the right name \
-                 with {server_name}"
-            )
+            not_for(&certificate, (expected, presented), advice)
         }
         CertificateError::Other(other)
             if matches!(other.0.downcast_ref(), Some(webpki::Error::CaUsedAsEndEntity)) =>
@@ -232,21 +219,6 @@ fn wrong_purpose(required: &ExtendedKeyPurpose, presented: &[ExtendedKeyPurpose]
     format!("is not for {end}, but for {others}: make one with extendedKeyUsage={usage}")
 }
 
-/// As a name stands in the configuration of OpenSSL.
-fn alternative_name(name: &ServerName<'_>) -> String {
-    let kind = if matches!(name, ServerName::IpAddress(_)) { "IP" } else { "DNS" };
-    format!("{kind}:{}", name.to_str())
-}
-
-/// rustls writes each as `DnsName("a")` or `IpAddress(...)`; what people want to read is `a`.
-fn names(presented: &[String]) -> String {
-    let bare = |name: &String| match name.split_once('(') {
-        Some((_, rest)) => rest.trim_end_matches(')').trim_matches('"').to_owned(),
-        None => name.clone(),
-    };
-    presented.iter().map(bare).collect::<Vec<_>>().join(", ")
-}
-
 /// Whole days, or seconds where it is less.
 fn between(earlier: UnixTime, later: UnixTime) -> String {
     const DAY_SECONDS: u64 = 86_400;
@@ -281,13 +253,6 @@ pub(crate) fn words(variant: &impl Debug) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_are_written_as_people_write_them() {
-        let presented =
-            ["DnsName(\"a.example\")", "IpAddress(127.0.0.1)", "bare"].map(str::to_owned);
-        assert_eq!(names(&presented), "a.example, 127.0.0.1, bare");
-    }
 
     #[test]
     fn a_variant_is_written_in_words() {
