@@ -24,6 +24,7 @@ mod config_error;
 mod engine;
 mod fault;
 mod handshakes;
+mod key_usage;
 mod machine_store;
 mod pem;
 mod pem_fault;

@@ -18,6 +18,11 @@ const UNSUPPORTED_SIGNATURES: [(&[u8], &str); 4] = [
     (&[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x04], "SHA-512 with ECDSA"),
 ];
 
+/// A certificate is signed by one whose keyUsage is for something else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a signer that may not sign certificates")]
+pub(crate) struct SignerWithoutRight;
+
 /// A certificate is signed in a way that is not supported. rustls has errors of its own for it, and
 /// sends an alert with them that says that the handshake is wrong: the peer cannot know that it
 /// needs another certificate.
@@ -148,6 +153,10 @@ pub(crate) fn fault_of(error: &CertificateError) -> String {
                 key_text(*key)
             } else if let Some(UnacceptableSignature(error)) = other.downcast_ref() {
                 fault_of(error)
+            } else if other.is::<SignerWithoutRight>() {
+                "is signed by a certificate that may not sign others: its keyUsage has no \
+                 keyCertSign"
+                    .to_owned()
             } else {
                 "cannot be verified".to_owned()
             }

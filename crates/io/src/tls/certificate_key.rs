@@ -8,9 +8,9 @@ use std::ops::RangeInclusive;
 pub(crate) const RSA_BITS: RangeInclusive<usize> = 2048..=8192;
 
 const INTEGER: u8 = 0x02;
-const BIT_STRING: u8 = 0x03;
-const OBJECT_IDENTIFIER: u8 = 0x06;
-const SEQUENCE: u8 = 0x30;
+pub(crate) const BIT_STRING: u8 = 0x03;
+pub(crate) const OBJECT_IDENTIFIER: u8 = 0x06;
+pub(crate) const SEQUENCE: u8 = 0x30;
 
 /// 1.2.840.113549.1.1.1, rsaEncryption (RFC 8017, appendix C).
 const RSA_ENCRYPTION: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01];
@@ -53,9 +53,15 @@ fn rsa_bits(key_info: &[u8]) -> Option<usize> {
 
 /// What stands in the element of DER that `der` begins with, and what comes after it. `None` where
 /// it has another tag.
-fn element(tag: u8, der: &[u8]) -> Option<(&[u8], &[u8])> {
-    let rest = der.strip_prefix(&[tag])?;
-    let (first, rest) = rest.split_first()?;
+pub(crate) fn element(tag: u8, der: &[u8]) -> Option<(&[u8], &[u8])> {
+    any_element(der).filter(|_| der.first() == Some(&tag))
+}
+
+/// The same of an element with whatever tag.
+pub(crate) fn any_element(der: &[u8]) -> Option<(&[u8], &[u8])> {
+    let [_, first, rest @ ..] = der else {
+        return None;
+    };
     let (length, rest) = match first {
         0..=0x7f => (usize::from(*first), rest),
         0x81..=0x84 => {

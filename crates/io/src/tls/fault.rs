@@ -211,7 +211,7 @@ pub(crate) fn is_reset(error: &io::Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tls::certificate_fault::UnacceptableSignature;
+    use crate::tls::certificate_fault::{SignerWithoutRight, UnacceptableSignature};
     use crate::tls::certificate_key::UnsupportedRsaKey;
     use rustls::pki_types::{DnsName, ServerName, UnixTime};
     use rustls::{
@@ -232,8 +232,15 @@ mod tests {
     };
 
     /// Words of X.509 that look as if a program had printed a variant.
-    const OF_X509: [&str; 5] =
-        ["subjectAltName", "extendedKeyUsage", "serverAuth", "clientAuth", "nameConstraints"];
+    const OF_X509: [&str; 7] = [
+        "subjectAltName",
+        "extendedKeyUsage",
+        "serverAuth",
+        "clientAuth",
+        "nameConstraints",
+        "keyUsage",
+        "keyCertSign",
+    ];
 
     fn fault(side: TlsSide, error: Error) -> TlsFault {
         TlsFault::new(side, TlsFaultKind::Tls(error), &FLAGS)
@@ -297,6 +304,7 @@ mod tests {
             other(UnsupportedRsaKey { is_signers: false, bits: 1024 }),
             other(UnsupportedRsaKey { is_signers: true, bits: 1024 }),
             other(UnacceptableSignature(Certificate::UnsupportedSignatureAlgorithm)),
+            other(SignerWithoutRight),
             other(Strange),
         ];
         all.into_iter().chain(of_webpki().into_iter().map(other)).collect()

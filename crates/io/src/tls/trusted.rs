@@ -6,8 +6,9 @@
 //! for byte, nobody has to have signed it: Go, OpenSSL and curl accept it too. Its dates and its
 //! names are verified like those of any other, and it is trusted for nobody else than before.
 
-use super::certificate_fault::UnacceptableSignature;
+use super::certificate_fault::{SignerWithoutRight, UnacceptableSignature};
 use super::certificate_key::{UnsupportedRsaKey, unsupported_bits, unsupported_bits_of};
+use super::key_usage::{may_sign, signers};
 use super::pem::Authorities;
 use super::proof::KeyProof;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -110,6 +111,11 @@ impl Trusted {
         {
             return CertificateError::UnknownIssuer.into();
         }
+        let is_unknown =
+            matches!(error, Error::InvalidCertificate(CertificateError::UnknownIssuer));
+        if is_unknown && is_signed_without_right(certificate, intermediates) {
+            return CertificateError::Other(OtherError(Arc::new(SignerWithoutRight))).into();
+        }
         UnacceptableSignature::of(error)
     }
 
@@ -140,6 +146,22 @@ impl Trusted {
             .chain(intermediates.iter().filter(|one| has_signed(one)).filter_map(unsupported_bits))
             .next()
     }
+}
+
+/// Whether a certificate, or one of those with it, names as its signer one of these that may sign
+/// none.
+fn is_signed_without_right(
+    certificate: &CertificateDer<'_>,
+    intermediates: &[CertificateDer<'_>],
+) -> bool {
+    let parsed = |one| EndEntityCert::try_from(one).ok();
+    let presented: Vec<_> =
+        std::iter::once(certificate).chain(intermediates).filter_map(parsed).collect();
+    let mut barred = intermediates.iter().filter(|one| !may_sign(one)).filter_map(parsed);
+    barred.any(|signer| {
+        let is_another = |one: &&EndEntityCert<'_>| one.subject() != signer.subject();
+        presented.iter().filter(is_another).any(|one| one.issuer() == signer.subject())
+    })
 }
 
 /// Whether a certificate that needs no signer is valid now. `verify` verifies it, with no other
@@ -209,7 +231,7 @@ impl ServerCertVerifier for TrustedServers {
             let by_chain = &self.by_chain;
             by_chain.verify_server_cert(certificate, intermediates, server_name, ocsp_response, now)
         };
-        let found = verify(intermediates, now);
+        let found = verify(&signers(intermediates), now);
         match found {
             Err(_) if self.trusted.names(certificate) => {
                 is_valid_alone(|now| verify(&[], now).map(drop), now)?;
@@ -256,7 +278,8 @@ impl ClientCertVerifier for TrustedClients {
         intermediates: &[CertificateDer<'_>],
         now: UnixTime,
     ) -> Result<ClientCertVerified, Error> {
-        let found = self.by_chain.verify_client_cert(certificate, intermediates, now);
+        let signers = signers(intermediates);
+        let found = self.by_chain.verify_client_cert(certificate, &signers, now);
         match found {
             Err(_) if self.trusted.names(certificate) => {
                 let verify = |now| self.by_chain.verify_client_cert(certificate, &[], now);

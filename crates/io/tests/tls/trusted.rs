@@ -6,8 +6,9 @@ use super::peers;
 use bookend_io::tls::{Authorities, ClientConfig, Identity, ServerConfig, Trust};
 use rcgen::{
     CertificateParams, CustomExtension, DnType, Error, ExtendedKeyUsagePurpose, GeneralSubtree,
-    IsCa, Issuer, KeyPair, NameConstraints, PKCS_ECDSA_P256_SHA256, PKCS_ECDSA_P384_SHA384,
-    PKCS_ED25519, PKCS_RSA_SHA256, PublicKeyData, SignatureAlgorithm, SigningKey, date_time_ymd,
+    IsCa, Issuer, KeyPair, KeyUsagePurpose, NameConstraints, PKCS_ECDSA_P256_SHA256,
+    PKCS_ECDSA_P384_SHA384, PKCS_ED25519, PKCS_RSA_SHA256, PublicKeyData, SignatureAlgorithm,
+    SigningKey, date_time_ymd,
 };
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
@@ -407,6 +408,48 @@ fn a_name_that_the_authority_may_not_sign_for_is_called_so() {
         "not connected 7: the server's certificate is for a name that its CA may not sign for \
          (nameConstraints)"
     );
+}
+
+/// A chain of a leaf for `localhost` and of an intermediate of the setup's authority that may use
+/// its key for this.
+fn by_intermediate(setup: &Setup, usages: Vec<KeyUsagePurpose>) -> Files {
+    let mut params = CertificateParams::default();
+    params.is_ca = IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+    params.distinguished_name.push(DnType::CommonName, "an intermediate");
+    params.key_usages = usages.clone();
+    let files = setup.authority.issue_with(&[], |of_authority| *of_authority = params.clone());
+    let key = KeyPair::from_pem(&fs::read_to_string(&files.key).unwrap()).unwrap();
+    let own = KeyPair::generate().unwrap();
+    let leaf = CertificateParams::new(["localhost".to_owned()]).unwrap();
+    let leaf = leaf.signed_by(&own, &Issuer::new(params, key)).unwrap().pem();
+    let chain = leaf + &fs::read_to_string(&files.certificate).unwrap();
+    Files {
+        certificate: setup.authority.write("chain.pem", &chain),
+        key: setup.authority.write("chain.key", &own.serialize_pem()),
+    }
+}
+
+#[test]
+fn an_intermediate_whose_key_usage_is_another_has_signed_nothing() {
+    use KeyUsagePurpose::{CrlSign, DigitalSignature, KeyCertSign};
+    let mut setup = Setup::new();
+    let authority = setup.authority.file();
+    let fault = "certificate is signed by a certificate that may not sign others: its keyUsage has \
+         no keyCertSign";
+    for usages in [vec![DigitalSignature], vec![CrlSign, DigitalSignature]] {
+        let files = by_intermediate(&setup, usages);
+        assert_eq!(
+            heard_of(&mut setup, &files, &authority),
+            format!("not connected 7: the server's {fault}")
+        );
+        let why = refused(&mut setup, &files, &authority);
+        assert_eq!(why, Some(format!("the client's {fault}")));
+    }
+    for usages in [vec![], vec![KeyCertSign], vec![DigitalSignature, KeyCertSign, CrlSign]] {
+        let files = by_intermediate(&setup, usages);
+        assert_eq!(heard_of(&mut setup, &files, &authority), OPENED);
+        assert_eq!(refused(&mut setup, &files, &authority), None);
+    }
 }
 
 #[test]
