@@ -7,13 +7,13 @@ use std::ops::RangeInclusive;
 /// The lengths of the keys whose signatures are verified.
 pub(crate) const RSA_BITS: RangeInclusive<usize> = 2048..=8192;
 
-const INTEGER: u8 = 0x02;
+pub(crate) const INTEGER: u8 = 0x02;
 pub(crate) const BIT_STRING: u8 = 0x03;
 pub(crate) const OBJECT_IDENTIFIER: u8 = 0x06;
 pub(crate) const SEQUENCE: u8 = 0x30;
 
 /// 1.2.840.113549.1.1.1, rsaEncryption (RFC 8017, appendix C).
-const RSA_ENCRYPTION: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01];
+pub(crate) const RSA_ENCRYPTION: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01];
 
 /// A certificate has an RSA key whose signatures are not verified, however right they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -46,6 +46,11 @@ fn rsa_bits(key_info: &[u8]) -> Option<usize> {
     // The first byte says how many bits of the last one are unused.
     let (key, _) = element(SEQUENCE, key.get(1..)?)?;
     let (modulus, _) = element(INTEGER, key)?;
+    bits_of(modulus)
+}
+
+/// The length of a number as it stands in an INTEGER; `None` of 0.
+pub(crate) fn bits_of(modulus: &[u8]) -> Option<usize> {
     let first = modulus.iter().position(|byte| *byte != 0)?;
     let modulus = &modulus[first..];
     Some(modulus.len() * 8 - modulus[0].leading_zeros() as usize)

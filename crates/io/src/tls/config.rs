@@ -1,10 +1,10 @@
 //! What each end of TLS is set up with, once for all its connections.
 
 use super::advice::TlsAdvice;
-use super::certificate_fault::fault_of;
 use super::config_error::ConfigError;
 use super::engine::{Engine, RustlsConnection};
 use super::handshakes::{HandshakePolicy, Handshakes};
+use super::identity_fault::unfit;
 use super::pem::{Authorities, Identity};
 use super::trusted::{TrustedClients, TrustedServers};
 use super::unverified::Unverified;
@@ -13,7 +13,7 @@ use rustls::client::UnbufferedClientConnection;
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::ServerName;
 use rustls::server::UnbufferedServerConnection;
-use rustls::{Error, InconsistentKeys, KeyLog, KeyLogFile, NoKeyLog};
+use rustls::{Error, KeyLog, KeyLogFile, NoKeyLog};
 use std::env;
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt;
@@ -28,10 +28,6 @@ const KEY_LOG_VARIABLE: &str = "SSLKEYLOGFILE";
 
 /// Read and written by its owner: whoever reads it reads the traffic.
 const KEY_LOG_MODE: u32 = 0o600;
-
-/// The keys that can be signed with: fewer than those whose signatures are verified.
-const UNSUPPORTED_KEY: &str = "the key is of a kind that is not supported: use P-256, P-384, \
-     Ed25519, or RSA of 2048 to 4096 bits";
 
 /// TLS of a server: 1.2 and 1.3, ALPN `h2`, stateless session tickets.
 #[derive(Clone, Debug)]
@@ -62,7 +58,10 @@ impl ServerConfig {
                 builder.with_client_cert_verifier(Arc::new(verifier))
             }
         };
-        let mut rustls = builder.with_single_cert(identity.chain, identity.key).map_err(unfit)?;
+        let (chain, key) = identity.parts();
+        let mut rustls = builder
+            .with_single_cert(chain, key)
+            .map_err(|error| unfit(&identity, &provider, error))?;
         rustls.alpn_protocols = vec![H2.to_vec()];
         rustls.ticketer = ring::Ticketer::new().map_err(refused)?;
         let handshake_policy = HandshakePolicy::new(&TlsAdvice::SERVER);
@@ -154,7 +153,10 @@ impl ClientConfig {
         let mut rustls = match identity {
             None => builder.with_no_client_auth(),
             Some(identity) => {
-                builder.with_client_auth_cert(identity.chain, identity.key).map_err(unfit)?
+                let (chain, key) = identity.parts();
+                builder
+                    .with_client_auth_cert(chain, key)
+                    .map_err(|error| unfit(&identity, &provider, error))?
             }
         };
         rustls.alpn_protocols = vec![H2.to_vec()];
@@ -212,8 +214,13 @@ impl ClientConfig {
     /// RFC 9113, section 9.2.
     pub fn connector(&self, authority: &str) -> Result<Connector, ConfigError> {
         let server_name = ServerName::try_from(host_of(authority).to_owned())
-            .map_err(|_| ConfigError::ServerName(authority.to_owned()))?;
+            .map_err(|_| self.no_server_name(authority))?;
         Ok(Connector { config: self.clone(), server_name })
+    }
+
+    fn no_server_name(&self, authority: &str) -> ConfigError {
+        let option = self.handshake_policy.advice.server_name;
+        ConfigError::ServerName { name: authority.to_owned(), option }
     }
 }
 
@@ -293,17 +300,6 @@ fn provider() -> Arc<CryptoProvider> {
 
 fn refused(error: impl ToString) -> ConfigError {
     ConfigError::Refused(error.to_string())
-}
-
-fn unfit(error: Error) -> ConfigError {
-    ConfigError::KeyUnfit(match error {
-        Error::InconsistentKeys(InconsistentKeys::KeyMismatch) => {
-            "the key is not the certificate's".to_owned()
-        }
-        Error::InvalidCertificate(error) => format!("the certificate {}", fault_of(&error)),
-        // rustls has tried all kinds, and does not say what was wrong with which.
-        _ => UNSUPPORTED_KEY.to_owned(),
-    })
 }
 
 /// Writes the key log file, where the environment names one. rustls itself ignores a file that it

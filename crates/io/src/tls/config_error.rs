@@ -41,16 +41,26 @@ pub enum ConfigError {
         reason: String,
     },
     /// The key is not the one of the certificate, or of a kind that is not supported.
-    #[error("certificate and key cannot be used: {0}")]
-    KeyUnfit(String),
+    #[error("{identity} cannot be used: {reason}")]
+    KeyUnfit {
+        /// Certificate and key, with their files where they have been read.
+        identity: String,
+        /// What is wrong with which.
+        reason: String,
+    },
     /// This machine's own store of trusted authorities has none.
     #[error(
         "this machine has no trusted authorities ({0}): give the server's CA, by Trust::Signed"
     )]
     NoSystemAuthorities(String),
     /// A name that no certificate can be for.
-    #[error("{0:?} is no name that a certificate can be for: give another authority")]
-    ServerName(String),
+    #[error("{name:?} is no name that a certificate can be for: give another with {option}")]
+    ServerName {
+        /// The name, with a port behind it or not.
+        name: String,
+        /// [`TlsAdvice::server_name`](super::TlsAdvice::server_name).
+        option: &'static str,
+    },
     /// `SSLKEYLOGFILE` names a file that cannot be written.
     #[error("SSLKEYLOGFILE names {}, which cannot be written: {reason}", .file.display())]
     KeyLog {

@@ -6,13 +6,16 @@ use super::machine_store;
 use super::pem_file::{certificates, in_bytes, in_file, private_key};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{Error, RootCertStore};
-use std::path::Path;
+use std::fmt;
+use std::path::{Path, PathBuf};
 
 /// A certificate chain and its private key.
 #[derive(Debug)]
 pub struct Identity {
     pub(crate) chain: Vec<CertificateDer<'static>>,
     pub(crate) key: PrivateKeyDer<'static>,
+    /// Where they stand, if they have been read.
+    files: Option<[PathBuf; 2]>,
 }
 
 impl Identity {
@@ -22,7 +25,11 @@ impl Identity {
     /// # Errors
     /// [`ConfigError`] naming the file.
     pub fn read(certificate: &Path, key: &Path) -> Result<Self, ConfigError> {
-        Ok(Self { chain: in_file(certificate, certificates)?, key: in_file(key, private_key)? })
+        Ok(Self {
+            chain: in_file(certificate, certificates)?,
+            key: in_file(key, private_key)?,
+            files: Some([certificate, key].map(Path::to_owned)),
+        })
     }
 
     /// Like [`Identity::read`], from memory: for a key that should be in no file.
@@ -33,13 +40,31 @@ impl Identity {
         Ok(Self {
             chain: in_bytes(PemPart::Certificate, certificate, certificates)?,
             key: in_bytes(PemPart::Key, key, private_key)?,
+            files: None,
         })
+    }
+
+    /// Chain and key, as rustls takes them.
+    pub(crate) fn parts(&self) -> (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>) {
+        (self.chain.clone(), self.key.clone_key())
+    }
+}
+
+impl fmt::Display for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.files {
+            Some([certificate, key]) => {
+                write!(f, "certificate {} and key {}", certificate.display(), key.display())
+            }
+            None => f.write_str("certificate and key"),
+        }
     }
 }
 
 impl Clone for Identity {
     fn clone(&self) -> Self {
-        Self { chain: self.chain.clone(), key: self.key.clone_key() }
+        let (chain, key) = self.parts();
+        Self { chain, key, files: self.files.clone() }
     }
 }
 

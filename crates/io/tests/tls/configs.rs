@@ -2,7 +2,7 @@
 //! themselves in the handshake is what HTTP/2 wants.
 
 use super::certificates::Authority;
-use super::ends::{Inner, Setup, listens};
+use super::ends::{Inner, Setup, client, listens};
 use super::peers;
 use bookend_io::tls::{Authorities, ClientConfig, Identity, ServerConfig, Trust};
 use rustls::pki_types::CertificateDer;
@@ -272,10 +272,112 @@ fn a_key_of_another_certificate_is_refused() {
     let authority = Authority::new();
     let (one, other) = (authority.issue(&["localhost"]), authority.issue(&["localhost"]));
     let mixed = || Identity::read(&one.certificate, &other.key).unwrap();
-    let expected = "certificate and key cannot be used: the key is not the certificate's";
-    assert_eq!(ServerConfig::new(mixed(), None).unwrap_err().to_string(), expected);
+    let unfit = |identity| ServerConfig::new(identity, None).unwrap_err().to_string();
+    let reason = "cannot be used: the key is not the certificate's";
+    let files =
+        format!("certificate {} and key {}", one.certificate.display(), other.key.display());
+    let expected = format!("{files} {reason}");
+    assert_eq!(unfit(mixed()), expected);
     let trust = Trust::Anyone;
     assert_eq!(ClientConfig::new(trust, Some(mixed())).unwrap_err().to_string(), expected);
+    let [certificate, key] = [&one.certificate, &other.key].map(|file| fs::read(file).unwrap());
+    let of_bytes = Identity::from_pem(&certificate, &key).unwrap();
+    assert_eq!(unfit(of_bytes), format!("certificate and key {reason}"));
+}
+
+#[test]
+fn a_chain_in_the_wrong_order_is_called_so() {
+    let authority = Authority::new();
+    let files = authority.issue(&["localhost"]);
+    let [signer, own] =
+        [&authority.file(), &files.certificate].map(|file| fs::read_to_string(file).unwrap());
+    let chain = authority.write("chain.pem", &(signer + &own));
+    let identity = || Identity::read(&chain, &files.key).unwrap();
+    for error in [
+        ServerConfig::new(identity(), None).unwrap_err(),
+        ClientConfig::new(Trust::Anyone, Some(identity())).unwrap_err(),
+    ] {
+        let text = error.to_string();
+        let said =
+            "the key is that of certificate 2 of the chain: the own certificate stands first";
+        assert!(text.contains(said), "{text}");
+    }
+}
+
+/// Made by OpenSSL, of 2048 bits, and used for nothing.
+const RSA_KEY: &str = "\
+-----BEGIN PRIVATE KEY-----
+MIIEvgIBADANBgkqhkiG9w0BAQEFAASCBKgwggSkAgEAAoIBAQCUnn2DnyYIKvaz
+S+09AeUXncWTrJgR/qjniqGRwzWR6mbbY8JpUm189TPQqENN3TNQMjnqYHZ7WGkP
+blrCIqsg/nbZbMwLO0FJ8PjMrZkVFIJgh1gppq++KW6l/2qHMe6Hu77nFx4RNgnq
+4U/+aSKmoRjMGzmMOW02SsL2FLz1/IilC2nh5B0fYsPapbfs7N6z5MHcsxiAEA0e
+6q7XeMLw6KlFFmACUdrU4+Jz3ar9m31nN+ZY0madxZvLLAVK67bfU27+8B/AYyqA
+0UtK0NY6cOtpAl4nYDeMjygIwC1DCDu/6YVoetZHRwfAsgDhRm+M1NmDPozhlh3I
+1xoJ1StZAgMBAAECggEAHGhbF4ChNWh49Xaq50Fod+YpcPvJqY7i3DdMgN8uazDB
+7meYLqeZ1AvOlrDDBKwmdcrT9S/xFcylcFSotnkH+uuI7jB0pCT0atzLwdvg6f2c
+mjTkrjl1WET1KHe09hiePoWtjOCHV8TbinD86GVSQUWDxufhTSNg88LAl2cJY39S
+Rf9pmFFvjWnMI4SrrIJs0tnDsz1RLJ8og1jQ3FpfShP2dkEmsZwJ1MQuT73i+HqR
+b0+pTDcYdQxlyFM6A01Z3nDA7/oSRfDWJf9DvSXXMjcirMVoufb7KOrUJ0R1hbF/
+PE1JsJPiwYAklvWMmFhhkAmarP+j1kuToub/QNER8QKBgQDKAYos+NjGDnRO/AlT
+W5NaBUxX6cDjh2Qq2JpiYkGegTGKrkQ/a6R0Oh0Kp3IYTzjkNjmvjRR7BSpxDXzu
+UVGgZ/ZReWphX/I8oFDJ30ssgGSz1r2lN1HQcffNdDXcprW8xh7dBVHF6BmFMvdB
+OEmFWb5M2mr9n0xFaWxhn/WYZQKBgQC8V+YJMVNG54qtaL2jV9Iafd1AQoCoJizf
+TRd2WRIJwiX+UQUTMANYUuyLp/Vl9cbrd/b83NvtRNeuVUbmnOr4KgWPdP1ZgUy8
+SFQAa6IFXCiaz08DDQpQItO9h1i95gN41CNZfLv9r34l5TZqR//2L9Xa+lFypmpr
+3nQjW7Rl5QKBgHHRWEdqlslRT5tJSv/aszWfkppeLL6GhJvXm3Ufo5Vpeb6H3hBV
+2D1cmQxtuE2WJZoAK5SMSyPdj0JPtTqaOwHEUfcqEBR5eQVL1vlHhRW36gWiUwyK
+FOD7tgHfHpIKpI+OmckyvBZkZiy0wLfQvSwTmrO2xV3Nqa3abqS6+ig5AoGBAJRJ
+pG0Sb93AiXgUolKL33lKJbvlYESDogrCOLnOURxrxtwf0B4WTFvrFiCywcxgIRjd
+oBHgliuOaz3wGF2TqJBxDWWwl5Qz8EXBsJmQJMWRlMqmdDATwU3szcdIW/9PrOYi
+KB7ZzW1kEa8mc5xkScv8R6UcNqpNCjcZs1jvZ+5dAoGBALz7IlaycTr+bWPLAxqZ
+VPnN+9qrAPqxzd9Gletca+FMe8xswtUMrF1kRxIHJ3HteG8XDSjemvALf4zRSYDC
+T9jqJ4zWOcSeGBepdm57qUwlpTGH3wfdMW6XyCdCSBzIhXDe0L44ImPufpojg1GY
+0jSDJoj6jf2DgSuIFrErpfGB
+-----END PRIVATE KEY-----
+";
+
+const ED448_KEY: &str = "\
+-----BEGIN PRIVATE KEY-----
+MEcCAQAwBQYDK2VxBDsEOXnNJvgp9ivkxqfwEWcDXqR0IKgipg7/nJj/uXWhwL3V
+h0PHSPLccjHR8qfMZS2TZq2vT1huMj/Fyw==
+-----END PRIVATE KEY-----
+";
+
+/// What stands between its markers, changed at a byte.
+fn flipped(pem: &str, at: usize) -> String {
+    let mut lines: Vec<String> = pem.lines().map(str::to_owned).collect();
+    let letter = &lines[1 + at / 64][at % 64..=at % 64];
+    let other = if letter == "A" { "B" } else { "A" };
+    lines[1 + at / 64].replace_range(at % 64..=at % 64, other);
+    lines.join("\n") + "\n"
+}
+
+#[test]
+fn a_key_that_is_damaged_is_not_called_one_of_another_kind() {
+    let authority = Authority::new();
+    let files = authority.issue(&["localhost"]);
+    let certificate = fs::read(&files.certificate).unwrap();
+    let unfit = |key: &str| {
+        let identity = Identity::from_pem(&certificate, key.as_bytes()).unwrap();
+        ServerConfig::new(identity, None).unwrap_err().to_string()
+    };
+    let damaged = "certificate and key cannot be used: the key is damaged, or made in an unusual \
+         way, though of a kind that is supported: make it anew";
+    let p256 = fs::read_to_string(&files.key).unwrap();
+    // Of the public key, which stands last.
+    assert_eq!(unfit(&flipped(&p256, 150)), damaged);
+    for at in [200, 850, 1050] {
+        assert_eq!(unfit(&flipped(RSA_KEY, at)), damaged, "{at}");
+    }
+    let malformed = "the key is not well formed: make it anew";
+    assert!(unfit(&flipped(&p256, 0)).ends_with(malformed));
+    let cut = |pem: &str| {
+        let mut lines: Vec<&str> = pem.lines().collect();
+        lines.remove(1);
+        lines.join("\n")
+    };
+    assert!(unfit(&cut(RSA_KEY)).ends_with(malformed));
+    assert!(unfit(ED448_KEY).contains("the key is of a kind that is not supported: use P-256"));
 }
 
 #[test]
@@ -320,8 +422,13 @@ fn an_invalid_name_is_refused_and_an_address_is_a_name() {
     for name in ["localhost", "localhost:1", "127.0.0.1:1", "::1", "[::1]:1", "a.b.example"] {
         assert!(config.connector(name).is_ok(), "{name}");
     }
-    let text = config.connector("no name").unwrap_err().to_string();
-    assert!(text.contains("\"no name\" is no name that a certificate can be for"), "{text}");
+    for name in ["no name", "", "*.example.net", "m\u{fc}nchen.example"] {
+        let said = format!("{name:?} is no name that a certificate can be for: give another with ");
+        let text = config.connector(name).unwrap_err().to_string();
+        assert_eq!(text, format!("{said}ChannelOptions::authority"));
+        let of_command = client(Trust::Anyone, None).connector(name).unwrap_err().to_string();
+        assert_eq!(of_command, format!("{said}--cname"));
+    }
 }
 
 /// What a server of rustls with these protocols has heard of a client of ours, once both have said

@@ -171,11 +171,10 @@ fn a_certificate_that_no_peer_could_read_is_refused_where_it_is_shown() {
     extension.set_criticality(true);
     let add = move |params: &mut CertificateParams| params.custom_extensions = vec![extension];
     let files = authority.issue_with(&["localhost"], add);
-    assert_eq!(
-        ServerConfig::new(identity(&files), None).unwrap_err().to_string(),
-        "certificate and key cannot be used: the certificate has a critical extension that is not \
-         supported: make one without it"
-    );
+    let text = ServerConfig::new(identity(&files), None).unwrap_err().to_string();
+    let said = " cannot be used: the certificate has a critical extension that is not supported: \
+         make one without it";
+    assert!(text.ends_with(said), "{text}");
 }
 
 /// Made by `openssl x509 -req -signkey` from a request for `/CN=localhost`: one of version 1.

@@ -142,9 +142,6 @@ fn tls_text(error: &ConfigError) -> String {
             "this machine has no trusted authorities ({why}): name the server's CA with --cacert \
              FILE"
         ),
-        ConfigError::ServerName(name) => {
-            format!("{name:?} is no name that a certificate can be for: give one with --cname NAME")
-        }
         error => error.to_string(),
     }
 }
