@@ -152,6 +152,8 @@ fn plain_text_and_tls_that_meet_each_other_name_the_flags_of_a_race() {
     let error = said(&race(home.path(), &[&secured]), 1);
     let told = "the server wants TLS: add --cacert FILE, or --skipTLS";
     assert!(error.contains(told) || error.contains("and wants TLS: add --cacert"), "{error}");
+    let error = said(&race(home.path(), &["--insecure", "--skipTLS", &secured]), 1);
+    assert!(error.contains("wants TLS: leave --insecure out"), "{error}");
     let error = said(&race(home.path(), &["--cname=127.0.0.1", &secured]), 1);
     assert!(error.contains("name its CA with --cacert FILE, or the certificate"), "{error}");
     let authority = format!("--cacert={}", certificates.file().display());

@@ -49,6 +49,14 @@ static TLS_FLAGS: TlsAdvice = TlsAdvice {
     any_certificate: "--skipTLS",
 };
 
+/// The same where `--insecure` is given: it wins over the flags that would otherwise do.
+static TLS_FLAGS_OF_INSECURE: TlsAdvice =
+    TlsAdvice { encrypt: "leave --insecure out, and add --cacert FILE, or --skipTLS", ..TLS_FLAGS };
+
+/// The same where such a flag is given with it.
+static TLS_FLAGS_OF_CONTRADICTION: TlsAdvice =
+    TlsAdvice { encrypt: "leave --insecure out", ..TLS_FLAGS };
+
 /// What stands after `bookend race`. Flags that `bookend load` has too mean the same.
 #[derive(Debug, Args)]
 #[command(
@@ -286,7 +294,11 @@ impl RaceArguments {
         let mut call = self.call.clone();
         call.targets = vec![address.to_string()];
         call.insecure = !self.wants_tls();
-        call.tls_advice = &TLS_FLAGS;
+        call.tls_advice = match (self.call.insecure, self.has_tls_flag()) {
+            (false, _) => &TLS_FLAGS,
+            (true, false) => &TLS_FLAGS_OF_INSECURE,
+            (true, true) => &TLS_FLAGS_OF_CONTRADICTION,
+        };
         let RaceCell { connections, concurrency } = cell;
         // The end comes lap by lap.
         let duration = Some(Duration::from_secs(1));
@@ -296,9 +308,13 @@ impl RaceArguments {
 
     /// Servers that are raced are seldom given certificates, so plain text is the default here.
     pub fn wants_tls(&self) -> bool {
+        !self.call.insecure && self.has_tls_flag()
+    }
+
+    fn has_tls_flag(&self) -> bool {
         let call = &self.call;
         let names_file = [&call.cacert, &call.cert, &call.key].into_iter().any(Option::is_some);
-        !call.insecure && (names_file || call.skip_tls || call.cname.is_some())
+        names_file || call.skip_tls || call.cname.is_some()
     }
 }
 
@@ -398,6 +414,23 @@ mod tests {
         for flag in ["--skipTLS", "--cacert=a.pem", "--cname=a", "--cert=a.pem"] {
             assert!(!is_plain(&[flag]), "{flag}");
             assert!(is_plain(&[flag, "--insecure"]), "{flag}");
+        }
+    }
+
+    #[test]
+    fn who_has_asked_for_plain_text_is_not_told_to_add_what_it_overrules() {
+        let advice = |words: &[&str]| {
+            let command = RaceArguments::augment_args(Command::new("race").no_binary_name(true));
+            let matches = command.get_matches_from(words);
+            let arguments = RaceArguments::from_arg_matches(&matches).unwrap();
+            let cell = arguments.cells().unwrap()[0];
+            arguments.load_flags(([127, 0, 0, 1], 1).into(), cell).call.tls_advice.encrypt
+        };
+        assert_eq!(advice(&[]), "add --cacert FILE, or --skipTLS");
+        let of_insecure = "leave --insecure out, and add --cacert FILE, or --skipTLS";
+        assert_eq!(advice(&["--insecure"]), of_insecure);
+        for flag in ["--skipTLS", "--cacert=a.pem", "--cname=a", "--cert=a.pem"] {
+            assert_eq!(advice(&[flag, "--insecure"]), "leave --insecure out", "{flag}");
         }
     }
 
