@@ -268,6 +268,51 @@ fn files_that_are_of_no_use_end_the_server_before_it_listens() {
 }
 
 #[test]
+fn a_variable_that_names_no_certificates_is_named_like_a_flag() {
+    let authority = Authority::new();
+    let one_line = "-----BEGIN EC PRIVATE KEY-----MHcS3cr3t-----END EC PRIVATE KEY-----";
+    let one_line = authority.write("one.key", one_line);
+    for (file, said) in [
+        (Path::new("/dev/zero"), "/dev/zero: it has more than 16 MiB"),
+        (Path::new("/absent"), "cannot read /absent: No such file or directory"),
+        (&one_line, "in line 1 something stands behind -----BEGIN EC PRIVATE KEY-----"),
+    ] {
+        for words in [&["load", "localhost:1"][..], &["probe", "localhost:1"]] {
+            let run = |words: &[&str], variable: Option<&Path>| {
+                let mut command = bookend(&[words, &CALL[..]].concat());
+                command.env_remove("SSL_CERT_FILE");
+                variable.map(|file| command.env("SSL_CERT_FILE", file));
+                let output = command.output().unwrap();
+                let line = String::from_utf8(output.stderr).unwrap();
+                assert_eq!(output.status.code(), Some(2), "{line}");
+                assert!(line.contains(said) && !line.contains("S3cr3t"), "{words:?}: {line}");
+                line
+            };
+            assert!(run(words, Some(file)).contains("SSL_CERT_FILE: "));
+            let cacert = format!("--cacert={}", text(file));
+            run(&[words, &[cacert.as_str()]].concat(), None);
+        }
+    }
+}
+
+#[test]
+fn a_name_that_no_certificate_can_be_for_is_that_of_its_flag() {
+    for name in ["", "*.example.net", "a b", "m\u{fc}nchen.example"] {
+        let cname = format!("--cname={name}");
+        for made in [
+            load("localhost:1", &["--skipTLS", &cname]),
+            probe("localhost:1", &["--skipTLS", &cname]),
+            run(bookend(&["load", "localhost:1", "--skipTLS", &cname, "--call=a.B/C"])),
+            run(bookend(&["probe", "localhost:1", "--skipTLS", &cname, "--call=a.B/C"])),
+        ] {
+            let line = made.unwrap_err();
+            let said = "is no name that a certificate can be for: give another with --cname";
+            assert!(line.contains(said) && line.lines().count() == 1, "{line}");
+        }
+    }
+}
+
+#[test]
 fn a_handshake_that_fails_is_told_while_the_server_runs_and_counted_at_its_end() {
     let authority = Authority::new();
     let mut served = Served::with_tls(&authority.issue(&["localhost"]), &[]);
