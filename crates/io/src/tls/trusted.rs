@@ -154,14 +154,16 @@ fn is_signed_without_right(
     certificate: &CertificateDer<'_>,
     intermediates: &[CertificateDer<'_>],
 ) -> bool {
-    let parsed = |one| EndEntityCert::try_from(one).ok();
-    let presented: Vec<_> =
-        std::iter::once(certificate).chain(intermediates).filter_map(parsed).collect();
-    let mut barred = intermediates.iter().filter(|one| !may_sign(one)).filter_map(parsed);
-    barred.any(|signer| {
-        let is_another = |one: &&EndEntityCert<'_>| one.subject() != signer.subject();
-        presented.iter().filter(is_another).any(|one| one.issuer() == signer.subject())
-    })
+    let presented = || std::iter::once(certificate).chain(intermediates);
+    let has_signed = |signer: &CertificateDer<'_>, one: &CertificateDer<'_>| {
+        let (Ok(signer), Ok(one)) = (EndEntityCert::try_from(signer), EndEntityCert::try_from(one))
+        else {
+            return false;
+        };
+        one.issuer() == signer.subject()
+    };
+    let mut barred = intermediates.iter().filter(|one| !may_sign(one));
+    barred.any(|signer| presented().any(|one| one != signer && has_signed(signer, one)))
 }
 
 /// Whether a certificate that needs no signer is valid now. `verify` verifies it, with no other

@@ -411,15 +411,18 @@ fn a_name_that_the_authority_may_not_sign_for_is_called_so() {
 
 /// A chain of a leaf for `localhost` and of an intermediate of the setup's authority that may use
 /// its key for this.
-fn by_intermediate(setup: &Setup, usages: Vec<KeyUsagePurpose>) -> Files {
+fn by_intermediate(setup: &Setup, usages: &[KeyUsagePurpose], leaf_has_its_name: bool) -> Files {
     let mut params = CertificateParams::default();
     params.is_ca = IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
     params.distinguished_name.push(DnType::CommonName, "an intermediate");
-    params.key_usages = usages.clone();
+    params.key_usages = usages.to_vec();
     let files = setup.authority.issue_with(&[], |of_authority| *of_authority = params.clone());
     let key = KeyPair::from_pem(&fs::read_to_string(&files.key).unwrap()).unwrap();
     let own = KeyPair::generate().unwrap();
-    let leaf = CertificateParams::new(["localhost".to_owned()]).unwrap();
+    let mut leaf = CertificateParams::new(["localhost".to_owned()]).unwrap();
+    if leaf_has_its_name {
+        leaf.distinguished_name = params.distinguished_name.clone();
+    }
     let leaf = leaf.signed_by(&own, &Issuer::new(params, key)).unwrap().pem();
     let chain = leaf + &fs::read_to_string(&files.certificate).unwrap();
     Files {
@@ -435,19 +438,21 @@ fn an_intermediate_whose_key_usage_is_another_has_signed_nothing() {
     let authority = setup.authority.file();
     let fault = "certificate is signed by a certificate that may not sign others: its keyUsage has \
          no keyCertSign";
-    for usages in [vec![DigitalSignature], vec![CrlSign, DigitalSignature]] {
-        let files = by_intermediate(&setup, usages);
-        assert_eq!(
-            heard_of(&mut setup, &files, &authority),
-            format!("not connected 7: the server's {fault}")
-        );
-        let why = refused(&mut setup, &files, &authority);
-        assert_eq!(why, Some(format!("the client's {fault}")));
-    }
-    for usages in [vec![], vec![KeyCertSign], vec![DigitalSignature, KeyCertSign, CrlSign]] {
-        let files = by_intermediate(&setup, usages);
-        assert_eq!(heard_of(&mut setup, &files, &authority), OPENED);
-        assert_eq!(refused(&mut setup, &files, &authority), None);
+    for alike in [false, true] {
+        for usages in [&[DigitalSignature][..], &[CrlSign, DigitalSignature]] {
+            let files = by_intermediate(&setup, usages, alike);
+            assert_eq!(
+                heard_of(&mut setup, &files, &authority),
+                format!("not connected 7: the server's {fault}")
+            );
+            let why = refused(&mut setup, &files, &authority);
+            assert_eq!(why, Some(format!("the client's {fault}")));
+        }
+        for usages in [&[][..], &[KeyCertSign], &[DigitalSignature, KeyCertSign, CrlSign]] {
+            let files = by_intermediate(&setup, usages, alike);
+            assert_eq!(heard_of(&mut setup, &files, &authority), OPENED);
+            assert_eq!(refused(&mut setup, &files, &authority), None);
+        }
     }
 }
 
