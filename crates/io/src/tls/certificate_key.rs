@@ -88,6 +88,11 @@ pub(crate) fn is_pkcs12(der: &[u8]) -> bool {
     matches!(element(SEQUENCE, der), Some(([INTEGER, 1, 3, ..], [])))
 }
 
+/// Whether it is a message of PKCS #7, which begins with what it is (RFC 2315, section 7).
+pub(crate) fn is_pkcs7(der: &[u8]) -> bool {
+    matches!(element(SEQUENCE, der), Some(([OBJECT_IDENTIFIER, ..], [])))
+}
+
 /// That content as a SEQUENCE of DER.
 pub(crate) fn sequence(content: &[u8]) -> Vec<u8> {
     let length = content.len().to_be_bytes();

@@ -1,7 +1,7 @@
 //! The authorities that this machine trusts.
 
 use super::config_error::ConfigError;
-use super::pem_file::{PEM_MAX_BYTES, in_file, readable_certificates};
+use super::pem_file::{PEM_MAX_BYTES, in_file, usable_certificates};
 use crate::machine::reason;
 use rustls::pki_types::CertificateDer;
 use std::collections::HashSet;
@@ -14,7 +14,7 @@ use std::{env, fs};
 const FILE: &str = "SSL_CERT_FILE";
 const FOLDERS: &str = "SSL_CERT_DIR";
 
-/// The certificates that this machine trusts, those that cannot be read left out.
+/// The certificates that this machine trusts, without those that cannot be used.
 ///
 /// # Errors
 /// There are none, or `SSL_CERT_FILE` names a file that is of no use.
@@ -101,7 +101,7 @@ impl MachineStore {
         if let Ok(facts) = fs::metadata(file) {
             self.seen.insert((facts.dev(), facts.ino()));
         }
-        let found = in_file(file, readable_certificates)?;
+        let found = in_file(file, usable_certificates)?;
         self.bytes += found.iter().map(|one| one.len() as u64).sum::<u64>();
         if self.bytes > PEM_MAX_BYTES {
             let reason = format!("with it they are more than {} MiB", PEM_MAX_BYTES >> 20);

@@ -103,10 +103,6 @@ impl Authorities {
         let certificates = machine_store::certificates()?;
         let mut store = RootCertStore::empty();
         store.add_parsable_certificates(certificates.iter().cloned());
-        if store.is_empty() {
-            let reason = "it has certificates, and none that can be used".to_owned();
-            return Err(ConfigError::NoSystemAuthorities(reason));
-        }
         Ok(Self { store, certificates })
     }
 }

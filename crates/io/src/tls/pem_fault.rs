@@ -2,7 +2,7 @@
 //! and which of the markers that are known begins there. A line that looks like no marker may be
 //! the key.
 
-use super::certificate_key::{is_pkcs12, is_sequence};
+use super::certificate_key::{is_pkcs7, is_pkcs12, is_sequence};
 use rustls::pki_types::pem::Error;
 
 /// What is looked for.
@@ -73,6 +73,10 @@ fn instead(pem: &[u8], wanted: PemKind) -> Option<String> {
         return Some(format!(
             "it is PKCS #12: write it in PEM (openssl pkcs12 -in FILE {what} -out NEW)"
         ));
+    }
+    if is_pkcs7(pem) && !key {
+        let by = "openssl pkcs7 -inform DER -print_certs";
+        return Some(format!("it is PKCS #7: write it in PEM ({by} -in FILE -out NEW)"));
     }
     if is_sequence(pem) {
         return Some(format!("it is DER: write it in PEM ({by} -inform DER -in FILE -out NEW)"));

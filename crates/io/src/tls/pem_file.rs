@@ -55,10 +55,15 @@ pub(crate) fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, S
     if found.is_empty() { Err(nothing_in(pem, PemKind::Certificate)) } else { Ok(found) }
 }
 
-/// The certificates that can be read, at least one, without those that cannot.
-pub(crate) fn readable_certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, String> {
-    let found: Vec<_> = CertificateDer::pem_slice_iter(pem).flatten().collect();
-    if found.is_empty() { certificates(pem) } else { Ok(found) }
+/// The certificates that an authority may have, at least one, without what cannot be used.
+pub(crate) fn usable_certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, String> {
+    let is_usable = |one: &CertificateDer<'_>| webpki::anchor_from_trusted_cert(one).is_ok();
+    let found: Vec<_> = CertificateDer::pem_slice_iter(pem).flatten().filter(is_usable).collect();
+    if found.is_empty() {
+        certificates(pem)?;
+        return Err("no certificate in it can be used: make them anew".to_owned());
+    }
+    Ok(found)
 }
 
 /// The first private key.

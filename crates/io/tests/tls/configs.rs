@@ -239,6 +239,12 @@ fn another_format_is_named_with_what_makes_pem_of_it() {
             "it is PKCS #12: write it in PEM (openssl pkcs12 -in FILE -nokeys -out NEW)".to_owned(),
         ),
         (
+            b"\x30\x0d\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x07\x02\x05\x00",
+            "it is PKCS #7: write it in PEM (openssl pkcs7 -inform DER -print_certs -in FILE -out \
+             NEW)"
+                .to_owned(),
+        ),
+        (
             trusted.as_bytes(),
             "it has -----BEGIN TRUSTED CERTIFICATE-----: write it anew (openssl x509 -in FILE -out \
              NEW)"

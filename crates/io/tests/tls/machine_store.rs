@@ -50,6 +50,12 @@ fn a_file_that_is_of_no_use_is_named_with_its_variable_whatever_the_folders_have
     let one_line = authority
         .write("one.key", "-----BEGIN EC PRIVATE KEY-----MHcCAQEE-----END EC PRIVATE KEY-----");
     let empty = authority.write("empty.pem", "");
+    let garbled = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n";
+    let garbled = authority.write("garbled.pem", garbled);
+    let said_of_garbled = format!(
+        "SSL_CERT_FILE: {}: no certificate in it can be used: make them anew",
+        garbled.display()
+    );
     let said_of_one_line = format!(
         "SSL_CERT_FILE: {}: it is no PEM: in line 1 something stands behind -----BEGIN EC PRIVATE \
          KEY-----",
@@ -67,13 +73,15 @@ fn a_file_that_is_of_no_use_is_named_with_its_variable_whatever_the_folders_have
         ),
         (&one_line, &said_of_one_line),
         (&empty, &said_of_empty),
+        (&garbled, &said_of_garbled),
         (&good, "trusted"),
     ] {
         assert_eq!(store_with(Some(file), None), said);
         assert_eq!(store_with(Some(file), Some(folder)), said);
     }
     // What cannot be read does not take the others along.
-    let mixed = [&one_line, &good].map(|file| std::fs::read_to_string(file).unwrap()).join("\n");
+    let mixed =
+        [&one_line, &garbled, &good].map(|file| std::fs::read_to_string(file).unwrap()).join("\n");
     assert_eq!(store_with(Some(&authority.write("mixed.pem", &mixed)), None), "trusted");
 }
 
