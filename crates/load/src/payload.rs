@@ -12,15 +12,12 @@ use crate::contract::input;
 use crate::given_file;
 use crate::template::CallFacts;
 use data_template::CompiledData;
+use error::MESSAGES_MAX;
 use prost_reflect::{
     DynamicMessage, MessageDescriptor, MethodDescriptor, ReflectMessage as _, Value,
 };
 use std::io::Read;
 use std::path::{Path, PathBuf};
-
-/// Serialized messages in one file: each takes some 50 bytes of memory beside its own, and may have
-/// none but a length of one byte.
-const MESSAGES_MAX: usize = 1 << 22;
 
 /// Required fields without a value that an error names: a list may lack one in each of its
 /// messages.

@@ -5,6 +5,10 @@ use crate::error_text::Unreadable;
 use crate::template::CallTemplateError;
 use thiserror::Error;
 
+/// Messages of one run: each takes some 50 bytes of memory beside its own, and may have none but a
+/// length of one byte, or `{}`.
+pub(super) const MESSAGES_MAX: usize = 1 << 22;
+
 /// Why there is no payload. Always the user's fault or the file's.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PayloadError {

@@ -17,8 +17,7 @@ mod scalar;
 mod time;
 mod well_known;
 
-use super::MESSAGES_MAX;
-use super::error::DataError;
+use super::error::{DataError, MESSAGES_MAX};
 use cursor::{Cursor, words};
 use failure::Failure;
 use given::Given;
