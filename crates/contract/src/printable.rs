@@ -15,13 +15,31 @@ const BLANK: char = ' ';
 
 /// Whether a terminal shows a character and does nothing else with it. Not so: control characters
 /// (with them escapes, of which there are some of one character beyond ASCII), separators of lines
-/// and of paragraphs, the marks that turn the direction of writing, and what is no character.
+/// and of paragraphs, the marks that turn the direction of writing, those that nobody sees, and
+/// what is no character.
 pub fn is_printable(character: char) -> bool {
     let turns = matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}')
         || matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{206f}');
     let separates = matches!(character, '\u{2028}' | '\u{2029}');
     let is_none = matches!(character, '\u{fff9}'..='\u{fffb}' | '\u{fffe}' | '\u{ffff}');
-    !(character.is_control() || turns || separates || is_none)
+    !(character.is_control() || turns || separates || is_none || is_invisible(character))
+}
+
+/// Whether nothing is shown for a character, so that two texts look the same, or one has another
+/// in it that only programs read: Unicode's format characters (category Cf), its tags, and the
+/// fillers of Hangul that stand for themselves.
+///
+/// Not so are the format characters that writing needs. U+200C and U+200D join letters, or keep
+/// them apart, in Persian and in the scripts of India, and make one emoji of several. Signs as
+/// U+0600 and U+110BD are shown, around the digits behind them. U+13430 and those that follow
+/// place hieroglyphs. Selectors of variants (U+FE0F, U+E0100) are no format characters: they choose
+/// how the one before them is drawn.
+fn is_invisible(character: char) -> bool {
+    matches!(character, '\u{ad}' | '\u{180e}' | '\u{200b}' | '\u{2060}'..='\u{2065}' | '\u{feff}')
+        || matches!(character, '\u{3164}' | '\u{ffa0}')
+        // Of shorthand and of music.
+        || matches!(character, '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}')
+        || matches!(character, '\u{e0000}'..='\u{e00ff}' | '\u{e01f0}'..='\u{e0fff}')
 }
 
 /// A text as a part of one line: what is not printable becomes a blank, line breaks and tabs too.
@@ -38,7 +56,10 @@ pub fn lines(text: &str) -> Cow<'_, str> {
 /// stand in a string there, where its escape means the same.
 pub fn json(text: &str) -> Cow<'_, str> {
     replaced(text, begins_with_space, |safe, character| {
-        let _ = write!(safe, "\\u{:04x}", u32::from(character));
+        // Beyond 16 bits JSON takes two (RFC 8259, section 7).
+        for unit in character.encode_utf16(&mut [0; 2]) {
+            let _ = write!(safe, "\\u{unit:04x}");
+        }
     })
 }
 
@@ -113,10 +134,11 @@ impl Write for PrintableWriter<'_> {
 mod tests {
     use super::*;
 
-    /// A window's title, a bell, colours, both ways to end a line, C1's own escape, DEL, and every
-    /// mark that turns what follows.
+    /// A window's title, a bell, colours, both ways to end a line, C1's own escape, DEL, every mark
+    /// that turns what follows, and what nobody sees.
     const HOSTILE: &str = "a\u{1b}]0;x\u{7}\u{1b}[31m\r\nb\0\u{7f}\u{9b}2J\u{85}\u{2028}\u{2029}\
-                           \u{61c}\u{200e}\u{200f}\u{202a}\u{202e}\u{2066}\u{2069}\u{fffe}c\td";
+                           \u{61c}\u{200e}\u{200f}\u{202a}\u{202e}\u{2066}\u{2069}\u{fffe}c\td\
+                           \u{ad}\u{200b}\u{2060}\u{feff}\u{180e}\u{3164}\u{e0001}\u{e0041}e";
 
     #[test]
     fn a_value_stays_in_its_line_and_makes_a_terminal_do_nothing() {
@@ -125,6 +147,31 @@ mod tests {
         assert_eq!(line(HOSTILE).chars().count(), HOSTILE.chars().count());
         let harmless = "caf\u{e9} \u{5d0}\u{5d1} \u{6c34} \u{1f600} 10 \u{b5}s \u{2588}";
         assert!(matches!(line(harmless), Cow::Borrowed(text) if text == harmless));
+    }
+
+    #[test]
+    fn what_nobody_sees_is_not_shown_and_what_writing_needs_is() {
+        // All of category Cf in Unicode 16 but those that another test has, and the tags.
+        let hidden = ['\u{ad}', '\u{180e}', '\u{200b}', '\u{feff}', '\u{e0001}', '\u{e007f}'];
+        let ranges =
+            ['\u{2060}'..='\u{2064}', '\u{1bca0}'..='\u{1bca3}', '\u{1d173}'..='\u{1d17a}'];
+        let tags = '\u{e0020}'..='\u{e007f}';
+        for character in hidden.into_iter().chain(ranges.into_iter().flatten()).chain(tags) {
+            assert!(!is_printable(character), "{character:?}");
+        }
+        assert_eq!(line("pass\u{200b}word\u{e0041}"), "pass word ");
+        for shown in [
+            // Persian, Hindi, a family, a heart in colour, a name in Japanese, a year in Arabic.
+            "\u{645}\u{6cc}\u{200c}\u{62e}\u{648}\u{627}\u{647}\u{645}",
+            "\u{915}\u{94d}\u{200d}\u{937}",
+            "\u{1f468}\u{200d}\u{1f469}\u{200d}\u{1f467}",
+            "\u{2764}\u{fe0f}",
+            "\u{845b}\u{e0100}\u{57ce}",
+            "\u{601}\u{661}\u{669}",
+            "\u{13000}\u{13430}\u{13001}",
+        ] {
+            assert_eq!(line(shown), shown);
+        }
     }
 
     #[test]
