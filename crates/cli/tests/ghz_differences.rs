@@ -16,7 +16,7 @@ const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 const HERE: &str = "crates/cli/tests/ghz_differences.rs";
 
 /// A row by its first cell, and the file and the name of the test that shows it.
-const ROWS: [(&str, &str, &str); 40] = [
+const ROWS: [(&str, &str, &str); 41] = [
     (
         "`-r`, `--load-schedule`",
         "crates/load/tests/summary.rs",
@@ -63,6 +63,7 @@ const ROWS: [(&str, &str, &str); 40] = [
         "crates/load/tests/json.rs",
         "what_no_other_reader_takes_is_refused_with_its_place",
     ),
+    ("`-d` with `-D`, `-m` with `-M`", HERE, "two_sources_of_what_is_sent_are_refused"),
     (
         "`-o result.json` without `-O`",
         "crates/cli/tests/files.rs",
@@ -209,6 +210,21 @@ fn a_message_that_is_too_large_is_refused_before_the_run() {
     assert_eq!(output.status.code(), Some(2));
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(said.contains("has 3 bytes: --max-send-message-size allows 2"), "{said}");
+}
+
+#[test]
+fn two_sources_of_what_is_sent_are_refused() {
+    let call = ["--proto", &proto(), "--call", "helloworld.Greeter/SayHello", "127.0.0.1:1"];
+    for (words, said) in [
+        (["-d", "{}", "-D", "absent.json"], "--data and --data-file exclude each other"),
+        (["-D", "absent.json", "-B", "absent"], "--data-file and --binary-file exclude each other"),
+        (["-m", "{}", "-M", "absent.json"], "--metadata and --metadata-file exclude each other"),
+    ] {
+        let output = load(&[&call[..], &words].concat());
+        assert_eq!(output.status.code(), Some(2));
+        let line = String::from_utf8_lossy(&output.stderr);
+        assert!(line.contains(said), "{line}");
+    }
 }
 
 /// What a client that asks for a schema has sent by the end of its metadata, whose values are not

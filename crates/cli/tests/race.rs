@@ -42,7 +42,7 @@ fn a_race_whose_file_may_not_grow_is_told_all_the_same() {
     // Room for the file of the lock, and for no race.
     let line = format!(
         "ulimit -f 1; exec {BOOKEND} race 'one={BOOKEND} serve --threads 1 --port {{port}}' \
-         --proto {ROOT}/proto/helloworld.proto --call helloworld.Greeter/SayHello -d '{{}}' \
+         --proto {ROOT}/proto/helloworld.proto --call helloworld.Greeter/SayHello -d '[{{}},{{}}]' \
          --lap 10ms --warmup 10ms {} {} --save race.json",
         ONE.join(" "),
         SOON.join(" ")

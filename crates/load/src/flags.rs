@@ -211,7 +211,7 @@ pub struct LoadFlags {
     /// How long to run; replaces --total
     #[arg(short = 'z', long, value_name = "TIME", value_parser = duration::parse)]
     pub duration: Option<Duration>,
-    /// How long to run at most; --total still holds
+    /// How long to run at most, instead of --duration; --total still holds without that
     #[arg(short = 'x', long, value_name = "TIME", value_parser = duration::parse)]
     pub max_duration: Option<Duration>,
     /// Calls in flight when the time is up: close, wait, ignore

@@ -90,7 +90,7 @@ impl CallOptions {
             reflection_metadata: reflection_metadata(flags)?,
             timeout: unless_zero(flags.timeout),
             connect_timeout: unless_zero(flags.connect_timeout),
-            method: flags.method.clone().ok_or(FlagsError::CallMissing)?,
+            method: method(flags).ok_or(FlagsError::CallMissing)?,
             // Last, because it may read a hundred certificates.
             tls: tls(flags)?,
         })
@@ -140,6 +140,12 @@ impl CallOptions {
             .collect::<Result<_, _>>()?;
         Ok(Some(Connectors::for_each(first, others)))
     }
+}
+
+/// As in ghz, blanks around it are none of it: they come along from where it was copied.
+fn method(flags: &CallFlags) -> Option<String> {
+    let method = flags.method.as_deref().map(str::trim).filter(|method| !method.is_empty());
+    method.map(str::to_owned)
 }
 
 /// The `:authority` of every request, where the flags give one. The server's certificate has to be

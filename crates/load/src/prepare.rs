@@ -8,6 +8,7 @@ use crate::schema::{self, MethodError, Schema, SchemaError};
 use crate::thrift::ThriftCallError;
 use prost_reflect::MethodDescriptor;
 use std::io::Read;
+use std::path::{Path, PathBuf};
 
 /// A method that can be called, with something to send.
 #[derive(Clone, Debug)]
@@ -47,9 +48,21 @@ impl PreparedCall {
 
 fn schema(options: &CallOptions) -> Result<(Schema, u64), PrepareError> {
     Ok(match &options.schema {
-        SchemaSource::Proto { file, import_paths } => (Schema::from_proto(file, import_paths)?, 0),
+        SchemaSource::Proto { file, import_paths } => (from_proto(file, import_paths)?, 0),
         SchemaSource::Protoset(file) => (Schema::from_protoset(file)?, 0),
         SchemaSource::Reflection => reflect::schema(options)?,
+    })
+}
+
+/// As in ghz, a folder for imports that is not there is passed over, unless something is missing.
+fn from_proto(file: &Path, import_paths: &[PathBuf]) -> Result<Schema, SchemaError> {
+    let (there, missing): (Vec<_>, Vec<_>) =
+        import_paths.iter().cloned().partition(|folder| folder.is_dir());
+    Schema::from_proto(file, &there).map_err(|error| match (missing.into_iter().next(), &error) {
+        (Some(folder), SchemaError::Unreadable(..) | SchemaError::ImportMissing { .. }) => {
+            SchemaError::ImportPathMissing(folder)
+        }
+        _ => error,
     })
 }
 

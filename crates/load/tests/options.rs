@@ -89,6 +89,12 @@ fn a_duration_replaces_the_number_of_calls_and_a_maximum_does_not() {
     assert_eq!((elapsed.calls, elapsed.window_ns), (None, Some(10_000_000_000)));
     let either = plan(|flags| (flags.max_duration, flags.total) = (Some(TEN), 5));
     assert_eq!((either.calls, either.window_ns), (Some(5), Some(10_000_000_000)));
+    // As in ghz, whose own examples of configuration have both.
+    const FIVE: Duration = Duration::from_secs(5);
+    let both = plan(|flags| (flags.duration, flags.max_duration) = (Some(TEN), Some(FIVE)));
+    assert_eq!((both.calls, both.window_ns), (None, Some(5_000_000_000)));
+    let longer = plan(|flags| (flags.duration, flags.max_duration) = (Some(FIVE), Some(TEN)));
+    assert_eq!((longer.calls, longer.window_ns), (None, Some(10_000_000_000)));
 }
 
 #[test]
@@ -153,13 +159,44 @@ fn what_is_missing_or_does_nothing_is_named() {
 }
 
 #[test]
+fn fewer_calls_are_left_out_than_there_are() {
+    assert_eq!(plan(|flags| (flags.total, flags.skip_first) = (20, 19)).calls_skipped, 19);
+    for skipped in [20, 21] {
+        let error = refused(|flags| (flags.total, flags.skip_first) = (20, skipped));
+        let said = format!("--skipFirst {skipped} leaves none of the 20 calls of --total");
+        assert!(error.starts_with(&said), "{error}");
+    }
+    // How many calls there will be, a duration does not say.
+    let elapsed = plan(|flags| {
+        (flags.duration, flags.total, flags.skip_first) = (Some(Duration::from_secs(1)), 20, 21);
+    });
+    assert_eq!((elapsed.calls, elapsed.calls_skipped), (None, 21));
+}
+
+#[test]
+fn a_folder_for_imports_that_is_not_there_is_passed_over_unless_something_is_missing() {
+    plan(|flags| flags.call.import_paths = vec!["absent,.".into(), "other".into()]);
+    let error = refused(|flags| {
+        flags.call.proto = Some("nowhere.proto".into());
+        flags.call.import_paths = vec![".,absent".into()];
+    });
+    assert_eq!(error, "import path absent is not a folder");
+}
+
+#[test]
+fn blanks_around_the_method_are_no_part_of_it() {
+    let padded = call(|flags| flags.method = text(" a.B/C\t "));
+    assert_eq!(padded.method, "a.B/C");
+    assert!(refused(|flags| flags.call.method = text("  ")).contains("the method is missing"));
+}
+
+#[test]
 fn flags_that_contradict_each_other_are_named() {
-    const SECOND: Duration = Duration::from_secs(1);
     let mistakes: [Mistake; 2] = [
         (|flags| flags.connections = 51, "--connections 51 is more than --concurrency 50"),
         (
-            |flags| (flags.duration, flags.max_duration) = (Some(SECOND), Some(SECOND)),
-            "--duration and --max-duration exclude each other",
+            |flags| flags.skip_first = 200,
+            "--skipFirst 200 leaves none of the 200 calls of --total: give fewer",
         ),
     ];
     assert_refused(&mistakes);

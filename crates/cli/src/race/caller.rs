@@ -116,7 +116,7 @@ pub fn verify(
     mut input: &[u8],
 ) -> Result<Vec<Vec<u8>>, Failure> {
     let options = CallOptions::from_flags(&flags.call).map_err(Failure::usage)?;
-    let request = ProbeRequest::prepare(&options, &mut input).map_err(Failure::unprepared)?;
+    let request = ProbeRequest::of_first_call(&options, &mut input).map_err(Failure::unprepared)?;
     let reply =
         probe::probe(&request, ProbeDepth::Call).call.map_err(|error| failed(server, error))?;
     Ok(reply.messages)

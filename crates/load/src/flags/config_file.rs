@@ -1,7 +1,8 @@
 //! Flags from a file: `--config FILE`, as ghz reads it.
 //!
 //! The file is an object in JSON, TOML or YAML whose keys are the long names of flags, and `host`.
-//! What the command line says holds against the file.
+//! In JSON and TOML their case is ignored, as Go's readers of these languages do, and that of YAML
+//! does not. What the command line says holds against the file.
 
 use crate::contract::input::MAX_BYTES;
 use crate::error_text::{Unreadable, suggestion};
@@ -14,6 +15,10 @@ use std::path::Path;
 
 /// The key of the targets, which on the command line have no name.
 const HOST: &str = "host";
+
+/// Flags that are each other's alternatives, by their ids: one that is typed replaces all of them.
+const ALTERNATIVES: [&[&str]; 2] =
+    [&["data", "data_file", "binary", "binary_file"], &["metadata", "metadata_file"]];
 
 /// Why a file gives no flags. Always the user's fault.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -61,17 +66,68 @@ pub fn words(
     command: &Command,
 ) -> Result<Vec<OsString>, ConfigFileError> {
     let place = file.display().to_string();
+    let language = Language::of(file);
     let mut words = Vec::new();
-    for (key, value) in read(file, &place)? {
+    for (key, value) in read(file, language, &place)? {
         if value.is_null() || value.as_str() == Some("") || is_schema(&key) {
             continue;
         }
-        let arg = argument(command, &key).ok_or_else(|| unknown(command, &place, &key))?;
-        if given.value_source(arg.get_id().as_str()) != Some(ValueSource::CommandLine) {
-            words.extend(word(arg, &key, &value, &place)?.map(OsString::from));
+        let arg = argument(command, |name| language.is_key(&key, name))
+            .ok_or_else(|| unknown(command, &place, &key))?;
+        if !is_typed(arg, given) {
+            words.extend(word(arg, &value, &place)?.map(OsString::from));
         }
     }
     Ok(words)
+}
+
+/// Whether the command line has the flag, or an alternative to it.
+fn is_typed(arg: &Arg, given: &ArgMatches) -> bool {
+    let id = arg.get_id().as_str();
+    let own = [id];
+    let group = ALTERNATIVES.iter().find(|group| group.contains(&id));
+    let mut ids = group.copied().unwrap_or(&own).iter();
+    ids.any(|id| {
+        // A command may be without some of them.
+        let source = given.try_contains_id(id).is_ok().then(|| given.value_source(id)).flatten();
+        source == Some(ValueSource::CommandLine)
+    })
+}
+
+/// What a file is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Language {
+    Json,
+    Toml,
+    Yaml,
+}
+
+impl Language {
+    /// That of the file's ending, else JSON.
+    fn of(file: &Path) -> Self {
+        let extension = file.extension().map(|extension| extension.to_ascii_lowercase());
+        match extension.as_deref().and_then(|extension| extension.to_str()) {
+            Some("toml") => Self::Toml,
+            Some("yaml" | "yml") => Self::Yaml,
+            _ => Self::Json,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Json => "JSON",
+            Self::Toml => "TOML",
+            Self::Yaml => "YAML",
+        }
+    }
+
+    /// Whether a key of a file stands for a name.
+    fn is_key(self, key: &str, name: &str) -> bool {
+        match self {
+            Self::Json | Self::Toml => key.eq_ignore_ascii_case(name),
+            Self::Yaml => key == name,
+        }
+    }
 }
 
 /// Editors write it for themselves.
@@ -79,18 +135,20 @@ fn is_schema(key: &str) -> bool {
     key == "$schema"
 }
 
-fn read(file: &Path, place: &str) -> Result<Map<String, Value>, ConfigFileError> {
+fn read(
+    file: &Path,
+    language: Language,
+    place: &str,
+) -> Result<Map<String, Value>, ConfigFileError> {
     let text = given_file::text(file, MAX_BYTES)?;
-    let extension = file.extension().map(|extension| extension.to_ascii_lowercase());
-    let (language, read) = match extension.as_deref().and_then(|extension| extension.to_str()) {
-        Some("toml") => ("TOML", toml::from_str(&text).map_err(|error| toml_reason(&error, &text))),
-        Some("yaml" | "yml") => {
-            let read = serde_saphyr::from_str(&text);
-            ("YAML", read.map_err(|error| reason(error.without_snippet())))
+    let read = match language {
+        Language::Json => serde_json::from_str(&text).map_err(|error| reason(&error)),
+        Language::Toml => toml::from_str(&text).map_err(|error| toml_reason(&error, &text)),
+        Language::Yaml => {
+            serde_saphyr::from_str(&text).map_err(|error| reason(&error.without_snippet()))
         }
-        _ => ("JSON", serde_json::from_str(&text).map_err(|error| reason(&error))),
     };
-    let file = place.to_owned();
+    let (file, language) = (place.to_owned(), language.name());
     read.map_err(|reason| ConfigFileError::Syntax { file, language, reason })
 }
 
@@ -108,10 +166,14 @@ fn toml_reason(error: &toml::de::Error, text: &str) -> String {
     }
 }
 
-fn argument<'a>(command: &'a Command, key: &str) -> Option<&'a Arg> {
+/// The flag of which one of the names is meant.
+fn argument(command: &Command, is_meant: impl Fn(&str) -> bool) -> Option<&Arg> {
     command.get_arguments().find(|arg| match arg.get_long() {
-        Some(long) => long == key || arg.get_all_aliases().is_some_and(|all| all.contains(&key)),
-        None => key == HOST && arg.is_positional(),
+        Some(long) => {
+            let aliases = arg.get_all_aliases().unwrap_or_default();
+            is_meant(long) || aliases.iter().any(|alias| is_meant(alias))
+        }
+        None => arg.is_positional() && is_meant(HOST),
     })
 }
 
@@ -129,18 +191,15 @@ fn long_name<'a>(command: &'a Command, key: &str) -> Option<&'a str> {
     let letter = bare.chars().next().filter(|letter| bare.len() == letter.len_utf8());
     let is_meant = |arg: &&Arg| match letter {
         Some(letter) => arg.get_short() == Some(letter),
-        None => argument(command, bare).is_some_and(|meant| meant.get_id() == arg.get_id()),
+        None => argument(command, |name| name == bare)
+            .is_some_and(|meant| meant.get_id() == arg.get_id()),
     };
     command.get_arguments().find(is_meant)?.get_long()
 }
 
 /// The word for one key; `None` for a switch that is off.
-fn word(
-    arg: &Arg,
-    key: &str,
-    value: &Value,
-    place: &str,
-) -> Result<Option<String>, ConfigFileError> {
+fn word(arg: &Arg, value: &Value, place: &str) -> Result<Option<String>, ConfigFileError> {
+    let key = arg.get_long().unwrap_or(HOST);
     if matches!(arg.get_action(), ArgAction::SetTrue) {
         let is_on = value.as_bool().ok_or_else(|| ConfigFileError::Switch {
             file: place.to_owned(),
@@ -222,6 +281,27 @@ mod tests {
         let words = read_as("ghz.json", JSON, "-n 3 --call x.Y/Z b:2").unwrap();
         assert!(!words.contains("total") && !words.contains("call") && !words.contains("a:1"));
         assert!(words.contains("--timeout=2s"));
+    }
+
+    #[test]
+    fn the_case_of_a_key_is_ignored_where_gos_readers_ignore_it() {
+        let json = r#"{"Call": "a.B/C", "TOTAL": 7, "skiptls": true, "Import-Paths": ["p", "q"],
+                       "HOST": "a:1", "CPUS": 2}"#;
+        let words = "--call=a.B/C --import-paths=p,q --skipTLS --threads=2 --total=7 a:1";
+        assert_eq!(read_as("ghz.json", json, ""), Ok(words.to_owned()));
+        let toml = "RPS = 9\ncName = \"x\"\n";
+        assert_eq!(read_as("ghz.toml", toml, ""), Ok("--cname=x --rps=9".to_owned()));
+        let error = read_as("ghz.yaml", "RPS: 9\n", "").unwrap_err();
+        assert!(error.ends_with("there is no flag RPS; did you mean rps?"), "{error}");
+    }
+
+    #[test]
+    fn a_flag_that_is_typed_replaces_its_alternatives() {
+        let json = r#"{"data": {"name": "x"}, "metadata": {"a": "b"}, "total": 7}"#;
+        assert_eq!(read_as("a.json", json, "-D f -M g"), Ok("--total=7".to_owned()));
+        let files = r#"{"data-file": "f", "metadata-file": "g", "total": 7}"#;
+        assert_eq!(read_as("a.json", files, "-d {} -m {}"), Ok("--total=7".to_owned()));
+        assert_eq!(read_as("a.json", files, "-b"), Ok("--metadata-file=g --total=7".to_owned()));
     }
 
     #[test]

@@ -69,6 +69,20 @@ pub enum FlagsError {
     /// A zero where nothing could be done with it.
     #[error("{0} 0 does nothing: it is at least 1")]
     Zero(&'static str),
+    /// No fewer calls are left out than there are.
+    #[error("--skipFirst {skipped} leaves none of the {calls} calls of --total: give fewer")]
+    AllSkipped {
+        /// `--skipFirst`
+        skipped: u64,
+        /// `--total`
+        calls: u64,
+    },
+    /// Several messages for one call of a method that takes one.
+    #[error(
+        "{0} takes one message a call, and there are {1}: bookend load sends them in turn, \
+         bookend probe makes one call"
+    )]
+    ProbeMessages(String, usize),
     /// A connection for each call of a method with streams.
     #[error("--one-shot is for unary methods, and {0} is a streaming one")]
     OneShotStreaming(String),

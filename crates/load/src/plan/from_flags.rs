@@ -284,15 +284,19 @@ fn connections_for(addresses: usize, concurrency: u32) -> Result<u32, FlagsError
     Ok(targets)
 }
 
-/// A run is over at the first of its limits, of which there is at least one.
+/// A run is over at the first of its limits, of which there is at least one. Of two durations ghz
+/// takes `--max-duration`, and so do its own examples of configuration.
 fn calls_and_window(flags: &LoadFlags) -> Result<(Option<u64>, Option<Duration>), FlagsError> {
     let duration = flags.duration.and_then(unless_zero);
     let max_duration = flags.max_duration.and_then(unless_zero);
-    match (duration, max_duration) {
-        (Some(_), Some(_)) => Err(FlagsError::Conflict("--duration", "--max-duration")),
-        (Some(_), None) => Ok((None, duration)),
-        (None, _) => Ok((Some(at_least_one("--total", flags.total)?), max_duration)),
+    if duration.is_some() {
+        return Ok((None, max_duration.or(duration)));
     }
+    let calls = at_least_one("--total", flags.total)?;
+    if flags.skip_first >= calls {
+        return Err(FlagsError::AllSkipped { skipped: flags.skip_first, calls });
+    }
+    Ok((Some(calls), max_duration))
 }
 
 fn connecting(flags: &LoadFlags) -> Result<Connecting, FlagsError> {

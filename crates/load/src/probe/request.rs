@@ -17,12 +17,32 @@ impl ProbeRequest {
     /// Reads the schema and the data that the options name. `input` is standard input.
     ///
     /// # Errors
-    /// [`PrepareError`].
+    /// [`PrepareError`], where there are messages that the call would not send as well.
     pub fn prepare(options: &CallOptions, input: &mut impl Read) -> Result<Self, PrepareError> {
+        let call = PreparedCall::read(options, input)?;
+        if !call.method.is_client_streaming() && call.messages.len() > 1 {
+            return Err(FlagsError::ProbeMessages(call.path, call.messages.len()).into());
+        }
+        Self::of(options, call)
+    }
+
+    /// The first of the calls that the load generator makes by these options, which sends each
+    /// message of a unary method in a call of its own.
+    ///
+    /// # Errors
+    /// [`PrepareError`].
+    pub fn of_first_call(
+        options: &CallOptions,
+        input: &mut impl Read,
+    ) -> Result<Self, PrepareError> {
         let mut call = PreparedCall::read(options, input)?;
         if !call.method.is_client_streaming() {
             call.messages.truncate(1);
         }
+        Self::of(options, call)
+    }
+
+    fn of(options: &CallOptions, call: PreparedCall) -> Result<Self, PrepareError> {
         let mut options = options.clone();
         options.metadata.constant = call.metadata.of_first_call().map_err(FlagsError::from)?;
         Ok(Self { options, call })

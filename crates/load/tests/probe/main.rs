@@ -69,6 +69,25 @@ fn by_default_exactly_one_call_is_made_and_its_reply_is_shown() {
 }
 
 #[test]
+fn messages_that_no_call_would_send_are_refused() {
+    let several = |method: &str, data: &str| {
+        let flags = call_flags("127.0.0.1:1");
+        let (method, data) = (Some(method.to_owned()), Some(data.to_owned()));
+        prepare(CallFlags { method, data, ..flags }).map(|request| request.call.messages.len())
+    };
+    let error = several(CALL, "[{}, {}]").unwrap_err();
+    assert!(error.is_usage());
+    let said = error.to_string();
+    assert!(said.contains(" takes one message a call, and there are 2"), "{said}");
+    assert_eq!(several(CALL, "[{}]"), Ok(1));
+    // Of a load of several messages, the first call is looked at.
+    let flags = CallFlags { data: Some("[{}, {}]".to_owned()), ..call_flags("127.0.0.1:1") };
+    let options = CallOptions::from_flags(&flags).unwrap();
+    let first = ProbeRequest::of_first_call(&options, &mut std::io::empty()).unwrap();
+    assert_eq!(first.call.messages, [b""]);
+}
+
+#[test]
 fn the_reference_server_does_everything_and_both_ends_count_the_same_calls() {
     let server = honest::start(false);
     let target = server.local_address().to_string();
