@@ -1,5 +1,6 @@
 //! `bookend claims`: the pages of what the published documents claim, with the outcomes.
 
+use crate::names::Named;
 use crate::record::RECORDS;
 use crate::terminal::{Failure, print_error};
 use bookend_load::contract::exit;
@@ -32,6 +33,8 @@ pub struct ClaimsArguments {
 /// [`Failure`] when claims, tables or records cannot be read, or a page cannot be written.
 pub fn start(arguments: &ClaimsArguments) -> Result<u8, Failure> {
     let ClaimsArguments { suites, records, .. } = arguments;
+    // The flag is said where the folder is not there.
+    Named::SUITE.all(suites)?;
     let judged = JudgedSuites::read(suites, records).map_err(Failure::usage)?;
     let again = judged.read_repeated(suites, records).map_err(Failure::usage)?;
     let repeated = [("repeated.md", judged.repeated_page(&again))];

@@ -1,5 +1,6 @@
 //! The words after `bookend`, read into one [`Subcommand`].
 
+mod negative_numbers;
 mod usage_error;
 
 use crate::terminal::print_error;
@@ -79,6 +80,7 @@ pub fn definition() -> clap::Command {
 /// # Errors
 /// The exit status, after the help or one line about the error has been printed.
 pub fn parse(words: Vec<OsString>, name: &str) -> Result<Subcommand, ExitCode> {
+    let words = with_negative_numbers(words, name);
     let words = if name == "load" {
         load::whole_line(words).map_err(|failure| failure.report(name))?
     } else {
@@ -114,6 +116,18 @@ pub fn parse(words: Vec<OsString>, name: &str) -> Result<Subcommand, ExitCode> {
     }
 }
 
+fn with_negative_numbers(words: Vec<OsString>, name: &str) -> Vec<OsString> {
+    if !words.iter().any(negative_numbers::is_number) {
+        return words;
+    }
+    let mut root = CommandLine::command();
+    root.build();
+    match root.find_subcommand(name) {
+        Some(command) => negative_numbers::joined(words, command),
+        None => words,
+    }
+}
+
 /// Where a word that is no text is refused: the words up to it. Others may be none either, as names
 /// of files, so each is tried alone.
 fn until_refused<'a>(error: &clap::Error, words: &'a [OsString]) -> Option<&'a [OsString]> {
@@ -130,4 +144,49 @@ fn until_refused<'a>(error: &clap::Error, words: &'a [OsString]) -> Option<&'a [
     };
     let mut places = (0..words.len()).filter(|place| words[*place].to_str().is_none());
     places.find(is_refused).map(|place| &words[..=place])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is said of `words` behind the name of a command; nothing where they are right.
+    fn said(name: &str, words: &[&str]) -> Option<String> {
+        let words = ["bookend", name].iter().chain(words).map(OsString::from).collect();
+        let words = with_negative_numbers(words, name);
+        let error = CommandLine::try_parse_from(&words).err()?;
+        let mut root = definition();
+        root.build();
+        let command = root.find_subcommand(name).expect("a command");
+        Some(usage_error::one_line(&error, command, None))
+    }
+
+    #[test]
+    fn a_number_below_zero_is_said_to_be_the_value_of_its_flag() {
+        const NUMBERS: [&str; 7] = ["N", "ID", "TIME", "RATE", "PORT", "SHARE", "SIZE"];
+        let mut root = definition();
+        root.build();
+        let mut numbers = 0;
+        for command in root.get_subcommands() {
+            let flags = command.get_arguments().filter(|flag| flag.get_action().takes_values());
+            for (flag, long) in flags.filter_map(|flag| Some((flag, flag.get_long()?))) {
+                let names = flag.get_value_names().unwrap_or_default();
+                let is_number = names.iter().any(|name| NUMBERS.contains(&name.as_str()));
+                numbers += usize::from(is_number);
+                let short = flag.get_short().map(|letter| format!("-{letter}"));
+                for word in short.into_iter().chain([format!("--{long}")]) {
+                    for value in ["-1", "-1s", "-0.5"] {
+                        let name = command.get_name();
+                        let said = said(name, &[&word, value]).unwrap_or_default();
+                        assert!(!said.contains("unknown flag"), "{name} {word} {value}: {said}");
+                        let is_step = long.ends_with("-step");
+                        let begin = format!("bookend {name}: --{long} {value}: ");
+                        let is_named = said.starts_with(&begin);
+                        assert!(is_named || !is_number || is_step, "{name} {word} {value}: {said}");
+                    }
+                }
+            }
+        }
+        assert!(numbers > 50, "{numbers}");
+    }
 }

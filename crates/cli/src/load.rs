@@ -110,7 +110,7 @@ pub fn start(arguments: LoadArguments) -> Result<u8, Failure> {
     if let Some(why) = &outcome.template_failure {
         return Err(Failure::usage(format!("{why}: the run ended there")));
     }
-    status(&gates, &outcome)
+    status(&gates, &outcome, plan.calls_skipped)
 }
 
 /// Writes what `--hdr` and `--debug` ask for.
@@ -226,7 +226,7 @@ fn deliver_text(
 }
 
 /// Failed calls are results, as in ghz; a run without any call has no result.
-fn status(gates: &[JudgedGate], outcome: &LoadOutcome) -> Result<u8, Failure> {
+fn status(gates: &[JudgedGate], outcome: &LoadOutcome, skipped: u64) -> Result<u8, Failure> {
     if outcome.cancelled {
         return Ok(exit::INTERRUPTED);
     }
@@ -236,6 +236,9 @@ fn status(gates: &[JudgedGate], outcome: &LoadOutcome) -> Result<u8, Failure> {
     }
     Err(Failure::nothing_measured(match &outcome.first_failure {
         Some(reason) => format!("no call ended in the window: {reason}"),
+        None if skipped > 0 => {
+            format!("no call is left: --skipFirst {skipped} is more than ended in the window")
+        }
         None => "no call ended in the window".to_owned(),
     }))
 }

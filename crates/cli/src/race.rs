@@ -28,6 +28,7 @@ use bookend_lab::race::{RaceHost, RaceRunError, RaceServerSpec, RaceStart, Revis
 use bookend_lab::spawner::Spawner;
 use bookend_load::contract::exit;
 use bookend_load::contract::gate::JudgedGate;
+use bookend_load::contract::input;
 use bookend_load::contract::printable;
 use bookend_load::given_file::{self, RESULT_MAX_BYTES};
 use bookend_load::output;
@@ -143,9 +144,10 @@ fn earlier(arguments: &RaceArguments, specs: &Specs) -> Result<Option<Race>, Fai
         return Err(Failure::usage("--against: one is compared with what was kept, not two"));
     }
     let text = given_file::text(file, RESULT_MAX_BYTES).map_err(Failure::usage)?;
-    serde_json::from_str(&text)
-        .map(Some)
-        .map_err(|error| Failure::usage(format!("{} keeps no race: {error}", file.display())))
+    serde_json::from_str(&text).map(Some).map_err(|error| {
+        let (file, reason) = (file.display(), input::reason(&error));
+        Failure::usage(format!("{file} keeps no race: {reason}"))
+    })
 }
 
 fn other_cells() -> Failure {

@@ -8,6 +8,7 @@ pub use kept::{STORE, stored_run};
 
 use crate::terminal::{Failure, print_line};
 use bookend_load::contract::exit;
+use bookend_load::error_text::reason;
 use bookend_load::output::{self, UnknownEnding, format_by_ending};
 use bookend_results::chart::{Chart, Theme};
 use bookend_results::export::{LoadPage, Picture, Report};
@@ -94,6 +95,9 @@ pub fn start(arguments: &ReportArguments) -> Result<u8, Failure> {
             "--case, --theme and --title belong to a picture: add --format svg",
         ));
     }
+    if let Some(file) = &arguments.output {
+        output::check(file).map_err(Failure::usage)?;
+    }
     match arguments.kept.read()? {
         Reported::LoadTests(page) => write_load_page(arguments, &page, format),
         Reported::Run(kept) => write_run(arguments, &kept, format),
@@ -164,8 +168,9 @@ fn write(text: &str, file: Option<&Path>, format: ReportFormat) -> Result<u8, Fa
 
 /// A file for each picture. Their names are made of their titles, so they lead nowhere else.
 fn write_charts(pictures: &[(String, Picture)], folder: &Path) -> Result<(), Failure> {
+    let shown = folder.display();
     let unwritten = |error: std::io::Error| {
-        Failure::nothing_measured(format!("cannot write {}: {error}", folder.display()))
+        Failure::nothing_measured(format!("cannot write {shown}: {}", reason(&error)))
     };
     fs::create_dir_all(folder).map_err(unwritten)?;
     for (name, picture) in pictures {

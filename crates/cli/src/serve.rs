@@ -7,17 +7,21 @@ use crate::contract;
 use crate::terminal::{Failure, print_error};
 use std::env;
 use std::io::{self, Write};
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::thread;
 
 use bookend_load::contract::exit;
 use bookend_load::contract::lines::Line;
+use bookend_load::error_text::reason;
+use bookend_load::flags::whole;
 use bookend_server::io::{ShutdownHandle, Wait, raise_descriptor_limit};
 use bookend_server::tls::{
     Authorities, ConfigError, Handshakes, Identity, ServerConfig, TlsAdvice,
 };
-use bookend_server::{BoundServer, HealthReporter, Io, Limits, Server, ServerStatistics};
+use bookend_server::{
+    BindError, BoundServer, HealthReporter, Io, Limits, Server, ServerStatistics,
+};
 use bookend_services::Greeters;
 use clap::{Args, ValueEnum};
 use lifetime::LifetimeFlags;
@@ -28,16 +32,16 @@ use signal_hook::iterator::Signals;
 #[derive(Args, Clone, Debug)]
 pub struct ServeArguments {
     /// Address to listen on
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
+    #[arg(long, value_name = "ADDRESS", value_parser = host, default_value = "127.0.0.1")]
     host: IpAddr,
     /// Port to listen on; 0 takes a free one
-    #[arg(long, short, default_value_t = 50051)]
+    #[arg(long, short, value_parser = whole::<u16>, default_value_t = 50051)]
     port: u16,
     /// Unix socket to listen on instead of a port: a server has one listener
     #[arg(long, value_name = "PATH", conflicts_with_all = ["host", "port"])]
     unix: Option<PathBuf>,
     /// Threads; 0 means as many as there are processors
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<usize>)]
     threads: Option<usize>,
     /// Which driver serves the connections: blocking (a thread a connection), epoll (all
     /// connections spread over the threads), uring (the same on io_uring, Linux 6.1; falls back to
@@ -151,7 +155,10 @@ fn run(
     }
     note(&format!("{} ({})", server.local_address(), server.chosen()));
     tell(&Line::Ready(server.port().unwrap_or_default()));
-    Ok(server.serve()?)
+    let threads = arguments.threads.map(|threads| format!(" with --threads {threads}"));
+    let unserved =
+        |error| format!("cannot serve{}: {}", threads.unwrap_or_default(), reason(&error));
+    Ok(server.serve().map_err(unserved)?)
 }
 
 fn bind(
@@ -168,15 +175,44 @@ fn bind(
         .reflection()
         .fallback_page(include_str!("serve/page.txt"))
         .limits(arguments.lifetime.apply(limits));
-    let server = match &arguments.unix {
-        Some(path) => builder.bind_unix(path)?,
-        None => builder.bind((arguments.host, arguments.port))?,
+    let bound = match &arguments.unix {
+        Some(path) => builder.bind_unix(path),
+        None => builder.bind((arguments.host, arguments.port)),
     };
+    let server = bound.map_err(|error| match error {
+        BindError::Address(error) => cannot_listen(arguments, &error),
+        other => other.to_string(),
+    })?;
     Ok(server
         .io(arguments.io)
         .wait(arguments.wait)
         .reuse_port(arguments.reuse_port)
         .threads(threads(arguments)?))
+}
+
+/// Where it cannot listen, why, and which flag says where.
+fn cannot_listen(arguments: &ServeArguments, error: &io::Error) -> String {
+    if let Some(path) = &arguments.unix {
+        let (path, reason) = (path.display().to_string(), reason(error));
+        // Most of these errors begin with it.
+        let reason = reason.strip_prefix(&format!("{path}: ")).unwrap_or(&reason);
+        return format!("cannot listen on --unix {path}: {reason}");
+    }
+    let address = SocketAddr::new(arguments.host, arguments.port);
+    let remedy = match error.kind() {
+        io::ErrorKind::AddrInUse => "--port takes another, and 0 a free one",
+        io::ErrorKind::AddrNotAvailable => "--host takes an address of this machine",
+        _ => "--host and --port say where",
+    };
+    format!("cannot listen on {address}: {}; {remedy}", reason(error))
+}
+
+/// Reads an address to listen on.
+///
+/// # Errors
+/// It is none. A name has several, or other ones tomorrow.
+fn host(text: &str) -> Result<IpAddr, &'static str> {
+    text.parse().map_err(|_| "not an IP address such as 127.0.0.1, 0.0.0.0 or ::")
 }
 
 /// The flag, else the lab's variable, else 0: as many as there are processors.

@@ -8,6 +8,7 @@ mod routes;
 use crate::report::STORE;
 use crate::terminal::{Failure, print, print_error};
 use bookend_load::contract::exit;
+use bookend_load::flags::whole;
 use bookend_results::store::Store;
 use clap::Args;
 use gate::Token;
@@ -24,7 +25,10 @@ pub struct UiArguments {
     #[arg(long, value_name = "FILE", default_value = STORE)]
     store: PathBuf,
     /// The port of 127.0.0.1 to listen on [default: a free one]
-    #[arg(long, value_name = "PORT", default_value_t = 0, hide_default_value = true)]
+    #[arg(
+        long, value_name = "PORT", value_parser = whole::<u16>, default_value_t = 0,
+        hide_default_value = true
+    )]
     port: u16,
 }
 

@@ -92,13 +92,15 @@ fn a_word_like_no_other_is_named_with_the_place_to_look() {
 #[test]
 fn a_wrong_value_is_named_with_its_flag() {
     for (words, said) in [
-        (&["-c", "many"][..], "--concurrency many: not a whole number, or too large"),
-        (&["-c", "-1"], "--concurrency -1: not a whole number, or too large"),
-        (&["-n", "99999999999999999999"], "--total 99999999999999999999: not a whole number"),
+        (&["-c", "many"][..], "--concurrency many: not a whole number"),
+        (&["-c", "-1"], "--concurrency -1: it is below zero"),
+        (&["-n", "99999999999999999999"], "--total 99999999999999999999: too large"),
         (&["-z", "10"], "--duration 10: the unit is missing after 10: write 10s or 10ms"),
         (&["-t", "fast"], "--timeout fast: \"fast\" is not a duration"),
         (&["-O", "xml"], "--format xml: there is summary, csv, json"),
         (&["-r", "-1"], "--rps -1: a rate is not below zero"),
+        (&["-t", "-1s"], "--timeout -1s: \"-1s\" is below zero"),
+        (&["--seed", "-1"], "--seed -1: it is below zero"),
         (&["--slo", "p99"], "--slo p99: \"p99\" compares nothing"),
         (&["--name"], "--name needs a value"),
         (&["-c", "2", "-c", "3"], "--concurrency is given twice"),
@@ -308,7 +310,6 @@ fn contradictions_name_both_flags() {
     assert!(
         load(&["--connections=3", "-c2"]).contains("--connections 3 is more than --concurrency 2")
     );
-    assert!(load(&["-z1s", "-x1s"]).contains("--duration and --max-duration exclude each other"));
     assert!(load(&["-d{}", "-b"]).contains("--data and --binary exclude each other"));
 }
 
@@ -317,6 +318,28 @@ fn an_output_that_cannot_be_written_is_refused_before_the_run() {
     let line = load(&["-o", "absent-folder/result.json"]);
     assert!(line.contains("cannot write absent-folder/result.json: its folder:"), "{line}");
     assert!(load(&["-o", "proto"]).contains("cannot write proto: it is a folder"));
+}
+
+#[test]
+fn a_file_that_the_system_does_not_read_is_said_with_the_systems_words() {
+    let file = "/proc/self/mem";
+    let said = "cannot read /proc/self/mem: input/output error";
+    for flag in ["-D", "-B", "--config", "--rate-file", "-M"] {
+        let line = load(&[flag, file]);
+        assert!(line.contains(said), "{flag}: {line}");
+    }
+    assert!(refused(&["report", file]).contains(said));
+}
+
+#[test]
+fn a_folder_that_is_not_there_is_said_with_its_flag() {
+    for command in [&["report", "--site", "site"][..], &["results"], &["claims"], &["list"]] {
+        let line = refused(&[command, &["--suites", "absent"]].concat());
+        let said = "cannot read absent: no such file or folder; say where with --suites DIR";
+        assert!(line.ends_with(said), "{command:?}: {line}");
+    }
+    let line = refused(&["report", "records/java-executors", "-o", "absent/x.md"]);
+    assert!(line.contains("cannot write absent/x.md: its folder: no such file"), "{line}");
 }
 
 #[test]

@@ -250,6 +250,16 @@ fn a_result_that_cannot_be_written_is_printed_where_it_can_be() {
 }
 
 #[test]
+fn a_run_of_which_every_call_is_left_out_says_so() {
+    let (_server, target) = serve();
+    let words = ["-z", "100ms", "--skipFirst", "1000000000"];
+    let output = load(&target, &words).output().expect("it starts");
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("no call is left: --skipFirst 1000000000 is more than"), "{said}");
+}
+
+#[test]
 fn connections_may_be_made_in_the_window() {
     let (_server, target) = serve();
     let words = ["--connections", "300", "-c", "300", "-n", "3000", "-O", "json"];

@@ -171,6 +171,16 @@ fn load_tests_are_a_page_with_their_command_and_machine() {
 }
 
 #[test]
+fn a_report_that_cannot_be_written_leaves_no_pictures() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let words = ["report", &record("java-executors"), "-o", "absent/a.md", "--charts", "pictures"];
+    let ended = bookend(home.path(), &words);
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert!(said.contains("cannot write absent/a.md: its folder: no such file"), "{said}");
+    assert_eq!((ended.status.code(), home.path().join("pictures").exists()), (Some(2), false));
+}
+
+#[test]
 fn of_several_files_each_has_to_be_a_load_test() {
     let home = tempfile::tempdir().expect("a temporary folder");
     fs::write(home.path().join("a.json"), "{\"bookend\":{}}").expect("written");

@@ -115,6 +115,39 @@ fn an_address_that_is_taken_is_one_line_and_no_success() {
         .output()
         .unwrap();
     let said = String::from_utf8(serve.stderr).unwrap();
-    assert!(said.contains("cannot listen"), "{said}");
-    assert_eq!((said.lines().count(), serve.status.code()), (1, Some(1)));
+    let line = format!(
+        "bookend serve: cannot listen on 127.0.0.1:{port}: address in use; --port takes another, \
+         and 0 a free one\n"
+    );
+    assert_eq!((said, serve.status.code()), (line, Some(1)));
+}
+
+#[test]
+fn what_cannot_be_served_is_said_with_its_flag() {
+    for (words, status, said) in [
+        // Of a network for documentation (RFC 5737).
+        (["--host", "192.0.2.1"], 1, "cannot listen on 192.0.2.1:50051: address not available"),
+        (["--unix", "/absent/x"], 1, "cannot listen on --unix /absent/x: No such file"),
+        (["--host", "localhost"], 2, "--host localhost: not an IP address such as 127.0.0.1"),
+        (["--port", "x"], 2, "--port x: not a whole number"),
+        (["--port", "65536"], 2, "--port 65536: too large"),
+        (["--port", "-1"], 2, "--port -1: it is below zero"),
+        (["--threads", "-1"], 2, "--threads -1: it is below zero"),
+        (["--threads", "many"], 2, "--threads many: not a whole number"),
+    ] {
+        let ended = bookend(&[&["serve"], &words[..]].concat());
+        let line = String::from_utf8(ended.stderr).unwrap();
+        assert_eq!((ended.status.code(), line.lines().count()), (Some(status), 1), "{line}");
+        assert!(line.starts_with(&format!("bookend serve: {said}")), "{line}");
+    }
+    // Each thread has descriptors of its own.
+    let command = format!(
+        "ulimit -n 40; exec {} serve --port 0 --io epoll --threads 200",
+        env!("CARGO_BIN_EXE_bookend")
+    );
+    let ended = Command::new("sh").args(["-c", &command]).output().unwrap();
+    let said = String::from_utf8(ended.stderr).unwrap();
+    let last = said.lines().last().unwrap_or_default();
+    assert_eq!(last, "bookend serve: cannot serve with --threads 200: too many open files");
+    assert_eq!(ended.status.code(), Some(1));
 }

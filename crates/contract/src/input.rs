@@ -53,11 +53,17 @@ pub fn decoded(bytes: Vec<u8>) -> io::Result<String> {
 }
 
 /// What a parser says, on one line and no longer than can be read: parsers quote the lines that
-/// they do not understand.
+/// they do not understand. serde_json counts columns from 1, and its column 0 is no place: that of
+/// a whole text of another kind, or of an empty one.
 pub fn reason<E: fmt::Display>(error: &E) -> String {
     const LETTERS_MAX: usize = 300;
     let words = error.to_string();
-    let line = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut line = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.ends_with(" column 0")
+        && let Some(place) = line.rfind(" at line ")
+    {
+        line.truncate(place);
+    }
     match line.char_indices().nth(LETTERS_MAX) {
         Some((end, _)) => format!("{} ...", line[..end].trim_end()),
         None => line,
@@ -97,5 +103,11 @@ mod tests {
         let long = reason(&"é[".repeat(100_000));
         assert!(long.ends_with("é[ ...") && long.chars().count() == 304, "{long}");
         assert_eq!(reason(&"a".repeat(300)).len(), 300);
+        for text in ["[]", "", "\n\n[]", "7", "{\"a\": 1}"] {
+            let error = serde_json::from_str::<std::collections::BTreeMap<String, String>>(text);
+            let said = reason(&error.unwrap_err());
+            assert!(!said.contains("column 0") && !said.ends_with("at line 3"), "{said}");
+        }
+        assert_eq!(reason(&"wrong at line 7 column 10"), "wrong at line 7 column 10");
     }
 }

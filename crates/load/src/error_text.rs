@@ -11,6 +11,9 @@ const WORD_MAX_LETTERS: usize = 200;
 /// Letters of words that are compared: that takes their product in steps.
 const COMPARED_MAX_LETTERS: usize = 1_000;
 
+/// What the standard library calls an error that it has no kind for.
+const UNCATEGORIZED: &str = "uncategorized error";
+
 /// The reason of a system error without its number: `permission denied`, `no such file or folder`.
 /// An error of ours has words of its own.
 pub fn reason(error: &io::Error) -> String {
@@ -23,7 +26,23 @@ pub fn reason(error: &io::Error) -> String {
         io::ErrorKind::FileTooLarge => {
             "it would be larger than a file may be here (ulimit -f)".to_owned()
         }
-        kind => kind.to_string(),
+        kind => match kind.to_string() {
+            words if words == UNCATEGORIZED => words_of_the_system(error),
+            words => words,
+        },
+    }
+}
+
+/// What the system calls the error, written as the standard library writes its own words.
+fn words_of_the_system(error: &io::Error) -> String {
+    let words = error.to_string();
+    let words = words.split(" (os error ").next().unwrap_or_default();
+    let mut letters = words.chars();
+    let first = letters.next().into_iter().flat_map(char::to_lowercase);
+    // What begins with two capitals is a name.
+    match words.chars().take(2).all(char::is_uppercase) {
+        true => words.to_owned(),
+        false => first.chain(letters).collect(),
     }
 }
 
@@ -140,6 +159,22 @@ fn shown(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_error_of_the_system_says_what_it_is() {
+        /// Linux has numbers up to 133.
+        const NUMBERS: std::ops::RangeInclusive<i32> = 1..=133;
+        for number in NUMBERS {
+            let said = reason(&io::Error::from_raw_os_error(number));
+            assert!(!said.contains("uncategorized") && !said.contains("os error"), "{said}");
+            assert!(!said.is_empty(), "{number}");
+        }
+        let said = |number| reason(&io::Error::from_raw_os_error(number));
+        assert_eq!([said(13), said(5)], ["permission denied", "input/output error"]);
+        // No such device or address: a terminal that is not there.
+        assert_eq!(said(6), "no such device or address");
+        assert_eq!(said(18), "cross-device link or rename");
+    }
 
     #[test]
     fn a_slip_of_the_finger_finds_its_word() {

@@ -169,8 +169,13 @@ fn reason(error: &serde_json::Error) -> String {
     if !error.is_data() {
         return error.to_string();
     }
-    let (line, column) = (error.line(), error.column());
-    format!("there is a value of another kind at line {line} column {column}")
+    match (error.line(), error.column()) {
+        // serde has no place for the outermost value.
+        (_, 0) => "it is a value of another kind".to_owned(),
+        (line, column) => {
+            format!("there is a value of another kind at line {line} column {column}")
+        }
+    }
 }
 
 fn check_name(name: &str) -> Result<String, CallMetadataError> {
@@ -315,6 +320,10 @@ mod tests {
         }
         let error = read(r#"{"a": 1234567}"#).unwrap_err();
         assert!(error.ends_with("a value of another kind at line 1 column 13"), "{error}");
+        for text in ["[]", "7", "\"x\"", " [\"x\"]", "\n\nnull"] {
+            let error = read(text).unwrap_err();
+            assert!(!error.contains("column 0"), "{text}: {error}");
+        }
     }
 
     #[test]

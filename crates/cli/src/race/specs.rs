@@ -155,6 +155,7 @@ fn command(word: &str) -> Result<RaceServerSpec, String> {
         }
         None => (name, RacePort::Told),
     };
+    let name = named(name, word)?;
     if port == RacePort::Told && !command.contains(PORT_WORD) {
         let word = in_command(word);
         return Err(format!(
@@ -164,7 +165,7 @@ fn command(word: &str) -> Result<RaceServerSpec, String> {
     }
     let (command, folder) = (command.to_owned(), PathBuf::from("."));
     let start = RaceStart::Command { command, port, folder };
-    Ok(RaceServerSpec { name: named(name, word)?, start })
+    Ok(RaceServerSpec { name, start })
 }
 
 /// A server for each revision, which is its name. Where it is checked out is known later.
@@ -252,6 +253,8 @@ mod tests {
         for (word, said) in [
             ("./server", "has no name"),
             ("=./server {port}", "begins with no name"),
+            ("=x", "begins with no name"),
+            ("a b=x", "begins with no name"),
             ("a b=./server {port}", "begins with no name"),
             ("a=./server", "put {port}"),
             ("a@x=./server", "no port after the @"),

@@ -57,8 +57,9 @@ impl SiteArguments {
 
     /// Suites that repeat a document come first, in the order of the documents.
     fn read(&self) -> Result<ResultSite, Failure> {
-        let judged = JudgedSuites::read(&self.suites, &self.records).map_err(Failure::usage)?;
+        // The flag is said where the folder is not there, so that is found first.
         let mut names = Named::SUITE.all(&self.suites)?;
+        let judged = JudgedSuites::read(&self.suites, &self.records).map_err(Failure::usage)?;
         let place = |name: &String| {
             let document = judged.suite(name).map(|suite| &suite.claims.document);
             document.filter(|document| !document.are_expectations).map(|document| document.place)
