@@ -14,6 +14,10 @@ const BAR_CHARS: u64 = 40;
 /// Spaces between the columns of a distribution, as in ghz.
 const COLUMN_GAP: usize = 3;
 
+/// A column is padded to its widest word up to this. One long error of a server would otherwise pad
+/// the line of every other error to its own length.
+const COLUMN_CHARS_MAX: usize = 120;
+
 /// The summary of a report, ending with a line break.
 pub fn text(report: &LoadReport) -> String {
     let name = report
@@ -97,13 +101,13 @@ fn distributions(report: &LoadReport) -> String {
     section("Status code distribution", statuses) + &section("Error distribution", errors)
 }
 
-/// Two columns, each padded to its widest word and a gap.
+/// Two columns, each padded to its widest word, within a bound, and a gap.
 fn section(title: &str, rows: Vec<(String, String)>) -> String {
     if rows.is_empty() {
         return String::new();
     }
     let width = |words: &dyn Fn(&(String, String)) -> usize| {
-        rows.iter().map(words).max().unwrap_or(0) + COLUMN_GAP
+        rows.iter().map(words).max().unwrap_or(0).min(COLUMN_CHARS_MAX) + COLUMN_GAP
     };
     let first_width = width(&|row| row.0.chars().count());
     let second_width = width(&|row| row.1.chars().count());
@@ -383,6 +387,20 @@ fn cut_off(facts: &Extension) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_error_does_not_make_every_line_as_long() {
+        let row = |text: String| ("  [1]".to_owned(), text);
+        let short = (0..54).map(|number| row(format!("error {number}")));
+        let text = section("Errors", short.chain([row("x".repeat(5_000))]).collect());
+        let lines: Vec<&str> = text.lines().skip(2).collect();
+        assert_eq!(lines.len(), 55);
+        assert_eq!(lines.iter().filter(|line| line.len() > 200).count(), 1);
+        assert!(lines[54].contains(&"x".repeat(5_000)), "nothing is cut off");
+        // As in ghz, where words are as long as words are.
+        let few = section("Errors", vec![row("a".to_owned()), row("three".to_owned())]);
+        assert_eq!(few, "\nErrors:\n  [1]   a       \n  [1]   three   \n");
+    }
 
     #[test]
     fn a_time_that_no_clock_could_tell_is_none() {

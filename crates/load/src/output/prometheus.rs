@@ -49,12 +49,20 @@ fn summary(text: &mut String, report: &LoadReport, labels: &str) {
     const NAME: &str = "ghz_run_latency";
     let _ = writeln!(text, "# TYPE {NAME} summary");
     for point in &report.latency_distribution {
-        let quantile = point.percentage / 100.0;
+        let quantile = quantile(point.percentage);
         let _ = writeln!(text, "{NAME}{{{labels},quantile=\"{quantile}\"}} {}", point.latency);
     }
     let calls: u64 = report.histogram.iter().map(|bucket| bucket.count).sum();
     let sum_ns = u128::from(report.average) * u128::from(calls);
     let _ = writeln!(text, "{NAME}_sum{{{labels}}} {sum_ns}\n{NAME}_count{{{labels}}} {calls}");
+}
+
+/// A hundredth of a percentage in the digits that it has: divided as binary fractions, 99.9 % would
+/// be 0.9990000000000001, another label than what its readers ask for.
+fn quantile(percentage: f64) -> f64 {
+    /// Finer than any percentage that is reported.
+    const STEPS: f64 = 1e6;
+    (percentage * STEPS).round() / (STEPS * 100.0)
 }
 
 /// The run's name, how it ended, and its options but for data and metadata, as in ghz.
@@ -80,6 +88,19 @@ fn escaped(value: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_quantile_has_the_digits_of_its_percentage() {
+        let shown = |percentage: &str| quantile(percentage.parse().unwrap()).to_string();
+        assert_eq!(shown("99.9"), "0.999");
+        for thousandths in 1..1_000 {
+            let percentage = format!("{}.{}", thousandths / 10, thousandths % 10);
+            let digits = format!("0.{thousandths:03}");
+            assert_eq!(shown(&percentage), digits.trim_end_matches('0'));
+        }
+        let rare = ["0", "100", "99.99", "99.999"].map(shown);
+        assert_eq!(rare, ["0", "1", "0.9999", "0.99999"]);
+    }
 
     #[test]
     fn a_label_cannot_be_left() {
