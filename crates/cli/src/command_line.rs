@@ -3,7 +3,7 @@
 mod negative_numbers;
 mod usage_error;
 
-use crate::terminal::print_error;
+use crate::terminal::{hide_secrets_of, print_error};
 use crate::{
     check, claims, compare, completions, doctor, list, load, man, probe, race, record, report,
     results, run, serve, ui,
@@ -80,12 +80,15 @@ pub fn definition() -> clap::Command {
 /// # Errors
 /// The exit status, after the help or one line about the error has been printed.
 pub fn parse(words: Vec<OsString>, name: &str) -> Result<Subcommand, ExitCode> {
+    hide_secrets_of(&words);
     let words = with_negative_numbers(words, name);
     let words = if name == "load" {
         load::whole_line(words).map_err(|failure| failure.report(name))?
     } else {
         words
     };
+    // A file has added to them.
+    hide_secrets_of(&words);
     let error = match CommandLine::try_parse_from(&words) {
         Ok(read) => return Ok(read.command),
         Err(error) => error,

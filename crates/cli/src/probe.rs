@@ -3,7 +3,7 @@
 
 use crate::slow_schema::read_schema;
 use crate::terminal::{Failure, print};
-use bookend_load::contract::exit;
+use bookend_load::contract::{exit, secrets};
 use bookend_load::flags::CallFlags;
 use bookend_load::options::CallOptions;
 use bookend_load::probe::{self, ProbeDepth, ProbeRequest};
@@ -51,7 +51,10 @@ pub fn start(arguments: ProbeArguments) -> Result<u8, Failure> {
     }
     let read = || ProbeRequest::prepare(&options, &mut std::io::stdin().lock());
     let request = read_schema("probe", &arguments.call, read).map_err(Failure::unprepared)?;
-    let report = probe::probe(&request, depth);
+    let mut report = probe::probe(&request, depth);
+    if !arguments.call.show_secrets {
+        report.target = secrets::in_text(&report.target);
+    }
     print(&match arguments.format {
         Format::Json => report.to_json() + "\n",
         Format::Text => format!("{report}\n"),

@@ -1,4 +1,6 @@
-//! Words of a command as a shell reads them.
+//! The command that this process is.
+
+pub use bookend_load::contract::shell_words::quoted;
 
 use bookend_load::contract::secrets;
 
@@ -21,15 +23,6 @@ pub fn kept_words(words: Vec<String>) -> Vec<String> {
     if words.iter().any(|word| word == SHOW_SECRETS) { words } else { secrets::in_words(words) }
 }
 
-/// The word in quotation marks where it needs them: a case such as `C=1 S=100` is one word.
-pub fn quoted(word: &str) -> String {
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_=+.,:/@%".contains(letter);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -41,18 +34,5 @@ mod tests {
         assert_eq!(masked, ["race", "--env", "TOKEN=masked (3 bytes)"]);
         let asked = words("race --env TOKEN=abc --show-secrets");
         assert_eq!(kept_words(asked.clone()), asked);
-    }
-
-    #[test]
-    fn a_shell_reads_a_command_as_it_was_typed() {
-        for (word, written) in [
-            ("--rounds=3", "--rounds=3"),
-            ("suites/a", "suites/a"),
-            ("C=1 S=100", "'C=1 S=100'"),
-            ("it's", r"'it'\''s'"),
-            ("", "''"),
-        ] {
-            assert_eq!(quoted(word), written);
-        }
     }
 }

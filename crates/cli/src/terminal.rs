@@ -5,13 +5,18 @@ use bookend_lab::progress::{COLUMNS, ProgressReporter, ProgressShown};
 use bookend_load::contract::exit;
 use bookend_load::contract::gate::{self, GateOutcome, JudgedGate};
 use bookend_load::contract::printable;
-use bookend_load::contract::secrets::in_message;
+use bookend_load::contract::secrets::TypedSecrets;
 use bookend_load::output;
 use bookend_load::prepare::PrepareError;
 use rustix::termios::tcgetwinsize;
 use std::env;
+use std::ffi::OsString;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
+use std::sync::{PoisonError, RwLock};
+
+/// What no line of an error may have in it.
+static TYPED: RwLock<TypedSecrets> = RwLock::new(TypedSecrets::NONE);
 
 /// Why a command could not do what it was asked to: all that standard error shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,8 +49,7 @@ impl Failure {
 
     fn new(status: u8, error: impl ToString) -> Failure {
         // A path or a peer's message may hold anything; a line of a log must stay one line.
-        let line = without_error_numbers(&error.to_string());
-        let line = printable::line(&in_message(&line)).into_owned();
+        let line = shown(&without_error_numbers(&error.to_string()));
         Failure { status, line }
     }
 
@@ -125,10 +129,22 @@ pub fn columns() -> usize {
     size.map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0).unwrap_or(COLUMNS)
 }
 
+/// No line on standard error has the secrets of this command line from now on, whatever it quotes.
+pub fn hide_secrets_of(words: &[OsString]) {
+    let secrets = TypedSecrets::of(words.iter().map(|word| word.to_string_lossy()));
+    *TYPED.write().unwrap_or_else(PoisonError::into_inner) = secrets;
+}
+
+/// A line as it may be shown: without secrets, and on one line of a terminal.
+fn shown(line: &str) -> String {
+    let typed = TYPED.read().unwrap_or_else(PoisonError::into_inner);
+    printable::line(&typed.masked_in(line)).into_owned()
+}
+
 /// Writes one line on standard error, whatever it quotes.
 pub fn print_error(line: &str) {
     // If nobody reads it, the exit status still says what happened.
-    let _ = writeln!(io::stderr(), "{}", printable::line(line));
+    let _ = writeln!(io::stderr(), "{}", shown(line));
 }
 
 #[cfg(test)]

@@ -24,6 +24,7 @@ pub mod mutant;
 pub mod printable;
 pub mod report;
 pub mod secrets;
+pub mod shell_words;
 pub mod silence;
 pub mod timestamp;
 pub mod transport;

@@ -1,206 +1,69 @@
 //! Secrets among names and values, metadata, variables and command lines: a report shows how long
-//! they are and no more. What is taken for one is decided here alone, by its name, and rather too
-//! often than too seldom.
+//! they are and no more. What is taken for one is decided here alone, by its name or by what it
+//! looks like, and rather too often than too seldom.
 
+mod command;
+mod name;
+mod span;
+mod typed;
+mod value;
+
+pub use name::is_secret;
+pub use span::masked;
+pub use typed::TypedSecrets;
+
+use crate::capacity::CapacityReport;
+use crate::report::LoadReport;
+use crate::shell_words;
 use serde_json::Value;
+use span::mask;
 use std::borrow::Cow;
-use std::mem;
 
-/// A name with one of these in it has a secret for a value.
-const SECRET: [&str; 12] = [
-    "authorization",
-    "authentication",
-    "bearer",
-    "cookie",
-    "credential",
-    "jwt",
-    "key",
-    "passphrase",
-    "passwd",
-    "password",
-    "secret",
-    "token",
-];
-
-/// Words with one of those in them that say nothing of secrets.
-const ORDINARY: [&str; 11] = [
-    "donkey", "hockey", "jockey", "keyboard", "keyframe", "keynote", "keyspace", "keyword",
-    "monkey", "turkey", "whiskey",
-];
-
-/// Words of HTTP's schemes of authentication, behind which the secret stands.
-const SCHEMES: [&str; 4] = ["basic", "bearer", "digest", "token"];
-
-/// Whether a value of that name is a secret: `authorization`, `x-api-key`, `accessToken`.
-pub fn is_secret(name: &str) -> bool {
-    let letters = name.chars().filter(|letter| letter.is_alphanumeric());
-    let lower = letters.collect::<String>().to_lowercase();
-    let rest = ORDINARY.iter().fold(lower, |rest, word| rest.replace(word, ""));
-    rest.ends_with("auth") || SECRET.iter().any(|part| rest.contains(part))
-}
-
-/// What is shown in the place of a secret.
-pub fn masked(value: &str) -> String {
-    format!("masked ({} bytes)", value.len())
-}
+/// The field of a report's options that has the request message.
+const MESSAGE: &str = "data";
 
 /// The value as it is shown beside that name.
 pub fn shown<'a>(name: &str, value: &'a str) -> Cow<'a, str> {
-    if is_secret(name) { masked(value).into() } else { value.into() }
+    if is_secret(name) { mask(value, vec![0..value.len()]) } else { in_text(value) }.into()
+}
+
+/// A text that the user typed, as it is shown.
+pub fn in_text(text: &str) -> String {
+    mask(text, command::of_text(text))
 }
 
 /// The words of a command of ours, as they are shown. The request message is the user's own, so
 /// `--data` is left alone, and our flags are no secrets: `--key` has a file.
 pub fn in_words<W: AsRef<str>>(words: impl IntoIterator<Item = W>) -> Vec<String> {
-    let mut is_data = false;
-    let shown = |word: W| {
-        let word = word.as_ref();
-        let is_long = word.starts_with("--");
-        let has_data = word.starts_with("--data=") || !is_long && word.starts_with("-d");
-        if mem::replace(&mut is_data, matches!(word, "-d" | "--data")) || has_data {
-            return word.to_owned();
-        }
-        let flag = word.find('=').filter(|_| is_long).map_or(0, |place| place + 1);
-        let (flag, value) = word.split_at(flag);
-        format!("{flag}{}", in_text(value))
+    typed::words(words).into_iter().map(|(word, spans)| mask(&word, spans)).collect()
+}
+
+/// A command of ours as a result has it: [`in_words`] of what the shell makes of it.
+pub fn in_own_command(command: &str) -> String {
+    let Some(words) = shell_words::words(command) else {
+        return in_command(command);
     };
-    words.into_iter().map(shown).collect()
+    in_words(words).iter().map(|word| shell_words::quoted(word)).collect::<Vec<_>>().join(" ")
 }
 
-/// A line of ours about words of the user's, as it is shown: without who stands before a host, and
-/// without what stands behind `Bearer`.
+/// A line of ours about words of the user's, as it is shown: without what is known for a secret
+/// wherever it stands.
 pub fn in_message(line: &str) -> String {
-    const SCHEME: &str = "Bearer ";
-    let addresses =
-        replaced(line, "//", |address| user_of_address(address).map_or(0, |(user, _)| user.len()));
-    replaced(&addresses, SCHEME, |behind| behind.find([' ', '"', '\'']).unwrap_or(behind.len()))
-}
-
-/// The text with what stands behind each `mark` masked, as many bytes as `length` says of the rest.
-fn replaced(text: &str, mark: &str, length: impl Fn(&str) -> usize) -> String {
-    let mut shown = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(place) = rest.find(mark) {
-        let (before, behind) = rest.split_at(place + mark.len());
-        let (secret, behind) = behind.split_at(length(behind));
-        shown.push_str(before);
-        if !secret.is_empty() {
-            shown.push_str(&masked(secret));
-        }
-        rest = behind;
-    }
-    shown + rest
+    mask(line, value::spans(line))
 }
 
 /// A command line of the shell as it is shown: variables (`TOKEN=...`), flags (`--token ...`),
 /// headers, JSON, and users in the addresses of the web.
 pub fn in_command(line: &str) -> String {
-    let mut shown = String::with_capacity(line.len());
-    let mut hides_next = false;
-    let mut rest = line;
-    while !rest.is_empty() {
-        let (between, behind) =
-            rest.split_at(rest.find(|c| !is_separator(c)).unwrap_or(rest.len()));
-        let (word, behind) = behind.split_at(word_length(behind));
-        shown.push_str(between);
-        rest = behind;
-        let is_behind_flag = mem::take(&mut hides_next) && between.chars().all(char::is_whitespace);
-        let is_flag = word.starts_with("--");
-        if is_behind_flag && !is_flag && !is_scheme(word) && !word.is_empty() {
-            shown.push_str(&masked(unquoted(word)));
-            continue;
-        }
-        hides_next = announces(word) || is_behind_flag && is_scheme(word);
-        shown.push_str(&in_word(word));
-    }
-    shown
+    mask(line, command::of_command(line))
 }
 
-fn is_separator(letter: char) -> bool {
-    letter.is_whitespace() || ";|&()<>".contains(letter)
-}
-
-/// How long the word at the beginning is, as the shell reads it.
-fn word_length(text: &str) -> usize {
-    let mut quote = None;
-    let mut is_escaped = false;
-    for (place, letter) in text.char_indices() {
-        match (quote, letter) {
-            _ if mem::take(&mut is_escaped) => {}
-            (None | Some('"'), '\\') => is_escaped = true,
-            (None, '\'' | '"') => quote = Some(letter),
-            (Some(open), _) if open == letter => quote = None,
-            (None, _) if is_separator(letter) => return place,
-            _ => {}
-        }
-    }
-    text.len()
-}
-
-/// Whether a secret is the word behind this one.
-fn announces(word: &str) -> bool {
-    let name = word.trim_start_matches('-');
-    let is_flag = name.len() < word.len() && !word.contains('=');
-    let is_header = word.ends_with(':');
-    (is_flag || is_header) && is_secret(name) || word == "Bearer"
-}
-
-fn is_scheme(word: &str) -> bool {
-    SCHEMES.iter().any(|scheme| word.eq_ignore_ascii_case(scheme))
-}
-
-fn unquoted(word: &str) -> &str {
-    word.trim().trim_matches(['\'', '"'])
-}
-
-/// A word of the shell. One in quotation marks with spaces in it is a text of its own.
-fn in_word(word: &str) -> String {
-    let quote = word.chars().next().filter(|first| matches!(first, '\'' | '"'));
-    let inner = quote.and_then(|quote| word.strip_prefix(quote)?.strip_suffix(quote));
-    match (quote, inner) {
-        (Some(quote), Some(inner)) => format!("{quote}{}{quote}", in_text(inner)),
-        _ => in_json(word).unwrap_or_else(|| in_pairs(word)),
-    }
-}
-
-/// A text that stands for itself: JSON, a variable, a header, or another command line.
-fn in_text(text: &str) -> String {
-    if let Some(json) = in_json(text) {
-        return json;
-    }
-    let (name, value) = text.split_at(text.find(['=', ':']).unwrap_or(0));
-    let separator = ["=", ": "].into_iter().find(|separator| value.starts_with(*separator));
-    match separator.map(|separator| (separator, &value[separator.len()..])) {
-        Some((separator, value))
-            if !name.contains(is_separator) && !value.is_empty() && is_secret(name) =>
-        {
-            format!("{name}{separator}{}", masked(value))
-        }
-        _ if text.contains(is_separator) => in_command(text),
-        _ => in_pairs(text),
-    }
-}
-
-/// What ends in an object of JSON, if there is a secret in that.
-fn in_json(text: &str) -> Option<String> {
-    let (before, object) = text.split_at(text.find('{')?);
-    let (object, quote) = match serde_json::from_str::<Value>(object) {
-        Ok(object) => (object, ""),
-        Err(_) => {
-            let quote =
-                object.get(object.len() - 1..).filter(|last| matches!(*last, "'" | "\""))?;
-            (serde_json::from_str(object.strip_suffix(quote)?).ok()?, quote)
-        }
-    };
-    let shown = in_value(&object);
-    (shown != object).then(|| format!("{}{shown}{quote}", in_pairs(before)))
-}
-
-/// A value of JSON as it is shown: every field of a secret's name has its length alone.
+/// A value of JSON as it is shown: of every field of a secret's name its length alone, and other
+/// texts without their secrets.
 pub fn in_value(value: &Value) -> Value {
     let field = |(name, value): (&String, &Value)| {
         let shown = match value {
-            Value::String(text) if is_secret(name) => masked(text).into(),
+            Value::String(text) => shown(name, text).into_owned().into(),
             other if is_secret(name) => masked(&other.to_string()).into(),
             other => in_value(other),
         };
@@ -209,55 +72,45 @@ pub fn in_value(value: &Value) -> Value {
     match value {
         Value::Object(fields) => Value::Object(fields.iter().map(field).collect()),
         Value::Array(list) => list.iter().map(in_value).collect(),
+        Value::String(text) => in_text(text).into(),
         other => other.clone(),
     }
 }
 
-/// Names and values in a word: `a=TOKEN=...`, `"token":"...`, `https://user:...@host`.
-fn in_pairs(word: &str) -> String {
-    let mut shown = String::with_capacity(word.len());
-    let mut rest = word;
-    while let Some(place) = rest.find(['=', ':']) {
-        let (before, behind) = rest.split_at(place);
-        let (separator, value) = behind.split_at(1);
-        shown.push_str(before);
-        shown.push_str(separator);
-        rest = value;
-        if names_secret(before, separator, value) {
-            let quote = value.chars().last().filter(|last| matches!(last, '\'' | '"'));
-            shown.push_str(&masked(unquoted(value)));
-            shown.extend(quote.filter(|quote| word.starts_with(*quote)));
-            return shown;
-        }
-        if let Some((user, behind)) = value.strip_prefix("//").and_then(user_of_address) {
-            shown.push_str("//");
-            shown.push_str(&masked(user));
-            rest = behind;
-        }
+/// The options of a report as they are shown. Our flags are no secrets: `key` has a file. The
+/// message is left alone.
+pub fn in_options(options: &Value) -> Value {
+    let Value::Object(fields) = options else {
+        return in_value(options);
+    };
+    let field = |(name, value): (&String, &Value)| {
+        let shown = match value {
+            message if name == MESSAGE => message.clone(),
+            Value::String(text) => in_text(text).into(),
+            other => in_value(other),
+        };
+        (name.clone(), shown)
+    };
+    Value::Object(fields.iter().map(field).collect())
+}
+
+/// Masks what the user typed in a report that was written with its secrets, or by another program.
+pub fn in_report(report: &mut LoadReport) {
+    report.options = in_options(&report.options);
+    report.name = report.name.as_deref().map(in_text);
+    report.tags.iter_mut().for_each(|(name, value)| *value = shown(name, value).into_owned());
+    let bookend = &mut report.bookend;
+    bookend.targets.iter_mut().for_each(|target| target.target = in_text(&target.target));
+    if let Some(origin) = &mut bookend.origin {
+        origin.command = in_own_command(&origin.command);
     }
-    shown + rest
 }
 
-/// Whether the value is that of a secret, and neither a port nor the place of one.
-fn names_secret(before: &str, separator: &str, value: &str) -> bool {
-    let is_quoted = before.ends_with(['\'', '"']);
-    let before = before.trim_end_matches(['\'', '"', ' ']);
-    let is_part = |letter: char| letter.is_alphanumeric() || "-_.".contains(letter);
-    let name = before.rsplit(|letter| !is_part(letter)).next().unwrap_or_default();
-    let digits = value.trim_start_matches(|letter: char| letter.is_ascii_digit());
-    let is_port = digits.len() < value.len() && !digits.starts_with(is_part);
-    let is_place = is_port || value.starts_with(['{', '/', '[']);
-    let is_value = separator == "=" || is_quoted || !is_place;
-    is_value && !unquoted(value).is_empty() && is_secret(name)
-}
-
-/// Who stands before the host of an address such as `user:password@host/path`, and what is behind
-/// that.
-fn user_of_address(address: &str) -> Option<(&str, &str)> {
-    let is_end = |letter: char| letter.is_whitespace() || "/?#'\"".contains(letter);
-    let end = address.find(is_end).unwrap_or(address.len());
-    let place = address[..end].rfind('@').filter(|place| *place > 0)?;
-    Some(address.split_at(place))
+/// The same of the search of a capacity.
+pub fn in_capacity_report(report: &mut CapacityReport) {
+    report.options = in_options(&report.options);
+    report.name = report.name.as_deref().map(in_text);
+    report.origin.command = in_own_command(&report.origin.command);
 }
 
 #[cfg(test)]
@@ -265,36 +118,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_secret_is_known_by_its_name_in_every_spelling() {
-        for name in [
-            "authorization",
-            "Authorization",
-            "proxy-authorization",
-            "cookie",
-            "Set-Cookie",
-            "x-api-key",
-            "apikey",
-            "API_KEY",
-            "accessToken",
-            "x-csrf-token",
-            "TOKEN",
-            "db_password",
-            "passwd",
-            "client.secret",
-            "aws-credentials",
-            "x-auth",
-            "session-token-bin",
-            "keys",
-            "monkey-key",
-            "pass-word",
-        ] {
-            assert!(is_secret(name), "{name}");
-        }
-        for name in ["", "tenant", "x-request-id", "monkey", "keyword", "authority", "PORT"] {
-            assert!(!is_secret(name), "{name}");
-        }
+    fn a_value_is_shown_by_its_name() {
         assert_eq!(shown("x-api-key", "Bearer abc"), "masked (10 bytes)");
         assert_eq!(shown("tenant", "blue"), "blue");
+        assert_eq!(shown("tenant", "Bearer abc"), "Bearer masked (3 bytes)");
     }
 
     #[test]
@@ -313,11 +140,58 @@ mod tests {
             ("sh -c 'cd a && TOKEN=x ./b'", "sh -c 'cd a && TOKEN=masked (1 bytes) ./b'"),
             ("./a \"--token=x y\"", "./a \"--token=masked (3 bytes)\""),
             ("DB=https://me:pw@host/a ./b", "DB=https://masked (5 bytes)@host/a ./b"),
-            ("./a -m '{\"token\": \"x\"}'", "./a -m '{\"token\":\"masked (1 bytes)\"}'"),
+            ("./a -m '{\"token\": \"x\"}'", "./a -m '{\"token\": \"masked (1 bytes)\"}'"),
             ("./a -m {\"token\":\"x", "./a -m {\"token\":masked (1 bytes)"),
         ] {
             assert_eq!(in_command(line), shown);
         }
+    }
+
+    #[test]
+    fn no_secret_of_a_command_line_is_left() {
+        for line in [
+            "TOKEN=$(echo S3cr3t) ./a",
+            "TOKEN=`echo S3cr3t` ./a",
+            "TOKEN=\"$(echo \"x S3cr3t\")\" ./a",
+            "TOKEN=${X:-\"a b\" S3cr3t} ./a",
+            "TOKEN=$'a\\'b S3cr3t' ./a",
+            "./a --token \\\n  S3cr3t",
+            "./a --token $(echo S3cr3t)",
+            "./a --password-stdin <<< S3cr3t",
+            "./a --password-stdin <<END\nS3cr3t\nEND",
+            "./a --token <(echo S3cr3t)",
+            "MYSQL_PWD=S3cr3t ./a",
+            "DB_PASS=S3cr3t ./a",
+            "SSHPASS=S3cr3t ./a",
+            "TOKEN+=S3cr3t ./a",
+            "./a --pass S3cr3t",
+            "./a --passin pass:S3cr3t",
+            "./a -passin pass:S3cr3t",
+            "./a --user u:S3cr3t",
+            "./a --user=u:S3cr3t",
+            "./a -u 'u:S3cr3t x'",
+            "./a -uu:S3cr3t",
+            "./a 'Server=h;Pwd=S3cr3t;'",
+            "./a --db Server=h\\;Pwd=S3cr3t",
+            "./a -H 'Cookie: a=b; c=S3cr3t'",
+            "./a -HCookie:S3cr3t",
+            "X='true --token S3cr3t' ./a",
+            "eval \"TOKEN='S3cr3t' ./a\"",
+            "./a -m {\\\"token\\\":\\\"S3cr3t\\\"}",
+            "./a -m '{\"x\": \"Bearer S3cr3t\"}'",
+            "./a -m '{\"x\": \"a:1/?token=S3cr3t\"}'",
+            "./a 'Authorization: Basic dTpTM2NyM3Q= S3cr3t'",
+            "./a Basic S3cr3tCanary",
+            "./a -x 'Digest username=\"u\", response=\"S3cr3t\"'",
+            "./a u:S3cr3t@h:1",
+            "./a https://u:a/S3cr3t@h",
+            "./a redis://:S3cr3t@h",
+            "./a http://h/?a=b&sig=S3cr3t",
+        ] {
+            assert!(!in_command(line).contains("S3cr3t"), "{line}: {}", in_command(line));
+        }
+        let deep = format!("TOKEN={}S3cr3t", "'\"".repeat(20_000));
+        assert!(!in_command(&deep).contains("S3cr3t"));
     }
 
     #[test]
@@ -338,6 +212,9 @@ mod tests {
             "{",
             "\u{fc}={\u{fc}",
             "tokens:/a",
+            "./a --user 1000:1000 -u http://h:1/ --passengers 3 --signal 9",
+            "app@sha256:0123 unix:/tmp/a@b git@h:a",
+            "basic functions, a token of the bucket",
         ] {
             assert_eq!(in_command(line), line);
             assert_eq!(in_words([line]), [line]);
@@ -351,8 +228,31 @@ mod tests {
             ("\"http://a\", //me@b", "\"http://a\", //masked (2 bytes)@b"),
             ("dns:///a:1 and me@b // x@", "dns:///a:1 and me@b // x@"),
             ("target \"Bearer abc}\" is none", "target \"Bearer masked (4 bytes)\" is none"),
-            ("a Bearer  b", "a Bearer  b"),
+            ("a Bearer  b", "a Bearer  masked (1 bytes)"),
             ("//", "//"),
+            (
+                "cannot read {\"token\":\"a b\"}: no",
+                "cannot read {\"token\":\"masked (3 bytes)\"}: no",
+            ),
+            ("target u:a@h: it", "target masked (3 bytes)@h: it"),
+            (
+                "-t token=ab: \"token=ab\" is",
+                "-t token=masked (2 bytes): \"token=masked (2 bytes)\" is",
+            ),
+            (
+                "-----BEGIN PRIVATE KEY-----\\nMIIEvQ==",
+                "-----BEGIN PRIVATE KEY-----\\nmasked (8 bytes)",
+            ),
+            (
+                "the line -----END PRIVATE KEY----- is missing",
+                "the line -----END PRIVATE KEY----- is missing",
+            ),
+            ("metadata \"token\" is given twice", "metadata \"token\" is given twice"),
+            (
+                "--cert is of no use without --key: give both",
+                "--cert is of no use without --key: give both",
+            ),
+            ("put {port} in, or write a@PORT=COMMAND", "put {port} in, or write a@PORT=COMMAND"),
         ] {
             assert_eq!(in_message(text), shown);
         }
@@ -389,7 +289,7 @@ mod tests {
             "--key=server.pem",
             "-m",
             "{\"Cookie\":\"masked (3 bytes)\",\"x\":\"1\"}",
-            "--metadata={\"a\":{\"token\":\"masked (3 bytes)\"}}",
+            "--metadata={\"a\":{\"token\":masked (3 bytes)}}",
             "--env",
             "TOKEN=masked (3 bytes)",
             "--env=TOKEN=masked (2 bytes)",
@@ -397,5 +297,75 @@ mod tests {
             "-m{\"token\":masked (1 bytes)",
         ];
         assert_eq!(in_words(words), shown);
+    }
+    #[test]
+    fn no_line_has_a_secret_that_was_typed() {
+        let of = |line: &str| TypedSecrets::of(line.split(' '));
+        let said = of("load -m {token: S3cr3t, x: 1}").masked_in("target S3cr3t} has no port");
+        assert_eq!(said, "target masked (6 bytes)} has no port");
+        let said = of("load --env TOKEN=S3cr3t").masked_in("a S3cr3t, S3cr3t");
+        assert_eq!(said, "a masked (6 bytes), masked (6 bytes)");
+        assert_eq!(of("load --tags token=ab").masked_in("a table"), "a table", "it is too short");
+    }
+
+    #[test]
+    fn a_report_is_shown_without_what_was_typed() {
+        let options = serde_json::json!({
+            "host": "u:S3cr3t@h:1", "key": "server.pem", "data": {"token": "kept"},
+            "authority": "u:S3cr3t@h", "metadata": {"pw": "S3cr3t", "x": "Bearer S3cr3t"},
+        });
+        let shown = in_options(&options).to_string();
+        assert!(!shown.contains("S3cr3t"), "{shown}");
+        assert!(shown.contains("server.pem") && shown.contains("kept"), "{shown}");
+        let command =
+            "bookend load -d '{\"token\":\"kept\"}' --key a.pem -m '{\"token\":\"S3cr3t\"}'";
+        let shown = in_own_command(command);
+        assert_eq!(shown, command.replace("S3cr3t", "masked (6 bytes)"));
+        assert_eq!(in_own_command(&shown), shown);
+    }
+    #[test]
+    fn whatever_is_typed_is_shown_and_shown_again() {
+        const PIECES: [&str; 28] = [
+            "token",
+            "=",
+            ":",
+            "\"",
+            "'",
+            "{",
+            "}",
+            "\u{fc}",
+            "\u{fffd}",
+            " ",
+            "\\",
+            "@",
+            "//",
+            "/",
+            "--",
+            "-u",
+            "Bearer",
+            "$(",
+            "`",
+            "\n",
+            "a1B2c3",
+            "[",
+            "]",
+            ",",
+            "eyJ",
+            "PRIVATE KEY-----",
+            "masked (3 bytes)",
+            "<<",
+        ];
+        let mut state = 7_u64;
+        for _ in 0..20_000 {
+            let mut text = String::new();
+            for _ in 0..state >> 60 {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                text += PIECES[(state >> 33) as usize % PIECES.len()];
+            }
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            in_message(&in_message(&text));
+            in_own_command(&text);
+            TypedSecrets::of(text.split('/')).masked_in(&in_command(&in_text(&text)));
+        }
     }
 }

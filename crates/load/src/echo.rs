@@ -46,7 +46,8 @@ pub fn echo(flags: &LoadFlags, call: &CallOptions, plan: &LoadPlan) -> Value {
     for name in WRITTEN_AS_ZERO {
         fields.entry(name).or_insert(json!(0));
     }
-    Value::Object(fields)
+    let options = Value::Object(fields);
+    if flags.call.show_secrets { options } else { secrets::in_options(&options) }
 }
 
 fn echo_call(flags: &LoadFlags, call: &CallOptions, plan: &LoadPlan) -> Value {
@@ -77,7 +78,7 @@ fn echo_call(flags: &LoadFlags, call: &CallOptions, plan: &LoadPlan) -> Value {
         "binary": flags.binary || flags.binary_file.is_some(),
         "data": data,
         "data-file": flags.data_file.as_deref().or(flags.binary_file.as_deref()).map(path),
-        "metadata": if flags.show_secrets { metadata } else { secrets::in_value(&metadata) },
+        "metadata": metadata,
     })
 }
 

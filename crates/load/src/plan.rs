@@ -103,6 +103,8 @@ pub struct LoadPlan {
 pub struct ReportLabels {
     /// `--name`
     pub name: Option<String>,
+    /// The same as it was typed, which templates have. It is shown nowhere.
+    pub run_name: String,
     /// `--tags`
     pub tags: BTreeMap<String, String>,
     /// The targets, in the order of the command line.

@@ -242,6 +242,7 @@ fn the_echo_has_how_long_secrets_are_and_all_of_them_where_that_is_asked_for() {
             r#"{"Authorization": "Bearer abc", "x-api-key": "{{newUUID}}", "tenant": "blue"}"#,
         );
         flags.tags = text(r#"{"build": "7", "accessToken": "abc"}"#);
+        flags.name = text("https://me:abc@host/");
     };
     let masked = plan(secret);
     assert_eq!(
@@ -255,6 +256,9 @@ fn the_echo_has_how_long_secrets_are_and_all_of_them_where_that_is_asked_for() {
     assert_eq!(masked.labels.options["data"], json!({"name": "token"}));
     assert_eq!(masked.labels.tags["accessToken"], "masked (3 bytes)");
     assert_eq!(masked.labels.tags["build"], "7");
+    assert_eq!(masked.labels.name.as_deref(), Some("https://masked (6 bytes)@host/"));
+    assert_eq!(masked.labels.options["name"], "https://masked (6 bytes)@host/");
+    assert_eq!(masked.labels.run_name, "https://me:abc@host/", "templates have it");
     assert_eq!(masked.metadata[0].1, b"Bearer abc", "the server gets it");
     let shown = plan(|flags| {
         secret(flags);
@@ -263,6 +267,7 @@ fn the_echo_has_how_long_secrets_are_and_all_of_them_where_that_is_asked_for() {
     assert_eq!(shown.labels.options["metadata"]["authorization"], "Bearer abc");
     assert_eq!(shown.labels.options["metadata"]["x-api-key"], "{{newUUID}}");
     assert_eq!(shown.labels.tags["accessToken"], "abc");
+    assert_eq!(shown.labels.name.as_deref(), Some("https://me:abc@host/"));
 }
 
 #[test]

@@ -83,7 +83,8 @@ fn wrong_value(error: &Error) -> String {
 
 /// The last of the words, behind the flag that it is the value of.
 fn not_text(words: &[OsString], command: &Command) -> String {
-    let mut last = words.iter().rev().map(|word| word.to_string_lossy());
+    let words = secrets::in_words(words.iter().map(|word| word.to_string_lossy()));
+    let mut last = words.iter().rev().map(String::as_str);
     let (value, before) = (last.next().unwrap_or_default(), last.next().unwrap_or_default());
     let takes_value = |arg: &&Arg| {
         let is_named = match before.strip_prefix("--") {
@@ -92,7 +93,7 @@ fn not_text(words: &[OsString], command: &Command) -> String {
         };
         is_named && arg.get_action().takes_values()
     };
-    let flag = command.get_arguments().find(takes_value).map_or("", |_| &before);
+    let flag = command.get_arguments().find(takes_value).map_or("", |_| before);
     let word = format!("{flag} {value}");
     format!("{}: it is not text in UTF-8", word.trim_start())
 }

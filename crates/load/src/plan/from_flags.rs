@@ -332,19 +332,25 @@ fn keepalive(flags: &LoadFlags) -> Result<Option<Keepalive>, FlagsError> {
 
 /// All but the echo of the flags, which shows also what becomes of them in the plan.
 fn labels(flags: &LoadFlags, call: &CallOptions) -> Result<ReportLabels, FlagsError> {
-    let mut tags = match flags.tags.as_deref().map_or("", str::trim) {
+    let tags = match flags.tags.as_deref().map_or("", str::trim) {
         "" => BTreeMap::new(),
         json => strings(json, "--tags")?,
     };
-    if !flags.call.show_secrets {
-        tags.iter_mut().for_each(|(name, value)| *value = secrets::shown(name, value).into_owned());
-    }
-    Ok(ReportLabels {
+    let targets = call.targets.iter().map(ToString::to_string);
+    let mut labels = ReportLabels {
         name: flags.name.clone(),
+        run_name: flags.name.clone().unwrap_or_default(),
         tags,
-        targets: call.targets.iter().map(ToString::to_string).collect(),
+        targets: targets.collect(),
         options: Value::Null,
-    })
+    };
+    if !flags.call.show_secrets {
+        labels.name = labels.name.as_deref().map(secrets::in_text);
+        labels.targets.iter_mut().for_each(|target| *target = secrets::in_text(target));
+        let tags = labels.tags.iter_mut();
+        tags.for_each(|(name, value)| *value = secrets::shown(name, value).into_owned());
+    }
+    Ok(labels)
 }
 
 /// A thread of its own for each connection is cheapest, as long as there are processors for the

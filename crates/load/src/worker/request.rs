@@ -68,7 +68,7 @@ pub(super) fn facts(
     let (worker, own) = crate::pace::worker_and_index(number);
     CallFacts {
         number: own * u64::from(plan.threads) + worker,
-        run_name: plan.labels.name.as_deref().unwrap_or_default(),
+        run_name: &plan.labels.run_name,
         connection,
         place: stream.index,
     }

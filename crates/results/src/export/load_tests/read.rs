@@ -8,6 +8,7 @@ use crate::latency::HistogramError;
 use bookend_contract::capacity::CapacityReport;
 use bookend_contract::input;
 use bookend_contract::report::LoadReport;
+use bookend_contract::secrets;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use std::path::Path;
@@ -73,8 +74,9 @@ impl LoadPage {
         if let [(file, content)] = files
             && Kind::of(content) == Some(Kind::CapacitySearch)
         {
-            let report: CapacityReport =
+            let mut report: CapacityReport =
                 serde_json::from_slice(content).map_err(|error| unreadable(file, error.into()))?;
+            secrets::in_capacity_report(&mut report);
             return Ok(capacity::page(&stem(file), &report));
         }
         let mut tests: Vec<LoadTest> = Vec::new();
@@ -93,11 +95,12 @@ impl LoadPage {
 }
 
 fn read(file: &Path, content: &[u8]) -> Result<LoadTest, UnreadableLoadTest> {
-    let report: LoadReport =
+    let mut report: LoadReport =
         serde_json::from_slice(content).map_err(|error| match Kind::of(content) {
             Some(Kind::CapacitySearch) => UnreadableLoadTest::NotAlone,
             _ => UnreadableLoadTest::NotAResult(error),
         })?;
+    secrets::in_report(&mut report);
     Ok(LoadTest::of(&stem(file), report)?)
 }
 
