@@ -19,7 +19,8 @@ use bookend_load::contract::gate::{GateKind, JudgedGate};
 use bookend_load::contract::printable;
 use bookend_load::contract::report::{LoadOrigin, LoadReport};
 use bookend_load::descriptors;
-use bookend_load::flags::{LoadFlags, config_file, switches};
+use bookend_load::flags::switches::SwitchedWords;
+use bookend_load::flags::{LoadFlags, config_file};
 use bookend_load::hdr_log::HdrLog;
 use bookend_load::objective::Objective;
 use bookend_load::output::{self, OutputError, OutputFormat};
@@ -49,16 +50,18 @@ pub struct LoadArguments {
 /// `--insecure=true`), and with those of the file of `--config` behind them.
 ///
 /// # Errors
-/// [`Failure`] when the file gives no flags.
+/// [`Failure`] when a switch is on and off, or the file gives no flags.
 pub fn whole_line(words: Vec<OsString>) -> Result<Vec<OsString>, Failure> {
     let command = LoadArguments::augment_args(Command::new("load"));
-    let mut words = switches::without_values(words, &command);
+    let typed = SwitchedWords::of(words, &command);
     // What is wrong with the words is said when all of them are read.
-    let Ok(given) = command.clone().try_get_matches_from(words.iter().skip(1)) else {
-        return Ok(words);
+    let Ok(given) = command.clone().try_get_matches_from(typed.words.iter().skip(1)) else {
+        return Ok(typed.words);
     };
+    typed.check(&given, &command).map_err(Failure::usage)?;
+    let mut words = typed.words.clone();
     if let Some(file) = given.get_one::<PathBuf>("config") {
-        words.extend(config_file::words(file, &given, &command).map_err(Failure::usage)?);
+        words.extend(config_file::words(file, &given, &typed, &command).map_err(Failure::usage)?);
     }
     Ok(words)
 }

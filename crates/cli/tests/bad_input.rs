@@ -347,3 +347,30 @@ fn control_characters_do_not_break_the_line() {
     assert!(load(&["-D", "two\nlines"]).contains("cannot read two lines"));
     assert!(refused(&["load", "--two\nlines"]).contains("unknown flag --two lines"));
 }
+
+#[test]
+fn a_switch_is_not_both_on_and_off() {
+    for words in [
+        &["--show-secrets", "--no-show-secrets"][..],
+        &["--no-show-secrets", "--show-secrets"],
+        &["--no-insecure"],
+        &["--insecure=false"],
+        &["-e", "--no-enable-compression"],
+    ] {
+        let line = load(words);
+        assert!(line.ends_with("exclude each other: give one of them"), "{words:?}: {line}");
+    }
+}
+
+#[test]
+fn a_switch_that_is_off_holds_against_a_file() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = folder.path().join("config.json");
+    std::fs::write(&file, r#"{"insecure": true, "host": "127.0.0.1:1"}"#).expect("it is written");
+    let config = format!("--config={}", file.display());
+    for off in ["--no-insecure", "--insecure=false"] {
+        let absent = "--cacert=absent.pem";
+        let line = refused(&["load", &config, off, absent, "--call=a.B/C"]);
+        assert!(line.contains("absent.pem"), "TLS was not asked for: {line}");
+    }
+}

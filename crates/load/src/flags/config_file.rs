@@ -4,6 +4,7 @@
 //! In JSON and TOML their case is ignored, as Go's readers of these languages do, and that of YAML
 //! does not. What the command line says holds against the file.
 
+use super::switches::SwitchedWords;
 use crate::contract::input::MAX_BYTES;
 use crate::error_text::{Unreadable, suggestion};
 use crate::given_file;
@@ -56,13 +57,15 @@ pub enum ConfigFileError {
     },
 }
 
-/// The words of a command line for what `file` says and `given`, which was typed, does not.
+/// The words of a command line for what `file` says and what was typed does not: `given`, and the
+/// switches that `typed` turns off.
 ///
 /// # Errors
 /// [`ConfigFileError`] naming file and key.
 pub fn words(
     file: &Path,
     given: &ArgMatches,
+    typed: &SwitchedWords,
     command: &Command,
 ) -> Result<Vec<OsString>, ConfigFileError> {
     let place = file.display().to_string();
@@ -74,7 +77,7 @@ pub fn words(
         }
         let arg = argument(command, |name| language.is_key(&key, name))
             .ok_or_else(|| unknown(command, &place, &key))?;
-        if !is_typed(arg, given) {
+        if !is_typed(arg, given) && !typed.turns_off(arg) {
             words.extend(word(arg, &value, &place)?.map(OsString::from));
         }
     }
@@ -234,8 +237,9 @@ mod tests {
         std::fs::write(&file, text).unwrap();
         let command = LoadFlags::augment_args(Command::new("load"));
         let line = std::iter::once("load").chain(typed.split_whitespace());
-        let given = command.clone().try_get_matches_from(line).unwrap();
-        let mut words: Vec<_> = words(&file, &given, &command)
+        let typed = SwitchedWords::of(line.map(OsString::from), &command);
+        let given = command.clone().try_get_matches_from(&typed.words).unwrap();
+        let mut words: Vec<_> = words(&file, &given, &typed, &command)
             .map_err(|error| {
                 error.to_string().replace(&folder.path().display().to_string(), "FOLDER")
             })?
@@ -281,6 +285,10 @@ mod tests {
         let words = read_as("ghz.json", JSON, "-n 3 --call x.Y/Z b:2").unwrap();
         assert!(!words.contains("total") && !words.contains("call") && !words.contains("a:1"));
         assert!(words.contains("--timeout=2s"));
+        for off in ["--no-insecure", "--insecure=false"] {
+            let words = read_as("ghz.json", JSON, off).unwrap();
+            assert!(!words.contains("insecure"), "{off}: {words}");
+        }
     }
 
     #[test]
