@@ -20,7 +20,7 @@ use bookend_load::contract::printable;
 use bookend_load::contract::report::{LoadOrigin, LoadReport};
 use bookend_load::descriptors;
 use bookend_load::flags::switches::SwitchedWords;
-use bookend_load::flags::{LoadFlags, config_file};
+use bookend_load::flags::{LoadFlags, config_file, files};
 use bookend_load::hdr_log::HdrLog;
 use bookend_load::objective::Objective;
 use bookend_load::output::{self, OutputError, OutputFormat};
@@ -76,6 +76,7 @@ pub fn start(arguments: LoadArguments) -> Result<u8, Failure> {
     for file in flags.output.iter().chain(&flags.debug).chain(&flags.hdr) {
         output::check(file).map_err(Failure::usage)?;
     }
+    files::check_apart(&flags.files_written(), &flags.files_read()).map_err(Failure::usage)?;
     let format = flags.output_format().map_err(Failure::usage)?;
     let read = || LoadPlan::from_flags(&flags, &mut std::io::stdin().lock(), lab::cpus());
     let plan = match &flags.thrift.file {

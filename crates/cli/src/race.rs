@@ -30,6 +30,7 @@ use bookend_load::contract::exit;
 use bookend_load::contract::gate::JudgedGate;
 use bookend_load::contract::input;
 use bookend_load::contract::printable;
+use bookend_load::flags::files;
 use bookend_load::given_file::{self, RESULT_MAX_BYTES};
 use bookend_load::output;
 use bookend_results::race::{EarlierRace, Race, RaceCell, RaceError};
@@ -51,6 +52,7 @@ pub fn start(arguments: RaceArguments) -> Result<u8, Failure> {
         clients::check(&arguments)?;
     }
     let (gates, cells) = (specs.gates(&arguments)?, arguments.cells()?);
+    check_files(&arguments)?;
     let kept = earlier(&arguments, &specs)?;
     arguments.check_rate()?;
     if arguments.profile && arguments.profile_folder.is_none() && specs.names().len() < 2 {
@@ -58,9 +60,6 @@ pub fn start(arguments: RaceArguments) -> Result<u8, Failure> {
             "--profile: one server alone differs from nothing; add --profile-folder for its flame \
              graph",
         ));
-    }
-    if let Some(file) = &arguments.save {
-        output::check(file).map_err(Failure::usage)?;
     }
     let interrupt = Interrupt::on_signals().map_err(Failure::nothing_measured)?;
     let waits = arguments.wait_for_lock;
@@ -80,6 +79,17 @@ pub fn start(arguments: RaceArguments) -> Result<u8, Failure> {
     let status = gate_status("race", &judged);
     let is_decided = status == exit::OBJECTIVE_MISSED;
     Ok(if interrupt.is_raised() && !is_decided { exit::INTERRUPTED } else { status })
+}
+
+/// Checks that the race can be kept, and in a file of its own.
+fn check_files(arguments: &RaceArguments) -> Result<(), Failure> {
+    let Some(file) = &arguments.save else {
+        return Ok(());
+    };
+    output::check(file).map_err(Failure::usage)?;
+    let mut read = arguments.call.files_read();
+    read.extend(arguments.against.iter().map(|file| ("--against", file.as_path())));
+    files::check_apart(&[("--save", file)], &read).map_err(Failure::usage)
 }
 
 /// Builds what is to be built, then runs the course.

@@ -9,6 +9,7 @@ pub use kept::{STORE, stored_run};
 use crate::terminal::{Failure, print_line};
 use bookend_load::contract::exit;
 use bookend_load::error_text::reason;
+use bookend_load::flags::files;
 use bookend_load::output::{self, UnknownEnding, format_by_ending};
 use bookend_results::chart::{Chart, Theme};
 use bookend_results::export::{LoadPage, Picture, Report};
@@ -97,6 +98,8 @@ pub fn start(arguments: &ReportArguments) -> Result<u8, Failure> {
     }
     if let Some(file) = &arguments.output {
         output::check(file).map_err(Failure::usage)?;
+        let written = [("--output", file.as_path())];
+        files::check_apart(&written, &arguments.kept.files()).map_err(Failure::usage)?;
     }
     match arguments.kept.read()? {
         Reported::LoadTests(page) => write_load_page(arguments, &page, format),

@@ -374,3 +374,37 @@ fn a_switch_that_is_off_holds_against_a_file() {
         assert!(line.contains("absent.pem"), "TLS was not asked for: {line}");
     }
 }
+
+#[test]
+fn no_file_is_written_that_is_read_or_written_too() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = |name: &str| folder.path().join(name).display().to_string();
+    let (input, other) = (file("input.json"), file("./input.json"));
+    std::fs::write(&input, r#"{"name": "kept"}"#).expect("it is written");
+    let (result, second) = (file("s.json"), file("./s.json"));
+    for words in [
+        &["-D", &input, "-o", &other][..],
+        &["-M", &input, "--hdr", &input],
+        &["--config", &input, "--debug", &other],
+        &["--rate-file", &input, "--debug", &input],
+        &["-o", &result, "--debug", &second],
+        &["-o", &result, "--hdr", &result],
+        &["-o", &result, "--hdr", &result, "--debug", &result],
+    ] {
+        let line = load(words);
+        assert!(line.contains("would overwrite what"), "{words:?}: {line}");
+    }
+    let call = "--call=helloworld.Greeter/SayHello";
+    let race = ["race", call, "--save", &input, "--against", &other, "a=./a {port}"];
+    for words in [
+        &["report", &input, "-o", &other][..],
+        &["report", &input, "a.json", "-o", &input],
+        &race,
+        &["race", call, "-D", &input, "--save", &input, "a=./a {port}"],
+    ] {
+        let line = refused(words);
+        assert!(line.contains("would overwrite what"), "{words:?}: {line}");
+    }
+    let kept = std::fs::read_to_string(&input).expect("it is there");
+    assert_eq!(kept, r#"{"name": "kept"}"#);
+}

@@ -107,6 +107,11 @@ const ROWS: [(&str, &str, &str); 41] = [
     ),
     ("`-t`", "crates/load/src/record/call_sink.rs", "an_answer_after_the_deadline_is_a_failure"),
     (
+        "`-o`, `--debug` with a file that is read, or with one file",
+        "crates/cli/tests/bad_input.rs",
+        "no_file_is_written_that_is_read_or_written_too",
+    ),
+    (
         "`-m`, `--tags`",
         "crates/load/tests/options.rs",
         "the_echo_has_how_long_secrets_are_and_all_of_them_where_that_is_asked_for",

@@ -3,6 +3,7 @@
 //! are what they mean. Each flag has its name, its default and its help here and nowhere else.
 
 pub mod config_file;
+pub mod files;
 mod number;
 pub mod pacing;
 pub mod streaming;

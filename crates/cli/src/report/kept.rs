@@ -3,6 +3,7 @@
 use super::wrong_file;
 use crate::terminal::Failure;
 use bookend_load::contract::input;
+use bookend_load::flags::files::NamedFile;
 use bookend_load::given_file::{self, RESULT_MAX_BYTES};
 use bookend_results::export::LoadPage;
 use bookend_results::measurement::Row;
@@ -47,6 +48,13 @@ pub struct Kept {
 }
 
 impl KeptArguments {
+    /// The files that may be read.
+    pub fn files(&self) -> Vec<NamedFile<'_>> {
+        let named = self.of.iter().map(|file| ("report", Path::new(file)));
+        let record = self.record.iter().map(|file| ("--record", file.as_path()));
+        named.chain(record).chain([("--store", self.store.as_path())]).collect()
+    }
+
     /// Reads the result. Only those of load tests can be several.
     ///
     /// # Errors
