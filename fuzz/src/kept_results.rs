@@ -1,6 +1,7 @@
 //! Results that somebody else wrote: histograms, reports of load tests, records of runs.
 
 use crate::bounds::{assert_line, assert_memory, assert_work};
+use bookend_contract::count::COUNT_MAX;
 use bookend_contract::latency;
 use bookend_results::chart::Theme;
 use bookend_results::export::{LoadPage, Report};
@@ -19,7 +20,9 @@ pub fn histogram(input: &[u8]) {
         let Ok(histogram) = latency::decode(text) else {
             return;
         };
+        assert!(histogram.len() <= COUNT_MAX);
         assert!(histogram.value_at_percentile(99.9) <= histogram.max());
+        assert_eq!(histogram.value_at_percentile(100.0), histogram.max());
         assert!(!histogram.mean().is_nan());
         let again = latency::decode(&latency::encode(&histogram)).expect("it was written here");
         assert_eq!(again.len(), histogram.len());

@@ -1,6 +1,7 @@
 //! Latency histograms as text: HdrHistogram's V2 encoding in base64, so that a result can be read
 //! by every implementation of HdrHistogram.
 
+use crate::count::{self, TooMany};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
@@ -32,6 +33,10 @@ pub enum HistogramError {
          {SIGNIFICANT_DIGITS} significant digits"
     )]
     TooLarge,
+    /// Its counts add up to more calls than are plausible. The library adds them unchecked, and
+    /// finds no percentile where a sum is not exact in a floating-point number.
+    #[error(transparent)]
+    TooMany(#[from] TooMany),
 }
 
 /// An empty histogram with the contract's precision and range.
@@ -57,7 +62,8 @@ pub fn encode(histogram: &Histogram<u64>) -> String {
 /// Reads what [`encode`] or another HdrHistogram has written.
 ///
 /// # Errors
-/// The text is not base64, or does not encode a histogram, or one that is too large.
+/// The text is not base64, or does not encode a histogram, or one that is too large or counts more
+/// calls than are plausible.
 pub fn decode(text: &str) -> Result<Histogram<u64>, HistogramError> {
     let mut bytes = STANDARD.decode(text).map_err(|_| HistogramError::NotBase64)?;
     if let Some(payload) = bytes.strip_prefix(&COMPRESSED_COOKIE) {
@@ -102,8 +108,8 @@ fn check_claims(bytes: &[u8]) -> Option<Result<(), HistogramError>> {
     let [lowest, highest] = [taken(&mut rest)?, taken(&mut rest)?].map(u64::from_be_bytes);
     let _integer_to_double_ratio: [u8; 8] = taken(&mut rest)?;
     let payload = rest.get(..payload_bytes as usize)?;
-    let is_small = counters(lowest, highest, digits)? <= COUNTERS_MAX && has_no_longer_run(payload);
-    Some(if is_small { Ok(()) } else { Err(HistogramError::TooLarge) })
+    let is_small = counters(lowest, highest, digits)? <= COUNTERS_MAX;
+    Some(if is_small { check_counts(payload) } else { Err(HistogramError::TooLarge) })
 }
 
 fn taken<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
@@ -124,23 +130,26 @@ fn counters(lowest: u64, highest: u64, digits: u32) -> Option<u64> {
     Some((doublings + 2) * (steps / 2))
 }
 
-/// Whether no number stands for more zeros than there may be counters: the library negates it.
-fn has_no_longer_run(payload: &[u8]) -> bool {
-    let (mut number, mut place) = (0_u64, 0);
+/// Whether no number stands for more zeros than there may be counters, for the library negates it,
+/// and all counts add up.
+fn check_counts(payload: &[u8]) -> Result<(), HistogramError> {
+    let (mut number, mut place, mut total) = (0_u64, 0, 0);
     for byte in payload {
         let is_last = *byte < 0x80 || place == VARINT_MAX_BYTES - 1;
         let bits = if place == VARINT_MAX_BYTES - 1 { *byte } else { *byte & 0x7f };
         number |= u64::from(bits) << (7 * place);
         place += 1;
         if is_last {
-            let is_run = number & 1 == 1;
-            if is_run && number >> 1 >= COUNTERS_MAX {
-                return false;
+            let (is_run, amount) = (number & 1 == 1, number >> 1);
+            match is_run {
+                true if amount >= COUNTERS_MAX => return Err(HistogramError::TooLarge),
+                true => {}
+                false => total = count::sum(total, amount)?,
             }
             (number, place) = (0, 0);
         }
     }
-    true
+    Ok(())
 }
 
 #[cfg(test)]
@@ -236,23 +245,52 @@ mod tests {
         }
     }
 
+    fn with(payload: &[u8]) -> Vec<u8> {
+        let mut bytes = claiming(payload.len() as u32, 3, 1, HIGHEST_NS);
+        bytes.pop();
+        bytes.extend(payload);
+        bytes
+    }
+
     #[test]
     fn a_run_of_zeros_is_no_longer_than_the_histogram_may_be() {
-        let with = |payload: &[u8]| {
-            let mut bytes = claiming(payload.len() as u32, 3, 1, HIGHEST_NS);
-            bytes.pop();
-            bytes.extend(payload);
-            decoded(&bytes)
-        };
+        let with = |payload: &[u8]| decoded(&with(payload));
         assert_eq!(with(&[19, 2]), Ok(1));
         assert_eq!(with(&[&[0xff; 9][..], &[2]].concat()), Err(HistogramError::TooLarge));
         assert_eq!(with(&[0xff, 0xff, 0xff, 0xff, 0x7f, 2]), Err(HistogramError::TooLarge));
-        // A count, as large as there is one.
-        assert_eq!(
-            with(&[0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]),
-            Ok(i64::MAX as u64)
-        );
+        // A count, as large as there is one, and no run.
+        let largest = [0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff];
+        assert_eq!(with(&largest), Err(TooMany.into()));
         assert_eq!(with(&[0xff]), Err(HistogramError::NotHistogram));
+    }
+
+    #[test]
+    fn counts_add_up_to_no_more_than_is_plausible_wherever_they_stand() {
+        // 2^53 and 2^52 as varints of the library.
+        let whole = [0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x20];
+        let half = [0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x10];
+        let histogram = decode(&STANDARD.encode(with(&whole))).expect("it is plausible");
+        assert_eq!(histogram.len(), count::COUNT_MAX);
+        for payload in [
+            [&whole[..], &[2]].concat(),
+            [&[2][..], &whole].concat(),
+            [&half[..], &[19], &half, &[19, 2]].concat(),
+            half.repeat(3),
+            [0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff].repeat(9),
+        ] {
+            assert_eq!(decoded(&with(&payload)), Err(TooMany.into()), "{payload:x?}");
+        }
+    }
+
+    #[test]
+    fn the_highest_percentile_is_the_highest_latency_however_many_calls_there_are() {
+        // The rest of the largest plausible number of calls, and one in front of it.
+        let most = [0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x1f];
+        for payload in [[&[2][..], &[19], &most].concat(), [&most[..], &[19, 2]].concat()] {
+            let histogram = decode(&STANDARD.encode(with(&payload))).expect("it is plausible");
+            assert_eq!(histogram.len(), count::COUNT_MAX);
+            assert_eq!(histogram.value_at_percentile(100.0), histogram.max());
+        }
     }
 
     #[test]
