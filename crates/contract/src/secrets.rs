@@ -24,7 +24,7 @@ const MESSAGE: &str = "data";
 
 /// The value as it is shown beside that name.
 pub fn shown<'a>(name: &str, value: &'a str) -> Cow<'a, str> {
-    if is_secret(name) { mask(value, vec![0..value.len()]) } else { in_text(value) }.into()
+    if is_secret(name) { mask(value, span::one(0..value.len())) } else { in_text(value) }.into()
 }
 
 /// A text that the user typed, as it is shown.

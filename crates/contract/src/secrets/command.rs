@@ -1,7 +1,7 @@
 //! Secrets in what was typed: a command line of the shell, or a text that stands for itself.
 
 use super::name::is_secret;
-use super::span::Spans;
+use super::span::{Spans, one};
 use super::value::{self, is_of_name, is_scheme, last_name};
 use serde::de::IgnoredAny;
 use std::mem;
@@ -44,7 +44,7 @@ pub fn of_command(line: &str) -> Spans {
 /// The same within so many quotation marks.
 fn text_within(text: &str, quotes: usize) -> Spans {
     if text.len() > TEXT_MAX_BYTES || quotes > QUOTES_MAX {
-        return Spans::from([0..text.len()]);
+        return one(0..text.len());
     }
     let (name, behind) = text.split_at(text.find(['=', ':']).unwrap_or(text.len()));
     let separator = if behind.starts_with('=') { "=" } else { ":" };
@@ -52,7 +52,7 @@ fn text_within(text: &str, quotes: usize) -> Spans {
     let is_whole = name.chars().all(is_of_name) && !value.is_empty() && is_secret(name);
     if is_whole && (value.starts_with(' ') || names_secret(name, separator, value)) {
         let start = text.len() - value.trim_start().len();
-        return Spans::from([start..text.len()]);
+        return one(start..text.len());
     }
     of_json(text, quotes).unwrap_or_else(|| command_within(text, quotes))
 }
@@ -78,7 +78,7 @@ fn moved(spans: Spans, bytes: usize) -> impl Iterator<Item = Range<usize>> {
 
 fn command_within(line: &str, quotes: usize) -> Spans {
     if line.len() > TEXT_MAX_BYTES {
-        return Spans::from([0..line.len()]);
+        return one(0..line.len());
     }
     let mut found = value::spans(line);
     let mut announced = Announced::Nothing;
@@ -102,7 +102,7 @@ fn command_within(line: &str, quotes: usize) -> Spans {
         }
         let is_secret = said == Announced::Secret || said == Announced::User && has_password(word);
         let spans = if is_next && is_secret {
-            Spans::from([0..word.len()])
+            one(0..word.len())
         } else {
             announced = announced_by(word);
             in_word(word, quotes)
@@ -175,9 +175,8 @@ fn has_password(word: &str) -> bool {
     let pair = word[unquoted(word)].split_once(':');
     let is_number = |text: &str| text.chars().all(|letter| letter.is_ascii_digit());
     pair.is_some_and(|(user, password)| {
-        !password.is_empty()
-            && !password.starts_with("//")
-            && !(is_number(user) && is_number(password))
+        let is_group = is_number(user) && is_number(password);
+        !password.is_empty() && !password.starts_with("//") && !is_group
     })
 }
 
@@ -214,7 +213,7 @@ fn pairs(word: &str) -> Spans {
     let rest = |start: usize| {
         let value = &word[start..];
         let inner = around.and_then(|quote| value.strip_suffix(quote)).unwrap_or(value);
-        Spans::from([start..start + inner.len()])
+        one(start..start + inner.len())
     };
     for (place, separator) in word.match_indices(['=', ':']) {
         let (before, value) = (&word[..place], &word[place + 1..]);

@@ -5,6 +5,11 @@ use std::ops::Range;
 /// The bytes of secrets in a text, in any order; they may overlap.
 pub type Spans = Vec<Range<usize>>;
 
+/// One secret.
+pub fn one(span: Range<usize>) -> Spans {
+    std::iter::once(span).collect()
+}
+
 /// What is shown in the place of a secret.
 pub fn masked(value: &str) -> String {
     format!("masked ({} bytes)", value.len())
@@ -58,9 +63,9 @@ mod tests {
         assert_eq!(mask("abcdef", vec![3..5, 1..4, 2..2]), "amasked (4 bytes)f");
         assert_eq!(mask("ab", vec![1..2, 0..1]), "masked (1 bytes)masked (1 bytes)");
         let once = "x=masked (3 bytes) y";
-        assert_eq!(mask(once, vec![2..8]), once);
-        assert_eq!(mask(once, vec![2..18]), once);
-        assert_eq!(mask(once, vec![2..20]), "x=masked (18 bytes)");
-        assert_eq!(mask("masked (x bytes)", vec![0..6]), "masked (6 bytes) (x bytes)");
+        assert_eq!(mask(once, one(2..8)), once);
+        assert_eq!(mask(once, one(2..18)), once);
+        assert_eq!(mask(once, one(2..20)), "x=masked (18 bytes)");
+        assert_eq!(mask("masked (x bytes)", one(0..6)), "masked (6 bytes) (x bytes)");
     }
 }

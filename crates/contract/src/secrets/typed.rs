@@ -1,7 +1,7 @@
 //! Secrets in the words of a command of ours, and whatever quotes those.
 
 use super::command::{announces_value, of_text};
-use super::span::{Spans, mask};
+use super::span::{Spans, mask, one};
 use super::value;
 use std::mem;
 
@@ -21,7 +21,7 @@ pub fn words<W: AsRef<str>>(words: impl IntoIterator<Item = W>) -> Vec<(String, 
         if mem::take(&mut is_announced) && !is_long && !word.is_empty() {
             is_announced = value::is_scheme(word);
             let span = 0..if is_announced { 0 } else { word.len() };
-            return (word.to_owned(), Spans::from([span]));
+            return (word.to_owned(), one(span));
         }
         is_announced = announces_value(word);
         let start = word.find('=').filter(|_| is_long).map_or(0, |place| place + 1);
