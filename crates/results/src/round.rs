@@ -5,6 +5,7 @@ use crate::measurement::{Measurement, Outcome, Row};
 use crate::record::refilled;
 use crate::suite::Case;
 use crate::window::WindowFigures;
+use bookend_contract::count;
 use bookend_contract::latency::{self, HistogramError};
 use hdrhistogram::Histogram;
 use std::cell::OnceCell;
@@ -61,14 +62,13 @@ impl<'a> MeasuredRounds<'a> {
             let mut merged = latency::empty();
             let mut unreadable = Vec::new();
             for round in self.each.iter() {
-                let reason = match round.histogram() {
-                    Ok(histogram) => match merged.add(histogram) {
-                        Ok(()) => continue,
-                        Err(_) => "the latency histogram is of another range".to_owned(),
-                    },
-                    Err(error) => error.to_string(),
+                let added = match round.histogram() {
+                    Ok(histogram) => add(&mut merged, histogram),
+                    Err(error) => Err(error.to_string()),
                 };
-                unreadable.push(format!("{reason} (round {})", round.row.round));
+                if let Err(reason) = added {
+                    unreadable.push(format!("{reason} (round {})", round.row.round));
+                }
             }
             (merged, unreadable)
         })
@@ -148,6 +148,12 @@ impl<'a> MeasuredRound<'a> {
     }
 }
 
+/// Adds the calls of a round to those of others. The library's own sums would wrap.
+fn add(merged: &mut Histogram<u64>, round: &Histogram<u64>) -> Result<(), String> {
+    count::sum(merged.len(), round.len()).map_err(|error| error.to_string())?;
+    merged.add(round).map_err(|_| "the latency histogram is of another range".to_owned())
+}
+
 /// The histogram with no more digits than the contract's have: those of all rounds are kept.
 fn kept(histogram: Histogram<u64>) -> Histogram<u64> {
     match histogram.sigfig() > latency::SIGNIFICANT_DIGITS {
@@ -166,6 +172,20 @@ pub(crate) fn measurement(row: &Row) -> Option<&Measurement> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rounds_together_have_no_more_calls_than_are_plausible() {
+        let round = |calls: u64| {
+            let mut histogram = latency::empty();
+            latency::record(&mut histogram, 1_000, calls);
+            histogram
+        };
+        let mut merged = round(count::COUNT_MAX - 1);
+        assert_eq!(add(&mut merged, &round(1)), Ok(()));
+        let refused = add(&mut merged, &round(1)).unwrap_err();
+        assert!(refused.contains("more than 2^53"), "{refused}");
+        assert_eq!(merged.len(), count::COUNT_MAX);
+    }
 
     #[test]
     fn rounds_keep_no_more_digits_than_the_contract_has() {
