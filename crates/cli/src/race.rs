@@ -31,12 +31,13 @@ use bookend_load::contract::gate::JudgedGate;
 use bookend_load::contract::input;
 use bookend_load::contract::printable;
 use bookend_load::flags::files;
-use bookend_load::given_file::{self, RESULT_MAX_BYTES};
+use bookend_load::given_file::{self, RACE_MAX_BYTES};
 use bookend_load::output;
-use bookend_results::race::{EarlierRace, Race, RaceCell, RaceError};
+use bookend_results::race::{EarlierRace, Race, RaceCell, RaceError, RaceServerName};
+use bookend_results::suite::TestedEnd;
 use caller::standard_input;
 use clients::ClientCourse;
-use course::Course;
+use course::{Course, new_race};
 use ended::RaceEnd;
 use profile::RaceProfiler;
 use running::Starter;
@@ -53,7 +54,7 @@ pub fn start(arguments: RaceArguments) -> Result<u8, Failure> {
     }
     let (gates, cells) = (specs.gates(&arguments)?, arguments.cells()?);
     check_files(&arguments)?;
-    let kept = earlier(&arguments, &specs)?;
+    let earlier = earlier(&arguments, &specs, &cells)?;
     arguments.check_rate()?;
     if arguments.profile && arguments.profile_folder.is_none() && specs.names().len() < 2 {
         return Err(Failure::usage(
@@ -71,8 +72,6 @@ pub fn start(arguments: RaceArguments) -> Result<u8, Failure> {
         Err(RaceEnd::Interrupted) => return Ok(exit::INTERRUPTED),
         Err(RaceEnd::Failed(failure)) => return Err(failure),
     };
-    let earlier =
-        kept.map(|kept| EarlierRace::of(kept, &race).ok_or_else(other_cells)).transpose()?;
     let judged: Result<Vec<_>, _> = gates.iter().map(|gate| race.judge(gate)).collect();
     let judged = judged.map_err(|error| blame(&race, error))?;
     deliver(&arguments, &race, earlier.as_ref(), &judged)?;
@@ -145,23 +144,31 @@ fn checked_out(
     Ok((servers, Some(revisions)))
 }
 
-/// The race that `--against` names.
-fn earlier(arguments: &RaceArguments, specs: &Specs) -> Result<Option<Race>, Failure> {
+/// The race that `--against` names. Nothing of it is left to fail when the race has been run.
+fn earlier(
+    arguments: &RaceArguments,
+    specs: &Specs,
+    cells: &[RaceCell],
+) -> Result<Option<EarlierRace>, Failure> {
     let Some(file) = &arguments.against else {
         return Ok(None);
     };
     if specs.names().len() > 1 {
         return Err(Failure::usage("--against: one is compared with what was kept, not two"));
     }
-    let text = given_file::text(file, RESULT_MAX_BYTES).map_err(Failure::usage)?;
-    serde_json::from_str(&text).map(Some).map_err(|error| {
-        let (file, reason) = (file.display(), input::reason(&error));
-        Failure::usage(format!("{file} keeps no race: {reason}"))
+    let text = given_file::text(file, RACE_MAX_BYTES).map_err(Failure::usage)?;
+    let kept = Race::parse(&text)
+        .map_err(|error| Failure::usage(format!("{}: {error}", file.display())))?;
+    let tested = match specs {
+        Specs::Servers(_) => TestedEnd::Server,
+        Specs::Clients(_) => TestedEnd::Client,
+    };
+    let named = |name: &str| RaceServerName { name: name.to_owned(), command: String::new() };
+    let names = specs.names().into_iter().map(named).collect();
+    let planned = new_race(arguments, tested, names, cells);
+    EarlierRace::of(kept, &planned).map(Some).ok_or_else(|| {
+        Failure::usage("--against: that race had other calls in flight, connections or rate")
     })
-}
-
-fn other_cells() -> Failure {
-    Failure::usage("--against: that race had other calls in flight, connections or rate")
 }
 
 fn deliver(

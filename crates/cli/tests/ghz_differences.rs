@@ -16,7 +16,7 @@ const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 const HERE: &str = "crates/cli/tests/ghz_differences.rs";
 
 /// A row by its first cell, and the file and the name of the test that shows it.
-const ROWS: [(&str, &str, &str); 41] = [
+const ROWS: [(&str, &str, &str); 42] = [
     (
         "`-r`, `--load-schedule`",
         "crates/load/tests/summary.rs",

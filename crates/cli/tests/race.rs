@@ -242,6 +242,17 @@ fn one_server_is_measured_kept_and_measured_again() {
     let other = ["-c", "7", "--against", "kept"];
     let error = said(&race(home.path(), &[&[server.as_str()], &other[..], &SOON].concat()), 2);
     assert!(error.contains("other calls in flight"), "{error}");
+    // What cannot be compared with is known before anything is measured.
+    let never = "never=exit {port}";
+    let kept = std::fs::read_to_string(home.path().join("kept")).expect("a race");
+    let mut damaged: Value = serde_json::from_str(&kept).expect("JSON");
+    damaged["starts"] = serde_json::json!([[]]);
+    std::fs::write(home.path().join("damaged"), damaged.to_string()).expect("a file");
+    let words = [never, "--against", "damaged"];
+    let error = said(&race(home.path(), &[&words, &later[2..]].concat()), 2);
+    assert!(error.contains("damaged: it keeps a race that is damaged: it has no round"), "{error}");
+    let error = said(&race(home.path(), &[&[never], &other[..], &SOON].concat()), 2);
+    assert!(error.contains("other calls in flight"), "{error}");
 }
 
 #[test]

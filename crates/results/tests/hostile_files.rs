@@ -1,10 +1,12 @@
 //! Results that somebody else wrote, with a value in each place that nobody would write: they are
 //! refused in a line, or reported in every form.
 
+use bookend_contract::gate::{Gate, GateKind};
 use bookend_results::chart::Theme;
 use bookend_results::compare::{ComparedSide, compare};
 use bookend_results::export::{LoadPage, Report};
 use bookend_results::metric::REQUESTS_PER_CPU_SECOND;
+use bookend_results::race::{EarlierRace, PowerComparison, Race};
 use bookend_results::record::Record;
 use bookend_results::store::{RunId, Store};
 use serde_json::{Value, json};
@@ -117,6 +119,68 @@ fn a_load_report_with_any_value_changed_is_refused_or_reported() {
             reported += 1;
         });
         assert!(reported > 100, "{reported}");
+    }
+}
+
+/// A race of so many servers, in two starts of a round and with a dropped one.
+fn kept_race(servers: usize) -> Value {
+    let rated = json!({
+        "due": 10_000, "held_back": 1, "lag_ns": 9_000, "p50_ns": 100_000, "p99_ns": 400_000,
+    });
+    let lap = |server: usize| {
+        let cpu_ns = 50_000_000 + server * 1_500_000;
+        json!({
+            "server": server, "ok": 10_000, "failed": 1, "length_ns": 100_000_000,
+            "cpu_ns": cpu_ns, "rated": rated,
+        })
+    };
+    let block: Vec<Value> = [0, 1, 1, 0].map(|server: usize| lap(server.min(servers - 1))).into();
+    let name = |server: usize| json!({"name": server.to_string(), "command": "serve"});
+    let functions = json!([{
+        "name": "read", "cpu_ns_per_call": [1.0, 2.0], "difference_ns": {"low": 0.5, "high": 1.5},
+    }]);
+    json!({
+        "tested": "server", "servers": (0..servers).map(name).collect::<Vec<_>>(),
+        "cells": [{"connections": 1, "concurrency": 100}], "rps": 100_000.0, "lap_ms": 100,
+        "margin": 0.01, "seed": 1, "doubts": ["it rained"], "functions": functions,
+        "starts": [[[block]], [[block]]], "dropped": [[block]],
+    })
+}
+
+/// In every use there is of a race. Whether it was refused.
+fn check_race(place: &str, text: &str, now: &Race) -> bool {
+    let race = match Race::parse(text) {
+        Ok(race) => race,
+        Err(error) => {
+            check_error(place, &error);
+            return false;
+        }
+    };
+    let comparison = PowerComparison::of_race(&race, (3.0, 150.0), "here").expect(place);
+    let line = comparison.line();
+    assert!(!line.contains("NaN") && !line.contains("inf"), "{place}: {line}");
+    let condition = "1>0.5".parse().expect("a condition");
+    let gate = Gate { kind: GateKind::FailIf, condition };
+    race.judge(&gate).expect(place);
+    let own = [race.answer(None).expect(place), race.answer_json(None).expect(place).to_string()];
+    let earlier = EarlierRace::of(race, now);
+    let answer = now.answer(earlier.as_ref()).expect(place);
+    now.answer_json(earlier.as_ref()).expect(place);
+    for text in own.iter().chain([&answer]) {
+        assert!(!text.contains("NaN") && !text.contains("inf "), "{place}: {text}");
+    }
+    true
+}
+
+#[test]
+fn a_race_with_any_value_changed_is_refused_or_compared() {
+    let now = Race::parse(&kept_race(1).to_string()).expect("a race");
+    for servers in [1, 2] {
+        let mut compared = 0;
+        each_changed(&kept_race(servers), |place, changed| {
+            compared += usize::from(check_race(place, &changed.to_string(), &now));
+        });
+        assert!(compared > 50, "{compared}");
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::terminal::Failure;
 use bookend_lab::machine::this_machine;
 use bookend_load::contract::input;
-use bookend_load::given_file::RESULT_MAX_BYTES;
+use bookend_load::given_file::RACE_MAX_BYTES;
 use bookend_load::output;
 use bookend_results::calibration::KeptChecks;
 use bookend_results::race::{PowerComparison, PowerStudy, Race};
@@ -52,9 +52,13 @@ impl PageArguments {
     /// [`Failure`] when a record cannot be read, or the page cannot be written.
     pub fn deliver(&self) -> Result<bool, Failure> {
         let text = if let Some(record) = &self.page_of {
-            KeptChecks::parse(&read(record)?).map_err(|error| unreadable(record, error))?.page()
+            KeptChecks::parse(&read(record, input::MAX_BYTES)?)
+                .map_err(|error| unreadable(record, error))?
+                .page()
         } else if let Some(record) = &self.power_of {
-            PowerStudy::parse(&read(record)?).map_err(|error| unreadable(record, error))?.page()
+            PowerStudy::parse(&read(record, input::MAX_BYTES)?)
+                .map_err(|error| unreadable(record, error))?
+                .page()
         } else if let Some(race) = &self.power_line {
             self.line(race)?
         } else if self.output.is_some() {
@@ -67,8 +71,8 @@ impl PageArguments {
     }
 
     fn line(&self, file: &Path) -> Result<String, Failure> {
-        let race: Race =
-            serde_json::from_str(&read(file)?).map_err(|error| unreadable(file, error))?;
+        let text = read(file, RACE_MAX_BYTES)?;
+        let race = Race::parse(&text).map_err(|error| unreadable(file, error))?;
         if race.servers.len() != 2 {
             return Err(unreadable(file, "a race of one server compares nothing"));
         }
@@ -79,8 +83,10 @@ impl PageArguments {
     }
 }
 
-fn read(file: &Path) -> Result<String, Failure> {
-    let read = File::open(file).and_then(|opened| input::text(opened, RESULT_MAX_BYTES));
+/// A check has some kilobytes and a comparison fewer, so thousands of them are within
+/// [`input::MAX_BYTES`].
+fn read(file: &Path, max_bytes: u64) -> Result<String, Failure> {
+    let read = File::open(file).and_then(|opened| input::text(opened, max_bytes));
     read.map_err(|error| unreadable(file, error))
 }
 

@@ -79,6 +79,7 @@ impl Race {
         let what = match error {
             RaceError::NoCalls(_) => "answered no call",
             RaceError::NoCpuTime(_) => "used no CPU time",
+            RaceError::NoLength(_) => "answered in no time",
         };
         format!("{rounds} of {all} rounds had a lap in which {name} {what}")
     }

@@ -145,13 +145,18 @@ pub enum RaceError {
     /// The server of this number used no CPU time: other processes answered.
     #[error("calls were answered, and its processes used no CPU time")]
     NoCpuTime(usize),
+    /// A lap of the server of this number had no length: a client said that its window had none.
+    #[error("calls were answered in a lap of no length")]
+    NoLength(usize),
 }
 
 impl RaceError {
     /// Whose fault it is.
     pub fn server(self) -> usize {
         match self {
-            RaceError::NoCalls(server) | RaceError::NoCpuTime(server) => server,
+            RaceError::NoCalls(server)
+            | RaceError::NoCpuTime(server)
+            | RaceError::NoLength(server) => server,
         }
     }
 }
@@ -300,6 +305,9 @@ fn check(lap: &RaceLap) -> Result<(), RaceError> {
     }
     if lap.cpu_ns == 0 {
         return Err(RaceError::NoCpuTime(lap.server));
+    }
+    if lap.length_ns == 0 {
+        return Err(RaceError::NoLength(lap.server));
     }
     Ok(())
 }
