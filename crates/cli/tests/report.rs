@@ -192,7 +192,10 @@ fn of_several_files_each_has_to_be_a_load_test() {
     let said = refused(&["report", "a.json"]);
     assert!(said.contains("a.json: not a result of bookend load -O json: missing field"), "{said}");
     let said = refused(&["report", "a.json", "7"]);
-    assert!(said.contains("7: not a result of bookend load -O json, and only such"), "{said}");
+    assert!(said.contains("7: there is no such file, and only results of bookend"), "{said}");
+    fs::write(home.path().join("b.json"), "{}").expect("written");
+    let said = refused(&["report", "b.json", "a.json"]);
+    assert!(said.contains("b.json: not a result of bookend load -O json, and only such"), "{said}");
 }
 
 #[test]

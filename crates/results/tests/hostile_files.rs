@@ -112,6 +112,9 @@ fn a_load_report_with_any_value_changed_is_refused_or_reported() {
                 Err(error) => return check_error(place, &error),
             };
             assert!(page.html().len() + page.markdown_with(None).len() < 2_000_000, "{place}");
+            let answer = page.answer.join(" ");
+            let mut words = answer.split(|letter: char| !letter.is_alphanumeric());
+            assert!(words.all(|word| word != "inf" && word != "NaN"), "{place}: {answer}");
             for (name, picture) in &page.pictures {
                 let svg = picture.svg(Theme::Both);
                 assert!(!svg.contains("NaN") && !svg.contains("inf"), "{place}: {name}: {svg}");

@@ -85,13 +85,19 @@ impl KeptArguments {
 fn load_tests(files: &[OsString]) -> Result<Reported, Failure> {
     let read = |file: &OsString| {
         let file = Path::new(file);
-        let result = file.exists().then(|| text_of(file)).transpose()?;
-        match result.filter(|text| LoadPage::is_result(text.as_bytes())) {
-            Some(text) => Ok((file.to_owned(), text)),
-            None => Err(Failure::usage(format!(
-                "{}: not a result of bookend load -O json, and only such are reported together",
-                file.display()
-            ))),
+        let wrong = |why: &str| Err(Failure::usage(format!("{}: {why}", file.display())));
+        if !file.exists() {
+            return wrong(
+                "there is no such file, and only results of bookend load -O json are reported \
+                 together",
+            );
+        }
+        let text = text_of(file)?;
+        match LoadPage::is_result(text.as_bytes()) {
+            true => Ok((file.to_owned(), text)),
+            false => {
+                wrong("not a result of bookend load -O json, and only such are reported together")
+            }
         }
     };
     let files: Vec<_> = files.iter().map(read).collect::<Result<_, _>>()?;

@@ -18,6 +18,10 @@ const METHOD: &str = "Closed loops of more and more calls in flight say where to
      is tried again, and two of three decide. A latency counts from when its call was due. \
      docs/use/load.md says more.";
 
+/// A fit of ours may have shares somewhat above one, where few points are far from the law. Those of
+/// others may have any, of which no percentage can be read.
+const SHARE_MAX: f64 = 100.0;
+
 /// A name has as much room as that of a load test.
 const NAME_CHARS: usize = 40;
 
@@ -120,7 +124,9 @@ fn answer(report: &CapacityReport, rates: &[Rate]) -> Vec<String> {
             time_text(rate.p99_ns)
         )
     });
-    let law = found.fit.as_ref().map(law_in_words);
+    let is_share = |share: f64| share.abs() < SHARE_MAX;
+    let law = found.fit.filter(|fit| is_share(fit.contention) && is_share(fit.explained));
+    let law = law.as_ref().map(law_in_words);
     [Some(first), refused, disagreement, limit, kept, law].into_iter().flatten().collect()
 }
 
