@@ -8,6 +8,7 @@
 mod error;
 mod run_id;
 mod schema;
+mod work_budget;
 
 pub use bookend_contract::timestamp::Timestamp;
 pub use error::{StoreError, UnreadableRun};
@@ -27,6 +28,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use work_budget::{WorkBudget, row_bytes, yielded_max_bytes};
 
 /// How long a write waits for another process. Reports read for milliseconds, so a process that
 /// holds the file longer will not release it soon.
@@ -79,6 +81,7 @@ impl Run {
 pub struct Store {
     connection: Connection,
     file: PathBuf,
+    budget: WorkBudget,
 }
 
 impl Store {
@@ -87,9 +90,9 @@ impl Store {
     /// # Errors
     /// When the file is locked, is not a file of results, or was written by a newer version.
     pub fn open(file: &Path) -> Result<Self, StoreError> {
-        let mut connection = connected(Connection::open(file), file)?;
+        let (mut connection, budget) = connected(Connection::open(file), file)?;
         schema::bring_up_to_date(&mut connection, file)?;
-        Ok(Self { connection, file: file.to_owned() })
+        Ok(Self { connection, file: file.to_owned(), budget })
     }
 
     /// Opens an existing file of results to read it, as reports do. An older one is migrated in
@@ -103,9 +106,9 @@ impl Store {
         }
         // With write access, where there is some: what a crash has left half written is undone.
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = connected(Connection::open_with_flags(file, flags), file)?;
-        let connection = schema::for_reading(connection, file)?;
-        Ok(Self { connection, file: file.to_owned() })
+        let opened = connected(Connection::open_with_flags(file, flags), file)?;
+        let (connection, budget) = schema::for_reading(opened, file)?;
+        Ok(Self { connection, file: file.to_owned(), budget })
     }
 
     /// A store in memory, which is lost when it is dropped.
@@ -135,7 +138,7 @@ impl Store {
             run.command,
             run.revision,
         ];
-        self.connection.execute(statement, values).map_err(|error| self.explain(&error))?;
+        self.execute(statement, values)?;
         Ok(RunId(self.connection.last_insert_rowid()))
     }
 
@@ -145,6 +148,7 @@ impl Store {
     /// When the file cannot be written.
     pub fn write_round(&mut self, run: RunId, round: u32, rows: &[Row]) -> Result<(), StoreError> {
         let file = self.file.clone();
+        self.renewed_bytes()?;
         self.insert_round(run, round, rows).map_err(|error| explain(&file, &error))
     }
 
@@ -360,14 +364,36 @@ impl Store {
         values: impl rusqlite::Params,
         read: fn(&rusqlite::Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Vec<T>, StoreError> {
-        let all = || {
-            let mut query = self.connection.prepare(statement)?;
-            query.query_map(values, read)?.collect::<rusqlite::Result<Vec<T>>>()
+        let mut left = yielded_max_bytes(self.renewed_bytes()?);
+        let explained = |error: rusqlite::Error| self.explain(&error);
+        let mut query = self.connection.prepare(statement).map_err(explained)?;
+        let mut rows = query.query(values).map_err(explained)?;
+        let mut all = Vec::new();
+        while let Some(row) = rows.next().map_err(explained)? {
+            let bytes = row_bytes(row).map_err(explained)?;
+            left = left.checked_sub(bytes).ok_or_else(|| StoreError::Damaged {
+                file: self.file.clone(),
+                reason: "a table has more than its file".to_owned(),
+            })?;
+            all.push(read(row).map_err(explained)?);
+        }
+        Ok(all)
+    }
+
+    /// The size of the file, for which an operation has a budget from here on.
+    fn renewed_bytes(&self) -> Result<u64, StoreError> {
+        let number = |pragma| {
+            let number = self.connection.pragma_query_value(None, pragma, |row| row.get(0));
+            number.map(|number: u32| u64::from(number)).map_err(|error| self.explain(&error))
         };
-        all().map_err(|error| self.explain(&error))
+        self.budget.renew(0);
+        let bytes = number("page_count")? * number("page_size")?;
+        self.budget.renew(bytes);
+        Ok(bytes)
     }
 
     fn execute(&self, statement: &str, values: impl rusqlite::Params) -> Result<(), StoreError> {
+        self.renewed_bytes()?;
         self.connection
             .execute(statement, values)
             .map(|_rows| ())
@@ -379,10 +405,15 @@ impl Store {
     }
 }
 
-fn connected(opened: rusqlite::Result<Connection>, file: &Path) -> Result<Connection, StoreError> {
-    let connection = opened.map_err(|error| explain(file, &error))?;
-    connection.busy_timeout(BUSY_TIMEOUT).map_err(|error| explain(file, &error))?;
-    Ok(connection)
+fn connected(
+    opened: rusqlite::Result<Connection>,
+    file: &Path,
+) -> Result<(Connection, WorkBudget), StoreError> {
+    let explained = |error: rusqlite::Error| explain(file, &error);
+    let mut connection = opened.map_err(explained)?;
+    connection.busy_timeout(BUSY_TIMEOUT).map_err(explained)?;
+    let budget = WorkBudget::on(&mut connection, file).map_err(explained)?;
+    Ok((connection, budget))
 }
 
 fn run_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<Result<Run, UnreadableRun>> {

@@ -9,9 +9,10 @@ use bookend_results::metric::REQUESTS_PER_CPU_SECOND;
 use bookend_results::race::{EarlierRace, PowerComparison, Race};
 use bookend_results::record::Record;
 use bookend_results::store::{RunId, Store};
+use rusqlite::Connection;
 use serde_json::{Value, json};
 use std::fmt::Display;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 const LOAD_REPORTS: [&str; 4] = [
     include_str!("../../../fuzz/seeds/load_report/open"),
@@ -276,6 +277,105 @@ fn a_store_with_any_column_changed_is_refused_or_read() {
         drop(connection);
         read_store(&file, run, &change);
     }
+}
+
+/// A store, and another in which these statements were run.
+fn store_with(folder: &Path, statements: &str) -> PathBuf {
+    let file = folder.join("foreign.db");
+    drop(std::fs::remove_file(&file));
+    drop(Store::open(&file).expect("a store"));
+    let connection = Connection::open(&file).expect("it is SQLite");
+    connection.execute_batch("PRAGMA foreign_keys = 0").expect("set");
+    connection.execute_batch(statements).expect(statements);
+    file
+}
+
+const ENDLESS: &str =
+    "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n";
+
+#[test]
+fn a_table_that_is_not_as_it_was_made_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let generated = "x TEXT AS (CAST(zeroblob(900000000) AS TEXT))";
+    for table in ["runs", "rounds", "rows", "semantics", "raw_outputs"] {
+        for replaced in [
+            String::new(),
+            format!("CREATE VIEW {table} AS {ENDLESS};"),
+            format!("CREATE VIEW {} AS {ENDLESS};", table.to_uppercase()),
+            format!("CREATE VIRTUAL TABLE {table} USING fts5 (id, run, round);"),
+            format!("CREATE TABLE {table} (id INTEGER PRIMARY KEY, {generated});"),
+        ] {
+            let file = store_with(folder.path(), &format!("DROP TABLE {table}; {replaced}"));
+            let expected = format!("is damaged: its table {table} is not as bookend makes it");
+            for opened in [Store::open_existing(&file), Store::open(&file)] {
+                let error = opened.expect_err(&replaced);
+                check_error(&replaced, &error);
+                assert!(error.to_string().ends_with(&expected), "{replaced}: {error}");
+            }
+        }
+        let file =
+            store_with(folder.path(), &format!("ALTER TABLE {table} ADD COLUMN {generated}"));
+        Store::open_existing(&file).expect_err("a generated column");
+    }
+}
+
+#[test]
+fn what_is_beside_the_tables_of_a_store_is_never_run() {
+    let record = Record::parse(RECORDS[0]).expect("a record");
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = store_with(
+        folder.path(),
+        &format!(
+            "CREATE TABLE notes (x); CREATE VIEW endless AS {ENDLESS}; \
+             CREATE TRIGGER t AFTER INSERT ON rounds BEGIN INSERT INTO notes {ENDLESS}; END;"
+        ),
+    );
+    let mut store = Store::open(&file).expect("a store");
+    let run = store.begin_run(&record.run().new).expect("begun");
+    store.write_round(run, 0, &record.rows).expect("written");
+    assert_eq!(store.rows(run).expect("rows").len(), record.rows.len());
+}
+
+#[test]
+fn pages_that_are_referred_to_again_and_again_are_not_read_without_end() {
+    const PAGE: usize = 4096;
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = store_with(
+        folder.path(),
+        "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1500) \
+         INSERT INTO runs SELECT i, 0, NULL, '', printf('%.*c', 900, 'x'), '', 0, '', '', '', '', \
+         NULL FROM n",
+    );
+    let connection = Connection::open(&file).expect("it is SQLite");
+    let statement = "SELECT rootpage FROM sqlite_schema WHERE name = 'runs'";
+    let root: u32 = connection.query_row(statement, [], |row| row.get(0)).expect("a table");
+    drop(connection);
+    let mut pages = std::fs::read(&file).expect("readable");
+    let page = |number: u32| {
+        let end = number as usize * PAGE;
+        end - PAGE..end
+    };
+    let of_root = pages[page(root)].to_vec();
+    assert_eq!(of_root[0], 5, "an interior page of a table");
+    let word = |at: usize| u16::from_be_bytes([of_root[at], of_root[at + 1]]);
+    let cells = (0..word(3).into()).map(|cell| usize::from(word(12 + 2 * cell)));
+    // Where children are named: the last one in the header. All those of the root become a copy of
+    // the root, in the place of the last one, of which that itself is no child.
+    let children: Vec<usize> = cells.chain([8]).collect();
+    let number = |at: usize| u32::from_be_bytes(of_root[at..at + 4].try_into().expect("four"));
+    let last = number(8);
+    pages[page(last)].copy_from_slice(&of_root);
+    let first = number(children[0]).to_be_bytes();
+    let in_copy = page(last).start + 8;
+    pages[in_copy..in_copy + 4].copy_from_slice(&first);
+    for child in children {
+        let place = page(root).start + child;
+        pages[place..place + 4].copy_from_slice(&last.to_be_bytes());
+    }
+    std::fs::write(&file, pages).expect("written");
+    let store = Store::open_existing(&file).expect("a store");
+    let error = store.runs().expect_err("more than there is").to_string();
+    assert!(error.ends_with("is damaged: a table has more than its file"), "{error}");
 }
 
 fn read_store(file: &Path, id: RunId, change: &str) {

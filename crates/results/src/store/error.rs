@@ -88,6 +88,10 @@ pub(super) fn explain(file: &Path, error: &rusqlite::Error) -> StoreError {
     match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Locked(file),
         Some(ErrorCode::NotADatabase) => StoreError::Foreign(file),
+        Some(ErrorCode::OperationInterrupted) => StoreError::Damaged {
+            file,
+            reason: "it takes more work than any results of its size".to_owned(),
+        },
         _ => StoreError::Unusable { file, reason: input::reason(error) },
     }
 }

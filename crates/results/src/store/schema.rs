@@ -1,6 +1,7 @@
 //! The tables of the store, and the migration of older files.
 
 use super::error::{StoreError, explain};
+use super::work_budget::WorkBudget;
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, TransactionBehavior};
 use std::path::Path;
@@ -102,24 +103,31 @@ pub(super) fn bring_up_to_date(connection: &mut Connection, file: &Path) -> Resu
 
 /// The file as this version reads it: itself, or a copy in memory to which the missing steps were
 /// applied.
-pub(super) fn for_reading(connection: Connection, file: &Path) -> Result<Connection, StoreError> {
+pub(super) fn for_reading(
+    (connection, budget): (Connection, WorkBudget),
+    file: &Path,
+) -> Result<(Connection, WorkBudget), StoreError> {
     if version(&connection, file)? == SCHEMA_VERSION {
-        return Ok(connection);
+        return Ok((connection, budget));
     }
-    let mut copied = copy(&connection, file)?;
+    let (mut copied, budget) = copy(&connection, file)?;
     bring_up_to_date(&mut copied, file)?;
-    Ok(copied)
+    Ok((copied, budget))
 }
 
-fn copy(connection: &Connection, file: &Path) -> Result<Connection, StoreError> {
+fn copy(connection: &Connection, file: &Path) -> Result<(Connection, WorkBudget), StoreError> {
     /// Meaning all of them.
     const PAGES: i32 = -1;
     let sqlite = |error: rusqlite::Error| explain(file, &error);
     let mut copied = Connection::open_in_memory().map_err(sqlite)?;
+    let budget = WorkBudget::on(&mut copied, file).map_err(sqlite)?;
     let step = Backup::new(connection, &mut copied)
         .and_then(|backup| backup.step(PAGES))
         .map_err(sqlite)?;
-    if step == StepResult::Done { Ok(copied) } else { Err(StoreError::Locked(file.to_owned())) }
+    match step {
+        StepResult::Done => Ok((copied, budget)),
+        _ => Err(StoreError::Locked(file.to_owned())),
+    }
 }
 
 /// The version of an open file; 0 for an empty one.
@@ -138,8 +146,35 @@ fn version(connection: &Connection, file: &Path) -> Result<i64, StoreError> {
         (true, _) if !(1..=SCHEMA_VERSION).contains(&version) => {
             Err(StoreError::Newer { file: file.to_owned(), found: version, known: SCHEMA_VERSION })
         }
-        (true, _) => Ok(version),
+        (true, _) => check_tables(connection, version, file),
     }
+}
+
+/// The version, if each of its tables is in the file as its steps make it. To read from a view, a
+/// virtual table or a generated column would be to run what somebody else has written. Tables of
+/// others are left alone.
+fn check_tables(connection: &Connection, version: i64, file: &Path) -> Result<i64, StoreError> {
+    let sqlite = |error: rusqlite::Error| explain(file, &error);
+    let own = Connection::open_in_memory().map_err(sqlite)?;
+    for step in STEPS.iter().take(usize::try_from(version).unwrap_or(0)) {
+        own.execute_batch(step).map_err(sqlite)?;
+    }
+    for (name, sql) in tables(&own, None).map_err(sqlite)? {
+        let found = tables(connection, Some(&name)).map_err(sqlite)?;
+        if found != [(name.clone(), sql)] {
+            let reason = format!("its table {name} is not as bookend makes it");
+            return Err(StoreError::Damaged { file: file.to_owned(), reason });
+        }
+    }
+    Ok(version)
+}
+
+/// The tables of that name, or all of them, with the statement that makes each.
+fn tables(connection: &Connection, name: Option<&str>) -> rusqlite::Result<Vec<(String, String)>> {
+    let statement = "SELECT name, sql FROM sqlite_schema WHERE type = 'table' \
+                     AND (?1 IS NULL OR name = ?1)";
+    let mut query = connection.prepare(statement)?;
+    query.query_map([name], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
 }
 
 #[cfg(test)]
@@ -192,8 +227,9 @@ pub(super) mod tests {
             .expect("filled");
         drop(old);
         let read_only = OpenFlags::SQLITE_OPEN_READ_ONLY;
-        let connection = Connection::open_with_flags(&file, read_only).expect("opened");
-        let migrated = for_reading(connection, &file).expect("readable");
+        let mut connection = Connection::open_with_flags(&file, read_only).expect("opened");
+        let budget = WorkBudget::on(&mut connection, &file).expect("limited");
+        let (migrated, _) = for_reading((connection, budget), &file).expect("readable");
         let revisions = "SELECT count(*) FROM runs WHERE revision IS NULL";
         let runs: i64 = migrated.query_row(revisions, [], |row| row.get(0)).expect("migrated");
         assert_eq!(runs, 1);
