@@ -28,7 +28,6 @@ use bookend_lab::race::{RaceHost, RaceRunError, RaceServerSpec, RaceStart, Revis
 use bookend_lab::spawner::Spawner;
 use bookend_load::contract::exit;
 use bookend_load::contract::gate::JudgedGate;
-use bookend_load::contract::input;
 use bookend_load::contract::printable;
 use bookend_load::flags::files;
 use bookend_load::given_file::{self, RACE_MAX_BYTES};
