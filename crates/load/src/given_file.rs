@@ -15,8 +15,8 @@ pub const DATA_MAX_BYTES: u64 = 256 << 20;
 /// are listed unless it is told otherwise.
 pub const RESULT_MAX_BYTES: u64 = 1 << 30;
 
-/// A race that is read again: a lap takes a hundred and sixty bytes at most as it is kept, so this is
-/// a race of a day and more by laps of the default length.
+/// A race that is read again: a kept lap takes a hundred and sixty bytes at most, so this is a race
+/// of a day and more by laps of the default length.
 pub const RACE_MAX_BYTES: u64 = 256 << 20;
 
 /// The bytes of a file.

@@ -35,8 +35,8 @@ const YIELDED_PER_BYTE: u64 = 2;
 pub(super) struct WorkBudget(Arc<AtomicU64>);
 
 impl WorkBudget {
-    /// Limits all that is done on a connection by the size of that file. What only a schema asks for
-    /// is not done: ours has neither views nor triggers.
+    /// Limits all that is done on a connection by the size of that file. What only a schema asks
+    /// for is not done: ours has neither views nor triggers.
     ///
     /// # Errors
     /// SQLite cannot be limited.

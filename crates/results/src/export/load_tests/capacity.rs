@@ -18,8 +18,8 @@ const METHOD: &str = "Closed loops of more and more calls in flight say where to
      is tried again, and two of three decide. A latency counts from when its call was due. \
      docs/use/load.md says more.";
 
-/// A fit of ours may have shares somewhat above one, where few points are far from the law. Those of
-/// others may have any, of which no percentage can be read.
+/// A fit of ours may have shares somewhat above one, where few points are far from the law. Those
+/// of others may have any, of which no percentage can be read.
 const SHARE_MAX: f64 = 100.0;
 
 /// A name has as much room as that of a load test.
