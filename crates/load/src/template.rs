@@ -8,6 +8,7 @@
 //! run.
 
 mod analysis;
+mod blocks;
 mod budget;
 mod encoding;
 mod engine;

@@ -161,6 +161,24 @@ fn what_is_wrong_with_a_template_is_said_with_its_line() {
 }
 
 #[test]
+fn nothing_is_dropped_behind_an_end_or_an_else_without_its_block() {
+    for (text, said) in [
+        ("{\"name\":\n\"a\"}{{end}}, garbage ]", "line 2 of its template: unexpected {{end}}"),
+        ("{\"name\": \"a\"}\n{{else}}xxx{{end}}", "line 2 of its template: unexpected {{else}}"),
+        ("{\"name\": \"a\"}{{end}}{{nosuch}}", "line 1 of its template: unexpected {{end}}"),
+        ("{\"name\": \"{{if 1}}a\"}", "line 1 of its template: {{if}} has no {{end}}"),
+        ("{\"name\": \"{{.UUID}}{{end}}\"}", "line 1 of its template: unexpected {{end}}"),
+    ] {
+        for templates in [Templates::Functions, Templates::Variables] {
+            assert_eq!(read(text, templates).unwrap_err(), format!("-d, {said}"), "{text}");
+        }
+    }
+    let metadata = CallMetadata::from_json(r#"{"x": "{{end}}"}"#, "-m", Templates::Functions);
+    let error = metadata.unwrap().compile(&method("Talk"), true).unwrap_err().to_string();
+    assert_eq!(error, "metadata \"x\", line 1 of its template: unexpected {{end}}");
+}
+
+#[test]
 fn functions_can_be_forbidden_and_variables_stay() {
     let error = read(r#"{"name": "{{newUUID}}"}"#, Templates::Variables).unwrap_err();
     assert!(error.contains("newUUID"), "{error}");

@@ -4,7 +4,7 @@ use super::error::CallTemplateError;
 use super::pieces::Piece;
 use super::text::CallText;
 use super::variables::{CallFacts, MethodFacts, Variable};
-use super::{analysis, budget, functions, steps};
+use super::{analysis, blocks, budget, functions, steps};
 use gotmpl::{MissingKey, Template, Value};
 use prost_reflect::MethodDescriptor;
 use std::collections::BTreeMap;
@@ -53,28 +53,29 @@ pub(crate) enum Compiled {
 impl Engine {
     /// The template of a text.
     pub fn new(text: &str, language: &Language) -> Result<Self, CallTemplateError> {
-        check_alternatives(text)?;
-        let unparsed = Template::new(NAME).missing_key(MissingKey::Error);
-        let template = functions::added_to(unparsed, language.calls_functions)
-            .parse(text)
-            .map_err(|error| CallTemplateError::new(text, &error))?;
-        Ok(Self {
+        Ok(Self::counted(text, parsed(text, language)?, language))
+    }
+
+    fn counted(text: &str, template: Template, language: &Language) -> Self {
+        Self {
             text: Arc::from(text),
             template: Arc::new(steps::counted(template)),
             method: Arc::clone(&language.method),
-        })
+        }
     }
 
     /// Compiles a text, to no more than it needs.
     pub fn compile(text: &str, language: &Language) -> Result<Compiled, CallTemplateError> {
-        let engine = Self::new(text, language)?;
-        let Some(tree) = engine.template.lookup(NAME) else {
+        let template = parsed(text, language)?;
+        let Some(tree) = template.lookup(NAME) else {
             return Ok(Compiled::Pieces(Vec::new()));
         };
         if let Some(pieces) = analysis::pieces(tree, &language.method, language.calls_functions) {
             return Ok(Compiled::Pieces(pieces));
         }
-        if analysis::depends_on_call(tree) {
+        let depends_on_call = analysis::depends_on_call(tree);
+        let engine = Self::counted(text, template, language);
+        if depends_on_call {
             return Ok(Compiled::Engine(engine));
         }
         let text = engine.render(&CallFacts::default())?;
@@ -117,21 +118,10 @@ impl Engine {
     }
 }
 
-/// The engine bounds the depth of everything but this: each `else if` lies within the one before.
-fn check_alternatives(text: &str) -> Result<(), CallTemplateError> {
-    /// As deep as templates may call each other.
-    const ALTERNATIVES_MAX: usize = 200;
-    let is_alternative = |action: &str| {
-        let words = action.trim_start_matches('-').trim_start();
-        let condition = words.strip_prefix("else").map(str::trim_start);
-        condition.is_some_and(|rest| rest.starts_with("if") || rest.starts_with("with"))
-    };
-    let mut actions = text.match_indices("{{").filter(|(at, _)| is_alternative(&text[at + 2..]));
-    match actions.nth(ALTERNATIVES_MAX) {
-        Some((at, _)) => Err(CallTemplateError {
-            line: 1 + text[..at].matches('\n').count(),
-            reason: format!("there are more than {ALTERNATIVES_MAX} of `else if`"),
-        }),
-        None => Ok(()),
-    }
+fn parsed(text: &str, language: &Language) -> Result<Template, CallTemplateError> {
+    blocks::check(text)?;
+    let template = Template::new(NAME).missing_key(MissingKey::Error);
+    functions::added_to(template, language.calls_functions)
+        .parse(text)
+        .map_err(|error| CallTemplateError::new(text, &error))
 }
