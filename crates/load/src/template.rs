@@ -19,6 +19,8 @@ mod message_parts;
 mod metadata;
 pub(crate) mod pieces;
 mod steps;
+#[cfg(test)]
+mod tests;
 mod text;
 mod variables;
 

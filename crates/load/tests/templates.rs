@@ -205,7 +205,7 @@ fn metadata_has_templates_too() {
 }
 
 /// Templates that would take all memory or all time, and what is said of each.
-const BOUNDLESS: [(&str, &str); 28] = [
+const BOUNDLESS: [(&str, &str); 33] = [
     ("{{randomString 2147483647}}", "randomString gives more than 64 MiB"),
     ("{{repeat 60000000 \"a\"}}{{repeat 60000000 \"a\"}}", "it gives more than 64 MiB"),
     (
@@ -235,7 +235,15 @@ const BOUNDLESS: [(&str, &str); 28] = [
     ("{{$x := repeat 60000000 \"a\"}}{{cat $x $x}}", "cat gives more than 64 MiB"),
     ("{{$x := repeat 1000001 \"a\"}}{{splitList \"\" $x}}", "splitList gives more than 1000000"),
     ("{{$x := repeat 1000 \"a\"}}{{add $x}}", "add takes a number, and has aaaa"),
-    ("{{printf \"%1000000000d\" 7 | repeat 9999}}", "repeat gives more than 64 MiB"),
+    ("{{printf \"%65000d\" 7 | repeat 9999}}", "repeat gives more than 64 MiB"),
+    ("{{printf \"%1000000000d\" 7 | repeat 9999}}", "printf does not know %1000000000d"),
+    ("{{range 1000000}}{{if eq . -1}}{{end}}{{end}}", "it takes more than 2000000 steps"),
+    ("{{range 900000}}{{$x := and 1 (or 0 (not (eq . 1)))}}{{end}}", "more than 2000000 steps"),
+    (
+        "{{$x := repeat 60000000 \"a\"}}{{list (slice $x 1) (slice $x 2) (slice $x 3) (slice $x 4)}}",
+        "its functions make more than 256",
+    ),
+    ("{{$x := until 1000000}}{{range until 60}}{{$x = slice $x 1}}{{end}}", "more than 256"),
     ("{{first 5}}", "first takes a list, and has 5"),
     ("{{sub -9223372036854775807 2}}", "sub -9223372036854775807 2 has no value"),
     ("{{div (sub -9223372036854775807 1) -1}}", "div -9223372036854775808 -1 has no value"),

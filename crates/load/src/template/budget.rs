@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 /// longest texts that there are.
 const MADE_MAX_BYTES: usize = 256 << 20;
 
-/// Functions, passes of loops, and templates that are called by others. The longest list has half
-/// as many.
+/// Functions, passes of loops, templates that are called by others, and the expressions of the
+/// engine's own in each. The longest list has half as many.
 const STEPS_MAX: u32 = 2_000_000;
 
 /// A generator that takes longer for one call makes no load.
@@ -39,10 +39,18 @@ pub(super) fn begin() {
 /// # Errors
 /// It is one too many, or comes too late.
 pub(super) fn step() -> Result<()> {
+    steps(1)
+}
+
+/// So many steps are taken at once.
+///
+/// # Errors
+/// As [`step`].
+pub(super) fn steps(count: u32) -> Result<()> {
     let left = LEFT.get();
     let steps = left
         .steps
-        .checked_sub(1)
+        .checked_sub(count)
         .ok_or_else(|| TemplateError::Exec(format!("it takes more than {STEPS_MAX} steps")))?;
     LEFT.set(Left { steps, ..left });
     match left.until.is_some_and(|until| Instant::now() > until) {

@@ -3,12 +3,14 @@
 
 use super::budget;
 use super::go_functions::{Function, OF_GO};
-use super::text::{self, TEXT_MAX_BYTES, shown, too_long, written};
+use super::text::{self, GoValue, TEXT_MAX_BYTES, shown, too_long, written};
 use super::variables::{CallFacts, Variable};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use gotmpl::{Result, Template, TemplateError, Value};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::fmt;
 use std::sync::Arc;
 
 /// Lists of functions have no more values than this.
@@ -32,20 +34,26 @@ const OF_THE_CALL: [(&str, Function); 8] = [
 
 /// Functions whose value follows from their arguments.
 const OF_ARGUMENTS: [(&str, Function); 49] = [
-    ("upper", |arguments| text_to_text(arguments, "upper", |text| text.to_uppercase())),
-    ("lower", |arguments| text_to_text(arguments, "lower", |text| text.to_lowercase())),
+    ("upper", |arguments| text_to_text(arguments, "upper", upper)),
+    ("lower", |arguments| text_to_text(arguments, "lower", lower)),
     ("title", |arguments| text_to_text(arguments, "title", title)),
     ("trim", |arguments| text_to_text(arguments, "trim", |text| text.trim().to_owned())),
     ("nospace", |arguments| {
         text_to_text(arguments, "nospace", |text| text.split_whitespace().collect())
     }),
     ("quote", |arguments| {
-        exactly(arguments, 1, "quote")?;
-        let text = text::of(&arguments[0], "quote")?;
-        written("quote", |out| write!(out, "{text:?}")).map(|quoted| string(&quoted))
+        joined(arguments, " ", "quote", |value, out| {
+            let text = text::of(value, "quote").map_err(|_| fmt::Error)?;
+            write_quoted(&text, out)
+        })
     }),
-    ("squote", |arguments| text_to_text(arguments, "squote", |text| format!("'{text}'"))),
-    ("toString", |arguments| text_to_text(arguments, "toString", str::to_owned)),
+    ("squote", |arguments| {
+        joined(arguments, " ", "squote", |value, out| write!(out, "'{}'", GoValue(value)))
+    }),
+    ("toString", |arguments| {
+        exactly(arguments, 1, "toString")?;
+        text::of(&arguments[0], "toString").map(|text| string(&text))
+    }),
     ("b64enc", |arguments| text_to_text(arguments, "b64enc", |text| BASE64.encode(text))),
     ("b64dec", base64_decoded),
     ("trimAll", |arguments| {
@@ -79,10 +87,10 @@ const OF_ARGUMENTS: [(&str, Function); 49] = [
     ("trunc", truncate),
     ("substr", part_of_text),
     ("join", join),
-    ("cat", |arguments| joined(arguments, " ", "cat")),
+    ("cat", |arguments| joined(arguments, " ", "cat", write_value)),
     ("int", |arguments| integer(arguments, 0, 1, "int").map(Value::Int)),
     ("int64", |arguments| integer(arguments, 0, 1, "int64").map(Value::Int)),
-    ("atoi", |arguments| integer(arguments, 0, 1, "atoi").map(Value::Int)),
+    ("atoi", atoi),
     ("float64", |arguments| number(arguments, 0, 1, "float64").map(Value::Float)),
     ("add1", |arguments| {
         integer(arguments, 0, 1, "add1").map(|number| Value::Int(number.wrapping_add(1)))
@@ -105,8 +113,9 @@ const OF_ARGUMENTS: [(&str, Function); 49] = [
     }),
     ("until", |arguments| {
         let end = integer(arguments, 0, 1, "until")?;
-        match end > LIST_MAX as i64 {
+        match end.unsigned_abs() > LIST_MAX as u64 {
             true => Err(too_many("until")),
+            false if end < 0 => Ok(list((end + 1..=0).rev().map(Value::Int))),
             false => Ok(list((0..end).map(Value::Int))),
         }
     }),
@@ -121,7 +130,13 @@ const OF_ARGUMENTS: [(&str, Function); 49] = [
     ("coalesce", |arguments| Ok(or_nil(arguments.iter().find(|value| value.is_truthy())))),
     ("ternary", |arguments| {
         exactly(arguments, 3, "ternary")?;
-        Ok(arguments[usize::from(!arguments[2].is_truthy())].clone())
+        match &arguments[2] {
+            Value::Bool(truth) => Ok(arguments[usize::from(!*truth)].clone()),
+            other => {
+                let reason = format!("ternary takes true or false, and has {}", shown(other));
+                Err(TemplateError::Exec(reason))
+            }
+        }
     }),
     ("env", |arguments| {
         text_to_text(arguments, "env", |name| std::env::var(name).unwrap_or_default())
@@ -138,11 +153,20 @@ pub(crate) fn added_to(template: Template, with_others: bool) -> Template {
     others.chain(OF_GO).fold(template, |template, (name, function)| {
         template.func(name, move |arguments| {
             budget::step()?;
+            arguments.iter().try_for_each(fits_integer)?;
             let value = function(arguments)?;
             spend_for(&value, name)?;
             Ok(value)
         })
     })
+}
+
+/// Go's integers are signed.
+pub(super) fn fits_integer(value: &Value) -> Result<()> {
+    match value {
+        Value::Uint(number) => Err(TemplateError::Exec(format!("{number} overflows int"))),
+        _ => Ok(()),
+    }
 }
 
 /// What a function has made is paid for; what it was given is not.
@@ -197,20 +221,58 @@ fn none(arguments: &[Value], name: &str) -> Result<()> {
     exactly(arguments, 0, name)
 }
 
-/// The integer at that place, where the function has so many arguments. Texts are read, as sprig
-/// does.
+/// The integer at that place, where the function has so many arguments. Texts are read as sprig
+/// reads them, with Go's prefixes of other bases; one that is no number is refused, where sprig
+/// takes it for 0.
 fn integer(arguments: &[Value], place: usize, expected: usize, name: &str) -> Result<i64> {
     exactly(arguments, expected, name)?;
-    match &arguments[place] {
-        Value::String(text) => text.trim().parse().map_err(|_| no_number(name, &arguments[place])),
+    let value = &arguments[place];
+    match value {
+        Value::String(text) => integer_of_text(text).ok_or_else(|| no_number(name, value)),
+        Value::Bool(truth) => Ok(i64::from(*truth)),
+        Value::Float(number) => Ok(truncated(*number)),
         other => other.as_int().ok_or_else(|| no_number(name, other)),
     }
+}
+
+/// Go's `strconv.ParseInt` with the base that the text names.
+fn integer_of_text(text: &str) -> Option<i64> {
+    let (sign, digits) = match text.strip_prefix('-') {
+        Some(digits) => ("-", digits),
+        None => ("", text.strip_prefix('+').unwrap_or(text)),
+    };
+    let (digits, base) = match digits.as_bytes() {
+        [b'0', b'x' | b'X', ..] => (&digits[2..], 16),
+        [b'0', b'b' | b'B', ..] => (&digits[2..], 2),
+        [b'0', b'o' | b'O', ..] => (&digits[2..], 8),
+        [b'0', _, ..] => (&digits[1..], 8),
+        _ => (digits, 10),
+    };
+    let is_number = digits.starts_with(|letter: char| letter.is_ascii_alphanumeric());
+    let number = format!("{sign}{digits}");
+    if is_number { i64::from_str_radix(&number, base).ok() } else { None }
+}
+
+/// Go's conversion on the processors that it is mostly used on: what does not fit is the least.
+fn truncated(number: f64) -> i64 {
+    let fits = number >= i64::MIN as f64 && number < i64::MAX as f64;
+    if fits { number as i64 } else { i64::MIN }
+}
+
+fn atoi(arguments: &[Value]) -> Result<Value> {
+    exactly(arguments, 1, "atoi")?;
+    let read = match &arguments[0] {
+        Value::String(text) => text.parse().ok(),
+        other => other.as_int(),
+    };
+    read.map(Value::Int).ok_or_else(|| no_number("atoi", &arguments[0]))
 }
 
 fn number(arguments: &[Value], place: usize, expected: usize, name: &str) -> Result<f64> {
     exactly(arguments, expected, name)?;
     match &arguments[place] {
-        Value::String(text) => text.trim().parse().map_err(|_| no_number(name, &arguments[place])),
+        Value::String(text) => text.parse().map_err(|_| no_number(name, &arguments[place])),
+        Value::Bool(truth) => Ok(f64::from(u8::from(*truth))),
         other => other.as_float().ok_or_else(|| no_number(name, other)),
     }
 }
@@ -242,9 +304,17 @@ fn random_text(arguments: &[Value], name: &str, letter: fn() -> char) -> Result<
     Ok(string(&(0..letters).map(|_| letter()).collect::<String>()))
 }
 
+/// A value as text. Where there is none, Go refuses it.
+fn text_of<'a>(value: &'a Value, name: &str) -> Result<Cow<'a, str>> {
+    match value {
+        Value::Nil => Err(TemplateError::Exec(format!("{name} takes a text, and has nothing"))),
+        value => text::of(value, name),
+    }
+}
+
 fn text_to_text(arguments: &[Value], name: &str, change: impl Fn(&str) -> String) -> Result<Value> {
     exactly(arguments, 1, name)?;
-    Ok(string(&change(&text::of(&arguments[0], name)?)))
+    Ok(string(&change(&text_of(&arguments[0], name)?)))
 }
 
 fn two_texts(
@@ -253,25 +323,40 @@ fn two_texts(
     combine: impl Fn(&str, &str) -> Value,
 ) -> Result<Value> {
     exactly(arguments, 2, name)?;
-    Ok(combine(&text::of(&arguments[0], name)?, &text::of(&arguments[1], name)?))
+    Ok(combine(&text_of(&arguments[0], name)?, &text_of(&arguments[1], name)?))
+}
+
+/// Letters one for one, as Go maps them.
+fn upper(text: &str) -> String {
+    text.chars().map(|letter| one_of(letter, letter.to_uppercase())).collect()
+}
+
+fn lower(text: &str) -> String {
+    let lower = |letter: char| match letter {
+        'İ' => 'i',
+        _ => one_of(letter, letter.to_lowercase()),
+    };
+    text.chars().map(lower).collect()
+}
+
+fn one_of(letter: char, mut mapped: impl ExactSizeIterator<Item = char>) -> char {
+    if mapped.len() == 1 { mapped.next().unwrap_or(letter) } else { letter }
 }
 
 fn title(text: &str) -> String {
     let mut begins = true;
-    text.chars()
-        .flat_map(|letter| {
-            let upper = begins.then(|| letter.to_uppercase());
-            let same = (!begins).then_some(letter);
-            begins = !letter.is_alphanumeric();
-            upper.into_iter().flatten().chain(same)
-        })
-        .collect()
+    let letters = text.chars().map(|letter| {
+        let written = if begins { one_of(letter, letter.to_uppercase()) } else { letter };
+        begins = !(letter.is_alphanumeric() || letter == '_');
+        written
+    });
+    letters.collect()
 }
 
 fn base64_decoded(arguments: &[Value]) -> Result<Value> {
     exactly(arguments, 1, "b64dec")?;
     let text = BASE64
-        .decode(text::of(&arguments[0], "b64dec")?.as_bytes())
+        .decode(text_of(&arguments[0], "b64dec")?.as_bytes())
         .ok()
         .and_then(|bytes| String::from_utf8(bytes).ok());
     let failed = || TemplateError::Exec("b64dec has no base64 of a text".to_owned());
@@ -280,7 +365,7 @@ fn base64_decoded(arguments: &[Value]) -> Result<Value> {
 
 fn replace(arguments: &[Value]) -> Result<Value> {
     exactly(arguments, 3, "replace")?;
-    let [old, new, text] = [0, 1, 2].map(|place: usize| text::of(&arguments[place], "replace"));
+    let [old, new, text] = [0, 1, 2].map(|place: usize| text_of(&arguments[place], "replace"));
     let (old, new, text) = (old?, new?, text?);
     let new_bytes = text.matches(&*old).count().saturating_mul(new.len());
     match new_bytes.saturating_add(text.len()) > TEXT_MAX_BYTES {
@@ -290,8 +375,10 @@ fn replace(arguments: &[Value]) -> Result<Value> {
 }
 
 fn repeat(arguments: &[Value]) -> Result<Value> {
-    let times = usize::try_from(integer(arguments, 0, 2, "repeat")?).unwrap_or(0);
-    let text = text::of(&arguments[1], "repeat")?;
+    let times = integer(arguments, 0, 2, "repeat")?;
+    let times = usize::try_from(times)
+        .map_err(|_| TemplateError::Exec(format!("repeat {times} is less than nothing")))?;
+    let text = text_of(&arguments[1], "repeat")?;
     if text.len().saturating_mul(times) > TEXT_MAX_BYTES {
         return Err(too_long("repeat"));
     }
@@ -300,10 +387,14 @@ fn repeat(arguments: &[Value]) -> Result<Value> {
 
 fn split_list(arguments: &[Value]) -> Result<Value> {
     exactly(arguments, 2, "splitList")?;
-    let gap = text::of(&arguments[0], "splitList")?;
-    let text = text::of(&arguments[1], "splitList")?;
-    match text.matches(&*gap).count() >= LIST_MAX {
-        true => Err(too_many("splitList")),
+    let gap = text_of(&arguments[0], "splitList")?;
+    let text = text_of(&arguments[1], "splitList")?;
+    if text.matches(&*gap).count() > LIST_MAX {
+        return Err(too_many("splitList"));
+    }
+    match gap.is_empty() {
+        // Between all letters.
+        true => Ok(list(text.chars().map(|letter| string(letter.encode_utf8(&mut [0; 4]))))),
         false => Ok(list(text.split(&*gap).map(string))),
     }
 }
@@ -328,41 +419,82 @@ fn lists_within(values: &[Value], most: usize) -> Option<usize> {
 /// The first letters; with a negative number the last ones.
 fn truncate(arguments: &[Value]) -> Result<Value> {
     let letters = integer(arguments, 0, 2, "trunc")?;
-    let text = text::of(&arguments[1], "trunc")?;
+    let text = text_of(&arguments[1], "trunc")?;
     let count = text.chars().count();
     let most = letters.unsigned_abs() as usize;
     let left_out = if letters < 0 { count.saturating_sub(most) } else { 0 };
     Ok(string(&text.chars().skip(left_out).take(most).collect::<String>()))
 }
 
+/// As sprig, of letters instead of bytes.
 fn part_of_text(arguments: &[Value]) -> Result<Value> {
     let (start, end) = (integer(arguments, 0, 3, "substr")?, integer(arguments, 1, 3, "substr")?);
-    let start = usize::try_from(start).unwrap_or(0);
-    let end = usize::try_from(end).unwrap_or(usize::MAX);
-    let text = text::of(&arguments[2], "substr")?;
-    Ok(string(&text.chars().take(end).skip(start).collect::<String>()))
+    let text = text_of(&arguments[2], "substr")?;
+    let count = text.chars().count();
+    let first = usize::try_from(start).unwrap_or(0);
+    let last = usize::try_from(end).ok().filter(|_| start < 0 || end as usize <= count);
+    let last = last.unwrap_or(count).min(count);
+    if first > last || (start < 0 && end < 0) {
+        return Err(TemplateError::Exec(format!("substr {start} {end} is no part of its text")));
+    }
+    Ok(string(&text.chars().take(last).skip(first).collect::<String>()))
 }
 
 fn join(arguments: &[Value]) -> Result<Value> {
     exactly(arguments, 2, "join")?;
-    let gap = text::of(&arguments[0], "join")?;
-    joined(&values(&arguments[1..], "join")?, &gap, "join")
+    let gap = text_of(&arguments[0], "join")?;
+    match &arguments[1] {
+        Value::List(values) => joined(values, &gap, "join", write_value),
+        // One value is a list of it.
+        one => joined(std::slice::from_ref(one), &gap, "join", write_value),
+    }
 }
 
-fn joined(values: &[Value], gap: &str, name: &str) -> Result<Value> {
+/// Values with a gap between them, those without one left out.
+fn joined(
+    values: &[Value],
+    gap: &str,
+    name: &str,
+    write: fn(&Value, &mut dyn fmt::Write) -> fmt::Result,
+) -> Result<Value> {
     let text = written(name, |out| {
-        for (place, value) in values.iter().enumerate() {
-            write!(out, "{}{value}", if place > 0 { gap } else { "" })?;
+        for (place, value) in values.iter().filter(|value| **value != Value::Nil).enumerate() {
+            out.write_str(if place > 0 { gap } else { "" })?;
+            write(value, out)?;
         }
         Ok(())
     });
     text.map(|text| string(&text))
 }
 
+/// As Go's `strconv.Quote`.
+fn write_quoted(text: &str, out: &mut dyn fmt::Write) -> fmt::Result {
+    out.write_char('"')?;
+    for letter in text.chars() {
+        let escaped = letter.escape_debug();
+        match letter as u32 {
+            _ if letter == '\'' => out.write_char(letter)?,
+            _ if escaped.len() <= 2 && letter != '\0' => write!(out, "{escaped}")?,
+            code @ 0..0x80 => write!(out, "\\x{code:02x}")?,
+            code @ 0x80..0x1_0000 => write!(out, "\\u{code:04x}")?,
+            code => write!(out, "\\U{code:08x}")?,
+        }
+    }
+    out.write_char('"')
+}
+
+fn write_value(value: &Value, out: &mut dyn fmt::Write) -> fmt::Result {
+    write!(out, "{}", GoValue(value))
+}
+
 fn round(arguments: &[Value]) -> Result<Value> {
     let value = number(arguments, 0, 2, "round")?;
-    let scale = 10_f64.powi(integer(arguments, 1, 2, "round")?.clamp(-300, 300) as i32);
-    Ok(Value::Float((value * scale).round() / scale))
+    let places = integer(arguments, 1, 2, "round")?.clamp(-400, 400);
+    let scale = 10_f64.powi(places as i32);
+    let digits = value * scale;
+    // As sprig: of negative numbers no part is as much as a half.
+    let rounded = if digits.fract() >= 0.5 { digits.ceil() } else { digits.floor() };
+    Ok(Value::Float(rounded / scale))
 }
 
 /// The values of the one list that is the argument.

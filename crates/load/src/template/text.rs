@@ -29,6 +29,38 @@ impl fmt::Write for Text {
     }
 }
 
+/// A value as Go prints it: the engine has Rust's words for numbers with a point.
+pub(super) struct GoValue<'v>(pub &'v Value);
+
+impl fmt::Display for GoValue<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Value::Float(number) => out.write_str(&shortest(*number)),
+            Value::List(values) => {
+                out.write_char('[')?;
+                for (place, value) in values.iter().enumerate() {
+                    write!(out, "{}{}", if place > 0 { " " } else { "" }, GoValue(value))?;
+                }
+                out.write_char(']')
+            }
+            other => write!(out, "{other}"),
+        }
+    }
+}
+
+/// `strconv.FormatFloat(number, 'g', -1, 64)`.
+fn shortest(number: f64) -> String {
+    let scientific = format!("{number:e}");
+    match scientific.split_once('e').map(|(digits, exponent)| (digits, exponent.parse::<i32>())) {
+        Some((digits, Ok(exponent))) if !(-4..=5).contains(&exponent) => {
+            let sign = if exponent < 0 { '-' } else { '+' };
+            format!("{digits}e{sign}{:02}", exponent.unsigned_abs())
+        }
+        _ if number.is_infinite() => format!("{number:+}").replace("inf", "Inf"),
+        _ => number.to_string(),
+    }
+}
+
 pub(super) fn too_long(name: &str) -> TemplateError {
     TemplateError::Exec(format!("{name} gives more than {} MiB", TEXT_MAX_BYTES >> 20))
 }
@@ -47,7 +79,7 @@ pub(super) fn written(
 pub(super) fn of<'a>(value: &'a Value, name: &str) -> Result<Cow<'a, str>> {
     match value {
         Value::String(text) => Ok(Cow::Borrowed(text)),
-        other => written(name, |out| write!(out, "{other}")).map(Cow::Owned),
+        other => written(name, |out| write!(out, "{}", GoValue(other))).map(Cow::Owned),
     }
 }
 
@@ -55,7 +87,7 @@ pub(super) fn of<'a>(value: &'a Value, name: &str) -> Result<Cow<'a, str>> {
 pub(super) fn shown(value: &Value) -> String {
     const SHOWN_MAX_BYTES: usize = 60;
     let mut text = Text { text: String::new(), max_bytes: SHOWN_MAX_BYTES };
-    match write!(text, "{value}") {
+    match write!(text, "{}", GoValue(value)) {
         Ok(()) => text.text,
         Err(fmt::Error) => text.text + " ...",
     }
