@@ -1,7 +1,7 @@
 //! The metadata that goes with every call: names checked, binary values in the form of the wire.
 
 use crate::contract::secrets;
-use crate::payload::Templates;
+use crate::payload::{Templates, json};
 use crate::template::{
     CallFacts, CallTemplateError, CompiledMetadata, MetadataTemplate, compile_metadata,
 };
@@ -160,7 +160,17 @@ pub fn varying_value(request_number: u64) -> [u8; VARYING_VALUE_BYTES] {
 
 /// Reads a JSON object of strings. `place` is what errors call it.
 pub(crate) fn strings(text: &str, place: &str) -> Result<BTreeMap<String, String>, NotStrings> {
-    serde_json::from_str(text).map_err(|error| NotStrings(place.to_owned(), reason(&error)))
+    let not_strings = |reason| NotStrings(place.to_owned(), reason);
+    let strings: BTreeMap<String, String> = serde_json::from_str(text).map_err(|error| {
+        not_strings(format!(" is not a JSON object of strings: {}", reason(&error)))
+    })?;
+    let mut names = BTreeSet::new();
+    for (name, _) in json::members(text).unwrap_or_default() {
+        if let Some(twice) = names.replace(name) {
+            return Err(not_strings(format!(": {twice:?} is given twice")));
+        }
+    }
+    Ok(strings)
 }
 
 /// What is wrong with the JSON. serde's words for a value of another kind have the value in them,
@@ -250,10 +260,10 @@ pub enum CallMetadataError {
     Template(String, CallTemplateError),
 }
 
-/// Text that is not a JSON object of strings: what it is called, and what is wrong with it, with
-/// line and column.
+/// Text that is not a JSON object of strings, or has a name twice: what it is called, and what is
+/// wrong with it, with line and column.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0} is not a JSON object of strings: {1}")]
+#[error("{0}{1}")]
 pub struct NotStrings(String, String);
 
 #[cfg(test)]
@@ -294,6 +304,8 @@ mod tests {
             (r#"{"name": " x"}"#, "space"),
             (r#"{"trace-bin": "&&"}"#, "base64"),
             (r#"{"a": "1", "A": "2"}"#, "twice"),
+            (r#"{"a": "1", "a": "2"}"#, "-m: \"a\" is given twice"),
+            (r#"{"a": "1", "b": "", "\u0061": "1"}"#, "-m: \"a\" is given twice"),
             (r#"{"a": 1}"#, "-m is not a JSON object of strings"),
             ("[]", "-m is not a JSON object of strings"),
         ] {

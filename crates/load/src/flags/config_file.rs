@@ -4,14 +4,20 @@
 //! In JSON and TOML their case is ignored, as Go's readers of these languages do, and that of YAML
 //! does not. What the command line says holds against the file.
 
+mod of_json;
+mod of_toml;
+mod of_yaml;
+mod setting;
+
 use super::switches::SwitchedWords;
 use crate::contract::input::MAX_BYTES;
 use crate::error_text::{Unreadable, suggestion};
 use crate::given_file;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use serde_json::{Map, Value};
-use std::ffi::OsString;
+use setting::Setting;
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 /// The key of the targets, which on the command line have no name.
@@ -47,6 +53,24 @@ pub enum ConfigFileError {
         /// The nearest right one.
         suggestion: String,
     },
+    /// A key that is there again.
+    #[error("{file}: {} is given twice", reason(key))]
+    Twice {
+        /// The file as given.
+        file: String,
+        /// The key.
+        key: String,
+    },
+    /// A value that its flag does not take, although another one was typed.
+    #[error("{file}: {key}: {reason}")]
+    Value {
+        /// The file as given.
+        file: String,
+        /// The key.
+        key: String,
+        /// What the flag takes instead, on one line.
+        reason: String,
+    },
     /// A switch that is neither on nor off.
     #[error("{file}: {key} is true or false")]
     Switch {
@@ -61,7 +85,7 @@ pub enum ConfigFileError {
 /// switches that `typed` turns off.
 ///
 /// # Errors
-/// [`ConfigFileError`] naming file and key.
+/// [`ConfigFileError`] naming file and key, of what is typed too.
 pub fn words(
     file: &Path,
     given: &ArgMatches,
@@ -71,14 +95,21 @@ pub fn words(
     let place = file.display().to_string();
     let language = Language::of(file);
     let mut words = Vec::new();
+    let mut keys = BTreeSet::new();
     for (key, value) in read(file, language, &place)? {
-        if value.is_null() || value.as_str() == Some("") || is_schema(&key) {
+        if !keys.insert(key.clone()) {
+            return Err(ConfigFileError::Twice { file: place, key });
+        }
+        if value == Setting::Null || value == Setting::Text(String::new()) || is_schema(&key) {
             continue;
         }
         let arg = argument(command, |name| language.is_key(&key, name))
             .ok_or_else(|| unknown(command, &place, &key))?;
-        if !is_typed(arg, given) && !typed.turns_off(arg) {
-            words.extend(word(arg, &value, &place)?.map(OsString::from));
+        let word = word(arg, &value, &place)?.map(OsString::from);
+        if is_typed(arg, given) || typed.turns_off(arg) {
+            word.map_or(Ok(()), |word| check(&word, command, &place, &key))?;
+        } else {
+            words.extend(word);
         }
     }
     Ok(words)
@@ -95,6 +126,19 @@ fn is_typed(arg: &Arg, given: &ArgMatches) -> bool {
         let source = given.try_contains_id(id).is_ok().then(|| given.value_source(id)).flatten();
         source == Some(ValueSource::CommandLine)
     })
+}
+
+/// Whether the flag takes a word that another one stands for.
+fn check(word: &OsStr, command: &Command, file: &str, key: &str) -> Result<(), ConfigFileError> {
+    let alone = command.clone().no_binary_name(true).try_get_matches_from([word]);
+    match alone.as_ref().err().and_then(std::error::Error::source) {
+        Some(source) => Err(ConfigFileError::Value {
+            file: file.to_owned(),
+            key: key.to_owned(),
+            reason: reason(&source),
+        }),
+        None => Ok(()),
+    }
 }
 
 /// What a file is written in.
@@ -142,14 +186,12 @@ fn read(
     file: &Path,
     language: Language,
     place: &str,
-) -> Result<Map<String, Value>, ConfigFileError> {
+) -> Result<Vec<(String, Setting)>, ConfigFileError> {
     let text = given_file::text(file, MAX_BYTES)?;
     let read = match language {
-        Language::Json => serde_json::from_str(&text).map_err(|error| reason(&error)),
-        Language::Toml => toml::from_str(&text).map_err(|error| toml_reason(&error, &text)),
-        Language::Yaml => {
-            serde_saphyr::from_str(&text).map_err(|error| reason(&error.without_snippet()))
-        }
+        Language::Json => of_json::settings(&text).map_err(|error| reason(&error)),
+        Language::Toml => of_toml::settings(&text).map_err(|error| toml_reason(&error, &text)),
+        Language::Yaml => of_yaml::settings(&text).map_err(|words| reason(&words)),
     };
     let (file, language) = (place.to_owned(), language.name());
     read.map_err(|reason| ConfigFileError::Syntax { file, language, reason })
@@ -201,13 +243,13 @@ fn long_name<'a>(command: &'a Command, key: &str) -> Option<&'a str> {
 }
 
 /// The word for one key; `None` for a switch that is off.
-fn word(arg: &Arg, value: &Value, place: &str) -> Result<Option<String>, ConfigFileError> {
+fn word(arg: &Arg, value: &Setting, place: &str) -> Result<Option<String>, ConfigFileError> {
     let key = arg.get_long().unwrap_or(HOST);
     if matches!(arg.get_action(), ArgAction::SetTrue) {
-        let is_on = value.as_bool().ok_or_else(|| ConfigFileError::Switch {
-            file: place.to_owned(),
-            key: key.to_owned(),
-        })?;
+        let Setting::Bool(is_on) = value else {
+            let (file, key) = (place.to_owned(), key.to_owned());
+            return Err(ConfigFileError::Switch { file, key });
+        };
         return Ok(is_on.then(|| format!("--{key}")));
     }
     let text = text(key, value);
@@ -215,13 +257,13 @@ fn word(arg: &Arg, value: &Value, place: &str) -> Result<Option<String>, ConfigF
 }
 
 /// What would be typed. Lists of paths are joined by commas; data and labels stay JSON.
-fn text(key: &str, value: &Value) -> String {
+fn text(key: &str, value: &Setting) -> String {
     match value {
-        Value::String(text) => text.clone(),
-        Value::Array(list) if key == "import-paths" => {
-            list.iter().map(|path| text("", path)).collect::<Vec<_>>().join(",")
-        }
-        other => other.to_string(),
+        Setting::Json(json) if key == "import-paths" => match of_json::elements(json) {
+            Some(paths) => paths.join(","),
+            None => json.clone(),
+        },
+        other => other.typed(),
     }
 }
 
@@ -278,6 +320,116 @@ mod tests {
             let marked = format!("\u{feff}{text}");
             assert_eq!(read_as(name, &marked, ""), Ok("--insecure --total=7".to_owned()));
         }
+    }
+
+    #[test]
+    fn numbers_are_as_exact_as_they_are_written() {
+        let said = "--data={\"i\":9007199254740993.0,\"u\":18446744073709551615,\"d\":-1e300}";
+        let json = r#"{"data": {"i":9007199254740993.0,"u":18446744073709551615,"d":-1e300}}"#;
+        assert_eq!(read_as("a.json", json, ""), Ok(said.to_owned()));
+        let yaml = "data: {i: \"9007199254740993.0\", u: 18446744073709551615, d: .5}";
+        let words = "--data={\"d\":0.5,\"i\":\"9007199254740993.0\",\"u\":18446744073709551615}";
+        assert_eq!(read_as("a.yaml", yaml, ""), Ok(words.to_owned()));
+        let inexact = read_as("a.yaml", "data: {i: 9007199254740993.0}", "").unwrap_err();
+        assert!(inexact.contains("may have lost digits: leave its point out"), "{inexact}");
+        let toml = "data = {i = 9_007_199_254_740_993.0, u = 18446744073709551615, d = -1e300}\n";
+        let sorted = "--data={\"d\":-1e300,\"i\":9007199254740993.0,\"u\":18446744073709551615}";
+        let toml = read_as("a.toml", toml, "").unwrap();
+        assert!(toml == said || toml == sorted, "{toml}");
+    }
+
+    #[test]
+    fn numbers_of_toml_and_yaml_are_read_in_all_their_forms() {
+        for (name, text, words) in [
+            ("a.toml", "total = 0x1F", "--total=31"),
+            ("a.toml", "total = +1_000", "--total=1000"),
+            ("a.toml", "total = 0o17", "--total=15"),
+            ("a.toml", "data = {a = 0b101, b = -0.50}", "--data={\"a\":5,\"b\":-0.50}"),
+            ("a.yaml", "total: 017", "--total=17"),
+            ("a.yaml", "total: 0o17", "--total=15"),
+            (
+                "a.yaml",
+                "data: {a: 1.50, b: -1e300, c: 0x1f}",
+                &format!("--data={{\"a\":1.5,\"b\":-1{},\"c\":31}}", "0".repeat(300)),
+            ),
+        ] {
+            assert_eq!(read_as(name, text, ""), Ok(words.to_owned()), "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_without_an_end_and_times_are_passed_on() {
+        for (name, text, words) in [
+            ("a.toml", "data = {d = inf}", "--data={\"d\":\"Infinity\"}"),
+            ("a.toml", "data = [-inf, nan]", "--data=[\"-Infinity\",\"NaN\"]"),
+            ("a.toml", "rps = inf", "--rps=inf"),
+            ("a.toml", "timeout = nan", "--timeout=NaN"),
+            (
+                "a.toml",
+                "data = {t = 1979-05-27 07:32:00Z}",
+                "--data={\"t\":\"1979-05-27T07:32:00Z\"}",
+            ),
+            ("a.toml", "total = 1979-05-27", "--total=1979-05-27"),
+        ] {
+            assert_eq!(read_as(name, text, ""), Ok(words.to_owned()), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_given_twice_is_seen() {
+        let twice = r#"{"data": {"i":1,"i":2}, "metadata": {"a":"1","a":"2"}}"#;
+        let words = "--data={\"i\":1,\"i\":2} --metadata={\"a\":\"1\",\"a\":\"2\"}";
+        assert_eq!(read_as("a.json", twice, ""), Ok(words.to_owned()));
+        for (name, text, said) in [
+            ("a.json", r#"{"total": 1, "total": 2}"#, "FOLDER/a.json: total is given twice"),
+            ("a.json", r#"{"total": 1, "tot\u0061l": 2}"#, "FOLDER/a.json: total is given twice"),
+            ("a.json", r#"{"total": 1, "total": null}"#, "FOLDER/a.json: total is given twice"),
+            ("a.yaml", "total: 3\ntotal: 4", "not YAML: total is given twice at line 2, column 1"),
+            ("a.yaml", "data: {mis: {1: a, \"1\": b}}", "not YAML: 1 is given twice at line 1"),
+            ("a.toml", "total = 3\ntotal = 4", "not TOML: duplicate key at line 2"),
+        ] {
+            let error = read_as(name, text, "").unwrap_err();
+            assert!(error.contains(said), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn words_about_yaml_are_for_who_wrote_the_file() {
+        let nine = |name: char, before: char| {
+            format!("{name}: &{name} [{}]\n", format!("*{before},").repeat(9))
+        };
+        let bomb: String = ('b'..'i').map(|name| nine(name, (name as u8 - 1) as char)).collect();
+        for (text, said) in [
+            ("total: 3\n---\ntotal: 4\n", "there is more than one document at line 3, column 1"),
+            ("total: 3\n...\ngarbage: [", "there is more than one document at line"),
+            ("a: &x {b: *x}", "an anchor has its own alias in it at line 1"),
+            (&format!("a: &a [x,x,x,x,x,x,x,x,x]\n{bomb}"), "larger than is read at line"),
+            ("[1]", "expected mapping start at line 1"),
+            (
+                "data: {d: -.inf}",
+                "-.inf is written as \"NaN\", \"Infinity\" or \"-Infinity\" at line 1",
+            ),
+        ] {
+            let error = read_as("a.yaml", text, "").unwrap_err();
+            assert!(error.contains(said), "{error}");
+            assert!(!error.contains("from_str") && !error.contains("nodes"), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_another_value_stands_for_is_read_too() {
+        for (text, typed, said) in [
+            (r#"{"total": [3]}"#, "-n 3", "FOLDER/a.json: total: not a whole number, or too large"),
+            (r#"{"timeout": "5"}"#, "-t 1s", "FOLDER/a.json: timeout: "),
+            (r#"{"insecure": "yes"}"#, "--insecure", "FOLDER/a.json: insecure is true or false"),
+        ] {
+            let error = read_as("a.json", text, typed).unwrap_err();
+            assert!(error.starts_with(said), "{error}");
+        }
+        assert_eq!(
+            read_as("a.json", r#"{"total": 5, "host": "b:1"}"#, "-n 3 a:1"),
+            Ok(String::new())
+        );
     }
 
     #[test]
