@@ -9,6 +9,7 @@
 
 mod call;
 mod check;
+mod decimals;
 mod envelope;
 mod error;
 mod idl;

@@ -22,6 +22,7 @@ use cursor::{Cursor, words};
 use failure::Failure;
 use given::Given;
 use message::{Completeness, write_message};
+pub(crate) use number::{NoInteger, integer};
 use prost_reflect::MessageDescriptor;
 use serde::de::IgnoredAny;
 use serde_json::Value;

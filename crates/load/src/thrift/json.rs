@@ -1,13 +1,18 @@
 //! Arguments from JSON, in the manner of protobuf's mapping, with errors that say where and what.
 
+use super::decimals::Decimals;
 use super::schema::{StructKind, ThriftSchema, ThriftStruct, ThriftType};
+use super::spoken::ThriftProtocol;
 use super::value::ThriftValue;
+use super::writer;
 use crate::error_text::suggestion;
 use crate::payload::DataError;
+use crate::payload::json::{NoInteger, integer};
 use base64::Engine as _;
 use base64::alphabet::{STANDARD, URL_SAFE};
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use std::collections::HashSet;
 use std::fmt;
 
 /// The arguments of each call of a JSON text, of which there is at least one.
@@ -20,7 +25,8 @@ pub(super) fn arguments(
     let mut track = serde_path_to_error::Track::new();
     let tracked = serde_path_to_error::Deserializer::new(&mut json, &mut track);
     let one = ThriftType::Struct(arguments);
-    let seed = Typed { schema, value_type: &one };
+    let decimals = Decimals::of(text);
+    let seed = Typed { schema, value_type: &one, decimals: &decimals };
     let read = if text.trim_start().starts_with('[') {
         tracked.deserialize_seq(Several(seed))
     } else {
@@ -48,6 +54,7 @@ fn explain(error: &serde_json::Error, path: &serde_path_to_error::Path) -> DataE
 struct Typed<'a> {
     schema: &'a ThriftSchema,
     value_type: &'a ThriftType,
+    decimals: &'a Decimals<'a>,
 }
 
 impl<'a> Typed<'a> {
@@ -202,9 +209,16 @@ impl<'de> Visitor<'de> for Typed<'_> {
     }
 
     fn visit_f64<E: Error>(self, number: f64) -> Result<ThriftValue, E> {
+        let written = self.decimals.next_of(number);
         match self.value_type {
             ThriftType::Double => Ok(ThriftValue::Double(number)),
-            _ if self.is_whole() && number.fract() == 0.0 => self.number(number as i128),
+            _ if self.is_whole() => match integer(&written) {
+                Ok(exact) => self.number(exact),
+                Err(NoInteger::Fraction) => Err(self.unfit(&written)),
+                Err(NoInteger::TooLarge) => {
+                    Err(E::custom(format!("{written} is too large for {self}")))
+                }
+            },
             _ => Err(self.unfit(&number.to_string())),
         }
     }
@@ -218,7 +232,12 @@ impl<'de> Visitor<'de> for Typed<'_> {
             return Err(self.unfit("a list"));
         };
         let mut elements = Vec::new();
+        let mut known = HashSet::new();
+        let is_set = matches!(self.value_type, ThriftType::Set(_));
         while let Some(value) = list.next_element_seed(self.of(element))? {
+            if is_set && !known.insert(comparable(&value)) {
+                return Err(A::Error::custom("an element of the set is there twice"));
+            }
             elements.push(value);
         }
         let kind = element.wire_kind();
@@ -245,8 +264,12 @@ impl<'a> Typed<'a> {
         mut object: A,
     ) -> Result<ThriftValue, A::Error> {
         let mut entries = Vec::new();
-        while let Some(key) = object.next_key::<String>()? {
-            let key = self.of(key_type).key(&key)?;
+        let mut known = HashSet::new();
+        while let Some(name) = object.next_key::<String>()? {
+            let key = self.of(key_type).key(&name)?;
+            if !known.insert(comparable(&key)) {
+                return Err(A::Error::custom(format!("the key {name:?} is there twice")));
+            }
             entries.push((key, object.next_value_seed(self.of(value_type))?));
         }
         Ok(ThriftValue::Map(key_type.wire_kind(), value_type.wire_kind(), entries))
@@ -270,6 +293,17 @@ impl<'a> Typed<'a> {
         }
         complete(known, given)
     }
+}
+
+/// The bytes of a value, by which it is known again.
+fn comparable(value: &ThriftValue) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    match value {
+        // Where keys are compared as numbers, -0.0 is 0.0.
+        ThriftValue::Double(0.0) => bytes.push(0),
+        value => writer::write(value, ThriftProtocol::Binary, &mut bytes),
+    }
+    bytes
 }
 
 fn unknown_field<E: Error>(known: &ThriftStruct, name: &str) -> E {

@@ -196,6 +196,68 @@ fn what_is_wrong_with_data_is_said_with_its_place() {
     assert!(template.contains("has no templates"), "{template}");
 }
 
+/// The arguments of a method of its own with these data.
+fn plain(data: &str) -> Result<ThriftValue, String> {
+    let folder = tempfile::tempdir().unwrap();
+    let idl = folder.path().join("a.thrift");
+    let fields = "1: i64 n, 2: double x, 3: map<i64, string> m, 4: map<double, i64> d, \
+                  5: set<double> s, 6: list<i64> l";
+    let text = format!("struct A {{ {fields} }} service S {{ void f(1: A a) }}");
+    std::fs::write(&idl, text).unwrap();
+    let data = format!("{{\"a\": {data}}}");
+    let source = DataSource::Json(data);
+    let data = ThriftData { source: &source, templates: Templates::Functions };
+    let spoken = (ThriftProtocol::Binary, ThriftTransport::Buffered);
+    ThriftCall::read(&idl, &[], "S.f", spoken, &data, &mut io::empty())
+        .map(|call| arguments(&request(&call), ThriftProtocol::Binary))
+        .map_err(|error| error.to_string())
+}
+
+#[test]
+fn integers_are_exact_however_they_are_written() {
+    for (written, number) in [
+        ("9007199254740993.0", 9_007_199_254_740_993),
+        ("9223372036854775807.0", i64::MAX),
+        ("-9223372036854775808e0", i64::MIN),
+        ("922337203685477580.7e1", i64::MAX),
+        ("1e18", 1_000_000_000_000_000_000),
+        ("-0", 0),
+        ("-0.0", 0),
+    ] {
+        let read = plain(&format!(r#"{{"x": 0.5, "n": {written}, "l": [-0, {written}, 1]}}"#));
+        let ThriftValue::Struct(all) = read.unwrap() else { panic!("arguments") };
+        let (_, ThriftValue::Struct(fields)) = &all[0] else { panic!("a structure") };
+        assert_eq!(fields[0], (1, ThriftValue::I64(number)), "{written}");
+        let list = [0, number, 1].map(ThriftValue::I64).to_vec();
+        assert_eq!(fields[2], (6, ThriftValue::List(WireKind::I64, list)), "{written}");
+    }
+    for (written, said) in [
+        ("9007199254740992.5", "field a.n: 9007199254740992.5 is not an i64"),
+        ("9223372036854775808.0", "9223372036854775808 is too large for an i64"),
+        ("18446744073709551616", "18446744073709551616 is too large for an i64"),
+        ("1e400", "number out of range"),
+        ("1e300", "1e300 is too large for an i64"),
+    ] {
+        let error = plain(&format!("{{\"x\": -0.0, \"n\": {written}}}")).unwrap_err();
+        assert!(error.contains(said), "{error}");
+    }
+}
+
+#[test]
+fn a_key_and_an_element_of_a_set_are_there_once() {
+    for (data, said) in [
+        (r#"{"m": {"1": "a", "01": "b"}}"#, "field a.m: the key \"01\" is there twice"),
+        (r#"{"m": {"1": "a", "1": "b"}}"#, "the key \"1\" is there twice"),
+        (r#"{"d": {"1.5": 1, "1.50": 2}}"#, "the key \"1.50\" is there twice"),
+        (r#"{"d": {"0": 1, "-0.0": 2}}"#, "the key \"-0.0\" is there twice"),
+        (r#"{"s": [1, 2, 1.0]}"#, "an element of the set is there twice"),
+    ] {
+        let error = plain(data).unwrap_err();
+        assert!(error.contains(said), "{error}");
+    }
+    assert!(plain(r#"{"m": {"1": "a", "-1": "a"}, "s": [1, 2], "l": [1, 1]}"#).is_ok());
+}
+
 #[test]
 fn a_method_is_found_by_its_service_and_the_services_above_that() {
     for method in ["Everywhere.ping", "Everywhere/origin", "Base.ping"] {

@@ -4,7 +4,7 @@ use serde::de::IgnoredAny;
 
 /// Why a number is not the integer that it should be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum NoInteger {
+pub(crate) enum NoInteger {
     Fraction,
     TooLarge,
 }
@@ -24,7 +24,7 @@ pub(super) fn is_number(text: &str) -> bool {
 ///
 /// # Errors
 /// Where there is a fraction, or where it is in no integer's range.
-pub(super) fn integer(number: &str) -> Result<i128, NoInteger> {
+pub(crate) fn integer(number: &str) -> Result<i128, NoInteger> {
     if let Ok(small) = number.parse::<i64>() {
         return Ok(i128::from(small));
     }
