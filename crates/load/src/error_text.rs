@@ -54,11 +54,19 @@ pub struct Unreadable {
     place: String,
     /// What the system said.
     reason: String,
+    /// Whether the system could not give it; otherwise what is in it cannot be used.
+    is_of_system: bool,
 }
 
 impl Unreadable {
     pub(crate) fn new(place: &str, error: &io::Error) -> Self {
-        Self { place: place.to_owned(), reason: reason(error) }
+        let is_of_system = error.get_ref().is_none();
+        Self { place: place.to_owned(), reason: reason(error), is_of_system }
+    }
+
+    /// Whether the system could not give it.
+    pub(crate) fn is_of_system(&self) -> bool {
+        self.is_of_system
     }
 }
 

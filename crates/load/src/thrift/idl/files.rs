@@ -75,7 +75,15 @@ impl IdlFiles {
                     continue;
                 };
                 let before = self.files.len();
-                let included = self.add(&path)?;
+                let included = match self.add(&path) {
+                    // As little as one that is nowhere is it needed before something names it.
+                    Err(ThriftError::Unreadable(error)) if error.is_of_system() => {
+                        let missing = &mut self.files[including].missing;
+                        missing.insert(stem(&path), error.into());
+                        continue;
+                    }
+                    added => added?,
+                };
                 let alike = self.files[including].includes.entry(stem(&path)).or_default();
                 if !alike.contains(&included) {
                     alike.push(included);
@@ -211,6 +219,16 @@ mod tests {
         let files = IdlFiles::read(&folder.path().join("a.thrift"), &[]).unwrap();
         assert_eq!(files.files.len(), 2);
         assert!(files.gap().is_none());
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_missed_where_it_is_needed() {
+        let folder = folder(&[("a.thrift", "include '/proc/self/mem'\nservice S {}")]);
+        let files = IdlFiles::read(&folder.path().join("a.thrift"), &[]).unwrap();
+        assert_eq!(files.files.len(), 1);
+        let said = "cannot read /proc/self/mem: input/output error";
+        assert_eq!(files.files[0].gap_of("mem.T").unwrap().to_string(), said);
+        assert_eq!(files.gap().unwrap().to_string(), said);
     }
 
     #[test]
