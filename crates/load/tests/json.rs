@@ -3,7 +3,7 @@
 
 use bookend_load::payload::{self, DataSource, Templates};
 use bookend_load::schema::Schema;
-use prost_reflect::MethodDescriptor;
+use prost_reflect::{DynamicMessage, MethodDescriptor};
 use std::fs;
 
 const PROTO: &str = r#"
@@ -57,6 +57,36 @@ fn hex(bytes: &[u8]) -> String {
 fn sent(method: &MethodDescriptor, text: &str) -> Result<String, String> {
     let messages = payload::from_json(text, "-d", &method.input());
     messages.map(|messages| hex(&messages.concat())).map_err(|error| error.to_string())
+}
+
+#[test]
+fn what_is_sent_is_no_deeper_than_decoders_read() {
+    let method = method(PROTO, "t.S/Go");
+    for (field, open, close) in [
+        ("", "{\"inner\":", "}"),
+        ("", "{\"list\":[", "]}"),
+        ("\"v\":", "[", "]"),
+        ("\"v\":", "{\"a\":", "}"),
+        ("\"v\":", "[{\"a\":", "}]"),
+    ] {
+        let mut was_refused = false;
+        for levels in 1..130 {
+            let value = format!("{}{{}}{}", open.repeat(levels), close.repeat(levels));
+            let json = if field.is_empty() { value } else { format!("{{{field}{value}}}") };
+            match payload::from_json(&json, "-d", &method.input()) {
+                Ok(messages) => {
+                    let read = DynamicMessage::decode(method.input(), &messages[0][..]);
+                    assert!(read.is_ok() && !was_refused, "{open} {levels}");
+                }
+                Err(error) => {
+                    was_refused = true;
+                    let said = "in each other more than 100 deep";
+                    assert!(error.to_string().contains(said), "{error}");
+                }
+            }
+        }
+        assert!(was_refused, "{open}");
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::request::ProbeRequest;
 use crate::channel;
 use bookend_client::{Channel, Code, ConnectError, Responses, Status, StreamCall, UnaryCall};
-use prost_reflect::DynamicMessage;
+use prost_reflect::{DynamicMessage, MessageDescriptor};
 use std::thread;
 use std::time::{Duration, Instant};
 use thiserror::Error;
@@ -45,13 +45,24 @@ pub(super) fn call(request: &ProbeRequest) -> Result<VerifiedReply, VerifyError>
         return Err(VerifyError::Status(status));
     }
     for message in &messages {
-        if let Err(error) = DynamicMessage::decode(method.output(), message.as_slice()) {
-            let output = method.output();
-            let reason = format!("the reply is no {}: {error}", output.full_name());
-            return Err(VerifyError::Reply(reason));
-        }
+        check(message, &method.output()).map_err(VerifyError::Reply)?;
     }
     Ok(VerifiedReply { messages, latency })
+}
+
+/// Whether bytes are a message of that type.
+fn check(bytes: &[u8], output: &MessageDescriptor) -> Result<(), String> {
+    let Err(error) = DynamicMessage::decode(output.clone(), bytes) else {
+        return Ok(());
+    };
+    let words = error.to_string();
+    // The limit is that of the decoder: prost reads no deeper, and has no other words for it.
+    Err(match words.ends_with("recursion limit reached") {
+        true => {
+            "the reply has messages in each other more than 100 deep: no more is read".to_owned()
+        }
+        false => format!("the reply is no {}: {words}", output.full_name()),
+    })
 }
 
 fn unary(channel: &Channel, request: &ProbeRequest, message: &[u8]) -> (Vec<Vec<u8>>, Status) {
@@ -88,4 +99,26 @@ fn receive(mut responses: Responses, any_number: bool) -> (Vec<Vec<u8>>, Status)
     }
     let messages = responses.by_ref().filter_map(Result::ok).map(|message| message.bytes).collect();
     (messages, responses.end().status.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use prost::Message as _;
+    use prost_reflect::DescriptorPool;
+
+    #[test]
+    fn a_reply_that_is_too_deep_to_be_read_is_not_said_to_be_no_message() {
+        let pool = DescriptorPool::global();
+        let value = pool.get_message_by_name("google.protobuf.Value").unwrap();
+        let deep = (0..60).fold(prost_types::Value::default(), |inner, _| {
+            let list = prost_types::ListValue { values: vec![inner] };
+            prost_types::Value { kind: Some(prost_types::value::Kind::ListValue(list)) }
+        });
+        let said = "the reply has messages in each other more than 100 deep: no more is read";
+        assert_eq!(check(&deep.encode_to_vec(), &value), Err(said.to_owned()));
+        assert_eq!(check(b"", &value), Ok(()));
+        let error = check(b"\xff", &value).unwrap_err();
+        assert!(error.starts_with("the reply is no google.protobuf.Value: "), "{error}");
+    }
 }

@@ -144,11 +144,11 @@ fn write_value(cursor: &mut Cursor<'_>, bytes: &mut Vec<u8>) -> Result<(), Failu
         Some(b'"') => write_field(cursor, 3, &Kind::String, false, bytes),
         Some(b'{') => {
             write_key(5, LengthDelimited, bytes);
-            with_length(bytes, |bytes| write_struct(cursor, bytes))
+            with_length(bytes, |bytes| cursor.deeper(|cursor| write_struct(cursor, bytes)))
         }
         Some(b'[') => {
             write_key(6, LengthDelimited, bytes);
-            with_length(bytes, |bytes| write_list(cursor, bytes))
+            with_length(bytes, |bytes| cursor.deeper(|cursor| write_list(cursor, bytes)))
         }
         _ => write_field(cursor, 4, &Kind::Bool, false, bytes),
     }
