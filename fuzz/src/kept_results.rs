@@ -22,7 +22,8 @@ pub fn histogram(input: &[u8]) {
         };
         assert!(histogram.len() <= COUNT_MAX);
         assert!(histogram.value_at_percentile(99.9) <= histogram.max());
-        assert_eq!(histogram.value_at_percentile(100.0), histogram.max());
+        // Where its last counter ends beyond the numbers that there are, the two differ within it.
+        assert!(histogram.equivalent(histogram.value_at_percentile(100.0), histogram.max()));
         assert!(!histogram.mean().is_nan());
         let again = latency::decode(&latency::encode(&histogram)).expect("it was written here");
         assert_eq!(again.len(), histogram.len());
