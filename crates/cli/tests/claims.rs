@@ -70,5 +70,6 @@ fn folders_that_are_not_there_are_named() {
     let refused = claims(&["--suites", "no-such-folder"]);
     assert_eq!(refused.status.code(), Some(2));
     let said = String::from_utf8_lossy(&refused.stderr);
-    assert!(said.starts_with("bookend claims: no-such-folder: "), "{said}");
+    assert!(said.starts_with("bookend claims: cannot read no-such-folder: "), "{said}");
+    assert!(said.trim_end().ends_with("; say where with --suites DIR"), "{said}");
 }
