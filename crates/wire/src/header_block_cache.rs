@@ -57,6 +57,11 @@ impl HeaderBlockCache {
         Self { entries: [UNUSED; REMEMBERED_BLOCKS], generation: 0, next: 0 }
     }
 
+    /// Forgets all blocks.
+    pub fn forget(&mut self) {
+        self.entries = [UNUSED; REMEMBERED_BLOCKS];
+    }
+
     /// What this block meant, if the table is still as it was.
     #[inline(always)]
     pub fn recall(

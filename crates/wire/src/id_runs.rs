@@ -52,6 +52,11 @@ impl IdRuns {
         self.runs.range(..=here).next_back().is_some_and(|(_, last)| here <= *last)
     }
 
+    /// Memory held, bytes: a node of the map is at least half full.
+    pub(crate) fn held_bytes(&self) -> usize {
+        self.runs.len() * 2 * size_of::<(u32, u32)>()
+    }
+
     fn join_the_oldest(&mut self) {
         let Some((first, _)) = self.runs.pop_first() else {
             return;

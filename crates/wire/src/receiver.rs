@@ -43,6 +43,8 @@ pub struct Receiver {
     bodies: WaitingBodies,
     /// A header block that still needs CONTINUATION frames.
     open_block: Option<OpenBlock>,
+    /// Memory held for header blocks, their fields and the table, as of the last block.
+    held_bytes: usize,
     max_block_bytes: usize,
     preface_came: bool,
     settings_came: bool,
@@ -65,6 +67,7 @@ impl Receiver {
             unlisted: UnlistedRequests::default(),
             bodies: WaitingBodies::default(),
             open_block: None,
+            held_bytes: 0,
             max_block_bytes: max_list_bytes.saturating_mul(MAX_HEADER_BLOCK_LISTS),
             preface_came: side == Side::Client,
             settings_came: false,
@@ -85,6 +88,7 @@ impl Receiver {
         self.max_block_bytes = max_list_bytes.saturating_mul(MAX_HEADER_BLOCK_LISTS);
         self.decoder.renew(own_table_bytes.max(DEFAULT_TABLE_BYTES));
         self.open_block = None;
+        self.count_held();
         self.last_response = None;
         self.unlisted = UnlistedRequests::default();
         self.bodies = WaitingBodies::default();
@@ -96,6 +100,31 @@ impl Receiver {
     /// The stream whose header block has begun but is not complete.
     pub fn open_block(&self) -> Option<u32> {
         self.open_block.as_ref().map(|open| open.stream_id)
+    }
+
+    /// Memory held for header blocks that are open, the fields of the last one, and the dynamic
+    /// table, bytes.
+    #[inline]
+    pub fn held_bytes(&self) -> usize {
+        self.held_bytes
+    }
+
+    /// Gives back what is kept for the next header blocks. Their tokens are forgotten: see
+    /// [`Visitor::headers`].
+    pub fn give_back(&mut self) {
+        self.cache.forget();
+        self.fields.give_back();
+        if !self.unlisted.is_used() && self.bodies.is_empty() {
+            self.unlisted = UnlistedRequests::default();
+            self.bodies = WaitingBodies::default();
+        }
+        self.drained = Vec::new();
+        self.count_held();
+    }
+
+    fn count_held(&mut self) {
+        let open_bytes = self.open_block.as_ref().map_or(0, |open| open.bytes.capacity());
+        self.held_bytes = open_bytes + self.fields.held_bytes() + self.decoder.held_bytes();
     }
 
     /// RFC 9113, section 4.2.

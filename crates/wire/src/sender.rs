@@ -136,6 +136,24 @@ impl Sender {
         self.streams.len() + self.unlisted_streams
     }
 
+    /// Memory held for the tables of this half, bytes: of streams, HPACK and ids. Their number is
+    /// bounded, and the tables do not shrink.
+    pub fn table_bytes(&self) -> usize {
+        self.streams.held_bytes()
+            + self.blocked.queue_bytes()
+            + self.encoder.held_bytes()
+            + self.resets.held_bytes()
+            + self.implicitly_closed.held_bytes()
+    }
+
+    /// Gives back what the tables of streams have grown by, if no stream is left.
+    pub fn give_back(&mut self) {
+        if self.streams.len() == 0 {
+            self.streams = Streams::new();
+            self.blocked.give_back();
+        }
+    }
+
     /// The highest id of a stream that the peer has opened; 0 if it has opened none.
     pub fn last_peer_id(&self) -> u32 {
         self.last_peer_id
@@ -258,8 +276,10 @@ impl Sender {
         if let Some(blocked) = state.blocked() {
             let mut trailers = block.clone();
             extra.iter().for_each(|field| trailers.push(field.name, field.value));
+            let before_bytes = blocked.held_bytes();
             blocked.trailers = Some(trailers.encode_stateless());
             blocked.end_stream = end_stream;
+            self.blocked.note_held(before_bytes, blocked.held_bytes());
             return;
         }
         self.write_headers(stream.id, block, extra, end_stream);
@@ -379,8 +399,10 @@ impl Sender {
         };
         let unreleased_bytes = state.unreleased_bytes;
         let blocked_bytes = state.blocked().is_some().then(|| state.blocked_bytes());
+        let held_bytes = state.blocked_held_bytes();
         self.streams.remove(stream);
         if let Some(bytes) = blocked_bytes {
+            self.blocked.note_held(held_bytes, 0);
             self.blocked.abandon(bytes, &self.streams);
             self.admit();
         }
@@ -415,6 +437,7 @@ impl Sender {
             return;
         };
         self.blocked.add(bytes.len());
+        let before_bytes = state.blocked_held_bytes();
         match state.blocked() {
             Some(blocked) => {
                 blocked.bytes.extend_from_slice(&bytes);
@@ -426,6 +449,7 @@ impl Sender {
                 self.blocked.push(stream);
             }
         }
+        self.blocked.note_held(before_bytes, state.blocked_held_bytes());
         self.admit();
     }
 

@@ -88,6 +88,12 @@ impl StreamState {
         blocked.map_or(0, |blocked| blocked.bytes.len() - blocked.sent_bytes)
     }
 
+    /// Memory held for the data that flow control blocks.
+    pub fn blocked_held_bytes(&self) -> usize {
+        let blocked = self.cold.as_ref().and_then(|cold| cold.blocked.as_ref());
+        blocked.map_or(0, BlockedData::held_bytes)
+    }
+
     /// Whether content-length promises more bytes.
     #[inline]
     pub fn awaits_content(&self) -> bool {
@@ -138,6 +144,12 @@ impl BlockedData {
         if self.sent_bytes > self.bytes.len() / 2 {
             self.bytes.drain(..self.sent_bytes);
             self.sent_bytes = 0;
+            self.bytes.shrink_to(2 * self.bytes.len());
         }
+    }
+
+    /// Memory held for it, bytes.
+    pub fn held_bytes(&self) -> usize {
+        self.bytes.capacity() + self.trailers.as_ref().map_or(0, Vec::capacity)
     }
 }

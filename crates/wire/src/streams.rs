@@ -72,6 +72,13 @@ impl Streams {
         self.displaced.clear();
     }
 
+    /// Memory held for the table, bytes.
+    pub fn held_bytes(&self) -> usize {
+        self.states.capacity() * size_of::<StreamState>()
+            + (self.free_indices.capacity() + self.slots.capacity()) * size_of::<u32>()
+            + self.displaced.len() * 2 * size_of::<(u32, u32)>()
+    }
+
     /// Number of live streams.
     #[inline]
     pub fn len(&self) -> usize {

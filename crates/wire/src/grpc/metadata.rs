@@ -187,6 +187,11 @@ impl Metadata {
         })
     }
 
+    /// Memory held for the fields, used or not, bytes.
+    pub fn allocated_bytes(&self) -> usize {
+        self.text.capacity() + self.fields.capacity() * size_of::<Ends>()
+    }
+
     /// The number of fields.
     pub fn len(&self) -> usize {
         self.fields.len()

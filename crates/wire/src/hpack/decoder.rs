@@ -106,6 +106,11 @@ impl Decoder {
         self.table.size_bytes()
     }
 
+    /// Memory held for the dynamic table, bytes.
+    pub(crate) fn held_bytes(&self) -> usize {
+        self.table.held_bytes()
+    }
+
     /// RFC 9113, section 4.3.1.
     #[inline]
     fn decode_size_updates(&mut self, reader: &mut Reader<'_>) -> Result<(), HpackError> {

@@ -74,6 +74,11 @@ impl<Key: Copy> DynamicTable<Key> {
         self.size_bytes
     }
 
+    /// Memory held for the entries, bytes.
+    pub(super) fn held_bytes(&self) -> usize {
+        self.store.capacity() + self.entries.capacity() * size_of::<Entry<Key>>()
+    }
+
     /// The entry `age` insertions ago: its name and value joined, and the length of the name.
     #[inline]
     pub(super) fn joined(&self, age: usize) -> Option<(&[u8], usize)> {

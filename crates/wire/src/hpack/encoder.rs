@@ -61,6 +61,11 @@ impl Encoder {
         self.pending_update_bytes = first_update_bytes(self.own_limit_bytes);
     }
 
+    /// Memory held for the dynamic table, bytes.
+    pub(crate) fn held_bytes(&self) -> usize {
+        self.table.held_bytes()
+    }
+
     /// Applies the peer's SETTINGS_HEADER_TABLE_SIZE, in bytes.
     ///
     /// Call it between blocks and before acknowledging the SETTINGS. The next

@@ -113,6 +113,16 @@ impl HeaderList {
         self.bytes.capacity()
     }
 
+    /// Memory held in all, bytes.
+    pub(crate) fn held_bytes(&self) -> usize {
+        self.bytes.capacity() + self.spans.capacity() * size_of::<Span>()
+    }
+
+    /// Empties the list and gives its memory back.
+    pub(crate) fn give_back(&mut self) {
+        *self = Self::new(self.max_size_bytes, self.max_fields);
+    }
+
     /// Removes all fields and keeps the allocations.
     #[inline]
     pub fn clear(&mut self) {

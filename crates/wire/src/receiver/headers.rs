@@ -34,6 +34,7 @@ impl Receiver {
             let bytes = block.to_vec();
             let stream_id = header.stream_id;
             self.open_block = Some(OpenBlock { stream_id, end_stream, bytes, frames: 1 });
+            self.count_held();
             return Ok(());
         }
         self.block(sender, header.stream_id, block, end_stream, visitor)
@@ -78,12 +79,14 @@ impl Receiver {
         }
         open.bytes.extend_from_slice(payload);
         if !header.has(flag::END_HEADERS) {
+            self.count_held();
             return Ok(());
         }
-        match self.open_block.take() {
-            Some(open) => self.block(sender, open.stream_id, &open.bytes, open.end_stream, visitor),
-            None => Ok(()),
-        }
+        let Some(open) = self.open_block.take() else {
+            return Ok(());
+        };
+        self.count_held();
+        self.block(sender, open.stream_id, &open.bytes, open.end_stream, visitor)
     }
 
     /// Handles a whole header block: from the cache, or by decoding it.
@@ -224,7 +227,9 @@ impl Receiver {
     /// RFC 9113, section 4.3.
     fn decode(&mut self, block: &[u8]) -> Result<(), ConnectionError> {
         self.fields.clear();
-        self.decoder.decode(block, &mut self.fields).map_err(|error| {
+        let decoded = self.decoder.decode(block, &mut self.fields);
+        self.count_held();
+        decoded.map_err(|error| {
             let code = match error {
                 crate::hpack::HpackError::TooLarge => ErrorCode::ENHANCE_YOUR_CALM,
                 _ => ErrorCode::COMPRESSION_ERROR,

@@ -12,18 +12,50 @@ pub(crate) struct BlockedStreams {
     /// How many streams in the queue have been reset.
     abandoned: usize,
     bytes: usize,
+    /// Memory held for them, sent or not.
+    held_bytes: usize,
     unblocked_bytes: u64,
     max_bytes: usize,
 }
 
 impl BlockedStreams {
     pub fn new(max_bytes: usize) -> Self {
-        Self { queue: VecDeque::new(), abandoned: 0, bytes: 0, unblocked_bytes: 0, max_bytes }
+        Self {
+            queue: VecDeque::new(),
+            abandoned: 0,
+            bytes: 0,
+            held_bytes: 0,
+            unblocked_bytes: 0,
+            max_bytes,
+        }
     }
 
     /// Bytes that wait now.
     pub fn bytes(&self) -> usize {
         self.bytes
+    }
+
+    /// Memory held for bytes that wait, and for those of the same streams that have gone out.
+    #[inline]
+    pub fn held_bytes(&self) -> usize {
+        self.held_bytes
+    }
+
+    /// The memory of a stream's waiting bytes was so much, and is so much now.
+    pub fn note_held(&mut self, before_bytes: usize, now_bytes: usize) {
+        self.held_bytes = self.held_bytes + now_bytes - before_bytes;
+    }
+
+    /// No stream is left: gives back the queue's memory.
+    pub fn give_back(&mut self) {
+        debug_assert!(self.is_empty());
+        self.queue = VecDeque::new();
+        self.abandoned = 0;
+    }
+
+    /// Memory held for the queue itself.
+    pub fn queue_bytes(&self) -> usize {
+        self.queue.capacity() * size_of::<StreamKey>()
     }
 
     /// Bytes that had to wait and have since gone out.

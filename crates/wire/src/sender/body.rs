@@ -188,6 +188,12 @@ impl Sender {
         self.blocked.bytes()
     }
 
+    /// Memory held for bytes that wait for the peer's windows, bytes.
+    #[inline]
+    pub fn held_back_bytes(&self) -> usize {
+        self.blocked.held_bytes()
+    }
+
     /// Bytes that had to wait for the peer's windows and have gone out, since the connection began.
     /// While this number stands still and something waits, the peer is letting nothing through.
     pub fn unblocked_bytes(&self) -> u64 {
@@ -223,6 +229,7 @@ impl Sender {
         let Some(mut blocked) = state.cold.as_mut().and_then(|cold| cold.blocked.take()) else {
             return;
         };
+        let held_bytes = blocked.held_bytes();
         let ends_with_data = blocked.end_stream && blocked.trailers.is_none();
         let sent_bytes =
             self.send_what_goes(stream, &blocked.bytes[blocked.sent_bytes..], ends_with_data);
@@ -234,10 +241,12 @@ impl Sender {
             let Some(state) = self.streams.state(stream) else {
                 return;
             };
+            self.blocked.note_held(held_bytes, blocked.held_bytes());
             state.cold.get_or_insert_default().blocked = Some(blocked);
             self.blocked.push(stream);
             return;
         }
+        self.blocked.note_held(held_bytes, 0);
         drained.push(stream);
         if let Some(trailers) = blocked.trailers {
             self.write_trailers(stream.id, &trailers, blocked.end_stream);
