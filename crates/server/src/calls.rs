@@ -11,4 +11,5 @@ mod timeouts;
 mod visitor;
 
 pub(crate) use table::{CallId, CallTable};
+pub(crate) use timeouts::Patience;
 pub(crate) use visitor::{CallEnvironment, GOAWAY_PING, RequestVisitor};

@@ -2,6 +2,8 @@
 
 use std::hash::{Hash, Hasher};
 
+use bookend_wire::grpc::Metadata;
+
 use crate::head::ParsedHead;
 use crate::quick_hash::QuickHasher;
 
@@ -11,6 +13,19 @@ const CACHED_HEADS: usize = 16;
 
 /// How many heads back a repetition is noticed: connections that several methods share.
 const RECENT_HEADS: usize = 8;
+
+/// Heads in the cache may take so much together: those of a few methods, each with a token for its
+/// client.
+const CACHED_BYTES_MAX: usize = 16 << 10;
+
+/// A head whose call is over keeps its memory for the next one if it is no larger than this.
+const SPARE_HEAD_BYTES: usize = 1 << 10;
+
+/// All of them together keep so much.
+const SPARE_BYTES_MAX: usize = 4 << 10;
+
+/// What a slot takes, whether it has a head or not.
+const SLOT_BYTES: usize = size_of::<CachedHead>() + size_of::<HeadIndex>();
 
 /// A slot of a [`HeadCache`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +41,12 @@ pub(crate) struct HeadCache {
     /// so are not cached.
     recent: [u64; RECENT_HEADS],
     next_recent: usize,
+    /// Memory held for all heads and slots.
+    held_bytes: usize,
+    /// That of cached heads.
+    cached_bytes: usize,
+    /// That of heads whose call is over.
+    spare_bytes: usize,
 }
 
 #[derive(Debug, Default)]
@@ -40,12 +61,29 @@ impl HeadCache {
         &self.heads[index.0 as usize].head
     }
 
-    /// A slot for the head of a call.
+    /// Memory held for heads, bytes.
+    #[inline]
+    pub fn held_bytes(&self) -> usize {
+        self.held_bytes
+    }
+
+    /// A slot for the head of a call. [`HeadCache::count`] is due once the head is there.
     pub fn take(&mut self) -> HeadIndex {
-        self.free.pop().unwrap_or_else(|| {
-            self.heads.push(CachedHead::default());
-            HeadIndex(self.heads.len() as u32 - 1)
-        })
+        if let Some(index) = self.free.pop() {
+            let bytes = self.head(index).metadata.allocated_bytes();
+            self.spare_bytes -= bytes;
+            self.held_bytes -= bytes;
+            return index;
+        }
+        let slots = self.heads.capacity();
+        self.heads.push(CachedHead::default());
+        self.held_bytes += (self.heads.capacity() - slots) * SLOT_BYTES;
+        HeadIndex(self.heads.len() as u32 - 1)
+    }
+
+    /// The head at `index` was read into its slot.
+    pub fn count(&mut self, index: HeadIndex) {
+        self.held_bytes += self.head(index).metadata.allocated_bytes();
     }
 
     pub fn head_mut(&mut self, index: HeadIndex) -> &mut ParsedHead {
@@ -59,9 +97,14 @@ impl HeadCache {
             self.release(index);
             return Some(known);
         }
-        if !self.is_repeated(index) || self.cached.len() == CACHED_HEADS {
+        let cached_bytes = self.cached_bytes + self.head(index).metadata.allocated_bytes();
+        if !self.is_repeated(index)
+            || self.cached.len() == CACHED_HEADS
+            || cached_bytes > CACHED_BYTES_MAX
+        {
             return None;
         }
+        self.cached_bytes = cached_bytes;
         self.heads[index.0 as usize].cached = true;
         self.cached.push(index);
         Some(index)
@@ -71,8 +114,20 @@ impl HeadCache {
     #[inline]
     pub fn release(&mut self, index: HeadIndex) {
         if !self.heads[index.0 as usize].cached {
-            self.free.push(index);
+            self.free(index);
         }
+    }
+
+    #[inline(never)]
+    fn free(&mut self, index: HeadIndex) {
+        let bytes = self.head(index).metadata.allocated_bytes();
+        if bytes > SPARE_HEAD_BYTES || self.spare_bytes + bytes > SPARE_BYTES_MAX {
+            self.head_mut(index).metadata = Metadata::new();
+            self.held_bytes -= bytes;
+        } else {
+            self.spare_bytes += bytes;
+        }
+        self.free.push(index);
     }
 
     fn find_cached(&self, index: HeadIndex) -> Option<HeadIndex> {
@@ -106,6 +161,7 @@ mod tests {
         head.route.number = route;
         head.metadata.clear();
         head.metadata.push_received(b"name", value);
+        heads.count(index);
         (index, heads.find_or_cache(index))
     }
 
@@ -132,6 +188,40 @@ mod tests {
             heads.release(index);
         }
         assert_eq!(heads.heads.len(), 1);
+    }
+
+    /// What is allocated, counted anew.
+    fn allocated_bytes(heads: &HeadCache) -> usize {
+        let of = |head: &CachedHead| head.head.metadata.allocated_bytes();
+        heads.heads.iter().map(of).sum::<usize>() + heads.heads.capacity() * SLOT_BYTES
+    }
+
+    #[test]
+    fn large_heads_are_counted_and_given_back_when_their_calls_end() {
+        let mut heads = HeadCache::default();
+        let taken: Vec<_> =
+            (0..250_u32).map(|call| read(&mut heads, call, &[call as u8; 12 << 10]).0).collect();
+        assert_eq!(heads.held_bytes(), allocated_bytes(&heads));
+        assert!(heads.held_bytes() > 250 * (12 << 10));
+        taken.into_iter().for_each(|index| heads.release(index));
+        assert_eq!(heads.held_bytes(), allocated_bytes(&heads));
+        assert_eq!(heads.held_bytes(), heads.heads.capacity() * SLOT_BYTES);
+    }
+
+    #[test]
+    fn small_heads_keep_little_together_and_cached_ones_too() {
+        let mut heads = HeadCache::default();
+        let taken: Vec<_> = (0..500_u32)
+            .map(|call| {
+                read(&mut heads, call / 2, &[1; 3_000][..500 + call as usize % 4 / 2 * 2_500])
+            })
+            .map(|(index, known)| known.unwrap_or(index))
+            .collect();
+        taken.into_iter().for_each(|index| heads.release(index));
+        assert_eq!(heads.held_bytes(), allocated_bytes(&heads));
+        let head_bytes = heads.held_bytes() - heads.heads.capacity() * SLOT_BYTES;
+        assert!(head_bytes <= SPARE_BYTES_MAX + CACHED_BYTES_MAX + (4 << 10), "{head_bytes}");
+        assert!(!heads.cached.is_empty());
     }
 
     #[test]

@@ -82,6 +82,7 @@ mod head_cache;
 mod health;
 mod held_bytes;
 mod interceptor;
+mod kept;
 mod large_request;
 pub mod limits;
 mod memory;

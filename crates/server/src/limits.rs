@@ -16,8 +16,8 @@ pub const INTERNET_MAX_UNFINISHED_BYTES: usize = 4 * MAX_MESSAGE_BYTES;
 /// The same for trusted peers: a thousand streams that each send a megabyte.
 pub const TRUSTED_MAX_UNFINISHED_BYTES: usize = 1 << 30;
 
-/// What all connections of a server on the open internet may hold for requests and replies: 32 of
-/// the largest that one may have unfinished, and half of what a small container has.
+/// What all connections of a server on the open internet may hold: 32 of the largest that one may
+/// have unfinished, and half of what a small container has.
 pub const INTERNET_MAX_HELD_BYTES: usize = 512 << 20;
 
 /// Connections from one address of the open internet: a tenth of what a machine's ports would
@@ -32,9 +32,18 @@ pub const PREFACE_TIMEOUT_NS: u64 = 10 * NS_PER_SECOND;
 /// headers 20 s. A full frame then needs 800 bytes a second, which any line carries.
 pub const INPUT_TIMEOUT_NS: u64 = 20 * NS_PER_SECOND;
 
-/// How long a request of one message may make no progress: nginx's `client_body_timeout`. Streams
-/// of messages may be silent for as long as they like.
+/// How long a request of one message, or a message of a stream that has begun, may make no progress:
+/// nginx's `client_body_timeout`. Between messages, streams may be silent for as long as they like.
 pub const REQUEST_TIMEOUT_NS: u64 = 60 * NS_PER_SECOND;
+
+/// The same for messages of which a part has come, while three quarters of
+/// [`Limits::max_held_bytes`] are taken: a line that loses a packet twice is back after 3 s
+/// (RFC 6298).
+pub const TIGHT_REQUEST_TIMEOUT_NS: u64 = 5 * NS_PER_SECOND;
+
+/// Less than this in that time is no progress: 800 bytes a second, as for
+/// [`INPUT_TIMEOUT_NS`].
+pub(crate) const TIGHT_PROGRESS_BYTES: usize = 4_000;
 
 /// How long a client may read nothing of what is written to it: nginx's `send_timeout`.
 pub const WRITE_TIMEOUT_NS: u64 = 60 * NS_PER_SECOND;
@@ -69,6 +78,9 @@ const AGE_JITTER_PARTS: u64 = 10;
 
 /// How often connections are checked for these timeouts, which may last that much longer.
 pub const TIMEOUT_CHECK_INTERVAL_NS: u64 = 5 * NS_PER_SECOND;
+
+/// The same while three quarters of [`Limits::max_held_bytes`] are taken.
+pub(crate) const TIGHT_CHECK_INTERVAL_NS: u64 = NS_PER_SECOND;
 
 const NS_PER_SECOND: u64 = 1_000_000_000;
 
@@ -116,10 +128,13 @@ pub struct Limits {
     /// What the unfinished requests of one connection may occupy, bytes. The call that exceeds it
     /// ends with `RESOURCE_EXHAUSTED`.
     pub max_unfinished_bytes: usize,
-    /// What all connections of the server may hold, bytes: unfinished requests, replies that wait
-    /// for windows, and output that is not written; `None` for no limit. When three quarters are
-    /// taken, connections that hold more than their share get no further streams; when all is,
-    /// those that hold most are reset. What handlers hold is not known.
+    /// What all connections of the server may hold, bytes; `None` for no limit. Heads, header
+    /// blocks, unfinished requests, streaming calls, replies that wait for windows, output that is
+    /// not written and the tables for all that count, where they are allocated. When three quarters
+    /// are taken, connections that hold more than their share get no further streams; when all is,
+    /// those are reset that hold much and make no progress, and then those that hold most. Of what
+    /// handlers hold, only that of [`StreamHandler::held_bytes`](crate::StreamHandler::held_bytes)
+    /// is known.
     pub max_held_bytes: Option<usize>,
     /// Connections that may come from one address, or one /64 of IPv6; `None` for no limit. Further
     /// ones are closed with `ENHANCE_YOUR_CALM`. Those of this machine have no limit.
@@ -129,8 +144,8 @@ pub struct Limits {
     pub preface_timeout_ns: Option<u64>,
     /// Time that a frame or a header block may stay incomplete, nanoseconds; `None` for no limit.
     pub input_timeout_ns: Option<u64>,
-    /// Time that a request of one message may make no progress, nanoseconds; `None` for no limit.
-    /// Then its call ends with `DEADLINE_EXCEEDED`. A stream that was answered before its request
+    /// Time that a request of one message, or a message of a stream that has begun, may make no
+    /// progress, nanoseconds; `None` for no limit. Then its call ends with `DEADLINE_EXCEEDED`. A stream that was answered before its request
     /// was complete is reset.
     pub request_timeout_ns: Option<u64>,
     /// Time that the client may read nothing of what is written, nanoseconds; `None` for no limit.

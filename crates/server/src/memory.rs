@@ -3,22 +3,28 @@
 //! Each connection has limits of its own, and a thousand of them could hold a thousand times as
 //! much. So what they hold is added up, in steps, and there is one limit for all. When three
 //! quarters of it are taken, connections that hold more than their share get no further streams
-//! (REFUSED_STREAM, which is safe to try again). When all of it is taken, the connection that holds
-//! most of those on the thread that noticed is reset, if it is above its share; if none is, the
-//! other threads look.
+//! (REFUSED_STREAM, which is safe to try again), and halves of messages have less time. When all of
+//! it is taken, connections are reset: see `shard::holding`.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::cmp::Ordering;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bookend_io::Waker;
 
 use crate::held_bytes::HeldBytes;
 
-/// Changes smaller than this are not counted, so that small calls touch nothing that threads share.
-pub(crate) const STEP_BYTES: usize = 64 << 10;
+/// Changes smaller than this are not counted at once, so that small calls touch nothing that threads
+/// share: what a hundred calls put out in one turn. The checks of timeouts count exactly.
+pub(crate) const STEP_BYTES: usize = 16 << 10;
 
 /// What a connection without a call takes.
 pub(crate) const CONNECTION_BYTES: usize = 4 << 10;
+
+/// Once something has to go, so much goes that it does not happen again at once: a part of the
+/// limit.
+const RELIEF_PART: usize = 16;
 
 /// What all connections of a server hold.
 pub(crate) struct MemoryBudget {
@@ -63,26 +69,27 @@ impl MemoryBudget {
 
     /// A connection is there, whose account this is.
     pub fn open(&self) -> Account {
-        self.connections.fetch_add(1, Ordering::Relaxed);
+        self.connections.fetch_add(1, Relaxed);
         self.held.add(CONNECTION_BYTES);
-        Account { charged_bytes: CONNECTION_BYTES }
+        Account { charged_bytes: CONNECTION_BYTES, base_bytes: CONNECTION_BYTES }
     }
 
     /// A connection is gone, and what it held.
     pub fn close(&self, account: &mut Account) {
-        self.connections.fetch_sub(1, Ordering::Relaxed);
+        self.connections.fetch_sub(1, Relaxed);
         self.held.subtract(account.charged_bytes);
         account.charged_bytes = 0;
     }
 
-    /// A connection holds so much now.
+    /// A connection holds so much now, and its tables so much.
     #[cold]
-    pub fn charge(&self, account: &mut Account, bytes: usize) {
-        let bytes = CONNECTION_BYTES + bytes;
-        if let Some(more_bytes) = bytes.checked_sub(account.charged_bytes) {
-            self.held.add(more_bytes);
-        } else {
-            self.held.subtract(account.charged_bytes - bytes);
+    pub fn charge(&self, account: &mut Account, bytes: usize, table_bytes: usize) {
+        account.base_bytes = CONNECTION_BYTES + table_bytes;
+        let bytes = account.base_bytes + bytes;
+        match bytes.cmp(&account.charged_bytes) {
+            Ordering::Greater => self.held.add(bytes - account.charged_bytes),
+            Ordering::Less => self.held.subtract(account.charged_bytes - bytes),
+            Ordering::Equal => {}
         }
         account.charged_bytes = bytes;
     }
@@ -92,15 +99,24 @@ impl MemoryBudget {
         self.held.now() > self.limit_bytes
     }
 
+    /// Whether there is not enough room yet for what comes next, now that something had to go.
+    pub fn needs_relief(&self) -> bool {
+        self.held.now() > self.limit_bytes - self.limit_bytes / RELIEF_PART
+    }
+
+    /// Whether not much is left.
+    pub fn is_tight(&self) -> bool {
+        self.held.now() / 3 > self.limit_bytes / 4
+    }
+
     /// Whether that connection holds more than its share while not much is left.
     pub fn is_tight_for(&self, account: &Account) -> bool {
-        let is_tight = self.held.now() / 3 > self.limit_bytes / 4;
-        is_tight && self.is_above_share(account)
+        self.is_tight() && self.is_above_share(account)
     }
 
     /// Whether that connection holds more than it would if all held the same.
     pub fn is_above_share(&self, account: &Account) -> bool {
-        let connections = self.connections.load(Ordering::Relaxed).max(1);
+        let connections = self.connections.load(Relaxed).max(1);
         account.charged_bytes > self.limit_bytes / connections
     }
 }
@@ -109,13 +125,15 @@ impl MemoryBudget {
 #[derive(Debug)]
 pub(crate) struct Account {
     pub charged_bytes: usize,
+    /// What it holds whatever its calls do: itself, and its tables as they were last counted.
+    base_bytes: usize,
 }
 
 impl Account {
     /// Whether a connection that holds so much is charged with something else.
     #[inline]
     pub fn is_off(&self, bytes: usize) -> bool {
-        (CONNECTION_BYTES + bytes).abs_diff(self.charged_bytes) >= STEP_BYTES
+        (self.base_bytes + bytes).abs_diff(self.charged_bytes) >= STEP_BYTES
     }
 }
 
@@ -130,8 +148,8 @@ mod tests {
         let budget = MemoryBudget::new(Some(100 * MIB));
         let mut accounts: Vec<_> = (0..10).map(|_| budget.open()).collect();
         for (account, mib) in accounts.iter_mut().zip(1..) {
-            budget.charge(account, mib * MIB);
-            budget.charge(account, mib * 2 * MIB);
+            budget.charge(account, mib * MIB, 0);
+            budget.charge(account, mib * 2 * MIB, 0);
         }
         assert_eq!(budget.held.now(), 10 * CONNECTION_BYTES + 110 * MIB);
         assert!(budget.is_exceeded());
@@ -145,7 +163,7 @@ mod tests {
         let mut account = budget.open();
         assert!(!account.is_off(0) && !account.is_off(STEP_BYTES - 1));
         assert!(account.is_off(STEP_BYTES));
-        budget.charge(&mut account, STEP_BYTES);
+        budget.charge(&mut account, STEP_BYTES, 0);
         assert!(!account.is_off(1) && account.is_off(0));
     }
 
@@ -153,13 +171,13 @@ mod tests {
     fn only_who_is_above_the_share_is_affected() {
         let budget = MemoryBudget::new(Some(16 * MIB));
         let (mut much, mut little) = (budget.open(), budget.open());
-        budget.charge(&mut much, 10 * MIB);
-        budget.charge(&mut little, MIB);
+        budget.charge(&mut much, 10 * MIB, 0);
+        budget.charge(&mut little, MIB, 0);
         assert!(!budget.is_tight_for(&much), "a quarter is left");
-        budget.charge(&mut much, 12 * MIB);
+        budget.charge(&mut much, 12 * MIB, 0);
         assert!(budget.is_tight_for(&much) && !budget.is_tight_for(&little));
         assert!(!budget.is_exceeded());
-        budget.charge(&mut much, 16 * MIB);
+        budget.charge(&mut much, 16 * MIB, 0);
         assert!(budget.is_exceeded());
         assert!(budget.is_above_share(&much) && !budget.is_above_share(&little));
     }
@@ -168,7 +186,7 @@ mod tests {
     fn without_a_limit_nothing_is_tight() {
         let budget = MemoryBudget::new(None);
         let mut account = budget.open();
-        budget.charge(&mut account, usize::MAX / 4);
+        budget.charge(&mut account, usize::MAX / 4, 0);
         assert!(!budget.is_exceeded() && !budget.is_tight_for(&account));
     }
 }

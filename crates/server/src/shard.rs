@@ -27,6 +27,7 @@ use crate::counts::Counts;
 use crate::limits::{CONNECTION_OUTPUT_BYTES, TURN_WORK_BYTES};
 use crate::services::Services;
 use connection::{HandledSlice, ServerConnection, find, is_settled};
+use holding::ProgressMarks;
 use ready_queue::ReadyQueue;
 
 /// One thread's share of a server: connections that it accepted, and their calls.
@@ -123,6 +124,7 @@ impl Shard for ServerShard {
         let mailbox = self.mailbox.clone();
         let connection = ServerConnection::new(id, http2, mailbox, io.peer(id), &self.services);
         let mut connection = Box::new(connection);
+        connection.marks = ProgressMarks::beginning(io.now_ns());
         let preface = &mut connection.http2.sender.output;
         io.output(id).append(preface);
         self.connections[index] = Some(connection);

@@ -8,6 +8,7 @@ use bookend_wire::grpc::message::{Message, split_first};
 
 use crate::compression::{check_flag, decompressed_at_once};
 use crate::encoding::RequestEncoding;
+use crate::kept::Kept;
 use crate::large_request::{
     LARGE_MESSAGE_BYTES, LargeRequest, PreparedRequest, RequestDecoder, is_large,
 };
@@ -21,6 +22,13 @@ use crate::stream_reply::{Blocked, ResponseState, StreamReply, StreamWriter};
 /// An empty buffer that has grown larger than this is given back to the allocator: most messages
 /// come in one frame.
 const CAPACITY_KEPT_BYTES: usize = 16 << 10;
+
+/// What a streaming call takes beside its messages: this struct, its handler and a waker, each in an
+/// allocation of its own.
+const LIVE_CALL_BYTES: usize = size_of::<StreamingCall>() + 256;
+
+/// What a handler says that it keeps is believed up to here, so that sums do not overflow.
+const HANDLER_BYTES_MAX: usize = 1 << 32;
 
 /// A streaming call: its handler, what has come of its requests, how far its response is.
 pub(crate) struct StreamingCall {
@@ -38,8 +46,12 @@ pub(crate) struct StreamingCall {
     owes_on_ready: bool,
     /// Bytes that have come and for which no window was given back to the client.
     unreleased_bytes: usize,
-    /// What its connection has counted of [`StreamingCall::unfinished_bytes`].
-    pub charged_bytes: usize,
+    /// Bytes that have come in all.
+    received_bytes: usize,
+    /// What the handler keeps, as it says.
+    handler_bytes: usize,
+    /// What its connection has counted of [`StreamingCall::kept`].
+    pub charged: Kept,
     /// What flow control held back at the last step.
     pub blocked_bytes: usize,
     /// It is in its connection's queue of streams that wait for their turn.
@@ -68,7 +80,9 @@ impl StreamingCall {
             blocked: Blocked::No,
             owes_on_ready: false,
             unreleased_bytes: 0,
-            charged_bytes: 0,
+            received_bytes: 0,
+            handler_bytes: 0,
+            charged: Kept::default(),
             blocked_bytes: 0,
             is_queued: false,
         }
@@ -82,11 +96,34 @@ impl StreamingCall {
         self.blocked
     }
 
-    /// Size of the requests that the handler has not begun with.
-    pub fn unfinished_bytes(&self) -> usize {
+    /// What it keeps: requests that the handler has not begun with, and the call itself.
+    pub fn kept(&self) -> Kept {
         let preparing_bytes = self.preparing.as_ref().map_or(0, |preparing| preparing.bytes);
-        let kept_bytes = self.response.kept_bytes + self.handler.waiting_bytes();
-        self.buffer.len() + preparing_bytes + kept_bytes
+        let kept_bytes = preparing_bytes + self.response.kept_bytes + self.handler.waiting_bytes();
+        Kept {
+            unfinished_bytes: self.buffer.len() + kept_bytes,
+            held_bytes: self.buffer.bytes.capacity()
+                + kept_bytes
+                + self.handler_bytes
+                + LIVE_CALL_BYTES,
+        }
+    }
+
+    /// Counts what it keeps now among what all calls keep.
+    pub fn charge(&mut self, all: &mut Kept) {
+        let now = self.kept();
+        all.replace(std::mem::replace(&mut self.charged, now), now);
+    }
+
+    /// Asks the handler what it keeps. It may panic.
+    pub fn note_handler(&mut self) {
+        self.handler_bytes = self.handler.held_bytes().min(HANDLER_BYTES_MAX);
+    }
+
+    /// If it waits for the rest of a message and for nothing else: how much has come in all.
+    pub fn half_received_bytes(&self) -> Option<usize> {
+        let is_half = self.blocked == Blocked::No && self.buffer.len() > 0;
+        is_half.then_some(self.received_bytes)
     }
 
     /// Bytes whose window may be given back to the client now. While the call is blocked, those
@@ -114,6 +151,7 @@ impl StreamingCall {
 
     /// Part of the body has come.
     pub fn received(&mut self, writer: StreamWriter<'_>, data: &[u8], limit_bytes: usize) {
+        self.received_bytes = self.received_bytes.wrapping_add(data.len());
         self.unreleased_bytes += data.len();
         if self.blocked != Blocked::No || self.buffer.len() > 0 {
             self.buffer.push(data);
@@ -344,6 +382,15 @@ impl CallHandler {
         match self {
             CallHandler::Inline(_) => 0,
             CallHandler::Pool(shard_end) => shard_end.channel.waiting_bytes(),
+        }
+    }
+
+    fn held_bytes(&self) -> usize {
+        match self {
+            CallHandler::Inline(InlineHandler(handler)) => {
+                handler.as_deref().map_or(0, InlineStream::held_bytes)
+            }
+            CallHandler::Pool(_) => 0,
         }
     }
 

@@ -91,6 +91,10 @@ impl InlineStream for TracedStream {
         self.stream.decoder()
     }
 
+    fn held_bytes(&self) -> usize {
+        self.stream.held_bytes()
+    }
+
     fn on_message(&mut self, message: &[u8], replies: &mut StreamReply<'_>) {
         let _entered = self.span.enter();
         self.stream.on_message(message, replies);

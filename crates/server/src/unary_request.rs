@@ -5,6 +5,7 @@ use bookend_wire::grpc::{MessageError, Status};
 
 use crate::compression::check_flag;
 use crate::encoding::RequestEncoding;
+use crate::kept::Kept;
 use crate::status;
 
 /// The message, if `body` is exactly one, uncompressed and within the limit.
@@ -72,6 +73,11 @@ impl PartialRequest {
 
     pub fn len(&self) -> usize {
         self.body.len()
+    }
+
+    /// What it keeps, bytes.
+    pub fn kept(&self) -> Kept {
+        Kept { unfinished_bytes: self.body.len(), held_bytes: self.body.capacity() }
     }
 }
 

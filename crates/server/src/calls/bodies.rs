@@ -42,7 +42,7 @@ impl RequestVisitor<'_> {
     /// Appends to a request that does not come in one piece.
     fn append(&mut self, sender: &mut Sender, stream: StreamKey, data: &[u8]) {
         let limits = self.environment.limits;
-        let would_have_bytes = self.calls.unfinished_bytes + data.len();
+        let would_have_bytes = self.calls.kept.unfinished_bytes + data.len();
         let has_room = would_have_bytes <= limits.max_unfinished_bytes
             || self.calls.recount_unfinished() + data.len() <= limits.max_unfinished_bytes;
         if let CallPhase::Awaiting = self.calls.call(stream).phase {
@@ -56,10 +56,11 @@ impl RequestVisitor<'_> {
         let CallPhase::Receiving(request) = &mut self.calls.call(stream).phase else {
             return;
         };
-        let before_bytes = request.len();
+        let before = request.kept();
         let pushed = request.push(data, encoding, limits.max_message_bytes);
         // Nothing, if there was no memory for it.
-        self.calls.unfinished_bytes += request.len() - before_bytes;
+        let now = request.kept();
+        self.calls.kept.replace(before, now);
         let result = match pushed {
             Ok(()) if !has_room => Err(status::too_much_unfinished(limits.max_unfinished_bytes)),
             result => result,

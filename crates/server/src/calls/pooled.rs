@@ -91,11 +91,10 @@ impl RequestVisitor<'_> {
         if is_whole {
             call.expect_no_requests();
         }
-        call.charged_bytes = call.unfinished_bytes();
-        calls.unfinished_bytes += call.charged_bytes;
+        call.charge(&mut calls.kept);
         calls.responses.count_deferred();
         calls.call(stream).phase = CallPhase::Streaming(Box::new(call));
-        if calls.unfinished_bytes > self.environment.limits.max_unfinished_bytes {
+        if calls.kept.unfinished_bytes > self.environment.limits.max_unfinished_bytes {
             calls.make_room(sender, stream, self.environment.limits);
         }
         self.watch_deadline(stream);

@@ -6,6 +6,7 @@ use bookend_wire::{Sender, StreamKey};
 use super::call::CallPhase;
 use super::visitor::{RequestVisitor, UnaryRequest};
 use crate::head_cache::HeadIndex;
+use crate::kept::Kept;
 use crate::large_request::{LargeRequest, PreparedRequest, RequestDecoder};
 use crate::method::HandlerKind;
 
@@ -39,7 +40,7 @@ impl RequestVisitor<'_> {
         let notifier = calls.origin.reply_to.notifier(stream);
         let preparation = calls.origin.preparation.begin(request, notifier);
         calls.responses.count_deferred();
-        calls.unfinished_bytes += preparation.bytes;
+        calls.kept.replace(Kept::default(), Kept::exactly(preparation.bytes));
         calls.call(stream).phase = CallPhase::Preparing(preparation);
     }
 

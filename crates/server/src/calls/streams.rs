@@ -62,7 +62,8 @@ impl RequestVisitor<'_> {
             Ok((handler, fields)) => {
                 let response = ResponseState::new(fields, accepts_gzip);
                 let handler = CallHandler::inline(handler);
-                let call = Box::new(StreamingCall::new(handler, encoding, response));
+                let mut call = Box::new(StreamingCall::new(handler, encoding, response));
+                call.charge(&mut self.calls.kept);
                 self.calls.call(stream).phase = CallPhase::Streaming(call);
                 self.watch_deadline(stream);
             }
@@ -130,14 +131,15 @@ impl CallTable {
             origin: &self.origin,
             others_blocked_bytes,
         };
-        let run = || step(streaming, writer.reborrow(), limits.max_message_bytes);
+        let run = || {
+            step(streaming, writer.reborrow(), limits.max_message_bytes);
+            streaming.note_handler();
+        };
         if catch_unwind(AssertUnwindSafe(run)).is_err() {
             self.panics += 1;
             streaming.fail(writer, status::handler_panicked());
         }
-        self.unfinished_bytes -= streaming.charged_bytes;
-        streaming.charged_bytes = streaming.unfinished_bytes();
-        self.unfinished_bytes += streaming.charged_bytes;
+        streaming.charge(&mut self.kept);
         streaming.blocked_bytes = sender.blocked_bytes(stream);
         self.blocked_bytes = others_blocked_bytes + streaming.blocked_bytes;
         sender.release(stream, streaming.take_releasable());
@@ -147,7 +149,7 @@ impl CallTable {
             streaming.is_queued = true;
             self.ready.push_back(stream);
         }
-        if self.unfinished_bytes > limits.max_unfinished_bytes {
+        if self.kept.unfinished_bytes > limits.max_unfinished_bytes {
             self.make_room(sender, stream, limits);
         }
     }
@@ -178,12 +180,10 @@ impl CallTable {
     pub(super) fn recount_unfinished(&mut self) -> usize {
         for call in &mut self.calls {
             if let CallPhase::Streaming(streaming) = &mut call.phase {
-                self.unfinished_bytes -= streaming.charged_bytes;
-                streaming.charged_bytes = streaming.unfinished_bytes();
-                self.unfinished_bytes += streaming.charged_bytes;
+                streaming.charge(&mut self.kept);
             }
         }
-        self.unfinished_bytes
+        self.kept.unfinished_bytes
     }
 
     /// A streaming call is over; bytes that its handler did not get are no longer charged to the

@@ -12,6 +12,7 @@ use crate::call_event::{CallEvent, CallEventKind};
 use crate::call_origin::CallOrigin;
 use crate::counts::Counts;
 use crate::head_cache::HeadCache;
+use crate::kept::Kept;
 use crate::limits::{CONNECTION_SEND_BUFFER_BYTES, Limits, Rate};
 use crate::response_metadata::ResponseMetadata;
 use crate::response_writer::ResponseWriter;
@@ -36,9 +37,8 @@ pub(crate) struct CallTable {
     /// What the handler that runs right now adds to its answer.
     pub(super) metadata: ResponseMetadata,
     pub(super) calls: Vec<ServerCall>,
-    /// Size of the requests that are kept, as counted at the last step of each stream: an upper
-    /// bound.
-    pub(super) unfinished_bytes: usize,
+    /// What all of them keep, as counted at the last step of each stream: an upper bound.
+    pub(super) kept: Kept,
     /// What flow control holds back of all streams, as counted at the last step of each stream: an
     /// upper bound.
     pub(super) blocked_bytes: usize,
@@ -77,7 +77,7 @@ impl CallTable {
             heads: HeadCache::default(),
             metadata: ResponseMetadata::default(),
             calls: Vec::new(),
-            unfinished_bytes: 0,
+            kept: Kept::default(),
             blocked_bytes: 0,
             ready: VecDeque::new(),
             request_progress: Vec::new(),
@@ -141,10 +141,28 @@ impl CallTable {
         responses.deferred
     }
 
-    /// Size of the requests that are kept, an upper bound.
+    /// Memory held for requests, heads and streaming calls, bytes: an upper bound.
     #[inline]
-    pub fn unfinished_bytes(&self) -> usize {
-        self.unfinished_bytes
+    pub fn held_bytes(&self) -> usize {
+        self.kept.held_bytes + self.heads.held_bytes()
+    }
+
+    /// Memory held for the tables that grow with the number of streams, bytes.
+    pub fn table_bytes(&self) -> usize {
+        self.calls.capacity() * size_of::<ServerCall>()
+            + self.ready.capacity() * size_of::<StreamKey>()
+            + self.request_progress.capacity() * size_of::<RequestProgress>()
+    }
+
+    /// No stream is left: gives back what is kept for the next ones. Heads that are cached are
+    /// forgotten, so the wire must forget their tokens.
+    pub fn give_back(&mut self) {
+        if self.kept == Kept::default() && self.blocked_bytes == 0 {
+            self.heads = HeadCache::default();
+            self.calls = Vec::new();
+            self.ready = VecDeque::new();
+            self.request_progress = Vec::new();
+        }
     }
 
     /// Whether streams wait for their turn and could make use of it.
@@ -220,15 +238,18 @@ impl CallTable {
         if let Some(head) = head {
             self.heads.release(head);
         }
-        match &phase {
-            CallPhase::Receiving(request) => self.unfinished_bytes -= request.len(),
-            CallPhase::Preparing(preparation) => self.unfinished_bytes -= preparation.bytes,
+        let kept = match &phase {
+            CallPhase::Receiving(request) => request.kept(),
+            CallPhase::Preparing(preparation) => Kept::exactly(preparation.bytes),
             CallPhase::Streaming(streaming) => {
-                self.unfinished_bytes -= streaming.charged_bytes;
                 self.blocked_bytes -= streaming.blocked_bytes;
+                streaming.charged
             }
-            CallPhase::Over { .. } | CallPhase::Awaiting | CallPhase::Deferred(_) => {}
-        }
+            CallPhase::Over { .. } | CallPhase::Awaiting | CallPhase::Deferred(_) => {
+                Kept::default()
+            }
+        };
+        self.kept.replace(kept, Kept::default());
         phase
     }
 

@@ -7,8 +7,34 @@ use bookend_wire::{ErrorCode, Sender, StreamKey};
 use super::call::CallPhase;
 use super::table::{CallId, CallTable, RequestProgress};
 use super::visitor::RequestVisitor;
-use crate::limits::Limits;
+use crate::limits::{Limits, TIGHT_PROGRESS_BYTES, TIGHT_REQUEST_TIMEOUT_NS};
 use crate::status;
+
+/// How long requests may make no progress, at that time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Patience {
+    pub now_ns: u64,
+    /// Those of which nothing is held.
+    pub request_ns: u64,
+    /// Those of which a part is held.
+    pub held_ns: u64,
+    /// Less than this is no progress.
+    pub progress_bytes: usize,
+}
+
+impl Patience {
+    /// What the limits allow; `is_tight` while the server has little memory left. `None` where they
+    /// allow everything.
+    pub fn of(limits: &Limits, is_tight: bool, now_ns: u64) -> Option<Self> {
+        let request_ns = limits.request_timeout_ns?;
+        let (held_ns, progress_bytes) = if is_tight {
+            (request_ns.min(TIGHT_REQUEST_TIMEOUT_NS), TIGHT_PROGRESS_BYTES)
+        } else {
+            (request_ns, 1)
+        };
+        Some(Patience { now_ns, request_ns, held_ns, progress_bytes })
+    }
+}
 
 impl RequestVisitor<'_> {
     /// Notes the deadline of a call that waits for something, if it has one.
@@ -73,20 +99,21 @@ impl CallTable {
         true
     }
 
-    /// Ends the calls whose one request has made no progress for so long, and those whose deadline
-    /// has passed before any of it came. Streams of messages may be silent.
+    /// Ends the calls of which a message has made no progress for so long, and those whose deadline
+    /// has passed before any of it came. Between messages, streams may be silent.
     ///
     /// Streams that were answered before their request had ended are reset after the same time.
-    pub fn end_stalled(&mut self, sender: &mut Sender, timeout_ns: u64, now_ns: u64) {
+    pub fn end_stalled(&mut self, sender: &mut Sender, patience: Patience, limits: &Limits) {
+        let now_ns = patience.now_ns;
         for index in 0..self.calls.len() {
             let stream = self.stream_at(index);
             let Some(received_bytes) = self.received_bytes(sender, stream) else {
                 continue;
             };
-            if self.stalled_ns(stream, received_bytes, now_ns) >= timeout_ns {
-                if self.is_open(stream) {
-                    self.fail(sender, stream, &status::request_stalled());
-                }
+            let is_held = received_bytes > 0 && self.is_open(stream);
+            let timeout_ns = if is_held { patience.held_ns } else { patience.request_ns };
+            if self.stalled_ns(stream, received_bytes, patience) >= timeout_ns {
+                self.end_early(sender, stream, status::request_stalled, limits);
                 // RFC 9113 section 8.1: the answer is out, and the rest is not needed.
                 sender.reset(stream, ErrorCode::NO_ERROR);
             } else if self.is_open(stream) && self.is_overdue(stream, now_ns) {
@@ -110,22 +137,23 @@ impl CallTable {
             CallPhase::Awaiting => 0,
             CallPhase::Receiving(request) => request.len(),
             CallPhase::Over { discarded_bytes } => *discarded_bytes,
-            CallPhase::Preparing(_) | CallPhase::Deferred(_) | CallPhase::Streaming(_) => {
-                return None;
-            }
+            CallPhase::Streaming(streaming) => streaming.half_received_bytes()?,
+            CallPhase::Preparing(_) | CallPhase::Deferred(_) => return None,
         };
         // An answer that waits for the client's windows has a timeout of its own.
         let waits = stream.id != 0 && sender.is_open(stream) && sender.blocked_bytes(stream) == 0;
         waits.then_some(received_bytes)
     }
 
-    fn stalled_ns(&mut self, stream: StreamKey, received_bytes: usize, now_ns: u64) -> u64 {
+    fn stalled_ns(&mut self, stream: StreamKey, received_bytes: usize, patience: Patience) -> u64 {
+        let now_ns = patience.now_ns;
         let index = stream.index as usize;
         if self.request_progress.len() <= index {
             self.request_progress.resize(index + 1, RequestProgress::default());
         }
         let seen = &mut self.request_progress[index];
-        if (seen.stream_id, seen.received_bytes) != (stream.id, received_bytes) {
+        let progress_bytes = received_bytes.wrapping_sub(seen.received_bytes);
+        if seen.stream_id != stream.id || progress_bytes >= patience.progress_bytes {
             *seen = RequestProgress { stream_id: stream.id, received_bytes, since_ns: now_ns };
         }
         now_ns - seen.since_ns

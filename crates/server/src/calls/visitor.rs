@@ -97,7 +97,9 @@ impl Visitor for RequestVisitor<'_> {
             return None;
         }
         let index = self.calls.heads.take();
-        match self.read_head(index, fields) {
+        let read = self.read_head(index, fields);
+        self.calls.heads.count(index);
+        match read {
             Ok(()) => {
                 let cached = self.calls.heads.find_or_cache(index);
                 self.begin(sender, stream, cached.unwrap_or(index), end_stream);

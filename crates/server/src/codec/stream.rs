@@ -55,6 +55,14 @@ use crate::stream_reply::StreamReply;
 ///
 /// When the call is over, for whatever reason, the handler is dropped.
 pub trait StreamHandler<Q, R>: Send {
+    /// What it keeps of what its client has sent, bytes; 0 by default. Asked after each of the other
+    /// methods, and counted for [`Limits::max_held_bytes`](crate::Limits::max_held_bytes): when the
+    /// server holds too much, connections whose calls keep much and make no progress are reset
+    /// first.
+    fn held_bytes(&self) -> usize {
+        0
+    }
+
     /// A request has come. An error ends the call.
     ///
     /// For a method that takes one request, this is called once the request is known to be the only
@@ -245,6 +253,10 @@ impl<Q: Message + Default + 'static, R: Message> InlineStream for ProstStream<Q,
         Some(decode::<Q>)
     }
 
+    fn held_bytes(&self) -> usize {
+        self.handler.held_bytes()
+    }
+
     fn on_message(&mut self, message: &[u8], reply: &mut StreamReply<'_>) {
         let decoded = message.is_empty().then(|| reply.take_decoded()).flatten();
         let request = match decoded.map_or_else(|| Q::decode(message), Ok) {
@@ -258,7 +270,11 @@ impl<Q: Message + Default + 'static, R: Message> InlineStream for ProstStream<Q,
             RequestCount::One(Some(_)) => reply.end(Err(status::too_many_messages())),
             RequestCount::One(place) => {
                 let was_compressed = reply.request_was_compressed();
-                reply.response.kept_bytes = message.len();
+                // A large one was decoded by another thread: no bytes of it are here.
+                reply.response.kept_bytes = match message.len() {
+                    0 => request.encoded_len(),
+                    bytes => bytes,
+                };
                 *place = Some(KeptRequest { request, was_compressed });
             }
         }

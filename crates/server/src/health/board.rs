@@ -18,6 +18,9 @@ pub enum ServingStatus {
     NotServing,
 }
 
+/// The table of watchers has room for so many times as many as there are, at most.
+const SPARE_WATCHERS: usize = 4;
+
 /// A board that several threads share.
 #[derive(Clone, Default)]
 pub(super) struct SharedBoard(Arc<Mutex<Board>>);
@@ -33,6 +36,11 @@ pub(super) struct Board {
 struct Watcher {
     service: String,
     waker: StreamWaker,
+}
+
+/// Memory that a watcher of that service takes, bytes. The table is at least half full.
+pub(super) fn watcher_bytes(service: &String) -> usize {
+    service.capacity() + 2 * size_of::<(u64, Watcher)>()
 }
 
 impl SharedBoard {
@@ -77,6 +85,9 @@ impl Board {
 
     pub fn forget_watcher(&mut self, number: u64) {
         self.watchers.remove(&number);
+        if self.watchers.len() < self.watchers.capacity() / SPARE_WATCHERS {
+            self.watchers.shrink_to(SPARE_WATCHERS / 2 * self.watchers.len());
+        }
     }
 
     /// What that watcher is to know.

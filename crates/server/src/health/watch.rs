@@ -1,6 +1,6 @@
 //! One call of `Watch`: a state machine that is woken when there is news, and takes no thread.
 
-use super::board::{SharedBoard, response};
+use super::board::{SharedBoard, response, watcher_bytes};
 use super::v1::health_check_response::ServingStatus as WireStatus;
 use super::v1::{HealthCheckRequest, HealthCheckResponse};
 use crate::stream_waker::StreamWaker;
@@ -16,16 +16,22 @@ pub(super) struct Watch {
     waker: StreamWaker,
     /// The number of its watcher, once the request has come.
     number: Option<u64>,
+    /// What the board keeps for it.
+    watcher_bytes: usize,
     told: Option<WireStatus>,
 }
 
 impl Watch {
     pub fn new(board: SharedBoard, waker: StreamWaker) -> Self {
-        Watch { board, waker, number: None, told: None }
+        Watch { board, waker, number: None, watcher_bytes: 0, told: None }
     }
 }
 
 impl StreamHandler<HealthCheckRequest, HealthCheckResponse> for Watch {
+    fn held_bytes(&self) -> usize {
+        self.watcher_bytes
+    }
+
     fn on_message(
         &mut self,
         request: HealthCheckRequest,
@@ -34,6 +40,7 @@ impl StreamHandler<HealthCheckRequest, HealthCheckResponse> for Watch {
         if request.service.len() > MAX_SERVICE_NAME_BYTES {
             return Err(Status::new(Code::InvalidArgument, "no service has so long a name"));
         }
+        self.watcher_bytes = watcher_bytes(&request.service);
         self.number = Some(self.board.lock().watch(request.service, self.waker.clone()));
         self.on_ready(replies)
     }

@@ -8,6 +8,7 @@ use bookend_wire::grpc::Status;
 use bookend_wire::keepalive::KeepaliveState;
 use bookend_wire::{Connection, ConnectionError, ErrorCode, Sender, StreamKey};
 
+use super::holding::ProgressMarks;
 use super::ready_queue::ReadyQueue;
 use crate::call_event::{CallEvent, ReplyTo};
 use crate::call_origin::CallOrigin;
@@ -32,7 +33,8 @@ pub(super) struct ServerConnection {
     pub is_closing: bool,
     /// How far its graceful end has come, if it has begun.
     pub draining: Option<Box<Draining>>,
-    pub input: InputProgress,
+    /// How much of the input was consumed.
+    pub consumed_bytes: u64,
     pub timeouts: ConnectionTimeouts,
     pub keepalive: KeepaliveState,
     slices: Slices,
@@ -40,6 +42,8 @@ pub(super) struct ServerConnection {
     read_work_bytes: usize,
     /// What it holds of the server's memory.
     pub account: Account,
+    /// How far it had come when it was looked at.
+    pub marks: ProgressMarks,
     /// Where it comes from, if that is counted.
     pub counted_address: Option<IpAddr>,
 }
@@ -75,14 +79,6 @@ impl GoAwayReason {
     }
 }
 
-/// How much of the input was consumed, for timeouts.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct InputProgress {
-    pub consumed_bytes: u64,
-    /// Part of a frame is there.
-    pub has_partial_frame: bool,
-}
-
 /// What handling a slice of a read came to.
 pub(super) struct HandledSlice {
     /// Length of the slice.
@@ -102,6 +98,9 @@ pub(super) struct HandledSlice {
 /// that neither end sleeps. Shorter reads are handled at once: each write may have to wake the
 /// client, which costs the server more than a dozen calls.
 const SLICE_BYTES_MIN: usize = 4 << 10;
+
+/// A connection without streams keeps so much for the next ones.
+const IDLE_BYTES_MAX: usize = 8 << 10;
 
 /// No slice is longer, so that what its answers occupy is bounded, and the first ones do not wait
 /// for a thousand others.
@@ -146,12 +145,13 @@ impl ServerConnection {
             is_paused: false,
             is_closing: false,
             draining: None,
-            input: InputProgress::default(),
+            consumed_bytes: 0,
             timeouts: ConnectionTimeouts::default(),
             keepalive: KeepaliveState::default(),
             slices: Slices::default(),
             read_work_bytes: 0,
             account: services.memory.open(),
+            marks: ProgressMarks::default(),
             counted_address: None,
         }
     }
@@ -191,8 +191,7 @@ impl ServerConnection {
         let output_bytes = http2.sender.output.len();
         std::mem::swap(io.output(self.id), &mut http2.sender.output);
         let consumed_bytes = *result.as_ref().unwrap_or(&0);
-        self.input.consumed_bytes += consumed_bytes as u64;
-        self.input.has_partial_frame = consumed_bytes < read.len();
+        self.consumed_bytes += consumed_bytes as u64;
         self.slices.rest_bytes = read.len() - consumed_bytes;
         let work_bytes = calls.responses.counts.work_bytes;
         // After that much the others have their turn, and the rest of the read begins anew.
@@ -221,10 +220,34 @@ impl ServerConnection {
         deferred_calls
     }
 
-    /// What it holds for requests and replies, bytes.
+    /// What it holds for requests and replies, bytes. Each of these is a counter.
     #[inline]
     pub fn held_bytes(&self, output_bytes: usize) -> usize {
-        self.calls.unfinished_bytes() + self.http2.sender.all_blocked_bytes() + output_bytes
+        self.calls.held_bytes()
+            + self.http2.receiver.held_bytes()
+            + self.http2.sender.held_back_bytes()
+            + self.slices.rest_bytes
+            + output_bytes
+    }
+
+    /// What the tables hold that grow with the number of streams, bytes.
+    pub fn table_bytes(&self) -> usize {
+        self.calls.table_bytes() + self.http2.sender.table_bytes()
+    }
+
+    /// Gives back what a connection without streams keeps for the next ones, if it is much.
+    pub fn give_back(&mut self) {
+        let kept_bytes = self.calls.held_bytes() + self.table_bytes();
+        if self.http2.sender.live_streams() == 0 && kept_bytes > IDLE_BYTES_MAX {
+            self.calls.give_back();
+            self.http2.receiver.give_back();
+            self.http2.sender.give_back();
+        }
+    }
+
+    /// Part of a frame is there.
+    pub fn has_partial_frame(&self) -> bool {
+        self.slices.rest_bytes > 0
     }
 
     /// Queues the connection if its streams can make use of a turn.

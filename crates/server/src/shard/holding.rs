@@ -4,7 +4,68 @@ use bookend_io::{ConnectionId, IoContext};
 use bookend_wire::ErrorCode;
 
 use super::ServerShard;
-use super::connection::find;
+use super::connection::{ServerConnection, find};
+use crate::limits::TIGHT_CHECK_INTERVAL_NS;
+use crate::memory::{MemoryBudget, STEP_BYTES};
+
+/// Marks are at least so far apart, so that a line that is only slow has moved something since the
+/// last but one.
+const MARK_INTERVAL_NS: u64 = 1_000_000_000;
+
+/// Who holds more than so many times what has moved since the last mark but one makes too little
+/// progress. Of a message of 4 MiB, a line of 4 Mbit/s moves an
+/// eighth within a second.
+const HELD_PER_PROGRESS_MAX: u64 = 8;
+
+/// How many bytes a connection had moved in both directions at two times.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ProgressMarks {
+    earlier: Mark,
+    last: Mark,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Mark {
+    bytes: u64,
+    at_ns: u64,
+}
+
+impl ProgressMarks {
+    /// Of a connection that begins.
+    pub fn beginning(now_ns: u64) -> Self {
+        let begin = Mark { bytes: 0, at_ns: now_ns };
+        ProgressMarks { earlier: begin, last: begin }
+    }
+
+    /// So many bytes have been moved by now.
+    fn note(&mut self, bytes: u64, now_ns: u64) {
+        if now_ns - self.last.at_ns >= MARK_INTERVAL_NS {
+            self.earlier = self.last;
+            self.last = Mark { bytes, at_ns: now_ns };
+        }
+    }
+
+    /// How many times what has been moved lately is held, if that is too much.
+    fn held_per_progress(&self, held_bytes: usize, bytes: u64, now_ns: u64) -> Option<u64> {
+        let ratio = held_bytes as u64 / (bytes - self.earlier.bytes + 1);
+        let is_known = now_ns - self.earlier.at_ns >= MARK_INTERVAL_NS;
+        let is_too_much = ratio > HELD_PER_PROGRESS_MAX && held_bytes >= 2 * STEP_BYTES;
+        (is_known && is_too_much).then_some(ratio)
+    }
+}
+
+impl ServerConnection {
+    /// Counts exactly what it holds now.
+    fn recount(&mut self, memory: &MemoryBudget, io: &IoContext) {
+        let (held_bytes, table_bytes) = (self.held_bytes(io.backlog(self.id)), self.table_bytes());
+        memory.charge(&mut self.account, held_bytes, table_bytes);
+    }
+
+    /// Bytes that have been moved in both directions.
+    fn progress_bytes(&self, io: &IoContext) -> u64 {
+        self.consumed_bytes + io.sent_bytes(self.id)
+    }
+}
 
 impl ServerShard {
     /// Counts what a connection holds now, if that has changed by much.
@@ -23,17 +84,48 @@ impl ServerShard {
             return;
         };
         // The driver calls `writable` when its output is written, and it is counted again.
-        let held_bytes = connection.held_bytes(io.backlog(id));
         let memory = &self.services.memory;
-        memory.charge(&mut connection.account, held_bytes);
+        connection.recount(memory, io);
         let refuses = memory.is_tight_for(&connection.account);
         connection.http2.sender.refuse_streams(refuses);
+        if memory.is_tight() {
+            self.check_soon(io);
+        }
         self.shed_excess(io);
     }
 
-    /// Resets connections while all together hold too much: the one that holds most first, as long
-    /// as it holds more than its share. If there is none, other threads have it.
+    /// Connections are checked more often while memory is tight.
+    fn check_soon(&mut self, io: &IoContext) {
+        let soon_ns = io.now_ns() + TIGHT_CHECK_INTERVAL_NS;
+        self.next_timeout_check_ns = self.next_timeout_check_ns.map(|at_ns| at_ns.min(soon_ns));
+    }
+
+    /// Counts exactly what each connection holds now, and how far it has come.
+    pub(super) fn recount_held(&mut self, io: &mut IoContext) {
+        let (memory, now_ns) = (&self.services.memory, io.now_ns());
+        for connection in self.connections.iter_mut().flatten() {
+            connection.give_back();
+            connection.recount(memory, io);
+            connection.marks.note(connection.progress_bytes(io), now_ns);
+            let refuses = memory.is_tight_for(&connection.account);
+            connection.http2.sender.refuse_streams(refuses);
+        }
+    }
+
+    /// Resets connections if all together hold too much: first those that hold much for what they
+    /// have sent and read lately, until there is room again. If it is still too much, the one that
+    /// holds most, as long as it holds more than its share. If there is none, other threads have
+    /// it.
     pub(super) fn shed_excess(&mut self, io: &mut IoContext) {
+        if !self.services.memory.is_exceeded() {
+            return;
+        }
+        for id in self.stalled(io) {
+            if !self.services.memory.needs_relief() {
+                return;
+            }
+            self.shed(id, io);
+        }
         while self.services.memory.is_exceeded() {
             let Some(id) = self
                 .connections
@@ -47,6 +139,21 @@ impl ServerShard {
             };
             self.shed(id, io);
         }
+    }
+
+    /// Connections that make little or no progress, the worst first.
+    fn stalled(&mut self, io: &IoContext) -> Vec<ConnectionId> {
+        let now_ns = io.now_ns();
+        let mut stalled = Vec::new();
+        for connection in self.connections.iter_mut().flatten() {
+            let progress_bytes = connection.progress_bytes(io);
+            let held_bytes = connection.account.charged_bytes;
+            let ratio = connection.marks.held_per_progress(held_bytes, progress_bytes, now_ns);
+            stalled.extend(ratio.map(|ratio| (ratio, connection.id)));
+            connection.marks.note(progress_bytes, now_ns);
+        }
+        stalled.sort_unstable_by(|one, other| other.cmp(one));
+        stalled.into_iter().map(|(_, id)| id).collect()
     }
 
     fn shed(&mut self, id: ConnectionId, io: &mut IoContext) {

@@ -6,8 +6,8 @@ use bookend_wire::keepalive::KeepaliveAction;
 
 use super::ServerShard;
 use super::connection::{GoAwayReason, ServerConnection, find};
-use crate::calls::CallId;
-use crate::limits::{Limits, TIMEOUT_CHECK_INTERVAL_NS};
+use crate::calls::{CallId, Patience};
+use crate::limits::{Limits, TIGHT_CHECK_INTERVAL_NS, TIMEOUT_CHECK_INTERVAL_NS};
 use crate::timeouts::{ConnectionProgress, TimeoutKind};
 
 impl ServerShard {
@@ -52,15 +52,17 @@ impl ServerShard {
         }
         let now_ns = io.now_ns();
         self.services.pool.relieve();
+        self.recount_held(io);
         let limits = &self.services.limits;
+        let patience = Patience::of(limits, self.services.memory.is_tight(), now_ns);
         let mut any = false;
         for connection in self.connections.iter_mut().flatten() {
             any = true;
-            connection.end_stalled_calls(limits, now_ns, io);
+            if let Some(patience) = patience {
+                connection.end_stalled_calls(patience, limits, io);
+            }
             connection.calls.report(&mut self.counts);
             connection.close_if_drained(io);
-            let refuses = self.services.memory.is_tight_for(&connection.account);
-            connection.http2.sender.refuse_streams(refuses);
             let progress = connection.progress(io);
             match connection.timeouts.check(progress, limits, now_ns) {
                 None => {}
@@ -79,16 +81,16 @@ impl ServerShard {
             self.counts.vanished_connections += u64::from(has_vanished);
         }
         self.services.counts.publish(self.number, self.counts);
-        self.next_timeout_check_ns = any.then_some(now_ns + TIMEOUT_CHECK_INTERVAL_NS);
+        let is_tight = self.services.memory.is_tight();
+        let interval_ns =
+            if is_tight { TIGHT_CHECK_INTERVAL_NS } else { TIMEOUT_CHECK_INTERVAL_NS };
+        self.next_timeout_check_ns = any.then_some(now_ns + interval_ns);
     }
 }
 
 impl ServerConnection {
     /// Ends the calls whose request has made no progress for too long.
-    fn end_stalled_calls(&mut self, limits: &Limits, now_ns: u64, io: &mut IoContext) {
-        let Some(timeout_ns) = limits.request_timeout_ns else {
-            return;
-        };
+    fn end_stalled_calls(&mut self, patience: Patience, limits: &Limits, io: &mut IoContext) {
         if self.is_closing || self.http2.sender.live_streams() == 0 {
             return;
         }
@@ -97,26 +99,26 @@ impl ServerConnection {
             return self.calls.restart_request_timeouts();
         }
         self.with_output(io, |sender, calls| {
-            calls.end_stalled(sender, timeout_ns, now_ns);
+            calls.end_stalled(sender, patience, limits);
         });
     }
 
     fn progress(&self, io: &IoContext) -> ConnectionProgress {
-        let ServerConnection { id, http2, input, .. } = self;
+        let ServerConnection { id, http2, .. } = self;
         let sender = &http2.sender;
         let sent_bytes = io.sent_bytes(*id);
         let has_backlog = io.backlog(*id) > 0;
         // A client that does not read is not read from: what it has left incomplete is not its
         // fault.
         let block = http2.receiver.open_block().filter(|_| !has_backlog);
-        let is_partial = input.has_partial_frame && !has_backlog;
+        let is_partial = self.has_partial_frame() && !has_backlog;
         let unread = has_backlog.then_some(sent_bytes);
         if self.is_closing {
             return ConnectionProgress { unread, ..ConnectionProgress::default() };
         }
         let is_blocked = sender.all_blocked_bytes() > 0;
         ConnectionProgress {
-            partial_frame: is_partial.then_some(input.consumed_bytes),
+            partial_frame: is_partial.then_some(self.consumed_bytes),
             open_header_block: block.map(u64::from),
             unread,
             blocked_by_window: is_blocked.then(|| sender.unblocked_bytes()),
@@ -139,7 +141,7 @@ impl ServerConnection {
             self.keepalive.pause();
             return false;
         }
-        let heard_bytes = self.input.consumed_bytes;
+        let heard_bytes = self.consumed_bytes;
         match self.keepalive.check(heard_bytes, keepalive, io.now_ns()) {
             None => {}
             Some(KeepaliveAction::SendPing) => {
@@ -169,6 +171,7 @@ impl Limits {
     fn has_timeouts(&self) -> bool {
         TimeoutKind::ALL.into_iter().any(|kind| kind.timeout_ns(self).is_some())
             || self.request_timeout_ns.is_some()
+            || self.max_held_bytes.is_some()
             || self.keepalive.is_some()
     }
 }

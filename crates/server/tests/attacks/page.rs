@@ -6,7 +6,9 @@ use std::path::Path;
 use bookend_server::io::{
     BACKLOG_LIMIT_BYTES, CONNECT_TIMEOUT_NS, FINAL_FLUSH_NS, RECEIVE_BUFFER_BYTES,
 };
-use bookend_server::limits::{DRAIN_NS, GOAWAY_PING_TIMEOUT_NS, Rate, TIMEOUT_CHECK_INTERVAL_NS};
+use bookend_server::limits::{
+    DRAIN_NS, GOAWAY_PING_TIMEOUT_NS, Rate, TIGHT_REQUEST_TIMEOUT_NS, TIMEOUT_CHECK_INTERVAL_NS,
+};
 use bookend_server::{
     CONNECTION_OUTPUT_BYTES, CONNECTION_SEND_BUFFER_BYTES, Limits, POOL_CLIENT_WAIT,
     POOL_QUEUED_CALLS, POOL_THREADS, STREAM_SEND_BUFFER_BYTES, STREAM_TURN_BYTES,
@@ -120,7 +122,7 @@ fn times_and_rates() -> Vec<Row> {
             "Apache's RequestReadTimeout gives headers as long",
         ),
         row(
-            "time without progress of a request of one message",
+            "time without progress of a request of one message, or of a message of a stream that has begun",
             |limits| time(limits.request_timeout_ns),
             "nginx's client_body_timeout",
         ),
@@ -245,7 +247,12 @@ fn constants_of_time() -> Vec<Constant> {
         (
             "interval of timeout checks",
             time(Some(TIMEOUT_CHECK_INTERVAL_NS)),
-            "the timeouts of the presets may last that much longer",
+            "the timeouts of the presets may last that much longer; 1 s while three quarters of the memory are taken",
+        ),
+        (
+            "time without progress of a message of which a part has come, while three quarters of the memory are taken",
+            time(Some(TIGHT_REQUEST_TIMEOUT_NS)),
+            "a line that loses a packet twice is back after 3 s (RFC 6298); less than 4,000 bytes are no progress",
         ),
         (
             "time to answer the PING behind a GOAWAY",

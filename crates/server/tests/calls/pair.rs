@@ -365,6 +365,7 @@ pub fn without_timeout_checks() -> Limits {
         window_timeout_ns: None,
         idle_timeout_ns: None,
         keepalive: None,
+        max_held_bytes: None,
         ..Limits::internet()
     }
 }
