@@ -25,6 +25,9 @@ pub(crate) const LINGER_NS: u64 = 1_000_000_000;
 /// A connection between two partial frames keeps this much; 10,000 of them keep 5 MiB.
 const LEFTOVER_CAPACITY_KEPT: usize = 512;
 
+/// What is left over takes no more than so many times what it is, or that.
+const LEFTOVER_SPARE: usize = 4;
+
 /// The state of one connection.
 #[derive(Debug)]
 pub(crate) struct ConnectionState {
@@ -177,6 +180,10 @@ impl ConnectionState {
             return Ok(());
         }
         self.leftover.clear();
+        let worth_keeping_bytes = LEFTOVER_CAPACITY_KEPT.max(rest.len()) * LEFTOVER_SPARE;
+        if self.leftover.capacity() > worth_keeping_bytes {
+            self.leftover = Vec::new();
+        }
         // The peer says how long its frames are.
         self.leftover.try_grow(rest.len())?;
         self.leftover.extend_from_slice(rest);

@@ -14,6 +14,10 @@
 //! driver keeps half frames, and what is decrypted or to be encrypted stands in two buffers of the
 //! thread. What a connection keeps are its keys and what rustls needs to know, a few KiB
 //! (`crates/io/tests/tls_memory.rs` counts it).
+//!
+//! Before a handshake is over, whoever sent it is unknown, and its messages are kept until they are
+//! whole. A server that has a budget for its memory gives it to [`ServerConfig::memory`]: then all of
+//! this is counted, and while too much is held, the oldest handshakes are given up.
 
 mod advice;
 mod certificate_fault;
@@ -24,6 +28,7 @@ mod config_error;
 mod engine;
 mod fault;
 mod handshakes;
+mod held_memory;
 mod identity_fault;
 mod key_usage;
 mod machine_store;
@@ -44,6 +49,7 @@ pub use config::{ClientConfig, Connector, Connectors, ServerConfig, Trust};
 pub use config_error::{ConfigError, PemPart};
 pub use fault::TlsFault;
 pub use handshakes::{HANDSHAKE_TIMEOUT_NS, Handshakes};
+pub use held_memory::SharedMemory;
 pub use pem::{Authorities, Identity};
 pub use secured::Secured;
 pub use stream::TlsStream;

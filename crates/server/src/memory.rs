@@ -12,6 +12,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bookend_io::Waker;
+use bookend_io::tls::SharedMemory;
 
 use crate::held_bytes::HeldBytes;
 
@@ -118,6 +119,25 @@ impl MemoryBudget {
     pub fn is_above_share(&self, account: &Account) -> bool {
         let connections = self.connections.load(Relaxed).max(1);
         account.charged_bytes > self.limit_bytes / connections
+    }
+}
+
+/// What TLS holds, of handshakes of which the shards do not know yet and of open connections.
+impl SharedMemory for MemoryBudget {
+    fn add(&self, bytes: usize) {
+        self.held.add(bytes);
+    }
+
+    fn subtract(&self, bytes: usize) {
+        self.held.subtract(bytes);
+    }
+
+    fn is_tight(&self) -> bool {
+        self.is_tight()
+    }
+
+    fn is_exceeded(&self) -> bool {
+        self.is_exceeded()
     }
 }
 

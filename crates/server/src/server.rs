@@ -262,9 +262,12 @@ impl BoundServer {
         let BoundServer { listener, services, options, tls } = self;
         let io = match &tls {
             None => serve(listener, &options, |place| services.shard(place.waker))?,
-            Some(config) => serve(listener, &options, |place| {
-                tls::Secured::accepting(services.shard(place.waker), config.clone())
-            })?,
+            Some(config) => {
+                let config = config.clone().memory(services.memory.clone());
+                serve(listener, &options, |place| {
+                    tls::Secured::accepting(services.shard(place.waker), config.clone())
+                })?
+            }
         };
         Ok(ServerStatistics {
             calls: services.counts(),

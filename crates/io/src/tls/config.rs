@@ -4,6 +4,7 @@ use super::advice::TlsAdvice;
 use super::config_error::ConfigError;
 use super::engine::{Engine, RustlsConnection};
 use super::handshakes::{HandshakePolicy, Handshakes};
+use super::held_memory::{MemoryOption, SharedMemory};
 use super::identity_fault::unfit;
 use super::pem::{Authorities, Identity};
 use super::trusted::{TrustedClients, TrustedServers};
@@ -97,6 +98,15 @@ impl ServerConfig {
     /// connection: it must neither block nor panic. Of several callbacks, only the first is called.
     pub fn on_failure(self, callback: impl Fn(&str) + Send + Sync + 'static) -> Self {
         self.handshake_policy.counters.on_failure(callback);
+        self
+    }
+
+    /// Counts what connections hold in `memory`. While that is tight, handshakes that are older than
+    /// a second are given up, and while it is exceeded, the oldest ones; those of connections that
+    /// have [no time limit](ServerConfig::handshake_timeout_ns) are not.
+    #[must_use]
+    pub fn memory(mut self, memory: Arc<dyn SharedMemory>) -> Self {
+        self.handshake_policy.memory = MemoryOption(Some(memory));
         self
     }
 

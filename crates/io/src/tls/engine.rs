@@ -85,6 +85,17 @@ impl Engine {
             .collect()
     }
 
+    /// Memory held for messages that are not whole, bytes.
+    pub fn held_bytes(&self) -> usize {
+        self.kept.capacity()
+    }
+
+    /// It goes on in neither direction, and keeps nothing.
+    pub fn abandon(&mut self) {
+        self.failed = true;
+        self.kept = Vec::new();
+    }
+
     /// Whether the peer has sent close_notify.
     pub fn has_ended(&self) -> bool {
         self.ended

@@ -30,6 +30,8 @@ pub(crate) enum TlsFaultKind {
     NoProtocol,
     /// The handshake took too long.
     TimedOut(Duration),
+    /// The handshake was given up for its memory.
+    NoMemory,
     /// A frame that the shard never takes.
     Stuck,
 }
@@ -40,7 +42,7 @@ impl TlsFault {
     }
 
     fn text(&self) -> Cow<'static, str> {
-        use TlsFaultKind::{Closed, NoProtocol, PlainHttp2, Stuck, TimedOut, Tls};
+        use TlsFaultKind::{Closed, NoMemory, NoProtocol, PlainHttp2, Stuck, TimedOut, Tls};
         let (side, peer, plain_text) = (self.side, self.side.peer(), self.advice.plain_text);
         match &self.kind {
             Tls(error) => self.describe(error),
@@ -60,6 +62,9 @@ impl TlsFault {
             NoProtocol => NO_H2_OFFERED.into(),
             TimedOut(after) => {
                 format!("{peer} did not finish the TLS handshake within {after:?}").into()
+            }
+            NoMemory => {
+                "the TLS handshake was given up: connections hold too much memory together".into()
             }
             Stuck => "the receive buffer is full and nothing in it can be used".into(),
         }
@@ -531,6 +536,7 @@ mod tests {
                 TlsFaultKind::PlainHttp2,
                 TlsFaultKind::NoProtocol,
                 TlsFaultKind::TimedOut(Duration::from_secs(10)),
+                TlsFaultKind::NoMemory,
                 TlsFaultKind::Stuck,
             ];
             for kind in kinds {

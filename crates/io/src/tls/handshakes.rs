@@ -1,6 +1,7 @@
 //! How long handshakes may take, and how they have ended.
 
 use super::advice::TlsAdvice;
+use super::held_memory::MemoryOption;
 use crate::options::CONNECT_TIMEOUT_NS;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -32,11 +33,18 @@ pub(crate) struct HandshakePolicy {
     pub timeout_ns: u64,
     /// What is said to do where one fails.
     pub advice: &'static TlsAdvice,
+    /// Where what connections hold is counted.
+    pub memory: MemoryOption,
 }
 
 impl HandshakePolicy {
     pub fn new(advice: &'static TlsAdvice) -> Self {
-        Self { counters: Arc::default(), timeout_ns: HANDSHAKE_TIMEOUT_NS, advice }
+        Self {
+            counters: Arc::default(),
+            timeout_ns: HANDSHAKE_TIMEOUT_NS,
+            advice,
+            memory: MemoryOption::default(),
+        }
     }
 }
 

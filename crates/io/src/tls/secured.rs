@@ -18,6 +18,7 @@ use super::config::{Connector, Connectors, ServerConfig};
 use super::engine::Engine;
 use super::fault::{TlsFault, TlsFaultKind, is_reset};
 use super::handshakes::HandshakePolicy;
+use super::held_memory::HeldMemory;
 use super::records;
 use super::side::TlsSide;
 use crate::RECEIVE_BUFFER_BYTES;
@@ -32,6 +33,9 @@ use std::time::Duration;
 /// Records that are decrypted before the shard is called: as many bytes as one record may have.
 /// What the shard answers to them is written while the peer goes on.
 const STEP_BYTES: usize = 16 << 10;
+
+/// While memory is tight, a handshake has so long: two round trips of any line.
+const TIGHT_HANDSHAKE_NS: u64 = 1_000_000_000;
 
 /// A buffer of the thread that has grown larger than this is given back to the allocator.
 const BUFFER_BYTES_KEPT: usize = 1 << 20;
@@ -148,7 +152,8 @@ impl<S: Shard> Secured<S> {
         let mut engine = self.role.engine(&self.shard, how)?;
         engine.begin(io.output_below(id))?;
         let due_ns = io.now_ns().saturating_add(self.role.handshake_policy().timeout_ns);
-        self.connections.begin(id, how, engine, due_ns);
+        let held = HeldMemory::of_session(self.role.handshake_policy().memory.0.clone());
+        self.connections.begin(id, how, (engine, held), due_ns);
         Ok(())
     }
 
@@ -199,6 +204,42 @@ impl<S: Shard> Secured<S> {
                 self.role.handshake_policy().counters.failed(&fault);
             }
             secure.fault = Some(fault);
+        }
+    }
+
+    /// Counts what is buffered of a connection: `unread_bytes` of its ciphertext are with the driver.
+    /// What is decrypted and left over, the shard inside counts.
+    fn note_held(&mut self, id: ConnectionId, unread_bytes: usize, io: &mut IoContext) {
+        if let Some(secure) = self.connections.find(id) {
+            secure.held.note(secure.engine.held_bytes() + unread_bytes);
+            if secure.phase != TlsPhase::Open {
+                self.give_up_for_memory(io);
+            }
+        }
+    }
+
+    /// Gives up the oldest handshakes while there is too little memory. The age decides, since who
+    /// sends a byte a second has not made progress.
+    fn give_up_for_memory(&mut self, io: &mut IoContext) {
+        if self.connections.next_late_ns().is_none() {
+            return;
+        }
+        self.connections.forget_ended();
+        let since_ns = io.now_ns().saturating_sub(TIGHT_HANDSHAKE_NS);
+        while let Some(late_ns) = self.connections.next_late_ns() {
+            let policy = self.role.handshake_policy();
+            let began_ns = late_ns.saturating_sub(policy.timeout_ns);
+            if !policy.memory.gives_up(began_ns, since_ns) {
+                return;
+            }
+            let Some(id) = self.connections.take_late(u64::MAX) else {
+                return;
+            };
+            self.fail(id, self.role.fault(TlsFaultKind::NoMemory));
+            if let Some(secure) = self.connections.find(id) {
+                secure.give_back();
+            }
+            io.request_below(id, |pending| pending.abort = true);
         }
     }
 
@@ -396,6 +437,7 @@ impl<S: Shard> Shard for Secured<S> {
     fn received(&mut self, id: ConnectionId, bytes: &[u8], io: &mut IoContext) -> Received {
         let consumed = records::whole_bytes(bytes, STEP_BYTES);
         if consumed == 0 {
+            self.note_held(id, bytes.len(), io);
             return Received { consumed, after: AfterRead::Continue };
         }
         let taken = self.take_records(id, &bytes[..consumed], io);
@@ -410,6 +452,8 @@ impl<S: Shard> Shard for Secured<S> {
                 AfterRead::LingeringClose
             }
         };
+        let unread_bytes = if after == AfterRead::Pause { bytes.len() - consumed } else { 0 };
+        self.note_held(id, unread_bytes, io);
         if matches!(after, AfterRead::Close | AfterRead::LingeringClose) {
             self.send_close_notify(id, io);
         }
@@ -447,6 +491,7 @@ impl<S: Shard> Shard for Secured<S> {
 
     fn woken(&mut self, io: &mut IoContext) {
         self.give_up_late_handshakes(io);
+        self.give_up_for_memory(io);
         self.call(io, |shard, io| shard.woken(io));
         self.resume_all(io);
     }

@@ -7,6 +7,7 @@ mod ends;
 mod faults;
 mod flow;
 mod machine_store;
+mod memory;
 mod peers;
 mod resumption;
 mod sockets;

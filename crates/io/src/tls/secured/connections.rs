@@ -2,6 +2,7 @@
 
 use super::super::engine::Engine;
 use super::super::fault::TlsFault;
+use super::super::held_memory::HeldMemory;
 use crate::deadlines::TimeoutQueue;
 use crate::shard::{ConnectionId, Opened};
 use std::fmt;
@@ -26,6 +27,8 @@ pub(super) struct TlsConnection {
     early: Vec<u8>,
     /// The shard inside gets a `writable` right after its `opened`.
     pub owes_writable: bool,
+    /// What its TLS holds.
+    pub held: HeldMemory,
     /// Why it cannot go on.
     pub fault: Option<TlsFault>,
 }
@@ -39,6 +42,15 @@ impl TlsConnection {
         };
         let early = std::mem::take(&mut self.early);
         (how, early, std::mem::take(&mut self.owes_writable))
+    }
+}
+
+impl TlsConnection {
+    /// Nothing more is done with the connection: gives back what it holds.
+    pub fn give_back(&mut self) {
+        self.engine.abandon();
+        self.early = Vec::new();
+        self.held = HeldMemory::of_session(None);
     }
 }
 
@@ -83,7 +95,13 @@ impl TlsConnections {
     }
 
     /// The transport is there: from here on the connection has TLS.
-    pub fn begin(&mut self, id: ConnectionId, how: Opened, engine: Engine, late_at_ns: u64) {
+    pub fn begin(
+        &mut self,
+        id: ConnectionId,
+        how: Opened,
+        (engine, held): (Engine, HeldMemory),
+        late_at_ns: u64,
+    ) {
         let early = match self.take(id) {
             Some(TlsEntry::Waiting(waiting)) => waiting.early,
             _ => Vec::new(),
@@ -95,6 +113,7 @@ impl TlsConnections {
             leftover: Vec::new(),
             early,
             owes_writable: false,
+            held,
             fault: None,
         };
         self.put(id, TlsEntry::Secure(Box::new(secure)));

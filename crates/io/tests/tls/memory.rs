@@ -1,0 +1,149 @@
+//! What handshakes keep is counted while they last, and the oldest are given up where it is too much.
+
+use crate::ends::{Inner, START_NS, Setup, listens};
+use bookend_io::simulated::{End, Simulated};
+use bookend_io::tls::{Secured, SharedMemory};
+use bookend_io::{AfterRead, ConnectionId};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+const KIB: usize = 1 << 10;
+
+/// A budget of so many bytes, and what is held of it.
+struct Budget {
+    limit_bytes: usize,
+    held_bytes: AtomicUsize,
+}
+
+impl Budget {
+    fn new(limit_bytes: usize) -> Arc<Self> {
+        Arc::new(Self { limit_bytes, held_bytes: AtomicUsize::new(0) })
+    }
+
+    fn held(&self) -> usize {
+        self.held_bytes.load(Ordering::Relaxed)
+    }
+}
+
+impl SharedMemory for Budget {
+    fn add(&self, bytes: usize) {
+        self.held_bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    fn subtract(&self, bytes: usize) {
+        self.held_bytes.fetch_sub(bytes, Ordering::Relaxed);
+    }
+
+    fn is_tight(&self) -> bool {
+        self.held() > self.limit_bytes / 4 * 3
+    }
+
+    fn is_exceeded(&self) -> bool {
+        self.held() > self.limit_bytes
+    }
+}
+
+type Server = Simulated<Secured<Inner>>;
+
+fn server(setup: &Setup, budget: &Arc<Budget>) -> Server {
+    let config = setup.server.clone().memory(budget.clone());
+    Simulated::new(Secured::accepting(Inner::new(listens), config), START_NS)
+}
+
+/// Records with all but the last byte of a ClientHello of 64 KiB.
+fn half_hello() -> Vec<u8> {
+    let mut hello = vec![1, 0, 0xfd, 0xe8];
+    hello.resize(64_990, 0);
+    let record = |part: &[u8]| [&[22, 3, 1][..], &(part.len() as u16).to_be_bytes(), part].concat();
+    hello.chunks(16_000).flat_map(record).collect()
+}
+
+fn attack(server: &mut Server) -> ConnectionId {
+    let id = server.accept();
+    server.give(id, &half_hello());
+    id
+}
+
+#[test]
+fn half_hellos_are_counted_until_they_are_gone() {
+    let (setup, budget) = (Setup::new(), Budget::new(usize::MAX / 4));
+    let mut server = server(&setup, &budget);
+    let attackers: Vec<_> = (0..10).map(|_| attack(&mut server)).collect();
+    let held_bytes = budget.held();
+    assert!(held_bytes > 10 * 64_990, "{held_bytes}");
+    let (left, stay) = attackers.split_at(5);
+    left.iter().for_each(|id| server.hang_up(*id));
+    assert_eq!(budget.held(), held_bytes / 2);
+    server.pass_ns(11_000_000_000);
+    assert!(stay.iter().all(|id| server.end(*id).is_some()), "they had ten seconds");
+    assert_eq!(budget.held(), 0);
+}
+
+#[test]
+fn the_oldest_are_given_up_while_too_much_is_held_and_others_are_served() {
+    let (setup, budget) = (Setup::new(), Budget::new(1_000 * KIB));
+    let mut server = server(&setup, &budget);
+    let mut attackers = Vec::new();
+    for _ in 0..50 {
+        attackers.push(attack(&mut server));
+        server.pass_ns(1_000_000);
+        assert!(budget.held() <= 1_000 * KIB, "{}", budget.held());
+    }
+    let is_gone = |id: &ConnectionId| server.end(*id) == Some(End::Reset);
+    let gone = attackers.iter().position(|id| !is_gone(id)).unwrap();
+    assert!(gone > 30 && attackers[gone..].iter().all(|id| !is_gone(id)), "{gone}");
+    let first = server.shard().inner().log.clone();
+    assert_eq!(first, Vec::<String>::new(), "the shard inside has heard of none");
+    talk(&setup, &mut server);
+    assert!(budget.held() <= 1_000 * KIB);
+    drop(server);
+    assert_eq!(budget.held(), 0);
+    let counted = setup.server.handshakes();
+    assert_eq!((counted.failed as usize, counted.full), (gone, 1));
+    assert!(counted.first_failure.unwrap().contains("memory"));
+}
+
+#[test]
+fn while_little_is_left_a_handshake_has_a_second() {
+    let (setup, budget) = (Setup::new(), Budget::new(1_000 * KIB));
+    let mut server = server(&setup, &budget);
+    let attackers: Vec<_> = (0..12).map(|_| attack(&mut server)).collect();
+    assert!(budget.is_tight() && !budget.is_exceeded());
+    server.pass_ns(2_000_000_000);
+    server.wake();
+    let gone = attackers.iter().filter(|id| server.end(**id).is_some()).count();
+    assert!((1..12).contains(&gone) && !budget.is_tight(), "{gone}");
+}
+
+#[test]
+fn half_records_and_sessions_are_counted_too() {
+    let (setup, budget) = (Setup::new(), Budget::new(usize::MAX / 4));
+    let mut server = server(&setup, &budget);
+    let id = server.accept();
+    server.give(id, &half_hello()[..16_000]);
+    assert!(budget.held() > 16_000, "{}", budget.held());
+    server.hang_up(id);
+    talk(&setup, &mut server);
+    assert!((4 * KIB..12 * KIB).contains(&budget.held()), "{}", budget.held());
+}
+
+/// A client makes its handshake, is heard, and stays.
+fn talk(setup: &Setup, server: &mut Server) {
+    let mut client = setup.client(Inner::dialling(|event, io| {
+        if let crate::ends::Event::Opened(id) = event {
+            io.output(*id).extend_from_slice(b"hello");
+        }
+        (None, AfterRead::Continue)
+    }));
+    let (at_client, at_server) = (client.connect_all()[0], server.accept());
+    loop {
+        let there = client.take(at_client, usize::MAX);
+        server.give(at_server, &there);
+        let back = server.take(at_server, usize::MAX);
+        client.give(at_client, &back);
+        if there.is_empty() && back.is_empty() {
+            break;
+        }
+    }
+    assert_eq!(server.shard().inner().received, b"hello");
+}
