@@ -18,8 +18,13 @@ use std::sync::Arc;
 const POOLED_BUFFERS_MAX: usize = 256;
 
 /// An empty buffer that has grown larger than this is given back to the allocator: 1 MiB holds the
-/// answers to some ten thousand small calls, and 256 of them bound what a thread can hoard.
+/// answers to some ten thousand small calls.
 const POOLED_CAPACITY_MAX: usize = 1 << 20;
+
+/// How many buffers may be so large, and how large the others are: clients that do not read make
+/// buffers grow, and a thread must not hoard more than 24 MiB of what it once needed for them.
+const LARGE_BUFFERS_MAX: usize = 8;
+const SMALL_CAPACITY_MAX: usize = 64 << 10;
 
 /// What a shard can ask of its driver during a call. The driver does it after the call returns.
 ///
@@ -114,6 +119,12 @@ impl IoContext {
     #[inline]
     pub fn clock_ns(&self) -> u64 {
         if self.stands { self.now_ns() } else { clock::clock_ns() }
+    }
+
+    /// Memory held for the output of that connection, bytes: for what waits to be written, for what
+    /// was written before it, and for what may follow.
+    pub fn output_capacity(&self, id: ConnectionId) -> usize {
+        self.find(id).map_or(0, |slot| slot.output.capacity())
     }
 
     /// The bytes that wait to be written. Append to them, or swap the whole `Vec` out, append and
@@ -452,7 +463,17 @@ impl IoContext {
     #[inline(always)]
     pub(crate) fn recycle(&mut self, mut buffer: Vec<u8>) {
         let worth_keeping = (1..=POOLED_CAPACITY_MAX).contains(&buffer.capacity());
-        if worth_keeping && self.pool.len() < POOLED_BUFFERS_MAX {
+        if worth_keeping && self.pool.len() < LARGE_BUFFERS_MAX {
+            buffer.clear();
+            self.pool.push(buffer);
+        } else if worth_keeping {
+            self.recycle_small(buffer);
+        }
+    }
+
+    #[inline(never)]
+    fn recycle_small(&mut self, mut buffer: Vec<u8>) {
+        if buffer.capacity() <= SMALL_CAPACITY_MAX && self.pool.len() < POOLED_BUFFERS_MAX {
             buffer.clear();
             self.pool.push(buffer);
         }
@@ -504,6 +525,8 @@ impl Slot {
         if self.written > self.output.len() / 2 {
             self.output.drain(..self.written);
             self.written = 0;
+            // The rest may wait for as long as the peer likes.
+            self.output.shrink_to(2 * self.output.len());
         }
     }
 }

@@ -155,11 +155,23 @@ impl Ring {
         assert!(!lent.in_flight, "one send of a connection at a time");
         lent.bytes = bytes;
         lent.sent_bytes = 0;
-        self.send_rest(index, socket);
+        self.submit_send(index, socket);
     }
 
     /// Sends once what is left.
     pub fn send_rest(&mut self, index: u32, socket: impl AsFd) {
+        let lent = &mut self.lent[index as usize];
+        assert!(!lent.in_flight, "the kernel still reads them");
+        if lent.sent_bytes > lent.bytes.len() / 2 {
+            // The rest may wait for as long as the peer likes.
+            lent.bytes.drain(..lent.sent_bytes);
+            lent.sent_bytes = 0;
+            lent.bytes.shrink_to(2 * lent.bytes.len());
+        }
+        self.submit_send(index, socket);
+    }
+
+    fn submit_send(&mut self, index: u32, socket: impl AsFd) {
         let lent = &mut self.lent[index as usize];
         assert!(!lent.in_flight, "one send of a connection at a time");
         let left = &lent.bytes[lent.sent_bytes..];

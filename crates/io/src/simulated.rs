@@ -144,6 +144,8 @@ impl<S: Shard> Simulated<S> {
             let count = peer.socket.len().min(most - taken.len());
             taken.extend_from_slice(&peer.socket[..count]);
             peer.socket.drain(..count);
+            // Who counts memory counts that of the shard.
+            peer.socket.shrink_to(2 * peer.socket.len());
             self.settle();
             if count == 0 {
                 break;
@@ -326,6 +328,7 @@ impl<S: Shard> Simulated<S> {
         let mut bytes = state.leftover().to_vec();
         let count = sent.len().min(RECEIVE_BUFFER_BYTES - bytes.len());
         bytes.extend(sent.drain(..count));
+        sent.shrink_to(2 * sent.len());
         let early = |io: &mut IoContext| {
             write_what_goes(socket, id, io);
         };

@@ -16,8 +16,8 @@
 //! (`crates/io/tests/tls_memory.rs` counts it).
 //!
 //! Before a handshake is over, whoever sent it is unknown, and its messages are kept until they are
-//! whole. A server that has a budget for its memory gives it to [`ServerConfig::memory`]: then all of
-//! this is counted, and while too much is held, the oldest handshakes are given up.
+//! whole. A server that has a budget for its memory gives it to [`ServerConfig::memory`]: then all
+//! of this is counted, and while too much is held, the oldest handshakes are given up.
 
 mod advice;
 mod certificate_fault;

@@ -112,6 +112,30 @@ fn only_what_is_not_written_is_lent() {
 }
 
 #[test]
+fn a_small_rest_does_not_keep_a_large_buffer() {
+    let mut io = IoContext::default();
+    let id = io.reserve();
+    io.output(id).resize(1 << 20, 1);
+    io.took(id, (1 << 20) - 1_000);
+    assert_eq!(io.unwritten(id).len(), 1_000);
+    assert!(capacity(&io) <= 2_000, "{}", capacity(&io));
+}
+
+#[test]
+fn a_thread_hoards_no_more_than_a_few_large_buffers() {
+    let mut io = IoContext::default();
+    let connections: Vec<_> = (0..300).map(|_| io.reserve()).collect();
+    for size in [POOLED_CAPACITY_MAX, 5_000] {
+        for &id in &connections {
+            io.output(id).resize(size, 1);
+        }
+        write_all(&mut io);
+    }
+    let pooled_bytes: usize = io.pool.iter().map(Vec::capacity).sum();
+    assert!(pooled_bytes <= 24 << 20, "{pooled_bytes}");
+}
+
+#[test]
 fn a_lent_buffer_is_used_again() {
     let mut io = IoContext::default();
     let id = io.reserve();

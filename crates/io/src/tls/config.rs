@@ -101,9 +101,9 @@ impl ServerConfig {
         self
     }
 
-    /// Counts what connections hold in `memory`. While that is tight, handshakes that are older than
-    /// a second are given up, and while it is exceeded, the oldest ones; those of connections that
-    /// have [no time limit](ServerConfig::handshake_timeout_ns) are not.
+    /// Counts what connections hold in `memory`. While that is tight, handshakes that are older
+    /// than a second are given up, and while it is exceeded, the oldest ones; those of connections
+    /// that have [no time limit](ServerConfig::handshake_timeout_ns) are not.
     #[must_use]
     pub fn memory(mut self, memory: Arc<dyn SharedMemory>) -> Self {
         self.handshake_policy.memory = MemoryOption(Some(memory));

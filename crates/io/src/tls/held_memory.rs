@@ -26,21 +26,30 @@ const STEP_BYTES: usize = 4 << 10;
 /// What the TLS of one connection is charged with; given back when it is dropped.
 pub(crate) struct HeldMemory {
     shared: Option<Arc<dyn SharedMemory>>,
+    /// What it takes whatever is buffered.
+    session_bytes: usize,
     charged_bytes: usize,
 }
 
 impl HeldMemory {
     /// Of a connection that begins. Without a budget nothing is counted.
     pub fn of_session(shared: Option<Arc<dyn SharedMemory>>) -> Self {
-        let mut held = Self { shared, charged_bytes: 0 };
+        let mut held = Self { shared, session_bytes: SESSION_BYTES, charged_bytes: 0 };
         held.note(0);
         held
+    }
+
+    /// What the peer has shown is kept for as long as the session lasts: by rustls, and for the
+    /// shard.
+    pub fn keep_shown(&mut self, certificates: &[Box<[u8]>]) {
+        self.session_bytes += 2 * certificates.iter().map(|shown| shown.len()).sum::<usize>();
+        self.note(0);
     }
 
     /// So much is buffered now.
     #[inline]
     pub fn note(&mut self, buffered_bytes: usize) {
-        let bytes = SESSION_BYTES + buffered_bytes;
+        let bytes = self.session_bytes + buffered_bytes;
         if bytes.abs_diff(self.charged_bytes) >= STEP_BYTES {
             self.charge(bytes);
         }

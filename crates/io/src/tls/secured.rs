@@ -168,6 +168,7 @@ impl<S: Shard> Secured<S> {
         self.role.handshake_policy().counters.succeeded(secure.engine.is_resumed());
         if let Some(peer) = io.peer_mut(id) {
             peer.certificates = secure.engine.peer_certificates();
+            secure.held.keep_shown(&peer.certificates);
         }
         let (how, early, owes_writable) = secure.open();
         let Some(how) = how else {
@@ -207,8 +208,8 @@ impl<S: Shard> Secured<S> {
         }
     }
 
-    /// Counts what is buffered of a connection: `unread_bytes` of its ciphertext are with the driver.
-    /// What is decrypted and left over, the shard inside counts.
+    /// Counts what is buffered of a connection: `unread_bytes` of its ciphertext are with the
+    /// driver. What is decrypted and left over, the shard inside counts.
     fn note_held(&mut self, id: ConnectionId, unread_bytes: usize, io: &mut IoContext) {
         if let Some(secure) = self.connections.find(id) {
             secure.held.note(secure.engine.held_bytes() + unread_bytes);
@@ -268,7 +269,7 @@ impl<S: Shard> Secured<S> {
             return Ok(AfterRead::Close);
         };
         let mut plaintext = std::mem::take(&mut self.plaintext);
-        plaintext.append(&mut secure.leftover);
+        plaintext.extend_from_slice(&std::mem::take(&mut secure.leftover));
         let kept_bytes = plaintext.len();
         let output = io.output_below(id);
         let received = secure.engine.receive(records, output, &mut plaintext);

@@ -1,4 +1,5 @@
-//! What handshakes keep is counted while they last, and the oldest are given up where it is too much.
+//! What handshakes keep is counted while they last, and the oldest are given up where it is too
+//! much.
 
 use crate::ends::{Inner, START_NS, Setup, listens};
 use bookend_io::simulated::{End, Simulated};
