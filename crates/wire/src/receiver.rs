@@ -109,6 +109,13 @@ impl Receiver {
         self.held_bytes
     }
 
+    /// Memory held for the queues of a read, bytes. It is bounded, and kept for the next read.
+    pub fn queue_bytes(&self) -> usize {
+        self.unlisted.held_bytes()
+            + self.bodies.held_bytes()
+            + self.drained.capacity() * size_of::<StreamKey>()
+    }
+
     /// Gives back what is kept for the next header blocks. Their tokens are forgotten: see
     /// [`Visitor::headers`].
     pub fn give_back(&mut self) {

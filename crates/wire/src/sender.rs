@@ -519,7 +519,30 @@ mod tests {
             assert_eq!(sender.blocked_bytes(stream), HELD_BYTES);
             sender.output.clear();
         }
+        let held_bytes = sender.held_back_bytes();
         let state = sender.streams.state(stream).unwrap();
         assert!(state.blocked().unwrap().bytes.len() <= 2 * (HELD_BYTES + 100));
+        assert_eq!(held_bytes, state.blocked_held_bytes());
+        sender.reset(stream, ErrorCode::CANCEL);
+        assert_eq!(sender.held_back_bytes(), 0);
+    }
+
+    #[test]
+    fn a_small_rest_does_not_keep_the_memory_of_what_has_gone_out() {
+        let config = ConnectionConfig::internet();
+        let mut sender = Sender::new(&config, config.settings);
+        let stream = sender.open().unwrap();
+        sender.data(stream, &[0; 65_535 + 100_000], true);
+        assert!((100_000..200_000).contains(&sender.held_back_bytes()));
+        sender.send_window.add(99_000).unwrap();
+        sender.streams.state(stream).unwrap().send_window.add(99_000).unwrap();
+        sender.send_blocked_on(stream, &mut Vec::new());
+        let rest_bytes = sender.blocked_bytes(stream);
+        assert!((1_000..2_000).contains(&rest_bytes), "{rest_bytes}");
+        assert!(sender.held_back_bytes() <= 4 * rest_bytes);
+        sender.send_window.add(10_000).unwrap();
+        sender.streams.state(stream).unwrap().send_window.add(10_000).unwrap();
+        sender.send_blocked_on(stream, &mut Vec::new());
+        assert_eq!((sender.blocked_bytes(stream), sender.held_back_bytes()), (0, 0));
     }
 }

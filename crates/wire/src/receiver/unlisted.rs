@@ -79,6 +79,11 @@ impl UnlistedRequests {
         Some(head)
     }
 
+    /// Memory held, bytes.
+    pub fn held_bytes(&self) -> usize {
+        self.heads.capacity() * size_of::<UnlistedHead>()
+    }
+
     /// The ids of the streams that came, whether their requests still wait or not.
     pub fn ids(&self) -> impl Iterator<Item = u32> + use<> {
         let first_id = self.first_id;

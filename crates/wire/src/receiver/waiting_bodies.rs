@@ -60,6 +60,11 @@ impl WaitingBodies {
         Some((body.stream_id, body.at.clone()))
     }
 
+    /// Memory held, bytes.
+    pub fn held_bytes(&self) -> usize {
+        self.bodies.capacity() * size_of::<WaitingBody>()
+    }
+
     /// Nothing waits any more: forgets what came.
     pub fn forget(&mut self) {
         debug_assert!(self.is_empty());
