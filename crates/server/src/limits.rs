@@ -32,8 +32,9 @@ pub const PREFACE_TIMEOUT_NS: u64 = 10 * NS_PER_SECOND;
 /// headers 20 s. A full frame then needs 800 bytes a second, which any line carries.
 pub const INPUT_TIMEOUT_NS: u64 = 20 * NS_PER_SECOND;
 
-/// How long a request of one message, or a message of a stream that has begun, may make no progress:
-/// nginx's `client_body_timeout`. Between messages, streams may be silent for as long as they like.
+/// How long a request of one message, or a message of a stream that has begun, may make no
+/// progress: nginx's `client_body_timeout`. Between messages, streams may be silent for as long as
+/// they like.
 pub const REQUEST_TIMEOUT_NS: u64 = 60 * NS_PER_SECOND;
 
 /// The same for messages of which a part has come, while three quarters of
@@ -130,11 +131,11 @@ pub struct Limits {
     pub max_unfinished_bytes: usize,
     /// What all connections of the server may hold, bytes; `None` for no limit. Heads, header
     /// blocks, unfinished requests, streaming calls, replies that wait for windows, output that is
-    /// not written and the tables for all that count, where they are allocated. When three quarters
-    /// are taken, connections that hold more than their share get no further streams; when all is,
-    /// those are reset that hold much and make no progress, and then those that hold most. Of what
-    /// handlers hold, only that of [`StreamHandler::held_bytes`](crate::StreamHandler::held_bytes)
-    /// is known.
+    /// not written, the tables for all that, and what TLS keeps count, where they are allocated.
+    /// When three quarters are taken, connections that hold more than their share get no further
+    /// streams; when all is, those are reset that hold much and make no progress, and then those
+    /// that hold most. Of what handlers hold, only that of
+    /// [`StreamHandler::held_bytes`](crate::StreamHandler::held_bytes) is known.
     pub max_held_bytes: Option<usize>,
     /// Connections that may come from one address, or one /64 of IPv6; `None` for no limit. Further
     /// ones are closed with `ENHANCE_YOUR_CALM`. Those of this machine have no limit.
@@ -145,8 +146,8 @@ pub struct Limits {
     /// Time that a frame or a header block may stay incomplete, nanoseconds; `None` for no limit.
     pub input_timeout_ns: Option<u64>,
     /// Time that a request of one message, or a message of a stream that has begun, may make no
-    /// progress, nanoseconds; `None` for no limit. Then its call ends with `DEADLINE_EXCEEDED`. A stream that was answered before its request
-    /// was complete is reset.
+    /// progress, nanoseconds; `None` for no limit. Then its call ends with `DEADLINE_EXCEEDED`. A
+    /// stream that was answered before its request was complete is reset.
     pub request_timeout_ns: Option<u64>,
     /// Time that the client may read nothing of what is written, nanoseconds; `None` for no limit.
     pub write_timeout_ns: Option<u64>,

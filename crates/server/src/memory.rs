@@ -16,8 +16,8 @@ use bookend_io::tls::SharedMemory;
 
 use crate::held_bytes::HeldBytes;
 
-/// Changes smaller than this are not counted at once, so that small calls touch nothing that threads
-/// share: what a hundred calls put out in one turn. The checks of timeouts count exactly.
+/// Changes smaller than this are not counted at once, so that small calls touch nothing that
+/// threads share: what a hundred calls put out in one turn. The checks of timeouts count exactly.
 pub(crate) const STEP_BYTES: usize = 16 << 10;
 
 /// What a connection without a call takes.
@@ -93,6 +93,11 @@ impl MemoryBudget {
             Ordering::Equal => {}
         }
         account.charged_bytes = bytes;
+    }
+
+    /// What is held now.
+    pub fn held_bytes(&self) -> usize {
+        self.held.now()
     }
 
     /// Whether more is held than there may be.

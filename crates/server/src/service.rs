@@ -83,8 +83,8 @@ pub trait InlineStream: Send {
         None
     }
 
-    /// What it keeps of what its client has sent, bytes; 0 by default. Asked after each of the other
-    /// methods, and counted for [`Limits::max_held_bytes`](crate::Limits::max_held_bytes).
+    /// What it keeps of what its client has sent, bytes; 0 by default. Asked after each of the
+    /// other methods, and counted for [`Limits::max_held_bytes`](crate::Limits::max_held_bytes).
     fn held_bytes(&self) -> usize {
         0
     }

@@ -53,6 +53,12 @@ impl Services {
         }
     }
 
+    /// What all connections hold now, bytes: what
+    /// [`Limits::max_held_bytes`](crate::Limits::max_held_bytes) limits.
+    pub fn held_bytes(&self) -> usize {
+        self.memory.held_bytes()
+    }
+
     /// What all shards that have ended did together.
     pub fn counts(&self) -> Counts {
         self.counts.total()

@@ -10,6 +10,7 @@
 mod connection;
 mod draining;
 mod holding;
+mod progress;
 mod ready_queue;
 mod timeouts;
 
@@ -27,7 +28,7 @@ use crate::counts::Counts;
 use crate::limits::{CONNECTION_OUTPUT_BYTES, TURN_WORK_BYTES};
 use crate::services::Services;
 use connection::{HandledSlice, ServerConnection, find, is_settled};
-use holding::ProgressMarks;
+use progress::ProgressMarks;
 use ready_queue::ReadyQueue;
 
 /// One thread's share of a server: connections that it accepted, and their calls.
@@ -55,6 +56,8 @@ pub struct ServerShard {
     counts: Counts,
     shutdown: ShutdownPhase,
     next_timeout_check_ns: Option<u64>,
+    /// When all calls are checked again, and not only those that keep something.
+    next_whole_check_ns: u64,
 }
 
 /// How far a shard has come on its way to its end.
@@ -100,6 +103,7 @@ impl Services {
             counts: Counts::default(),
             shutdown: ShutdownPhase::Running,
             next_timeout_check_ns: None,
+            next_whole_check_ns: 0,
         }
     }
 }

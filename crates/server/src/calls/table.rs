@@ -20,6 +20,9 @@ use crate::status;
 
 const NS_PER_SECOND: u64 = 1_000_000_000;
 
+/// What a slot for a call takes, with its request's progress.
+const SLOT_BYTES: usize = size_of::<ServerCall>() + size_of::<RequestProgress>();
+
 /// What a connection's calls have in common, and their states by the index of their stream.
 pub(crate) struct CallTable {
     pub responses: ResponseWriter,
@@ -147,17 +150,23 @@ impl CallTable {
         self.kept.held_bytes + self.heads.held_bytes()
     }
 
-    /// Memory held for the tables that grow with the number of streams, bytes.
-    pub fn table_bytes(&self) -> usize {
-        self.calls.capacity() * size_of::<ServerCall>()
-            + self.ready.capacity() * size_of::<StreamKey>()
-            + self.request_progress.capacity() * size_of::<RequestProgress>()
+    /// Memory held for streams that wait for their turn, bytes: what is not counted with the calls.
+    pub fn queue_bytes(&self) -> usize {
+        self.ready.capacity() * size_of::<StreamKey>()
+    }
+
+    /// Whether parts of requests are kept.
+    pub fn keeps_requests(&self) -> bool {
+        self.kept.unfinished_bytes > 0
     }
 
     /// No stream is left: gives back what is kept for the next ones. Heads that are cached are
     /// forgotten, so the wire must forget their tokens.
     pub fn give_back(&mut self) {
-        if self.kept == Kept::default() && self.blocked_bytes == 0 {
+        let slot_bytes = self.calls.capacity() * SLOT_BYTES;
+        let nothing_else = Kept { unfinished_bytes: 0, held_bytes: slot_bytes };
+        if self.kept == nothing_else && self.blocked_bytes == 0 {
+            self.kept = Kept::default();
             self.heads = HeadCache::default();
             self.calls = Vec::new();
             self.ready = VecDeque::new();
@@ -226,7 +235,9 @@ impl CallTable {
 
     #[cold]
     fn enter_new(&mut self, stream: StreamKey, call: ServerCall) {
+        let slots = self.calls.capacity();
         self.calls.resize_with(stream.index as usize + 1, ServerCall::none);
+        self.kept.held_bytes += (self.calls.capacity() - slots) * SLOT_BYTES;
         self.calls[stream.index as usize] = call;
     }
 

@@ -108,6 +108,9 @@ impl CallTable {
         for index in 0..self.calls.len() {
             let stream = self.stream_at(index);
             let Some(received_bytes) = self.received_bytes(sender, stream) else {
+                if let Some(seen) = self.request_progress.get_mut(index) {
+                    *seen = RequestProgress::default();
+                }
                 continue;
             };
             let is_held = received_bytes > 0 && self.is_open(stream);
@@ -117,7 +120,7 @@ impl CallTable {
                 // RFC 9113 section 8.1: the answer is out, and the rest is not needed.
                 sender.reset(stream, ErrorCode::NO_ERROR);
             } else if self.is_open(stream) && self.is_overdue(stream, now_ns) {
-                self.fail(sender, stream, &status::deadline_exceeded());
+                self.end_early(sender, stream, status::deadline_exceeded, limits);
             }
         }
     }

@@ -55,10 +55,10 @@ use crate::stream_reply::StreamReply;
 ///
 /// When the call is over, for whatever reason, the handler is dropped.
 pub trait StreamHandler<Q, R>: Send {
-    /// What it keeps of what its client has sent, bytes; 0 by default. Asked after each of the other
-    /// methods, and counted for [`Limits::max_held_bytes`](crate::Limits::max_held_bytes): when the
-    /// server holds too much, connections whose calls keep much and make no progress are reset
-    /// first.
+    /// What it keeps of what its client has sent, bytes; 0 by default. Asked after each of the
+    /// other methods, and counted for [`Limits::max_held_bytes`](crate::Limits::max_held_bytes):
+    /// when the server holds too much, connections whose calls keep much and make no progress are
+    /// reset first.
     fn held_bytes(&self) -> usize {
         0
     }

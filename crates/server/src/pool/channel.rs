@@ -238,6 +238,11 @@ impl PoolChannel {
         self.lock().requests.bytes
     }
 
+    /// Replies that their shard has not taken yet, bytes.
+    pub fn reply_bytes(&self) -> usize {
+        self.lock().replies.bytes
+    }
+
     pub fn push_request(&self, request: PoolMessage) {
         self.lock().requests.push(request);
         self.changed.notify_all();

@@ -21,6 +21,12 @@ impl ShardEnd {
         ShardEnd { channel, replies: VecDeque::new(), end: None }
     }
 
+    /// Memory held for replies that were not sent yet, bytes.
+    pub fn held_bytes(&self) -> usize {
+        let taken_bytes: usize = self.replies.iter().map(|reply| reply.bytes.capacity()).sum();
+        taken_bytes + self.channel.reply_bytes()
+    }
+
     /// Sends the handler's replies, as far as there is room.
     pub fn send(&mut self, reply: &mut StreamReply<'_>) {
         loop {

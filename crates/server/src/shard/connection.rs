@@ -8,7 +8,7 @@ use bookend_wire::grpc::Status;
 use bookend_wire::keepalive::KeepaliveState;
 use bookend_wire::{Connection, ConnectionError, ErrorCode, Sender, StreamKey};
 
-use super::holding::ProgressMarks;
+use super::progress::ProgressMarks;
 use super::ready_queue::ReadyQueue;
 use crate::call_event::{CallEvent, ReplyTo};
 use crate::call_origin::CallOrigin;
@@ -99,8 +99,9 @@ pub(super) struct HandledSlice {
 /// client, which costs the server more than a dozen calls.
 const SLICE_BYTES_MIN: usize = 4 << 10;
 
-/// A connection without streams keeps so much for the next ones.
-const IDLE_BYTES_MAX: usize = 8 << 10;
+/// A connection without streams that keeps more gives back what it has for the next ones: all but
+/// HPACK's table and the ids that it has to remember.
+const IDLE_BYTES_MAX: usize = 16 << 10;
 
 /// No slice is longer, so that what its answers occupy is bounded, and the first ones do not wait
 /// for a thousand others.
@@ -232,12 +233,15 @@ impl ServerConnection {
 
     /// What the tables hold that grow with the number of streams, bytes.
     pub fn table_bytes(&self) -> usize {
-        self.calls.table_bytes() + self.http2.sender.table_bytes()
+        self.calls.queue_bytes()
+            + self.http2.receiver.queue_bytes()
+            + self.http2.sender.table_bytes()
     }
 
     /// Gives back what a connection without streams keeps for the next ones, if it is much.
     pub fn give_back(&mut self) {
-        let kept_bytes = self.calls.held_bytes() + self.table_bytes();
+        let kept_bytes =
+            self.calls.held_bytes() + self.http2.receiver.held_bytes() + self.table_bytes();
         if self.http2.sender.live_streams() == 0 && kept_bytes > IDLE_BYTES_MAX {
             self.calls.give_back();
             self.http2.receiver.give_back();

@@ -6,59 +6,23 @@ use bookend_wire::ErrorCode;
 use super::ServerShard;
 use super::connection::{ServerConnection, find};
 use crate::limits::TIGHT_CHECK_INTERVAL_NS;
-use crate::memory::{MemoryBudget, STEP_BYTES};
-
-/// Marks are at least so far apart, so that a line that is only slow has moved something since the
-/// last but one.
-const MARK_INTERVAL_NS: u64 = 1_000_000_000;
-
-/// Who holds more than so many times what has moved since the last mark but one makes too little
-/// progress. Of a message of 4 MiB, a line of 4 Mbit/s moves an
-/// eighth within a second.
-const HELD_PER_PROGRESS_MAX: u64 = 8;
-
-/// How many bytes a connection had moved in both directions at two times.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct ProgressMarks {
-    earlier: Mark,
-    last: Mark,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Mark {
-    bytes: u64,
-    at_ns: u64,
-}
-
-impl ProgressMarks {
-    /// Of a connection that begins.
-    pub fn beginning(now_ns: u64) -> Self {
-        let begin = Mark { bytes: 0, at_ns: now_ns };
-        ProgressMarks { earlier: begin, last: begin }
-    }
-
-    /// So many bytes have been moved by now.
-    fn note(&mut self, bytes: u64, now_ns: u64) {
-        if now_ns - self.last.at_ns >= MARK_INTERVAL_NS {
-            self.earlier = self.last;
-            self.last = Mark { bytes, at_ns: now_ns };
-        }
-    }
-
-    /// How many times what has been moved lately is held, if that is too much.
-    fn held_per_progress(&self, held_bytes: usize, bytes: u64, now_ns: u64) -> Option<u64> {
-        let ratio = held_bytes as u64 / (bytes - self.earlier.bytes + 1);
-        let is_known = now_ns - self.earlier.at_ns >= MARK_INTERVAL_NS;
-        let is_too_much = ratio > HELD_PER_PROGRESS_MAX && held_bytes >= 2 * STEP_BYTES;
-        (is_known && is_too_much).then_some(ratio)
-    }
-}
+use crate::memory::MemoryBudget;
 
 impl ServerConnection {
-    /// Counts exactly what it holds now.
-    fn recount(&mut self, memory: &MemoryBudget, io: &IoContext) {
-        let (held_bytes, table_bytes) = (self.held_bytes(io.backlog(self.id)), self.table_bytes());
-        memory.charge(&mut self.account, held_bytes, table_bytes);
+    /// Counts what it holds now, and what it has held for some time besides.
+    fn recount(&mut self, spare_bytes: usize, memory: &MemoryBudget, io: &IoContext) {
+        let held_bytes = self.held_bytes(io.backlog(self.id));
+        let lasting_bytes = self.table_bytes() + spare_bytes;
+        memory.charge(&mut self.account, held_bytes, lasting_bytes);
+    }
+
+    /// What the buffer of output has beyond the output, if there is some that is not written.
+    /// Buffers of others go back to the thread at the end of each turn.
+    fn spare_output_bytes(&self, io: &IoContext) -> usize {
+        match io.backlog(self.id) {
+            0 => 0,
+            backlog => io.output_capacity(self.id).saturating_sub(backlog),
+        }
     }
 
     /// Bytes that have been moved in both directions.
@@ -85,7 +49,7 @@ impl ServerShard {
         };
         // The driver calls `writable` when its output is written, and it is counted again.
         let memory = &self.services.memory;
-        connection.recount(memory, io);
+        connection.recount(0, memory, io);
         let refuses = memory.is_tight_for(&connection.account);
         connection.http2.sender.refuse_streams(refuses);
         if memory.is_tight() {
@@ -105,7 +69,7 @@ impl ServerShard {
         let (memory, now_ns) = (&self.services.memory, io.now_ns());
         for connection in self.connections.iter_mut().flatten() {
             connection.give_back();
-            connection.recount(memory, io);
+            connection.recount(connection.spare_output_bytes(io), memory, io);
             connection.marks.note(connection.progress_bytes(io), now_ns);
             let refuses = memory.is_tight_for(&connection.account);
             connection.http2.sender.refuse_streams(refuses);

@@ -55,10 +55,17 @@ impl ServerShard {
         self.recount_held(io);
         let limits = &self.services.limits;
         let patience = Patience::of(limits, self.services.memory.is_tight(), now_ns);
+        // While memory is tight, the looks in between are for what keeps some of it.
+        let is_whole = now_ns >= self.next_whole_check_ns;
+        if is_whole {
+            self.next_whole_check_ns = now_ns + TIMEOUT_CHECK_INTERVAL_NS;
+        }
         let mut any = false;
         for connection in self.connections.iter_mut().flatten() {
             any = true;
-            if let Some(patience) = patience {
+            if let Some(patience) = patience
+                && (is_whole || connection.calls.keeps_requests())
+            {
                 connection.end_stalled_calls(patience, limits, io);
             }
             connection.calls.report(&mut self.counts);

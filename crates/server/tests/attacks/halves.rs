@@ -1,11 +1,11 @@
-//! Halves of streamed messages that nothing follows: they have a time, and when memory is tight they
-//! go before those who make progress.
+//! Halves of streamed messages that nothing follows: they have a time, and when memory is tight
+//! they go before those who make progress.
 
 use bookend_wire::ErrorCode;
 
-use crate::frames::{body, data, head, ids, message, ping};
+use crate::frames::{body, data, head, ids, message, ping, request, stream_window};
 use crate::stage::{Peer, Stage, but};
-use crate::testing::{CHAT, ECHO};
+use crate::testing::{CHAT, ECHO, FILL};
 
 const KIB: usize = 1 << 10;
 const BUDGET_BYTES: usize = 32 << 20;
@@ -93,6 +93,31 @@ fn halves_end_after_their_time_and_sooner_when_memory_is_tight() {
     attackers[0].read(&mut stage.server);
     assert_eq!(attackers[0].heard.statuses_of(DEADLINE_EXCEEDED), 8, "much is held");
     assert_eq!(stage.counts().shed_connections, 0);
+}
+
+#[test]
+fn a_chat_goes_on_while_memory_is_tight() {
+    let mut stage = stage();
+    let mut hoarder = stage.attacker_with(&stream_window(0));
+    for id in ids().take(26) {
+        stage.send(&mut hoarder, &request(id, FILL, &(1_u32 << 20).to_be_bytes()));
+    }
+    let mut client = stage.attacker();
+    stage.send(&mut client, &head(1, CHAT));
+    let small = message(b"small");
+    for _ in 0..15 {
+        stage.send(&mut client, &data(1, &small[..7]));
+        stage.pass_seconds(2);
+        stage.send(&mut client, &data(1, &small[7..]));
+        stage.pass_seconds(10);
+    }
+    assert_eq!(client.heard.last_status, None);
+    stage.send(&mut client, &data(1, &small[..7]));
+    stage.pass_seconds(8);
+    client.read(&mut stage.server);
+    let ended = Some((1, DEADLINE_EXCEEDED.to_owned()));
+    assert_eq!(client.heard.last_status, ended, "memory is tight");
+    assert!(stage.is_open(&hoarder) && stage.is_open(&client));
 }
 
 #[test]
