@@ -7,6 +7,7 @@
 mod circles;
 mod edges;
 mod evidence;
+mod growing;
 mod leftovers;
 mod markdown;
 mod named;
@@ -254,6 +255,11 @@ fn what_was_mended_is_shown_by_tests_that_are_there() {
         |file| evidence::PAGES.contains(&file.path.as_str()),
         |path, text| evidence::missing(path, text, text_of),
     );
+}
+
+#[test]
+fn whatever_can_grow_has_a_bound_that_is_written_down() {
+    assert_none(growing::unbounded(tree(), tree::text(growing::PAGE)));
 }
 
 #[test]
