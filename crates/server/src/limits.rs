@@ -81,7 +81,7 @@ const AGE_JITTER_PARTS: u64 = 10;
 pub const TIMEOUT_CHECK_INTERVAL_NS: u64 = 5 * NS_PER_SECOND;
 
 /// The same while three quarters of [`Limits::max_held_bytes`] are taken.
-pub(crate) const TIGHT_CHECK_INTERVAL_NS: u64 = NS_PER_SECOND;
+pub(crate) const TIGHT_CHECK_INTERVAL_NS: u64 = NS_PER_SECOND / 4;
 
 const NS_PER_SECOND: u64 = 1_000_000_000;
 

@@ -5,12 +5,12 @@ use crate::memory::STEP_BYTES;
 /// Who holds less is not worth looking at.
 const HELD_MIN_BYTES: usize = 2 * STEP_BYTES;
 
-/// Marks are at least so far apart, so that a line that is only slow has moved something since the
-/// last but one.
-const MARK_INTERVAL_NS: u64 = 1_000_000_000;
+/// Marks are at least so far apart: a round trip of any line. Short, because an attacker can fill
+/// what is left of the memory within a second.
+const MARK_INTERVAL_NS: u64 = 250_000_000;
 
-/// Who holds more than so many times what has moved since the last mark but one makes too little
-/// progress. Of a message of 4 MiB, a line of 4 Mbit/s moves an eighth within a second.
+/// Who holds more than so many times what has moved since the mark makes too little progress. Who
+/// has a slow line does so too, but less than who is silent, and the worst go first.
 const HELD_PER_PROGRESS_MAX: u64 = 8;
 
 /// How many bytes a connection had moved in both directions at two times.
@@ -43,8 +43,10 @@ impl ProgressMarks {
 
     /// How many times what has been moved lately is held, if that is too much.
     pub fn held_per_progress(&self, held_bytes: usize, bytes: u64, now_ns: u64) -> Option<u64> {
-        let ratio = held_bytes as u64 / (bytes.saturating_sub(self.earlier.bytes) + 1);
-        let is_known = now_ns - self.earlier.at_ns >= MARK_INTERVAL_NS;
+        let is_recent = now_ns - self.last.at_ns < MARK_INTERVAL_NS;
+        let mark = if is_recent { self.earlier } else { self.last };
+        let ratio = held_bytes as u64 / (bytes.saturating_sub(mark.bytes) + 1);
+        let is_known = now_ns - mark.at_ns >= MARK_INTERVAL_NS;
         let is_too_much = ratio > HELD_PER_PROGRESS_MAX && held_bytes >= HELD_MIN_BYTES;
         (is_known && is_too_much).then_some(ratio)
     }

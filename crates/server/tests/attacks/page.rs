@@ -247,7 +247,7 @@ fn constants_of_time() -> Vec<Constant> {
         (
             "interval of timeout checks",
             time(Some(TIMEOUT_CHECK_INTERVAL_NS)),
-            "the timeouts of the presets may last that much longer; 1 s while three quarters of the memory are taken",
+            "the timeouts of the presets may last that much longer; 250 ms while three quarters of the memory are taken",
         ),
         (
             "time without progress of a message of which a part has come, while three quarters of the memory are taken",
