@@ -21,8 +21,7 @@ pub(crate) enum CallEventKind {
     Reply(Result<Vec<u8>, Status>),
     /// A handler on the pool has replies to send, or room for requests; or a stream was woken.
     Ready,
-    /// A handler on the pool has waited for its client for too long, and others wait for its
-    /// thread.
+    /// A handler on the pool waits, and others have a better claim to its thread.
     Recalled,
     /// A large request is ready for its handler.
     Prepared(Result<PreparedRequest, Status>),
@@ -54,29 +53,32 @@ impl CallEventKind {
 /// Reaches the shard that owns one call.
 #[derive(Clone, Debug)]
 pub(crate) struct Notifier {
-    mailbox: Mailbox<CallEvent>,
-    id: ConnectionId,
+    pub reply_to: ReplyTo,
     stream: StreamKey,
 }
 
 impl Notifier {
     pub fn post(&self, kind: CallEventKind) {
-        self.mailbox.push(CallEvent { id: self.id, stream: self.stream, kind });
-    }
-
-    pub fn is_of_same_connection(&self, other: &Notifier) -> bool {
-        self.id == other.id && self.mailbox.is(&other.mailbox)
+        let ReplyTo { mailbox, id } = &self.reply_to;
+        mailbox.push(CallEvent { id: *id, stream: self.stream, kind });
     }
 }
 
-/// Where events of the calls of one connection go.
+/// Where events of the calls of one connection go. No two connections have the same.
+#[derive(Clone, Debug)]
 pub(crate) struct ReplyTo {
     pub mailbox: Mailbox<CallEvent>,
     pub id: ConnectionId,
 }
 
+impl PartialEq for ReplyTo {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id && self.mailbox.is(&other.mailbox)
+    }
+}
+
 impl ReplyTo {
     pub fn notifier(&self, stream: StreamKey) -> Notifier {
-        Notifier { mailbox: self.mailbox.clone(), id: self.id, stream }
+        Notifier { reply_to: self.clone(), stream }
     }
 }

@@ -30,8 +30,8 @@ pub struct Counts {
     pub shed_connections: u64,
     /// Connections that were closed at once because too many came from their address.
     pub refused_connections: u64,
-    /// Calls that ended with `RESOURCE_EXHAUSTED` because their handlers waited for their clients
-    /// while others waited for their threads. They are among the errors.
+    /// Calls that ended with `RESOURCE_EXHAUSTED` because their handlers waited, on the pool, while
+    /// other calls needed their threads. They are among the errors.
     pub recalled: u64,
 }
 

@@ -2,6 +2,7 @@
 
 mod call;
 mod channel;
+pub(crate) mod clients;
 mod job;
 mod shard_end;
 pub(crate) mod threads;

@@ -7,13 +7,14 @@
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::available_parallelism;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bookend_wire::grpc::Status;
 
-use crate::call_event::{CallEventKind, Notifier};
+use crate::call_event::{CallEventKind, Notifier, ReplyTo};
 use crate::large_request::{LargeRequest, PreparedRequest};
-use crate::pool::threads::{Job, PoolLimits, Threads};
+use crate::pool::clients::Job;
+use crate::pool::threads::{PoolLimits, Threads};
 use crate::status;
 
 /// Large requests that may wait for a thread. What they hold is bounded by the limits of their
@@ -35,7 +36,9 @@ impl PreparationThreads {
     pub fn begin(&self, request: LargeRequest, notifier: Notifier) -> Preparation {
         let (bytes, was_compressed) = (request.bytes.len(), request.was_compressed);
         let shared = Arc::new(Mutex::new(Some(request)));
-        let job = PreparationJob { request: Arc::clone(&shared), notifier: Some(notifier) };
+        let connection = notifier.reply_to.clone();
+        let request = Arc::clone(&shared);
+        let job = PreparationJob { request, connection, notifier: Some(notifier) };
         // A job that finds no room says so when it is dropped.
         let _ = self.submit(job);
         Preparation { request: shared, bytes, was_compressed }
@@ -66,6 +69,7 @@ fn lock(request: &SharedRequest) -> MutexGuard<'_, Option<LargeRequest>> {
 /// A request that waits for a thread, or has one.
 pub(crate) struct PreparationJob {
     request: SharedRequest,
+    connection: ReplyTo,
     /// `None` once the shard was notified.
     notifier: Option<Notifier>,
 }
@@ -79,12 +83,14 @@ impl PreparationJob {
 }
 
 impl Job for PreparationJob {
-    /// For its connection.
-    type Ticket = Option<Notifier>;
+    type Connection = ReplyTo;
+    type Ticket = ();
 
-    fn ticket(&self) -> Option<Notifier> {
-        self.notifier.clone()
+    fn connection(&self) -> &ReplyTo {
+        &self.connection
     }
+
+    fn ticket(&self) {}
 
     fn is_over(&self) -> bool {
         lock(&self.request).is_none()
@@ -105,18 +111,15 @@ impl Job for PreparationJob {
         self.finish(Err(status::pool_full()));
     }
 
-    fn is_of_same_connection(&self, other: &Option<Notifier>) -> bool {
-        match (&self.notifier, other) {
-            (Some(own), Some(other)) => own.is_of_same_connection(other),
-            _ => false,
-        }
+    fn refuse(self) {
+        self.withdraw();
     }
 
-    fn waited(_: &Option<Notifier>) -> Duration {
-        Duration::ZERO
+    fn waited((): &(), _: Instant) -> Option<Duration> {
+        None
     }
 
-    fn recall(_: &Option<Notifier>) {}
+    fn recall((): &()) {}
 }
 
 impl Drop for PreparationJob {

@@ -34,7 +34,7 @@ statuses! {
         "as many calls as there is room for are being handled or wait for it";
     preparation_failed: Internal, "the request could not be decoded";
     too_long_on_the_pool: ResourceExhausted,
-        "the client was waited for too long while other calls waited for the thread";
+        "the call waited, for its client or its time, while others needed its thread";
     out_of_memory: ResourceExhausted, "there is no memory for the message";
     truncated_message: Internal, "the request ended in the middle of a message";
     /// The wrong number of messages, for which gRPC's tests want `UNIMPLEMENTED`.

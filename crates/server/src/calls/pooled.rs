@@ -7,7 +7,7 @@ use bookend_wire::{Sender, StreamKey};
 use super::call::CallPhase;
 use super::visitor::{RequestVisitor, UnaryRequest};
 use crate::head_cache::HeadIndex;
-use crate::pool::threads::PoolFull;
+use crate::pool::clients::PoolFull;
 use crate::pool::{PoolCall, PoolChannel, PoolJob, PoolMessage, ShardEnd};
 use crate::status;
 use crate::stream_reply::ResponseState;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use bookend_wire::grpc::{Code, Status};
 use thiserror::Error;
 
-use crate::call_event::{CallEventKind, Notifier};
+use crate::call_event::{CallEventKind, Notifier, ReplyTo};
 use crate::compression::deflated;
 use crate::limits::STREAM_TURN_BYTES;
 use crate::response_metadata::ResponseFields;
@@ -74,7 +74,7 @@ struct State {
     shard_is_notified: bool,
     /// The shard has requests for which there was no room, and waits for it.
     shard_is_waiting: bool,
-    /// How long the handler has waited for its client.
+    /// How long the handler has waited for its client, or slept.
     waited: Duration,
     /// Since when it does so now.
     waits_since: Option<Instant>,
@@ -110,17 +110,28 @@ impl PoolChannel {
     }
 
     /// Lets the handler wait for its client.
-    fn wait<'a>(&self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+    fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        self.wait_by(state, |state| {
+            self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
+        })
+    }
+
+    /// Lets the handler wait, for whatever it may be.
+    fn wait_by<'a>(
+        &self,
+        mut state: MutexGuard<'a, State>,
+        wait: impl FnOnce(MutexGuard<'a, State>) -> MutexGuard<'a, State>,
+    ) -> MutexGuard<'a, State> {
         state.waits_since = Some(Instant::now());
-        let mut state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-        state.waited = state.waited();
+        let mut state = wait(state);
+        state.waited = state.waited(Instant::now()).unwrap_or(state.waited);
         state.waits_since = None;
         state
     }
 
-    /// How long the handler has waited for its client altogether; nothing if it does not wait now.
-    pub fn waited(&self) -> Duration {
-        self.lock().waited()
+    /// How long the handler has waited altogether; `None` if it does not wait now.
+    pub fn waited(&self, now: Instant) -> Option<Duration> {
+        self.lock().waited(now)
     }
 
     /// Has the shard end the call, since others wait for its thread.
@@ -128,8 +139,9 @@ impl PoolChannel {
         self.notifier.post(CallEventKind::Recalled);
     }
 
-    pub fn is_of_same_connection(&self, other: &PoolChannel) -> bool {
-        self.notifier.is_of_same_connection(&other.notifier)
+    /// The connection that the call came by.
+    pub fn connection(&self) -> &ReplyTo {
+        &self.notifier.reply_to
     }
 
     /// Unlocks the state and notifies the shard, unless it was notified and has not polled yet.
@@ -197,11 +209,10 @@ impl PoolChannel {
     /// Sleeps for `duration`, or until the call is over.
     pub fn sleep(&self, duration: Duration) -> Result<(), CallOver> {
         let goes_on = |_: &mut State| !self.is_over();
-        drop(
-            self.changed
-                .wait_timeout_while(self.lock(), duration, goes_on)
-                .unwrap_or_else(PoisonError::into_inner),
-        );
+        drop(self.wait_by(self.lock(), |state| {
+            let slept = self.changed.wait_timeout_while(state, duration, goes_on);
+            slept.unwrap_or_else(PoisonError::into_inner).0
+        }));
         if self.is_over() { Err(CallOver) } else { Ok(()) }
     }
 
@@ -297,9 +308,10 @@ impl State {
         self.compresses && self.announced.unwrap_or(self.fields.compress)
     }
 
-    /// How long the handler has waited for its client altogether; nothing if it does not wait now.
-    fn waited(&self) -> Duration {
-        self.waits_since.map_or(Duration::ZERO, |since| self.waited + since.elapsed())
+    /// How long the handler has waited altogether; `None` if it does not wait now.
+    fn waited(&self, now: Instant) -> Option<Duration> {
+        let since = self.waits_since?;
+        Some(self.waited + now.saturating_duration_since(since))
     }
 }
 

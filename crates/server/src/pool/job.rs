@@ -1,12 +1,14 @@
 //! A call that waits for a thread of the pool, or has one.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::PoolChannel;
 use super::call::PoolCall;
-use super::threads::Job;
+use super::clients::Job;
+use crate::call_event::ReplyTo;
 use crate::service::Service;
+use crate::status;
 
 /// A call, and the method that handles it.
 pub(crate) struct PoolJob {
@@ -16,7 +18,12 @@ pub(crate) struct PoolJob {
 }
 
 impl Job for PoolJob {
+    type Connection = ReplyTo;
     type Ticket = Arc<PoolChannel>;
+
+    fn connection(&self) -> &ReplyTo {
+        self.call.channel().connection()
+    }
 
     fn ticket(&self) -> Arc<PoolChannel> {
         Arc::clone(self.call.channel())
@@ -35,12 +42,14 @@ impl Job for PoolJob {
         self.call.withdraw();
     }
 
-    fn is_of_same_connection(&self, other: &Arc<PoolChannel>) -> bool {
-        self.call.channel().is_of_same_connection(other)
+    fn refuse(self) {
+        if !self.is_over() {
+            self.call.finish(Err(status::pool_full()));
+        }
     }
 
-    fn waited(channel: &Arc<PoolChannel>) -> Duration {
-        channel.waited()
+    fn waited(channel: &Arc<PoolChannel>, now: Instant) -> Option<Duration> {
+        channel.waited(now)
     }
 
     fn recall(channel: &Arc<PoolChannel>) {

@@ -1,10 +1,11 @@
 //! Threads beside those of the shards: a bounded number of them, and a bounded queue.
 
-use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+use super::clients::{Clients, Job, PoolFull, RecallRules};
 
 /// The default number of threads for handlers that block: Java's and Python's gRPC servers usually
 /// get pools of ten to a hundred.
@@ -22,21 +23,25 @@ pub const POOL_CLIENT_WAIT: Duration = Duration::from_secs(10);
 /// calls find one at once.
 const SHARE_OF_FOUR: usize = 3;
 
-/// How far the queue is searched for a call whose connection has not got its share.
-const SEARCHED_CALLS: usize = 256;
+/// How often handlers are looked for that have to give way, while calls wait for a thread.
+const WATCH_INTERVAL: Duration = Duration::from_millis(10);
 
 /// How many handlers may block, and how many calls may wait for that.
 ///
-/// One connection's calls get at most three quarters of the threads at a time; its others wait.
+/// One connection's calls get at most three quarters of the threads at a time; its others wait. A
+/// thread that becomes free goes to the connection that has fewest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PoolLimits {
     /// Threads. They are started when needed, and then kept.
     pub threads: usize,
-    /// Calls that may wait for a thread. Further ones end at once with `RESOURCE_EXHAUSTED`.
+    /// Calls that may wait for a thread. Beyond that, the newest of the connection that has most
+    /// end at once with `RESOURCE_EXHAUSTED`.
     pub queued_calls: usize,
-    /// How long a handler may wait for its client, altogether, while other calls wait for a thread:
-    /// for requests to come and for replies to be read. Then its call ends with
-    /// `RESOURCE_EXHAUSTED`. `None` for no limit.
+    /// How long a handler may wait, altogether, while other calls wait for a thread: for requests,
+    /// for replies to be read, or in [`PoolContext::sleep`](crate::PoolContext::sleep). Then its
+    /// call ends with `RESOURCE_EXHAUSTED`. It may wait for less while its connection has more than
+    /// its share of the threads and others have less than theirs: see `docs/use/limits.md`. `None`
+    /// for no limit, and no such shares.
     pub client_wait: Option<Duration>,
 }
 
@@ -56,117 +61,119 @@ impl PoolLimits {
     }
 }
 
-/// Something to be done on a thread.
-pub(crate) trait Job: Send + 'static {
-    /// What is kept of it while it runs.
-    type Ticket: Send + 'static;
-
-    fn ticket(&self) -> Self::Ticket;
-
-    /// Whether nobody waits for it any more.
-    fn is_over(&self) -> bool;
-
-    fn run(self);
-
-    /// It was not taken.
-    fn withdraw(self);
-
-    /// Whether both are the same connection's.
-    fn is_of_same_connection(&self, ticket: &Self::Ticket) -> bool;
-
-    /// How long it has waited for its client altogether; nothing if it does not wait now.
-    fn waited(ticket: &Self::Ticket) -> Duration;
-
-    /// Asks a job that runs to come to its end.
-    fn recall(ticket: &Self::Ticket);
-}
-
 /// The threads of one server. Once this is dropped, they end as soon as their jobs return.
 pub(crate) struct Threads<J: Job> {
     shared: Arc<Shared<J>>,
     name: &'static str,
 }
 
-/// There is no room for another call.
-pub(crate) struct PoolFull;
-
 struct Shared<J: Job> {
     limits: PoolLimits,
     state: Mutex<State<J>>,
     changed: Condvar,
+    /// For the thread that watches over calls that wait.
+    contended: Condvar,
 }
 
 struct State<J: Job> {
-    queue: VecDeque<J>,
-    running: Vec<Running<J>>,
-    last_number: u64,
+    clients: Clients<J>,
     threads: usize,
     idle_threads: usize,
+    watcher: Watcher,
     closed: bool,
 }
 
-struct Running<J: Job> {
-    number: u64,
-    ticket: J::Ticket,
-    was_recalled: bool,
+/// The thread that has handlers recalled while calls wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Watcher {
+    /// There is none: no call has had to wait yet.
+    None,
+    /// No call waits.
+    Asleep,
+    Awake,
 }
 
 impl<J: Job> Threads<J> {
     pub fn new(limits: PoolLimits, name: &'static str) -> Self {
         let state = State {
-            queue: VecDeque::new(),
-            running: Vec::new(),
-            last_number: 0,
+            clients: Clients::new(),
             threads: 0,
             idle_threads: 0,
+            watcher: Watcher::None,
             closed: false,
         };
-        let shared = Shared { limits, state: Mutex::new(state), changed: Condvar::new() };
+        let (changed, contended) = (Condvar::new(), Condvar::new());
+        let shared = Shared { limits, state: Mutex::new(state), changed, contended };
         Threads { shared: Arc::new(shared), name }
     }
 
     /// Queues a job for the next free thread.
     ///
     /// # Errors
-    /// When all threads are busy and the queue is full. The job itself is not ended.
+    /// When all threads are busy, the queue is full, and no connection has more of it than the
+    /// job's. The job itself is not ended.
     pub fn submit(&self, job: J) -> Result<(), PoolFull> {
         let mut state = self.shared.lock();
-        if state.idle_threads > state.queue.len() {
-            state.queue.push_back(job);
-            self.shared.changed.notify_one();
-            return Ok(());
+        let has_thread = state.idle_threads > state.clients.queued() || self.add_thread(&mut state);
+        let mut refused = None;
+        if !has_thread {
+            match state.make_room(&job, &self.shared.limits) {
+                Ok(other) => refused = other,
+                Err(full) => {
+                    job.withdraw();
+                    return Err(full);
+                }
+            }
         }
-        if state.threads < self.shared.limits.threads && self.start_thread() {
-            state.threads += 1;
-            state.queue.push_back(job);
-            return Ok(());
-        }
-        if !self.shared.has_room(&mut state) {
-            job.withdraw();
-            return Err(PoolFull);
-        }
-        state.queue.push_back(job);
+        state.clients.push(job, Instant::now());
         if state.idle_threads > 0 {
-            // What is ahead of it in the queue waits for its connection's share.
+            // Also where others are ahead of it: they may wait for their connection's share.
             self.shared.changed.notify_one();
         }
-        self.shared.recall(&mut state);
+        if !has_thread {
+            self.watch(&mut state);
+        }
+        drop(state);
+        if let Some(refused) = refused {
+            refused.refuse();
+        }
         Ok(())
     }
 
-    /// Ends calls that have waited for their client for too long, if others wait for their threads.
+    /// Ends calls whose handlers wait, if others need their threads.
     pub fn relieve(&self) {
-        let mut state = self.shared.lock();
-        if !state.queue.is_empty() {
-            self.shared.recall(&mut state);
+        self.shared.recall(&mut self.shared.lock());
+    }
+
+    /// Starts another thread, if there may be one and it can be started.
+    fn add_thread(&self, state: &mut State<J>) -> bool {
+        let is_added = state.threads < self.shared.limits.threads
+            && self.start_thread(self.name, |shared| shared.work());
+        state.threads += usize::from(is_added);
+        is_added
+    }
+
+    /// Has a thread watch over the calls that wait.
+    fn watch(&self, state: &mut State<J>) {
+        match state.watcher {
+            Watcher::Awake => return,
+            Watcher::Asleep => self.shared.contended.notify_one(),
+            Watcher::None => {
+                // Where nothing is ever recalled, there is nothing to watch.
+                let is_needed = self.shared.limits.client_wait.is_some();
+                if !is_needed || !self.start_thread("bookend-watch", |shared| shared.watch()) {
+                    return;
+                }
+            }
         }
+        state.watcher = Watcher::Awake;
     }
 
     /// Whether another thread could be started.
-    fn start_thread(&self) -> bool {
+    fn start_thread(&self, name: &str, run: fn(&Shared<J>)) -> bool {
         let shared = Arc::clone(&self.shared);
-        let thread = thread::Builder::new().name(self.name.into());
-        thread.spawn(move || shared.work()).is_ok()
+        let thread = thread::Builder::new().name(name.into());
+        thread.spawn(move || run(&shared)).is_ok()
     }
 }
 
@@ -174,9 +181,10 @@ impl<J: Job> Drop for Threads<J> {
     fn drop(&mut self) {
         let mut state = self.shared.lock();
         state.closed = true;
-        let unhandled = std::mem::take(&mut state.queue);
+        let unhandled = std::mem::replace(&mut state.clients, Clients::new());
         drop(state);
         self.shared.changed.notify_all();
+        self.shared.contended.notify_all();
         drop(unhandled);
     }
 }
@@ -198,15 +206,15 @@ impl<J: Job> Shared<J> {
     fn next_job(&self, done: Option<u64>) -> Option<(J, u64)> {
         let mut state = self.lock();
         if let Some(done) = done {
-            state.running.retain(|running| running.number != done);
+            state.clients.done(done);
             // The next job may have waited for its connection's share.
-            if state.idle_threads > 0 && state.queue.len() > 1 {
+            if state.idle_threads > 0 && state.clients.queued() > 1 {
                 self.changed.notify_one();
             }
         }
         loop {
-            if let Some(job) = state.take(self.limits.connection_threads()) {
-                return Some(state.begin(job));
+            if let Some(next) = state.clients.take(self.limits.connection_threads()) {
+                return Some(next);
             }
             if state.closed {
                 return None;
@@ -217,31 +225,32 @@ impl<J: Job> Shared<J> {
         }
     }
 
-    /// Whether the queue takes another call; removes those that are over.
-    fn has_room(&self, state: &mut State<J>) -> bool {
-        if state.threads == 0 {
-            return false;
+    /// Looks after the calls that wait, as long as there are any, until the pool is closed.
+    fn watch(&self) {
+        let mut state = self.lock();
+        while !state.closed {
+            state = if state.clients.queued() == 0 {
+                state.watcher = Watcher::Asleep;
+                self.contended.wait(state).unwrap_or_else(PoisonError::into_inner)
+            } else {
+                self.recall(&mut state);
+                let slept = self.contended.wait_timeout(state, WATCH_INTERVAL);
+                slept.unwrap_or_else(PoisonError::into_inner).0
+            };
         }
-        if state.queue.len() >= self.limits.queued_calls {
-            state.queue.retain(|job| !job.is_over());
-        }
-        state.queue.len() < self.limits.queued_calls
     }
 
-    /// Recalls as many of those that have waited too long as wait for a thread.
     fn recall(&self, state: &mut State<J>) {
-        let Some(limit) = self.limits.client_wait else {
+        let Some(wait_max) = self.limits.client_wait else {
             return;
         };
-        let State { queue, running, .. } = state;
-        let waiting = queue.iter().filter(|job| !job.is_over()).take(running.len()).count();
-        let is_due = |running: &&mut Running<J>| {
-            !running.was_recalled && J::waited(&running.ticket) >= limit
+        let rules = RecallRules {
+            threads: state.threads,
+            idle_threads: state.idle_threads,
+            connection_threads: self.limits.connection_threads(),
+            wait_max,
         };
-        for running in running.iter_mut().filter(is_due).take(waiting) {
-            running.was_recalled = true;
-            J::recall(&running.ticket);
-        }
+        state.clients.recall(rules, Instant::now());
     }
 
     /// No job runs under the lock, and nothing else there panics.
@@ -251,22 +260,12 @@ impl<J: Job> Shared<J> {
 }
 
 impl<J: Job> State<J> {
-    /// The first job whose connection has not got its share of the threads.
-    fn take(&mut self, connection_threads: usize) -> Option<J> {
-        let State { queue, running, .. } = self;
-        let has_share = |job: &J| {
-            running.iter().filter(|other| job.is_of_same_connection(&other.ticket)).count()
-                < connection_threads
-        };
-        let at = queue.iter().take(SEARCHED_CALLS).position(has_share)?;
-        queue.remove(at)
-    }
-
-    fn begin(&mut self, job: J) -> (J, u64) {
-        self.last_number += 1;
-        let number = self.last_number;
-        self.running.push(Running { number, ticket: job.ticket(), was_recalled: false });
-        (job, number)
+    /// Makes room for a job in the queue. Returns the one that has to go for it, if one has.
+    fn make_room(&mut self, job: &J, limits: &PoolLimits) -> Result<Option<J>, PoolFull> {
+        if self.threads == 0 {
+            return Err(PoolFull);
+        }
+        self.clients.make_room(job.connection(), limits.queued_calls)
     }
 }
 
@@ -280,12 +279,17 @@ mod tests {
         connection: u32,
         begun: Sender<u32>,
         gate: Arc<Mutex<Receiver<()>>>,
-        waited: Duration,
+        waited: Option<Duration>,
         recalled: Sender<u32>,
     }
 
     impl Job for TestJob {
-        type Ticket = (u32, Duration, Sender<u32>);
+        type Connection = u32;
+        type Ticket = (u32, Option<Duration>, Sender<u32>);
+
+        fn connection(&self) -> &u32 {
+            &self.connection
+        }
 
         fn ticket(&self) -> Self::Ticket {
             (self.connection, self.waited, self.recalled.clone())
@@ -302,11 +306,11 @@ mod tests {
 
         fn withdraw(self) {}
 
-        fn is_of_same_connection(&self, other: &Self::Ticket) -> bool {
-            self.connection == other.0
+        fn refuse(self) {
+            self.recalled.send(self.connection).unwrap();
         }
 
-        fn waited(ticket: &Self::Ticket) -> Duration {
+        fn waited(ticket: &Self::Ticket, _: Instant) -> Option<Duration> {
             ticket.1
         }
 
@@ -327,7 +331,10 @@ mod tests {
 
     impl Test {
         fn new(threads: usize) -> Self {
-            let limits = PoolLimits { threads, ..PoolLimits::default() };
+            Self::with(PoolLimits { threads, ..PoolLimits::default() })
+        }
+
+        fn with(limits: PoolLimits) -> Self {
             let (begin, begun) = channel();
             let (open, gate) = channel();
             let (recall, recalled) = channel();
@@ -336,11 +343,20 @@ mod tests {
             Test { threads, begin, begun, gate, open, recall, recalled }
         }
 
-        fn submit(&self, connection: u32, waited: Duration) {
+        /// The handler waits, if `waited` says how long it has.
+        fn submit(&self, connection: u32, waited: Option<Duration>) {
+            assert!(self.try_submit(connection, waited));
+        }
+
+        fn try_submit(&self, connection: u32, waited: Option<Duration>) -> bool {
             let (begun, recalled) = (self.begin.clone(), self.recall.clone());
             let gate = Arc::clone(&self.gate);
             let job = TestJob { connection, begun, gate, waited, recalled };
-            assert!(self.threads.submit(job).is_ok());
+            self.threads.submit(job).is_ok()
+        }
+
+        fn end(&self, count: usize) {
+            (0..count).for_each(|_| self.open.send(()).unwrap());
         }
 
         fn begun(&self, count: usize) -> Vec<u32> {
@@ -351,27 +367,40 @@ mod tests {
     #[test]
     fn one_connection_leaves_a_thread_for_the_others() {
         let test = Test::new(4);
-        (0..10).for_each(|_| test.submit(1, Duration::ZERO));
+        (0..10).for_each(|_| test.submit(1, None));
         assert_eq!(test.begun(3), [1, 1, 1]);
-        test.submit(2, Duration::ZERO);
+        test.submit(2, None);
         assert_eq!(test.begun(1), [2], "ahead of those that came before");
-        (0..11).for_each(|_| test.open.send(()).unwrap());
+        test.end(11);
         assert_eq!(test.begun(7), [1; 7], "and none of these is forgotten");
     }
 
     #[test]
     fn who_waits_for_a_client_gives_way_when_others_wait_for_a_thread() {
         let test = Test::new(2);
-        test.submit(1, POOL_CLIENT_WAIT);
-        test.submit(2, Duration::ZERO);
+        test.submit(1, Some(POOL_CLIENT_WAIT));
+        test.submit(2, None);
         test.begun(2);
         test.threads.relieve();
         assert!(test.recalled.try_recv().is_err(), "nobody waits");
-        test.submit(3, Duration::ZERO);
-        assert_eq!(test.recalled.try_recv(), Ok(1));
+        test.submit(3, None);
+        assert_eq!(test.recalled.recv(), Ok(1), "nobody has to ask for it");
         test.threads.relieve();
         assert!(test.recalled.try_recv().is_err(), "once is enough");
-        (0..3).for_each(|_| test.open.send(()).unwrap());
+        test.end(3);
         assert_eq!(test.begun(1), [3]);
+    }
+
+    #[test]
+    fn a_full_queue_takes_a_newcomer_in_the_place_of_who_has_most_of_it() {
+        let test = Test::with(PoolLimits { threads: 1, queued_calls: 3, client_wait: None });
+        test.submit(1, None);
+        assert_eq!(test.begun(1), [1]);
+        (0..3).for_each(|_| test.submit(1, None));
+        assert!(!test.try_submit(1, None), "its own are those that there are too many of");
+        test.submit(2, None);
+        assert_eq!(test.recalled.recv(), Ok(1));
+        test.end(4);
+        assert_eq!(test.begun(3), [2, 1, 1]);
     }
 }

@@ -24,6 +24,7 @@ const METHODS: &[MethodDescriptor] = &[
     MethodDescriptor { name: "Flood", kind: HandlerKind::Pool },
     MethodDescriptor { name: "Sum", kind: HandlerKind::PoolStream },
     MethodDescriptor { name: "Drop", kind: HandlerKind::Pool },
+    MethodDescriptor { name: "Sleep", kind: HandlerKind::Pool },
     MethodDescriptor { name: "Inline", kind: HandlerKind::Inline },
 ];
 
@@ -108,6 +109,12 @@ impl Service for Gated {
                     cents += item.name.len() as i64;
                 }
                 Ok(Money { cents })
+            }),
+            "Sleep" => codec::pool_unary(call, |_: Item, context| {
+                self.events.send(Event::Begun).unwrap();
+                let over = context.sleep(Duration::from_secs(3_600));
+                self.say_over();
+                Ok::<Money, _>(over.map(|()| Money { cents: 0 })?)
             }),
             _ => drop(call),
         }
@@ -331,6 +338,55 @@ fn who_does_not_read_gives_its_thread_to_those_who_wait() {
         deaf.wait_until(flood, |heard| heard.reset.is_some());
         drop((deaf, other));
         assert_eq!(test.end().recalled, 1, "{io:?}");
+    }
+}
+
+#[test]
+fn who_sleeps_on_more_than_its_share_gives_a_thread_to_those_below_theirs() {
+    for io in DRIVERS {
+        let test = Test::new(io, PoolLimits { threads: 4, ..PoolLimits::default() });
+        let mut sleepers = [test.connect(), test.connect()];
+        for (sleeper, calls) in sleepers.iter_mut().zip([3, 1]) {
+            for _ in 0..calls {
+                sleeper.start(&gated("Sleep"), "");
+                sleeper.flush();
+                test.expect(Event::Begun);
+            }
+        }
+        let mut newcomer = test.connect();
+        let waits = newcomer.start(&gated("Wait"), "four");
+        newcomer.flush();
+        test.expect(Event::Over);
+        test.expect(Event::Begun);
+        test.open_gate();
+        assert_eq!(newcomer.wait_for(waits).cents(), [4], "{io:?}");
+        drop((sleepers, newcomer));
+        assert_eq!(test.end().recalled, 1, "{io:?}");
+    }
+}
+
+#[test]
+fn who_has_most_of_a_full_queue_makes_room_for_a_newcomer() {
+    for io in DRIVERS {
+        let pool = PoolLimits { threads: 1, queued_calls: 2, ..PoolLimits::default() };
+        let test = Test::new(io, pool);
+        let mut first = test.connect();
+        let running = first.start(&gated("Wait"), "runs");
+        first.flush();
+        test.expect(Event::Begun);
+        let queued = [0; 2].map(|_| first.start(&gated("Wait"), "is queued"));
+        round_trip(&mut first);
+        let mut newcomer = test.connect();
+        let waits = newcomer.start(&gated("Wait"), "four");
+        newcomer.flush();
+        assert_eq!(first.wait_for(queued[1]).code(), Code::ResourceExhausted, "{io:?}");
+        (0..3).for_each(|_| test.open_gate());
+        assert_eq!(newcomer.wait_for(waits).cents(), [4], "{io:?}");
+        assert_eq!(first.wait_for(running).cents(), [4]);
+        assert_eq!(first.wait_for(queued[0]).cents(), [9]);
+        drop((first, newcomer));
+        let counts = test.end();
+        assert_eq!((counts.answered_ok, counts.answered_error, counts.late), (4, 1, 0), "{io:?}");
     }
 }
 
