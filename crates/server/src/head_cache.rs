@@ -53,6 +53,8 @@ pub(crate) struct HeadCache {
 struct CachedHead {
     head: ParsedHead,
     cached: bool,
+    /// Of the head, once it is cached.
+    fingerprint: u64,
 }
 
 impl HeadCache {
@@ -93,19 +95,22 @@ impl HeadCache {
     /// The head at `index` was just read. If an equal one came before, returns the one that is
     /// cached for all of them.
     pub fn find_or_cache(&mut self, index: HeadIndex) -> Option<HeadIndex> {
-        if let Some(known) = self.find_cached(index) {
+        let fingerprint = fingerprint(self.head(index));
+        if let Some(known) = self.find_cached(index, fingerprint) {
             self.release(index);
             return Some(known);
         }
         let cached_bytes = self.cached_bytes + self.head(index).metadata.allocated_bytes();
-        if !self.is_repeated(index)
+        if !self.is_repeated(fingerprint)
             || self.cached.len() == CACHED_HEADS
             || cached_bytes > CACHED_BYTES_MAX
         {
             return None;
         }
         self.cached_bytes = cached_bytes;
-        self.heads[index.0 as usize].cached = true;
+        let slot = &mut self.heads[index.0 as usize];
+        slot.cached = true;
+        slot.fingerprint = fingerprint;
         self.cached.push(index);
         Some(index)
     }
@@ -130,13 +135,16 @@ impl HeadCache {
         self.free.push(index);
     }
 
-    fn find_cached(&self, index: HeadIndex) -> Option<HeadIndex> {
+    /// Fingerprints are compared first: heads may have many kilobytes in common.
+    fn find_cached(&self, index: HeadIndex, fingerprint: u64) -> Option<HeadIndex> {
         let head = self.head(index);
-        self.cached.iter().copied().find(|known| self.head(*known) == head)
+        self.cached.iter().copied().find(|known| {
+            let slot = &self.heads[known.0 as usize];
+            slot.fingerprint == fingerprint && slot.head == *head
+        })
     }
 
-    fn is_repeated(&mut self, index: HeadIndex) -> bool {
-        let fingerprint = fingerprint(self.head(index));
+    fn is_repeated(&mut self, fingerprint: u64) -> bool {
         let seen = self.recent.contains(&fingerprint);
         self.recent[self.next_recent] = fingerprint;
         self.next_recent = (self.next_recent + 1) % RECENT_HEADS;
@@ -222,6 +230,16 @@ mod tests {
         let head_bytes = heads.held_bytes() - heads.heads.capacity() * SLOT_BYTES;
         assert!(head_bytes <= SPARE_BYTES_MAX + CACHED_BYTES_MAX + (4 << 10), "{head_bytes}");
         assert!(!heads.cached.is_empty());
+    }
+
+    #[test]
+    fn heads_with_one_fingerprint_are_told_apart() {
+        let mut heads = HeadCache::default();
+        let known = [(); 2].map(|()| read(&mut heads, 1, b"one").1)[1].unwrap();
+        let (other, found) = read(&mut heads, 1, b"other");
+        assert_eq!(found, None);
+        heads.heads[known.0 as usize].fingerprint = fingerprint(heads.head(other));
+        assert_eq!(read(&mut heads, 1, b"other").1, Some(HeadIndex(other.0 + 1)), "a new one");
     }
 
     #[test]
