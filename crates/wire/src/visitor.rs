@@ -43,6 +43,11 @@ pub trait Visitor {
         false
     }
 
+    /// A header block was decoded, whatever will come of it. Its list has so many bytes, those over
+    /// the limits included ([`HeaderList::size_bytes`]). Not called for blocks that are known from
+    /// before.
+    fn decoded(&mut self, _list_bytes: usize) {}
+
     /// A head, or trailers on a stream whose head has come.
     ///
     /// The return value is a token for the header-block cache: when the same bytes come again in

@@ -84,6 +84,13 @@ impl Visitor for RequestVisitor<'_> {
         self.calls.responses.counts.work_bytes > TURN_WORK_BYTES
     }
 
+    /// A byte of a list counts as one that is inflated, which takes 1 to 3 ns. Decoding it takes
+    /// 0.1 ns where it is copied out of the table, 0.9 in fields of two bytes, and 1.9 under
+    /// Huffman; with what the server makes of it, not twice that.
+    fn decoded(&mut self, list_bytes: usize) {
+        self.calls.responses.counts.work_bytes += list_bytes;
+    }
+
     fn headers(
         &mut self,
         sender: &mut Sender,

@@ -116,7 +116,7 @@ fn swelling_requests(inflated_bytes: usize, count: usize) -> Vec<u8> {
 }
 
 /// Both send at once; how many requests of the first were handled before that of the second.
-fn handled_before_another(stage: &mut Stage, first: &[u8]) -> u64 {
+pub fn handled_before_another(stage: &mut Stage, first: &[u8]) -> u64 {
     let (first_peer, second_peer) = (stage.attacker(), stage.attacker());
     let calls_before = stage.testing.calls();
     stage.server.give_later(first_peer.connection, first);

@@ -6,10 +6,12 @@ use std::iter::{once, repeat_n};
 
 use bookend_server::Limits;
 use bookend_wire::ErrorCode;
+use bookend_wire::frame::{flag, kind};
 use bookend_wire::hpack::{Encoder, Indexing};
 
+use crate::bombs::handled_before_another;
 use crate::figures;
-use crate::frames::{block, body, fields, head_of, ids, request, stream_window};
+use crate::frames::{block, body, fields, frame, head_of, ids, request, stream_window};
 use crate::stage::{Stage, but_http2};
 use crate::testing::{ECHO, WAIT};
 
@@ -22,6 +24,10 @@ fn planted(id: u32, name: &str, value: &str) -> Vec<u8> {
     let mut encoder = Encoder::new(4_096);
     encoder.field(name.as_bytes(), value.as_bytes(), Indexing::Incremental, &mut bytes);
     head_of(id, &bytes)
+}
+
+fn block_of(path: &str) -> Vec<u8> {
+    block(&fields(path))
 }
 
 /// A request's head, unlike any other, with so many references to what was planted.
@@ -89,6 +95,52 @@ fn control_without_a_limit_of_fields_twenty_heads_take_more() {
     let outcome = stage.attack(&mut attacker, crumbs(16_000).take(22));
     assert_eq!(outcome.ended_by, None);
     assert!(outcome.peak_bytes > figures::peak_bytes_of("HTTP/2 bomb"));
+}
+
+/// Behind a field of 4 KiB, so many requests that stand for 12 KiB each.
+fn swelling_heads(count: usize) -> Vec<u8> {
+    let swelling = ids().skip(1).map(|id| [references(id, ECHO, 3), body(id, b"small")].concat());
+    [planted(1, "x", &"v".repeat(4_000)), swelling.take(count).flatten().collect()].concat()
+}
+
+#[test]
+fn who_has_heads_decoded_at_great_length_waits_for_others_in_between() {
+    let mut stage = Stage::new(Limits::internet());
+    let before = handled_before_another(&mut stage, &swelling_heads(200));
+    assert!(before < 100, "{before} were handled first");
+    assert_eq!(stage.testing.calls(), 201, "all were handled in the end");
+}
+
+#[test]
+fn control_long_heads_that_are_known_are_handled_as_they_come() {
+    let mut stage = Stage::new(Limits::internet());
+    let same = [block_of(ECHO), vec![NEWEST; 3]].concat();
+    let requests = ids().skip(1).map(|id| [head_of(id, &same), body(id, b"small")].concat());
+    let planted = planted(1, "x", &"v".repeat(4_000));
+    let bytes = [planted, requests.take(200).flatten().collect()].concat();
+    assert_eq!(handled_before_another(&mut stage, &bytes), 200);
+}
+
+#[test]
+fn who_has_blocks_decoded_that_are_refused_waits_for_others_in_between() {
+    let too_large: fn(u32) -> Vec<u8> = |id| references(id, ECHO, 10);
+    let trailers: fn(u32) -> Vec<u8> = |id| {
+        let block = [NEWEST; 3];
+        let trailers = frame(kind::HEADERS, flag::END_HEADERS | flag::END_STREAM, id, &block);
+        [head_of(id, &block_of(ECHO)), trailers].concat()
+    };
+    let misplaced: fn(u32) -> Vec<u8> =
+        |id| [head_of(id, &block_of(ECHO)), head_of(id, &[NEWEST; 3])].concat();
+    let refused = [("too large", too_large), ("trailers", trailers), ("misplaced", misplaced)];
+    for (what, bytes) in refused {
+        let mut stage = Stage::new(Limits::internet());
+        let refused: Vec<u8> = ids().skip(1).take(200).flat_map(bytes).collect();
+        let last = request(2 * 200 + 3, ECHO, b"small");
+        let planted = planted(1, "x", &"v".repeat(4_000));
+        let before = handled_before_another(&mut stage, &[planted, refused, last].concat());
+        assert_eq!(before, 0, "{what}");
+        assert_eq!(stage.testing.calls(), 2, "{what}");
+    }
 }
 
 #[test]

@@ -151,7 +151,7 @@ impl Receiver {
         visitor: &mut V,
     ) -> Result<(), ConnectionError> {
         let before = self.decoder.generation();
-        self.decode(block)?;
+        self.decode(block, visitor)?;
         let is_known = stream.is_some();
         let stream = match stream {
             Some(stream) => stream,
@@ -225,10 +225,11 @@ impl Receiver {
     }
 
     /// RFC 9113, section 4.3.
-    fn decode(&mut self, block: &[u8]) -> Result<(), ConnectionError> {
+    fn decode<V: Visitor>(&mut self, block: &[u8], visitor: &mut V) -> Result<(), ConnectionError> {
         self.fields.clear();
         let decoded = self.decoder.decode(block, &mut self.fields);
         self.count_held();
+        visitor.decoded(self.fields.size_bytes());
         decoded.map_err(|error| {
             let code = match error {
                 crate::hpack::HpackError::TooLarge => ErrorCode::ENHANCE_YOUR_CALM,
@@ -331,7 +332,7 @@ impl Receiver {
         if id == 0 {
             return Err(ConnectionError::protocol("HEADERS on stream 0"));
         }
-        self.decode(block)?;
+        self.decode(block, visitor)?;
         let Some(stream) = stream else {
             return self.check_gone(sender, id);
         };
