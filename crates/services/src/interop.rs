@@ -27,6 +27,9 @@ const MAX_PAYLOAD_BYTES: usize = 4 << 20;
 /// The longest pause that a request can ask for: each holds a thread of the pool.
 const MAX_INTERVAL: Duration = Duration::from_secs(10);
 
+/// All the pauses that the requests of a call can ask for. The tests ask for a few seconds.
+const MAX_INTERVALS: Duration = Duration::from_secs(60);
+
 /// Parameters that `HalfDuplexCall` keeps until its client has ended; the tests send four.
 const MAX_KEPT_PARAMETERS: usize = 10_000;
 
@@ -82,7 +85,7 @@ impl TestService for Interop {
         context: &PoolContext,
     ) -> Result<(), Status> {
         begin(context)?;
-        answer(request, &replies, context)
+        answer(request, &replies, context, &mut Pauses::default())
     }
 
     fn full_duplex_call(
@@ -92,8 +95,9 @@ impl TestService for Interop {
         context: &PoolContext,
     ) -> Result<(), Status> {
         begin(context)?;
+        let mut pauses = Pauses::default();
         for request in requests {
-            answer(request?, &replies, context)?;
+            answer(request?, &replies, context, &mut pauses)?;
         }
         Ok(())
     }
@@ -118,7 +122,8 @@ impl TestService for Interop {
             }
             kept.push(request);
         }
-        kept.into_iter().try_for_each(|request| answer(request, &replies, context))
+        let mut pauses = Pauses::default();
+        kept.into_iter().try_for_each(|request| answer(request, &replies, context, &mut pauses))
     }
 }
 
@@ -127,11 +132,14 @@ fn answer(
     request: StreamingOutputCallRequest,
     replies: &ReplySender<StreamingOutputCallResponse>,
     context: &PoolContext,
+    pauses: &mut Pauses,
 ) -> Result<(), Status> {
     fail_as_asked(request.response_status)?;
-    for parameters in request.response_parameters {
-        let ResponseParameters { size, interval_us, compressed } = parameters;
-        context.sleep(interval(interval_us)?)?;
+    let intervals = request.response_parameters.iter().map(|asked| pauses.next(asked.interval_us));
+    let intervals = intervals.collect::<Result<Vec<_>, _>>()?;
+    for (parameters, interval) in request.response_parameters.into_iter().zip(intervals) {
+        let ResponseParameters { size, compressed, .. } = parameters;
+        context.sleep(interval)?;
         let payload = payload(request.response_type, size)?;
         replies.compress(is_true(compressed));
         replies.send(&StreamingOutputCallResponse { payload: Some(payload) })?;
@@ -139,13 +147,24 @@ fn answer(
     Ok(())
 }
 
-fn interval(us: i32) -> Result<Duration, Status> {
-    let interval = Duration::from_micros(u64::try_from(us).unwrap_or(0));
-    if interval > MAX_INTERVAL {
-        let text = format!("an interval is at most {} s", MAX_INTERVAL.as_secs());
-        return Err(Status::new(Code::InvalidArgument, text));
+/// The pauses of a call so far.
+#[derive(Default)]
+struct Pauses {
+    sum: Duration,
+}
+
+impl Pauses {
+    /// The next one.
+    fn next(&mut self, interval_us: i32) -> Result<Duration, Status> {
+        let interval = Duration::from_micros(u64::try_from(interval_us).unwrap_or(0));
+        self.sum += interval;
+        if interval > MAX_INTERVAL || self.sum > MAX_INTERVALS {
+            let (one, all) = (MAX_INTERVAL.as_secs(), MAX_INTERVALS.as_secs());
+            let text = format!("an interval is at most {one} s, and all of a call are {all} s");
+            return Err(Status::new(Code::InvalidArgument, text));
+        }
+        Ok(interval)
     }
-    Ok(interval)
 }
 
 /// Adds up the size of the payloads.
@@ -284,10 +303,17 @@ mod tests {
 
     #[test]
     fn nobody_holds_a_thread_for_half_an_hour() {
-        assert_eq!(interval(0), Ok(Duration::ZERO));
-        assert_eq!(interval(-1), Ok(Duration::ZERO));
-        assert_eq!(interval(1_000), Ok(Duration::from_millis(1)));
-        assert_eq!(interval(i32::MAX).unwrap_err().code, Code::InvalidArgument);
+        let mut pauses = Pauses::default();
+        assert_eq!(pauses.next(0), Ok(Duration::ZERO));
+        assert_eq!(pauses.next(-1), Ok(Duration::ZERO));
+        assert_eq!(pauses.next(1_000), Ok(Duration::from_millis(1)));
+        assert_eq!(pauses.next(i32::MAX).unwrap_err().code, Code::InvalidArgument);
+        let mut pauses = Pauses::default();
+        let mut taken = Duration::ZERO;
+        while let Ok(interval) = pauses.next(10_000_000) {
+            taken += interval;
+        }
+        assert_eq!(taken, MAX_INTERVALS, "nor by many pauses that are short enough");
     }
 
     #[test]
