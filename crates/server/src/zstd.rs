@@ -52,7 +52,7 @@ pub(crate) enum ZstdError {
 /// Appends what `bytes` come to, within the limits, to `output`, which is whatever it is after an
 /// error. What the window holds is not counted before it leaves it, or the frame ends; so windows
 /// are bounded, too. The work is added to `work_bytes` in any case; that of a frame that breaks
-/// with the most that its window may have held.
+/// with the most that it may have decoded.
 pub(crate) fn decompress_within(
     bytes: &[u8],
     (limits, window_bytes): (InflateLimits, usize),
@@ -147,16 +147,18 @@ impl Frames<'_> {
             _ => (PLAIN_BLOCK_WORK_BYTES, stated_bytes.min(BLOCK_MAX_BYTES)),
         };
         self.spend(block_work)?;
-        self.held_max_bytes += most_bytes.min(window_bytes);
+        // All of it, however small the window: its sequences are decoded before they are executed.
+        self.held_max_bytes += most_bytes;
         let one = BlockDecodingStrategy::UptoBlocks(1);
         decoder.decode_blocks(&mut self.rest, one).map_err(|_| ZstdError::Corrupt)?;
         // What the window still needs stays with the decoder.
         let written_bytes =
             decoder.collect_to_writer(&mut *self.output).map_err(|_| ZstdError::Corrupt)?;
         self.held_max_bytes = self.held_max_bytes.saturating_sub(written_bytes).min(window_bytes);
+        let spent = self.spend(written_bytes);
         match self.output.len() > self.limits.message_bytes {
             true => Err(ZstdError::TooLarge),
-            false => self.spend(written_bytes),
+            false => spent,
         }
     }
 
@@ -299,6 +301,70 @@ mod tests {
             assert!(work_bytes * 10 > sound_work_bytes * 9, "{work_bytes}");
             assert!(work_bytes < sound_work_bytes * 2, "{work_bytes}");
         }
+    }
+
+    #[test]
+    fn a_block_that_breaks_pays_for_all_it_can_come_to() {
+        // A window of a kilobyte; eight bytes, and 43,690 matches with a bit too many behind them.
+        let matches = [0, 0xff, 0xaa, 0x2b, 0x54, 0, 0, 0, 3];
+        let block = [&[1 | 9 << 3 | 2 << 1, 0, 0][..], &matches].concat();
+        let bytes = [b"\x28\xb5\x2f\xfd\0\0", &[8 << 3, 0, 0][..], b"abcdefgh", &block].concat();
+        let (result, work_bytes) = decompressed(&bytes, 4 << 20);
+        assert_eq!(result, Err(ZstdError::Corrupt));
+        assert!(work_bytes > BLOCK_MAX_BYTES, "{work_bytes}");
+    }
+
+    #[test]
+    fn a_message_that_is_too_large_pays_for_what_was_decoded() {
+        // A window of 128 KiB, and a block of one byte as many times.
+        let bytes = b"\x28\xb5\x2f\xfd\0\x38\x03\0\x10x";
+        let (result, work_bytes) = decompressed(bytes, 1_000);
+        assert_eq!(result, Err(ZstdError::TooLarge));
+        assert!(work_bytes > BLOCK_MAX_BYTES, "{work_bytes}");
+    }
+
+    /// What `printf 'hello hello hello hello hello' | zstd -c` writes, and with `--no-check`.
+    const WITH_CHECKSUM: &[u8] = b"\x28\xb5\x2f\xfd\x04\x58\x65\0\0\x30\x68\x65\x6c\x6c\x6f\x20\
+        \x01\0\xa9\x4b\x11\x87\x4e\x20\x0a";
+    const WITHOUT_CHECKSUM: &[u8] = b"\x28\xb5\x2f\xfd\0\x58\x65\0\0\x30\x68\x65\x6c\x6c\x6f\x20\
+        \x01\0\xa9\x4b\x11";
+    const EMPTY: &[u8] = b"\x28\xb5\x2f\xfd\x24\0\x01\0\0\x99\xe9\xd8\x51";
+    /// `zstd --train` made a dictionary, with the number 7, and `zstd -D` this.
+    const WITH_DICTIONARY: &[u8] =
+        b"\x28\xb5\x2f\xfd\x01\x58\x07\x4d\0\0\x10\x39\x39\x01\0\x72\xcb\
+        \x02\x02";
+
+    #[test]
+    fn frames_of_the_command_are_read_one_after_the_other() {
+        let hello = b"hello hello hello hello hello";
+        for frame in [WITH_CHECKSUM, WITHOUT_CHECKSUM] {
+            assert_eq!(decompressed(frame, 29).0.as_deref(), Ok(&hello[..]));
+        }
+        assert_eq!(decompressed(EMPTY, 0).0, Ok(vec![]));
+        let skippable = b"\x50\x2a\x4d\x18\x01\0\0\0!";
+        let all = [EMPTY, WITH_CHECKSUM, skippable, EMPTY, WITHOUT_CHECKSUM, WITH_CHECKSUM];
+        assert_eq!(decompressed(&all.concat(), 87).0, Ok(hello.repeat(3)));
+        assert_eq!(decompressed(&all.concat(), 86).0, Err(ZstdError::TooLarge));
+        for cut in 1..WITH_CHECKSUM.len() {
+            let bytes = [WITHOUT_CHECKSUM, &WITH_CHECKSUM[..cut]].concat();
+            assert_eq!(decompressed(&bytes, 87).0, Err(ZstdError::Corrupt), "{cut}");
+        }
+        assert_eq!(decompressed(b"", 100).0, Err(ZstdError::Corrupt), "there is a frame at least");
+    }
+
+    #[test]
+    fn a_wrong_checksum_and_a_dictionary_are_refused() {
+        for at in WITH_CHECKSUM.len() - 4..WITH_CHECKSUM.len() {
+            let mut bytes = WITH_CHECKSUM.to_vec();
+            bytes[at] ^= 1;
+            assert_eq!(decompressed(&bytes, 100).0, Err(ZstdError::Corrupt), "{at}");
+        }
+        assert_eq!(decompressed(WITH_DICTIONARY, 100).0, Err(ZstdError::Corrupt));
+        // RFC 8878, section 3.1.1.1.3: zero is no dictionary.
+        let mut zero = WITHOUT_CHECKSUM.to_vec();
+        zero[DESCRIPTOR_PLACE] |= 1;
+        zero.insert(DESCRIPTOR_PLACE + 2, 0);
+        assert_eq!(decompressed(&zero, 29).0.map(|message| message.len()), Ok(29));
     }
 
     #[test]

@@ -199,11 +199,12 @@ impl Inflation<'_> {
             let written_bytes = (self.state.total_out() - written_before) as usize;
             rest = &rest[read_bytes..];
             self.filled += written_bytes;
+            let tables_work = read_bytes.min(TABLES_BYTES) * TABLES_WORK;
+            let spent = self.spend(BLOCK_WORK_BYTES + tables_work + written_bytes);
             if self.filled > self.end {
                 return Err(GzipError::TooLarge { limit_bytes: self.limits.message_bytes });
             }
-            let tables_work = read_bytes.min(TABLES_BYTES) * TABLES_WORK;
-            self.spend(BLOCK_WORK_BYTES + tables_work + written_bytes)?;
+            spent?;
             match status {
                 Ok(Status::StreamEnd) => return Ok(rest),
                 Ok(Status::Ok) => {}
@@ -309,6 +310,16 @@ mod tests {
         let twice = [&plain[..], &named].concat();
         assert_eq!(inflated(&twice, 100).unwrap(), b"hello hellohello hello");
         assert_eq!(inflated(&twice, 21), Err(GzipError::TooLarge { limit_bytes: 21 }));
+    }
+
+    #[test]
+    fn a_message_that_is_too_large_pays_for_what_was_inflated() {
+        let mut work_bytes = 0;
+        let limits = InflateLimits::of_messages(20_000);
+        let bytes = compressed(&vec![0; 1 << 20]);
+        let result = decompress_within(&bytes, limits, &mut Vec::new(), &mut work_bytes);
+        assert_eq!(result, Err(GzipError::TooLarge { limit_bytes: 20_000 }));
+        assert!((20_000..30_000).contains(&work_bytes), "{work_bytes}");
     }
 
     #[test]
