@@ -4,7 +4,7 @@ use bookend_io::{ConnectionId, Mailbox};
 use bookend_wire::StreamKey;
 use bookend_wire::grpc::Status;
 
-use crate::large_request::PreparedRequest;
+use crate::large_request::PreparationResult;
 
 /// Something that happened to a call on another thread.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub(crate) enum CallEventKind {
     /// A handler on the pool waits, and others have a better claim to its thread.
     Recalled,
     /// A large request is ready for its handler.
-    Prepared(Result<PreparedRequest, Status>),
+    Prepared(PreparationResult),
     /// A handler on the pool has returned: whether its call was over by then, and whether it
     /// panicked.
     HandlerFinished { late: bool, panicked: bool },

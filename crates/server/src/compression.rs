@@ -2,12 +2,14 @@
 
 use std::borrow::Cow;
 
+use bookend_wire::Sender;
 use bookend_wire::grpc::gzip;
 use bookend_wire::grpc::gzip::InflateLimits;
 use bookend_wire::grpc::message::{Message, PREFIX_BYTES};
 use bookend_wire::grpc::{Code, Encoding, GzipError, Status};
 
 use crate::encoding::RequestEncoding;
+use crate::limits::BROKEN_MESSAGE_GLITCHES;
 use crate::status::{self, internal};
 #[cfg(feature = "zstd")]
 use crate::zstd::{self, ZstdError};
@@ -27,21 +29,45 @@ pub(crate) fn check_flag(encoding: RequestEncoding) -> Result<(), Status> {
 /// milliseconds. What takes more is begun again by another thread.
 const AT_ONCE_WORK_BYTES: usize = 256 << 10;
 
+/// Why a message was not decompressed.
+#[derive(Debug)]
+pub(crate) struct DecompressionError {
+    /// What its call is to end with.
+    pub status: Status,
+    /// The message is no such thing, or was damaged.
+    pub is_broken: bool,
+}
+
+impl From<Status> for DecompressionError {
+    fn from(status: Status) -> Self {
+        DecompressionError { status, is_broken: false }
+    }
+}
+
+impl DecompressionError {
+    /// Charges the client for a message that is broken. Returns what its call is to end with.
+    pub fn charged(self, sender: &mut Sender) -> Status {
+        if self.is_broken {
+            sender.note_glitches(BROKEN_MESSAGE_GLITCHES);
+        }
+        self.status
+    }
+}
+
 /// The content of a message: owned if it came compressed. The work of inflating it is added to
 /// `work_bytes`, whether that succeeds or not.
 ///
 /// # Errors
-/// What its call is to end with: the message is no such thing, it is larger than `limit_bytes`
-/// (found before more than that is stored) or takes longer than such a message should, or the head
-/// announced no compression.
+/// When the message is no such thing, it is larger than `limit_bytes` (found before more than that
+/// is stored) or takes longer than such a message should, or the head announced no compression.
 pub(crate) fn decompressed<'a>(
     message: Message<'a>,
     encoding: RequestEncoding,
     limit_bytes: usize,
     work_bytes: &mut usize,
-) -> Result<Cow<'a, [u8]>, Status> {
+) -> Result<Cow<'a, [u8]>, DecompressionError> {
     let bounds = Bounds { limits: InflateLimits::of_messages(limit_bytes), at_once: false };
-    decompressed_within(message, encoding, bounds, work_bytes)?.map_err(status_of)
+    Ok(decompressed_within(message, encoding, bounds, work_bytes)??)
 }
 
 /// As [`decompressed`], but `None` if that takes too long for the thread that reads the connection.
@@ -50,13 +76,13 @@ pub(crate) fn decompressed_at_once<'a>(
     encoding: RequestEncoding,
     limit_bytes: usize,
     work_bytes: &mut usize,
-) -> Result<Option<Cow<'a, [u8]>>, Status> {
+) -> Result<Option<Cow<'a, [u8]>>, DecompressionError> {
     let limits = InflateLimits { message_bytes: limit_bytes, work_bytes: AT_ONCE_WORK_BYTES };
     let bounds = Bounds { limits, at_once: true };
     match decompressed_within(message, encoding, bounds, work_bytes)? {
         Ok(content) => Ok(Some(content)),
         Err(InflateFault::TooMuchWork(_)) => Ok(None),
-        Err(fault) => Err(status_of(fault)),
+        Err(fault) => Err(fault.into()),
     }
 }
 
@@ -129,11 +155,15 @@ fn zstd_fault(error: ZstdError, limit_bytes: usize, at_once: bool) -> InflateFau
     }
 }
 
-fn status_of(fault: InflateFault) -> Status {
-    match fault {
-        InflateFault::Corrupt(text) => internal(text),
-        InflateFault::TooLarge(text) | InflateFault::TooMuchWork(text) => {
-            Status::new(Code::ResourceExhausted, text)
+impl From<InflateFault> for DecompressionError {
+    fn from(fault: InflateFault) -> Self {
+        match fault {
+            InflateFault::Corrupt(text) => {
+                DecompressionError { status: internal(text), is_broken: true }
+            }
+            InflateFault::TooLarge(text) | InflateFault::TooMuchWork(text) => {
+                Status::new(Code::ResourceExhausted, text).into()
+            }
         }
     }
 }
@@ -198,11 +228,11 @@ mod tests {
         let code = |encoding, payload, limit_bytes| {
             let message = Message { compressed, bytes: payload };
             let error = decompressed(message, encoding, limit_bytes, &mut 0).unwrap_err();
-            error.code
+            (error.status.code, error.is_broken)
         };
-        assert_eq!(code(RequestEncoding::Gzip, payload, 9_999), Code::ResourceExhausted);
-        assert_eq!(code(RequestEncoding::Gzip, b"no gzip", 100), Code::Internal);
-        assert_eq!(code(RequestEncoding::Identity, payload, 10_000), Code::Internal);
+        assert_eq!(code(RequestEncoding::Gzip, payload, 9_999), (Code::ResourceExhausted, false));
+        assert_eq!(code(RequestEncoding::Gzip, b"no gzip", 100), (Code::Internal, true));
+        assert_eq!(code(RequestEncoding::Identity, payload, 10_000), (Code::Internal, false));
     }
 
     #[test]
@@ -211,7 +241,7 @@ mod tests {
             let mut work_bytes = 0;
             let message = Message { compressed: true, bytes };
             let result = decompressed(message, RequestEncoding::Gzip, 4 << 20, &mut work_bytes);
-            (result.map(|inflated| inflated.len()).map_err(|status| status.code), work_bytes)
+            (result.map(|inflated| inflated.len()).map_err(|error| error.status.code), work_bytes)
         };
         let mut damaged = Vec::new();
         gzip::compress(&vec![0; 4 << 20], &mut damaged);

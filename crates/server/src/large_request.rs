@@ -7,7 +7,7 @@ use std::fmt;
 use bookend_wire::grpc::Status;
 use bookend_wire::grpc::message::Message;
 
-use crate::compression::decompressed;
+use crate::compression::{DecompressionError, decompressed};
 use crate::encoding::RequestEncoding;
 
 /// Messages up to this size are decoded where they arrive: the worst takes three milliseconds.
@@ -49,6 +49,9 @@ pub(crate) enum PreparedRequest {
     Decoded(DecodedRequest),
 }
 
+/// What has become of a large request.
+pub(crate) type PreparationResult = Result<PreparedRequest, DecompressionError>;
+
 /// A large request whose message is whole.
 pub(crate) struct LargeRequest {
     pub bytes: Vec<u8>,
@@ -73,7 +76,7 @@ impl LargeRequest {
     }
 
     /// Inflates and decodes it, which may take long.
-    pub fn prepared(self) -> Result<PreparedRequest, Status> {
+    pub fn prepared(self) -> PreparationResult {
         let LargeRequest { bytes, compressed, encoding, limit_bytes, decoder, .. } = self;
         let message = Message { compressed, bytes: &bytes };
         let inflated = match decompressed(message, encoding, limit_bytes, &mut 0)? {
@@ -81,7 +84,7 @@ impl LargeRequest {
             Cow::Borrowed(_) => bytes,
         };
         match decoder {
-            Some(decode) => decode(&inflated).map(PreparedRequest::Decoded),
+            Some(decode) => Ok(PreparedRequest::Decoded(decode(&inflated)?)),
             None => Ok(PreparedRequest::Message(inflated)),
         }
     }

@@ -118,6 +118,12 @@ pub const INTERNET_RESETS: Rate = Rate { burst: 1_000, per_second: 33 };
 /// ([`bookend_wire::Sender::take_glitches`]): nghttp2's numbers.
 pub const INTERNET_GLITCHES: Rate = Rate { burst: 10_000, per_second: 330 };
 
+/// How many glitches a compressed message is that cannot be decompressed: a hundred of them at
+/// once, and then three a second, end the connection of a client on the open internet. Each may
+/// take milliseconds before it breaks, and compressors write none; one now and then may come from a
+/// faulty machine.
+pub const BROKEN_MESSAGE_GLITCHES: u32 = 100;
+
 /// What a server accepts from its clients. Two presets; each value can be changed.
 #[derive(Clone, Debug)]
 pub struct Limits {

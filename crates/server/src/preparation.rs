@@ -9,10 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::available_parallelism;
 use std::time::{Duration, Instant};
 
-use bookend_wire::grpc::Status;
-
 use crate::call_event::{CallEventKind, Notifier, ReplyTo};
-use crate::large_request::{LargeRequest, PreparedRequest};
+use crate::large_request::{LargeRequest, PreparationResult};
 use crate::pool::clients::Job;
 use crate::pool::threads::{PoolLimits, Threads};
 use crate::status;
@@ -75,7 +73,7 @@ pub(crate) struct PreparationJob {
 }
 
 impl PreparationJob {
-    fn finish(&mut self, result: Result<PreparedRequest, Status>) {
+    fn finish(&mut self, result: PreparationResult) {
         if let Some(notifier) = self.notifier.take() {
             notifier.post(CallEventKind::Prepared(result));
         }
@@ -101,14 +99,14 @@ impl Job for PreparationJob {
             return;
         };
         let prepared = request.prepared();
-        if Arc::strong_count(&self.request) > 1 {
+        if Arc::strong_count(&self.request) > 1 || prepared.is_err() {
             self.finish(prepared);
         }
         // Otherwise its call is over, and a large message is dropped here rather than there.
     }
 
     fn withdraw(mut self) {
-        self.finish(Err(status::pool_full()));
+        self.finish(Err(status::pool_full().into()));
     }
 
     fn refuse(self) {
@@ -124,6 +122,6 @@ impl Job for PreparationJob {
 
 impl Drop for PreparationJob {
     fn drop(&mut self) {
-        self.finish(Err(status::preparation_failed()));
+        self.finish(Err(status::preparation_failed().into()));
     }
 }

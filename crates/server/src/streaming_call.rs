@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use bookend_wire::grpc::Status;
 use bookend_wire::grpc::message::{Message, split_first};
 
-use crate::compression::{check_flag, decompressed_at_once};
+use crate::compression::{DecompressionError, check_flag, decompressed_at_once};
 use crate::encoding::RequestEncoding;
 use crate::kept::Kept;
 use crate::large_request::{
@@ -285,7 +285,10 @@ impl StreamingCall {
                                 *blocked = Blocked::OnHandler;
                                 return;
                             }
-                            Err(status) => reply.end(Err(status)),
+                            Err(error) => {
+                                let status = error.charged(reply.writer.sender);
+                                reply.end(Err(status));
+                            }
                         }
                         if *reply.work_bytes() > TURN_WORK_BYTES && !reply.ended() {
                             *owes_on_ready = reply.is_full();
@@ -321,7 +324,7 @@ fn whole<'a>(
     limit_bytes: usize,
     handler: &CallHandler,
     reply: &mut StreamReply<'_>,
-) -> Result<Whole<'a>, Status> {
+) -> Result<Whole<'a>, DecompressionError> {
     let was_compressed = message.compressed;
     if !was_compressed && message.bytes.len() <= LARGE_MESSAGE_BYTES {
         return Ok(Whole::Message(Cow::Borrowed(message.bytes)));

@@ -43,6 +43,12 @@ impl Glitches {
         self.count = self.count.saturating_add(1);
     }
 
+    /// Counts so many at once.
+    #[cold]
+    pub fn note_many(&mut self, count: u32) {
+        self.count = self.count.saturating_add(count);
+    }
+
     #[inline]
     pub fn any(&self) -> bool {
         self.count > 0

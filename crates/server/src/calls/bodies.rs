@@ -5,7 +5,7 @@ use bookend_wire::{ErrorCode, Sender, StreamKey};
 
 use super::call::CallPhase;
 use super::visitor::{RequestVisitor, UnaryRequest};
-use crate::compression::decompressed_at_once;
+use crate::compression::{DecompressionError, decompressed_at_once};
 use crate::head_cache::HeadIndex;
 use crate::large_request::{LargeRequest, is_large};
 use crate::status;
@@ -109,7 +109,7 @@ impl RequestVisitor<'_> {
             result => result,
         };
         let work_bytes = &mut self.calls.responses.counts.work_bytes;
-        let at_once = message.and_then(|message| {
+        let at_once = message.map_err(DecompressionError::from).and_then(|message| {
             let content = decompressed_at_once(message, encoding, limit_bytes, work_bytes)?;
             Ok((message, content))
         });
@@ -130,8 +130,9 @@ impl RequestVisitor<'_> {
                 let large = LargeRequest::new(message, encoding, limit_bytes, decoder);
                 self.prepare(sender, stream, head, large);
             }
-            Err(status) => {
+            Err(error) => {
                 self.calls.heads.release(head);
+                let status = error.charged(sender);
                 self.calls.responses.fail(sender, stream, &status);
             }
         }

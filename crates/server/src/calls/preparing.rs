@@ -7,7 +7,7 @@ use super::call::CallPhase;
 use super::visitor::{RequestVisitor, UnaryRequest};
 use crate::head_cache::HeadIndex;
 use crate::kept::Kept;
-use crate::large_request::{LargeRequest, PreparedRequest, RequestDecoder};
+use crate::large_request::{LargeRequest, PreparationResult, PreparedRequest, RequestDecoder};
 use crate::method::HandlerKind;
 
 impl RequestVisitor<'_> {
@@ -46,13 +46,10 @@ impl RequestVisitor<'_> {
 
     /// A large request is ready, or has failed.
     #[cold]
-    pub fn prepared(
-        &mut self,
-        sender: &mut Sender,
-        stream: StreamKey,
-        result: Result<PreparedRequest, Status>,
-    ) {
+    pub fn prepared(&mut self, sender: &mut Sender, stream: StreamKey, result: PreparationResult) {
         self.calls.responses.outstanding -= 1;
+        // Also if the call is over by now.
+        let result = result.map_err(|error| error.charged(sender));
         if !self.calls.has(stream) {
             return;
         }

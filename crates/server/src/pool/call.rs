@@ -141,7 +141,8 @@ impl PoolContext {
         Some(Duration::from_nanos(deadline_ns.saturating_sub(clock_ns())))
     }
 
-    /// Sleeps for `duration`, or until the call is over.
+    /// Sleeps for `duration`, or until the call is over. It may end while others need its thread:
+    /// see [`PoolLimits::client_wait`](crate::PoolLimits::client_wait).
     ///
     /// # Errors
     /// When the call is over.

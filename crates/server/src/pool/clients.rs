@@ -335,8 +335,10 @@ mod tests {
 
     #[derive(Default)]
     struct Handler {
-        /// When it began to wait; `None` for one that computes.
-        waits_since: Option<Instant>,
+        /// When it began; `None` before.
+        since: Option<Instant>,
+        /// Of how many looks at it one finds that it waits; 0 for one that only computes.
+        waits_every: u32,
         is_over: AtomicBool,
         is_recalled: AtomicBool,
     }
@@ -364,7 +366,10 @@ mod tests {
         fn refuse(self) {}
 
         fn waited(ticket: &Arc<Handler>, now: Instant) -> Option<Duration> {
-            Some(now.saturating_duration_since(ticket.waits_since?))
+            let handled = now.saturating_duration_since(ticket.since?);
+            let looks = (handled.as_nanos() / TICK.as_nanos()) as u32;
+            let waits = looks.checked_rem(ticket.waits_every)? == 0;
+            waits.then(|| handled / ticket.waits_every)
         }
 
         fn recall(ticket: &Arc<Handler>) {
@@ -378,22 +383,20 @@ mod tests {
         now: Instant,
         /// The number of each job that runs, and whose it is.
         running: Vec<(u64, usize, Arc<Handler>)>,
-        /// Whether handlers wait from their beginning.
-        waits: bool,
+        /// Of all handlers.
+        waits_every: u32,
     }
 
     impl Crowd {
-        fn new(waits: bool) -> Self {
+        fn new(waits_every: u32) -> Self {
             let (clients, now) = (Clients::new(), Instant::now());
-            Crowd { clients, now, running: Vec::new(), waits }
+            Crowd { clients, now, running: Vec::new(), waits_every }
         }
 
         /// Whether the call was taken, and whose went for it.
         fn call(&mut self, connection: usize) -> Result<Option<usize>, PoolFull> {
             let refused = self.clients.make_room(&connection, QUEUED_MAX)?;
-            let waits_since = self.waits.then_some(self.now);
-            let handler = Arc::new(Handler { waits_since, ..Handler::default() });
-            self.clients.push(TestJob { connection, handler }, self.now);
+            self.clients.push(TestJob { connection, handler: Arc::default() }, self.now);
             Ok(refused.map(|job| job.connection))
         }
 
@@ -402,9 +405,8 @@ mod tests {
             while self.running.len() < RULES.threads
                 && let Some((job, number)) = self.clients.take(RULES.connection_threads)
             {
-                // It waits from now on, and not since it came.
-                let waits_since = job.handler.waits_since.map(|_| self.now);
-                let handler = Arc::new(Handler { waits_since, ..Handler::default() });
+                let (since, waits_every) = (Some(self.now), self.waits_every);
+                let handler = Arc::new(Handler { since, waits_every, ..Handler::default() });
                 let client = self.clients.find(&job.connection).unwrap();
                 client.running.last_mut().unwrap().ticket = Arc::clone(&handler);
                 self.running.push((number, job.connection, handler));
@@ -453,8 +455,8 @@ mod tests {
     }
 
     /// Opens calls of so many connections by turns, as many as each may have, or are taken twice.
-    fn attacked_by(connections: usize, waits: bool) -> Crowd {
-        let mut crowd = Crowd::new(waits);
+    fn attacked_by(connections: usize, waits_every: u32) -> Crowd {
+        let mut crowd = Crowd::new(waits_every);
         for _ in 0..STREAMS.min(2 * (RULES.threads + QUEUED_MAX) / connections) {
             (1..=connections).for_each(|connection| drop(crowd.call(connection)));
             crowd.begin();
@@ -464,8 +466,10 @@ mod tests {
 
     #[test]
     fn a_newcomer_has_a_thread_within_a_second_however_many_hold_all_of_them() {
-        for connections in [2, 6, 60, 63, 64, 65, 100, 1_000] {
-            let mut crowd = attacked_by(connections, true);
+        let pieces = [(2, 10), (6, 10), (60, 10)];
+        let all = [2, 6, 60, 63, 64, 65, 100, 1_000].map(|connections| (connections, 1));
+        for (connections, waits_every) in all.into_iter().chain(pieces) {
+            let mut crowd = attacked_by(connections, waits_every);
             for round in 0..10 {
                 let called_at = crowd.now;
                 assert!(crowd.call(0).is_ok(), "{connections}, {round}");
@@ -485,7 +489,7 @@ mod tests {
 
     #[test]
     fn a_handler_that_computes_is_never_recalled() {
-        let mut crowd = attacked_by(6, false);
+        let mut crowd = attacked_by(6, 0);
         assert!(crowd.call(0).is_ok());
         for _ in 0..10_000 {
             assert_eq!(crowd.tick(), []);
@@ -498,7 +502,7 @@ mod tests {
     #[test]
     fn within_a_connection_and_among_those_at_their_share_handlers_wait_for_ten_seconds() {
         for connections in [1, 2, 64] {
-            let mut crowd = attacked_by(connections, true);
+            let mut crowd = attacked_by(connections, 1);
             for connection in 1..=connections {
                 let share = (RULES.threads / connections).min(RULES.connection_threads);
                 assert_eq!(crowd.threads_of(connection), share);
@@ -510,7 +514,7 @@ mod tests {
 
     #[test]
     fn a_share_is_taken_from_who_has_most_after_the_others_have_waited() {
-        let mut crowd = Crowd::new(true);
+        let mut crowd = Crowd::new(1);
         (0..60).for_each(|_| drop(crowd.call(1)));
         crowd.begin();
         (0..60).for_each(|_| drop(crowd.call(2)));
@@ -524,7 +528,7 @@ mod tests {
 
     #[test]
     fn who_is_recalled_and_does_not_return_is_not_waited_for() {
-        let mut crowd = Crowd::new(true);
+        let mut crowd = Crowd::new(1);
         (0..64).for_each(|call| drop(crowd.call(1 + call / 48)));
         crowd.begin();
         assert!(crowd.call(0).is_ok());
@@ -543,7 +547,7 @@ mod tests {
 
     #[test]
     fn a_full_queue_refuses_the_newest_of_who_has_most() {
-        let mut crowd = attacked_by(6, true);
+        let mut crowd = attacked_by(6, 1);
         assert!(crowd.call(1).is_err(), "all have as many");
         let mut refused = [0; 7];
         // Until the newcomer has as many as the others, running ones included.
@@ -558,7 +562,7 @@ mod tests {
 
     #[test]
     fn what_is_over_makes_room() {
-        let mut crowd = attacked_by(6, true);
+        let mut crowd = attacked_by(6, 1);
         for client in &crowd.clients.all {
             client.queue[0].job.handler.is_over.store(true, Ordering::Relaxed);
         }

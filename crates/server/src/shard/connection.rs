@@ -4,7 +4,6 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use bookend_io::{ConnectionId, DeadlineHeap, IoContext, Mailbox, Peer};
-use bookend_wire::grpc::Status;
 use bookend_wire::keepalive::KeepaliveState;
 use bookend_wire::{Connection, ConnectionError, ErrorCode, Sender, StreamKey};
 
@@ -14,7 +13,7 @@ use crate::call_event::{CallEvent, ReplyTo};
 use crate::call_origin::CallOrigin;
 use crate::calls::{CallEnvironment, CallId, CallTable, RequestVisitor};
 use crate::counts::Counts;
-use crate::large_request::PreparedRequest;
+use crate::large_request::PreparationResult;
 use crate::limits::{Limits, TURN_WORK_BYTES};
 use crate::memory::Account;
 use crate::services::Services;
@@ -277,7 +276,7 @@ impl ServerConnection {
     pub fn handle_prepared(
         &mut self,
         stream: StreamKey,
-        prepared: Result<PreparedRequest, Status>,
+        prepared: PreparationResult,
         services: &Services,
         deadlines: &mut DeadlineHeap<CallId>,
         io: &mut IoContext,

@@ -1,16 +1,18 @@
 //! Messages that say that they are huge, that are, or that become so when they are inflated.
 
 use bookend_server::Limits;
-use bookend_server::limits::MAX_MESSAGE_BYTES;
+use bookend_server::limits::{BROKEN_MESSAGE_GLITCHES, INTERNET_GLITCHES, MAX_MESSAGE_BYTES};
+use bookend_wire::ErrorCode;
 use bookend_wire::frame::{flag, kind};
 use bookend_wire::grpc::gzip;
 
 use crate::figures;
 use crate::frames::{block, data, fields, frame, head, head_of, ids, request};
 use crate::stage::{Stage, but};
-use crate::testing::{ECHO, FILL, SHOUT};
+use crate::testing::{CHAT, ECHO, FILL, SHOUT};
 
 const RESOURCE_EXHAUSTED: &str = "8";
+const INTERNAL: &str = "13";
 
 #[test]
 fn nothing_is_kept_for_a_length_that_is_too_large() {
@@ -160,17 +162,22 @@ fn who_has_nothing_inflated_at_great_length_waits_for_others_in_between() {
     assert!(stage.testing.calls() >= 31, "all were handled in the end");
 }
 
+/// Bytes that cannot be compressed.
+fn noise(count: usize) -> Vec<u8> {
+    let mut state = 1_u32;
+    let next = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 24) as u8
+    };
+    std::iter::repeat_with(next).take(count).collect()
+}
+
 #[test]
 fn what_messages_of_several_slices_of_a_read_cost_is_added_up() {
     let mut stage = Stage::new(Limits::internet());
     // Inflated and answered, five of them are less than a turn's work, and more do not fit into a
     // slice.
-    let mut state = 1_u32;
-    let noise = std::iter::repeat_with(|| {
-        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        (state >> 24) as u8
-    });
-    let mut message: Vec<u8> = noise.take(12 << 10).collect();
+    let mut message = noise(12 << 10);
     message.resize(60 << 10, 0);
     let mut compressed = Vec::new();
     gzip::compress(&message, &mut compressed);
@@ -189,6 +196,67 @@ fn who_asks_for_long_replies_waits_for_others_in_between() {
     let before = handled_before_another(&mut stage, &requests.concat());
     assert!(before < 3, "{before} were handled first");
     assert!(stage.testing.calls() >= 31, "all were handled in the end");
+}
+
+/// Calls whose message has a wrong checksum, as it comes from the first.
+fn broken_calls(path: &str, message: &[u8], count: usize) -> impl Iterator<Item = Vec<u8>> + use<> {
+    let mut compressed = Vec::new();
+    gzip::compress(message, &mut compressed);
+    let at_checksum = compressed.len() - 8;
+    compressed[at_checksum] ^= 1;
+    let path = path.to_owned();
+    ids().take(count).map(move |id| frames_of(&path, id, &compressed, true).concat())
+}
+
+/// Until the connection is cut; how many there were.
+fn calls_until_cut(stage: &mut Stage, calls: impl Iterator<Item = Vec<u8>>) -> usize {
+    let mut attacker = stage.attacker();
+    let mut count = 0;
+    for call in calls {
+        stage.send(&mut attacker, &call);
+        wait_for_threads(stage);
+        if !stage.is_open(&attacker) {
+            break;
+        }
+        count += 1;
+    }
+    attacker.read(&mut stage.server);
+    let code = attacker.heard.goaway.as_ref().map(|(code, _)| *code);
+    assert_eq!(code.unwrap_or(ErrorCode::ENHANCE_YOUR_CALM), ErrorCode::ENHANCE_YOUR_CALM);
+    stage.another_is_answered();
+    count
+}
+
+#[test]
+fn who_sends_broken_messages_again_and_again_is_cut() {
+    let allowed = (INTERNET_GLITCHES.burst / BROKEN_MESSAGE_GLITCHES) as usize;
+    // By the thread of the connection, and by another, which is noticed with the next read.
+    for (path, bytes, more) in
+        [(ECHO, 100, 0), (ECHO, 40_000, 1), (CHAT, 100, 0), (CHAT, 40_000, 1)]
+    {
+        let mut stage = Stage::new(Limits::internet());
+        let calls = broken_calls(path, &noise(bytes), 1_000);
+        let count = calls_until_cut(&mut stage, calls);
+        assert_eq!(count, allowed + more, "{path}, {bytes} bytes");
+    }
+}
+
+#[test]
+fn control_without_a_limit_of_glitches_they_go_on() {
+    let mut stage = Stage::new(but(|limits| limits.glitches = None));
+    assert_eq!(calls_until_cut(&mut stage, broken_calls(ECHO, b"small", 500)), 500);
+}
+
+#[test]
+fn a_message_that_is_broken_now_and_then_costs_its_call_alone() {
+    let mut stage = Stage::new(Limits::internet());
+    let mut client = stage.attacker();
+    for calls in broken_calls(ECHO, b"small", 600).collect::<Vec<_>>().chunks(3) {
+        calls.iter().for_each(|call| stage.send(&mut client, call));
+        stage.pass_seconds(1);
+    }
+    assert!(stage.is_open(&client));
+    assert_eq!(client.heard.statuses_of(INTERNAL), 600);
 }
 
 #[test]

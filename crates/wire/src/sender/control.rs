@@ -88,6 +88,11 @@ impl Sender {
         self.glitches.take()
     }
 
+    /// Counts what the owner has found in a body as so many glitches.
+    pub fn note_glitches(&mut self, count: u32) {
+        self.glitches.note_many(count);
+    }
+
     /// Whether most of the glitches that [`Sender::take_glitches`] would return are PINGs.
     pub fn glitches_are_pings(&self) -> bool {
         self.glitches.are_pings()
