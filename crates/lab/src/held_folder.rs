@@ -5,8 +5,11 @@ use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
 use rustix::io::Errno;
 use std::fs::{DirBuilder, File};
 use std::io::{Error, ErrorKind};
-use std::os::unix::fs::DirBuilderExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
+
+/// The beginning of the names of all temporary folders of labs.
+pub const PREFIX: &str = "bookend-run.";
 
 const LOCK: FlockOperation = FlockOperation::NonBlockingLockExclusive;
 
@@ -43,6 +46,21 @@ impl HeldFolder {
     pub fn path(&self) -> &Path {
         &self.path
     }
+}
+
+/// Removes the folders of this user's labs that were killed, keys among their files, and returns
+/// how many there were. Those of labs that live are locked.
+pub fn remove_abandoned(below: &Path) -> usize {
+    let user = rustix::process::geteuid().as_raw();
+    std::fs::read_dir(below)
+        .into_iter()
+        .flatten()
+        .filter_map(Result::ok)
+        .filter(|entry| entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes()))
+        .filter(|entry| entry.metadata().is_ok_and(|folder| folder.uid() == user))
+        .filter_map(|entry| HeldFolder::claim(&entry.path()))
+        .filter(|abandoned| std::fs::remove_dir_all(abandoned.path()).is_ok())
+        .count()
 }
 
 fn open_folder(path: &Path) -> std::io::Result<File> {

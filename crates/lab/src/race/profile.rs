@@ -4,7 +4,7 @@ use super::error::RaceRunError;
 use super::host::RaceHost;
 use super::server::RaceServer;
 use crate::cell_error::CellError;
-use crate::held_folder::HeldFolder;
+use crate::held_folder::{HeldFolder, PREFIX};
 use crate::perf::{Folded, Perf, PerfUnavailable, RecordTarget, Recording};
 use std::path::{Path, PathBuf};
 
@@ -29,7 +29,7 @@ impl RaceRecorder {
     /// # Errors
     /// [`PerfUnavailable`] with what to do about it.
     pub fn find(program: &Path) -> Result<RaceRecorder, PerfUnavailable> {
-        let name = format!("bookend-run.{}.profile", std::process::id());
+        let name = format!("{PREFIX}{}.profile", std::process::id());
         let folder = HeldFolder::create(&std::env::temp_dir().join(name))
             .map_err(PerfUnavailable::Folder)?;
         let perf = Perf::find(program, folder.path())

@@ -2,7 +2,7 @@
 
 use super::error::RaceRunError;
 use crate::control_group::ControlGroup;
-use crate::held_folder::HeldFolder;
+use crate::held_folder::{HeldFolder, PREFIX};
 use crate::invocation::Invocation;
 use crate::process::Process;
 use crate::process::command_output::{CommandOutput, KillReason};
@@ -37,7 +37,7 @@ impl Revisions {
     pub fn new(spawner: Spawner) -> Result<Revisions, RaceRunError> {
         let git = ["git", "rev-parse", "--show-prefix"];
         let prefix = run(&spawner, &git, Path::new("."), "git")?;
-        let name = format!("bookend-run.{}.revisions", std::process::id());
+        let name = format!("{PREFIX}{}.revisions", std::process::id());
         let home = HeldFolder::create(&std::env::temp_dir().join(name))
             .map_err(|error| RaceRunError::Machine("git".to_owned(), error))?;
         Ok(Revisions { spawner, home, checked_out: Vec::new(), prefix: prefix.trim().to_owned() })

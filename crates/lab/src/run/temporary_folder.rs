@@ -2,7 +2,7 @@
 //! and where a case is over TLS, certificates.
 
 use crate::certificates::{CertificateError, Certificates};
-use crate::held_folder::HeldFolder;
+use crate::held_folder::{HeldFolder, PREFIX};
 use crate::invocation::RequestFiles;
 use crate::transport_files::TransportFiles;
 use bookend_contract::input;
@@ -10,12 +10,8 @@ use bookend_contract::transport::Transport;
 use bookend_results::suite::{Plan, Request, RequestMessage, Suite};
 use std::fs;
 use std::io::Result;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
-
-/// The beginning of the names of these folders.
-const PREFIX: &str = "bookend-run.";
 
 /// The folder of sockets within. A server of ours locks the folder of its socket to replace one
 /// that was left behind, and the lab holds the lock of the folder above.
@@ -81,21 +77,6 @@ impl Drop for TemporaryFolder {
     }
 }
 
-/// Removes the folders of this user's labs that were killed, keys among their files, and returns
-/// how many there were. Those of labs that live are locked.
-pub fn remove_abandoned(below: &Path) -> usize {
-    let user = rustix::process::geteuid().as_raw();
-    fs::read_dir(below)
-        .into_iter()
-        .flatten()
-        .filter_map(Result::ok)
-        .filter(|entry| entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes()))
-        .filter(|entry| entry.metadata().is_ok_and(|folder| folder.uid() == user))
-        .filter_map(|entry| HeldFolder::claim(&entry.path()))
-        .filter(|abandoned| fs::remove_dir_all(abandoned.path()).is_ok())
-        .count()
-}
-
 /// Not compressed, then the length in four bytes, as gRPC frames every message.
 fn framed(message: &[u8]) -> Result<Vec<u8>> {
     let length = u32::try_from(message.len()).map_err(std::io::Error::other)?;
@@ -132,6 +113,7 @@ fn new_folder() -> Result<HeldFolder> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::held_folder::remove_abandoned;
 
     #[test]
     fn a_framed_message_has_its_length_before_it() {
