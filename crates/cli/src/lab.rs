@@ -75,7 +75,7 @@ fn request_message(suite: &Suite, request: &Request) -> Result<Option<Vec<u8>>, 
 pub fn spawner(interrupt: Interrupt) -> Result<Spawner, Failure> {
     let bookend = std::env::current_exe().map_err(Failure::nothing_measured)?;
     Ok(Spawner {
-        launcher: Launcher { program: bookend.clone(), arguments: vec!["launch".into()] },
+        launcher: Launcher::new(bookend.clone(), vec!["launch".into()]),
         bookend,
         interrupt,
     })

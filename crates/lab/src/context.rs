@@ -218,7 +218,7 @@ mod tests {
     fn context() -> RunContext {
         RunContext {
             spawner: Spawner {
-                launcher: Launcher { program: "launcher".into(), arguments: vec![] },
+                launcher: Launcher::new("launcher".into(), vec![]),
                 bookend: "bookend".into(),
                 interrupt: Interrupt::new(),
             },

@@ -5,6 +5,7 @@
 //! exec, where safe Rust can run only what is a program.
 
 use crate::cpu::{list, parse_list};
+use crate::guardian::{self, Guardian};
 use bookend_contract::printable;
 use rustix::process::Signal;
 use rustix::thread::CpuSet;
@@ -17,13 +18,17 @@ use thiserror::Error;
 /// Exit status of a launcher that could not become its program, as shells say "not found".
 pub const NOT_LAUNCHED: i32 = 127;
 
+/// The word after which a launcher becomes the guardian of the lab with this process id.
+const GUARDIAN: &str = "--guardian";
+
 /// The program that is the launcher: our own executable and the words that select [`main`].
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Launcher {
     /// The executable.
     pub program: PathBuf,
     /// What comes before the launcher's own arguments, such as `launch`.
     pub arguments: Vec<OsString>,
+    guardian: Guardian,
 }
 
 /// What a launcher does before it becomes the program.
@@ -62,6 +67,10 @@ pub enum LaunchError {
 /// Does what `arguments` say (without the program's name and the sub-command). Never
 /// returns: it becomes the program, or says on standard error why not and exits with 127.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ! {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    if arguments.first().is_some_and(|word| word == GUARDIAN) {
+        guardian::main(arguments.get(1).map(OsString::as_os_str));
+    }
     let error = match LaunchArguments::parse(arguments) {
         Ok(arguments) => arguments.become_program(),
         Err(error) => error,
@@ -71,10 +80,36 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ! {
 }
 
 impl Launcher {
+    /// A launcher whose lab has started nothing yet.
+    pub fn new(program: PathBuf, arguments: Vec<OsString>) -> Launcher {
+        Launcher { program, arguments, guardian: Guardian::default() }
+    }
+
     /// The command that starts a launcher with these arguments.
     pub fn command(&self, arguments: &LaunchArguments) -> Command {
+        self.command_with(arguments.to_arguments())
+    }
+
+    /// The guardian of all that is started with this launcher and its clones. It is started when it
+    /// is first asked for.
+    ///
+    /// # Errors
+    /// It cannot be started.
+    pub fn guardian(&self) -> std::io::Result<&Guardian> {
+        let lab = std::process::id().to_string();
+        self.guardian.start(|| self.command_with([GUARDIAN.into(), lab.into()]))?;
+        Ok(&self.guardian)
+    }
+
+    /// Variables of the contract that the lab itself was started with are not for its processes.
+    fn command_with(&self, arguments: impl IntoIterator<Item = OsString>) -> Command {
         let mut command = Command::new(&self.program);
-        command.args(&self.arguments).args(arguments.to_arguments());
+        command.args(&self.arguments).args(arguments);
+        for (name, _) in std::env::vars_os() {
+            if name.as_encoded_bytes().starts_with(b"BOOKEND_") {
+                command.env_remove(name);
+            }
+        }
         command
     }
 }

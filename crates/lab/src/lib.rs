@@ -6,8 +6,9 @@
 //!
 //! An [`invocation`] says which process is to be started, and how. The [`spawner`] starts it; its
 //! first step, [`launch`], pins it and puts it into a [`control_group`] where the machine has one.
-//! A [`process`] is what runs then, with all its descendants. What was measured is kept by
-//! `bookend_results`. A [`race`] needs none of that but processes: two servers by turns, no suite.
+//! A [`process`] is what runs then, with all its descendants; the [`guardian`] ends them should the
+//! lab be killed. What was measured is kept by `bookend_results`. A [`race`] needs none of that but
+//! processes: two servers by turns, no suite.
 //!
 //! Nothing here can name our own client or server: they are started like all others.
 #![forbid(unsafe_code)]
@@ -19,6 +20,7 @@ pub mod context;
 pub mod control_group;
 pub mod cpu;
 pub mod doctor;
+pub mod guardian;
 mod held_folder;
 pub mod invocation;
 mod key_values;

@@ -135,6 +135,11 @@ impl Lock {
         }
     }
 
+    /// Removes the file of a lock that nobody holds, for its lab was killed.
+    pub fn remove_abandoned(target: &LockTarget) {
+        drop(try_take(&target.file()));
+    }
+
     /// Others may read who it is. A disk that is full does not make the lock weaker.
     fn signed(mut self, command: &str) -> Lock {
         let since = Timestamp::from(SystemTime::now());

@@ -84,7 +84,7 @@ mod tests {
         invocation.request =
             RequestFiles { bytes: Some("/d.bin".into()), ..RequestFiles::default() };
         let spawner = Spawner {
-            launcher: Launcher { program: "launcher".into(), arguments: vec![] },
+            launcher: Launcher::new("launcher".into(), vec![]),
             bookend: "/bin/bookend".into(),
             interrupt: Interrupt::new(),
         };

@@ -8,6 +8,7 @@ pub mod stat;
 pub mod tree;
 
 use crate::control_group::{Account, ControlGroup};
+use crate::guardian::Guardian;
 use crate::invocation::Invocation;
 use crate::launch::{LaunchArguments, Launcher};
 use interrupt::Interrupt;
@@ -18,7 +19,7 @@ use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 use tree::{ProcessTree, Survivors, TOKEN_VARIABLE};
@@ -43,6 +44,7 @@ pub struct Process {
     tree: ProcessTree,
     reaped: bool,
     group: ControlGroup,
+    guardian: Guardian,
     /// Raised when there is no time left to drain.
     hurry: Interrupt,
 }
@@ -96,8 +98,8 @@ impl Process {
     /// outlives the measurement.
     ///
     /// # Errors
-    /// The launcher could not be started. That the program itself could not be started is known
-    /// only later, by its end.
+    /// The launcher or the guardian could not be started. That the program itself could not be
+    /// started is known only later, by its end.
     pub fn start(
         launcher: &Launcher,
         command: Vec<String>,
@@ -111,9 +113,11 @@ impl Process {
             command: command.into_iter().map(OsString::from).collect(),
         };
         let token = tree::new_token();
-        let mut command = launcher.command(&arguments);
-        remove_contract_variables(&mut command);
-        let mut child = command
+        let failed = |error| StartError(launcher.program.clone(), error);
+        // Before there is anything that it would have to end.
+        let guardian = launcher.guardian().map_err(failed)?.clone();
+        let mut child = launcher
+            .command(&arguments)
             .current_dir(invocation.folder)
             .envs(invocation.variables())
             .env(TOKEN_VARIABLE, &token)
@@ -121,8 +125,9 @@ impl Process {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
-            .map_err(|error| StartError(launcher.program.clone(), error))?;
+            .map_err(failed)?;
         let tree = ProcessTree::new(child.id(), token, group.folders.clone());
+        guardian.watch(tree.root());
         let output = child.stdout.take().expect("standard output is a pipe");
         let errors = child.stderr.take().expect("standard error is a pipe");
         let (errors, errors_end) = Tail::of(errors);
@@ -135,6 +140,7 @@ impl Process {
             tree,
             reaped: false,
             group,
+            guardian,
             hurry: Interrupt::new(),
         })
     }
@@ -256,6 +262,7 @@ impl Process {
             return Ok(None);
         }
         self.tree.kill()?;
+        self.guardian.release(self.tree.root());
         self.reaped = true;
         Ok(self.child.wait().ok())
     }
@@ -268,15 +275,6 @@ impl Process {
             on_output(printed);
         }
         let _ = self.errors_end.recv_timeout(REST_TIMEOUT);
-    }
-}
-
-/// Variables of the contract that the lab itself was started with are not for its processes.
-fn remove_contract_variables(command: &mut Command) {
-    for (name, _) in std::env::vars_os() {
-        if name.as_encoded_bytes().starts_with(b"BOOKEND_") {
-            command.env_remove(name);
-        }
     }
 }
 

@@ -4,7 +4,7 @@
 //! `bookend.LAB.NUMBER`. The lock says whether the lab lives, from whatever namespace of processes
 //! one looks.
 
-use super::group::switch;
+use super::group::{remove, switch};
 use crate::held_folder::HeldFolder;
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
@@ -14,6 +14,9 @@ const PREFIX: &str = "bookend.";
 
 /// The end of the companion's name.
 const COMPANION: &str = "lab";
+
+/// The end of the name of the group into which a lab has moved itself.
+pub const HOME: &str = "home";
 
 /// What the name of an empty group says that a lab has switched on: it is switched off again.
 const SWITCHED_ON: &str = "on-";
@@ -32,6 +35,13 @@ pub fn companion(folder: &Path, lab: &str) -> Option<HeldFolder> {
 /// The group that says that `lab` has switched on a controller below `folder`.
 pub fn note_of(folder: &Path, lab: &str, controller: &str) -> PathBuf {
     folder.join(format!("{lab}.{SWITCHED_ON}{controller}"))
+}
+
+/// Where a lab makes its groups that has moved into the group at `folder`, or has not moved.
+pub fn place_of(folder: &Path) -> &Path {
+    let name = folder.file_name().and_then(|name| name.to_str());
+    let is_home = name.and_then(parts).is_some_and(|(_, rest)| rest == HOME);
+    folder.parent().filter(|_| is_home).unwrap_or(folder)
 }
 
 /// Removes the groups of labs that have died, and what they had switched on. Their processes are
@@ -54,14 +64,14 @@ pub fn remove_abandoned(folder: &Path, kill_members: impl Fn(&Path)) {
     for (_lock, lab, groups) in dead {
         let path = |group: &String| folder.join(format!("{PREFIX}{lab}.{group}"));
         let is_note = |group: &&String| group.starts_with(SWITCHED_ON);
-        for group in groups.iter().filter(|group| !is_note(group) && *group != COMPANION) {
-            kill_members(&path(group));
-            let _ = std::fs::remove_dir(path(group));
-        }
         // Another lab may rely on what this one had switched on: the note stays until it is gone.
         for note in groups.iter().filter(is_note).filter(|_| living.is_empty()) {
             let _ = switch(folder, '-', note.trim_start_matches(SWITCHED_ON));
             let _ = std::fs::remove_dir(path(note));
+        }
+        for group in groups.iter().filter(|group| !is_note(group) && *group != COMPANION) {
+            kill_members(&path(group));
+            remove(&path(group));
         }
         let _ = std::fs::remove_dir(path(&COMPANION.to_owned()));
     }
@@ -109,6 +119,15 @@ mod tests {
             assert_eq!(parts(other), None, "{other}");
         }
         assert!(parts(&format!("{}.0", new_lab())).is_some());
+    }
+
+    #[test]
+    fn a_lab_that_has_moved_makes_its_groups_where_it_was() {
+        let home = format!("/a/{}.{HOME}", new_lab());
+        assert_eq!(place_of(Path::new(&home)), Path::new("/a"));
+        for other in ["/a", "/a/home", "/a/bookend.1-b.0", "/"] {
+            assert_eq!(place_of(Path::new(other)), Path::new(other));
+        }
     }
 
     /// A folder that stands in for a group, with the groups of a lab.

@@ -1,14 +1,14 @@
 //! Making groups below the one that this process is in: which hierarchies allow it, and one group
 //! for each tree in each of them.
 
-use super::abandoned::{companion, new_lab, remove_abandoned};
+use super::abandoned::{companion, new_lab, place_of, remove_abandoned};
 use super::capability::{CONTROLLERS, Capabilities, Capability, CgroupVersion};
 use super::discover::Hierarchies;
 use super::group::{ControlGroup, LimitError, ResourceLimits, remove};
 use super::version_one;
 use super::version_two::Unified;
 use crate::held_folder::HeldFolder;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -51,6 +51,16 @@ impl ControlGroups {
             next: AtomicU64::new(0),
             _companions: companions.into_values().flatten().collect(),
         }
+    }
+
+    /// Removes the groups of labs that have died, as [`ControlGroups::prepare`] does.
+    pub fn remove_abandoned(kill_members: impl Fn(&Path)) {
+        let found = Hierarchies::of_this_process();
+        let of_one = found.version_one.into_iter().map(|(_, folder)| folder);
+        let own: Vec<PathBuf> = found.version_two.into_iter().chain(of_one).collect();
+        let folders: BTreeSet<&Path> =
+            own.iter().flat_map(|folder| [folder, place_of(folder)]).collect();
+        folders.iter().rev().for_each(|folder| remove_abandoned(folder, &kill_members));
     }
 
     /// Makes the groups of one tree: none where no hierarchy is usable.

@@ -1,10 +1,11 @@
 //! Version 2: one unified hierarchy, in which a group's controllers are switched on by its parent.
 
-use super::abandoned::note_of;
+use super::abandoned::{HOME, note_of};
 use super::account::{Account, CpuFile, MemoryFiles};
 use super::capability::{CONTROLLERS, Capability};
 use super::group::{CPU_PERIOD_US, LimitError, ResourceLimits, quota_us, remove, switch, write};
 use crate::cpu::list;
+use crate::process::stat::ProcessStat;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -72,7 +73,7 @@ impl Unified {
             Ok(()) => true,
             // There are processes in the group: at best only this one.
             Err(error) if error.kind() == ErrorKind::ResourceBusy => {
-                self.move_out(&format!("{lab}.home"))
+                self.move_out(&format!("{lab}.{HOME}"))
                     && switch(&self.folder, '+', controller).is_ok()
             }
             Err(_) => false,
@@ -83,18 +84,16 @@ impl Unified {
         is_on.then_some(note)
     }
 
-    /// Moves this process into a group of its own, if it is the only one that stands in the way:
-    /// other people's processes are not moved.
+    /// Moves this process into a group of its own, with its children such as the guardian, if no
+    /// others stand in the way: other people's processes are not moved.
     fn move_out(&mut self, home_name: &str) -> bool {
-        let this = std::process::id().to_string();
-        if self.home.is_some() || words_of(&self.folder.join("cgroup.procs")) != [this] {
+        let members = words_of(&self.folder.join("cgroup.procs"));
+        if self.home.is_some() || members.is_empty() || !members.iter().all(|pid| is_ours(pid)) {
             return false;
         }
         let home = self.folder.join(home_name);
-        // 0 stands for the writing process.
-        let moved = std::fs::create_dir(&home)
-            .and_then(|()| std::fs::write(home.join("cgroup.procs"), "0"));
-        if moved.is_err() {
+        if std::fs::create_dir(&home).is_err() || !move_all(&self.folder, &home) {
+            move_all(&home, &self.folder);
             let _ = std::fs::remove_dir(&home);
             return false;
         }
@@ -140,10 +139,27 @@ impl Drop for Unified {
             remove(note);
         }
         if let Some(home) = &self.home {
-            let _ = std::fs::write(self.folder.join("cgroup.procs"), "0");
+            move_all(home, &self.folder);
             remove(home);
         }
     }
+}
+
+/// Whether the process is this one or was started by it.
+fn is_ours(pid: &str) -> bool {
+    let this = std::process::id();
+    let stat = pid.parse().ok().and_then(ProcessStat::read);
+    stat.is_some_and(|stat| [stat.pid, stat.parent].map(i64::from).contains(&i64::from(this)))
+}
+
+/// Moves the processes of one group into another, and says whether none is left: one may have ended
+/// meanwhile.
+fn move_all(from: &Path, to: &Path) -> bool {
+    let members = || words_of(&from.join("cgroup.procs"));
+    for pid in members() {
+        let _ = std::fs::write(to.join("cgroup.procs"), pid);
+    }
+    members().is_empty()
 }
 
 fn words_of(file: &Path) -> Vec<String> {
@@ -166,6 +182,16 @@ mod tests {
 
     fn unified(folder: &Path, controllers: Vec<&'static str>) -> Unified {
         Unified { folder: folder.to_owned(), controllers, enabled: vec![], home: None }
+    }
+
+    #[test]
+    fn only_this_process_and_its_children_are_moved() {
+        let mut child = std::process::Command::new("cat");
+        let mut child = child.stdin(std::process::Stdio::piped()).spawn().unwrap();
+        assert!(is_ours(&std::process::id().to_string()) && is_ours(&child.id().to_string()));
+        assert!(!is_ours("1") && !is_ours("") && !is_ours(&i32::MAX.to_string()));
+        drop(child.stdin.take());
+        child.wait().unwrap();
     }
 
     #[test]

@@ -24,7 +24,7 @@ impl Interrupt {
 
     /// Flags that SIGINT, SIGTERM and SIGHUP set. The first signal ends the measuring; processes
     /// may still drain. With the second they are killed instead, and everything is cleared away.
-    /// The third ends this process at once with status 130, and the kernel kills what it started.
+    /// The third ends this process at once with status 130, and its guardian ends what it started.
     ///
     /// A terminal that hangs up does not end a lab that was started to outlive it (`nohup`).
     ///

@@ -15,7 +15,7 @@
 
 use super::stat::ProcessStat;
 use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions};
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
@@ -49,6 +49,14 @@ pub struct Survivors(pub Vec<i32>);
 
 /// Kills every process in the control group at `folder`, whose lab has died.
 pub fn kill_group(folder: &Path) {
+    let this = std::process::id().to_string();
+    let has_left = |parent: &Path| std::fs::write(parent.join("cgroup.procs"), &this).is_ok();
+    // A lab that had to move out of its group has taken its guardian with it.
+    if pids_of_group(folder).iter().any(|pid| pid.to_string() == this)
+        && !folder.parent().is_some_and(has_left)
+    {
+        return;
+    }
     let tree = ProcessTree { root: NO_ROOT, token: new_token(), groups: vec![folder.to_owned()] };
     let _ = tree.kill();
 }
@@ -64,32 +72,32 @@ pub fn new_token() -> String {
     format!("{}.{this}.{started}.{number}", namespace().unwrap_or(0))
 }
 
-/// Kills the processes whose lab has ended without ending them, and returns how many there were.
-pub fn kill_orphans() -> usize {
-    let Some(namespace) = namespace() else {
-        return 0;
+/// Kills the processes whose lab has ended without ending them, known by their token or because
+/// they are in one of its `sessions`, with all that they have started. Returns how many there were.
+pub fn kill_orphans(sessions: &BTreeSet<i32>) -> usize {
+    let namespace = namespace();
+    let has_dead_lab = |stat: &ProcessStat| {
+        let token = namespace.zip(token_of(stat.pid));
+        token.is_some_and(|(namespace, token)| is_of_dead_lab(&token, namespace, ProcessStat::read))
     };
-    let is_orphan = |stat: &ProcessStat| {
-        let token = token_of(stat.pid);
-        token.is_some_and(|token| is_of_dead_lab(&token, namespace, ProcessStat::read))
-    };
-    let orphans: Vec<ProcessStat> = ProcessStat::read_all()
-        .into_iter()
-        .filter(ProcessStat::is_alive)
-        .filter(is_orphan)
-        .collect();
-    orphans.iter().for_each(kill_if_same);
-    orphans.len()
+    let is_orphan = |stat: &ProcessStat| sessions.contains(&stat.session) || has_dead_lab(stat);
+    let (killed, _) = kill_until_gone(|| {
+        let mut orphans = with_descendants(ProcessStat::read_all(), is_orphan);
+        orphans.retain(ProcessStat::is_alive);
+        orphans
+    });
+    let killed = killed.iter().map(|stat| (stat.pid, stat.start_time));
+    killed.collect::<HashSet<_>>().len()
 }
 
-/// Process ids of another namespace mean nothing here.
+/// Process ids of another namespace mean nothing here. A lab that has ended may wait to be reaped.
 fn is_of_dead_lab(token: &str, namespace: u64, read: impl Fn(i32) -> Option<ProcessStat>) -> bool {
     let fields: Vec<u64> = token.split('.').filter_map(|field| field.parse().ok()).collect();
     let [of, lab, started, _] = fields[..] else {
         return false;
     };
     let lab = i32::try_from(lab).ok().and_then(read);
-    of == namespace && lab.is_none_or(|stat| stat.start_time != started)
+    of == namespace && lab.is_none_or(|stat| stat.start_time != started || !stat.is_alive())
 }
 
 /// The number of this process's namespace of processes.
@@ -140,23 +148,16 @@ impl ProcessTree {
     /// # Errors
     /// Some are still there after five seconds.
     pub fn kill(&self) -> Result<(), Survivors> {
-        let deadline = Instant::now() + KILL_TIMEOUT;
-        let mut killed: Vec<ProcessStat> = Vec::new();
-        loop {
+        let (killed, survivors) = kill_until_gone(|| {
             self.kill_groups();
-            let members = self.all_members();
-            if members.is_empty() {
-                // Orphans among them have become children of the lab, which must reap them.
-                killed.iter().for_each(|ended| self.reap(ended.pid));
-                return Ok(());
-            }
-            if Instant::now() >= deadline {
-                return Err(Survivors(members.iter().map(|stat| stat.pid).collect()));
-            }
-            members.iter().for_each(kill_if_same);
-            killed.extend(members);
-            thread::sleep(KILL_INTERVAL);
+            self.all_members()
+        });
+        if !survivors.is_empty() {
+            return Err(Survivors(survivors.iter().map(|stat| stat.pid).collect()));
         }
+        // Orphans among them have become children of the lab, which must reap them.
+        killed.iter().for_each(|ended| self.reap(ended.pid));
+        Ok(())
     }
 
     fn all_members(&self) -> Vec<ProcessStat> {
@@ -199,6 +200,22 @@ impl ProcessTree {
                 .open(group.join("cgroup.kill"))
                 .and_then(|mut file| std::io::Write::write_all(&mut file, b"1"));
         }
+    }
+}
+
+/// Kills what `find` finds until it finds nothing, for what is killed may just have started more.
+/// Returns all that it killed, and what is still there after five seconds.
+fn kill_until_gone(find: impl Fn() -> Vec<ProcessStat>) -> (Vec<ProcessStat>, Vec<ProcessStat>) {
+    let deadline = Instant::now() + KILL_TIMEOUT;
+    let mut killed: Vec<ProcessStat> = Vec::new();
+    loop {
+        let found = find();
+        if found.is_empty() || Instant::now() >= deadline {
+            return (killed, found);
+        }
+        found.iter().for_each(kill_if_same);
+        killed.extend(found);
+        thread::sleep(KILL_INTERVAL);
     }
 }
 
@@ -279,6 +296,8 @@ mod tests {
         assert!(!is_of_dead_lab("4.17.500.0", 4, lab));
         assert!(is_of_dead_lab("4.17.499.0", 4, lab));
         assert!(is_of_dead_lab("4.18.500.0", 4, lab));
+        let not_reaped = |pid| lab(pid).map(|stat| ProcessStat { state: 'Z', ..stat });
+        assert!(is_of_dead_lab("4.17.500.0", 4, not_reaped));
         assert!(!is_of_dead_lab("5.18.500.0", 4, lab), "of another namespace");
         for other in ["", "17.0", "4.17.x.0"] {
             assert!(!is_of_dead_lab(other, 4, lab), "{other}");

@@ -4,6 +4,7 @@ use crate::rounds::{FakeRun, measured};
 use crate::test_folder::{CALL, TestFolder, launcher, processes_with, serve};
 use bookend_lab::control_group::{Capability, ControlGroups};
 use bookend_lab::process::interrupt::Interrupt;
+use bookend_lab::process::stat::ProcessStat;
 use bookend_lab::process::tree::kill_group;
 use bookend_lab::run::remove_leftovers;
 use bookend_results::store::{RunId, Store};
@@ -14,6 +15,7 @@ use std::time::{Duration, Instant};
 
 tests![
     an_interrupted_lab_keeps_its_rows_and_leaves_nothing,
+    a_killed_lab_leaves_nothing,
     what_a_killed_lab_left_is_cleared_away,
     a_lab_whose_terminal_hangs_up_ends_as_if_interrupted,
     a_second_signal_does_not_wait_for_servers_and_leaves_nothing,
@@ -118,6 +120,37 @@ fn ends_and_leaves_nothing(how: Signal) {
     assert_eq!(store.run(RunId(1)).unwrap().finished, None);
 }
 
+/// Kills a lab and, before it, the guardian that would clear away what it leaves.
+fn kill_with_guardian(lab: &mut Child) {
+    let parent = i32::try_from(lab.id()).unwrap();
+    let name = |pid| std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+    let mut children = ProcessStat::read_all().into_iter().filter(|stat| stat.parent == parent);
+    let guardian = children.find(|stat| name(stat.pid) == "lab-guardian\n").unwrap();
+    kill_process(Pid::from_raw(guardian.pid).unwrap(), Signal::KILL).unwrap();
+    signal(lab, Signal::KILL);
+    lab.wait().unwrap();
+}
+
+fn a_killed_lab_leaves_nothing() {
+    for variables in [&[(BARE, "1")][..], &[]] {
+        let test_folder = TestFolder::new();
+        let child = test_folder.script("child.sh", "while :; do sleep 1; done");
+        let child = child.display();
+        // The second does not tell whose it is, but its session does.
+        let starts =
+            format!("setsid setsid {child} < /dev/null > /dev/null 2>&1 &\nenv -i {child} &");
+        test_folder.subject("server", "server", &format!("{starts}\n{}", serve(1)));
+        let mut lab = hanging_lab(&test_folder, variables);
+        signal(&lab, Signal::KILL);
+        let living = || processes_with(test_folder.path().to_str().unwrap());
+        while !living().is_empty() || temporary_folders(&test_folder) > 0 {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        // Until now nobody has collected it.
+        lab.wait().unwrap();
+    }
+}
+
 fn what_a_killed_lab_left_is_cleared_away() {
     if ControlGroups::prepare(kill_group).capabilities().of(Capability::Kill).is_none() {
         println!("(no control groups: only the processes that the lab started itself die with it)");
@@ -126,8 +159,7 @@ fn what_a_killed_lab_left_is_cleared_away() {
     let test_folder = TestFolder::new();
     test_folder.subject("server", "server", &serve(1));
     let mut lab = hanging_lab(&test_folder, &[]);
-    signal(&lab, Signal::KILL);
-    lab.wait().unwrap();
+    kill_with_guardian(&mut lab);
     assert_eq!(temporary_folders(&test_folder), 1);
     let groups = ControlGroups::prepare(kill_group);
     assert!(groups.capabilities().of(Capability::Kill).is_some());
@@ -162,8 +194,7 @@ fn processes_that_no_group_held_are_found_by_the_next_lab() {
     let test_folder = TestFolder::new();
     let grandchild = serve_with_grandchild(&test_folder);
     let mut lab = hanging_lab(&test_folder, &[(BARE, "1")]);
-    signal(&lab, Signal::KILL);
-    lab.wait().unwrap();
+    kill_with_guardian(&mut lab);
     let living = || processes_with(grandchild.to_str().unwrap());
     assert_eq!(living().len(), 1, "the kernel kills only what the lab itself started");
     let said = remove_leftovers();

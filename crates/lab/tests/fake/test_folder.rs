@@ -94,7 +94,7 @@ impl Drop for TestFolder {
 
 /// This binary as the launcher.
 pub fn launcher() -> Launcher {
-    Launcher { program: std::env::current_exe().unwrap(), arguments: vec![crate::LAUNCH.into()] }
+    Launcher::new(std::env::current_exe().unwrap(), vec![crate::LAUNCH.into()])
 }
 
 /// Starts processes of a test.
