@@ -25,6 +25,7 @@ use bookend_lab::lock::LockTarget;
 use bookend_lab::process::interrupt::Interrupt;
 use bookend_lab::process::{become_subreaper, tree};
 use bookend_lab::race::{RaceHost, RaceRunError, RaceServerSpec, RaceStart, Revisions};
+use bookend_lab::run::remove_leftovers;
 use bookend_lab::spawner::Spawner;
 use bookend_load::contract::exit;
 use bookend_load::contract::gate::JudgedGate;
@@ -98,6 +99,8 @@ fn measure(
     interrupt: Interrupt,
 ) -> Result<Race, RaceEnd> {
     become_subreaper().map_err(Failure::nothing_measured)?;
+    let leftovers = remove_leftovers();
+    leftovers.iter().filter(|_| !arguments.quiet).for_each(|sentence| print_error(sentence));
     let input = standard_input(arguments)?;
     let spawner = lab::spawner(interrupt)?;
     let server_cpus = f64::from(arguments.server_cpus);

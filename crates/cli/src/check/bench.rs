@@ -10,6 +10,7 @@ use bookend_lab::cpu::Placement;
 use bookend_lab::launch;
 use bookend_lab::process::interrupt::Interrupt;
 use bookend_lab::process::{become_subreaper, tree};
+use bookend_lab::run::remove_leftovers;
 use bookend_lab::spawner::Spawner;
 use std::path::{Path, PathBuf};
 
@@ -43,6 +44,7 @@ impl Bench {
         interrupt: Interrupt,
     ) -> Result<Bench, CheckStop> {
         become_subreaper().map_err(CheckStop::because)?;
+        remove_leftovers().iter().for_each(|sentence| print_error(sentence));
         let spawner = lab::spawner(interrupt)?;
         let witness = build::prepare(&spawner, subjects, WITNESS, &mut |line| print_error(line))
             .map_err(|error| match error {
