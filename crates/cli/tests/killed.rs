@@ -7,10 +7,13 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 const BOOKEND: &str = env!("CARGO_BIN_EXE_bookend");
+
+/// Longer than anything here takes on a machine that is busy with other things.
+const LONG: Duration = Duration::from_secs(60);
 
 /// What a server starts that outlives it: a child in its session, one in a session of its own, and
 /// a daemon.
@@ -127,9 +130,11 @@ fn name(pid: i32) -> String {
     name.trim().to_owned()
 }
 
-/// Waits for as long as the test may take: only one that fails waits long.
+/// Waits until it is so.
 fn await_that(mut is_so: impl FnMut() -> bool) {
+    let deadline = Instant::now() + LONG;
     while !is_so() {
+        assert!(Instant::now() < deadline, "this never came");
         std::thread::sleep(Duration::from_millis(10));
     }
 }

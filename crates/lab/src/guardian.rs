@@ -28,7 +28,14 @@ const END_TIMEOUT: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
 
 /// The guardian of a lab, if it was started. Clones share it; with the last one it ends.
 #[derive(Clone, Debug, Default)]
-pub struct Guardian(Arc<Mutex<Option<GuardianProcess>>>);
+pub struct Guardian(Arc<Mutex<Watch>>);
+
+#[derive(Debug, Default)]
+struct Watch {
+    process: Option<GuardianProcess>,
+    /// The leaders of the sessions that it is to end.
+    roots: BTreeSet<i32>,
+}
 
 #[derive(Debug)]
 struct GuardianProcess {
@@ -37,14 +44,17 @@ struct GuardianProcess {
 }
 
 impl Guardian {
-    /// Starts it with a command that leads to [`main`], unless it was started before.
+    /// Starts it with a command that leads to [`main`], unless it runs.
     ///
     /// # Errors
     /// It cannot be started.
     pub fn start(&self, command: impl FnOnce() -> Command) -> Result<()> {
-        let mut process = self.process();
+        let mut watch = self.watched();
+        let Watch { process, roots } = &mut *watch;
+        process.take_if(|process| !matches!(process.child.try_wait(), Ok(None)));
         if process.is_none() {
-            *process = Some(GuardianProcess::start(command())?);
+            let started = process.insert(GuardianProcess::start(command())?);
+            roots.iter().for_each(|root| started.tell('+', *root));
         }
         Ok(())
     }
@@ -52,28 +62,30 @@ impl Guardian {
     /// From now on the session of `root` ends with the lab, even if nothing else tells that its
     /// processes are the lab's: some overwrite their environment.
     pub fn watch(&self, root: i32) {
-        self.tell('+', root);
+        let mut watch = self.watched();
+        watch.roots.insert(root);
+        watch.process.iter_mut().for_each(|process| process.tell('+', root));
     }
 
     /// Takes that back: the session is gone. To be called while `root` is not reaped, so that no
     /// other session has its number.
     pub fn release(&self, root: i32) {
-        self.tell('-', root);
+        let mut watch = self.watched();
+        watch.roots.remove(&root);
+        watch.process.iter_mut().for_each(|process| process.tell('-', root));
     }
 
-    fn tell(&self, sign: char, root: i32) {
-        if let Some(process) = &mut *self.process() {
-            // Without a guardian, whoever killed it, the lab goes on.
-            let _ = process.input.write_all(format!("{sign}{root}\n").as_bytes());
-        }
-    }
-
-    fn process(&self) -> MutexGuard<'_, Option<GuardianProcess>> {
+    fn watched(&self) -> MutexGuard<'_, Watch> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl GuardianProcess {
+    fn tell(&mut self, sign: char, root: i32) {
+        // Whoever killed it, the lab goes on, and starts another with its next process.
+        let _ = self.input.write_all(format!("{sign}{root}\n").as_bytes());
+    }
+
     fn start(mut command: Command) -> Result<GuardianProcess> {
         // Whoever reads what the lab prints shall not wait for its guardian.
         let mut child = command
@@ -100,19 +112,20 @@ impl Drop for GuardianProcess {
 /// and lock. Never returns.
 pub fn main(lab: Option<&OsStr>) -> ! {
     let _ = rustix::thread::set_name(NAME);
-    let sessions = watched(std::io::stdin().lock());
+    let sessions = sessions_in(std::io::stdin().lock());
     if let Some(lab) = lab.and_then(|lab| Pid::from_raw(lab.to_str()?.parse().ok()?)) {
         wait_for_end(lab);
     }
+    // At once, when no other lab can be about to take it.
+    Lock::remove_abandoned(&LockTarget::Machine);
     kill_orphans(&sessions);
     ControlGroups::remove_abandoned(kill_group);
     held_folder::remove_abandoned(&std::env::temp_dir());
-    Lock::remove_abandoned(&LockTarget::Machine);
     std::process::exit(0)
 }
 
 /// The sessions that are to be ended when the lab closes its end of the pipe.
-fn watched(input: impl BufRead) -> BTreeSet<i32> {
+fn sessions_in(input: impl BufRead) -> BTreeSet<i32> {
     let mut sessions = BTreeSet::new();
     for line in input.lines().map_while(Result::ok) {
         match (line.get(..1), line.get(1..).and_then(|root| root.parse().ok())) {
@@ -139,8 +152,8 @@ mod tests {
     #[test]
     fn a_session_is_watched_until_it_is_released() {
         let said = b"+17\n+18\n-17\n+19\nnonsense\n\n-x\n".as_slice();
-        assert_eq!(watched(said), BTreeSet::from([18, 19]));
-        assert_eq!(watched(b"".as_slice()), BTreeSet::new());
+        assert_eq!(sessions_in(said), BTreeSet::from([18, 19]));
+        assert_eq!(sessions_in(b"".as_slice()), BTreeSet::new());
     }
 
     #[test]
@@ -151,10 +164,39 @@ mod tests {
         let other = guardian.clone();
         other.start(|| unreachable!("it was started before")).unwrap();
         drop(guardian);
-        let id = other.process().as_ref().unwrap().child.id();
+        let id = id(&other);
         let is_there = || std::path::Path::new(&format!("/proc/{id}")).exists();
         assert!(is_there());
         drop(other);
         assert!(!is_there());
+    }
+
+    #[test]
+    fn one_that_was_killed_is_followed_by_another_that_knows_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        let told = folder.path().join("told");
+        let command = || {
+            let mut tee = Command::new("tee");
+            tee.arg(&told);
+            tee
+        };
+        let guardian = Guardian::default();
+        guardian.start(command).unwrap();
+        guardian.watch(17);
+        guardian.watch(18);
+        guardian.release(17);
+        let first = id(&guardian);
+        let kill = |watch: &mut Watch| watch.process.as_mut().unwrap().child.kill();
+        kill(&mut guardian.watched()).unwrap();
+        while id(&guardian) == first {
+            guardian.start(command).unwrap();
+        }
+        while std::fs::read_to_string(&told).unwrap_or_default() != "+18\n" {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+    }
+
+    fn id(guardian: &Guardian) -> u32 {
+        guardian.watched().process.as_ref().unwrap().child.id()
     }
 }

@@ -70,11 +70,20 @@ pub fn remove_abandoned(folder: &Path, kill_members: impl Fn(&Path)) {
             let _ = std::fs::remove_dir(path(note));
         }
         for group in groups.iter().filter(|group| !is_note(group) && *group != COMPANION) {
-            kill_members(&path(group));
-            remove(&path(group));
+            remove_whole(&path(group), &kill_members);
         }
         let _ = std::fs::remove_dir(path(&COMPANION.to_owned()));
     }
+}
+
+/// Removes a group and those that were made below it, with their processes.
+fn remove_whole(group: &Path, kill_members: &impl Fn(&Path)) {
+    let entries = std::fs::read_dir(group).into_iter().flatten().filter_map(Result::ok);
+    for below in entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
+        remove_whole(&below.path(), kill_members);
+    }
+    kill_members(group);
+    remove(group);
 }
 
 /// A lab that has died; its companion is held, so that nobody else clears it away at once.
@@ -157,6 +166,16 @@ mod tests {
         assert_eq!(fs::read_to_string(folder.join("cgroup.subtree_control")).unwrap(), "-memory");
         let left = fs::read_dir(folder).unwrap().count();
         assert_eq!(left, 1, "only the file that stands in for the kernel's");
+    }
+
+    #[test]
+    fn groups_below_that_of_a_dead_lab_go_with_it() {
+        let home = tempfile::tempdir().unwrap();
+        let group = home.path().join("bookend.1-dead.0");
+        let below = group.join("of-a-container");
+        fs::create_dir_all(below.join("and-below")).unwrap();
+        assert_eq!(clear(home.path()), [below.join("and-below"), below, group]);
+        assert_eq!(fs::read_dir(home.path()).unwrap().count(), 0);
     }
 
     #[test]

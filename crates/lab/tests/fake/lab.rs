@@ -143,7 +143,9 @@ fn a_killed_lab_leaves_nothing() {
         let mut lab = hanging_lab(&test_folder, variables);
         signal(&lab, Signal::KILL);
         let living = || processes_with(test_folder.path().to_str().unwrap());
+        let deadline = Instant::now() + LONG;
         while !living().is_empty() || temporary_folders(&test_folder) > 0 {
+            assert!(Instant::now() < deadline, "left: {:?}", living());
             std::thread::sleep(Duration::from_millis(5));
         }
         // Until now nobody has collected it.
