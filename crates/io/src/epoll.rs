@@ -1,6 +1,7 @@
 //! The epoll driver: one thread, any number of connections.
 
 mod connecting;
+mod timer;
 
 use crate::clock::timespec;
 use crate::connection_state::{ConnectionStatus, LINGER_NS};
@@ -13,7 +14,7 @@ use crate::polled_connection::{PolledConnection, Readiness};
 use crate::shard::{Closed, ConnectionId, Opened, Shard};
 use crate::statistics::IoStatistics;
 use crate::waker::Waker;
-use crate::worker::Worker;
+use crate::worker::{NextWake, Worker};
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, Event, EventFlags};
 use rustix::fd::OwnedFd;
@@ -21,6 +22,7 @@ use rustix::io::Errno;
 use rustix::net::RecvFlags;
 use std::io;
 use std::mem;
+use timer::EpollTimer;
 
 /// Sockets that one wait reports; the next wait reports the others, in their order.
 const EVENTS_MAX: usize = 256;
@@ -37,6 +39,7 @@ const TO_READ: EventFlags = EventFlags::IN.union(EventFlags::RDHUP);
 
 const LISTENER_KEY: u64 = u64::MAX;
 const WAKER_KEY: u64 = u64::MAX - 1;
+const TIMER_KEY: u64 = u64::MAX - 2;
 
 /// The epoll driver, ready to run a shard on the calling thread. Before Linux 5.11 its timers count
 /// milliseconds.
@@ -88,6 +91,7 @@ impl Epoll {
     pub fn run<S: Shard>(self, shard: S) -> io::Result<(S, IoStatistics)> {
         let mut driver = EpollDriver {
             worker: Worker::start(shard, self.waker, self.options),
+            timer: EpollTimer::new(&self.poll),
             poll: self.poll,
             entries: Vec::new(),
             timeouts: DriverTimeouts::default(),
@@ -103,6 +107,7 @@ impl Epoll {
 struct EpollDriver<S> {
     worker: Worker<S>,
     poll: OwnedFd,
+    timer: EpollTimer,
     /// By [`ConnectionId::index`].
     entries: Vec<Option<EpollConnection>>,
     timeouts: DriverTimeouts,
@@ -166,7 +171,11 @@ impl<S: Shard> EpollDriver<S> {
     fn wait(&mut self, events: &mut Vec<Event>, shard_ns: Option<u64>) -> io::Result<()> {
         let own_deadline_ns = self.timeouts.next_ns(&mut self.entries);
         let shard_ns = shard_ns.unwrap_or_else(|| self.worker.shard_deadline_ns());
-        let mut timeout_ns = self.worker.begin_wait_until(shard_ns, own_deadline_ns);
+        let mut timeout_ns = match self.worker.next_wake(shard_ns, own_deadline_ns) {
+            NextWake::AtOnce => Some(0),
+            NextWake::Never => None,
+            NextWake::Until { until_ns, now_ns } => self.timer.timeout_ns(until_ns, now_ns),
+        };
         if timeout_ns != Some(0) && !self.worker.waker.fall_asleep() {
             timeout_ns = Some(0);
         }
@@ -183,6 +192,7 @@ impl<S: Shard> EpollDriver<S> {
     fn on_event(&mut self, key: u64, flags: EventFlags) {
         match key {
             WAKER_KEY => self.worker.waker.clear(),
+            TIMER_KEY => self.timer.rang(),
             LISTENER_KEY => self.accept(),
             key => self.on_socket(key, flags),
         }

@@ -5,6 +5,7 @@
 
 mod epoll_wait;
 
+use crate::clock::timespec;
 #[cfg(feature = "faults")]
 use crate::faults::{fail_point, fail_point_bytes};
 use io_uring::types::SubmitArgs;
@@ -16,6 +17,7 @@ use rustix::io::Errno;
 use rustix::net::addr::SocketAddrArg;
 use rustix::net::sockopt::Timeout;
 use rustix::net::{self, AddressFamily, RecvFlags, SendFlags, Shutdown, SocketFlags, SocketType};
+use rustix::time::{self, Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags};
 use std::collections::VecDeque;
 use std::io;
 use std::mem::MaybeUninit;
@@ -67,6 +69,10 @@ pub enum SystemCall {
     Signal,
     /// `read` from an eventfd.
     ClearSignal,
+    /// `timerfd_create`.
+    Timer,
+    /// `timerfd_settime`.
+    SetTimer,
     /// A thread of a server.
     Spawn,
     /// Memory of which a peer decides when it is wanted, or how much.
@@ -281,6 +287,20 @@ pub(crate) fn event() -> Result<OwnedFd, Errno> {
 pub(crate) fn signal(event: &OwnedFd) -> Result<(), Errno> {
     fail_point(SystemCall::Signal)?;
     rustix::io::write(event, &1_u64.to_ne_bytes()).map(drop)
+}
+
+/// A timer of the clock that [`crate::clock_ns`] reads, which is not set.
+pub(crate) fn timer() -> Result<OwnedFd, Errno> {
+    fail_point(SystemCall::Timer)?;
+    time::timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK)
+}
+
+/// Has a timer ring once, at that time of the clock, or at once where that has passed.
+pub(crate) fn set_timer(timer: &OwnedFd, at_ns: u64) -> Result<(), Errno> {
+    fail_point(SystemCall::SetTimer)?;
+    // Zero would switch it off.
+    let once = Itimerspec { it_interval: timespec(0), it_value: timespec(at_ns.max(1)) };
+    time::timerfd_settime(timer, TimerfdTimerFlags::ABSTIME, &once).map(drop)
 }
 
 pub(crate) fn clear_signal(event: &OwnedFd) -> Result<(), Errno> {

@@ -30,6 +30,17 @@ pub(crate) struct Worker<S> {
     called: bool,
 }
 
+/// Until when a driver may wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NextWake {
+    /// There is something to do.
+    AtOnce,
+    /// Until something happens.
+    Never,
+    /// Until that time of the clock. `now_ns` is the clock, if it was read just now.
+    Until { until_ns: u64, now_ns: Option<u64> },
+}
+
 impl<S: Shard> Worker<S> {
     /// Sets a shard up on the calling thread and wakes it for the first time.
     pub fn start(shard: S, waker: Waker, options: IoOptions) -> Self {
@@ -53,7 +64,13 @@ impl<S: Shard> Worker<S> {
     /// shard's deadline or the driver's own, not at all, or for ever.
     #[inline]
     pub fn begin_wait(&mut self, own_deadline_ns: Option<u64>) -> Option<u64> {
-        self.begin_wait_until(self.shard_deadline_ns(), own_deadline_ns)
+        match self.next_wake(self.shard_deadline_ns(), own_deadline_ns) {
+            NextWake::AtOnce => Some(0),
+            NextWake::Never => None,
+            NextWake::Until { until_ns, now_ns } => {
+                Some(until_ns.saturating_sub(now_ns.unwrap_or_else(clock_ns)))
+            }
+        }
     }
 
     /// When the shard is to be woken; [`NEVER`] where it has no deadline.
@@ -62,19 +79,17 @@ impl<S: Shard> Worker<S> {
         self.shard.next_deadline().unwrap_or(NEVER)
     }
 
-    /// As [`Worker::begin_wait`], where the shard's deadline is known: it was not called since.
+    /// Closes the account of the turn and says until when the driver may wait. `shard_ns` is
+    /// [`Worker::shard_deadline_ns`], which may be known since the shard's last call.
     #[inline]
-    pub fn begin_wait_until(&mut self, shard_ns: u64, own_deadline_ns: Option<u64>) -> Option<u64> {
+    pub fn next_wake(&mut self, shard_ns: u64, own_deadline_ns: Option<u64>) -> NextWake {
         let now_ns = self.account();
         if self.options.wait == Wait::Spin || self.io.has_work() {
-            return Some(0);
+            return NextWake::AtOnce;
         }
-        let nearest_ns =
+        let until_ns =
             shard_ns.min(own_deadline_ns.unwrap_or(NEVER)).min(self.leave_at_ns.unwrap_or(NEVER));
-        if nearest_ns == NEVER {
-            return None;
-        }
-        Some(nearest_ns.saturating_sub(now_ns.unwrap_or_else(clock_ns)))
+        if until_ns == NEVER { NextWake::Never } else { NextWake::Until { until_ns, now_ns } }
     }
 
     /// Counts a turn that did work. The clock, if it had to be read.

@@ -46,6 +46,8 @@ pub fn failures(call: SystemCall) -> Vec<Failure> {
         SystemCall::RingEnter => {
             (&[Errno::INTR, Errno::TIME, Errno::BUSY, Errno::AGAIN, Errno::NOMEM], &[])
         }
+        SystemCall::Timer => (&[Errno::MFILE, Errno::NOMEM], &[]),
+        SystemCall::SetTimer => (&[Errno::CANCELED], &[]),
         SystemCall::Signal | SystemCall::ClearSignal => (&[Errno::INTR], &[]),
         SystemCall::Spawn => (&[], &[Errno::AGAIN]),
         SystemCall::Reserve => (&[], &[Errno::NOMEM]),
