@@ -1,15 +1,15 @@
 //! One attacker: a connection at a time, until its time is over.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{ErrorKind, Read, Write};
+use std::mem;
 use std::net::{Ipv4Addr, TcpStream};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use bookend_wire::ErrorCode;
-use bookend_wire::frame::{PREFACE, kind};
+use bookend_wire::frame::{PREFACE, flag, kind};
 
-use crate::attacks::Attack;
 use crate::frames::{frame, take_frames};
 
 /// How a connection ended.
@@ -41,6 +41,8 @@ pub type Ends = BTreeMap<End, u64>;
 
 /// How long to wait where nothing can be written or read.
 const NAP: Duration = Duration::from_millis(1);
+/// Between two streams that are opened in place of others: 250 of them a second are no flood.
+const BETWEEN_STREAMS: Duration = Duration::from_millis(4);
 
 /// The client's end of a connection that is attacked.
 pub struct Attacker {
@@ -51,23 +53,32 @@ pub struct Attacker {
     reads: bool,
     goaway: Option<u32>,
     is_cut_off: bool,
+    /// Streams whose end is awaited.
+    open: BTreeSet<u32>,
+    next_stream: u32,
+    /// When another stream may be opened.
+    next_open: Instant,
+    /// Further connections of this attacker.
+    others: Vec<Attacker>,
 }
 
 /// Attacks that port with one connection after the other.
-pub fn attack_until(port: u16, attack: Attack, until: Instant) -> Ends {
+pub fn attack_until(port: u16, act: fn(&mut Attacker), until: Instant) -> Ends {
     let mut ends = Ends::new();
     while Instant::now() < until {
-        let end = match Attacker::connect(port, until) {
+        match Attacker::connect(port, until) {
             None => {
                 thread::sleep(NAP);
-                End::Refused
+                *ends.entry(End::Refused).or_default() += 1;
             }
             Some(mut attacker) => {
-                attack(&mut attacker);
-                attacker.end()
+                act(&mut attacker);
+                for other in mem::take(&mut attacker.others) {
+                    *ends.entry(other.end()).or_default() += 1;
+                }
+                *ends.entry(attacker.end()).or_default() += 1;
             }
-        };
-        *ends.entry(end).or_default() += 1;
+        }
     }
     ends
 }
@@ -85,6 +96,10 @@ impl Attacker {
             reads: true,
             goaway: None,
             is_cut_off: false,
+            open: BTreeSet::new(),
+            next_stream: 1,
+            next_open: Instant::now(),
+            others: Vec::new(),
         };
         attacker.send(&[&PREFACE[..], &frame(kind::SETTINGS, 0, 0, &[])].concat());
         Some(attacker)
@@ -132,6 +147,11 @@ impl Attacker {
                 let code = [payload[4], payload[5], payload[6], payload[7]];
                 self.goaway = Some(u32::from_be_bytes(code));
             }
+            let ends_stream = matches!(header.kind, kind::HEADERS | kind::DATA)
+                && header.flags & flag::END_STREAM != 0;
+            if ends_stream || header.kind == kind::RST_STREAM {
+                self.open.remove(&header.stream_id);
+            }
         }
         true
     }
@@ -163,15 +183,50 @@ impl Attacker {
         }
     }
 
-    /// Has so many connections that say nothing.
-    pub fn crowd(&mut self, connections: usize) {
-        let mut others: Vec<_> =
-            (0..connections).filter_map(|_| Self::connect(self.port, self.until)).collect();
-        while self.goes_on() {
-            for silent in others.iter_mut().chain([&mut *self]) {
-                silent.read();
+    /// Has so many connections that say `bytes` and then nothing, as long as one of them is there.
+    pub fn crowd(&mut self, connections: usize, bytes: &[u8]) {
+        self.send(bytes);
+        for _ in 1..connections {
+            let Some(mut other) = Self::connect(self.port, self.until) else {
+                break;
+            };
+            other.send(bytes);
+            self.others.push(other);
+        }
+        while self.goes_on() || self.others.iter().any(Self::goes_on) {
+            self.read();
+            for other in &mut self.others {
+                other.read();
             }
             thread::sleep(100 * NAP);
+        }
+    }
+
+    /// Has so many streams open on each of so many connections, as long as all of these are there.
+    /// In place of a stream that ends another is opened, at a leisurely pace.
+    pub fn keep_open(&mut self, connections: usize, streams: usize, open: impl Fn(u32) -> Vec<u8>) {
+        let more = (1..connections).filter_map(|_| Self::connect(self.port, self.until));
+        self.others = more.collect();
+        while self.goes_on() && self.others.iter().all(Self::goes_on) {
+            self.open_missing(streams, &open);
+            let mut others = mem::take(&mut self.others);
+            others.iter_mut().for_each(|other| other.open_missing(streams, &open));
+            self.others = others;
+            thread::sleep(NAP);
+        }
+    }
+
+    /// Opens all the streams at first, and later one at a time.
+    fn open_missing(&mut self, streams: usize, open: &impl Fn(u32) -> Vec<u8>) {
+        self.read();
+        while self.open.len() < streams && Instant::now() >= self.next_open && self.goes_on() {
+            let stream = self.next_stream;
+            self.next_stream += 2;
+            self.open.insert(stream);
+            if stream as usize > 2 * streams {
+                self.next_open = Instant::now() + BETWEEN_STREAMS;
+            }
+            self.send(&open(stream));
         }
     }
 

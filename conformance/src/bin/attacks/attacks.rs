@@ -8,11 +8,25 @@ use crate::frames::{
     block, data, fields, frame, head, head_of, head_with, ping, request, reset, setting,
     stream_window, update, wide_open,
 };
+use crate::legal::{HELLO, Legal, SMALL_CALLS, field};
+use crate::pool;
 
-/// What is done to one connection after the other.
-pub type Attack = fn(&mut Attacker);
+/// One row: what attackers do, and what somebody else does meanwhile.
+#[derive(Clone, Copy)]
+pub struct Attack {
+    pub name: &'static str,
+    /// What is done to one connection after the other.
+    pub act: fn(&mut Attacker),
+    pub legal: Legal,
+    /// The method that is attacked: servers without it have no such row.
+    pub path: &'static str,
+}
 
-const HELLO: &str = "/helloworld.Greeter/SayHello";
+/// Every row, in the order of the table.
+pub fn all() -> impl Iterator<Item = Attack> {
+    let of_greeter = |(name, act)| Attack { name, act, legal: SMALL_CALLS, path: HELLO };
+    OF_GREETER.into_iter().map(of_greeter).chain(pool::CALLS)
+}
 
 /// Frames of one write, where single ones are small.
 const BATCH: usize = 100;
@@ -21,7 +35,8 @@ const LONG_NAME_BYTES: usize = 60_000;
 /// Connections of one attacker that say nothing.
 const SILENT_CONNECTIONS: usize = 200;
 
-pub const ATTACKS: [(&str, Attack); 17] = [
+/// Those of the greeter's connections and calls, beside small calls of it.
+const OF_GREETER: [(&str, fn(&mut Attacker)); 17] = [
     ("nothing", |attacker| attacker.hold()),
     ("rapid reset", |attacker| attacker.again(|id| [hello(id, 1), reset(id)].concat())),
     ("made you reset", |attacker| {
@@ -72,21 +87,13 @@ pub const ATTACKS: [(&str, Attack); 17] = [
         let message = blocks_of_nothing();
         attacker.again(|id| compressed(id, &message));
     }),
-    ("silent connections", |attacker| attacker.crowd(SILENT_CONNECTIONS)),
+    ("silent connections", |attacker| attacker.crowd(SILENT_CONNECTIONS, b"")),
     ("reconnects", |_| {}),
 ];
 
 /// A call that greets a name of so many bytes.
 fn hello(id: u32, name_bytes: usize) -> Vec<u8> {
-    let name = "x".repeat(name_bytes);
-    let mut message = vec![0x0a];
-    let mut length = name_bytes;
-    while length >= 0x80 {
-        message.push(length as u8 | 0x80);
-        length >>= 7;
-    }
-    message.push(length as u8);
-    message.extend_from_slice(name.as_bytes());
+    let message = field(1, &vec![b'x'; name_bytes]);
     let whole = crate::frames::message(&message);
     let frames = whole.chunks(16_384).collect::<Vec<_>>();
     let (last, first) = frames.split_last().expect("a message has a prefix");

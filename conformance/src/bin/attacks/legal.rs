@@ -1,11 +1,58 @@
 //! Somebody who makes one call after the other while others attack.
 
+use std::thread;
 use std::time::{Duration, Instant};
 
-use bookend_client::{Channel, ChannelOptions, Code, UnaryCall};
+use bookend_client::{Channel, ChannelOptions, Code, StreamCall, UnaryCall};
 
 /// What a call may take: it then counts as failed.
 const DEADLINE: Duration = Duration::from_secs(10);
+/// What a call may take that asks whether the server has a method.
+const ASKING: Duration = Duration::from_secs(1);
+
+/// The method that every server here has.
+pub const HELLO: &str = "/helloworld.Greeter/SayHello";
+/// gRPC's service for interoperability tests: its handlers wait, so that a server may need a thread
+/// for each.
+pub const OUTPUT: &str = "/grpc.testing.TestService/StreamingOutputCall";
+
+/// What somebody calls who is not an attacker.
+#[derive(Clone, Copy)]
+pub struct Legal {
+    path: &'static str,
+    message: fn() -> Vec<u8>,
+    /// Between two calls: who is refused at once is not to flood the server.
+    pause: Duration,
+}
+
+impl Legal {
+    pub fn path(&self) -> &'static str {
+        self.path
+    }
+}
+
+/// One after the other, without a pause.
+pub const SMALL_CALLS: Legal =
+    Legal { path: HELLO, message: || b"\x0a\x05legal".to_vec(), pause: Duration::ZERO };
+/// For one message of one byte, at once. Latencies are the times until the answer, of calls that
+/// begin while the attack lasts.
+pub const POOL_CALLS: Legal = Legal {
+    path: OUTPUT,
+    message: || b"\x12\x02\x08\x01".to_vec(),
+    pause: Duration::from_millis(50),
+};
+/// A field of bytes of a protobuf message.
+pub fn field(number: u8, bytes: &[u8]) -> Vec<u8> {
+    let mut field = vec![number << 3 | 2];
+    let mut length = bytes.len();
+    while length >= 0x80 {
+        field.push(length as u8 | 0x80);
+        length >>= 7;
+    }
+    field.push(length as u8);
+    field.extend_from_slice(bytes);
+    field
+}
 
 /// What became of the calls.
 #[derive(Debug, Default)]
@@ -29,14 +76,15 @@ impl Calls {
 }
 
 /// Calls that port for as long as that `goes_on`.
-pub fn call_while(port: u16, goes_on: impl Fn() -> bool) -> Calls {
+pub fn call_while(port: u16, legal: Legal, goes_on: impl Fn() -> bool) -> Calls {
     let mut calls = Calls::default();
     let target = format!("127.0.0.1:{port}");
     let Ok(channel) = Channel::connect(&target, ChannelOptions::default()) else {
         return calls;
     };
+    let message = (legal.message)();
     while goes_on() {
-        let mut call = UnaryCall::new("/helloworld.Greeter/SayHello", b"\x0a\x05legal".to_vec());
+        let mut call = UnaryCall::new(legal.path, message.clone());
         call.timeout = Some(DEADLINE);
         let start = Instant::now();
         if channel.unary(call).status.code == Code::Ok {
@@ -44,6 +92,24 @@ pub fn call_while(port: u16, goes_on: impl Fn() -> bool) -> Calls {
         } else {
             calls.failed += 1;
         }
+        if !legal.pause.is_zero() {
+            thread::sleep(legal.pause);
+        }
     }
     calls
+}
+
+/// Whether the server has that method, whatever it says of an empty message.
+pub fn has_method(port: u16, path: &'static str) -> bool {
+    let target = format!("127.0.0.1:{port}");
+    let Ok(channel) = Channel::connect(&target, ChannelOptions::default()) else {
+        return false;
+    };
+    // No unary call: a method may answer with any number of messages.
+    let mut call = StreamCall::new(path);
+    call.timeout = Some(ASKING);
+    let (mut requests, mut responses) = channel.open(call);
+    let _ = requests.send(&[]);
+    requests.finish();
+    responses.end().status.code != Code::Unimplemented
 }

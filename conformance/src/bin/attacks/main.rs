@@ -4,7 +4,7 @@
 //! `attacks [--seconds N] [--rounds N] [--only ATTACK] [--record FILE] NAME=COMMAND ...` starts
 //! each server itself, anew for each attack, by the contract of docs/extend/subject-contract.md:
 //! with `helloworld.Greeter/SayHello` on a port of the loopback. Nothing else can be named as a
-//! target.
+//! target. Rows of other methods are left out for servers that have none of them.
 //! `attacks --table RECORD PAGE` puts the table of a record into a page.
 #![forbid(unsafe_code)]
 
@@ -15,6 +15,7 @@ mod attacks;
 mod frames;
 mod legal;
 mod measure;
+mod pool;
 mod record;
 mod table;
 mod victim;
@@ -25,7 +26,6 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use attacks::ATTACKS;
 use record::{Entry, HEADING};
 
 /// What is asked for.
@@ -68,11 +68,11 @@ fn attack(plan: &Plan) -> Result<(), String> {
     let chosen = |name: &str| plan.only.as_deref().is_none_or(|only| only == name);
     // The servers one after the other under each attack, and all of that again.
     for round in 1..=plan.rounds {
-        for (attack, act) in ATTACKS.iter().filter(|(name, _)| chosen(name)) {
+        for attack in attacks::all().filter(|attack| chosen(attack.name)) {
             for (server, command) in &plan.servers {
-                match measure::measure(command, *act, plan.seconds) {
+                match measure::measure(command, &attack, plan.seconds) {
                     Ok(row) => {
-                        let (attack, server) = ((*attack).to_owned(), server.clone());
+                        let (attack, server) = (attack.name.to_owned(), server.clone());
                         let line = Entry { attack, server, row }.line();
                         if let Some(file) = &mut record {
                             writeln!(file, "{line}").map_err(|error| error.to_string())?;
@@ -80,7 +80,7 @@ fn attack(plan: &Plan) -> Result<(), String> {
                         eprintln!("round {round}: {line}");
                         lines += &format!("{line}\n");
                     }
-                    Err(error) => println!("{attack}, {server}: {error}"),
+                    Err(error) => println!("{}, {server}: {error}", attack.name),
                 }
             }
         }
@@ -121,10 +121,10 @@ fn plan(mut words: impl Iterator<Item = String>) -> Result<Plan, String> {
             }
             "--record" => plan.record = Some(words.next().ok_or("--record is a file")?),
             "--only" => {
-                let known = |name: &String| ATTACKS.iter().any(|(attack, _)| attack == name);
-                let names = ATTACKS.map(|(name, _)| name).join(", ");
+                let known = |name: &String| attacks::all().any(|attack| attack.name == name);
+                let names = attacks::all().map(|attack| attack.name).collect::<Vec<_>>();
                 let only = words.next().filter(known);
-                plan.only = Some(only.ok_or(format!("--only is one of: {names}"))?);
+                plan.only = Some(only.ok_or(format!("--only is one of: {}", names.join(", ")))?);
             }
             _ => {
                 let (name, command) = word.split_once('=').ok_or("a server is NAME=COMMAND")?;

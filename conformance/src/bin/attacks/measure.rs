@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::attacker::{Ends, attack_until};
 use crate::attacks::Attack;
-use crate::legal::{Calls, call_while};
+use crate::legal::{Calls, call_while, has_method};
 use crate::record::Row;
 use crate::victim::Victim;
 
@@ -18,12 +18,17 @@ const SAMPLE: Duration = Duration::from_millis(50);
 /// Starts a server, attacks it for so long, and waits as long again before the last look.
 ///
 /// # Errors
-/// When the server does not start.
-pub fn measure(command: &str, attack: Attack, seconds: Duration) -> io::Result<Row> {
+/// When the server does not start, or has not the methods that the row needs.
+pub fn measure(command: &str, attack: &Attack, seconds: Duration) -> io::Result<Row> {
     let victim = Victim::start(command)?;
+    for path in [attack.path, attack.legal.path()] {
+        if !has_method(victim.port, path) {
+            return Err(io::Error::other(format!("it has no {path}")));
+        }
+    }
     let start = Instant::now();
     // What the first calls take once is not the attack's.
-    let _ = call_while(victim.port, || Instant::now() < start + seconds / 5);
+    let _ = call_while(victim.port, attack.legal, || Instant::now() < start + seconds / 5);
     let before = victim.memory_bytes();
     let (peak, calls, ends) = attacked(&victim, attack, seconds);
     thread::sleep(seconds);
@@ -42,13 +47,14 @@ pub fn measure(command: &str, attack: Attack, seconds: Duration) -> io::Result<R
 
 /// The highest memory, what became of the calls of somebody else, and of the attackers'
 /// connections.
-fn attacked(victim: &Victim, attack: Attack, seconds: Duration) -> (u64, Calls, Ends) {
+fn attacked(victim: &Victim, attack: &Attack, seconds: Duration) -> (u64, Calls, Ends) {
     let (port, until) = (victim.port, Instant::now() + seconds);
+    let (act, legal) = (attack.act, attack.legal);
     let goes_on = move || Instant::now() < until;
     thread::scope(|scope| {
-        let legal = scope.spawn(move || call_while(port, goes_on));
+        let legal = scope.spawn(move || call_while(port, legal, goes_on));
         let attackers =
-            [(); ATTACKERS].map(|()| scope.spawn(move || attack_until(port, attack, until)));
+            [(); ATTACKERS].map(|()| scope.spawn(move || attack_until(port, act, until)));
         let mut peak = 0;
         while goes_on() {
             thread::sleep(SAMPLE);
