@@ -9,7 +9,7 @@ use crate::frames::{
     stream_window, update, wide_open,
 };
 use crate::legal::{HELLO, Legal, SMALL_CALLS, field};
-use crate::{heads, pool};
+use crate::{halves, heads, pool};
 
 /// One row: what attackers do, and what somebody else does meanwhile.
 #[derive(Clone, Copy)]
@@ -25,7 +25,12 @@ pub struct Attack {
 /// Every row, in the order of the table.
 pub fn all() -> impl Iterator<Item = Attack> {
     let of_greeter = |(name, act)| Attack { name, act, legal: SMALL_CALLS, path: HELLO };
-    OF_GREETER.into_iter().map(of_greeter).chain(pool::CALLS).chain(heads::HEADS)
+    OF_GREETER
+        .into_iter()
+        .map(of_greeter)
+        .chain(pool::CALLS)
+        .chain(heads::HEADS)
+        .chain(halves::HALVES)
 }
 
 /// Frames of one write, where single ones are small.

@@ -15,6 +15,10 @@ pub const HELLO: &str = "/helloworld.Greeter/SayHello";
 /// gRPC's service for interoperability tests: its handlers wait, so that a server may need a thread
 /// for each.
 pub const OUTPUT: &str = "/grpc.testing.TestService/StreamingOutputCall";
+pub const INPUT: &str = "/grpc.testing.TestService/StreamingInputCall";
+
+/// The length of an upload.
+const UPLOAD_BYTES: usize = 2 << 20;
 
 /// What somebody calls who is not an attacker.
 #[derive(Clone, Copy)]
@@ -41,6 +45,19 @@ pub const POOL_CALLS: Legal = Legal {
     message: || b"\x12\x02\x08\x01".to_vec(),
     pause: Duration::from_millis(50),
 };
+/// Names of 2 MiB.
+pub const UPLOADS: Legal = Legal {
+    path: HELLO,
+    message: || field(1, &[b'x'; UPLOAD_BYTES]),
+    pause: Duration::from_millis(10),
+};
+/// Payloads of 2 MiB for a client-streaming method.
+pub const STREAMED_UPLOADS: Legal = Legal {
+    path: INPUT,
+    message: || field(1, &field(2, &[0; UPLOAD_BYTES])),
+    pause: Duration::from_millis(10),
+};
+
 /// A field of bytes of a protobuf message.
 pub fn field(number: u8, bytes: &[u8]) -> Vec<u8> {
     let mut field = vec![number << 3 | 2];

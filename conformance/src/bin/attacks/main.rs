@@ -13,6 +13,7 @@ mod attacks;
 #[path = "../../../../crates/server/tests/attacks/frames.rs"]
 #[allow(dead_code, reason = "written for tests that use more of it")]
 mod frames;
+mod halves;
 mod heads;
 mod legal;
 mod measure;
