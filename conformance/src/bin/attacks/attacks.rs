@@ -9,7 +9,7 @@ use crate::frames::{
     stream_window, update, wide_open,
 };
 use crate::legal::{HELLO, Legal, SMALL_CALLS, field};
-use crate::{halves, heads, pool};
+use crate::{halves, heads, pool, watchers};
 
 /// One row: what attackers do, and what somebody else does meanwhile.
 #[derive(Clone, Copy)]
@@ -31,6 +31,7 @@ pub fn all() -> impl Iterator<Item = Attack> {
         .chain(pool::CALLS)
         .chain(heads::HEADS)
         .chain(halves::HALVES)
+        .chain(watchers::WATCHERS)
 }
 
 /// Frames of one write, where single ones are small.
@@ -41,7 +42,7 @@ const LONG_NAME_BYTES: usize = 60_000;
 const SILENT_CONNECTIONS: usize = 200;
 
 /// Those of the greeter's connections and calls, beside small calls of it.
-const OF_GREETER: [(&str, fn(&mut Attacker)); 17] = [
+const OF_GREETER: [(&str, fn(&mut Attacker)); 18] = [
     ("nothing", |attacker| attacker.hold()),
     ("rapid reset", |attacker| attacker.again(|id| [hello(id, 1), reset(id)].concat())),
     ("made you reset", |attacker| {
@@ -90,7 +91,11 @@ const OF_GREETER: [(&str, fn(&mut Attacker)); 17] = [
     }),
     ("gzip of blocks of nothing", |attacker| {
         let message = blocks_of_nothing();
-        attacker.again(|id| compressed(id, &message));
+        attacker.again(|id| compressed(id, "gzip", &message));
+    }),
+    ("zstd that is broken", |attacker| {
+        let message = broken_zstd();
+        attacker.again(|id| compressed(id, "zstd", &message));
     }),
     ("silent connections", |attacker| attacker.crowd(SILENT_CONNECTIONS, b"")),
     ("reconnects", |_| {}),
@@ -125,12 +130,23 @@ fn blocks_of_nothing() -> Vec<u8> {
     [b"\x1f\x8b\x08\0\0\0\0\0\0\xff", &blocks[..], b"\x03\0", &[0; 8]].concat()
 }
 
-/// A call whose message is under gzip, as it says.
-fn compressed(id: u32, message: &[u8]) -> Vec<u8> {
+/// A zstd frame of eight literals and two blocks of 128 KiB each that repeat them, in some fifty
+/// bytes. A reserved kind of block is behind them (RFC 8878, 3.1.1.2.2): it shows once the rest is
+/// decoded.
+fn broken_zstd() -> Vec<u8> {
+    let sequences = [0, 0xff, 0xaa, 0x2b, 0x54, 0, 0, 0, 1];
+    let header = (sequences.len() as u32) << 3 | 4;
+    let block = [&header.to_le_bytes()[..3], &sequences].concat();
+    let start = [0x28, 0xb5, 0x2f, 0xfd, 0, 0x40, 0x40, 0, 0];
+    [&start[..], b"abcdefgh", &block, &block, &[7, 0, 0]].concat()
+}
+
+/// A call whose message is under that encoding, as it says.
+fn compressed(id: u32, encoding: &str, message: &[u8]) -> Vec<u8> {
     let mut body = vec![1];
     body.extend((message.len() as u32).to_be_bytes());
     body.extend(message);
-    let mut bytes = head_with(id, HELLO, &[("grpc-encoding", "gzip")]);
+    let mut bytes = head_with(id, HELLO, &[("grpc-encoding", encoding)]);
     body.chunks(16_384).for_each(|part| bytes.extend(data(id, part)));
     bytes.extend(frame(kind::DATA, bookend_wire::frame::flag::END_STREAM, id, b""));
     bytes

@@ -21,6 +21,7 @@ mod pool;
 mod record;
 mod table;
 mod victim;
+mod watchers;
 
 use std::env;
 use std::fs::{self, File};
