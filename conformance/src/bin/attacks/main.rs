@@ -1,10 +1,10 @@
 //! How servers stand attacks, side by side: what each costs them in memory, what it costs somebody
 //! who calls meanwhile, and how the server ends it.
 //!
-//! `attacks [--seconds N] [--rounds N] [--only ATTACK] [--record FILE] NAME=COMMAND ...` starts
-//! each server itself, anew for each attack, by the contract of docs/extend/subject-contract.md:
-//! with `helloworld.Greeter/SayHello` on a port of the loopback. Nothing else can be named as a
-//! target. Rows of other methods are left out for servers that have none of them.
+//! `attacks [--seconds N] [--rounds N] [--threads N] [--only ATTACK] [--record FILE] NAME=COMMAND
+//! ...` starts each server itself, anew for each attack, by the contract of
+//! docs/extend/subject-contract.md: on a port of the loopback. Nothing else can be named as a
+//! target. A server that has not the methods of a row has no such row.
 //! `attacks --table RECORD PAGE` puts the table of a record into a page.
 #![forbid(unsafe_code)]
 
@@ -35,6 +35,8 @@ use record::{Entry, HEADING};
 struct Plan {
     seconds: Duration,
     rounds: u32,
+    /// Of a server.
+    threads: u32,
     only: Option<String>,
     record: Option<String>,
     /// Names and commands.
@@ -73,7 +75,7 @@ fn attack(plan: &Plan) -> Result<(), String> {
     for round in 1..=plan.rounds {
         for attack in attacks::all().filter(|attack| chosen(attack.name)) {
             for (server, command) in &plan.servers {
-                match measure::measure(command, &attack, plan.seconds) {
+                match measure::measure(command, plan.threads, &attack, plan.seconds) {
                     Ok(row) => {
                         let (attack, server) = (attack.name.to_owned(), server.clone());
                         let line = Entry { attack, server, row }.line();
@@ -108,7 +110,8 @@ fn begin_record(path: &str) -> Result<File, String> {
 
 fn plan(mut words: impl Iterator<Item = String>) -> Result<Plan, String> {
     let seconds = Duration::from_secs(5);
-    let mut plan = Plan { seconds, rounds: 1, only: None, record: None, servers: Vec::new() };
+    let mut plan =
+        Plan { seconds, rounds: 1, threads: 1, only: None, record: None, servers: Vec::new() };
     while let Some(word) = words.next() {
         match word.as_str() {
             "--seconds" => {
@@ -121,6 +124,11 @@ fn plan(mut words: impl Iterator<Item = String>) -> Result<Plan, String> {
                 let rounds = words.next().and_then(|text| text.parse().ok());
                 let rounds = rounds.filter(|rounds| (1..=100).contains(rounds));
                 plan.rounds = rounds.ok_or("--rounds is a number from 1 to 100")?;
+            }
+            "--threads" => {
+                let threads = words.next().and_then(|text| text.parse().ok());
+                let threads = threads.filter(|threads| (1..=64).contains(threads));
+                plan.threads = threads.ok_or("--threads is a number from 1 to 64")?;
             }
             "--record" => plan.record = Some(words.next().ok_or("--record is a file")?),
             "--only" => {

@@ -19,8 +19,8 @@ const SAMPLE: Duration = Duration::from_millis(50);
 ///
 /// # Errors
 /// When the server does not start, or has not the methods that the row needs.
-pub fn measure(command: &str, attack: &Attack, seconds: Duration) -> io::Result<Row> {
-    let victim = Victim::start(command)?;
+pub fn measure(command: &str, threads: u32, attack: &Attack, seconds: Duration) -> io::Result<Row> {
+    let victim = Victim::start(command, threads)?;
     for path in [attack.path, attack.legal.path()] {
         if !has_method(victim.port, path) {
             return Err(io::Error::other(format!("it has no {path}")));

@@ -12,11 +12,15 @@ pub struct Victim {
 
 impl Victim {
     /// Starts a command of the contract's. It has to become the server, not to start it: memory is
-    /// that of one process.
-    pub fn start(command: &str) -> io::Result<Self> {
+    /// that of one process. `BOOKEND_CPUS` says how many threads it
+    /// is to have.
+    pub fn start(command: &str, threads: u32) -> io::Result<Self> {
         let mut shell = Command::new("sh");
         shell.args(["-c", &format!("exec {command}")]);
-        shell.env("BOOKEND_CONTRACT", "1").env("BOOKEND_ROLE", "server").env("BOOKEND_CPUS", "1");
+        shell
+            .env("BOOKEND_CONTRACT", "1")
+            .env("BOOKEND_ROLE", "server")
+            .env("BOOKEND_CPUS", threads.to_string());
         shell.env("BOOKEND_METHOD", "helloworld.Greeter/SayHello");
         shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut process = shell.spawn()?;
