@@ -34,14 +34,26 @@ fn cells(rounds: &[&Row]) -> String {
     let memory = [0, 1, 2].map(|at| format!("{:.0}", all(&|row| row.mebibytes[at]).0));
     let (rate, _) = all(&|row| row.rate);
     let (_, failed) = all(&|row| row.failed);
-    let (p99, worst_p99) = all(&|row| row.p99_ms);
-    let (_, max) = all(&|row| row.max_ms);
+    let (p99, worst_p99) = all(&|row| or_never(row.p99_ms));
+    let (_, max) = all(&|row| or_never(row.max_ms));
     // What ends most connections, of the first round: the others count somewhat differently.
     let ended = rounds.first().map_or("", |row| &row.ended);
     format!(
-        "| {} | {rate:.0}, {failed:.0} | {p99:.2} ({worst_p99:.2}), {max:.1} | {ended} |",
-        memory.join(" / ")
+        "| {} | {rate:.0}, {failed:.0} | {} ({}), {} | {ended} |",
+        memory.join(" / "),
+        milliseconds(p99, 2),
+        milliseconds(worst_p99, 2),
+        milliseconds(max, 1)
     )
+}
+
+/// The latency of a round, which is 0 where no call was answered: that is worse than any other.
+fn or_never(latency_ms: f64) -> f64 {
+    if latency_ms == 0.0 { f64::INFINITY } else { latency_ms }
+}
+
+fn milliseconds(latency_ms: f64, digits: usize) -> String {
+    if latency_ms.is_infinite() { "never".to_owned() } else { format!("{latency_ms:.digits$}") }
 }
 
 /// The page with that table in its place; `None` if it has no place for it.
@@ -67,6 +79,13 @@ mod tests {
         let row = "| rapid reset | a | 5 / 8 / 6 | 200, 1 | 1.00 (1.50), 20.0 | closed 3 |\n";
         assert!(table.contains(row), "{table}");
         assert_eq!(table.lines().count(), 4, "{table}");
+    }
+
+    #[test]
+    fn a_round_without_an_answer_is_the_worst() {
+        let rounds = "a;b;1;1;1;5;0;2;3;\na;b;1;1;1;0;9;0;0;\na;b;1;1;1;5;0;1;3;\n";
+        let table = table(rounds);
+        assert!(table.contains("| 5, 9 | 2.00 (never), never |"), "{table}");
     }
 
     #[test]
