@@ -11,12 +11,14 @@ use crate::frames::{
 use crate::legal::{HELLO, Legal, SMALL_CALLS, field};
 use crate::{halves, heads, pool, watchers};
 
+/// What is done to one connection after the other.
+pub type Act = fn(&mut Attacker);
+
 /// One row: what attackers do, and what somebody else does meanwhile.
 #[derive(Clone, Copy)]
 pub struct Attack {
     pub name: &'static str,
-    /// What is done to one connection after the other.
-    pub act: fn(&mut Attacker),
+    pub act: Act,
     pub legal: Legal,
     /// The method that is attacked: servers without it have no such row.
     pub path: &'static str,
@@ -42,7 +44,7 @@ const LONG_NAME_BYTES: usize = 60_000;
 const SILENT_CONNECTIONS: usize = 200;
 
 /// Those of the greeter's connections and calls, beside small calls of it.
-const OF_GREETER: [(&str, fn(&mut Attacker)); 18] = [
+const OF_GREETER: [(&str, Act); 18] = [
     ("nothing", |attacker| attacker.hold()),
     ("rapid reset", |attacker| attacker.again(|id| [hello(id, 1), reset(id)].concat())),
     ("made you reset", |attacker| {
