@@ -16,8 +16,8 @@
 //! (`crates/io/tests/tls_memory.rs` counts it).
 //!
 //! Before a handshake is over, whoever sent it is unknown, and its messages are kept until they are
-//! whole. A server that has a budget for its memory gives it to [`ServerConfig::memory`]: then all
-//! of this is counted, and while too much is held, the oldest handshakes are given up.
+//! whole. A server that has limits for all its connections gives them to [`ServerConfig::limits`]:
+//! then all of this is counted, and while too much is held, the oldest handshakes are given up.
 
 mod advice;
 mod certificate_fault;
@@ -39,6 +39,7 @@ mod pem_file;
 mod proof;
 mod records;
 mod secured;
+mod shared_limits;
 mod side;
 mod stream;
 mod trusted;
@@ -49,7 +50,7 @@ pub use config::{ClientConfig, Connector, Connectors, ServerConfig, Trust};
 pub use config_error::{ConfigError, PemPart};
 pub use fault::TlsFault;
 pub use handshakes::{HANDSHAKE_TIMEOUT_NS, Handshakes};
-pub use held_memory::SharedMemory;
 pub use pem::{Authorities, Identity};
 pub use secured::Secured;
+pub use shared_limits::SharedLimits;
 pub use stream::TlsStream;

@@ -77,6 +77,7 @@ mod compression;
 mod context;
 mod counts;
 mod encoding;
+mod handshake_limits;
 mod head;
 mod head_cache;
 mod health;

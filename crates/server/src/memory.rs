@@ -12,7 +12,6 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bookend_io::Waker;
-use bookend_io::tls::SharedMemory;
 
 use crate::held_bytes::HeldBytes;
 
@@ -95,6 +94,16 @@ impl MemoryBudget {
         account.charged_bytes = bytes;
     }
 
+    /// So many bytes more are held outside of connections' accounts.
+    pub fn add(&self, bytes: usize) {
+        self.held.add(bytes);
+    }
+
+    /// So many of those are held no longer.
+    pub fn subtract(&self, bytes: usize) {
+        self.held.subtract(bytes);
+    }
+
     /// What is held now.
     pub fn held_bytes(&self) -> usize {
         self.held.now()
@@ -124,25 +133,6 @@ impl MemoryBudget {
     pub fn is_above_share(&self, account: &Account) -> bool {
         let connections = self.connections.load(Relaxed).max(1);
         account.charged_bytes > self.limit_bytes / connections
-    }
-}
-
-/// What TLS holds, of handshakes of which the shards do not know yet and of open connections.
-impl SharedMemory for MemoryBudget {
-    fn add(&self, bytes: usize) {
-        self.held.add(bytes);
-    }
-
-    fn subtract(&self, bytes: usize) {
-        self.held.subtract(bytes);
-    }
-
-    fn is_tight(&self) -> bool {
-        self.is_tight()
-    }
-
-    fn is_exceeded(&self) -> bool {
-        self.is_exceeded()
     }
 }
 

@@ -37,9 +37,11 @@ impl PeerAddresses {
         Ok(Some(address))
     }
 
-    /// A connection that was counted is gone.
+    /// A connection that has entered from that address is gone.
     pub fn leave(&self, address: IpAddr) {
+        let address = network(address);
         let mut connections = self.lock();
+        // Those that do not count have no entry.
         if let Some(count) = connections.get_mut(&address) {
             *count -= 1;
             if *count == 0 {

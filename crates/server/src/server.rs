@@ -263,7 +263,7 @@ impl BoundServer {
         let io = match &tls {
             None => serve(listener, &options, |place| services.shard(place.waker))?,
             Some(config) => {
-                let config = config.clone().memory(services.memory.clone());
+                let config = config.clone().limits(Arc::new(services.handshake_limits()));
                 serve(listener, &options, |place| {
                     tls::Secured::accepting(services.shard(place.waker), config.clone())
                 })?

@@ -2,6 +2,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use crate::counts::{Counts, SharedCounts};
+use crate::handshake_limits::HandshakeLimits;
 use crate::interceptor::Interceptor;
 use crate::limits::Limits;
 use crate::memory::MemoryBudget;
@@ -57,6 +58,12 @@ impl Services {
     /// [`Limits::max_held_bytes`](crate::Limits::max_held_bytes) limits.
     pub fn held_bytes(&self) -> usize {
         self.memory.held_bytes()
+    }
+
+    /// What TLS takes part in.
+    pub(crate) fn handshake_limits(&self) -> HandshakeLimits {
+        let (memory, addresses) = (self.memory.clone(), self.addresses.clone());
+        HandshakeLimits { memory, addresses }
     }
 
     /// What all shards that have ended did together.

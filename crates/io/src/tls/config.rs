@@ -4,9 +4,9 @@ use super::advice::TlsAdvice;
 use super::config_error::ConfigError;
 use super::engine::{Engine, RustlsConnection};
 use super::handshakes::{HandshakePolicy, Handshakes};
-use super::held_memory::{MemoryOption, SharedMemory};
 use super::identity_fault::unfit;
 use super::pem::{Authorities, Identity};
+use super::shared_limits::{LimitsOption, SharedLimits};
 use super::trusted::{TrustedClients, TrustedServers};
 use super::unverified::Unverified;
 use crate::machine::reason;
@@ -101,12 +101,14 @@ impl ServerConfig {
         self
     }
 
-    /// Counts what connections hold in `memory`. While that is tight, handshakes that are older
-    /// than a second are given up, and while it is exceeded, the oldest ones; those of connections
-    /// that have [no time limit](ServerConfig::handshake_timeout_ns) are not.
+    /// Counts what connections hold in `limits`, and handshakes by their address. While memory is
+    /// tight, handshakes that are older than a second are given up, and while it is exceeded, the
+    /// oldest ones; those of connections that have
+    /// [no time limit](ServerConfig::handshake_timeout_ns) are not. A connection is reset at once
+    /// if there are too many from its address.
     #[must_use]
-    pub fn memory(mut self, memory: Arc<dyn SharedMemory>) -> Self {
-        self.handshake_policy.memory = MemoryOption(Some(memory));
+    pub fn limits(mut self, limits: Arc<dyn SharedLimits>) -> Self {
+        self.handshake_policy.limits = LimitsOption(Some(limits));
         self
     }
 

@@ -32,6 +32,8 @@ pub(crate) enum TlsFaultKind {
     TimedOut(Duration),
     /// The handshake was given up for its memory.
     NoMemory,
+    /// There are too many connections from the peer's address.
+    AddressFull,
     /// A frame that the shard never takes.
     Stuck,
 }
@@ -42,7 +44,9 @@ impl TlsFault {
     }
 
     fn text(&self) -> Cow<'static, str> {
-        use TlsFaultKind::{Closed, NoMemory, NoProtocol, PlainHttp2, Stuck, TimedOut, Tls};
+        use TlsFaultKind::{
+            AddressFull, Closed, NoMemory, NoProtocol, PlainHttp2, Stuck, TimedOut, Tls,
+        };
         let (side, peer, plain_text) = (self.side, self.side.peer(), self.advice.plain_text);
         match &self.kind {
             Tls(error) => self.describe(error),
@@ -66,6 +70,7 @@ impl TlsFault {
             NoMemory => {
                 "the TLS handshake was given up: connections hold too much memory together".into()
             }
+            AddressFull => format!("too many connections come from {peer}'s address").into(),
             Stuck => "the receive buffer is full and nothing in it can be used".into(),
         }
     }
@@ -537,6 +542,7 @@ mod tests {
                 TlsFaultKind::NoProtocol,
                 TlsFaultKind::TimedOut(Duration::from_secs(10)),
                 TlsFaultKind::NoMemory,
+                TlsFaultKind::AddressFull,
                 TlsFaultKind::Stuck,
             ];
             for kind in kinds {

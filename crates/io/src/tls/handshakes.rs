@@ -1,7 +1,7 @@
 //! How long handshakes may take, and how they have ended.
 
 use super::advice::TlsAdvice;
-use super::held_memory::MemoryOption;
+use super::shared_limits::LimitsOption;
 use crate::options::CONNECT_TIMEOUT_NS;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -34,7 +34,7 @@ pub(crate) struct HandshakePolicy {
     /// What is said to do where one fails.
     pub advice: &'static TlsAdvice,
     /// Where what connections hold is counted.
-    pub memory: MemoryOption,
+    pub limits: LimitsOption,
 }
 
 impl HandshakePolicy {
@@ -43,7 +43,7 @@ impl HandshakePolicy {
             counters: Arc::default(),
             timeout_ns: HANDSHAKE_TIMEOUT_NS,
             advice,
-            memory: MemoryOption::default(),
+            limits: LimitsOption::default(),
         }
     }
 }

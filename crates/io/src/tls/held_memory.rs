@@ -1,20 +1,7 @@
 //! What TLS holds of a connection, counted in a budget that the program has for all of them.
 
-use std::fmt;
+use super::shared_limits::SharedLimits;
 use std::sync::Arc;
-
-/// The memory that a program allows all its connections together. Whoever holds some for them adds
-/// it here, from any thread.
-pub trait SharedMemory: Send + Sync {
-    /// So many bytes more are held.
-    fn add(&self, bytes: usize);
-    /// So many bytes are held no longer.
-    fn subtract(&self, bytes: usize);
-    /// Whether not much is left.
-    fn is_tight(&self) -> bool;
-    /// Whether more is held than is allowed.
-    fn is_exceeded(&self) -> bool;
-}
 
 /// What one connection takes as soon as its handshake has begun: its keys, and what rustls knows of
 /// it (`crates/io/tests/tls_memory.rs` counts it).
@@ -25,7 +12,7 @@ const STEP_BYTES: usize = 4 << 10;
 
 /// What the TLS of one connection is charged with; given back when it is dropped.
 pub(crate) struct HeldMemory {
-    shared: Option<Arc<dyn SharedMemory>>,
+    shared: Option<Arc<dyn SharedLimits>>,
     /// What it takes whatever is buffered.
     session_bytes: usize,
     charged_bytes: usize,
@@ -33,7 +20,7 @@ pub(crate) struct HeldMemory {
 
 impl HeldMemory {
     /// Of a connection that begins. Without a budget nothing is counted.
-    pub fn of_session(shared: Option<Arc<dyn SharedMemory>>) -> Self {
+    pub fn of_session(shared: Option<Arc<dyn SharedLimits>>) -> Self {
         let mut held = Self { shared, session_bytes: SESSION_BYTES, charged_bytes: 0 };
         held.note(0);
         held
@@ -72,24 +59,5 @@ impl Drop for HeldMemory {
         if let Some(shared) = &self.shared {
             shared.subtract(self.charged_bytes);
         }
-    }
-}
-
-/// The budget of one configuration, if it has one.
-#[derive(Clone, Default)]
-pub(crate) struct MemoryOption(pub Option<Arc<dyn SharedMemory>>);
-
-impl MemoryOption {
-    /// Whether handshakes have to be given up that began before `since_ns`; all of them once too
-    /// much is held.
-    pub fn gives_up(&self, began_ns: u64, since_ns: u64) -> bool {
-        let Some(memory) = &self.0 else { return false };
-        memory.is_exceeded() || (began_ns < since_ns && memory.is_tight())
-    }
-}
-
-impl fmt::Debug for MemoryOption {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.0.is_some() { "SharedMemory" } else { "no limit" })
     }
 }

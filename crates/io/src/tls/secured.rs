@@ -148,12 +148,19 @@ impl<S: Shard> Secured<S> {
 
 /// Handshakes.
 impl<S: Shard> Secured<S> {
-    fn begin(&mut self, id: ConnectionId, how: Opened, io: &mut IoContext) -> Result<(), Error> {
-        let mut engine = self.role.engine(&self.shard, how)?;
-        engine.begin(io.output_below(id))?;
-        let due_ns = io.now_ns().saturating_add(self.role.handshake_policy().timeout_ns);
-        let held = HeldMemory::of_session(self.role.handshake_policy().memory.0.clone());
-        self.connections.begin(id, how, (engine, held), due_ns);
+    fn begin(&mut self, id: ConnectionId, how: Opened, io: &mut IoContext) -> Result<(), TlsFault> {
+        let policy = self.role.handshake_policy();
+        let address = io.peer(id).address.map(|address| address.ip());
+        let counted = policy.limits.begin_handshake(address);
+        let counted = counted.ok_or_else(|| self.role.fault(TlsFaultKind::AddressFull))?;
+        let engine = self.role.engine(&self.shard, how).and_then(|mut engine| {
+            engine.begin(io.output_below(id))?;
+            Ok(engine)
+        });
+        let engine = engine.map_err(|error| self.role.fault(TlsFaultKind::Tls(error)))?;
+        let due_ns = io.now_ns().saturating_add(policy.timeout_ns);
+        let held = HeldMemory::of_session(policy.limits.0.clone());
+        self.connections.begin(id, how, (engine, held, counted), due_ns);
         Ok(())
     }
 
@@ -230,7 +237,7 @@ impl<S: Shard> Secured<S> {
         while let Some(late_ns) = self.connections.next_late_ns() {
             let policy = self.role.handshake_policy();
             let began_ns = late_ns.saturating_sub(policy.timeout_ns);
-            if !policy.memory.gives_up(began_ns, since_ns) {
+            if !policy.limits.gives_up(began_ns, since_ns) {
                 return;
             }
             let Some(id) = self.connections.take_late(u64::MAX) else {
@@ -428,8 +435,8 @@ impl<S: Shard> Secured<S> {
 impl<S: Shard> Shard for Secured<S> {
     fn opened(&mut self, id: ConnectionId, how: Opened, io: &mut IoContext) {
         io.transport_opened(id);
-        if let Err(error) = self.begin(id, how, io) {
-            let fault = self.role.fault(TlsFaultKind::Tls(error));
+        if let Err(fault) = self.begin(id, how, io) {
+            self.role.handshake_policy().counters.failed(&fault);
             self.connections.refuse(id, how, fault);
             io.request_below(id, |pending| pending.abort = true);
         }

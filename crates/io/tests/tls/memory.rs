@@ -3,22 +3,33 @@
 
 use crate::ends::{Inner, START_NS, Setup, listens};
 use bookend_io::simulated::{End, Simulated};
-use bookend_io::tls::{Secured, SharedMemory};
+use bookend_io::tls::{Secured, SharedLimits};
 use bookend_io::{AfterRead, ConnectionId};
+use std::collections::HashMap;
+use std::net::IpAddr;
 use std::sync::Arc;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 const KIB: usize = 1 << 10;
 
-/// A budget of so many bytes, and what is held of it.
+/// Handshakes that each address may have.
+const ADDRESS_HANDSHAKES: usize = 3;
+
+/// A budget of so many bytes, what is held of it, and the handshakes of each address.
 struct Budget {
     limit_bytes: usize,
     held_bytes: AtomicUsize,
+    handshakes: Mutex<HashMap<IpAddr, usize>>,
 }
 
 impl Budget {
     fn new(limit_bytes: usize) -> Arc<Self> {
-        Arc::new(Self { limit_bytes, held_bytes: AtomicUsize::new(0) })
+        Arc::new(Self {
+            limit_bytes,
+            held_bytes: AtomicUsize::new(0),
+            handshakes: Mutex::default(),
+        })
     }
 
     fn held(&self) -> usize {
@@ -26,7 +37,7 @@ impl Budget {
     }
 }
 
-impl SharedMemory for Budget {
+impl SharedLimits for Budget {
     fn add(&self, bytes: usize) {
         self.held_bytes.fetch_add(bytes, Ordering::Relaxed);
     }
@@ -42,12 +53,24 @@ impl SharedMemory for Budget {
     fn is_exceeded(&self) -> bool {
         self.held() > self.limit_bytes
     }
+
+    fn enter(&self, address: IpAddr) -> bool {
+        let mut handshakes = self.handshakes.lock().unwrap();
+        let count = handshakes.entry(address).or_default();
+        let has_room = *count < ADDRESS_HANDSHAKES;
+        *count += usize::from(has_room);
+        has_room
+    }
+
+    fn leave(&self, address: IpAddr) {
+        *self.handshakes.lock().unwrap().get_mut(&address).unwrap() -= 1;
+    }
 }
 
 type Server = Simulated<Secured<Inner>>;
 
 fn server(setup: &Setup, budget: &Arc<Budget>) -> Server {
-    let config = setup.server.clone().memory(budget.clone());
+    let config = setup.server.clone().limits(budget.clone());
     Simulated::new(Secured::accepting(Inner::new(listens), config), START_NS)
 }
 
@@ -128,15 +151,41 @@ fn half_records_and_sessions_are_counted_too() {
     assert!((4 * KIB..12 * KIB).contains(&budget.held()), "{}", budget.held());
 }
 
+#[test]
+fn handshakes_are_counted_for_their_address_until_they_are_over() {
+    let (setup, budget) = (Setup::new(), Budget::new(usize::MAX / 4));
+    let mut server = server(&setup, &budget);
+    let from = |host: u8| (IpAddr::from([192, 0, 2, host]), 1_000).into();
+    let first: Vec<_> = (0..5).map(|_| server.accept_from(from(1))).collect();
+    let ends: Vec<_> = first.iter().map(|id| server.end(*id)).collect();
+    assert_eq!(ends, [None, None, None, Some(End::Reset), Some(End::Reset)]);
+    let other = server.accept_from(from(2));
+    assert_eq!(server.end(other), None, "others have not been counted there");
+    server.hang_up(first[0]);
+    let at_server = server.accept_from(from(1));
+    talk_at(at_server, &setup, &mut server);
+    let after = server.accept_from(from(1));
+    assert_eq!(server.end(after), None, "the shard inside counts who is through");
+    let counted = setup.server.handshakes();
+    assert!(counted.first_failure.unwrap().contains("too many connections"));
+    drop(server);
+    assert!(budget.handshakes.lock().unwrap().values().all(|count| *count == 0));
+}
+
 /// A client makes its handshake, is heard, and stays.
 fn talk(setup: &Setup, server: &mut Server) {
+    let at_server = server.accept();
+    talk_at(at_server, setup, server);
+}
+
+fn talk_at(at_server: ConnectionId, setup: &Setup, server: &mut Server) {
     let mut client = setup.client(Inner::dialling(|event, io| {
         if let crate::ends::Event::Opened(id) = event {
             io.output(*id).extend_from_slice(b"hello");
         }
         (None, AfterRead::Continue)
     }));
-    let (at_client, at_server) = (client.connect_all()[0], server.accept());
+    let at_client = client.connect_all()[0];
     loop {
         let there = client.take(at_client, usize::MAX);
         server.give(at_server, &there);

@@ -3,6 +3,7 @@
 use super::super::engine::Engine;
 use super::super::fault::TlsFault;
 use super::super::held_memory::HeldMemory;
+use super::super::shared_limits::CountedHandshake;
 use crate::deadlines::TimeoutQueue;
 use crate::shard::{ConnectionId, Opened};
 use std::fmt;
@@ -29,6 +30,8 @@ pub(super) struct TlsConnection {
     pub owes_writable: bool,
     /// What its TLS holds.
     pub held: HeldMemory,
+    /// Its handshake, until that is over.
+    counted: Option<CountedHandshake>,
     /// Why it cannot go on.
     pub fault: Option<TlsFault>,
 }
@@ -40,6 +43,7 @@ impl TlsConnection {
             TlsPhase::Handshake(how) => Some(how),
             TlsPhase::Open => None,
         };
+        self.counted = None;
         let early = std::mem::take(&mut self.early);
         (how, early, std::mem::take(&mut self.owes_writable))
     }
@@ -99,7 +103,7 @@ impl TlsConnections {
         &mut self,
         id: ConnectionId,
         how: Opened,
-        (engine, held): (Engine, HeldMemory),
+        (engine, held, counted): (Engine, HeldMemory, CountedHandshake),
         late_at_ns: u64,
     ) {
         let early = match self.take(id) {
@@ -114,6 +118,7 @@ impl TlsConnections {
             early,
             owes_writable: false,
             held,
+            counted: Some(counted),
             fault: None,
         };
         self.put(id, TlsEntry::Secure(Box::new(secure)));
