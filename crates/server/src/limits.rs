@@ -140,7 +140,7 @@ pub struct Limits {
     /// not written, the tables for all that, and what TLS keeps count, where they are allocated.
     /// When three quarters are taken, connections that hold more than their share get no further
     /// streams; when all is, those are reset that hold much and make no progress, and then those
-    /// that hold most. Of what handlers hold, only that of
+    /// that were idle for longest. Of what handlers hold, only that of
     /// [`StreamHandler::held_bytes`](crate::StreamHandler::held_bytes) is known.
     pub max_held_bytes: Option<usize>,
     /// Connections that may come from one address, or one /64 of IPv6; `None` for no limit. Further

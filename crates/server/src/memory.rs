@@ -131,8 +131,16 @@ impl MemoryBudget {
 
     /// Whether that connection holds more than it would if all held the same.
     pub fn is_above_share(&self, account: &Account) -> bool {
-        let connections = self.connections.load(Relaxed).max(1);
-        account.charged_bytes > self.limit_bytes / connections
+        account.charged_bytes > self.share_bytes()
+    }
+
+    /// Whether that connection holds half of what it would if all held the same.
+    pub fn has_half_share(&self, account: &Account) -> bool {
+        account.charged_bytes > self.share_bytes() / 2
+    }
+
+    fn share_bytes(&self) -> usize {
+        self.limit_bytes / self.connections.load(Relaxed).max(1)
     }
 }
 

@@ -8,6 +8,9 @@ use super::connection::{ServerConnection, find};
 use crate::limits::TIGHT_CHECK_INTERVAL_NS;
 use crate::memory::MemoryBudget;
 
+/// Who is idle for less than this longer than another is equally idle.
+const IDLE_STEP_NS: u64 = 10_000_000;
+
 impl ServerConnection {
     /// Counts what it holds now, and what it has held for some time besides.
     fn recount(&mut self, spare_bytes: usize, memory: &MemoryBudget, io: &IoContext) {
@@ -50,6 +53,7 @@ impl ServerShard {
         // The driver calls `writable` when its output is written, and it is counted again.
         let memory = &self.services.memory;
         connection.recount(0, memory, io);
+        connection.marks.held_changed_ns = io.now_ns();
         let refuses = memory.is_tight_for(&connection.account);
         connection.http2.sender.refuse_streams(refuses);
         if memory.is_tight() {
@@ -76,33 +80,51 @@ impl ServerShard {
         }
     }
 
-    /// Resets connections if all together hold too much: first those that hold much for what they
-    /// have sent and read lately, until there is room again. If it is still too much, the one that
-    /// holds most, as long as it holds more than its share. If there is none, other threads have
-    /// it.
+    /// Resets connections if all together hold too much, until there is room again: first those
+    /// that hold much for what they have sent and read lately, and then those whose memory has not
+    /// changed for longest, of all that hold half of their share. If there is none, other threads
+    /// have it.
     pub(super) fn shed_excess(&mut self, io: &mut IoContext) {
         if !self.services.memory.is_exceeded() {
             return;
         }
-        for id in self.stalled(io) {
+        let stalled = self.stalled(io);
+        self.shed_until_relieved(stalled, io);
+        if self.services.memory.is_exceeded() {
+            let idle = self.idle(io);
+            self.shed_until_relieved(idle, io);
+        }
+        if self.services.memory.is_exceeded() {
+            self.services.memory.wake_others(self.number);
+        }
+    }
+
+    fn shed_until_relieved(&mut self, in_order: Vec<ConnectionId>, io: &mut IoContext) {
+        for id in in_order {
             if !self.services.memory.needs_relief() {
                 return;
             }
             self.shed(id, io);
         }
-        while self.services.memory.is_exceeded() {
-            let Some(id) = self
-                .connections
-                .iter()
-                .flatten()
-                .max_by_key(|connection| connection.account.charged_bytes)
-                .filter(|connection| self.services.memory.is_above_share(&connection.account))
-                .map(|connection| connection.id)
-            else {
-                return self.services.memory.wake_others(self.number);
-            };
-            self.shed(id, io);
-        }
+    }
+
+    /// Connections that hold half of their share, the longest idle first; of several that are
+    /// equally long, who holds most. Attackers who hold as much as each other, and a moment ago
+    /// were not idle, are all at their share; who uploads more is above it.
+    fn idle(&self, io: &IoContext) -> Vec<ConnectionId> {
+        let memory = &self.services.memory;
+        let counts = |connection: &&ServerConnection| memory.has_half_share(&connection.account);
+        let connections = self.connections.iter().flatten().map(|connection| &**connection);
+        let mut idle: Vec<_> = connections
+            .filter(counts)
+            .map(|connection| {
+                let idle_ns = io.now_ns() - connection.marks.held_changed_ns;
+                let held_bytes = connection.account.charged_bytes;
+                (idle_ns / IDLE_STEP_NS, held_bytes, connection.id)
+            })
+            .collect();
+        idle.sort_unstable_by(|one, other| other.cmp(one));
+        idle.into_iter().map(|(.., id)| id).collect()
     }
 
     /// Connections that make little or no progress, the worst first.

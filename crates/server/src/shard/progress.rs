@@ -18,6 +18,8 @@ const HELD_PER_PROGRESS_MAX: u64 = 8;
 pub(super) struct ProgressMarks {
     earlier: Mark,
     last: Mark,
+    /// When what it holds changed by much.
+    pub held_changed_ns: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -30,7 +32,7 @@ impl ProgressMarks {
     /// Of a connection that begins.
     pub fn beginning(now_ns: u64) -> Self {
         let begin = Mark { bytes: 0, at_ns: now_ns };
-        ProgressMarks { earlier: begin, last: begin }
+        ProgressMarks { earlier: begin, last: begin, held_changed_ns: now_ns }
     }
 
     /// So many bytes have been moved by now.

@@ -65,6 +65,22 @@ fn uploads_succeed_while_others_hold_all_memory_and_are_silent() {
 }
 
 #[test]
+fn uploads_succeed_while_others_take_all_memory_at_that_moment() {
+    let mut stage = stage();
+    let mut attackers = Vec::new();
+    for id in ids().take(4) {
+        // The budget is full once they have come, and none of them is known to stand still.
+        for _ in 0..61 {
+            attackers.extend(silent(&mut stage, 1, 520));
+            stage.server.pass_ns(1_000_000);
+        }
+        assert_eq!(upload(&mut stage, id), Some((id, "0".to_owned())));
+    }
+    let gone = attackers.iter().filter(|attacker| stage.is_reset(attacker)).count();
+    assert_eq!(stage.counts().shed_connections as usize, gone, "and nobody else");
+}
+
+#[test]
 fn who_trickles_goes_before_who_uploads() {
     let mut stage = stage();
     let mut attackers = silent(&mut stage, 61, 520);

@@ -104,7 +104,8 @@ fn sizes() -> Vec<Row> {
         row(
             "connections from one address",
             |limits| limits.max_address_connections.map_or("no limit".into(), |n| n.to_string()),
-            "an office behind one address needs fewer; a /64 of IPv6 is one address, and this machine's own do not count",
+            "an office behind one address needs fewer; a /64 of IPv6 is one address, and this machine's own do not count; \
+             TLS counts from the beginning of its handshake",
         ),
     ]
 }
