@@ -6,14 +6,14 @@ use bookend_wire::frame::kind;
 
 use crate::attacker::Attacker;
 use crate::attacks::Attack;
-use crate::frames::{body, frame, head_of, reset, wide_open};
+use crate::frames::{body, frame, head_of, heads_of_one_entry, reset, wide_open};
 use crate::legal::{HELLO, SMALL_CALLS};
 
 /// Connections of one attacker of four, so that all have 300.
 const CONNECTIONS_WITH_HEADS: usize = 75;
 /// Streams that a connection may have open, where a server takes strangers.
 const STREAMS: u32 = 250;
-/// The value that a head names three times: with it, the head's list has 12 KiB.
+/// A value that a head names three times: with it, the head's list has 12 KiB.
 const VALUE_BYTES: usize = 4_000;
 
 /// Connections of one attacker of four whose header block does not end, so that all have 4,000.
@@ -52,19 +52,9 @@ pub const HEADS: [Attack; 4] = [
     Attack { name: "heads that are alike", act: alike, legal: SMALL_CALLS, path: HELLO },
 ];
 
-/// A head of 12 KiB for each stream that may be open, most of them 70 bytes on the wire: the first
-/// puts a field of 4 KB into the table, and each names it three times. No two are alike.
+/// A head of 12 KiB for each stream that may be open.
 fn heads() -> Vec<u8> {
-    let mut fields = vec![0x83, 0x86];
-    fields.extend(literal(0x00, b":path", HELLO.as_bytes()));
-    fields.extend(literal(0x00, b"content-type", b"application/grpc"));
-    let first = [&fields[..], &literal(0x40, b"x", &[b'v'; VALUE_BYTES]), &[0xbe; 2]].concat();
-    let mut bytes = head_of(1, &first);
-    for stream in 1..STREAMS {
-        let differs = literal(0x00, b"u", stream.to_string().as_bytes());
-        bytes.extend(head_of(2 * stream + 1, &[&fields[..], &[0xbe; 3], &differs].concat()));
-    }
-    bytes
+    heads_of_one_entry(HELLO, STREAMS as usize).concat()
 }
 
 /// A literal field of HPACK with a name of its own; `first` says whether it goes into the table

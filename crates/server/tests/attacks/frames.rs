@@ -56,6 +56,21 @@ pub fn head_with(id: u32, path: &str, more: &[(&str, &str)]) -> Vec<u8> {
     head_of(id, &block(&all))
 }
 
+/// Heads of 12 KiB for so many streams, most of them of 150 bytes: the first puts a field of 4 KB
+/// into the table, and each names it three times. No two are alike, and none has a body.
+pub fn heads_of_one_entry(path: &str, count: usize) -> Vec<Vec<u8>> {
+    let mut encoder = Encoder::new(4_096);
+    let head = |id: u32| {
+        let mut all = fields(path);
+        all.push(("x-number".into(), id.to_string()));
+        let mut head = block(&all);
+        encoder.field(b"x", &[b'v'; 4_000], Indexing::Incremental, &mut head);
+        head.extend([0x80 | 62; 2]);
+        head_of(id, &head)
+    };
+    ids().take(count).map(head).collect()
+}
+
 /// A gRPC message, its prefix included.
 pub fn message(bytes: &[u8]) -> Vec<u8> {
     let mut framed = vec![0];

@@ -1,35 +1,17 @@
 //! Heads of calls: those of open streams are in the server's budget, and those of calls that are
 //! over are given back.
 
-use std::iter::repeat_n;
-
 use bookend_server::Limits;
-use bookend_wire::hpack::{Encoder, Indexing};
 
 use crate::MEMORY;
-use crate::frames::{block, fields, head_of, ids, reset};
+use crate::frames::{heads_of_one_entry, ids, reset};
 use crate::stage::{Peer, Stage, but};
 use crate::testing::ECHO;
 
 const MIB: usize = 1 << 20;
 
-/// Heads of 12 KiB out of one entry of the table, no two of them alike, and none with a body.
-fn heads(count: usize) -> Vec<Vec<u8>> {
-    let mut encoder = Encoder::new(4_096);
-    let mut heads = Vec::new();
-    for id in ids().take(count) {
-        let mut all = fields(ECHO);
-        all.push(("x-number".into(), id.to_string()));
-        let mut head = block(&all);
-        encoder.field(b"x", &[b'v'; 4_000], Indexing::Incremental, &mut head);
-        head.extend(repeat_n(0x80 | 62, 2));
-        heads.push(head_of(id, &head));
-    }
-    heads
-}
-
 fn opened(stage: &mut Stage, connections: usize) -> Vec<Peer> {
-    let heads = heads(250);
+    let heads = heads_of_one_entry(ECHO, 250);
     let open = |_| {
         let mut attacker = stage.attacker();
         heads.iter().for_each(|head| stage.send(&mut attacker, head));
@@ -51,9 +33,6 @@ fn heads_of_calls_that_are_over_are_given_back() {
     }
     stage.pass_seconds(6);
     let kept_bytes = MEMORY.current_usage().saturating_sub(before_bytes) / 10;
-    for a in &attackers {
-        eprintln!("{}", stage.server.unread_bytes(a.connection));
-    }
     assert!(kept_bytes < 32 << 10, "{kept_bytes} a connection");
     assert!(attackers.iter().all(|attacker| stage.is_open(attacker)));
 }

@@ -1,6 +1,7 @@
 //! One hostile connection.
 
 use std::io::{ErrorKind, Read, Write};
+use std::net::TcpStream;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -71,6 +72,24 @@ impl Attacker {
 
     pub fn requests(&mut self, bytes: impl Fn(u32) -> Vec<u8>) {
         self.again(|go| bytes(2 * go as u32 + 1));
+    }
+
+    /// As [`Attacker::hold`], with so many connections more, which begin with `bytes`, whether that
+    /// is TLS or not.
+    pub fn hold_beside(&mut self, connections: usize, bytes: &[u8]) {
+        let Ok(address) = self.line.socket().peer_addr() else {
+            return;
+        };
+        let open = |_| {
+            let mut socket = TcpStream::connect(address).ok()?;
+            socket.set_write_timeout(Some(HOLD)).ok()?;
+            // Whether it is read or refused is the server's affair.
+            let _ = socket.write_all(bytes);
+            Some(socket)
+        };
+        let sockets: Vec<_> = (0..connections).map_while(open).collect();
+        self.hold();
+        drop(sockets);
     }
 
     /// Says nothing more for a while, and reads nothing.

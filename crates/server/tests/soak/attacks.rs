@@ -5,14 +5,18 @@ use bookend_wire::grpc::gzip;
 
 use crate::attacker::Attacker;
 use crate::frames::{
-    block, data, fields, frame, frame_header, head, head_of, head_with, ids, ping, request, reset,
-    setting, stream_window, update,
+    block, data, fields, frame, frame_header, head, head_of, head_with, heads_of_one_entry, ids,
+    ping, request, reset, setting, stream_window, update, wide_open,
 };
 
 const ECHO: &str = "/soak.Hostile/Echo";
 const LATER: &str = "/soak.Hostile/Later";
 const CHAT: &str = "/soak.Hostile/Chat";
 const FILL: &str = "/soak.Hostile/Fill";
+const WAIT: &str = "/soak.Hostile/Wait";
+
+/// Streams that a connection may have open.
+const STREAMS: usize = 250;
 
 /// Of a message that is pending: what the window of a stream lets through.
 const PART_BYTES: usize = 60_000;
@@ -75,6 +79,45 @@ pub const ATTACKS: &[(&str, Attack)] = &[
         attacker.requests(|id| head(id, ECHO));
         attacker.hold();
     }),
+    ("heads out of one entry, reset", |attacker| {
+        let resets = ids().take(STREAMS).flat_map(reset);
+        let heads = heads_of_one_entry(ECHO, STREAMS).concat();
+        attacker.send(&heads.into_iter().chain(resets).collect::<Vec<_>>());
+        attacker.hold();
+    }),
+    ("heads out of one entry, left open", |attacker| {
+        attacker.send(&heads_of_one_entry(ECHO, STREAMS).concat());
+        attacker.hold();
+    }),
+    ("heads that differ at their end", |attacker| {
+        attacker.send(&wide_open());
+        let long = "v".repeat(12_000);
+        attacker.requests(|id| {
+            let number = id.to_string();
+            let differs = [("x-long", &long[..]), ("x-number", &number[..])];
+            [head_with(id, ECHO, &differs), reset(id)].concat()
+        });
+    }),
+    ("a header block of 60 KB without an end", |attacker| {
+        attacker.send(&frame(kind::HEADERS, 0, 1, &[0; 15_000]));
+        (0..3).for_each(|_| attacker.send(&frame(kind::CONTINUATION, 0, 1, &[0; 15_000])));
+        attacker.hold();
+    }),
+    ("half a ClientHello", |attacker| {
+        attacker.hold_beside(100, &half_hello());
+    }),
+    ("silent calls of the pool", |attacker| {
+        ids().take(STREAMS).for_each(|id| attacker.send(&head(id, WAIT)));
+        attacker.hold();
+    }),
+    ("halves of streams", |attacker| {
+        for id in ids().take(200) {
+            let declared = data(id, &[0, 0, 0x3f, 0xff, 0]);
+            let part = data(id, &[7; 15_000]).repeat(PART_BYTES / 15_000);
+            attacker.send(&[head(id, CHAT), declared, part].concat());
+        }
+        attacker.hold();
+    }),
     ("messages larger than allowed", |attacker| {
         attacker.requests(|id| [head(id, ECHO), data(id, &[0, 255, 255, 255, 255, 1])].concat())
     }),
@@ -134,6 +177,14 @@ pub const ATTACKS: &[(&str, Attack)] = &[
         attacker.send(b"GET / HTTP/1.1\r\nHost: soaked\r\n\r\n");
     }),
 ];
+
+/// Records with all but the end of a ClientHello of 64 KB (RFC 8446, 4 and 5.1).
+fn half_hello() -> Vec<u8> {
+    let mut hello = vec![1, 0, 0xfd, 0xe8];
+    hello.resize(64_990, 0);
+    let record = |part: &[u8]| [&[22, 3, 1][..], &(part.len() as u16).to_be_bytes(), part].concat();
+    hello.chunks(16_000).flat_map(record).collect()
+}
 
 fn fill(id: u32, messages: u32) -> Vec<u8> {
     request(id, FILL, &messages.to_be_bytes())

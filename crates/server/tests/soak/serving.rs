@@ -28,6 +28,7 @@ const METHODS: &[MethodDescriptor] = &[
     method("Later", HandlerKind::Deferred),
     method("Stall", HandlerKind::Deferred),
     method("Work", HandlerKind::Pool),
+    method("Wait", HandlerKind::PoolStream),
     method("Chat", HandlerKind::Stream),
     method("Fill", HandlerKind::Stream),
 ];
