@@ -91,7 +91,7 @@ impl Epoll {
     pub fn run<S: Shard>(self, shard: S) -> io::Result<(S, IoStatistics)> {
         let mut driver = EpollDriver {
             worker: Worker::start(shard, self.waker, self.options),
-            timer: EpollTimer::new(&self.poll),
+            timer: EpollTimer::new(&self.poll, TIMER_KEY),
             poll: self.poll,
             entries: Vec::new(),
             timeouts: DriverTimeouts::default(),

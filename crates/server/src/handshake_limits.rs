@@ -1,5 +1,5 @@
-//! What TLS takes of the limits of a server, for handshakes of which no shard knows yet and for open
-//! connections.
+//! What TLS takes of the limits of a server, for handshakes of which no shard knows yet and for
+//! open connections.
 
 use std::net::IpAddr;
 use std::sync::Arc;

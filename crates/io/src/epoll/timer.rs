@@ -1,10 +1,10 @@
 //! A timer in the epoll set, so that a wait has no timeout of its own.
 //!
-//! A timeout costs each wait a timer of the kernel that is started and cancelled, and a shard nearly
-//! always has a deadline, seconds away. This timer is set once for it. It may ring too early, since
-//! it is not set anew when the nearest deadline moves back: then the driver looks again.
+//! A timeout costs each wait a timer of the kernel that is started and cancelled, and a shard
+//! nearly always has a deadline, seconds away. This timer is set once for it. It may ring too
+//! early, since it is not set anew when the nearest deadline moves back: then the driver looks
+//! again.
 
-use super::TIMER_KEY;
 use crate::clock::clock_ns;
 use crate::kernel;
 use rustix::event::epoll::EventFlags;
@@ -26,12 +26,12 @@ pub(super) struct EpollTimer {
 }
 
 impl EpollTimer {
-    /// A timer in that set.
-    pub fn new(poll: &OwnedFd) -> Self {
+    /// A timer in that set, which reports it by `key`.
+    pub fn new(poll: &OwnedFd, key: u64) -> Self {
         // Reported once for each time it rings, so that it need not be read.
         let interest = EventFlags::IN | EventFlags::ET;
         let timer = kernel::timer().and_then(|timer| {
-            kernel::epoll_add(poll, &timer, TIMER_KEY, interest)?;
+            kernel::epoll_add(poll, &timer, key, interest)?;
             Ok(timer)
         });
         Self { timer: timer.ok(), rings_at_ns: NEVER }
@@ -68,6 +68,8 @@ mod tests {
     use super::*;
     use crate::clock::timespec;
 
+    const KEY: u64 = 7;
+
     /// What a wait of that length on the set reports.
     fn waited(poll: &OwnedFd, timeout_ns: u64) -> Vec<u64> {
         let mut events = Vec::with_capacity(4);
@@ -78,7 +80,7 @@ mod tests {
     #[test]
     fn a_far_deadline_is_the_timers_and_a_near_one_the_waits() {
         let poll = kernel::epoll_create().unwrap();
-        let mut timer = EpollTimer::new(&poll);
+        let mut timer = EpollTimer::new(&poll, KEY);
         let now_ns = clock_ns();
         let far_ns = now_ns + 3_600 * 1_000_000_000;
         assert_eq!(timer.timeout_ns(far_ns, Some(now_ns)), None);
@@ -94,10 +96,10 @@ mod tests {
     #[test]
     fn it_rings_once_and_can_be_set_again() {
         let poll = kernel::epoll_create().unwrap();
-        let mut timer = EpollTimer::new(&poll);
+        let mut timer = EpollTimer::new(&poll, KEY);
         for _ in 0..3 {
             assert!(timer.set(clock_ns()));
-            assert_eq!(waited(&poll, NEAR_NS * 1_000), [TIMER_KEY]);
+            assert_eq!(waited(&poll, NEAR_NS * 1_000), [KEY]);
             timer.rang();
             assert_eq!(waited(&poll, 0), [], "nobody has read it");
         }
