@@ -1,5 +1,6 @@
 //! One connection's TLS, without a socket: bytes in, bytes out.
 
+use super::records;
 use rustls::client::UnbufferedClientConnection;
 use rustls::server::UnbufferedServerConnection;
 use rustls::unbuffered::{ConnectionState, EncodeError, EncryptError, UnbufferedStatus};
@@ -9,6 +10,13 @@ use std::sync::Arc;
 /// Bytes that a handshake message may take until it is whole. rustls takes messages of up to 64
 /// KiB, which stand in records of 16 KiB that are each a little longer than what they hold.
 const HANDSHAKE_BYTES_MAX: usize = 128 << 10;
+
+/// Records without data among those that are decrypted together. A handshake has a dozen, and keys
+/// are changed once in 2^24 records (RFC 8446, section 5.5). rustls ends a connection behind 32 of
+/// them in a row, as BoringSSL does (kMaxKeyUpdates, kMaxEmptyRecords), but a byte of data lets it
+/// begin anew, and parts of a handshake message it does not count. A thousand ClientHellos in
+/// records of one byte made others wait for half a second.
+const RECORDS_WITHOUT_DATA_MAX: usize = 64;
 
 /// What a record may be longer than what it holds: the header of 5 bytes, and up to 8 + 16 for
 /// nonce and tag in the cipher suites that there are.
@@ -128,7 +136,7 @@ impl Engine {
         }
         self.kept.extend_from_slice(records);
         let mut incoming = std::mem::take(&mut self.kept);
-        let (used, result) = self.process(&mut incoming, output, plaintext);
+        let (used, with_data, result) = self.process(&mut incoming, output, plaintext);
         if let Err(error) = result {
             self.failed = true;
             // Only the alert for the peer is left to encode: one step, since another one would meet
@@ -142,27 +150,33 @@ impl Engine {
             self.failed = true;
             return Err(Error::General("a handshake message without an end".into()));
         }
+        if records::are_more_than(records, with_data + RECORDS_WITHOUT_DATA_MAX) {
+            self.failed = true;
+            return Err(Error::General("too many records without data".into()));
+        }
         if !incoming.is_empty() {
             self.kept = incoming;
         }
         Ok(())
     }
 
+    /// Returns how many bytes of `incoming` are used up, and how many records had data.
     fn process(
         &mut self,
         incoming: &mut [u8],
         output: &mut Vec<u8>,
         plaintext: &mut Vec<u8>,
-    ) -> (usize, Result<(), Error>) {
-        let mut used = 0;
+    ) -> (usize, usize, Result<(), Error>) {
+        let (mut used, mut with_data) = (0, 0);
         loop {
             let (discard, step) = self.step(&mut incoming[used..], output, plaintext);
             used += discard;
             match step {
                 Ok(Step::GoOn) => {}
+                Ok(Step::Data(records)) => with_data += records,
                 Ok(Step::PeerEnded) => self.ended = true,
-                Ok(Step::Wait) => return (used, Ok(())),
-                Err(error) => return (used, Err(error)),
+                Ok(Step::Wait) => return (used, with_data, Ok(())),
+                Err(error) => return (used, with_data, Err(error)),
             }
         }
     }
@@ -256,6 +270,8 @@ enum Written {
 /// What one step of the protocol leads to.
 enum Step {
     GoOn,
+    /// So many records with data in them.
+    Data(usize),
     /// The peer sends no more.
     PeerEnded,
     /// It needs more bytes, or waits for data to send.
@@ -292,16 +308,18 @@ fn act<Data>(
     let mut used = status.discard;
     let step = match status.state {
         Ok(ConnectionState::ReadTraffic(mut traffic)) => {
+            let mut records = 0;
             while let Some(record) = traffic.next_record() {
                 match record {
                     Ok(record) => {
                         plaintext.extend_from_slice(record.payload);
                         used += record.discard;
+                        records += usize::from(!record.payload.is_empty());
                     }
                     Err(error) => return (used, Err(error)),
                 }
             }
-            Ok(Step::GoOn)
+            Ok(Step::Data(records))
         }
         Ok(ConnectionState::EncodeTlsData(mut data)) => {
             let start = output.len();

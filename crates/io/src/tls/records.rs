@@ -25,6 +25,21 @@ pub(crate) fn whole_bytes(bytes: &[u8], enough: usize) -> usize {
     end
 }
 
+/// Whether these records are more than `count`.
+pub(crate) fn are_more_than(mut bytes: &[u8], count: usize) -> bool {
+    if bytes.len() <= count * HEADER_BYTES {
+        return false;
+    }
+    let mut records = 0;
+    while let Some(Length::Bytes(length)) = length(bytes)
+        && records <= count
+    {
+        bytes = bytes.get(length..).unwrap_or_default();
+        records += 1;
+    }
+    records > count
+}
+
 /// The length of the record that `bytes` begin with.
 enum Length {
     Bytes(usize),
@@ -72,6 +87,15 @@ mod tests {
         for (enough, whole) in [(1, 8), (8, 8), (9, 16), (16, 16), (17, 24), (99, 24)] {
             assert_eq!(whole_bytes(&bytes, enough), whole, "{enough}");
         }
+    }
+
+    #[test]
+    fn records_are_counted_as_far_as_that_matters() {
+        let bytes = [record(0), record(3), record(7)].concat();
+        for (count, are_more) in [(0, true), (2, true), (3, false), (4, false)] {
+            assert_eq!(are_more_than(&bytes, count), are_more, "{count}");
+        }
+        assert!(!are_more_than(b"GET / HTTP/1.1", 0));
     }
 
     #[test]

@@ -15,3 +15,4 @@ mod splits;
 #[path = "../support/mod.rs"]
 mod support;
 mod trusted;
+mod without_data;
