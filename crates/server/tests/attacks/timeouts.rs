@@ -227,6 +227,92 @@ fn a_deadline_ends_a_call_of_which_only_the_head_came() {
     assert_eq!(client.heard.last_status, exceeded);
 }
 
+/// How somebody goes on who has begun something.
+#[derive(Clone, Copy, PartialEq)]
+enum Manner {
+    /// Reads, answers PINGs and sends some: that it is alive does not help it.
+    Lively,
+    /// Reads, and says nothing.
+    Silent,
+    /// Does not read either.
+    Deaf,
+}
+
+/// What can be begun and left: bytes, a manner, and the seconds until the call or the connection
+/// ends; `None` for never.
+type Unfinished = (&'static str, Vec<u8>, Manner, Option<u64>);
+
+/// Everything of that kind, each on a connection of its own.
+fn unfinished() -> Vec<Unfinished> {
+    use Manner::{Deaf, Lively, Silent};
+    let settings = frame(kind::SETTINGS, 0, 0, &[]);
+    let begun = |bytes: &[u8]| [&PREFACE[..], &settings, bytes].concat();
+    let with = |settings: Vec<u8>, bytes: &[u8]| [&PREFACE[..], &settings, bytes].concat();
+    let fill = |bytes: u32| request(1, FILL, &bytes.to_be_bytes());
+    let half =
+        |path, bytes: usize| [head(1, path), data(1, &message(b"message")[..bytes])].concat();
+    let open_trailers = [head(1, CHAT), frame(kind::HEADERS, flag::END_STREAM, 1, &[])].concat();
+    let (hour, keepalive) = (3_600, 2 * 3_600 + 20);
+    vec![
+        ("nothing", Vec::new(), Silent, Some(10)),
+        ("half a preface", PREFACE[..12].to_vec(), Silent, Some(10)),
+        ("a preface without SETTINGS", PREFACE.to_vec(), Silent, Some(10)),
+        ("half a frame's header", begun(&frame_header(kind::DATA, 1, 9)[..5]), Silent, Some(20)),
+        ("half a frame", begun(&half(ECHO, 8)[..60]), Silent, Some(20)),
+        ("a header block", begun(&frame(kind::HEADERS, 0, 1, &[0x83])), Silent, Some(20)),
+        ("a block of trailers", begun(&open_trailers), Silent, Some(20)),
+        ("a call's head", begun(&head(1, ECHO)), Lively, Some(60)),
+        ("the head of a call that waits", begun(&head(1, WAIT)), Lively, Some(60)),
+        ("half of a call's message", begun(&half(ECHO, 9)), Lively, Some(60)),
+        ("a call's message without an end", begun(&half(ECHO, 12)), Lively, Some(60)),
+        ("half of a stream's message", begun(&half(CHAT, 9)), Lively, Some(60)),
+        ("half of a message's prefix", begun(&half(CHAT, 3)), Lively, Some(60)),
+        ("a call of no method", begun(&head(1, "/attack.Testing/No")), Lively, Some(0)),
+        ("an answer that nobody reads", with(wide_open(), &fill(2 << 20)), Deaf, Some(60)),
+        ("a stream's window", with(stream_window(0), &fill(100_000)), Lively, Some(300)),
+        ("the connection's window", begun(&fill(100_000)), Lively, Some(300)),
+        ("a connection", begun(b""), Lively, Some(hour)),
+        ("a stream", begun(&half(CHAT, 12)), Lively, None),
+        ("a stream whose client is gone", begun(&half(CHAT, 12)), Silent, Some(keepalive)),
+        ("a call that waits", begun(&request(1, WAIT, b"")), Lively, None),
+        ("the same, its client gone", begun(&request(1, WAIT, b"")), Silent, Some(keepalive)),
+    ]
+}
+
+#[test]
+fn whatever_is_left_unfinished_has_its_time_and_after_hours_nothing_of_it_is_left() {
+    let mut stage = Stage::new(Limits::internet());
+    let all = unfinished();
+    let mut peers: Vec<Peer> = all.iter().map(|_| stage.stranger()).collect();
+    for ((_, bytes, ..), peer) in all.iter().zip(&peers) {
+        stage.server.give(peer.connection, bytes);
+    }
+    let mut ended = vec![None; all.len()];
+    for second in 0..=3 * 3_600 {
+        for (((_, _, manner, _), peer), end) in all.iter().zip(&mut peers).zip(&mut ended) {
+            if *manner != Manner::Deaf {
+                peer.read(&mut stage.server);
+            }
+            if *manner == Manner::Lively && stage.is_open(peer) && second % 10 == 9 {
+                stage.send(peer, &ping());
+                peer.answer_pings(&mut stage.server);
+            }
+            let has_ended = !stage.is_open(peer) || !peer.heard.statuses.is_empty();
+            *end = end.or(has_ended.then_some(second));
+        }
+        stage.pass_seconds(1);
+    }
+    for ((what, _, _, seconds), (end, peer)) in all.iter().zip(ended.iter().zip(&peers)) {
+        let is_in_time = match (seconds, end) {
+            (Some(limit), Some(end)) => (*limit..=limit + 1 + 2 * PATROL_SECONDS).contains(end),
+            (limit, end) => limit.is_none() && end.is_none(),
+        };
+        assert!(is_in_time, "{what}: {end:?} s where {seconds:?} are allowed");
+        assert_eq!(stage.is_open(peer), seconds.is_none(), "{what}: a connection without a call");
+    }
+    stage.another_is_answered();
+}
+
 #[test]
 fn control_trusted_clients_may_take_as_long_as_they_like() {
     let mut stage = Stage::new(Limits::trusted());
