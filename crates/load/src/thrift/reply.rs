@@ -14,6 +14,10 @@ const FRAME_HEAD_BYTES: usize = 4;
 /// A text of a server is kept up to this length.
 const TEXT_MAX_BYTES: usize = 1_024;
 
+/// An exception is put into words up to this length: in memory its values may take fifty times as
+/// much, and of their text [`TEXT_MAX_BYTES`] are kept.
+const EXCEPTION_SHOWN_BYTES: usize = 16 << 10;
+
 /// The start of a TLS alert, which is what a server with TLS answers to plain text.
 const TLS_ALERT: &[u8] = &[0x15, 0x03];
 
@@ -186,8 +190,12 @@ fn declared_exception(
     let mut again = reader.clone();
     check_field(reader, &call.schema, (call.method.result, place), head, 0)?;
     let field = &call.schema.structs[call.method.result].fields[place];
-    let value = ThriftValue::read(&mut again, head.kind, head.truth, 0)?;
     let name = call.schema.name_of(&field.field_type);
+    let bytes = reader.position() - again.position();
+    if bytes > EXCEPTION_SHOWN_BYTES {
+        return Ok(status(Code::Unknown, &format!("{name} of {bytes} bytes")));
+    }
+    let value = ThriftValue::read(&mut again, head.kind, head.truth, 0)?;
     let said = value.to_json(Some(&field.field_type), &call.schema).to_string();
     Ok(status(Code::Unknown, &format!("{name} {said}")))
 }
@@ -205,7 +213,8 @@ fn application_exception(reader: &mut Reader<'_>) -> Result<Box<Status>, Fault> 
         }
     }
     let (name, code) = application_exception_name(number);
-    Ok(status(code, &format!("TApplicationException {name}: {text}")))
+    let separator = if text.is_empty() { "" } else { ": " };
+    Ok(status(code, &format!("TApplicationException {name}{separator}{text}")))
 }
 
 /// The types of `TApplicationException`, in all of Thrift's libraries, and what gRPC would call

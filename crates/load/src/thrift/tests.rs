@@ -63,6 +63,10 @@ fn refused(method: &str, data: &str) -> String {
     read(method, data, ThriftProtocol::Binary, ThriftTransport::Framed).unwrap_err()
 }
 
+fn text_of(text: &str) -> ThriftValue {
+    ThriftValue::Binary(text.into())
+}
+
 fn request(call: &ThriftCall) -> Vec<u8> {
     let mut bytes = Vec::new();
     call.write(0, 16_384, &mut bytes);
@@ -397,19 +401,21 @@ fn replies_that_are_not_what_was_asked_for_say_why() {
         };
         let of = |id, value| vec![(id, value)];
         let point = |fields| of(0, ThriftValue::Struct(of(40, ThriftValue::Struct(fields))));
-        let text = |text: &str| ThriftValue::Binary(text.into());
         for (status, code, said) in [
             (result(Vec::new()), Code::Internal, "a reply without a result"),
             (result(of(0, ThriftValue::I32(5))), Code::Internal, "a i32 as echo_result.success"),
             (result(point(Vec::new())), Code::Internal, "Point without x, which is required"),
-            (result(point(of(1, text("x")))), Code::Internal, "a string as Point.x"),
+            (result(point(of(1, text_of("x")))), Code::Internal, "a string as Point.x"),
             (
                 result(of(0, ThriftValue::Struct(of(42, none.clone())))),
                 Code::Internal,
                 "the union Shape with 0 fields",
             ),
             (
-                result(of(1, ThriftValue::Struct(vec![(1, text("it")), (2, ThriftValue::I32(3))]))),
+                result(of(
+                    1,
+                    ThriftValue::Struct(vec![(1, text_of("it")), (2, ThriftValue::I32(3))]),
+                )),
                 Code::Unknown,
                 r#"NotFound {"color":"BLUE","what":"it"}"#,
             ),
@@ -444,6 +450,37 @@ fn an_exception_of_the_library_for_go_is_a_failure_with_its_text() {
         let status = ended(&call("Everywhere.echo", &data, protocol), bytes).unwrap_err();
         let text = "TApplicationException UNKNOWN_METHOD: Unknown function echo";
         assert_eq!((status.code, &*status.message), (Code::Unimplemented, text));
+    }
+}
+
+#[test]
+fn an_exception_without_fields_has_no_text() {
+    let data = json!({ "value": everything() });
+    for protocol in PROTOCOLS {
+        let call = call("Everywhere.echo", &data, protocol);
+        let none = ThriftValue::Struct(Vec::new());
+        let status = ended(&call, &reply(&call, message_kind::EXCEPTION, "echo", &none));
+        assert_eq!(&*status.unwrap_err().message, "TApplicationException UNKNOWN");
+    }
+}
+
+#[test]
+fn a_large_exception_is_not_put_into_words() {
+    let data = json!({ "value": everything() });
+    for protocol in PROTOCOLS {
+        let call = call("Everywhere.echo", &data, protocol);
+        let said = |truths: usize| {
+            let truths = ThriftValue::List(WireKind::Bool, vec![ThriftValue::Bool(true); truths]);
+            let exception = ThriftValue::Struct(vec![(1, text_of("it")), (9, truths)]);
+            let result = ThriftValue::Struct(vec![(1, exception)]);
+            let bytes = reply(&call, message_kind::REPLY, "echo", &result);
+            let status = ended(&call, &bytes).unwrap_err();
+            assert_eq!(status.code, Code::Unknown);
+            status.message.to_string()
+        };
+        assert!(said(10_000).starts_with("NotFound {\"9\":[true,"), "{}", said(10_000));
+        let large = said(1_000_000);
+        assert!(large.starts_with("NotFound of 10000") && large.ends_with(" bytes"), "{large}");
     }
 }
 
