@@ -13,7 +13,9 @@ fn attacks(words: &[&str]) -> Ended {
 
 /// The cells of the row of that attack.
 fn row(attack: &str) -> Vec<String> {
-    let server = format!("ours={} serve --port 0", bookend().display());
+    let tls =
+        "${BOOKEND_TLS_KEY:+--tls-certificate $BOOKEND_TLS_CERTIFICATE --tls-key $BOOKEND_TLS_KEY}";
+    let server = format!("ours={} serve --port 0 {tls}", bookend().display());
     let ended = attacks(&["--seconds", "0.5", "--only", attack, &server]);
     assert!(ended.succeeded, "{}", ended.text);
     let begins = format!("| {attack} | ours |");
@@ -38,7 +40,25 @@ fn a_flood_is_ended_and_somebody_else_is_answered_meanwhile() {
 
 #[test]
 fn where_nobody_attacks_nothing_is_ended() {
-    assert_eq!(row("nothing")[6], "not ended 4");
+    for attack in ["nothing", "nothing inside TLS"] {
+        assert_eq!(row(attack)[6], "not ended 4");
+    }
+}
+
+#[test]
+fn records_without_data_end_a_connection() {
+    for attack in ["ClientHellos in bytes", "KeyUpdates", "empty records"] {
+        let cells = row(attack);
+        assert!(cells[6].starts_with("closed"), "{attack}: {}", cells[6]);
+        assert!(cells[4].ends_with(", 0"), "calls failed under {attack}: {}", cells[4]);
+    }
+}
+
+#[test]
+fn a_server_without_tls_has_no_row_of_it() {
+    let server = format!("ours={} serve --port 0", bookend().display());
+    let ended = attacks(&["--seconds", "0.1", "--only", "KeyUpdates", &server]);
+    assert!(ended.text.contains("KeyUpdates, ours: it has no /helloworld"), "{}", ended.text);
 }
 
 #[test]

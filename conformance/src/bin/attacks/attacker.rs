@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{ErrorKind, Read, Write};
 use std::mem;
-use std::net::{Ipv4Addr, TcpStream};
+use std::net::TcpStream;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -11,6 +11,7 @@ use bookend_wire::ErrorCode;
 use bookend_wire::frame::{PREFACE, flag, kind};
 
 use crate::frames::{frame, take_frames};
+use crate::victim::ServerEnd;
 
 /// How a connection ended.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -44,10 +45,15 @@ const NAP: Duration = Duration::from_millis(1);
 /// Between two streams that are opened in place of others: 250 of them a second are no flood.
 const BETWEEN_STREAMS: Duration = Duration::from_millis(4);
 
+/// What a connection of HTTP/2 begins with.
+pub fn beginning() -> Vec<u8> {
+    [&PREFACE[..], &frame(kind::SETTINGS, 0, 0, &[])].concat()
+}
+
 /// The client's end of a connection that is attacked.
 pub struct Attacker {
-    port: u16,
-    socket: TcpStream,
+    pub server: ServerEnd,
+    pub socket: TcpStream,
     until: Instant,
     unread: Vec<u8>,
     reads: bool,
@@ -62,11 +68,11 @@ pub struct Attacker {
     others: Vec<Attacker>,
 }
 
-/// Attacks that port with one connection after the other.
-pub fn attack_until(port: u16, act: fn(&mut Attacker), until: Instant) -> Ends {
+/// Attacks that server with one connection after the other.
+pub fn attack_until(server: &ServerEnd, act: fn(&mut Attacker), until: Instant) -> Ends {
     let mut ends = Ends::new();
     while Instant::now() < until {
-        match Attacker::connect(port, until) {
+        match Attacker::connect(server, until) {
             None => {
                 thread::sleep(NAP);
                 *ends.entry(End::Refused).or_default() += 1;
@@ -84,12 +90,13 @@ pub fn attack_until(port: u16, act: fn(&mut Attacker), until: Instant) -> Ends {
 }
 
 impl Attacker {
-    fn connect(port: u16, until: Instant) -> Option<Self> {
-        let socket = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).ok()?;
+    /// In plain text it has said what HTTP/2 begins with; inside TLS it has said nothing yet.
+    fn connect(server: &ServerEnd, until: Instant) -> Option<Self> {
+        let socket = TcpStream::connect(server.address()).ok()?;
         socket.set_nonblocking(true).ok()?;
         socket.set_nodelay(true).ok()?;
         let mut attacker = Attacker {
-            port,
+            server: server.clone(),
             socket,
             until,
             unread: Vec::new(),
@@ -101,11 +108,13 @@ impl Attacker {
             next_open: Instant::now(),
             others: Vec::new(),
         };
-        attacker.send(&[&PREFACE[..], &frame(kind::SETTINGS, 0, 0, &[])].concat());
+        if server.authority.is_none() {
+            attacker.send(&beginning());
+        }
         Some(attacker)
     }
 
-    fn goes_on(&self) -> bool {
+    pub fn goes_on(&self) -> bool {
         !self.is_cut_off && Instant::now() < self.until
     }
 
@@ -138,6 +147,8 @@ impl Attacker {
         let mut buffer = [0; 64 << 10];
         match self.socket.read(&mut buffer) {
             Ok(0) => self.is_cut_off = true,
+            // What is encrypted nobody looks at.
+            Ok(_) if self.server.authority.is_some() => {}
             Ok(count) => self.unread.extend_from_slice(&buffer[..count]),
             Err(error) if error.kind() == ErrorKind::WouldBlock => return false,
             Err(_) => self.is_cut_off = true,
@@ -187,7 +198,7 @@ impl Attacker {
     pub fn crowd(&mut self, connections: usize, bytes: &[u8]) {
         self.send(bytes);
         for _ in 1..connections {
-            let Some(mut other) = Self::connect(self.port, self.until) else {
+            let Some(mut other) = Self::connect(&self.server, self.until) else {
                 break;
             };
             other.send(bytes);
@@ -205,7 +216,7 @@ impl Attacker {
     /// Has so many streams open on each of so many connections, as long as all of these are there.
     /// In place of a stream that ends another is opened, at a leisurely pace.
     pub fn keep_open(&mut self, connections: usize, streams: usize, open: impl Fn(u32) -> Vec<u8>) {
-        let more = (1..connections).filter_map(|_| Self::connect(self.port, self.until));
+        let more = (1..connections).filter_map(|_| Self::connect(&self.server, self.until));
         self.others = more.collect();
         while self.goes_on() && self.others.iter().all(Self::goes_on) {
             self.open_missing(streams, &open);

@@ -8,8 +8,8 @@ use crate::frames::{
     block, data, fields, frame, head, head_of, head_with, ping, request, reset, setting,
     stream_window, update, wide_open,
 };
-use crate::legal::{HELLO, Legal, SMALL_CALLS, field};
-use crate::{halves, heads, pool, watchers};
+use crate::legal::{HELLO, Legal, SMALL_CALLS, SMALL_CALLS_INSIDE_TLS, field};
+use crate::{halves, heads, pool, tls, watchers};
 
 /// What is done to one connection after the other.
 pub type Act = fn(&mut Attacker);
@@ -26,6 +26,7 @@ pub struct Attack {
 
 /// Every row, in the order of the table.
 pub fn all() -> impl Iterator<Item = Attack> {
+    let inside_tls = |(name, act)| Attack { name, act, legal: SMALL_CALLS_INSIDE_TLS, path: HELLO };
     let of_greeter = |(name, act)| Attack { name, act, legal: SMALL_CALLS, path: HELLO };
     OF_GREETER
         .into_iter()
@@ -34,6 +35,7 @@ pub fn all() -> impl Iterator<Item = Attack> {
         .chain(heads::HEADS)
         .chain(halves::HALVES)
         .chain(watchers::WATCHERS)
+        .chain(tls::ACTS.map(inside_tls))
 }
 
 /// Frames of one write, where single ones are small.

@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use bookend_client::{Channel, ChannelOptions, Code, StreamCall, UnaryCall};
+use bookend_client::{Channel, Code, StreamCall, UnaryCall};
 
 /// What a call may take: it then counts as failed.
 const DEADLINE: Duration = Duration::from_secs(10);
@@ -27,35 +27,50 @@ pub struct Legal {
     message: fn() -> Vec<u8>,
     /// Between two calls: who is refused at once is not to flood the server.
     pause: Duration,
+    is_inside_tls: bool,
 }
 
 impl Legal {
     pub fn path(&self) -> &'static str {
         self.path
     }
+
+    /// Whether the server is to have TLS.
+    pub fn is_inside_tls(&self) -> bool {
+        self.is_inside_tls
+    }
 }
 
 /// One after the other, without a pause.
-pub const SMALL_CALLS: Legal =
-    Legal { path: HELLO, message: || b"\x0a\x05legal".to_vec(), pause: Duration::ZERO };
+pub const SMALL_CALLS: Legal = Legal {
+    path: HELLO,
+    message: || b"\x0a\x05legal".to_vec(),
+    pause: Duration::ZERO,
+    is_inside_tls: false,
+};
+/// The same, to a server with TLS.
+pub const SMALL_CALLS_INSIDE_TLS: Legal = Legal { is_inside_tls: true, ..SMALL_CALLS };
 /// For one message of one byte, at once. Latencies are the times until the answer, of calls that
 /// begin while the attack lasts.
 pub const POOL_CALLS: Legal = Legal {
     path: OUTPUT,
     message: || b"\x12\x02\x08\x01".to_vec(),
     pause: Duration::from_millis(50),
+    ..SMALL_CALLS
 };
 /// Names of 2 MiB.
 pub const UPLOADS: Legal = Legal {
     path: HELLO,
     message: || field(1, &[b'x'; UPLOAD_BYTES]),
     pause: Duration::from_millis(10),
+    ..SMALL_CALLS
 };
 /// Payloads of 2 MiB for a client-streaming method.
 pub const STREAMED_UPLOADS: Legal = Legal {
     path: INPUT,
     message: || field(1, &field(2, &[0; UPLOAD_BYTES])),
     pause: Duration::from_millis(10),
+    ..SMALL_CALLS
 };
 
 /// A field of bytes of a protobuf message.
@@ -92,13 +107,9 @@ impl Calls {
     }
 }
 
-/// Calls that port for as long as that `goes_on`.
-pub fn call_while(port: u16, legal: Legal, goes_on: impl Fn() -> bool) -> Calls {
+/// Calls for as long as that `goes_on`.
+pub fn call_while(channel: &Channel, legal: Legal, goes_on: impl Fn() -> bool) -> Calls {
     let mut calls = Calls::default();
-    let target = format!("127.0.0.1:{port}");
-    let Ok(channel) = Channel::connect(&target, ChannelOptions::default()) else {
-        return calls;
-    };
     let message = (legal.message)();
     while goes_on() {
         let mut call = UnaryCall::new(legal.path, message.clone());
@@ -116,17 +127,13 @@ pub fn call_while(port: u16, legal: Legal, goes_on: impl Fn() -> bool) -> Calls 
     calls
 }
 
-/// Whether the server has that method, whatever it says of an empty message.
-pub fn has_method(port: u16, path: &'static str) -> bool {
-    let target = format!("127.0.0.1:{port}");
-    let Ok(channel) = Channel::connect(&target, ChannelOptions::default()) else {
-        return false;
-    };
+/// Whether the server can be called so, and has that method, whatever it says of an empty message.
+pub fn has_method(channel: &Channel, path: &'static str) -> bool {
     // No unary call: a method may answer with any number of messages.
     let mut call = StreamCall::new(path);
     call.timeout = Some(ASKING);
     let (mut requests, mut responses) = channel.open(call);
     let _ = requests.send(&[]);
     requests.finish();
-    responses.end().status.code != Code::Unimplemented
+    !matches!(responses.end().status.code, Code::Unimplemented | Code::Unavailable)
 }

@@ -4,7 +4,8 @@
 //! `attacks [--seconds N] [--rounds N] [--threads N] [--only ATTACK] [--record FILE] NAME=COMMAND
 //! ...` starts each server itself, anew for each attack, by the contract of
 //! docs/extend/subject-contract.md: on a port of the loopback. Nothing else can be named as a
-//! target. A server that has not the methods of a row has no such row.
+//! target. A server that has not the methods of a row, or not TLS where that is attacked, has no
+//! such row.
 //! `attacks --table RECORD PAGE` puts the table of a record into a page.
 #![forbid(unsafe_code)]
 
@@ -20,6 +21,7 @@ mod measure;
 mod pool;
 mod record;
 mod table;
+mod tls;
 mod victim;
 mod watchers;
 

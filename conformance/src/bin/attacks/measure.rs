@@ -20,17 +20,17 @@ const SAMPLE: Duration = Duration::from_millis(50);
 /// # Errors
 /// When the server does not start, or has not the methods that the row needs.
 pub fn measure(command: &str, threads: u32, attack: &Attack, seconds: Duration) -> io::Result<Row> {
-    let victim = Victim::start(command, threads)?;
+    let victim = Victim::start(command, threads, attack.legal.is_inside_tls())?;
     for path in [attack.path, attack.legal.path()] {
-        if !has_method(victim.port, path) {
+        if !has_method(&victim.channel()?, path) {
             return Err(io::Error::other(format!("it has no {path}")));
         }
     }
     let start = Instant::now();
     // What the first calls take once is not the attack's.
-    let _ = call_while(victim.port, attack.legal, || Instant::now() < start + seconds / 5);
+    let _ = call_while(&victim.channel()?, attack.legal, || Instant::now() < start + seconds / 5);
     let before = victim.memory_bytes();
-    let (peak, calls, ends) = attacked(&victim, attack, seconds);
+    let (peak, calls, ends) = attacked(&victim, attack, seconds)?;
     thread::sleep(seconds);
     let mebibytes = [before, before.max(peak), victim.memory_bytes()].map(|bytes| bytes >> 20);
     let milliseconds = |percent| calls.percentile(percent).as_secs_f64() * 1e3;
@@ -47,14 +47,14 @@ pub fn measure(command: &str, threads: u32, attack: &Attack, seconds: Duration) 
 
 /// The highest memory, what became of the calls of somebody else, and of the attackers'
 /// connections.
-fn attacked(victim: &Victim, attack: &Attack, seconds: Duration) -> (u64, Calls, Ends) {
-    let (port, until) = (victim.port, Instant::now() + seconds);
+fn attacked(victim: &Victim, attack: &Attack, seconds: Duration) -> io::Result<(u64, Calls, Ends)> {
+    let (channel, until) = (victim.channel()?, Instant::now() + seconds);
     let (act, legal) = (attack.act, attack.legal);
     let goes_on = move || Instant::now() < until;
     thread::scope(|scope| {
-        let legal = scope.spawn(move || call_while(port, legal, goes_on));
+        let legal = scope.spawn(move || call_while(&channel, legal, goes_on));
         let attackers =
-            [(); ATTACKERS].map(|()| scope.spawn(move || attack_until(port, act, until)));
+            [(); ATTACKERS].map(|()| scope.spawn(move || attack_until(&victim.end, act, until)));
         let mut peak = 0;
         while goes_on() {
             thread::sleep(SAMPLE);
@@ -66,6 +66,6 @@ fn attacked(victim: &Victim, attack: &Attack, seconds: Duration) -> (u64, Calls,
                 *ends.entry(end).or_default() += count;
             }
         }
-        (peak, legal.join().unwrap_or_default(), ends)
+        Ok((peak, legal.join().unwrap_or_default(), ends))
     })
 }
