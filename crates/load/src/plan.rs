@@ -48,6 +48,9 @@ pub struct LoadPlan {
     pub streaming: Option<Streaming>,
     /// A call fails whose response message is larger.
     pub response_max_bytes: u32,
+    /// What replies of which a part has come may take together, where they have to be kept until
+    /// they are whole: those of Thrift, over all connections.
+    pub replies_max_bytes: u64,
     /// Metadata of every call.
     pub metadata: Vec<(Vec<u8>, Vec<u8>)>,
     /// Name of a metadata field whose value differs from call to call.
@@ -249,6 +252,7 @@ pub(crate) mod tests {
             is_compressed: false,
             streaming: None,
             response_max_bytes: u32::MAX,
+            replies_max_bytes: u64::MAX,
             metadata: Vec::new(),
             varying_metadata: None,
             metadata_templates: Vec::new(),

@@ -5,7 +5,7 @@
 //! - `idl` reads the files, `schema` is what they say, `json` reads arguments by it.
 //! - `writer` and `reader` are the protocols, binary and compact; `check` walks a reply without
 //!   building anything, `value` builds it, and `shown` is how people read it.
-//! - `reply` takes a reply apart, and says what is wrong with it.
+//! - `reply` takes a reply apart, and says what is wrong with it; `reply_end` waits for its end.
 
 mod call;
 mod check;
@@ -16,6 +16,7 @@ mod idl;
 mod json;
 mod reader;
 mod reply;
+mod reply_end;
 mod request;
 mod schema;
 mod shown;
@@ -30,5 +31,6 @@ pub use call::{ThriftCall, ThriftData};
 pub use error::{ThriftCallError, ThriftError};
 pub use idl::check_idl;
 pub(crate) use reply::{Reply, ReplyFault};
+pub(crate) use reply_end::ReplyEnd;
 pub(crate) use request::SequenceIds;
 pub use spoken::{ThriftProtocol, ThriftTransport};

@@ -25,6 +25,9 @@ use std::time::Duration;
 /// A longer reply of Thrift is not waited for, unless the flags say so. Thrift's own libraries have
 /// this limit (`DEFAULT_MAX_MESSAGE_SIZE`).
 const REPLY_MAX_BYTES: u32 = 100 << 20;
+/// Parts of replies by Thrift take no more, whatever servers send: as much as our own server keeps
+/// for all of its clients.
+const REPLIES_MAX_BYTES: u64 = 512 << 20;
 
 impl LoadPlan {
     /// What the flags mean. Reads the files that they name, finds the addresses of the targets, and
@@ -73,6 +76,7 @@ impl LoadPlan {
             is_compressed: flags.enable_compression,
             streaming: called.streaming,
             response_max_bytes: called.response_max_bytes,
+            replies_max_bytes: REPLIES_MAX_BYTES,
             metadata: called.metadata.constant,
             varying_metadata: call.metadata.varying.clone(),
             metadata_templates: called.metadata.templates,

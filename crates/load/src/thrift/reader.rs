@@ -66,7 +66,12 @@ pub(super) fn nested(depth: u32) -> Result<u32, Fault> {
 
 impl<'a> Reader<'a> {
     pub fn new(bytes: &'a [u8], protocol: ThriftProtocol) -> Self {
-        Self { bytes, at: 0, protocol }
+        Self::new_at(bytes, 0, protocol)
+    }
+
+    /// Behind the first `at` bytes.
+    pub fn new_at(bytes: &'a [u8], at: usize, protocol: ThriftProtocol) -> Self {
+        Self { bytes, at, protocol }
     }
 
     /// Bytes that were read.

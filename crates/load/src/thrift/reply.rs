@@ -37,7 +37,7 @@ pub(crate) enum Reply {
     },
 }
 
-/// Bytes that are no reply: the connection is of no use any more. Why, in words.
+/// Bytes that are no reply, or too many: the connection is of no use any more. Why, in words.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct ReplyFault(String);
@@ -47,6 +47,15 @@ impl ReplyFault {
     #[cold]
     pub fn unasked() -> Self {
         Self("the server sent a message that no call had asked for".to_owned())
+    }
+
+    /// What has come of replies on all connections is more than may be kept.
+    #[cold]
+    pub fn too_much_at_once(bytes: u64, max_bytes: u64) -> Self {
+        Self(format!(
+            "the replies that have come in part take {bytes} bytes together, and {max_bytes} are \
+             allowed: lower --concurrency"
+        ))
     }
 
     /// The reply of another call came than of the one that was next.

@@ -4,6 +4,7 @@ use super::call::{ThriftCall, ThriftData};
 use super::envelope::message_kind;
 use super::reader::{Fault, Reader};
 use super::reply::Reply;
+use super::reply_end::ReplyEnd;
 use super::spoken::{ThriftProtocol, ThriftTransport};
 use super::value::ThriftValue;
 use super::wire_kind::WireKind;
@@ -527,5 +528,59 @@ fn a_frame_that_is_longer_or_shorter_than_its_reply_is_a_failure() {
     for cut in 0..framed(&ping).len() {
         let part = Reply::read(&call, &framed(&ping)[..cut], MAX_BYTES);
         assert!(matches!(part, Ok(Reply::Part(_))), "{cut}: {part:?}");
+    }
+}
+
+#[test]
+fn the_end_of_a_reply_without_a_frame_is_found_while_it_comes() {
+    let data = json!({ "value": everything() });
+    for protocol in PROTOCOLS {
+        let good = good_reply(&call("Everywhere.echo", &data, protocol));
+        for step in [1, 2, 7, 64] {
+            let mut end = ReplyEnd::default();
+            for cut in (0..good.len()).step_by(step) {
+                let missing = end.missing(&good[..cut], protocol);
+                assert!(missing.is_some_and(|wanted| wanted > cut && wanted <= good.len()));
+            }
+            assert_eq!(end.missing(&[&good[..], b"more"].concat(), protocol), None);
+        }
+    }
+}
+
+#[test]
+fn whatever_is_a_whole_reply_has_its_end_found() {
+    let data = json!({ "value": everything() });
+    for protocol in PROTOCOLS {
+        let call = call("Everywhere.echo", &data, protocol);
+        let good = good_reply(&call);
+        for at in 0..good.len() {
+            for byte in [0, 1, 2, 0x7f, 0x80, 0xff, good[at] ^ 0x10] {
+                let mut bad = good.clone();
+                bad[at] = byte;
+                let mut end = ReplyEnd::default();
+                end.missing(&bad[..at], protocol);
+                let missing = end.missing(&bad, protocol);
+                let is_whole =
+                    matches!(Reply::read(&call, &bad, MAX_BYTES), Ok(Reply::Whole { .. }));
+                assert!(!is_whole || missing.is_none(), "{at}: {byte}, {missing:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn no_value_of_a_reply_is_looked_at_twice() {
+    for protocol in PROTOCOLS {
+        let call = call("Everywhere.origin", &json!({}), protocol);
+        let points = (0..1_000).map(|x| ThriftValue::Struct(vec![(1, ThriftValue::I32(x))]));
+        let result =
+            ThriftValue::Struct(vec![(9, ThriftValue::List(WireKind::Struct, points.collect()))]);
+        let mut bytes = reply(&call, message_kind::REPLY, "origin", &result);
+        let half = bytes.len() / 2;
+        let mut end = ReplyEnd::default();
+        assert!(end.missing(&bytes[..half], protocol).is_some());
+        bytes[..half - 100].fill(0xff);
+        assert_eq!(end.missing(&bytes[..bytes.len() - 1], protocol), Some(bytes.len()));
+        assert_eq!(end.missing(&bytes, protocol), None);
     }
 }

@@ -16,11 +16,15 @@ use super::start_barrier::StartBarrier;
 use super::state::WorkerState;
 use crate::plan::{Connecting, LoadPlan};
 use crate::record::{InFlightAges, WorkerMeasurements};
-use crate::thrift::ThriftCall;
+use crate::thrift::{ReplyFault, ThriftCall};
 use bookend_io::{AfterRead, Closed, ConnectionId, IoContext, Opened, Received, Shard};
 use bookend_wire::grpc::{Code, Status};
 use connection::ThriftConnection;
 use std::sync::Arc;
+
+/// Only larger parts of replies are added up: a run with ten thousand connections may have as many
+/// of less.
+const PART_BYTES_COUNTED: usize = 1 << 20;
 
 /// One worker of a run by Thrift.
 #[derive(Debug)]
@@ -92,6 +96,21 @@ impl ThriftShard {
             connection.concurrency = self.concurrency[connection.number as usize];
         }
         self.make_calls(io);
+    }
+
+    /// Whether what has come of replies may be kept. One connection's may always be: a reply has a
+    /// limit of its own.
+    #[cold]
+    fn check_parts(&self, index: usize) -> Result<(), ReplyFault> {
+        let plan = &self.state.plan;
+        let max_bytes = plan.replies_max_bytes / u64::from(plan.threads.max(1));
+        let part_bytes = |connection: &ThriftConnection| connection.part_bytes() as u64;
+        let all_bytes: u64 = self.connections.iter().flatten().map(part_bytes).sum();
+        let own_bytes = self.connections[index].as_ref().map_or(0, part_bytes);
+        if all_bytes > max_bytes.max(own_bytes) {
+            return Err(ReplyFault::too_much_at_once(all_bytes, max_bytes));
+        }
+        Ok(())
     }
 
     /// Gives up on calls whose deadline has passed. A reply that comes too late would be taken for
@@ -171,7 +190,8 @@ impl Shard for ThriftShard {
             return Received { consumed: bytes.len(), after: AfterRead::Close };
         };
         let result = connection.receive(&self.call, bytes, now_ns, &mut self.state.calls);
-        let after = match result {
+        let has_much = connection.part_bytes() > PART_BYTES_COUNTED;
+        let mut after = match result {
             Ok(()) => {
                 connection.make_calls(&self.call, &mut self.state, io);
                 connection.stamp_starts(&self.call, &mut self.state.calls, io);
@@ -183,6 +203,10 @@ impl Shard for ThriftShard {
                 AfterRead::Close
             }
         };
+        if has_much && let Err(fault) = self.check_parts(index) {
+            self.lost(id, &fault.to_string(), io);
+            after = AfterRead::Close;
+        }
         if self.state.may_end_with_a_call() {
             self.advance(io);
         }

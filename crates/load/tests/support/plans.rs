@@ -28,6 +28,7 @@ pub fn plan(path: &str, targets: impl Into<Targets>, calls: u64) -> LoadPlan {
         is_compressed: false,
         streaming: None,
         response_max_bytes: u32::MAX,
+        replies_max_bytes: u64::MAX,
         metadata: Vec::new(),
         varying_metadata: None,
         metadata_templates: Vec::new(),

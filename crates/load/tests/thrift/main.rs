@@ -8,7 +8,7 @@ use bookend_load::flags::LoadFlags;
 use bookend_load::plan::LoadPlan;
 use bookend_load::run::{LoadOutcome, run};
 use bookend_wire::grpc::Code;
-use server::{Answer, ThriftServer};
+use server::{Answer, PART_BYTES, ThriftServer};
 use std::sync::atomic::AtomicBool;
 
 const IDL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/thrift/everything.thrift");
@@ -133,6 +133,20 @@ fn failures_say_what_the_server_did() {
         assert_eq!((found, outcome.ok), (code, 0), "{answer:?}: {text}");
         assert!(text.contains(said), "{answer:?}: {text}");
     }
+}
+
+#[test]
+fn parts_of_replies_are_kept_up_to_a_limit_over_all_connections() {
+    let server = ThriftServer::start(Answer::Part);
+    let mut plan = plan(&server, "--call Everywhere.ping -n 8 -c 8 -t 1s");
+    plan.threads = 1;
+    plan.replies_max_bytes = 4 * PART_BYTES as u64;
+    let outcome = measure(plan.clone());
+    let is_limit = |text: &str| text.contains("the replies that have come in part take");
+    assert!(outcome.errors.by_text.keys().any(|text| is_limit(text)), "{:?}", outcome.errors);
+    plan.replies_max_bytes = u64::MAX;
+    let (code, text) = failure(&measure(plan));
+    assert_eq!(code, Code::DeadlineExceeded, "{text}");
 }
 
 #[test]

@@ -7,6 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+pub const PART_BYTES: usize = 4 << 20;
+
 /// What the server does with a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
@@ -23,6 +25,8 @@ pub enum Answer {
     Close,
     /// A frame longer than any.
     Huge,
+    /// The first [`PART_BYTES`] of a frame twice as long.
+    Part,
 }
 
 pub struct ThriftServer {
@@ -124,6 +128,10 @@ fn reply(stream: &mut TcpStream, answer: Answer, request: &[u8]) -> std::io::Res
                 .to_vec();
         }
         Answer::Huge => reply = b"\x7f\0\0\0".to_vec(),
+        Answer::Part => {
+            reply = (2 * PART_BYTES as u32).to_be_bytes().to_vec();
+            reply.resize(PART_BYTES, 0);
+        }
     }
     stream.write_all(&reply)
 }

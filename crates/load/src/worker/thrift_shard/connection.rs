@@ -2,7 +2,7 @@
 
 use crate::call::LoadCall;
 use crate::record::{CallSink, DEADLINE_EXCEEDED};
-use crate::thrift::{Reply, ReplyFault, SequenceIds, ThriftCall};
+use crate::thrift::{Reply, ReplyEnd, ReplyFault, SequenceIds, ThriftCall, ThriftTransport};
 use crate::worker::state::WorkerState;
 use bookend_io::{ConnectionId, IoContext};
 use bookend_wire::grpc::{Code, Status};
@@ -38,6 +38,8 @@ pub(super) struct ThriftConnection {
     part: Vec<u8>,
     /// Bytes of which it consists at least.
     wanted_bytes: usize,
+    /// Where it has no length in front.
+    end: Option<Box<ReplyEnd>>,
     reply_max_bytes: u32,
 }
 
@@ -61,6 +63,7 @@ impl ThriftConnection {
             unstamped: 0,
             part: Vec::new(),
             wanted_bytes: 0,
+            end: None,
             reply_max_bytes,
         }
     }
@@ -84,7 +87,7 @@ impl ThriftConnection {
             return Ok(());
         }
         self.part.extend_from_slice(bytes);
-        if self.part.len() < self.wanted_bytes {
+        if self.part.len() < self.wanted_bytes || self.misses_its_end(call) {
             return Ok(());
         }
         let mut part = std::mem::take(&mut self.part);
@@ -94,6 +97,26 @@ impl ThriftConnection {
             self.part = part;
         }
         Ok(())
+    }
+
+    /// Whether the reply of which a part has come does not end in what has come since. One that is
+    /// too long has to be looked at.
+    fn misses_its_end(&mut self, call: &ThriftCall) -> bool {
+        let Some(end) = &mut self.end else {
+            return false;
+        };
+        match end.missing(&self.part, call.protocol()) {
+            Some(wanted_bytes) if wanted_bytes <= self.reply_max_bytes as usize => {
+                self.wanted_bytes = wanted_bytes;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Memory that the part of a reply takes.
+    pub fn part_bytes(&self) -> usize {
+        self.part.capacity()
     }
 
     /// Returns the bytes of whole replies.
@@ -110,6 +133,8 @@ impl ThriftConnection {
             match Reply::read(call, &bytes[used..], self.reply_max_bytes)? {
                 Reply::Part(wanted_bytes) => {
                     self.wanted_bytes = wanted_bytes;
+                    let has_length = call.transport() == ThriftTransport::Framed;
+                    self.end = (!has_length).then(Box::default);
                     break;
                 }
                 Reply::Whole { bytes, sequence_id, outcome } => {
