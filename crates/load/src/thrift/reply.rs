@@ -51,10 +51,11 @@ impl ReplyFault {
 
     /// What has come of replies on all connections is more than may be kept.
     #[cold]
-    pub fn too_much_at_once(bytes: u64, max_bytes: u64) -> Self {
+    pub fn too_much_at_once(max_bytes: u64) -> Self {
+        // How much more would make a text of its own for each.
         Self(format!(
-            "the replies that have come in part take {bytes} bytes together, and {max_bytes} are \
-             allowed: lower --concurrency"
+            "replies that have come in part take more than {max_bytes} bytes together: lower \
+             --concurrency"
         ))
     }
 

@@ -108,7 +108,7 @@ impl ThriftShard {
         let all_bytes: u64 = self.connections.iter().flatten().map(part_bytes).sum();
         let own_bytes = self.connections[index].as_ref().map_or(0, part_bytes);
         if all_bytes > max_bytes.max(own_bytes) {
-            return Err(ReplyFault::too_much_at_once(all_bytes, max_bytes));
+            return Err(ReplyFault::too_much_at_once(max_bytes));
         }
         Ok(())
     }
