@@ -175,6 +175,10 @@ impl Process {
             }
             let left = deadline.saturating_duration_since(Instant::now());
             let has_ended = self.has_ended();
+            // One that prints without a pause has no more time than others.
+            if left.is_zero() && !has_ended {
+                return ProcessEvent::TimedOut;
+            }
             // What an ended process printed is on its way, however busy the machine is. Only a
             // child that holds the pipe open keeps its end from coming.
             let poll = left.min(POLL_INTERVAL);
@@ -182,7 +186,6 @@ impl Process {
             match self.output.recv_timeout(timeout) {
                 Ok(output) => return ProcessEvent::Output(output),
                 Err(_) if has_ended => return ProcessEvent::Exited,
-                Err(_) if left.is_zero() => return ProcessEvent::TimedOut,
                 Err(RecvTimeoutError::Timeout) => {}
                 // It has closed its standard output and goes on.
                 Err(RecvTimeoutError::Disconnected) => std::thread::sleep(timeout),

@@ -225,6 +225,8 @@ fn wait_ready(
                     let error = format!("the server said `{line}` before ready");
                     return Err(CellError::failed(error));
                 }
+                // It has ended, and a child of it prints on.
+                Err(_) if Instant::now() >= deadline => return Ok(None),
                 // A server that knows nothing of the contract says what it likes.
                 Err(error) => first_words = first_words.or(Some(error)),
             },

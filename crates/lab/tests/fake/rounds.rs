@@ -18,6 +18,7 @@ tests![
     an_honest_server_is_measured,
     a_server_that_fails_at_start_says_why,
     a_server_that_hangs_is_given_up,
+    a_server_that_prints_without_a_pause_is_given_up,
     a_server_that_prints_junk_is_quoted,
     a_server_that_lies_is_told_both_numbers,
     a_server_off_by_little_is_marked,
@@ -217,6 +218,18 @@ fn a_server_that_hangs_is_given_up() {
     fake_run.settings.timeouts.ready = Some(Duration::from_millis(300));
     let row = fake_run.row();
     assert!(error(&row).starts_with("the server did not say ready within 300ms"), "{row:?}");
+}
+
+fn a_server_that_prints_without_a_pause_is_given_up() {
+    for (prints, said) in [
+        ("exec yes", "the server did not say ready within 300ms"),
+        ("yes & exit 3", "exit status: 3"),
+    ] {
+        let mut fake_run = with_server(prints);
+        fake_run.settings.timeouts.ready = Some(Duration::from_millis(300));
+        let row = fake_run.row();
+        assert!(error(&row).contains(said), "{prints}: {row:?}");
+    }
 }
 
 fn a_server_that_prints_junk_is_quoted() {
