@@ -4,31 +4,34 @@
 //! table then and the table has not changed since. Servers and clients see the same few blocks
 //! millions of times; remembering what they meant saves decoding, validating and routing them.
 
-/// Longer blocks are not remembered: they carry something that varies.
-const MAX_REMEMBERED_BYTES: usize = 64;
+use alloc::boxed::Box;
+
+/// Longer blocks are not remembered. Clients that enter nothing into the dynamic table, such as
+/// .NET's, send a head of some 250 bytes with each call, or 500 with a short token.
+const MAX_REMEMBERED_BYTES: usize = 512;
 /// Number of blocks that are remembered: heads of a few methods, or a response's head and trailers.
 const REMEMBERED_BLOCKS: usize = 4;
 
 /// Where in a message a block stands: the same bytes mean something else in the other position.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum BlockPosition {
+    #[default]
     Head,
     Trailers,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug, Default)]
 struct Entry {
-    /// 0 for an unused entry: no header block is empty.
-    length: u8,
+    /// None in an unused entry: no header block is empty.
+    bytes: Box<[u8]>,
     position: BlockPosition,
     /// The [`digest`] of the bytes.
     digest: u64,
-    bytes: [u8; MAX_REMEMBERED_BYTES],
     meaning: Meaning,
 }
 
 /// What a block says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Meaning {
     /// What the visitor made of it.
     pub token: u32,
@@ -36,16 +39,8 @@ pub(crate) struct Meaning {
     pub content_length: Option<u64>,
 }
 
-const UNUSED: Entry = Entry {
-    length: 0,
-    position: BlockPosition::Head,
-    digest: 0,
-    bytes: [0; MAX_REMEMBERED_BYTES],
-    meaning: Meaning { token: 0, content_length: None },
-};
-
 /// The blocks that were seen before and what they say.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct HeaderBlockCache {
     entries: [Entry; REMEMBERED_BLOCKS],
     generation: u64,
@@ -53,13 +48,14 @@ pub(crate) struct HeaderBlockCache {
 }
 
 impl HeaderBlockCache {
-    pub fn new() -> Self {
-        Self { entries: [UNUSED; REMEMBERED_BLOCKS], generation: 0, next: 0 }
-    }
-
     /// Forgets all blocks.
     pub fn forget(&mut self) {
-        self.entries = [UNUSED; REMEMBERED_BLOCKS];
+        self.entries = Default::default();
+    }
+
+    /// Memory held for the blocks, bytes.
+    pub fn held_bytes(&self) -> usize {
+        self.entries.iter().map(|entry| entry.bytes.len()).sum()
     }
 
     /// What this block meant, if the table is still as it was.
@@ -75,10 +71,10 @@ impl HeaderBlockCache {
         }
         let digest = digest(block);
         let same = |entry: &&Entry| {
-            usize::from(entry.length) == block.len()
+            entry.bytes.len() == block.len()
                 && entry.digest == digest
                 && entry.position == position
-                && (block.len() <= DIGESTED_BYTES || is_same(&entry.bytes[..block.len()], block))
+                && (block.len() <= DIGESTED_BYTES || is_same(&entry.bytes, block))
         };
         self.entries.iter().find(same).map(|entry| entry.meaning)
     }
@@ -95,16 +91,12 @@ impl HeaderBlockCache {
             return;
         }
         if generation != self.generation {
-            self.entries = [UNUSED; REMEMBERED_BLOCKS];
+            self.forget();
             self.generation = generation;
         }
         let entry = &mut self.entries[self.next % REMEMBERED_BLOCKS];
         self.next += 1;
-        entry.length = block.len() as u8;
-        entry.position = position;
-        entry.digest = digest(block);
-        entry.bytes[..block.len()].copy_from_slice(block);
-        entry.meaning = meaning;
+        *entry = Entry { bytes: block.into(), position, digest: digest(block), meaning };
     }
 }
 
@@ -150,7 +142,7 @@ mod tests {
 
     #[test]
     fn a_block_is_recalled_in_its_place_while_the_table_stands() {
-        let mut cache = HeaderBlockCache::new();
+        let mut cache = HeaderBlockCache::default();
         let meaning = Meaning { token: 42, content_length: Some(12) };
         cache.remember(b"\x88\xc0", BlockPosition::Head, 7, meaning);
         assert_eq!(cache.recall(b"\x88\xc0", BlockPosition::Head, 7), Some(meaning));
@@ -163,7 +155,7 @@ mod tests {
 
     #[test]
     fn long_and_empty_blocks_are_not_remembered() {
-        let mut cache = HeaderBlockCache::new();
+        let mut cache = HeaderBlockCache::default();
         let long = [1; MAX_REMEMBERED_BYTES + 1];
         cache.remember(&long, BlockPosition::Head, 0, plain(1));
         cache.remember(b"", BlockPosition::Head, 0, plain(1));
@@ -173,7 +165,7 @@ mod tests {
 
     #[test]
     fn the_oldest_block_makes_room() {
-        let mut cache = HeaderBlockCache::new();
+        let mut cache = HeaderBlockCache::default();
         for block in 0..=REMEMBERED_BLOCKS as u8 {
             cache.remember(&[block], BlockPosition::Head, 0, plain(block.into()));
         }
@@ -184,7 +176,7 @@ mod tests {
     #[test]
     fn blocks_that_differ_in_one_byte_are_told_apart_at_every_length() {
         for length in 1..=MAX_REMEMBERED_BYTES {
-            let mut cache = HeaderBlockCache::new();
+            let mut cache = HeaderBlockCache::default();
             let block = [0x55; MAX_REMEMBERED_BYTES];
             cache.remember(&block[..length], BlockPosition::Head, 0, plain(9));
             let recalled = cache.recall(&block[..length], BlockPosition::Head, 0);

@@ -62,7 +62,7 @@ impl Receiver {
             // Until the peer has seen our SETTINGS, it relies on the default.
             decoder: Decoder::new(own_table_bytes.max(DEFAULT_TABLE_BYTES)),
             fields: HeaderList::new(max_list_bytes, config.max_header_fields),
-            cache: HeaderBlockCache::new(),
+            cache: HeaderBlockCache::default(),
             last_response: None,
             unlisted: UnlistedRequests::default(),
             bodies: WaitingBodies::default(),
@@ -102,8 +102,8 @@ impl Receiver {
         self.open_block.as_ref().map(|open| open.stream_id)
     }
 
-    /// Memory held for header blocks that are open, the fields of the last one, and the dynamic
-    /// table, bytes.
+    /// Memory held for header blocks that are open or remembered, the fields of the last one, and
+    /// the dynamic table, bytes.
     #[inline]
     pub fn held_bytes(&self) -> usize {
         self.held_bytes
@@ -131,7 +131,10 @@ impl Receiver {
 
     fn count_held(&mut self) {
         let open_bytes = self.open_block.as_ref().map_or(0, |open| open.bytes.capacity());
-        self.held_bytes = open_bytes + self.fields.held_bytes() + self.decoder.held_bytes();
+        self.held_bytes = open_bytes
+            + self.fields.held_bytes()
+            + self.decoder.held_bytes()
+            + self.cache.held_bytes();
     }
 
     /// RFC 9113, section 4.2.

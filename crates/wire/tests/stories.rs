@@ -79,6 +79,21 @@ fn a_block_that_comes_again_is_not_decoded_again() {
 }
 
 #[test]
+fn a_long_block_that_enters_nothing_into_the_table_is_not_decoded_again_either() {
+    let mut pair = trusted_pair();
+    let mut head = HeaderBlock::new(&REQUEST);
+    let value = [b'x'; 400];
+    let extra = [ExtraField { name: b"user-agent", value: &value, indexing: Indexing::Never }];
+    let held_bytes = pair.server.connection.receiver.held_bytes();
+    for _ in 0..10 {
+        pair.client.sender().request(&mut head, &extra, b"").unwrap();
+        pair.drive();
+    }
+    assert_eq!(pair.server.seen.blocks_recalled, 8);
+    assert!(pair.server.connection.receiver.held_bytes() >= held_bytes + 400);
+}
+
+#[test]
 fn a_request_made_again_is_the_same_but_for_its_stream() {
     let server = config_with(|config| config.settings.max_concurrent_streams = Some(20));
     let mut pair = Pair::greeted(&ConnectionConfig::trusted(), &server);

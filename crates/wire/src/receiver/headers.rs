@@ -178,6 +178,7 @@ impl Receiver {
             && self.decoder.generation() == before
         {
             self.cache.remember(block, position, before, Meaning { token, content_length });
+            self.count_held();
         }
         if end_stream {
             sender.settle(stream);
