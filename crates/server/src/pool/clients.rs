@@ -10,8 +10,8 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 /// How long a call waits for a thread to become free by itself before its connection's share is
-/// taken from others: ten times what an ordinary call that blocks takes.
-const GRACE: Duration = Duration::from_millis(100);
+/// taken from others: three times what an ordinary call that blocks takes.
+const GRACE: Duration = Duration::from_millis(30);
 
 /// If there are more connections than threads, how long a handler may have waited when its thread
 /// goes to a connection that has none. Where many connections wait, it is so much less that all of
@@ -542,7 +542,7 @@ mod tests {
             crowd.clients.recall(RULES, crowd.now);
             counts.push(recalled(&crowd));
         }
-        assert_eq!(counts[8..], [&[0][..], &[1; 10], &[2; 10], &[3; 6]].concat());
+        assert_eq!(counts[1..], [&[0][..], &[1; 10], &[2; 10], &[3; 10], &[4; 3]].concat());
     }
 
     #[test]
