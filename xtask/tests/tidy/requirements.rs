@@ -122,11 +122,15 @@ fn items<'a>(place: &str, file: &impl Fn(&str) -> Option<&'a str>) -> Option<Vec
     Some(items)
 }
 
-/// Whether a file has a test of that name.
+/// Whether a file has a test of that name: a function that is marked as one, or that stands in the
+/// list of a program without the standard harness, `tests![...]`.
 pub fn holds_test(text: &str, name: &str) -> bool {
     let functions = RustSource::parse(text).functions();
+    let is_listed = |list: &str| list.split(',').any(|listed| listed.trim() == name);
+    let list = text.split_once("\ntests![").and_then(|(_, rest)| rest.split_once(']'));
+    let is_listed = list.is_some_and(|(list, _)| is_listed(list));
     let mut named = functions.iter().filter(|function| function.name == name);
-    named.any(|function| with_what_stands_above(text, function).contains("#[test]"))
+    named.any(|function| is_listed || with_what_stands_above(text, function).contains("#[test]"))
 }
 
 fn with_what_stands_above<'a>(text: &'a str, function: &Function) -> &'a str {
