@@ -63,6 +63,11 @@ impl MemoryBudget {
         }
     }
 
+    /// Whether there are other shards that could look.
+    pub fn has_other_shards(&self) -> bool {
+        self.wakers().len() > 1
+    }
+
     fn wakers(&self) -> MutexGuard<'_, Vec<(u64, Waker)>> {
         self.wakers.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -112,6 +117,11 @@ impl MemoryBudget {
     /// Whether more is held than there may be.
     pub fn is_exceeded(&self) -> bool {
         self.held.now() > self.limit_bytes
+    }
+
+    /// Whether so much more is held than there may be that nobody can be waited for.
+    pub fn is_far_exceeded(&self) -> bool {
+        self.held.now() > self.limit_bytes.saturating_add(self.limit_bytes / RELIEF_PART)
     }
 
     /// Whether there is not enough room yet for what comes next, now that something had to go.

@@ -83,15 +83,18 @@ impl ServerShard {
     /// Resets connections if all together hold too much, until there is room again: first those
     /// that hold much for what they have sent and read lately, and then those whose memory has not
     /// changed for longest, of all that hold half of their share. If there is none, other threads
-    /// have it.
+    /// have it; who is not idle goes only if none of them has made room soon.
     pub(super) fn shed_excess(&mut self, io: &mut IoContext) {
         if !self.services.memory.is_exceeded() {
             return;
         }
         let stalled = self.stalled(io);
         self.shed_until_relieved(stalled, io);
-        if self.services.memory.is_exceeded() {
-            let idle = self.idle(io);
+        let memory = &self.services.memory;
+        if memory.is_exceeded() {
+            // On other threads somebody may have been idle for longer than those who are not.
+            let waits_for_others = memory.has_other_shards() && !memory.is_far_exceeded();
+            let idle = self.idle(u64::from(waits_for_others), io);
             self.shed_until_relieved(idle, io);
         }
         if self.services.memory.is_exceeded() {
@@ -108,10 +111,10 @@ impl ServerShard {
         }
     }
 
-    /// Connections that hold half of their share, the longest idle first; of several that are
-    /// equally long, who holds most. Attackers who hold as much as each other, and a moment ago
+    /// Connections that hold half of their share and were idle for so many steps at least, the
+    /// longest first; of several that are equally long, who holds most. Attackers who hold as much as each other, and a moment ago
     /// were not idle, are all at their share; who uploads more is above it.
-    fn idle(&self, io: &IoContext) -> Vec<ConnectionId> {
+    fn idle(&self, steps_min: u64, io: &IoContext) -> Vec<ConnectionId> {
         let memory = &self.services.memory;
         let counts = |connection: &&ServerConnection| memory.has_half_share(&connection.account);
         let connections = self.connections.iter().flatten().map(|connection| &**connection);
@@ -123,6 +126,7 @@ impl ServerShard {
                 (idle_ns / IDLE_STEP_NS, held_bytes, connection.id)
             })
             .collect();
+        idle.retain(|(steps, ..)| *steps >= steps_min);
         idle.sort_unstable_by(|one, other| other.cmp(one));
         idle.into_iter().map(|(.., id)| id).collect()
     }

@@ -22,13 +22,18 @@ fn begun(bytes: usize) -> Vec<u8> {
     all
 }
 
-/// Each holds so much in halves of 60 KB, each in a stream of its own.
-fn silent(stage: &mut Stage, connections: usize, kib: usize) -> Vec<Peer> {
+/// So much in halves of 60 KB, each in a stream of its own.
+fn halves(kib: usize) -> Vec<u8> {
     let half = |id| {
         let parts = begun(60_000).chunks(16_384).flat_map(|part| data(id, part)).collect();
         [head(id, CHAT), parts].concat()
     };
-    let halves: Vec<_> = ids().take(kib * KIB / 60_000).flat_map(half).collect();
+    ids().take(kib * KIB / 60_000).flat_map(half).collect()
+}
+
+/// Each holds so much in halves of 60 KB, each in a stream of its own.
+fn silent(stage: &mut Stage, connections: usize, kib: usize) -> Vec<Peer> {
+    let halves = halves(kib);
     let open = |_| {
         let mut attacker = stage.attacker();
         stage.send(&mut attacker, &halves);
@@ -78,6 +83,33 @@ fn uploads_succeed_while_others_take_all_memory_at_that_moment() {
     }
     let gone = attackers.iter().filter(|attacker| stage.is_reset(attacker)).count();
     assert_eq!(stage.counts().shed_connections as usize, gone, "and nobody else");
+}
+
+#[test]
+fn who_uploads_on_one_thread_does_not_go_for_those_who_are_idle_on_another() {
+    let mut stage = stage();
+    let mut elsewhere = stage.other_shard();
+    let halves = halves(520);
+    let attackers: Vec<_> = (0..62).map(|_| Peer::with_preface(&mut elsewhere)).collect();
+    for attacker in &attackers {
+        elsewhere.give(attacker.connection, &halves);
+    }
+    let mut client = stage.attacker();
+    stage.send(&mut client, &head(1, ECHO));
+    let large = message(&[5; 2 << 20]);
+    let mut parts = large.chunks(16_384);
+    for part in parts.by_ref().take(100) {
+        stage.send(&mut client, &data(1, part));
+    }
+    assert!(stage.is_open(&client) && stage.counts().shed_connections == 0);
+    elsewhere.pass_ns(20_000_000);
+    elsewhere.wake();
+    let is_gone = |attacker: &&Peer| elsewhere.end(attacker.connection).is_some();
+    assert!((1..20).contains(&attackers.iter().filter(is_gone).count()));
+    for part in parts {
+        stage.send(&mut client, &data(1, part));
+    }
+    assert!(stage.is_open(&client) && stage.counts().shed_connections == 0);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bookend_server::io::simulated::{End, Simulated};
 use bookend_server::io::{ConnectionId, Shard, Waker};
-use bookend_server::{Counts, Limits, Server, ServerShard};
+use bookend_server::{Counts, Limits, Server, ServerShard, Services};
 use bookend_wire::frame::{PREFACE, flag, kind};
 use bookend_wire::hpack::{Decoder, HeaderList};
 use bookend_wire::{ConnectionConfig, ErrorCode};
@@ -35,6 +35,7 @@ const FRAMES_BETWEEN_CALLS: u64 = 97;
 pub struct Stage {
     pub server: Simulated<ServerShard>,
     pub testing: Testing,
+    services: Services,
     /// Attacks end when other threads have done what they were given.
     pub waits_for_threads: bool,
     other: Peer,
@@ -100,11 +101,18 @@ impl Stage {
         Self {
             server,
             testing,
+            services,
             waits_for_threads: false,
             other,
             other_called_at_ns: SECOND_NS,
             _alone: alone,
         }
+    }
+
+    /// Another thread of the same server.
+    pub fn other_shard(&self) -> Simulated<ServerShard> {
+        let shard = self.services.shard(Waker::new().expect("a descriptor"));
+        Simulated::new(shard, self.server.now_ns())
     }
 
     /// A client that has connected and said nothing.
@@ -264,7 +272,7 @@ impl Peer {
         self.read(server);
     }
 
-    fn with_preface(server: &mut Simulated<ServerShard>) -> Self {
+    pub fn with_preface(server: &mut Simulated<ServerShard>) -> Self {
         let mut peer = Self::connected(server);
         peer.say_hello(server);
         peer
