@@ -112,8 +112,8 @@ impl ServerShard {
     }
 
     /// Connections that hold half of their share and were idle for so many steps at least, the
-    /// longest first; of several that are equally long, who holds most. Attackers who hold as much as each other, and a moment ago
-    /// were not idle, are all at their share; who uploads more is above it.
+    /// longest first; of several that are equally long, who holds most. Who holds most comes last,
+    /// since attackers take care to be at their share, and who uploads is above it.
     fn idle(&self, steps_min: u64, io: &IoContext) -> Vec<ConnectionId> {
         let memory = &self.services.memory;
         let counts = |connection: &&ServerConnection| memory.has_half_share(&connection.account);
