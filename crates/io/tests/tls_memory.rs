@@ -9,7 +9,7 @@ mod ends;
 use bookend_io::AfterRead;
 use bookend_io::simulated::Simulated;
 use bookend_io::tls::Secured;
-use ends::{Event, Inner, Setup, echoes};
+use ends::{Event, Inner, Setup, carry, echoes};
 use peak_alloc::PeakAlloc;
 
 #[global_allocator]
@@ -47,14 +47,6 @@ fn talk(setup: &Setup, server: &mut Simulated<Secured<Inner>>) {
         (None, AfterRead::Continue)
     }));
     let (at_client, at_server) = (client.connect_all()[0], server.accept());
-    loop {
-        let there = client.take(at_client, usize::MAX);
-        server.give(at_server, &there);
-        let back = server.take(at_server, usize::MAX);
-        client.give(at_client, &back);
-        if there.is_empty() && back.is_empty() {
-            break;
-        }
-    }
+    carry((&mut client, at_client), (server, at_server));
     assert_eq!(client.shard().inner().received.len(), TALK_BYTES);
 }

@@ -250,6 +250,23 @@ impl Pair {
     }
 }
 
+/// Carries bytes between a client and a server until neither has more for the other.
+#[allow(dead_code, reason = "written for tests of memory")]
+pub fn carry<C: Shard, S: Shard>(
+    (client, at_client): (&mut Simulated<C>, ConnectionId),
+    (server, at_server): (&mut Simulated<S>, ConnectionId),
+) {
+    loop {
+        let there = client.take(at_client, usize::MAX);
+        server.give(at_server, &there);
+        let back = server.take(at_server, usize::MAX);
+        client.give(at_client, &back);
+        if there.is_empty() && back.is_empty() {
+            return;
+        }
+    }
+}
+
 /// Both ended as a connection that was closed ends.
 pub fn closed_cleanly(pair: &Pair) -> bool {
     pair.client.end(pair.at_client) == Some(End::Closed)

@@ -1,7 +1,7 @@
 //! What handshakes keep is counted while they last, and the oldest are given up where it is too
 //! much.
 
-use crate::ends::{Inner, START_NS, Setup, listens};
+use crate::ends::{Inner, START_NS, Setup, carry, listens};
 use bookend_io::simulated::{End, Simulated};
 use bookend_io::tls::{Secured, SharedLimits};
 use bookend_io::{AfterRead, ConnectionId};
@@ -186,14 +186,6 @@ fn talk_at(at_server: ConnectionId, setup: &Setup, server: &mut Server) {
         (None, AfterRead::Continue)
     }));
     let at_client = client.connect_all()[0];
-    loop {
-        let there = client.take(at_client, usize::MAX);
-        server.give(at_server, &there);
-        let back = server.take(at_server, usize::MAX);
-        client.give(at_client, &back);
-        if there.is_empty() && back.is_empty() {
-            break;
-        }
-    }
+    carry((&mut client, at_client), (server, at_server));
     assert_eq!(server.shard().inner().received, b"hello");
 }

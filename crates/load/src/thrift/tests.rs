@@ -336,21 +336,28 @@ fn a_whole_reply_is_ok_and_every_part_of_it_is_a_part() {
     }
 }
 
+/// The same bytes but for one, and where that is.
+fn with_one_byte_changed(good: &[u8]) -> impl Iterator<Item = (usize, Vec<u8>)> {
+    (0..good.len()).flat_map(move |at| {
+        [0, 1, 2, 0x7f, 0x80, 0xff, good[at] ^ 0x10].map(|byte| {
+            let mut bad = good.to_vec();
+            bad[at] = byte;
+            (at, bad)
+        })
+    })
+}
+
 #[test]
 fn no_change_of_a_byte_makes_the_reader_panic_or_allocate_what_is_not_there() {
     let data = json!({ "value": everything() });
     for protocol in PROTOCOLS {
         let call = call("Everywhere.echo", &data, protocol);
         let good = good_reply(&call);
-        for at in 0..good.len() {
-            for byte in [0, 1, 2, 0x7f, 0x80, 0xff, good[at] ^ 0x10] {
-                let mut bad = good.clone();
-                bad[at] = byte;
-                let _ = Reply::read(&call, &bad, MAX_BYTES);
-                let mut reader = Reader::new(&bad, protocol);
-                if reader.message_head().is_ok() {
-                    let _ = ThriftValue::read(&mut reader, WireKind::Struct, None, 0);
-                }
+        for (_, bad) in with_one_byte_changed(&good) {
+            let _ = Reply::read(&call, &bad, MAX_BYTES);
+            let mut reader = Reader::new(&bad, protocol);
+            if reader.message_head().is_ok() {
+                let _ = ThriftValue::read(&mut reader, WireKind::Struct, None, 0);
             }
         }
     }
@@ -553,17 +560,12 @@ fn whatever_is_a_whole_reply_has_its_end_found() {
     for protocol in PROTOCOLS {
         let call = call("Everywhere.echo", &data, protocol);
         let good = good_reply(&call);
-        for at in 0..good.len() {
-            for byte in [0, 1, 2, 0x7f, 0x80, 0xff, good[at] ^ 0x10] {
-                let mut bad = good.clone();
-                bad[at] = byte;
-                let mut end = ReplyEnd::default();
-                end.missing(&bad[..at], protocol);
-                let missing = end.missing(&bad, protocol);
-                let is_whole =
-                    matches!(Reply::read(&call, &bad, MAX_BYTES), Ok(Reply::Whole { .. }));
-                assert!(!is_whole || missing.is_none(), "{at}: {byte}, {missing:?}");
-            }
+        for (at, bad) in with_one_byte_changed(&good) {
+            let mut end = ReplyEnd::default();
+            end.missing(&bad[..at], protocol);
+            let missing = end.missing(&bad, protocol);
+            let is_whole = matches!(Reply::read(&call, &bad, MAX_BYTES), Ok(Reply::Whole { .. }));
+            assert!(!is_whole || missing.is_none(), "{at}: {}, {missing:?}", bad[at]);
         }
     }
 }
