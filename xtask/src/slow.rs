@@ -11,11 +11,11 @@ pub const SLOW: &[(&str, &str)] = &[
     ("cli/race", "races of seconds, each with two servers"),
     ("load/run", "runs that last for a time"),
     ("server/attacks", "floods of many thousand frames, on every driver"),
-    ("verdicts/pages_shape", "makes every page of every suite"),
+    ("publication/pages_shape", "makes every page of every suite"),
     ("wire/simulator", "two thousand sessions in virtual time"),
     ("results/autocorrelation", "simulates thousands of runs"),
     ("wire/hpack_differential", "compares with another decoder over many thousand blocks"),
-    ("verdicts/claims_suites", "judges every committed record"),
+    ("publication/claims_suites", "judges every committed record"),
     ("load/memory", "runs of a million calls"),
     ("server/soak", "attacks a server for as long as it is told"),
 ];

@@ -93,7 +93,7 @@ const AFTER_SUBJECTS: &[Row] = &[
         "a suite runs from the build to the report"),
     ("counts", "scripts/counts", RELEASE, &[Lab],
         "the load generator counts what the witness counts"),
-    ("pages", "scripts/pages", RELEASE, &[Lab],
+    ("pages", "scripts/pages", &["release", "build-tests"], &[Lab],
         "the pages that bookend writes work in a browser"),
     ("conformance-tools", "scripts/conformance-tools", LANGUAGES, &[],
         "the programs of the outside suites build"),

@@ -11,7 +11,6 @@ pub mod kept;
 mod memory;
 mod observe;
 mod omission;
-mod pages;
 mod path;
 mod rate;
 mod relay;
@@ -28,7 +27,6 @@ use bookend_load::contract::{exit, printable};
 use bookend_load::flags::whole;
 use bookend_results::calibration::{Calibration, InstrumentCheck};
 use clap::{Args, ValueEnum};
-use pages::PageArguments;
 use std::path::PathBuf;
 use std::time::{Instant, SystemTime};
 use stop::CheckStop;
@@ -57,8 +55,6 @@ pub struct CheckArguments {
     /// Show no progress
     #[arg(long)]
     quiet: bool,
-    #[command(flatten)]
-    pages: PageArguments,
 }
 
 /// A kind of figure.
@@ -97,15 +93,11 @@ impl CheckPart {
     }
 }
 
-/// Checks, prints, and keeps the result, or makes a page of what was kept. The number is the exit
-/// status: 3 where something missed.
+/// Checks, prints, and keeps the result. The number is the exit status: 3 where something missed.
 ///
 /// # Errors
-/// [`Failure`] when the witness cannot be built or called, or a record cannot be read.
+/// [`Failure`] when the witness cannot be built or called.
 pub fn start(arguments: &CheckArguments) -> Result<u8, Failure> {
-    if arguments.pages.deliver()? {
-        return Ok(exit::MEASURED);
-    }
     let interrupt = Interrupt::on_signals().map_err(Failure::nothing_measured)?;
     let waits = arguments.wait_for_lock;
     let Some(_lock) = lab::lock(&LockTarget::Machine, waits, &interrupt)? else {

@@ -5,8 +5,7 @@ mod usage_error;
 
 use crate::terminal::{hide_secrets_of, print_error};
 use crate::{
-    check, claims, compare, completions, doctor, list, load, man, probe, race, record, report,
-    results, run, serve, ui,
+    check, compare, completions, doctor, list, load, man, probe, race, report, run, serve, ui,
 };
 use bookend_load::contract::exit;
 use bookend_load::output;
@@ -52,12 +51,6 @@ pub enum Subcommand {
     Report(report::ReportArguments),
     /// Show the stored results in a browser on this machine, and the run that goes on
     Ui(ui::UiArguments),
-    /// Write the page of published claims with their verdicts
-    Claims(claims::ClaimsArguments),
-    /// Keep a result as a text file that can be committed
-    Record(record::RecordArguments),
-    /// Write the pages of the suites from their records, published figures beside ours
-    Results(results::ResultsArguments),
     /// List suites, subjects and results, and what each is for
     List(list::ListArguments),
     /// Report what can be measured here, and what is missing for the rest

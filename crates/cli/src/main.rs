@@ -2,7 +2,6 @@
 #![forbid(unsafe_code)]
 
 mod check;
-mod claims;
 mod command_line;
 mod compare;
 mod completions;
@@ -16,9 +15,7 @@ mod man;
 mod names;
 mod probe;
 mod race;
-mod record;
 mod report;
-mod results;
 mod run;
 mod serve;
 mod shell;
@@ -67,9 +64,6 @@ fn start(command: Subcommand) -> Result<u8, Failure> {
         Subcommand::Compare(arguments) => compare::start(&arguments),
         Subcommand::Report(arguments) => report::start(&arguments),
         Subcommand::Ui(arguments) => ui::start(&arguments),
-        Subcommand::Claims(arguments) => claims::start(&arguments),
-        Subcommand::Record(arguments) => record::start(&arguments),
-        Subcommand::Results(arguments) => results::start(&arguments),
         Subcommand::List(arguments) => list::start(&arguments),
         Subcommand::Doctor(arguments) => doctor::start(&arguments),
         Subcommand::Check(arguments) => check::start(&arguments),

@@ -43,18 +43,6 @@ impl Named {
         Ok(names)
     }
 
-    /// These names, which have to be in `folder`; without any, all that are.
-    ///
-    /// # Errors
-    /// [`Failure`] as of [`Named::all`] and [`Named::require`].
-    pub fn chosen(self, names: &[String], folder: &Path) -> Result<Vec<String>, Failure> {
-        if names.is_empty() {
-            return self.all(folder);
-        }
-        names.iter().try_for_each(|name| self.require(name, folder))?;
-        Ok(names.to_vec())
-    }
-
     /// Checks that a name is one of those in `folder`.
     ///
     /// # Errors

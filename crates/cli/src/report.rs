@@ -1,7 +1,6 @@
 //! `bookend report`: a result as a page, as text, as data and as pictures.
 
 mod kept;
-mod site;
 mod wrong_file;
 
 pub use kept::{STORE, stored_run};
@@ -17,7 +16,6 @@ use bookend_results::html::slug;
 use bookend_results::suite::Case;
 use clap::{Args, ValueEnum};
 use kept::{Kept, KeptArguments, Reported};
-use site::SiteArguments;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -36,8 +34,6 @@ pub struct ReportArguments {
     /// Write each picture of the report as SVG into this folder, too
     #[arg(long, value_name = "DIR")]
     charts: Option<PathBuf>,
-    #[command(flatten)]
-    site: SiteArguments,
     /// The case that a picture shows, as in "C=1 S=100" [default: the first]
     #[arg(long, value_name = "CASE")]
     case: Option<Case>,
@@ -84,9 +80,6 @@ enum Background {
 /// # Errors
 /// [`Failure`] when the result is not there, or the report cannot be written.
 pub fn start(arguments: &ReportArguments) -> Result<u8, Failure> {
-    if arguments.site.is_asked_for() {
-        return arguments.site.write();
-    }
     let format =
         ReportFormat::of(arguments.format, arguments.output.as_deref()).map_err(Failure::usage)?;
     let is_about_a_picture =

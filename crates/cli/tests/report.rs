@@ -75,7 +75,7 @@ fn what_a_wrong_file_is_stands_behind_its_name() {
             b"{\"lap_ms\":1,\"servers\":[],\"covers_starts\":true,\"starts\":1}",
             "it is the answer of bookend race --json",
         ),
-        (check.as_bytes(), "it is a check: bookend check --page-of"),
+        (check.as_bytes(), "it is a check: bookend check prints"),
         (
             b"{\"timestamp\":\"x\",\"latency\":1,\"error\":\"\",\"status\":\"OK\"}\n{",
             "it lists calls one by one",
@@ -211,44 +211,5 @@ fn pictures_are_files_of_their_own_and_markdown_shows_them() {
     assert!(names.contains(&"the-fate-of-every-call-ghz.svg".to_owned()), "{names:?}");
     for name in &names {
         assert!(text.contains(&format!("](<pictures/{name}>)")), "{name}: {text}");
-    }
-}
-
-#[test]
-fn a_site_has_a_page_for_each_record_and_every_link_leads_somewhere() {
-    let home = tempfile::tempdir().expect("a temporary folder");
-    let site = home.path().join("site");
-    let (folder, records) = (site.display().to_string(), home.path().join("records"));
-    for suite in ["java-executors", "grpc-thrift-go-equal"] {
-        fs::create_dir_all(records.join(suite)).expect("created");
-        fs::copy(record(suite), records.join(suite).join("full.jsonl")).expect("copied");
-    }
-    let records = records.display().to_string();
-    let words = ["report", "--site", &folder, "--records", &records];
-    let said = stdout(&bookend(&root(), &words));
-    let pages: Vec<PathBuf> =
-        fs::read_dir(&site).expect("made").map(|file| file.expect("readable").path()).collect();
-    assert_eq!(said.lines().count(), pages.len(), "{said}");
-    for name in ["index.html", "claims.html", "grpc-thrift-go-equal.html", "java-executors.html"] {
-        assert!(site.join(name).is_file(), "{name} is missing: {said}");
-    }
-    for page in &pages {
-        let text = fs::read_to_string(page).expect("readable");
-        let links = text.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next());
-        for link in links.filter(|link| !link.starts_with('#')) {
-            assert!(site.join(link).is_file(), "{}: {link}", page.display());
-        }
-    }
-    let front = fs::read_to_string(site.join("index.html")).expect("readable");
-    for part in ["go-thrift", "java-grpc/virtual", "counts as 2 times the dearest"] {
-        assert!(front.contains(part), "{part}");
-    }
-}
-
-#[test]
-fn a_site_is_no_report_of_one_run() {
-    let home = tempfile::tempdir().expect("a temporary folder");
-    for words in [["report", "1", "--site", "a"], ["report", "--records", "b", "--format=md"]] {
-        assert_eq!(bookend(home.path(), &words).status.code(), Some(2), "{words:?}");
     }
 }

@@ -5,11 +5,9 @@
 
 mod instrument_check;
 mod judge;
-mod kept_checks;
 
 pub use instrument_check::{CheckOrigin, InstrumentCheck};
 pub use judge::{WitnessedCounts, freeze_percentile_ns, halves_disagree, is_steady_enough};
-pub use kept_checks::{KeptChecks, KeptChecksError};
 
 use crate::text::{memory_text, percent_text, precise_latency_text, significant_text};
 use serde::{Deserialize, Deserializer, Serialize};

@@ -16,7 +16,6 @@ mod held_rate;
 mod kept;
 mod lap;
 mod outlook;
-mod power;
 mod standing;
 mod start_means;
 
@@ -26,8 +25,8 @@ pub use functions::{FunctionCost, FunctionSamples, differing_functions};
 pub use held_rate::RateNotHeld;
 pub use kept::UnreadableRace;
 pub use lap::{BLOCK_LAPS, Block, RaceLap, RaceRound, RatedCalls};
-pub use power::{POWER_HEADING, PowerComparison, PowerStudy, PowerStudyError};
 pub use standing::{ComparedFigure, RaceError, RaceVerdict, STARTS_MIN, Standing};
+pub use start_means::StartMeans;
 
 use crate::gate::{known_inverse, known_ratio};
 use crate::suite::TestedEnd;

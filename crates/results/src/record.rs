@@ -358,7 +358,7 @@ pub enum RecordError {
     #[error("cannot be read: {0}")]
     Unreadable(String),
     /// The file is empty.
-    #[error("the record is empty: make it with bookend record")]
+    #[error("the record is empty: make it with publication record")]
     Empty,
     /// The file was written by another version of this program.
     #[error("the record has format {0}, this program reads format {known}", known = FORMAT)]

@@ -8,7 +8,7 @@ const BLOB_BYTES: usize = 256 * 1024;
 
 /// Records are data, and kept on purpose: the largest suite has 171 cells, and 24 control cells of
 /// a subject that was measured anew, each measured ten times, in at most 1,600 bytes each.
-/// `bookend record` takes digits off their latencies before that.
+/// `publication record` takes digits off their latencies before that.
 const RECORD_BYTES: usize = (171 + 24) * 10 * 1_600;
 
 /// Files too large to be a text that somebody reads, and records larger than they need be.

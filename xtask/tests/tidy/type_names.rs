@@ -25,7 +25,8 @@ pub fn names_that_stand_twice(tree: &[File]) -> Vec<Offence> {
 }
 
 fn is_crate_source(path: &str) -> bool {
-    let is_member = ["crates/", "xtask/"].iter().any(|folder| path.starts_with(folder));
+    let is_member =
+        ["crates/", "publication/", "xtask/"].iter().any(|folder| path.starts_with(folder));
     is_member && path.contains("/src/") && path.ends_with(".rs")
 }
 

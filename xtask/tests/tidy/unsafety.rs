@@ -18,7 +18,8 @@ pub fn is_safe_crate_root(path: &str) -> bool {
 
 /// Whether a path is in a crate that may hold no unsafe code.
 pub fn is_in_safe_crate(path: &str) -> bool {
-    let is_member = ["crates/", "xtask/"].iter().any(|folder| path.starts_with(folder));
+    let is_member =
+        ["crates/", "publication/", "xtask/"].iter().any(|folder| path.starts_with(folder));
     is_member && !path.starts_with("crates/io/")
 }
 

@@ -35,7 +35,10 @@ const OBJECTS: [(&[&str], &str); 7] = [
         "it is a race that bookend race --save has kept: bookend race --against compares a server \
          with it, and there are no reports of races",
     ),
-    (&["calibrations", "origin"], "it is a check: bookend check --page-of makes a page of it"),
+    (
+        &["calibrations", "origin"],
+        "it is a check: bookend check prints what is in it, and there are no reports of checks",
+    ),
     (&["schema_version", "rows", "plan"], "it is a report already, in JSON"),
     (&["timestamp", "latency", "status"], "it lists calls one by one, as --debug does"),
     (&["target", "method", "call"], "it is the answer of bookend probe"),

@@ -24,6 +24,9 @@ export async function workbench() {
     bookend(words, cwd = root) {
       return execFileSync(process.env.BOOKEND, words, { cwd, encoding: "utf8" });
     },
+    publication(words, cwd = root) {
+      return execFileSync(process.env.PUBLICATION, words, { cwd, encoding: "utf8" });
+    },
     open: (file, options) => open(browser, file, options),
     async close() {
       await browser.close();

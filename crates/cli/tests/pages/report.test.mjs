@@ -152,7 +152,7 @@ test("what a server answered or a person wrote runs nowhere", async () => {
 
 test("the site opens from its folder, filters by tag and keeps that in its address", async () => {
   const site = join(bench.folder, "site");
-  bench.bookend(["report", "--site", site]);
+  bench.publication(["site", site]);
   const front = join(site, "index.html");
   const page = await bench.open(front);
   assert.deepEqual(page.complaints, []);
@@ -176,7 +176,7 @@ test("the site opens from its folder, filters by tag and keeps that in its addre
 
 test("the site can be read on a narrow screen", async () => {
   const site = join(bench.folder, "narrow");
-  bench.bookend(["report", "--site", site]);
+  bench.publication(["site", site]);
   for (const name of ["index.html", "claims.html"]) {
     const page = await bench.open(join(site, name), { viewport: { width: 400, height: 800 } });
     const wide = await page.evaluate(() => document.documentElement.scrollWidth);

@@ -75,7 +75,7 @@ impl InstrumentCheck {
     }
 
     /// How many calibrations came to that.
-    pub(super) fn count(&self, outcome: &CalibrationOutcome) -> usize {
+    pub fn count(&self, outcome: &CalibrationOutcome) -> usize {
         self.calibrations.iter().filter(|each| each.outcome() == *outcome).count()
     }
 

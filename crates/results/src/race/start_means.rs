@@ -12,7 +12,7 @@ const DISTANCE_MAX: f64 = 3.0;
 
 /// The means of starts, one after the other.
 #[derive(Clone, Debug, Default)]
-pub(super) struct StartMeans {
+pub struct StartMeans {
     /// Of each round from the median of its start.
     distances: Vec<f64>,
 }

@@ -1,0 +1,262 @@
+//! docs/measure/claims.md: what one would tell a colleague, then a short table for each document
+//! with the reasons folded away, then how a claim is judged.
+
+use super::judged::{JudgedSuite, JudgedSuites};
+use super::outcome::ClaimOutcome;
+use super::page_text::{anchor, details, table, wrapped};
+use super::statement::{Statement, TOLERANCE};
+use super::verdict::{Answer, Judgement};
+use bookend_results::statistics::CONFIDENCE;
+use bookend_results::suite::FULL_ROUNDS_MIN;
+
+/// A document with the outcomes of its claims.
+type Judged<'a> = (&'a JudgedSuite, Vec<Judgement<'a>>);
+
+impl JudgedSuites {
+    /// Every page about claims, by the name of its file in docs/measure.
+    pub fn pages(&self) -> [(&'static str, String); 4] {
+        [
+            ("claims.md", self.markdown()),
+            ("audit.md", self.audit_page()),
+            ("changed-verdicts.md", self.changes_page()),
+            ("expectations.md", self.expectations()),
+        ]
+    }
+
+    /// docs/measure/claims.md.
+    pub fn markdown(&self) -> String {
+        let documents: Vec<Judged<'_>> =
+            self.documents().map(|suite| (suite, suite.judgements())).collect();
+        let sections: String = documents.iter().map(section).collect();
+        [INTRODUCTION, &findings(&documents), &tallies(&documents), &sections, &method(&documents)]
+            .concat()
+    }
+
+    /// The published documents, in the order in which they are shown.
+    pub fn documents(&self) -> impl Iterator<Item = &JudgedSuite> {
+        let is_document = |suite: &&JudgedSuite| !suite.claims.document.are_expectations;
+        let mut documents: Vec<&JudgedSuite> = self.suites.iter().filter(is_document).collect();
+        documents.sort_by_key(|suite| suite.claims.document.place);
+        documents.into_iter()
+    }
+
+    /// docs/measure/expectations.md: our own, of which no document says anything.
+    pub fn expectations(&self) -> String {
+        let sections: String = self
+            .suites
+            .iter()
+            .filter(|suite| suite.claims.document.are_expectations)
+            .map(|suite| section(&(suite, suite.judgements())))
+            .collect();
+        EXPECTATIONS.to_owned() + &sections
+    }
+}
+
+impl JudgedSuite {
+    /// What each outcome rests on, a paragraph for each claim.
+    pub fn reasons(&self) -> String {
+        self.judgements().iter().map(paragraph).collect()
+    }
+}
+
+const INTRODUCTION: &str = "\
+# Claims
+
+What five published benchmarks say, sentence by sentence, and what became of it on the real systems. This
+page is written by `publication claims` from `suites/*/claims.toml`, the published tables beside it and the
+records of our runs; a test fails when it is not what they give. Beside it: what the
+[audit](audit.md) finds in their tables, [what changed](changed-verdicts.md) against our earlier
+verdicts, which outcomes [a second run](repeated.md) gave as well, and [our own
+expectations](expectations.md).
+
+";
+
+const EXPECTATIONS: &str = "\
+# Expectations
+
+No document has these figures: each claim is what its source, which it names, makes one expect of these
+servers, and its bounds are ours. They are judged like the [claims](claims.md) of the documents, and
+counted in no tally of theirs.
+";
+
+/// The sentences for a colleague, where the outcomes are those that they speak of.
+fn findings(documents: &[Judged<'_>]) -> String {
+    let mut text = "## What one would tell a colleague\n\n".to_owned();
+    let judgements =
+        documents.iter().flat_map(|(suite, all)| all.iter().map(move |one| (suite, one)));
+    let before = text.len();
+    for (suite, one) in judgements {
+        if let Some(sentence) = finding(one) {
+            let title = &suite.claims.document.title;
+            let line = format!("- {sentence} ([{title}](#{}))", anchor(title));
+            text += &wrapped(&line, "  ");
+        }
+    }
+    if text.len() == before {
+        text += "The present records decide none of the claims that would be told here.\n";
+    }
+    text + "\n"
+}
+
+fn finding(one: &Judgement<'_>) -> Option<String> {
+    let declared = one.claim.finding.as_ref()?;
+    let shows_other = declared.text.contains("{other}");
+    let about = if shows_other { one.is_it_so.as_ref()? } else { &one.replicates };
+    let figures = [
+        ("{published}", one.claim.published.as_str()),
+        ("{table}", one.recomputed_figure.as_str()),
+        ("{same}", one.replicates.figure.as_str()),
+        ("{other}", one.is_it_so.as_ref().map_or("", |answer| answer.figure.as_str())),
+    ];
+    let is_missing =
+        |(name, figure): &(&str, &str)| figure.is_empty() && declared.text.contains(name);
+    let missing = figures.iter().any(is_missing);
+    let is_true = declared.when.contains(&about.outcome) && !missing;
+    let fill = |text: String, (name, figure): &(&str, &str)| text.replace(name, figure);
+    is_true.then(|| figures.iter().fold(declared.text.clone(), fill))
+}
+
+fn tallies(documents: &[Judged<'_>]) -> String {
+    let mut text = "## The outcomes\n\nDoes it replicate?\n\n".to_owned();
+    text += &tally(documents, |one| Some(&one.replicates));
+    text += "\nIs it so? Asked where the published client could have shaped the answer.\n\n";
+    text + &tally(documents, |one| one.is_it_so.as_ref())
+}
+
+fn tally<'a>(
+    documents: &'a [Judged<'a>],
+    of: fn(&'a Judgement<'a>) -> Option<&'a Answer>,
+) -> String {
+    let outcomes = ClaimOutcome::ALL.map(ClaimOutcome::short).join(" | ");
+    let headings = format!("document | claims | {outcomes}");
+    let row = |(suite, judgements): &'a Judged<'a>| {
+        let title = &suite.claims.document.title;
+        let outcomes: Vec<ClaimOutcome> =
+            judgements.iter().filter_map(of).map(|answer| answer.outcome).collect();
+        let count = |outcome| outcomes.iter().filter(|one| **one == outcome).count().to_string();
+        let name = format!("[{}](#{})", suite.suite, anchor(title));
+        let counts = ClaimOutcome::ALL.map(count);
+        [name, outcomes.len().to_string()].into_iter().chain(counts).collect()
+    };
+    table(&headings, documents.iter().map(row))
+}
+
+fn section((suite, judgements): &Judged<'_>) -> String {
+    let name = &suite.suite;
+    let rounds = match &suite.record {
+        None => "There is no record of a full run yet.".to_owned(),
+        Some(record) => format!("The record has {}.", rounds(record.rounds())),
+    };
+    let asked = &suite.claims.document.asked;
+    let place = format!("Suite [{name}](../../suites/{name}). {rounds} {asked}");
+    let place = wrapped(&place, "");
+    let title = &suite.claims.document.title;
+    format!("\n## {title}\n\n{place}\n{}\n{}", outcomes(judgements), reasons(judgements))
+}
+
+fn rounds(count: u32) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    if count < FULL_ROUNDS_MIN {
+        format!("{count} round{plural} of the {FULL_ROUNDS_MIN} that a result to be quoted needs")
+    } else {
+        format!("{count} rounds")
+    }
+}
+
+/// The narrow table.
+fn outcomes(judgements: &[Judgement<'_>]) -> String {
+    let field = |answer: &Answer| format!("{} {}", answer.figure, answer.outcome.short());
+    let rows = judgements.iter().map(|one| {
+        let is_it_so = one.is_it_so.as_ref().map_or("-".to_owned(), field);
+        let [same, other] = [field(&one.replicates), is_it_so].map(|text| text.trim().to_owned());
+        vec![one.claim.in_short().to_owned(), one.claim.published.clone(), same, other]
+    });
+    table("claim | they printed | same client | other client", rows)
+}
+
+/// What each outcome rests on, a paragraph for each claim.
+fn reasons(judgements: &[Judgement<'_>]) -> String {
+    let paragraphs: String = judgements.iter().map(paragraph).collect();
+    details("Each claim with its place, its figures and the reason for its outcome", &paragraphs)
+}
+
+fn paragraph(one: &Judgement<'_>) -> String {
+    let claim = one.claim;
+    let mut text = format!("- **{}** ({}): {}.\n", claim.id, claim.place, claim.text);
+    text += &format!("  Printed: {}.", claim.published);
+    if !one.recomputed.is_empty() {
+        text += &format!(" By its own table: {}.", of_what(&one.recomputed_of, &one.recomputed));
+    }
+    text.push('\n');
+    let questions = ["Does it replicate?", "Is it so?"];
+    for (question, answer) in questions.into_iter().zip(one.answers()) {
+        let question = if one.is_it_so.is_some() { format!("{question} ") } else { String::new() };
+        text += &format!("  {question}**{}**: {}\n", answer.outcome, reason(answer));
+    }
+    let more: Vec<&str> = claim.why.iter().chain(&one.stand_in).map(String::as_str).collect();
+    if !more.is_empty() {
+        text += &format!("  {}\n", more.join(" "));
+    }
+    text
+}
+
+fn reason(answer: &Answer) -> String {
+    let shows_figures = answer.figures.is_empty() || answer.why.contains(&answer.figures);
+    let why = &answer.why;
+    match &answer.of {
+        Some(of) if shows_figures => format!("{of}: {why}"),
+        _ if shows_figures => why.clone(),
+        of => format!("{why} Ours: {}.", of_what(of, &answer.figures)),
+    }
+}
+
+/// Figures, after what is divided by what in them.
+fn of_what(of: &Option<String>, figures: &str) -> String {
+    of.as_ref().map_or_else(|| figures.to_owned(), |of| format!("{of}: {figures}"))
+}
+
+fn method(documents: &[Judged<'_>]) -> String {
+    let answers = documents.iter().flat_map(|(_, judgements)| judgements);
+    let judged =
+        answers.flat_map(Judgement::answers).filter(|answer| answer.is_by_interval).count();
+    let wrong = (judged as f64 * (1.0 - CONFIDENCE)).ceil();
+    let words =
+        Statement::ALL.map(|(_, word, meaning)| vec![format!("`{word}`"), meaning.to_owned()]);
+    let chance = format!(
+        "Intervals decide {judged} of the answers above. At {:.0} % each, about {wrong} of them must be \
+         expected to be wrong by chance.",
+        CONFIDENCE * 100.0
+    );
+    METHOD.replace("{tolerance}", &TOLERANCE.to_string())
+        + &table("the claim says | the figure is", words)
+        + "\n"
+        + &wrapped(&chance, "")
+}
+
+const METHOD: &str = "
+## How a claim is judged
+
+**Two questions.** *Same client*: does it replicate, with the published client, its published flags, and
+the published versions where a registry has them? *Other client*: is it so, with a client that is not the
+limit and today's versions? A claim that no client could have shaped, such as one about memory, threads or
+the arithmetic of a table, has one answer, which stands under *same client*.
+
+**Six outcomes.** *Replicated*; *more*: more than claimed, in its own favour; *not replicated*; *refuted* by its
+own table, whatever anybody measures; *undecided*, and then the reason says what would decide it; *not
+comparable* here, and why. *Other client* uses the same words.
+
+**One tolerance.** Figures within a factor of {tolerance} count as the same. The documents print one run a
+row, without an interval; single rounds of ours, of one pair of servers under one load, lie within that
+factor of their own median in seven of ten cases, so a stricter rule would often call the very same run
+another result. *More*, *less* and *grows* are ratios whose whole interval lies beyond 1. A bound that
+nothing may cross, such as *no errors*, must be kept in every round.
+
+**Figures.** *Ours* is the median of the rounds and its interval with at least 95 %, from order statistics:
+with ten rounds from the second smallest to the second largest. Where cells are compared, the rounds are
+paired. Fewer than six rounds have no interval, unless all are equal. A share of a profile is of one
+recording, with the interval of a binomial part; of fewer than ten samples there is none. A claim about
+several cases is replicated where all are, and not where the interval of one lies outside, even when it is
+widened for their number (Bonferroni). *Marked in n of m rounds* counts rounds that a reader has
+[reason to doubt](metrics.md#marks); where others used the machine in most of them, the claim is undecided.
+
+";

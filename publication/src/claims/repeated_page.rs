@@ -1,0 +1,146 @@
+//! docs/measure/repeated.md: suites that were run a second time, and whether the outcomes are the
+//! same.
+
+use super::judged::{JudgedSuite, JudgedSuites};
+use super::outcome::ClaimOutcome;
+use super::page_text::{table, wrapped};
+use super::verdict::{Answer, Judgement};
+use bookend_results::record::Record;
+
+/// How the answers of two runs stand to each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Agreement {
+    Same,
+    /// One of the runs left it open.
+    OpenInOne,
+    /// What was claimed, and in the other run more than that.
+    MoreInOne,
+    Opposite,
+}
+
+impl Agreement {
+    const ALL: [Self; 4] = [Self::Same, Self::OpenInOne, Self::MoreInOne, Self::Opposite];
+
+    fn of(first: ClaimOutcome, again: ClaimOutcome) -> Self {
+        let are_for_it =
+            |outcome| matches!(outcome, ClaimOutcome::Replicated | ClaimOutcome::MoreThanClaimed);
+        match (first, again) {
+            _ if first == again => Self::Same,
+            (ClaimOutcome::Undecided, _) | (_, ClaimOutcome::Undecided) => Self::OpenInOne,
+            _ if are_for_it(first) && are_for_it(again) => Self::MoreInOne,
+            _ => Self::Opposite,
+        }
+    }
+}
+
+impl JudgedSuites {
+    /// docs/measure/repeated.md: the outcomes here beside those of other runs of some of these
+    /// suites.
+    pub fn repeated_page(&self, again: &JudgedSuites) -> String {
+        let pairs: Vec<(&JudgedSuite, &JudgedSuite)> = self
+            .documents()
+            .filter_map(|first| Some((first, again.suite(&first.suite)?)))
+            .collect();
+        let headings = "suite | first run | again | answers | the same | undecided in one | \
+                        more than claimed in one | opposite";
+        let rows = pairs.iter().map(|(first, again)| row(first, again));
+        let sections: String = pairs.iter().map(|(first, again)| section(first, again)).collect();
+        [INTRODUCTION, &table(headings, rows), &sections].concat()
+    }
+}
+
+const INTRODUCTION: &str = "\
+# Run again
+
+Does one get the same outcomes twice? These suites were run a second time on the same kind of machine, from
+the commands that their pages print, and judged by the same rules. *Answers* are those that our figures gave
+in one of the runs at least: what a document's own table refutes, and what cannot be compared, is the same
+whoever measures. Intervals hold the noise between the rounds of one run and not what differs between two
+days on a machine that is shared, so an outcome beside a bound may change; the figures say how near it is. This
+page is written by `publication claims` from `records/repeated`, and a test fails when it is not what they give.
+
+";
+
+fn row(first: &JudgedSuite, again: &JudgedSuite) -> Vec<String> {
+    let (own, others) = (first.judgements(), again.judgements());
+    let all: Vec<Agreement> =
+        answers(&own, &others).map(|(_, one, other)| one.beside(other)).collect();
+    let count = |kind| all.iter().filter(|one| **one == kind).count().to_string();
+    let day = |suite: &JudgedSuite| suite.record.as_ref().map_or_else(String::new, begun);
+    let name = format!("[{0}](../../suites/{0}/RESULTS.md)", first.suite);
+    let fixed = [name, day(first), day(again), all.len().to_string()];
+    fixed.into_iter().chain(Agreement::ALL.map(count)).collect()
+}
+
+fn section(first: &JudgedSuite, again: &JudgedSuite) -> String {
+    let (own, others) = (first.judgements(), again.judgements());
+    let lines: String = answers(&own, &others)
+        .filter(|(_, one, other)| one.beside(other) != Agreement::Same)
+        .map(|(what, one, other)| {
+            let line = format!("- **{what}**: {}; again {}.", in_words(one), in_words(other));
+            wrapped(&line, "  ")
+        })
+        .collect();
+    let differing =
+        if lines.is_empty() { "Every outcome is the same.\n".to_owned() } else { lines };
+    format!("\n## {}\n\n{differing}", first.claims.document.title)
+}
+
+/// The answers that figures of ours gave, each with that of the other run.
+fn answers<'a>(
+    own: &'a [Judgement<'a>],
+    others: &'a [Judgement<'a>],
+) -> impl Iterator<Item = (String, &'a Answer, &'a Answer)> {
+    let is_measured =
+        |one: &Answer, other: &Answer| one.outcome.is_decided() || other.outcome.is_decided();
+    own.iter()
+        .filter_map(|one| Some((one, others.iter().find(|other| other.claim.id == one.claim.id)?)))
+        .flat_map(|(one, other)| {
+            ["does it replicate", "is it so"]
+                .into_iter()
+                .zip(one.answers().zip(other.answers()))
+                .map(|(question, (own, again))| {
+                    (format!("{}, {question}", one.claim.id), own, again)
+                })
+        })
+        .filter(move |(_, own, again)| is_measured(own, again))
+}
+
+impl Answer {
+    fn beside(&self, other: &Answer) -> Agreement {
+        Agreement::of(self.outcome, other.outcome)
+    }
+}
+
+fn in_words(answer: &Answer) -> String {
+    match answer.figures.as_str() {
+        "" => answer.outcome.to_string(),
+        figures => format!("{}, {figures}", answer.outcome),
+    }
+}
+
+/// The day on which a run began.
+fn begun(record: &Record) -> String {
+    let text = record.facts.started.to_string();
+    text.split('T').next().unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outcomes_that_support_a_claim_are_not_opposite() {
+        use ClaimOutcome::{DidNotReplicate, MoreThanClaimed, Replicated, Undecided};
+        for (first, again, expected) in [
+            (Replicated, Replicated, Agreement::Same),
+            (Replicated, Undecided, Agreement::OpenInOne),
+            (Undecided, DidNotReplicate, Agreement::OpenInOne),
+            (MoreThanClaimed, Replicated, Agreement::MoreInOne),
+            (MoreThanClaimed, DidNotReplicate, Agreement::Opposite),
+        ] {
+            assert_eq!(Agreement::of(first, again), expected);
+            assert_eq!(Agreement::of(again, first), expected);
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! The pages of what the published documents claim, with the outcomes.
+
+use super::{NoPage, RECORDS, SUITES, suites, write};
+use bookend_contract::exit;
+use bookend_publication::claims::JudgedSuites;
+use clap::Args;
+use std::fs;
+use std::path::PathBuf;
+
+/// What stands after `publication claims`.
+#[derive(Debug, Args)]
+pub struct ClaimsArguments {
+    /// Write nothing; exit with 3 if a page differs from what claims and records give
+    #[arg(long)]
+    check: bool,
+    /// The folder of the pages
+    #[arg(short, long, value_name = "DIR", default_value = "docs/measure")]
+    output: PathBuf,
+    /// Where suites are
+    #[arg(long, value_name = "DIR", default_value = SUITES)]
+    suites: PathBuf,
+    /// Where records are
+    #[arg(long, value_name = "DIR", default_value = RECORDS)]
+    records: PathBuf,
+}
+
+impl ClaimsArguments {
+    /// Writes the pages, or checks them; the number is the exit status.
+    ///
+    /// # Errors
+    /// [`NoPage`] when claims, tables or records cannot be read, or a page cannot be written.
+    pub fn run(&self) -> Result<u8, NoPage> {
+        let Self { suites: folder, records, .. } = self;
+        // A folder that is not there is named before what would be in it.
+        suites(folder)?;
+        let judged = JudgedSuites::read(folder, records).map_err(NoPage::given)?;
+        let again = judged.read_repeated(folder, records).map_err(NoPage::given)?;
+        let repeated = [("repeated.md", judged.repeated_page(&again))];
+        let mut status = exit::MEASURED;
+        for (name, page) in judged.pages().into_iter().chain(repeated) {
+            let file = self.output.join(name);
+            if !self.check {
+                write(&page, Some(&file))?;
+            } else if !fs::read_to_string(&file).is_ok_and(|text| text == page) {
+                eprintln!(
+                    "{} is not what claims and records give: run publication claims",
+                    file.display()
+                );
+                status = exit::OBJECTIVE_MISSED;
+            }
+        }
+        Ok(status)
+    }
+}

@@ -1,0 +1,59 @@
+//! The site of all committed records.
+
+use super::{NoPage, RECORDS, SUITES, say, suites, write};
+use bookend_contract::exit;
+use bookend_publication::claims::JudgedSuites;
+use bookend_publication::site::ResultSite;
+use bookend_results::record::{Record, file_of};
+use bookend_results::suite::Extent;
+use clap::Args;
+use std::fs;
+use std::path::PathBuf;
+
+/// What a site is made of, and where it goes.
+#[derive(Debug, Args)]
+pub struct SiteArguments {
+    /// The folder of the site
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    /// Where suites are
+    #[arg(long, value_name = "DIR", default_value = SUITES)]
+    suites: PathBuf,
+    /// Where records are
+    #[arg(long, value_name = "DIR", default_value = RECORDS)]
+    records: PathBuf,
+}
+
+impl SiteArguments {
+    /// Writes the site; the number is the exit status.
+    ///
+    /// # Errors
+    /// [`NoPage`] when a record or a claim cannot be read, or a file cannot be written.
+    pub fn run(&self) -> Result<u8, NoPage> {
+        let site = self.read()?;
+        fs::create_dir_all(&self.folder).map_err(|error| NoPage::unwritten(&self.folder, error))?;
+        for (name, text) in site.files() {
+            let file = self.folder.join(name);
+            write(&text, Some(&file))?;
+            say(&format!("{} ({} KB)", file.display(), text.len().div_ceil(1000)))?;
+        }
+        Ok(exit::MEASURED)
+    }
+
+    /// Suites that repeat a document come first, in the order of the documents.
+    fn read(&self) -> Result<ResultSite, NoPage> {
+        let mut names = suites(&self.suites)?;
+        let judged = JudgedSuites::read(&self.suites, &self.records).map_err(NoPage::given)?;
+        let place = |name: &String| {
+            let document = judged.suite(name).map(|suite| &suite.claims.document);
+            document.filter(|document| !document.are_expectations).map(|document| document.place)
+        };
+        names.sort_by_key(|name| (place(name).is_none(), place(name), name.clone()));
+        let records = names
+            .iter()
+            .map(|name| file_of(&self.records, name, Extent::Full))
+            .filter(|file| file.is_file())
+            .map(|file| Record::read(&file).map_err(|error| NoPage::unreadable(&file, error)));
+        Ok(ResultSite { records: records.collect::<Result<_, _>>()?, judged })
+    }
+}

@@ -1,0 +1,256 @@
+//! The sections of a page: what a reader wants to know first, then, folded, what it rests on.
+
+use super::figures::Cells;
+use super::overview::Overview;
+use super::page::Page;
+use super::presentation::{Look, PublishedCommand, ResultTable};
+use super::rows::{RowLine, lines, markdown_table};
+use super::text::{fenced, folded, section, wrapped};
+use super::verdicts::rounds_of;
+use super::{besides, grid, marked, notes, profiled, provenance, quoted, second_opinion, summary};
+use bookend_results::chart::Theme;
+use bookend_results::export::Report;
+use bookend_results::markdown;
+use bookend_results::profile::{Profile, estimates, notes as profile_notes, split_table};
+use bookend_results::record::{Facts, file_of, profile_folder, raw_folder};
+use bookend_results::suite::{Extent, Plan};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// The picture beside a page.
+pub const PICTURE_FILE: &str = "RESULTS.svg";
+
+/// A page, and the picture that it shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PageFiles {
+    /// The page, in Markdown.
+    pub text: String,
+    /// The picture, as SVG. `None`: there is nothing to draw.
+    pub picture: Option<String>,
+}
+
+impl Page<'_> {
+    /// The page and its picture. The same inputs always give the same.
+    pub fn files(&self) -> PageFiles {
+        let cells = Cells::of(self.record);
+        let overview =
+            self.presentation.overview.clone().unwrap_or_else(|| Overview::of_plan(self, &cells));
+        let drawn = overview.drawn(self, &cells);
+        let picture = drawn.picture();
+        let figures = picture.as_ref().map_or_else(String::new, |picture| {
+            format!("![{}]({PICTURE_FILE})\n\n{}", picture.title, drawn.table())
+        });
+        let sections = [
+            section("Verdicts", &verdicts(self)),
+            section("Figures", &(figures + &conclusion(self))),
+            section("What differs here", &departures(self)),
+        ];
+        let head = format!("# {}\n\n{}", self.presentation.title, sentences(self, &cells));
+        let text = head + &sections.concat() + &folds(self, &cells);
+        PageFiles { text, picture: picture.map(|picture| picture.svg(Theme::Both)) }
+    }
+}
+
+/// What is said, what was found, what differs, and what the page is made of.
+fn sentences(page: &Page<'_>, cells: &Cells<'_>) -> String {
+    let shown = &page.presentation;
+    let found = quoted::filled_in(&shown.found, &shown.figures, cells);
+    let sentences = [shown.said.clone(), found, shown.differs.clone(), origin(page)];
+    sentences
+        .iter()
+        .filter(|text| !text.trim().is_empty())
+        .map(|text| wrapped(text))
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+/// What the page is made of, and how far it can be trusted.
+fn origin(page: &Page<'_>) -> String {
+    let facts = &page.record.facts;
+    let record = file_of(Path::new("records"), &facts.suite, facts.extent);
+    let quick = match facts.extent {
+        Extent::Quick => page.presentation.quick.trim(),
+        Extent::Full => "",
+    };
+    format!(
+        "Measured on {}, {}. Made by `publication results {}` from `{}`; every figure is defined in \
+         [metrics](../../docs/measure/metrics.md). {quick}",
+        day_of(facts),
+        rounds_of(page.record),
+        facts.suite,
+        record.display()
+    )
+}
+
+/// The day on which the run began.
+fn day_of(facts: &Facts) -> String {
+    let started = facts.started.to_string();
+    started.split('T').next().unwrap_or_default().to_owned()
+}
+
+fn verdicts(page: &Page<'_>) -> String {
+    page.verdicts.as_ref().map_or_else(String::new, |all| {
+        format!("{}\n{}\n{}", wrapped(all.tally()), all.table(), wrapped(all.asked()))
+    })
+}
+
+fn conclusion(page: &Page<'_>) -> String {
+    match page.presentation.conclusion.trim() {
+        "" => String::new(),
+        prose => format!("\n{prose}\n"),
+    }
+}
+
+fn departures(page: &Page<'_>) -> String {
+    page.presentation
+        .departures
+        .iter()
+        .map(|item| wrapped(&format!("- {}", item.trim())).replace("\n", "\n  "))
+        .fold(String::new(), |list, item| format!("{list}{}\n", item.trim_end()))
+}
+
+/// What the open part rests on, the environment and the command last.
+fn folds(page: &Page<'_>, cells: &Cells<'_>) -> String {
+    let mut folds = vec![(
+        "Every claim, with its figures and the reason for its outcome",
+        page.verdicts.as_ref().map_or_else(String::new, |all| all.reasons().to_owned()),
+    )];
+    let run = page.record.run();
+    if page.presentation.tables.is_empty() {
+        let report = Report::new(&run, &page.record.rows);
+        folds.extend(report.tables());
+    } else {
+        folds.push(("The tables of the document, ours beside each row", results(page, cells)));
+        folds.push(("Measured besides", besides::table(page, cells)));
+    }
+    folds.extend([
+        ("A second opinion: the same cells by clients of others", second_opinion::table(cells)),
+        ("Where the time goes", where_time_goes(page)),
+        ("Noted besides", notes::table(page)),
+        ("Marks: what speaks against single rounds", marked::table(page, cells)),
+        ("Environment, parameters and the command", environment(page)),
+    ]);
+    folds.iter().map(|(title, body)| folded(title, body)).collect()
+}
+
+/// The document's own profile with ours beside it, then all of ours.
+fn where_time_goes(page: &Page<'_>) -> String {
+    let own = page.profile.as_ref().map(|profile| own_profile(page, profile)).unwrap_or_default();
+    let mut parts = vec![profiled::table(page), own];
+    parts.retain(|part| !part.is_empty());
+    parts.join("\n")
+}
+
+/// Samples by layer, and the ratio of costs that follows from work which all subjects do alike.
+fn own_profile(page: &Page<'_>, profile: &Profile) -> String {
+    let folder = profile_folder(Path::new("../../records"), &page.record.facts.suite);
+    let lines = [estimates(profile), profile_notes(profile)].concat();
+    let table = format!("{}\n{}", split_table(profile), markdown::lines(&lines));
+    format!(
+        "Percent of the samples of a profile; a pass of its own, so no figure above is from it. The \
+         flame\ngraphs are in [{0}]({0}).\n\n{1}",
+        folder.display(),
+        fenced(&table)
+    )
+}
+
+/// Machines and parameters of both, what else was kept, and the command that repeats the run.
+fn environment(page: &Page<'_>) -> String {
+    let facts = &page.record.facts;
+    let shown = &page.presentation;
+    let versions: Vec<String> = facts
+        .versions
+        .iter()
+        .map(|(name, version)| format!("{name}: {}", version.trim()))
+        .collect();
+    let machine = format!("{}{}", facts.machine, markdown::lines(&versions));
+    let mut parts = vec![
+        published_and_here("Environment", &shown.environment, &machine),
+        published_and_here("Parameters", &shown.parameters, &parameters(page)),
+    ];
+    parts.extend(Some(provenance::list(&page.provenance)).filter(|list| !list.is_empty()));
+    parts.extend(shown.commands.iter().map(|PublishedCommand { what, published, here }| {
+        let both = fenced(&format!("published  {published}\nhere       {here}"));
+        format!("{what}:\n\n{both}")
+    }));
+    if page.has_raw_output {
+        let folder = raw_folder(Path::new("records"), &facts.suite, facts.extent);
+        parts.push(format!(
+            "What the load generators of others printed is in [{0}](../../{0}).\n",
+            folder.display()
+        ));
+    }
+    parts.push(format!("All of it here, by one command:\n\n{}", fenced(&facts.command)));
+    parts.join("\n")
+}
+
+fn published_and_here(what: &str, published: &[String], here: &str) -> String {
+    let here = fenced(here);
+    if published.is_empty() {
+        return format!("{what}:\n\n{here}");
+    }
+    let published = fenced(&markdown::lines(published));
+    format!("{what}, published:\n\n{published}\n{what}, here:\n\n{here}")
+}
+
+fn parameters(page: &Page<'_>) -> String {
+    let run = page.record.run();
+    let report = Report::new(&run, &page.record.rows);
+    let mut own = report.parameters();
+    own.extend(waits(&run.new.plan));
+    own.extend(report.notes().iter().map(|note| format!("note: {note}")));
+    markdown::lines(&own)
+}
+
+/// What calls wait for, if the suite states it.
+fn waits(plan: &Plan) -> Vec<String> {
+    let deadline = plan.deadline_ms.map(|ms| format!("deadline of a call: {ms} ms"));
+    let backends: BTreeSet<&String> =
+        plan.subjects.iter().filter_map(|subject| subject.backend.as_ref()).collect();
+    let processes = plan
+        .limits
+        .server_processes
+        .map(|most| format!("server: at most {most} processes and threads"));
+    deadline
+        .into_iter()
+        .chain(backends.into_iter().map(|name| format!("backend: {name}")))
+        .chain(processes)
+        .collect()
+}
+
+fn results(page: &Page<'_>, cells: &Cells<'_>) -> String {
+    let mut text = match page.presentation.reading.trim() {
+        "" => String::new(),
+        reading => format!("{reading}\n\n"),
+    };
+    for table in &page.presentation.tables {
+        let shaped = shaped(page, cells, table);
+        text.push_str(&format!("### {}\n\n{shaped}\n", table.title));
+    }
+    text
+}
+
+fn shaped(page: &Page<'_>, cells: &Cells<'_>, table: &ResultTable) -> String {
+    match table.look {
+        Look::Table => table_of_lines(page, cells, table),
+        Look::Grid => fenced(&grid::table(page, cells, table)),
+        Look::Summary => summary::table(page, cells, table),
+    }
+}
+
+/// A published row, followed by a line for each cell.
+fn table_of_lines(page: &Page<'_>, cells: &Cells<'_>, table: &ResultTable) -> String {
+    let keys = [&table.subject, &table.label].map(Option::as_deref);
+    let rows = page.rows_of(table).flat_map(|row| {
+        let names: Vec<String> = [&row.place.subject, &row.place.label]
+            .into_iter()
+            .zip(keys)
+            .filter(|(_, heading)| heading.is_some())
+            .map(|(name, _)| name.clone())
+            .collect();
+        let line = move |line: RowLine| ([names.as_slice(), &[line.whose]].concat(), line.fields);
+        lines(cells, table, row).into_iter().map(line)
+    });
+    let names: Vec<&str> = keys.into_iter().flatten().chain(["whose"]).collect();
+    markdown_table(&names, &table.columns, rows)
+}

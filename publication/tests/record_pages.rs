@@ -1,0 +1,180 @@
+//! `publication record` and `publication results`: the committed pages are what the committed
+//! records give.
+
+#[path = "../../crates/cli/tests/support/stored_run.rs"]
+mod stored_run;
+
+use bookend_results::record::{Record, file_of};
+use bookend_results::store::{Store, Timestamp};
+use bookend_results::suite::Extent;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use stored_run::{SUITE, bench, new_run, plan};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn publication(folder: &Path, words: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_publication"));
+    command.current_dir(folder).args(words);
+    command.output().expect("the command starts")
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn every_committed_page_is_what_its_record_gives() {
+    let checked = publication(&root(), &["results", "--check"]);
+    assert_eq!(checked.status.code(), Some(0), "{}", stderr(&checked));
+}
+
+#[test]
+fn a_run_becomes_a_record_and_the_record_a_page() {
+    let home = bench();
+    let recorded = publication(home.path(), &["record", "1"]);
+    assert_eq!(recorded.status.code(), Some(0), "{}", stderr(&recorded));
+    let file = file_of(&home.path().join("records"), SUITE, Extent::Quick);
+    let record = Record::read(&file).expect("a record");
+    assert_eq!(record.rounds(), record.facts.plan.rounds);
+
+    let made = publication(home.path(), &["results"]);
+    assert_eq!(made.status.code(), Some(0), "{}", stderr(&made));
+    let page = home.path().join("suites").join(SUITE).join("RESULTS.md");
+    let text = fs::read_to_string(&page).expect("a page");
+    assert!(text.contains("| tonic | C=1 S=50 | re-run | "), "{text}");
+    let checked = publication(home.path(), &["results", "--check", SUITE]);
+    assert_eq!(checked.status.code(), Some(0), "{}", stderr(&checked));
+}
+
+#[test]
+fn a_run_of_some_subjects_takes_no_records_place() {
+    let home = bench();
+    let recorded = publication(home.path(), &["record", "1"]);
+    assert_eq!(recorded.status.code(), Some(0), "{}", stderr(&recorded));
+    let file = file_of(&home.path().join("records"), SUITE, Extent::Quick);
+    let whole = fs::read_to_string(&file).expect("a record");
+
+    let mut store = Store::open(&home.path().join("bookend.db")).expect("a store");
+    let mut plan = plan(&home.path().join("suites").join(SUITE));
+    plan.subjects.retain(|subject| subject.name == "rust-tonic");
+    let run = store.begin_run(&new_run(&plan)).expect("begun");
+    let end = Timestamp::from_unix_ms(60_000);
+    store.finish_run(run, end).expect("finished");
+    let refused = publication(home.path(), &["record", &run.to_string()]);
+    assert_eq!(refused.status.code(), Some(2));
+    let said = stderr(&refused);
+    let part = format!("run {run} is not of the whole suite {SUITE}: it has no rust-pajamax ");
+    assert!(said.contains(&part), "{said}");
+    assert_eq!(fs::read_to_string(&file).expect("a record"), whole);
+}
+
+#[test]
+fn a_page_that_somebody_changed_is_found_with_its_line() {
+    let home = bench();
+    publication(home.path(), &["record", "1"]);
+    publication(home.path(), &["results"]);
+    let page = home.path().join("suites").join(SUITE).join("RESULTS.md");
+    let text = fs::read_to_string(&page).expect("a page");
+    fs::write(&page, text.replacen("## Figures", "## Numbers", 1)).expect("written");
+    let checked = publication(home.path(), &["results", "--check"]);
+    assert_eq!(checked.status.code(), Some(3));
+    let line = "is `## Numbers`, its record gives `## Figures`";
+    assert!(stderr(&checked).contains(line), "{}", stderr(&checked));
+}
+
+#[test]
+fn a_picture_is_checked_as_its_page_is() {
+    let home = bench();
+    publication(home.path(), &["record", "1"]);
+    publication(home.path(), &["results"]);
+    let picture = home.path().join("suites").join(SUITE).join("RESULTS.svg");
+    let text = fs::read_to_string(&picture).expect("a picture");
+    fs::write(&picture, text.replacen("<circle", "<ellipse", 1)).expect("written");
+    let checked = publication(home.path(), &["results", "--check"]);
+    assert_eq!(checked.status.code(), Some(3));
+    assert!(stderr(&checked).contains("RESULTS.svg: line "), "{}", stderr(&checked));
+    fs::remove_file(&picture).expect("removed");
+    assert_eq!(publication(home.path(), &["results", "--check"]).status.code(), Some(3));
+}
+
+#[test]
+fn what_other_generators_printed_is_linked_where_it_was_kept() {
+    let home = bench();
+    publication(home.path(), &["record", "1"]);
+    let page = home.path().join("suites").join(SUITE).join("RESULTS.md");
+    let link = "(../../records/helloworld-profile/raw-quick)";
+    for is_kept in [false, true] {
+        if is_kept {
+            let raw = home.path().join("records").join(SUITE).join("raw-quick");
+            fs::create_dir_all(raw).expect("created");
+        }
+        publication(home.path(), &["results"]);
+        let text = fs::read_to_string(&page).expect("a page");
+        assert_eq!(text.contains(link), is_kept, "{text}");
+    }
+}
+
+#[test]
+fn without_a_record_there_must_be_no_page() {
+    let home = bench();
+    let check = || publication(home.path(), &["results", "--check"]);
+    assert_eq!(check().status.code(), Some(0));
+    let made = publication(home.path(), &["results"]);
+    let said = String::from_utf8_lossy(&made.stdout).into_owned();
+    assert!(said.contains("helloworld-profile has no record"), "{said}");
+    let page = home.path().join("suites").join(SUITE).join("RESULTS.md");
+    fs::write(page, "# invented\n").expect("written");
+    assert_eq!(check().status.code(), Some(3));
+    publication(home.path(), &["record", "1"]);
+    assert_eq!(check().status.code(), Some(3));
+}
+
+#[test]
+fn a_suite_that_no_document_stands_behind_has_a_page_of_what_was_measured() {
+    let home = bench();
+    let folder = home.path().join("suites").join(SUITE);
+    fs::remove_file(folder.join("results.toml")).expect("removed");
+    let page = folder.join("RESULTS.md");
+    let check = || publication(home.path(), &["results", "--check"]);
+    assert_eq!(check().status.code(), Some(0), "neither record nor page");
+    publication(home.path(), &["record", "1"]);
+    assert_eq!(check().status.code(), Some(3), "a record, and no page");
+    let made = publication(home.path(), &["results"]);
+    assert_eq!(made.status.code(), Some(0), "{}", stderr(&made));
+    let text = fs::read_to_string(&page).expect("a page");
+    assert!(text.contains("`records/helloworld-profile/quick.jsonl`"), "{text}");
+    assert!(text.contains("<summary>What a request costs</summary>\n"), "{text}");
+    assert!(!text.contains("Run "), "the number of the run is its store's: {text}");
+    assert_eq!(check().status.code(), Some(0));
+    fs::remove_dir_all(home.path().join("records")).expect("removed");
+    assert_eq!(check().status.code(), Some(3), "a page, and no record");
+}
+
+#[test]
+fn half_a_run_is_not_recorded() {
+    let home = bench();
+    let refused = publication(home.path(), &["record"]);
+    assert_eq!(refused.status.code(), Some(2));
+    let line = "run 2 was not finished: bookend run helloworld-profile --resume";
+    assert!(stderr(&refused).contains(line), "{}", stderr(&refused));
+}
+
+/// The suite with equal messages has the same document: only whose rows stand beside ours differs.
+#[test]
+fn what_a_document_prints_is_the_same_in_both_suites_that_repeat_it() {
+    let printed = |suite: &str| -> Vec<Vec<String>> {
+        let file = root().join("suites").join(suite).join("published.csv");
+        let text = fs::read_to_string(file).expect("the suite has a published table");
+        let fields = |line: &str| line.split(',').map(str::to_owned).collect::<Vec<_>>();
+        let without_subject = |mut fields: Vec<String>| {
+            fields.remove(3);
+            fields
+        };
+        text.lines().map(fields).map(without_subject).collect()
+    };
+    assert_eq!(printed("grpc-thrift-go-equal"), printed("grpc-thrift-go"));
+}
