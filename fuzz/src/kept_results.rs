@@ -3,8 +3,9 @@
 use crate::bounds::{assert_line, assert_memory, assert_work};
 use bookend_contract::count::COUNT_MAX;
 use bookend_contract::latency;
-use bookend_results::chart::Theme;
-use bookend_results::export::{LoadPage, Report};
+use bookend_report::chart::Theme;
+use bookend_report::load_tests::LoadPage;
+use bookend_report::run::Report;
 use bookend_results::record::Record;
 use std::path::Path;
 

@@ -2,8 +2,8 @@
 
 use bookend_contract::input;
 use bookend_contract::timestamp::Timestamp;
+use bookend_report::markdown::{list, section, table, words};
 use bookend_results::calibration::{Calibration, CalibrationOutcome, InstrumentCheck};
-use bookend_results::markdown::{list, section, table, words};
 use bookend_results::text::seconds_text;
 
 /// Checks that were kept, in the order in which they were made.

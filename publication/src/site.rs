@@ -8,7 +8,7 @@ mod standing;
 
 use crate::claims::JudgedSuites;
 use address::{CLAIMS_PAGE, FRONT_FILE, file_of_suite, links};
-use bookend_results::export::Report;
+use bookend_report::run::Report;
 use bookend_results::record::Record;
 
 /// Everything that a site is made of.

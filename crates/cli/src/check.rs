@@ -25,6 +25,7 @@ use bookend_lab::lock::LockTarget;
 use bookend_lab::process::interrupt::Interrupt;
 use bookend_load::contract::{exit, printable};
 use bookend_load::flags::whole;
+use bookend_report::check::check_text;
 use bookend_results::calibration::{Calibration, InstrumentCheck};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -110,7 +111,7 @@ pub fn start(arguments: &CheckArguments) -> Result<u8, Failure> {
     };
     let json = serde_json::to_string(&check).map_err(Failure::nothing_measured)?;
     let json = printable::json(&json).into_owned();
-    print(&if arguments.json { json.clone() + "\n" } else { check.to_string() })?;
+    print(&if arguments.json { json.clone() + "\n" } else { check_text(&check) })?;
     // A part says nothing of the rest, so it does not replace a whole.
     if arguments.only.is_empty() {
         kept::keep(&json).map_err(Failure::not_delivered)?;

@@ -3,6 +3,7 @@
 use crate::gates::GateArguments;
 use crate::report::{STORE, stored_run};
 use crate::terminal::{Failure, gate_status, print};
+use bookend_report::comparison::comparison_text;
 use bookend_results::compare::{ComparedSide, SideName, compare};
 use bookend_results::measurement::Row;
 use bookend_results::metric::REQUESTS_PER_CPU_SECOND;
@@ -43,7 +44,7 @@ pub fn start(arguments: &CompareArguments) -> Result<u8, Failure> {
     let comparison =
         compare(&side(&names[0], &before), &side(&names[1], &after), &REQUESTS_PER_CPU_SECOND)
             .map_err(Failure::usage)?;
-    print(&comparison.to_string())?;
+    print(&comparison_text(&comparison))?;
     let judged: Vec<_> = gates.iter().flat_map(|gate| comparison.judge(gate)).collect();
     Ok(gate_status("compare", &judged))
 }

@@ -33,6 +33,7 @@ use bookend_load::contract::printable;
 use bookend_load::flags::files;
 use bookend_load::given_file::{self, RACE_MAX_BYTES};
 use bookend_load::output;
+use bookend_report::race::RaceAnswer;
 use bookend_results::race::{EarlierRace, Race, RaceCell, RaceError, RaceServerName};
 use bookend_results::suite::TestedEnd;
 use caller::standard_input;
@@ -180,11 +181,12 @@ fn deliver(
     gates: &[JudgedGate],
 ) -> Result<(), Failure> {
     let text = if arguments.json {
-        let mut answer = race.answer_json(earlier).map_err(|error| blame(race, error))?;
+        let mut answer =
+            RaceAnswer::new(race, earlier).json().map_err(|error| blame(race, error))?;
         answer["gates"] = serde_json::to_value(gates).map_err(Failure::nothing_measured)?;
         format!("{}\n", printable::json(&answer.to_string()))
     } else {
-        let answer = race.answer(earlier).map_err(|error| blame(race, error))?;
+        let answer = RaceAnswer::new(race, earlier).text().map_err(|error| blame(race, error))?;
         format!("{answer}{}\n", kept::line())
     };
     print(&text)?;

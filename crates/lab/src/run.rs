@@ -23,7 +23,7 @@ use crate::progress::ProgressReporter;
 use crate::round::{RunningServer, ServerSpec, WindowChoices, measure_round};
 use crate::subject::{Protocol, Variant};
 use bookend_contract::environment::Role;
-use bookend_results::machine::MachineFacts;
+use bookend_contract::machine::MachineFacts;
 use bookend_results::measurement::{CellId, Row};
 use bookend_results::profile::Profile;
 use bookend_results::store::{NewRun, RunId, Store, Timestamp};

@@ -1,19 +1,14 @@
 //! Compares two results: paired by round and case, with intervals by which a gate is judged.
 
 use crate::gate::{known_inverse, known_ratio};
-use crate::grouping::grouped;
-use crate::layout::{Layout, column};
 use crate::measurement::{CellId, Measurement, Row};
 use crate::metric::{MetricDefinition, REQUESTS_PER_CLIENT_CPU_SECOND, REQUESTS_PER_CPU_SECOND};
-use crate::ratio::ratio_text;
 use crate::round::MeasuredRound;
 use crate::statistics::{NoRatio, Ratio, paired_ratio};
 use crate::store::RunId;
 use crate::suite::Case;
-use crate::text::significant_text;
 use bookend_contract::gate::{Gate, JudgedGate};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::str::FromStr;
 
 /// What the user names as one side of a comparison. `FromStr` reads `12` (a run), `rust-tonic`
@@ -160,10 +155,19 @@ impl Comparison {
         };
         let judge = |cell: &ComparedCell| {
             let mut judged = gate.judge(known(cell));
-            judged.measured += &format!(" at {}, {}", cell.case, name(cell));
+            judged.measured += &format!(" at {}, {}", cell.case, cell.name());
             judged
         };
         self.cells.iter().map(judge).collect()
+    }
+}
+
+impl ComparedCell {
+    /// What is compared, and through what: `rust-tonic / rust-pajamax via ghz`.
+    pub fn name(&self) -> String {
+        let Self { a, b, instrument, .. } = self;
+        let subjects = if a == b { a.clone() } else { format!("{a} / {b}") };
+        format!("{subjects} via {instrument}")
     }
 }
 
@@ -230,11 +234,6 @@ fn rounds_of<'a>((cell, rows): (&CellId, &'a [Row])) -> BTreeMap<u32, MeasuredRo
         .collect()
 }
 
-/// `requests per CPU-second`.
-fn words(metric: &MetricDefinition) -> String {
-    metric.name.replace('_', " ").replace("cpu second", "CPU-second")
-}
-
 /// Sorts cases by their numbers, then by their words.
 fn case_order(case: Case) -> (u32, u32, String) {
     (case.connections, case.concurrency, case.streams(false))
@@ -249,46 +248,4 @@ fn pairs_of_cells(a: &ComparedSide<'_>, b: &ComparedSide<'_>) -> Vec<(CellId, Ce
         .collect();
     let partner = |cell: &CellId| renamed(cell, b.subject);
     own.into_iter().map(|(_, cell)| (cell.clone(), partner(&cell))).collect()
-}
-
-impl fmt::Display for Comparison {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut layout = Layout::new(&[
-            column("A over B", 30),
-            column("ratio", 7),
-            column("95 % interval", 15),
-            column("rounds", 6),
-        ]);
-        for (case, cells) in grouped(self.cells.iter().map(|cell| (cell.case, cell))) {
-            layout.heading(format!("--{case}:"));
-            for cell in cells {
-                match &cell.ratio {
-                    Ok(ratio) => layout.fields(fields(cell, ratio)),
-                    Err(reason) => layout.across(name(cell), format!("no ratio: {reason}")),
-                }
-            }
-        }
-        writeln!(f, "{}", words(self.metric))?;
-        write!(f, "{layout}")?;
-        if !self.interleaved {
-            writeln!(
-                f,
-                "The two were measured in different runs: what changed on the machine between \
-                 them is part of the ratio."
-            )?;
-        }
-        Ok(())
-    }
-}
-
-fn name(cell: &ComparedCell) -> String {
-    let subjects =
-        if cell.a == cell.b { cell.a.clone() } else { format!("{} / {}", cell.a, cell.b) };
-    format!("{subjects} via {}", cell.instrument)
-}
-
-fn fields(cell: &ComparedCell, ratio: &Ratio) -> Vec<String> {
-    let interval =
-        ratio.interval.map_or_else(|| "-".to_owned(), |ends| ends.text(significant_text));
-    vec![name(cell), ratio_text(ratio), interval, ratio.pairs.to_string()]
 }

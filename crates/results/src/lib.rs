@@ -3,31 +3,28 @@
 //! A [`suite`] is a question: which call, under which limits, by whom. Its plan consists of cells,
 //! each a subject under a case with an instrument. Each round of a cell yields a [`measurement`].
 //! The [`store`] keeps measurements in a database, round by round; a [`record`] is a run as a text
-//! file that can be committed. [`table`], [`compare`], [`chart`] and [`export`] work from either,
-//! with [`statistics`] and the [`audit`], which reports what in a result cannot be true. A [`race`]
-//! needs no suite. A [`calibration`] says how good the instrument was.
+//! file that can be committed. [`table`] and [`compare`] work from either, with [`statistics`]
+//! and the [`audit`], which reports what in a result cannot be true. A [`race`] needs no suite. A
+//! [`calibration`] says how good the instrument was.
 //!
-//! Nothing here starts a process or reads `/proc`, so results can be read on any machine.
+//! Nothing here starts a process or reads `/proc`, so results can be read on any machine; and
+//! nothing here knows how a result looks.
 #![forbid(unsafe_code)]
 
 pub mod audit;
 pub mod calibration;
-pub mod chart;
 pub mod compare;
 pub mod csv;
 pub mod cut_off;
 pub mod declaration;
-pub mod export;
 pub mod gate;
 pub mod grouping;
-pub mod html;
 pub mod join;
-pub mod layout;
 pub mod mark;
-pub mod markdown;
 pub mod measurement;
 pub mod metric;
 pub mod profile;
+pub mod quoted;
 pub mod race;
 pub mod random;
 pub mod ratio;

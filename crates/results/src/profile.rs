@@ -10,7 +10,6 @@ mod layer;
 mod rules;
 mod sample_notes;
 mod split;
-mod table;
 
 pub use estimate::CostRatio;
 pub use files::{JSON_FILE, SPLIT_FILE, read, write};
@@ -19,4 +18,3 @@ pub use layer::Layer;
 pub use rules::{Classification, Classifier, RuleError, RuleErrorKind, Rules, Stack, split};
 pub use sample_notes::{RecordedWindow, sample_notes};
 pub use split::{SAMPLES_MIN, Split};
-pub use table::{estimates, notes, split_table};

@@ -7,7 +7,6 @@
 //! [`confidence_sequence`] of the logarithms of their ratios says when there are enough. What is
 //! measured is kept whole, as [`RaceLap`]s.
 
-mod answer;
 pub mod confidence_sequence;
 mod dropped;
 mod earlier;
@@ -15,23 +14,23 @@ mod functions;
 mod held_rate;
 mod kept;
 mod lap;
-mod outlook;
 mod standing;
 mod start_means;
 
 pub use dropped::{DROPPED_ALWAYS, TooManyDropped};
-pub use earlier::EarlierRace;
+pub use earlier::{EarlierRace, OverEarlier};
 pub use functions::{FunctionCost, FunctionSamples, differing_functions};
 pub use held_rate::RateNotHeld;
 pub use kept::UnreadableRace;
 pub use lap::{BLOCK_LAPS, Block, RaceLap, RaceRound, RatedCalls};
-pub use standing::{ComparedFigure, RaceError, RaceVerdict, STARTS_MIN, Standing};
+pub use standing::{ComparedFigure, RaceError, RaceVerdict, STARTS_MIN, Standing, is_within};
 pub use start_means::StartMeans;
 
 use crate::gate::{known_inverse, known_ratio};
 use crate::suite::TestedEnd;
 use bookend_contract::gate::{Gate, JudgedGate};
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// A race and all its laps.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -83,6 +82,12 @@ pub struct RaceCell {
     pub connections: u32,
     /// Calls in flight over all of them.
     pub concurrency: u32,
+}
+
+impl fmt::Display for RaceCell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "C={} S={}", self.connections, self.concurrency)
+    }
 }
 
 fn is_of_servers(tested: &TestedEnd) -> bool {

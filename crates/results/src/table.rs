@@ -1,32 +1,19 @@
-//! Sums up the rows of all rounds in the tables that people read.
+//! Sums up the rows of all rounds, cell by cell: the values of the tables that people read.
 
 mod cell_marks;
-mod columns;
-mod connections;
 mod cpu_account;
-mod instruments;
 mod limit;
-mod shape;
-mod sheet;
 mod summary;
 
 pub use cell_marks::rules_of;
-pub use columns::is_lower_bound;
-pub use connections::connection_table;
 pub use cpu_account::CpuAccount;
-pub use instruments::instrument_table;
-pub use shape::{
-    brief_table, calibration_lines, cost_table, cpu_account_table, marks, marks_of,
-    published_table, resource_table, skipped_lines, spinning_lines, window_lines,
-};
-pub use sheet::{SheetRow, TableSheet, sheets};
-pub use summary::{Figure, Summary};
+pub use summary::{Figure, Summary, is_lower_bound};
 
 use crate::compare::ratio_of;
 use crate::grouping::each_once;
-use crate::layout::clipped;
 use crate::measurement::{CellId, Measurement, NotMeasured, Outcome, Row};
 use crate::metric::{REQUESTS_PER_CLIENT_CPU_SECOND, REQUESTS_PER_CPU_SECOND, REQUESTS_PER_SECOND};
+use crate::quoted::clipped;
 use crate::ratio::{ComparedPair, Ratios};
 use crate::suite::{Case, Plan, PlannedCell, PlannedSubject};
 use crate::text::{cpu_text, memory_text};
@@ -248,7 +235,7 @@ const EITHER_PROTOCOL: &str = "bookend-load";
 /// The cell of the baseline to compare with: the one with the same instrument or, where a subject
 /// brings its own client, the one with the baseline's client of that name. Where the two speak
 /// different protocols, it is the same load generator in the baseline's protocol.
-pub(crate) fn counterpart(cell: &CellId, baseline: &PlannedSubject) -> CellId {
+pub fn counterpart(cell: &CellId, baseline: &PlannedSubject) -> CellId {
     let (folder, _) = baseline.folder_and_variant();
     let own = cell.subject.split('/').next().unwrap_or(&cell.subject);
     let client = cell.instrument.split_once('/');

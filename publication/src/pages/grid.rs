@@ -6,7 +6,7 @@ use super::page::Page;
 use super::presentation::ResultTable;
 use super::rows::{Fields, cells_below, fields, headings, lines};
 use crate::published::PublishedRow;
-use bookend_results::layout::{Layout, column};
+use bookend_report::text_table::{TextTable, column};
 use bookend_results::measurement::CellId;
 use bookend_results::metric::{Metric, REQUESTS_PER_CPU_SECOND};
 use bookend_results::suite::Case;
@@ -18,30 +18,30 @@ const NAME_WIDTH: usize = 18;
 pub(super) fn table(page: &Page<'_>, cells: &Cells<'_>, table: &ResultTable) -> String {
     let mut columns = vec![column("name", NAME_WIDTH)];
     columns.extend(headings(&table.columns).into_iter().map(|heading| column(heading, 0)));
-    let mut layout = Layout::new(&columns);
+    let mut grid = TextTable::new(&columns);
     let rows: Vec<&PublishedRow> = page.rows_of(table).collect();
     let mut connections = None;
     for group in rows.chunk_by(|a, b| a.place.label == b.place.label) {
         let case = case_of(group);
         if let Some(case) = case.filter(|case| connections != Some(case.connections)) {
-            layout.heading(format!("--C={}:", case.connections));
+            grid.heading(format!("--C={}:", case.connections));
             connections = Some(case.connections);
         }
-        layout.heading_pair(&short_label(group, case), &ratios(cells, group));
+        grid.heading_pair(&short_label(group, case), &ratios(cells, group));
         for row in group {
             for (index, line) in lines(cells, table, row).into_iter().enumerate() {
                 let name = match index {
                     0 => row.place.subject.clone(),
                     _ => format!("  {}", line.whose),
                 };
-                add(&mut layout, name, line.fields);
+                add(&mut grid, name, line.fields);
             }
         }
         if let Some(case) = case {
-            add_others(&mut layout, cells, table, group, case);
+            add_others(&mut grid, cells, table, group, case);
         }
     }
-    layout.to_string()
+    grid.to_string()
 }
 
 fn case_of(group: &[&PublishedRow]) -> Option<Case> {
@@ -80,7 +80,7 @@ fn own_ratio(cells: &Cells<'_>, group: &[&PublishedRow]) -> Option<f64> {
 
 /// All other subjects that were measured under the case.
 fn add_others(
-    layout: &mut Layout,
+    grid: &mut TextTable,
     cells: &Cells<'_>,
     table: &ResultTable,
     group: &[&PublishedRow],
@@ -97,14 +97,14 @@ fn add_others(
         } else {
             format!("{} with {}", id.subject, id.instrument)
         };
-        add(layout, name, fields(cells, &table.columns, cell));
+        add(grid, name, fields(cells, &table.columns, cell));
     }
 }
 
-fn add(layout: &mut Layout, name: String, fields: Fields) {
+fn add(grid: &mut TextTable, name: String, fields: Fields) {
     match fields {
-        Ok(fields) => layout.fields([vec![name], fields].concat()),
-        Err(word) => layout.across(name, word),
+        Ok(fields) => grid.fields([vec![name], fields].concat()),
+        Err(word) => grid.across(name, word),
     }
 }
 

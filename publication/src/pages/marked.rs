@@ -2,10 +2,11 @@
 
 use super::figures::Cells;
 use super::page::Page;
-use bookend_results::layout::one_line;
-use bookend_results::markdown;
+use bookend_report::markdown;
+use bookend_report::tables::{marks_of, skipped_lines, window_lines};
 use bookend_results::measurement::{Outcome, Row};
-use bookend_results::table::{Cell, CellResult, marks_of, rules_of, skipped_lines, window_lines};
+use bookend_results::quoted::one_line;
+use bookend_results::table::{Cell, CellResult, rules_of};
 
 /// What is said of every row is said once.
 const MANY_ROWS: usize = 4;

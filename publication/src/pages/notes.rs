@@ -5,8 +5,8 @@
 //! round.
 
 use super::page::Page;
+use bookend_report::markdown;
 use bookend_results::grouping::grouped;
-use bookend_results::markdown;
 use bookend_results::measurement::Row;
 use bookend_results::metric::Unit;
 use bookend_results::statistics::median;

@@ -3,7 +3,7 @@
 
 use super::format::FigureFormat;
 use crate::from_text::{list, named};
-use bookend_results::chart::Scale;
+use bookend_report::chart::Scale;
 use bookend_results::metric::Metric;
 use bookend_results::suite::Case;
 use serde::Deserialize;

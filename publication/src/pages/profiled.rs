@@ -3,7 +3,7 @@
 use super::page::Page;
 use super::rows::NONE;
 use crate::published::PublishedRow;
-use bookend_results::markdown;
+use bookend_report::markdown;
 use bookend_results::measurement::CellId;
 use bookend_results::metric::PROFILE_PREFIX;
 use bookend_results::profile::Profile;

@@ -1,7 +1,7 @@
 //! Where what is said of an original was read, if it is not in the document itself.
 
+use bookend_report::markdown;
 use bookend_results::declaration::{DeclarationError, Source, read_text};
-use bookend_results::markdown;
 use serde::Deserialize;
 use std::path::Path;
 

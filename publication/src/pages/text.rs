@@ -1,6 +1,6 @@
 //! How the pages of suites handle pieces of Markdown.
 
-use bookend_results::markdown;
+use bookend_report::markdown;
 
 /// The width of prose in the pages.
 const PROSE_WIDTH: usize = 110;

@@ -1,7 +1,7 @@
 //! The outcomes of a document's claims: a short table, and each with its reason.
 
 use crate::claims::{Answer, ClaimOutcome, JudgedSuite, Judgement};
-use bookend_results::markdown;
+use bookend_report::markdown;
 use bookend_results::record::Record;
 
 /// The table is at most so wide.

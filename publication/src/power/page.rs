@@ -3,7 +3,7 @@
 
 use super::resampling::{COUNTS, found_shares, needed_starts};
 use super::{Method, PowerComparison, PowerStudy};
-use bookend_results::markdown::{list, section, table, words};
+use bookend_report::markdown::{list, section, table, words};
 use bookend_results::statistics::median;
 use bookend_results::text::{percent_text, seconds_text};
 

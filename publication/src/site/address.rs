@@ -1,6 +1,6 @@
 //! How the files of a site are called, and what leads to them.
 
-use bookend_results::html::slug;
+use bookend_report::html::slug;
 
 /// The page that everything else is linked from.
 pub(super) const FRONT_FILE: &str = "index.html";

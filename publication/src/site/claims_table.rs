@@ -2,7 +2,7 @@
 
 use super::address::links;
 use crate::claims::{Answer, JudgedSuite, JudgedSuites, Judgement};
-use bookend_results::html::{HtmlPage, HtmlRow, SORT, escaped, folded, scrolled, table};
+use bookend_report::html::{HtmlPage, HtmlRow, SORT, escaped, folded, scrolled, table};
 
 const HEADINGS: [&str; 6] =
     ["claim", "they printed", "same client", "does it replicate?", "other client", "is it so?"];

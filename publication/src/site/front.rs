@@ -5,8 +5,8 @@ use super::standing::{PENALTY, SuiteStanding, SystemStanding};
 
 use crate::claims::JudgedSuites;
 use crate::pages::quotable_outcomes;
-use bookend_results::export::Report;
-use bookend_results::html::{HtmlPage, PageScript, escaped, scrolled, slug};
+use bookend_report::html::{HtmlPage, PageScript, escaped, scrolled, slug};
+use bookend_report::run::Report;
 use bookend_results::record::Record;
 use bookend_results::table::Table;
 use bookend_results::text::{precise_latency_text, significant_text};

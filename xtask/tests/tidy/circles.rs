@@ -20,7 +20,7 @@ const MEANT: [MeantCircle; 3] = [
         "each system call asks whether it is to fail, and a fault names a system call",
     ),
     (
-        "results",
+        "report",
         &["chart.rs", "chart/drawing.rs"],
         "a chart is drawn in a theme, and a theme is a property of the chart",
     ),

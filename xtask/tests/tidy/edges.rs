@@ -13,7 +13,7 @@ struct Edges {
 
 /// All edges there are. `lab` compiles without `load` and `server`, so our own tools are started as
 /// processes like everybody else's and have no privilege.
-const DRAWN: [Edges; 13] = [
+const DRAWN: [Edges; 14] = [
     Edges { from: "wire", to: &[], build: &[] },
     Edges { from: "io", to: &[], build: &[] },
     Edges { from: "contract", to: &[], build: &[] },
@@ -23,13 +23,14 @@ const DRAWN: [Edges; 13] = [
     Edges { from: "load", to: &["wire", "io", "client", "contract"], build: &[] },
     Edges { from: "results", to: &["contract"], build: &[] },
     Edges { from: "lab", to: &["contract", "results"], build: &[] },
-    Edges { from: "publication", to: &["contract", "results"], build: &[] },
+    Edges { from: "report", to: &["contract", "results"], build: &[] },
+    Edges { from: "publication", to: &["contract", "results", "report"], build: &[] },
     Edges { from: "services", to: &["server"], build: &["codegen"] },
     // Whoever changes a page waits for its build, so it builds nothing of the product.
     Edges { from: "xtask", to: &[], build: &[] },
     Edges {
         from: "cli",
-        to: &["contract", "load", "results", "lab", "server", "services"],
+        to: &["contract", "load", "results", "report", "lab", "server", "services"],
         build: &[],
     },
 ];
@@ -39,7 +40,7 @@ const FOR_TESTS: [&str; 3] = ["server", "client", "load"];
 
 /// What single crates may use in their tests besides: the command's start processes under a filter
 /// of system calls, and `io` alone can make one.
-const FOR_TESTS_OF: [(&str, &str); 1] = [("cli", "io")];
+const FOR_TESTS_OF: [(&str, &str); 2] = [("cli", "io"), ("lab", "report")];
 
 /// Whether a path is the manifest of a crate of the workspace.
 pub fn is_member_manifest(path: &str) -> bool {

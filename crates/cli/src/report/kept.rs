@@ -5,7 +5,7 @@ use crate::terminal::Failure;
 use bookend_load::contract::input;
 use bookend_load::flags::files::NamedFile;
 use bookend_load::given_file::{self, RESULT_MAX_BYTES};
-use bookend_results::export::LoadPage;
+use bookend_report::load_tests::LoadPage;
 use bookend_results::measurement::Row;
 use bookend_results::record::Record;
 use bookend_results::store::{Run, RunId, Store};

@@ -4,7 +4,8 @@ use crate::terminal::{Failure, print, with_progress};
 use bookend_lab::perf::ProfileSettings;
 use bookend_lab::run::{self, RunSettings};
 use bookend_load::contract::duration::{self, unless_zero};
-use bookend_results::profile::{self, Profile};
+use bookend_report::profile::{estimates, notes, split_table};
+use bookend_results::profile::Profile;
 use bookend_results::suite::{Case, Plan};
 use clap::Args;
 use std::path::PathBuf;
@@ -111,12 +112,12 @@ fn text(profile: &Profile, how: &ProfileSettings) -> String {
     let mut text = format!(
         "\nWhere the CPU time of {} went, in percent of samples:\n{}",
         profile.suite,
-        profile::split_table(profile)
+        split_table(profile)
     );
-    for note in profile::notes(profile) {
+    for note in notes(profile) {
         text.push_str(&format!("{note}\n"));
     }
-    let estimates = profile::estimates(profile);
+    let estimates = estimates(profile);
     if !estimates.is_empty() {
         text.push_str(
             "\nCalls per CPU-second over the baseline's, from the work that both share:\n",

@@ -1,7 +1,7 @@
 //! The file of results that is shown, opened anew for each page: a run may be writing it.
 
 use super::gate::Token;
-use bookend_results::export::{ListedRun, StorePages};
+use bookend_report::stored::{ListedRun, StorePages};
 use bookend_results::store::{Run, Store, StoreError};
 use std::path::{Path, PathBuf};
 

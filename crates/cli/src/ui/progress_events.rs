@@ -2,7 +2,7 @@
 
 use super::kept_results::KeptResults;
 use axum::response::sse::Event;
-use bookend_results::export::RunProgress;
+use bookend_report::stored::RunProgress;
 use futures_util::stream::{self, Stream};
 use std::convert::Infallible;
 use std::fs;

@@ -2,7 +2,7 @@
 
 use crate::rounds::{FakeRun, error, marks, measured, with_server};
 use crate::test_folder::{CALL, count, serve};
-use bookend_results::export::Report;
+use bookend_report::run::Report;
 use bookend_results::suite::{Case, ServerLife};
 use std::fs;
 use std::time::Duration;

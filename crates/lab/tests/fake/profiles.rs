@@ -5,9 +5,8 @@ use crate::test_folder::{CALL, TestFolder, processes_with, serve};
 use bookend_lab::perf::{PerfUnavailable, ProfileSettings};
 use bookend_lab::progress::{ProgressReporter, ProgressShown};
 use bookend_lab::run::profile;
-use bookend_results::profile::{
-    Layer, Profile, ProfileOutcome, SPLIT_FILE, estimates, notes, read, split_table,
-};
+use bookend_report::profile::{estimates, notes, split_table};
+use bookend_results::profile::{Layer, Profile, ProfileOutcome, SPLIT_FILE, read};
 use std::fs;
 use std::path::PathBuf;
 

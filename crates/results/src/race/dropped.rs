@@ -43,7 +43,7 @@ impl Race {
     }
 
     /// How many rounds were dropped, and why, if any were.
-    pub(super) fn dropped_line(&self) -> Option<String> {
+    pub fn dropped_line(&self) -> Option<String> {
         let faults =
             self.faults().into_iter().map(|(error, rounds)| self.fault_text(error, rounds));
         let texts: Vec<String> = faults.collect();
@@ -51,7 +51,7 @@ impl Race {
     }
 
     /// Calls that failed, in dropped rounds too; in one cell or in all.
-    pub(super) fn calls_failed(&self, server: usize, cell: Option<usize>) -> u64 {
+    pub fn calls_failed(&self, server: usize, cell: Option<usize>) -> u64 {
         let is_chosen = |number: usize| cell.is_none_or(|cell| cell == number);
         let blocks = self.dropped.iter().flat_map(|round| round.iter().enumerate());
         let laps = blocks.filter(|(number, _)| is_chosen(*number)).flat_map(|(_, laps)| laps);

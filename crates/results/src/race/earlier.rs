@@ -14,8 +14,10 @@ pub struct EarlierRace {
 
 /// Calls a CPU-second of now over those of the earlier race.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct OverEarlier {
+pub struct OverEarlier {
+    /// The ratio.
     pub ratio: f64,
+    /// Its interval.
     pub interval: Interval,
 }
 
@@ -41,7 +43,10 @@ impl EarlierRace {
 
     /// The only server of `now` over it. They were not called by turns, so what the machine has
     /// done to each stays in the ratio: each has an interval of its own, and the widths add up.
-    pub(super) fn over(&self, now: &Race) -> Result<Option<OverEarlier>, RaceError> {
+    ///
+    /// # Errors
+    /// As [`Race::standing`].
+    pub fn over(&self, now: &Race) -> Result<Option<OverEarlier>, RaceError> {
         let half = ALPHA / 2.0;
         let earlier = self.alone().standing()?.log_cost(half);
         let over = |((now, half_now), (earlier, half_earlier)): ((f64, f64), (f64, f64))| {

@@ -4,21 +4,13 @@
 //! samples. Samples are counted, so the error of a share is known; as many functions are looked
 //! at, only what is three standard deviations from nothing is told as a difference.
 
-use crate::layout::{cut_in_the_middle, one_line};
 use crate::statistics::Interval;
-use crate::text::precise_latency_text;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Half of an interval, in standard deviations: of a hundred functions that do not differ, one in
 /// four profiles shows one.
 const DEVIATIONS: f64 = 3.0;
-
-/// So many functions are told of.
-const SHOWN: usize = 8;
-
-/// Longer names are cut: those of generic functions may have thousands of letters.
-const NAME_CHARS: usize = 46;
 
 /// The samples of a server, by the function that ran.
 pub type FunctionSamples = BTreeMap<String, u64>;
@@ -40,7 +32,8 @@ impl FunctionCost {
         !self.difference_ns.contains(0.0)
     }
 
-    fn difference(&self) -> f64 {
+    /// How much more it costs in the second, nanoseconds.
+    pub fn difference(&self) -> f64 {
         self.cpu_ns_per_call[1] - self.cpu_ns_per_call[0]
     }
 }
@@ -74,35 +67,6 @@ pub fn differing_functions(
     differing
 }
 
-/// The table of the functions, for two servers of these names.
-pub fn functions_table(functions: &[FunctionCost], names: [&str; 2]) -> String {
-    let heading = "CPU time a call, by function";
-    let [first, second] = names.map(|name| cut_in_the_middle(name, 12));
-    let mut text = format!(
-        "{heading:<NAME_CHARS$} {first:>12} {second:>12}  difference (three standard deviations)\n"
-    );
-    for function in functions.iter().take(SHOWN) {
-        let name = cut_in_the_middle(&one_line(&function.name), NAME_CHARS);
-        let [first, second] = function.cpu_ns_per_call.map(precise_latency_text);
-        let Interval { low, high } = function.difference_ns;
-        text += &format!(
-            "{name:<NAME_CHARS$} {first:>12} {second:>12}  {} ({} to {})\n",
-            signed(function.difference()),
-            signed(low),
-            signed(high)
-        );
-    }
-    match functions.len().saturating_sub(SHOWN) {
-        0 => text,
-        more => text + &format!("and {more} more, with smaller differences\n"),
-    }
-}
-
-fn signed(nanoseconds: f64) -> String {
-    let sign = if nanoseconds < 0.0 { '-' } else { '+' };
-    format!("{sign}{}", precise_latency_text(nanoseconds.abs()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -119,8 +83,6 @@ mod tests {
         let names: Vec<&str> = found.iter().map(|function| function.name.as_str()).collect();
         assert_eq!(names, ["burn"]);
         assert!((found[0].cpu_ns_per_call[1] - 10.1).abs() < 1e-9);
-        let table = functions_table(&found, ["old", "new"]);
-        assert!(table.contains("burn ") && table.contains("+10.1 ns"), "{table}");
     }
 
     #[test]
@@ -128,18 +90,5 @@ mod tests {
         let few = samples(&[("read", 2), ("write", 1)]);
         assert!(differing_functions([&few, &few], [1.0, 1.0]).is_empty());
         assert!(differing_functions([&few, &samples(&[])], [1.0, 1.0]).is_empty());
-    }
-
-    #[test]
-    fn a_name_of_any_length_keeps_the_table_in_shape() {
-        let long =
-            "<alloc::vec::Vec<T> as core::iter::FromIterator<T>>::from_iter\u{1b}".repeat(99);
-        let found = differing_functions(
-            [&samples(&[]), &samples(&[(long.as_str(), 1_000)])],
-            [1_000.0, 1_000.0],
-        );
-        let table = functions_table(&found, ["a-branch/with-a-long-name", "new"]);
-        assert!(table.lines().all(|line| line.chars().count() <= 130), "{table}");
-        assert!(!table.contains('\u{1b}'), "{table}");
     }
 }

@@ -245,12 +245,12 @@ impl Standing {
     }
 
     /// Whether there is no verdict only because one more start may change it.
-    pub(super) fn may_change(&self, margin: f64) -> bool {
+    pub fn may_change(&self, margin: f64) -> bool {
         verdict_by(self.cost_interval(), margin) != self.verdict(margin)
     }
 
     /// The interval that [`Standing::verdict`] goes by; [`Standing::cost_interval`] is within it.
-    pub(super) fn verdict_interval(&self) -> Option<Interval> {
+    pub fn verdict_interval(&self) -> Option<Interval> {
         self.cost.verdict_interval().map(ratios)
     }
 
@@ -286,7 +286,7 @@ fn verdict_by(interval: Option<Interval>, margin: f64) -> RaceVerdict {
 }
 
 /// Whether all of it is nearer to 1 than the margin.
-pub(super) fn is_within(interval: Interval, margin: f64) -> bool {
+pub fn is_within(interval: Interval, margin: f64) -> bool {
     interval.low >= 1.0 / (1.0 + margin) && interval.high <= 1.0 + margin
 }
 

@@ -139,3 +139,11 @@ fn errors(rounds: &MeasuredRounds<'_>) -> BTreeMap<String, u64> {
 fn saturating_sum(counts: impl Iterator<Item = u64>) -> u64 {
     counts.fold(0, u64::saturating_add)
 }
+
+/// Whether the end that was not measured was the limit.
+pub fn is_lower_bound(summary: &Summary) -> bool {
+    matches!(
+        (summary.side, summary.verdict),
+        (TestedEnd::Server, Verdict::ClientBound) | (TestedEnd::Client, Verdict::ServerBound)
+    )
+}

@@ -1,0 +1,150 @@
+//! What the figures of load tests rest on: the method, the flags, the machine, the versions, the
+//! commands.
+
+use super::load_test::LoadTest;
+use super::tables::LoadTable;
+use crate::html::HtmlRow;
+use crate::run::doubts::some_of;
+use bookend_results::grouping::{each_once, grouped};
+use bookend_results::quoted::{clipped, cut_in_the_middle, quoted_line};
+use bookend_results::text::seconds_text;
+use serde_json::Value;
+
+/// How a load test measures.
+pub(super) const METHOD: &str = "In a closed loop a call is made when another has ended, so a slow server is called less often. In \
+     an open loop calls are due by a schedule, whether or not others have ended, and a latency counts \
+     from when its call was due: what waits for room has waited as its user would. Latencies are those \
+     of calls that ended with OK in the window; the warm-up before it is in no figure. \
+     docs/use/load.md says more, and docs/measure/metrics.md defines every figure.";
+
+/// A value of a flag has so much room beside others.
+const VALUE_CHARS: usize = 40;
+
+/// What was called, and where.
+pub(super) fn called(tests: &[LoadTest]) -> String {
+    called_by(tests.iter().map(|test| &test.report.options))
+}
+
+/// The same from the flags.
+pub(super) fn called_by<'a>(options: impl Iterator<Item = &'a Value> + Clone) -> String {
+    let all = |option: &str| {
+        let texts = options.clone().filter_map(|options| options.get(option));
+        some_of(&each_once(texts.map(|value| cut_in_the_middle(&quoted_line(&text_of(value)), 80))))
+    };
+    match (all("call"), all("host")) {
+        (call, host) if host.is_empty() => call,
+        (call, host) => format!("{call} at {host}"),
+    }
+}
+
+/// What was called, for how long and when.
+pub(super) fn origin(tests: &[LoadTest]) -> String {
+    let lengths = tests.iter().map(|test| seconds_text(test.report.total as f64 / 1e9));
+    let days = tests.iter().map(|test| {
+        let day = test.report.date.split('T').next().unwrap_or_default();
+        cut_in_the_middle(&quoted_line(day), VALUE_CHARS)
+    });
+    let [lengths, days] = [each_once(lengths), each_once(days)].map(|texts| some_of(&texts));
+    format!("{} for {lengths}, on {days}.", called(tests))
+}
+
+/// The flags that are set, and the tags. Where load tests differ, each has a column.
+pub(super) fn flags(tests: &[LoadTest]) -> LoadTable {
+    let all: Vec<Vec<(String, String)>> = tests.iter().map(flags_of).collect();
+    let names = each_once(all.iter().flatten().map(|(name, _)| name.clone()));
+    let row = |name: String| {
+        let value = |flags: &Vec<(String, String)>| {
+            flags
+                .iter()
+                .find(|(own, _)| *own == name)
+                .map_or_else(|| "-".to_owned(), |(_, value)| value.clone())
+        };
+        let values: Vec<String> = all.iter().map(value).collect();
+        let figures = match each_once(&values).as_slice() {
+            [same] => Err(same.to_string()),
+            _ => Ok(values.iter().map(|value| cut_in_the_middle(value, VALUE_CHARS)).collect()),
+        };
+        HtmlRow { names: vec![cut_in_the_middle(&name, VALUE_CHARS)], figures }
+    };
+    let values = match tests {
+        [_] => vec!["value".to_owned()],
+        _ => tests.iter().map(|test| test.name.clone()).collect(),
+    };
+    table_of_flags(values, names.into_iter().map(row).collect())
+}
+
+/// Flags, a column for each of `values`.
+pub(super) fn table_of_flags(values: Vec<String>, rows: Vec<HtmlRow>) -> LoadTable {
+    let first = "flag (times in nanoseconds)".to_owned();
+    LoadTable { title: "Flags", headings: std::iter::once(first).chain(values).collect(), rows }
+}
+
+fn flags_of(test: &LoadTest) -> Vec<(String, String)> {
+    let flags = given(&test.report.options);
+    let tags = test
+        .report
+        .tags
+        .iter()
+        .map(|(name, value)| (format!("tag {}", quoted_line(name)), quoted_line(value)));
+    flags.chain(tags).collect()
+}
+
+/// The flags that were given: zero stands for one that was not. The name stands above the page.
+pub(super) fn given(options: &Value) -> impl Iterator<Item = (String, String)> {
+    options
+        .as_object()
+        .into_iter()
+        .flatten()
+        .filter(|(name, value)| *name != "name" && value.as_f64() != Some(0.0))
+        .map(|(name, value)| (quoted_line(name), quoted_line(&text_of(value))))
+}
+
+fn text_of(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// The machines on which the generator ran.
+pub(super) fn machines(tests: &[LoadTest]) -> String {
+    let machine = |test: &LoadTest| {
+        let origin = test.report.bookend.origin.as_ref();
+        origin.map(|origin| clipped(&origin.machine.to_string()))
+    };
+    each_said(tests, machine, "not said: an earlier version made it")
+}
+
+/// The commands that repeat the load tests.
+pub(super) fn commands(tests: &[LoadTest]) -> String {
+    let command = |test: &LoadTest| {
+        let origin = test.report.bookend.origin.as_ref();
+        origin.map(|origin| quoted_line(&origin.command))
+    };
+    each_said(tests, command, "not said: an earlier version made it, with the flags above")
+}
+
+/// Each program that measured, with its version.
+pub(super) fn versions(tests: &[LoadTest]) -> Vec<(String, String)> {
+    each_once(tests.iter().map(|test| test.report.bookend.version.clone()))
+        .into_iter()
+        .map(|version| ("bookend load".to_owned(), version))
+        .collect()
+}
+
+/// A text once for all load tests that have the same, under their names where not all have it.
+fn each_said(
+    tests: &[LoadTest],
+    text: impl Fn(&LoadTest) -> Option<String>,
+    otherwise: &str,
+) -> String {
+    let texts = tests.iter().map(|test| {
+        let text = text(test).unwrap_or_else(|| otherwise.to_owned());
+        (text.trim_end().to_owned(), test.name.as_str())
+    });
+    match grouped(texts).as_slice() {
+        [(text, _)] => text.clone(),
+        several => {
+            let one =
+                |(text, names): &(String, Vec<&str>)| format!("{}:\n{text}\n", names.join(", "));
+            several.iter().map(one).collect::<Vec<_>>().join("\n")
+        }
+    }
+}

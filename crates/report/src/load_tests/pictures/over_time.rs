@@ -1,0 +1,110 @@
+//! The rate over the time of a load test, with its warm-up shaded.
+
+use super::super::basis::called;
+use super::super::load_test::LoadTest;
+use super::super::wording::per_second_text;
+use super::series::series;
+use crate::chart::{AxisUnit, LineChart, LinePanel, LinePoint, Scale};
+use crate::html::HtmlRow;
+use crate::picture::{Drawing, Picture};
+use crate::run::pictures::axis;
+use bookend_contract::report::Intervals;
+use bookend_results::statistics::{Interval, median};
+use bookend_results::steady::Steady;
+use bookend_results::text::significant_text;
+
+/// A line has about so many points: more are not seen.
+const POINTS_MAX: usize = 120;
+
+/// `None` where no load test was counted by interval.
+pub(super) fn picture(tests: &[LoadTest]) -> Option<Picture> {
+    let lines: Vec<Vec<LinePoint>> =
+        tests.iter().map(|test| counted(test).map_or_else(Vec::new, points)).collect();
+    lines.iter().find(|line| !line.is_empty())?;
+    let has_warmup = tests.iter().filter_map(counted).any(|counts| counts.window_start > 0);
+    let chart = LineChart {
+        title: "Rate over time".to_owned(),
+        subtitle: called(tests),
+        across: axis("seconds after the window began", AxisUnit::Number),
+        up: axis("calls answered OK per second (1/s)", AxisUnit::Number),
+        scales: [Scale::Linear; 2],
+        shaded_below: has_warmup.then_some(0.0),
+        series: series(tests),
+        panels: vec![LinePanel { title: String::new(), lines }],
+        has_dots: false,
+        has_bands: true,
+    };
+    let headings =
+        ["name", "least (1/s)", "median (1/s)", "most (1/s)", "interval (s)", "steady from (s)"];
+    Some(Picture {
+        title: chart.title.clone(),
+        caption: "What is shaded is the warm-up, which no figure counts. Where a line stands for \
+                  several intervals, a band reaches from the least of them to the most: a gap to zero \
+                  is a server, or a way to it, that stood still."
+            .to_owned(),
+        drawing: Drawing::Lines(chart),
+        headings: headings.map(str::to_owned).to_vec(),
+        rows: tests.iter().map(row).collect(),
+    })
+}
+
+fn counted(test: &LoadTest) -> Option<&Intervals> {
+    test.report.bookend.intervals.as_ref().filter(|counts| counts.counts.len() > 1)
+}
+
+fn width_seconds(counts: &Intervals) -> f64 {
+    counts.interval_ms.max(1) as f64 / 1e3
+}
+
+/// Neighbours are put together where there are too many; warm-up and window stay apart.
+fn points(counts: &Intervals) -> Vec<LinePoint> {
+    let start = counts.window_start.min(counts.counts.len());
+    let together = counts.counts.len().div_ceil(POINTS_MAX).max(1);
+    let (warmup, window) = counts.counts.split_at(start);
+    let width = width_seconds(counts);
+    let point = |first: f64, part: &[u64]| {
+        let rate = |calls: u64| calls as f64 / width;
+        let least = part.iter().min().copied().unwrap_or(0);
+        let most = part.iter().max().copied().unwrap_or(0);
+        let mean = part.iter().map(|calls| rate(*calls)).sum::<f64>() / part.len() as f64;
+        let interval = Interval { low: rate(least), high: rate(most) };
+        LinePoint {
+            x: (first + part.len() as f64 / 2.0) * width,
+            y: mean,
+            interval: (part.len() > 1).then_some(interval),
+            is_bound: false,
+        }
+    };
+    let parts = |from: f64, side: &[u64]| {
+        side.chunks(together)
+            .enumerate()
+            .map(|(index, part)| point(from + (index * together) as f64, part))
+            .collect::<Vec<_>>()
+    };
+    [parts(-(start as f64), warmup), parts(0.0, window)].concat()
+}
+
+fn row(test: &LoadTest) -> HtmlRow {
+    let figures = counted(test).map(|counts| {
+        let rates: Vec<f64> = counts
+            .counts
+            .iter()
+            .skip(counts.window_start)
+            .map(|calls| *calls as f64 / width_seconds(counts))
+            .collect();
+        let steady = match Steady::of(counts) {
+            Steady::From { seconds } => significant_text(seconds.max(0.0)),
+            Steady::Never => "never".to_owned(),
+            Steady::Unknown => "-".to_owned(),
+        };
+        let least = rates.iter().copied().reduce(f64::min);
+        let most = rates.iter().copied().reduce(f64::max);
+        let text = |rate: Option<f64>| rate.map_or("-".to_owned(), per_second_text);
+        let width = significant_text(width_seconds(counts));
+        vec![text(least), text(median(&rates)), text(most), width, steady]
+    });
+    HtmlRow {
+        names: vec![test.name.clone()],
+        figures: figures.ok_or_else(|| "not counted by interval".to_owned()),
+    }
+}

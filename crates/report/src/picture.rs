@@ -1,0 +1,54 @@
+//! A picture with its figures.
+
+use crate::chart::{HeatMap, LineChart, PointChart, StackChart, Theme};
+use crate::html::{HtmlRow, slug};
+use std::collections::BTreeSet;
+
+/// A picture of a report.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Picture {
+    /// Its heading.
+    pub title: String,
+    /// What it shows, and how it is read.
+    pub caption: String,
+    pub(crate) drawing: Drawing,
+    /// The headings of its figures.
+    pub headings: Vec<String>,
+    /// Its figures.
+    pub rows: Vec<HtmlRow>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Drawing {
+    Heat(HeatMap),
+    Lines(LineChart),
+    Points(PointChart),
+    Stacks(StackChart),
+}
+
+impl Picture {
+    /// The picture as SVG.
+    pub fn svg(&self, theme: Theme) -> String {
+        match &self.drawing {
+            Drawing::Heat(map) => map.svg(theme),
+            Drawing::Lines(chart) => chart.svg(theme),
+            Drawing::Points(chart) => chart.svg(theme),
+            Drawing::Stacks(chart) => chart.svg(theme),
+        }
+    }
+}
+
+/// The pictures, each with a name of its own for an element and for a file.
+pub(crate) fn named(pictures: Vec<Picture>) -> Vec<(String, Picture)> {
+    let mut taken = BTreeSet::new();
+    let mut free_name = |picture: &Picture| {
+        let own = slug(&picture.title);
+        let free = std::iter::once(own.clone())
+            .chain((2..).map(|number| format!("{own}-{number}")))
+            .find(|name| !taken.contains(name))
+            .unwrap_or(own);
+        taken.insert(free.clone());
+        free
+    };
+    pictures.into_iter().map(|picture| (free_name(&picture), picture)).collect()
+}

@@ -1,0 +1,15 @@
+//! A run as text, Markdown, CSV, JSON or a page, with its answer in words and its pictures.
+
+mod answer;
+mod csv;
+pub(crate) mod doubts;
+mod html;
+mod json;
+mod markdown;
+pub(crate) mod pictures;
+pub(crate) mod report;
+mod trace;
+
+pub use answer::ANSWER_LINES_MAX;
+pub use json::JSON_SCHEMA_VERSION;
+pub use report::Report;

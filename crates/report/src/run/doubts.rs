@@ -1,0 +1,129 @@
+//! What speaks against the answer of a run: whose rates are lower bounds, what failed, and what to
+//! doubt.
+
+use super::report::Report;
+use crate::tables::marks_of;
+use bookend_results::grouping::{each_once, grouped};
+use bookend_results::quoted::one_line;
+use bookend_results::suite::Extent;
+use bookend_results::table::{Cell, CellResult, Table, is_lower_bound};
+use bookend_results::text::percent_text;
+use std::cmp::Reverse;
+
+/// So many places of a kind are named.
+const PLACES: usize = 3;
+
+/// What is quoted of a reason is cut here: it may be as long as its writer liked.
+const REASON_CHARS: usize = 120;
+
+/// What a note begins with that says that the subjects do not answer alike.
+const REPLIES_DIFFER: &str = "replies to the same call differ";
+
+fn place(table: &Table, cell: &Cell) -> String {
+    if table.several_instruments {
+        format!("{} via {}", cell.case, cell.id.instrument)
+    } else {
+        cell.case.to_string()
+    }
+}
+
+/// Rates that the other end held down.
+pub(super) fn bounds_line(table: &Table) -> Option<String> {
+    let places: Vec<String> = table
+        .cells
+        .iter()
+        .filter(|cell| cell.summary().is_some_and(is_lower_bound))
+        .map(|cell| format!("{} at {}", cell.id.subject, place(table, cell)))
+        .collect();
+    (!places.is_empty()).then(|| {
+        let places = some_of(&places);
+        format!("Rates with >= are lower bounds, because the other end was the limit: {places}.")
+    })
+}
+
+/// Calls that failed, and rows without figures.
+pub(super) fn failures_line(table: &Table) -> Option<String> {
+    let failed: Vec<String> = table
+        .cells
+        .iter()
+        .filter_map(|cell| {
+            let share = cell.summary()?.failed_share()?;
+            let (subject, place) = (&cell.id.subject, place(table, cell));
+            (share > 0.0).then(|| format!("{} of {subject} at {place}", percent_text(share)))
+        })
+        .collect();
+    let why_unmeasured = |cell: &Cell| match &cell.result {
+        CellResult::NotMeasured { why, reason } => {
+            let reason: String = one_line(reason).chars().take(REASON_CHARS).collect();
+            Some(format!("{} ({why}: {reason})", cell.id.subject))
+        }
+        CellResult::Measured(_) => None,
+    };
+    let unmeasured = each_once(table.cells.iter().filter_map(why_unmeasured));
+    let mut clauses = Vec::new();
+    if !failed.is_empty() {
+        clauses.push(format!("Calls failed: {}.", some_of(&failed)));
+    }
+    if !unmeasured.is_empty() {
+        clauses.push(format!("Not measured: {}.", some_of(&unmeasured)));
+    }
+    (!clauses.is_empty()).then(|| clauses.join(" "))
+}
+
+/// What speaks against the run.
+pub(super) fn doubts_line(report: &Report<'_>, table: &Table) -> Option<String> {
+    let mut doubts = Vec::new();
+    if report.run.new.plan.extent == Extent::Quick {
+        doubts.push("a quick run is a first look, not a result to be quoted".to_owned());
+    } else if !report.is_quotable() {
+        doubts.push("the run did less than its suite, and is not to be quoted".to_owned());
+    }
+    let odd = report.notes().into_iter().find(|note| note.starts_with(REPLIES_DIFFER));
+    doubts.extend(odd.map(one_line));
+    let of_cell = |cell: &Cell| each_once(marks_of(cell).iter().map(|mark| kind(mark)));
+    let measured = table.cells.iter().filter(|cell| cell.summary().is_some());
+    let mut by_kind = grouped(measured.flat_map(of_cell).map(|kind| (kind, ())));
+    by_kind.sort_by_key(|(_, rows)| Reverse(rows.len()));
+    let kinds: Vec<String> =
+        by_kind.iter().map(|(kind, rows)| format!("{kind} ({} rows)", rows.len())).collect();
+    if !kinds.is_empty() {
+        doubts.push(format!("marks: {}", some_of(&kinds)));
+    }
+    (!doubts.is_empty()).then(|| format!("Doubt it for this: {}.", doubts.join("; ")))
+}
+
+/// A mark without its figures: what all marks of its kind begin with.
+fn kind(mark: &str) -> String {
+    let is_figure = |letter: char| letter.is_ascii_digit() || ":(".contains(letter);
+    let words = mark.split(is_figure).next().unwrap_or_default().trim().trim_end_matches(" up to");
+    if words.is_empty() { "failed calls".to_owned() } else { one_line(words) }
+}
+
+/// The first few, and how many more there are.
+pub(crate) fn some_of(texts: &[String]) -> String {
+    let shown = texts.iter().take(PLACES).cloned().collect::<Vec<_>>().join(", ");
+    match texts.len().saturating_sub(PLACES) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_of_one_kind_are_told_once() {
+        assert_eq!(kind("steal up to 3.1 % (2 of 7 rounds)"), "steal");
+        assert_eq!(kind("foreign process on CPU 0 (29 %)"), "foreign process on CPU");
+        assert_eq!(kind("cut off: 10 calls were in flight"), "cut off");
+        assert_eq!(kind("12 calls ended with Unavailable"), "failed calls");
+    }
+
+    #[test]
+    fn of_many_places_some_are_named() {
+        let places: Vec<String> = (1..=5).map(|place| place.to_string()).collect();
+        assert_eq!(some_of(&places), "1, 2, 3 and 2 more");
+        assert_eq!(some_of(&places[..2]), "1, 2");
+    }
+}

@@ -1,0 +1,117 @@
+//! Latency by percentile, in the manner of HdrHistogram: the tail has as much room as the rest.
+
+use super::drawn::{Drawn, DrawnGroup, names, word_of};
+use super::streams::{axis, series};
+use crate::chart::{AxisUnit, LineChart, LinePanel, LinePoint, Scale};
+use crate::html::HtmlRow;
+use crate::picture::{Drawing, Picture};
+use bookend_results::measurement::Row;
+use bookend_results::metric::{self, MetricDefinition};
+use bookend_results::round::MeasuredRounds;
+use bookend_results::table::Cell;
+use hdrhistogram::Histogram;
+
+/// Points of a curve for each factor of ten by which fewer calls took longer.
+const POINTS_A_DECADE: u32 = 6;
+
+/// Beyond five nines a curve shows single calls.
+const DECADES_MAX: u32 = 5;
+
+/// The percentiles of the table.
+static SHOWN: [&MetricDefinition; 7] = [
+    &metric::LATENCY_MEAN,
+    &metric::LATENCY_P50,
+    &metric::LATENCY_P90,
+    &metric::LATENCY_P95,
+    &metric::LATENCY_P99,
+    &metric::LATENCY_P99_9,
+    &metric::LATENCY_MAX,
+];
+
+/// A picture for each instrument, with a panel for each case.
+pub(super) fn pictures(drawn: &Drawn<'_>) -> Vec<Picture> {
+    drawn.groups.iter().filter_map(|group| picture(drawn, group)).collect()
+}
+
+fn picture(drawn: &Drawn<'_>, group: &DrawnGroup<'_>) -> Option<Picture> {
+    let series = series(drawn, &group.cells);
+    let line = |name: &str, case| {
+        group.find(name, case).map_or_else(Vec::new, |cell| curve(drawn.report.rows, cell))
+    };
+    let panels: Vec<LinePanel> = group
+        .cases()
+        .into_iter()
+        .map(|case| LinePanel {
+            title: case.to_string(),
+            lines: series.iter().map(|one| line(&one.name, case)).collect(),
+        })
+        .collect();
+    panels.iter().flat_map(|panel| &panel.lines).find(|line| !line.is_empty())?;
+    let chart = LineChart {
+        title: group.titled("Latency by percentile"),
+        subtitle: drawn.origin(),
+        across: axis("share of calls that were not slower", AxisUnit::Percentile),
+        up: axis("latency", AxisUnit::Nanoseconds),
+        panels,
+        series,
+        scales: [Scale::Logarithmic; 2],
+        shaded_below: None,
+        has_dots: false,
+        has_bands: false,
+    };
+    let names = SHOWN
+        .iter()
+        .map(|metric| metric.name.trim_start_matches("latency_"))
+        .map(|name| name.replace('_', "."));
+    let headings = ["case", "name"].map(str::to_owned).into_iter().chain(names).collect();
+    Some(Picture {
+        title: chart.title.clone(),
+        caption:
+            "Lower is faster. To the right stand ever fewer calls: at 99.9 % one of a thousand \
+                  took longer. Where the load is closed, a call waits for those before it on its \
+                  stream, so a slow server is called less often."
+                .to_owned(),
+        drawing: Drawing::Lines(chart),
+        headings,
+        rows: group.cells.iter().map(|cell| figures(cell)).collect(),
+    })
+}
+
+/// The latencies of all rounds, merged.
+fn curve(rows: &[Row], cell: &Cell) -> Vec<LinePoint> {
+    let own = rows.iter().filter(|row| row.cell == cell.id && !row.is_control);
+    MeasuredRounds::of(own, None).latencies().map_or_else(Vec::new, points_by_percentile)
+}
+
+/// Up to where ten calls took longer: beyond that a point is an accident.
+pub(crate) fn points_by_percentile(latencies: &Histogram<u64>) -> Vec<LinePoint> {
+    let calls = latencies.len() as f64;
+    let steps = (0..=POINTS_A_DECADE * DECADES_MAX).map(|step| {
+        let share_longer = 10_f64.powf(-f64::from(step) / f64::from(POINTS_A_DECADE));
+        (1.0 / share_longer, 100.0 * (1.0 - share_longer))
+    });
+    steps
+        .take_while(|(x, _)| *x <= (calls / 10.0).max(1.0))
+        .map(|(x, percent)| LinePoint {
+            x,
+            y: latencies.value_at_percentile(percent) as f64,
+            interval: None,
+            is_bound: false,
+        })
+        .collect()
+}
+
+fn figures(cell: &Cell) -> HtmlRow {
+    let figures = cell
+        .summary()
+        .map(|summary| {
+            let text = |metric: &&MetricDefinition| {
+                summary
+                    .text(metric, |value| metric.unit.text(value))
+                    .unwrap_or_else(|| "-".to_owned())
+            };
+            SHOWN.iter().map(text).collect()
+        })
+        .ok_or_else(|| word_of(cell));
+    HtmlRow { names: names(cell), figures }
+}

@@ -1,0 +1,47 @@
+//! One run: the page of its report, and what leads from there to the history of each cell.
+
+use super::{ListedRun, StorePages, served};
+use crate::html::{escaped, folded};
+use crate::run::report::Report;
+use bookend_results::measurement::Row;
+use bookend_results::quoted::quoted_line;
+use bookend_results::store::Run;
+use std::collections::BTreeMap;
+
+impl StorePages {
+    /// The page of a run with its rows and what each server was found to lack. The `newest` run has
+    /// a line that moves while it goes on.
+    pub fn result(
+        &self,
+        run: &Run,
+        rows: &[Row],
+        skips: BTreeMap<String, Vec<String>>,
+        newest: Option<&ListedRun>,
+    ) -> String {
+        let report = Report::new(run, rows).with_skips(skips);
+        let is_moving =
+            |newest: &&ListedRun| newest.run.id == run.id && newest.run.finished.is_none();
+        let live = newest
+            .filter(is_moving)
+            .map(|newest| self.progress(Some(newest)).html(&self.events_address()))
+            .unwrap_or_default();
+        let others = format!("{}{}", self.others([Some(run.id), None]), live);
+        served(report.page_among(&others, &self.histories(run)))
+    }
+
+    fn histories(&self, run: &Run) -> String {
+        let cells = run.new.plan.cells();
+        let links: String = cells
+            .iter()
+            .enumerate()
+            .map(|(index, cell)| {
+                let id = &cell.id;
+                let name = format!("{} {} via {}", id.subject, id.case, id.instrument);
+                let (address, name) = (self.cell_address(run.id, index), quoted_line(&name));
+                format!("<li><a href=\"{}\">{}</a>\n", escaped(&address), escaped(&name))
+            })
+            .collect();
+        let list = if links.is_empty() { links } else { format!("<ul>\n{links}</ul>\n") };
+        folded("Each cell over all runs of this suite", &list)
+    }
+}
