@@ -3,7 +3,7 @@
 use crate::names::Named;
 use crate::record::RECORDS;
 use crate::terminal::{Failure, print_error};
-use bookend_load::contract::exit;
+use bookend_contract::exit;
 use bookend_load::output;
 use bookend_verdicts::claims::JudgedSuites;
 use clap::Args;

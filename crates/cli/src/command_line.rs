@@ -8,7 +8,7 @@ use crate::{
     check, claims, compare, completions, doctor, list, load, man, probe, race, record, report,
     results, run, serve, ui,
 };
-use bookend_load::contract::exit;
+use bookend_contract::exit;
 use bookend_load::output;
 use clap::error::ErrorKind;
 use clap::{ArgAction, CommandFactory as _, Parser};

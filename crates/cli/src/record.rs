@@ -2,7 +2,7 @@
 
 use crate::report::{STORE, stored_run};
 use crate::terminal::{Failure, print_line};
-use bookend_load::contract::exit;
+use bookend_contract::exit;
 use bookend_load::flags::whole;
 use bookend_results::record::{Record, file_of, raw_folder, write_raw};
 use bookend_results::store::{Run, RunId, Store};

@@ -7,7 +7,7 @@ mod wrong_file;
 pub use kept::{STORE, stored_run};
 
 use crate::terminal::{Failure, print_line};
-use bookend_load::contract::exit;
+use bookend_contract::exit;
 use bookend_load::error_text::reason;
 use bookend_load::flags::files;
 use bookend_load::output::{self, UnknownEnding, format_by_ending};

@@ -3,8 +3,8 @@
 use crate::names::Named;
 use crate::record::RECORDS;
 use crate::terminal::{Failure, print_error, print_line};
-use bookend_load::contract::exit;
-use bookend_load::contract::input::MAX_BYTES;
+use bookend_contract::exit;
+use bookend_contract::input::MAX_BYTES;
 use bookend_load::given_file;
 use bookend_results::record::{Record, file_of, raw_folder};
 use bookend_results::suite::Extent;

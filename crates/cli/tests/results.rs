@@ -1,8 +1,9 @@
 //! `bookend record` and `bookend results`: the committed pages are what the committed records give.
 
+use bookend_contract::timestamp::Timestamp;
 use bookend_results::measurement::{CellId, Measurement, Outcome, Row};
 use bookend_results::record::{Record, file_of};
-use bookend_results::store::{NewRun, Store, Timestamp};
+use bookend_results::store::{NewRun, Store};
 use bookend_results::suite::{Extent, Overrides, Plan, Selection, Suite};
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,7 +1,7 @@
 //! Reads the facts about this machine that a reader needs to judge a figure.
 
 use crate::key_values::{kilobytes, value};
-use bookend_results::machine::MachineFacts;
+use bookend_contract::machine::MachineFacts;
 use std::path::Path;
 
 /// What stands where the system does not say.

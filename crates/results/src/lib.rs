@@ -41,5 +41,3 @@ pub mod suite;
 pub mod table;
 pub mod text;
 pub mod window;
-
-pub use bookend_contract::{in_flight, latency, machine, verdict};

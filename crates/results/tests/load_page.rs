@@ -1,11 +1,11 @@
 //! Load tests as a page: what stands on it, for one and for several, and what text from elsewhere
 //! can do to it.
 
+use bookend_contract::latency;
+use bookend_contract::machine::MachineFacts;
 use bookend_contract::report::{LoadOrigin, LoadReport};
 use bookend_results::chart::Theme;
 use bookend_results::export::{LoadPage, UnreadableLoadTest};
-use bookend_results::latency;
-use bookend_results::machine::MachineFacts;
 use serde_json::{Value, json};
 use std::path::Path;
 

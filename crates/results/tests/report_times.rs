@@ -3,11 +3,12 @@
 mod table_rows;
 
 use bookend_contract::report::Intervals;
+use bookend_contract::timestamp::Timestamp;
 use bookend_results::chart::Theme;
 use bookend_results::export::Report;
 use bookend_results::measurement::Row;
 use bookend_results::record::Record;
-use bookend_results::store::{Run, Timestamp};
+use bookend_results::store::Run;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use table_rows::{rows, run};

@@ -2,9 +2,9 @@
 
 mod table_rows;
 
+use bookend_contract::in_flight::InFlightAtEnd;
 use bookend_results::compare::{ComparedSide, compare};
 use bookend_results::export::Report;
-use bookend_results::in_flight::InFlightAtEnd;
 use bookend_results::measurement::{Measurement, Outcome, Row};
 use bookend_results::metric::{LATENCY_P90, LATENCY_P99};
 use bookend_results::statistics::NoRatio;

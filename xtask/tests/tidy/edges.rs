@@ -23,13 +23,13 @@ const DRAWN: [Edges; 13] = [
     Edges { from: "load", to: &["wire", "io", "client", "contract"], build: &[] },
     Edges { from: "results", to: &["contract"], build: &[] },
     Edges { from: "lab", to: &["contract", "results"], build: &[] },
-    Edges { from: "verdicts", to: &["results"], build: &[] },
+    Edges { from: "verdicts", to: &["contract", "results"], build: &[] },
     Edges { from: "services", to: &["server"], build: &["codegen"] },
     // Whoever changes a page waits for its build, so it builds nothing of the product.
     Edges { from: "xtask", to: &[], build: &[] },
     Edges {
         from: "cli",
-        to: &["load", "results", "lab", "verdicts", "server", "services"],
+        to: &["contract", "load", "results", "lab", "verdicts", "server", "services"],
         build: &[],
     },
 ];

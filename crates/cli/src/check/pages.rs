@@ -1,8 +1,8 @@
 //! What is made of kept checks and of kept comparisons; nothing is measured for it.
 
 use crate::terminal::Failure;
+use bookend_contract::input;
 use bookend_lab::machine::this_machine;
-use bookend_load::contract::input;
 use bookend_load::given_file::RACE_MAX_BYTES;
 use bookend_load::output;
 use bookend_results::calibration::KeptChecks;

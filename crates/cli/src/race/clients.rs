@@ -7,11 +7,11 @@ use super::doubts;
 use super::ended::RaceEnd;
 use super::progress::RaceProgress;
 use crate::terminal::Failure;
+use bookend_contract::environment::{Environment, Role, WindowLength};
 use bookend_lab::race::{
     ClientLap, RaceClient, RaceHost, RacePort, RaceRunError, RaceServer, RaceServerSpec, RaceStart,
     RequestFile, run_block, run_client_lap,
 };
-use bookend_load::contract::environment::{Environment, Role, WindowLength};
 use bookend_load::plan::LoadPlan;
 use bookend_results::race::{Race, RaceCell, RaceRound, RaceServerName, Standing};
 use bookend_results::random::Random;

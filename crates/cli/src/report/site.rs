@@ -3,7 +3,7 @@
 use crate::names::Named;
 use crate::record::RECORDS;
 use crate::terminal::{Failure, print_line};
-use bookend_load::contract::exit;
+use bookend_contract::exit;
 use bookend_load::output;
 use bookend_results::record::{Record, file_of};
 use bookend_results::suite::Extent;

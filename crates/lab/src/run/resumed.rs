@@ -1,7 +1,7 @@
 //! The run that is resumed, which goes on only on the machine on which it began.
 
 use super::settings::{RunSettings, SuiteRunError};
-use bookend_results::machine::MachineFacts;
+use bookend_contract::machine::MachineFacts;
 use bookend_results::store::{Run, Store};
 
 /// The latest unfinished run of the suite. `None`: the settings ask for a new run.

@@ -2,7 +2,7 @@
 
 use super::{Calibration, CalibrationOutcome};
 use crate::layout::{Layout, column};
-use crate::machine::MachineFacts;
+use bookend_contract::machine::MachineFacts;
 use bookend_contract::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -196,7 +196,7 @@ fn distinct<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
 mod tests {
     use super::*;
     use crate::calibration::{CalibratedUnit, CheckOrigin, Tolerance};
-    use crate::machine::MachineFacts;
+    use bookend_contract::machine::MachineFacts;
 
     fn check(measured_us: f64) -> InstrumentCheck {
         let latency = |what: &str, measured_us: f64| {

@@ -53,7 +53,7 @@ struct Document<'a> {
     quotable: bool,
     seed: u64,
     plan: &'a Plan,
-    machine: &'a crate::machine::MachineFacts,
+    machine: &'a bookend_contract::machine::MachineFacts,
     versions: &'a std::collections::BTreeMap<String, String>,
     notes: Vec<&'a str>,
     cells: &'a [Cell],

@@ -3,13 +3,13 @@
 use super::figures::{CellFigures, Cells};
 use super::presentation::{ResultColumn, ResultTable};
 use crate::published::PublishedRow;
+use bookend_contract::verdict::Verdict;
 use bookend_results::markdown;
 use bookend_results::measurement::CellId;
 use bookend_results::metric::REQUESTS_PER_SECOND;
 use bookend_results::suite::TestedEnd;
 use bookend_results::table::Cell;
 use bookend_results::text::{rate_text, significant_text};
-use bookend_results::verdict::Verdict;
 
 /// The mark in place of a missing figure.
 pub(super) const NONE: &str = "-";

@@ -2,12 +2,12 @@
 
 use super::figures::Cells;
 use super::text::wrapped;
+use bookend_contract::verdict::Verdict;
 use bookend_results::markdown;
 use bookend_results::metric::{Metric, REQUESTS_PER_SECOND};
 use bookend_results::suite::TestedEnd;
 use bookend_results::table::{Cell, Summary};
 use bookend_results::text::{rate_text, significant_text};
-use bookend_results::verdict::Verdict;
 
 /// How the names of our own clients begin.
 const OURS: &str = "bookend-";

@@ -142,7 +142,7 @@ fn bars(buckets: &[(String, f64)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bookend_results::latency;
+    use bookend_contract::latency;
 
     #[test]
     fn the_buckets_hold_every_answer_once() {

@@ -1,7 +1,7 @@
 //! One load test: its figures, and its latencies by one clock or by two.
 
-use crate::latency::{self, HistogramError};
 use crate::layout::{cut_in_the_middle, quoted_line};
+use bookend_contract::latency::{self, HistogramError};
 use bookend_contract::limit::limit;
 use bookend_contract::report::{LoadReport, OpenLoopReport, SplitPart};
 use hdrhistogram::Histogram;
