@@ -29,7 +29,6 @@ pub mod measurement;
 pub mod metric;
 pub mod profile;
 pub mod race;
-pub mod random;
 pub mod ratio;
 pub mod raw_output;
 pub mod record;
