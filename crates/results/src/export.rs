@@ -12,7 +12,6 @@ mod page;
 mod pictures;
 mod report;
 mod stored;
-mod trace;
 
 pub use answer::ANSWER_LINES_MAX;
 pub use json::JSON_SCHEMA_VERSION;
