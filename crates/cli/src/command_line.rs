@@ -7,7 +7,7 @@ use crate::terminal::{hide_secrets_of, print_error};
 use crate::{
     check, compare, completions, doctor, list, load, man, probe, race, report, run, serve, ui,
 };
-use bookend_load::contract::exit;
+use bookend_contract::exit;
 use bookend_load::output;
 use clap::error::ErrorKind;
 use clap::{ArgAction, CommandFactory as _, Parser};

@@ -2,7 +2,7 @@
 //! flags.
 
 use crate::terminal::{Failure, print};
-use bookend_load::contract::exit;
+use bookend_contract::exit;
 use clap::{Args, Command};
 use clap_complete::Shell;
 

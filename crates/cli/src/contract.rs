@@ -1,6 +1,6 @@
 //! This process under the lab: what it has to know, and when it has to end.
 
-use bookend_load::contract::environment::{CONTRACT, LAPS};
+use bookend_contract::environment::{CONTRACT, LAPS};
 use std::{env, io, thread};
 
 /// Whether the lab has started this process.

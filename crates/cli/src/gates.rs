@@ -2,7 +2,7 @@
 //! CPU-second.
 
 use crate::terminal::Failure;
-use bookend_load::contract::gate::{Bound, Condition, Gate, GateConditions, GateKind};
+use bookend_contract::gate::{Bound, Condition, Gate, GateConditions, GateKind};
 use clap::Args;
 
 /// What a comparison has to show, or must not.

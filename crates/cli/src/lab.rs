@@ -2,6 +2,7 @@
 
 use crate::shell::{kept_words, quoted, this_command};
 use crate::terminal::{Failure, print_error};
+use bookend_contract::input::MAX_BYTES;
 use bookend_lab::context::ProcessTimeouts;
 use bookend_lab::launch::Launcher;
 use bookend_lab::lock::{Lock, LockError, LockTarget};
@@ -9,7 +10,6 @@ use bookend_lab::probe;
 use bookend_lab::process::interrupt::Interrupt;
 use bookend_lab::run::RunSettings;
 use bookend_lab::spawner::Spawner;
-use bookend_load::contract::input::MAX_BYTES;
 use bookend_load::given_file;
 use bookend_load::payload;
 use bookend_load::schema::Schema;

@@ -53,7 +53,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs a command; the number is its exit status, one of [`bookend_load::contract::exit`].
+/// Runs a command; the number is its exit status, one of [`bookend_contract::exit`].
 fn start(command: Subcommand) -> Result<u8, Failure> {
     match command {
         Subcommand::Run(arguments) => run::start(&arguments),

@@ -2,7 +2,7 @@
 //! of its flags.
 
 use crate::terminal::{Failure, print};
-use bookend_load::contract::exit;
+use bookend_contract::exit;
 use bookend_load::error_text::suggestion;
 use clap::{Args, Command};
 use clap_mangen::Man;

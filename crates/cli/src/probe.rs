@@ -3,7 +3,7 @@
 
 use crate::slow_schema::read_schema;
 use crate::terminal::{Failure, print};
-use bookend_load::contract::{exit, secrets};
+use bookend_contract::{exit, secrets};
 use bookend_load::flags::CallFlags;
 use bookend_load::options::CallOptions;
 use bookend_load::probe::{self, ProbeDepth, ProbeRequest};

@@ -6,7 +6,7 @@ mod wrong_file;
 pub use kept::{STORE, stored_run};
 
 use crate::terminal::{Failure, print_line};
-use bookend_load::contract::exit;
+use bookend_contract::exit;
 use bookend_load::error_text::reason;
 use bookend_load::flags::files;
 use bookend_load::output::{self, UnknownEnding, format_by_ending};
@@ -62,8 +62,6 @@ enum ReportFormat {
     Json,
     /// A picture of one case: bars of requests per second, grouped by instrument
     Svg,
-    /// Rounds, cells, windows and CPU as events, which ui.perfetto.dev opens
-    Trace,
 }
 
 /// What a picture will stand on.
@@ -119,12 +117,6 @@ fn write_run(
         ReportFormat::Csv => report.csv(),
         ReportFormat::Json => report.json(),
         ReportFormat::Svg => picture(arguments, &report)?,
-        ReportFormat::Trace => report.trace().ok_or_else(|| {
-            Failure::usage(
-                "no window of this result says when it was: records leave that out, as do results of \
-                 before it was noted",
-            )
-        })?,
     };
     let page = (format == ReportFormat::Html)
         .then(|| PathBuf::from(format!("{}.html", slug(&run.new.plan.suite))));

@@ -11,8 +11,8 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::thread;
 
-use bookend_load::contract::exit;
-use bookend_load::contract::lines::Line;
+use bookend_contract::exit;
+use bookend_contract::lines::Line;
 use bookend_load::error_text::reason;
 use bookend_load::flags::whole;
 use bookend_server::io::{ShutdownHandle, Wait, raise_descriptor_limit};

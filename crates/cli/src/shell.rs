@@ -1,8 +1,8 @@
 //! The command that this process is.
 
-pub use bookend_load::contract::shell_words::quoted;
+pub use bookend_contract::shell_words::quoted;
 
-use bookend_load::contract::secrets;
+use bookend_contract::secrets;
 
 /// The flag that shows secrets in what is kept.
 const SHOW_SECRETS: &str = "--show-secrets";

@@ -1,11 +1,11 @@
 //! What a command leaves behind: text on standard output, or one line on standard error, and an
 //! exit status for scripts.
 
+use bookend_contract::exit;
+use bookend_contract::gate::{self, GateOutcome, JudgedGate};
+use bookend_contract::printable;
+use bookend_contract::secrets::TypedSecrets;
 use bookend_lab::progress::{COLUMNS, ProgressReporter, ProgressShown};
-use bookend_load::contract::exit;
-use bookend_load::contract::gate::{self, GateOutcome, JudgedGate};
-use bookend_load::contract::printable;
-use bookend_load::contract::secrets::TypedSecrets;
 use bookend_load::output;
 use bookend_load::prepare::PrepareError;
 use rustix::termios::tcgetwinsize;
@@ -21,7 +21,7 @@ static TYPED: RwLock<TypedSecrets> = RwLock::new(TypedSecrets::NONE);
 /// Why a command could not do what it was asked to: all that standard error shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// One of [`bookend_load::contract::exit`].
+    /// One of [`bookend_contract::exit`].
     status: u8,
     line: String,
 }

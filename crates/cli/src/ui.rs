@@ -7,7 +7,7 @@ mod routes;
 
 use crate::report::STORE;
 use crate::terminal::{Failure, print, print_error};
-use bookend_load::contract::exit;
+use bookend_contract::exit;
 use bookend_load::flags::whole;
 use bookend_results::store::Store;
 use clap::Args;

@@ -4,7 +4,7 @@
 #[path = "support/served.rs"]
 mod served;
 
-use bookend_load::contract::report::LoadReport;
+use bookend_contract::report::LoadReport;
 use served::Served;
 use std::ffi::OsStr;
 use std::fs;

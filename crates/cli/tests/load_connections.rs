@@ -1,9 +1,9 @@
 //! `bookend load` with many connections, with one for each call, and when things go wrong there.
 
-use bookend_load::contract::exit;
-use bookend_load::contract::generator_stops::STOP_MIN_NS;
-use bookend_load::contract::limit::limit;
-use bookend_load::contract::report::LoadReport;
+use bookend_contract::exit;
+use bookend_contract::generator_stops::STOP_MIN_NS;
+use bookend_contract::limit::limit;
+use bookend_contract::report::LoadReport;
 use rustix::process::{Pid, Resource, Rlimit, Signal, WaitOptions, kill_process, prlimit, waitpid};
 use std::io::{BufRead, BufReader, Lines, Read};
 use std::process::{Child, ChildStdout, Command, Output, Stdio};

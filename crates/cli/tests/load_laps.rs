@@ -3,9 +3,9 @@
 #[path = "support/served.rs"]
 mod served;
 
-use bookend_load::contract::exit;
-use bookend_load::contract::laps::LapFigures;
-use bookend_load::contract::lines::Line;
+use bookend_contract::exit;
+use bookend_contract::laps::LapFigures;
+use bookend_contract::lines::Line;
 use served::Served;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Command, Stdio};

@@ -1,7 +1,8 @@
 //! `bookend ui`: who gets an answer, what is on the pages, and what moves.
 
+use bookend_contract::timestamp::Timestamp;
 use bookend_results::measurement::{CellId, Measurement, Outcome, Row};
-use bookend_results::store::{NewRun, RunId, Store, Timestamp};
+use bookend_results::store::{NewRun, RunId, Store};
 use bookend_results::suite::{Extent, Overrides, Plan, Selection, Suite};
 use std::collections::BTreeMap;
 use std::fs;

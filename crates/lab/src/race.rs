@@ -21,7 +21,7 @@ pub use revision::Revisions;
 pub use server::{PORT_WORD, RacePort, RaceServer, RaceServerSpec, RaceStart};
 
 use bookend_results::race::{BLOCK_LAPS, Block, RaceLap, RatedCalls};
-use bookend_results::random::Random;
+use fastrand::Rng;
 use std::time::Duration;
 
 /// What was called in a lap.
@@ -80,11 +80,11 @@ pub fn run_lap(
 /// As `lap`, which runs the lap of that number.
 pub fn run_block(
     contestants: usize,
-    random: &mut Random,
+    random: &mut Rng,
     mut lap: impl FnMut(usize) -> Result<Option<RaceLap>, RaceRunError>,
 ) -> Result<Option<Block>, RaceRunError> {
     let second = contestants - 1;
-    let outer = if random.fraction() < 0.5 { second } else { 0 };
+    let outer = if random.bool() { second } else { 0 };
     let inner = second - outer;
     let mut laps = [None; BLOCK_LAPS];
     for (place, contestant) in laps.iter_mut().zip([outer, inner, inner, outer]) {

@@ -12,7 +12,6 @@ mod usl;
 pub use text::text;
 pub use usl::fit;
 
-use crate::contract::gate::GateOutcome;
 use crate::objective::Objective;
 use crate::pace::{ArrivalProcess, RateSchedule};
 use crate::plan::pacing::{ASYNC_IN_FLIGHT_MAX, OpenLoop};
@@ -20,6 +19,7 @@ use crate::plan::{DurationStop, LoadPlan};
 use crate::record::{Obstacle, OpenLoopCalls};
 use crate::run::{LoadError, LoadOutcome, run};
 use bookend_contract::capacity::{Capacity, ClosedLoop, RateTrial};
+use bookend_contract::gate::GateOutcome;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How long a rate is tried, unless told otherwise, nanoseconds.

@@ -1,8 +1,6 @@
 //! The flags as ghz writes them into its report, under its names and in nanoseconds; ours stand
 //! after them.
 
-use crate::contract::duration::nanoseconds;
-use crate::contract::secrets;
 use crate::error_text::word;
 use crate::flags::LoadFlags;
 use crate::options::{CallOptions, SchemaSource};
@@ -12,6 +10,8 @@ use crate::plan::pacing::OpenLoop;
 use crate::plan::{Connecting, LoadPlan};
 use crate::schema;
 use crate::targets::LoadBalancingPolicy;
+use bookend_contract::duration::nanoseconds;
+use bookend_contract::secrets;
 use bookend_io::Wait;
 use serde_json::{Map, Value, json};
 use std::path::Path;

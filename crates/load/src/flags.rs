@@ -12,13 +12,13 @@ pub mod thrift;
 
 pub use number::whole;
 
-use crate::contract::duration;
 use crate::error_text::{choice, choose};
 use crate::live::LiveFormat;
 use crate::objective::Objective;
 use crate::output::{OutputFormat, UnknownEnding};
 use crate::plan::DurationStop;
 use crate::targets::LoadBalancingPolicy;
+use bookend_contract::duration;
 use bookend_io::tls::TlsAdvice;
 use bookend_io::{Io, Wait};
 use clap::{Args, Command, FromArgMatches};

@@ -1,8 +1,8 @@
 //! Files that somebody names, and standard input. They are read no further than there is a use for
 //! what is in them; text comes without a byte order mark.
 
-use crate::contract::input;
 use crate::error_text::Unreadable;
+use bookend_contract::input;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;

@@ -42,8 +42,6 @@ mod worker;
 
 /// Whom a run connects to.
 pub use bookend_client::targets;
-/// The words that reports and exit statuses are made of.
-pub use bookend_contract as contract;
 /// Values of a run that differ from call to call.
 pub use template::{CallFacts, CallTemplateError, MetadataTemplate};
 /// How long calls in flight may take to end after the window.

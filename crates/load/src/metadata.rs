@@ -1,10 +1,10 @@
 //! The metadata that goes with every call: names checked, binary values in the form of the wire.
 
-use crate::contract::secrets;
 use crate::payload::{Templates, json};
 use crate::template::{
     CallFacts, CallTemplateError, CompiledMetadata, MetadataTemplate, compile_metadata,
 };
+use bookend_contract::secrets;
 use bookend_wire::grpc::metadata::{is_binary, is_name, is_text};
 use bookend_wire::grpc::{base64, reserved};
 use bookend_wire::hpack::FIELD_OVERHEAD_BYTES;

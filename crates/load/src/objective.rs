@@ -4,13 +4,13 @@
 //! slower than any bound. So does a call that was cut off when it had already been in flight for
 //! longer than the bound.
 
-use crate::contract::gate::{
-    Bound, Condition, ConditionError, Gate, GateConditions, GateKind, GateOutcome, JudgedGate,
-    KnownFigure,
-};
 use crate::record::{Latencies, OpenLoopCalls};
 use crate::run::LoadOutcome;
 use crate::summary;
+use bookend_contract::gate::{
+    Bound, Condition, ConditionError, Gate, GateConditions, GateKind, GateOutcome, JudgedGate,
+    KnownFigure,
+};
 use std::fmt;
 use std::str::FromStr;
 
@@ -241,8 +241,8 @@ impl Figure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::generator_stops::STOP_MIN_NS;
     use crate::record::{InFlightAges, Obstacle};
+    use bookend_contract::generator_stops::STOP_MIN_NS;
     use bookend_wire::grpc::Code;
 
     const MS: u64 = 1_000_000;

@@ -8,9 +8,9 @@ pub(crate) mod json;
 pub use data_template::DataTemplate;
 pub use error::{DataError, PayloadError};
 
-use crate::contract::input;
 use crate::given_file;
 use crate::template::CallFacts;
+use bookend_contract::input;
 use data_template::CompiledData;
 use error::MESSAGES_MAX;
 use prost_reflect::{

@@ -8,12 +8,12 @@ mod worker_threads;
 pub use outcome::LoadOutcome;
 pub use session::LoadSession;
 
-use crate::contract::duration::nanoseconds;
-use crate::contract::generator_stops::GeneratorStops;
 use crate::plan::LoadPlan;
 use crate::record::{IntervalFeed, RunInterval, WorkerMeasurements};
 pub use crate::worker::LapCalls;
 use crate::worker::{LapGate, RunStart, StartBarrier};
+use bookend_contract::duration::nanoseconds;
+use bookend_contract::generator_stops::GeneratorStops;
 use bookend_io::{Usage, Waker, clock_ns, usage};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,5 +1,5 @@
 //! Pictures: a chart of one case, a [`PointChart`] of one figure over many, and those of a report:
-//! a [`HeatMap`] of ratios, a [`LineChart`] over two axes, a [`StackChart`] of parts of a whole.
+//! a [`LineChart`] over two axes, a [`StackChart`] of parts of a whole.
 //!
 //! A [`Chart`] has the requests per second of every subject, measured with each instrument. There
 //! is one group for each instrument and one bar for each subject, with the 95 % interval drawn over
@@ -9,7 +9,6 @@
 mod axis;
 mod canvas;
 mod drawing;
-mod heat_map;
 mod legend;
 mod lines;
 mod points;
@@ -17,7 +16,6 @@ mod stacks;
 
 pub use axis::{AxisUnit, Scale};
 pub use canvas::{Theme, page_rules};
-pub use heat_map::{HeatCell, HeatMap, HeatRow};
 pub use lines::{AxisName, LineChart, LinePanel, LinePoint, LineSeries};
 pub use points::{ChartPoint, ChartSeries, PointChart, PointLine};
 pub use stacks::{StackBar, StackChart, StackPanel, StackPart};

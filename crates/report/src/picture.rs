@@ -1,6 +1,6 @@
 //! A picture with its figures.
 
-use crate::chart::{HeatMap, LineChart, PointChart, StackChart, Theme};
+use crate::chart::{LineChart, PointChart, StackChart, Theme};
 use crate::html::{HtmlRow, slug};
 use std::collections::BTreeSet;
 
@@ -20,7 +20,6 @@ pub struct Picture {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Drawing {
-    Heat(HeatMap),
     Lines(LineChart),
     Points(PointChart),
     Stacks(StackChart),
@@ -30,7 +29,6 @@ impl Picture {
     /// The picture as SVG.
     pub fn svg(&self, theme: Theme) -> String {
         match &self.drawing {
-            Drawing::Heat(map) => map.svg(theme),
             Drawing::Lines(chart) => chart.svg(theme),
             Drawing::Points(chart) => chart.svg(theme),
             Drawing::Stacks(chart) => chart.svg(theme),

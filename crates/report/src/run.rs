@@ -8,7 +8,6 @@ mod json;
 mod markdown;
 pub(crate) mod pictures;
 pub(crate) mod report;
-mod trace;
 
 pub use answer::ANSWER_LINES_MAX;
 pub use json::JSON_SCHEMA_VERSION;

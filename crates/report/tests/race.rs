@@ -7,8 +7,8 @@ use bookend_results::race::{
     BLOCK_LAPS, Block, EarlierRace, Race, RaceCell, RaceError, RaceLap, RaceServerName,
     RaceVerdict, RatedCalls, Standing,
 };
-use bookend_results::random::Random;
 use bookend_results::suite::TestedEnd;
+use fastrand::Rng;
 use serde_json::Value;
 use std::f64::consts::TAU;
 
@@ -34,41 +34,42 @@ struct Noise {
 /// their own, and a neighbour.
 const NOISY: Noise = Noise { common: (0.05, 0.98), own: (0.01, 0.7), white: 0.02, spikes: 0.02 };
 
-fn normal(random: &mut Random) -> f64 {
-    (-2.0 * (1.0 - random.fraction()).ln()).sqrt() * (TAU * random.fraction()).cos()
+fn normal(random: &mut Rng) -> f64 {
+    (-2.0 * (1.0 - random.f64()).ln()).sqrt() * (TAU * random.f64()).cos()
 }
 
-fn wander(value: &mut f64, (size, kept): (f64, f64), random: &mut Random) {
+fn wander(value: &mut f64, (size, kept): (f64, f64), random: &mut Rng) {
     *value = kept * *value + (1.0 - kept * kept).sqrt() * size * normal(random);
 }
 
 /// How far a start of one server is from another start of it: nine in ten by about so much, and the
 /// others, whose memory lies badly, by far more.
-fn start_effect(random: &mut Random) -> f64 {
-    let size = if random.fraction() < 0.1 { 0.04 } else { 0.007 };
+fn start_effect(random: &mut Rng) -> f64 {
+    let size = if random.f64() < 0.1 { 0.04 } else { 0.007 };
     size * normal(random)
 }
 
-/// The noise of a machine, and the server that each lap is of.
+/// The noise of a machine, and the server that each lap is of. Its numbers are of a fork, which
+/// mixes the seed: first numbers of neighbouring seeds are evenly spread rather than random.
 struct Laps<'a> {
     noise: &'a Noise,
     common: f64,
     own: [f64; 2],
-    random: Random,
+    random: Rng,
 }
 
 impl Laps<'_> {
     /// The ratio of a round of four laps, where the second server differs by so much.
     fn round(&mut self, difference: f64) -> f64 {
         let Self { noise, common, own, random } = self;
-        let outer = usize::from(random.fraction() < 0.5);
+        let outer = usize::from(random.bool());
         let mut value = 0.0;
         for server in [outer, 1 - outer, 1 - outer, outer] {
             wander(common, noise.common, random);
             own.iter_mut().for_each(|own| wander(own, noise.own, random));
             let mut lap = *common + own[server] + noise.white * normal(random);
-            if random.fraction() < noise.spikes {
-                lap -= 0.3 * random.fraction();
+            if random.f64() < noise.spikes {
+                lap -= 0.3 * random.f64();
             }
             value += if server == 0 { -lap / 2.0 } else { (lap + difference) / 2.0 };
         }
@@ -79,7 +80,7 @@ impl Laps<'_> {
 /// Whether the sequence of a race ever leaves the truth, and whether it excludes equality at last.
 fn simulated(noise: &Noise, difference: f64, seed: u64) -> (bool, bool) {
     let mut sequence = ConfidenceSequence::default();
-    let mut laps = Laps { noise, common: 0.0, own: [0.0; 2], random: Random::new(seed) };
+    let mut laps = Laps { noise, common: 0.0, own: [0.0; 2], random: Rng::with_seed(seed).fork() };
     let mut is_wrong = false;
     for _ in 0..BLOCKS {
         sequence.push(laps.round(difference));
@@ -93,7 +94,7 @@ fn simulated(noise: &Noise, difference: f64, seed: u64) -> (bool, bool) {
 /// The same of a race of thirty starts of five rounds each, from when it covers starts on.
 fn simulated_starts(noise: &Noise, difference: f64, seed: u64) -> (bool, bool) {
     let mut standing = Standing::default();
-    let mut laps = Laps { noise, common: 0.0, own: [0.0; 2], random: Random::new(seed) };
+    let mut laps = Laps { noise, common: 0.0, own: [0.0; 2], random: Rng::with_seed(seed).fork() };
     let mut is_wrong = false;
     for _ in 0..STARTS {
         let between = start_effect(&mut laps.random) - start_effect(&mut laps.random);
@@ -134,7 +135,7 @@ fn starts_that_differ_are_wrong_in_at_most_five_of_a_hundred_races() {
     // What a race of one start says of such servers: its rounds agree with each other, and not
     // with those of another start.
     let one_start = |seed: u64| {
-        let mut random = Random::new(seed);
+        let mut random = Rng::with_seed(seed).fork();
         let between = start_effect(&mut random) - start_effect(&mut random);
         simulated(&NOISY, between, seed).1
     };
@@ -171,7 +172,7 @@ fn an_interval_is_of_no_use_before_the_third_block() {
 /// takes goes with its square. Means of six values, which count later, make it take a tenth more.
 #[test]
 fn when_an_interval_will_be_narrow_is_foretold_from_its_first_values() {
-    let mut random = Random::new(7);
+    let mut random = Rng::with_seed(7);
     let mut errors: Vec<f64> = (0..100).map(|_| foretold_over_true(&mut random)).collect();
     errors.sort_by(f64::total_cmp);
     assert!((0.8..1.1).contains(&errors[50]), "{errors:?}");
@@ -179,7 +180,7 @@ fn when_an_interval_will_be_narrow_is_foretold_from_its_first_values() {
 }
 
 /// How many values it was said to take, from the first thirty, over how many it takes.
-fn foretold_over_true(random: &mut Random) -> f64 {
+fn foretold_over_true(random: &mut Rng) -> f64 {
     const HALF: f64 = 0.2;
     let mut sequence = ConfidenceSequence::of_starts();
     (0..30).for_each(|_| sequence.push(normal(random)));

@@ -78,6 +78,23 @@ fn the_answer_comes_first_then_pictures_then_tables_then_what_they_rest_on() {
 }
 
 #[test]
+fn every_ratio_to_the_baseline_is_in_a_table_with_its_interval() {
+    let (run, rows) = sound();
+    let page = report(&run, &rows).html();
+    let heading = "Requests per CPU-second over those of rust-tonic</h3>";
+    let table = page.split_once(heading).expect("its heading").1;
+    let table = table.split_once("</table>").expect("its end").0;
+    assert!(
+        table.contains("<th scope=\"col\">from<th scope=\"col\">to<th scope=\"col\">rounds"),
+        "{table}"
+    );
+    // Two subjects beside the baseline, in three cases.
+    let body = table.split_once("<tbody").expect("a body").1;
+    assert_eq!(body.matches("<tr").count(), 6, "{table}");
+    assert!(!report(&run, &[]).html().contains(heading), "nothing was measured");
+}
+
+#[test]
 fn the_answer_says_who_by_how_much_and_how_sure() {
     let (run, rows) = sound();
     let answer = report(&run, &rows).answer();
@@ -129,7 +146,7 @@ fn every_picture_has_its_numbers_and_a_file_of_its_own() {
     let report = report(&run, &rows);
     let page = report.html();
     let pictures = report.named_pictures();
-    assert!(pictures.len() >= 5, "{}", pictures.len());
+    assert!(pictures.len() >= 4, "{}", pictures.len());
     assert_eq!(page.matches("<figure id=").count(), pictures.len());
     assert_eq!(page.matches("<summary>The numbers</summary>").count(), pictures.len());
     for (name, picture) in &pictures {

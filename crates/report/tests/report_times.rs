@@ -1,15 +1,15 @@
-//! What a run knows of the time of its windows: the trace, and the rate over a round.
+//! What a run knows of the time of its windows: the rate over a round.
 
 #[path = "../../results/tests/table_rows/mod.rs"]
 mod table_rows;
 
 use bookend_contract::report::Intervals;
+use bookend_contract::timestamp::Timestamp;
 use bookend_report::chart::Theme;
 use bookend_report::run::Report;
 use bookend_results::measurement::Row;
 use bookend_results::record::Record;
-use bookend_results::store::{Run, Timestamp};
-use serde_json::Value;
+use bookend_results::store::Run;
 use std::collections::BTreeMap;
 use table_rows::{rows, run};
 
@@ -24,52 +24,6 @@ fn timed() -> (Run, Vec<Row>) {
         window.intervals = Some(Intervals { interval_ms: 100, window_start: 2, counts });
     }
     (run, rows)
-}
-
-fn events(run: &Run, rows: &[Row]) -> Vec<Value> {
-    let trace = Report::new(run, rows).trace().expect("its windows have times");
-    let document: Value = serde_json::from_str(&trace).expect("JSON");
-    document["traceEvents"].as_array().expect("a list").clone()
-}
-
-#[test]
-fn a_trace_has_every_round_cell_warm_up_and_window() {
-    let (run, rows) = timed();
-    let events = events(&run, &rows);
-    let count = |name: &str| events.iter().filter(|event| event["name"] == name).count();
-    assert_eq!((count("window"), count("warm-up")), (rows.len(), rows.len()));
-    assert_eq!(count("round 1"), 1);
-    assert_eq!(count("rust-tonic C=1 S=1 (bookend-load)"), run.new.plan.rounds as usize);
-    let first = events.iter().find(|event| event["name"] == "window").expect("a window");
-    assert_eq!((&first["ts"], &first["dur"]), (&Value::from(200_000), &Value::from(1_000_000)));
-    for event in &events {
-        assert!(event["ts"].as_i64().unwrap_or(0) >= 0, "{event}");
-    }
-}
-
-#[test]
-fn cpu_steal_and_rate_are_counters_that_end_with_their_window() {
-    let (run, rows) = timed();
-    let events = events(&run, &rows);
-    let values = |name: &str| {
-        events
-            .iter()
-            .filter(|event| event["ph"] == "C" && event["name"] == name)
-            .filter_map(|event| event["args"]["value"].as_f64())
-            .collect::<Vec<_>>()
-    };
-    for name in ["server CPU", "generator CPU", "steal"] {
-        let values = values(name);
-        assert_eq!(values.len(), 2 * rows.len(), "{name}");
-        assert!(values[0] > 0.0 && values[1] == 0.0, "{name}");
-    }
-    assert_eq!(values("requests per second")[..2], [1000.0, 1010.0]);
-}
-
-#[test]
-fn without_times_there_is_no_trace() {
-    let run = run();
-    assert_eq!(Report::new(&run, &rows(&run.new.plan)).trace(), None);
 }
 
 #[test]

@@ -5,7 +5,6 @@
 //! the record, marked, in rounds of their own: the new rows are paired with them, and they show how
 //! far the machine has changed meanwhile.
 
-use crate::machine::MachineFacts;
 use crate::measurement::{CellId, Outcome, Row};
 use crate::metric::{MetricDefinition, REQUESTS_PER_CPU_SECOND, REQUESTS_PER_SECOND};
 use crate::ratio::ratio_text;
@@ -15,6 +14,7 @@ use crate::statistics::{Ratio, paired_ratio};
 use crate::store::Run;
 use crate::suite::{Plan, PlannedSubject};
 use crate::text::significant_text;
+use bookend_contract::machine::MachineFacts;
 use std::collections::BTreeMap;
 use std::fmt;
 

@@ -26,7 +26,6 @@ pub mod metric;
 pub mod profile;
 pub mod quoted;
 pub mod race;
-pub mod random;
 pub mod ratio;
 pub mod raw_output;
 pub mod record;
@@ -38,5 +37,3 @@ pub mod suite;
 pub mod table;
 pub mod text;
 pub mod window;
-
-pub use bookend_contract::{in_flight, latency, machine, verdict};

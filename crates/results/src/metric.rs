@@ -178,8 +178,8 @@ pub fn markdown() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::latency;
     use crate::measurement::{CellId, Measurement, Outcome, Row};
+    use bookend_contract::latency;
     use std::collections::BTreeSet;
 
     #[test]

@@ -12,11 +12,12 @@ pub use joined_run::JoinedRun;
 pub use raw::{add_raw, raw_folder, write_raw};
 
 use crate::declaration::unnamed_text;
-use crate::machine::MachineFacts;
 use crate::mark::Mark;
 use crate::measurement::{CellId, Row};
-use crate::store::{NewRun, Run, RunId, Timestamp};
+use crate::store::{NewRun, Run, RunId};
 use crate::suite::{Extent, Plan};
+use bookend_contract::machine::MachineFacts;
+use bookend_contract::timestamp::Timestamp;
 use bookend_contract::{input, latency};
 use hdrhistogram::Histogram;
 use paths::without_folders;

@@ -15,10 +15,10 @@ pub use error::{StoreError, UnreadableRun};
 pub use run_id::RunId;
 pub use schema::SCHEMA_VERSION;
 
-use crate::machine::MachineFacts;
 use crate::measurement::{CellId, Row};
 use crate::raw_output::RawOutput;
 use crate::suite::{Case, Plan, Scope};
+use bookend_contract::machine::MachineFacts;
 use error::{explain, reason};
 use rusqlite::types::Type;
 use rusqlite::{Connection, OpenFlags, params};

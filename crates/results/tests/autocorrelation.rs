@@ -2,9 +2,9 @@
 //! not quite.
 
 use bookend_results::measurement::{Measurement, Outcome, Row};
-use bookend_results::random::Random;
 use bookend_results::record::Record;
 use bookend_results::statistics::{lag_one_autocorrelation, paired_ratio};
+use fastrand::Rng;
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 use std::path::{Path, PathBuf};
@@ -107,10 +107,10 @@ fn the_documentation_says_how_rounds_follow_each_other_in_the_records() {
 /// The share of so many runs of ten rounds whose interval covers the truth, where the logarithm of
 /// each round's ratio keeps so much of that of the round before.
 fn coverage(kept: f64, runs: u32) -> f64 {
-    let mut random = Random::new(11);
+    let mut random = Rng::with_seed(11);
     let mut normal = move || {
-        let radius = (-2.0 * (1.0 - random.fraction()).ln()).sqrt();
-        radius * (TAU * random.fraction()).cos()
+        let radius = (-2.0 * (1.0 - random.f64()).ln()).sqrt();
+        radius * (TAU * random.f64()).cos()
     };
     let covered = (0..runs)
         .filter(|_| {

@@ -1,7 +1,6 @@
 //! Races of programs whose starts are of two kinds, simulated: how often what is said is wrong.
 
 use bookend_results::race::{Block, RaceLap, RaceVerdict, STARTS_MIN, Standing};
-use bookend_results::random::Random;
 use bookend_results::statistics::{Interval, median};
 use std::f64::consts::TAU;
 
@@ -14,6 +13,20 @@ const ROUNDS: usize = 3;
 const ROUND_NOISE: f64 = 0.003;
 
 const MARGIN: f64 = 0.01;
+
+/// SplitMix64, which the widths were recorded with that intervals are compared with below.
+struct Random(u64);
+
+impl Random {
+    /// At least 0 and below 1.
+    fn fraction(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+    }
+}
 
 /// The logarithm of how far a start of one server is from what it would be.
 #[derive(Clone, Copy)]
@@ -73,7 +86,7 @@ impl Pair {
 
     /// The race after each of its starts.
     fn raced(self, seed: u64) -> impl Iterator<Item = Standing> {
-        let mut random = Random::new(seed);
+        let mut random = Random(seed);
         let mut standing = Standing::default();
         (0..STARTS).map(move |_| {
             let start = self.second.next(&mut random) - self.first.next(&mut random) + self.more;

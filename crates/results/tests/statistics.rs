@@ -1,9 +1,9 @@
 //! The statistics against an oracle, by simulation, and by what must not change a result.
 
-use bookend_results::random::Random;
 use bookend_results::statistics::{
     CONFIDENCE, Interval, NoRatio, median, median_interval, paired_ratio, quantile,
 };
+use fastrand::Rng;
 
 /// Two subjects over seven rounds, invented, with the drift that rounds have in common.
 const A: [f64; 7] = [101.3, 98.7, 105.1, 99.9, 102.4, 97.2, 103.8];
@@ -107,18 +107,18 @@ fn a_subject_against_itself_is_exactly_one() {
 
 #[test]
 fn the_order_of_rounds_changes_nothing() {
-    let mut random = Random::new(11);
+    let mut random = Rng::with_seed(11);
     let expected = paired_ratio(&pairs(&A, &B)).expect("positive");
     for _ in 0..200 {
         let mut shuffled = pairs(&A, &B);
-        shuffle(&mut random, &mut shuffled);
+        random.shuffle(&mut shuffled);
         assert_eq!(paired_ratio(&shuffled), Ok(expected));
     }
 }
 
 #[test]
 fn the_unit_changes_nothing_and_a_factor_carries_through() {
-    let mut random = Random::new(12);
+    let mut random = Rng::with_seed(12);
     let expected = paired_ratio(&pairs(&A, &B)).expect("positive");
     for _ in 0..200 {
         let factor = (normal(&mut random) * 5.0).exp();
@@ -155,20 +155,20 @@ struct Noise {
 }
 
 impl Noise {
-    fn round(&self, random: &mut Random, truth: f64) -> (f64, f64) {
+    fn round(&self, random: &mut Rng, truth: f64) -> (f64, f64) {
         let drift = (normal(random) * self.drift).exp();
         let a = 1e5 * truth * drift * self.one(random);
         (a, 1e5 * drift * self.one(random))
     }
 
-    fn one(&self, random: &mut Random) -> f64 {
+    fn one(&self, random: &mut Rng) -> f64 {
         let slowed = if uniform(random) < self.disturbed { 0.5 } else { 1.0 };
         slowed * (normal(random) * self.own).exp()
     }
 
     /// Share of `runs` runs of `n` rounds whose interval covers the truth.
     fn coverage(&self, truth: f64, n: usize, runs: u32, seed: u64) -> f64 {
-        let mut random = Random::new(seed);
+        let mut random = Rng::with_seed(seed);
         let covered = (0..runs)
             .filter(|_| {
                 let rounds: Vec<_> = (0..n).map(|_| self.round(&mut random, truth)).collect();
@@ -213,8 +213,8 @@ fn disturbed_rounds_widen_the_interval_instead_of_falsifying_it() {
 
 #[test]
 fn drift_that_both_share_does_not_widen_the_interval() {
-    let mut random = Random::new(7);
-    let width = |drift: f64, random: &mut Random| {
+    let mut random = Rng::with_seed(7);
+    let width = |drift: f64, random: &mut Rng| {
         let noise = Noise { drift, own: 0.0, disturbed: 0.0 };
         let rounds: Vec<_> = (0..7).map(|_| noise.round(random, 2.0)).collect();
         let interval = paired_ratio(&rounds).expect("positive").interval.expect("7 pairs");
@@ -225,7 +225,7 @@ fn drift_that_both_share_does_not_widen_the_interval() {
 
 #[test]
 fn an_interval_of_rounds_covers_their_median_as_often() {
-    let mut random = Random::new(8);
+    let mut random = Rng::with_seed(8);
     let covered = (0..RUNS)
         .filter(|_| {
             let rounds: Vec<f64> =
@@ -238,18 +238,12 @@ fn an_interval_of_rounds_covers_their_median_as_often() {
 }
 
 /// Above 0 and at most 1.
-fn uniform(random: &mut Random) -> f64 {
-    random.fraction() + f64::EPSILON / 2.0
+fn uniform(random: &mut Rng) -> f64 {
+    random.f64() + f64::EPSILON / 2.0
 }
 
 /// Standard normal, by Box and Muller.
-fn normal(random: &mut Random) -> f64 {
+fn normal(random: &mut Rng) -> f64 {
     let radius = (-2.0 * uniform(random).ln()).sqrt();
     radius * (2.0 * std::f64::consts::PI * uniform(random)).cos()
-}
-
-fn shuffle<T>(random: &mut Random, items: &mut [T]) {
-    for last in (1..items.len()).rev() {
-        items.swap(last, (random.bits() % (last as u64 + 1)) as usize);
-    }
 }

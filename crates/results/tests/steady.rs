@@ -3,12 +3,12 @@
 
 use bookend_contract::report::Intervals;
 use bookend_results::measurement::Measurement;
-use bookend_results::random::Random;
 use bookend_results::steady::{Steady, mark, unjudged};
+use fastrand::Rng;
 
 /// Normal enough: the sum of twelve has variance 1.
-fn normal(random: &mut Random) -> f64 {
-    (0..12).map(|_| random.fraction()).sum::<f64>() - 6.0
+fn normal(random: &mut Rng) -> f64 {
+    (0..12).map(|_| random.f64()).sum::<f64>() - 6.0
 }
 
 /// How many seeds each rate is tried with.
@@ -16,7 +16,7 @@ const SEEDS: u64 = 20;
 
 /// A warm-up of 5 s and a window of 20 s, in which an interval counts `rate` calls, give or take.
 fn counted(seed: u64, noise: f64, rate: impl Fn(usize) -> f64) -> Intervals {
-    let mut random = Random::new(seed);
+    let mut random = Rng::with_seed(seed);
     let count = |i| (rate(i) * (1.0 + noise * normal(&mut random))).max(0.0) as u64;
     Intervals { interval_ms: 100, window_start: 50, counts: (0..250).map(count).collect() }
 }

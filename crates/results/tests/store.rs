@@ -2,9 +2,10 @@
 
 mod table_rows;
 
+use bookend_contract::timestamp::Timestamp;
 use bookend_results::measurement::{EndUsage, Measurement, Outcome};
 use bookend_results::record::{raw_folder, write_raw};
-use bookend_results::store::{RunId, SCHEMA_VERSION, Store, StoreError, Timestamp};
+use bookend_results::store::{RunId, SCHEMA_VERSION, Store, StoreError};
 use bookend_results::suite::Extent;
 use rusqlite::Connection;
 use std::collections::BTreeSet;

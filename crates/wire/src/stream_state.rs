@@ -1,34 +1,47 @@
 //! The state of one stream.
 //!
-//! RFC 9113 figure 2, with the fields that express each state. A stream in one of the three states
-//! in the middle has an entry in the table of streams; in the others it has none. The reserved
-//! states do not occur, since there are no pushes here.
+//! RFC 9113 figure 2, with the fields that express each state, and a state that is not in it, on
+//! the left. A stream that is open or half-closed has an entry in the table of streams; in the
+//! other states it has none. The reserved states do not occur, since there are no pushes here.
 //!
 //! ```text
-//!                         idle
-//!                     (no entry; above all ids that were opened)
-//!                           |
-//!              Sender::open | the peer's HEADERS
-//!                           v
-//!                  +------------------+
-//!                  |       open       |
-//!                  | !local_closed    |
-//!                  | remote != Closed |
-//!                  +------------------+
-//!         END_STREAM  |            |  END_STREAM
-//!            received v            v  sent
-//! +----------------------+     +---------------------+
-//! | half-closed (remote) |     | half-closed (local) |
-//! | !local_closed        |     | local_closed        |
-//! | remote == Closed     |     | remote != Closed    |
-//! +----------------------+     +---------------------+
-//!         END_STREAM  |            |  END_STREAM
-//!                sent v            v  received
-//!                  +------------------+
-//!                  |      closed      | <-- from every state: RST_STREAM, sent or received, and
-//!                  | (no entry)       |     a GOAWAY of the peer that leaves the stream out
-//!                  +------------------+
+//!                                         idle
+//!    HEADERS of a request that            (no entry; above all ids that were opened)
+//!    may lie whole in this read             |
+//!               +---------------------------+
+//!               |              Sender::open | the peer's HEADERS
+//!               v                           v
+//!     +-------------------+        +------------------+
+//!     |     unlisted      |   1    |       open       |
+//!     | (no entry)        | -----> | !local_closed    |
+//!     | of servers alone  |        | remote != Closed |
+//!     +-------------------+        +------------------+
+//!       |               |  END_STREAM |            |  END_STREAM
+//!       |             2 |    received v            v  sent
+//!       |               |  +----------------------+     +---------------------+
+//!       |               +> | half-closed (remote) |     | half-closed (local) |
+//!       |                  | !local_closed        |     | local_closed        |
+//!     3 |                  | remote == Closed     |     | remote != Closed    |
+//!       |                  +----------------------+     +---------------------+
+//!       |                 END_STREAM  |            |  END_STREAM
+//!       |                        sent v            v  received
+//!       |                          +------------------+
+//!       +------------------------> |      closed      | <-- from every state: RST_STREAM, sent or
+//!                                  | (no entry)       |     received, and a GOAWAY of the peer
+//!                                  +------------------+     that leaves the stream out
 //! ```
+//!
+//! *Unlisted* is the shortcut of `receiver/whole_request.rs`. To the client the stream is open, and
+//! half-closed once it has sent END_STREAM. No stream stays there beyond the read that its head
+//! came in, and it leaves in one of three ways:
+//!
+//! 1. `Receiver::enlist`, before its END_STREAM is handled, for what needs an entry: SETTINGS, the
+//!    end of the read, a part of its body whose end has not come, any other frame of this stream
+//!    but a valid WINDOW_UPDATE and the last one of a request that the visitor takes whole.
+//!    RST_STREAM then resets an open stream.
+//! 2. `Sender::enlist`, once the request is whole: the answer comes later, or the windows of the
+//!    client hold it back.
+//! 3. `Sender::reply`, once the request is whole: the whole answer is in the output.
 //!
 //! Before the peer's head has come, `remote` is `AwaitingHead`: a client's stream begins that way,
 //! and DATA is then an error. END_STREAM counts as sent when it is in the output. Until then it

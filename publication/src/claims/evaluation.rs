@@ -111,7 +111,6 @@ impl Quantity {
                     })
                     .collect()
             }
-            Take::Least => self.ranked("smallest", 0, series),
             Take::Median => self.ranked("middle", last / 2, series),
             Take::Largest => self.ranked("largest", last, series),
         }

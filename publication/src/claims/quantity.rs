@@ -44,9 +44,7 @@ pub enum Take {
     /// All of them.
     #[default]
     Each,
-    /// The smallest figure that any of them has, round by round.
-    Least,
-    /// The largest, round by round.
+    /// The largest figure that any of them has, round by round.
     Largest,
     /// The middle one, or the smaller of two: more than half of the cases have at least as much.
     Median,

@@ -1,7 +1,7 @@
 //! How many starts an interval takes to exclude 1, by making comparisons of the starts of others.
 
 use super::Method;
-use bookend_results::random::Random;
+use fastrand::Rng;
 
 /// How many comparisons are made of those that were run.
 const RESAMPLED: u64 = 200;
@@ -16,8 +16,9 @@ pub(super) const COUNTS: [usize; 13] = [8, 10, 12, 15, 20, 25, 30, 40, 50, 75, 1
 /// `comparisons` are the logarithms of the starts of each that was run; none is empty.
 pub(super) fn found_shares(comparisons: &[Vec<f64>], method: Method) -> [f64; COUNTS.len()] {
     let mut found = [0.0; COUNTS.len()];
-    for seed in 0..RESAMPLED {
-        let starts = resampled(comparisons, &mut Random::new(seed));
+    let mut random = Rng::with_seed(0);
+    for _ in 0..RESAMPLED {
+        let starts = resampled(comparisons, &mut random);
         for (share, count) in found.iter_mut().zip(COUNTS) {
             let interval = method.interval(&starts[..count]);
             let is_found = interval.is_some_and(|interval| interval.high < 1.0);
@@ -35,12 +36,11 @@ pub(super) fn needed_starts(found: &[f64; COUNTS.len()], share: f64) -> Option<u
 }
 
 /// As many starts as the largest comparison needs.
-fn resampled(comparisons: &[Vec<f64>], random: &mut Random) -> Vec<f64> {
-    let mut below = |count: usize| (random.fraction() * count as f64) as usize;
+fn resampled(comparisons: &[Vec<f64>], random: &mut Rng) -> Vec<f64> {
     let mut starts = Vec::new();
     while starts.len() < COUNTS[COUNTS.len() - 1] {
-        let comparison = &comparisons[below(comparisons.len())];
-        let first = below(comparison.len());
+        let comparison = &comparisons[random.usize(..comparisons.len())];
+        let first = random.usize(..comparison.len());
         starts.extend(comparison.iter().cycle().skip(first).take(BLOCK_STARTS));
     }
     starts
@@ -52,8 +52,8 @@ mod tests {
 
     /// Starts that differ by about 1 %, of a server that is slower by `share`.
     fn comparisons(share: f64) -> Vec<Vec<f64>> {
-        let mut random = Random::new(3);
-        let mut noise = || (0..12).map(|_| random.fraction() - 0.5).sum::<f64>() / 100.0;
+        let mut random = Rng::with_seed(3);
+        let mut noise = || (0..12).map(|_| random.f64() - 0.5).sum::<f64>() / 100.0;
         (0..6).map(|_| (0..12).map(|_| noise() - share).collect()).collect()
     }
 

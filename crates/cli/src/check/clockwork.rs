@@ -2,14 +2,14 @@
 
 use super::bench::Bench;
 use super::stop::CheckStop;
+use bookend_contract::environment::{Environment, Role};
+use bookend_contract::lines::Line;
 use bookend_lab::control_group::ResourceLimits;
 use bookend_lab::cpu::CpuMeter;
 use bookend_lab::invocation::Invocation;
 use bookend_lab::memory::MemoryMeter;
 use bookend_lab::process::{DRAIN_TIMEOUT, Process, ProcessEvent};
 use bookend_lab::subject::READY_TIMEOUT;
-use bookend_load::contract::environment::{Environment, Role};
-use bookend_load::contract::lines::Line;
 use std::collections::BTreeMap;
 use std::time::Instant;
 

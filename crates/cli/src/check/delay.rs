@@ -5,7 +5,7 @@ use super::bench::Bench;
 use super::observe::{Calls, Observed};
 use super::path::{Delay, Path};
 use super::stop::CheckStop;
-use bookend_load::contract::report::SplitPart;
+use bookend_contract::report::SplitPart;
 use bookend_results::calibration::{
     CalibratedUnit, Calibration, CalibrationOutcome, Tolerance, halves_disagree, is_steady_enough,
 };

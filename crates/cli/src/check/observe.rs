@@ -3,14 +3,14 @@
 use super::bench::Bench;
 use super::clockwork::{Clockwork, Witnessed};
 use super::stop::CheckStop;
+use bookend_contract::report::LoadReport;
+use bookend_contract::timestamp::TimestampNs;
 use bookend_lab::control_group::{ControlGroup, ResourceLimits};
 use bookend_lab::cpu::CpuTimes;
 use bookend_lab::invocation::Invocation;
 use bookend_lab::process::Process;
 use bookend_lab::process::command_output::KillReason;
 use bookend_lab::round::{AccountedCpu, marks};
-use bookend_load::contract::report::LoadReport;
-use bookend_load::contract::timestamp::TimestampNs;
 use bookend_results::mark::Mark;
 use serde_json::Value;
 use std::fmt::Display;

@@ -5,7 +5,7 @@ use super::bench::Bench;
 use super::clockwork::Clockwork;
 use super::observe::Calls;
 use super::stop::CheckStop;
-use bookend_load::contract::report::LoadReport;
+use bookend_contract::report::LoadReport;
 use bookend_results::calibration::{CalibratedUnit, Calibration, CalibrationOutcome, Tolerance};
 
 const DRIVERS: [&str; 3] = ["blocking", "epoll", "uring"];

@@ -1,7 +1,7 @@
 //! A wrong command line in one line: what is wrong, and the nearest right word.
 
-use bookend_load::contract::printable;
-use bookend_load::contract::secrets;
+use bookend_contract::printable;
+use bookend_contract::secrets;
 use bookend_load::error_text::nearest;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use clap::{Arg, Command};

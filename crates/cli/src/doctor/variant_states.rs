@@ -1,9 +1,9 @@
 //! What the doctor found out about each variant, for people and, as an exit status, for scripts.
 
+use bookend_contract::exit;
+use bookend_contract::printable;
+use bookend_contract::transport::Transport;
 use bookend_lab::doctor::VariantName;
-use bookend_load::contract::exit;
-use bookend_load::contract::printable;
-use bookend_load::contract::transport::Transport;
 use bookend_results::measurement::{Outcome, Row};
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,7 +1,7 @@
 //! What ends a run before its time: Ctrl-C, and under the lab the end of standard input.
 
 use crate::contract;
-use bookend_load::contract::exit;
+use bookend_contract::exit;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use std::io;

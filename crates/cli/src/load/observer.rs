@@ -2,7 +2,7 @@
 
 use super::audience::Audience;
 use crate::terminal::{columns, is_redrawn};
-use bookend_load::contract::lines::Line;
+use bookend_contract::lines::Line;
 use bookend_load::hdr_log::HdrLog;
 use bookend_load::live::{self, LiveFormat, LiveView};
 use bookend_load::output;

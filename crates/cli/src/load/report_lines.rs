@@ -1,7 +1,7 @@
 //! A result in the lines of the contract.
 
-use bookend_load::contract::lines::Line;
-use bookend_load::contract::report::{LatencySplit, LoadReport, SplitPart};
+use bookend_contract::lines::Line;
+use bookend_contract::report::{LatencySplit, LoadReport, SplitPart};
 
 /// The contract's lines of a result: the parts of calls with connections of their own, then all.
 pub fn report_lines(report: LoadReport) -> String {

@@ -2,7 +2,7 @@
 
 use crate::gates::GateArguments;
 use crate::terminal::Failure;
-use bookend_load::contract::{duration, secrets};
+use bookend_contract::{duration, secrets};
 use bookend_load::flags::pacing::{PacingFlags, rate};
 use bookend_load::flags::{CallFlags, LoadFlags, whole};
 use bookend_results::race::{RaceCell, STARTS_MIN};

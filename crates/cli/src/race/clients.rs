@@ -7,15 +7,15 @@ use super::doubts;
 use super::ended::RaceEnd;
 use super::progress::RaceProgress;
 use crate::terminal::Failure;
+use bookend_contract::environment::{Environment, Role, WindowLength};
 use bookend_lab::race::{
     ClientLap, RaceClient, RaceHost, RacePort, RaceRunError, RaceServer, RaceServerSpec, RaceStart,
     RequestFile, run_block, run_client_lap,
 };
-use bookend_load::contract::environment::{Environment, Role, WindowLength};
 use bookend_load::plan::LoadPlan;
 use bookend_results::race::{Race, RaceCell, RaceRound, RaceServerName, Standing};
-use bookend_results::random::Random;
 use bookend_results::suite::TestedEnd;
+use fastrand::Rng;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -36,7 +36,7 @@ pub struct ClientCourse<'a> {
     host: &'a RaceHost,
     server: RaceServer,
     call: ContractCall,
-    random: Random,
+    random: Rng,
     race: Race,
     standing: Standing,
     /// Of each client's CPU time, what is known in ticks alone.
@@ -98,7 +98,7 @@ impl<'a> ClientCourse<'a> {
             host,
             server,
             call,
-            random: Random::new(race.seed),
+            random: Rng::with_seed(race.seed),
             race,
             standing: Standing::default(),
             in_ticks_ns: vec![0; clients.len()],
@@ -144,7 +144,7 @@ impl<'a> ClientCourse<'a> {
     /// A block in each cell, in random order. `None`: the user wants the race to end.
     fn round(&mut self) -> Result<Option<RaceRound>, RaceRunError> {
         let mut order: Vec<usize> = (0..self.race.cells.len()).collect();
-        order.sort_by_cached_key(|_| self.random.bits());
+        self.random.shuffle(&mut order);
         let mut blocks = Vec::new();
         for cell in order {
             let environment = self.call.in_cell(self.race.cells[cell]);

@@ -9,11 +9,11 @@ use super::progress::RaceProgress;
 use super::running::{LiveServers, Starter, UsedCpu};
 use super::starts::{RaceTimes, StartPlan};
 use crate::terminal::{Failure, print_error};
+use bookend_contract::secrets::in_command;
 use bookend_lab::race::{RaceServerSpec, RaceStart};
-use bookend_load::contract::secrets::in_command;
 use bookend_results::race::{DROPPED_ALWAYS, Race, RaceCell, RaceServerName, STARTS_MIN, Standing};
-use bookend_results::random::Random;
 use bookend_results::suite::TestedEnd;
+use fastrand::Rng;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// A rate that was held in so many rounds can be held.
@@ -27,7 +27,7 @@ pub struct Course<'a> {
     starter: Starter<'a>,
     /// Records the servers after the race, where that is wanted.
     profiler: Option<RaceProfiler>,
-    random: Random,
+    random: Rng,
     race: Race,
     standing: Standing,
     /// What each server used while it was warm, in laps and between them.
@@ -47,7 +47,7 @@ impl<'a> Course<'a> {
         let arguments = starter.arguments;
         let race = new_race(arguments, TestedEnd::Server, names(starter.specs), starter.cells);
         Course {
-            random: Random::new(race.seed),
+            random: Rng::with_seed(race.seed),
             race,
             standing: Standing::default(),
             used: vec![UsedCpu::default(); starter.specs.len()],
@@ -82,7 +82,7 @@ impl<'a> Course<'a> {
             let begin = Instant::now();
             // Two pairs at once would take CPU time from each other.
             drop(running);
-            let is_reversed = self.random.fraction() < 0.5;
+            let is_reversed = self.random.bool();
             running = match self.starter.start(is_reversed) {
                 Ok(running) => running,
                 Err(RaceEnd::Interrupted) => break None,

@@ -10,7 +10,7 @@ use bookend_lab::race::RaceRecorder;
 use bookend_results::race::{
     FunctionCost, FunctionSamples, Race, RaceCell, RaceServerName, differing_functions,
 };
-use bookend_results::random::Random;
+use fastrand::Rng;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -49,7 +49,7 @@ impl RaceProfiler {
         starter: &Starter<'_>,
         mut running: LiveServers,
         race: &Race,
-        random: &mut Random,
+        random: &mut Rng,
     ) -> Result<Option<Vec<FunctionCost>>, RaceEnd> {
         let recording = self.recorder.begin(starter.host, running.servers())?;
         let begin = Instant::now();

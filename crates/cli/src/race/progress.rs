@@ -2,8 +2,8 @@
 
 use super::arguments::RaceArguments;
 use crate::terminal::{columns, print_error, progress_shown};
+use bookend_contract::printable;
 use bookend_lab::progress::{Clock, ProgressBar, ProgressShown, changing_line, fits};
-use bookend_load::contract::printable;
 use bookend_results::race::{Race, RaceServerName, Standing};
 use std::io::{self, Write as _};
 use std::time::Duration;

@@ -5,7 +5,7 @@ use super::caller::Callers;
 use super::ended::RaceEnd;
 use bookend_lab::race::{RaceHost, RaceRunError, RaceServer, RaceServerSpec, run_block, run_lap};
 use bookend_results::race::{RaceCell, RaceRound};
-use bookend_results::random::Random;
+use fastrand::Rng;
 use std::time::{Duration, Instant};
 
 /// What is started, how often it may be.
@@ -102,10 +102,10 @@ impl LiveServers {
     pub fn round(
         &mut self,
         starter: &Starter<'_>,
-        random: &mut Random,
+        random: &mut Rng,
     ) -> Result<Option<RaceRound>, RaceRunError> {
         let mut order: Vec<usize> = (0..starter.cells.len()).collect();
-        order.sort_by_cached_key(|_| random.bits());
+        random.shuffle(&mut order);
         let mut blocks = Vec::new();
         for cell in order {
             self.callers.cell = cell;

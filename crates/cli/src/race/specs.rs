@@ -4,9 +4,9 @@
 use super::arguments::RaceArguments;
 use crate::shell::quoted;
 use crate::terminal::Failure;
+use bookend_contract::gate::Gate;
+use bookend_contract::secrets::in_command;
 use bookend_lab::race::{PORT_WORD, RaceClient, RacePort, RaceServerSpec, RaceStart};
-use bookend_load::contract::gate::Gate;
-use bookend_load::contract::secrets::in_command;
 use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::path::PathBuf;
 

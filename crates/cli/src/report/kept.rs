@@ -2,7 +2,7 @@
 
 use super::wrong_file;
 use crate::terminal::Failure;
-use bookend_load::contract::input;
+use bookend_contract::input;
 use bookend_load::flags::files::NamedFile;
 use bookend_load::given_file::{self, RESULT_MAX_BYTES};
 use bookend_report::load_tests::LoadPage;

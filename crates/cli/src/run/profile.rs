@@ -1,9 +1,9 @@
 //! `bookend run --profile`: where the CPU time of each subject goes, after its figures.
 
 use crate::terminal::{Failure, print, with_progress};
+use bookend_contract::duration::{self, unless_zero};
 use bookend_lab::perf::ProfileSettings;
 use bookend_lab::run::{self, RunSettings};
-use bookend_load::contract::duration::{self, unless_zero};
 use bookend_report::profile::{estimates, notes, split_table};
 use bookend_results::profile::Profile;
 use bookend_results::suite::{Case, Plan};

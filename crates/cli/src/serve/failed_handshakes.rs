@@ -1,6 +1,6 @@
 //! Reports failed TLS handshakes while the server runs.
 
-use bookend_load::contract::printable;
+use bookend_contract::printable;
 use bookend_server::tls::ServerConfig;
 use std::io;
 use std::mem;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use bookend_load::contract::duration;
+use bookend_contract::duration;
 use bookend_server::io;
 use bookend_server::limits::{DRAIN_NS, KEEPALIVE_TIMEOUT_NS};
 use bookend_server::{BoundServer, ConnectionAge, Keepalive, Limits};

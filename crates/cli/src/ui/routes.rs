@@ -10,7 +10,7 @@ use axum::middleware;
 use axum::response::sse::{KeepAlive, Sse};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
-use bookend_load::contract::printable;
+use bookend_contract::printable;
 use bookend_report::stored::PastFigure;
 use bookend_results::store::{Run, RunId, StoreError};
 use std::sync::Arc;

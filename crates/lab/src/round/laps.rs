@@ -13,7 +13,7 @@ use super::server::RunningServer;
 use crate::cell_error::CellError;
 use crate::process::interrupt::Interrupted;
 use bookend_results::measurement::Measurement;
-use bookend_results::random::Random;
+use fastrand::Rng;
 use instrument::LapInstrument;
 use turns::{cut, order, shortest_lap_ms};
 
@@ -36,7 +36,7 @@ type State<'a> = Result<LapInstrument<'a>, CellError>;
 pub fn measure_by_turns<'a>(
     contestants: &mut [Contestant<'a>],
     lap_ms: u64,
-    random: &mut Random,
+    random: &mut Rng,
 ) -> Result<Vec<Result<Measurement, CellError>>, Interrupted> {
     let start = |each: &Contestant<'a>| LapInstrument::start(each.run, &each.server);
     let mut turns = Turns { states: contestants.iter().map(start).collect(), lap_ms };
@@ -82,7 +82,7 @@ impl<'a> Turns<'a> {
     fn run_laps(
         &mut self,
         contestants: &[Contestant<'_>],
-        random: &mut Random,
+        random: &mut Rng,
     ) -> Result<(), Interrupted> {
         let windows: Vec<_> = contestants
             .iter()

@@ -1,30 +1,20 @@
 //! The order in which cells are measured: random, and the same again for the same seed.
 
 use bookend_contract::mutant::Mutant;
-use bookend_results::random::Random;
+use fastrand::Rng;
 
 /// Every round has its own random numbers, so that a resumed run goes on as it would have.
-pub fn random_of(seed: u64, round: u32) -> Random {
-    let mut seeds = Random::new(seed ^ u64::from(round).rotate_left(32));
-    // Seeds that differ in one bit give first numbers that differ in half of theirs.
-    Random::new(seeds.bits())
+pub fn random_of(seed: u64, round: u32) -> Rng {
+    // A fork mixes the seed, so that rounds with neighbouring seeds have nothing in common.
+    Rng::with_seed(seed ^ u64::from(round).rotate_left(32)).fork()
 }
 
 /// Puts `items` into a random order; each order is as likely as every other. A seed brings it back.
-pub fn shuffle<T>(items: &mut [T], random: &mut Random) {
+pub fn shuffle<T>(items: &mut [T], random: &mut Rng) {
     if Mutant::OrderedRounds.is_on() {
         return;
     }
-    for last in (1..items.len()).rev() {
-        items.swap(last, below(random, last + 1));
-    }
-}
-
-/// The multiplication maps 64 random bits to the range; for ranges of this size the bias is below
-/// one in 2^50.
-fn below(random: &mut Random, range: usize) -> usize {
-    let product = u128::from(random.bits()) * range as u128;
-    (product >> 64) as usize
+    random.shuffle(items);
 }
 
 #[cfg(test)]

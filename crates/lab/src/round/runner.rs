@@ -8,8 +8,8 @@ use crate::cell_error::CellError;
 use crate::context::RunContext;
 use crate::process::interrupt::Interrupted;
 use bookend_results::measurement::{Outcome, Row};
-use bookend_results::random::Random;
 use bookend_results::suite::{Case, PlannedCell};
+use fastrand::Rng;
 
 /// How often a disturbed window is measured again. What disturbs it that long disturbs it longer;
 /// then the mark stays.
@@ -37,7 +37,7 @@ pub struct RoundRunner<'a> {
     /// Cells in a row that stayed disturbed, however often they were measured.
     pub failed_retries: u32,
     /// Says in which order cells have their laps.
-    pub random: Random,
+    pub random: Rng,
 }
 
 impl<'a> RoundRunner<'a> {

@@ -1,5 +1,24 @@
 //! Which cells of a round are measured by turns, and what becomes of them: windows that are found
 //! to be too short, disturbances, servers that die.
+//!
+//! ```text
+//! member()            without a server, or refused a window before: its row, and no member
+//!    |
+//!    v  <--------+
+//! measure_once() | some window is too short and may be longer
+//!    +-----------+ one that is too short and may not be longer is refused: `is_open` is false
+//!    |
+//!    v  <--------+
+//! any marks?     | yes, and retries are left: measure_once(), and what it yields stays unless it
+//!    +-----------+ is worse
+//!    |
+//!    v
+//! conclude()          a row each; servers of one cell end, others go back to `RoundServers`
+//! ```
+//!
+//! `measure_once` measures all that are left, and not only those that it is repeated for: a ratio
+//! is good because the laps of both lie in the same seconds. A member leaves when its window is
+//! refused or its server dies (`server` is then `None`).
 
 use super::caller_run::CallerRun;
 use super::laps::{Contestant, measure_by_turns};
@@ -176,7 +195,8 @@ impl<'a> RoundRunner<'a> {
             let before = faults(members);
             let kept: Vec<Outcome> = members.iter().map(|member| member.outcome.clone()).collect();
             self.measure_once(members)?;
-            // A disturbed window is better than none.
+            // A disturbed window is better than none. All go back together, so that their windows
+            // are of the same seconds. One whose server has died meanwhile keeps saying so.
             if faults(members) > before {
                 members
                     .iter_mut()
@@ -214,6 +234,7 @@ impl<'a> RoundRunner<'a> {
     fn measure_once(&mut self, members: &mut [Member<'_, 'a>]) -> Result<(), Interrupted> {
         let context = self.context;
         let lap_ms = context.plan.lap_ms.unwrap_or(u64::MAX);
+        // Each of these has a server, so that both lists have the same order and length.
         let mut open: Vec<_> = members.iter_mut().filter(|each| each.is_measured()).collect();
         let mut contestants: Vec<Contestant<'_>> = open
             .iter_mut()
@@ -224,6 +245,7 @@ impl<'a> RoundRunner<'a> {
             })
             .collect();
         let measured = measure_by_turns(&mut contestants, lap_ms, &mut self.random);
+        // Before an interruption is passed on: `conclude` has to find the servers.
         for (member, contestant) in open.iter_mut().zip(contestants) {
             member.server = Some(contestant.server);
         }
@@ -242,6 +264,7 @@ impl<'a> RoundRunner<'a> {
             return;
         };
         let reason = server.exit_reason("while it was measured");
+        // The row has failed, and keeps the figures of a window that had ended.
         let own = std::mem::replace(&mut member.outcome, Outcome::failed(""));
         member.outcome = died(Ok(own), &reason);
         if let Some((life, _)) = member.life {
@@ -262,6 +285,7 @@ impl<'a> RoundRunner<'a> {
             match (life, server) {
                 (None, server) => {
                     row.has_own_server = true;
+                    // After an interruption nobody waits for it to drain.
                     if let Some(server) = server.filter(|_| are_measured) {
                         server.end(self.context.timeouts.drain).complete(&mut [&mut row]);
                     }

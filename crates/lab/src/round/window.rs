@@ -3,7 +3,7 @@
 use crate::cpu::{ContextSwitches, CpuTimes, CpuTimesDelta};
 use crate::process::Process;
 use crate::sampler::{ResourceUsage, SAMPLE_INTERVAL, Sampler};
-use bookend_results::store::Timestamp;
+use bookend_contract::timestamp::Timestamp;
 use bookend_results::suite::TestedEnd;
 use rustix::time::{ClockId, clock_gettime};
 use std::time::{Duration, Instant, SystemTime};

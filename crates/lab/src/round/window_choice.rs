@@ -1,6 +1,23 @@
 //! How long warm-up and window of a cell are: as the suite says, or longer where that does not hold
 //! what is measured. The first window of a cell in a run tells how long its calls take; what is
 //! chosen then stays for all its rounds.
+//!
+//! ```text
+//! a window <---------------------------------------+
+//!    |                                             |
+//!    v                                             |
+//! does it hold ten latencies and 1,000 calls?      |
+//!    | no                             | yes        |
+//!    v                                v            |
+//! was it as long as `window_max`?   Enough: kept   |
+//!    | yes             | no         for all rounds |
+//!    v                 v                           |
+//! Refuse: kept,      Longer: measured again -------+
+//! and no later round measures the cell
+//! ```
+//!
+//! Nothing is chosen without a `window_max`, with a fixed number of calls, or where a row failed
+//! for another reason than that no call had ended yet.
 
 use super::caller_run::CallerRun;
 use super::server::RunningServer;
@@ -79,6 +96,7 @@ impl WindowChoices {
             Some(WindowChoice::Times(asked)) => Ok(Some(*asked)),
             Some(WindowChoice::Refused(outcome)) => {
                 let mut outcome = outcome.clone();
+                // What was measured stands in the row of the round that measured it.
                 if let Outcome::Refused { window, .. } = &mut outcome {
                     *window = None;
                 }
@@ -162,6 +180,8 @@ fn next(plan: &Plan, asked: AskedTimes, calls: Option<u64>, figures: &WindowFigu
 
 fn longer(plan: &Plan, asked: AskedTimes, longest_ms: u64, figures: &WindowFigures) -> AskedTimes {
     let steps = |seconds: f64| ((seconds * 1e3 / STEP_MS).ceil() * STEP_MS) as u64;
+    // Longer in any case, so that it ends at `longest_ms`: a window that was shorter than asked for
+    // may need no more than was asked for.
     let window_ms = steps(figures.needed_seconds() * MARGIN).max(asked.window_ms + 1);
     // A suite without a warm-up measures the cold start itself.
     let warmup_ms = if plan.warmup_ms == 0 {

@@ -10,9 +10,9 @@ mod of_yaml;
 mod setting;
 
 use super::switches::SwitchedWords;
-use crate::contract::input::MAX_BYTES;
 use crate::error_text::{Unreadable, suggestion};
 use crate::given_file;
+use bookend_contract::input::MAX_BYTES;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use setting::Setting;
@@ -199,7 +199,7 @@ fn read(
 
 /// What a parser says, in one short line.
 fn reason(error: &impl std::fmt::Display) -> String {
-    crate::contract::input::reason(error)
+    bookend_contract::input::reason(error)
 }
 
 /// With the number of the line; the parser would quote all of it.

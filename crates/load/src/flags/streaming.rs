@@ -1,7 +1,7 @@
 //! The flags about streaming calls, as they are typed.
 
 use super::number::whole;
-use crate::contract::duration;
+use bookend_contract::duration;
 use clap::Args;
 use std::time::Duration;
 

@@ -1,8 +1,8 @@
 //! What can be wrong with the data of a run, each in one line.
 
-use crate::contract::input;
 use crate::error_text::Unreadable;
 use crate::template::CallTemplateError;
+use bookend_contract::input;
 use thiserror::Error;
 
 /// Messages of one run: each takes some 50 bytes of memory beside its own, and may have none but a

@@ -2,8 +2,6 @@
 
 use super::pacing::{ASYNC_IN_FLIGHT_MAX, ConcurrencyStep, OpenLoop, concurrency_steps};
 use super::{Connecting, LoadPlan, ReportLabels, Streaming, thrift_flags};
-use crate::contract::duration::{nanoseconds, unless_zero};
-use crate::contract::secrets;
 use crate::echo::echo;
 use crate::flags::LoadFlags;
 use crate::metadata::{CompiledCallMetadata, strings};
@@ -11,6 +9,8 @@ use crate::options::{CallOptions, FlagsError};
 use crate::payload::DataTemplate;
 use crate::prepare::{PrepareError, PreparedCall};
 use crate::thrift::ThriftCall;
+use bookend_contract::duration::{nanoseconds, unless_zero};
+use bookend_contract::secrets;
 use bookend_io::tls::ClientConfig;
 use bookend_io::{Driver, Io};
 use bookend_wire::grpc::gzip;

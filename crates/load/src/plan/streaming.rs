@@ -1,7 +1,7 @@
 //! What makes the calls of a run streams of messages, and when such a call ends.
 
-use crate::contract::duration::{nanoseconds, unless_zero};
 use crate::flags::streaming::StreamingFlags;
+use bookend_contract::duration::{nanoseconds, unless_zero};
 use prost_reflect::MethodDescriptor;
 
 /// What makes the calls of a run streams of messages.

@@ -2,10 +2,10 @@
 
 use super::check::{CheckOutcome, SemanticsCheck};
 use super::verify::{VerifiedReply, VerifyError};
-use crate::contract::duration::nanoseconds;
-use crate::contract::printable;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use bookend_contract::duration::nanoseconds;
+use bookend_contract::printable;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -166,7 +166,7 @@ impl fmt::Display for ProbeReport {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::printable::is_printable;
+    use bookend_contract::printable::is_printable;
 
     #[test]
     fn what_a_server_says_begins_no_line_and_moves_no_cursor() {

@@ -11,7 +11,7 @@ use super::open_loop::{Obstacle, OpenLoopCalls};
 use super::recorder::{Recorder, RecorderKind};
 use super::setup::SetupTimes;
 use crate::call::LoadCall;
-use crate::contract::mutant::Mutant;
+use bookend_contract::mutant::Mutant;
 use bookend_wire::grpc::{Code, Status};
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;

@@ -1,7 +1,7 @@
 //! What can be wrong with a schema or with a call, each in one line.
 
-use crate::contract::input;
 use crate::error_text::{Unreadable, nearest, suggestion, suggestion_of};
+use bookend_contract::input;
 use std::io;
 use std::path::{Path, PathBuf};
 

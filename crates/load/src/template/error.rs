@@ -1,7 +1,7 @@
 //! Why a template does not work.
 
 use super::functions;
-use crate::contract::input;
+use bookend_contract::input;
 use gotmpl::TemplateError as EngineError;
 use thiserror::Error;
 

@@ -2,7 +2,7 @@
 //! call to call.
 
 use super::encoding::write_integer;
-use crate::contract::timestamp::Timestamp;
+use bookend_contract::timestamp::Timestamp;
 use prost_reflect::MethodDescriptor;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use uuid::Builder;

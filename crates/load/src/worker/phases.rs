@@ -1,7 +1,7 @@
 //! The phases of a run, and when they end.
 
-use crate::contract::mutant::Mutant;
 use crate::plan::LoadPlan;
+use bookend_contract::mutant::Mutant;
 
 /// How much too late a window ends that is made wrong on purpose: a batch is about as long.
 const BATCH_NS: u64 = 5_000_000;

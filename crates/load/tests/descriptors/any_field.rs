@@ -1,7 +1,8 @@
 //! Files in which any field may have any value, also one that is there and empty: the library that
 //! makes a pool of them looks most of them up without a doubt.
 
-use super::{Random, by_reflection, decode, everything, field, file, message, use_all_of};
+use super::{by_reflection, decode, everything, field, file, message, use_all_of};
+use fastrand::Rng;
 use prost::Message as _;
 use prost_reflect::{DescriptorPool, DynamicMessage, FieldDescriptor, Kind, ReflectMessage, Value};
 use prost_types::field_descriptor_proto::Type;
@@ -58,20 +59,20 @@ fn set() -> DynamicMessage {
 }
 
 /// Gives a field somewhere in a message another value, or takes its value.
-fn change(message: &mut DynamicMessage, random: &mut Random) {
+fn change(message: &mut DynamicMessage, random: &mut Rng) {
     let fields: Vec<_> = message.descriptor().fields().collect();
     let has_more = |field: &&FieldDescriptor| {
         matches!(field.kind(), Kind::Message(_)) && message.has_field(field)
     };
     let deeper: Vec<_> = fields.iter().filter(has_more).collect();
-    if !deeper.is_empty() && random.below(5) > 0 {
-        let field = deeper[random.below(deeper.len())];
+    if !deeper.is_empty() && random.usize(..5) > 0 {
+        let field = deeper[random.usize(..deeper.len())];
         match message.get_field_mut(field) {
             Value::Message(inner) => return change(inner, random),
             Value::List(values) => {
-                let place = random.below(values.len());
+                let place = random.usize(..values.len());
                 let again = values[place].clone();
-                match random.below(6) {
+                match random.usize(..6) {
                     0 => values.push(again),
                     1 => drop(values.remove(place)),
                     _ => {
@@ -84,22 +85,22 @@ fn change(message: &mut DynamicMessage, random: &mut Random) {
             _ => return,
         }
     }
-    let field = &fields[random.below(fields.len())];
+    let field = &fields[random.usize(..fields.len())];
     let value = any_value(&field.kind(), random);
     match message.get_field_mut(field) {
         Value::List(values) => values.push(value),
-        _ if random.below(5) == 0 => message.clear_field(field),
+        _ if random.usize(..5) == 0 => message.clear_field(field),
         one => *one = value,
     }
 }
 
-fn any_value(kind: &Kind, random: &mut Random) -> Value {
-    let number = NUMBERS[random.below(NUMBERS.len())];
+fn any_value(kind: &Kind, random: &mut Rng) -> Value {
+    let number = NUMBERS[random.usize(..NUMBERS.len())];
     match kind {
-        Kind::Bool => Value::Bool(random.below(2) == 0),
+        Kind::Bool => Value::Bool(random.bool()),
         Kind::Int32 => Value::I32(number),
-        Kind::Enum(_) => Value::EnumNumber(random.below(20) as i32),
-        Kind::String => Value::String(TEXTS[random.below(TEXTS.len())].to_owned()),
+        Kind::Enum(_) => Value::EnumNumber(random.i32(0..20)),
+        Kind::String => Value::String(TEXTS[random.usize(..TEXTS.len())].to_owned()),
         kind => kind.default_value(),
     }
 }
@@ -108,11 +109,11 @@ fn any_value(kind: &Kind, random: &mut Random) -> Value {
 fn no_value_of_a_field_ends_with_a_panic() {
     let whole = set();
     use_all_of(&decode_all(&whole).unwrap());
-    let mut random = Random(11);
+    let mut random = Rng::with_seed(11);
     let mut read = 0;
     for _ in 0..3_000 {
         let mut set = whole.clone();
-        for _ in 0..=random.below(3) {
+        for _ in 0..=random.usize(..3) {
             change(&mut set, &mut random);
         }
         if let Ok(schema) = decode_all(&set) {

@@ -47,13 +47,7 @@ struct Palette {
     faint: &'static str,
     grid: &'static str,
     series: [&'static str; 6],
-    /// From much less than 1 over 1 to much more, each with the colour of text on it. Orange and
-    /// blue are told apart by whoever confuses red and green.
-    heat: [[&'static str; 2]; HEAT_LEVELS],
 }
-
-/// Colours of a heat map: one for what is not told apart, and as many on either side.
-pub(super) const HEAT_LEVELS: usize = 9;
 
 const LIGHT: Palette = Palette {
     background: "#ffffff",
@@ -61,17 +55,6 @@ const LIGHT: Palette = Palette {
     faint: "#59636e",
     grid: "#d8dee4",
     series: ["#0969da", "#d4762c", "#1a7f5a", "#8250df", "#6e7781", "#bf3989"],
-    heat: [
-        ["#8a3b00", "#ffffff"],
-        ["#c75f0a", "#ffffff"],
-        ["#f7b267", "#1f2328"],
-        ["#fde3c8", "#1f2328"],
-        ["#e9ecef", "#1f2328"],
-        ["#d6e6f7", "#1f2328"],
-        ["#93c1ec", "#1f2328"],
-        ["#2f72b8", "#ffffff"],
-        ["#0b3d75", "#ffffff"],
-    ],
 };
 
 const DARK: Palette = Palette {
@@ -80,17 +63,6 @@ const DARK: Palette = Palette {
     faint: "#9198a1",
     grid: "#30363d",
     series: ["#58a6ff", "#f0a35e", "#4ac790", "#bc8cff", "#8b949e", "#f778ba"],
-    heat: [
-        ["#ffb066", "#0d1117"],
-        ["#d07a26", "#0d1117"],
-        ["#8a4a10", "#ffffff"],
-        ["#4a2c10", "#e6edf3"],
-        ["#2a3038", "#e6edf3"],
-        ["#15304d", "#e6edf3"],
-        ["#1d5288", "#ffffff"],
-        ["#4d97dd", "#0d1117"],
-        ["#a5d2ff", "#0d1117"],
-    ],
 };
 
 impl Palette {
@@ -109,12 +81,7 @@ impl Palette {
     }
 
     fn all_rules(&self) -> String {
-        let levels = self.heat.iter().enumerate();
-        let rule = |(level, [fill, text]): (usize, &[&str; 2])| {
-            format!(".heat{level}{{fill:{fill}}}.on{level}{{fill:{text}}}")
-        };
-        let heat: String = levels.map(rule).collect();
-        format!("{}{heat}.hole{{stroke:{}}}", self.rules(), self.background)
+        format!("{}.hole{{stroke:{}}}", self.rules(), self.background)
     }
 }
 
@@ -148,7 +115,7 @@ pub(super) struct Canvas {
     theme: Theme,
     pub(super) y: f64,
     body: String,
-    /// Whether it may use the colours of heat maps and holes in dots.
+    /// Whether it may have holes in dots.
     has_all_rules: bool,
 }
 
@@ -290,6 +257,6 @@ mod tests {
         let svg = canvas.document("a \"<b>");
         assert!(!svg.contains("<style>") && !svg.contains("font-weight"), "{svg}");
         assert!(svg.contains("aria-label=\"a &quot;&lt;b&gt;\""), "{svg}");
-        assert!(page_rules().contains(".heat8{") && page_rules().contains("@media screen and"));
+        assert!(page_rules().contains(".hole{") && page_rules().contains("@media screen and"));
     }
 }

@@ -6,6 +6,8 @@ use crate::html::{HtmlPage, HtmlRow, folded, list, table, verbatim};
 use crate::page;
 use crate::tables::{SheetRow, TableSheet, calibration_lines, connection_table, marks, sheets};
 use bookend_results::quoted::clipped;
+use bookend_results::table::{Cell, CellResult, Rank};
+use bookend_results::text::significant_text;
 
 impl Report<'_> {
     /// The whole page.
@@ -60,7 +62,43 @@ impl Report<'_> {
         let marks =
             folded(&format!("{} marks: what speaks against rows", marks.len()), &list(&marks));
         let connections = folded("What connections cost", &verbatim(&connections));
-        format!("{sheets}{connections}{below}{marks}")
+        format!("{}{sheets}{connections}{below}{marks}", self.html_ratios())
+    }
+
+    /// Requests per CPU-second of every subject over those of the baseline. Empty: there is no
+    /// baseline, or nobody to compare with it.
+    fn html_ratios(&self) -> String {
+        let Some(baseline) = self.run.new.plan.baseline() else {
+            return String::new();
+        };
+        let ranked = self.table.cells.iter().filter(|cell| cell.rank == Rank::Ranked);
+        let rows: Vec<HtmlRow> = ranked.map(|cell| self.ratio_row(cell)).collect();
+        if rows.iter().all(|row| row.figures.is_err()) {
+            return String::new();
+        }
+        let headings = ["case", "name", "ratio", "from", "to", "rounds"].map(str::to_owned);
+        let title = format!("Requests per CPU-second over those of {}", baseline.name);
+        let note = "<p class=\"note\">Above 1: more requests with the same CPU. ~: noise, the 95 % interval of \
+            the ratio has 1 in it. ?: too few rounds for an interval.</p>\n";
+        page::titled_table(&title, &table(&headings, &rows)) + note
+    }
+
+    fn ratio_row(&self, cell: &Cell) -> HtmlRow {
+        let outcome = match &cell.result {
+            CellResult::Measured(summary) => Ok(&summary.ratios.cost_ratio),
+            CellResult::NotMeasured { why, .. } => Err(why.to_string()),
+        };
+        let end = |value: Option<f64>| value.map_or("-".to_owned(), significant_text);
+        let figures = outcome.and_then(|outcome| {
+            let ratio = outcome.ratio().ok_or("no ratio")?;
+            Ok(vec![
+                outcome.to_string(),
+                end(ratio.interval.map(|ends| ends.low)),
+                end(ratio.interval.map(|ends| ends.high)),
+                ratio.pairs.to_string(),
+            ])
+        });
+        HtmlRow { names: vec![cell.case.to_string(), self.table.row_name(cell)], figures }
     }
 
     fn html_method(&self) -> String {

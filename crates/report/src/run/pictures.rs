@@ -5,7 +5,6 @@ mod drawn;
 mod fate;
 mod latency;
 mod over_time;
-mod ratios;
 mod streams;
 
 pub(crate) use fate::{most_frequent, parts_of};
@@ -20,8 +19,7 @@ impl Report<'_> {
     /// Every picture for which the run has figures, the most important first.
     pub fn pictures(&self) -> Vec<Picture> {
         let drawn = Drawn::of(self);
-        let mut pictures: Vec<Picture> = ratios::picture(&drawn).into_iter().collect();
-        pictures.extend(fate::pictures(&drawn));
+        let mut pictures = fate::pictures(&drawn);
         pictures.extend(streams::costs(&drawn));
         pictures.extend(latency::pictures(&drawn));
         pictures.extend(over_time::pictures(&drawn));

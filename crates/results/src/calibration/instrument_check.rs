@@ -1,7 +1,7 @@
 //! All calibrations of one machine and one day.
 
 use super::{Calibration, CalibrationOutcome};
-use crate::machine::MachineFacts;
+use bookend_contract::machine::MachineFacts;
 use bookend_contract::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 

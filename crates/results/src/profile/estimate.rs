@@ -40,7 +40,7 @@ fn log_variance(split: &Split) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use fastrand::Rng;
 
     fn split(shared_work: u64, samples: u64) -> Split {
         Split { samples, shared_work, ..Split::default() }
@@ -69,15 +69,15 @@ mod tests {
         assert!(CostRatio::of(&split(10, 10_000), &split(10, 10_000)).is_some());
     }
 
-    fn recording(random: &mut Random, samples: u64, share: f64) -> Split {
-        let shared = (0..samples).filter(|_| random.fraction() < share).count();
+    fn recording(random: &mut Rng, samples: u64, share: f64) -> Split {
+        let shared = (0..samples).filter(|_| random.f64() < share).count();
         split(shared as u64, samples)
     }
 
     #[test]
     fn the_interval_covers_the_truth_as_often_as_it_says() {
         const RECORDINGS: u32 = 2_000;
-        let mut random = Random::new(7);
+        let mut random = Rng::with_seed(7);
         let (subject, baseline) = (0.06, 0.02);
         let mut covered = 0;
         for _ in 0..RECORDINGS {

@@ -1,6 +1,6 @@
 //! What a record says of a run whose rows were put into it later.
 
-use crate::store::Timestamp;
+use bookend_contract::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 
 /// A later run of some subjects, measured with the suite's control rows: the baseline and the

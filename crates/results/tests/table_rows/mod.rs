@@ -4,9 +4,10 @@
 use bookend_contract::in_flight::InFlightAtEnd;
 use bookend_contract::latency;
 use bookend_contract::machine::MachineFacts;
+use bookend_contract::timestamp::Timestamp;
 use bookend_results::measurement::{CellId, MachineCpu, Measurement, Outcome, Row};
 use bookend_results::steady::Steady;
-use bookend_results::store::{NewRun, Run, RunId, Timestamp};
+use bookend_results::store::{NewRun, Run, RunId};
 use bookend_results::suite::{
     Case, Extent, Plan, PlannedSubject, Request, RequestMessage, ServerLife, SuiteLimits,
 };

@@ -8,6 +8,22 @@
 //!
 //! Where other frames stand between the head and its body, the head waits outside the table, in
 //! [`UnlistedRequests`](super::unlisted::UnlistedRequests), until the body or the end of the read.
+//!
+//! What clients write in one read, and who takes it, where the heads are known and the visitor
+//! agrees. The numbers are ids of streams, `+` is END_STREAM, `(+)` the same in an empty frame:
+//!
+//! ```text
+//! HEADERS 7, DATA 7+                        whole_request
+//! HEADERS 7, DATA 7, DATA 7(+)              whole_request
+//! HEADERS 7, WINDOW_UPDATE 7, DATA 7+       head_alone takes all three
+//! HEADERS 7, HEADERS 9, DATA 7+, DATA 9+    head_alone twice, then awaited_body twice
+//! HEADERS 7, HEADERS 9, DATA 7, DATA 9,     head_alone twice, the bodies wait (`data_before`),
+//!   DATA 7(+), DATA 9(+)                      and each end has one answered (`end`)
+//! HEADERS 7                                 nobody: it opens an entry, as without this file
+//! HEADERS 7, HEADERS 9                      head_alone takes 7, enlist_all enters it; 9 as above
+//! ```
+//!
+//! The way of such a stream into the table and past it is drawn in `stream_state.rs`.
 
 use super::unlisted::UnlistedHead;
 use super::{Receiver, behind_empty_end, split_frame};
@@ -39,12 +55,15 @@ impl Receiver {
         let generation = self.decoder.generation();
         let meaning = self.cache.recall(block, BlockPosition::Head, generation)?;
         let id = head.stream_id;
-        // The next id; the first of all, and one that skips others, come the long way.
+        // The next id; the first of all, and one that skips others, come the long way, where
+        // ids that were skipped are noted as closed.
         let is_next = sender.last_peer_id != 0 && id == sender.last_peer_id + STREAM_ID_STEP;
         let frame_bytes_max = self.own.max_frame_bytes as usize;
         if !is_next || head.length > frame_bytes_max || !sender.admits_unlisted() {
             return None;
         }
+        // While others wait, this one joins them even if its body is here: a gap in the ids would
+        // keep those that follow out of the queue. The next turn of the loop takes its body.
         let (body, behind) = match body_at(rest, id, frame_bytes_max, visitor) {
             Some(body) if self.unlisted.is_empty() => body,
             _ => {
@@ -68,6 +87,7 @@ impl Receiver {
         rest: &'a [u8],
         visitor: &mut V,
     ) -> Option<&'a [u8]> {
+        // Clients that widen the window of each stream do it between its head and its body.
         if self.unlisted.is_empty()
             && let Some((increment_bytes, rest)) =
                 update_at(rest, id, sender.peer.initial_window_bytes)
@@ -86,6 +106,7 @@ impl Receiver {
         if !waits {
             return None;
         }
+        // To the rules it is open: its id is no longer idle, and it counts as a live stream.
         sender.last_peer_id = id;
         sender.unlisted_streams += 1;
         Some(rest)
@@ -103,6 +124,7 @@ impl Receiver {
         let id = FrameHeader::parse(bytes.first_chunk()?).stream_id;
         let (body, behind) = body_at(bytes, id, self.own.max_frame_bytes as usize, visitor)?;
         let head = *self.unlisted.get(id)?;
+        // A part that came before waits in `bodies`: this frame alone is not the body.
         if head.has_part {
             return None;
         }
@@ -121,6 +143,8 @@ impl Receiver {
         visitor: &mut V,
     ) -> Option<()> {
         let UnlistedHead { meaning, increment_bytes, .. } = head;
+        // One that is not acceptable goes on waiting, so that its frame, which is handled by itself
+        // now, finds it in `enlist_before`.
         let request = self.acceptable(sender, id, meaning, body, visitor)?;
         self.unlisted.take(id);
         sender.unlisted_streams -= 1;
@@ -156,7 +180,9 @@ impl Receiver {
         match header.kind {
             // Its window need not be entered: `widen_unlisted`.
             kind::WINDOW_UPDATE => {}
+            // Theirs, and the acknowledgement of ours, change the windows of streams in the table.
             kind::SETTINGS => self.enlist_all(sender, visitor),
+            // Stream 0, and streams that do not wait, have nothing to enter.
             _ => self.enlist(sender, header.stream_id, visitor),
         }
     }
@@ -165,6 +191,7 @@ impl Receiver {
     #[inline(never)]
     pub(super) fn enlist_all<V: Visitor>(&mut self, sender: &mut Sender, visitor: &mut V) {
         if !self.unlisted.is_empty() {
+            // Those that were answered are among the ids, and `enlist` finds them gone.
             for id in self.unlisted.ids() {
                 self.enlist(sender, id, visitor);
             }
@@ -180,6 +207,7 @@ impl Receiver {
         sender.unlisted_streams -= 1;
         let stream = sender.insert(id, false);
         if let Some(state) = sender.streams.state(stream) {
+            // The state in which HEADERS without END_STREAM leave a new stream.
             state.set_content_length(meaning.content_length);
             state.remote = RemoteState::Open;
             // `UnlistedHead::widen` has seen that it fits.
@@ -201,6 +229,7 @@ impl Receiver {
             return false;
         };
         let is_wider = head.widen(sender.peer.initial_window_bytes, increment_bytes);
+        // It breaks a rule: in the table, it is reset as any other.
         if !is_wider {
             self.enlist(sender, id, visitor);
         }
@@ -216,6 +245,8 @@ fn answer<V: Visitor>(
     increment_bytes: u32,
     visitor: &mut V,
 ) {
+    // Where the answer does not go out at once, `Sender::enlist` moves the body's bytes to the
+    // entry, and `end_whole` has none to give back.
     sender.begin_whole(request.stream.id, request.body.len(), increment_bytes);
     visitor.whole_request(sender, request);
     sender.end_whole();

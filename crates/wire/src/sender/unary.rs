@@ -204,6 +204,7 @@ impl Sender {
     /// opened its window.
     #[inline]
     pub(crate) fn begin_whole(&mut self, id: u32, body_bytes: usize, increment_bytes: u32) {
+        // A head that waited has raised it already, and so have those that came behind it.
         self.last_peer_id = self.last_peer_id.max(id);
         self.credit.receive(body_bytes);
         self.unlisted_bytes = body_bytes as u32;

@@ -1,8 +1,8 @@
 //! How long laps are, how many, and in which order.
 
 use crate::round::order::shuffle;
-use bookend_results::random::Random;
 use bookend_results::window::LATENCIES_MIN;
+use fastrand::Rng;
 
 /// The laps of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub fn cut(window_ms: u64, shortest_lap_ms: u64) -> WindowLaps {
 
 /// Who is called, lap after lap, where each of them has so many laps: blocks of all in random
 /// order, each followed by its reverse. Those with fewer laps than others sit some out, evenly.
-pub fn order(laps: &[u32], random: &mut Random) -> Vec<usize> {
+pub fn order(laps: &[u32], random: &mut Rng) -> Vec<usize> {
     let most = laps.iter().copied().max().unwrap_or(0);
     let turns = most.next_multiple_of(2);
     let mut order = Vec::new();
@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn each_block_is_followed_by_its_reverse() {
-        let order = order(&[6, 6, 6], &mut Random::new(1));
+        let order = order(&[6, 6, 6], &mut Rng::with_seed(1));
         assert_eq!(order.len(), 18);
         for block in order.chunks(6) {
             let mut sorted = block[..3].to_vec();
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn a_seed_brings_an_order_back() {
-        let of = |seed| order(&[10, 10, 10, 10], &mut Random::new(seed));
+        let of = |seed| order(&[10, 10, 10, 10], &mut Rng::with_seed(seed));
         assert_eq!(of(5), of(5));
         assert_ne!(of(5), of(6));
     }
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn everybody_has_all_of_its_laps_and_whoever_has_few_has_them_evenly() {
         let laps = [20, 4, 1, 0];
-        let order = order(&laps, &mut Random::new(3));
+        let order = order(&laps, &mut Rng::with_seed(3));
         for (index, laps) in laps.into_iter().enumerate() {
             assert_eq!(order.iter().filter(|each| **each == index).count(), laps as usize);
         }
@@ -111,6 +111,6 @@ mod tests {
     }
 
     fn order_of_nobody() -> Vec<usize> {
-        order(&[], &mut Random::new(0))
+        order(&[], &mut Rng::with_seed(0))
     }
 }

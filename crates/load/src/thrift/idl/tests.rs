@@ -3,8 +3,8 @@
 use super::ResolvedIdl;
 use super::files::IdlFiles;
 use super::resolve::check_idl;
-use crate::contract::printable::is_printable;
 use crate::thrift::schema::{ThriftField, ThriftMethod, ThriftSchema, ThriftStruct, ThriftType};
+use bookend_contract::printable::is_printable;
 
 fn resolved(text: &str) -> Result<ResolvedIdl, String> {
     let files = IdlFiles::of_text("a.thrift", text).and_then(ResolvedIdl::new);

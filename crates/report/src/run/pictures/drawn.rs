@@ -46,10 +46,6 @@ impl<'a> Drawn<'a> {
         self.subjects.iter().position(|known| *known == subject).unwrap_or_default()
     }
 
-    pub(super) fn cells(&self) -> impl Iterator<Item = &'a Cell> {
-        self.groups.iter().flat_map(|group| group.cells.iter().copied())
-    }
-
     /// A line that stands in the files of pictures, which may be seen without their page.
     pub(super) fn origin(&self) -> String {
         let plan = &self.report.run.new.plan;
