@@ -74,8 +74,8 @@ impl<'a> Timed<'a> {
         let details = json!({
             "round": row.round,
             "requests per second": window.requests_per_second(),
-            "ok": window.ok,
-            "failed": window.errors.values().sum::<u64>(),
+            "ok": window.counts.ok,
+            "failed": window.counts.failed(),
             "marks": window.marks.iter().map(ToString::to_string).collect::<Vec<_>>(),
             "not measured": row.outcome.unmeasured().map(|(_, reason)| reason),
         });
