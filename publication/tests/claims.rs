@@ -69,7 +69,7 @@ fn the_doubts_about_the_rounds_of_a_verdict_stand_behind_it() {
 
     for row in record.rows.iter_mut().filter(|row| row.round == 0) {
         let window = row.outcome.window_mut().expect("measured");
-        window.server_cpu_seconds = 1.5;
+        window.ends.server.cpu_seconds = 1.5;
     }
     let end = "Marked in 3 of 7 rounds: `cpu-above-limit`, `foreign-process`, `steal`.";
     assert!(why(&record).ends_with(end), "{}", why(&record));
@@ -90,7 +90,7 @@ fn the_same_figure_in_all_rounds_is_said_to_be_so_and_has_no_interval() {
     let is_tonic = |row: &&mut Row| row.cell.subject == "rust-tonic";
     let row = record.rows.iter_mut().find(is_tonic).expect("a row");
     let window = row.outcome.window_mut().expect("measured");
-    window.errors.insert("UNAVAILABLE".to_owned(), 3);
+    window.counts.errors.insert("UNAVAILABLE".to_owned(), 3);
     let why = judge(record);
     assert!(why.contains("of 3 there is no interval, 6 are the fewest"), "{why}");
 }
@@ -104,7 +104,7 @@ fn the_same_figure_in_all_rounds_is_taken_as_it_is_to_the_last_digit() {
         let more = format!("ours = {measure}\n{held}");
         let mut record = recorded(&vec![10.0; rounds]);
         for row in &mut record.rows {
-            row.outcome.window_mut().expect("measured").threads = threads;
+            row.outcome.window_mut().expect("measured").ends.server.threads = Some(threads);
         }
         let (verdict, why) = verdict_of(&ten_times(&more), Document::default(), Some(record));
         assert_eq!(verdict, ClaimOutcome::Replicated, "{why}");
@@ -274,7 +274,7 @@ fn a_latency_that_a_window_cut_off_decides_nothing() {
         for row in record.rows.iter_mut().take(2) {
             let window = row.outcome.window_mut().expect("measured");
             window.asked = None;
-            window.in_flight_at_end.as_mut().expect("its caller says so").calls = cut_off;
+            window.counts.in_flight_at_end.as_mut().expect("its caller says so").calls = cut_off;
         }
         let ours =
             "ours = { metric = \"latency_p99\", of = \"rust-tonic\", cases = [\"C=1 S=100\"] }";

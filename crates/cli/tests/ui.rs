@@ -1,7 +1,9 @@
 //! `bookend ui`: who gets an answer, what is on the pages, and what moves.
 
 use bookend_contract::timestamp::Timestamp;
-use bookend_results::measurement::{CellId, Measurement, Outcome, Row};
+use bookend_results::measurement::{
+    CellId, EndUsage, Ends, Measurement, Outcome, Row, WindowCounts,
+};
 use bookend_results::store::{NewRun, RunId, Store};
 use bookend_results::suite::{Extent, Overrides, Plan, Selection, Suite};
 use std::collections::BTreeMap;
@@ -40,10 +42,16 @@ fn new_run() -> NewRun {
 fn row(round: u32, cell: CellId) -> Row {
     let measurement = Measurement {
         window_seconds: 1.0,
-        ok: 1000 + u64::from(round),
-        server_cpu_seconds: 0.5,
-        server_cpu_limit: 1.0,
-        memory_source: "cgroup".to_owned(),
+        counts: WindowCounts { ok: 1000 + u64::from(round), ..WindowCounts::default() },
+        ends: Ends {
+            server: EndUsage {
+                cpu_seconds: 0.5,
+                cpu_limit: Some(1.0),
+                memory_source: Some("cgroup".to_owned()),
+                ..EndUsage::default()
+            },
+            ..Ends::default()
+        },
         ..Measurement::default()
     };
     Row::new(round, cell, Outcome::Measured(Box::new(measurement)))

@@ -207,7 +207,7 @@ impl Recorder<'_> {
         };
         Ok(Samples {
             window_seconds: measurement.window_seconds,
-            ok: measurement.ok,
+            ok: measurement.counts.ok,
             notes: profile::sample_notes(window, recorded.folded.stacks()),
             event: recorded.event.clone(),
             split,

@@ -34,12 +34,6 @@ pub struct ResourceUsage {
     /// CPU time, memory and threads. The peak of memory is that of the samples, or what the kernel
     /// has seen between them.
     pub end: EndUsage,
-    /// CPU time over time: mean share of one CPU.
-    pub cpu_mean: f64,
-    /// Largest share of one CPU between two samples.
-    pub cpu_max: f64,
-    /// Where the memory figures come from: `cgroup` or `rss`.
-    pub memory_source: &'static str,
 }
 
 impl Sampler {
@@ -80,9 +74,8 @@ impl Sampler {
         }
         let kernel_peak = self.peak.as_mut().and_then(PeakCounter::bytes);
         let mut used = self.usage.used();
-        let peak_bytes = &mut used.end.memory_peak_bytes;
-        *peak_bytes = kernel_peak.unwrap_or(0).max(*peak_bytes);
-        used.memory_source = self.memory.source();
+        used.end.memory_peak_bytes = kernel_peak.max(used.end.memory_peak_bytes);
+        used.end.memory_source = Some(self.memory.source().to_owned());
         used
     }
 }
@@ -147,19 +140,21 @@ impl Usage {
         let first_cpu_ns = if Mutant::AbsoluteCpu.is_on() { 0 } else { self.first_cpu_ns };
         let cpu_ns = self.last_cpu_ns - first_cpu_ns;
         let mean = share(cpu_ns, self.last_at);
+        let cpu_seconds = Duration::from_nanos(cpu_ns).as_secs_f64();
         let memory_mean = self.memory_sum_bytes / u128::from(self.readings);
         ResourceUsage {
             seconds: self.last_at.as_secs_f64(),
             end: EndUsage {
-                cpu_seconds: Duration::from_nanos(cpu_ns).as_secs_f64(),
-                memory_mean_bytes: u64::try_from(memory_mean).unwrap_or(u64::MAX),
-                memory_peak_bytes: self.most.memory_bytes,
-                threads: self.most.threads,
+                cpu_seconds,
+                cpu_sampled_seconds: Some(cpu_seconds),
+                cpu_mean: Some(mean),
+                // A window shorter than a sample has no share but its own.
+                cpu_max: Some(self.cpu_max.max(mean)),
+                memory_mean_bytes: Some(u64::try_from(memory_mean).unwrap_or(u64::MAX)),
+                memory_peak_bytes: Some(self.most.memory_bytes),
+                threads: Some(self.most.threads),
+                ..EndUsage::default()
             },
-            cpu_mean: mean,
-            // A window shorter than a sample has no share but its own.
-            cpu_max: self.cpu_max.max(mean),
-            ..ResourceUsage::default()
         }
     }
 }
@@ -191,11 +186,11 @@ mod tests {
         usage.add(at(400), 205_000_000, held(200, 2));
         let used = usage.used();
         assert_eq!(used.end.cpu_seconds, 0.2);
-        assert_eq!(used.cpu_mean, 0.5);
-        assert_eq!(used.cpu_max, 1.0);
-        assert_eq!(used.end.memory_mean_bytes, 200);
-        assert_eq!(used.end.memory_peak_bytes, 300);
-        assert_eq!(used.end.threads, 4);
+        assert_eq!(used.end.cpu_mean, Some(0.5));
+        assert_eq!(used.end.cpu_max, Some(1.0));
+        assert_eq!(used.end.memory_mean_bytes, Some(200));
+        assert_eq!(used.end.memory_peak_bytes, Some(300));
+        assert_eq!(used.end.threads, Some(4));
     }
 
     #[test]
@@ -204,7 +199,7 @@ mod tests {
         usage.add(at(100), 50_000_000, held(0, 0));
         usage.add(at(101), 52_000_000, held(0, 0));
         usage.add(at(200), 100_000_000, held(0, 0));
-        assert_eq!(usage.used().cpu_max, 0.5);
+        assert_eq!(usage.used().end.cpu_max, Some(0.5));
     }
 
     #[test]
@@ -215,15 +210,15 @@ mod tests {
         usage.add(at(200), 525_000_000, held(0, 0));
         let used = usage.used();
         assert_eq!((used.end.cpu_seconds, used.seconds), (0.12, 0.2));
-        assert_eq!((used.cpu_max, used.cpu_mean), (0.8, 0.6));
+        assert_eq!((used.end.cpu_max, used.end.cpu_mean), (Some(0.8), Some(0.6)));
     }
 
     #[test]
     fn a_window_shorter_than_a_sample_still_has_shares() {
         let mut usage = Usage::begin(0, held(0, 0));
         usage.add(at(10), 5_000_000, held(0, 0));
-        assert_eq!(usage.used().cpu_max, 0.5);
-        assert_eq!(usage.used().cpu_mean, 0.5);
+        assert_eq!(usage.used().end.cpu_max, Some(0.5));
+        assert_eq!(usage.used().end.cpu_mean, Some(0.5));
     }
 
     #[test]
@@ -232,6 +227,6 @@ mod tests {
         usage.add(at(100), 50, held(0, 0));
         assert_eq!(usage.used().end.cpu_seconds, 0.0);
         let nothing = Usage::begin(7, held(0, 0)).used();
-        assert_eq!((nothing.cpu_mean, nothing.cpu_max), (0.0, 0.0));
+        assert_eq!((nothing.end.cpu_mean, nothing.end.cpu_max), (Some(0.0), Some(0.0)));
     }
 }

@@ -42,7 +42,7 @@ fn what_failed_and_what_was_not_measured_is_said_with_its_reason() {
     for one in &mut rows {
         match &mut one.outcome {
             Outcome::Measured(window) if one.cell.subject == "rust-bookend" => {
-                window.errors.insert("Unavailable".into(), window.ok);
+                window.counts.errors.insert("Unavailable".into(), window.counts.ok);
             }
             _ if one.cell == missing => {
                 let reason = "install gcc".to_owned();
@@ -99,7 +99,7 @@ fn rates_that_are_lower_bounds_are_told() {
     let mut rows = rows(&run.new.plan);
     for one in rows.iter_mut().filter(|row| row.cell == cell("rust-bookend", "C=1 S=1")) {
         let window = one.outcome.window_mut().expect("measured");
-        window.generator_busy_seconds = Some(window.window_seconds);
+        window.generator.busy_seconds = Some(window.window_seconds);
     }
     let answer = Report::new(&run, &rows).answer();
     let bound = "Rates with >= are lower bounds, because the other end was the limit: rust-bookend";

@@ -9,6 +9,7 @@ use bookend_results::measurement::{Outcome, Row};
 use bookend_results::record::{FORMAT, Record, RecordError, SIZE_LIMIT_BYTES, file_of};
 use bookend_results::store::Run;
 use bookend_results::suite::Extent;
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 use table_rows::{cell, row, rows, run};
@@ -30,6 +31,26 @@ fn a_run_is_the_same_after_it_was_written_and_read() {
     assert_eq!(read.text(), record.text());
     assert_eq!(read.run().new, run().new);
     assert_eq!(read.run().notes, run().notes);
+}
+
+/// The keys in one order: there are records of several versions, which wrote them in others.
+fn in_order_of_keys(json: &str) -> String {
+    json.parse::<Value>().expect("JSON").to_string()
+}
+
+#[test]
+fn a_committed_row_is_the_same_byte_for_byte_after_it_was_read_and_written() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    // Servers with a backend, clients under test, and a record that is old and has short figures.
+    for suite in ["java-executors", "python-clients", "pajamax-tonic"] {
+        let file = file_of(&root.join("records"), suite, Extent::Full);
+        let text = std::fs::read_to_string(&file).expect("readable");
+        for line in text.lines().skip(1) {
+            let row: Row = serde_json::from_str(line).expect("a row");
+            let written = serde_json::to_string(&row).expect("JSON");
+            assert_eq!(in_order_of_keys(&written), in_order_of_keys(line), "{suite}");
+        }
+    }
 }
 
 #[test]

@@ -44,7 +44,7 @@ fn hostile() -> (Run, Vec<Row>) {
     let Some(window) = rows[1].outcome.window_mut() else {
         panic!("it was measured");
     };
-    window.errors.insert(HOSTILE.to_owned(), 5);
+    window.counts.errors.insert(HOSTILE.to_owned(), 5);
     (run, rows)
 }
 
@@ -131,7 +131,7 @@ fn failed_calls_are_in_the_answer_and_have_a_picture() {
     assert!(!report(&run, &rows).html().contains("The fate of every call"));
     for one in rows.iter_mut().filter(|row| row.cell.subject == "rust-bookend") {
         let window = one.outcome.window_mut().expect("measured");
-        window.errors.insert("UNAVAILABLE".to_owned(), window.ok);
+        window.counts.errors.insert("UNAVAILABLE".to_owned(), window.counts.ok);
     }
     let report = report(&run, &rows);
     let text = report.answer().join("\n");

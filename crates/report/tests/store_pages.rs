@@ -28,7 +28,7 @@ fn slowed(subject: &str, factor: f64) -> Vec<Row> {
     let mut rows = rows(&run().new.plan);
     for row in rows.iter_mut().filter(|row| row.cell.subject == subject) {
         if let Some(window) = row.outcome.window_mut() {
-            window.server_cpu_seconds *= factor;
+            window.ends.server.cpu_seconds *= factor;
         }
     }
     rows

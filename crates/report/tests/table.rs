@@ -126,11 +126,11 @@ fn troubled() -> Table {
             return;
         };
         match place {
-            ("rust-pajamax", "C=1 S=100") => figures.generator_busy_seconds = Some(0.96),
+            ("rust-pajamax", "C=1 S=100") => figures.generator.busy_seconds = Some(0.96),
             ("rust-bookend", "C=1 S=1") => figures.marks = vec![Mark::Steal { share: 0.031 }],
             ("rust-bookend", "C=100 S=100") => {
-                figures.errors.insert("UNAVAILABLE".into(), 3);
-                figures.memory_source = "rss".into();
+                figures.counts.errors.insert("UNAVAILABLE".into(), 3);
+                figures.ends.server.memory_source = Some("rss".into());
             }
             _ => {}
         }
@@ -153,16 +153,16 @@ fn every_trouble_is_written_out_below() {
 #[test]
 fn a_saturated_generator_makes_the_rate_a_lower_bound() {
     let printed = published_table(&figures("rust-tonic", "C=1 S=1", |_, figures| {
-        figures.generator_busy_seconds = Some(0.91);
+        figures.generator.busy_seconds = Some(0.91);
     }));
     assert!(printed.contains("| rust-tonic         | >= 7140 |"), "{printed}");
 }
 
 #[test]
 fn a_generator_that_used_up_its_quota_was_the_limit() {
-    let with_quota = |generator_cpu_quota| {
+    let with_quota = |cpu_quota| {
         published_table(&figures("rust-tonic", "C=1 S=1", |_, figures| {
-            figures.generator_cpu_quota = generator_cpu_quota;
+            figures.generator.cpu_quota = cpu_quota;
         }))
     };
     // It worked for 0.55 s of each second.
@@ -177,12 +177,12 @@ fn a_generator_that_used_up_its_quota_was_the_limit() {
 #[test]
 fn a_client_that_used_its_share_of_a_cpu_was_the_limit() {
     let table = figures("rust-tonic", "C=1 S=1", |_, figures| {
-        figures.side = TestedEnd::Client;
-        figures.server_cpu_seconds = 0.2;
-        figures.generator_cpu_seconds = 0.49;
-        figures.generator_busy_seconds = None;
-        figures.generator_cpus = Some(1);
-        figures.client_cpu_limit = Some(0.5);
+        figures.ends.side = TestedEnd::Client;
+        figures.ends.server.cpu_seconds = 0.2;
+        figures.ends.caller.cpu_seconds = 0.49;
+        figures.generator.busy_seconds = None;
+        figures.ends.caller.cpus = Some(1);
+        figures.ends.caller.cpu_limit = Some(0.5);
     });
     let bound = cost_table(&table);
     assert_eq!(bound.matches("client-bound").count(), 1, "{bound}");
@@ -191,8 +191,8 @@ fn a_client_that_used_its_share_of_a_cpu_was_the_limit() {
 #[test]
 fn what_cannot_be_told_from_one_is_marked_in_heading_and_table() {
     let table = figures("rust-pajamax", "C=1 S=1", |round, figures| {
-        let tonic = 7000.0 / 0.97 * figures.server_cpu_seconds;
-        figures.ok = (tonic * (0.97 + 0.01 * f64::from(round))) as u64;
+        let tonic = 7000.0 / 0.97 * figures.ends.server.cpu_seconds;
+        figures.counts.ok = (tonic * (0.97 + 0.01 * f64::from(round))) as u64;
     });
     assert!(published_table(&table).contains("----S=1--------^~1.0---"));
     assert!(cost_table(&table).contains("~1.0"), "{}", cost_table(&table));
@@ -211,7 +211,7 @@ fn without_the_baseline_there_are_no_ratios() {
 fn a_subject_that_yielded_nothing_in_a_round_has_no_ratio() {
     let table = figures("rust-pajamax", "C=1 S=1", |round, figures| {
         if round == 3 {
-            figures.ok = 0;
+            figures.counts.ok = 0;
         }
     });
     assert!(cost_table(&table).contains("no ratio"), "{}", cost_table(&table));
@@ -248,7 +248,7 @@ fn what_a_request_costs_each_instrument_is_compared_with_the_first() {
         if let Outcome::Measured(figures) = &mut row.outcome
             && row.cell.instrument == "ghz"
         {
-            figures.generator_cpu_seconds *= 100.0;
+            figures.ends.caller.cpu_seconds *= 100.0;
         }
     }
     let table = Table::new(&plan, &rows);
@@ -307,9 +307,9 @@ fn a_histogram_that_cannot_be_read_is_said_and_the_others_count() {
 #[test]
 fn the_audit_marks_what_cannot_be_true() {
     let table = figures("rust-tonic", "C=1 S=100", |_, figures| {
-        figures.ok *= 2;
-        figures.server_cpu_seconds = 1.2;
-        figures.memory_peak_bytes = 600 << 20;
+        figures.counts.ok *= 2;
+        figures.ends.server.cpu_seconds = 1.2;
+        figures.ends.server.memory_peak_bytes = Some(600 << 20);
     });
     assert_eq!(
         marks(&table),
@@ -331,7 +331,7 @@ fn served(more: u64) -> Table {
         .iter()
         .filter(own)
         .map(|row| match &row.outcome {
-            Outcome::Measured(figures) => figures.ok + 60,
+            Outcome::Measured(figures) => figures.counts.ok + 60,
             _ => 0,
         })
         .sum();
@@ -355,7 +355,7 @@ fn both_ends_must_have_counted_the_same_calls() {
 fn rounds_that_disagree_about_the_limit_are_counted() {
     let table = figures("rust-tonic", "C=1 S=1", |round, figures| {
         if round > 4 {
-            figures.server_cpu_seconds = 0.48;
+            figures.ends.server.cpu_seconds = 0.48;
         }
     });
     assert_eq!(
@@ -377,8 +377,8 @@ fn a_machine_without_accounts_has_no_ledger() {
 fn figures_of_no_length_neither_panic_nor_vanish() {
     let table = figures("rust-tonic", "C=1 S=1", |_, figures| {
         figures.window_seconds = 0.0;
-        figures.server_cpu_seconds = f64::NAN;
-        figures.ok = 0;
+        figures.ends.server.cpu_seconds = f64::NAN;
+        figures.counts.ok = 0;
     });
     let printed = published_table(&table) + &cost_table(&table) + &cpu_account_table(&table);
     assert_eq!(printed.matches("| rust-tonic ").count(), 9, "{printed}");

@@ -40,7 +40,7 @@ fn connected() -> (Plan, Vec<Row>) {
         };
         if let Outcome::Measured(figures) = &mut row.outcome {
             // Less is answered for the same time.
-            figures.ok = (figures.ok as f64 / cost) as u64;
+            figures.counts.ok = (figures.counts.ok as f64 / cost) as u64;
         }
     }
     (plan, rows)

@@ -31,9 +31,9 @@ fn window(row: &mut Row) -> &mut Measurement {
 /// One call in flight at the end for twenty that were counted: more than lie beyond p99.
 fn cut_off(row: &mut Row) {
     let window = window(row);
-    let calls = window.ok / 20;
+    let calls = window.counts.ok / 20;
     let in_flight = InFlightAtEnd { calls, age_mean_ns: 1000, age_max_ns: 300_000_000 };
-    window.in_flight_at_end = Some(in_flight);
+    window.counts.in_flight_at_end = Some(in_flight);
 }
 
 fn line<'a>(text: &'a str, case: &str, name: &str) -> &'a str {

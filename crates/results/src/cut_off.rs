@@ -45,9 +45,9 @@ impl CutOff {
             max_ns: in_flight.age_max_ns as f64,
         };
         Self {
-            counted: window.ok as f64,
-            calls: window.in_flight_calls() as f64,
-            ages: window.in_flight_at_end.map(ages),
+            counted: window.counts.ok as f64,
+            calls: window.counts.in_flight() as f64,
+            ages: window.counts.in_flight_at_end.map(ages),
             warmup_ns: window.asked.map(|asked| asked.warmup_ms as f64 * 1e6),
         }
     }

@@ -1,13 +1,17 @@
 //! The result of one cell in one round: the raw figures from which every table is made.
 
-use crate::audit::CallCounts;
+mod counts;
+mod ends;
+
+pub use counts::WindowCounts;
+pub use ends::{EndUsage, Ends};
+
 use crate::mark::{Mark, read_marks};
 use crate::steady::Steady;
 use crate::suite::{Case, TestedEnd};
 use crate::window::{AskedTimes, WindowFigures};
 use bookend_contract::count;
-use bookend_contract::in_flight::InFlightAtEnd;
-use bookend_contract::report::Intervals;
+use bookend_contract::report::{Extension, Intervals};
 use bookend_contract::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -157,9 +161,6 @@ impl fmt::Display for NotMeasured {
 /// The raw figures of one measured window. Counts and CPU belong to the window alone.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Measurement {
-    /// The end that was measured.
-    #[serde(default)]
-    pub side: TestedEnd,
     /// What its warm-up and its window were to be. `None`: of before they were chosen for cells.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<AskedTimes>,
@@ -176,72 +177,19 @@ pub struct Measurement {
     pub laps: Option<u32>,
     /// Length of the window, seconds.
     pub window_seconds: f64,
-    /// Calls answered OK in the window.
-    #[serde(deserialize_with = "count::deserialize")]
-    pub ok: u64,
-    /// Failed calls of the window by gRPC code name.
-    #[serde(deserialize_with = "count::deserialize_map")]
-    pub errors: BTreeMap<String, u64>,
-    /// Calls answered before the window.
-    #[serde(deserialize_with = "count::deserialize")]
-    pub warmup: u64,
-    /// Calls answered after the window while draining.
-    #[serde(default, deserialize_with = "count::deserialize")]
-    pub drained: u64,
-    /// Calls that were neither answered nor failed at the end.
-    #[serde(deserialize_with = "count::deserialize")]
-    pub unfinished: u64,
-    /// Calls in flight when the window ended, however they ended later. `None`: the caller did not
-    /// say.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub in_flight_at_end: Option<InFlightAtEnd>,
+    /// The calls.
+    #[serde(flatten)]
+    pub counts: WindowCounts,
     /// The latency histogram of OK calls, nanoseconds: HdrHistogram V2, base64.
     pub latency_histogram: String,
-    /// CPU time of the server's process tree, seconds.
-    pub server_cpu_seconds: f64,
-    /// Mean share of one CPU, sampled every 100 ms of the window (1.0 = one CPU).
-    pub server_cpu_mean: f64,
-    /// Largest share of one CPU in 100 ms.
-    pub server_cpu_max: f64,
-    /// CPUs that the server may use.
-    pub server_cpu_limit: f64,
-    /// CPU time of the generator's process tree, seconds.
-    pub generator_cpu_seconds: f64,
-    /// CPU time of the calling end's process tree over the window: mean share of one CPU.
-    pub client_cpu_mean: Option<f64>,
-    /// Largest share of one CPU that the calling end used in 100 ms.
-    pub client_cpu_max: Option<f64>,
-    /// CPUs that a client under test may use. `None`: it was an instrument, or had no limit.
-    pub client_cpu_limit: Option<f64>,
-    /// Time in turns of the generator's loop that did work, seconds, if it reports this.
-    pub generator_busy_seconds: Option<f64>,
-    /// Worker threads of the generator, if it reports this.
-    pub generator_threads: Option<u32>,
-    /// Number of CPUs that the generator was pinned to; `None` if it was not pinned.
-    pub generator_cpus: Option<u32>,
-    /// CPUs that control groups gave the generator at most, if it reports this.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub generator_cpu_quota: Option<f64>,
+    /// What both ends used, and what stands behind the server.
+    #[serde(flatten)]
+    pub ends: Ends,
+    /// What the generator says of itself.
+    #[serde(flatten)]
+    pub generator: GeneratorAccount,
     /// The machine's CPU account over the window.
     pub machine: MachineCpu,
-    /// Mean memory of the tree under test over the window, bytes.
-    pub memory_mean_bytes: u64,
-    /// Peak memory of the tree under test over the window, bytes.
-    pub memory_peak_bytes: u64,
-    /// Where the memory figures come from: `cgroup` or `rss`.
-    pub memory_source: String,
-    /// Largest number of threads of the tree under test.
-    pub threads: u32,
-    /// Context switches of the tree under test, voluntary or not.
-    pub context_switches: u64,
-    /// Resources that the end not under test used.
-    pub opposite: Option<EndUsage>,
-    /// Resources that the process behind the server used.
-    pub backend: Option<EndUsage>,
-    /// Responses carried by one read of our generator.
-    pub requests_per_read: Option<f64>,
-    /// Requests carried by one write of our generator.
-    pub requests_per_write: Option<f64>,
     /// Marks of this window alone. Empty when clean.
     #[serde(deserialize_with = "read_marks")]
     pub marks: Vec<Mark>,
@@ -257,6 +205,36 @@ pub struct Measurement {
     /// What a foreign instrument printed. The store keeps that of one round apart from the rows.
     #[serde(skip)]
     pub raw_output: Option<String>,
+}
+
+/// What our generator reports of itself. Other callers report nothing of it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct GeneratorAccount {
+    /// Time in turns of its loop that did work, seconds.
+    #[serde(rename = "generator_busy_seconds")]
+    pub busy_seconds: Option<f64>,
+    /// Its worker threads.
+    #[serde(rename = "generator_threads")]
+    pub threads: Option<u32>,
+    /// CPUs that control groups gave it at most.
+    #[serde(rename = "generator_cpu_quota", default, skip_serializing_if = "Option::is_none")]
+    pub cpu_quota: Option<f64>,
+    /// Responses carried by one of its reads.
+    pub requests_per_read: Option<f64>,
+    /// Requests carried by one of its writes.
+    pub requests_per_write: Option<f64>,
+}
+
+impl From<&Extension> for GeneratorAccount {
+    fn from(own: &Extension) -> Self {
+        Self {
+            busy_seconds: Some(own.worked_seconds()),
+            threads: Some(own.threads),
+            cpu_quota: own.cpu_quota,
+            requests_per_read: Some(own.requests_per_read),
+            requests_per_write: Some(own.requests_per_write),
+        }
+    }
 }
 
 /// The ends that spin instead of sleeping, according to their declarations.
@@ -278,14 +256,14 @@ impl Spinning {
 impl Measurement {
     /// Answered calls a second.
     pub fn requests_per_second(&self) -> f64 {
-        self.ok as f64 / self.window_seconds
+        self.counts.ok as f64 / self.window_seconds
     }
 
     /// What the window shows of the time that it needs, with the mean latency where it is known.
     pub fn figures(&self, streams: u32, mean_seconds: Option<f64>) -> WindowFigures {
         WindowFigures {
             seconds: self.window_seconds,
-            answered: (self.ok + self.errors.values().sum::<u64>()) as f64,
+            answered: (self.counts.ok + self.counts.failed()) as f64,
             mean_seconds,
             streams: f64::from(streams),
         }
@@ -295,7 +273,7 @@ impl Measurement {
     /// that end spins, because its CPU time then tells nothing.
     pub fn requests_per_cpu_second(&self) -> f64 {
         let spins = self.tested_end_spins();
-        self.ok as f64 / if spins { f64::NAN } else { self.tested_cpu_seconds() }
+        self.counts.ok as f64 / if spins { f64::NAN } else { self.tested_cpu_seconds() }
     }
 
     /// Answered calls per CPU-second of the calling end; not finite as above.
@@ -306,66 +284,31 @@ impl Measurement {
 
     /// CPU time of the server over the window, 1.0 = one CPU.
     pub fn server_cpu(&self) -> f64 {
-        self.server_cpu_seconds / self.window_seconds
+        self.ends.server.cpu_seconds / self.window_seconds
     }
 
     /// CPU time of the generator over the window, 1.0 = one CPU.
     pub fn generator_cpu(&self) -> f64 {
-        self.generator_cpu_seconds / self.window_seconds
+        self.ends.caller.cpu_seconds / self.window_seconds
     }
 
     /// CPU of the calling end's process tree over the window, 1.0 = one CPU.
     pub fn client_cpu(&self) -> f64 {
-        self.client_cpu_mean.unwrap_or(self.generator_cpu())
+        self.ends.caller.cpu_mean.unwrap_or(self.generator_cpu())
     }
 
     /// Whether the end under test spins, so that its CPU time tells nothing about requests.
     pub fn tested_end_spins(&self) -> bool {
-        match self.side {
+        match self.ends.side {
             TestedEnd::Server => self.spinning.server,
             TestedEnd::Client => self.spinning.generator,
         }
     }
 
-    /// The calls of the window and of its warm-up.
-    pub fn call_counts(&self) -> CallCounts {
-        CallCounts {
-            answered: self.warmup + self.ok + self.drained,
-            ok: self.ok,
-            uncertain: self.errors.values().sum::<u64>() + self.unfinished,
-            is_open: false,
-        }
-    }
-
-    /// Calls in flight when the window ended: as the caller says, else those that it answered later
-    /// or never.
-    pub fn in_flight_calls(&self) -> u64 {
-        match self.in_flight_at_end {
-            Some(in_flight) => in_flight.calls,
-            None => self.drained + self.unfinished,
-        }
-    }
-
     /// CPU time of the end under test, seconds.
     pub fn tested_cpu_seconds(&self) -> f64 {
-        match self.side {
-            TestedEnd::Server => self.server_cpu_seconds,
-            TestedEnd::Client => self.generator_cpu_seconds,
-        }
+        self.ends.tested().cpu_seconds
     }
-}
-
-/// Resources that the process tree of one end used over a window.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct EndUsage {
-    /// CPU time, seconds.
-    pub cpu_seconds: f64,
-    /// Mean memory, bytes.
-    pub memory_mean_bytes: u64,
-    /// Peak memory, bytes.
-    pub memory_peak_bytes: u64,
-    /// Largest number of threads.
-    pub threads: u32,
 }
 
 /// CPU time of the whole machine over a window, seconds summed over CPUs.
@@ -499,33 +442,6 @@ mod tests {
     }
 
     #[test]
-    fn failed_and_unfinished_calls_may_have_been_answered_or_not() {
-        let window = Measurement {
-            ok: 900,
-            warmup: 90,
-            drained: 10,
-            errors: [("UNAVAILABLE".to_owned(), 5)].into(),
-            unfinished: 3,
-            ..Measurement::default()
-        };
-        let counts = window.call_counts();
-        assert_eq!((counts.answered, counts.ok), (1000, 900));
-        assert_eq!((counts.uncertain, counts.is_open), (8, false));
-    }
-
-    #[test]
-    fn cost_is_that_of_the_end_under_test() {
-        let mut measurement = Measurement {
-            server_cpu_seconds: 1.0,
-            generator_cpu_seconds: 2.0,
-            ..Measurement::default()
-        };
-        assert_eq!(measurement.tested_cpu_seconds(), 1.0);
-        measurement.side = TestedEnd::Client;
-        assert_eq!(measurement.tested_cpu_seconds(), 2.0);
-    }
-
-    #[test]
     fn who_spins_is_kept_where_somebody_does() {
         let asleep = serde_json::to_string(&Measurement::default()).expect("JSON");
         assert!(!asleep.contains("spinning"), "{asleep}");
@@ -537,7 +453,8 @@ mod tests {
         let read: Measurement = serde_json::from_str(&text).expect("readable");
         assert_eq!(read, spun);
         assert!(!read.tested_end_spins());
-        let of_client = Measurement { side: TestedEnd::Client, ..read };
+        let ends = Ends { side: TestedEnd::Client, ..Ends::default() };
+        let of_client = Measurement { ends, ..read };
         assert!(of_client.tested_end_spins());
     }
 
@@ -548,13 +465,13 @@ mod tests {
         assert_eq!((&read, read.window()), (&Outcome::failed("x"), None));
         assert_eq!(serde_json::to_string(&read).expect("JSON"), old);
 
-        let window = Measurement { memory_peak_bytes: 77, ..Measurement::default() };
+        let window = Measurement { laps: Some(77), ..Measurement::default() };
         let mut kept = Outcome::Measured(Box::new(window));
         kept.fail("x");
         assert!(matches!(kept, Outcome::Failed { .. }));
         let text = serde_json::to_string(&kept).expect("JSON");
         let read: Outcome = serde_json::from_str(&text).expect("readable");
-        assert_eq!(read.window().map(|window| window.memory_peak_bytes), Some(77));
+        assert_eq!(read.window().and_then(|window| window.laps), Some(77));
     }
 
     #[test]

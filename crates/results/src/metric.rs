@@ -73,7 +73,9 @@ impl Metric {
         let figure = match self {
             Self::Listed(definition) => definition.of_round(round),
             Self::Percentile { millipercent } => at(round.latencies()?, *millipercent),
-            Self::Errors(code) => Some(round.window.errors.get(code).copied().unwrap_or(0) as f64),
+            Self::Errors(code) => {
+                Some(round.window.counts.errors.get(code).copied().unwrap_or(0) as f64)
+            }
             Self::Note(name) => round.window.notes.get(name).copied(),
             Self::ServerNote(name) => round.row.server_notes.get(name).copied(),
             Self::Profile(_) => None,
@@ -178,7 +180,7 @@ pub fn markdown() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measurement::{CellId, Measurement, Outcome, Row};
+    use crate::measurement::{CellId, Measurement, Outcome, Row, WindowCounts};
     use bookend_contract::latency;
     use std::collections::BTreeSet;
 
@@ -233,7 +235,11 @@ mod tests {
         latency::record(&mut histogram, 1_000_000, 100 - slow);
         latency::record(&mut histogram, 50_000_000, slow);
         let latency_histogram = latency::encode(&histogram);
-        let window = Measurement { ok: 100, latency_histogram, ..Measurement::default() };
+        let window = Measurement {
+            counts: WindowCounts { ok: 100, ..WindowCounts::default() },
+            latency_histogram,
+            ..Measurement::default()
+        };
         let (case, instrument) = ("C=1 S=1".parse().expect("a case"), "x".to_owned());
         let cell = CellId { subject: "y".to_owned(), case, instrument };
         Row::new(number, cell, Outcome::Measured(Box::new(window)))

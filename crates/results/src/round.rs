@@ -111,11 +111,11 @@ impl<'a> MeasuredRound<'a> {
         let used = if self.window.spinning.generator {
             f64::NAN
         } else {
-            self.window.generator_cpu_seconds
+            self.window.ends.caller.cpu_seconds
         };
-        let worked = self.window.generator_busy_seconds.unwrap_or(used);
+        let worked = self.window.generator.busy_seconds.unwrap_or(used);
         // A thread that is kept from running in the middle of a turn seems to work all the while.
-        let has_quota = self.window.generator_cpu_quota.is_some();
+        let has_quota = self.window.generator.cpu_quota.is_some();
         if has_quota { worked.min(self.generator_could()) } else { worked }
     }
 
@@ -123,15 +123,15 @@ impl<'a> MeasuredRound<'a> {
     /// pinned to, or what a quota left of it; for a client under test, its CPU limit.
     pub fn generator_could(&self) -> f64 {
         let window = self.window;
-        if let Some(limit) = window.client_cpu_limit {
+        if let Some(limit) = window.ends.caller.cpu_limit {
             return window.window_seconds * limit;
         }
         let cpus = window.machine.total_seconds() / window.window_seconds;
-        let left = cpus - window.server_cpu_limit;
-        let given = window.generator_cpus.map_or(left, f64::from);
-        let used = window.generator_threads.map_or(given, f64::from);
+        let left = cpus - window.ends.server.cpu_limit.unwrap_or_default();
+        let given = window.ends.caller.cpus.map_or(left, f64::from);
+        let used = window.generator.threads.map_or(given, f64::from);
         let cpus = used.min(given.max(1.0)).max(1.0);
-        window.window_seconds * window.generator_cpu_quota.map_or(cpus, |quota| quota.min(cpus))
+        window.window_seconds * window.generator.cpu_quota.map_or(cpus, |quota| quota.min(cpus))
     }
 
     /// CPU time of the machine and the length of the window, as dividend and divisor. `None`
@@ -144,7 +144,9 @@ impl<'a> MeasuredRound<'a> {
     /// CPU time that neither end accounts for.
     pub fn unattributed_seconds(&self) -> f64 {
         let window = self.window;
-        window.machine.busy_seconds() - window.server_cpu_seconds - window.generator_cpu_seconds
+        window.machine.busy_seconds()
+            - window.ends.server.cpu_seconds
+            - window.ends.caller.cpu_seconds
     }
 }
 

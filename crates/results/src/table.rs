@@ -225,7 +225,7 @@ fn spent_in(window: &Measurement) -> String {
         window.window_seconds,
         cpu_text(window.server_cpu()),
         cpu_text(window.generator_cpu()),
-        memory_text(window.memory_peak_bytes as f64)
+        memory_text(window.ends.tested().memory_peak_bytes.unwrap_or_default() as f64)
     )
 }
 

@@ -66,7 +66,7 @@ fn series(record: &Record, of: fn(&Measurement) -> f64) -> Vec<Series> {
 }
 
 fn cost(window: &Measurement) -> f64 {
-    window.ok as f64 / window.tested_cpu_seconds()
+    window.counts.ok as f64 / window.tested_cpu_seconds()
 }
 
 fn rate(window: &Measurement) -> f64 {

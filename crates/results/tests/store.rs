@@ -3,7 +3,7 @@
 mod table_rows;
 
 use bookend_contract::timestamp::Timestamp;
-use bookend_results::measurement::{EndUsage, Measurement, Outcome};
+use bookend_results::measurement::{Measurement, Outcome};
 use bookend_results::record::{raw_folder, write_raw};
 use bookend_results::store::{RunId, SCHEMA_VERSION, Store, StoreError};
 use bookend_results::suite::Extent;
@@ -66,7 +66,8 @@ fn what_both_ends_noted_is_kept_with_their_row() {
     let id = store.begin_run(&new_run()).expect("begun");
     let mut measurement = measurement(1, 100, 0.5);
     measurement.notes.insert("connections_opened".into(), 64.0);
-    measurement.opposite = Some(EndUsage { cpu_seconds: 0.25, ..EndUsage::default() });
+    measurement.ends.caller.cpu_sampled_seconds = Some(0.25);
+    measurement.ends.caller.threads = Some(7);
     let mut row = measured(0, cell("a", "C=1 S=1 calls=100"), measurement);
     row.has_own_server = true;
     (row.server_life, row.cells_before) = (2, Some(7));

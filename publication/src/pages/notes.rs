@@ -112,7 +112,7 @@ fn of_row(row: &Row) -> Vec<((Note, String), f64)> {
         return Vec::new();
     };
     let cell = &row.cell;
-    let (server, caller) = match measurement.side {
+    let (server, caller) = match measurement.ends.side {
         TestedEnd::Server => (&cell.subject, &cell.instrument),
         TestedEnd::Client => (&cell.instrument, &cell.subject),
     };

@@ -26,8 +26,8 @@ impl VariantState {
     /// From the cell that was measured through it.
     pub fn of(row: &Row, version: &str) -> VariantState {
         match &row.outcome {
-            Outcome::Measured(window) if window.ok == 0 => {
-                let codes: Vec<&str> = window.errors.keys().map(String::as_str).collect();
+            Outcome::Measured(window) if window.counts.ok == 0 => {
+                let codes: Vec<&str> = window.counts.errors.keys().map(String::as_str).collect();
                 VariantState::Failed(format!("no call ended OK: {}", codes.join(", ")))
             }
             Outcome::Measured(_) => VariantState::Ready(version.to_owned()),
@@ -140,7 +140,7 @@ impl fmt::Display for VariantStates {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bookend_results::measurement::{CellId, Measurement};
+    use bookend_results::measurement::{CellId, Measurement, WindowCounts};
 
     fn found(all: &[(&str, VariantState)]) -> VariantStates {
         let mut states = VariantStates::default();
@@ -190,7 +190,10 @@ mod tests {
             case: "C=1 S=1".parse().expect("a case"),
             instrument: "load".to_owned(),
         };
-        let window = Measurement { ok: 1, ..Measurement::default() };
+        let window = Measurement {
+            counts: WindowCounts { ok: 1, ..WindowCounts::default() },
+            ..Measurement::default()
+        };
         let row = Row::new(0, called, Outcome::Measured(Box::new(window)));
         let ready = || VariantState::Ready(String::new());
         let all = ["a/default", "b/default", "load/default"];

@@ -201,7 +201,7 @@ impl RunningClient<'_> {
             return Err(failed("it ended without `window start` and `window end`".to_owned()));
         };
         let report = self.parser.finish().map_err(|error| failed(error.to_string()))?;
-        if report.ok == 0 {
+        if report.counts.ok == 0 {
             return Err(failed(no_answer(&report)));
         }
         let length_ns = report.window_seconds.map_or(length.as_nanos() as u64, |seconds| {
@@ -209,8 +209,8 @@ impl RunningClient<'_> {
         });
         let client = RaceLap {
             server: number,
-            ok: report.ok,
-            failed: report.error_count(),
+            ok: report.counts.ok,
+            failed: report.counts.failed(),
             length_ns,
             cpu_ns: used.client_ns,
             rated: None,
@@ -237,7 +237,7 @@ impl BothEnds {
 
 fn no_answer(report: &CallerReport) -> String {
     let errors: Vec<String> =
-        report.errors.iter().map(|(code, count)| format!("{code} {count}")).collect();
+        report.counts.errors.iter().map(|(code, count)| format!("{code} {count}")).collect();
     match errors.as_slice() {
         [] => "no call of its window ended".to_owned(),
         errors => format!("no call of its window ended OK, but with {}", errors.join(", ")),

@@ -2,11 +2,10 @@
 //! document of an instrument that knows nothing of the contract.
 
 use bookend_contract::count::{self, TooMany};
-use bookend_contract::in_flight::InFlightAtEnd;
 use bookend_contract::latency;
 use bookend_contract::lines::{Line, NOTES_LIMIT};
 use bookend_contract::report::{Extension, LoadReport};
-use bookend_results::audit::CallCounts;
+use bookend_results::measurement::WindowCounts;
 use hdrhistogram::Histogram;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -17,18 +16,8 @@ use thiserror::Error;
 pub struct CallerReport {
     /// Length of the window as the instrument measured it, seconds.
     pub window_seconds: Option<f64>,
-    /// Calls answered OK in the window.
-    pub ok: u64,
-    /// Failed calls of the window by gRPC code name.
-    pub errors: BTreeMap<String, u64>,
-    /// Calls answered before the window.
-    pub warmup: u64,
-    /// Calls answered after the window.
-    pub drained: u64,
-    /// Calls of which nothing is known.
-    pub unfinished: u64,
-    /// Calls in flight when the window ended, with their age, where the caller tells.
-    pub in_flight_at_end: Option<InFlightAtEnd>,
+    /// The calls.
+    pub counts: WindowCounts,
     /// Latencies of OK calls, nanoseconds. Empty where the instrument does not tell.
     pub latencies: Histogram<u64>,
     /// What only our own generator reports.
@@ -99,12 +88,7 @@ impl Default for CallerReport {
     fn default() -> CallerReport {
         CallerReport {
             window_seconds: None,
-            ok: 0,
-            errors: BTreeMap::new(),
-            warmup: 0,
-            drained: 0,
-            unfinished: 0,
-            in_flight_at_end: None,
+            counts: WindowCounts::default(),
             latencies: latency::empty(),
             own: None,
             notes: ProcessNotes::default(),
@@ -125,20 +109,21 @@ impl CallerReportParser {
     /// # Errors
     /// It is a line that no instrument says, or its report is broken.
     pub fn take(&mut self, line: Line) -> Result<(), CallerReportError> {
+        let counts = &mut self.report.counts;
         match line {
             Line::Latency { latency_ns, count } => {
                 count::sum(self.report.latencies.len(), count)?;
                 latency::record(&mut self.report.latencies, latency_ns, count);
             }
-            Line::Warmup(count) => add(&mut self.report.warmup, count)?,
+            Line::Warmup(count) => add(&mut counts.warmup, count)?,
             Line::Ok(count) => {
-                add(&mut self.report.ok, count)?;
+                add(&mut counts.ok, count)?;
                 self.has_counts = true;
             }
             Line::Error { code, count } => self.report.add_error(code, count)?,
-            Line::Drained(count) => add(&mut self.report.drained, count)?,
-            Line::Unfinished(count) => add(&mut self.report.unfinished, count)?,
-            Line::InFlight(in_flight) => self.report.in_flight_at_end = Some(in_flight),
+            Line::Drained(count) => add(&mut counts.drained, count)?,
+            Line::Unfinished(count) => add(&mut counts.unfinished, count)?,
+            Line::InFlight(in_flight) => counts.in_flight_at_end = Some(in_flight),
             Line::Report(report) => {
                 let notes = std::mem::take(&mut self.report.notes);
                 self.report = CallerReport { notes, ..CallerReport::of_report(&report)? };
@@ -164,7 +149,7 @@ impl CallerReportParser {
         if !self.has_counts {
             return Err(CallerReportError::NoCounts);
         }
-        let (latencies, ok) = (self.report.latencies.len(), self.report.ok);
+        let (latencies, ok) = (self.report.latencies.len(), self.report.counts.ok);
         if self.report.own.is_none() && latencies != ok {
             return Err(CallerReportError::Latencies { latencies, ok });
         }
@@ -183,12 +168,7 @@ impl CallerReport {
         count::checked(latencies.len())?;
         Ok(CallerReport {
             window_seconds: Some(own.window_seconds),
-            ok: own.ok,
-            errors: own.errors.clone(),
-            warmup: own.warmup,
-            drained: own.drained,
-            unfinished: own.unfinished,
-            in_flight_at_end: own.in_flight_at_end,
+            counts: WindowCounts::from(own),
             latencies,
             own: Some(Box::new(own.clone())),
             ..CallerReport::default()
@@ -228,32 +208,20 @@ impl CallerReport {
         let errors = (failed > 0).then(|| ("UNKNOWN".to_owned(), failed));
         Ok(CallerReport {
             window_seconds: h2load_seconds(duration),
-            ok,
-            errors: errors.into_iter().collect(),
-            unfinished: started.saturating_sub(done),
+            counts: WindowCounts {
+                ok,
+                errors: errors.into_iter().collect(),
+                unfinished: started.saturating_sub(done),
+                ..WindowCounts::default()
+            },
             ..CallerReport::default()
         })
     }
 
-    /// The calls of this run, as far as the server must or may have answered them.
-    pub fn call_counts(&self) -> CallCounts {
-        CallCounts {
-            answered: self.warmup + self.ok + self.drained,
-            ok: self.ok,
-            uncertain: self.error_count() + self.unfinished,
-            is_open: false,
-        }
-    }
-
     fn add_error(&mut self, code: String, count: u64) -> Result<(), TooMany> {
-        count::sum(self.error_count(), count)?;
-        *self.errors.entry(code).or_default() += count;
+        count::sum(self.counts.failed(), count)?;
+        *self.counts.errors.entry(code).or_default() += count;
         Ok(())
-    }
-
-    /// Calls that ended with an error in the window.
-    pub fn error_count(&self) -> u64 {
-        self.errors.values().sum()
     }
 }
 
@@ -282,7 +250,7 @@ impl GhzReport {
         };
         for (status, count) in self.status_code_distribution {
             match status.as_str() {
-                "OK" => add(&mut said.ok, count)?,
+                "OK" => add(&mut said.counts.ok, count)?,
                 _ => said.add_error(code_of_ghz(&status), count)?,
             }
         }
@@ -352,8 +320,8 @@ mod tests {
     fn lines_add_up_in_whatever_order_they_come() {
         let said = say("1000 2\nok 5\n1000 1\nerror INTERNAL 1\n2000 2\nwarmup 7\nunfinished 3\n")
             .unwrap();
-        assert_eq!((said.ok, said.warmup, said.unfinished), (5, 7, 3));
-        assert_eq!(said.errors, BTreeMap::from([("INTERNAL".to_owned(), 1)]));
+        assert_eq!((said.counts.ok, said.counts.warmup, said.counts.unfinished), (5, 7, 3));
+        assert_eq!(said.counts.errors, BTreeMap::from([("INTERNAL".to_owned(), 1)]));
         assert_eq!(said.latencies.len(), 5);
     }
 
@@ -393,10 +361,10 @@ mod tests {
                        {"timestamp":"x","latency":9000,"error":"y","status":"Canceled"},
                        {"timestamp":"x","latency":3000,"error":"","status":"OK"}]}"#;
         let said = CallerReport::of_ghz(text).unwrap();
-        assert_eq!(said.ok, 2);
+        assert_eq!(said.counts.ok, 2);
         assert_eq!(said.latencies.len(), 2);
         assert_eq!(said.window_seconds, Some(2.0));
-        let codes: Vec<&str> = said.errors.keys().map(String::as_str).collect();
+        let codes: Vec<&str> = said.counts.errors.keys().map(String::as_str).collect();
         assert_eq!(codes, ["CANCELLED", "DEADLINE_EXCEEDED", "UNKNOWN"]);
         assert!(matches!(CallerReport::of_ghz("ghz: oh"), Err(CallerReportError::Json(_))));
     }
@@ -407,7 +375,7 @@ mod tests {
              requests: 100 total, 110 started, 100 done, 98 succeeded, 2 failed, 0 errored, 0 \
              timeout\nstatus codes: 98 2xx, 0 3xx, 0 4xx, 2 5xx\ntraffic: 1KB\n";
         let said = CallerReport::of_h2load(text).unwrap();
-        assert_eq!((said.ok, said.error_count(), said.unfinished), (98, 2, 10));
+        assert_eq!((said.counts.ok, said.counts.failed(), said.counts.unfinished), (98, 2, 10));
         assert_eq!(said.window_seconds, Some(2.5));
         assert!(said.latencies.is_empty());
         let error = CallerReport::of_h2load("oh").unwrap_err();

@@ -260,7 +260,7 @@ impl Running<'_> {
 /// there are streams. The server may have answered them.
 fn add_cut_off(mut report: CallerReport, workload: &Workload) -> CallerReport {
     if report.own.is_none() && workload.case.calls.is_none() {
-        report.unfinished = u64::from(workload.case.concurrency);
+        report.counts.unfinished = u64::from(workload.case.concurrency);
     }
     report
 }

@@ -129,7 +129,7 @@ impl Contestant<'_> {
     fn finish(&mut self, state: State<'_>) -> Result<Measurement, CellError> {
         let output = state.and_then(LapInstrument::finish);
         match &output {
-            Ok(output) => self.server.counts += output.report.call_counts(),
+            Ok(output) => self.server.counts += output.report.counts.call_counts(),
             Err(_) => self.server.counts.is_open = true,
         }
         self.run.measurement(&self.server, output?, 0)

@@ -48,14 +48,14 @@ impl MeasuredLaps {
     pub fn check(&self, report: &CallerReport) -> Result<(), CellError> {
         let ok: u64 = self.window.iter().fold(0, |sum, lap| sum.saturating_add(lap.ok));
         let failed: u64 = self.window.iter().fold(0, |sum, lap| sum.saturating_add(lap.failed));
-        if (ok, failed) == (report.ok, report.error_count()) {
+        if (ok, failed) == (report.counts.ok, report.counts.failed()) {
             return Ok(());
         }
         Err(CellError::failed(format!(
             "its laps add up to {ok} calls that ended OK and {failed} that did not, its report to \
              {} and {}",
-            report.ok,
-            report.error_count()
+            report.counts.ok,
+            report.counts.failed()
         )))
     }
 }

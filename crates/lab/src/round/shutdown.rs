@@ -137,7 +137,7 @@ impl ServerEnd {
     pub fn complete(&self, rows: &mut [&mut Row]) {
         let mut in_rows = CallCounts::default();
         for window in rows.iter().filter_map(|row| row.outcome.window()) {
-            in_rows += window.call_counts();
+            in_rows += window.counts.call_counts();
         }
         let mut elsewhere = self.counts.beyond(&in_rows, self.server.served);
         for row in rows {

@@ -2,8 +2,9 @@
 
 use crate::cpu::{ContextSwitches, CpuTimes, CpuTimesDelta};
 use crate::process::Process;
-use crate::sampler::{ResourceUsage, SAMPLE_INTERVAL, Sampler};
+use crate::sampler::{SAMPLE_INTERVAL, Sampler};
 use bookend_contract::timestamp::Timestamp;
+use bookend_results::measurement::Ends;
 use bookend_results::suite::TestedEnd;
 use rustix::time::{ClockId, clock_gettime};
 use std::time::{Duration, Instant, SystemTime};
@@ -16,6 +17,7 @@ const FEW_THREADS: usize = 16;
 #[derive(Debug)]
 pub struct WindowSampler {
     started: Timestamp,
+    side: TestedEnd,
     /// When it began, or went on after a pause.
     machine: CpuTimes,
     lab_cpu: Duration,
@@ -37,14 +39,10 @@ pub struct WindowSampler {
 pub struct WindowUsage {
     /// When it began.
     pub started: Option<Timestamp>,
-    /// The server's tree.
-    pub server: ResourceUsage,
-    /// The generator's tree.
-    pub generator: ResourceUsage,
-    /// The backend's tree.
-    pub backend: Option<ResourceUsage>,
-    /// Context switches of the side under test.
-    pub context_switches: u64,
+    /// Time between the first and the last reading of the server, seconds.
+    pub seconds: f64,
+    /// The trees of both ends and of the backend.
+    pub ends: Ends,
     /// The machine.
     pub machine: CpuTimesDelta,
     /// CPU time of the lab itself, seconds.
@@ -79,6 +77,7 @@ impl WindowSampler {
     pub fn begin(processes: WindowProcesses<'_>) -> WindowSampler {
         WindowSampler {
             started: SystemTime::now().into(),
+            side: processes.under_test,
             server: Sampler::begin(processes.server),
             generator: Sampler::begin(processes.generator),
             backend: processes.backend.map(Sampler::begin),
@@ -141,14 +140,20 @@ impl WindowSampler {
     /// The window ends now, or has ended where it was paused.
     pub fn end(mut self) -> WindowUsage {
         self.pause();
+        let server = self.server.end();
+        let mut ends = Ends {
+            side: self.side,
+            server: server.end,
+            caller: self.generator.end().end,
+            backend: self.backend.map(|backend| backend.end().end),
+        };
+        ends.tested_mut().context_switches = Some(self.switches.counted());
         WindowUsage {
             started: Some(self.started),
-            server: self.server.end(),
-            generator: self.generator.end(),
-            backend: self.backend.map(Sampler::end),
+            seconds: server.seconds,
+            ends,
             machine: self.machine_before,
             lab_seconds: self.lab_cpu_before.as_secs_f64(),
-            context_switches: self.switches.counted(),
         }
     }
 }

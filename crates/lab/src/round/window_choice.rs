@@ -136,7 +136,7 @@ fn find(
 
 /// The window of a row that failed because no call had ended yet, with an error or without.
 fn too_early(outcome: &Outcome) -> Option<&Measurement> {
-    outcome.window().filter(|window| window.ok == 0 && window.errors.is_empty())
+    outcome.window().filter(|window| window.counts.ok == 0 && window.counts.errors.is_empty())
 }
 
 /// What follows from a window.

@@ -111,12 +111,12 @@ fn each_client_has_a_reference_of_its_own() {
     assert_eq!(rows.len(), 2);
     for row in &rows {
         let measured = measured(row);
-        assert_eq!((row.served, measured.side), (Some(10), TestedEnd::Client));
-        assert_eq!(measured.client_cpu_limit, Some(1.5));
-        assert!(measured.client_cpu_max >= measured.client_cpu_mean);
-        let reference = measured.opposite.as_ref().unwrap();
-        assert!(reference.memory_peak_bytes > 0 && reference.threads > 0);
-        assert_eq!(measured.tested_cpu_seconds(), measured.generator_cpu_seconds);
+        assert_eq!((row.served, measured.ends.side), (Some(10), TestedEnd::Client));
+        assert_eq!(measured.ends.caller.cpu_limit, Some(1.5));
+        assert!(measured.ends.caller.cpu_max >= measured.ends.caller.cpu_mean);
+        let reference = measured.ends.opposite();
+        assert!(reference.memory_peak_bytes > Some(0) && reference.threads > Some(0));
+        assert_eq!(measured.tested_cpu_seconds(), measured.ends.caller.cpu_seconds);
     }
     assert_eq!(text(&fake_run, "server.env").lines().count(), 2);
 }
@@ -132,9 +132,9 @@ fn the_suite_may_say_which_end_is_measured() {
     let both = format!("if [ $BOOKEND_ROLE = client ]; then\n{CALL}\nelse\n{}\nfi", serve(1));
     test_folder.subject("both", "server\", \"client", &both);
     let mut fake_run = FakeRun::new(test_folder, &["both"], "both");
-    assert_eq!(measured(&fake_run.row()).side, TestedEnd::Server);
+    assert_eq!(measured(&fake_run.row()).ends.side, TestedEnd::Server);
     fake_run.settings.plan.subjects[0].side = Some(TestedEnd::Client);
-    assert_eq!(measured(&fake_run.row()).side, TestedEnd::Client);
+    assert_eq!(measured(&fake_run.row()).ends.side, TestedEnd::Client);
 }
 
 /// Works without a pause, and counts in a file how far it has come.
@@ -177,9 +177,9 @@ fn a_backend_stands_behind_its_server_and_is_accounted_for() {
     let row = fake_run.row();
     let measured = measured(&row);
     assert_eq!(measured.marks, []);
-    let used = measured.backend.as_ref().unwrap();
+    let used = measured.ends.backend.as_ref().unwrap();
     assert!(used.cpu_seconds > 0.0, "{used:?}");
-    assert!(used.memory_peak_bytes > 0 && used.threads > 0, "{used:?}");
+    assert!(used.memory_peak_bytes > Some(0) && used.threads > Some(0), "{used:?}");
     assert_eq!(row.backend_served, Some(12));
     assert_eq!(row.backend_notes["calls_peak"], 7.0);
     let run = fake_run.store.latest_run().unwrap().unwrap();
@@ -258,7 +258,7 @@ fn a_fixed_number_of_calls_is_told_to_a_fresh_server() {
     assert_eq!(rows.len(), 2);
     for row in &rows {
         let measured = measured(row);
-        assert_eq!((measured.ok, row.served), (10, Some(10)), "a server each");
+        assert_eq!((measured.counts.ok, row.served), (10, Some(10)), "a server each");
         assert!(measured.window_seconds > 0.0);
     }
     assert_eq!(text(&fake_run, "server.env").lines().count(), 2);
@@ -281,7 +281,7 @@ echo error DEADLINE_EXCEEDED 6
     set_cases(&mut fake_run, &["C=1 S=5 calls=10"]);
     let row = fake_run.row();
     let measured = measured(&row);
-    assert_eq!((measured.ok, measured.errors["DEADLINE_EXCEEDED"]), (4, 6));
+    assert_eq!((measured.counts.ok, measured.counts.errors["DEADLINE_EXCEEDED"]), (4, 6));
     assert_eq!(row.served, Some(6), "two of the failed calls were answered");
     assert_eq!(measured.marks, []);
 }
@@ -320,8 +320,8 @@ fn instruments_have_a_command_of_their_own_for_calls() {
     set_cases(&mut fake_run, &["C=1 S=5 calls=10"]);
     let row = fake_run.row();
     let measured = measured(&row);
-    assert_eq!((measured.ok, measured.errors["DEADLINE_EXCEEDED"]), (4, 6));
-    assert_eq!((measured.window_seconds, measured.unfinished), (2.0, 0));
+    assert_eq!((measured.counts.ok, measured.counts.errors["DEADLINE_EXCEEDED"]), (4, 6));
+    assert_eq!((measured.window_seconds, measured.counts.unfinished), (2.0, 0));
     let warmup_then_calls = "-c5 --connections=1 -z1ms\n-n10\n";
     assert_eq!(text(&fake_run, "told"), warmup_then_calls);
 

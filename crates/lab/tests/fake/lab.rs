@@ -116,7 +116,7 @@ fn ends_and_leaves_nothing(how: Signal) {
     let store = Store::open(&test_folder.path().join("store.db")).unwrap();
     let rows = store.rows(RunId(1)).unwrap();
     assert_eq!(rows.len(), 1);
-    assert_eq!(measured(&rows[0]).ok, 10);
+    assert_eq!(measured(&rows[0]).counts.ok, 10);
     assert_eq!(store.run(RunId(1)).unwrap().finished, None);
 }
 
@@ -243,8 +243,8 @@ fn a_run_says_where_its_figures_come_from() {
     let notes = fake_run.store.run(RunId(1)).unwrap().notes;
     let has_group = notes[0].contains("memory: cgroup");
     let source = if has_group { "cgroup" } else { "rss" };
-    assert_eq!(measured(&row).memory_source, source, "{notes:?}");
+    assert_eq!(measured(&row).ends.server.memory_source.as_deref(), Some(source), "{notes:?}");
     assert!(notes[0].starts_with("limits: CPU set: "), "{notes:?}");
-    assert!(measured(&row).memory_peak_bytes < 256 << 20);
-    assert!(measured(&row).server_cpu_seconds >= 0.0);
+    assert!(measured(&row).ends.server.memory_peak_bytes.is_some_and(|bytes| bytes < 256 << 20));
+    assert!(measured(&row).ends.server.cpu_seconds >= 0.0);
 }

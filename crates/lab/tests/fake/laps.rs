@@ -73,9 +73,9 @@ fn cells_with_the_same_case_and_instrument_are_called_by_turns() {
         fake_run.settings.plan.server_life = life;
         for row in both(&mut fake_run) {
             let window = measured(&row);
-            assert_eq!((window.ok, window.laps), (40, Some(4)));
-            assert_eq!((window.warmup, row.served), (1_000_000, Some(1_000_040)));
-            assert_eq!((window.window_seconds, window.unfinished), (0.04, 0));
+            assert_eq!((window.counts.ok, window.laps), (40, Some(4)));
+            assert_eq!((window.counts.warmup, row.served), (1_000_000, Some(1_000_040)));
+            assert_eq!((window.window_seconds, window.counts.unfinished), (0.04, 0));
             let intervals = window.intervals.as_ref().unwrap();
             assert_eq!((intervals.interval_ms, &intervals.counts[1..]), (10, &[10; 4][..]));
             assert_eq!((marks(&row), row.probe_calls), (vec![], 0));
@@ -95,7 +95,7 @@ fn who_makes_no_laps_is_measured_in_a_window() {
     let mut fake_run = by_turns([&serve(1), &serve(2)], "");
     fake_run.test_folder.subject("load", "instrument", CALL);
     for row in both(&mut fake_run) {
-        assert_eq!((measured(&row).ok, measured(&row).laps), (10, None));
+        assert_eq!((measured(&row).counts.ok, measured(&row).laps), (10, None));
     }
 }
 
@@ -117,7 +117,7 @@ fi";
     let [one, two] = both(&mut fake_run);
     let expected = "the server ended while it was measured: out of luck (exit status: 9)";
     assert_eq!(error(&one), expected);
-    assert_eq!((measured(&two).ok, measured(&two).laps), (40, Some(4)));
+    assert_eq!((measured(&two).counts.ok, measured(&two).laps), (40, Some(4)));
     assert_eq!((marks(&two), two.served), (vec![], Some(1_000_040)));
     let order = text(&fake_run, "order");
     assert_eq!(order.lines().filter(|server| *server == "1").count(), 2, "it is called no more");
@@ -141,7 +141,7 @@ if [ $server = 2 ]; then
 fi";
     let mut fake_run = by_turns([&works(1), &works(2)], &obey(work_both));
     let [one, two] = both(&mut fake_run);
-    let [idle, busy] = [&one, &two].map(|row| measured(row).server_cpu_seconds);
+    let [idle, busy] = [&one, &two].map(|row| measured(row).ends.server.cpu_seconds);
     assert!(idle * 2.0 < busy, "both have worked as much: {idle} s, {busy} s");
 }
 
@@ -151,14 +151,14 @@ fn laps_have_to_add_up_to_the_report() {
     let expected = "its laps add up to 40 calls that ended OK and 0 that did not, its report to 44 \
                     and 0";
     assert_eq!(error(&one), expected);
-    assert_eq!(measured(&two).ok, 40);
+    assert_eq!(measured(&two).counts.ok, 40);
 }
 
 fn an_instrument_that_ends_early_fails_its_row_alone() {
     let quitter = "[ $server = 2 ] || { echo had enough >&2; exit 3; }";
     let [one, two] = both(&mut by_turns([&serve(1), &serve(2)], &obey(quitter)));
     assert_eq!(error(&one), "had enough (exit status: 3)");
-    assert_eq!(measured(&two).ok, 40);
+    assert_eq!(measured(&two).counts.ok, 40);
 }
 
 fn windows_of_laps_are_made_longer_too() {
@@ -169,7 +169,7 @@ fn windows_of_laps_are_made_longer_too() {
     let chosen = AskedTimes { warmup_ms: 100, window_ms: 1300 };
     for row in fake_run.rows() {
         let window = measured(&row);
-        assert_eq!((window.asked, window.ok, window.laps), (Some(chosen), 1300, Some(130)));
+        assert_eq!((window.asked, window.counts.ok, window.laps), (Some(chosen), 1300, Some(130)));
         let in_no_row = if row.round == 0 { 1_000_100 } else { 0 };
         assert_eq!((marks(&row), row.probe_calls), (vec![], in_no_row));
     }
@@ -182,7 +182,7 @@ if [ $server = 1 ] && [ ! -e ../quit ]; then touch ../quit; exit 3; fi";
     fake_run.settings.plan.rounds = 2;
     let rows = fake_run.rows();
     assert_eq!(rows.iter().filter(|row| row.outcome.window().is_some()).count(), 3);
-    assert!(rows.iter().filter(|row| row.round == 1).all(|row| measured(row).ok == 40));
+    assert!(rows.iter().filter(|row| row.round == 1).all(|row| measured(row).counts.ok == 40));
 }
 
 /// Others may disturb it as well while tests run, so how its last try came out is not looked at.
@@ -210,7 +210,7 @@ echo try >> ../tries-$server
     assert!((2..=3).contains(&tries[0]), "{tries:?}");
     assert_eq!(tries[0], tries[1], "both are called in each try");
     for row in rows {
-        assert_eq!(measured(&row).ok, 40, "the row is that of one try");
+        assert_eq!(measured(&row).counts.ok, 40, "the row is that of one try");
         assert_eq!(row.served, Some(tries[0] * 1_000_040), "the server has had all of them");
     }
 }
@@ -240,5 +240,5 @@ fn an_interrupt_in_a_lap_ends_the_whole_group_and_keeps_no_part_of_it() {
     fake_run.settings.resume = interrupted.id.is_some();
     let rows = fake_run.rows();
     assert_eq!(rows.len(), 4, "what was begun is measured as a whole");
-    assert!(rows.iter().all(|row| measured(row).ok == 40));
+    assert!(rows.iter().all(|row| measured(row).counts.ok == 40));
 }

@@ -106,7 +106,7 @@ fn a_server_that_died_is_started_again_for_the_next_cell() {
         let died = "the server ended while it was measured: out of luck (exit status: 9)";
         assert_eq!(error(&rows[0]), died);
         for row in &rows[1..] {
-            assert_eq!(measured(row).ok, 10, "{life:?}");
+            assert_eq!(measured(row).counts.ok, 10, "{life:?}");
             assert_eq!(marks(row), [""; 0], "{life:?}");
         }
         assert!(!rows[0].shares_server_with(&rows[1]), "{life:?}");

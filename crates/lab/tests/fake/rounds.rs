@@ -199,11 +199,12 @@ pub fn error(row: &Row) -> &str {
 fn an_honest_server_is_measured() {
     let row = with_server(&serve(1)).row();
     let measured = measured(&row);
-    assert_eq!((measured.ok, measured.unfinished), (10, 0));
+    assert_eq!((measured.counts.ok, measured.counts.unfinished), (10, 0));
     assert_eq!(measured.marks, []);
     assert_eq!(row.served, Some(10));
-    assert_eq!(measured.memory_source, "rss");
-    assert!(measured.memory_peak_bytes > 0 && measured.threads > 0);
+    assert_eq!(measured.ends.server.memory_source.as_deref(), Some("rss"));
+    let used = &measured.ends.server;
+    assert!(used.memory_peak_bytes > Some(0) && used.threads > Some(0));
     let latencies = latency::decode(&measured.latency_histogram).unwrap();
     assert_eq!((latencies.len(), latencies.max()), (10, 1000));
 }
@@ -289,7 +290,7 @@ fn a_silent_server_is_found_by_its_port() {
     test_folder.subject("load", "instrument", &call);
     let mut fake_run = FakeRun::new(test_folder, &["server"], "load");
     let row = fake_run.row();
-    assert_eq!(measured(&row).ok, 10);
+    assert_eq!(measured(&row).counts.ok, 10);
     let target = fs::read_to_string(fake_run.test_folder.path().join("target")).unwrap();
     let port = fs::read_to_string(fake_run.test_folder.path().join("server/port")).unwrap();
     assert_eq!(target.trim(), format!("127.0.0.1:{port}"));
@@ -302,7 +303,7 @@ fn a_server_that_says_what_it_likes_is_found_by_its_port() {
     test_folder.subject("server", "server", &talks);
     test_folder.subject("load", "instrument", CALL);
     let row = FakeRun::new(test_folder, &["server"], "load").row();
-    assert_eq!(measured(&row).ok, 10);
+    assert_eq!(measured(&row).counts.ok, 10);
 }
 
 fn a_port_that_is_told_late_is_no_surprise() {
@@ -344,8 +345,11 @@ fn a_window_without_an_answer_fails_and_keeps_what_it_took() {
     let row = with_instrument(text).row();
     assert_eq!(error(&row), "no call of the window ended OK, but with UNAVAILABLE 3");
     let window = row.outcome.window().expect("what was measured is kept");
-    assert_eq!((window.ok, window.errors["UNAVAILABLE"], window.warmup), (0, 3, 2));
-    assert!(window.window_seconds > 0.0 && window.memory_peak_bytes > 0);
+    assert_eq!(
+        (window.counts.ok, window.counts.errors["UNAVAILABLE"], window.counts.warmup),
+        (0, 3, 2)
+    );
+    assert!(window.window_seconds > 0.0 && window.ends.server.memory_peak_bytes > Some(0));
     assert_eq!(window.notes["tries"], 9.0);
     assert_eq!(with_instrument("exit 1").row().outcome.window(), None);
 }
@@ -366,7 +370,7 @@ fn foreign_instruments_are_understood() {
         fake_run.test_folder.subject_with("load", "instrument", &text, &more);
         let row = fake_run.row();
         let measured = measured(&row);
-        assert_eq!((measured.ok, measured.warmup), (10, 10), "{output}");
+        assert_eq!((measured.counts.ok, measured.counts.warmup), (10, 10), "{output}");
         assert!((measured.window_seconds - 5e-6).abs() < 1e-9, "{output}");
         assert_eq!(row.served, Some(20), "{output}");
         assert_eq!(measured.marks, [], "{output}");
@@ -386,7 +390,7 @@ fn a_client_is_measured_against_a_server() {
     let rows = FakeRun::new(test_folder, &["client", "other"], "server").rows();
     assert_eq!(rows.len(), 2);
     for row in &rows {
-        assert_eq!(measured(row).ok, 10);
+        assert_eq!(measured(row).counts.ok, 10);
         assert_eq!(marks(row), [""; 0]);
         assert_eq!(row.served, Some(10), "each client has a server of its own");
     }

@@ -135,7 +135,7 @@ fn a_subject_may_refuse_a_transport_itself() {
     let mut fake_run = fake_run(&(refusing + &server()), &load(), &cases);
     let rows = fake_run.rows();
     let of = |case: &str| rows.iter().find(|row| row.cell.case.to_string() == case).unwrap();
-    assert_eq!(measured(of("C=1 S=1")).ok, 10);
+    assert_eq!(measured(of("C=1 S=1")).counts.ok, 10);
     assert_eq!(unsupported(of("C=1 S=1 unix")), "not here");
 }
 

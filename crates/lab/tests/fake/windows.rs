@@ -53,7 +53,7 @@ fn a_window_that_is_too_short_is_made_longer_and_stays_so() {
     assert_eq!(windows(&fake_run), [1, 100, 100, 1300, 100, 1300]);
     for row in &rows {
         let chosen = AskedTimes { warmup_ms: 100, window_ms: 1300 };
-        assert_eq!((measured(row).asked, measured(row).ok), (Some(chosen), 1300));
+        assert_eq!((measured(row).asked, measured(row).counts.ok), (Some(chosen), 1300));
         assert_eq!(measured(row).marks, []);
     }
     assert_eq!(rows[0].probe_calls, 101, "the window that was too short is in no row");
@@ -91,7 +91,7 @@ fn a_cell_that_needs_more_than_the_suite_allows_is_refused_in_words() {
         };
         assert_eq!(reason, expected);
     }
-    assert_eq!(rows[0].outcome.window().map(|window| window.ok), Some(500));
+    assert_eq!(rows[0].outcome.window().map(|window| window.counts.ok), Some(500));
     let summary = fake_run.run();
     assert_eq!((summary.refused, summary.failed, summary.measured), (2, 0, 0));
 }
@@ -104,7 +104,7 @@ fn calls_by_number_have_the_window_they_need() {
     let mut fake_run = FakeRun::new(test_folder, &["server"], "load");
     fake_run.settings.plan.window_max_ms = Some(5000);
     fake_run.settings.plan.cases = vec!["C=1 S=1 calls=10".parse().unwrap()];
-    assert_eq!(measured(&fake_run.row()).ok, 10);
+    assert_eq!(measured(&fake_run.row()).counts.ok, 10);
     assert_eq!(windows(&fake_run), [10]);
 }
 
@@ -114,7 +114,7 @@ fn what_was_in_flight_at_the_end_is_kept_with_its_age() {
     let call = format!("{}\necho drained 0\necho in_flight 3 70 90", crate::test_folder::CALL);
     test_folder.subject("load", "instrument", &call);
     let row = FakeRun::new(test_folder, &["server"], "load").row();
-    let kept = measured(&row).in_flight_at_end.unwrap();
+    let kept = measured(&row).counts.in_flight_at_end.unwrap();
     assert_eq!((kept.calls, kept.age_mean_ns, kept.age_max_ns), (3, 70, 90));
-    assert_eq!(measured(&row).in_flight_calls(), 3);
+    assert_eq!(measured(&row).counts.in_flight(), 3);
 }

@@ -70,13 +70,13 @@ catalogue! {
         Median(|round| Some(round.window.server_cpu())),
         "CPU time of the server's process tree over the window: `avg. cpu`";
     SERVER_CPU_MAX, "server_cpu_max", Cpus,
-        Largest(|round| Some(round.window.server_cpu_max)),
+        Largest(|round| round.window.ends.server.cpu_max),
         "the largest share of one CPU that it used in 100 ms: `max. cpu`";
     CLIENT_CPU_MEAN, "client_cpu_mean", Cpus,
         Median(|round| Some(round.window.client_cpu())),
         "CPU time of the calling end's process tree over the window, as it was sampled";
     CLIENT_CPU_MAX, "client_cpu_max", Cpus,
-        Largest(|round| round.window.client_cpu_max),
+        Largest(|round| round.window.ends.caller.cpu_max),
         "the largest share of one CPU that it used in 100 ms";
     GENERATOR_CPU_MEAN, "generator_cpu_mean", Cpus,
         Median(|round| Some(round.window.generator_cpu())),
@@ -119,48 +119,48 @@ catalogue! {
     LATENCY_MAX, "latency_max", Nanoseconds, Latencies(|latencies| latencies.max() as f64),
         "the longest latency";
     MEMORY_MEAN, "memory_mean", Bytes,
-        Median(|round| Some(round.window.memory_mean_bytes as f64)),
+        Median(|round| Some(round.window.ends.tested().memory_mean_bytes? as f64)),
         "mean memory of the end under test over the window: `avg. memory`";
     MEMORY_PEAK, "memory_peak", Bytes,
-        Largest(|round| Some(round.window.memory_peak_bytes as f64)),
+        Largest(|round| Some(round.window.ends.tested().memory_peak_bytes? as f64)),
         "its peak memory: `peak memory`";
     BACKEND_MEMORY_PEAK, "backend_memory_peak", Bytes,
-        Largest(|round| Some(round.window.backend.as_ref()?.memory_peak_bytes as f64)),
+        Largest(|round| Some(round.window.ends.backend.as_ref()?.memory_peak_bytes? as f64)),
         "peak memory of what stands behind the server";
     THREADS, "threads", Number,
-        Largest(|round| Some(f64::from(round.window.threads))),
+        Largest(|round| Some(f64::from(round.window.ends.tested().threads?))),
         "largest number of threads of the end under test";
     CONTEXT_SWITCHES_PER_SECOND, "context_switches_per_second", PerSecond,
-        Median(|round| Some(switches(round) / round.window.window_seconds)),
+        Median(|round| Some(switches(round)? / round.window.window_seconds)),
         "its context switches over the window, voluntary or not: `switches/s`";
     SWITCHES_PER_REQUEST, "switches_per_request", Number,
-        Median(|round| Some(switches(round) / round.window.ok as f64)),
+        Median(|round| Some(switches(round)? / round.window.counts.ok as f64)),
         "its context switches over the OK calls";
     REQUESTS_PER_READ, "requests_per_read", Number,
-        Median(|round| round.window.requests_per_read),
+        Median(|round| round.window.generator.requests_per_read),
         "responses that one read of our generator carried: `req/read`";
     REQUESTS_PER_WRITE, "requests_per_write", Number,
-        Median(|round| round.window.requests_per_write),
+        Median(|round| round.window.generator.requests_per_write),
         "requests that one write of our generator carried";
     IN_FLIGHT_SHARE, "in_flight_share", Number, Median(in_flight_share),
         "rate times mean latency over S";
     IN_FLIGHT_AT_END, "in_flight_at_end", Number,
-        Median(|round| Some(round.window.in_flight_calls() as f64)),
+        Median(|round| Some(round.window.counts.in_flight() as f64)),
         "calls in flight when the window ended: those that it cut off";
     IN_FLIGHT_AGE_MEAN, "in_flight_age_mean", Nanoseconds,
-        Median(|round| Some(round.window.in_flight_at_end?.age_mean_ns as f64)),
+        Median(|round| Some(round.window.counts.in_flight_at_end?.age_mean_ns as f64)),
         "how long these had been in flight, on average";
     IN_FLIGHT_AGE_MAX, "in_flight_age_max", Nanoseconds,
-        Largest(|round| Some(round.window.in_flight_at_end?.age_max_ns as f64)),
+        Largest(|round| Some(round.window.counts.in_flight_at_end?.age_max_ns as f64)),
         "how long the oldest of these had been in flight";
-    UNFINISHED, "unfinished", Number, Median(|round| Some(round.window.unfinished as f64)),
+    UNFINISHED, "unfinished", Number, Median(|round| Some(round.window.counts.unfinished as f64)),
         "calls of which nothing is known: without an answer at the end, or failed outside the \
          window";
     COUNT, "count", Number, Median(|round| Some(ended(round))),
         "calls of the window however they ended";
-    OK, "ok", Number, Median(|round| Some(round.window.ok as f64)),
+    OK, "ok", Number, Median(|round| Some(round.window.counts.ok as f64)),
         "calls of the window that ended with OK";
-    OK_TOTAL, "ok_total", Number, Sum(|round| Some(round.window.ok as f64)),
+    OK_TOTAL, "ok_total", Number, Sum(|round| Some(round.window.counts.ok as f64)),
         "calls that ended with OK, of all windows";
     ERRORS, "errors", Number, Median(|round| Some(failed(round))),
         "calls of the window that failed";
@@ -174,19 +174,19 @@ catalogue! {
 }
 
 fn backend_cpu_mean(round: &MeasuredRound<'_>) -> Option<f64> {
-    Some(round.window.backend.as_ref()?.cpu_seconds / round.window.window_seconds)
+    Some(round.window.ends.backend.as_ref()?.cpu_seconds / round.window.window_seconds)
 }
 
 fn failed(round: &MeasuredRound<'_>) -> f64 {
-    round.window.errors.values().sum::<u64>() as f64
+    round.window.counts.failed() as f64
 }
 
 fn ended(round: &MeasuredRound<'_>) -> f64 {
-    round.window.ok as f64 + failed(round)
+    round.window.counts.ok as f64 + failed(round)
 }
 
-fn switches(round: &MeasuredRound<'_>) -> f64 {
-    round.window.context_switches as f64
+fn switches(round: &MeasuredRound<'_>) -> Option<f64> {
+    Some(round.window.ends.tested().context_switches? as f64)
 }
 
 fn at(latencies: &Histogram<u64>, percent: f64) -> f64 {
@@ -201,7 +201,7 @@ fn in_flight_share(round: &MeasuredRound<'_>) -> Option<f64> {
 /// The time of all calls and their number, where a call that missed the deadline counts as the
 /// deadline. `None` if calls failed otherwise, because their duration is unknown.
 fn time_of_all(round: &MeasuredRound<'_>) -> Option<(f64, f64)> {
-    let errors = &round.window.errors;
+    let errors = &round.window.counts.errors;
     let late = errors.get("DEADLINE_EXCEEDED").copied().unwrap_or(0) as f64;
     let late_ns = match failed(round) {
         0.0 => 0.0,

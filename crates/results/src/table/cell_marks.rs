@@ -131,7 +131,7 @@ fn broken_rules(plan: &Plan, case: Case, rounds: &[MeasuredRound<'_>]) -> Vec<St
 
 fn audited(plan: &Plan, case: Case, round: &MeasuredRound<'_>) -> RowFigures {
     let measurement = round.window;
-    let errors: u64 = measurement.errors.values().sum();
+    let (counts, ends) = (&measurement.counts, &measurement.ends);
     let latencies = round.latencies();
     let figure = |of: fn(&Histogram<u64>) -> f64| latencies.map(of).map(Span::exact);
     let at = |percent| Some((percent, latencies?.value_at_percentile(percent) as f64));
@@ -142,7 +142,7 @@ fn audited(plan: &Plan, case: Case, round: &MeasuredRound<'_>) -> RowFigures {
         .collect();
     RowFigures {
         // Failed calls occupy streams too, for an unknown time.
-        streams: (errors * 100 <= measurement.ok).then_some(f64::from(case.concurrency)),
+        streams: (counts.failed() * 100 <= counts.ok).then_some(f64::from(case.concurrency)),
         window_seconds: Some(measurement.window_seconds),
         cut_off: round.cut_off(),
         window: round.window_figures(),
@@ -153,13 +153,13 @@ fn audited(plan: &Plan, case: Case, round: &MeasuredRound<'_>) -> RowFigures {
         max_ns: figure(|all| all.max() as f64),
         percentiles_ns: percentiles,
         cpu: Some(Span::exact(measurement.server_cpu())),
-        cpu_limit: Some(measurement.server_cpu_limit),
-        memory_bytes: Some(Span::exact(measurement.memory_peak_bytes as f64)),
+        cpu_limit: ends.server.cpu_limit,
+        memory_bytes: ends.tested().memory_peak_bytes.map(|bytes| Span::exact(bytes as f64)),
         // The memory is that of the end under test, and only servers have a limit.
         memory_limit_bytes: plan
             .limits
             .server_memory_bytes
-            .filter(|_| measurement.side == TestedEnd::Server)
+            .filter(|_| ends.side == TestedEnd::Server)
             .map(|bytes| bytes as f64),
     }
 }
@@ -188,7 +188,7 @@ fn counts_of<'a>(life: impl Iterator<Item = &'a Row>) -> Option<(CallCounts, u64
     let mut served = None;
     for row in life {
         served = served.max(row.served);
-        counts += row.outcome.window()?.call_counts();
+        counts += row.outcome.window()?.counts.call_counts();
         counts.answered = counts.answered.saturating_add(row.probe_calls);
     }
     Some((counts, served?))

@@ -47,8 +47,8 @@ impl CpuAccount {
         if window.is_nan() || window <= 0.0 || total.is_nan() || total <= 0.0 {
             return None;
         }
-        let server = sum(|round| round.server_cpu_seconds);
-        let generator = sum(|round| round.generator_cpu_seconds);
+        let server = sum(|round| round.ends.server.cpu_seconds);
+        let generator = sum(|round| round.ends.caller.cpu_seconds);
         Some(Self {
             cpus: total / window,
             server: server / window,

@@ -26,9 +26,9 @@ pub(super) fn disagreement(plan: &Plan, rounds: &[MeasuredRound<'_>]) -> Option<
 
 /// NaN where it spins: its CPU time does not show how much work it did.
 fn server_worked(round: &MeasuredRound<'_>) -> f64 {
-    if round.window.spinning.server { f64::NAN } else { round.window.server_cpu_seconds }
+    if round.window.spinning.server { f64::NAN } else { round.window.ends.server.cpu_seconds }
 }
 
 fn server_could(round: &MeasuredRound<'_>) -> f64 {
-    round.window.window_seconds * round.window.server_cpu_limit
+    round.window.window_seconds * round.window.ends.server.cpu_limit.unwrap_or_default()
 }

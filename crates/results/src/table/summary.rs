@@ -76,10 +76,10 @@ impl Summary {
                 .filter_map(|metric| Some((metric.name, Figure::of(metric, &rounds)?)))
                 .collect(),
             ratios: ratios(),
-            memory_source: first.memory_source.clone(),
+            memory_source: first.ends.tested().memory_source.clone().unwrap_or_default(),
             errors: errors(&rounds),
-            calls_ok: saturating_sum(rounds.each().iter().map(|round| round.window.ok)),
-            side: first.side,
+            calls_ok: saturating_sum(rounds.each().iter().map(|round| round.window.counts.ok)),
+            side: first.ends.side,
             spinning: first.spinning,
             verdict: pooled_verdict(plan, rounds.each()),
             cpu_account: CpuAccount::pooled(rounds.each()),
@@ -128,7 +128,7 @@ impl Figure {
 
 fn errors(rounds: &MeasuredRounds<'_>) -> BTreeMap<String, u64> {
     let mut errors: BTreeMap<String, u64> = BTreeMap::new();
-    for (code, count) in rounds.each().iter().flat_map(|round| &round.window.errors) {
+    for (code, count) in rounds.each().iter().flat_map(|round| &round.window.counts.errors) {
         let sum = errors.entry(code.clone()).or_default();
         *sum = sum.saturating_add(*count);
     }

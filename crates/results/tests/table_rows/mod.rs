@@ -5,7 +5,9 @@ use bookend_contract::in_flight::InFlightAtEnd;
 use bookend_contract::latency;
 use bookend_contract::machine::MachineFacts;
 use bookend_contract::timestamp::Timestamp;
-use bookend_results::measurement::{CellId, MachineCpu, Measurement, Outcome, Row};
+use bookend_results::measurement::{
+    CellId, EndUsage, Ends, GeneratorAccount, MachineCpu, Measurement, Outcome, Row, WindowCounts,
+};
 use bookend_results::steady::Steady;
 use bookend_results::store::{NewRun, Run, RunId};
 use bookend_results::suite::{
@@ -88,27 +90,42 @@ pub fn measurement(streams: u32, ok: u64, server_cpu_seconds: f64) -> Measuremen
     let mean_ns = 1e9 * f64::from(streams) / ok as f64;
     Measurement {
         window_seconds: 1.0,
-        ok,
-        errors: BTreeMap::new(),
-        warmup: 50,
-        drained: 10,
-        unfinished: 0,
-        in_flight_at_end: Some(InFlightAtEnd {
-            calls: 10,
-            age_mean_ns: (mean_ns / 2.0) as u64,
-            age_max_ns: mean_ns as u64,
-        }),
+        counts: WindowCounts {
+            ok,
+            warmup: 50,
+            drained: 10,
+            in_flight_at_end: Some(InFlightAtEnd {
+                calls: 10,
+                age_mean_ns: (mean_ns / 2.0) as u64,
+                age_max_ns: mean_ns as u64,
+            }),
+            ..WindowCounts::default()
+        },
         asked: Some(AskedTimes { window_ms: 1000, warmup_ms: 200 }),
         latency_histogram: spread(mean_ns, ok),
-        server_cpu_seconds,
-        server_cpu_mean: server_cpu_seconds,
-        server_cpu_max: server_cpu_seconds + 0.01,
-        server_cpu_limit: 1.0,
-        generator_cpu_seconds: 0.5,
-        generator_busy_seconds: Some(0.55),
-        generator_threads: Some(1),
-        generator_cpus: None,
-        generator_cpu_quota: None,
+        ends: Ends {
+            server: EndUsage {
+                cpu_seconds: server_cpu_seconds,
+                cpu_mean: Some(server_cpu_seconds),
+                cpu_max: Some(server_cpu_seconds + 0.01),
+                cpu_limit: Some(1.0),
+                memory_mean_bytes: Some(2 << 20),
+                memory_peak_bytes: Some(3 << 20),
+                memory_source: Some("cgroup".into()),
+                threads: Some(3),
+                context_switches: Some(1234),
+                ..EndUsage::default()
+            },
+            caller: EndUsage { cpu_seconds: 0.5, ..EndUsage::default() },
+            ..Ends::default()
+        },
+        generator: GeneratorAccount {
+            busy_seconds: Some(0.55),
+            threads: Some(1),
+            cpu_quota: None,
+            requests_per_read: Some(12.5),
+            requests_per_write: Some(25.0),
+        },
         machine: MachineCpu {
             user_seconds: 0.4,
             system_seconds: server_cpu_seconds + 0.2,
@@ -117,13 +134,6 @@ pub fn measurement(streams: u32, ok: u64, server_cpu_seconds: f64) -> Measuremen
             steal_seconds: 0.01,
             idle_seconds: 1.34 - server_cpu_seconds,
         },
-        memory_mean_bytes: 2 << 20,
-        memory_peak_bytes: 3 << 20,
-        memory_source: "cgroup".into(),
-        threads: 3,
-        context_switches: 1234,
-        requests_per_read: Some(12.5),
-        requests_per_write: Some(25.0),
         steady: Steady::From { seconds: -0.1 },
         ..Measurement::default()
     }
