@@ -28,6 +28,8 @@ use bookend_load::plan::LoadPlan;
 use bookend_load::record::ListedCalls;
 use bookend_load::report;
 use bookend_load::run::{self, LoadOutcome, RunObserver};
+use bookend_report::capacity::capacity_text;
+use bookend_report::load_tests::LoadPage;
 use clap::{Args, Command};
 use no_call::no_call;
 use observer::Observer;
@@ -167,7 +169,7 @@ fn find_capacity(
         let json = serde_json::to_string_pretty(&report).expect("its keys are strings");
         printable::json(&json).into_owned() + "\n"
     } else {
-        capacity::text(&found)
+        capacity_text(&found)
     };
     deliver_text(flags.output.as_deref(), |to| to.write_all(text.as_bytes()))?;
     if interrupt.load(Ordering::Relaxed) {
@@ -199,13 +201,21 @@ fn deliver(
 ) -> Result<(), Failure> {
     match audience {
         Audience::People => {
-            deliver_text(file, |to| output::write_report(&report, calls, format, to))
+            let page = |report: &LoadReport| page(file, report);
+            deliver_text(file, |to| output::write_report(&report, calls, format, &page, to))
         }
         Audience::Lab => {
             let lines = report_lines(report);
             deliver_text(None, |to| to.write_all(lines.as_bytes()))
         }
     }
+}
+
+/// The page that `bookend report` makes of the same result.
+fn page(file: Option<&Path>, report: &LoadReport) -> String {
+    let name = file.filter(|file| !output::is_standard_output(file));
+    let page = LoadPage::of(name.unwrap_or(Path::new("load")), report.clone());
+    page.expect("the histogram was encoded by this process").html()
 }
 
 fn deliver_text(

@@ -78,8 +78,8 @@ const ROWS: [(&str, &str, &str); 42] = [
     ("`-O csv`", "crates/load/tests/summary.rs", "csv_has_ghzs_heading_and_a_line_for_each_call"),
     (
         "`-O html`",
-        "crates/load/tests/summary.rs",
-        "a_page_has_no_script_and_shows_that_of_a_server_as_text",
+        "crates/cli/tests/report.rs",
+        "load_tests_are_a_page_with_their_command_and_machine",
     ),
     (
         "`-O influx-summary`, `influx-details`",

@@ -131,12 +131,12 @@ fn a_file_with_a_mark_or_from_a_pipe_is_reported_like_others() {
     assert!(stdout(&piped).starts_with("# grpc-java's executors"));
 }
 
-/// A run of a quarter of a second against a server of our own, as JSON in that file.
+/// A run of a quarter of a second against a server of our own, in that file.
 fn load(home: &Path, port: u16, file: &str, more: &[&str]) {
     let proto = root().join("proto/helloworld.proto").display().to_string();
     let words = ["load", "--insecure", "--proto", &proto, "--call", "helloworld.Greeter/SayHello"];
     let (target, data) = (format!("127.0.0.1:{port}"), "{\"name\":\"<script>\"}");
-    let last = ["-d", data, "-z", "250ms", "-O", "json", "-o", file, "--live", "off", &target];
+    let last = ["-d", data, "-z", "250ms", "-o", file, "--live", "off", &target];
     stdout(&bookend(home, &[&words[..], more, &last].concat()));
 }
 
@@ -149,6 +149,7 @@ fn load_tests_are_a_page_with_their_command_and_machine() {
     let nightly = ["-r", "400", "--name", "../night <b>"];
     load(home.path(), server.port, "a.json", &nightly);
     load(home.path(), server.port, "b.json", &["-r", "800"]);
+    load(home.path(), server.port, "at-once.html", &["-r", "400", "--name", "<script>"]);
     server.end();
 
     let said = stdout(&bookend(home.path(), &["report", "a.json"]));
@@ -158,6 +159,12 @@ fn load_tests_are_a_page_with_their_command_and_machine() {
         assert!(page.contains(part), "{part}: {page}");
     }
     assert_eq!(page.matches("<script>").count(), 1, "the page's own");
+    let at_once = fs::read_to_string(home.path().join("at-once.html")).expect("a page");
+    for part in ["<h1>Load test: &lt;script&gt;</h1>", "bookend load --insecure", "Rate over time"]
+    {
+        assert!(at_once.contains(part), "{part}: {at_once}");
+    }
+    assert_eq!(at_once.matches("<script>").count(), 1, "the page's own");
 
     let words = ["report", "a.json", "b.json", "--charts", "pictures"];
     let said = stdout(&bookend(home.path(), &words));

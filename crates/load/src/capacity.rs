@@ -6,10 +6,8 @@
 //! trial that misses the objective is repeated, and two of three decide, since machines have bad
 //! moments. Where trials of a rate, or of rates in the wrong order, disagree, that is said.
 
-mod text;
 mod usl;
 
-pub use text::text;
 pub use usl::fit;
 
 use crate::objective::Objective;
@@ -291,22 +289,5 @@ mod tests {
         let trials = trials(&[(100.0, true), (200.0, false)]);
         assert_eq!(ok_per_second(&trials, 100.0), Some(96.0));
         assert_eq!(ok_per_second(&trials, 200.0), None);
-        let found = Capacity {
-            objective: "p99<5ms,errors<5%".to_owned(),
-            kept_rate: Some(100.0),
-            kept_ok_per_second: Some(96.0),
-            missed_rate: Some(200.0),
-            trials_disagree: Some([90.0, 100.0]),
-            generator_was_limit: false,
-            trials,
-            closed_loops: Vec::new(),
-            fit: None,
-        };
-        let text = text(&found);
-        let answer = "96 OK of 100 calls a second: kept there, missed at 200; trials disagree: \
-                      somewhere between 90 and 100";
-        assert!(text.contains(answer), "{text}");
-        let interrupted = Capacity { kept_rate: None, trials: Vec::new(), ..found };
-        assert!(super::text(&interrupted).contains("unknown: no rate was tried to its end"));
     }
 }

@@ -360,10 +360,6 @@ fn the_capacity_of_a_server_is_searched_between_rates_that_keep_an_objective_and
     let impossible = capacity::find(&plan, &"p99<1ns".parse().unwrap(), &never).unwrap();
     assert_eq!(impossible.kept_rate, None);
     assert!(impossible.trials.iter().all(|trial| trial.missed.is_some()));
-    let text = capacity::text(&impossible);
-    // On a busy machine the generator may be late even at the lowest rate.
-    let said = ["no rate that was tried keeps the objective", "unknown: this generator"];
-    assert!(said.iter().any(|said| text.contains(said)), "{text}");
 }
 
 #[test]

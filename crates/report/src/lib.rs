@@ -8,6 +8,7 @@
 //! computed here that another program would have to compute again.
 #![forbid(unsafe_code)]
 
+pub mod capacity;
 pub mod chart;
 pub mod check;
 pub mod comparison;

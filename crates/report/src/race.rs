@@ -4,6 +4,7 @@
 mod functions;
 mod outlook;
 
+use crate::text_table::{PlainTable, Side};
 use bookend_contract::printable;
 use bookend_results::race::{
     ComparedFigure, EarlierRace, OverEarlier, Race, RaceError, RaceLap, RaceServerName,
@@ -329,25 +330,23 @@ impl<'a> RaceAnswer<'a> {
         if self.race.cells.len() < 2 {
             return Ok(String::new());
         }
-        let names: String =
-            self.race.servers.iter().map(|server| format!(" {:>14}", server.name)).collect();
-        let mut text = format!("{:<16}{names}", "CPU time a call");
-        text += if self.race.servers.len() == 2 { "  calls per CPU-second\n" } else { "\n" };
+        let names = self.race.servers.iter().map(|server| (server.name.as_str(), Side::Right));
+        let are_two = self.race.servers.len() == 2;
+        let ratio = are_two.then_some(("calls per CPU-second", Side::Left));
+        let first = ("CPU time a call", Side::Left);
+        let columns: Vec<_> = std::iter::once(first).chain(names).chain(ratio).collect();
+        let mut table = PlainTable::new(&columns);
         for (number, cell) in self.race.cells.iter().enumerate() {
-            let costs: String = (0..self.race.servers.len())
-                .map(|server| format!(" {:>14}", cost(&self.race.total(server, Some(number)))))
-                .collect();
+            let servers = 0..self.race.servers.len();
+            let costs = servers.map(|server| cost(&self.race.total(server, Some(number))));
             let standing = self.race.standing_in(number)?;
-            let ratio = match standing.cost_interval() {
-                _ if self.race.servers.len() < 2 => String::new(),
-                Some(interval) => {
-                    format!("  {}{}", signed(standing.cost_ratio()), between(interval))
-                }
-                None => "  too few starts or rounds".to_owned(),
-            };
-            text += &format!("{:<16}{costs}{ratio}\n", cell.to_string());
+            let ratio = are_two.then(|| match standing.cost_interval() {
+                Some(interval) => format!("{}{}", signed(standing.cost_ratio()), between(interval)),
+                None => "too few starts or rounds".to_owned(),
+            });
+            table.row(std::iter::once(cell.to_string()).chain(costs).chain(ratio));
         }
-        Ok(text + "\n")
+        Ok(format!("{table}\n"))
     }
 }
 

@@ -1,4 +1,5 @@
-//! Text tables that look like the published ones: rules of dashes with headings written into them.
+//! Tables in text: those of runs look like the published ones, with rules of dashes into which
+//! headings are written; others are plain columns.
 
 use bookend_contract::printable;
 use bookend_results::quoted::one_line;
@@ -120,6 +121,57 @@ fn write_fields(f: &mut fmt::Formatter<'_>, widths: &[usize], fields: &[&str]) -
     writeln!(f)
 }
 
+/// Where a column's words begin or end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// At its left.
+    Left,
+    /// At its right, as figures do.
+    Right,
+}
+
+/// A table without rules: columns as wide as what is in them, two blanks apart.
+#[derive(Clone, Debug)]
+pub struct PlainTable {
+    sides: Vec<Side>,
+    /// The headings, then the rows.
+    lines: Vec<Vec<String>>,
+}
+
+impl PlainTable {
+    /// A table with those headings.
+    pub fn new(columns: &[(&str, Side)]) -> Self {
+        let headings = columns.iter().map(|(title, _)| shown(title)).collect();
+        Self { sides: columns.iter().map(|(_, side)| *side).collect(), lines: vec![headings] }
+    }
+
+    /// A row with one field for each column.
+    pub fn row(&mut self, fields: impl IntoIterator<Item = String>) {
+        self.lines.push(fields.into_iter().map(|field| shown(&field)).collect());
+    }
+}
+
+impl fmt::Display for PlainTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let width = |column: usize| {
+            let fields = self.lines.iter().filter_map(|line| line.get(column));
+            fields.map(|field| field.chars().count()).max().unwrap_or(0).min(WIDTH_MAX)
+        };
+        let widths: Vec<usize> = (0..self.sides.len()).map(width).collect();
+        for line in &self.lines {
+            let padded = line.iter().zip(&widths).zip(&self.sides);
+            let fields: Vec<String> = padded
+                .map(|((field, width), side)| match side {
+                    Side::Left => format!("{field:<width$}"),
+                    Side::Right => format!("{field:>width$}"),
+                })
+                .collect();
+            writeln!(f, "{}", fields.join("  ").trim_end())?;
+        }
+        Ok(())
+    }
+}
+
 /// A name or a field of others, which has as many characters as before.
 fn shown(text: &str) -> String {
     printable::line(text).into_owned()
@@ -197,5 +249,13 @@ mod tests {
         let widths: Vec<usize> = printed.lines().map(|line| line.chars().count()).collect();
         assert!(widths.iter().all(|&width| width == widths[0] && width > 108), "{printed}");
         assert!(printed.contains("... |"), "{printed}");
+    }
+
+    #[test]
+    fn a_plain_table_is_as_wide_as_what_is_in_it() {
+        let mut table = PlainTable::new(&[("name", Side::Left), ("calls/s", Side::Right)]);
+        table.row(["a name that\nis long".to_owned(), "7".to_owned()]);
+        let expected = "name                 calls/s\na name that is long        7\n";
+        assert_eq!(table.to_string(), expected);
     }
 }

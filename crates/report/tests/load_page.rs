@@ -82,6 +82,16 @@ fn tests(results: &[(&str, Value)]) -> LoadPage {
     LoadPage::read(&files).expect("results")
 }
 
+#[test]
+fn a_result_that_was_not_kept_makes_the_page_that_its_file_would() {
+    for result in [closed(), open(9_000)] {
+        let report = serde_json::from_value(result.clone()).expect("a report");
+        let at_once = LoadPage::of(Path::new("nightly.html"), report).expect("readable");
+        let (of_file, at_once) = (tests(&[("nightly.json", result)]).html(), at_once.html());
+        assert!(at_once == of_file, "{at_once}");
+    }
+}
+
 fn three_loads() -> LoadPage {
     let results = [("5k.json", open(5_000)), ("9k.json", open(9_000)), ("20k.json", open(20_000))];
     tests(&results)

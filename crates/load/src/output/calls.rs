@@ -92,7 +92,7 @@ pub(super) mod tests {
         let formats = [OutputFormat::Json, OutputFormat::Pretty, OutputFormat::InfluxDetails];
         for format in formats.into_iter().chain([OutputFormat::Csv]) {
             let mut bytes = WrittenBytes::default();
-            write_report(&report, Some(&calls), format, &mut bytes).unwrap();
+            write_report(&report, Some(&calls), format, &|_| String::new(), &mut bytes).unwrap();
             of_one = of_one.max(bytes.all / CALLS);
             at_a_time = at_a_time.max(bytes.at_a_time);
         }

@@ -88,6 +88,16 @@ impl LoadPage {
         Ok(page_of(&tests))
     }
 
+    /// The page of a load test that has just ended: that of its file, if it had been kept in one of
+    /// that name.
+    ///
+    /// # Errors
+    /// Its latencies cannot be read.
+    pub fn of(file: &Path, mut report: LoadReport) -> Result<Self, HistogramError> {
+        secrets::in_report(&mut report);
+        Ok(page_of(&[LoadTest::of(&stem(file), report)?]))
+    }
+
     /// Whether a file looks like a result of `bookend load`: JSON that has what only that knows.
     pub fn is_result(content: &[u8]) -> bool {
         Kind::of(content).is_some()

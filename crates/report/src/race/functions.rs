@@ -1,5 +1,6 @@
 //! The functions in which two servers differ, as a table.
 
+use crate::text_table::{PlainTable, Side};
 use bookend_results::quoted::{cut_in_the_middle, one_line};
 use bookend_results::race::FunctionCost;
 use bookend_results::statistics::Interval;
@@ -11,27 +12,29 @@ const SHOWN: usize = 8;
 /// Longer names are cut: those of generic functions may have thousands of letters.
 const NAME_CHARS: usize = 46;
 
+/// And those of servers.
+const SERVER_CHARS: usize = 12;
+
 /// The table of the functions, for two servers of these names.
 pub(super) fn functions_table(functions: &[FunctionCost], names: [&str; 2]) -> String {
-    let heading = "CPU time a call, by function";
-    let [first, second] = names.map(|name| cut_in_the_middle(name, 12));
-    let mut text = format!(
-        "{heading:<NAME_CHARS$} {first:>12} {second:>12}  difference (three standard deviations)\n"
-    );
+    let [first, second] = names.map(|name| cut_in_the_middle(name, SERVER_CHARS));
+    let mut table = PlainTable::new(&[
+        ("CPU time a call, by function", Side::Left),
+        (&first, Side::Right),
+        (&second, Side::Right),
+        ("difference (three standard deviations)", Side::Left),
+    ]);
     for function in functions.iter().take(SHOWN) {
-        let name = cut_in_the_middle(&one_line(&function.name), NAME_CHARS);
         let [first, second] = function.cpu_ns_per_call.map(precise_latency_text);
         let Interval { low, high } = function.difference_ns;
-        text += &format!(
-            "{name:<NAME_CHARS$} {first:>12} {second:>12}  {} ({} to {})\n",
-            signed(function.difference()),
-            signed(low),
-            signed(high)
-        );
+        let difference =
+            format!("{} ({} to {})", signed(function.difference()), signed(low), signed(high));
+        let name = cut_in_the_middle(&one_line(&function.name), NAME_CHARS);
+        table.row([name, first, second, difference]);
     }
     match functions.len().saturating_sub(SHOWN) {
-        0 => text,
-        more => text + &format!("and {more} more, with smaller differences\n"),
+        0 => table.to_string(),
+        more => format!("{table}and {more} more, with smaller differences\n"),
     }
 }
 

@@ -1,13 +1,14 @@
-//! What was found, as text.
+//! A search of the capacity as text.
 
-use crate::summary::duration;
+use crate::text_table::{PlainTable, Side};
 use bookend_contract::capacity::{Capacity, ClosedLoop, RateTrial, ScalabilityFit};
+use bookend_results::text::precise_latency_text;
 
 /// From this share of OK calls on, the others are not worth a word.
 const ALL_OK: f64 = 0.999;
 
 /// The answer, the rates that were tried, and how the server scales; ends with a line break.
-pub fn text(capacity: &Capacity) -> String {
+pub fn capacity_text(capacity: &Capacity) -> String {
     [
         format!(
             "\nCapacity:\n  Objective:\t{}\n  Capacity:\t{}\n",
@@ -53,34 +54,44 @@ fn answer(capacity: &Capacity) -> String {
 }
 
 fn trials(trials: &[RateTrial]) -> String {
-    let rows = trials.iter().map(|trial| {
-        [
+    let figures = ["calls/s", "OK/s", "in flight", "50 %", "99 %", "errors"];
+    let figures = figures.map(|title| (title, Side::Right));
+    let mut table = PlainTable::new(&[&figures[..], &[("objective", Side::Left)]].concat());
+    for trial in trials {
+        table.row([
             format!("{:.0}", trial.rate),
             format!("{:.0}", trial.ok_per_second),
             format!("{:.1}", trial.in_flight),
-            duration(trial.p50_ns),
-            duration(trial.p99_ns),
+            precise_latency_text(trial.p50_ns as f64),
+            precise_latency_text(trial.p99_ns as f64),
             format!("{:.2} %", trial.error_share * 100.0),
             trial.missed.clone().unwrap_or_else(|| "kept".to_owned()),
-        ]
-    });
-    let head = ["calls/s", "OK/s", "in flight", "50 %", "99 %", "errors", "objective"];
-    table("Rates", head, rows.collect())
+        ]);
+    }
+    titled("Rates", trials.len(), &table)
 }
 
 fn closed_loops(points: &[ClosedLoop], fit: Option<&ScalabilityFit>) -> String {
-    let row = |point: &ClosedLoop| {
-        [
+    let columns = ["in flight", "OK/s", "by the law"].map(|title| (title, Side::Right));
+    let mut table = PlainTable::new(&columns);
+    for point in points {
+        let by_the_law = |fit: &ScalabilityFit| fit.at(f64::from(point.in_flight));
+        table.row([
             point.in_flight.to_string(),
             format!("{:.0}", point.ok_per_second),
-            fit.map_or_else(
-                || "-".to_owned(),
-                |fit| format!("{:.0}", fit.at(f64::from(point.in_flight))),
-            ),
-        ]
-    };
-    let head = ["in flight", "OK/s", "by the law"];
-    table("Closed loops", head, points.iter().map(row).collect())
+            fit.map_or("-".to_owned(), |fit| format!("{:.0}", by_the_law(fit))),
+        ]);
+    }
+    titled("Closed loops", points.len(), &table)
+}
+
+/// A table below its title; nothing without a row.
+fn titled(title: &str, rows: usize, table: &PlainTable) -> String {
+    if rows == 0 {
+        return String::new();
+    }
+    let lines: String = table.to_string().lines().map(|line| format!("  {line}\n")).collect();
+    format!("\n{title}:\n{lines}")
 }
 
 fn law(fit: &ScalabilityFit) -> String {
@@ -101,25 +112,41 @@ fn law(fit: &ScalabilityFit) -> String {
     )
 }
 
-/// Columns to the right, but for the last one.
-fn table<const COLUMNS: usize>(
-    title: &str,
-    head: [&str; COLUMNS],
-    rows: Vec<[String; COLUMNS]>,
-) -> String {
-    if rows.is_empty() {
-        return String::new();
-    }
-    let all: Vec<[String; COLUMNS]> =
-        std::iter::once(head.map(str::to_owned)).chain(rows).collect();
-    let width = |column: usize| all.iter().map(|row| row[column].chars().count()).max();
-    let line = |row: &[String; COLUMNS]| {
-        let padded = |(column, cell): (usize, &String)| {
-            let width = width(column).unwrap_or(0);
-            if column + 1 == COLUMNS { format!("  {cell}") } else { format!("  {cell:>width$}") }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_answer_says_what_was_kept_and_what_was_missed() {
+        let trial = RateTrial {
+            rate: 100.0,
+            ok_per_second: 96.0,
+            in_flight: 3.0,
+            p50_ns: 1_000,
+            p99_ns: 12_345_678,
+            error_share: 0.04,
+            missed: None,
         };
-        row.iter().enumerate().map(padded).collect::<String>() + "\n"
-    };
-    let lines: String = all.iter().map(line).collect();
-    format!("\n{title}:\n{lines}")
+        let found = Capacity {
+            objective: "p99<5ms,errors<5%".to_owned(),
+            kept_rate: Some(100.0),
+            kept_ok_per_second: Some(96.0),
+            missed_rate: Some(200.0),
+            trials_disagree: Some([90.0, 100.0]),
+            generator_was_limit: false,
+            trials: vec![trial],
+            closed_loops: Vec::new(),
+            fit: None,
+        };
+        let text = capacity_text(&found);
+        let answer = "96 OK of 100 calls a second: kept there, missed at 200; trials disagree: \
+                      somewhere between 90 and 100";
+        assert!(text.contains(answer), "{text}");
+        let row = "\nRates:\n  calls/s  OK/s  in flight     50 %     99 %  errors  objective\n      \
+                   100    96        3.0  1.00 µs  12.3 ms  4.00 %  kept\n";
+        assert!(text.contains(row), "{text}");
+        let interrupted = Capacity { kept_rate: None, trials: Vec::new(), ..found };
+        let text = capacity_text(&interrupted);
+        assert!(text.contains("unknown: no rate was tried to its end"), "{text}");
+    }
 }
