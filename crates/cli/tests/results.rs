@@ -167,26 +167,6 @@ fn a_run_of_another_machine_is_not_resumed_here() {
 }
 
 #[test]
-fn a_record_of_another_machine_takes_no_new_rows() {
-    let home = bench();
-    bookend(home.path(), &["record", "1"]);
-    let record = format!("records/{SUITE}/quick.jsonl");
-    let subjects = root().join("subjects");
-    let into = |name: &str| {
-        let folder = subjects.to_str().expect("UTF-8");
-        let words = ["run", SUITE, "--subjects", name, "--into", &record, "--subjects-dir", folder];
-        let refused = bookend(home.path(), &words);
-        assert_eq!(refused.status.code(), Some(2), "{refused:?}");
-        stderr(&refused)
-    };
-    assert!(into("rust-pajamax").contains("was made on another machine"));
-    assert!(into("rust-tonic").contains("rust-tonic is a control row"));
-    assert!(into("go-grpc").contains("go-grpc is no subject of the record"));
-    let alone = bookend(home.path(), &["run", SUITE, "--into", &record]);
-    assert!(stderr(&alone).contains("--subjects"), "{}", stderr(&alone));
-}
-
-#[test]
 fn a_page_that_somebody_changed_is_found_with_its_line() {
     let home = bench();
     bookend(home.path(), &["record", "1"]);

@@ -21,7 +21,6 @@ pub mod export;
 pub mod gate;
 pub mod grouping;
 pub mod html;
-pub mod join;
 pub mod layout;
 pub mod mark;
 pub mod markdown;

@@ -420,7 +420,7 @@ pub struct Row {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cells_before: Option<u32>,
     /// Whether it belongs to a later run of other subjects, whose rows are compared with it
-    /// ([`crate::join`]). It is no figure of its own cell.
+    /// ([`crate::record::JoinedRun`]). It is no figure of its own cell.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_control: bool,
     /// Calls of the lab to this server that are in no row: those of the probe, and of windows that
