@@ -8,7 +8,7 @@ mod joined_run;
 mod paths;
 mod raw;
 
-pub use joined_run::JoinedRun;
+pub use joined_run::{JoinedRun, first_run, rows_of_cell, run_of};
 pub use raw::{raw_folder, write_raw};
 
 use crate::declaration::unnamed_text;

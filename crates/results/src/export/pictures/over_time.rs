@@ -7,6 +7,7 @@ use crate::chart::{AxisUnit, LineChart, LinePanel, LinePoint, Scale};
 use crate::grouping::each_once;
 use crate::html::HtmlRow;
 use crate::measurement::Row;
+use crate::record::rows_of_cell;
 use crate::statistics::median;
 use crate::steady::Steady;
 use crate::table::Cell;
@@ -75,12 +76,8 @@ struct Counted {
 
 impl Counted {
     fn of(drawn: &Drawn<'_>, cell: &Cell) -> Option<Self> {
-        drawn
-            .report
-            .rows
-            .iter()
-            .filter(|row| row.cell == cell.id && !row.is_control)
-            .find_map(Self::of_row)
+        let report = drawn.report;
+        rows_of_cell(&report.run.new.plan, report.rows, &cell.id).find_map(Self::of_row)
     }
 
     fn of_row(row: &Row) -> Option<Self> {
