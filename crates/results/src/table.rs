@@ -5,6 +5,7 @@ mod columns;
 mod connections;
 mod cpu_account;
 mod instruments;
+mod joined;
 mod limit;
 mod shape;
 mod sheet;
@@ -163,10 +164,11 @@ impl Table {
 
     /// The name of a row in this table: the subject, and the instrument where there are several.
     pub fn row_name(&self, cell: &Cell) -> String {
+        let (subject, other_run) = (&cell.id.subject, cell.other_run());
         if self.several_instruments {
-            format!("{} via {}", cell.id.subject, cell.id.instrument)
+            format!("{subject} via {}{other_run}", cell.id.instrument)
         } else {
-            cell.id.subject.clone()
+            format!("{subject}{other_run}")
         }
     }
 }

@@ -11,8 +11,10 @@ use bookend_results::profile::{
 use bookend_results::record::Record;
 use bookend_results::store::Run;
 use bookend_results::suite::{Extent, Overrides, Selection, Suite};
+use bookend_verdicts::claims::JudgedSuites;
 use bookend_verdicts::pages::{Page, Presentation, first_difference};
 use bookend_verdicts::published::PublishedTable;
+use bookend_verdicts::site::ResultSite;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use table_rows::{row, rows, run};
@@ -42,6 +44,47 @@ fn page_of(name: &str, (run, rows): &(Run, Vec<Row>)) -> String {
     let record = Record::of_run(run, rows, BTreeMap::new());
     let page = Page::read(&folder(name), &record).unwrap_or_else(|error| panic!("{error}"));
     page.files().text
+}
+
+/// The run of a suite, and ours in the rounds of a later one.
+fn joined(name: &str) -> Record {
+    let (run, mut rows) = invented(name, Extent::Full);
+    for row in rows.iter_mut().filter(|row| row.cell.subject == "rust-bookend") {
+        row.round += run.new.plan.rounds;
+    }
+    Record::of_run(&run, &rows, BTreeMap::new())
+}
+
+#[test]
+fn the_page_of_a_joined_record_says_so_first_and_has_no_ratio_between_its_runs() {
+    let record = joined("clients-of-servers");
+    let page = Page::read(&folder("clients-of-servers"), &record).expect("a page").files().text;
+    let said = page.lines().nth(2).expect("a line below the title");
+    assert!(
+        said.starts_with("Joined from two runs, and rows of one are not ranked with"),
+        "{page}"
+    );
+    assert!(said.ends_with("Not of the first: rust-bookend."), "{page}");
+    assert!(page.contains("| bookend-server, other run | "), "{page}");
+    assert!(page.contains("ours answers (no figure yet) and (no figure yet) times"), "{page}");
+    let mut own = page.lines().filter(|line| line.starts_with("| rust-bookend via bookend-load, "));
+    assert!(own.any(|line| line.contains(" | no ratio | ")), "{page}");
+}
+
+#[test]
+fn a_site_ranks_nobody_with_rows_of_another_run() {
+    let front = |record: Record| {
+        let site = ResultSite { records: vec![record], judged: JudgedSuites { suites: vec![] } };
+        site.files().remove(0).1
+    };
+    let row = "<th scope=\"row\">rust-bookend<";
+    let (run, rows) = invented("clients-of-servers", Extent::Full);
+    let whole = front(Record::of_run(&run, &rows, BTreeMap::new()));
+    assert!(whole.contains(row) && !whole.contains("Joined from"), "{whole}");
+    let front = front(joined("clients-of-servers"));
+    assert!(front.contains("<p class=\"note\">Joined from two runs, "), "{front}");
+    assert!(front.contains(" Of another run, and not ranked: rust-bookend."), "{front}");
+    assert!(front.contains("<th scope=\"row\">rust-tonic<") && !front.contains(row), "{front}");
 }
 
 fn published_rows(file: &str) -> usize {

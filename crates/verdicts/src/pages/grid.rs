@@ -97,7 +97,7 @@ fn add_others(
         } else {
             format!("{} with {}", id.subject, id.instrument)
         };
-        add(layout, name, fields(cells, &table.columns, cell));
+        add(layout, name + cell.other_run(), fields(cells, &table.columns, cell));
     }
 }
 

@@ -55,7 +55,8 @@ impl Page<'_> {
 fn sentences(page: &Page<'_>, cells: &Cells<'_>) -> String {
     let shown = &page.presentation;
     let found = quoted::filled_in(&shown.found, &shown.figures, cells);
-    let sentences = [shown.said.clone(), found, shown.differs.clone(), origin(page)];
+    let joined = cells.table.joined().unwrap_or_default();
+    let sentences = [joined, shown.said.clone(), found, shown.differs.clone(), origin(page)];
     sentences
         .iter()
         .filter(|text| !text.trim().is_empty())
