@@ -11,7 +11,8 @@ use bookend_results::profile::{
 use bookend_results::record::Record;
 use bookend_results::store::Run;
 use bookend_results::suite::{Extent, Overrides, Selection, Suite};
-use bookend_verdicts::claims::JudgedSuites;
+use bookend_verdicts::claims::{JudgedSuite, JudgedSuites, SuiteClaims};
+use bookend_verdicts::document::Document;
 use bookend_verdicts::pages::{Page, Presentation, first_difference};
 use bookend_verdicts::published::PublishedTable;
 use bookend_verdicts::site::ResultSite;
@@ -69,6 +70,38 @@ fn the_page_of_a_joined_record_says_so_first_and_has_no_ratio_between_its_runs()
     assert!(page.contains("ours answers (no figure yet) and (no figure yet) times"), "{page}");
     let mut own = page.lines().filter(|line| line.starts_with("| rust-bookend via bookend-load, "));
     assert!(own.any(|line| line.contains(" | no ratio | ")), "{page}");
+}
+
+#[test]
+fn the_baseline_beside_a_later_run_is_in_no_figure_but_the_ratios_of_that_run() {
+    for name in ["clients-of-servers", "helloworld-profile"] {
+        let mut record = joined(name);
+        let page = |record: &Record| {
+            let page = Page::read(&folder(name), record).unwrap_or_else(|error| panic!("{error}"));
+            page.files().text
+        };
+        let alone = page(&record);
+        let baseline = record.facts.plan.baseline().expect("a baseline").name.clone();
+        let mut beside = record.rows.clone();
+        beside.retain(|row| row.cell.subject == baseline && row.round < record.facts.plan.rounds);
+        for row in &mut beside {
+            row.round += record.facts.plan.rounds;
+            let window = row.outcome.window_mut().expect("measured");
+            (window.ok, window.server_cpu_seconds) =
+                (window.ok / 2, window.server_cpu_seconds / 3.0);
+            window.marks.push(Mark::Steal { share: 0.4 });
+        }
+        record.rows.extend(beside);
+        let both = page(&record);
+        assert_ne!(alone, both);
+        let is_of_the_run =
+            |line: &&str| ["ours", "bookend", "----"].iter().any(|word| line.contains(word));
+        let others = |text: &str| {
+            let figures = text.lines().skip_while(|line| *line != "## Figures");
+            figures.filter(|line| !is_of_the_run(line)).collect::<Vec<_>>().join("\n")
+        };
+        assert_eq!(first_difference(&others(&alone), &others(&both)), None);
+    }
 }
 
 #[test]
@@ -159,6 +192,38 @@ fn every_share_of_a_published_profile_has_ours_beside_it_or_says_that_there_is_n
     assert_eq!((not_ours, not_recorded), (3, 3), "{text}");
     let published = published_rows("helloworld-profile/published-profile.csv");
     assert_eq!(text.matches("| `").count(), published);
+}
+
+#[test]
+fn no_share_of_a_profile_is_compared_with_one_of_another_run() {
+    let mut profile = profile(Layer::NetworkIn);
+    let case = profile.cells[0].case;
+    let of = |subject: &str, is_baseline| Profiled {
+        subject: subject.to_owned(),
+        is_baseline,
+        ..profile.cells[0].clone()
+    };
+    profile.cells = vec![of("rust-tonic", true), of("rust-bookend", false)];
+    let (run, rows) = invented("helloworld-profile", Extent::Full);
+    let whole = Record::of_run(&run, &rows, BTreeMap::new());
+    let quantity = "{ metric = \"profile.network_in\", of = \"rust-bookend via ghz\", \
+                    over = \"rust-tonic via ghz\", cases = [\"C=1 S=50\"] }";
+    let claim = format!(
+        "[document]\ntitle = \"A page\"\n[[claims]]\nid = \"a\"\nwhere = \"b\"\nclaim = \"c\"\n\
+         published = \"1\"\nours = {quantity}\nsays = \"same\"\n"
+    );
+    let claims = SuiteClaims::parse(Path::new("claims.toml"), &claim).expect("claims");
+    for (record, are_compared) in [(whole, true), (joined("helloworld-profile"), false)] {
+        let page = Page::read(&folder("helloworld-profile"), &record).expect("a page");
+        let text = page.with_profile(Some(profile.clone())).files().text;
+        let line = format!("{case}: rust-bookend over rust-tonic ");
+        assert_eq!(text.contains(&line), are_compared, "{text}");
+        let new = JudgedSuite::new("a", claims.clone(), Document::default(), Some(record));
+        let suite = JudgedSuite { profile: Some(profile.clone()), ..new };
+        let why = suite.judgements()[0].replicates.why.clone();
+        let said = "was measured in another run than what it is divided by";
+        assert_eq!(why.contains(said), !are_compared, "{why}");
+    }
 }
 
 #[test]

@@ -10,7 +10,7 @@ use bookend_results::audit::Span;
 use bookend_results::measurement::{CellId, Outcome, Row};
 use bookend_results::metric::Metric;
 use bookend_results::profile::Profile;
-use bookend_results::record::{Record, first_run};
+use bookend_results::record::{Record, first_run, run_of};
 use bookend_results::round::MeasuredRound;
 use bookend_results::suite::Case;
 use std::collections::{BTreeMap, BTreeSet};
@@ -124,6 +124,9 @@ impl Quantity {
         let cell = self.cell(case);
         let divisor = self.divisor(case);
         let beside = divisor.map(|(_, other)| other);
+        if let Some(other) = beside {
+            figures.check_one_run(&self.metric, cell, other)?;
+        }
         let own = figures.series(&self.metric, cell, beside)?;
         let divisor = if let Some((metric, other)) = divisor {
             let divisor = figures.series(metric, other, Some(cell))?;
@@ -185,6 +188,28 @@ impl Figures<'_> {
                 _ => recorded(*record, metric, cell, beside),
             },
         }
+    }
+
+    /// Nothing is divided by a figure of another run. Profiles are of the run of a cell's own rows.
+    fn check_one_run(
+        &self,
+        metric: &Metric,
+        own: NamedCell<'_>,
+        other: NamedCell<'_>,
+    ) -> Result<(), String> {
+        let Self::Recorded(Some(record), _) = self else {
+            return Ok(());
+        };
+        let run = |cell, beside| {
+            let rows = rows_of_one_run(record, cell, beside);
+            rows.first().map(|row| run_of(&record.facts.plan, row))
+        };
+        let are_apart = match metric {
+            Metric::Profile(_) => run(own, None).zip(run(other, None)).is_some_and(|(a, b)| a != b),
+            _ => run(own, None).is_some() && run(own, Some(other)).is_none(),
+        };
+        let complaint = || format!("{own} was measured in another run than what it is divided by");
+        (!are_apart).then_some(()).ok_or_else(complaint)
     }
 
     /// A subject that spins while it waits is never compared with one that sleeps.
@@ -252,9 +277,6 @@ fn recorded(
             rows.len()
         ),
         None if !rows.is_empty() => return Ok(Series::Rounds(rounds)),
-        None if !cell_rows(all, cell).is_empty() => {
-            format!("{cell} was measured in another run than what it is divided by")
-        }
         None if all.iter().any(|row| cell.is_of(&row.cell)) => {
             format!("{cell} was recorded with other instruments")
         }
