@@ -22,7 +22,7 @@ pub(super) struct SuiteStanding {
     pub(super) systems: Vec<SystemStanding>,
     /// Those that were not, by name.
     pub(super) left_out: Vec<String>,
-    /// Those with figures of another run than the others'.
+    /// Those with cells of another run than the others'.
     pub(super) of_other_runs: Vec<String>,
 }
 
@@ -51,7 +51,7 @@ impl SuiteStanding {
         let cases =
             each_once(cells.iter().filter(|cell| cost_of(cell).is_some()).map(|cell| cell.case));
         let by_system = grouped(cells.into_iter().map(|cell| (cell.id.subject.clone(), cell)));
-        let is_other = |cell: &&Cell| cell.run > 0 && cell.summary().is_some();
+        let is_other = |cell: &&Cell| cell.run > 0;
         let (of_other_runs, by_system): (Vec<_>, Vec<_>) =
             by_system.into_iter().partition(|(_, cells)| cells.iter().any(is_other));
         let has_enough = |cells: &[&Cell]| {
