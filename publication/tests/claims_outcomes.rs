@@ -100,10 +100,9 @@ fn growth_is_from_the_first_case_to_the_last_and_a_small_fall_between_is_none() 
 }
 
 #[test]
-fn a_ratio_that_was_measured_anew_in_one_case_still_grows_from_another() {
-    let ours = "ours = { metric = \"requests_per_cpu_second\", of = \"rust-pajamax\", over = \"rust-tonic\"";
-    let cases = "cases = [\"C=1 S=1\", \"C=1 S=100\"], take = \"growth\" }";
-    let text = published(&format!("{ours}, {cases}\nsays = \"grows\""));
+fn figures_of_different_runs_are_not_put_together() {
+    let ours = "ours = { metric = \"requests_per_cpu_second\", of = \"rust-pajamax\"";
+    let cases = "cases = [\"C=1 S=1\", \"C=1 S=100\"]";
     let mut rows = Vec::new();
     for number in 0..7 {
         for (run, case, factor) in [(0, "C=1 S=1", 2.0), (1, "C=1 S=100", 9.0)] {
@@ -114,9 +113,26 @@ fn a_ratio_that_was_measured_anew_in_one_case_still_grows_from_another() {
         }
     }
     let record = Record::of_run(&run(), &rows, BTreeMap::new());
-    let (outcome, why) = verdict_of(&text, Document::default(), Some(record));
-    assert_eq!(outcome, ClaimOutcome::Replicated, "{why}");
-    assert!(why.starts_with("4.50 in each of 7 rounds"), "{why}");
+    let judge = |of: &str, says: &str| {
+        let text = published(&format!("{ours}, {of} }}\nsays = \"{says}\""));
+        verdict_of(&text, Document::default(), Some(record.clone()))
+    };
+    let over_tonic = format!("over = \"rust-tonic\", {cases}");
+    for (of, says, why) in [
+        (format!("{over_tonic}, take = \"growth\""), "grows", "no figure of one run from C=1"),
+        (format!("{over_tonic}, take = \"largest\""), "more", "no figure of one run as the"),
+        (format!("{cases}, take = \"growth\""), "grows", "no figure of one run from C=1"),
+        (
+            "over_case = \"C=1 S=1\", cases = [\"C=1 S=100\"]".to_owned(),
+            "more",
+            "rust-pajamax at C=1 S=100 was measured in another run than what it is divided by",
+        ),
+    ] {
+        let (outcome, said) = judge(&of, says);
+        assert_eq!(outcome, ClaimOutcome::Undecided, "{of}: {said}");
+        assert!(said.contains(why), "{of}: {said}");
+    }
+    assert_eq!(judge(&over_tonic, "more").0, ClaimOutcome::Replicated, "each in its own run");
 }
 
 #[test]
@@ -265,7 +281,7 @@ fn rounds_that_were_mostly_disturbed_decide_nothing() {
 }
 
 #[test]
-fn control_rows_of_a_later_run_count_only_beside_what_it_was_made_for() {
+fn a_later_run_counts_only_beside_what_it_was_made_for() {
     let text = published(&format!("{MEASURE}\nsays = \"factor\"\nprinted = 10.0"));
     let mut record = recorded(&NEAR_TEN);
     let of_tonic = |row: &&mut Row| row.cell.subject == "rust-tonic";
@@ -276,7 +292,6 @@ fn control_rows_of_a_later_run_count_only_beside_what_it_was_made_for() {
     // Another subject was measured anew, with tonic beside it, in as many undisturbed rounds.
     for number in 7..14 {
         let mut rows = invented::round(number, 1.0);
-        rows[0].is_control = true;
         rows[1].cell.subject = "rust-bookend".to_owned();
         record.rows.extend(rows);
     }

@@ -3,8 +3,11 @@
 #[path = "../../crates/results/tests/table_rows/mod.rs"]
 mod table_rows;
 
+use bookend_publication::claims::{JudgedSuite, JudgedSuites, SuiteClaims};
+use bookend_publication::document::Document;
 use bookend_publication::pages::{Page, Presentation, first_difference};
 use bookend_publication::published::PublishedTable;
+use bookend_publication::site::ResultSite;
 use bookend_results::mark::Mark;
 use bookend_results::measurement::{Outcome, Row};
 use bookend_results::profile::{
@@ -42,6 +45,79 @@ fn page_of(name: &str, (run, rows): &(Run, Vec<Row>)) -> String {
     let record = Record::of_run(run, rows, BTreeMap::new());
     let page = Page::read(&folder(name), &record).unwrap_or_else(|error| panic!("{error}"));
     page.files().text
+}
+
+/// The run of a suite, and ours in the rounds of a later one.
+fn joined(name: &str) -> Record {
+    let (run, mut rows) = invented(name, Extent::Full);
+    for row in rows.iter_mut().filter(|row| row.cell.subject == "rust-bookend") {
+        row.round += run.new.plan.rounds;
+    }
+    Record::of_run(&run, &rows, BTreeMap::new())
+}
+
+#[test]
+fn the_page_of_a_joined_record_says_so_first_and_has_no_ratio_between_its_runs() {
+    let record = joined("clients-of-servers");
+    let page = Page::read(&folder("clients-of-servers"), &record).expect("a page").files().text;
+    let said = page.lines().nth(2).expect("a line below the title");
+    assert!(
+        said.starts_with("Joined from two runs, and rows of one are not ranked with"),
+        "{page}"
+    );
+    assert!(said.ends_with("Not of the first: rust-bookend."), "{page}");
+    assert!(page.contains("| bookend-server, other run | "), "{page}");
+    assert!(page.contains("ours answers (no figure yet) and (no figure yet) times"), "{page}");
+    let mut own = page.lines().filter(|line| line.starts_with("| rust-bookend via bookend-load, "));
+    assert!(own.any(|line| line.contains(" | no ratio | ")), "{page}");
+}
+
+#[test]
+fn the_baseline_beside_a_later_run_is_in_no_figure_but_the_ratios_of_that_run() {
+    for name in ["clients-of-servers", "helloworld-profile"] {
+        let mut record = joined(name);
+        let page = |record: &Record| {
+            let page = Page::read(&folder(name), record).unwrap_or_else(|error| panic!("{error}"));
+            page.files().text
+        };
+        let alone = page(&record);
+        let baseline = record.facts.plan.baseline().expect("a baseline").name.clone();
+        let mut beside = record.rows.clone();
+        beside.retain(|row| row.cell.subject == baseline && row.round < record.facts.plan.rounds);
+        for row in &mut beside {
+            row.round += record.facts.plan.rounds;
+            let window = row.outcome.window_mut().expect("measured");
+            window.counts.ok /= 2;
+            window.ends.server.cpu_seconds /= 3.0;
+            window.marks.push(Mark::Steal { share: 0.4 });
+        }
+        record.rows.extend(beside);
+        let both = page(&record);
+        assert_ne!(alone, both);
+        let is_of_the_run =
+            |line: &&str| ["ours", "bookend", "----"].iter().any(|word| line.contains(word));
+        let others = |text: &str| {
+            let figures = text.lines().skip_while(|line| *line != "## Figures");
+            figures.filter(|line| !is_of_the_run(line)).collect::<Vec<_>>().join("\n")
+        };
+        assert_eq!(first_difference(&others(&alone), &others(&both)), None);
+    }
+}
+
+#[test]
+fn a_site_ranks_nobody_with_rows_of_another_run() {
+    let front = |record: Record| {
+        let site = ResultSite { records: vec![record], judged: JudgedSuites { suites: vec![] } };
+        site.files().remove(0).1
+    };
+    let row = "<th scope=\"row\">rust-bookend<";
+    let (run, rows) = invented("clients-of-servers", Extent::Full);
+    let whole = front(Record::of_run(&run, &rows, BTreeMap::new()));
+    assert!(whole.contains(row) && !whole.contains("Joined from"), "{whole}");
+    let front = front(joined("clients-of-servers"));
+    assert!(front.contains("<p class=\"note\">Joined from two runs, "), "{front}");
+    assert!(front.contains(" Of another run, and not ranked: rust-bookend."), "{front}");
+    assert!(front.contains("<th scope=\"row\">rust-tonic<") && !front.contains(row), "{front}");
 }
 
 fn published_rows(file: &str) -> usize {
@@ -116,6 +192,38 @@ fn every_share_of_a_published_profile_has_ours_beside_it_or_says_that_there_is_n
     assert_eq!((not_ours, not_recorded), (3, 3), "{text}");
     let published = published_rows("helloworld-profile/published-profile.csv");
     assert_eq!(text.matches("| `").count(), published);
+}
+
+#[test]
+fn no_share_of_a_profile_is_compared_with_one_of_another_run() {
+    let mut profile = profile(Layer::NetworkIn);
+    let case = profile.cells[0].case;
+    let of = |subject: &str, is_baseline| Profiled {
+        subject: subject.to_owned(),
+        is_baseline,
+        ..profile.cells[0].clone()
+    };
+    profile.cells = vec![of("rust-tonic", true), of("rust-bookend", false)];
+    let (run, rows) = invented("helloworld-profile", Extent::Full);
+    let whole = Record::of_run(&run, &rows, BTreeMap::new());
+    let quantity = "{ metric = \"profile.network_in\", of = \"rust-bookend via ghz\", \
+                    over = \"rust-tonic via ghz\", cases = [\"C=1 S=50\"] }";
+    let claim = format!(
+        "[document]\ntitle = \"A page\"\n[[claims]]\nid = \"a\"\nwhere = \"b\"\nclaim = \"c\"\n\
+         published = \"1\"\nours = {quantity}\nsays = \"same\"\n"
+    );
+    let claims = SuiteClaims::parse(Path::new("claims.toml"), &claim).expect("claims");
+    for (record, are_compared) in [(whole, true), (joined("helloworld-profile"), false)] {
+        let page = Page::read(&folder("helloworld-profile"), &record).expect("a page");
+        let text = page.with_profile(Some(profile.clone())).files().text;
+        let line = format!("{case}: rust-bookend over rust-tonic ");
+        assert_eq!(text.contains(&line), are_compared, "{text}");
+        let new = JudgedSuite::new("a", claims.clone(), Document::default(), Some(record));
+        let suite = JudgedSuite { profile: Some(profile.clone()), ..new };
+        let why = suite.judgements()[0].replicates.why.clone();
+        let said = "was measured in another run than what it is divided by";
+        assert_eq!(why.contains(said), !are_compared, "{why}");
+    }
 }
 
 #[test]

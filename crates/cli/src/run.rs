@@ -1,7 +1,6 @@
 //! `bookend run`: builds, verifies and measures a suite, prints its table and keeps the result.
 //! Alone it says which suites there are.
 
-mod into;
 mod profile;
 
 use crate::check::kept;
@@ -24,7 +23,6 @@ use bookend_results::metric::REQUESTS_PER_CPU_SECOND;
 use bookend_results::store::{RunId, Store};
 use bookend_results::suite::{Extent, LapSetting, Overrides, Plan, Selection, Suite};
 use clap::Args;
-use into::RecordedSubjects;
 use std::path::{Path, PathBuf};
 
 /// What stands after `bookend run`.
@@ -53,10 +51,6 @@ pub struct RunArguments {
     /// Processes and threads that a server under test may have [default: the suite's]
     #[arg(long, value_name = "N", value_parser = whole::<u32>, allow_negative_numbers = true)]
     server_processes: Option<u32>,
-    /// Measure these subjects of a record anew, with its control rows, and put their rows into it
-    #[arg(long, value_name = "RECORD", requires_all = ["suite", "subjects"])]
-    #[arg(conflicts_with_all = ["quick", "rounds", "laps", "server_processes", "baseline"])]
-    into: Option<PathBuf>,
     #[command(flatten)]
     gates: GateArguments,
     /// Resume the last unfinished run of the suite, on the machine and kernel where it began
@@ -109,8 +103,7 @@ pub fn start(arguments: &RunArguments) -> Result<u8, Failure> {
     let compared = plan.subjects.iter().map(|subject| subject.name.as_str());
     let compared = compared.filter(|name| baseline.as_deref().is_some_and(|other| other != *name));
     let gates = arguments.gates.gates(&compared.collect::<Vec<_>>())?;
-    let put = arguments.into.as_ref().map(|_| arguments.subjects.as_slice());
-    let profile = arguments.profile.settings(&plan, put)?;
+    let profile = arguments.profile.settings(&plan)?;
     let Some(_locks) = locks(arguments, &interrupt)? else {
         return Ok(exit::INTERRUPTED);
     };
@@ -123,9 +116,6 @@ pub fn start(arguments: &RunArguments) -> Result<u8, Failure> {
     let summary = measure(arguments, &settings, &mut store)?;
     if summary.interrupted {
         return Ok(summary.exit_status());
-    }
-    if let (Some(target), Some(id)) = (target(arguments)?, summary.id) {
-        target.put(&store, id)?;
     }
     if let Some(profile) = &profile {
         profile::record(&settings, profile, arguments.quiet)?;
@@ -203,10 +193,6 @@ fn planned(arguments: &RunArguments, name: &str) -> Result<(Suite, Plan), Failur
     if let Some(plan) = begun(arguments, &suite.name)? {
         return Ok((suite, plan));
     }
-    if let Some(target) = target(arguments)? {
-        let plan = target.plan(&suite)?;
-        return Ok((suite, plan));
-    }
     // A name or a value that is no text is none of the lab's.
     let texts = std::env::vars_os().filter_map(|(name, value)| {
         Some((name.into_string().ok()?, value.to_string_lossy().into_owned()))
@@ -225,12 +211,6 @@ fn planned(arguments: &RunArguments, name: &str) -> Result<(Suite, Plan), Failur
         plan.compare_with(baseline).map_err(Failure::usage)?;
     }
     Ok((suite, plan))
-}
-
-/// The record that rows are put into.
-fn target(arguments: &RunArguments) -> Result<Option<RecordedSubjects>, Failure> {
-    let file = arguments.into.as_ref();
-    file.map(|file| RecordedSubjects::read(file, &arguments.subjects, &arguments.case)).transpose()
 }
 
 /// The plan of the run that is resumed. If there is no such run, the run itself reports it.

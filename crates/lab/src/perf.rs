@@ -24,7 +24,6 @@ use bookend_results::profile::{
 use bookend_results::suite::{Case, Plan, PlannedCell};
 use pass::ProfilePass;
 use std::cmp::Reverse;
-use std::io;
 use std::path::{Path, PathBuf};
 
 /// The shortest window that is recorded, milliseconds: of its ten thousand samples, work that is
@@ -46,9 +45,6 @@ pub struct ProfileSettings {
     pub folder: PathBuf,
     /// The cases that are recorded.
     pub cases: Vec<Case>,
-    /// The subjects that are recorded anew; cells of others stay in the profile that the folder
-    /// has. `None`: all are recorded, and the profile is a new one.
-    pub subjects: Option<Vec<String>>,
     /// Warm-up of each recording, milliseconds.
     pub warmup_ms: u64,
     /// Length of each recording, milliseconds.
@@ -63,34 +59,8 @@ impl ProfileSettings {
             perf: PathBuf::from("perf"),
             folder,
             cases: busiest_cases(plan),
-            subjects: None,
             warmup_ms: plan.warmup_ms.max(WARMUP_MIN_MS),
             window_ms: plan.window_ms.clamp(WINDOW_MIN_MS, WINDOW_MAX_MS),
-        }
-    }
-
-    fn records(&self, cell: &PlannedCell) -> bool {
-        let subjects = self.subjects.as_ref();
-        let is_meant = subjects.is_none_or(|subjects| subjects.contains(&cell.id.subject));
-        is_meant && self.cases.contains(&cell.case)
-    }
-
-    /// The profile to which the recorded cells are added.
-    fn begun(&self, suite: &str) -> io::Result<Profile> {
-        let new = Profile {
-            schema_version: SCHEMA_VERSION,
-            suite: suite.to_owned(),
-            frequency_hz: FREQUENCY_HZ,
-            cells: Vec::new(),
-        };
-        if self.subjects.is_none() {
-            return Ok(new);
-        }
-        match profile::read(&self.folder) {
-            Ok(kept) if kept.suite == suite => Ok(kept),
-            Ok(kept) => Err(io::Error::other(format!("it has a profile of {}", kept.suite))),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(new),
-            Err(error) => Err(error),
         }
     }
 }
@@ -141,15 +111,20 @@ pub fn run(
     let perf = Perf::find(&settings.perf, &settings.folder)?;
     let names_instrument = plan.instruments().len() > 1;
     let recorder = Recorder { context, settings, perf, names_instrument };
-    let mut profile = settings.begun(&plan.suite).map_err(PerfUnavailable::Folder)?;
-    for cell in plan.cells().into_iter().filter(|cell| settings.records(cell)) {
+    let mut profile = Profile {
+        schema_version: SCHEMA_VERSION,
+        suite: plan.suite.clone(),
+        frequency_hz: FREQUENCY_HZ,
+        cells: Vec::new(),
+    };
+    for cell in plan.cells().into_iter().filter(|cell| settings.cases.contains(&cell.case)) {
         progress.println(&format!("recording {} {}", cell.id.subject, cell.id.case));
         let outcome = match recorder.record(&cell) {
             Ok(samples) => ProfileOutcome::Recorded(Box::new(samples)),
             Err(CellError::Interrupted) => break,
             Err(error) => ProfileOutcome::NotRecorded { reason: error.to_string() },
         };
-        profile.put(Profiled {
+        profile.cells.push(Profiled {
             language: recorder.language(&cell.id.subject),
             is_baseline: plan.subjects[cell.subject].baseline,
             subject: cell.id.subject,

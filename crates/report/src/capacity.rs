@@ -1,6 +1,6 @@
 //! A search of the capacity as text.
 
-use crate::text_table::{PlainTable, Side};
+use crate::text_table::{Aligned, PlainTable};
 use bookend_contract::capacity::{Capacity, ClosedLoop, RateTrial, ScalabilityFit};
 use bookend_results::text::precise_latency_text;
 
@@ -55,8 +55,8 @@ fn answer(capacity: &Capacity) -> String {
 
 fn trials(trials: &[RateTrial]) -> String {
     let figures = ["calls/s", "OK/s", "in flight", "50 %", "99 %", "errors"];
-    let figures = figures.map(|title| (title, Side::Right));
-    let mut table = PlainTable::new(&[&figures[..], &[("objective", Side::Left)]].concat());
+    let figures = figures.map(|title| (title, Aligned::Right));
+    let mut table = PlainTable::new(&[&figures[..], &[("objective", Aligned::Left)]].concat());
     for trial in trials {
         table.row([
             format!("{:.0}", trial.rate),
@@ -72,7 +72,7 @@ fn trials(trials: &[RateTrial]) -> String {
 }
 
 fn closed_loops(points: &[ClosedLoop], fit: Option<&ScalabilityFit>) -> String {
-    let columns = ["in flight", "OK/s", "by the law"].map(|title| (title, Side::Right));
+    let columns = ["in flight", "OK/s", "by the law"].map(|title| (title, Aligned::Right));
     let mut table = PlainTable::new(&columns);
     for point in points {
         let by_the_law = |fit: &ScalabilityFit| fit.at(f64::from(point.in_flight));

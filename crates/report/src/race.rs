@@ -4,7 +4,7 @@
 mod functions;
 mod outlook;
 
-use crate::text_table::{PlainTable, Side};
+use crate::text_table::{Aligned, PlainTable};
 use bookend_contract::printable;
 use bookend_results::race::{
     ComparedFigure, EarlierRace, OverEarlier, Race, RaceError, RaceLap, RaceServerName,
@@ -330,10 +330,10 @@ impl<'a> RaceAnswer<'a> {
         if self.race.cells.len() < 2 {
             return Ok(String::new());
         }
-        let names = self.race.servers.iter().map(|server| (server.name.as_str(), Side::Right));
+        let names = self.race.servers.iter().map(|server| (server.name.as_str(), Aligned::Right));
         let are_two = self.race.servers.len() == 2;
-        let ratio = are_two.then_some(("calls per CPU-second", Side::Left));
-        let first = ("CPU time a call", Side::Left);
+        let ratio = are_two.then_some(("calls per CPU-second", Aligned::Left));
+        let first = ("CPU time a call", Aligned::Left);
         let columns: Vec<_> = std::iter::once(first).chain(names).chain(ratio).collect();
         let mut table = PlainTable::new(&columns);
         for (number, cell) in self.race.cells.iter().enumerate() {

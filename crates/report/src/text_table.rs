@@ -123,7 +123,7 @@ fn write_fields(f: &mut fmt::Formatter<'_>, widths: &[usize], fields: &[&str]) -
 
 /// Where a column's words begin or end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
+pub enum Aligned {
     /// At its left.
     Left,
     /// At its right, as figures do.
@@ -133,14 +133,14 @@ pub enum Side {
 /// A table without rules: columns as wide as what is in them, two blanks apart.
 #[derive(Clone, Debug)]
 pub struct PlainTable {
-    sides: Vec<Side>,
+    sides: Vec<Aligned>,
     /// The headings, then the rows.
     lines: Vec<Vec<String>>,
 }
 
 impl PlainTable {
     /// A table with those headings.
-    pub fn new(columns: &[(&str, Side)]) -> Self {
+    pub fn new(columns: &[(&str, Aligned)]) -> Self {
         let headings = columns.iter().map(|(title, _)| shown(title)).collect();
         Self { sides: columns.iter().map(|(_, side)| *side).collect(), lines: vec![headings] }
     }
@@ -162,8 +162,8 @@ impl fmt::Display for PlainTable {
             let padded = line.iter().zip(&widths).zip(&self.sides);
             let fields: Vec<String> = padded
                 .map(|((field, width), side)| match side {
-                    Side::Left => format!("{field:<width$}"),
-                    Side::Right => format!("{field:>width$}"),
+                    Aligned::Left => format!("{field:<width$}"),
+                    Aligned::Right => format!("{field:>width$}"),
                 })
                 .collect();
             writeln!(f, "{}", fields.join("  ").trim_end())?;
@@ -253,7 +253,7 @@ mod tests {
 
     #[test]
     fn a_plain_table_is_as_wide_as_what_is_in_it() {
-        let mut table = PlainTable::new(&[("name", Side::Left), ("calls/s", Side::Right)]);
+        let mut table = PlainTable::new(&[("name", Aligned::Left), ("calls/s", Aligned::Right)]);
         table.row(["a name that\nis long".to_owned(), "7".to_owned()]);
         let expected = "name                 calls/s\na name that is long        7\n";
         assert_eq!(table.to_string(), expected);

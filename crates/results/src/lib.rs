@@ -19,7 +19,6 @@ pub mod cut_off;
 pub mod declaration;
 pub mod gate;
 pub mod grouping;
-pub mod join;
 pub mod mark;
 pub mod measurement;
 pub mod metric;

@@ -362,10 +362,6 @@ pub struct Row {
     /// Cells that such a server had served before this one. `None`: it was not noted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cells_before: Option<u32>,
-    /// Whether it belongs to a later run of other subjects, whose rows are compared with it
-    /// ([`crate::join`]). It is no figure of its own cell.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_control: bool,
     /// Calls of the lab to this server that are in no row: those of the probe, and of windows that
     /// were disturbed and measured again. The server counts them as served; they are recorded in
     /// one row for each server.
@@ -392,7 +388,6 @@ impl Row {
             has_own_server: false,
             server_life: 0,
             cells_before: None,
-            is_control: false,
             probe_calls: 0,
             server_notes: BTreeMap::new(),
             backend_notes: BTreeMap::new(),

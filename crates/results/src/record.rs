@@ -8,8 +8,8 @@ mod joined_run;
 mod paths;
 mod raw;
 
-pub use joined_run::JoinedRun;
-pub use raw::{add_raw, raw_folder, write_raw};
+pub use joined_run::{JoinedRun, first_run, rows_of_cell, run_of};
+pub use raw::{raw_folder, write_raw};
 
 use crate::declaration::unnamed_text;
 use crate::mark::Mark;
@@ -147,11 +147,6 @@ impl Record {
             finished: facts.finished,
             notes: facts.notes.into_iter().chain(joined).collect(),
         }
-    }
-
-    /// Brings the rows into their order again.
-    pub(crate) fn sort(&mut self) {
-        self.rows = in_order(&self.facts.plan, std::mem::take(&mut self.rows));
     }
 
     /// Whether its figures may be quoted as those of the suite ([`crate::suite::Scope`]).

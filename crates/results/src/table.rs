@@ -2,6 +2,7 @@
 
 mod cell_marks;
 mod cpu_account;
+mod joined;
 mod limit;
 mod summary;
 
@@ -15,11 +16,11 @@ use crate::measurement::{CellId, Measurement, NotMeasured, Outcome, Row};
 use crate::metric::{REQUESTS_PER_CLIENT_CPU_SECOND, REQUESTS_PER_CPU_SECOND, REQUESTS_PER_SECOND};
 use crate::quoted::clipped;
 use crate::ratio::{ComparedPair, Ratios};
+use crate::record::{first_run, run_of};
 use crate::suite::{Case, Plan, PlannedCell, PlannedSubject};
 use crate::text::{cpu_text, memory_text};
 use bookend_contract::transport::Transport;
 use serde::Serialize;
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -44,6 +45,9 @@ pub struct Cell {
     pub case: Case,
     /// Its place among the subjects.
     pub rank: Rank,
+    /// The run that its rows are of: 0, but in records that were joined from several.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub run: u32,
     /// How its rounds ended.
     pub rounds: RoundCounts,
     /// Its figures, or the reason why there are none.
@@ -98,10 +102,10 @@ impl Table {
     /// Sums up the measured rows of `plan`.
     pub fn new(plan: &Plan, rows: &[Row]) -> Self {
         let planned = plan.cells();
-        let runs = Runs::of(rows);
         let summed_up = |cell: &PlannedCell| {
-            let rows = runs.of_cell(&cell.id);
-            let own: Vec<&Row> = rows.iter().filter(|row| row.cell == cell.id).collect();
+            let is_own = |row: &&Row| row.cell == cell.id;
+            let rows = first_run(plan, rows, |run| run.iter().any(|row| is_own(&row)));
+            let own: Vec<&Row> = rows.iter().filter(is_own).collect();
             let ratios = || ratios(plan, rows, &planned, &cell.id);
             let summary = Summary::new(plan, cell.case, &own, rows, ratios);
             let result = match summary {
@@ -110,7 +114,8 @@ impl Table {
             };
             let rank = rank(&plan.subjects[cell.subject]);
             let rounds = round_counts(plan, &own);
-            Cell { case: cell.case, rank, rounds, result, id: cell.id.clone() }
+            let run = rows.first().map_or(0, |row| run_of(plan, row));
+            Cell { case: cell.case, rank, run, rounds, result, id: cell.id.clone() }
         };
         let cells = planned.iter().map(summed_up).collect();
         let several_instruments = plan.instruments().len() > 1;
@@ -146,34 +151,12 @@ impl Table {
 
     /// The name of a row in this table: the subject, and the instrument where there are several.
     pub fn row_name(&self, cell: &Cell) -> String {
+        let (subject, other_run) = (&cell.id.subject, cell.other_run());
         if self.several_instruments {
-            format!("{} via {}", cell.id.subject, cell.id.instrument)
+            format!("{subject} via {}{other_run}", cell.id.instrument)
         } else {
-            cell.id.subject.clone()
+            format!("{subject}{other_run}")
         }
-    }
-}
-
-/// The rows of a record's own run, and those of runs that were joined to it with their control
-/// rows. Every cell is summed up and compared within one run.
-struct Runs<'a> {
-    own: Cow<'a, [Row]>,
-    joined: Vec<Row>,
-}
-
-impl<'a> Runs<'a> {
-    fn of(rows: &'a [Row]) -> Self {
-        let Some(first) = rows.iter().filter(|row| row.is_control).map(|row| row.round).min()
-        else {
-            return Self { own: Cow::Borrowed(rows), joined: Vec::new() };
-        };
-        let (joined, own) = rows.iter().cloned().partition(|row| row.round >= first);
-        Self { own: Cow::Owned(own), joined }
-    }
-
-    fn of_cell(&self, cell: &CellId) -> &[Row] {
-        let is_joined = |row: &Row| row.cell == *cell && !row.is_control;
-        if self.joined.iter().any(is_joined) { &self.joined } else { &self.own }
     }
 }
 
@@ -185,6 +168,10 @@ impl Cell {
             CellResult::NotMeasured { .. } => None,
         }
     }
+}
+
+fn is_zero(run: &u32) -> bool {
+    *run == 0
 }
 
 fn rank(subject: &PlannedSubject) -> Rank {

@@ -1,8 +1,8 @@
 //! Are rounds independent? What the committed records say, and what intervals are worth if they are
 //! not quite.
 
-use bookend_results::measurement::{Measurement, Outcome, Row};
-use bookend_results::record::Record;
+use bookend_results::measurement::{Measurement, Outcome};
+use bookend_results::record::{Record, run_of};
 use bookend_results::statistics::{lag_one_autocorrelation, paired_ratio};
 use fastrand::Rng;
 use std::collections::BTreeMap;
@@ -31,11 +31,11 @@ fn records() -> Vec<PathBuf> {
 
 /// What a cell did in each round.
 fn by_round(
-    rows: &[Row],
+    record: &Record,
     of: fn(&Measurement) -> f64,
 ) -> BTreeMap<[String; 3], BTreeMap<u32, f64>> {
     let mut cells: BTreeMap<_, BTreeMap<u32, f64>> = BTreeMap::new();
-    for row in rows.iter().filter(|row| !row.is_control) {
+    for row in record.rows.iter().filter(|row| run_of(&record.facts.plan, row) == 0) {
         if let Outcome::Measured(window) = &row.outcome {
             let cell = &row.cell;
             let key = [cell.case.to_string(), cell.instrument.clone(), cell.subject.clone()];
@@ -50,7 +50,7 @@ fn series(record: &Record, of: fn(&Measurement) -> f64) -> Vec<Series> {
     let Some(baseline) = record.facts.plan.subjects.iter().find(|subject| subject.baseline) else {
         return Vec::new();
     };
-    let cells = by_round(&record.rows, of);
+    let cells = by_round(record, of);
     cells
         .iter()
         .filter(|([.., subject], _)| *subject != baseline.name)

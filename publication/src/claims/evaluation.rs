@@ -2,7 +2,7 @@
 
 use super::metric::{of_printed, of_samples};
 use super::model::{Model, Prediction};
-use super::quantity::{Over, Quantity, Take};
+use super::quantity::{Quantity, Take};
 use super::series::{Estimate, Series};
 use super::subject_name::{NamedCell, SubjectName};
 use crate::document::Document;
@@ -10,7 +10,7 @@ use bookend_results::audit::Span;
 use bookend_results::measurement::{CellId, Outcome, Row};
 use bookend_results::metric::Metric;
 use bookend_results::profile::Profile;
-use bookend_results::record::Record;
+use bookend_results::record::{Record, first_run, run_of};
 use bookend_results::round::MeasuredRound;
 use bookend_results::suite::Case;
 use std::collections::{BTreeMap, BTreeSet};
@@ -55,35 +55,15 @@ impl Quantity {
                 self.of_case(case, figures, models).map_err(|clause| missing.push(clause)).ok(),
             );
         }
-        let taken = self.taken(&self.side_by_side(series, figures));
+        let taken = self.taken(&series);
         let count = taken.len();
         for (place, one) in taken {
             match one.and_then(|one| one.estimate(place.clone(), count)) {
                 Some(estimate) => estimates.push(estimate),
-                None => missing.push(format!("no figure {place}")),
+                None => missing.push(format!("no figure of one run {place}")),
             }
         }
         Evaluation { of: Some(self.clone()), estimates, missing }
-    }
-
-    /// Cases of which a later run measured some anew have no round in common. Each of their ratios
-    /// is of one run, and runs know nothing of each other: whichever rounds stand side by side, the
-    /// figures over several cases vary as they would have. A figure that is no ratio would vary
-    /// with what the machine did in between, too.
-    fn side_by_side(
-        &self,
-        mut series: Vec<Option<Series>>,
-        figures: Figures<'_>,
-    ) -> Vec<Option<Series>> {
-        if let Figures::Recorded(Some(record), _) = figures
-            && matches!(self.over, Some(Over::Subject(_) | Over::Metric(_)))
-            && self.take != Take::Each
-        {
-            for one in series.iter_mut().flatten() {
-                one.number_within_runs_of(record.facts.plan.rounds);
-            }
-        }
-        series
     }
 
     /// Selects those figures of the cases that count, each with its place. If a case is missing, so
@@ -143,6 +123,9 @@ impl Quantity {
         let cell = self.cell(case);
         let divisor = self.divisor(case);
         let beside = divisor.map(|(_, other)| other);
+        if let Some(other) = beside {
+            figures.check_one_run(&self.metric, cell, other)?;
+        }
         let own = figures.series(&self.metric, cell, beside)?;
         let divisor = if let Some((metric, other)) = divisor {
             let divisor = figures.series(metric, other, Some(cell))?;
@@ -206,6 +189,28 @@ impl Figures<'_> {
         }
     }
 
+    /// Nothing is divided by a figure of another run. Profiles are of the run of a cell's own rows.
+    fn check_one_run(
+        &self,
+        metric: &Metric,
+        own: NamedCell<'_>,
+        other: NamedCell<'_>,
+    ) -> Result<(), String> {
+        let Self::Recorded(Some(record), _) = self else {
+            return Ok(());
+        };
+        let run = |cell, beside| {
+            let rows = rows_of_one_run(record, cell, beside);
+            rows.first().map(|row| run_of(&record.facts.plan, row))
+        };
+        let are_apart = match metric {
+            Metric::Profile(_) => run(own, None).zip(run(other, None)).is_some_and(|(a, b)| a != b),
+            _ => run(own, None).is_some() && run(own, Some(other)).is_none(),
+        };
+        let complaint = || format!("{own} was measured in another run than what it is divided by");
+        (!are_apart).then_some(()).ok_or_else(complaint)
+    }
+
     /// A subject that spins while it waits is never compared with one that sleeps.
     fn check_alike(&self, own: NamedCell<'_>, other: NamedCell<'_>) -> Result<(), String> {
         let Self::Recorded(Some(record), _) = self else {
@@ -244,7 +249,7 @@ fn recorded(
 ) -> Result<Series, String> {
     let all = record.map_or(&[][..], |record| &record.rows);
     let deadline_ns = record.and_then(|record| record.facts.plan.deadline_ns());
-    let rows = rows_beside(all, cell, beside);
+    let rows = record.map_or_else(Vec::new, |record| rows_of_one_run(record, cell, beside));
     let mut rounds = BTreeMap::new();
     let mut without = Vec::new();
     let mut cut_off = 0;
@@ -282,18 +287,21 @@ fn recorded(
 
 /// For each case of a quantity, the measured rows that its figure is computed from, by round: those
 /// of the rounds in which both cells of a ratio were measured.
-pub(super) fn rounds<'a>(quantity: &Quantity, rows: &'a [Row]) -> Vec<BTreeMap<u32, Vec<&'a Row>>> {
+pub(super) fn rounds<'a>(
+    quantity: &Quantity,
+    record: &'a Record,
+) -> Vec<BTreeMap<u32, Vec<&'a Row>>> {
     if matches!(quantity.metric, Metric::Profile(_)) {
         return Vec::new();
     }
     let of_case = |&case: &Case| {
         let own = quantity.cell(case);
         let divisor = quantity.divisor(case).map(|(_, cell)| cell);
-        let divisors = divisor.map(|cell| rows_beside(rows, cell, Some(own)));
+        let divisors = divisor.map(|cell| rows_of_one_run(record, cell, Some(own)));
         let cells = 1 + usize::from(divisor.is_some());
         let mut rounds: BTreeMap<u32, Vec<&Row>> = BTreeMap::new();
-        for row in rows_beside(rows, own, divisor).into_iter().chain(divisors.into_iter().flatten())
-        {
+        let dividends = rows_of_one_run(record, own, divisor);
+        for row in dividends.into_iter().chain(divisors.into_iter().flatten()) {
             if matches!(row.outcome, Outcome::Measured(_)) {
                 rounds.entry(row.round).or_default().push(row);
             }
@@ -304,19 +312,19 @@ pub(super) fn rounds<'a>(quantity: &Quantity, rows: &'a [Row]) -> Vec<BTreeMap<u
     quantity.cases.iter().map(of_case).collect()
 }
 
-/// The rows of a cell that stands alone or `beside` another. What a later run measured of its
-/// control rows counts only beside what that run was made for.
-fn rows_beside<'a>(
-    rows: &'a [Row],
+/// The rows of a cell in the first run that measured it and what it stands `beside`. Empty if these
+/// are of different runs.
+fn rows_of_one_run<'a>(
+    record: &'a Record,
     cell: NamedCell<'_>,
     beside: Option<NamedCell<'_>>,
 ) -> Vec<&'a Row> {
-    let other = beside.map(|other| cell_rows(rows, other)).unwrap_or_default();
-    let anew: BTreeSet<u32> =
-        other.iter().filter(|row| !row.is_control).map(|row| row.round).collect();
-    let mut own = cell_rows(rows, cell);
-    own.retain(|row| !row.is_control || anew.contains(&row.round));
-    own
+    let is_in = |rows: &[Row], cell| !cell_rows(rows, cell).is_empty();
+    let other = beside.filter(|other| is_in(&record.rows, *other));
+    let run = first_run(&record.facts.plan, &record.rows, |run| {
+        is_in(run, cell) && other.is_none_or(|other| is_in(run, other))
+    });
+    cell_rows(run, cell)
 }
 
 /// The rows of the one cell that a claim means: with the instrument that it names, or else our own,

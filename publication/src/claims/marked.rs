@@ -25,7 +25,7 @@ pub(super) struct MarkedRounds {
 impl MarkedRounds {
     pub(super) fn of(quantity: &Quantity, record: &Record) -> Self {
         let mut counted = Self::default();
-        for (case, by_round) in quantity.cases.iter().zip(rounds(quantity, &record.rows)) {
+        for (case, by_round) in quantity.cases.iter().zip(rounds(quantity, record)) {
             let mut disturbed = 0;
             for rows in by_round.values() {
                 let rules: BTreeSet<&str> =

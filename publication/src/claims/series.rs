@@ -2,7 +2,7 @@
 
 use bookend_results::audit::Span;
 use bookend_results::statistics::{self, CONFIDENCE, Interval};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// A figure for each round, or one that is known within bounds, from a document or a profile.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,20 +74,6 @@ impl Series {
                 let of_round = |round: &u32| Some((*round, of_rank(&|one| one.round(*round))?));
                 Some(Self::Rounds(first.keys().filter_map(of_round).collect()))
             }
-        }
-    }
-
-    /// Numbers rounds from 0, if they are of one run: runs in a record have numbers of so many
-    /// rounds each.
-    pub(super) fn number_within_runs_of(&mut self, rounds_each: u32) {
-        let Self::Rounds(rounds) = self else { return };
-        let run_of = |round: &u32| round / rounds_each.max(1);
-        let runs: BTreeSet<u32> = rounds.keys().map(run_of).collect();
-        if runs.len() == 1 {
-            *rounds = rounds
-                .iter()
-                .map(|(round, figure)| (round % rounds_each.max(1), *figure))
-                .collect();
         }
     }
 

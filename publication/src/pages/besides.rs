@@ -18,7 +18,8 @@ pub(super) fn table(page: &Page<'_>, cells: &Cells<'_>) -> String {
     let columns = columns(page);
     let line = |cell: &Cell| {
         let id = &cell.id;
-        let names = vec![id.subject.clone(), id.case.to_string(), id.instrument.clone()];
+        let subject = format!("{}{}", id.subject, cell.other_run());
+        let names = vec![subject, id.case.to_string(), id.instrument.clone()];
         (names, fields(cells, &columns, cell))
     };
     markdown_table(&["subject", "case", "with"], &columns, own.into_iter().map(line))

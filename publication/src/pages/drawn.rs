@@ -10,7 +10,7 @@ use bookend_results::grouping::each_once;
 use bookend_results::metric::{COST_RATIO, Metric, Unit};
 use bookend_results::statistics::Interval;
 use bookend_results::suite::Case;
-use bookend_results::table::Rank;
+use bookend_results::table::{Cell, Rank};
 
 /// Colours are repeated beyond so many series.
 const SERIES_MAX: usize = 6;
@@ -53,7 +53,7 @@ impl Overview {
     /// All figures, without the lines and series that have none.
     pub(super) fn drawn<'b>(&'b self, page: &Page<'_>, cells: &Cells<'_>) -> Drawn<'b> {
         let drawn_line = |line: &OverviewLine| DrawnLine {
-            label: line.label.clone(),
+            label: format!("{}{}", line.label, other_run(cells, line)),
             points: self
                 .series
                 .iter()
@@ -128,6 +128,12 @@ impl Overview {
         let scaled = |ends: Interval| Interval { low: ends.low * unit, high: ends.high * unit };
         ChartPoint { value: value * unit, text, interval: interval.map(scaled) }
     }
+}
+
+/// What follows the label of a line about a subject.
+fn other_run(cells: &Cells<'_>, line: &OverviewLine) -> &'static str {
+    let cell = line.subject.as_ref().and_then(|subject| cells.find_with(subject, line.case, None));
+    cell.map_or("", Cell::other_run)
 }
 
 impl OverviewColumn {

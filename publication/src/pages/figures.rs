@@ -3,7 +3,7 @@
 use bookend_results::compare::ratio_of;
 use bookend_results::measurement::CellId;
 use bookend_results::metric::{Metric, REQUESTS_PER_CPU_SECOND};
-use bookend_results::record::Record;
+use bookend_results::record::{Record, first_run, rows_of_cell};
 use bookend_results::round::MeasuredRounds;
 use bookend_results::statistics::Interval;
 use bookend_results::suite::Case;
@@ -65,7 +65,10 @@ impl<'a> Cells<'a> {
                 let Metric::Listed(definition) = metric else {
                     return None;
                 };
-                let rows = self.record.rows.as_slice();
+                let plan = &self.record.facts.plan;
+                let rows = first_run(plan, &self.record.rows, |run| {
+                    [own, other].iter().all(|cell| run.iter().any(|row| row.cell == cell.id))
+                });
                 let ratio = ratio_of(definition, (&own.id, rows), (&other.id, rows)).ok()?;
                 let is_sure = ratio.pairs >= INTERVAL_ROUNDS_MIN;
                 Some((ratio.median, ratio.interval.filter(|_| is_sure)))
@@ -78,14 +81,9 @@ impl<'a> Cells<'a> {
         match &cell.result {
             CellResult::NotMeasured { why, .. } => Err(why.to_string()),
             CellResult::Measured(summary) => {
-                let own = self
-                    .record
-                    .rows
-                    .iter()
-                    .filter(|row| !row.is_control)
-                    .filter(|row| row.cell == cell.id);
-                let deadline_ns = self.record.facts.plan.deadline_ns();
-                Ok(CellFigures { summary, rounds: MeasuredRounds::of(own, deadline_ns) })
+                let plan = &self.record.facts.plan;
+                let own = rows_of_cell(plan, &self.record.rows, &cell.id);
+                Ok(CellFigures { summary, rounds: MeasuredRounds::of(own, plan.deadline_ns()) })
             }
         }
     }

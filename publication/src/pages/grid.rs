@@ -97,7 +97,7 @@ fn add_others(
         } else {
             format!("{} with {}", id.subject, id.instrument)
         };
-        add(grid, name, fields(cells, &table.columns, cell));
+        add(grid, name + cell.other_run(), fields(cells, &table.columns, cell));
     }
 }
 

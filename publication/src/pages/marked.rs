@@ -6,6 +6,7 @@ use bookend_report::markdown;
 use bookend_report::tables::{marks_of, skipped_lines, window_lines};
 use bookend_results::measurement::{Outcome, Row};
 use bookend_results::quoted::one_line;
+use bookend_results::record::rows_of_cell;
 use bookend_results::table::{Cell, CellResult, rules_of};
 
 /// What is said of every row is said once.
@@ -54,14 +55,10 @@ fn disturbed(page: &Page<'_>, cell: &Cell) -> String {
     if matches!(cell.result, CellResult::NotMeasured { .. }) {
         return "not measured".to_owned();
     }
-    let rows: Vec<&Row> = page
-        .record
-        .rows
-        .iter()
-        .filter(|row| row.cell == cell.id)
+    let plan = &page.record.facts.plan;
+    let rows: Vec<&Row> = rows_of_cell(plan, &page.record.rows, &cell.id)
         .filter(|row| matches!(row.outcome, Outcome::Measured(_)))
         .collect();
-    let plan = &page.record.facts.plan;
     let marked = rows.iter().filter(|row| !rules_of(plan, row).is_empty()).count();
     format!("{marked} of {}", rows.len())
 }

@@ -9,6 +9,7 @@ use bookend_report::markdown;
 use bookend_results::grouping::grouped;
 use bookend_results::measurement::Row;
 use bookend_results::metric::Unit;
+use bookend_results::record::rows_of_cell;
 use bookend_results::statistics::median;
 use bookend_results::suite::TestedEnd;
 use std::collections::BTreeMap;
@@ -42,9 +43,12 @@ const EVERY_CASE: &str = "every case";
 /// but zeros.
 pub(super) fn table(page: &Page<'_>) -> String {
     let mut notes: BTreeMap<(Note, String), BTreeMap<u32, f64>> = BTreeMap::new();
-    for row in &page.record.rows {
-        for (note, value) in of_row(row) {
-            notes.entry(note).or_default().insert(row.round, value);
+    let plan = &page.record.facts.plan;
+    for cell in plan.cells() {
+        for row in rows_of_cell(plan, &page.record.rows, &cell.id) {
+            for (note, value) in of_row(row) {
+                notes.entry(note).or_default().insert(row.round, value);
+            }
         }
     }
     // A zero in every row says only that nobody did that here.
@@ -54,7 +58,7 @@ pub(super) fn table(page: &Page<'_>) -> String {
         *most = values.values().copied().fold(*most, f64::max);
     }
     notes.retain(|(note, _), _| largest[&note.name] > 0.0);
-    let order: Vec<String> = page.record.facts.plan.cases.iter().map(ToString::to_string).collect();
+    let order: Vec<String> = plan.cases.iter().map(ToString::to_string).collect();
     let with_figures =
         notes.iter().map(|((note, case), values)| (note.clone(), (case.clone(), figures(values))));
     let lines = folded(with_figures, &order);

@@ -84,11 +84,11 @@ pub(super) fn lines(cells: &Cells<'_>, table: &ResultTable, row: &PublishedRow) 
     let published = RowLine { whose: "published".to_owned(), fields: Ok(printed) };
     let mut lines = vec![published];
     for (whose, id) in cells_below(cells, table, row) {
-        let fields = match cells.find(&id) {
-            Some(cell) => fields(cells, &table.columns, cell),
-            None => Err("not planned".to_owned()),
+        let (other_run, fields) = match cells.find(&id) {
+            Some(cell) => (cell.other_run(), fields(cells, &table.columns, cell)),
+            None => ("", Err("not planned".to_owned())),
         };
-        lines.push(RowLine { whose, fields });
+        lines.push(RowLine { whose: whose + other_run, fields });
     }
     lines
 }

@@ -57,7 +57,8 @@ impl Page<'_> {
 fn sentences(page: &Page<'_>, cells: &Cells<'_>) -> String {
     let shown = &page.presentation;
     let found = quoted::filled_in(&shown.found, &shown.figures, cells);
-    let sentences = [shown.said.clone(), found, shown.differs.clone(), origin(page)];
+    let joined = cells.table.joined().unwrap_or_default();
+    let sentences = [joined, shown.said.clone(), found, shown.differs.clone(), origin(page)];
     sentences
         .iter()
         .filter(|text| !text.trim().is_empty())
@@ -127,7 +128,7 @@ fn folds(page: &Page<'_>, cells: &Cells<'_>) -> String {
     }
     folds.extend([
         ("A second opinion: the same cells by clients of others", second_opinion::table(cells)),
-        ("Where the time goes", where_time_goes(page)),
+        ("Where the time goes", where_time_goes(page, cells)),
         ("Noted besides", notes::table(page)),
         ("Marks: what speaks against single rounds", marked::table(page, cells)),
         ("Environment, parameters and the command", environment(page)),
@@ -136,17 +137,23 @@ fn folds(page: &Page<'_>, cells: &Cells<'_>) -> String {
 }
 
 /// The document's own profile with ours beside it, then all of ours.
-fn where_time_goes(page: &Page<'_>) -> String {
-    let own = page.profile.as_ref().map(|profile| own_profile(page, profile)).unwrap_or_default();
+fn where_time_goes(page: &Page<'_>, cells: &Cells<'_>) -> String {
+    let own = page.profile.as_ref().map(|profile| own_profile(page, cells, profile));
+    let own = own.unwrap_or_default();
     let mut parts = vec![profiled::table(page), own];
     parts.retain(|part| !part.is_empty());
     parts.join("\n")
 }
 
 /// Samples by layer, and the ratio of costs that follows from work which all subjects do alike.
-fn own_profile(page: &Page<'_>, profile: &Profile) -> String {
+fn own_profile(page: &Page<'_>, cells: &Cells<'_>, profile: &Profile) -> String {
     let folder = profile_folder(Path::new("../../records"), &page.record.facts.suite);
-    let lines = [estimates(profile), profile_notes(profile)].concat();
+    let mut compared = profile.clone();
+    compared.cells.retain(|one| {
+        let cell = cells.find_with(&one.subject, one.case, Some(&one.instrument));
+        cell.is_none_or(|cell| cell.run == 0)
+    });
+    let lines = [estimates(&compared), profile_notes(profile)].concat();
     let table = format!("{}\n{}", split_table(profile), markdown::lines(&lines));
     format!(
         "Percent of the samples of a profile; a pass of its own, so no figure above is from it. The \

@@ -48,6 +48,10 @@ fn section(judged: &JudgedSuites, record: &Record) -> String {
     let name = &record.facts.suite;
     let answer: String =
         report.answer().iter().take(2).map(|line| format!("<p>{}</p>\n", escaped(line))).collect();
+    let joined = report
+        .table()
+        .joined()
+        .map_or_else(String::new, |text| format!("<p class=\"note\">{}</p>\n", escaped(&text)));
     let doubt = if report.is_quotable() {
         String::new()
     } else {
@@ -64,7 +68,7 @@ fn section(judged: &JudgedSuites, record: &Record) -> String {
         .map_or_else(String::new, |standing| standings(&standing, name, report.table()));
     format!(
         "<section class=\"suite\" id=\"{0}\">\n<h2><a href=\"{1}\">{2}</a></h2>\n\
-         <div class=\"answer\">\n{answer}</div>\n{doubt}{table}{claims}\
+         {joined}<div class=\"answer\">\n{answer}</div>\n{doubt}{table}{claims}\
          <p><a href=\"{1}\">All cases, pictures and tables of {3}</a></p>\n</section>\n",
         slug(name),
         escaped(&file_of_suite(name)),
@@ -77,10 +81,12 @@ fn standings(standing: &SuiteStanding, suite: &str, table: &Table) -> String {
     let rows: String = standing.systems.iter().map(|one| row(one, table)).collect();
     let cases = standing.cases.len();
     let instruments = standing.instruments.join(" and ");
-    let left_out = match standing.left_out.as_slice() {
+    let unranked = |why: &str, names: &[String]| match names {
         [] => String::new(),
-        names => format!(" In too few of the cases to be ranked: {}.", names.join(", ")),
+        names => format!(" {why}: {}.", names.join(", ")),
     };
+    let left_out = unranked("In too few of the cases to be ranked", &standing.left_out)
+        + &unranked("Of another run, and not ranked", &standing.of_other_runs);
     let heads = "<tr><th scope=\"col\">system<th scope=\"col\">CPU over the cheapest\
                  <th scope=\"col\" class=\"wide\"><span class=\"unseen\">as a bar</span>\
                  <th scope=\"col\">CPU a request<th scope=\"col\">failed checks<th scope=\"col\" class=\"words\">penalties";

@@ -22,6 +22,8 @@ pub(super) struct SuiteStanding {
     pub(super) systems: Vec<SystemStanding>,
     /// Those that were not, by name.
     pub(super) left_out: Vec<String>,
+    /// Those with cells of another run than the others'.
+    pub(super) of_other_runs: Vec<String>,
 }
 
 /// A system.
@@ -49,6 +51,9 @@ impl SuiteStanding {
         let cases =
             each_once(cells.iter().filter(|cell| cost_of(cell).is_some()).map(|cell| cell.case));
         let by_system = grouped(cells.into_iter().map(|cell| (cell.id.subject.clone(), cell)));
+        let is_other = |cell: &&Cell| cell.run > 0;
+        let (of_other_runs, by_system): (Vec<_>, Vec<_>) =
+            by_system.into_iter().partition(|(_, cells)| cells.iter().any(is_other));
         let has_enough = |cells: &[&Cell]| {
             let planned = cells.iter().filter(|cell| cases.contains(&cell.case)).count();
             planned as f64 >= CASES_SHARE_MIN * cases.len() as f64
@@ -61,8 +66,12 @@ impl SuiteStanding {
             .filter_map(|(name, cells)| SystemStanding::of(name, &cells, &cases, &ranges))
             .collect();
         systems.sort_by(|a, b| a.over_best.total_cmp(&b.over_best));
-        let left_out = others.into_iter().map(|(name, _)| name).collect();
-        (!systems.is_empty()).then_some(Self { instruments, cases, systems, left_out })
+        let names = |systems: Vec<(String, Vec<&Cell>)>| {
+            systems.into_iter().map(|(name, _)| name).collect()
+        };
+        let (left_out, of_other_runs) = (names(others), names(of_other_runs));
+        let standing = Self { instruments, cases, systems, left_out, of_other_runs };
+        (!standing.systems.is_empty()).then_some(standing)
     }
 }
 
@@ -103,10 +112,10 @@ fn word(cell: Option<&&Cell>) -> String {
     }
 }
 
-/// CPU time a request, nanoseconds.
+/// CPU time a request, nanoseconds, in the first of several runs.
 fn cost_of(cell: &Cell) -> Option<f64> {
     let rate = cell.summary()?.value(&REQUESTS_PER_CPU_SECOND)?;
-    (rate > 0.0).then(|| 1e9 / rate)
+    (rate > 0.0 && cell.run == 0).then(|| 1e9 / rate)
 }
 
 /// The least and the largest cost in each case.

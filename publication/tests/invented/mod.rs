@@ -41,7 +41,7 @@ pub fn round(number: u32, factor: f64) -> Vec<Row> {
 pub fn recorded(factors: &[f64]) -> Record {
     let rows: Vec<Row> =
         (0_u32..).zip(factors).flat_map(|(number, factor)| round(number, *factor)).collect();
-    Record::of_run(&run(), &rows, BTreeMap::new())
+    record_in(factors.len(), &rows)
 }
 
 /// A document that prints a ratio of ten with the given figures.
@@ -94,5 +94,11 @@ pub fn rates<const ROUNDS: usize>(cases: &[(&str, [f64; ROUNDS])]) -> Record {
             })
         })
         .collect();
-    Record::of_run(&run(), &rows, BTreeMap::new())
+    record_in(ROUNDS, &rows)
+}
+
+fn record_in(rounds: usize, rows: &[Row]) -> Record {
+    let mut run = run();
+    run.new.plan.rounds = u32::try_from(rounds).expect("few");
+    Record::of_run(&run, rows, BTreeMap::new())
 }

@@ -39,16 +39,11 @@ impl ProfileArguments {
         self.profile
     }
 
-    /// What to record of a run, if anything: all of its subjects, or those that are put into a
-    /// record.
+    /// What to record of a run, if anything.
     ///
     /// # Errors
     /// When the plan does not have the case.
-    pub fn settings(
-        &self,
-        plan: &Plan,
-        subjects: Option<&[String]>,
-    ) -> Result<Option<ProfileSettings>, Failure> {
+    pub fn settings(&self, plan: &Plan) -> Result<Option<ProfileSettings>, Failure> {
         if !self.profile {
             return Ok(None);
         }
@@ -58,7 +53,6 @@ impl ProfileArguments {
             .unwrap_or_else(|| PathBuf::from("profiles").join(&plan.suite));
         let mut settings = ProfileSettings::of(plan, folder);
         settings.perf.clone_from(&self.perf);
-        settings.subjects = subjects.map(<[String]>::to_vec);
         if let Some(window) = self.profile_window.and_then(unless_zero) {
             settings.window_ms = window.as_millis().try_into().unwrap_or(u64::MAX).max(1);
         }

@@ -13,7 +13,6 @@ use std::path::PathBuf;
 tests![
     a_recorded_subject_leaves_its_split_and_its_flame_graph,
     the_work_that_two_servers_share_gives_their_ratio,
-    a_subject_recorded_anew_leaves_the_others_as_they_are,
     a_server_is_told_that_it_is_recorded,
     only_who_is_recorded_is_told_so,
     every_subject_is_recorded_in_a_case_of_its_own,
@@ -74,13 +73,10 @@ fn settings(fake_run: &FakeRun, perf: PathBuf) -> ProfileSettings {
 }
 
 fn recorded_with(fake_run: &FakeRun, perf: PathBuf) -> Result<Profile, PerfUnavailable> {
-    recorded_as(fake_run, &settings(fake_run, perf))
-}
-
-fn recorded_as(fake_run: &FakeRun, how: &ProfileSettings) -> Result<Profile, PerfUnavailable> {
+    let how = settings(fake_run, perf);
     let mut told = Vec::new();
     let mut progress = ProgressReporter::new(&mut told, ProgressShown::Lines);
-    let profile = profile(&fake_run.settings, how, &mut progress).unwrap();
+    let profile = profile(&fake_run.settings, &how, &mut progress).unwrap();
     let test_folder = fake_run.test_folder.path().to_str().unwrap();
     assert_eq!(processes_with(test_folder), [0; 0], "processes are left");
     profile.expect("nobody interrupted")
@@ -142,27 +138,6 @@ esac
     let line = "C=1 S=1: cheap over dear ^4.00 [3.27, 4.89]; shared work is 40.0 % of 1000 samples \
                 and 10.0 % of 1000 samples";
     assert_eq!(estimates(&profile), [line]);
-}
-
-fn a_subject_recorded_anew_leaves_the_others_as_they_are() {
-    let mut fake_run = with_servers(&["first", "second"]);
-    let before = recorded(&fake_run);
-    fs::write(fake_run.test_folder.path().join("samples"), samples(60, 40)).unwrap();
-    let perf = fake_run.test_folder.path().join("perf");
-    let how = ProfileSettings {
-        subjects: Some(vec!["second".to_owned()]),
-        ..settings(&fake_run, perf.clone())
-    };
-    let after = recorded_as(&fake_run, &how).unwrap();
-    assert_eq!(after.cells[0], before.cells[0]);
-    let network_out = after.cells[1].samples().unwrap().split.layers[&Layer::NetworkOut];
-    assert_eq!((after.cells.len(), network_out), (2, 40));
-    assert_eq!(read(&how.folder).unwrap(), after);
-
-    fake_run.settings.plan.suite = "other".to_owned();
-    let how = ProfileSettings { subjects: how.subjects, ..settings(&fake_run, perf) };
-    let error = recorded_as(&fake_run, &how).unwrap_err().to_string();
-    assert!(error.contains("it has a profile of fake"), "{error}");
 }
 
 fn a_server_is_told_that_it_is_recorded() {

@@ -1,6 +1,6 @@
 //! The functions in which two servers differ, as a table.
 
-use crate::text_table::{PlainTable, Side};
+use crate::text_table::{Aligned, PlainTable};
 use bookend_results::quoted::{cut_in_the_middle, one_line};
 use bookend_results::race::FunctionCost;
 use bookend_results::statistics::Interval;
@@ -19,10 +19,10 @@ const SERVER_CHARS: usize = 12;
 pub(super) fn functions_table(functions: &[FunctionCost], names: [&str; 2]) -> String {
     let [first, second] = names.map(|name| cut_in_the_middle(name, SERVER_CHARS));
     let mut table = PlainTable::new(&[
-        ("CPU time a call, by function", Side::Left),
-        (&first, Side::Right),
-        (&second, Side::Right),
-        ("difference (three standard deviations)", Side::Left),
+        ("CPU time a call, by function", Aligned::Left),
+        (&first, Aligned::Right),
+        (&second, Aligned::Right),
+        ("difference (three standard deviations)", Aligned::Left),
     ]);
     for function in functions.iter().take(SHOWN) {
         let [first, second] = function.cpu_ns_per_call.map(precise_latency_text);

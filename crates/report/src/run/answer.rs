@@ -140,7 +140,8 @@ impl Report<'_> {
 
     /// Requests per CPU-second of each subject, where there is nothing to compare with.
     fn costs_alone(&self) -> Option<String> {
-        let measured = self.table.cells.iter().filter(|cell| cell.rank != Rank::Calibration);
+        let measured =
+            self.table.cells.iter().filter(|cell| cell.rank != Rank::Calibration && cell.run == 0);
         let costs = measured.filter_map(|cell| {
             let cost = cell.summary()?.value(&metric::REQUESTS_PER_CPU_SECOND)?;
             Some((cell.id.subject.clone(), cost))

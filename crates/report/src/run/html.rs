@@ -48,7 +48,9 @@ impl Report<'_> {
         let started = new.started.to_string();
         let day = started.split('T').next().unwrap_or_default();
         let unfinished = if self.run.finished.is_none() { ", not finished" } else { "" };
-        format!("Suite {}, {}, measured on {day}{unfinished}.", new.plan.suite, self.run.scope())
+        let (joined, scope) = (self.table.joined(), self.run.scope());
+        let joined = joined.map_or_else(String::new, |text| format!("{text} "));
+        format!("{joined}Suite {}, {scope}, measured on {day}{unfinished}.", new.plan.suite)
     }
 
     fn html_tables(&self) -> String {

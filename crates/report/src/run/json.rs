@@ -17,6 +17,7 @@ impl Report<'_> {
         let new = &self.run.new;
         let document = Document {
             schema_version: JSON_SCHEMA_VERSION,
+            joined: self.table.joined(),
             run: self.run.id.0,
             started: new.started.to_string(),
             finished: self.run.finished.map(|finished| finished.to_string()),
@@ -43,6 +44,8 @@ impl Report<'_> {
 #[derive(Serialize)]
 struct Document<'a> {
     schema_version: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    joined: Option<String>,
     run: i64,
     started: String,
     finished: Option<String>,

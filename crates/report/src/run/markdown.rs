@@ -41,6 +41,9 @@ fn page(report: &Report<'_>, charts: Option<&Path>) -> String {
     let (title, analysis) = report.prose();
     let new = &report.run.new;
     let mut page = format!("# {}\n\n", plain(&title));
+    if let Some(joined) = report.table.joined() {
+        page.push_str(&format!("{}\n\n", plain(&joined)));
+    }
     page.push_str(&format!("{}\n", plain_list(report.answer().iter().map(String::as_str))));
     if let Some(folder) = charts {
         page.push_str(&pictures(report, folder));

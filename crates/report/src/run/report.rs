@@ -55,6 +55,7 @@ impl<'a> Report<'a> {
         let head =
             format!("{}: {}, {scope}, {} rounds", plan.suite, plan.request.method, plan.rounds);
         let text = [
+            self.joined(),
             format!("{}\n", one_line(&head)),
             notes,
             self.by_turns().map_or(String::new(), |turns| format!("{turns}\n")),
@@ -81,6 +82,7 @@ impl<'a> Report<'a> {
             .map(|table| format!("{table}\n"))
             .collect();
         let text = [
+            self.joined(),
             format!("{}\n{}\n", self.run.new.machine, list(&self.parameters())),
             notes,
             format!("{}\n", published_table(table)),
@@ -94,6 +96,11 @@ impl<'a> Report<'a> {
         ]
         .concat();
         printable::lines(&text).into_owned()
+    }
+
+    /// The first line of all forms of it, if its rows are of several runs.
+    pub(super) fn joined(&self) -> String {
+        self.table.joined().map_or_else(String::new, |text| format!("{}\n", one_line(&text)))
     }
 
     /// What a reader of the cost figures must know, one remark a line.

@@ -90,14 +90,6 @@ impl Profile {
             .samples()
     }
 
-    /// Puts a recorded cell in the place of the one of the same name, or behind all others.
-    pub fn put(&mut self, cell: Profiled) {
-        match self.cells.iter_mut().find(|kept| kept.is_of_the_same(&cell)) {
-            Some(kept) => *kept = cell,
-            None => self.cells.push(cell),
-        }
-    }
-
     /// Compares each subject with its baseline.
     pub fn add_cost_ratios(&mut self) {
         let baselines: Vec<Profiled> =
@@ -121,12 +113,6 @@ impl Profiled {
             ProfileOutcome::Recorded(samples) => Some(samples),
             ProfileOutcome::NotRecorded { .. } => None,
         }
-    }
-
-    fn is_of_the_same(&self, other: &Profiled) -> bool {
-        self.subject == other.subject
-            && self.case == other.case
-            && self.instrument == other.instrument
     }
 
     /// Whether the baseline is that of this cell: of the same case and instrument. Shared work is

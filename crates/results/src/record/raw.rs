@@ -23,14 +23,6 @@ pub fn write_raw(folder: &Path, outputs: &[RawOutput]) -> io::Result<()> {
     if folder.is_dir() {
         std::fs::remove_dir_all(folder)?;
     }
-    add_raw(folder, outputs)
-}
-
-/// Writes a file for each beside those that are there.
-///
-/// # Errors
-/// As above.
-pub fn add_raw(folder: &Path, outputs: &[RawOutput]) -> io::Result<()> {
     if outputs.is_empty() {
         return Ok(());
     }

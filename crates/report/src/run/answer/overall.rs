@@ -95,14 +95,17 @@ impl<'a> Overalls<'a> {
     }
 
     /// The subjects of a group over the cases that all of them have, the cheapest first. A subject
-    /// with few of the cases is left out.
+    /// with few of the cases is left out, and one with cells of another run than the others'.
     pub(super) fn standings(&self, group: &Group) -> Vec<Overall> {
         let own = self.cells.iter().filter(|one| one.key == group.key);
         let by_subject = grouped(own.map(|one| (&one.cell.id.subject, one)));
         let most = by_subject.iter().map(|(_, cells)| cells.len()).max().unwrap_or(0);
         let enough = (most as f64 * CASES_SHARE_MIN).ceil() as usize;
-        let compared: Vec<(&String, Vec<&Compared<'a>>)> =
-            by_subject.into_iter().filter(|(_, cells)| cells.len() >= enough).collect();
+        let is_of_one_run = |cells: &[&Compared<'_>]| cells.iter().all(|one| one.cell.run == 0);
+        let compared: Vec<(&String, Vec<&Compared<'a>>)> = by_subject
+            .into_iter()
+            .filter(|(_, cells)| cells.len() >= enough && is_of_one_run(cells))
+            .collect();
         let shared = compared
             .iter()
             .map(|(_, cells)| cells.iter().map(|one| one.cell.case).collect::<BTreeSet<Case>>())

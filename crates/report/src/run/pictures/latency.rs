@@ -5,8 +5,9 @@ use super::streams::{axis, series};
 use crate::chart::{AxisUnit, LineChart, LinePanel, LinePoint, Scale};
 use crate::html::HtmlRow;
 use crate::picture::{Drawing, Picture};
-use bookend_results::measurement::Row;
+use crate::run::report::Report;
 use bookend_results::metric::{self, MetricDefinition};
+use bookend_results::record::rows_of_cell;
 use bookend_results::round::MeasuredRounds;
 use bookend_results::table::Cell;
 use hdrhistogram::Histogram;
@@ -36,7 +37,7 @@ pub(super) fn pictures(drawn: &Drawn<'_>) -> Vec<Picture> {
 fn picture(drawn: &Drawn<'_>, group: &DrawnGroup<'_>) -> Option<Picture> {
     let series = series(drawn, &group.cells);
     let line = |name: &str, case| {
-        group.find(name, case).map_or_else(Vec::new, |cell| curve(drawn.report.rows, cell))
+        group.find(name, case).map_or_else(Vec::new, |cell| curve(drawn.report, cell))
     };
     let panels: Vec<LinePanel> = group
         .cases()
@@ -78,8 +79,8 @@ fn picture(drawn: &Drawn<'_>, group: &DrawnGroup<'_>) -> Option<Picture> {
 }
 
 /// The latencies of all rounds, merged.
-fn curve(rows: &[Row], cell: &Cell) -> Vec<LinePoint> {
-    let own = rows.iter().filter(|row| row.cell == cell.id && !row.is_control);
+fn curve(report: &Report<'_>, cell: &Cell) -> Vec<LinePoint> {
+    let own = rows_of_cell(&report.run.new.plan, report.rows, &cell.id);
     MeasuredRounds::of(own, None).latencies().map_or_else(Vec::new, points_by_percentile)
 }
 

@@ -7,6 +7,7 @@ use crate::html::HtmlRow;
 use crate::picture::{Drawing, Picture};
 use bookend_results::grouping::each_once;
 use bookend_results::measurement::Row;
+use bookend_results::record::rows_of_cell;
 use bookend_results::statistics::median;
 use bookend_results::steady::Steady;
 use bookend_results::table::Cell;
@@ -75,12 +76,8 @@ struct Counted {
 
 impl Counted {
     fn of(drawn: &Drawn<'_>, cell: &Cell) -> Option<Self> {
-        drawn
-            .report
-            .rows
-            .iter()
-            .filter(|row| row.cell == cell.id && !row.is_control)
-            .find_map(Self::of_row)
+        let report = drawn.report;
+        rows_of_cell(&report.run.new.plan, report.rows, &cell.id).find_map(Self::of_row)
     }
 
     fn of_row(row: &Row) -> Option<Self> {
