@@ -34,8 +34,11 @@ fn a_run_is_the_same_after_it_was_written_and_read() {
 }
 
 /// The keys in one order: there are records of several versions, which wrote them in others.
+/// Without the key that told rows of joined runs, which their rounds tell as well.
 fn in_order_of_keys(json: &str) -> String {
-    json.parse::<Value>().expect("JSON").to_string()
+    let mut row = json.parse::<Value>().expect("JSON");
+    row.as_object_mut().expect("a row").remove("is_control");
+    row.to_string()
 }
 
 #[test]
