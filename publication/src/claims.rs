@@ -22,7 +22,6 @@ mod metric;
 pub mod model;
 mod outcome;
 mod page;
-mod page_text;
 mod printed;
 mod quantity;
 mod repeated_page;

@@ -7,12 +7,16 @@ use std::path::Path;
 
 /// A table with a heading. The first `left` columns are aligned left; the others hold figures and
 /// are aligned right.
-pub fn table(headings: &[String], left: usize, rows: &[Vec<String>]) -> String {
+pub fn table<R: AsRef<[String]>>(
+    headings: &[impl AsRef<str>],
+    left: usize,
+    rows: impl IntoIterator<Item = R>,
+) -> String {
     let rule = (0..headings.len()).map(|index| if index < left { "---" } else { "---:" });
-    let mut text = line(headings.iter().map(|heading| escaped(heading)));
+    let mut text = line(headings.iter().map(|heading| escaped(heading.as_ref())));
     text.push_str(&line(rule.map(str::to_owned)));
     for row in rows {
-        text.push_str(&line(row.iter().map(|field| escaped(field))));
+        text.push_str(&line(row.as_ref().iter().map(|field| escaped(field))));
     }
     text
 }
@@ -85,6 +89,39 @@ pub fn picture(title: &str, file: &Path) -> String {
     format!("![{}](<{file}>)\n\n", plain(title))
 }
 
+/// The width of prose, characters.
+const PROSE_WIDTH: usize = 110;
+
+/// Prose in lines of at most 110 characters; `indent` begins every line but the first.
+pub fn wrapped(prose: &str, indent: &str) -> String {
+    let (mut text, mut width) = (String::new(), 0);
+    for word in prose.split_whitespace() {
+        let chars = word.chars().count();
+        if width > 0 && width + 1 + chars > PROSE_WIDTH {
+            text.push('\n');
+            text.push_str(indent);
+            width = indent.len();
+        } else if width > 0 {
+            text.push(' ');
+            width += 1;
+        }
+        text.push_str(word);
+        width += chars;
+    }
+    text + "\n"
+}
+
+/// A part that a reader opens; nothing if the body is empty.
+pub fn folded(title: &str, body: &str) -> String {
+    match body.trim() {
+        "" => String::new(),
+        _ => format!(
+            "<details>\n<summary>{title}</summary>\n\n{}\n\n</details>\n",
+            body.trim_matches('\n')
+        ),
+    }
+}
+
 /// A section with its heading.
 pub fn section(title: &str, body: &str) -> String {
     format!("## {title}\n\n{body}\n")
@@ -130,6 +167,22 @@ mod tests {
             assert!(block.ends_with(&format!("\n{fence}\n")), "{block}");
         }
         assert_eq!(code_block_in("text", "a `b`\n"), "```text\na `b`\n```\n");
+    }
+
+    #[test]
+    fn prose_is_narrow_and_loses_no_word() {
+        let prose = "some words of different length ".repeat(20);
+        let text = wrapped(&prose, "  ");
+        assert!(text.lines().all(|line| line.chars().count() <= PROSE_WIDTH), "{text}");
+        assert!(text.lines().skip(1).all(|line| line.starts_with("  ")), "{text}");
+        assert!(text.split_whitespace().eq(prose.split_whitespace()));
+    }
+
+    #[test]
+    fn what_is_empty_is_not_folded() {
+        assert_eq!(folded("Notes", "\n"), "");
+        let folded = folded("Notes", "one\n");
+        assert_eq!(folded, "<details>\n<summary>Notes</summary>\n\none\n\n</details>\n");
     }
 
     #[test]

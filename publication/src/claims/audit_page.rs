@@ -3,9 +3,9 @@
 
 use super::judged::{JudgedSuite, JudgedSuites};
 use super::model::{Model, Rejection};
-use super::page_text::{table, wrapped};
 use super::verdict::Judgement;
 use crate::document::PrintedRow;
+use bookend_report::markdown::{table, wrapped};
 use bookend_results::audit::Rule;
 use bookend_results::metric::Unit;
 
@@ -61,13 +61,13 @@ fn models(suite: &JudgedSuite) -> String {
     if suite.claims.models.is_empty() {
         return String::new();
     }
-    let headings = "run | parameters | OK | failed | total | mean of all | mean of OK";
+    let headings = ["run", "parameters", "OK", "failed", "total", "mean of all", "mean of OK"];
     let rows = suite
         .claims
         .models
         .iter()
         .flat_map(|model| [prediction_fields(model), printed_fields(suite, model)]);
-    format!("\n### What a model predicts\n\n{}", table(headings, rows))
+    format!("\n### What a model predicts\n\n{}", table(&headings, 2, rows))
 }
 
 fn prediction_fields(model: &Model) -> Vec<String> {
@@ -127,7 +127,7 @@ fn findings(suite: &JudgedSuite) -> String {
     });
     let found = match suite.findings.as_slice() {
         [] => "Nothing.\n".to_owned(),
-        _ => table("rule | row | figures", rows),
+        _ => table(&["rule", "row", "figures"], 3, rows),
     };
     let looked: Vec<String> = suite
         .coverage
@@ -156,13 +156,13 @@ fn in_flight(suite: &JudgedSuite) -> String {
     if rows.is_empty() {
         return String::new();
     }
-    let table = table("row | rate x mean latency | streams | share", rows);
+    let table = table(&["row", "rate x mean latency", "streams", "share"], 1, rows);
     format!("\n### Calls in flight that its figures account for\n\n{table}")
 }
 
 fn rules() -> String {
     let row = |rule: &Rule| vec![format!("`{rule}`"), rule.meaning().to_owned()];
-    format!("\n## The rules\n\n{}", table("rule | broken when", Rule::ALL.iter().map(row)))
+    format!("\n## The rules\n\n{}", table(&["rule", "broken when"], 2, Rule::ALL.iter().map(row)))
 }
 
 const MODEL: &str = "

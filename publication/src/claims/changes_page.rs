@@ -2,8 +2,8 @@
 
 use super::claim::EarlierVerdict;
 use super::judged::{JudgedSuite, JudgedSuites};
-use super::page_text::wrapped;
 use super::verdict::Judgement;
+use bookend_report::markdown::wrapped;
 
 impl JudgedSuites {
     /// docs/measure/changed-verdicts.md.

@@ -3,9 +3,9 @@
 
 use super::judged::{JudgedSuite, JudgedSuites};
 use super::outcome::ClaimOutcome;
-use super::page_text::{anchor, details, table, wrapped};
 use super::statement::{Statement, TOLERANCE};
 use super::verdict::{Answer, Judgement};
+use bookend_report::markdown::{folded, table, wrapped};
 use bookend_results::statistics::CONFIDENCE;
 use bookend_results::suite::FULL_ROUNDS_MIN;
 
@@ -127,8 +127,8 @@ fn tally<'a>(
     documents: &'a [Judged<'a>],
     of: fn(&'a Judgement<'a>) -> Option<&'a Answer>,
 ) -> String {
-    let outcomes = ClaimOutcome::ALL.map(ClaimOutcome::short).join(" | ");
-    let headings = format!("document | claims | {outcomes}");
+    let headings =
+        [&["document", "claims"][..], &ClaimOutcome::ALL.map(ClaimOutcome::short)].concat();
     let row = |(suite, judgements): &'a Judged<'a>| {
         let title = &suite.claims.document.title;
         let outcomes: Vec<ClaimOutcome> =
@@ -136,9 +136,19 @@ fn tally<'a>(
         let count = |outcome| outcomes.iter().filter(|one| **one == outcome).count().to_string();
         let name = format!("[{}](#{})", suite.suite, anchor(title));
         let counts = ClaimOutcome::ALL.map(count);
-        [name, outcomes.len().to_string()].into_iter().chain(counts).collect()
+        [name, outcomes.len().to_string()].into_iter().chain(counts).collect::<Vec<_>>()
     };
-    table(&headings, documents.iter().map(row))
+    table(&headings, 1, documents.iter().map(row))
+}
+
+/// The anchor of a heading in links.
+fn anchor(title: &str) -> String {
+    let lower = title.to_lowercase();
+    lower
+        .chars()
+        .filter(|c| c.is_alphanumeric() || " -_".contains(*c))
+        .map(|c| if c == ' ' { '-' } else { c })
+        .collect()
 }
 
 fn section((suite, judgements): &Judged<'_>) -> String {
@@ -171,13 +181,13 @@ fn outcomes(judgements: &[Judgement<'_>]) -> String {
         let [same, other] = [field(&one.replicates), is_it_so].map(|text| text.trim().to_owned());
         vec![one.claim.in_short().to_owned(), one.claim.published.clone(), same, other]
     });
-    table("claim | they printed | same client | other client", rows)
+    table(&["claim", "they printed", "same client", "other client"], 4, rows)
 }
 
 /// What each outcome rests on, a paragraph for each claim.
 fn reasons(judgements: &[Judgement<'_>]) -> String {
     let paragraphs: String = judgements.iter().map(paragraph).collect();
-    details("Each claim with its place, its figures and the reason for its outcome", &paragraphs)
+    folded("Each claim with its place, its figures and the reason for its outcome", &paragraphs)
 }
 
 fn paragraph(one: &Judgement<'_>) -> String {
@@ -228,7 +238,7 @@ fn method(documents: &[Judged<'_>]) -> String {
         CONFIDENCE * 100.0
     );
     METHOD.replace("{tolerance}", &TOLERANCE.to_string())
-        + &table("the claim says | the figure is", words)
+        + &table(&["the claim says", "the figure is"], 2, words)
         + "\n"
         + &wrapped(&chance, "")
 }

@@ -3,8 +3,8 @@
 
 use super::judged::{JudgedSuite, JudgedSuites};
 use super::outcome::ClaimOutcome;
-use super::page_text::{table, wrapped};
 use super::verdict::{Answer, Judgement};
+use bookend_report::markdown::{table, wrapped};
 use bookend_results::record::Record;
 
 /// How the answers of two runs stand to each other.
@@ -41,11 +41,19 @@ impl JudgedSuites {
             .documents()
             .filter_map(|first| Some((first, again.suite(&first.suite)?)))
             .collect();
-        let headings = "suite | first run | again | answers | the same | undecided in one | \
-                        more than claimed in one | opposite";
+        let headings = [
+            "suite",
+            "first run",
+            "again",
+            "answers",
+            "the same",
+            "undecided in one",
+            "more than claimed in one",
+            "opposite",
+        ];
         let rows = pairs.iter().map(|(first, again)| row(first, again));
         let sections: String = pairs.iter().map(|(first, again)| section(first, again)).collect();
-        [INTRODUCTION, &table(headings, rows), &sections].concat()
+        [INTRODUCTION, &table(&headings, 3, rows), &sections].concat()
     }
 }
 

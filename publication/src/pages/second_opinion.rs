@@ -1,9 +1,8 @@
 //! What the clients of others say of the same cells, beside ours.
 
 use super::figures::Cells;
-use super::text::wrapped;
 use bookend_contract::verdict::Verdict;
-use bookend_report::markdown;
+use bookend_report::markdown::{self, wrapped};
 use bookend_results::metric::{Metric, REQUESTS_PER_SECOND};
 use bookend_results::suite::TestedEnd;
 use bookend_results::table::{Cell, Summary};
@@ -32,7 +31,7 @@ pub(super) fn table(cells: &Cells<'_>) -> String {
         return String::new();
     }
     let headings = HEADINGS.map(str::to_owned);
-    format!("{}\n{}", wrapped(READING), markdown::table(&headings, 3, &rows))
+    format!("{}\n{}", wrapped(READING, ""), markdown::table(&headings, 3, &rows))
 }
 
 fn row(cells: &Cells<'_>, theirs: &Cell) -> Option<Vec<String>> {

@@ -5,11 +5,11 @@ use super::overview::Overview;
 use super::page::Page;
 use super::presentation::{Look, PublishedCommand, ResultTable};
 use super::rows::{RowLine, lines, markdown_table};
-use super::text::{fenced, folded, section, wrapped};
+use super::text::{fenced, section};
 use super::verdicts::rounds_of;
 use super::{besides, grid, marked, notes, profiled, provenance, quoted, second_opinion, summary};
 use bookend_report::chart::Theme;
-use bookend_report::markdown;
+use bookend_report::markdown::{self, folded, wrapped};
 use bookend_report::profile::notes as profile_notes;
 use bookend_report::profile::{estimates, split_table};
 use bookend_report::run::Report;
@@ -62,7 +62,7 @@ fn sentences(page: &Page<'_>, cells: &Cells<'_>) -> String {
     sentences
         .iter()
         .filter(|text| !text.trim().is_empty())
-        .map(|text| wrapped(text))
+        .map(|text| wrapped(text, ""))
         .collect::<Vec<_>>()
         .join("\n")
 }
@@ -93,7 +93,7 @@ fn day_of(facts: &Facts) -> String {
 
 fn verdicts(page: &Page<'_>) -> String {
     page.verdicts.as_ref().map_or_else(String::new, |all| {
-        format!("{}\n{}\n{}", wrapped(all.tally()), all.table(), wrapped(all.asked()))
+        format!("{}\n{}\n{}", wrapped(all.tally(), ""), all.table(), wrapped(all.asked(), ""))
     })
 }
 
@@ -108,8 +108,8 @@ fn departures(page: &Page<'_>) -> String {
     page.presentation
         .departures
         .iter()
-        .map(|item| wrapped(&format!("- {}", item.trim())).replace("\n", "\n  "))
-        .fold(String::new(), |list, item| format!("{list}{}\n", item.trim_end()))
+        .map(|item| wrapped(&format!("- {}", item.trim()), "  "))
+        .collect()
 }
 
 /// What the open part rests on, the environment and the command last.
@@ -133,7 +133,9 @@ fn folds(page: &Page<'_>, cells: &Cells<'_>) -> String {
         ("Marks: what speaks against single rounds", marked::table(page, cells)),
         ("Environment, parameters and the command", environment(page)),
     ]);
-    folds.iter().map(|(title, body)| folded(title, body)).collect()
+    let open =
+        folds.iter().map(|(title, body)| folded(title, body)).filter(|fold| !fold.is_empty());
+    open.map(|fold| format!("\n{fold}")).collect()
 }
 
 /// The document's own profile with ours beside it, then all of ours.
