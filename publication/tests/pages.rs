@@ -16,6 +16,7 @@ use bookend_results::profile::{
 use bookend_results::record::Record;
 use bookend_results::store::Run;
 use bookend_results::suite::{Extent, Overrides, Selection, Suite};
+use expect_test::expect_file;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use table_rows::{row, rows, run};
@@ -130,8 +131,7 @@ fn the_page_looks_as_it_should_to_the_last_letter() {
     // Fewer rounds have no intervals.
     let run = invented_in(6, "helloworld-profile", Extent::Quick);
     let page = page_of("helloworld-profile", &run);
-    let expected = include_str!("snapshots/results.txt");
-    assert_eq!(first_difference(&page, expected), None, "\n{page}");
+    expect_file!["snapshots/results.txt"].assert_eq(&page);
 }
 
 #[test]

@@ -10,6 +10,7 @@ use bookend_results::measurement::{Outcome, Row};
 use bookend_results::metric::{REQUESTS_PER_CPU_SECOND, REQUESTS_PER_SECOND};
 use bookend_results::statistics::NoRatio;
 use bookend_results::store::RunId;
+use expect_test::expect_file;
 use table_rows::{cell, measured, measurement, plan, row, rows};
 
 fn side<'a>(run: i64, rows: &'a [Row], subject: Option<&'a str>) -> ComparedSide<'a> {
@@ -145,5 +146,5 @@ fn sides_are_named_by_run_subject_or_both() {
 #[test]
 fn a_comparison_is_printed_with_its_intervals() {
     let printed = comparison_text(&subjects("rust-bookend", "rust-pajamax"));
-    assert_eq!(printed, include_str!("table_snapshots/comparison.txt"));
+    expect_file!["table_snapshots/comparison.txt"].assert_eq(&printed);
 }

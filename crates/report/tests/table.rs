@@ -11,6 +11,7 @@ use bookend_results::mark::Mark;
 use bookend_results::measurement::{Measurement, NotMeasured, Outcome, Row};
 use bookend_results::suite::TestedEnd;
 use bookend_results::table::{CellResult, Rank, Table};
+use expect_test::expect_file;
 use std::collections::BTreeMap;
 use table_rows::{cell, plan, rows, subject};
 
@@ -34,18 +35,14 @@ fn figures(subject: &str, case: &str, mut change: impl FnMut(u32, &mut Measureme
     })
 }
 
-fn same(found: &str, expected: &str) {
-    assert!(found == expected, "found:\n{found}\nexpected:\n{expected}");
-}
-
 #[test]
 fn a_sound_run_is_printed_in_the_published_shape() {
-    same(&published_table(&sound()), include_str!("table_snapshots/published.txt"));
+    expect_file!["table_snapshots/published.txt"].assert_eq(&published_table(&sound()));
 }
 
 #[test]
 fn its_costs_stand_with_their_intervals() {
-    same(&cost_table(&sound()), include_str!("table_snapshots/cost.txt"));
+    expect_file!["table_snapshots/cost.txt"].assert_eq(&cost_table(&sound()));
 }
 
 #[test]
@@ -69,12 +66,12 @@ fn what_a_server_skips_stands_beside_its_cost() {
 
 #[test]
 fn its_latencies_have_their_tail() {
-    same(&resource_table(&sound()), include_str!("table_snapshots/resource.txt"));
+    expect_file!["table_snapshots/resource.txt"].assert_eq(&resource_table(&sound()));
 }
 
 #[test]
 fn its_ledger_shows_what_nobody_is_billed_for() {
-    same(&cpu_account_table(&sound()), include_str!("table_snapshots/cpu_account.txt"));
+    expect_file!["table_snapshots/cpu_account.txt"].assert_eq(&cpu_account_table(&sound()));
 }
 
 #[test]
@@ -139,13 +136,13 @@ fn troubled() -> Table {
 
 #[test]
 fn no_row_is_dropped_whatever_happened() {
-    same(&published_table(&troubled()), include_str!("table_snapshots/troubled.txt"));
+    expect_file!["table_snapshots/troubled.txt"].assert_eq(&published_table(&troubled()));
 }
 
 #[test]
 fn every_trouble_is_written_out_below() {
     let marks = marks(&troubled()).join("\n") + "\n";
-    same(&marks, include_str!("table_snapshots/troubled_marks.txt"));
+    expect_file!["table_snapshots/troubled_marks.txt"].assert_eq(&marks);
     assert!(troubled().is_partial());
     assert!(!troubled().is_empty());
 }
