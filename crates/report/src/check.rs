@@ -52,44 +52,35 @@ fn table(check: &InstrumentCheck) -> TextTable {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bookend_contract::machine::MachineFacts;
-    use bookend_results::calibration::{CalibratedUnit, Calibration, CheckOrigin, Tolerance};
+    use serde_json::{Value, json};
 
-    fn check(measured_us: f64, disturbances: &[String]) -> InstrumentCheck {
-        let latency = |what: &str, known_us: f64, measured_us: f64| {
-            let figures = (known_us * 1e3, measured_us * 1e3);
-            let allowed = Tolerance { relative: 0.0, absolute: 10e3 };
-            Calibration::new(("delay", what), CalibratedUnit::Nanoseconds, figures, allowed)
-        };
-        let machine = MachineFacts {
-            os: "Debian".to_owned(),
-            kernel: "Linux 6.1".to_owned(),
-            cpu_model: "EPYC".to_owned(),
-            cpus: 2,
-            memory_bytes: 1 << 33,
-            governor: None,
-            virtual_machine: true,
-        };
-        let (version, witness) = ("0.1.0".to_owned(), "h2 0.4.20".to_owned());
-        InstrumentCheck {
-            origin: CheckOrigin { version, binary_unix_ms: 7, witness, machine },
-            started_unix_ms: 1_795_000_000_000,
-            seconds: 41.3,
-            notes: Vec::new(),
-            calibrations: vec![
-                latency("closed loop, 1 ms: p50", 1000.0, measured_us).disturbed_by(disturbances),
-                latency("open loop, 100 ms: p99.9", 1e5, 2e5).unless(Some("too few".to_owned())),
+    /// A check as it is kept, of one figure that missed and one that was refused.
+    fn check(disturbances: &Value) -> InstrumentCheck {
+        let machine = json!({
+            "os": "Debian", "kernel": "Linux 6.1", "cpu_model": "EPYC", "cpus": 2,
+            "memory_bytes": 1, "governor": null, "virtual_machine": true,
+        });
+        let tolerance = json!({ "relative": 0.0, "absolute": 10e3 });
+        let check = json!({
+            "origin": { "version": "0", "binary_unix_ms": 0, "witness": "h2", "machine": machine },
+            "started_unix_ms": 0, "seconds": 1.0, "notes": [],
+            "calibrations": [
+                { "part": "delay", "what": "closed loop, 1 ms: p50", "unit": "nanoseconds",
+                  "known": 1e6, "measured": 1.018e6, "tolerance": tolerance,
+                  "disturbances": disturbances },
+                { "part": "delay", "what": "open loop, 100 ms: p99.9", "unit": "nanoseconds",
+                  "known": 1e8, "measured": 2e8, "tolerance": tolerance, "refused": "too few" },
             ],
-        }
+        });
+        serde_json::from_value(check).expect("a check")
     }
 
     #[test]
     fn a_miss_is_named_with_what_else_was_on_the_cpus() {
-        let missed = check(1018.0, &["steal 3.1 %".to_owned()]);
-        let text = check_text(&missed);
+        let text = check_text(&check(&json!(["steal 3.1 %"])));
         assert!(text.contains("missed: closed loop, 1 ms: p50: steal 3.1 %\n"), "{text}");
         assert!(text.contains("refused: open loop, 100 ms: p99.9: too few\n"), "{text}");
-        let quiet = check_text(&check(1018.0, &[]));
+        let quiet = check_text(&check(&json!([])));
         assert!(quiet.contains("p50: nothing else was seen on these CPUs\n"), "{quiet}");
     }
 }
