@@ -1,60 +1,24 @@
 //! `bookend ui`: who gets an answer, what is on the pages, and what moves.
 
+#[path = "support/stored_run.rs"]
+mod stored_run;
+
 use bookend_contract::timestamp::Timestamp;
-use bookend_results::measurement::{
-    CellId, EndUsage, Ends, Measurement, Outcome, Row, WindowCounts,
-};
+use bookend_results::measurement::Row;
 use bookend_results::store::{NewRun, RunId, Store};
-use bookend_results::suite::{Extent, Overrides, Plan, Selection, Suite};
-use std::collections::BTreeMap;
-use std::fs;
+use bookend_results::suite::Plan;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
-use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use stored_run::{SUITE, row, suite};
 use tempfile::TempDir;
 
-const SUITE: &str = "helloworld-profile";
-
-fn suite() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../suites").join(SUITE)
-}
-
 fn plan() -> Plan {
-    let selection = Selection { extent: Extent::Quick, ..Selection::default() };
-    let suite = Suite::read(&suite()).expect("well-formed");
-    suite.plan(&selection, &Overrides::default(), 2).expect("a plan")
+    stored_run::plan(&suite())
 }
 
 fn new_run() -> NewRun {
-    NewRun {
-        started: Timestamp::from_unix_ms(0),
-        plan: plan(),
-        suite_text: fs::read_to_string(suite().join("suite.toml")).expect("readable"),
-        seed: 1,
-        machine: bookend_lab::machine::read(Path::new("no-such-folder")),
-        versions: BTreeMap::new(),
-        command: "bookend run helloworld-profile --quick".to_owned(),
-        revision: None,
-    }
-}
-
-fn row(round: u32, cell: CellId) -> Row {
-    let measurement = Measurement {
-        window_seconds: 1.0,
-        counts: WindowCounts { ok: 1000 + u64::from(round), ..WindowCounts::default() },
-        ends: Ends {
-            server: EndUsage {
-                cpu_seconds: 0.5,
-                cpu_limit: Some(1.0),
-                memory_source: Some("cgroup".to_owned()),
-                ..EndUsage::default()
-            },
-            ..Ends::default()
-        },
-        ..Measurement::default()
-    };
-    Row::new(round, cell, Outcome::Measured(Box::new(measurement)))
+    stored_run::new_run(&plan())
 }
 
 fn write_round(store: &mut Store, run: RunId, round: u32) {

@@ -15,7 +15,7 @@ use tempfile::TempDir;
 pub const SUITE: &str = "helloworld-profile";
 
 /// The committed suite. Packages that use this are at different depths.
-fn suite() -> PathBuf {
+pub fn suite() -> PathBuf {
     let above = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
     let mut suites = above.map(|folder| folder.join("suites").join(SUITE));
     suites.find(|folder| folder.is_dir()).expect("the suite is in the tree")
@@ -68,7 +68,7 @@ pub fn new_run(plan: &Plan) -> NewRun {
     }
 }
 
-fn row(round: u32, cell: CellId) -> Row {
+pub fn row(round: u32, cell: CellId) -> Row {
     let measurement = Measurement {
         window_seconds: 1.0,
         counts: WindowCounts { ok: 1000 + u64::from(round), ..WindowCounts::default() },
