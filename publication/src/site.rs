@@ -30,10 +30,8 @@ impl ResultSite {
         files.extend(self.records.iter().map(|record| {
             let run = record.run();
             let report = Report::new(&run, &record.rows).with_skips(record.facts.skips.clone());
-            let findings = self
-                .judged
-                .suite(&record.facts.suite)
-                .map_or_else(String::new, claims_table::of_suite);
+            let judged = self.judged.suite(&record.facts.suite);
+            let findings = judged.map(claims_table::of_suite).unwrap_or_default();
             (file_of_suite(&record.facts.suite), report.html_among(&links(), &findings))
         }));
         files

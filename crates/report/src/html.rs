@@ -1,6 +1,8 @@
-//! Building blocks of HTML. Whatever a program printed or a name contains stays text.
+//! Building blocks of HTML. Whatever a program printed or a name contains stays text: `html!`
+//! escapes what is put into it unless that is [`Markup`], which `html!` alone makes.
 
 use bookend_contract::printable::is_printable;
+use maud::{Markup, PreEscaped, Render, html};
 
 /// A script of a page. The page lets its browser run this one and no other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,14 +23,14 @@ pub const SORT: PageScript = PageScript {
 const STYLE: &str = include_str!("html/page.css");
 
 /// A page that needs nothing besides itself.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct HtmlPage {
     /// Its title.
     pub title: String,
-    /// Rules beside those that all pages have.
+    /// Rules beside those that all pages have: of this program alone, for they stand as they are.
     pub style: String,
     /// What it shows.
-    pub body: String,
+    pub body: Markup,
     /// Its script, without which everything can be read.
     pub script: PageScript,
 }
@@ -37,48 +39,51 @@ impl HtmlPage {
     /// The whole document. Its policy forbids everything that is not in it: if some text were taken
     /// for a script all the same, no browser would run it.
     pub fn document(&self) -> String {
-        self.under("form-action 'none'", "")
+        self.under("form-action 'none'", html! {})
     }
 
     /// The document as a server sends it: that server alone gets its forms and may tell it events.
     pub fn served(&self) -> String {
         // A page without an icon has the browser ask for one.
-        let icon = "<link rel=\"icon\" href=\"data:,\">\n";
+        let icon = html! { link rel="icon" href="data:,"; "\n" };
         self.under("form-action 'self'; connect-src 'self'; img-src data:", icon)
     }
 
-    fn under(&self, policy: &str, icon: &str) -> String {
+    fn under(&self, own_policy: &str, icon: Markup) -> String {
         let Self { title, style, body, script } = self;
-        let title = escaped(title);
-        format!(
-            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-             <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
-             <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
-             style-src 'unsafe-inline'; script-src 'sha256-{}'; base-uri 'none'; \
-             {policy}\">\n{icon}<title>{title}</title>\n<style>\n{STYLE}{style}</style>\n\
-             </head>\n<body>\n{body}<script>{}</script>\n</body>\n</html>\n",
-            script.sha256, script.text
-        )
+        let policy = format!(
+            "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{}'; \
+             base-uri 'none'; {own_policy}",
+            script.sha256
+        );
+        let document = html! {
+            // Constants of this program. A browser takes escapes in neither style nor script.
+            (PreEscaped("<!doctype html>\n"))
+            html lang="en" {
+                "\n" head {
+                    "\n" meta charset="utf-8";
+                    "\n" meta name="viewport" content="width=device-width,initial-scale=1";
+                    "\n" meta http-equiv="Content-Security-Policy" content=(policy);
+                    "\n" (icon) title { (title) }
+                    "\n" style { "\n" (PreEscaped(STYLE)) (PreEscaped(style)) } "\n"
+                }
+                "\n" body { "\n" (body) script { (PreEscaped(script.text)) } "\n" } "\n"
+            } "\n"
+        };
+        only_printable(document.into_string())
     }
 }
 
-/// Text as the content of an element or as the value of a quoted attribute, in HTML and in XML.
-/// What XML forbids, what cannot be seen and what turns the direction of writing becomes a
-/// replacement character.
-pub fn escaped(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => safe.push_str("&amp;"),
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
-            '"' => safe.push_str("&quot;"),
-            '\n' | '\t' => safe.push(character),
-            other if !is_printable(other) => safe.push(char::REPLACEMENT_CHARACTER),
-            other => safe.push(other),
-        }
-    }
-    safe
+/// A finished document of HTML or XML with a replacement character for each one in it that XML
+/// forbids, that cannot be seen or that turns the direction of writing. Whoever writes a page need
+/// not think of them.
+pub(crate) fn only_printable(document: String) -> String {
+    let shown = |character: char| match character {
+        '\n' | '\t' => character,
+        other if is_printable(other) => other,
+        _ => char::REPLACEMENT_CHARACTER,
+    };
+    document.chars().map(shown).collect()
 }
 
 /// A name for an element or a file, made of any text: letters, digits and dashes.
@@ -108,63 +113,89 @@ pub struct HtmlRow {
     pub figures: Result<Vec<String>, String>,
 }
 
-/// A table that can be sorted. All fields are text.
-pub fn table(headings: &[String], rows: &[HtmlRow]) -> String {
-    // Ends of rows and fields may be left out in HTML, and tables are most of a page.
-    let heads: String =
-        headings.iter().map(|heading| format!("<th scope=\"col\">{}", escaped(heading))).collect();
-    let body: String = rows.iter().map(|row| row_of(row, headings.len())).collect();
-    let is_text = !rows.is_empty() && rows.iter().all(|row| row.figures.is_err());
-    let words = if is_text { " words" } else { "" };
-    format!("<table class=\"sorts{words}\"><thead><tr>{heads}<tbody>\n{body}</table>\n")
+/// A table that can be sorted.
+pub fn table(headings: &[String], rows: &[HtmlRow]) -> Markup {
+    sortable(headings, &rows.iter().map(|row| (None, row)).collect::<Vec<_>>())
 }
 
-fn row_of(row: &HtmlRow, columns: usize) -> String {
-    let names: String = row.names.iter().map(|name| format!("<th>{}", escaped(name))).collect();
-    match &row.figures {
-        Ok(fields) => {
-            let figures: String =
-                fields.iter().map(|field| format!("<td>{}", escaped(field))).collect();
-            format!("<tr>{names}{figures}\n")
+/// The same, of rows whose first name is a link to an address.
+pub fn linked_table(headings: &[String], rows: &[(String, HtmlRow)]) -> Markup {
+    let linked = rows.iter().map(|(address, row)| (Some(address.as_str()), row));
+    sortable(headings, &linked.collect::<Vec<_>>())
+}
+
+fn sortable(headings: &[String], rows: &[(Option<&str>, &HtmlRow)]) -> Markup {
+    let is_text = !rows.is_empty() && rows.iter().all(|(_, row)| row.figures.is_err());
+    let heads = html! { @for heading in headings { th scope="col"; (heading) } };
+    let body = html! { @for (address, row) in rows { (row_of(*address, row, headings.len())) } };
+    html! { (whole_table(if is_text { "sorts words" } else { "sorts" }, &heads, &body)) "\n" }
+}
+
+/// A table of the class, from the fields of its head and its rows. Here and in rows, a `;` behind
+/// an element leaves out its end: HTML does not ask for it, and tables are most of a page.
+pub fn whole_table(class: &str, heads: &Markup, rows: &Markup) -> Markup {
+    html! { table class=(class) { thead; tr; (heads) tbody; "\n" (rows) } }
+}
+
+fn row_of(address: Option<&str>, row: &HtmlRow, columns: usize) -> Markup {
+    let rest = columns.saturating_sub(row.names.len()).max(1);
+    html! {
+        tr;
+        @for (place, name) in row.names.iter().enumerate() {
+            th;
+            @match address {
+                Some(address) if place == 0 => a href=(address) { (name) },
+                _ => (name),
+            }
         }
-        Err(text) => {
-            let rest = columns.saturating_sub(row.names.len()).max(1);
-            format!("<tr>{names}<td colspan=\"{rest}\" class=\"words\">{}\n", escaped(text))
-        }
+        @match &row.figures {
+            Ok(figures) => @for figure in figures { td; (figure) },
+            Err(text) => { td colspan=(rest) class="words"; (text) },
+        } "\n"
     }
 }
 
 /// A part that is wider than a narrow screen: it is scrolled in itself, by keyboard too.
-pub fn scrolled(label: &str, body: &str) -> String {
-    let label = escaped(label);
-    format!(
-        "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{label}\">{body}</div>\n"
-    )
+pub fn scrolled(label: &str, body: &Markup) -> Markup {
+    html! {
+        div class="scroll" role="region" tabindex="0" aria-label=(label) { (body) } "\n"
+    }
 }
 
 /// A part that a reader opens; nothing if the body is empty.
-pub fn folded(summary: &str, body: &str) -> String {
-    match body.trim() {
-        "" => String::new(),
-        _ => format!("<details><summary>{}</summary>\n{body}</details>\n", escaped(summary)),
+pub fn folded(summary: &str, body: &Markup) -> Markup {
+    html! {
+        @if !is_empty(body) {
+            details { summary { (summary) } "\n" (body) } "\n"
+        }
     }
 }
 
-/// One item for each text; nothing without any.
-pub fn list(items: &[impl AsRef<str>]) -> String {
-    if items.is_empty() {
-        return String::new();
-    }
-    let lines: String =
-        items.iter().map(|item| format!("<li>{}\n", escaped(item.as_ref()))).collect();
-    format!("<ul>\n{lines}</ul>\n")
+/// Whether nothing would be shown.
+pub fn is_empty(body: &Markup) -> bool {
+    body.0.trim().is_empty()
+}
+
+/// One item for each; nothing without any.
+pub fn list(items: impl IntoIterator<Item = impl Render>) -> Markup {
+    let lines = html! { @for item in items { li; (item) "\n" } };
+    html! { @if !is_empty(&lines) { ul { "\n" (lines) } "\n" } }
 }
 
 /// Text as it is, line for line; nothing if there is none.
-pub fn verbatim(text: &str) -> String {
-    match text.trim() {
-        "" => String::new(),
-        _ => format!("<pre>{}</pre>\n", escaped(text.trim_end())),
+pub fn verbatim(text: &str) -> Markup {
+    html! { @if !text.trim().is_empty() { pre { (text.trim_end()) } "\n" } }
+}
+
+/// What is said beside the rest.
+pub fn note(text: &str) -> Markup {
+    html! { p class="note" { (text) } "\n" }
+}
+
+/// The answer in words, a paragraph each.
+pub fn answer<'a>(lines: impl IntoIterator<Item = &'a String>) -> Markup {
+    html! {
+        div class="answer" { "\n" @for line in lines { p { (line) } "\n" } } "\n"
     }
 }
 
@@ -172,15 +203,32 @@ pub fn verbatim(text: &str) -> String {
 mod tests {
     use super::*;
 
+    fn page(title: &str, body: Markup) -> HtmlPage {
+        HtmlPage { title: title.to_owned(), style: String::new(), body, script: SORT }
+    }
+
     #[test]
     fn no_text_becomes_an_element_or_ends_an_attribute() {
-        let hostile = "<script>alert(1)</script>\" onload='x' & \u{1b}[31m\0\u{202e}";
-        let safe = escaped(hostile);
-        assert!(!safe.contains(['<', '>', '"', '\u{1b}', '\0', '\u{202e}']), "{safe}");
-        assert!(
-            safe.starts_with("&lt;script&gt;") && safe.contains("&amp; \u{fffd}[31m"),
-            "{safe}"
-        );
+        let hostile = "<script>alert(1)</script>\" onload='x' & \u{1b}[31m\0\u{202e}\u{fffe}\r";
+        let rows = [HtmlRow { names: vec![hostile.to_owned()], figures: Err(hostile.to_owned()) }];
+        let linked = (hostile.to_owned(), rows[0].clone());
+        let headings = [hostile.to_owned()];
+        let parts = [
+            table(&headings, &rows),
+            linked_table(&headings, &[linked]),
+            scrolled(hostile, &html! {}),
+            folded(hostile, &list([hostile])),
+            verbatim(hostile),
+            note(hostile),
+            answer(&headings),
+        ];
+        for part in parts {
+            let safe = page(hostile, part).document();
+            assert_eq!(safe.matches("<script>").count(), 1, "the page's own: {safe}");
+            assert!(!safe.contains("\" onload"), "{safe}");
+            assert!(safe.contains("&lt;script&gt;alert(1)") && safe.contains("&amp; \u{fffd}[31m"));
+            assert!(safe.chars().all(|shown| shown == '\n' || is_printable(shown)), "{safe:?}");
+        }
     }
 
     #[test]
@@ -195,14 +243,13 @@ mod tests {
     fn a_row_without_figures_says_so_across_all_columns() {
         let headings = ["name", "a", "b"].map(str::to_owned);
         let row = HtmlRow { names: vec!["x".to_owned()], figures: Err("failed: <b>".to_owned()) };
-        let text = table(&headings, &[row]);
+        let text = table(&headings, &[row]).into_string();
         assert!(text.contains("<td colspan=\"2\" class=\"words\">failed: &lt;b&gt;\n"), "{text}");
     }
 
     #[test]
     fn a_page_asks_for_nothing_and_runs_nothing_else() {
-        let (title, style, body) = ("</title><b>".to_owned(), String::new(), String::new());
-        let page = HtmlPage { title, style, body, script: SORT };
+        let page = page("</title><b>", html! {});
         assert!(page.served().contains("form-action 'self'; connect-src 'self'; img-src data:"));
         let document = page.document();
         assert!(document.contains("<title>&lt;/title&gt;&lt;b&gt;</title>"), "{document}");

@@ -2,6 +2,7 @@
 
 use crate::chart::{LineChart, PointChart, StackChart, Theme};
 use crate::html::{HtmlRow, slug};
+use maud::{Markup, PreEscaped};
 use std::collections::BTreeSet;
 
 /// A picture of a report.
@@ -33,6 +34,12 @@ impl Picture {
             Drawing::Points(chart) => chart.svg(theme),
             Drawing::Stacks(chart) => chart.svg(theme),
         }
+    }
+
+    /// The picture as a part of a page.
+    pub(crate) fn markup(&self) -> Markup {
+        // The canvas wrote its elements and escaped their texts.
+        PreEscaped(self.svg(Theme::Page))
     }
 }
 

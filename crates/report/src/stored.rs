@@ -11,10 +11,11 @@ pub use history::PastFigure;
 pub use list::ListedRun;
 pub use progress::RunProgress;
 
-use crate::html::{HtmlPage, PageScript, escaped, scrolled};
+use crate::html::{HtmlPage, HtmlRow, PageScript, linked_table, scrolled};
 use crate::page;
 use bookend_results::quoted::quoted_line;
 use bookend_results::store::{Run, RunId};
+use maud::{Markup, html};
 use std::fmt::Display;
 
 /// Sorts tables, and shows how far the newest run is.
@@ -63,32 +64,27 @@ impl StorePages {
     }
 
     /// What leads from any page to the others: the list, and a comparison of two runs.
-    fn others(&self, [a, b]: [Option<RunId>; 2]) -> String {
+    fn others(&self, [a, b]: [Option<RunId>; 2]) -> Markup {
         let field = |name: &str, run: Option<RunId>| {
             let value = run.map_or(String::new(), |run| run.to_string());
-            format!("<input name=\"{name}\" type=\"number\" min=\"1\" required value=\"{value}\">")
+            html! { input name=(name) type="number" min="1" required value=(value); }
         };
-        format!(
-            "<nav aria-label=\"Store\"><a href=\"{}\">All results</a></nav>\n\
-             <form class=\"compare\" action=\"{}\"><label>Compare run {}</label> \
-             <label>with run {}</label> <button>Compare</button></form>\n",
-            self.root,
-            self.comparison_address(),
-            field("a", a),
-            field("b", b)
-        )
+        html! {
+            nav aria-label="Store" { a href=(self.root) { "All results" } } "\n"
+            form class="compare" action=(self.comparison_address()) {
+                label { "Compare run " (field("a", a)) } " "
+                label { "with run " (field("b", b)) } " "
+                button { "Compare" }
+            } "\n"
+        }
     }
 
     /// A page with a title, a line about what it is, the answer in words, and the rest.
-    fn page(&self, title: &str, origin: &str, answer: &[String], body: &str) -> String {
-        let paragraphs: String =
-            answer.iter().map(|line| format!("<p>{}</p>\n", escaped(&quoted_line(line)))).collect();
-        let head = format!(
-            "<h1>{}</h1>\n<p class=\"note\">{}</p>\n<div class=\"answer\">\n{paragraphs}</div>\n",
-            escaped(&quoted_line(title)),
-            escaped(&quoted_line(origin))
-        );
-        served(page::titled(&quoted_line(title), &format!("{head}{body}")))
+    fn page(&self, title: &str, origin: &str, answer: &[String], body: &Markup) -> String {
+        let title = quoted_line(title);
+        let answer: Vec<String> = answer.iter().map(|line| quoted_line(line)).collect();
+        let head = page::beginning(&title, &quoted_line(origin), &answer);
+        served(page::titled(&title, &html! { (head) (body) }))
     }
 }
 
@@ -111,26 +107,8 @@ fn day(run: &Run) -> String {
     started.split('T').next().unwrap_or_default().to_owned()
 }
 
-/// A row that is named by a link; its fields are text.
-struct LinkedRow {
-    address: String,
-    name: String,
-    fields: Vec<String>,
-}
-
-/// A table of such rows, which can be sorted.
-fn linked_table(label: &str, headings: &[&str], rows: &[LinkedRow]) -> String {
-    let heads: String =
-        headings.iter().map(|heading| format!("<th scope=\"col\">{}", escaped(heading))).collect();
-    let body: String = rows
-        .iter()
-        .map(|LinkedRow { address, name, fields }| {
-            let cells: String =
-                fields.iter().map(|field| format!("<td>{}", escaped(field))).collect();
-            let (address, name) = (escaped(address), escaped(name));
-            format!("<tr><th><a href=\"{address}\">{name}</a>{cells}\n")
-        })
-        .collect();
-    let table = format!("<table class=\"sorts\"><thead><tr>{heads}<tbody>\n{body}</table>\n");
-    scrolled(label, &table)
+/// A table of rows that are named by links to these addresses.
+fn titled_links(label: &str, headings: &[&str], rows: &[(String, HtmlRow)]) -> Markup {
+    let headings: Vec<String> = headings.iter().map(|heading| (*heading).to_owned()).collect();
+    scrolled(label, &linked_table(&headings, rows))
 }

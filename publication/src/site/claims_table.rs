@@ -2,41 +2,41 @@
 
 use super::address::links;
 use crate::claims::{Answer, JudgedSuite, JudgedSuites, Judgement};
-use bookend_report::html::{HtmlPage, HtmlRow, SORT, escaped, folded, scrolled, table};
+use bookend_report::html::{HtmlPage, HtmlRow, SORT, folded, note, scrolled, table};
+use maud::{Markup, html};
 
 const HEADINGS: [&str; 6] =
     ["claim", "they printed", "same client", "does it replicate?", "other client", "is it so?"];
 
 /// The page of all claims.
 pub(super) fn page(judged: &JudgedSuites) -> String {
-    let sections: String = judged
-        .suites
-        .iter()
-        .map(|suite| {
-            let title = escaped(&suite.claims.document.title);
-            format!("<section>\n<h2>{title}</h2>\n{}{}</section>\n", claims(suite), reasons(suite))
-        })
-        .collect();
-    let body = format!(
-        "{}<main>\n<h1>What published benchmarks claim, and what came of it</h1>\n<p>Each sentence is \
-         asked twice: does it replicate with the published client and versions, and is it so with a \
-         client that is not the limit?</p>\n{sections}</main>\n",
-        links()
-    );
+    let body = html! {
+        (links())
+        main {
+            "\n" h1 { "What published benchmarks claim, and what came of it" } "\n"
+            p {
+                "Each sentence is asked twice: does it replicate with the published client and versions, "
+                "and is it so with a client that is not the limit?"
+            } "\n"
+            @for suite in &judged.suites {
+                (section(&html! { h2 { (suite.claims.document.title) } }, suite))
+            }
+        } "\n"
+    };
     let title = "Claims - Bookend".to_owned();
     HtmlPage { title, style: String::new(), body, script: SORT }.document()
 }
 
 /// The claims of one suite, for its own page.
-pub(super) fn of_suite(suite: &JudgedSuite) -> String {
-    format!(
-        "<section>\n<h2 id=\"claims\">What its document claims</h2>\n{}{}</section>\n",
-        claims(suite),
-        reasons(suite)
-    )
+pub(super) fn of_suite(suite: &JudgedSuite) -> Markup {
+    section(&html! { h2 id="claims" { "What its document claims" } }, suite)
 }
 
-fn claims(suite: &JudgedSuite) -> String {
+fn section(heading: &Markup, suite: &JudgedSuite) -> Markup {
+    html! { section { "\n" (heading) "\n" (claims(suite)) (reasons(suite)) } "\n" }
+}
+
+fn claims(suite: &JudgedSuite) -> Markup {
     let rows: Vec<HtmlRow> = suite.judgements().iter().map(row).collect();
     let label = format!("Claims: {}", suite.claims.document.title);
     scrolled(&label, &table(&HEADINGS.map(str::to_owned), &rows))
@@ -62,15 +62,14 @@ fn row(one: &Judgement<'_>) -> HtmlRow {
 }
 
 /// Each sentence whole, with how its outcomes follow.
-fn reasons(suite: &JudgedSuite) -> String {
-    let reason = |one: &Judgement<'_>| {
-        let answers: String = one
-            .answers()
-            .map(|answer| format!("<p><b>{}</b>: {}</p>\n", answer.outcome, escaped(&answer.why)))
-            .collect();
-        let (text, place) = (escaped(&one.claim.text), escaped(&one.claim.place));
-        format!("<h3>{text}</h3>\n<p class=\"note\">{place}</p>\n{answers}")
+fn reasons(suite: &JudgedSuite) -> Markup {
+    let reasons = html! {
+        @for one in suite.judgements() {
+            h3 { (one.claim.text) } "\n" (note(&one.claim.place))
+            @for answer in one.answers() {
+                p { b { (answer.outcome.to_string()) } ": " (answer.why) } "\n"
+            }
+        }
     };
-    let reasons: String = suite.judgements().iter().map(reason).collect();
     folded("Each claim with the reason for its outcome", &reasons)
 }

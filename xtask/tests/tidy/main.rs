@@ -10,6 +10,7 @@ mod evidence;
 mod growing;
 mod leftovers;
 mod markdown;
+mod markup;
 mod named;
 mod offence;
 mod oldest_rust;
@@ -186,6 +187,13 @@ fn what_others_wrote_reaches_a_terminal_one_way() {
         |file| is_rust(file) && shown_text::is_shipped(&file.path),
         shown_text::past_the_rule,
     );
+}
+
+#[test]
+fn pages_are_made_by_what_escapes() {
+    let makes_pages = |file: &File| is_rust(file) && markup::makes_pages(&file.path);
+    assert_rule(makes_pages, markup::elements_in_strings);
+    assert_rule(makes_pages, markup::unescaped);
 }
 
 #[test]

@@ -49,6 +49,11 @@ impl<'a> RustSource<'a> {
         self.only(&[Kind::Comment])
     }
 
+    /// The text with all but literals blanked.
+    pub fn literals(&self) -> String {
+        self.only(&[Kind::Literal])
+    }
+
     /// Columns of each line, the insides of literals not counted.
     pub fn widths(&self) -> impl Iterator<Item = usize> {
         let counted = self.text.char_indices().map(|(at, c)| (c, self.kinds[at]));

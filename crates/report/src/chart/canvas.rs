@@ -1,8 +1,9 @@
 //! A picture that grows downwards: text stays text, colours come from a theme, and nothing is
 //! scripted.
 
-use crate::html::escaped;
+use crate::html::only_printable;
 use bookend_results::quoted::cut_in_the_middle;
+use maud::html;
 
 /// The width of every picture, in pixels at the size at which a page shows it.
 pub(super) const WIDTH: f64 = 820.0;
@@ -196,24 +197,31 @@ impl Canvas {
             true => palette.all_rules(),
             false => palette.rules(),
         };
-        if self.theme == Theme::Page {
-            return format!(
-                "<svg viewBox=\"0 0 {WIDTH} {height:.1}\" role=\"img\" aria-label=\"{}\">\n{}</svg>",
-                escaped(title),
+        let title = escaped(title);
+        only_printable(match self.theme {
+            Theme::Page => format!(
+                "<svg viewBox=\"0 0 {WIDTH} {height:.1}\" role=\"img\" aria-label=\"{title}\">\n\
+                 {}</svg>",
                 self.body
-            );
-        }
-        format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" \
-             viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" font-family=\"{FONT}\">\n\
-             <title>{}</title>\n<style>{}</style>\n\
-             <rect width=\"{WIDTH}\" height=\"{height}\" rx=\"8\" class=\"background\"/>\n\
-             {}</svg>\n",
-            escaped(title),
-            self.theme.style(rules),
-            self.body
-        )
+            ),
+            _ => format!(
+                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" \
+                 viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" font-family=\"{FONT}\">\n\
+                 <title>{title}</title>\n<style>{}</style>\n\
+                 <rect width=\"{WIDTH}\" height=\"{height}\" rx=\"8\" class=\"background\"/>\n\
+                 {}</svg>\n",
+                self.theme.style(rules),
+                self.body
+            ),
+        })
     }
+}
+
+/// Text as the content of an element or as the value of a quoted attribute. The elements are not
+/// written by `html!`: it has no `/>`, which XML asks for, and an end of its own would make each of
+/// the many paths longer.
+fn escaped(text: &str) -> String {
+    html! { (text) }.into_string()
 }
 
 /// The same where texts stand beside each other: rather too much room than too little.
@@ -253,8 +261,9 @@ mod tests {
     #[test]
     fn a_page_gives_its_pictures_their_colours_once() {
         let mut canvas = Canvas::titled(Theme::Page, "a", "b");
-        canvas.text((0.0, 0.0), 12.0, "text", "", "c");
+        canvas.text((0.0, 0.0), 12.0, "text", "", "c<d\u{1b}");
         let svg = canvas.document("a \"<b>");
+        assert!(svg.contains(">c&lt;d\u{fffd}</text>"), "{svg}");
         assert!(!svg.contains("<style>") && !svg.contains("font-weight"), "{svg}");
         assert!(svg.contains("aria-label=\"a &quot;&lt;b&gt;\""), "{svg}");
         assert!(page_rules().contains(".hole{") && page_rules().contains("@media screen and"));

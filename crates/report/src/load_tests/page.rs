@@ -1,10 +1,11 @@
 //! What a page about a generator's results has on it, as HTML and as Markdown.
 
 use super::tables::LoadTable;
-use crate::html::{HtmlRow, table, verbatim};
+use crate::html::{HtmlRow, note, table, verbatim};
 use crate::markdown::{self, code_block, list, plain};
 use crate::page;
 use crate::picture::Picture;
+use maud::{Markup, html};
 use std::path::Path;
 
 /// What a result does not know.
@@ -40,14 +41,14 @@ impl LoadPage {
     pub fn html(&self) -> String {
         let head = page::head(&self.title, &self.origin, &self.answer);
         let sections = page::sections([
-            self.pictures.iter().map(page::figure).collect(),
-            self.tables.iter().map(titled).collect(),
-            format!("<p>{}</p>\n{}", self.method, titled(&self.flags)),
-            format!("<p class=\"note\">{WHOSE_MACHINE}</p>\n{}", verbatim(&self.machine)),
+            html! { @for picture in &self.pictures { (page::figure(picture)) } },
+            html! { @for table in &self.tables { (titled(table)) } },
+            html! { p { (self.method) } "\n" (titled(&self.flags)) },
+            html! { (note(WHOSE_MACHINE)) (verbatim(&self.machine)) },
             page::versions(self.versions.iter().map(|(name, version)| (name, version))),
             verbatim(&self.command),
         ]);
-        page::document(&self.title, &format!("{head}{sections}"))
+        page::titled(&self.title, &html! { (head) (sections) }).document()
     }
 
     /// The same for a pull request, with the pictures that stand in that folder.
@@ -88,7 +89,7 @@ impl LoadPage {
     }
 }
 
-fn titled(one: &LoadTable) -> String {
+fn titled(one: &LoadTable) -> Markup {
     page::titled_table(one.title, &table(&one.headings, &one.rows))
 }
 

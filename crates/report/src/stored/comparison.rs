@@ -9,6 +9,7 @@ use bookend_results::quoted::quoted_line;
 use bookend_results::ratio::ratio_text;
 use bookend_results::store::Run;
 use bookend_results::text::significant_text;
+use maud::{Markup, html};
 
 const HEADINGS: [&str; 6] = ["case", "subject", "via", "A over B", "95 % interval", "rounds"];
 
@@ -25,10 +26,10 @@ impl StorePages {
         let others = self.others([Some(a.0.id), Some(b.0.id)]);
         let (mut answer, table) = match &compared {
             Ok(comparison) => (vec![told_apart(comparison)], cells(comparison)),
-            Err(error) => (vec![nothing(error)], String::new()),
+            Err(error) => (vec![nothing(error)], html! {}),
         };
         answer.extend(differences(a.0, b.0));
-        self.page(&title, &origin, &answer, &format!("{others}{table}"))
+        self.page(&title, &origin, &answer, &html! { (others) (table) })
     }
 }
 
@@ -75,7 +76,7 @@ fn differences(a: &Run, b: &Run) -> Vec<String> {
         .collect()
 }
 
-fn cells(comparison: &Comparison) -> String {
+fn cells(comparison: &Comparison) -> Markup {
     let rows: Vec<HtmlRow> = comparison.cells.iter().map(row).collect();
     scrolled("Ratios", &table(&HEADINGS.map(str::to_owned), &rows))
 }

@@ -1,6 +1,6 @@
 //! One cell over the runs of its suite: each figure with its interval, and where it changed.
 
-use super::{LinkedRow, StorePages, day, linked_table, run_in_words};
+use super::{StorePages, day, run_in_words, titled_links};
 use crate::chart::{ChartPoint, ChartSeries, PointChart, PointLine, Scale};
 use crate::html::HtmlRow;
 use crate::page;
@@ -14,6 +14,7 @@ use bookend_results::round::MeasuredRounds;
 use bookend_results::statistics::{CONFIDENCE, Interval, NoRatio, Ratio, median_interval};
 use bookend_results::store::Run;
 use bookend_results::text::{rate_text, significant_text};
+use maud::html;
 
 /// A run with its rows of one cell.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,18 +43,16 @@ impl StorePages {
         let points = points(cell, past);
         let name = format!("{} {} via {}", cell.subject, cell.case, cell.instrument);
         let origin = format!("Requests per CPU-second, as in {}.", run_in_words(of));
-        let rows: Vec<LinkedRow> = points.iter().rev().map(|point| self.past_row(point)).collect();
-        let picture = picture(&name, &points);
-        let body = format!(
-            "{}{}{}",
-            self.others([Some(of.id), None]),
-            picture.map_or(String::new(), |picture| page::figure(&picture)),
-            linked_table("Figures", &HEADINGS, &rows)
-        );
+        let rows: Vec<_> = points.iter().rev().map(|point| self.past_row(point)).collect();
+        let body = html! {
+            (self.others([Some(of.id), None]))
+            @if let Some(picture) = picture(&name, &points) { (page::figure(&picture)) }
+            (titled_links("Figures", &HEADINGS, &rows))
+        };
         self.page(&name, &origin, &[changes_in_words(&points)], &body)
     }
 
-    fn past_row(&self, point: &Point<'_>) -> LinkedRow {
+    fn past_row(&self, point: &Point<'_>) -> (String, HtmlRow) {
         let text = |figure: Option<f64>| figure.map_or("-".to_owned(), rate_text);
         let ratio = point.over_last.and_then(Result::ok);
         let over_last = match point.over_last {
@@ -62,10 +61,9 @@ impl StorePages {
             Some(Err(_)) => "no ratio".to_owned(),
         };
         let ends = ratio.and_then(|ratio| ratio.interval).map(|ends| ends.text(significant_text));
-        LinkedRow {
-            address: self.run_address(point.run.id),
-            name: point.run.id.to_string(),
-            fields: vec![
+        let row = HtmlRow {
+            names: vec![point.run.id.to_string()],
+            figures: Ok(vec![
                 day(point.run),
                 commit(point.run),
                 text(point.figure),
@@ -74,8 +72,9 @@ impl StorePages {
                 over_last,
                 ends.unwrap_or_else(|| "-".to_owned()),
                 point.remarks.join(", "),
-            ],
-        }
+            ]),
+        };
+        (self.run_address(point.run.id), row)
     }
 }
 

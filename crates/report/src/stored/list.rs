@@ -1,8 +1,10 @@
 //! What is in a store: every run in a row, the newest first.
 
-use super::{LinkedRow, StorePages, linked_table};
+use super::{StorePages, titled_links};
+use crate::html::HtmlRow;
 use bookend_results::quoted::quoted_line;
 use bookend_results::store::{Run, RunId, UnreadableRun};
+use maud::html;
 
 /// A run as the list shows it.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,39 +24,38 @@ impl StorePages {
             Ok(run) => self.row(run),
             Err(unreadable) => self.gap(unreadable),
         };
-        let rows: Vec<LinkedRow> = runs.iter().rev().map(row).collect();
+        let rows: Vec<_> = runs.iter().rev().map(row).collect();
         let progress = self.progress(runs.iter().flatten().next_back());
-        let body = format!(
-            "{}{}{}",
-            progress.html(&self.events_address()),
-            self.others(newest_pair(runs)),
-            linked_table("Results", &HEADINGS, &rows)
-        );
+        let body = html! {
+            (progress.html(&self.events_address()))
+            (self.others(newest_pair(runs)))
+            (titled_links("Results", &HEADINGS, &rows))
+        };
         self.page("Results", file, &[answer(runs.len())], &body)
     }
 
-    fn row(&self, ListedRun { run, rounds }: &ListedRun) -> LinkedRow {
+    fn row(&self, ListedRun { run, rounds }: &ListedRun) -> (String, HtmlRow) {
         let plan = &run.new.plan;
         let state = if run.finished.is_some() { "ended" } else { "not finished" };
-        LinkedRow {
-            address: self.run_address(run.id),
-            name: run.id.to_string(),
-            fields: vec![
+        let row = HtmlRow {
+            names: vec![run.id.to_string()],
+            figures: Ok(vec![
                 run.new.started.to_string(),
                 quoted_line(&plan.suite),
                 plan.extent.to_string(),
                 plan.cells().len().to_string(),
                 format!("{rounds} of {}", plan.rounds),
                 state.to_owned(),
-            ],
-        }
+            ]),
+        };
+        (self.run_address(run.id), row)
     }
 
     /// The row of a run that cannot be read: why.
-    fn gap(&self, UnreadableRun { id, reason }: &UnreadableRun) -> LinkedRow {
+    fn gap(&self, UnreadableRun { id, reason }: &UnreadableRun) -> (String, HtmlRow) {
         let mut fields = vec!["-".to_owned(); HEADINGS.len() - 2];
         fields.push(format!("cannot be read: {}", quoted_line(reason)));
-        LinkedRow { address: self.run_address(id), name: id.to_string(), fields }
+        (self.run_address(id), HtmlRow { names: vec![id.to_string()], figures: Ok(fields) })
     }
 }
 

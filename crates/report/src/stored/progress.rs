@@ -1,8 +1,8 @@
 //! How far the newest run is: a line that moves while the run goes on.
 
 use super::{ListedRun, StorePages};
-use crate::html::escaped;
 use bookend_results::quoted::quoted_line;
+use maud::{Markup, html};
 use serde::Serialize;
 
 /// How far the newest run of a store is.
@@ -54,19 +54,15 @@ impl RunProgress {
     }
 
     /// The line as it is now; the script of the page keeps it so by the events of that address.
-    pub(super) fn html(&self, events: &str) -> String {
-        let hidden = |is_hidden: bool| if is_hidden { " hidden" } else { "" };
-        format!(
-            "<div class=\"live\" data-events=\"{}\"><p role=\"status\">{}</p>\n\
-             <progress aria-label=\"rounds stored\" max=\"{}\" value=\"{}\"{}></progress>\n\
-             <a href=\"{}\"{}>Its page</a></div>\n",
-            escaped(events),
-            escaped(&self.text),
-            self.planned,
-            self.stored,
-            hidden(self.has_ended),
-            escaped(&self.address),
-            hidden(self.address.is_empty()),
-        )
+    pub(super) fn html(&self, events: &str) -> Markup {
+        let has_page = !self.address.is_empty();
+        html! {
+            div class="live" data-events=(events) {
+                p role="status" { (self.text) } "\n"
+                progress aria-label="rounds stored" max=(self.planned) value=(self.stored)
+                    hidden[self.has_ended] {} "\n"
+                a href=(self.address) hidden[!has_page] { "Its page" }
+            } "\n"
+        }
     }
 }

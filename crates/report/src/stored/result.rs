@@ -1,11 +1,12 @@
 //! One run: the page of its report, and what leads from there to the history of each cell.
 
 use super::{ListedRun, StorePages, served};
-use crate::html::{escaped, folded};
+use crate::html::{folded, list};
 use crate::run::report::Report;
 use bookend_results::measurement::Row;
 use bookend_results::quoted::quoted_line;
 use bookend_results::store::Run;
+use maud::{Markup, html};
 use std::collections::BTreeMap;
 
 impl StorePages {
@@ -21,27 +22,22 @@ impl StorePages {
         let report = Report::new(run, rows).with_skips(skips);
         let is_moving =
             |newest: &&ListedRun| newest.run.id == run.id && newest.run.finished.is_none();
-        let live = newest
-            .filter(is_moving)
-            .map(|newest| self.progress(Some(newest)).html(&self.events_address()))
-            .unwrap_or_default();
-        let others = format!("{}{}", self.others([Some(run.id), None]), live);
+        let others = html! {
+            (self.others([Some(run.id), None]))
+            @if let Some(newest) = newest.filter(is_moving) {
+                (self.progress(Some(newest)).html(&self.events_address()))
+            }
+        };
         served(report.page_among(&others, &self.histories(run)))
     }
 
-    fn histories(&self, run: &Run) -> String {
+    fn histories(&self, run: &Run) -> Markup {
         let cells = run.new.plan.cells();
-        let links: String = cells
-            .iter()
-            .enumerate()
-            .map(|(index, cell)| {
-                let id = &cell.id;
-                let name = format!("{} {} via {}", id.subject, id.case, id.instrument);
-                let (address, name) = (self.cell_address(run.id, index), quoted_line(&name));
-                format!("<li><a href=\"{}\">{}</a>\n", escaped(&address), escaped(&name))
-            })
-            .collect();
-        let list = if links.is_empty() { links } else { format!("<ul>\n{links}</ul>\n") };
-        folded("Each cell over all runs of this suite", &list)
+        let links = cells.iter().enumerate().map(|(index, cell)| {
+            let id = &cell.id;
+            let name = format!("{} {} via {}", id.subject, id.case, id.instrument);
+            html! { a href=(self.cell_address(run.id, index)) { (quoted_line(&name)) } }
+        });
+        folded("Each cell over all runs of this suite", &list(links))
     }
 }
