@@ -127,6 +127,24 @@ mod tests {
     use super::*;
 
     #[test]
+    fn of_two_times_in_the_middle_the_median_is_the_mean() {
+        assert_eq!(median_ns([40, 10, 30, 20]), Some(25));
+        assert_eq!(median_ns([10, 20, 90]), Some(20));
+        assert_eq!(median_ns([]), None);
+    }
+
+    /// 0.07 is a little more than 7 of a hundred in a floating-point number.
+    #[test]
+    fn a_percentile_is_the_smallest_value_that_so_many_do_not_exceed() {
+        let hundred: Vec<u64> = (1..=100).rev().collect();
+        for (percent, value) in [(7.0, 7), (50.0, 50), (99.0, 99), (99.9, 100), (100.0, 100)] {
+            assert_eq!(nearest_rank(percent, &hundred), Some(value), "p{percent}");
+        }
+        assert_eq!(nearest_rank(50.0, &[3, 1]), Some(1));
+        assert_eq!(nearest_rank::<u64>(50.0, &[]), None);
+    }
+
+    #[test]
     fn one_disturbed_round_hardly_moves_its_start() {
         let mut means = StartMeans::default();
         assert_eq!(means.of_start(&[0.01, 0.02, 0.03]), Some(0.02));
