@@ -1,15 +1,17 @@
 //! The front page: every system of every suite in a row, with what it costs over the cheapest.
 
 use super::address::{CLAIMS_PAGE, file_of_suite};
-use super::standing::{PENALTY, SuiteStanding, SystemStanding};
 
 use crate::claims::JudgedSuites;
 use crate::pages::quotable_outcomes;
 use bookend_report::html::{HtmlPage, PageScript, escaped, scrolled, slug};
-use bookend_report::run::Report;
+use bookend_report::run::{Report, cases_text, ratio_with_interval};
+use bookend_results::ranking::{InstrumentGroup, RankedSubject, Ranking, Rankings};
 use bookend_results::record::Record;
-use bookend_results::table::Table;
-use bookend_results::text::{precise_latency_text, significant_text};
+use bookend_results::statistics::Ratio;
+use bookend_results::suite::Case;
+use bookend_results::table::{Cell, CellResult, Table};
+use bookend_results::text::precise_latency_text;
 
 /// Shows the rows of the chosen tags. The choice stands in the page's address.
 pub(super) const FILTER: PageScript = PageScript {
@@ -26,13 +28,11 @@ pub(super) fn page(records: &[Record], judged: &JudgedSuites) -> String {
     let suites: String = records.iter().map(|record| section(judged, record)).collect();
     let body = format!(
         "<main>\n<h1>What RPC stacks cost</h1>\n<p>Each row is a system, in the order of the CPU time \
-         that it needs for a request. <b>&times;&nbsp;1</b> would be the cheapest in every case of its suite; \
-         <b>&times;&nbsp;2</b> needs twice as much as the cheapest of each case, in the geometric mean over \
-         the cases. A case without a figure counts as {PENALTY} times the dearest system of that case, and is \
-         named.</p>\n\
+         that it needs for a request. <b>&times;&nbsp;2</b> needs twice as much as the first: the geometric mean \
+         over the cases that every system of the table has. A system without a figure in a case stands behind \
+         those that have one, however cheap it is in the others, and the case is named.</p>\n\
          <p class=\"note\">C is connections, and S is calls in flight over all of them. A range in \
-         parentheses is a ratio's 95 % interval over the rounds. The sentences above a table compare two systems \
-         over the cases that both have; the table charges for those that one lacks. Bars are logarithmic \
+         parentheses is a ratio's 95 % interval over the rounds; ~ is not told apart from 1. Bars are logarithmic \
          and begin at &times;&nbsp;1. What is called bookend is ours: a server, and a load generator. \
          Systems of different suites are not comparable: their calls differ. The measured rounds are in \
          the repository; <a href=\"{CLAIMS_PAGE}\">what published benchmarks claim, \
@@ -60,8 +60,12 @@ fn section(judged: &JudgedSuites, record: &Record) -> String {
             escaped(&outcomes)
         )
     });
-    let table = SuiteStanding::of(&record.facts.plan, report.table())
-        .map_or_else(String::new, |standing| standings(&standing, name, report.table()));
+    let rankings = Rankings::of(&record.facts.plan, report.table(), &record.rows);
+    let table = rankings.main().and_then(|group| {
+        let ranking = rankings.ranking(group)?;
+        Some(standings(&rankings, group, &ranking, (name, report.table())))
+    });
+    let table = table.unwrap_or_default();
     format!(
         "<section class=\"suite\" id=\"{0}\">\n<h2><a href=\"{1}\">{2}</a></h2>\n\
          <div class=\"answer\">\n{answer}</div>\n{doubt}{table}{claims}\
@@ -73,40 +77,75 @@ fn section(judged: &JudgedSuites, record: &Record) -> String {
     )
 }
 
-fn standings(standing: &SuiteStanding, suite: &str, table: &Table) -> String {
-    let rows: String = standing.systems.iter().map(|one| row(one, table)).collect();
-    let cases = standing.cases.len();
-    let instruments = standing.instruments.join(" and ");
-    let left_out = match standing.left_out.as_slice() {
-        [] => String::new(),
-        names => format!(" In too few of the cases to be ranked: {}.", names.join(", ")),
+fn standings(
+    rankings: &Rankings<'_>,
+    group: &InstrumentGroup,
+    ranking: &Ranking,
+    (suite, table): (&str, &Table),
+) -> String {
+    let over_first = |one| rankings.between(&ranking.subjects[0], one);
+    let without = |one: &RankedSubject| {
+        let why = |case: &Case| word(rankings.cell(group, &one.name, *case));
+        let each = one.missing.iter().map(|case| format!("{case} ({})", why(case)));
+        each.collect::<Vec<_>>().join(", ")
     };
-    let heads = "<tr><th scope=\"col\">system<th scope=\"col\">CPU over the cheapest\
+    let rows: String = ranking
+        .subjects
+        .iter()
+        .enumerate()
+        .map(|(place, one)| row(one, over_first(one).filter(|_| place > 0), &without(one), table))
+        .collect();
+    let instruments = group.instruments.join(" and ");
+    let unranked = |is_joined: bool, why: &str| {
+        let others = ranking.unranked.iter().filter(|one| one.is_joined == is_joined);
+        let names: Vec<&str> = others.map(|one| one.name.as_str()).collect();
+        let text = format!(" Not ranked, {why}: {}.", names.join(", "));
+        if names.is_empty() { String::new() } else { text }
+    };
+    let unranked = [
+        unranked(false, "in too few of the cases"),
+        unranked(true, "measured in a run of its own"),
+    ]
+    .concat();
+    let heads = "<tr><th scope=\"col\">system<th scope=\"col\">CPU over the first\
                  <th scope=\"col\" class=\"wide\"><span class=\"unseen\">as a bar</span>\
-                 <th scope=\"col\">CPU a request<th scope=\"col\">failed checks<th scope=\"col\" class=\"words\">penalties";
+                 <th scope=\"col\">CPU a request<th scope=\"col\">failed checks<th scope=\"col\" class=\"words\">without";
     let body = format!("<table class=\"standing\"><thead>{heads}<tbody>\n{rows}</table>");
     let note = format!(
-        "Over {cases} case{}, with {instruments}. Failed checks are of HTTP/2 and gRPC.{left_out}",
-        if cases == 1 { "" } else { "s" }
+        "Over {} case{}, with {instruments}. Failed checks are of HTTP/2 and gRPC.{unranked}",
+        cases_text(ranking),
+        if ranking.known_cases == 1 { "" } else { "s" }
     );
     format!("{}<p class=\"note\">{}</p>\n", scrolled(suite, &body), escaped(&note))
 }
 
-fn row(one: &SystemStanding, table: &Table) -> String {
-    let SystemStanding { name, over_best, cost_ns, missing } = one;
-    let (width, tags) = (100.0 * over_best.ln() / BAR_FULL.ln(), tags(name).join(" "));
+/// The first answers so many times as many requests with its CPU time, so one of this system needs
+/// as many times that of the first.
+fn row(one: &RankedSubject, over_first: Option<Ratio>, without: &str, table: &Table) -> String {
+    let RankedSubject { name, cost_ns, .. } = one;
+    let width = over_first.as_ref().map_or(0.0, |over| 100.0 * over.median.ln() / BAR_FULL.ln());
+    let tags = tags(name).join(" ");
     let skips = table.skips.get(name).map_or("-".to_owned(), |skips| skips.len().to_string());
     format!(
         "<tr data-tags=\"{}\"><th scope=\"row\">{}<td>&times; {}<td class=\"wide\"><span class=\"bar\" \
          style=\"width:{:.1}%\"></span><td>{}<td>{}<td class=\"words\">{}\n",
         escaped(&tags),
         escaped(name),
-        significant_text(*over_best),
+        over_first.map_or("1".to_owned(), |ratio| ratio_with_interval(&ratio)),
         width.clamp(0.6, 100.0),
         escaped(&precise_latency_text(*cost_ns)),
         escaped(&skips),
-        escaped(&missing.join(", "))
+        escaped(without)
     )
+}
+
+/// Why there is no figure in a cell.
+fn word(cell: Option<&Cell>) -> String {
+    match cell.map(|cell| &cell.result) {
+        None => "not planned".to_owned(),
+        Some(CellResult::Measured(_)) => "spins".to_owned(),
+        Some(CellResult::NotMeasured { why, .. }) => why.to_string(),
+    }
 }
 
 /// What a system can be filtered by: its language, which its name begins with, and whose it is.
