@@ -4,7 +4,7 @@
 //! many cases an interval as they give one to each case. All figures of a ranking are over the same
 //! cases, those that every ranked subject has. So that nobody is first for having skipped a hard
 //! case, a subject that lacks cases stands behind those that lack fewer, as in a race one that did
-//! not finish. A subject that lacks too many is not ranked: the cases that would be left say little.
+//! not finish. A subject that lacks too many is not ranked: too few cases would be left.
 
 use crate::grouping::{each_once, grouped};
 use crate::measurement::{CellId, Row};
@@ -86,7 +86,6 @@ pub struct RankedSubject {
 }
 
 /// A cell that has a ratio to the baseline.
-#[derive(Clone)]
 struct Compared<'a> {
     cell: &'a Cell,
     with: CellId,
@@ -169,16 +168,15 @@ impl<'a> Rankings<'a> {
         let mut subjects: Vec<RankedSubject> = entrants
             .iter()
             .filter_map(|(name, cells)| {
-                let pairs: Vec<_> =
-                    cells.iter().map(|one| (one.cell.id.clone(), one.with.clone())).collect();
                 let ratios = || cells.iter().map(|one| one.ratio);
                 let range = (ratios().fold(f64::INFINITY, f64::min), ratios().fold(0.0, f64::max));
-                let cells = pairs.iter().map(|(own, _)| own.clone()).collect();
-                Some(self.subject(name, cells, (self.ratio(&pairs)?, range), &known))
+                let [own, with] = both_cells(cells);
+                let ratio = self.ratio(&own, &with)?;
+                Some(self.subject(name, own, (ratio, range), &known))
             })
             .collect();
         let pairs = subjects.first()?.ratio.pairs;
-        let cells = entrants.first()?.1.iter().map(|one| one.with.clone()).collect();
+        let [_, cells] = both_cells(&entrants.first()?.1);
         let one = Interval { low: 1.0, high: 1.0 };
         let ratio = Ratio { median: 1.0, interval: Some(one), pairs };
         subjects.push(self.subject(&self.baseline, cells, (ratio, (1.0, 1.0)), &known));
@@ -205,17 +203,9 @@ impl<'a> Rankings<'a> {
         own.map(|(_, cell)| *cell).find(|cell| is_it(cell))
     }
 
-    /// Requests per CPU-second of one over those of the other, over the same cases.
+    /// Requests per CPU-second of one over those of another of the same ranking.
     pub fn between(&self, one: &RankedSubject, other: &RankedSubject) -> Option<Ratio> {
-        let pairs: Vec<_> = one
-            .cells
-            .iter()
-            .filter_map(|cell| {
-                let of_case = other.cells.iter().find(|theirs| theirs.case == cell.case)?;
-                Some((cell.clone(), of_case.clone()))
-            })
-            .collect();
-        self.ratio(&pairs)
+        self.ratio(&one.cells, &other.cells)
     }
 
     fn of_group(&self, group: &InstrumentGroup) -> impl Iterator<Item = &Compared<'a>> {
@@ -234,12 +224,10 @@ impl<'a> Rankings<'a> {
         for (name, cells) in all {
             let own: BTreeSet<Case> = cells.iter().map(|one| one.cell.case).collect();
             let common = shared.as_ref().map_or(own.clone(), |shared| &own & shared);
-            let pairs: Vec<_> = cells
-                .iter()
-                .filter(|one| common.contains(&one.cell.case))
-                .map(|one| (one.cell.id.clone(), one.with.clone()))
-                .collect();
-            if common.len() >= enough && self.ratio(&pairs).is_some() {
+            let mut left = cells.clone();
+            left.retain(|one| common.contains(&one.cell.case));
+            let [own, with] = both_cells(&left);
+            if common.len() >= enough && self.ratio(&own, &with).is_some() {
                 entrants.push((name, cells));
                 shared = Some(common);
             }
@@ -268,8 +256,8 @@ impl<'a> Rankings<'a> {
         (ratio, (least, most)): (Ratio, (f64, f64)),
         known: &[(Case, Vec<&str>)],
     ) -> RankedSubject {
-        let of_round = |round: u32| self.mean(cells.iter().map(|cell| (round, cell)));
-        let rates: Vec<f64> = self.rounds(&cells[0]).filter_map(of_round).collect();
+        let rounds = cells.iter().take(1).flat_map(|cell| self.rounds(cell));
+        let rates: Vec<f64> = rounds.filter_map(|round| self.mean(round, &cells)).collect();
         let lacks = |(_, who): &&(Case, Vec<&str>)| !who.contains(&name);
         RankedSubject {
             name: name.to_owned(),
@@ -283,14 +271,11 @@ impl<'a> Rankings<'a> {
         }
     }
 
-    /// The geometric mean over the pairs, of each round that has all of them.
-    fn ratio(&self, pairs: &[(CellId, CellId)]) -> Option<Ratio> {
-        let (first, _) = pairs.first()?;
-        let of_round = |round: u32| {
-            let own = self.mean(pairs.iter().map(|(own, _)| (round, own)))?;
-            Some((own, self.mean(pairs.iter().map(|(_, other)| (round, other)))?))
-        };
-        paired_ratio(&self.rounds(first).filter_map(of_round).collect::<Vec<_>>()).ok()
+    /// Of the geometric means over cells of the same cases, from the rounds that have all of them.
+    fn ratio(&self, own: &[CellId], other: &[CellId]) -> Option<Ratio> {
+        let of_round = |round| Some((self.mean(round, own)?, self.mean(round, other)?));
+        let pairs: Vec<_> = self.rounds(own.first()?).filter_map(of_round).collect();
+        paired_ratio(&pairs).ok()
     }
 
     /// The rounds that have a figure of a cell.
@@ -298,11 +283,17 @@ impl<'a> Rankings<'a> {
         self.costs.keys().filter(move |(_, own)| *own == cell).map(|(round, _)| *round)
     }
 
-    /// The geometric mean of the requests per CPU-second of cells in rounds, if all have one.
-    fn mean<'c>(&self, cells: impl Iterator<Item = (u32, &'c CellId)>) -> Option<f64> {
-        let logs = cells.map(|key| Some(self.costs.get(&key)?.ln())).collect::<Option<Vec<_>>>()?;
-        Some((logs.iter().sum::<f64>() / logs.len() as f64).exp())
+    /// The geometric mean of the requests per CPU-second of cells in a round, if all have one.
+    fn mean(&self, round: u32, cells: &[CellId]) -> Option<f64> {
+        let logs = cells.iter().map(|cell| Some(self.costs.get(&(round, cell))?.ln()));
+        Some((logs.sum::<Option<f64>>()? / cells.len() as f64).exp())
     }
+}
+
+/// The cells of a subject, and those of the baseline.
+fn both_cells(compared: &[&Compared<'_>]) -> [Vec<CellId>; 2] {
+    let of = |cell: fn(&Compared<'_>) -> CellId| compared.iter().map(|one| cell(one)).collect();
+    [of(|one| one.cell.id.clone()), of(|one| one.with.clone())]
 }
 
 fn has_figure(cell: &Cell) -> bool {

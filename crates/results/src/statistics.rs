@@ -1,6 +1,6 @@
 //! The arithmetic behind every printed figure. Pure: no I/O, no clock, no randomness.
 //!
-//! Three kinds: of a sample whose size is fixed beforehand, of one that may be looked at after every
+//! Three kinds: of a sample whose size is fixed beforehand, of one that may be looked at after each
 //! value, and what outliers hardly move. There is one [`median`], and every median is that.
 
 mod any_time;
