@@ -148,6 +148,12 @@ mod tests {
     }
 
     #[test]
+    fn the_noise_of_two_steps_is_between_them() {
+        let deviation = 200.0 * MEDIAN_TO_DEVIATION / std::f64::consts::SQRT_2;
+        assert!((noise(&[0.0, 100.0, 400.0]).sqrt() / deviation - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
     fn a_single_outlier_is_no_segment() {
         let mut values = vec![1_000.0; 100];
         values[50] = 2_000.0;
