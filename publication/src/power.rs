@@ -9,11 +9,8 @@ mod page;
 mod resampling;
 
 use bookend_results::csv;
-use bookend_results::race::confidence_sequence::ConfidenceSequence;
-use bookend_results::race::{
-    BLOCK_LAPS, Race, RaceError, RaceRound, STARTS_MIN, Standing, StartMeans,
-};
-use bookend_results::statistics::{Interval, paired_ratio};
+use bookend_results::race::{BLOCK_LAPS, Race, RaceError, RaceRound, STARTS_MIN, Standing};
+use bookend_results::statistics::{ConfidenceSequence, Interval, StartMeans, paired_ratio};
 use std::num::ParseFloatError;
 
 /// What a record of such comparisons begins with.

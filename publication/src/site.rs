@@ -4,7 +4,6 @@
 mod address;
 mod claims_table;
 mod front;
-mod standing;
 
 use crate::claims::JudgedSuites;
 use address::{CLAIMS_PAGE, FRONT_FILE, file_of_suite, links};

@@ -117,7 +117,7 @@ fn a_site_ranks_nobody_with_rows_of_another_run() {
     assert!(whole.contains(row) && !whole.contains("Joined from"), "{whole}");
     let front = front(joined("clients-of-servers"));
     assert!(front.contains("<p class=\"note\">Joined from two runs, "), "{front}");
-    assert!(front.contains(" Of another run, and not ranked: rust-bookend."), "{front}");
+    assert!(front.contains(" Not ranked, measured in a run of its own: rust-bookend."), "{front}");
     assert!(front.contains("<th scope=\"row\">rust-tonic<") && !front.contains(row), "{front}");
 }
 

@@ -9,6 +9,6 @@ mod markdown;
 pub(crate) mod pictures;
 pub(crate) mod report;
 
-pub use answer::ANSWER_LINES_MAX;
+pub use answer::{ANSWER_LINES_MAX, cases_text, ratio_with_interval};
 pub use json::JSON_SCHEMA_VERSION;
 pub use report::Report;

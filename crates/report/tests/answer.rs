@@ -5,7 +5,7 @@ mod table_rows;
 
 use bookend_report::run::Report;
 use bookend_results::measurement::{Outcome, Row};
-use table_rows::{cell, row, rows, run};
+use table_rows::{case, cell, row, rows, run};
 
 #[test]
 fn the_answer_says_who_needs_how_much_of_whose_cpu_time() {
@@ -56,6 +56,42 @@ fn what_failed_and_what_was_not_measured_is_said_with_its_reason() {
     assert!(answer.contains("Calls failed: 50.0 % of rust-bookend at C=1 S=1"), "{answer}");
     assert!(answer.contains("Not measured: rust-floor (missing: install gcc)"), "{answer}");
     assert!(report.brief().contains(" 50.0% |"), "failed calls have a column: {}", report.brief());
+}
+
+/// The cheapest has no figure in a case that all others have.
+#[test]
+fn nobody_needs_the_least_for_having_skipped_a_case() {
+    let run = run();
+    let fails = |rows: &mut Vec<Row>, names: &[&str]| {
+        let is_it = |row: &&mut Row| {
+            names.contains(&row.cell.subject.as_str())
+                && row.cell == cell(&row.cell.subject, "C=100 S=100")
+        };
+        rows.iter_mut().filter(is_it).for_each(|row| row.outcome = Outcome::failed("closed"));
+    };
+    let answer = |names: &[&str]| {
+        // Cases enough that one may be missing.
+        let mut run = run.clone();
+        run.new.plan.cases.push(case(1, 10));
+        let mut rows = rows(&run.new.plan);
+        fails(&mut rows, names);
+        Report::new(&run, &rows).answer().join("\n")
+    };
+    let all = answer(&[]);
+    assert!(all.starts_with("rust-bookend needs the least CPU: "), "{all}");
+    assert!(all.contains("in the mean of 4 cases"), "{all}");
+    let skipped = answer(&["rust-bookend"]);
+    let first = "rust-pajamax needs the least CPU of those with the most cases: ";
+    assert!(skipped.starts_with(first), "{skipped}");
+    assert!(skipped.contains("in the mean of 3 of 4 cases"), "{skipped}");
+    assert!(skipped.contains("Next comes rust-bookend (without C=100 S=100), not"), "{skipped}");
+    let both = answer(&["rust-bookend", "rust-pajamax"]);
+    let first = "rust-bookend (without C=100 S=100) needs less CPU than rust-tonic: ";
+    assert!(both.starts_with(first), "{both}");
+    let baseline = answer(&["rust-tonic"]);
+    assert!(baseline.starts_with("rust-bookend needs the least CPU: "), "{baseline}");
+    let named = "per CPU-second as rust-tonic (without C=100 S=100), through";
+    assert!(baseline.contains(named), "{baseline}");
 }
 
 #[test]

@@ -508,6 +508,8 @@ fn a_search_of_the_capacity_has_its_rate_its_law_and_both_pictures() {
     let kept: Vec<&str> =
         rates.iter().map(|row| row.figures.as_ref().unwrap()[2].as_str()).collect();
     assert_eq!(kept, ["kept", "kept", "missed"], "three rates, though there are six tries");
+    let p99 = &rates[2].figures.as_ref().unwrap()[1];
+    assert_eq!(p99, "8.50 ms", "the median of two tries is between them");
     check_pictures(&page);
     let html = page.html();
     for part in ["Capacity: shop", "shop.Shop/Buy at shop:443", "p99&lt;5ms: 9.00 ms", "a kernel"] {

@@ -25,6 +25,7 @@ pub mod metric;
 pub mod profile;
 pub mod quoted;
 pub mod race;
+pub mod ranking;
 pub mod ratio;
 pub mod raw_output;
 pub mod record;

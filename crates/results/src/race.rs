@@ -4,10 +4,9 @@
 //! Laps alternate in blocks of four, ABBA or BAAB by lot, so that whatever drifts slowly falls on
 //! both alike. A round has one block for each [`RaceCell`] and yields one ratio. Two starts of one
 //! program differ by more than its rounds do, so a race is made of starts, each of some rounds. The
-//! [`confidence_sequence`] of the logarithms of their ratios says when there are enough. What is
+//! confidence sequence of the logarithms of their ratios says when there are enough. What is
 //! measured is kept whole, as [`RaceLap`]s.
 
-pub mod confidence_sequence;
 mod dropped;
 mod earlier;
 mod functions;
@@ -15,7 +14,6 @@ mod held_rate;
 mod kept;
 mod lap;
 mod standing;
-mod start_means;
 
 pub use dropped::{DROPPED_ALWAYS, TooManyDropped};
 pub use earlier::{EarlierRace, OverEarlier};
@@ -24,7 +22,6 @@ pub use held_rate::RateNotHeld;
 pub use kept::UnreadableRace;
 pub use lap::{BLOCK_LAPS, Block, RaceLap, RaceRound, RatedCalls};
 pub use standing::{ComparedFigure, RaceError, RaceVerdict, STARTS_MIN, Standing, is_within};
-pub use start_means::StartMeans;
 
 use crate::gate::{known_inverse, known_ratio};
 use crate::suite::TestedEnd;

@@ -1,15 +1,17 @@
 //! The front page: every system of every suite in a row, with what it costs over the cheapest.
 
 use super::address::{CLAIMS_PAGE, file_of_suite};
-use super::standing::{PENALTY, SuiteStanding, SystemStanding};
 
 use crate::claims::JudgedSuites;
 use crate::pages::quotable_outcomes;
 use bookend_report::html::{HtmlPage, PageScript, answer, note, scrolled, slug, whole_table};
-use bookend_report::run::Report;
+use bookend_report::run::{Report, cases_text, ratio_with_interval};
+use bookend_results::ranking::{InstrumentGroup, RankedSubject, Ranking, Rankings};
 use bookend_results::record::Record;
-use bookend_results::table::Table;
-use bookend_results::text::{precise_latency_text, significant_text};
+use bookend_results::statistics::Ratio;
+use bookend_results::suite::Case;
+use bookend_results::table::{Cell, CellResult, Table};
+use bookend_results::text::precise_latency_text;
 use maud::{Markup, html};
 
 /// Shows the rows of the chosen tags. The choice stands in the page's address.
@@ -29,15 +31,13 @@ pub(super) fn page(records: &[Record], judged: &JudgedSuites) -> String {
             "\n" h1 { "What RPC stacks cost" } "\n"
             p {
                 "Each row is a system, in the order of the CPU time that it needs for a request. "
-                b { "\u{d7}\u{a0}1" } " would be the cheapest in every case of its suite; "
-                b { "\u{d7}\u{a0}2" } " needs twice as much as the cheapest of each case, in the \
-                 geometric mean over the cases. A case without a figure counts as " (PENALTY)
-                " times the dearest system of that case, and is named."
+                b { "\u{d7}\u{a0}2" } " needs twice as much as the first: the geometric mean over the \
+                 cases that every system of the table has. A system without a figure in a case stands \
+                 behind those that have one, however cheap it is in the others, and the case is named."
             } "\n"
             p class="note" {
                 "C is connections, and S is calls in flight over all of them. A range in parentheses is a \
-                 ratio's 95 % interval over the rounds. The sentences above a table compare two systems over \
-                 the cases that both have; the table charges for those that one lacks. Bars are logarithmic \
+                 ratio's 95 % interval over the rounds; ~ is not told apart from 1. Bars are logarithmic \
                  and begin at \u{d7}\u{a0}1. What is called bookend is ours: a server, and a load generator. \
                  Systems of different suites are not comparable: their calls differ. The measured rounds are \
                  in the repository; "
@@ -56,6 +56,8 @@ fn section(judged: &JudgedSuites, record: &Record) -> Markup {
     let report = Report::new(&run, &record.rows).with_skips(record.facts.skips.clone());
     let name = &record.facts.suite;
     let page = file_of_suite(name);
+    let rankings = Rankings::of(&record.facts.plan, report.table(), &record.rows);
+    let main = rankings.main().and_then(|group| Some((group, rankings.ranking(group)?)));
     html! {
         section class="suite" id=(slug(name)) {
             "\n" h2 { a href=(page) { (report.title()) } } "\n"
@@ -64,8 +66,8 @@ fn section(judged: &JudgedSuites, record: &Record) -> Markup {
             @if !report.is_quotable() {
                 (note(&format!("Not to be quoted: {}.", run.scope())))
             }
-            @if let Some(standing) = SuiteStanding::of(&record.facts.plan, report.table()) {
-                (standings(&standing, name, report.table()))
+            @if let Some((group, ranking)) = &main {
+                (standings(&rankings, group, ranking, (name, report.table())))
             }
             @if let Some(judged) = judged.suite(name) {
                 @let outcomes = quotable_outcomes(judged).replace("**", "");
@@ -76,25 +78,35 @@ fn section(judged: &JudgedSuites, record: &Record) -> Markup {
     }
 }
 
-fn standings(standing: &SuiteStanding, suite: &str, table: &Table) -> Markup {
-    let cases = standing.cases.len();
-    let instruments = standing.instruments.join(" and ");
-    let unranked = |why: &str, names: &[String]| match names {
-        [] => String::new(),
-        names => format!(" {why}: {}.", names.join(", ")),
+fn standings(
+    rankings: &Rankings<'_>,
+    group: &InstrumentGroup,
+    ranking: &Ranking,
+    (suite, table): (&str, &Table),
+) -> Markup {
+    let over_first = |one| rankings.between(&ranking.subjects[0], one);
+    let without = |one: &RankedSubject| {
+        let why = |case: &Case| word(rankings.cell(group, &one.name, *case));
+        let each = one.missing.iter().map(|case| format!("{case} ({})", why(case)));
+        each.collect::<Vec<_>>().join(", ")
     };
-    let left_out = unranked("In too few of the cases to be ranked", &standing.left_out)
-        + &unranked("Of another run, and not ranked", &standing.of_other_runs);
     let heads = html! {
-        th scope="col"; "system" th scope="col"; "CPU over the cheapest"
+        th scope="col"; "system" th scope="col"; "CPU over the first"
         th scope="col" class="wide"; span class="unseen" { "as a bar" }
         th scope="col"; "CPU a request" th scope="col"; "failed checks"
-        th scope="col" class="words"; "penalties"
+        th scope="col" class="words"; "without"
     };
-    let rows = html! { @for one in &standing.systems { (row(one, table)) } };
+    let rows = html! {
+        @for (place, one) in ranking.subjects.iter().enumerate() {
+            (row(one, over_first(one).filter(|_| place > 0), &without(one), table))
+        }
+    };
     let basis = format!(
-        "Over {cases} case{}, with {instruments}. Failed checks are of HTTP/2 and gRPC.{left_out}",
-        if cases == 1 { "" } else { "s" }
+        "Over {} case{}, with {}. Failed checks are of HTTP/2 and gRPC.{}",
+        cases_text(ranking),
+        if ranking.known_cases == 1 { "" } else { "s" },
+        group.instruments.join(" and "),
+        unranked(ranking)
     );
     html! {
         (scrolled(suite, &whole_table("standing", &heads, &rows)))
@@ -102,17 +114,41 @@ fn standings(standing: &SuiteStanding, suite: &str, table: &Table) -> Markup {
     }
 }
 
-fn row(one: &SystemStanding, table: &Table) -> Markup {
-    let SystemStanding { name, over_best, cost_ns, missing } = one;
-    let width = (100.0 * over_best.ln() / BAR_FULL.ln()).clamp(0.6, 100.0);
+/// The first answers so many times as many requests with its CPU time, so one of this system needs
+/// as many times that of the first.
+fn row(one: &RankedSubject, over_first: Option<Ratio>, without: &str, table: &Table) -> Markup {
+    let RankedSubject { name, cost_ns, .. } = one;
+    let width = over_first.as_ref().map_or(0.0, |over| 100.0 * over.median.ln() / BAR_FULL.ln());
+    let width = format!("{:.1}", width.clamp(0.6, 100.0));
     let skips = table.skips.get(name).map_or("-".to_owned(), |skips| skips.len().to_string());
     html! {
         tr data-tags=(tags(name).join(" "));
         th scope="row"; (name)
-        td; "\u{d7} " (significant_text(*over_best))
-        td class="wide"; span class="bar" style={ "width:" (format!("{width:.1}")) "%" } {}
+        td; "\u{d7} " (over_first.map_or("1".to_owned(), |ratio| ratio_with_interval(&ratio)))
+        td class="wide"; span class="bar" style={ "width:" (width) "%" } {}
         td; (precise_latency_text(*cost_ns)) td; (skips)
-        td class="words"; (missing.join(", ")) "\n"
+        td class="words"; (without) "\n"
+    }
+}
+
+/// Who is not ranked, and why.
+fn unranked(ranking: &Ranking) -> String {
+    let named = |is_joined: bool, why: &str| {
+        let others = ranking.unranked.iter().filter(|one| one.is_joined == is_joined);
+        let names: Vec<&str> = others.map(|one| one.name.as_str()).collect();
+        let text = format!(" Not ranked, {why}: {}.", names.join(", "));
+        if names.is_empty() { String::new() } else { text }
+    };
+    named(false, "in too few of the cases") + &named(true, "measured in a run of its own")
+}
+
+/// Why there is no figure in a cell.
+fn word(cell: Option<&Cell>) -> String {
+    match cell.map(|cell| &cell.result) {
+        None => "not planned".to_owned(),
+        Some(_) if cell.is_some_and(|cell| cell.run > 0) => "other run".to_owned(),
+        Some(CellResult::Measured(_)) => "spins".to_owned(),
+        Some(CellResult::NotMeasured { why, .. }) => why.to_string(),
     }
 }
 

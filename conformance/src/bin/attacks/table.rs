@@ -29,7 +29,9 @@ fn cells(rounds: &[&Row]) -> String {
     let all = |of: &dyn Fn(&Row) -> f64| {
         let mut sorted: Vec<f64> = rounds.iter().map(|row| of(row)).collect();
         sorted.sort_by(f64::total_cmp);
-        (sorted[sorted.len() / 2], sorted[sorted.len() - 1])
+        // As bookend_results::statistics has it, on which this workspace does not depend.
+        let median = sorted[(sorted.len() - 1) / 2].midpoint(sorted[sorted.len() / 2]);
+        (median, sorted[sorted.len() - 1])
     };
     let memory = [0, 1, 2].map(|at| format!("{:.0}", all(&|row| row.mebibytes[at]).0));
     let (rate, _) = all(&|row| row.rate);

@@ -7,6 +7,7 @@ use super::bare_client::{self, Pace};
 use super::bench::Bench;
 use super::clockwork::Clockwork;
 use super::stop::CheckStop;
+use bookend_results::statistics::nearest_rank;
 use serde_json::{Value, json};
 use std::net::Ipv4Addr;
 use std::time::Duration;
@@ -68,21 +69,19 @@ impl Path {
         let server = Clockwork::start(bench, "spin")?;
         let target = (Ipv4Addr::LOCALHOST, server.port).into();
         let count = CALLS.max(TAIL_CALLS * delay.tail_every as usize);
-        let mut taken =
+        let taken =
             bare_client::call(target, &delay.message(), pace, count).map_err(CheckStop::because)?;
-        taken.sort_unstable();
         let witness = server.end()?;
         Ok(Path {
-            p50_ns: (at(&taken, 50) - witness.figure("service_p50_ns")).max(0.0),
-            p99_ns: (at(&taken, 99) - witness.figure("service_p99_ns")).max(0.0),
+            p50_ns: (at(50.0, &taken) - witness.figure("service_p50_ns")).max(0.0),
+            p99_ns: (at(99.0, &taken) - witness.figure("service_p99_ns")).max(0.0),
         })
     }
 }
 
-/// What this percentage of them took at most, nanoseconds. They are in ascending order.
-fn at(taken: &[Duration], percent: usize) -> f64 {
-    let place = (taken.len() * percent).div_ceil(100).saturating_sub(1);
-    taken.get(place).map_or(f64::NAN, |one| one.as_nanos() as f64)
+/// What this percentage of them took at most, nanoseconds.
+fn at(percent: f64, taken: &[Duration]) -> f64 {
+    nearest_rank(percent, taken).map_or(f64::NAN, |one| one.as_nanos() as f64)
 }
 
 #[cfg(test)]
@@ -92,7 +91,7 @@ mod tests {
     #[test]
     fn percentiles_are_of_what_was_taken() {
         let taken: Vec<_> = (1..=100).map(Duration::from_nanos).collect();
-        assert_eq!([50, 99].map(|percent| at(&taken, percent)), [50.0, 99.0]);
+        assert_eq!([50.0, 99.0].map(|percent| at(percent, &taken)), [50.0, 99.0]);
     }
 
     /// 1000 is 7 * 128 + 104, and 50,000 is (3 * 128 + 6) * 128 + 80.

@@ -7,6 +7,7 @@ use super::observe::Calls;
 use super::stop::CheckStop;
 use bookend_contract::report::LoadReport;
 use bookend_results::calibration::{CalibratedUnit, Calibration, CalibrationOutcome, Tolerance};
+use bookend_results::statistics::median;
 
 const DRIVERS: [&str; 3] = ["blocking", "epoll", "uring"];
 
@@ -98,12 +99,11 @@ fn median_ns(
     driver: &str,
     shape: &Shape,
 ) -> Result<f64, CheckStop> {
-    let mut whole_ns = [0; RUNS];
+    let mut whole_ns = [0.0; RUNS];
     for run_ns in &mut whole_ns {
-        *run_ns = shape.load(bench, server, driver, CLOSED)?.total;
+        *run_ns = shape.load(bench, server, driver, CLOSED)?.total as f64;
     }
-    whole_ns.sort_unstable();
-    Ok(whole_ns[RUNS / 2] as f64)
+    Ok(median(&whole_ns).unwrap_or(f64::NAN))
 }
 
 /// How late calls of an open loop are made.

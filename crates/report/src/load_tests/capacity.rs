@@ -11,6 +11,7 @@ use crate::picture::{Drawing, Picture, named};
 use crate::run::pictures::axis;
 use bookend_contract::capacity::{CapacityReport, RateTrial, ScalabilityFit};
 use bookend_results::quoted::{clipped, cut_in_the_middle, quoted_line};
+use bookend_results::statistics::median_ns;
 use bookend_results::text::percent_text;
 
 const METHOD: &str = "Closed loops of more and more calls in flight say where to search. Then rates are \
@@ -73,9 +74,7 @@ fn rates(trials: &[RateTrial]) -> Vec<Rate> {
     let mut usable: Vec<&RateTrial> = trials.iter().filter(is_usable).collect();
     usable.sort_by(|one, other| one.rate.total_cmp(&other.rate));
     let median = |tries: &[&RateTrial], of: fn(&RateTrial) -> u64| {
-        let mut all: Vec<u64> = tries.iter().map(|trial| of(trial)).collect();
-        all.sort_unstable();
-        all[all.len() / 2]
+        median_ns(tries.iter().map(|trial| of(trial))).unwrap_or(0)
     };
     let rate = |tries: &[&RateTrial]| Rate {
         per_second: tries[0].rate,

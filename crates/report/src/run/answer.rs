@@ -1,19 +1,17 @@
 //! The answer of a run, in words, the same on a terminal and on every page: who needs the least
 //! CPU, by how much, and how sure that is.
 
-mod overall;
-
 use super::doubts::{bounds_line, doubts_line, failures_line};
 use super::report::Report;
 use bookend_results::grouping::{each_once, grouped};
 use bookend_results::metric;
 use bookend_results::quoted::one_line;
+use bookend_results::ranking::{InstrumentGroup, RankedSubject, Ranking, Rankings};
 use bookend_results::ratio::ratio_text;
 use bookend_results::statistics::Ratio;
 use bookend_results::suite::TestedEnd;
 use bookend_results::table::{Cell, Rank, is_lower_bound};
 use bookend_results::text::{rate_text, significant_text};
-use overall::{Group, Overall, Overalls};
 
 /// An answer has at most so many lines.
 pub const ANSWER_LINES_MAX: usize = 5;
@@ -25,10 +23,10 @@ impl Report<'_> {
     /// The answer, a sentence or two a line, at most [`ANSWER_LINES_MAX`] lines. A run without any
     /// figure says so.
     pub fn answer(&self) -> Vec<String> {
-        let overalls = Overalls::of(&self.run.new.plan, &self.table, self.rows);
+        let rankings = Rankings::of(&self.run.new.plan, &self.table, self.rows);
         let mut lines = match self.table.is_empty() {
             true => vec!["Nothing was measured: no cell of this run has a figure.".to_owned()],
-            false => self.compared(&overalls),
+            false => self.compared(&rankings),
         };
         if lines.is_empty() {
             lines.push(self.uncompared());
@@ -52,54 +50,60 @@ impl Report<'_> {
     }
 
     /// Who is cheapest, who comes next, and what other instruments say of it.
-    fn compared(&self, overalls: &Overalls<'_>) -> Vec<String> {
-        let Some(group) = overalls.main() else {
+    fn compared(&self, rankings: &Rankings<'_>) -> Vec<String> {
+        let Some(group) = rankings.main() else {
             return Vec::new();
         };
-        let standings = overalls.standings(group);
-        let Some(first) = standings.first() else {
+        let Some(ranking) = rankings.ranking(group) else {
             return Vec::new();
         };
-        let mut lines = vec![self.leader_line(overalls, group, first, standings.len())];
-        lines.extend(followers_line(overalls, &standings));
-        lines.extend(self.elsewhere_line(overalls, group, &first.subject));
+        let others: Vec<&RankedSubject> = ranking.others().collect();
+        let Some(first) = others.first() else {
+            return Vec::new();
+        };
+        let mut lines = vec![self.leader_line(&ranking, group, &others)];
+        lines.extend(followers_line(rankings, &others));
+        lines.extend(self.elsewhere_line(rankings, group, &first.name));
         lines
     }
 
     fn leader_line(
         &self,
-        overalls: &Overalls<'_>,
-        group: &Group,
-        first: &Overall,
-        compared: usize,
+        ranking: &Ranking,
+        group: &InstrumentGroup,
+        others: &[&RankedSubject],
     ) -> String {
-        let baseline = overalls.baseline();
-        let through = self.through(&group.instruments);
-        let ahead = ahead(first, baseline, compared > 1);
+        let [first, rest @ ..] = others else {
+            return String::new();
+        };
         format!(
-            "{ahead}: {} times as many requests per CPU-second as {baseline}, {through}{}.",
-            with_interval(&first.ratio),
-            over_cases(first)
+            "{}: {} times as many requests per CPU-second as {}, {}{}.{}",
+            ahead(ranking, first, !rest.is_empty()),
+            ratio_with_interval(&first.ratio),
+            named(ranking.baseline()),
+            self.through(&group.instruments),
+            over_cases(ranking, first),
+            joined_clause(ranking)
         )
     }
 
     /// The same comparison through instruments that are not the main one.
     fn elsewhere_line(
         &self,
-        overalls: &Overalls<'_>,
-        main: &Group,
+        rankings: &Rankings<'_>,
+        main: &InstrumentGroup,
         leader: &str,
     ) -> Option<String> {
-        let clauses: Vec<String> = overalls
+        let clauses: Vec<String> = rankings
             .groups()
             .iter()
             .filter(|group| *group != main)
-            .filter_map(|group| self.elsewhere_clause(overalls, group, leader))
+            .filter_map(|group| self.elsewhere_clause(rankings, group, leader))
             .take(NAMED_MAX)
             .collect();
         let one = clauses.iter().any(|clause| !clause.contains(" is at "));
         let what = if one { format!(" for {leader}") } else { String::new() };
-        let baseline = overalls.baseline();
+        let baseline = rankings.baseline();
         (!clauses.is_empty())
             .then(|| format!("Over {baseline}, measured otherwise{what}: {}.", clauses.join("; ")))
     }
@@ -107,21 +111,20 @@ impl Report<'_> {
     /// Through one group of instruments: the leader, or whoever leads there if it was not measured.
     fn elsewhere_clause(
         &self,
-        overalls: &Overalls<'_>,
-        group: &Group,
+        rankings: &Rankings<'_>,
+        group: &InstrumentGroup,
         leader: &str,
     ) -> Option<String> {
-        let standings = overalls.standings(group);
-        let one = standings.iter().find(|one| one.subject == leader).or(standings.first())?;
-        let who =
-            if one.subject == leader { String::new() } else { format!("{} is at ", one.subject) };
+        let ranking = rankings.ranking(group)?;
+        let one = ranking.others().find(|one| one.name == leader).or(ranking.others().next())?;
+        let who = if one.name == leader { String::new() } else { format!("{} is at ", one.name) };
         let limit = self.limit_of(group);
-        let ratio = with_interval(&one.ratio);
+        let ratio = ratio_with_interval(&one.ratio);
         Some(format!("{}, {who}{ratio}{limit}", self.through(&group.instruments)))
     }
 
     /// Rows in which an instrument was the limit: they say little about what it measured.
-    fn limit_of(&self, group: &Group) -> String {
+    fn limit_of(&self, group: &InstrumentGroup) -> String {
         let verdicts: Vec<bool> = self
             .table
             .cells
@@ -182,47 +185,67 @@ impl Report<'_> {
     }
 }
 
-/// Who needs the least, the baseline among them.
-fn ahead(first: &Overall, baseline: &str, are_several: bool) -> String {
-    let name = &first.subject;
-    let is_baseline_ahead = first.ratio.median < 1.0;
+/// A subject, with the cases that it lacks.
+fn named(one: &RankedSubject) -> String {
+    match one.missing.as_slice() {
+        [] => one.name.clone(),
+        [case] => format!("{} (without {case})", one.name),
+        [case, more @ ..] => format!("{} (without {case} and {} more)", one.name, more.len()),
+    }
+}
+
+/// Who needs the least, the baseline among them. Who lacks more cases than another is not ahead of
+/// it for that.
+fn ahead(ranking: &Ranking, first: &RankedSubject, are_several: bool) -> String {
+    let (baseline, name) = (ranking.baseline(), named(first));
     if first.ratio.interval.is_none() {
         let rounds = first.ratio.pairs;
-        return format!("{name} over {baseline}, in {rounds} rounds, too few to be sure of it");
+        return format!(
+            "{name} over {}, in {rounds} rounds, too few to be sure of it",
+            baseline.name
+        );
     }
-    match (first.ratio.is_indistinct(), is_baseline_ahead, are_several) {
-        (true, ..) => format!("{name} and {baseline} are not told apart"),
-        (false, true, true) => format!("{baseline} needs the least CPU; next is {name}"),
-        (false, true, false) => format!("{baseline} needs less CPU than {name}"),
-        (false, false, true) => format!("{name} needs the least CPU"),
-        (false, false, false) => format!("{name} needs less CPU than {baseline}"),
+    if first.ratio.is_indistinct() {
+        return format!("{name} and {} are not told apart", baseline.name);
+    }
+    let is_baseline_ahead = first.ratio.median < 1.0;
+    let lacks_more = first.missing.len() > baseline.missing.len();
+    let lacks_fewer = first.missing.len() < baseline.missing.len();
+    let leader = if is_baseline_ahead && !lacks_fewer { baseline } else { first };
+    let of_whom = if ranking.is_undercut(leader) { " of those with the most cases" } else { "" };
+    match (leader.is_baseline, are_several) {
+        (true, true) => format!("{} needs the least CPU{of_whom}; next is {name}", baseline.name),
+        (true, false) => format!("{} needs less CPU than {name}", baseline.name),
+        (false, true) if !lacks_more => format!("{name} needs the least CPU{of_whom}"),
+        (false, _) if is_baseline_ahead => format!("{name} needs the least CPU{of_whom}"),
+        (false, _) => format!("{name} needs less CPU than {}", baseline.name),
     }
 }
 
 /// Who comes after the first, and whether the first is surely ahead of the second.
-fn followers_line(overalls: &Overalls<'_>, standings: &[Overall]) -> Option<String> {
-    let [first, second, rest @ ..] = standings else {
+fn followers_line(rankings: &Rankings<'_>, others: &[&RankedSubject]) -> Option<String> {
+    let [first, second, rest @ ..] = others else {
         return None;
     };
-    let ahead = match overalls.between(first, second) {
+    let next = named(second);
+    let ahead = match rankings.between(first, second) {
         Some(ratio) if ratio.interval.is_none() => {
-            let times = ratio_text(&ratio);
             format!(
-                "{}: the first answers {times} times as many, in too few rounds",
-                second.subject
+                "{next}: the first answers {} times as many, in too few rounds",
+                ratio_text(&ratio)
             )
         }
         Some(ratio) if ratio.is_indistinct() => {
-            format!("{}, not told apart from it ({})", second.subject, with_interval(&ratio))
+            format!("{next}, not told apart from it ({})", ratio_with_interval(&ratio))
         }
         Some(ratio) => {
-            format!("{}: the first answers {} times as many", second.subject, with_interval(&ratio))
+            format!("{next}: the first answers {} times as many", ratio_with_interval(&ratio))
         }
-        None => format!("{} at {}", second.subject, with_interval(&second.ratio)),
+        None => format!("{next} at {}", ratio_with_interval(&second.ratio)),
     };
-    let baseline = overalls.baseline();
+    let baseline = rankings.baseline();
     let others: Vec<String> =
-        rest.iter().map(|one| format!("{} {}", one.subject, ratio_text(&one.ratio))).collect();
+        rest.iter().map(|one| format!("{} {}", named(one), ratio_text(&one.ratio))).collect();
     let then =
         listed(others).map_or(String::new(), |others| format!("; then, over {baseline}: {others}"));
     Some(format!("Next comes {ahead}{then}."))
@@ -251,7 +274,7 @@ fn range_text(costs: &[f64]) -> String {
 }
 
 /// `8.31 (8.10 to 8.60)`
-fn with_interval(ratio: &Ratio) -> String {
+pub fn ratio_with_interval(ratio: &Ratio) -> String {
     let interval = ratio.interval.map_or(String::new(), |ends| {
         format!(" ({} to {})", significant_text(ends.low), significant_text(ends.high))
     });
@@ -259,12 +282,30 @@ fn with_interval(ratio: &Ratio) -> String {
 }
 
 /// The cases behind a figure that is one of many.
-fn over_cases(overall: &Overall) -> String {
-    let [least, most] = [overall.least, overall.most].map(significant_text);
-    match overall.cells.as_slice() {
-        [(only, _)] => format!(", at {}", only.case),
-        cells => {
-            format!(", in the mean of {} cases ({least} to {most} in single ones)", cells.len())
+fn over_cases(ranking: &Ranking, one: &RankedSubject) -> String {
+    let [least, most] = [one.least, one.most].map(significant_text);
+    match ranking.cases.first() {
+        Some(only) if ranking.cases.len() == 1 => format!(", at {only}"),
+        _ => {
+            let cases = cases_text(ranking);
+            format!(", in the mean of {cases} cases ({least} to {most} in single ones)")
         }
+    }
+}
+
+/// Those of a record that were measured in a later run.
+fn joined_clause(ranking: &Ranking) -> String {
+    let joined = ranking.unranked.iter().filter(|one| one.is_joined);
+    let names = listed(joined.map(|one| one.name.clone()).collect());
+    names.map_or(String::new(), |names| {
+        format!(" Not ranked, measured in a run of its own: {names}.")
+    })
+}
+
+/// How many cases a ranking is over: `12`, or `11 of 12`.
+pub fn cases_text(ranking: &Ranking) -> String {
+    match (ranking.cases.len(), ranking.known_cases) {
+        (cases, known) if cases < known => format!("{cases} of {known}"),
+        (cases, _) => cases.to_string(),
     }
 }

@@ -1,6 +1,7 @@
 //! What must be true of a run whose server did as it was told.
 
 use super::{CalibratedUnit, Calibration, Tolerance};
+use crate::statistics::nearest_rank;
 
 /// A percentile needs so many calls beyond it, or it is the figure of a few.
 const CALLS_BEYOND: f64 = 10.0;
@@ -35,14 +36,6 @@ pub fn halves_disagree(
         let text = |value| CalibratedUnit::Nanoseconds.text(value);
         format!("p{percent} was {} in one half and {} in the other", text(first), text(second))
     })
-}
-
-/// The smallest value that at least so many percent of all do not exceed.
-fn nearest_rank(percent: f64, values: &[u64]) -> Option<u64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_unstable();
-    let rank = (percent / 100.0 * sorted.len() as f64).ceil() as usize;
-    sorted.get(rank.max(1) - 1).copied()
 }
 
 /// The percentile of an open loop whose server stands still once, calculated: calls come evenly,

@@ -1,9 +1,8 @@
 //! A race that was kept, and what is measured now beside it.
 
 use super::Race;
-use super::confidence_sequence::ALPHA;
 use super::standing::RaceError;
-use crate::statistics::Interval;
+use crate::statistics::{ALPHA, Interval};
 
 /// A server of an earlier race, with which one of now is compared.
 #[derive(Clone, Debug)]

@@ -2,6 +2,7 @@
 //! its figures are those of another race.
 
 use super::{Race, RaceCell};
+use crate::statistics::median_ns;
 use crate::text::{precise_latency_text, rate_text};
 use thiserror::Error;
 
@@ -100,8 +101,6 @@ impl Race {
     /// The generator's own lag in the typical lap, nanoseconds.
     fn lag_ns(&self, server: usize, cell: Option<usize>) -> u64 {
         let rated = self.laps(server, cell).filter_map(|lap| lap.rated);
-        let mut lags: Vec<u64> = rated.map(|rated| rated.lag_ns).collect();
-        lags.sort_unstable();
-        lags.get(lags.len() / 2).copied().unwrap_or(0)
+        median_ns(rated.map(|rated| rated.lag_ns)).unwrap_or(0)
     }
 }

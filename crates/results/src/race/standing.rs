@@ -13,10 +13,8 @@
 //! up to 66. What it takes: 2 % between the means is found after 10 starts instead of 8, and 1 %
 //! after 21 instead of 9, where starts are normal with a deviation of 0.7 %.
 
-use super::confidence_sequence::{ALPHA, ConfidenceSequence};
 use super::lap::{BLOCK_LAPS, Block, RaceLap, RatedCalls};
-use super::start_means::StartMeans;
-use crate::statistics::Interval;
+use crate::statistics::{ALPHA, ConfidenceSequence, Interval, StartMeans};
 
 /// From so many starts on there is an interval of them. With five it would be four standard
 /// deviations wide to either side, with eight it is one and a half.

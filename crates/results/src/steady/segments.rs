@@ -1,5 +1,6 @@
 //! Finds where the mean of a series changes.
 
+use crate::statistics::median;
 use std::ops::Range;
 
 /// A shorter segment is an outlier rather than a change.
@@ -54,9 +55,7 @@ fn medians(values: &[f64]) -> Vec<f64> {
     let around = |i: usize| {
         // Near either end there are fewer, the same number before a value as after it.
         let reach = reach.min(i).min(values.len() - 1 - i);
-        let mut near = values[i - reach..=i + reach].to_vec();
-        near.sort_by(f64::total_cmp);
-        near[reach]
+        median(&values[i - reach..=i + reach]).unwrap_or(values[i])
     };
     (0..values.len()).map(around).collect()
 }
@@ -64,11 +63,9 @@ fn medians(values: &[f64]) -> Vec<f64> {
 /// The variance of the noise, from the differences of neighbours: a change of the mean affects only
 /// one of them.
 fn noise(values: &[f64]) -> f64 {
-    let mut steps: Vec<f64> = values.windows(2).map(|pair| (pair[1] - pair[0]).abs()).collect();
-    steps.sort_by(f64::total_cmp);
-    let median = steps.get(steps.len() / 2).copied().unwrap_or(0.0);
+    let steps: Vec<f64> = values.windows(2).map(|pair| (pair[1] - pair[0]).abs()).collect();
     // The difference of two values has twice the variance of one.
-    let deviation = median * MEDIAN_TO_DEVIATION / std::f64::consts::SQRT_2;
+    let deviation = median(&steps).unwrap_or(0.0) * MEDIAN_TO_DEVIATION / std::f64::consts::SQRT_2;
     let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
     deviation.max(NOISE_MIN * mean).max(1.0).powi(2)
 }
@@ -148,6 +145,12 @@ mod tests {
             let least = least_by_trial(&sums, [noise, penalty], 0..values.len());
             assert!((cost - least).abs() < 1e-6, "{values:?}");
         }
+    }
+
+    #[test]
+    fn the_noise_of_two_steps_is_between_them() {
+        let deviation = 200.0 * MEDIAN_TO_DEVIATION / std::f64::consts::SQRT_2;
+        assert!((noise(&[0.0, 100.0, 400.0]).sqrt() / deviation - 1.0).abs() < 1e-12);
     }
 
     #[test]

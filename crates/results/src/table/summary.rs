@@ -49,7 +49,7 @@ pub struct Summary {
 pub struct Figure {
     /// The figure, in the metric's unit.
     pub value: f64,
-    /// For a rate, the 95 % interval of the rounds' geometric mean. `None` below two rounds.
+    /// For a rate, the 95 % interval of the rounds' median. `None` below six rounds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
     /// Whether it is a lower bound: calls in flight at the ends of the windows could move it.

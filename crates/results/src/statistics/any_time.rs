@@ -24,7 +24,8 @@
 //! as many that are not. So the sequence is kept on several scales, single values and means of
 //! consecutive ones, and the widest interval holds: it is right where any of them is.
 
-use crate::statistics::{Interval, quantile_of_ascending};
+use super::Interval;
+use super::robust::Clipping;
 
 /// How often the sequence may be wrong, at any time, in all the looks together.
 pub const ALPHA: f64 = 0.05;
@@ -40,13 +41,6 @@ const PRIOR_VARIANCE_OF_STARTS: f64 = 1.0;
 /// How many consecutive values are taken as one, scale by scale.
 const SCALES: [usize; 2] = [1, 6];
 
-/// Values are moved to this multiple of the median distance: two standard deviations of normal
-/// values, of which one in twenty is farther away.
-const DISTANCE_MAX: f64 = 3.0;
-
-/// The number of values from which on their median says something.
-const VALUES_MIN: usize = 8;
-
 /// Nobody waits for more.
 const VALUES_FORESEEN_MAX: u64 = 1_000_000;
 
@@ -59,17 +53,6 @@ pub struct ConfidenceSequence {
     scales: [Scale; 2],
     /// `None`: values count as they are.
     clipping: Option<Clipping>,
-}
-
-/// Moves values nearer to those before them.
-#[derive(Clone, Debug, Default)]
-struct Clipping {
-    /// All values, in ascending order.
-    values: Vec<f64>,
-    /// How many of them were moved.
-    moved: u64,
-    /// The distance of each from the median of those before it, in ascending order.
-    distances: Vec<f64>,
 }
 
 /// Means of so many consecutive values, summed up by Welford's method.
@@ -132,7 +115,7 @@ impl ConfidenceSequence {
         let counts = means.count >= MEANS_MIN;
         let wider =
             means.half_width(alpha).filter(|_| counts).map_or(half, |other| half.max(other));
-        let moved = self.clipping.as_ref().map_or(0, |clipping| clipping.moved);
+        let moved = self.clipping.as_ref().map_or(0, |clipping| clipping.moved());
         let half = wider * self.count() as f64 / (self.count() - moved) as f64;
         Some(Interval { low: self.mean() - half, high: self.mean() + half })
     }
@@ -162,28 +145,6 @@ impl ConfidenceSequence {
         }
         Some(enough)
     }
-}
-
-impl Clipping {
-    /// Where the next value counts.
-    fn nearer(&mut self, value: f64) -> f64 {
-        // Only what came before decides what is too far away.
-        let center = quantile_of_ascending(&self.values, 0.5).unwrap_or(value);
-        let most = match quantile_of_ascending(&self.distances, 0.5) {
-            Some(distance) if self.values.len() >= VALUES_MIN => DISTANCE_MAX * distance,
-            _ => f64::INFINITY,
-        };
-        let near = value.clamp(center - most, center + most);
-        self.moved += u64::from(near != value);
-        insert(&mut self.values, value);
-        insert(&mut self.distances, (value - center).abs());
-        near
-    }
-}
-
-fn insert(ascending: &mut Vec<f64>, value: f64) {
-    let place = ascending.partition_point(|before| *before < value);
-    ascending.insert(place, value);
 }
 
 impl Scale {
