@@ -109,7 +109,7 @@ impl Ranking {
     /// Whether a subject behind this one, because it lacks more cases, is cheaper in the others.
     pub fn is_undercut(&self, one: &RankedSubject) -> bool {
         let undercuts = |other: &RankedSubject| {
-            other.missing.len() > one.missing.len() && other.ratio.median > one.ratio.median
+            other.missing.len() > one.missing.len() && other.cost_ns < one.cost_ns
         };
         self.subjects.iter().any(undercuts)
     }
@@ -181,7 +181,7 @@ impl<'a> Rankings<'a> {
         subjects.push(self.subject(&self.baseline, cells, (ratio, (1.0, 1.0)), &known));
         subjects.sort_by(|a, b| {
             let lacking = a.missing.len().cmp(&b.missing.len());
-            lacking.then(b.ratio.median.total_cmp(&a.ratio.median))
+            lacking.then(a.cost_ns.total_cmp(&b.cost_ns))
         });
         let own = self.cells.iter().filter(|(key, _)| *key == group.key);
         let unranked = grouped(own.map(|(_, cell)| (&cell.id.subject, cell.run)))
