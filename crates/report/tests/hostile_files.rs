@@ -170,8 +170,8 @@ fn check_race(place: &str, text: &str, now: &Race) -> bool {
         RaceAnswer::new(&race, None).json().expect(place).to_string(),
     ];
     let earlier = EarlierRace::of(race, now);
-    let answer = RaceAnswer::new(&now, earlier.as_ref()).text().expect(place);
-    RaceAnswer::new(&now, earlier.as_ref()).json().expect(place);
+    let answer = RaceAnswer::new(now, earlier.as_ref()).text().expect(place);
+    RaceAnswer::new(now, earlier.as_ref()).json().expect(place);
     for text in own.iter().chain([&answer]) {
         assert!(!text.contains("NaN") && !text.contains("inf "), "{place}: {text}");
     }
