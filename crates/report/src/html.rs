@@ -192,10 +192,13 @@ pub fn note(text: &str) -> Markup {
     html! { p class="note" { (text) } "\n" }
 }
 
-/// The answer in words, a paragraph each.
+/// The answer in words, a paragraph each; nothing without any.
 pub fn answer<'a>(lines: impl IntoIterator<Item = &'a String>) -> Markup {
+    let mut lines = lines.into_iter().peekable();
     html! {
-        div class="answer" { "\n" @for line in lines { p { (line) } "\n" } } "\n"
+        @if lines.peek().is_some() {
+            div class="answer" { "\n" @for line in lines { p { (line) } "\n" } } "\n"
+        }
     }
 }
 

@@ -138,7 +138,9 @@ fn difference(file: &Path, page: Option<&str>) -> Result<Option<String>, NoPage>
         (Some(_), None) => Some("there is no record that it could be made of".to_owned()),
         (None, Some(_)) => Some("it is missing: make it with publication results".to_owned()),
         (Some(is), Some(should)) => first_difference(&is, should).map(|(line, is, should)| {
-            format!("line {line} is `{is}`, its record gives `{should}`")
+            format!(
+                "line {line} is `{is}`, its record gives `{should}`: publication results makes it again"
+            )
         }),
     })
 }

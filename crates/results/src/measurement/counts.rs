@@ -22,7 +22,8 @@ pub struct WindowCounts {
     /// Calls answered after the window while draining.
     #[serde(default, deserialize_with = "count::deserialize")]
     pub drained: u64,
-    /// Calls that were neither answered nor failed at the end.
+    /// Calls that were neither answered nor failed when the run ended, after the window and its
+    /// draining.
     #[serde(deserialize_with = "count::deserialize")]
     pub unfinished: u64,
     /// Calls in flight when the window ended, however they ended later. `None`: the caller did not
