@@ -105,8 +105,12 @@ struct Said {
 
 impl TestBinary {
     fn run(&self) -> Said {
-        let output =
-            Command::new(&self.path).current_dir(&self.folder).stdin(Stdio::null()).output();
+        // As `cargo test` runs it: from its package, which it may ask for.
+        let output = Command::new(&self.path)
+            .current_dir(&self.folder)
+            .env("CARGO_MANIFEST_DIR", &self.folder)
+            .stdin(Stdio::null())
+            .output();
         match output {
             Ok(output) => said(&output),
             Err(error) => Said { text: format!("{}: {error}", self.path.display()), holds: false },
