@@ -48,9 +48,7 @@ impl Arrivals {
     ) -> Self {
         let random = match process {
             ArrivalProcess::Even => None,
-            ArrivalProcess::Poisson => {
-                Some(fastrand::Rng::with_seed(seed.wrapping_add(worker.into())))
-            }
+            ArrivalProcess::Poisson => Some(random_of(seed, worker)),
         };
         Self {
             schedule,
@@ -106,12 +104,42 @@ impl Arrivals {
     }
 }
 
+/// The random numbers of a worker. Those of neighbouring seeds are correlated, so that their calls
+/// would come more evenly than they should: each worker has a seed that was drawn.
+fn random_of(seed: u64, worker: u32) -> fastrand::Rng {
+    let mut seeds = fastrand::Rng::with_seed(seed);
+    for _ in 0..worker {
+        seeds.u64(..);
+    }
+    seeds.fork()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::time::Duration;
 
     const SECOND_NS: u64 = 1_000_000_000;
+
+    #[test]
+    fn workers_draw_for_themselves() {
+        const CALLS: usize = 20_000;
+        let schedule = Arc::new(RateSchedule::constant(1000.0));
+        let distances = |worker| {
+            let process = ArrivalProcess::Poisson;
+            let mut arrivals = Arrivals::new(Arc::clone(&schedule), process, 7, worker, 1);
+            (0..CALLS).map(|_| arrivals.distance()).collect::<Vec<f64>>()
+        };
+        let of_workers: Vec<Vec<f64>> = (0..4).map(distances).collect();
+        // Distances are 1 on average, with a deviation of 1: the mean product is the correlation,
+        // of which independent ones have 0.007 by chance.
+        for pair in of_workers.windows(2) {
+            let products =
+                pair[0].iter().zip(&pair[1]).map(|(one, other)| (one - 1.0) * (other - 1.0));
+            let correlation = products.sum::<f64>() / CALLS as f64;
+            assert!(correlation.abs() < 0.03, "{correlation}");
+        }
+    }
 
     fn until(mut arrivals: Arrivals, end_ns: u64) -> Vec<u64> {
         arrivals.begin(0);
