@@ -136,6 +136,53 @@ fn pages_for_newcomers_name_commands_that_exist() {
     assert!(offences.is_empty(), "{}", offences.join("\n"));
 }
 
+/// The pages that people write, and what a new issue asks for. The changelog names what is gone.
+fn written_pages() -> Vec<String> {
+    let mut pages = vec!["README.md".to_owned(), "CONTRIBUTING.md".to_owned()];
+    let mut folders = vec!["docs".to_owned(), ".github/ISSUE_TEMPLATE".to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(root().join(&folder)).expect("a folder").flatten() {
+            let path = format!("{folder}/{}", entry.file_name().to_string_lossy());
+            match entry.path().extension().and_then(|ending| ending.to_str()) {
+                _ if entry.path().is_dir() => folders.push(path),
+                Some("md" | "yml") => pages.push(path),
+                _ => {}
+            }
+        }
+    }
+    pages
+}
+
+/// Commands of `bookend` that stand in a line of prose as code, or behind a prompt, and that do
+/// not exist.
+fn unknown_in_prose(path: &str, text: &str, known: &Known) -> Vec<String> {
+    // Code may be broken over two lines.
+    let joined = text.replace('\n', " ");
+    let spans = joined.split('`').skip(1).step_by(2).map(str::to_owned);
+    let prompted = text.lines().filter_map(|line| line.strip_prefix("$ ")).map(str::to_owned);
+    let complaint = |code: String| {
+        let code = code.split(" #").next()?.strip_prefix("bookend ")?.to_owned();
+        let words: Vec<&str> = code.split_whitespace().collect();
+        let is_command = words.first()?.bytes().all(|byte| byte.is_ascii_lowercase());
+        let complaint = is_command.then(|| known.complaint_about_bookend(&words))??;
+        Some(format!("{path}: `bookend {code}`: {complaint}"))
+    };
+    spans.chain(prompted).filter_map(complaint).collect()
+}
+
+#[test]
+fn pages_speak_of_commands_that_exist() {
+    let known = Known::of_this_tree();
+    let pages = written_pages();
+    assert!(pages.len() > 40, "{pages:?}");
+    let offences: Vec<String> =
+        pages.iter().flat_map(|page| unknown_in_prose(page, &text(page), &known)).collect();
+    assert!(offences.is_empty(), "{}", offences.join("\n"));
+    for gone in ["`bookend walk`", "a `bookend run\n--fast` b", "$ bookend run --fast # c"] {
+        assert_eq!(unknown_in_prose("a.md", gone, &self::known()).len(), 1, "{gone}");
+    }
+}
+
 /// Whether a command goes on until somebody ends it, or for hours: what stands behind it in its
 /// block is not reached by who pastes that.
 fn goes_on(command: &str) -> bool {
