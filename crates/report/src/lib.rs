@@ -8,14 +8,17 @@
 //! computed here that another program would have to compute again.
 #![forbid(unsafe_code)]
 
+mod call_fate;
 pub mod capacity;
 pub mod chart;
 pub mod check;
 pub mod comparison;
+mod first_few;
 pub mod html;
 pub mod load_tests;
 pub mod markdown;
 mod page;
+mod percentile_curve;
 pub mod picture;
 pub mod profile;
 pub mod race;

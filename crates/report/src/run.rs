@@ -2,12 +2,12 @@
 
 mod answer;
 mod csv;
-pub(crate) mod doubts;
+mod doubts;
 mod html;
 mod json;
 mod markdown;
-pub(crate) mod pictures;
-pub(crate) mod report;
+mod pictures;
+mod report;
 
 pub use answer::{ANSWER_LINES_MAX, cases_text, ratio_with_interval};
 pub use json::JSON_SCHEMA_VERSION;

@@ -39,6 +39,13 @@ pub struct AxisName {
     pub unit: AxisUnit,
 }
 
+impl AxisName {
+    /// An axis of that meaning and unit.
+    pub fn new(text: &str, unit: AxisUnit) -> Self {
+        Self { text: text.to_owned(), unit }
+    }
+}
+
 /// A series of a [`LineChart`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LineSeries {

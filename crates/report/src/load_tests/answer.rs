@@ -3,8 +3,8 @@
 
 use super::load_test::LoadTest;
 use super::wording::{per_second_text, share_text, time_text};
-use crate::run::doubts::some_of;
-use crate::run::pictures::most_frequent;
+use crate::call_fate::most_frequent;
+use crate::first_few::first_few;
 use bookend_contract::generator_stops::clause;
 use bookend_contract::silence;
 use bookend_results::quoted::{one_line, quoted_line};
@@ -125,7 +125,7 @@ fn failed_clause(test: &LoadTest) -> Option<String> {
     Some(format!(
         "Failed: {} of the calls that ended ({}).{text}",
         share_text(failed, count),
-        some_of(&codes)
+        first_few(&codes)
     ))
 }
 
@@ -138,7 +138,7 @@ fn not_made_clause(test: &LoadTest) -> Option<String> {
     Some(format!(
         "Never made: {} of the calls that were due ({}).",
         share_text(test.not_made(), calls.due),
-        some_of(&why)
+        first_few(&why)
     ))
 }
 

@@ -3,8 +3,8 @@
 
 use super::load_test::LoadTest;
 use super::tables::LoadTable;
+use crate::first_few::first_few;
 use crate::html::HtmlRow;
-use crate::run::doubts::some_of;
 use bookend_results::grouping::{each_once, grouped};
 use bookend_results::quoted::{clipped, cut_in_the_middle, quoted_line};
 use bookend_results::text::seconds_text;
@@ -29,7 +29,9 @@ pub(super) fn called(tests: &[LoadTest]) -> String {
 pub(super) fn called_by<'a>(options: impl Iterator<Item = &'a Value> + Clone) -> String {
     let all = |option: &str| {
         let texts = options.clone().filter_map(|options| options.get(option));
-        some_of(&each_once(texts.map(|value| cut_in_the_middle(&quoted_line(&text_of(value)), 80))))
+        first_few(&each_once(
+            texts.map(|value| cut_in_the_middle(&quoted_line(&text_of(value)), 80)),
+        ))
     };
     match (all("call"), all("host")) {
         (call, host) if host.is_empty() => call,
@@ -44,7 +46,7 @@ pub(super) fn origin(tests: &[LoadTest]) -> String {
         let day = test.report.date.split('T').next().unwrap_or_default();
         cut_in_the_middle(&quoted_line(day), VALUE_CHARS)
     });
-    let [lengths, days] = [each_once(lengths), each_once(days)].map(|texts| some_of(&texts));
+    let [lengths, days] = [each_once(lengths), each_once(days)].map(|texts| first_few(&texts));
     format!("{} for {lengths}, on {days}.", called(tests))
 }
 

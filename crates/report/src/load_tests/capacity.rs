@@ -5,10 +5,9 @@ use super::basis;
 use super::page::LoadPage;
 use super::tables::{LoadTable, table};
 use super::wording::{per_second_text, time_text};
-use crate::chart::{AxisUnit, LineChart, LinePanel, LinePoint, LineSeries, Scale};
+use crate::chart::{AxisName, AxisUnit, LineChart, LinePanel, LinePoint, LineSeries, Scale};
 use crate::html::HtmlRow;
 use crate::picture::{Drawing, Picture, named};
-use crate::run::pictures::axis;
 use bookend_contract::capacity::{CapacityReport, RateTrial, ScalabilityFit};
 use bookend_results::quoted::{clipped, cut_in_the_middle, quoted_line};
 use bookend_results::statistics::median_ns;
@@ -163,8 +162,8 @@ fn over_rate(report: &CapacityReport, rates: &[Rate], called: &str) -> Option<Pi
     let chart = LineChart {
         title: "Latency over the offered load".to_owned(),
         subtitle: called.to_owned(),
-        across: axis("calls due per second (1/s)", AxisUnit::Number),
-        up: axis("latency from when calls were due", AxisUnit::Nanoseconds),
+        across: AxisName::new("calls due per second (1/s)", AxisUnit::Number),
+        up: AxisName::new("latency from when calls were due", AxisUnit::Nanoseconds),
         scales: [Scale::Logarithmic; 2],
         shaded_below: None,
         series: series(["50 %", "99 %"]),
@@ -215,8 +214,8 @@ fn over_in_flight(report: &CapacityReport, called: &str) -> Option<Picture> {
     let chart = LineChart {
         title: "Rate over the calls in flight".to_owned(),
         subtitle: called.to_owned(),
-        across: axis("calls in flight", AxisUnit::Number),
-        up: axis("calls answered OK per second (1/s)", AxisUnit::Number),
+        across: AxisName::new("calls in flight", AxisUnit::Number),
+        up: AxisName::new("calls answered OK per second (1/s)", AxisUnit::Number),
         scales: [Scale::Logarithmic; 2],
         shaded_below: None,
         series: series(["measured", "by the Universal Scalability Law"]),

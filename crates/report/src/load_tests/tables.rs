@@ -3,8 +3,8 @@
 
 use super::load_test::LoadTest;
 use super::wording::{figure_text, per_second_text, share_text, time_text};
+use crate::call_fate::most_frequent;
 use crate::html::HtmlRow;
-use crate::run::pictures::most_frequent;
 use bookend_contract::report::{LatencySplit, SplitPart, TargetReport};
 use bookend_results::quoted::quoted_line;
 use bookend_results::text::{memory_text, percent_text};

@@ -3,6 +3,7 @@
 
 use super::doubts::{bounds_line, doubts_line, failures_line};
 use super::report::Report;
+use crate::first_few::first_few;
 use bookend_results::grouping::{each_once, grouped};
 use bookend_results::metric;
 use bookend_results::quoted::one_line;
@@ -251,16 +252,9 @@ fn followers_line(rankings: &Rankings<'_>, others: &[&RankedSubject]) -> Option<
     Some(format!("Next comes {ahead}{then}."))
 }
 
-/// The first few, and how many there are besides. `None` without any.
+/// The first few of those that differ. `None` without any.
 fn listed(items: Vec<String>) -> Option<String> {
-    let items = each_once(items);
-    let more = items.len().saturating_sub(NAMED_MAX);
-    let named = items.iter().take(NAMED_MAX).cloned().collect::<Vec<_>>().join(", ");
-    match (items.is_empty(), more) {
-        (true, _) => None,
-        (false, 0) => Some(named),
-        (false, more) => Some(format!("{named} and {more} more")),
-    }
+    (!items.is_empty()).then(|| first_few(&each_once(items)))
 }
 
 /// `41000`, or `41000 to 52000` for several.

@@ -2,6 +2,7 @@
 //! doubt.
 
 use super::report::Report;
+use crate::first_few::first_few;
 use crate::tables::marks_of;
 use bookend_results::grouping::{each_once, grouped};
 use bookend_results::quoted::one_line;
@@ -9,9 +10,6 @@ use bookend_results::suite::Extent;
 use bookend_results::table::{Cell, CellResult, Table, is_lower_bound};
 use bookend_results::text::percent_text;
 use std::cmp::Reverse;
-
-/// So many places of a kind are named.
-const PLACES: usize = 3;
 
 /// What is quoted of a reason is cut here: it may be as long as its writer liked.
 const REASON_CHARS: usize = 120;
@@ -36,7 +34,7 @@ pub(super) fn bounds_line(table: &Table) -> Option<String> {
         .map(|cell| format!("{} at {}", cell.id.subject, place(table, cell)))
         .collect();
     (!places.is_empty()).then(|| {
-        let places = some_of(&places);
+        let places = first_few(&places);
         format!("Rates with >= are lower bounds, because the other end was the limit: {places}.")
     })
 }
@@ -62,10 +60,10 @@ pub(super) fn failures_line(table: &Table) -> Option<String> {
     let unmeasured = each_once(table.cells.iter().filter_map(why_unmeasured));
     let mut clauses = Vec::new();
     if !failed.is_empty() {
-        clauses.push(format!("Calls failed: {}.", some_of(&failed)));
+        clauses.push(format!("Calls failed: {}.", first_few(&failed)));
     }
     if !unmeasured.is_empty() {
-        clauses.push(format!("Not measured: {}.", some_of(&unmeasured)));
+        clauses.push(format!("Not measured: {}.", first_few(&unmeasured)));
     }
     (!clauses.is_empty()).then(|| clauses.join(" "))
 }
@@ -87,7 +85,7 @@ pub(super) fn doubts_line(report: &Report<'_>, table: &Table) -> Option<String> 
     let kinds: Vec<String> =
         by_kind.iter().map(|(kind, rows)| format!("{kind} ({} rows)", rows.len())).collect();
     if !kinds.is_empty() {
-        doubts.push(format!("marks: {}", some_of(&kinds)));
+        doubts.push(format!("marks: {}", first_few(&kinds)));
     }
     (!doubts.is_empty()).then(|| format!("Doubt it for this: {}.", doubts.join("; ")))
 }
@@ -97,15 +95,6 @@ fn kind(mark: &str) -> String {
     let is_figure = |letter: char| letter.is_ascii_digit() || ":(".contains(letter);
     let words = mark.split(is_figure).next().unwrap_or_default().trim().trim_end_matches(" up to");
     if words.is_empty() { "failed calls".to_owned() } else { one_line(words) }
-}
-
-/// The first few, and how many more there are.
-pub(crate) fn some_of(texts: &[String]) -> String {
-    let shown = texts.iter().take(PLACES).cloned().collect::<Vec<_>>().join(", ");
-    match texts.len().saturating_sub(PLACES) {
-        0 => shown,
-        more => format!("{shown} and {more} more"),
-    }
 }
 
 #[cfg(test)]
@@ -118,12 +107,5 @@ mod tests {
         assert_eq!(kind("foreign process on CPU 0 (29 %)"), "foreign process on CPU");
         assert_eq!(kind("cut off: 10 calls were in flight"), "cut off");
         assert_eq!(kind("12 calls ended with Unavailable"), "failed calls");
-    }
-
-    #[test]
-    fn of_many_places_some_are_named() {
-        let places: Vec<String> = (1..=5).map(|place| place.to_string()).collect();
-        assert_eq!(some_of(&places), "1, 2, 3 and 2 more");
-        assert_eq!(some_of(&places[..2]), "1, 2");
     }
 }

@@ -7,10 +7,6 @@ mod latency;
 mod over_time;
 mod streams;
 
-pub(crate) use fate::{most_frequent, parts_of};
-pub(crate) use latency::points_by_percentile;
-pub(crate) use streams::axis;
-
 use super::report::Report;
 use crate::picture::{Picture, named};
 use drawn::Drawn;

@@ -2,7 +2,7 @@
 
 use super::{ListedRun, StorePages, served};
 use crate::html::{folded, list};
-use crate::run::report::Report;
+use crate::run::Report;
 use bookend_results::measurement::Row;
 use bookend_results::quoted::quoted_line;
 use bookend_results::store::Run;

@@ -4,10 +4,10 @@ use super::super::basis::called;
 use super::super::load_test::{Clock, FROM_DUE, FROM_START, LoadTest};
 use super::super::wording::time_text;
 use super::series::series;
-use crate::chart::{AxisUnit, LineChart, LinePanel, LinePoint, LineSeries, Scale};
+use crate::chart::{AxisName, AxisUnit, LineChart, LinePanel, LinePoint, LineSeries, Scale};
 use crate::html::HtmlRow;
+use crate::percentile_curve::points_by_percentile;
 use crate::picture::{Drawing, Picture};
-use crate::run::pictures::{axis, points_by_percentile};
 
 /// The percentages of the table.
 const SHOWN: [f64; 4] = [50.0, 90.0, 99.0, 99.9];
@@ -31,8 +31,8 @@ pub(super) fn picture(tests: &[LoadTest]) -> Option<Picture> {
     let chart = LineChart {
         title: "Latency by percentile".to_owned(),
         subtitle: called(tests),
-        across: axis("share of calls that were not slower", AxisUnit::Percentile),
-        up: axis("latency of OK calls", AxisUnit::Nanoseconds),
+        across: AxisName::new("share of calls that were not slower", AxisUnit::Percentile),
+        up: AxisName::new("latency of OK calls", AxisUnit::Nanoseconds),
         scales: [Scale::Logarithmic; 2],
         shaded_below: None,
         series,

@@ -3,10 +3,10 @@
 use super::super::basis::called;
 use super::super::load_test::LoadTest;
 use super::super::wording::share_text;
+use crate::call_fate::{most_frequent, parts_of};
 use crate::chart::{StackBar, StackChart, StackPanel};
 use crate::html::HtmlRow;
 use crate::picture::{Drawing, Picture};
-use crate::run::pictures::{most_frequent, parts_of};
 
 /// `None` where all calls ended with OK.
 pub(super) fn picture(tests: &[LoadTest]) -> Option<Picture> {

@@ -4,10 +4,9 @@
 use super::super::basis::called;
 use super::super::load_test::LoadTest;
 use super::super::wording::{per_second_text, time_text};
-use crate::chart::{AxisUnit, LineChart, LinePanel, LinePoint, LineSeries, Scale};
+use crate::chart::{AxisName, AxisUnit, LineChart, LinePanel, LinePoint, LineSeries, Scale};
 use crate::html::HtmlRow;
 use crate::picture::{Drawing, Picture};
-use crate::run::pictures::axis;
 use bookend_results::grouping::each_once;
 
 /// The lines.
@@ -42,8 +41,8 @@ pub(super) fn picture(tests: &[LoadTest]) -> Option<Picture> {
     let chart = LineChart {
         title: load.title().to_owned(),
         subtitle: called(tests),
-        across: axis(load.axis(), AxisUnit::Number),
-        up: axis(load.latency(), AxisUnit::Nanoseconds),
+        across: AxisName::new(load.axis(), AxisUnit::Number),
+        up: AxisName::new(load.latency(), AxisUnit::Nanoseconds),
         scales: [Scale::Logarithmic; 2],
         shaded_below: None,
         series,

@@ -4,10 +4,9 @@ use super::super::basis::called;
 use super::super::load_test::LoadTest;
 use super::super::wording::per_second_text;
 use super::series::series;
-use crate::chart::{AxisUnit, LineChart, LinePanel, LinePoint, Scale};
+use crate::chart::{AxisName, AxisUnit, LineChart, LinePanel, LinePoint, Scale};
 use crate::html::HtmlRow;
 use crate::picture::{Drawing, Picture};
-use crate::run::pictures::axis;
 use bookend_contract::report::Intervals;
 use bookend_results::statistics::{Interval, median};
 use bookend_results::steady::Steady;
@@ -25,8 +24,8 @@ pub(super) fn picture(tests: &[LoadTest]) -> Option<Picture> {
     let chart = LineChart {
         title: "Rate over time".to_owned(),
         subtitle: called(tests),
-        across: axis("seconds after the window began", AxisUnit::Number),
-        up: axis("calls answered OK per second (1/s)", AxisUnit::Number),
+        across: AxisName::new("seconds after the window began", AxisUnit::Number),
+        up: AxisName::new("calls answered OK per second (1/s)", AxisUnit::Number),
         scales: [Scale::Linear; 2],
         shaded_below: has_warmup.then_some(0.0),
         series: series(tests),

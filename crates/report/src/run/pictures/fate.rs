@@ -2,24 +2,14 @@
 
 use super::cpu::panels;
 use super::drawn::{Drawn, DrawnGroup, names, word_of};
-use crate::chart::{StackBar, StackChart, StackPart};
+use crate::call_fate::{CODES_MAX, most_frequent, parts_of};
+use crate::chart::{StackBar, StackChart};
 use crate::html::HtmlRow;
 use crate::picture::{Drawing, Picture};
 use bookend_results::metric;
 use bookend_results::quoted::clipped;
 use bookend_results::table::{Cell, Summary};
 use bookend_results::text::{percent_text, rate_text};
-use std::collections::BTreeMap;
-
-/// Codes that have a colour of their own; rarer ones share one.
-const CODES_MAX: usize = 4;
-
-/// Colours that are told apart from that of success.
-const COLOURS: [usize; CODES_MAX] = [1, 3, 5, 2];
-
-/// The colour of success, and that of codes without one of their own.
-const OK: usize = 0;
-const OTHER: usize = 4;
 
 /// How many of a cell's calls ended how, a picture for each group in which some failed.
 pub(super) fn pictures(drawn: &Drawn<'_>) -> Vec<Picture> {
@@ -58,30 +48,6 @@ fn picture(drawn: &Drawn<'_>, group: &DrawnGroup<'_>) -> Option<Picture> {
         headings,
         rows: group.cells.iter().map(|cell| figures(cell, &codes)).collect(),
     })
-}
-
-/// The codes of failed calls in all of these counts, the most frequent first.
-pub(crate) fn most_frequent<'a>(
-    counts: impl Iterator<Item = &'a BTreeMap<String, u64>>,
-) -> Vec<String> {
-    let mut totals: BTreeMap<&String, u64> = BTreeMap::new();
-    for (code, count) in counts.flatten().filter(|(_, count)| **count > 0) {
-        let total = totals.entry(code).or_default();
-        *total = total.saturating_add(*count);
-    }
-    let mut codes: Vec<(&String, u64)> = totals.into_iter().collect();
-    codes.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    codes.into_iter().map(|(code, _)| code.clone()).collect()
-}
-
-/// The parts of bars: OK, as many of the codes as have a colour, and all others.
-pub(crate) fn parts_of(codes: &[String]) -> Vec<StackPart> {
-    let part = |name: &str, colour| StackPart { name: name.to_owned(), colour: Some(colour) };
-    let coloured = codes.iter().zip(COLOURS).map(|(code, colour)| part(code, colour));
-    std::iter::once(part("OK", OK))
-        .chain(coloured)
-        .chain((codes.len() > CODES_MAX).then(|| part("other codes", OTHER)))
-        .collect()
 }
 
 /// In percent: OK, each code, and all others.

@@ -1,22 +1,16 @@
 //! Latency by percentile, in the manner of HdrHistogram: the tail has as much room as the rest.
 
 use super::drawn::{Drawn, DrawnGroup, names, word_of};
-use super::streams::{axis, series};
-use crate::chart::{AxisUnit, LineChart, LinePanel, LinePoint, Scale};
+use super::streams::series;
+use crate::chart::{AxisName, AxisUnit, LineChart, LinePanel, LinePoint, Scale};
 use crate::html::HtmlRow;
+use crate::percentile_curve::points_by_percentile;
 use crate::picture::{Drawing, Picture};
 use crate::run::report::Report;
 use bookend_results::metric::{self, MetricDefinition};
 use bookend_results::record::rows_of_cell;
 use bookend_results::round::MeasuredRounds;
 use bookend_results::table::Cell;
-use hdrhistogram::Histogram;
-
-/// Points of a curve for each factor of ten by which fewer calls took longer.
-const POINTS_A_DECADE: u32 = 6;
-
-/// Beyond five nines a curve shows single calls.
-const DECADES_MAX: u32 = 5;
 
 /// The percentiles of the table.
 static SHOWN: [&MetricDefinition; 7] = [
@@ -51,8 +45,8 @@ fn picture(drawn: &Drawn<'_>, group: &DrawnGroup<'_>) -> Option<Picture> {
     let chart = LineChart {
         title: group.titled("Latency by percentile"),
         subtitle: drawn.origin(),
-        across: axis("share of calls that were not slower", AxisUnit::Percentile),
-        up: axis("latency", AxisUnit::Nanoseconds),
+        across: AxisName::new("share of calls that were not slower", AxisUnit::Percentile),
+        up: AxisName::new("latency", AxisUnit::Nanoseconds),
         panels,
         series,
         scales: [Scale::Logarithmic; 2],
@@ -82,24 +76,6 @@ fn picture(drawn: &Drawn<'_>, group: &DrawnGroup<'_>) -> Option<Picture> {
 fn curve(report: &Report<'_>, cell: &Cell) -> Vec<LinePoint> {
     let own = rows_of_cell(&report.run.new.plan, report.rows, &cell.id);
     MeasuredRounds::of(own, None).latencies().map_or_else(Vec::new, points_by_percentile)
-}
-
-/// Up to where ten calls took longer: beyond that a point is an accident.
-pub(crate) fn points_by_percentile(latencies: &Histogram<u64>) -> Vec<LinePoint> {
-    let calls = latencies.len() as f64;
-    let steps = (0..=POINTS_A_DECADE * DECADES_MAX).map(|step| {
-        let share_longer = 10_f64.powf(-f64::from(step) / f64::from(POINTS_A_DECADE));
-        (1.0 / share_longer, 100.0 * (1.0 - share_longer))
-    });
-    steps
-        .take_while(|(x, _)| *x <= (calls / 10.0).max(1.0))
-        .map(|(x, percent)| LinePoint {
-            x,
-            y: latencies.value_at_percentile(percent) as f64,
-            interval: None,
-            is_bound: false,
-        })
-        .collect()
 }
 
 fn figures(cell: &Cell) -> HtmlRow {

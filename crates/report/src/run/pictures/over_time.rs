@@ -1,8 +1,8 @@
 //! The rate over the time of a round, warm-up included.
 
 use super::drawn::{Drawn, DrawnGroup, names};
-use super::streams::{axis, series};
-use crate::chart::{AxisUnit, LineChart, LinePanel, LinePoint, Scale};
+use super::streams::series;
+use crate::chart::{AxisName, AxisUnit, LineChart, LinePanel, LinePoint, Scale};
 use crate::html::HtmlRow;
 use crate::picture::{Drawing, Picture};
 use bookend_results::grouping::each_once;
@@ -43,8 +43,8 @@ fn picture(drawn: &Drawn<'_>, group: &DrawnGroup<'_>) -> Option<Picture> {
     let chart = LineChart {
         title: group.titled("Rate over the time of a round"),
         subtitle: drawn.origin(),
-        across: axis("seconds after the window began", AxisUnit::Number),
-        up: axis("requests per second (1/s)", AxisUnit::Number),
+        across: AxisName::new("seconds after the window began", AxisUnit::Number),
+        up: AxisName::new("requests per second (1/s)", AxisUnit::Number),
         scales: [Scale::Linear, Scale::Logarithmic],
         shaded_below: Some(0.0),
         panels,

@@ -29,7 +29,7 @@ fn cost_picture(drawn: &Drawn<'_>, group: &DrawnGroup<'_>) -> Option<Picture> {
         title: group.titled("Requests per CPU-second"),
         subtitle: drawn.origin(),
         across: along.axis(),
-        up: axis("requests per CPU-second (1/s)", AxisUnit::Number),
+        up: AxisName::new("requests per CPU-second (1/s)", AxisUnit::Number),
         series: series(drawn, own),
         panels: along.panels(own, &series(drawn, own), cost_point),
         scales: [Scale::Logarithmic; 2],
@@ -63,7 +63,7 @@ fn memory_picture(drawn: &Drawn<'_>, group: &DrawnGroup<'_>) -> Option<Picture> 
         title: group.titled("Memory"),
         subtitle: drawn.origin(),
         across: along.axis(),
-        up: axis("memory of the end under test (MiB)", AxisUnit::Number),
+        up: AxisName::new("memory of the end under test (MiB)", AxisUnit::Number),
         series: series(drawn, own),
         panels: along.panels(own, &series(drawn, own), memory_point),
         scales: [Scale::Logarithmic; 2],
@@ -80,10 +80,6 @@ fn memory_picture(drawn: &Drawn<'_>, group: &DrawnGroup<'_>) -> Option<Picture> 
         headings: headings.map(str::to_owned).to_vec(),
         rows: own.iter().map(|cell| memory_row(cell)).collect(),
     })
-}
-
-pub(crate) fn axis(text: &str, unit: AxisUnit) -> AxisName {
-    AxisName { text: text.to_owned(), unit }
 }
 
 /// The series of these cells, in the colours of their subjects.
@@ -120,8 +116,8 @@ impl Along {
 
     fn axis(self) -> AxisName {
         match self {
-            Self::Streams => axis("streams per connection", AxisUnit::Number),
-            Self::Connections => axis("connections", AxisUnit::Number),
+            Self::Streams => AxisName::new("streams per connection", AxisUnit::Number),
+            Self::Connections => AxisName::new("connections", AxisUnit::Number),
         }
     }
 
