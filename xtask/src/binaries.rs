@@ -4,15 +4,20 @@
 use crate::log;
 use crate::slow::SLOW;
 use crate::steps::{root, target_folder};
-use std::fs;
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::Mutex;
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// How many run at once. With more, tests of one binary that wait for each other are slowed down.
 const RUNNING_MAX: usize = 3;
+
+/// How long one may run: several times as long as the slowest takes beside a build. One that
+/// hangs is ended and named, with the test that it hung in, before CI ends everything in silence.
+const RUN_TIME_MAX: Duration = Duration::from_secs(480);
 
 /// A program of tests that cargo has built.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -105,28 +110,58 @@ struct Said {
 
 impl TestBinary {
     fn run(&self) -> Said {
+        let mut command = Command::new(&self.path);
         // As `cargo test` runs it: from its package, which it may ask for.
-        let output = Command::new(&self.path)
-            .current_dir(&self.folder)
-            .env("CARGO_MANIFEST_DIR", &self.folder)
-            .stdin(Stdio::null())
-            .output();
-        match output {
-            Ok(output) => said(&output),
-            Err(error) => Said { text: format!("{}: {error}", self.path.display()), holds: false },
-        }
+        command.current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder);
+        let name = self.name.replace('/', "-");
+        run_logged(&mut command, &target_folder().join("logs").join(name + ".log"), RUN_TIME_MAX)
     }
 }
 
-/// Both streams; a program that died without a word of tests counts as one failed.
-fn said(output: &Output) -> Said {
-    let holds = output.status.success();
-    let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
-    text += &String::from_utf8_lossy(&output.stderr);
+/// What a program writes to `log`. To a file: of a pipe, a process that it left behind would keep
+/// an end open.
+fn run_logged(command: &mut Command, log: &Path, time_max: Duration) -> Said {
+    match status(command, log, time_max) {
+        Ok(status) => said(status, time_max, &fs::read(log).unwrap_or_default()),
+        Err(error) => Said { text: format!("{command:?}: {error}"), holds: false },
+    }
+}
+
+/// How it ended; `None` where it had to be killed.
+fn status(command: &mut Command, log: &Path, time_max: Duration) -> io::Result<Option<ExitStatus>> {
+    let log = File::create(log)?;
+    let mut child = command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log).spawn()?;
+    let started = Instant::now();
+    while started.elapsed() < time_max {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+    child.kill()?;
+    child.wait()?;
+    Ok(None)
+}
+
+/// A program that died without a word of tests, or was killed, counts as one failed.
+fn said(status: Option<ExitStatus>, time_max: Duration, output: &[u8]) -> Said {
+    let holds = status.is_some_and(|status| status.success());
+    let mut text = String::from_utf8_lossy(output).into_owned();
+    let how = match status {
+        Some(status) => status.to_string(),
+        None => killed(&text, time_max),
+    };
     if !holds && log::test_counts(&text).failed == 0 {
-        text += &format!("\n{}\ntest result: FAILED. 0 passed; 1 failed;", output.status);
+        text += &format!("\n{how}\ntest result: FAILED. 0 passed; 1 failed;");
     }
     Said { text, holds }
+}
+
+/// As a failed test is reported, with the tests that the harness has named as slow.
+fn killed(text: &str, time_max: Duration) -> String {
+    let slow: Vec<&str> =
+        text.lines().filter(|line| line.contains("has been running for over")).collect();
+    format!("---- killed after {} s stdout ----\n{}", time_max.as_secs(), slow.join("\n"))
 }
 
 /// Where the messages of cargo about test binaries are kept, one on each line.
@@ -160,6 +195,7 @@ fn value<'a>(json: &'a str, key: &str) -> Option<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::{env, process};
 
     fn message(kind: &str, name: &str, is_test: bool, executable: &str) -> String {
         format!(
@@ -184,15 +220,26 @@ mod tests {
         assert_eq!(test_binary("{\"reason\":\"build-finished\",\"success\":true}"), None);
     }
 
+    fn run_for(words: &[&str], time_max: Duration) -> Said {
+        let log = env::temp_dir().join(format!("xtask-{}-{}", process::id(), words.join("-")));
+        let said = run_logged(Command::new(words[0]).args(&words[1..]), &log, time_max);
+        let _ = fs::remove_file(log);
+        said
+    }
+
     #[test]
     fn a_binary_that_dies_without_a_word_is_one_failed_test() {
-        let run = |path: &str| {
-            TestBinary { name: "a".to_owned(), folder: "/".into(), path: path.into() }.run()
-        };
-        assert!(run("/bin/true").holds);
-        let died = run("/bin/false");
+        assert!(run_for(&["true"], RUN_TIME_MAX).holds);
+        let died = run_for(&["false"], RUN_TIME_MAX);
         assert_eq!((died.holds, log::test_counts(&died.text).failed), (false, 1));
-        assert!(!run("/nonexistent").holds);
+        assert!(!run_for(&["gone-program"], RUN_TIME_MAX).holds);
+    }
+
+    #[test]
+    fn a_binary_that_does_not_end_is_killed_and_is_one_failed_test() {
+        let killed = run_for(&["sleep", "1000"], Duration::from_millis(50));
+        assert_eq!((killed.holds, log::test_counts(&killed.text).failed), (false, 1));
+        assert!(log::failure(&killed.text)[0].contains("killed after 0 s"), "{}", killed.text);
     }
 
     #[test]
