@@ -46,6 +46,7 @@ const TIMER_KEY: u64 = u64::MAX - 2;
 #[derive(Debug)]
 pub struct Epoll {
     poll: OwnedFd,
+    timer: EpollTimer,
     waker: Waker,
     options: IoOptions,
     listener: Option<Listener>,
@@ -60,11 +61,12 @@ impl Epoll {
     pub fn new(waker: Waker, options: IoOptions) -> io::Result<Self> {
         let poll = kernel::epoll_create()?;
         kernel::epoll_add(&poll, waker.event(), WAKER_KEY, EventFlags::IN)?;
+        let timer = EpollTimer::new(&poll, TIMER_KEY);
         match kernel::epoll_wait(&poll, &mut Vec::with_capacity(1), Some(&timespec(0))) {
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
-        Ok(Self { poll, waker, options, listener: None, arrivals: None })
+        Ok(Self { poll, timer, waker, options, listener: None, arrivals: None })
     }
 
     /// Accepts connections from `listener`.
@@ -91,7 +93,7 @@ impl Epoll {
     pub fn run<S: Shard>(self, shard: S) -> io::Result<(S, IoStatistics)> {
         let mut driver = EpollDriver {
             worker: Worker::start(shard, self.waker, self.options),
-            timer: EpollTimer::new(&self.poll, TIMER_KEY),
+            timer: self.timer,
             poll: self.poll,
             entries: Vec::new(),
             timeouts: DriverTimeouts::default(),
