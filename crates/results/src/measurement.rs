@@ -7,7 +7,7 @@ pub use counts::WindowCounts;
 pub use ends::{EndUsage, Ends};
 
 use crate::mark::{Mark, read_marks};
-use crate::steady::Steady;
+use crate::steady::{self, Steady};
 use crate::suite::{Case, TestedEnd};
 use crate::window::{AskedTimes, WindowFigures};
 use bookend_contract::count;
@@ -193,9 +193,14 @@ pub struct Measurement {
     /// Marks of this window alone. Empty when clean.
     #[serde(deserialize_with = "read_marks")]
     pub marks: Vec<Mark>,
-    /// When the rate became steady.
-    #[serde(default)]
-    pub steady: Steady,
+    /// When the rate became steady, where the caller counts by interval and the window is long
+    /// enough to judge it.
+    #[serde(
+        default,
+        deserialize_with = "steady::deserialize",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub steady: Option<Steady>,
     /// Notes of the calling end beside its figures: `connections_opened` -> 64.
     #[serde(default)]
     pub notes: BTreeMap<String, f64>,

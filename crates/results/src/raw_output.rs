@@ -9,8 +9,14 @@ pub struct RawOutput {
     pub cell: CellId,
     /// The round, counted from 0.
     pub round: u32,
-    /// What it printed, without a list of every call.
+    /// What it printed, without a list of every call; or [that it is left out](left_out).
     pub text: String,
+}
+
+/// What is kept of an output of which more would be kept than `most_bytes`: it is whole or not
+/// there.
+pub fn left_out(bytes: usize, most_bytes: usize) -> String {
+    format!("left out: it has {bytes} bytes, and at most {most_bytes} are kept\n")
 }
 
 impl RawOutput {

@@ -8,7 +8,7 @@ mod segments;
 
 use bookend_contract::report::Intervals;
 use segments::segments;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// Means are alike if they differ by at most this share of the last one.
 pub const TOLERANCE: f64 = 0.05;
@@ -21,7 +21,7 @@ pub const WINDOW_INTERVALS_MIN: usize = 10;
 pub const STEADY_PART_MIN: f64 = 0.25;
 
 /// When a rate became steady.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Steady {
     /// It was steady from this moment on.
@@ -31,28 +31,23 @@ pub enum Steady {
     },
     /// It still changed in the last quarter of the window.
     Never,
-    /// The instrument does not report the counts, or the window is too short.
-    #[default]
-    Unknown,
 }
 
 impl Steady {
-    /// Decides from the counts of a run.
-    pub fn of(intervals: &Intervals) -> Steady {
-        let Some(window) = intervals.counts.len().checked_sub(intervals.window_start) else {
-            return Steady::Unknown;
-        };
+    /// Decides from the counts of a run; `None` of a window that is too short to be judged.
+    pub fn of(intervals: &Intervals) -> Option<Steady> {
+        let window = intervals.counts.len().checked_sub(intervals.window_start)?;
         if window < WINDOW_INTERVALS_MIN {
-            return Steady::Unknown;
+            return None;
         }
         let counts: Vec<f64> = intervals.counts.iter().map(|count| *count as f64).collect();
         let start = steady_from(&counts);
         let steady = counts.len() - start;
         if (steady as f64) < STEADY_PART_MIN * window as f64 {
-            return Steady::Never;
+            return Some(Steady::Never);
         }
         let after = start as f64 - intervals.window_start as f64;
-        Steady::From { seconds: after * intervals.interval_ms as f64 / 1e3 }
+        Some(Steady::From { seconds: after * intervals.interval_ms as f64 / 1e3 })
     }
 }
 
@@ -68,36 +63,45 @@ fn steady_from(counts: &[f64]) -> usize {
     segments.iter().rev().take_while(alike).last().map_or(0, |range| range.start)
 }
 
-/// Given when the rate of each round became steady, returns the mark of a cell with windows that
-/// began earlier.
-pub fn mark(rounds: impl Iterator<Item = Steady>) -> Option<String> {
-    let known: Vec<Steady> = rounds.filter(|round| *round != Steady::Unknown).collect();
-    let never = known.iter().filter(|round| **round == Steady::Never).count();
-    let late = known.iter().filter_map(|round| match round {
+/// Reads it from a row. Rows were written that carry the word `unknown`, where nothing was judged.
+///
+/// # Errors
+/// When it is neither.
+pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Steady>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Written {
+        Judged(Steady),
+        Not(NotJudged),
+    }
+    #[derive(Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    enum NotJudged {
+        Unknown,
+    }
+    Ok(match Option::deserialize(from)? {
+        Some(Written::Judged(steady)) => Some(steady),
+        Some(Written::Not(NotJudged::Unknown)) | None => None,
+    })
+}
+
+/// Given when the rate of each round became steady, where that was judged, returns the mark of a
+/// cell with windows that began earlier.
+pub fn mark(rounds: impl Iterator<Item = Option<Steady>>) -> Option<String> {
+    let judged: Vec<Steady> = rounds.flatten().collect();
+    let never = judged.iter().filter(|round| **round == Steady::Never).count();
+    let late = judged.iter().filter_map(|round| match round {
         Steady::From { seconds } if *seconds > 0.0 => Some(*seconds),
         _ => None,
     });
     let (late, longest) = late.fold((0, 0.0_f64), |(n, longest), one| (n + 1, longest.max(one)));
-    let of_known = format!("of {} rounds", known.len());
+    let of_judged = format!("of {} rounds", judged.len());
     let late_clause = (late > 0).then(|| {
         format!(
-            "the window began up to {longest:.1} s before the rate was steady ({late} {of_known})"
+            "the window began up to {longest:.1} s before the rate was steady ({late} {of_judged})"
         )
     });
-    let never_clause = (never > 0).then(|| format!("never steady ({never} {of_known})"));
+    let never_clause = (never > 0).then(|| format!("never steady ({never} {of_judged})"));
     let clauses: Vec<String> = late_clause.into_iter().chain(never_clause).collect();
     (!clauses.is_empty()).then(|| clauses.join(", "))
-}
-
-/// Given the same, returns the mark of a cell with windows that could not be judged.
-pub fn unjudged(rounds: impl Iterator<Item = Steady>) -> Option<String> {
-    let rounds: Vec<Steady> = rounds.collect();
-    let unknown = rounds.iter().filter(|round| **round == Steady::Unknown).count();
-    (unknown > 0).then(|| {
-        format!(
-            "whether its warm-up was long enough could not be judged ({unknown} of {} rounds): the \
-             window is under a second, or the caller does not count by interval",
-            rounds.len()
-        )
-    })
 }

@@ -3,7 +3,7 @@
 
 use bookend_contract::report::Intervals;
 use bookend_results::measurement::Measurement;
-use bookend_results::steady::{Steady, mark, unjudged};
+use bookend_results::steady::{Steady, mark};
 use fastrand::Rng;
 
 /// Normal enough: the sum of twelve has variance 1.
@@ -23,7 +23,8 @@ fn counted(seed: u64, noise: f64, rate: impl Fn(usize) -> f64) -> Intervals {
 
 /// What is decided for every seed.
 fn decided(noise: f64, rate: impl Fn(usize) -> f64) -> Vec<Steady> {
-    (0..SEEDS).map(|seed| Steady::of(&counted(seed, noise, &rate))).collect()
+    let of = |seed| Steady::of(&counted(seed, noise, &rate)).expect("long enough");
+    (0..SEEDS).map(of).collect()
 }
 
 fn seconds(steady: &Steady) -> f64 {
@@ -99,13 +100,13 @@ fn one_outlier_changes_nothing() {
 }
 
 #[test]
-fn of_a_short_window_or_none_nothing_is_known() {
+fn a_short_window_or_none_is_not_judged() {
     let mut short = counted(1, 0.0, |_| 10_000.0);
     short.counts.truncate(59);
-    assert_eq!(Steady::of(&short), Steady::Unknown);
+    assert_eq!(Steady::of(&short), None);
     short.counts.truncate(3);
-    assert_eq!(Steady::of(&short), Steady::Unknown);
-    assert_eq!(Steady::of(&Intervals::default()), Steady::Unknown);
+    assert_eq!(Steady::of(&short), None);
+    assert_eq!(Steady::of(&Intervals::default()), None);
 }
 
 #[test]
@@ -116,32 +117,38 @@ fn a_window_without_calls_is_no_trouble() {
 
 #[test]
 fn a_cell_is_marked_in_one_clause_for_all_its_rounds() {
-    let measured = |steady| Measurement { steady, ..Measurement::default() };
+    let measured = |steady| Measurement { steady: Some(steady), ..Measurement::default() };
     let before = measured(Steady::From { seconds: -0.5 });
     let after = measured(Steady::From { seconds: 1.25 });
     let never = measured(Steady::Never);
-    let unknown = Measurement::default();
-    assert_eq!(mark([&before, &unknown].into_iter().map(|one| one.steady)), None);
+    let not_judged = Measurement::default();
+    assert_eq!(mark([&not_judged].into_iter().map(|one| one.steady)), None);
+    assert_eq!(mark([&before, &not_judged].into_iter().map(|one| one.steady)), None);
     let late = "the window began up to 1.2 s before the rate was steady (1 of 2 rounds)";
-    assert_eq!(mark([&before, &unknown, &after].into_iter().map(|one| one.steady)).unwrap(), late);
+    let some = [&before, &not_judged, &after].into_iter().map(|one| one.steady);
+    assert_eq!(mark(some).unwrap(), late);
     let both = mark([&after, &never, &before].into_iter().map(|one| one.steady)).unwrap();
     assert!(both.ends_with("(1 of 3 rounds), never steady (1 of 3 rounds)"), "{both}");
 }
 
 #[test]
-fn what_could_not_be_judged_is_said() {
-    let steady = Steady::From { seconds: -1.0 };
-    assert_eq!(unjudged([steady, Steady::Never].into_iter()), None);
-    let text = unjudged([steady, Steady::Unknown, Steady::Unknown].into_iter()).unwrap();
-    assert!(text.contains("could not be judged (2 of 3 rounds)"), "{text}");
-}
-
-#[test]
-fn a_row_of_before_this_was_decided_is_read() {
-    let mut json = serde_json::to_value(Measurement::default()).unwrap();
-    json.as_object_mut().unwrap().remove("steady");
-    let read: Measurement = serde_json::from_value(json).unwrap();
-    assert_eq!(read.steady, Steady::Unknown);
-    let kept = serde_json::to_value(Steady::From { seconds: 2.5 }).unwrap();
+fn a_row_says_when_only_where_it_was_judged() {
+    let json = serde_json::to_value(Measurement::default()).unwrap();
+    assert_eq!(json.get("steady"), None);
+    let read = |steady: serde_json::Value| {
+        let mut row = json.clone();
+        row.as_object_mut().unwrap().insert("steady".into(), steady);
+        serde_json::from_value::<Measurement>(row).map(|read| read.steady)
+    };
+    assert_eq!(serde_json::from_value::<Measurement>(json.clone()).unwrap().steady, None);
+    // As rows were written in which it was not judged.
+    assert_eq!(read("unknown".into()).unwrap(), None);
+    assert_eq!(read("never".into()).unwrap(), Some(Steady::Never));
+    let from = Some(Steady::From { seconds: 2.5 });
+    let kept = serde_json::to_value(from).unwrap();
     assert_eq!(kept.to_string(), r#"{"from":{"seconds":2.5}}"#);
+    assert_eq!(read(kept).unwrap(), from);
+    for wrong in ["sometimes".into(), 3.into()] {
+        assert!(read(wrong).is_err());
+    }
 }

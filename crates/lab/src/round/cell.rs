@@ -82,7 +82,7 @@ impl CallerRun<'_> {
             latency_histogram: latency::encode(&report.latencies),
             generator: own.map(GeneratorAccount::from).unwrap_or_default(),
             machine: usage.machine.total(),
-            steady: intervals.map(Steady::of).unwrap_or_default(),
+            steady: intervals.and_then(Steady::of),
             intervals: intervals.cloned(),
             marks: self.marks(&usage, lap_count.unwrap_or(1)),
             spinning: Spinning { server: server.spins, generator: self.caller_spins(own) },

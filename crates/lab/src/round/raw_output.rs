@@ -1,31 +1,29 @@
 //! What a foreign instrument printed, as it is kept beside a record: without its list of all
 //! calls.
 
+use bookend_results::raw_output::left_out;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Map, Value};
 use std::fmt;
 
-/// More than any summary has; a record stays in the history of the project forever.
-pub const RAW_OUTPUT_LIMIT_BYTES: usize = 64 << 10;
+/// More than any summary has. ghz's tells every text of an error, which may name a port each: for
+/// each of a hundred thousand connections it takes a hundred bytes.
+pub const RAW_OUTPUT_LIMIT_BYTES: usize = 16 << 20;
 
 /// The field in which ghz lists every call.
 const EVERY_CALL: &str = "details";
 
-/// The text that is kept of `text`: JSON line by line, so that two can be compared.
+/// The text that is kept of `text`: JSON line by line, so that two can be compared. It is whole, or
+/// says that it is left out.
 pub fn kept(text: &str) -> String {
-    let mut kept = serde_json::from_str::<Summary>(text)
+    let kept = serde_json::from_str::<Summary>(text)
         .ok()
         .and_then(|summary| serde_json::to_string_pretty(&summary.0).ok())
         .unwrap_or_else(|| text.trim_end().to_owned());
-    if kept.len() > RAW_OUTPUT_LIMIT_BYTES {
-        let end = (0..=RAW_OUTPUT_LIMIT_BYTES)
-            .rev()
-            .find(|end| kept.is_char_boundary(*end))
-            .unwrap_or_default();
-        kept.truncate(end);
-        kept.push_str("\n(cut off here)");
+    match kept.len() {
+        0..=RAW_OUTPUT_LIMIT_BYTES => kept + "\n",
+        more => left_out(more, RAW_OUTPUT_LIMIT_BYTES),
     }
-    kept + "\n"
 }
 
 /// The fields of a document but the list of calls, of which their number remains. The list is
@@ -76,10 +74,24 @@ mod tests {
     }
 
     #[test]
-    fn other_text_stays_as_it_is_up_to_the_limit() {
+    fn other_text_stays_as_it_is() {
         assert_eq!(kept("finished in 1s\n\n"), "finished in 1s\n");
-        let long = kept(&"é".repeat(RAW_OUTPUT_LIMIT_BYTES));
-        assert!(long.ends_with("é\n(cut off here)\n"), "{}", &long[long.len() - 40..]);
-        assert!(long.len() < RAW_OUTPUT_LIMIT_BYTES + 40);
+    }
+
+    #[test]
+    fn a_summary_of_many_errors_is_kept_whole() {
+        let error = |port| format!("\"rpc error: code = Unavailable, 127.0.0.1:{port}\":1");
+        let errors: Vec<String> = (0..20_000).map(error).collect();
+        let text = format!("{{\"errorDistribution\":{{{}}}}}", errors.join(","));
+        let summary: Value = serde_json::from_str(&kept(&text)).expect("valid JSON");
+        assert_eq!(summary["errorDistribution"].as_object().expect("errors").len(), 20_000);
+    }
+
+    #[test]
+    fn what_is_too_large_is_left_out_and_not_cut() {
+        let most = RAW_OUTPUT_LIMIT_BYTES;
+        assert_eq!(kept(&"x".repeat(most)).len(), most + 1);
+        let said = format!("left out: it has {} bytes, and at most {most} are kept\n", most + 1);
+        assert_eq!(kept(&"x".repeat(most + 1)), said);
     }
 }

@@ -6,7 +6,7 @@ use crate::mark::Mark;
 use crate::measurement::{Outcome, Row};
 use crate::metric::cut_off_metrics;
 use crate::round::{MeasuredRound, MeasuredRounds, measurement};
-use crate::steady::{self, Steady};
+use crate::steady;
 use crate::suite::{Case, Plan, TestedEnd};
 use crate::text::{precise_latency_text, rate_text};
 use hdrhistogram::Histogram;
@@ -25,15 +25,13 @@ pub(super) fn cell_marks(
     all: &[Row],
 ) -> Vec<String> {
     let each = rounds.each();
-    let steady = || each.iter().map(|round| round.window.steady);
     let mut marks = noted(each);
     marks.extend(failed_rounds(own));
     marks.extend(cut_off(rounds));
     marks.extend(broken_rules(plan, case, each));
     marks.extend(differing_counts(own, all));
     marks.extend(disagreement(plan, each));
-    marks.extend(steady::mark(steady()));
-    marks.extend(steady::unjudged(steady()));
+    marks.extend(steady::mark(each.iter().map(|round| round.window.steady)));
     marks
 }
 
@@ -49,9 +47,6 @@ pub fn rules_of(plan: &Plan, row: &Row) -> BTreeSet<&'static str> {
         );
         if steady::mark(std::iter::once(round.window.steady)).is_some() {
             rules.insert("not-steady");
-        }
-        if round.window.steady == Steady::Unknown {
-            rules.insert("warm-up-not-judged");
         }
     }
     rules

@@ -134,7 +134,7 @@ pub fn measurement(streams: u32, ok: u64, server_cpu_seconds: f64) -> Measuremen
             steal_seconds: 0.01,
             idle_seconds: 1.34 - server_cpu_seconds,
         },
-        steady: Steady::From { seconds: -0.1 },
+        steady: Some(Steady::From { seconds: -0.1 }),
         ..Measurement::default()
     }
 }

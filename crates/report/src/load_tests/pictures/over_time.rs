@@ -33,8 +33,9 @@ pub(super) fn picture(tests: &[LoadTest]) -> Option<Picture> {
         has_dots: false,
         has_bands: true,
     };
-    let headings =
-        ["name", "least (1/s)", "median (1/s)", "most (1/s)", "interval (s)", "steady from (s)"];
+    let mut headings = vec!["name", "least (1/s)", "median (1/s)", "most (1/s)", "interval (s)"];
+    let is_judged = tests.iter().filter_map(counted).any(|counts| Steady::of(counts).is_some());
+    headings.extend(is_judged.then_some("steady from (s)"));
     Some(Picture {
         title: chart.title.clone(),
         caption: "What is shaded is the warm-up, which no figure counts. Where a line stands for \
@@ -42,8 +43,8 @@ pub(super) fn picture(tests: &[LoadTest]) -> Option<Picture> {
                   is a server, or a way to it, that stood still."
             .to_owned(),
         drawing: Drawing::Lines(chart),
-        headings: headings.map(str::to_owned).to_vec(),
-        rows: tests.iter().map(row).collect(),
+        headings: headings.into_iter().map(str::to_owned).collect(),
+        rows: tests.iter().map(|test| row(test, is_judged)).collect(),
     })
 }
 
@@ -83,7 +84,8 @@ fn points(counts: &Intervals) -> Vec<LinePoint> {
     [parts(-(start as f64), warmup), parts(0.0, window)].concat()
 }
 
-fn row(test: &LoadTest) -> HtmlRow {
+/// With when it was steady, if that was judged of any test.
+fn row(test: &LoadTest, is_judged: bool) -> HtmlRow {
     let figures = counted(test).map(|counts| {
         let rates: Vec<f64> = counts
             .counts
@@ -92,15 +94,17 @@ fn row(test: &LoadTest) -> HtmlRow {
             .map(|calls| *calls as f64 / width_seconds(counts))
             .collect();
         let steady = match Steady::of(counts) {
-            Steady::From { seconds } => significant_text(seconds.max(0.0)),
-            Steady::Never => "never".to_owned(),
-            Steady::Unknown => "-".to_owned(),
+            Some(Steady::From { seconds }) => significant_text(seconds.max(0.0)),
+            Some(Steady::Never) => "never".to_owned(),
+            None => "-".to_owned(),
         };
         let least = rates.iter().copied().reduce(f64::min);
         let most = rates.iter().copied().reduce(f64::max);
         let text = |rate: Option<f64>| rate.map_or("-".to_owned(), per_second_text);
         let width = significant_text(width_seconds(counts));
-        vec![text(least), text(median(&rates)), text(most), width, steady]
+        let mut figures = vec![text(least), text(median(&rates)), text(most), width];
+        figures.extend(is_judged.then_some(steady));
+        figures
     });
     HtmlRow {
         names: vec![test.name.clone()],

@@ -52,8 +52,9 @@ fn picture(drawn: &Drawn<'_>, group: &DrawnGroup<'_>) -> Option<Picture> {
         has_dots: false,
         has_bands: false,
     };
-    let headings =
-        ["case", "name", "round", "least (1/s)", "median (1/s)", "most (1/s)", "steady from (s)"];
+    let mut headings = vec!["case", "name", "round", "least (1/s)", "median (1/s)", "most (1/s)"];
+    let is_judged = counted.iter().any(|(_, counted)| counted.steady.is_some());
+    headings.extend(is_judged.then_some("steady from (s)"));
     Some(Picture {
         title: chart.title.clone(),
         caption:
@@ -61,8 +62,8 @@ fn picture(drawn: &Drawn<'_>, group: &DrawnGroup<'_>) -> Option<Picture> {
                   line that still rises to the right of it was not warm."
                 .to_owned(),
         drawing: Drawing::Lines(chart),
-        headings: headings.map(str::to_owned).to_vec(),
-        rows: counted.iter().map(|(cell, counted)| counted.row(cell)).collect(),
+        headings: headings.into_iter().map(str::to_owned).collect(),
+        rows: counted.iter().map(|(cell, counted)| counted.row(cell, is_judged)).collect(),
     })
 }
 
@@ -71,7 +72,7 @@ struct Counted {
     round: u32,
     /// Seconds after the window began, and the rate from then on.
     rates: Vec<(f64, f64)>,
-    steady: Steady,
+    steady: Option<Steady>,
 }
 
 impl Counted {
@@ -104,23 +105,24 @@ impl Counted {
             .collect()
     }
 
-    fn row(&self, cell: &Cell) -> HtmlRow {
+    /// With when it was steady, if that was judged of any row.
+    fn row(&self, cell: &Cell, is_judged: bool) -> HtmlRow {
         let rates: Vec<f64> = self.rates.iter().map(|(_, rate)| *rate).collect();
         let least = rates.iter().copied().fold(f64::INFINITY, f64::min);
         let most = rates.iter().copied().fold(0.0, f64::max);
         let steady = match self.steady {
-            Steady::From { seconds } => significant_text(seconds),
-            Steady::Never => "never".to_owned(),
-            Steady::Unknown => "-".to_owned(),
+            Some(Steady::From { seconds }) => significant_text(seconds),
+            Some(Steady::Never) => "never".to_owned(),
+            None => "-".to_owned(),
         };
         let middle = median(&rates).unwrap_or(0.0);
-        let figures = vec![
+        let mut figures = vec![
             (self.round + 1).to_string(),
             rate_text(least),
             rate_text(middle),
             rate_text(most),
-            steady,
         ];
+        figures.extend(is_judged.then_some(steady));
         HtmlRow { names: names(cell), figures: Ok(figures) }
     }
 }
