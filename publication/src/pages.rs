@@ -16,6 +16,7 @@ mod marked;
 mod notes;
 mod overview;
 mod page;
+mod pairs;
 mod presentation;
 mod profiled;
 mod provenance;

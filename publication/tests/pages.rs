@@ -67,10 +67,59 @@ fn the_page_of_a_joined_record_says_so_first_and_has_no_ratio_between_its_runs()
         "{page}"
     );
     assert!(said.ends_with("Not of the first: rust-bookend."), "{page}");
-    assert!(page.contains("| bookend-server, other run | "), "{page}");
-    assert!(page.contains("ours answers (no figure yet) and (no figure yet) times"), "{page}");
+    assert!(
+        page.contains("\nNo finding is printed: the record has no figure of rust-bookend"),
+        "{page}"
+    );
+    let left_out = "not ranked with these until all are recorded anew: bookend-server.";
+    assert!(one_line(&page).contains(left_out), "{page}");
+    assert!(!page.contains("\n| bookend-server"), "{page}");
+    assert!(page.contains("\n| pajamax | "), "{page}");
     let mut own = page.lines().filter(|line| line.starts_with("| rust-bookend via bookend-load, "));
     assert!(own.any(|line| line.contains(" | no ratio | ")), "{page}");
+}
+
+#[test]
+fn no_finding_stands_over_two_runs_and_no_picture_ranks_rows_of_them() {
+    let mut record = joined("clients-of-servers");
+    let mut beside = record.rows.clone();
+    beside.retain(|row| row.cell.subject == "rust-pajamax");
+    beside.iter_mut().for_each(|row| row.round += record.facts.plan.rounds);
+    record.rows.extend(beside);
+    let page = Page::read(&folder("clients-of-servers"), &record).expect("a page").files();
+    let said = "No finding is printed: its figures are of two runs";
+    assert!(page.text.contains(said) && !page.text.contains("\nFound"), "{}", page.text);
+    let picture = page.picture.expect("a picture of the first run");
+    assert!(picture.contains(">pajamax<") && !picture.contains("bookend-server"), "{picture}");
+    let (run, rows) = invented("clients-of-servers", Extent::Full);
+    let whole = page_of("clients-of-servers", &(run, rows));
+    assert!(whole.contains("\nFound") && whole.contains("\n| bookend-server | "), "{whole}");
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The lines of what was run again, and of the ratios in a summary.
+fn re_runs(page: &str) -> Vec<String> {
+    let is_summary = |line: &str| line.starts_with("  ratio ^") || line.starts_with("  95 %");
+    let is_own = |line: &&str| line.contains(" re-run") || is_summary(line);
+    page.lines().filter(is_own).map(one_line).collect()
+}
+
+#[test]
+fn the_ratio_beside_a_printed_row_is_over_the_version_that_was_published() {
+    for name in ["pajamax-tonic", "helloworld-profile", "grpc-thrift-go", "java-executors"] {
+        let (run, mut rows) = invented(name, Extent::Full);
+        let before = re_runs(&page_of(name, &(run.clone(), rows.clone())));
+        let baseline = run.new.plan.baseline().expect("a baseline").name.clone();
+        for row in rows.iter_mut().filter(|row| row.cell.subject == baseline) {
+            row.outcome.window_mut().expect("measured").ends.server.cpu_seconds *= 3.0;
+        }
+        let after = re_runs(&page_of(name, &(run, rows)));
+        assert_eq!(before, after, "{name}: a ratio is over today's {baseline}");
+        assert!(!before.iter().any(|line| line.contains("no ratio")), "{name}: {before:?}");
+    }
 }
 
 #[test]

@@ -40,7 +40,10 @@ impl Page<'_> {
         let drawn = overview.drawn(self, &cells);
         let picture = drawn.picture();
         let figures = picture.as_ref().map_or_else(String::new, |picture| {
-            format!("![{}]({PICTURE_FILE})\n\n{}", picture.title, drawn.table())
+            let left_out = drawn
+                .left_out()
+                .map_or_else(String::new, |line| format!("\n{}", wrapped(&line, "")));
+            format!("![{}]({PICTURE_FILE})\n\n{}{left_out}", picture.title, drawn.table())
         });
         let sections = [
             section("Verdicts", &verdicts(self)),
@@ -56,7 +59,8 @@ impl Page<'_> {
 /// What is said, what was found, what differs, and what the page is made of.
 fn sentences(page: &Page<'_>, cells: &Cells<'_>) -> String {
     let shown = &page.presentation;
-    let found = quoted::filled_in(&shown.found, &shown.figures, cells);
+    let found = quoted::filled_in(&shown.found, &shown.figures, cells)
+        .unwrap_or_else(|why| format!("No finding is printed: {why}."));
     let joined = cells.table.joined().unwrap_or_default();
     let sentences = [joined, shown.said.clone(), found, shown.differs.clone(), origin(page)];
     sentences
@@ -260,7 +264,7 @@ fn table_of_lines(page: &Page<'_>, cells: &Cells<'_>, table: &ResultTable) -> St
             .map(|(name, _)| name.clone())
             .collect();
         let line = move |line: RowLine| ([names.as_slice(), &[line.whose]].concat(), line.fields);
-        lines(cells, table, row).into_iter().map(line)
+        lines(page, cells, table, row).into_iter().map(line)
     });
     let names: Vec<&str> = keys.into_iter().flatten().chain(["whose"]).collect();
     markdown_table(&names, &table.columns, rows)
