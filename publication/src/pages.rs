@@ -27,6 +27,7 @@ mod sections;
 mod summary;
 mod text;
 mod verdicts;
+mod versions;
 
 pub use error::{PAGE_FILE, PageError, RESULTS_FILE};
 pub use format::FigureFormat;

@@ -296,7 +296,7 @@ fn a_summary_has_the_sections_of_ghz_and_both_histograms() {
     assert_eq!(page.matches("\nStatus code distribution:\n").count(), 4);
     assert_eq!(page.matches("histogram, ms, published:\n").count(), 4);
     assert_eq!(page.matches("histogram, ms, re-run, all rounds:\n").count(), 4);
-    assert_eq!(page.matches("histogram, ms, re-run with ghz, all rounds:\n").count(), 4);
+    assert_eq!(page.matches("histogram, ms, re-run with bookend-load, all rounds:\n").count(), 4);
     assert!(page.contains("  1031.762 [1]    |\n"), "{page}");
 }
 
@@ -420,6 +420,24 @@ fn prose_has_the_figures_that_it_names() {
 }
 
 #[test]
+fn what_was_found_names_the_versions_of_the_rows_that_its_figures_are_of() {
+    let (run, rows) = invented("java-executors", Extent::Full);
+    let mut record = Record::of_run(&run, &rows, BTreeMap::new());
+    for (name, version) in [
+        ("java-grpc/cached-jdk21", "grpc-java 1.59.1, Java 21"),
+        ("java-grpc/cached", "grpc-java 1.85.1, Java 25"),
+        ("ghz", "ghz 0.120.0"),
+    ] {
+        record.facts.versions.insert(name.to_owned(), version.to_owned());
+    }
+    let page = Page::read(&folder("java-executors"), &record).expect("a page").files().text;
+    let found = one_line(&page);
+    assert!(found.contains("Found with grpc-java 1.59.1 through ghz 0.120.0: the run"), "{page}");
+    assert!(found.contains(" With grpc-java 1.85.1 through our client: "), "{page}");
+    assert!(found.contains("| cached pool, grpc-java 1.85.1 |"), "{page}");
+}
+
+#[test]
 fn a_page_that_shows_what_is_not_there_is_refused() {
     let file = folder("helloworld-profile").join("results.toml");
     let text = std::fs::read_to_string(&file).expect("readable");
@@ -431,6 +449,9 @@ fn a_page_that_shows_what_is_not_there_is_refused() {
     assert!(complaint("conclusion =", "conclusions =").contains("did you mean `conclusion`?"));
     assert!(complaint("{ghz}", "{gzh}").contains("there is no figure `gzh`"));
     assert!(complaint("\"rate-cents\"", "\"pretty\"").contains("no format `pretty`"));
+    let of_the_day = complaint("Found: ", "Found with today's versions: ");
+    assert!(of_the_day.contains("write {NAME.versions} in found"), "{of_the_day}");
+    assert!(complaint("{ghz}", "{ghz.version}").contains("there is no figure `ghz.version`"));
     let unknown = complaint("published = \"requests_per_second\"", "published = \"speed\"");
     assert!(unknown.contains("no metric `speed`"), "{unknown}");
     let before = text.split("published = \"requests_per_second\"").next();

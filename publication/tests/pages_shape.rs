@@ -5,7 +5,7 @@
 mod table_rows;
 
 use bookend_publication::pages::{PAGE_FILE, PICTURE_FILE, Page, PageFiles};
-use bookend_results::record::Record;
+use bookend_results::record::{Record, file_of};
 use bookend_results::suite::{Extent, Overrides, Selection, Suite};
 use std::collections::BTreeMap;
 use std::fs;
@@ -96,7 +96,10 @@ fn every_page_is_short_narrow_and_ends_in_its_command() {
         assert_eq!(complaints(&page.text), [""; 0], "{name}");
         assert!(page.picture.is_some(), "{name}");
         assert!(!page.text.contains("\n\n\n"), "{name}");
-        assert!(!page.text.contains("no figure yet"), "{name} names a cell that is not planned");
+        assert!(
+            !page.text.contains("No finding is printed"),
+            "{name} names a cell that is not planned"
+        );
     }
 }
 
@@ -112,6 +115,27 @@ fn every_committed_page_is_so_too_and_its_picture_is_there() {
         count += 1;
     }
     assert!(count > 4);
+}
+
+#[test]
+fn every_version_that_a_page_names_is_in_its_record() {
+    let mut count = 0;
+    for folder in suites() {
+        let name = folder.file_name().expect("a name").to_string_lossy().into_owned();
+        let records = folder.join("../../records");
+        let file = [Extent::Full, Extent::Quick]
+            .map(|extent| file_of(&records, &name, extent))
+            .into_iter()
+            .find(|file| file.is_file());
+        let declared = fs::read_to_string(folder.join("results.toml")).unwrap_or_default();
+        let named = declared.split("{version of ").skip(1);
+        for subject in named.map(|rest| rest.split('}').next().expect("a part")) {
+            let record = Record::read(file.as_ref().expect("a record")).expect("readable");
+            assert!(record.facts.versions.contains_key(subject), "{name}: {subject}");
+            count += 1;
+        }
+    }
+    assert!(count > 10, "{count}");
 }
 
 #[test]

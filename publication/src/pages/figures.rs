@@ -1,5 +1,6 @@
 //! The figures of one cell over its rounds, where pages need more than the run's own tables.
 
+use super::versions::version;
 use bookend_results::compare::ratio_of;
 use bookend_results::measurement::{CellId, Row};
 use bookend_results::metric::{COST_RATIO, Metric, REQUESTS_PER_CPU_SECOND};
@@ -94,6 +95,11 @@ impl<'a> Cells<'a> {
         first_run(&self.record.facts.plan, &self.record.rows, |run| {
             [own, other].iter().all(|cell| run.iter().any(|row| row.cell == cell.id))
         })
+    }
+
+    /// The version of a subject or an instrument.
+    pub(super) fn version<'b>(&'b self, name: &'b str) -> &'b str {
+        version(name, &self.record.facts.versions)
     }
 
     /// The figures of a cell, or the word for why there are no figures.

@@ -54,12 +54,29 @@ impl NamedFigure {
         Some((text, run))
     }
 
+    /// What is said of the rows that it is of: the versions that were measured, or the version of
+    /// what measured them.
+    fn said(&self, part: &str, cells: &Cells<'_>) -> String {
+        let of = cells.version(&self.subject);
+        match (part, &self.over, &self.instrument) {
+            (VIA, _, Some(instrument)) => cells.version(instrument).to_owned(),
+            (VERSIONS, Some(over), _) => format!("{of} over {}", cells.version(over)),
+            _ => of.to_owned(),
+        }
+    }
+
     /// `rust-tonic at C=1 S=50 via ghz`.
     fn place(&self) -> String {
         let via = self.instrument.as_ref().map_or_else(String::new, |name| format!(" via {name}"));
         format!("{} at {}{via}", self.subject, self.case)
     }
 }
+
+/// `{name.versions}` stands for the versions of what the figure of that name is of.
+pub(super) const VERSIONS: &str = "versions";
+
+/// `{name.via}` stands for the version of what measured it.
+pub(super) const VIA: &str = "via";
 
 /// Why prose is not printed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,8 +112,13 @@ pub(super) fn filled_in(
     let mut text = prose.trim().to_owned();
     let mut runs = BTreeSet::new();
     let mut missing = Vec::new();
-    for name in names(prose) {
+    for place in names(prose) {
+        let (name, part) = place.split_once('.').unwrap_or((place, ""));
         let Some(figure) = figures.get(name) else { continue };
+        if !part.is_empty() {
+            text = text.replace(&format!("{{{place}}}"), &figure.said(part, cells));
+            continue;
+        }
         match figure.text(cells) {
             Some((figure, run)) => {
                 runs.insert(run);
