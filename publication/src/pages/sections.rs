@@ -1,12 +1,13 @@
 //! The sections of a page: what a reader wants to know first, then, folded, what it rests on.
 
+use super::circumstances::circumstances;
 use super::figures::Cells;
 use super::overview::Overview;
 use super::page::Page;
 use super::presentation::{Look, PublishedCommand, ResultTable};
 use super::rows::{RowLine, lines, markdown_table};
 use super::text::{fenced, section};
-use super::verdicts::rounds_of;
+use super::verdicts::not_quotable;
 use super::{besides, grid, marked, notes, profiled, provenance, quoted, second_opinion, summary};
 use bookend_report::chart::Theme;
 use bookend_report::markdown::{self, folded, wrapped};
@@ -14,7 +15,7 @@ use bookend_report::profile::notes as profile_notes;
 use bookend_report::profile::{estimates, split_table};
 use bookend_report::run::Report;
 use bookend_results::profile::Profile;
-use bookend_results::record::{Facts, file_of, profile_folder, raw_folder};
+use bookend_results::record::{file_of, profile_folder, raw_folder};
 use bookend_results::suite::{Extent, Plan};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -56,11 +57,19 @@ impl Page<'_> {
     }
 }
 
+impl Page<'_> {
+    /// What was found, or why no finding is printed.
+    pub(super) fn found(&self, cells: &Cells<'_>) -> String {
+        let shown = &self.presentation;
+        quoted::filled_in(&shown.found, &shown.figures, cells)
+            .unwrap_or_else(|why| format!("No finding is printed: {why}."))
+    }
+}
+
 /// What is said, what was found, what differs, and what the page is made of.
 fn sentences(page: &Page<'_>, cells: &Cells<'_>) -> String {
     let shown = &page.presentation;
-    let found = quoted::filled_in(&shown.found, &shown.figures, cells)
-        .unwrap_or_else(|why| format!("No finding is printed: {why}."));
+    let found = page.found(cells);
     let joined = cells.table.joined().unwrap_or_default();
     let sentences = [joined, shown.said.clone(), found, shown.differs.clone(), origin(page)];
     sentences
@@ -80,19 +89,13 @@ fn origin(page: &Page<'_>) -> String {
         Extent::Full => "",
     };
     format!(
-        "Measured on {}, {}. Made by `publication results {}` from `{}`; every figure is defined in \
+        "Measured on {}{}. Made by `publication results {}` from `{}`; every figure is defined in \
          [metrics](../../docs/measure/metrics.md). {quick}",
-        day_of(facts),
-        rounds_of(page.record),
+        circumstances(page.record),
+        not_quotable(page.record),
         facts.suite,
         record.display()
     )
-}
-
-/// The day on which the run began.
-fn day_of(facts: &Facts) -> String {
-    let started = facts.started.to_string();
-    started.split('T').next().unwrap_or_default().to_owned()
 }
 
 fn verdicts(page: &Page<'_>) -> String {

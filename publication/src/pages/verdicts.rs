@@ -98,10 +98,14 @@ pub fn quotable_outcomes(suite: &JudgedSuite) -> String {
 pub(super) fn rounds_of(record: &Record) -> String {
     let rounds = record.rounds();
     let plural = if rounds == 1 { "" } else { "s" };
-    if record.is_quotable() {
-        format!("{rounds} rounds")
-    } else {
-        format!("{rounds} round{plural}, **not quotable** ({})", record.run().scope())
+    format!("{rounds} round{plural}{}", not_quotable(record))
+}
+
+/// That its figures may not be quoted, and why.
+pub(super) fn not_quotable(record: &Record) -> String {
+    match record.is_quotable() {
+        true => String::new(),
+        false => format!(", **not quotable** ({})", record.run().scope()),
     }
 }
 
