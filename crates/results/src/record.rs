@@ -225,6 +225,16 @@ impl Record {
         std::fs::write(file, self.text())
     }
 
+    /// Reads the facts of a file without its rows.
+    ///
+    /// # Errors
+    /// As [`Record::read`].
+    pub fn read_facts(file: &Path) -> Result<Facts, RecordError> {
+        let text = unnamed_text(file);
+        let text = text.map_err(|error| RecordError::Unreadable(error.to_string()))?;
+        Ok(Self::parse(text.lines().next().unwrap_or_default())?.facts)
+    }
+
     /// Reads a file.
     ///
     /// # Errors
