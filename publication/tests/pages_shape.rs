@@ -15,7 +15,10 @@ use table_rows::{rows, run};
 /// Lines before the first folded part.
 const OPEN_LINES_MAX: usize = 150;
 
-/// Letters of any of these.
+/// Lines of a page. What is longer stands in the record, which a command prints.
+const LINES_MAX: usize = 800;
+
+/// Letters of any of these, and of prose in the folded parts.
 const WIDTH_MAX: usize = 120;
 
 /// Letters of a line of the table of verdicts.
@@ -46,6 +49,15 @@ fn invented(folder: &Path) -> PageFiles {
     page.files()
 }
 
+/// Lines that are in no table and no block: those can be wrapped.
+fn prose<'a>(lines: &'a [&'a str]) -> impl Iterator<Item = &'a str> {
+    let mut is_code = false;
+    lines.iter().copied().filter(move |line| {
+        is_code ^= line.starts_with("```");
+        !is_code && !line.starts_with(['|', '`', '#'])
+    })
+}
+
 /// What is wrong with the shape of a page.
 fn complaints(text: &str) -> Vec<String> {
     let lines: Vec<&str> = text.lines().collect();
@@ -68,6 +80,12 @@ fn complaints(text: &str) -> Vec<String> {
     }
     if !open.iter().any(|line| line.starts_with("![") && line.contains(PICTURE_FILE)) {
         complaints.push("no picture before the folded parts".to_owned());
+    }
+    for line in prose(&lines).filter(|line| line.chars().count() > WIDTH_MAX) {
+        complaints.push(format!("prose of {} letters: {line}", line.chars().count()));
+    }
+    if lines.len() > LINES_MAX {
+        complaints.push(format!("{} lines", lines.len()));
     }
     let mut depth = 0;
     for line in lines.iter().skip(open.len()) {
@@ -154,6 +172,8 @@ fn each_offence_is_found() {
         page(&verdict, "bookend run drivers"),
         page(&"x\n".repeat(OPEN_LINES_MAX), "bookend run drivers"),
         page("", "OS: Debian"),
+        page("", "bookend run drivers").replace("```text", &format!("{wide}\n\n```text")),
+        page("", &"x\n".repeat(LINES_MAX)),
         good.replace("![T](RESULTS.svg)", ""),
         format!("{good}\nafter all\n"),
     ];

@@ -32,6 +32,10 @@ pub struct PageFiles {
     pub picture: Option<String>,
 }
 
+/// Tables that the page leaves to the command which prints them all.
+const LEFT_TO_THE_REPORT: [&str; 3] =
+    ["What a request costs the instrument", "Latency and memory", "Where the machine's CPU went"];
+
 impl Page<'_> {
     /// The page and its picture. The same inputs always give the same.
     pub fn files(&self) -> PageFiles {
@@ -100,7 +104,8 @@ fn origin(page: &Page<'_>) -> String {
 
 fn verdicts(page: &Page<'_>) -> String {
     page.verdicts.as_ref().map_or_else(String::new, |all| {
-        format!("{}\n{}\n{}", wrapped(all.tally(), ""), all.table(), wrapped(all.asked(), ""))
+        let asked = format!("{} {}", all.asked(), all.where_reasons_are());
+        format!("{}\n{}\n{}", wrapped(all.tally(), ""), all.table(), wrapped(&asked, ""))
     })
 }
 
@@ -121,14 +126,12 @@ fn departures(page: &Page<'_>) -> String {
 
 /// What the open part rests on, the environment and the command last.
 fn folds(page: &Page<'_>, cells: &Cells<'_>) -> String {
-    let mut folds = vec![(
-        "Every claim, with its figures and the reason for its outcome",
-        page.verdicts.as_ref().map_or_else(String::new, |all| all.reasons().to_owned()),
-    )];
+    let mut folds = Vec::new();
     let run = page.record.run();
     if page.presentation.tables.is_empty() {
         let report = Report::new(&run, &page.record.rows);
-        folds.extend(report.tables());
+        let is_shown = |title: &str| !LEFT_TO_THE_REPORT.contains(&title);
+        folds.extend(report.tables().into_iter().filter(|(title, _)| is_shown(title)));
     } else {
         folds.push(("The tables of the document, ours beside each row", results(page, cells)));
         folds.push(("Measured besides", besides::table(page, cells)));
@@ -198,6 +201,11 @@ fn environment(page: &Page<'_>) -> String {
             folder.display()
         ));
     }
+    let record = file_of(Path::new("records"), &facts.suite, facts.extent);
+    parts.push(format!(
+        "Every table and every mark of the record, on a terminal:\n\n{}",
+        fenced(&format!("bookend report --record {} --format text", record.display()))
+    ));
     parts.push(format!("All of it here, by one command:\n\n{}", fenced(&facts.command)));
     parts.join("\n")
 }
