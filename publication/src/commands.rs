@@ -2,6 +2,7 @@
 
 pub mod claims;
 pub mod kept;
+pub mod readme;
 pub mod record;
 pub mod results;
 pub mod site;

@@ -7,6 +7,7 @@ use clap::Parser;
 use commands::NoPage;
 use commands::claims::ClaimsArguments;
 use commands::kept::{CheckPageArguments, PowerLineArguments, PowerPageArguments};
+use commands::readme::ReadMeArguments;
 use commands::record::RecordArguments;
 use commands::results::ResultsArguments;
 use commands::site::SiteArguments;
@@ -22,6 +23,9 @@ enum CommandLine {
     Results(ResultsArguments),
     /// Write the pages of published claims with their verdicts
     Claims(ClaimsArguments),
+    /// Make the parts of README.md that have figures
+    #[command(name = "readme")]
+    ReadMe(ReadMeArguments),
     /// Make a site of all committed records
     Site(SiteArguments),
     /// Make a page of checks that bookend check --json printed
@@ -37,6 +41,7 @@ fn main() -> ExitCode {
         CommandLine::Record(arguments) => arguments.run(),
         CommandLine::Results(arguments) => arguments.run(),
         CommandLine::Claims(arguments) => arguments.run(),
+        CommandLine::ReadMe(arguments) => arguments.run(),
         CommandLine::Site(arguments) => arguments.run(),
         CommandLine::CheckPage(arguments) => arguments.run(),
         CommandLine::PowerPage(arguments) => arguments.run(),

@@ -1,7 +1,5 @@
 //! `publication claims`: the committed pages are what claims, tables and records give.
 
-use bookend_publication::claims::JudgedSuites;
-use bookend_publication::pages::quotable_outcomes;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -23,22 +21,6 @@ fn the_pages_are_what_claims_and_records_give() {
     let checked = claims(&["--check"]);
     let said = String::from_utf8_lossy(&checked.stderr);
     assert_eq!(checked.status.code(), Some(0), "{said}");
-}
-
-#[test]
-fn the_readme_counts_the_outcomes_of_records_that_may_be_quoted() {
-    let judged = JudgedSuites::read(&root().join("suites"), &root().join("records"));
-    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
-    let suites = judged.unwrap().suites.into_iter();
-    for suite in suites.filter(|one| !one.claims.document.are_expectations) {
-        let counts = format!("| {} |", quotable_outcomes(&suite));
-        let page = format!("| [{0}](suites/{0}/RESULTS.md) |", suite.suite);
-        let row = readme
-            .lines()
-            .find(|line| line.starts_with(&page))
-            .unwrap_or_else(|| panic!("no row begins with {page}"));
-        assert!(row.ends_with(&counts), "{row} should end with {counts}");
-    }
 }
 
 #[test]

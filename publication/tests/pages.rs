@@ -67,10 +67,59 @@ fn the_page_of_a_joined_record_says_so_first_and_has_no_ratio_between_its_runs()
         "{page}"
     );
     assert!(said.ends_with("Not of the first: rust-bookend."), "{page}");
-    assert!(page.contains("| bookend-server, other run | "), "{page}");
-    assert!(page.contains("ours answers (no figure yet) and (no figure yet) times"), "{page}");
+    assert!(
+        page.contains("\nNo finding is printed: the record has no figure of rust-bookend"),
+        "{page}"
+    );
+    let left_out = "not ranked with these until all are recorded anew: bookend-server.";
+    assert!(one_line(&page).contains(left_out), "{page}");
+    assert!(!page.contains("\n| bookend-server"), "{page}");
+    assert!(page.contains("\n| pajamax | "), "{page}");
     let mut own = page.lines().filter(|line| line.starts_with("| rust-bookend via bookend-load, "));
     assert!(own.any(|line| line.contains(" | no ratio | ")), "{page}");
+}
+
+#[test]
+fn no_finding_stands_over_two_runs_and_no_picture_ranks_rows_of_them() {
+    let mut record = joined("clients-of-servers");
+    let mut beside = record.rows.clone();
+    beside.retain(|row| row.cell.subject == "rust-pajamax");
+    beside.iter_mut().for_each(|row| row.round += record.facts.plan.rounds);
+    record.rows.extend(beside);
+    let page = Page::read(&folder("clients-of-servers"), &record).expect("a page").files();
+    let said = "No finding is printed: its figures are of two runs";
+    assert!(page.text.contains(said) && !page.text.contains("\nFound"), "{}", page.text);
+    let picture = page.picture.expect("a picture of the first run");
+    assert!(picture.contains(">pajamax<") && !picture.contains("bookend-server"), "{picture}");
+    let (run, rows) = invented("clients-of-servers", Extent::Full);
+    let whole = page_of("clients-of-servers", &(run, rows));
+    assert!(whole.contains("\nFound") && whole.contains("\n| bookend-server | "), "{whole}");
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The lines of what was run again, and of the ratios in a summary.
+fn re_runs(page: &str) -> Vec<String> {
+    let is_summary = |line: &str| line.starts_with("  ratio ^") || line.starts_with("  95 %");
+    let is_own = |line: &&str| line.contains(" re-run") || is_summary(line);
+    page.lines().filter(is_own).map(one_line).collect()
+}
+
+#[test]
+fn the_ratio_beside_a_printed_row_is_over_the_version_that_was_published() {
+    for name in ["pajamax-tonic", "helloworld-profile", "grpc-thrift-go", "java-executors"] {
+        let (run, mut rows) = invented(name, Extent::Full);
+        let before = re_runs(&page_of(name, &(run.clone(), rows.clone())));
+        let baseline = run.new.plan.baseline().expect("a baseline").name.clone();
+        for row in rows.iter_mut().filter(|row| row.cell.subject == baseline) {
+            row.outcome.window_mut().expect("measured").ends.server.cpu_seconds *= 3.0;
+        }
+        let after = re_runs(&page_of(name, &(run, rows)));
+        assert_eq!(before, after, "{name}: a ratio is over today's {baseline}");
+        assert!(!before.iter().any(|line| line.contains("no ratio")), "{name}: {before:?}");
+    }
 }
 
 #[test]
@@ -247,7 +296,7 @@ fn a_summary_has_the_sections_of_ghz_and_both_histograms() {
     assert_eq!(page.matches("\nStatus code distribution:\n").count(), 4);
     assert_eq!(page.matches("histogram, ms, published:\n").count(), 4);
     assert_eq!(page.matches("histogram, ms, re-run, all rounds:\n").count(), 4);
-    assert_eq!(page.matches("histogram, ms, re-run with ghz, all rounds:\n").count(), 4);
+    assert_eq!(page.matches("histogram, ms, re-run with bookend-load, all rounds:\n").count(), 4);
     assert!(page.contains("  1031.762 [1]    |\n"), "{page}");
 }
 
@@ -300,11 +349,11 @@ fn notes_of_callers_stand_by_case_and_those_of_servers_by_life() {
     let page = page_of("helloworld-profile", &(run, rows));
     let expected = [
         "| ghz | C=1 S=50 | rust-bookend, rust-bookend/internet, rust-pajamax, \
-         rust-pajamax/0.3.3, rust-tonic, rust-tonic/0.11 | connections_opened | 2 | 3 | 3 |",
+         rust-pajamax/0.3.3, rust-tonic, rust-tonic/0.11 | 3 | connections_opened 2 (3) |",
         "| bookend-load | every case | rust-bookend, rust-bookend/internet, rust-floor, \
-         rust-pajamax, rust-pajamax/0.3.3, rust-tonic, rust-tonic/0.11 | connections_opened | 2 | \
-         3 | 3 |",
-        "| rust-tonic | all of a round |  | threads_peak | 7 | 7 | 3 |",
+         rust-pajamax, rust-pajamax/0.3.3, rust-tonic, rust-tonic/0.11 | 3 | connections_opened 2 \
+         (3) |",
+        "| rust-tonic | all of a round |  | 3 | threads_peak 7 |",
     ];
     for line in expected {
         assert_eq!(page.matches(line).count(), 1, "{line}\n{page}");
@@ -371,6 +420,24 @@ fn prose_has_the_figures_that_it_names() {
 }
 
 #[test]
+fn what_was_found_names_the_versions_of_the_rows_that_its_figures_are_of() {
+    let (run, rows) = invented("java-executors", Extent::Full);
+    let mut record = Record::of_run(&run, &rows, BTreeMap::new());
+    for (name, version) in [
+        ("java-grpc/cached-jdk21", "grpc-java 1.59.1, Java 21"),
+        ("java-grpc/cached", "grpc-java 1.85.1, Java 25"),
+        ("ghz", "ghz 0.120.0"),
+    ] {
+        record.facts.versions.insert(name.to_owned(), version.to_owned());
+    }
+    let page = Page::read(&folder("java-executors"), &record).expect("a page").files().text;
+    let found = one_line(&page);
+    assert!(found.contains("Found with grpc-java 1.59.1 through ghz 0.120.0: the run"), "{page}");
+    assert!(found.contains(" With grpc-java 1.85.1 through our client: "), "{page}");
+    assert!(found.contains("| cached pool, grpc-java 1.85.1 |"), "{page}");
+}
+
+#[test]
 fn a_page_that_shows_what_is_not_there_is_refused() {
     let file = folder("helloworld-profile").join("results.toml");
     let text = std::fs::read_to_string(&file).expect("readable");
@@ -382,6 +449,9 @@ fn a_page_that_shows_what_is_not_there_is_refused() {
     assert!(complaint("conclusion =", "conclusions =").contains("did you mean `conclusion`?"));
     assert!(complaint("{ghz}", "{gzh}").contains("there is no figure `gzh`"));
     assert!(complaint("\"rate-cents\"", "\"pretty\"").contains("no format `pretty`"));
+    let of_the_day = complaint("Found: ", "Found with today's versions: ");
+    assert!(of_the_day.contains("write {NAME.versions} in found"), "{of_the_day}");
+    assert!(complaint("{ghz}", "{ghz.version}").contains("there is no figure `ghz.version`"));
     let unknown = complaint("published = \"requests_per_second\"", "published = \"speed\"");
     assert!(unknown.contains("no metric `speed`"), "{unknown}");
     let before = text.split("published = \"requests_per_second\"").next();

@@ -5,7 +5,7 @@
 mod table_rows;
 
 use bookend_publication::pages::{PAGE_FILE, PICTURE_FILE, Page, PageFiles};
-use bookend_results::record::Record;
+use bookend_results::record::{Record, file_of};
 use bookend_results::suite::{Extent, Overrides, Selection, Suite};
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,7 +15,10 @@ use table_rows::{rows, run};
 /// Lines before the first folded part.
 const OPEN_LINES_MAX: usize = 150;
 
-/// Letters of any of these.
+/// Lines of a page. What is longer stands in the record, which a command prints.
+const LINES_MAX: usize = 800;
+
+/// Letters of any of these, and of prose in the folded parts.
 const WIDTH_MAX: usize = 120;
 
 /// Letters of a line of the table of verdicts.
@@ -46,6 +49,15 @@ fn invented(folder: &Path) -> PageFiles {
     page.files()
 }
 
+/// Lines that are in no table and no block: those can be wrapped.
+fn prose<'a>(lines: &'a [&'a str]) -> impl Iterator<Item = &'a str> {
+    let mut is_code = false;
+    lines.iter().copied().filter(move |line| {
+        is_code ^= line.starts_with("```");
+        !is_code && !line.starts_with(['|', '`', '#'])
+    })
+}
+
 /// What is wrong with the shape of a page.
 fn complaints(text: &str) -> Vec<String> {
     let lines: Vec<&str> = text.lines().collect();
@@ -68,6 +80,12 @@ fn complaints(text: &str) -> Vec<String> {
     }
     if !open.iter().any(|line| line.starts_with("![") && line.contains(PICTURE_FILE)) {
         complaints.push("no picture before the folded parts".to_owned());
+    }
+    for line in prose(&lines).filter(|line| line.chars().count() > WIDTH_MAX) {
+        complaints.push(format!("prose of {} letters: {line}", line.chars().count()));
+    }
+    if lines.len() > LINES_MAX {
+        complaints.push(format!("{} lines", lines.len()));
     }
     let mut depth = 0;
     for line in lines.iter().skip(open.len()) {
@@ -96,7 +114,10 @@ fn every_page_is_short_narrow_and_ends_in_its_command() {
         assert_eq!(complaints(&page.text), [""; 0], "{name}");
         assert!(page.picture.is_some(), "{name}");
         assert!(!page.text.contains("\n\n\n"), "{name}");
-        assert!(!page.text.contains("no figure yet"), "{name} names a cell that is not planned");
+        assert!(
+            !page.text.contains("No finding is printed"),
+            "{name} names a cell that is not planned"
+        );
     }
 }
 
@@ -115,6 +136,27 @@ fn every_committed_page_is_so_too_and_its_picture_is_there() {
 }
 
 #[test]
+fn every_version_that_a_page_names_is_in_its_record() {
+    let mut count = 0;
+    for folder in suites() {
+        let name = folder.file_name().expect("a name").to_string_lossy().into_owned();
+        let records = folder.join("../../records");
+        let file = [Extent::Full, Extent::Quick]
+            .map(|extent| file_of(&records, &name, extent))
+            .into_iter()
+            .find(|file| file.is_file());
+        let declared = fs::read_to_string(folder.join("results.toml")).unwrap_or_default();
+        let named = declared.split("{version of ").skip(1);
+        for subject in named.map(|rest| rest.split('}').next().expect("a part")) {
+            let record = Record::read(file.as_ref().expect("a record")).expect("readable");
+            assert!(record.facts.versions.contains_key(subject), "{name}: {subject}");
+            count += 1;
+        }
+    }
+    assert!(count > 10, "{count}");
+}
+
+#[test]
 fn each_offence_is_found() {
     let page = |open: &str, end: &str| {
         format!(
@@ -130,6 +172,8 @@ fn each_offence_is_found() {
         page(&verdict, "bookend run drivers"),
         page(&"x\n".repeat(OPEN_LINES_MAX), "bookend run drivers"),
         page("", "OS: Debian"),
+        page("", "bookend run drivers").replace("```text", &format!("{wide}\n\n```text")),
+        page("", &"x\n".repeat(LINES_MAX)),
         good.replace("![T](RESULTS.svg)", ""),
         format!("{good}\nafter all\n"),
     ];

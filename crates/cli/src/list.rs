@@ -10,11 +10,16 @@ use bookend_lab::process::interrupt::Interrupt;
 use bookend_lab::progress::Clock;
 use bookend_lab::spawner::Spawner;
 use bookend_lab::subject::Subject;
+use bookend_results::record::{Record, file_of};
 use bookend_results::store::{Run, Store, UnreadableRun};
 use bookend_results::suite::{Extent, Overrides, Plan, Selection, Suite};
 use clap::Args;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The default folder of records.
+pub const RECORDS: &str = "records";
 
 /// What stands after `bookend list`.
 #[derive(Debug, Args)]
@@ -25,6 +30,9 @@ pub struct ListArguments {
     /// Where subjects are
     #[arg(long, value_name = "DIR", default_value = "subjects")]
     subjects_dir: PathBuf,
+    /// Where records are, which tell how long a suite takes
+    #[arg(long, value_name = "DIR", default_value = RECORDS)]
+    records: PathBuf,
     /// Where results are kept
     #[arg(long, value_name = "FILE", default_value = STORE)]
     store: PathBuf,
@@ -36,7 +44,8 @@ pub struct ListArguments {
 /// [`Failure`] when a folder or a file of these cannot be read.
 pub fn start(arguments: &ListArguments) -> Result<u8, Failure> {
     let interrupt = Interrupt::on_signals().map_err(Failure::nothing_measured)?;
-    let suites = suites_text(&arguments.suites, &arguments.subjects_dir, &interrupt)?;
+    let ListArguments { suites, subjects_dir, records, .. } = arguments;
+    let suites = suites_text(suites, subjects_dir, records, &interrupt)?;
     let subjects = subjects_text(&arguments.subjects_dir)?;
     let results = results_text(&arguments.store)?;
     print(&[suites, subjects, results].join("\n"))?;
@@ -50,6 +59,7 @@ pub fn start(arguments: &ListArguments) -> Result<u8, Failure> {
 pub fn suites_text(
     suites: &Path,
     subjects: &Path,
+    records: &Path,
     interrupt: &Interrupt,
 ) -> Result<String, Failure> {
     let mut names =
@@ -59,10 +69,9 @@ pub fn suites_text(
     for name in Named::SUITE.all(suites)? {
         let suite = Suite::read(&suites.join(&name)).map_err(Failure::usage)?;
         let full = plan(&suite, Extent::Full)?;
-        let mut times = vec![format!("at least {}", Clock(full.least_duration()))];
+        let mut times = vec![time(&full, &name, records)];
         if suite.quick.is_some() {
-            let quick = plan(&suite, Extent::Quick)?.least_duration();
-            times.push(format!("--quick {}", Clock(quick)));
+            times.push(format!("--quick {}", time(&plan(&suite, Extent::Quick)?, &name, records)));
         }
         let missing = names.missing(&full)?;
         let missing = match missing.is_empty() {
@@ -72,7 +81,24 @@ pub fn suites_text(
         let [name, title] = [&name, &suite.title].map(|text| printable::line(text));
         text += &format!("  {name}\n      {title}\n      {}{missing}\n", times.join(", "));
     }
+    text += "\"At least\" leaves out what starts slowly or answers late: no record tells.\n";
     Ok(text + "What is missing, bookend doctor says how to install.\n")
+}
+
+/// How long a plan takes, as the record of the suite tells. Without a record no more is known than
+/// the length of its windows.
+fn time(plan: &Plan, suite: &str, records: &Path) -> String {
+    let file = file_of(records, suite, plan.extent);
+    let recorded = Record::read_facts(&file).ok();
+    let as_recorded = recorded.and_then(|facts| {
+        let took = facts.finished?.unix_ms().checked_sub(facts.started.unix_ms())?;
+        let took = Duration::from_millis(u64::try_from(took).ok()?);
+        Some(plan.expected_duration(&facts.plan, took))
+    });
+    match as_recorded {
+        Some(expected) => format!("about {} by its record", Clock(expected)),
+        None => format!("at least {}", Clock(plan.least_duration())),
+    }
 }
 
 /// All of a suite, whatever the environment says.

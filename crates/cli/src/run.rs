@@ -6,7 +6,7 @@ mod profile;
 use crate::check::kept;
 use crate::gates::GateArguments;
 use crate::lab;
-use crate::list::suites_text;
+use crate::list::{RECORDS, suites_text};
 use crate::names::Named;
 use crate::report::STORE;
 use crate::terminal::{Failure, gate_status, print, with_progress};
@@ -155,7 +155,12 @@ fn without_suite(arguments: &RunArguments, interrupt: &Interrupt) -> Result<u8, 
         let suites = Named::SUITE.all(&arguments.suites)?.join(", ");
         return Err(Failure::usage(format!("the suite is missing: there is {suites}")));
     }
-    print(&suites_text(&arguments.suites, &arguments.subjects_dir, interrupt)?)?;
+    print(&suites_text(
+        &arguments.suites,
+        &arguments.subjects_dir,
+        Path::new(RECORDS),
+        interrupt,
+    )?)?;
     Err(Failure::usage("name one of these suites: bookend run SUITE --quick"))
 }
 

@@ -4,6 +4,7 @@
 #[path = "../../results/tests/table_rows/mod.rs"]
 mod table_rows;
 
+use bookend_report::chart::Theme;
 use bookend_report::run::Report;
 use bookend_results::measurement::Row;
 use bookend_results::record::{JoinedRun, Record, first_run, rows_of_cell, run_of};
@@ -142,6 +143,19 @@ fn the_answer_ranks_nobody_with_the_rows_of_another_run() {
     }
     let costs = answer(&alone);
     assert!(costs.contains("rust-tonic ") && !costs.contains("rust-bookend"), "{costs}");
+}
+
+#[test]
+fn no_picture_ranks_rows_of_two_runs() {
+    let drawn = |record: &Record| {
+        let run = record.run();
+        let report = Report::new(&run, &record.rows);
+        let pictures = report.named_pictures();
+        pictures.iter().map(|(_, picture)| picture.svg(Theme::Light)).collect::<String>()
+    };
+    let (before, after) = (drawn(&record()), drawn(&joined()));
+    assert!(before.contains(NAME) && after.contains("rust-pajamax"));
+    assert!(!after.contains(NAME), "{after}");
 }
 
 #[test]

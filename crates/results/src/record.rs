@@ -205,6 +205,15 @@ impl Record {
         Ok(Self { facts, rows })
     }
 
+    /// Reads the facts of a file without its rows.
+    ///
+    /// # Errors
+    /// As [`Record::read`].
+    pub fn read_facts(file: &Path) -> Result<Facts, RecordError> {
+        let text = text_in(file).map_err(|error| RecordError::Unreadable(error.to_string()))?;
+        Ok(Self::parse(text.lines().next().unwrap_or_default())?.facts)
+    }
+
     /// Reads a file, compressed or not.
     ///
     /// # Errors

@@ -15,6 +15,10 @@ use bookend_results::table::{Cell, Rank};
 /// Colours are repeated beyond so many series.
 const SERIES_MAX: usize = 6;
 
+/// Figures of the record's own run alone are drawn: those of runs that were joined to it are of
+/// another day.
+const OWN_RUN: u32 = 0;
+
 impl Overview {
     /// That of a suite which declares none: the cost of all subjects against the baseline.
     pub(super) fn of_plan(page: &Page<'_>, cells: &Cells<'_>) -> Self {
@@ -53,7 +57,7 @@ impl Overview {
     /// All figures, without the lines and series that have none.
     pub(super) fn drawn<'b>(&'b self, page: &Page<'_>, cells: &Cells<'_>) -> Drawn<'b> {
         let drawn_line = |line: &OverviewLine| DrawnLine {
-            label: format!("{}{}", line.label, other_run(cells, line)),
+            label: line.label.clone(),
             points: self
                 .series
                 .iter()
@@ -61,7 +65,12 @@ impl Overview {
                 .collect(),
             besides: self.besides.iter().map(|column| column.text(cells, line)).collect(),
         };
-        let mut lines: Vec<DrawnLine> = self.lines_of(page).iter().map(drawn_line).collect();
+        let declared = self.lines_of(page);
+        let is_left_out = |line: &&OverviewLine| {
+            self.series.iter().any(|series| self.is_of_another_run(cells, series, line))
+        };
+        let left_out = declared.iter().filter(is_left_out).map(|line| line.label.clone()).collect();
+        let mut lines: Vec<DrawnLine> = declared.iter().map(drawn_line).collect();
         lines.retain(|line| line.points.iter().any(Option::is_some));
         let has_point = |index: usize| lines.iter().any(|line| line.points[index].is_some());
         let kept: Vec<bool> = (0..self.series.len()).map(has_point).collect();
@@ -82,7 +91,7 @@ impl Overview {
             .filter(|(index, _)| is_kept(index))
             .map(|(_, one)| one)
             .collect();
-        Drawn { overview: self, series, lines }
+        Drawn { overview: self, series, lines, left_out }
     }
 
     fn lines_of(&self, page: &Page<'_>) -> Vec<OverviewLine> {
@@ -114,12 +123,40 @@ impl Overview {
             let text = own_text.unwrap_or_else(|| format.text(value));
             return Some(self.charted(value, text, None));
         }
+        let (own, other) = self.measured(cells, series, line)?;
+        let is_of_the_run = cells.run_of(own, other) == Some(OWN_RUN);
+        let (value, interval) = cells.estimate(&self.metric, own, other)?;
+        is_of_the_run.then(|| self.charted(value, format.text(value), interval))
+    }
+
+    /// The cell of a point that is ours, and the one that it is divided by.
+    fn measured<'c>(
+        &self,
+        cells: &'c Cells<'_>,
+        series: &OverviewSeries,
+        line: &OverviewLine,
+    ) -> Option<(&'c Cell, Option<&'c Cell>)> {
+        if series.published.is_some() {
+            return None;
+        }
         let cell =
             |subject: &String| cells.find_with(subject, line.case, series.instrument.as_deref());
-        let other = series.over.as_ref().map(cell);
-        let other = if other.is_some() { Some(other.flatten()?) } else { None };
-        let (value, interval) = cells.estimate(&self.metric, cell(subject)?, other)?;
-        Some(self.charted(value, format.text(value), interval))
+        let other = match &series.over {
+            None => None,
+            Some(other) => Some(cell(other)?),
+        };
+        Some((cell(series.subject.as_ref().or(line.subject.as_ref())?)?, other))
+    }
+
+    /// Whether a point has a figure, and it is of a later run.
+    fn is_of_another_run(
+        &self,
+        cells: &Cells<'_>,
+        series: &OverviewSeries,
+        line: &OverviewLine,
+    ) -> bool {
+        let measured = self.measured(cells, series, line);
+        measured.is_some_and(|(own, other)| cells.run_of(own, other) > Some(OWN_RUN))
     }
 
     /// A point of the axis, which has times in seconds.
@@ -130,18 +167,12 @@ impl Overview {
     }
 }
 
-/// What follows the label of a line about a subject.
-fn other_run(cells: &Cells<'_>, line: &OverviewLine) -> &'static str {
-    let cell = line.subject.as_ref().and_then(|subject| cells.find_with(subject, line.case, None));
-    cell.map_or("", Cell::other_run)
-}
-
 impl OverviewColumn {
     fn text(&self, cells: &Cells<'_>, line: &OverviewLine) -> String {
         let subject = self.subject.as_ref().or(line.subject.as_ref());
         let instrument = self.instrument.as_deref();
         let cell = subject.and_then(|subject| cells.find_with(subject, line.case, instrument));
-        let Some(cell) = cell else {
+        let Some(cell) = cell.filter(|cell| cell.run == OWN_RUN) else {
             return NONE.to_owned();
         };
         match cells.figures(cell) {
@@ -159,6 +190,8 @@ pub(super) struct Drawn<'a> {
     overview: &'a Overview,
     series: Vec<&'a OverviewSeries>,
     lines: Vec<DrawnLine>,
+    /// Labels of the lines with figures of later runs.
+    left_out: Vec<String>,
 }
 
 struct DrawnLine {
@@ -182,6 +215,17 @@ impl Drawn<'_> {
             reference: self.overview.reference,
             series: coloured(&self.series),
             lines,
+        })
+    }
+
+    /// What is not shown because it was measured in another run. `None`: nothing.
+    pub(super) fn left_out(&self) -> Option<String> {
+        let names = self.left_out.join(", ");
+        (!self.left_out.is_empty()).then(|| {
+            format!(
+                "Measured here in another run, and not ranked with these until all are recorded \
+                 anew: {names}."
+            )
         })
     }
 

@@ -1,9 +1,11 @@
 //! The figures of one cell over its rounds, where pages need more than the run's own tables.
 
+use super::versions::version;
 use bookend_results::compare::ratio_of;
-use bookend_results::measurement::CellId;
-use bookend_results::metric::{Metric, REQUESTS_PER_CPU_SECOND};
-use bookend_results::record::{Record, first_run, rows_of_cell};
+use bookend_results::measurement::{CellId, Row};
+use bookend_results::metric::{COST_RATIO, Metric, REQUESTS_PER_CPU_SECOND};
+use bookend_results::ratio::RatioOutcome;
+use bookend_results::record::{Record, first_run, rows_of_cell, run_of};
 use bookend_results::round::MeasuredRounds;
 use bookend_results::statistics::Interval;
 use bookend_results::suite::Case;
@@ -22,6 +24,8 @@ pub(super) struct Cells<'a> {
 pub(super) struct CellFigures<'a> {
     pub(super) summary: &'a Summary,
     pub(super) rounds: MeasuredRounds<'a>,
+    /// Requests per CPU-second over those of the cell that it is compared with.
+    pub(super) cost_ratio: RatioOutcome,
 }
 
 impl<'a> Cells<'a> {
@@ -65,15 +69,37 @@ impl<'a> Cells<'a> {
                 let Metric::Listed(definition) = metric else {
                     return None;
                 };
-                let plan = &self.record.facts.plan;
-                let rows = first_run(plan, &self.record.rows, |run| {
-                    [own, other].iter().all(|cell| run.iter().any(|row| row.cell == cell.id))
-                });
+                let rows = self.rows_of_both(own, other);
                 let ratio = ratio_of(definition, (&own.id, rows), (&other.id, rows)).ok()?;
                 let is_sure = ratio.pairs >= INTERVAL_ROUNDS_MIN;
                 Some((ratio.median, ratio.interval.filter(|_| is_sure)))
             }
         }
+    }
+
+    /// Requests per CPU-second of a cell over those of another, round by round.
+    fn cost_ratio(&self, own: &Cell, other: &Cell) -> RatioOutcome {
+        let rows = self.rows_of_both(own, other);
+        ratio_of(&REQUESTS_PER_CPU_SECOND, (&own.id, rows), (&other.id, rows)).into()
+    }
+
+    /// The run of the record that a figure of a cell is of, or of one cell over another. `None`: no
+    /// run measured it.
+    pub(super) fn run_of(&self, own: &Cell, other: Option<&Cell>) -> Option<u32> {
+        let rows = self.rows_of_both(own, other.unwrap_or(own));
+        rows.first().map(|row| run_of(&self.record.facts.plan, row))
+    }
+
+    /// The rows of the first run that measured both.
+    fn rows_of_both(&self, own: &Cell, other: &Cell) -> &'a [Row] {
+        first_run(&self.record.facts.plan, &self.record.rows, |run| {
+            [own, other].iter().all(|cell| run.iter().any(|row| row.cell == cell.id))
+        })
+    }
+
+    /// The version of a subject or an instrument.
+    pub(super) fn version<'b>(&'b self, name: &'b str) -> &'b str {
+        version(name, &self.record.facts.versions)
     }
 
     /// The figures of a cell, or the word for why there are no figures.
@@ -83,9 +109,23 @@ impl<'a> Cells<'a> {
             CellResult::Measured(summary) => {
                 let plan = &self.record.facts.plan;
                 let own = rows_of_cell(plan, &self.record.rows, &cell.id);
-                Ok(CellFigures { summary, rounds: MeasuredRounds::of(own, plan.deadline_ns()) })
+                let rounds = MeasuredRounds::of(own, plan.deadline_ns());
+                let cost_ratio = summary.ratios.cost_ratio;
+                Ok(CellFigures { summary, rounds, cost_ratio })
             }
         }
+    }
+
+    /// As above, with ratios to another cell than that of the baseline.
+    pub(super) fn figures_over<'b>(
+        &'b self,
+        cell: &'b Cell,
+        other: &CellId,
+    ) -> Result<CellFigures<'b>, String> {
+        let other = self.find(other).filter(|other| other.id != cell.id);
+        let cost_ratio =
+            other.map_or(RatioOutcome::NotCompared, |other| self.cost_ratio(cell, other));
+        self.figures(cell).map(|figures| CellFigures { cost_ratio, ..figures })
     }
 }
 
@@ -93,6 +133,7 @@ impl CellFigures<'_> {
     /// A metric of the cell in its base unit.
     pub(super) fn value(&self, metric: &Metric) -> Option<f64> {
         let ratio = match metric {
+            Metric::Listed(_) if metric.is(&COST_RATIO) => Some(&self.cost_ratio),
             Metric::Listed(definition) => definition.ratio(&self.summary.ratios),
             _ => None,
         };

@@ -29,7 +29,7 @@ pub(super) fn table(page: &Page<'_>, cells: &Cells<'_>, table: &ResultTable) -> 
         }
         grid.heading_pair(&short_label(group, case), &ratios(cells, group));
         for row in group {
-            for (index, line) in lines(cells, table, row).into_iter().enumerate() {
+            for (index, line) in lines(page, cells, table, row).into_iter().enumerate() {
                 let name = match index {
                     0 => row.place.subject.clone(),
                     _ => format!("  {}", line.whose),

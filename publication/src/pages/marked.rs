@@ -33,7 +33,8 @@ pub(super) fn table(page: &Page<'_>, cells: &Cells<'_>) -> String {
     let everywhere = common.iter().map(|mark| one_line(&format!("every measured row: {mark}")));
     let windows = window_lines(&page.record.facts.plan, &cells.table);
     let lines = [everywhere.collect(), windows, skipped_lines(&cells.table)].concat();
-    let list = markdown::list(&lines);
+    let list: String =
+        lines.iter().map(|line| markdown::wrapped(&format!("- {line}"), "  ")).collect();
     if lines.is_empty() { table } else { format!("{table}\n{list}") }
 }
 

@@ -65,15 +65,18 @@ pub(super) fn table(page: &Page<'_>) -> String {
     if lines.is_empty() {
         return String::new();
     }
-    let headings = ["who", "case", "with", "note", "median", "largest", "rounds"];
-    let rows: Vec<_> = lines
+    let noted = lines.into_iter().map(|(line, with)| {
+        let [middle, largest, rounds] = line.figures;
+        let largest = if largest == middle { String::new() } else { format!(" ({largest})") };
+        let place = [line.process, line.cases, with.join(", "), rounds];
+        (place, format!("{} {middle}{largest}", line.note))
+    });
+    let headings = ["who", "case", "with", "rounds", "notes: median (and largest)"];
+    let rows: Vec<_> = grouped(noted)
         .into_iter()
-        .map(|(line, with)| {
-            let names = [line.process, line.cases, with.join(", "), line.note];
-            [names.as_slice(), &line.figures].concat()
-        })
+        .map(|(place, notes)| [place.as_slice(), &[notes.join(", ")]].concat())
         .collect();
-    markdown::table(&headings.map(str::to_owned), 4, &rows)
+    markdown::table(&headings.map(str::to_owned), headings.len(), &rows)
 }
 
 fn figures(by_round: &BTreeMap<u32, f64>) -> Figures {

@@ -43,6 +43,7 @@ impl<'a> Page<'a> {
         };
         let published = read(&suite.published)?;
         presentation.check(published.as_ref(), &suite.name)?;
+        let presentation = presentation.with_versions(&record.facts.versions);
         Ok(Self {
             histogram: read(&presentation.histogram)?,
             published_profile: read(&presentation.profile)?,

@@ -4,6 +4,7 @@ use super::error::{PageError, RESULTS_FILE};
 use super::format::{FigureFormat, NoFormat};
 use super::overview::Overview;
 use super::quoted::{self, NamedFigure};
+use super::versions::OF_THE_DAY;
 use crate::from_text::list;
 use crate::published::PublishedTable;
 use bookend_results::declaration::{DeclarationError, Source, read_text};
@@ -198,6 +199,11 @@ impl Presentation {
     pub fn parse(file: &Path, text: &str) -> Result<Self, DeclarationError> {
         let source = Source { file, text };
         let mut declared: Self = source.parse()?;
+        if let Some(start) = text.to_ascii_lowercase().find(OF_THE_DAY) {
+            let remedy = "that is wrong tomorrow: write {NAME.versions} in found, where NAME is a \
+                          figure, and {version of SUBJECT} elsewhere";
+            return Err(source.invalid(start..start + OF_THE_DAY.len(), remedy.to_owned()));
+        }
         if let Some(name) = declared.unnamed_figure() {
             let place = format!("{{{name}}}");
             let start = text.find(&place).unwrap_or_default();
@@ -216,7 +222,15 @@ impl Presentation {
 
     /// A name in braces that no figure has.
     fn unnamed_figure(&self) -> Option<String> {
-        quoted::names(&self.found).find(|name| !self.figures.contains_key(*name)).map(str::to_owned)
+        let has_figure = |place: &&str| {
+            let (name, part) = place.split_once('.').unwrap_or((*place, ""));
+            self.figures.get(name).is_some_and(|figure| match part {
+                "" | quoted::VERSIONS => true,
+                quoted::VIA => figure.instrument.is_some(),
+                _ => false,
+            })
+        };
+        quoted::names(&self.found).find(|place| !has_figure(place)).map(str::to_owned)
     }
 
     /// Checks that it shows what was published: every table, and only figures that exist.

@@ -46,6 +46,7 @@ pub(super) fn list(all: &[Provenance]) -> String {
     }
     let items: Vec<_> =
         all.iter().map(|one| format!("{} ({})", one.says.join("; "), one.source)).collect();
-    let items = markdown::list(&items);
+    let items: String =
+        items.iter().map(|item| markdown::wrapped(&format!("- {item}"), "  ")).collect();
     format!("Not in the document, but in the files that it was made with:\n\n{items}")
 }

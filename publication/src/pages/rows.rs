@@ -1,6 +1,8 @@
 //! A published row, followed by our measurements of the same.
 
 use super::figures::{CellFigures, Cells};
+use super::page::Page;
+use super::pairs;
 use super::presentation::{ResultColumn, ResultTable};
 use crate::published::PublishedRow;
 use bookend_contract::verdict::Verdict;
@@ -73,7 +75,12 @@ pub(super) fn cells_below(
 }
 
 /// A published row as printed, then the lines of its cells.
-pub(super) fn lines(cells: &Cells<'_>, table: &ResultTable, row: &PublishedRow) -> Vec<RowLine> {
+pub(super) fn lines(
+    page: &Page<'_>,
+    cells: &Cells<'_>,
+    table: &ResultTable,
+    row: &PublishedRow,
+) -> Vec<RowLine> {
     let printed = |column: &ResultColumn| row.printed.get(column.published.as_ref()?).cloned();
     let printed = table
         .columns
@@ -85,7 +92,13 @@ pub(super) fn lines(cells: &Cells<'_>, table: &ResultTable, row: &PublishedRow) 
     let mut lines = vec![published];
     for (whose, id) in cells_below(cells, table, row) {
         let (other_run, fields) = match cells.find(&id) {
-            Some(cell) => (cell.other_run(), fields(cells, &table.columns, cell)),
+            Some(cell) => {
+                let figures = match pairs::reference(page, row, &id) {
+                    Some(other) => cells.figures_over(cell, &other),
+                    None => cells.figures(cell),
+                };
+                (cell.other_run(), figures.map(|figures| all_fields(&table.columns, &figures)))
+            }
             None => ("", Err("not planned".to_owned())),
         };
         lines.push(RowLine { whose: whose + other_run, fields });
@@ -95,8 +108,11 @@ pub(super) fn lines(cells: &Cells<'_>, table: &ResultTable, row: &PublishedRow) 
 
 /// The fields of a cell under the given columns.
 pub(super) fn fields(cells: &Cells<'_>, columns: &[ResultColumn], cell: &Cell) -> Fields {
-    let figures = cells.figures(cell)?;
-    Ok(columns.iter().map(|column| own_figure(&figures, column)).chain(ours(&figures)).collect())
+    cells.figures(cell).map(|figures| all_fields(columns, &figures))
+}
+
+fn all_fields(columns: &[ResultColumn], figures: &CellFigures<'_>) -> Vec<String> {
+    columns.iter().map(|column| own_figure(figures, column)).chain(ours(figures)).collect()
 }
 
 /// A figure of ours in a published column.
@@ -120,12 +136,12 @@ fn own_figure(figures: &CellFigures<'_>, column: &ResultColumn) -> String {
 fn ours(figures: &CellFigures<'_>) -> [String; OURS.len()] {
     let summary = figures.summary;
     let (cost, cost_interval) = figures.cost();
-    let ratio = summary.ratios.cost_ratio.ratio();
+    let ratio = figures.cost_ratio.ratio();
     let ratio_interval = ratio.and_then(|ratio| ratio.interval).filter(|_| figures.has_intervals());
     [
         or_none(cost.map(rate_text)),
         or_none(cost_interval.map(|ends| ends.text(rate_text))),
-        summary.ratios.cost_ratio.to_string(),
+        figures.cost_ratio.to_string(),
         or_none(ratio_interval.map(|ends| ends.text(significant_text))),
         summary.verdict.to_string(),
         summary.marks.len().to_string(),

@@ -1,12 +1,13 @@
 //! The sections of a page: what a reader wants to know first, then, folded, what it rests on.
 
+use super::circumstances::circumstances;
 use super::figures::Cells;
 use super::overview::Overview;
 use super::page::Page;
 use super::presentation::{Look, PublishedCommand, ResultTable};
 use super::rows::{RowLine, lines, markdown_table};
 use super::text::{fenced, section};
-use super::verdicts::rounds_of;
+use super::verdicts::not_quotable;
 use super::{besides, grid, marked, notes, profiled, provenance, quoted, second_opinion, summary};
 use bookend_report::chart::Theme;
 use bookend_report::markdown::{self, folded, wrapped};
@@ -31,6 +32,10 @@ pub struct PageFiles {
     pub picture: Option<String>,
 }
 
+/// Tables that the page leaves to the command which prints them all.
+const LEFT_TO_THE_REPORT: [&str; 3] =
+    ["What a request costs the instrument", "Latency and memory", "Where the machine's CPU went"];
+
 impl Page<'_> {
     /// The page and its picture. The same inputs always give the same.
     pub fn files(&self) -> PageFiles {
@@ -40,7 +45,10 @@ impl Page<'_> {
         let drawn = overview.drawn(self, &cells);
         let picture = drawn.picture();
         let figures = picture.as_ref().map_or_else(String::new, |picture| {
-            format!("![{}]({PICTURE_FILE})\n\n{}", picture.title, drawn.table())
+            let left_out = drawn
+                .left_out()
+                .map_or_else(String::new, |line| format!("\n{}", wrapped(&line, "")));
+            format!("![{}]({PICTURE_FILE})\n\n{}{left_out}", picture.title, drawn.table())
         });
         let sections = [
             section("Verdicts", &verdicts(self)),
@@ -53,10 +61,19 @@ impl Page<'_> {
     }
 }
 
+impl Page<'_> {
+    /// What was found, or why no finding is printed.
+    pub(super) fn found(&self, cells: &Cells<'_>) -> String {
+        let shown = &self.presentation;
+        quoted::filled_in(&shown.found, &shown.figures, cells)
+            .unwrap_or_else(|why| format!("No finding is printed: {why}."))
+    }
+}
+
 /// What is said, what was found, what differs, and what the page is made of.
 fn sentences(page: &Page<'_>, cells: &Cells<'_>) -> String {
     let shown = &page.presentation;
-    let found = quoted::filled_in(&shown.found, &shown.figures, cells);
+    let found = page.found(cells);
     let joined = cells.table.joined().unwrap_or_default();
     let sentences = [joined, shown.said.clone(), found, shown.differs.clone(), origin(page)];
     sentences
@@ -76,10 +93,10 @@ fn origin(page: &Page<'_>) -> String {
         Extent::Full => "",
     };
     format!(
-        "Measured on {}, {}. Made by `publication results {}` from `{}`{}; every figure is defined in \
+        "Measured on {}{}. Made by `publication results {}` from `{}`{}; every figure is defined in \
          [metrics](../../docs/measure/metrics.md). {quick}",
-        day_of(facts),
-        rounds_of(page.record),
+        circumstances(page.record),
+        not_quotable(page.record),
         facts.suite,
         record.display(),
         kept_digits(facts)
@@ -95,15 +112,10 @@ fn kept_digits(facts: &Facts) -> &'static str {
     }
 }
 
-/// The day on which the run began.
-fn day_of(facts: &Facts) -> String {
-    let started = facts.started.to_string();
-    started.split('T').next().unwrap_or_default().to_owned()
-}
-
 fn verdicts(page: &Page<'_>) -> String {
     page.verdicts.as_ref().map_or_else(String::new, |all| {
-        format!("{}\n{}\n{}", wrapped(all.tally(), ""), all.table(), wrapped(all.asked(), ""))
+        let asked = format!("{} {}", all.asked(), all.where_reasons_are());
+        format!("{}\n{}\n{}", wrapped(all.tally(), ""), all.table(), wrapped(&asked, ""))
     })
 }
 
@@ -124,14 +136,12 @@ fn departures(page: &Page<'_>) -> String {
 
 /// What the open part rests on, the environment and the command last.
 fn folds(page: &Page<'_>, cells: &Cells<'_>) -> String {
-    let mut folds = vec![(
-        "Every claim, with its figures and the reason for its outcome",
-        page.verdicts.as_ref().map_or_else(String::new, |all| all.reasons().to_owned()),
-    )];
+    let mut folds = Vec::new();
     let run = page.record.run();
     if page.presentation.tables.is_empty() {
         let report = Report::new(&run, &page.record.rows);
-        folds.extend(report.tables());
+        let is_shown = |title: &str| !LEFT_TO_THE_REPORT.contains(&title);
+        folds.extend(report.tables().into_iter().filter(|(title, _)| is_shown(title)));
     } else {
         folds.push(("The tables of the document, ours beside each row", results(page, cells)));
         folds.push(("Measured besides", besides::table(page, cells)));
@@ -195,6 +205,11 @@ fn environment(page: &Page<'_>) -> String {
         format!("{what}:\n\n{both}")
     }));
     parts.extend(page.raw_cut_off.as_ref().map(|cut_off| raw_output(facts, cut_off)));
+    let record = file_of(Path::new("records"), &facts.suite, facts.extent);
+    parts.push(format!(
+        "Every table and every mark of the record, on a terminal:\n\n{}",
+        fenced(&format!("bookend report --record {} --format text", record.display()))
+    ));
     parts.push(format!("All of it here, by one command:\n\n{}", fenced(&facts.command)));
     parts.join("\n")
 }
@@ -280,7 +295,7 @@ fn table_of_lines(page: &Page<'_>, cells: &Cells<'_>, table: &ResultTable) -> St
             .map(|(name, _)| name.clone())
             .collect();
         let line = move |line: RowLine| ([names.as_slice(), &[line.whose]].concat(), line.fields);
-        lines(cells, table, row).into_iter().map(line)
+        lines(page, cells, table, row).into_iter().map(line)
     });
     let names: Vec<&str> = keys.into_iter().flatten().chain(["whose"]).collect();
     markdown_table(&names, &table.columns, rows)

@@ -31,7 +31,7 @@ pub(super) fn table(page: &Page<'_>, cells: &Cells<'_>, table: &ResultTable) -> 
                 format!("\n{}, published:\n{lines}", excerpt.section)
             })
             .collect();
-        let block = figures(table, &lines(cells, table, row))
+        let block = figures(table, &lines(page, cells, table, row))
             + &excerpts
             + &histograms(page, cells, table, row);
         blocks.push_str(&text::fenced(&block));

@@ -20,13 +20,18 @@ const SENTENCE_MIN: usize = 20;
 const ASKED: &str = "*Same client* is the published one, with the published versions; *other client* is \
     one that is not the limit.";
 
+/// Who answers where no document stands behind the claims.
+const EXPECTED: &str = "Nobody published these figures: *expected* is what the source named at each \
+    claim makes one expect, and *ours* what was measured here.";
+
 /// What a page says of a document's claims.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClaimVerdicts {
     tally: String,
     lines: Vec<VerdictLine>,
-    reasons: String,
     asked: String,
+    /// Whether the claims are of no document.
+    are_expectations: bool,
 }
 
 /// A line of the table.
@@ -49,16 +54,19 @@ impl ClaimVerdicts {
         let is_it_so = judgements.iter().filter_map(|one| one.is_it_so.as_ref());
         let is_it_so = tally(is_it_so.map(|answer| answer.outcome));
         let replicates = counted(&judgements);
+        let are_expectations = suite.claims.document.are_expectations;
         let tally = match is_it_so.as_str() {
+            "" if are_expectations => format!("Is it as expected? Of {replicates}."),
             "" => format!("Does it replicate? Of {replicates}."),
             _ => format!("Does it replicate? Of {replicates}. Is it so? {is_it_so}."),
         };
         let lines = judgements.iter().map(VerdictLine::of).collect();
         let asked = match suite.claims.document.asked.trim() {
+            "" if are_expectations => EXPECTED.to_owned(),
             "" => ASKED.to_owned(),
             asked => asked.to_owned(),
         };
-        Self { tally, lines, reasons: suite.reasons(), asked }
+        Self { tally, lines, asked, are_expectations }
     }
 
     /// How many claims came to what.
@@ -73,14 +81,18 @@ impl ClaimVerdicts {
 
     /// The short table.
     pub(super) fn table(&self) -> String {
-        let headings = ["claim", "they printed", "same client", "other client", "replicates?"];
+        let headings = match self.are_expectations {
+            true => ["claim", "expected", "ours", "other client", "as expected?"],
+            false => ["claim", "they printed", "same client", "other client", "replicates?"],
+        };
         let rows: Vec<Vec<String>> = self.lines.iter().map(VerdictLine::fields).collect();
         markdown::table(&headings.map(str::to_owned), headings.len(), &rows)
     }
 
-    /// Every claim with its place, its figures, and how its outcome follows.
-    pub(super) fn reasons(&self) -> &str {
-        &self.reasons
+    /// Where every claim stands with its place, its figures, and how its outcome follows.
+    pub(super) fn where_reasons_are(&self) -> String {
+        let page = if self.are_expectations { "expectations" } else { "claims" };
+        format!("Each with its figures and the reason: [{page}](../../docs/measure/{page}.md).")
     }
 }
 
@@ -98,10 +110,14 @@ pub fn quotable_outcomes(suite: &JudgedSuite) -> String {
 pub(super) fn rounds_of(record: &Record) -> String {
     let rounds = record.rounds();
     let plural = if rounds == 1 { "" } else { "s" };
-    if record.is_quotable() {
-        format!("{rounds} rounds")
-    } else {
-        format!("{rounds} round{plural}, **not quotable** ({})", record.run().scope())
+    format!("{rounds} round{plural}{}", not_quotable(record))
+}
+
+/// That its figures may not be quoted, and why.
+pub(super) fn not_quotable(record: &Record) -> String {
+    match record.is_quotable() {
+        true => String::new(),
+        false => format!(", **not quotable** ({})", record.run().scope()),
     }
 }
 

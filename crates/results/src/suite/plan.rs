@@ -207,6 +207,22 @@ impl Plan {
         cell.saturating_mul(u32::try_from(cells).unwrap_or(u32::MAX))
     }
 
+    /// How long it takes, as a run of another plan of the suite tells: what that took a row, with
+    /// the windows of this one.
+    pub fn expected_duration(&self, other: &Self, took: Duration) -> Duration {
+        let rows = |plan: &Self| u128::from(plan.rounds) * plan.cells().len() as u128;
+        let windows_ms = |plan: &Self| u128::from(plan.warmup_ms) + u128::from(plan.window_ms);
+        let (own, others) = (rows(self), rows(other).max(1));
+        let besides_ms = (took.as_millis() * own / others).saturating_sub(own * windows_ms(other));
+        // Where calls are counted, windows end before their time.
+        let has_calls = self.cases.iter().all(|case| case.calls.is_some());
+        let total_ms = match has_calls {
+            true => took.as_millis() * own / others,
+            false => besides_ms + own * windows_ms(self),
+        };
+        Duration::from_millis(u64::try_from(total_ms).unwrap_or(u64::MAX))
+    }
+
     /// The subject that ratios compare with, if it was selected.
     pub fn baseline(&self) -> Option<&PlannedSubject> {
         self.subjects.iter().find(|subject| subject.baseline)

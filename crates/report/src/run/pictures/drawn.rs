@@ -24,8 +24,9 @@ pub(super) struct DrawnGroup<'a> {
 
 impl<'a> Drawn<'a> {
     pub(super) fn of(report: &'a Report<'a>) -> Self {
-        let cells: Vec<&Cell> =
-            report.table.cells.iter().filter(|cell| cell.rank != Rank::Calibration).collect();
+        // A picture ranks, and rows of a run that was joined to the record are of another day.
+        let is_drawn = |cell: &&Cell| cell.rank != Rank::Calibration && cell.run == 0;
+        let cells: Vec<&Cell> = report.table.cells.iter().filter(is_drawn).collect();
         let baseline = report.run.new.plan.baseline().map_or("", |baseline| &baseline.name);
         let keyed = cells.iter().map(|cell| (instrument_group(&cell.id, baseline), *cell));
         let mut groups: Vec<DrawnGroup<'a>> = grouped(keyed)

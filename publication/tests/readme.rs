@@ -1,0 +1,163 @@
+//! README.md and the pages that cite records: every figure is of a record, and every record that is
+//! cited has its day, its extent and its machine beside it.
+
+use bookend_publication::claims::JudgedSuites;
+use bookend_publication::pages::{ReadMe, ReadMeSources, circumstances};
+use bookend_results::record::{Record, file_of};
+use bookend_results::suite::Extent;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn readme() -> String {
+    fs::read_to_string(root().join("README.md")).expect("README.md")
+}
+
+#[test]
+fn the_parts_of_the_readme_are_what_its_records_give() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_publication"));
+    let checked = command.current_dir(root()).args(["readme", "--check"]).output().expect("runs");
+    let said = String::from_utf8_lossy(&checked.stderr);
+    assert_eq!(checked.status.code(), Some(0), "{said}");
+}
+
+#[test]
+fn a_part_that_somebody_edited_is_found_and_made_again() {
+    let home = tempfile::tempdir().expect("a folder");
+    let [file, parts] = ["README.md", "parts.toml"].map(|name| home.path().join(name));
+    let declared = "[[parts]]\nname = \"a\"\nfindings = [{ suite = \"instruments\" }]\n";
+    fs::write(&parts, declared).expect("written");
+    let page =
+        "# T\n\n<!-- made by publication readme: a -->\n<!-- end of what is made -->\n\nEnd.\n";
+    fs::write(&file, page).expect("written");
+    let run = |words: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_publication"));
+        command.current_dir(root()).arg("readme").arg(&file).arg("--parts").arg(&parts);
+        command.args(words).output().expect("runs").status.code()
+    };
+    let is = || fs::read_to_string(&file).expect("readable");
+    assert_eq!((run(&["--check"]), is().as_str()), (Some(3), page));
+    assert_eq!(run(&[]), Some(0));
+    let made = is();
+    assert!(made.contains("\n- [instruments](suites/instruments/RESULTS.md) (["), "{made}");
+    assert!(made.starts_with("# T\n\n") && made.ends_with("\n\nEnd.\n"), "{made}");
+    let edited = made.replacen("Found", "Wanted", 1);
+    fs::write(&file, &edited).expect("written");
+    assert_eq!((run(&["--check"]), is()), (Some(3), edited));
+    assert_eq!((run(&[]), is()), (Some(0), made));
+}
+
+/// Figures in prose that no record gives: `4 %`, `1.4 to 3.1`, `48,265`.
+fn typed_figures(page: &str) -> Vec<String> {
+    let (mut is_made, mut is_code) = (false, false);
+    let mut typed = Vec::new();
+    for line in page.lines() {
+        is_made = (is_made || line.starts_with("<!-- made by")) && !line.starts_with("<!-- end of");
+        is_code ^= line.starts_with("```");
+        if is_made || is_code {
+            continue;
+        }
+        let words: Vec<&str> = line.split_whitespace().collect();
+        for (at, word) in words.iter().enumerate() {
+            let number = word.trim_matches(|c: char| !c.is_ascii_digit());
+            let is_number = number.starts_with(|c: char| c.is_ascii_digit())
+                && number.chars().all(|c| c.is_ascii_digit() || ",._%".contains(c))
+                && !word.contains(['`', '/']);
+            let is_share = words.get(at + 1).is_some_and(|unit| unit.starts_with('%'));
+            let is_figure = number.len() > 2 || is_share;
+            // The oldest Rust, and the licence.
+            if is_number && is_figure && !["1.89", "2.0"].contains(&number) {
+                typed.push(line.to_owned());
+            }
+        }
+    }
+    typed
+}
+
+#[test]
+fn no_figure_of_the_readme_is_typed() {
+    assert_eq!(typed_figures(&readme()), [""; 0]);
+    for offence in ["is 1.4 to 3.1 times", "gives 48,265 requests", "up to 4 % cheaper"] {
+        assert!(!typed_figures(offence).is_empty(), "{offence}");
+        let made = format!("<!-- made by x -->\n{offence}\n<!-- end of what is made -->\n");
+        assert_eq!(typed_figures(&made), [""; 0]);
+    }
+}
+
+#[test]
+fn every_published_benchmark_is_in_the_readme() {
+    let judged = JudgedSuites::read(&root().join("suites"), &root().join("records"));
+    let page = readme();
+    let suites = judged.expect("suites").suites.into_iter();
+    for suite in suites.filter(|one| !one.claims.document.are_expectations) {
+        let item = format!("\n- [{0}](suites/{0}/RESULTS.md), after ", suite.suite);
+        assert!(page.contains(&item), "{item}");
+    }
+}
+
+fn filled(parts: &str) -> Result<String, String> {
+    let home = tempfile::tempdir().expect("a folder");
+    let file = home.path().join("readme.toml");
+    fs::write(&file, parts).expect("written");
+    let parts = ReadMe::read(&file).map_err(|error| error.to_string())?;
+    let (suites, records) = (root().join("suites"), root().join("records"));
+    let sources = ReadMeSources { suites: &suites, records: &records };
+    let page = "<!-- made by publication readme: a -->\n<!-- end of what is made -->\n";
+    parts.filled(page, sources).map_err(|error| error.to_string())
+}
+
+#[test]
+fn a_sentence_without_its_figures_is_refused() {
+    let part = |cases: &str| {
+        format!(
+            "[[parts]]\nname = \"a\"\nsuite = \"pajamax-tonic\"\ntext = \"It is {{x}} times.\"\n\
+             figures.x = {{ of = \"rust-pajamax/0.2.0\", over = \"rust-tonic/0.11-jemalloc\", \
+             via = \"ghz/grpc-bench\", cases = [{cases}], metric = \"requests_per_cpu_second\", \
+             format = \"ratio\" }}\n"
+        )
+    };
+    assert!(filled(&part("\"C=1 S=1\"")).expect("a page").contains("It is 1.94 times. ("));
+    let of_two = "It is 1.94 to 9.30 times.";
+    assert!(filled(&part("\"C=1 S=1\", \"C=1 S=1000\"")).expect("a page").contains(of_two));
+    // One that was not planned, and one of another run than the first.
+    for cases in ["\"C=7 S=7\"", "\"C=1 S=1\", \"C=100 S=100000\""] {
+        let refused = filled(&part(cases)).expect_err("refused");
+        assert_eq!(refused, "part a: there is no figure `x` of one run");
+    }
+    let other = filled(&part("\"C=1 S=1\"").replace("\"a\"", "\"b\"")).expect_err("refused");
+    assert!(other.contains("have not the same parts"), "{other}");
+}
+
+/// The links of a page to pages of suites, each with the words behind it.
+fn cited(page: &str) -> Vec<(String, String)> {
+    let text = page.split_whitespace().collect::<Vec<_>>().join(" ");
+    let links = text.split("suites/").skip(1);
+    links
+        .filter_map(|rest| {
+            let (name, rest) = rest.split_once("/RESULTS.md)")?;
+            (!name.contains([' ', '/'])).then(|| (name.to_owned(), rest.to_owned()))
+        })
+        .collect()
+}
+
+#[test]
+fn who_cites_a_record_says_its_day_its_extent_and_its_machine() {
+    let mut count = 0;
+    for page in ["docs/measure/performance.md", "docs/measure/methodology.md"] {
+        let text = fs::read_to_string(root().join(page)).expect("readable");
+        for (name, behind) in cited(&text) {
+            let records = root().join("records");
+            let files = [Extent::Full, Extent::Quick].map(|one| file_of(&records, &name, one));
+            let file = files.into_iter().find(|file| file.is_file()).expect("a record");
+            let record = Record::read(&file).expect("readable");
+            let expected = format!(" ({})", circumstances(&record));
+            assert!(behind.starts_with(&expected), "{page}: {name} is cited without{expected}");
+            count += 1;
+        }
+    }
+    assert!(count > 3, "{count}");
+}
