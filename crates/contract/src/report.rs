@@ -447,6 +447,7 @@ pub(crate) mod tests {
             memory_bytes: 1 << 30,
             governor: None,
             virtual_machine: true,
+            hardware: None,
         };
         LoadOrigin { command: "bookend load 127.0.0.1:50051".to_owned(), machine }
     }

@@ -238,6 +238,7 @@ fn the_answer_comes_first_then_pictures_then_tables_then_what_they_rest_on() {
         memory_bytes: 8 << 30,
         governor: None,
         virtual_machine: true,
+        hardware: None,
     };
     let command = "bookend load -c 8 shop:443".to_owned();
     result.bookend.origin = Some(LoadOrigin { command, machine });

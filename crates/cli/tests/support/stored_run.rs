@@ -61,6 +61,7 @@ pub fn new_run(plan: &Plan) -> NewRun {
             memory_bytes: 0,
             governor: None,
             virtual_machine: false,
+            hardware: None,
         },
         versions: BTreeMap::new(),
         command: "bookend run helloworld-profile --quick".to_owned(),

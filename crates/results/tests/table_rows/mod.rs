@@ -214,6 +214,7 @@ pub fn machine() -> MachineFacts {
         memory_bytes: 8 << 30,
         governor: None,
         virtual_machine: true,
+        hardware: None,
     }
 }
 
