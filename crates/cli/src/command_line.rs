@@ -5,7 +5,8 @@ mod usage_error;
 
 use crate::terminal::{hide_secrets_of, print_error};
 use crate::{
-    check, compare, completions, doctor, list, load, man, probe, race, report, run, serve, ui,
+    check, compare, completions, doctor, list, load, man, own_build, probe, race, report, run,
+    serve, ui,
 };
 use bookend_contract::exit;
 use bookend_load::output;
@@ -18,7 +19,7 @@ use std::process::ExitCode;
 #[derive(Debug, Parser)]
 #[command(
     name = "bookend",
-    version,
+    version = own_build::VERSION,
     propagate_version = true,
     disable_version_flag = true,
     disable_help_subcommand = true
