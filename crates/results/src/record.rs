@@ -14,6 +14,7 @@ pub use raw::{raw_folder, write_raw};
 use crate::declaration::unnamed_text;
 use crate::mark::Mark;
 use crate::measurement::{CellId, Row};
+use crate::provenance::Provenance;
 use crate::store::{NewRun, Run, RunId};
 use crate::suite::{Extent, Plan};
 use bookend_contract::machine::MachineFacts;
@@ -57,6 +58,9 @@ pub struct Facts {
     /// The commit that was checked out where the lab ran ([`NewRun::revision`]).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revision: Option<String>,
+    /// The builds ([`NewRun::provenance`]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provenance: Option<Provenance>,
     /// When it started.
     pub started: Timestamp,
     /// When it ended.
@@ -112,6 +116,7 @@ impl Record {
             extent: new.plan.extent,
             command: without_folders(&new.command),
             revision: new.revision.clone(),
+            provenance: new.provenance.clone(),
             started: new.started,
             finished: run.finished,
             seed: new.seed,
@@ -143,6 +148,7 @@ impl Record {
                 versions: facts.versions,
                 command: facts.command,
                 revision: facts.revision,
+                provenance: facts.provenance,
             },
             finished: facts.finished,
             notes: facts.notes.into_iter().chain(joined).collect(),
