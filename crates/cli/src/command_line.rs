@@ -90,8 +90,8 @@ pub fn parse(words: Vec<OsString>, name: &str) -> Result<Subcommand, ExitCode> {
     match error.kind() {
         ErrorKind::DisplayVersion => {
             // One version for all sub-commands, under the name of the command.
-            let version = concat!("bookend ", env!("CARGO_PKG_VERSION"), "\n");
-            let _ = output::write(version, None);
+            let version = format!("bookend {}\n", own_build::VERSION);
+            let _ = output::write(&version, None);
             Err(ExitCode::from(exit::MEASURED))
         }
         ErrorKind::DisplayHelp => {
