@@ -76,9 +76,10 @@ fn origin(page: &Page<'_>) -> String {
         Extent::Full => "",
     };
     format!(
-        "Measured on {}, {}. Made by `publication results {}` from `{}`; every figure is defined in \
+        "Measured on {} at {}, {}. Made by `publication results {}` from `{}`; every figure is defined in \
          [metrics](../../docs/measure/metrics.md). {quick}",
         day_of(facts),
+        provenance::revision(facts),
         rounds_of(page.record),
         facts.suite,
         record.display()
@@ -174,7 +175,7 @@ fn environment(page: &Page<'_>) -> String {
         .iter()
         .map(|(name, version)| format!("{name}: {}", version.trim()))
         .collect();
-    let machine = format!("{}{}", facts.machine, markdown::lines(&versions));
+    let machine = page.record.run().new.provenance_text() + &markdown::lines(&versions);
     let mut parts = vec![
         published_and_here("Environment", &shown.environment, &machine),
         published_and_here("Parameters", &shown.parameters, &parameters(page)),
