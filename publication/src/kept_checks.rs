@@ -212,6 +212,7 @@ mod tests {
             memory_bytes: 1 << 33,
             governor: None,
             virtual_machine: true,
+            hardware: None,
         };
         let (version, witness) = ("0.1.0".to_owned(), "h2 0.4.20".to_owned());
         let counted = Calibration::new(

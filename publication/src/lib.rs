@@ -3,7 +3,8 @@
 //! A [`published`] table is a document's figures as data, and a [`document`] is all of its tables
 //! in the form that an audit needs. The [`audit`] reports what in it cannot be true, [`claims`]
 //! judges whether each of its sentences held, and [`pages`] shows its figures and ours side by
-//! side. The [`site`] shows all records and claims to readers who do not come to the repository.
+//! side. The [`site`] shows all records and claims to readers who do not come to the repository, with
+//! what came [`since`] each was made.
 #![forbid(unsafe_code)]
 
 pub mod audit;
@@ -14,4 +15,5 @@ pub mod kept_checks;
 pub mod pages;
 pub mod power;
 pub mod published;
+pub mod since;
 pub mod site;

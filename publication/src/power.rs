@@ -236,6 +236,8 @@ mod tests {
             seed: 1,
             doubts: Vec::new(),
             functions: None,
+            machine: None,
+            build: None,
             starts: (0..starts).map(start).collect(),
             dropped: Vec::new(),
         }

@@ -9,6 +9,7 @@ use crate::claims::JudgedSuites;
 use address::{CLAIMS_PAGE, FRONT_FILE, file_of_suite, links};
 use bookend_report::run::Report;
 use bookend_results::record::Record;
+use std::collections::BTreeMap;
 
 /// Everything that a site is made of.
 #[derive(Clone, Debug)]
@@ -17,13 +18,15 @@ pub struct ResultSite {
     pub records: Vec<Record>,
     /// The published documents with their claims.
     pub judged: JudgedSuites,
+    /// What came after each record, by suite ([`crate::since::since`]).
+    pub since: BTreeMap<String, String>,
 }
 
 impl ResultSite {
     /// Every file by its name. The same records always give the same files.
     pub fn files(&self) -> Vec<(String, String)> {
         let mut files = vec![
-            (FRONT_FILE.to_owned(), front::page(&self.records, &self.judged)),
+            (FRONT_FILE.to_owned(), front::page(self)),
             (CLAIMS_PAGE.to_owned(), claims_table::page(&self.judged)),
         ];
         files.extend(self.records.iter().map(|record| {

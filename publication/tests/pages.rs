@@ -3,6 +3,7 @@
 #[path = "../../crates/results/tests/table_rows/mod.rs"]
 mod table_rows;
 
+use bookend_contract::build_facts::BuildFacts;
 use bookend_publication::claims::{JudgedSuite, JudgedSuites, SuiteClaims};
 use bookend_publication::document::Document;
 use bookend_publication::pages::{Page, Presentation, first_difference};
@@ -13,6 +14,7 @@ use bookend_results::measurement::{Outcome, Row};
 use bookend_results::profile::{
     Layer, Profile, ProfileOutcome, Profiled, SCHEMA_VERSION, Samples, Split,
 };
+use bookend_results::provenance::Provenance;
 use bookend_results::record::Record;
 use bookend_results::store::Run;
 use bookend_results::suite::{Extent, Overrides, Selection, Suite};
@@ -157,13 +159,21 @@ fn the_baseline_beside_a_later_run_is_in_no_figure_but_the_ratios_of_that_run() 
 #[test]
 fn a_site_ranks_nobody_with_rows_of_another_run() {
     let front = |record: Record| {
-        let site = ResultSite { records: vec![record], judged: JudgedSuites { suites: vec![] } };
+        let site = ResultSite {
+            records: vec![record],
+            judged: JudgedSuites { suites: vec![] },
+            since: BTreeMap::from([(
+                "clients-of-servers".to_owned(),
+                "recorded on a <day>".to_owned(),
+            )]),
+        };
         site.files().remove(0).1
     };
     let row = "<th scope=\"row\">rust-bookend<";
     let (run, rows) = invented("clients-of-servers", Extent::Full);
     let whole = front(Record::of_run(&run, &rows, BTreeMap::new()));
     assert!(whole.contains(row) && !whole.contains("Joined from"), "{whole}");
+    assert!(whole.contains("<p class=\"note\">It was recorded on a &lt;day&gt;.</p>"), "{whole}");
     let front = front(joined("clients-of-servers"));
     assert!(front.contains("<p class=\"note\">Joined from two runs, "), "{front}");
     assert!(front.contains(" Not ranked, measured in a run of its own: rust-bookend."), "{front}");
@@ -181,6 +191,36 @@ fn the_page_looks_as_it_should_to_the_last_letter() {
     let run = invented_in(6, "helloworld-profile", Extent::Quick);
     let page = page_of("helloworld-profile", &run);
     expect_file!["snapshots/results.txt"].assert_eq(&page);
+}
+
+#[test]
+fn a_page_says_of_which_revision_it_is_and_by_which_builds() {
+    let (mut run, rows) = invented("helloworld-profile", Extent::Full);
+    let page = page_of("helloworld-profile", &(run.clone(), rows.clone()));
+    for line in ["Revision: not recorded", "Measured with: not recorded"] {
+        assert!(page.lines().any(|own| own == line), "{line}: {page}");
+    }
+    run.new.revision = Some("743873410525".to_owned());
+    run.new.provenance = Some(Provenance {
+        build: BuildFacts {
+            version: "0.1.0".to_owned(),
+            revision: Some("a15c08ba80b1".to_owned()),
+            profile: "release: opt-level 3, lto fat, codegen-units 1".to_owned(),
+        },
+        profiles: BTreeMap::from([("rust-tonic".to_owned(), "release: lto fat".to_owned())]),
+        doubts: Vec::new(),
+    });
+    let page = page_of("helloworld-profile", &(run.clone(), rows.clone()));
+    let measured = "Measured with: bookend 0.1.0 of a15c08ba80b1, release: opt-level 3, lto fat, \
+                    codegen-units 1";
+    for line in ["Revision: 743873410525", measured, "Built by Cargo, release: lto fat: rust-tonic"]
+    {
+        assert!(page.lines().any(|own| own == line), "{line}: {page}");
+    }
+    assert!(page.contains("Measured on 2024-02-29 at `743873410525`, "), "{page}");
+    run.new.revision = Some("743873410525-dirty".to_owned());
+    let page = page_of("helloworld-profile", &(run, rows));
+    assert!(page.contains(" at 743873410525-dirty, a tree that is in no"), "{page}");
 }
 
 #[test]

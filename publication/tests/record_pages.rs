@@ -7,7 +7,7 @@ mod stored_run;
 use bookend_contract::latency;
 use bookend_results::measurement::Row;
 use bookend_results::record::{Record, decompressed, file_of};
-use bookend_results::store::{RunId, Store, Timestamp};
+use bookend_results::store::{NewRun, RunId, Store, Timestamp};
 use bookend_results::suite::Extent;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -279,6 +279,41 @@ fn a_suite_that_no_document_stands_behind_has_a_page_of_what_was_measured() {
     assert_eq!(check().status.code(), Some(0));
     fs::remove_dir_all(home.path().join("records")).expect("removed");
     assert_eq!(check().status.code(), Some(3), "a page, and no record");
+}
+
+#[test]
+fn a_run_of_no_revision_is_not_recorded() {
+    let home = bench();
+    let mut store = Store::open(&home.path().join("bookend.db")).expect("a store");
+    let sound = new_run(&plan(&home.path().join("suites").join(SUITE)));
+    let refused = |store: &mut Store, new: &NewRun| {
+        let run = store.begin_run(new).expect("begun");
+        store.finish_run(run, Timestamp::from_unix_ms(60_000)).expect("finished");
+        let refused = publication(home.path(), &["record", &run.to_string()]);
+        assert_eq!(refused.status.code(), Some(2));
+        assert!(!home.path().join("records").exists());
+        stderr(&refused)
+    };
+    let change = "server.c has changes that are in no commit";
+    let mut dirty = sound.clone();
+    dirty.revision = Some("0123456789ab-dirty".to_owned());
+    dirty.provenance.as_mut().expect("known").doubts = vec![change.to_owned()];
+    let said = refused(&mut store, &dirty);
+    let next =
+        "; commit or stash what has changed, build bookend again, and measure again: bookend run";
+    assert!(said.contains(&format!("could be made again: {change}{next}")), "{said}");
+
+    let unknown = NewRun { revision: None, ..sound.clone() };
+    let said = refused(&mut store, &unknown);
+    assert!(said.contains("the revision of the tree is unknown"), "{said}");
+
+    let mut of_archive = sound.clone();
+    of_archive.provenance.as_mut().expect("known").build.revision = None;
+    let said = refused(&mut store, &of_archive);
+    assert!(said.contains("the revision of bookend is unknown"), "{said}");
+
+    let said = refused(&mut store, &NewRun { provenance: None, ..sound });
+    assert!(said.contains("a version of bookend that kept no revision"), "{said}");
 }
 
 #[test]

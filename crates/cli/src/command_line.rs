@@ -5,7 +5,8 @@ mod usage_error;
 
 use crate::terminal::{hide_secrets_of, print_error};
 use crate::{
-    check, compare, completions, doctor, list, load, man, probe, race, report, run, serve, ui,
+    check, compare, completions, doctor, list, load, man, own_build, probe, race, report, run,
+    serve, ui,
 };
 use bookend_contract::exit;
 use bookend_load::output;
@@ -18,7 +19,7 @@ use std::process::ExitCode;
 #[derive(Debug, Parser)]
 #[command(
     name = "bookend",
-    version,
+    version = own_build::VERSION,
     propagate_version = true,
     disable_version_flag = true,
     disable_help_subcommand = true
@@ -89,8 +90,8 @@ pub fn parse(words: Vec<OsString>, name: &str) -> Result<Subcommand, ExitCode> {
     match error.kind() {
         ErrorKind::DisplayVersion => {
             // One version for all sub-commands, under the name of the command.
-            let version = concat!("bookend ", env!("CARGO_PKG_VERSION"), "\n");
-            let _ = output::write(version, None);
+            let version = format!("bookend {}\n", own_build::VERSION);
+            let _ = output::write(&version, None);
             Err(ExitCode::from(exit::MEASURED))
         }
         ErrorKind::DisplayHelp => {

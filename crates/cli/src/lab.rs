@@ -1,5 +1,6 @@
 //! How this command starts the lab: this program is its launcher, its probe and an instrument.
 
+use crate::own_build;
 use crate::shell::{kept_words, quoted, this_command};
 use crate::terminal::{Failure, print_error};
 use bookend_contract::input::MAX_BYTES;
@@ -42,6 +43,8 @@ pub fn settings(
         seed: None,
         timeouts: ProcessTimeouts::default(),
         isolation: true,
+        build: own_build::facts(),
+        build_sources: own_build::sources().map(str::to_owned).collect(),
     })
 }
 

@@ -10,7 +10,7 @@ mod report_lines;
 use crate::shell::this_command;
 use crate::slow_schema::read_schema;
 use crate::terminal::{Failure, gate_status, print_error};
-use crate::{contract, lab};
+use crate::{contract, lab, own_build};
 use audience::Audience;
 use bookend_contract::exit;
 use bookend_contract::gate::{GateKind, JudgedGate};
@@ -179,7 +179,7 @@ fn find_capacity(
 }
 
 fn origin() -> LoadOrigin {
-    LoadOrigin { command: this_command(), machine: this_machine() }
+    LoadOrigin { command: this_command(), machine: this_machine(), build: Some(own_build::facts()) }
 }
 
 fn measure(

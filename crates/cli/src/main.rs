@@ -13,6 +13,7 @@ mod list;
 mod load;
 mod man;
 mod names;
+mod own_build;
 mod probe;
 mod race;
 mod report;

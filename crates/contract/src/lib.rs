@@ -4,6 +4,8 @@
 //! docs/extend/subject-contract.md explains it, with example sessions.
 #![forbid(unsafe_code)]
 
+pub mod build_facts;
+pub mod build_profile;
 pub mod capacity;
 pub mod code;
 pub mod count;

@@ -1,5 +1,6 @@
 //! The JSON of `bookend load`: ghz's field names where ghz has them, ours under `bookend`.
 
+use crate::build_facts::BuildFacts;
 use crate::count;
 use crate::gate::JudgedGate;
 use crate::generator_stops::GeneratorStops;
@@ -201,6 +202,17 @@ pub struct LoadOrigin {
     pub command: String,
     /// The machine on which the generator ran.
     pub machine: MachineFacts,
+    /// The build of the generator. `None`: measured before this was recorded.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub build: Option<BuildFacts>,
+}
+
+impl LoadOrigin {
+    /// The machine and the build, a fact a line.
+    pub fn facts_text(&self) -> String {
+        let build = self.build.as_ref().map_or("not recorded".to_owned(), BuildFacts::to_string);
+        format!("{}Measured with: {build}\n", self.machine)
+    }
 }
 
 /// [`Extension::wait`] of threads that sleep, as all did before there was a choice.
@@ -447,8 +459,9 @@ pub(crate) mod tests {
             memory_bytes: 1 << 30,
             governor: None,
             virtual_machine: true,
+            hardware: None,
         };
-        LoadOrigin { command: "bookend load 127.0.0.1:50051".to_owned(), machine }
+        LoadOrigin { command: "bookend load 127.0.0.1:50051".to_owned(), machine, build: None }
     }
 
     fn gate() -> JudgedGate {

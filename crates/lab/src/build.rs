@@ -1,6 +1,7 @@
 //! Making a subject ready to be started: what it depends on is there, it is built from the sources
 //! as they are now, and it has said its version.
 
+mod profile;
 mod sources;
 
 pub use sources::BuildState;

@@ -40,3 +40,4 @@ pub mod sampler;
 pub mod spawner;
 pub mod subject;
 pub mod transport_files;
+mod work_tree;

@@ -1,5 +1,7 @@
 //! Reads the facts about this machine that a reader needs to judge a figure.
 
+mod hardware;
+
 use crate::key_values::{kilobytes, value};
 use bookend_contract::machine::MachineFacts;
 use std::path::Path;
@@ -27,6 +29,7 @@ pub fn read(root: &Path) -> MachineFacts {
         memory_bytes: kilobytes(&text("proc/meminfo"), "MemTotal"),
         governor: Some(governor.trim().to_owned()).filter(|name| !name.is_empty()),
         virtual_machine: has_hypervisor(&processors),
+        hardware: Some(hardware::read(root, &processors)),
     }
 }
 
@@ -75,7 +78,7 @@ fn known(value: Option<String>) -> String {
 mod tests {
     use super::*;
 
-    fn lay_out(files: &[(&str, &str)]) -> tempfile::TempDir {
+    pub(super) fn lay_out(files: &[(&str, &str)]) -> tempfile::TempDir {
         let root = tempfile::tempdir().expect("a temporary folder");
         for (name, text) in files {
             let file = root.path().join(name);
@@ -102,7 +105,9 @@ mod tests {
         assert_eq!(
             read(root.path()).to_string(),
             "OS: Ubuntu 22.04.5 LTS\nKernel: Linux 5.15.0-125-generic\n\
-             CPU: AMD EPYC 9754 128-Core Processor, 16 CPUs (virtual machine)\nMemory: 32 GiB\n"
+             CPU: AMD EPYC 9754 128-Core Processor, 16 CPUs (virtual machine)\nMemory: 32 GiB\n\
+             CPU id: not shown\nSystem: not shown\nHypervisor: not shown\n\
+             SMT: not shown, turbo: not shown\n"
         );
     }
 

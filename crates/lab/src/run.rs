@@ -3,6 +3,7 @@
 
 mod leftovers;
 mod notes;
+mod origin;
 mod programs;
 mod resumed;
 mod settings;
@@ -29,12 +30,11 @@ use bookend_results::measurement::{CellId, Row};
 use bookend_results::profile::Profile;
 use bookend_results::store::{NewRun, RunId, Store};
 use bookend_results::suite::{PlannedSubject, TestedEnd};
+use origin::RunOrigin;
 use resumed::find_unfinished;
 use setup::RunSetup;
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::path::Path;
-use std::process::Command;
 use std::time::{Duration, Instant, SystemTime};
 
 /// Does a whole run. Every round is stored as it ends, an interrupted one as far as it came.
@@ -51,13 +51,18 @@ pub fn run(
 ) -> Result<RunSummary, SuiteRunError> {
     let machine = this_machine();
     let resumed = find_unfinished(settings, store, &machine)?;
+    let origin = RunOrigin::here(settings, progress);
     let plan = resumed.as_ref().map_or(&settings.plan, |run| &run.new.plan);
     let Some(setup) = RunSetup::new(settings, plan, progress)? else {
         return Ok(RunSummary::interrupted_before_it_began());
     };
+    let origin = origin.with_profiles(&setup.context.prepared);
     let id = match &resumed {
-        Some(run) => run.id,
-        None => store.begin_run(&new_run(settings, &setup.context, machine))?,
+        Some(run) => {
+            store.write_provenance(run.id, &origin.of_resumed(&run.new))?;
+            run.id
+        }
+        None => store.begin_run(&new_run(settings, &setup.context, machine, origin))?,
     };
     let seed = store.run(id)?.new.seed;
     let run = SuiteRun { settings, context: &setup.context, id, seed };
@@ -85,7 +90,12 @@ pub fn profile(
     Ok(Some(perf::run(&setup.context, profile, progress)))
 }
 
-fn new_run(settings: &RunSettings, context: &RunContext, machine: MachineFacts) -> NewRun {
+fn new_run(
+    settings: &RunSettings,
+    context: &RunContext,
+    machine: MachineFacts,
+    origin: RunOrigin,
+) -> NewRun {
     NewRun {
         started: SystemTime::now().into(),
         plan: context.plan.clone(),
@@ -95,19 +105,9 @@ fn new_run(settings: &RunSettings, context: &RunContext, machine: MachineFacts) 
         machine,
         versions: versions(&context.prepared),
         command: settings.command.clone(),
-        revision: checked_out(Path::new(".")),
+        revision: origin.revision,
+        provenance: Some(origin.provenance),
     }
-}
-
-/// The commit that is checked out in the repository around `folder`, shortened, with `-dirty`
-/// behind it where its files were changed. `None`: there is no repository, no commit or no git.
-fn checked_out(folder: &Path) -> Option<String> {
-    let mut git = Command::new("git");
-    git.current_dir(folder).args(["--no-optional-locks", "describe", "--always", "--dirty"]);
-    // Without tags: a commit is called the same before and after somebody tags it.
-    let output = git.args(["--abbrev=12", "--exclude=*"]).output().ok()?;
-    let name = String::from_utf8(output.stdout).ok()?.trim().to_owned();
-    (output.status.success() && !name.is_empty()).then_some(name)
 }
 
 fn versions(prepared: &PreparedSubjects) -> BTreeMap<String, String> {
@@ -127,6 +127,8 @@ impl SuiteRun<'_> {
     fn add_notes(&self, store: &mut Store) -> Result<(), SuiteRunError> {
         let known = store.run(self.id)?;
         let mut notes = notes::notes(self.context);
+        let provenance = known.new.provenance.iter();
+        notes.extend(provenance.flat_map(|known| &known.doubts).map(|doubt| origin::note(doubt)));
         for (name, version) in versions(&self.context.prepared) {
             let before = known.new.versions.get(&name);
             if let Some(before) = before.filter(|before| **before != version) {
@@ -270,39 +272,5 @@ impl SuiteRun<'_> {
             summary.rounds += 1;
         }
         Ok(by_round.into_keys().collect())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn git(folder: &Path, words: &[&str]) {
-        let identity = ["-c", "user.name=somebody", "-c", "user.email=somebody@example.com"];
-        let output = Command::new("git")
-            .current_dir(folder)
-            .args(identity)
-            .args(words)
-            .output()
-            .expect("git");
-        assert!(output.status.success(), "{output:?}");
-    }
-
-    #[test]
-    fn a_commit_is_named_and_a_change_of_its_files_is_told() {
-        let home = tempfile::tempdir().expect("a temporary folder");
-        let folder = home.path();
-        git(folder, &["init", "--quiet"]);
-        assert_eq!(checked_out(folder), None, "there is no commit");
-        let file = folder.join("server.c");
-        std::fs::write(&file, "one").expect("written");
-        git(folder, &["add", "."]);
-        git(folder, &["commit", "--quiet", "--message", "first"]);
-        let commit = checked_out(folder).expect("a commit");
-        assert!(commit.len() == 12 && commit.bytes().all(|byte| byte.is_ascii_hexdigit()));
-        git(folder, &["tag", "v1"]);
-        assert_eq!(checked_out(folder).as_ref(), Some(&commit));
-        std::fs::write(&file, "another").expect("written");
-        assert_eq!(checked_out(folder), Some(format!("{commit}-dirty")));
     }
 }

@@ -346,7 +346,7 @@ fn pages_that_are_referred_to_again_and_again_are_not_read_without_end() {
         folder.path(),
         "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1500) \
          INSERT INTO runs SELECT i, 0, NULL, '', printf('%.*c', 900, 'x'), '', 0, '', '', '', '', \
-         NULL FROM n",
+         NULL, NULL FROM n",
     );
     let connection = Connection::open(&file).expect("it is SQLite");
     let statement = "SELECT rootpage FROM sqlite_schema WHERE name = 'runs'";

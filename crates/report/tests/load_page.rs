@@ -238,9 +238,10 @@ fn the_answer_comes_first_then_pictures_then_tables_then_what_they_rest_on() {
         memory_bytes: 8 << 30,
         governor: None,
         virtual_machine: true,
+        hardware: None,
     };
     let command = "bookend load -c 8 shop:443".to_owned();
-    result.bookend.origin = Some(LoadOrigin { command, machine });
+    result.bookend.origin = Some(LoadOrigin { command, machine, build: None });
     let tests = tests(&[("a.json", serde_json::to_value(result).expect("writable"))]);
     let page = tests.html();
     let parts = [
@@ -374,7 +375,12 @@ fn no_fact_of_a_machine_ends_its_block() {
         "machine": {
             "os": "O\r```\r", "kernel": "K\n   ```\n\n<img src=x onerror=alert(1)>\n\n[a](javascript:b)\n",
             "cpu_model": "C", "cpus": 1, "memory_bytes": 1, "governor": null, "virtual_machine": false,
+            "hardware": {
+                "cpu_id": { "n\n```\n": "v\r```\r" }, "cache": "c\n```\n", "system": "s\n```\n",
+                "hypervisor": "h\n```\n", "container": "c\n```\n",
+            },
         },
+        "build": { "version": "v\n```\n", "revision": "r\n```\n", "profile": "p\n```\n" },
     });
     let page = tests(&[("a.json", result)]).markdown_with(None);
     let lines: Vec<&str> = page.lines().collect();
@@ -384,7 +390,7 @@ fn no_fact_of_a_machine_ends_its_block() {
         panic!("{page}");
     };
     assert_eq!(lines[machine], "````");
-    assert_eq!(lines[machine..=machine_end].len(), 6, "{page}");
+    assert_eq!(lines[machine..=machine_end].len(), 11, "{page}");
     assert_eq!((lines[command], lines[command_end]), ("``````", "``````"));
 }
 

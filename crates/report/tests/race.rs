@@ -226,6 +226,8 @@ fn race(share: f64, blocks: u64) -> Race {
         seed: 7,
         doubts: vec!["both servers were asked in the dark".into()],
         functions: None,
+        machine: None,
+        build: None,
         starts: vec![(0..blocks).map(|number| vec![block(number)]).collect()],
         dropped: Vec::new(),
     }

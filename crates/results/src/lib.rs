@@ -23,6 +23,7 @@ pub mod mark;
 pub mod measurement;
 pub mod metric;
 pub mod profile;
+pub mod provenance;
 pub mod quoted;
 pub mod race;
 pub mod ranking;

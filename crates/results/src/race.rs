@@ -25,7 +25,9 @@ pub use standing::{ComparedFigure, RaceError, RaceVerdict, STARTS_MIN, Standing,
 
 use crate::gate::{known_inverse, known_ratio};
 use crate::suite::TestedEnd;
+use bookend_contract::build_facts::BuildFacts;
 use bookend_contract::gate::{Gate, JudgedGate};
+use bookend_contract::machine::MachineFacts;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -57,6 +59,12 @@ pub struct Race {
     /// The rounds of each start of the servers, in the order in which they were run. The last one
     /// may have been cut short.
     pub starts: Vec<Vec<RaceRound>>,
+    /// The machine on which it was run. `None`, as the next: before this was recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<MachineFacts>,
+    /// The build of the command that made the calls.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub build: Option<BuildFacts>,
     /// Rounds with a lap in which a server answered no call, or used no CPU time. They are in no
     /// figure but those of failed calls.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -16,6 +16,7 @@ pub use raw::{cut_off_raw_files, raw_folder, raw_text};
 
 use crate::mark::Mark;
 use crate::measurement::{CellId, Row};
+use crate::provenance::Provenance;
 use crate::store::{NewRun, Run, RunId};
 use crate::suite::{Extent, Plan};
 use bookend_contract::machine::MachineFacts;
@@ -55,6 +56,9 @@ pub struct Facts {
     /// The commit that was checked out where the lab ran ([`NewRun::revision`]).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revision: Option<String>,
+    /// The builds ([`NewRun::provenance`]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provenance: Option<Provenance>,
     /// When it started.
     pub started: Timestamp,
     /// When it ended.
@@ -119,6 +123,7 @@ impl Record {
             extent: new.plan.extent,
             command: without_folders(&new.command),
             revision: new.revision.clone(),
+            provenance: new.provenance.clone(),
             started: new.started,
             finished: run.finished,
             seed: new.seed,
@@ -150,6 +155,7 @@ impl Record {
                 versions: facts.versions,
                 command: facts.command,
                 revision: facts.revision,
+                provenance: facts.provenance,
             },
             finished: facts.finished,
             notes: facts.notes.into_iter().chain(joined).collect(),

@@ -16,6 +16,7 @@ pub use run_id::RunId;
 pub use schema::SCHEMA_VERSION;
 
 use crate::measurement::{CellId, Row};
+use crate::provenance::{self, Provenance};
 use crate::raw_output::RawOutput;
 use crate::suite::{Case, Plan, Scope};
 use bookend_contract::machine::MachineFacts;
@@ -51,9 +52,19 @@ pub struct NewRun {
     pub versions: BTreeMap<String, String>,
     /// The command that makes this run.
     pub command: String,
-    /// The commit that was checked out where the lab ran, shortened, with `-dirty` behind it where
-    /// its files had been changed. `None`: the folder is in no repository.
+    /// The last commit that changed anything but what is generated, in the repository in which the
+    /// lab ran, shortened, with `-dirty` behind it where other files had been changed. `None`: the
+    /// folder is in no repository.
     pub revision: Option<String>,
+    /// The builds, and what speaks against the revision. `None`: of a version that kept neither.
+    pub provenance: Option<Provenance>,
+}
+
+impl NewRun {
+    /// The machine, the revision and the builds, a fact a line.
+    pub fn provenance_text(&self) -> String {
+        provenance::text(&self.machine, self.revision.as_deref(), self.provenance.as_ref())
+    }
 }
 
 /// A run as it is stored, without its rows.
@@ -125,7 +136,7 @@ impl Store {
     /// When the file cannot be written.
     pub fn begin_run(&mut self, run: &NewRun) -> Result<RunId, StoreError> {
         let statement = "INSERT INTO runs (started_ms, suite, suite_text, plan, seed, machine, \
-                         versions, command, revision, notes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '[]')";
+                         versions, command, revision, provenance, notes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '[]')";
         let values = params![
             run.started.unix_ms(),
             run.plan.suite,
@@ -137,6 +148,7 @@ impl Store {
             json(&run.versions),
             run.command,
             run.revision,
+            run.provenance.as_ref().map(json),
         ];
         self.execute(statement, values)?;
         Ok(RunId(self.connection.last_insert_rowid()))
@@ -197,6 +209,19 @@ impl Store {
     pub fn add_note(&mut self, run: RunId, note: &str) -> Result<(), StoreError> {
         let values = params![note, run.0];
         self.execute("UPDATE runs SET notes = json_insert(notes, '$[#]', ?) WHERE id = ?", values)
+    }
+
+    /// Replaces what is known of the builds and of the revision: a run was resumed.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn write_provenance(
+        &mut self,
+        run: RunId,
+        provenance: &Provenance,
+    ) -> Result<(), StoreError> {
+        let values = params![json(provenance), run.0];
+        self.execute("UPDATE runs SET provenance = ? WHERE id = ?", values)
     }
 
     /// Stores the findings of the semantics check for one version of a subject, as JSON.
@@ -353,7 +378,7 @@ impl Store {
     ) -> Result<Vec<Result<Run, UnreadableRun>>, StoreError> {
         let statement = format!(
             "SELECT id, started_ms, finished_ms, suite_text, plan, seed, machine, versions, \
-             command, revision, notes FROM runs {which}"
+             command, revision, COALESCE(provenance, 'null') AS provenance, notes FROM runs {which}"
         );
         self.query(&statement, values, run_of)
     }
@@ -433,6 +458,7 @@ fn read_run(id: RunId, row: &rusqlite::Row<'_>) -> rusqlite::Result<Run> {
             versions: json_of(row, "versions")?,
             command: row.get("command")?,
             revision: row.get("revision")?,
+            provenance: json_of(row, "provenance")?,
         },
         finished: row.get::<_, Option<i64>>("finished_ms")?.map(Timestamp::from_unix_ms),
         notes: json_of(row, "notes")?,

@@ -2,6 +2,7 @@
 
 use super::{NoPage, RECORDS, say};
 use bookend_contract::exit;
+use bookend_results::provenance::doubts;
 use bookend_results::raw_output::{RawOutput, left_out};
 use bookend_results::record::{Record, file_of, raw_folder, raw_text};
 use bookend_results::store::{Run, RunId, Store};
@@ -39,8 +40,8 @@ impl RecordArguments {
     /// Writes the record and prints its path; the number is the exit status.
     ///
     /// # Errors
-    /// [`NoPage`] when the result is not there, not finished or of a part of the suite, or the
-    /// file cannot be written.
+    /// [`NoPage`] when the result is not there, not finished, of a part of the suite or of no
+    /// revision, or the file cannot be written.
     pub fn run(&self) -> Result<u8, NoPage> {
         let store = Store::open_existing(&self.store).map_err(NoPage::given)?;
         let run = match self.run {
@@ -51,6 +52,7 @@ impl RecordArguments {
                 .ok_or_else(|| NoPage::given("the store has no result yet"))?,
         };
         check_whole(&run)?;
+        check_revision(&run)?;
         let file = write(&store, &run, &self.into)?;
         say(&format!("run {} is recorded in {}", run.id, file.display()))?;
         Ok(exit::MEASURED)
@@ -75,6 +77,21 @@ fn check_whole(run: &Run) -> Result<(), NoPage> {
             cell.subject, cell.case, cell.instrument
         ))),
     }
+}
+
+/// What is committed has figures that somebody else can make again.
+fn check_revision(run: &Run) -> Result<(), NoPage> {
+    let doubts = doubts(run.new.revision.as_deref(), run.new.provenance.as_ref());
+    if doubts.is_empty() {
+        return Ok(());
+    }
+    Err(NoPage::given(format!(
+        "run {} has no revision from which it could be made again: {}; commit or stash what has \
+         changed, build bookend again, and measure again: bookend run {}",
+        run.id,
+        doubts.join("; "),
+        run.new.plan.suite
+    )))
 }
 
 /// What is kept under a name: bytes that are compressed.

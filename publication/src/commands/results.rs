@@ -7,6 +7,7 @@ use bookend_publication::claims::{CLAIMS_FILE, JudgedSuite, kept_profile};
 use bookend_publication::pages::{
     ClaimVerdicts, PAGE_FILE, PICTURE_FILE, Page, PageFiles, RESULTS_FILE, first_difference,
 };
+use bookend_publication::since::since;
 use bookend_results::record::{Record, cut_off_raw_files, file_in, raw_folder};
 use bookend_results::suite::Extent;
 use clap::Args;
@@ -22,6 +23,9 @@ pub struct ResultsArguments {
     /// Write nothing; report pages that differ from what their records give, and exit with 3
     #[arg(long)]
     check: bool,
+    /// Write nothing; say of each record how many commits came after its revision
+    #[arg(long, conflicts_with = "check")]
+    since: bool,
     /// Where suites are
     #[arg(long, value_name = "DIR", default_value = SUITES)]
     suites: PathBuf,
@@ -37,6 +41,9 @@ impl ResultsArguments {
     /// # Errors
     /// [`NoPage`] when a record, a published table or a declaration cannot be read.
     pub fn run(&self) -> Result<u8, NoPage> {
+        if self.since {
+            return since_of_each(self);
+        }
         let mut status = exit::MEASURED;
         for name in names(self)? {
             let folder = self.suites.join(&name);
@@ -59,6 +66,17 @@ impl ResultsArguments {
         }
         Ok(status)
     }
+}
+
+/// Prints a line for each record.
+fn since_of_each(arguments: &ResultsArguments) -> Result<u8, NoPage> {
+    for name in names(arguments)? {
+        if let Some(file) = record_of(arguments, &name) {
+            let record = Record::read(&file).map_err(|error| NoPage::unreadable(&file, error))?;
+            say(&format!("{name}: {}", since(&record.facts, &arguments.records)))?;
+        }
+    }
+    Ok(exit::MEASURED)
 }
 
 fn names(arguments: &ResultsArguments) -> Result<Vec<String>, NoPage> {

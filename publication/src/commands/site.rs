@@ -3,8 +3,9 @@
 use super::{NoPage, RECORDS, SUITES, say, suites, write};
 use bookend_contract::exit;
 use bookend_publication::claims::JudgedSuites;
+use bookend_publication::since::since;
 use bookend_publication::site::ResultSite;
-use bookend_results::record::{Record, file_in};
+use bookend_results::record::{Facts, Record, file_in};
 use bookend_results::suite::Extent;
 use clap::Args;
 use std::fs;
@@ -53,6 +54,9 @@ impl SiteArguments {
             .iter()
             .filter_map(|name| file_in(&self.records.join(name), Extent::Full))
             .map(|file| Record::read(&file).map_err(|error| NoPage::unreadable(&file, error)));
-        Ok(ResultSite { records: records.collect::<Result<_, _>>()?, judged })
+        let records: Vec<Record> = records.collect::<Result<_, _>>()?;
+        let since = |facts: &Facts| (facts.suite.clone(), since(facts, &self.records));
+        let since = records.iter().map(|record| since(&record.facts)).collect();
+        Ok(ResultSite { records, judged, since })
     }
 }

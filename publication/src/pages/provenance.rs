@@ -1,7 +1,10 @@
-//! Where what is said of an original was read, if it is not in the document itself.
+//! Of which revision the figures here are, and where what is said of an original was read, if it is
+//! not in the document itself.
 
-use bookend_report::markdown;
+use bookend_contract::build_facts::is_clean_revision;
+use bookend_report::markdown::{self, plain};
 use bookend_results::declaration::{DeclarationError, Source, read_text};
+use bookend_results::record::Facts;
 use serde::Deserialize;
 use std::path::Path;
 
@@ -22,6 +25,16 @@ pub(super) struct Provenance {
     suite: String,
     source: String,
     says: Vec<String>,
+}
+
+/// The revision of a record in a sentence. How many commits came since is no part of a page: it
+/// would be another page with each of them.
+pub(super) fn revision(facts: &Facts) -> String {
+    match facts.revision.as_deref() {
+        Some(revision) if is_clean_revision(revision) => format!("`{revision}`"),
+        Some(revision) => format!("{}, a tree that is in no commit", plain(revision)),
+        None => "a revision that was not recorded".to_owned(),
+    }
 }
 
 /// What was read elsewhere than in the document of a suite.

@@ -93,9 +93,10 @@ fn origin(page: &Page<'_>) -> String {
         Extent::Full => "",
     };
     format!(
-        "Measured on {}{}. Made by `publication results {}` from `{}`{}; every figure is defined in \
-         [metrics](../../docs/measure/metrics.md). {quick}",
+        "Measured on {} at {}{}. Made by `publication results {}` from `{}`{}; every figure is defined \
+         in [metrics](../../docs/measure/metrics.md). {quick}",
         circumstances(page.record),
+        provenance::revision(facts),
         not_quotable(page.record),
         facts.suite,
         record.display(),
@@ -194,7 +195,7 @@ fn environment(page: &Page<'_>) -> String {
         .iter()
         .map(|(name, version)| format!("{name}: {}", version.trim()))
         .collect();
-    let machine = format!("{}{}", facts.machine, markdown::lines(&versions));
+    let machine = page.record.run().new.provenance_text() + &markdown::lines(&versions);
     let mut parts = vec![
         published_and_here("Environment", &shown.environment, &machine),
         published_and_here("Parameters", &shown.parameters, &parameters(page)),

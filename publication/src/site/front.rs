@@ -2,7 +2,7 @@
 
 use super::address::{CLAIMS_PAGE, file_of_suite};
 
-use crate::claims::JudgedSuites;
+use super::ResultSite;
 use crate::pages::quotable_outcomes;
 use bookend_report::html::{HtmlPage, PageScript, answer, note, scrolled, slug, whole_table};
 use bookend_report::run::{Report, cases_text, ratio_with_interval};
@@ -25,7 +25,7 @@ const STYLE: &str = include_str!("front.css");
 /// A factor of so much has a bar of full length.
 const BAR_FULL: f64 = 100.0;
 
-pub(super) fn page(records: &[Record], judged: &JudgedSuites) -> String {
+pub(super) fn page(site: &ResultSite) -> String {
     let body = html! {
         main {
             "\n" h1 { "What RPC stacks cost" } "\n"
@@ -44,14 +44,14 @@ pub(super) fn page(records: &[Record], judged: &JudgedSuites) -> String {
                 a href=(CLAIMS_PAGE) { "what published benchmarks claim, and what came of it" } "."
             } "\n"
             div id="filters" {} "\n"
-            @for record in records { (section(judged, record)) }
+            @for record in &site.records { (section(site, record)) }
         } "\n"
     };
     let title = "What RPC stacks cost - Bookend".to_owned();
     HtmlPage { title, style: STYLE.to_owned(), body, script: FILTER }.document()
 }
 
-fn section(judged: &JudgedSuites, record: &Record) -> Markup {
+fn section(site: &ResultSite, record: &Record) -> Markup {
     let run = record.run();
     let report = Report::new(&run, &record.rows).with_skips(record.facts.skips.clone());
     let name = &record.facts.suite;
@@ -69,7 +69,8 @@ fn section(judged: &JudgedSuites, record: &Record) -> Markup {
             @if let Some((group, ranking)) = &main {
                 (standings(&rankings, group, ranking, (name, report.table())))
             }
-            @if let Some(judged) = judged.suite(name) {
+            @if let Some(since) = site.since.get(name) { (note(&format!("It was {since}."))) }
+            @if let Some(judged) = site.judged.suite(name) {
                 @let outcomes = quotable_outcomes(judged).replace("**", "");
                 (note(&format!("The published benchmark behind it: {outcomes}.")))
             }

@@ -8,8 +8,10 @@ use super::profile::RaceProfiler;
 use super::progress::RaceProgress;
 use super::running::{LiveServers, Starter, UsedCpu};
 use super::starts::{RaceTimes, StartPlan};
+use crate::own_build;
 use crate::terminal::{Failure, print_error};
 use bookend_contract::secrets::in_command;
+use bookend_lab::machine::this_machine;
 use bookend_lab::race::{RaceServerSpec, RaceStart};
 use bookend_results::race::{DROPPED_ALWAYS, Race, RaceCell, RaceServerName, STARTS_MIN, Standing};
 use bookend_results::suite::TestedEnd;
@@ -249,6 +251,8 @@ pub fn new_race(
         seed: arguments.seed.unwrap_or_else(new_seed),
         doubts: Vec::new(),
         functions: None,
+        machine: Some(this_machine()),
+        build: Some(own_build::facts()),
         starts: Vec::new(),
         dropped: Vec::new(),
     }

@@ -1,10 +1,12 @@
 //! A folder with a suite and a store of two runs of it, one of them not finished.
 #![allow(dead_code, reason = "each test program uses some of it")]
 
+use bookend_contract::build_facts::BuildFacts;
 use bookend_contract::machine::MachineFacts;
 use bookend_results::measurement::{
     CellId, EndUsage, Ends, Measurement, Outcome, Row, WindowCounts,
 };
+use bookend_results::provenance::Provenance;
 use bookend_results::store::{NewRun, Store, Timestamp};
 use bookend_results::suite::{Extent, Overrides, Plan, Selection, Suite};
 use std::collections::BTreeMap;
@@ -61,10 +63,20 @@ pub fn new_run(plan: &Plan) -> NewRun {
             memory_bytes: 0,
             governor: None,
             virtual_machine: false,
+            hardware: None,
         },
         versions: BTreeMap::new(),
         command: "bookend run helloworld-profile --quick".to_owned(),
-        revision: None,
+        revision: Some("0123456789ab".to_owned()),
+        provenance: Some(Provenance {
+            build: BuildFacts {
+                version: "0.1.0".to_owned(),
+                revision: Some("ba9876543210".to_owned()),
+                profile: "release: opt-level 3, lto fat, codegen-units 1".to_owned(),
+            },
+            profiles: BTreeMap::new(),
+            doubts: Vec::new(),
+        }),
     }
 }
 

@@ -32,9 +32,17 @@ pub fn find_unfinished(
 fn differences(then: &MachineFacts, now: &MachineFacts) -> Vec<String> {
     let governor =
         |facts: &MachineFacts| facts.governor.clone().unwrap_or_else(|| "unknown".to_owned());
+    // CPUs of one name may be different ones. A run of an earlier version has no numbers.
+    let has_numbers = then.hardware.is_some() && now.hardware.is_some();
+    let cpu = |facts: &MachineFacts| {
+        let ids = facts.hardware.as_ref().filter(|_| has_numbers).map(|facts| &facts.cpu_id);
+        let ids: Vec<&str> =
+            ids.into_iter().flat_map(|ids| ids.values()).map(String::as_str).collect();
+        [&[facts.cpu_model.as_str()], ids.as_slice()].concat().join(" ")
+    };
     let facts = |facts: &MachineFacts| {
         let cpus = facts.cpus.to_string();
-        [facts.cpu_model.clone(), cpus, facts.kernel.clone(), governor(facts)]
+        [cpu(facts), cpus, facts.kernel.clone(), governor(facts)]
     };
     let names = ["the CPU", "the number of CPUs", "the kernel", "the governor"];
     names
@@ -48,6 +56,7 @@ fn differences(then: &MachineFacts, now: &MachineFacts) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use bookend_contract::machine::HardwareFacts;
 
     fn machine() -> MachineFacts {
         MachineFacts {
@@ -58,6 +67,7 @@ mod tests {
             memory_bytes: 1 << 34,
             governor: Some("performance".to_owned()),
             virtual_machine: false,
+            hardware: None,
         }
     }
 
@@ -79,5 +89,13 @@ mod tests {
         assert_eq!(differences(&machine(), &other), expected);
         let rebooted = MachineFacts { memory_bytes: machine().memory_bytes - 4_096, ..machine() };
         assert!(differences(&machine(), &rebooted).is_empty());
+        let stepped = |stepping: &str| {
+            let cpu_id = [("stepping".to_owned(), stepping.to_owned())].into();
+            let hardware = HardwareFacts { cpu_id, ..HardwareFacts::default() };
+            MachineFacts { hardware: Some(hardware), ..machine() }
+        };
+        let expected = ["the CPU was AMD EPYC 9754 1 and is AMD EPYC 9754 2"];
+        assert_eq!(differences(&stepped("1"), &stepped("2")), expected);
+        assert!(differences(&machine(), &stepped("2")).is_empty());
     }
 }

@@ -4,6 +4,7 @@ use crate::certificates::CertificateError;
 use crate::context::ProcessTimeouts;
 use crate::spawner::Spawner;
 use crate::subject::CommandTemplate;
+use bookend_contract::build_facts::BuildFacts;
 use bookend_results::store::{RunId, StoreError};
 use bookend_results::suite::{Plan, Suite};
 use std::path::PathBuf;
@@ -36,6 +37,10 @@ pub struct RunSettings {
     pub timeouts: ProcessTimeouts,
     /// Whether control groups and affinity are used. Without them, figures say so.
     pub isolation: bool,
+    /// The build of the program that measures.
+    pub build: BuildFacts,
+    /// What that program was built of, as git's patterns from the root of its repository.
+    pub build_sources: Vec<String>,
 }
 
 /// Why there is no result. What is wrong with a single subject is in its rows instead.

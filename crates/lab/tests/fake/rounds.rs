@@ -1,6 +1,7 @@
 //! Whole runs with fake servers and fake instruments: how each ends as a row.
 
 use crate::test_folder::{CALL, TestFolder, launcher, processes_with, serve, spawner};
+use bookend_contract::build_facts::BuildFacts;
 use bookend_contract::latency;
 use bookend_lab::context::ProcessTimeouts;
 use bookend_lab::process::interrupt::Interrupt;
@@ -91,6 +92,12 @@ impl FakeRun {
                 grace: Duration::from_secs(60),
             },
             isolation: false,
+            build: BuildFacts {
+                version: "0.1.0".to_owned(),
+                revision: None,
+                profile: "dev".to_owned(),
+            },
+            build_sources: Vec::new(),
         };
         FakeRun { test_folder, settings, store: Store::in_memory().unwrap() }
     }

@@ -109,7 +109,7 @@ fn text_of(value: &Value) -> String {
 pub(super) fn machines(tests: &[LoadTest]) -> String {
     let machine = |test: &LoadTest| {
         let origin = test.report.bookend.origin.as_ref();
-        origin.map(|origin| clipped(&origin.machine.to_string()))
+        origin.map(|origin| clipped(&origin.facts_text()))
     };
     each_said(tests, machine, "not said: an earlier version made it")
 }

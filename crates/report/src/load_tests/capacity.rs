@@ -51,7 +51,7 @@ pub(super) fn page(stem: &str, report: &CapacityReport) -> LoadPage {
         tables: tables(report),
         method: METHOD,
         flags: basis::table_of_flags(vec!["value".to_owned()], flags),
-        machine: clipped(&report.origin.machine.to_string()),
+        machine: clipped(&report.origin.facts_text()),
         versions: vec![("bookend load".to_owned(), quoted_line(&report.version))],
         command: quoted_line(&report.origin.command),
     }

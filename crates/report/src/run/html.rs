@@ -29,7 +29,7 @@ impl Report<'_> {
             html! { @for picture in self.named_pictures() { (page::figure(&picture)) } },
             self.html_tables(),
             self.html_method(),
-            verbatim(&self.run.new.machine.to_string()),
+            verbatim(&self.run.new.provenance_text()),
             page::versions(self.run.new.versions.iter()),
             verbatim(&clipped(&self.run.new.command)),
         ]);

@@ -23,6 +23,7 @@ impl Report<'_> {
             finished: self.run.finished.map(|finished| finished.to_string()),
             command: &new.command,
             revision: new.revision.as_deref(),
+            provenance: new.provenance.as_ref(),
             scope: self.run.scope().to_string(),
             quotable: self.is_quotable(),
             seed: new.seed,
@@ -52,6 +53,8 @@ struct Document<'a> {
     command: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     revision: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    provenance: Option<&'a bookend_results::provenance::Provenance>,
     scope: String,
     quotable: bool,
     seed: u64,

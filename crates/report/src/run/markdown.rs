@@ -54,7 +54,7 @@ fn page(report: &Report<'_>, charts: Option<&Path>) -> String {
     page.push_str(&format!("{}\n\n", plain(&origin(report))));
     let table = &report.table;
     let first = [
-        ("Machine", code_block(&new.machine.to_string())),
+        ("Machine", code_block(&new.provenance_text())),
         ("Parameters", plain_list(report.parameters().iter().map(String::as_str))),
         ("Versions", code_block(&versions(report))),
         ("Notes", plain_list(report.notes())),

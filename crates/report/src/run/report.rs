@@ -83,7 +83,7 @@ impl<'a> Report<'a> {
             .collect();
         let text = [
             self.joined(),
-            format!("{}\n{}\n", self.run.new.machine, list(&self.parameters())),
+            format!("{}\n{}\n", self.run.new.provenance_text(), list(&self.parameters())),
             notes,
             format!("{}\n", published_table(table)),
             format!("{}{}\n", cost_table(table), lines(&self.remarks())),

@@ -65,7 +65,7 @@ fn differences(a: &Run, b: &Run) -> Vec<String> {
                  them is part of each ratio.";
     let sentences = [
         (a.id != b.id, apart),
-        (own.machine != other.machine, "They were measured on different machines."),
+        (own.machine.is_other_than(&other.machine), "They were measured on different machines."),
         (own.plan.suite != other.plan.suite, "They are runs of different suites."),
         (own.plan.window_ms != other.plan.window_ms, "Their windows are of different lengths."),
     ];

@@ -154,7 +154,7 @@ fn remarks(cell: &CellId, last: Option<&Run>, own: &Run) -> Vec<String> {
     let mut remarks = Vec::new();
     if let Some(last) = last {
         let version = |run: &Run| run.new.versions.get(&cell.subject).cloned();
-        if last.new.machine != own.new.machine {
+        if last.new.machine.is_other_than(&own.new.machine) {
             remarks.push("another machine".to_owned());
         }
         if last.new.plan.window_ms != own.new.plan.window_ms {

@@ -11,7 +11,7 @@ const APPLICATION_ID: i64 = 0x424b_4e44;
 
 /// Each step migrates the version that equals its index to the next. Once released, steps are never
 /// changed, only added.
-const STEPS: [&str; 5] = [FIRST_TABLES, SEMANTICS, ENDS, RAW_OUTPUTS, REVISION];
+const STEPS: [&str; 6] = [FIRST_TABLES, SEMANTICS, ENDS, RAW_OUTPUTS, REVISION, PROVENANCE];
 
 /// The version that this program writes.
 pub const SCHEMA_VERSION: i64 = STEPS.len() as i64;
@@ -80,6 +80,11 @@ CREATE TABLE raw_outputs (
 /// The commit of the repository in which the lab ran.
 const REVISION: &str = "
 ALTER TABLE runs ADD COLUMN revision TEXT;
+";
+
+/// The builds, and why the revision does not say what was measured, as JSON.
+const PROVENANCE: &str = "
+ALTER TABLE runs ADD COLUMN provenance TEXT;
 ";
 
 /// Checks that the file is a store, then applies the missing steps, either all or none.

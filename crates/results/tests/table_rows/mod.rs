@@ -214,6 +214,7 @@ pub fn machine() -> MachineFacts {
         memory_bytes: 8 << 30,
         governor: None,
         virtual_machine: true,
+        hardware: None,
     }
 }
 
@@ -227,6 +228,7 @@ pub fn new_run() -> NewRun {
         versions: BTreeMap::from([("rust-tonic".into(), "tonic 0.14.2".into())]),
         command: "bookend run invented --quick".into(),
         revision: None,
+        provenance: None,
     }
 }
 
