@@ -4,8 +4,10 @@
 #[path = "../../crates/cli/tests/support/stored_run.rs"]
 mod stored_run;
 
-use bookend_results::record::{Record, file_of};
-use bookend_results::store::{Store, Timestamp};
+use bookend_contract::latency;
+use bookend_results::measurement::Row;
+use bookend_results::record::{Record, decompressed, file_of};
+use bookend_results::store::{RunId, Store, Timestamp};
 use bookend_results::suite::Extent;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -56,7 +58,7 @@ fn a_run_of_some_subjects_takes_no_records_place() {
     let recorded = publication(home.path(), &["record", "1"]);
     assert_eq!(recorded.status.code(), Some(0), "{}", stderr(&recorded));
     let file = file_of(&home.path().join("records"), SUITE, Extent::Quick);
-    let whole = fs::read_to_string(&file).expect("a record");
+    let whole = fs::read(&file).expect("a record");
 
     let mut store = Store::open(&home.path().join("bookend.db")).expect("a store");
     let mut plan = plan(&home.path().join("suites").join(SUITE));
@@ -69,7 +71,7 @@ fn a_run_of_some_subjects_takes_no_records_place() {
     let said = stderr(&refused);
     let part = format!("run {run} is not of the whole suite {SUITE}: it has no rust-pajamax ");
     assert!(said.contains(&part), "{said}");
-    assert_eq!(fs::read_to_string(&file).expect("a record"), whole);
+    assert_eq!(fs::read(&file).expect("a record"), whole);
 }
 
 #[test]
@@ -119,6 +121,131 @@ fn what_other_generators_printed_is_linked_where_it_was_kept() {
 }
 
 #[test]
+fn what_was_cut_of_it_is_named_there() {
+    let home = bench();
+    publication(home.path(), &["record", "1"]);
+    let raw = home.path().join("records").join(SUITE).join("raw-quick");
+    fs::create_dir_all(&raw).expect("created");
+    fs::write(raw.join("a.ghz.json"), "{\"a\":\n(cut off here)\n").expect("written");
+    fs::write(raw.join("b.ghz.json"), "{}\n").expect("written");
+    publication(home.path(), &["results"]);
+    let page = home.path().join("suites").join(SUITE).join("RESULTS.md");
+    let text = fs::read_to_string(&page).expect("a page");
+    let said = "Of these [a.ghz.json](../../records/helloworld-profile/raw-quick/a.ghz.json) was \
+                cut off at 64 KiB: its end is missing.";
+    assert!(text.contains(said), "{text}");
+}
+
+/// Keeps in the store what instruments printed in the cells of its run: each a text of these.
+fn print_in_cells(home: &Path, texts: &[String]) {
+    let mut store = Store::open(&home.join("bookend.db")).expect("a store");
+    let run = store.run(RunId(1)).expect("a run");
+    let mut rows: Vec<Row> = store.rows(run.id).expect("rows");
+    rows.retain(|row| row.round == 0);
+    for (row, text) in rows.iter_mut().zip(texts) {
+        let window = row.outcome.window_mut().expect("measured");
+        window.raw_output = Some(text.clone());
+    }
+    store.write_round(run.id, 0, &rows).expect("written");
+}
+
+/// As ghz prints it that met an error on each of many connections.
+fn summary_of_errors(bytes: usize) -> String {
+    let error = |port| format!("    \"read tcp 127.0.0.1:{port}: connection reset by peer\": 1");
+    let errors: Vec<String> = (0..bytes / 60).map(error).collect();
+    format!("{{\n  \"errorDistribution\": {{\n{}\n  }}\n}}\n", errors.join(",\n"))
+}
+
+#[test]
+fn what_instruments_printed_is_kept_whole_or_not_at_all() {
+    let home = bench();
+    let summary = summary_of_errors(1 << 20);
+    assert!(summary.len() > 1_000_000);
+    let mut random = fastrand::Rng::with_seed(1);
+    let incompressible: String = (0..4 << 20).map(|_| random.alphanumeric()).collect();
+    print_in_cells(home.path(), &[summary.clone(), incompressible]);
+    let raw = home.path().join("records").join(SUITE).join("raw-quick");
+    fs::create_dir_all(&raw).expect("created");
+    fs::write(raw.join("of-an-earlier-record.json"), "{}").expect("written");
+
+    let recorded = publication(home.path(), &["record", "1"]);
+    assert_eq!(recorded.status.code(), Some(0), "{}", stderr(&recorded));
+    let mut files: Vec<PathBuf> =
+        fs::read_dir(&raw).expect("made").map(|file| file.expect("a file").path()).collect();
+    files.sort_by_key(|file| fs::metadata(file).map(|facts| facts.len()).ok());
+    let read = |file: &Path| {
+        let text = decompressed(fs::read(file).expect("readable")).expect("whole");
+        String::from_utf8(text).expect("UTF-8")
+    };
+    let [small, large] = files.as_slice() else {
+        panic!("{files:?}");
+    };
+    assert!(large.to_string_lossy().ends_with(".json.zst"), "{large:?}");
+    assert!(read(large) == summary, "it is whole");
+    serde_json::from_str::<serde_json::Value>(&read(large)).expect("valid JSON");
+    assert!(small.to_string_lossy().ends_with(".txt.zst"), "{small:?}");
+    let said = read(small);
+    assert!(said.starts_with("left out: it has ") && said.ends_with(" are kept\n"), "{said}");
+    assert!(String::from_utf8_lossy(&recorded.stdout).contains(said.trim_end()));
+}
+
+/// Gives each row of the run a histogram with so many buckets of random counts.
+fn with_random_latencies(home: &Path, buckets: u64) {
+    let mut random = fastrand::Rng::with_seed(1);
+    let mut store = Store::open(&home.join("bookend.db")).expect("a store");
+    let run = store.run(RunId(1)).expect("a run");
+    let rows: Vec<Row> = store.rows(run.id).expect("rows");
+    for round in 0..run.new.plan.rounds {
+        let mut of_round: Vec<Row> = rows.clone();
+        of_round.retain(|row| row.round == round);
+        for row in &mut of_round {
+            let mut latencies = latency::empty();
+            for step in 0..buckets {
+                latency::record(&mut latencies, 10_000 + step * 100, 1 + random.u64(0..1 << 22));
+            }
+            let window = row.outcome.window_mut().expect("measured");
+            window.latency_histogram = latency::encode(&latencies);
+        }
+        store.write_round(run.id, round, &of_round).expect("written");
+    }
+}
+
+#[test]
+fn latencies_keep_three_digits_and_of_a_record_that_would_be_large_two() {
+    let home = bench();
+    let file = file_of(&home.path().join("records"), SUITE, Extent::Quick);
+    let digits = || Record::read(&file).expect("a record").facts.latency_digits;
+    with_random_latencies(home.path(), 100);
+    publication(home.path(), &["record", "1"]);
+    assert_eq!(digits(), 3);
+    publication(home.path(), &["results"]);
+    let page = home.path().join("suites").join(SUITE).join("RESULTS.md");
+    let page_of = || fs::read_to_string(&page).expect("a page").replace('\n', " ");
+    assert!(!page_of().contains("significant digits of latencies"));
+
+    with_random_latencies(home.path(), 20_000);
+    let recorded = publication(home.path(), &["record", "1"]);
+    assert_eq!(recorded.status.code(), Some(0), "{}", stderr(&recorded));
+    assert_eq!(digits(), 2, "{} bytes", fs::metadata(&file).expect("there").len());
+    assert!(fs::metadata(&file).expect("there").len() <= 2 << 20);
+    publication(home.path(), &["results"]);
+    assert!(page_of().contains("keeps two significant digits of latencies"));
+}
+
+#[test]
+fn the_tool_of_that_name_reads_a_record() {
+    let home = bench();
+    publication(home.path(), &["record", "1"]);
+    let file = file_of(&home.path().join("records"), SUITE, Extent::Quick);
+    let Ok(unpacked) = Command::new("zstd").arg("-dc").arg(&file).output() else {
+        return;
+    };
+    assert!(unpacked.status.success(), "{}", stderr(&unpacked));
+    let text = decompressed(fs::read(&file).expect("a record")).expect("whole");
+    assert_eq!(unpacked.stdout, text);
+}
+
+#[test]
 fn without_a_record_there_must_be_no_page() {
     let home = bench();
     let check = || publication(home.path(), &["results", "--check"]);
@@ -146,7 +273,7 @@ fn a_suite_that_no_document_stands_behind_has_a_page_of_what_was_measured() {
     let made = publication(home.path(), &["results"]);
     assert_eq!(made.status.code(), Some(0), "{}", stderr(&made));
     let text = fs::read_to_string(&page).expect("a page");
-    assert!(text.contains("`records/helloworld-profile/quick.jsonl`"), "{text}");
+    assert!(text.contains("`records/helloworld-profile/quick.jsonl.zst`"), "{text}");
     assert!(text.contains("<summary>What a request costs</summary>\n"), "{text}");
     assert!(!text.contains("Run "), "the number of the run is its store's: {text}");
     assert_eq!(check().status.code(), Some(0));

@@ -7,7 +7,7 @@ use std::process::Command;
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
 fn record(suite: &str) -> PathBuf {
-    Path::new(ROOT).join("records").join(suite).join("full.jsonl")
+    Path::new(ROOT).join("records").join(suite).join("full.jsonl.zst")
 }
 
 #[test]
@@ -17,7 +17,7 @@ fn a_site_has_a_page_for_each_record_and_every_link_leads_somewhere() {
     let (folder, records) = (site.display().to_string(), home.path().join("records"));
     for suite in ["java-executors", "grpc-thrift-go-equal"] {
         fs::create_dir_all(records.join(suite)).expect("created");
-        fs::copy(record(suite), records.join(suite).join("full.jsonl")).expect("copied");
+        fs::copy(record(suite), records.join(suite).join("full.jsonl.zst")).expect("copied");
     }
     let records = records.display().to_string();
     let words = ["site", &folder, "--records", &records];

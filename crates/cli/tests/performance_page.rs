@@ -30,7 +30,7 @@ fn root() -> PathBuf {
 type Row = BTreeMap<String, String>;
 
 fn recorded(suite: &str) -> Vec<Row> {
-    let record = format!("records/{suite}/full.jsonl");
+    let record = format!("records/{suite}/full.jsonl.zst");
     let mut command = Command::new(env!("CARGO_BIN_EXE_bookend"));
     let report = ["report", "--format", "csv", "--record", &record];
     let output = command.current_dir(root()).args(report).output().expect("the command starts");

@@ -3,6 +3,7 @@
 #[path = "support/served.rs"]
 mod served;
 
+use bookend_results::record::decompressed;
 use served::Served;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,7 +25,7 @@ fn stdout(output: &Output) -> String {
 }
 
 fn record(suite: &str) -> String {
-    root().join("records").join(suite).join("full.jsonl").display().to_string()
+    root().join("records").join(suite).join("full.jsonl.zst").display().to_string()
 }
 
 #[test]
@@ -59,7 +60,8 @@ fn what_is_neither_a_run_nor_a_record_is_said_to_be_neither() {
 #[test]
 fn what_a_wrong_file_is_stands_behind_its_name() {
     let home = tempfile::tempdir().expect("a temporary folder");
-    let record = fs::read_to_string(record("java-executors")).expect("committed");
+    let record = decompressed(fs::read(record("java-executors")).expect("committed"));
+    let record = record.expect("whole");
     let check = fs::read_to_string(root().join("records/check.jsonl")).expect("committed");
     let cut = &record[..record.len() / 2];
     for (content, said) in [
@@ -84,8 +86,9 @@ fn what_a_wrong_file_is_stands_behind_its_name() {
         (b"[1, 2]", "it is JSON of another kind: a report is made of "),
         (b"{\"bookend\":{\"version\":\"0.1", "it breaks off in line 1: write or copy it again"),
         (b"{\"count\": nope}", "it is not JSON: "),
-        (cut.as_bytes(), "it breaks off in line "),
+        (cut, "it breaks off in line "),
         (b"\x1f\x8b\x08\0", "it is compressed: unpack it with gunzip first"),
+        (b"\x28\xb5\x2f\xfd\x04\x58", "it is no whole file of zstd: write or copy it again"),
         (b"SQLite format 3\0", "it is a store of results: name it with --store"),
         (b"", "the file is empty"),
         (b"\xef\xbb\xbf\r\n", "the file is empty"),
@@ -110,7 +113,7 @@ fn what_a_wrong_file_is_stands_behind_its_name() {
         String::from_utf8_lossy(&refused.stderr).into_owned()
     };
     assert!(refused("absent.json").contains("absent.json: there is no such file; it is neither"));
-    assert!(refused(".").contains(".: a folder without a record: it has neither full.jsonl"));
+    assert!(refused(".").contains(".: a folder without a record: it has neither full.jsonl.zst"));
     let endless = refused("/dev/zero");
     assert!(endless.contains("cannot read /dev/zero: it has more than 1024 MiB"), "{endless}");
 }
@@ -118,7 +121,8 @@ fn what_a_wrong_file_is_stands_behind_its_name() {
 #[test]
 fn a_file_with_a_mark_or_from_a_pipe_is_reported_like_others() {
     let home = tempfile::tempdir().expect("a temporary folder");
-    let marked = format!("\u{feff}{}", fs::read_to_string(record("java-executors")).unwrap());
+    let plain = decompressed(fs::read(record("java-executors")).unwrap()).unwrap();
+    let marked = format!("\u{feff}{}", String::from_utf8(plain).unwrap());
     fs::write(home.path().join("marked.jsonl"), marked.replace('\n', "\r\n")).expect("written");
     let text = stdout(&bookend(home.path(), &["report", "marked.jsonl", "-o", "out.txt"]));
     assert_eq!(text, "");

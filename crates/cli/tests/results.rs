@@ -73,7 +73,7 @@ fn a_report_of_a_record_is_that_of_the_run() {
     let store = Store::open_existing(&home.path().join("bookend.db")).expect("a store");
     let (run, rows) = (store.run(RunId(1)).expect("a run"), store.rows(RunId(1)).expect("rows"));
     let skips = store.skips(&run).expect("skips");
-    Record::of_run(&run, &rows, skips).write(&home.path().join(file)).expect("written");
+    fs::write(home.path().join(file), Record::of_run(&run, &rows, skips).text()).expect("written");
     let of_record = bookend(home.path(), &["report", "--record", file, "--format", "text"]);
     let of_run = bookend(home.path(), &["report", "1", "--format", "text"]);
     assert_eq!(of_record.status.code(), Some(0), "{}", stderr(&of_record));
@@ -113,7 +113,7 @@ fn the_picture_at_the_top_is_drawn_from_its_record_by_the_documented_command() {
             &[
                 "report",
                 "--record",
-                &format!("records/{SUITE}/full.jsonl"),
+                &format!("records/{SUITE}/full.jsonl.zst"),
                 "--format",
                 "svg",
                 "--case",

@@ -6,7 +6,7 @@ mod table_rows;
 use bookend_contract::latency;
 use bookend_report::run::Report;
 use bookend_results::measurement::{Outcome, Row};
-use bookend_results::record::{FORMAT, Record, RecordError, SIZE_LIMIT_BYTES, file_of};
+use bookend_results::record::{FORMAT, Record, RecordError, decompressed, file_in, file_of};
 use bookend_results::store::Run;
 use bookend_results::suite::Extent;
 use serde_json::Value;
@@ -52,7 +52,8 @@ fn a_committed_row_is_the_same_byte_for_byte_after_it_was_read_and_written() {
     // Servers with a backend, clients under test, and a record that is old and has short figures.
     for suite in ["java-executors", "python-clients", "pajamax-tonic"] {
         let file = file_of(&root.join("records"), suite, Extent::Full);
-        let text = std::fs::read_to_string(&file).expect("readable");
+        let text = decompressed(std::fs::read(&file).expect("readable")).expect("whole");
+        let text = String::from_utf8(text).expect("UTF-8");
         for line in text.lines().skip(1) {
             let row: Row = serde_json::from_str(line).expect("a row");
             let written = serde_json::to_string(&row).expect("JSON");
@@ -78,13 +79,20 @@ fn tables_from_a_record_are_those_of_the_run() {
 }
 
 #[test]
-fn a_file_in_its_folder_is_written_and_read() {
+fn a_file_in_its_folder_is_read_by_what_is_in_it() {
     let home = tempfile::tempdir().expect("a temporary folder");
+    let folder = home.path().join("invented");
+    std::fs::create_dir_all(&folder).expect("made");
+    assert_eq!(file_in(&folder, Extent::Quick), None);
     let record = record(&run(), &all_rows());
-    let file = file_of(home.path(), "invented", Extent::Quick);
-    assert!(file.ends_with("invented/quick.jsonl"));
-    record.write(&file).expect("written");
-    assert_eq!(Record::read(&file), Ok(record));
+    let kept = file_of(home.path(), "invented", Extent::Quick);
+    assert!(kept.ends_with("invented/quick.jsonl.zst"));
+    for file in [folder.join("quick.jsonl"), kept] {
+        std::fs::write(&file, record.text()).expect("written");
+        assert_eq!(file_in(&folder, Extent::Quick).as_ref(), Some(&file));
+        assert_eq!(file_in(&folder, Extent::Full), None);
+        assert_eq!(Record::read(&file).as_ref(), Ok(&record), "whatever its name");
+    }
 }
 
 #[test]
@@ -102,30 +110,22 @@ fn no_folder_of_the_machine_gets_into_a_record() {
 }
 
 #[test]
-fn a_record_that_would_be_large_keeps_fewer_digits_and_says_so() {
-    let mut rows = all_rows();
+fn a_record_has_three_digits_of_latencies_unless_it_says_otherwise() {
     let mut wide = latency::empty();
     for step in 1..20_000_u64 {
         latency::record(&mut wide, step * step * 20, step);
     }
-    let wide_text = latency::encode(&wide);
+    let mut rows = all_rows();
     for row in &mut rows {
         if let Outcome::Measured(measurement) = &mut row.outcome {
-            measurement.latency_histogram = wide_text.clone();
+            measurement.latency_histogram = latency::encode(&wide);
         }
     }
-    let whole = record(&run(), &rows);
-    // As many rounds as it takes for three digits to be too many.
-    let rounds = 1 + SIZE_LIMIT_BYTES / (wide_text.len() * rows.len());
-    let mut large = whole.clone();
-    for round in 1..=u32::try_from(rounds).expect("few") {
-        large.rows.extend(whole.rows.iter().cloned().map(|mut row| {
-            row.round += round * 100;
-            row
-        }));
-    }
-    let text = large.text();
-    assert!(text.len() <= SIZE_LIMIT_BYTES, "{} bytes", text.len());
+    let mut record = record(&run(), &rows);
+    assert_eq!(record.facts.latency_digits, 3);
+    assert_eq!(Record::parse(&record.text()).expect("a record"), record);
+    record.facts.latency_digits = 2;
+    let text = record.text();
     let read = Record::parse(&text).expect("a record");
     assert_eq!(read.facts.latency_digits, 2);
     assert_eq!(read.text(), text);

@@ -50,7 +50,7 @@ fn hostile() -> (Run, Vec<Row>) {
 
 fn recorded(suite: &str) -> Record {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    Record::read(&root.join("records").join(suite).join("full.jsonl")).expect("a record")
+    Record::read(&root.join("records").join(suite).join("full.jsonl.zst")).expect("a record")
 }
 
 #[test]

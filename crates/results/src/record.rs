@@ -1,17 +1,19 @@
 //! Records: a run as one text file that can be committed and read again (docs/measure/results.md).
 //!
 //! The first line holds the facts of the run, each further line one measured [`Row`]. The same run
-//! always gives the same text: rows are in the order of rounds, then of the plan. A file that would
-//! become large keeps its latencies with fewer digits and records their number.
+//! always gives the same text: rows are in the order of rounds, then of the plan. Files are
+//! compressed; one that would still become large keeps its latencies with fewer digits and records
+//! their number.
 
+mod compressed;
 mod joined_run;
 mod paths;
 mod raw;
 
+pub use compressed::decompressed;
 pub use joined_run::{JoinedRun, first_run, rows_of_cell, run_of};
-pub use raw::{raw_folder, write_raw};
+pub use raw::{cut_off_raw_files, raw_folder, raw_text};
 
-use crate::declaration::unnamed_text;
 use crate::mark::Mark;
 use crate::measurement::{CellId, Row};
 use crate::store::{NewRun, Run, RunId};
@@ -22,17 +24,13 @@ use bookend_contract::{input, latency};
 use hdrhistogram::Histogram;
 use paths::without_folders;
 use serde::{Deserialize, Serialize};
-use serde_json::{Number, Value};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// The version of the format. Raised when a line changes its meaning.
 pub const FORMAT: u32 = 1;
-
-/// A record above this size is written with fewer digits of its latencies, because it stays in the
-/// history of the project forever.
-pub const SIZE_LIMIT_BYTES: usize = 1536 * 1024;
 
 /// A run with its rows, independent of any store.
 #[derive(Clone, Debug, PartialEq)]
@@ -86,11 +84,20 @@ pub struct Facts {
 
 /// The path of a suite's record under the folder `records`.
 pub fn file_of(records: &Path, suite: &str, extent: Extent) -> PathBuf {
-    let name = match extent {
-        Extent::Full => "full.jsonl",
-        Extent::Quick => "quick.jsonl",
-    };
-    records.join(suite).join(name)
+    let [compressed, _] = names_of(extent);
+    records.join(suite).join(compressed)
+}
+
+/// The record that is in a suite's folder, compressed or not.
+pub fn file_in(folder: &Path, extent: Extent) -> Option<PathBuf> {
+    names_of(extent).map(|name| folder.join(name)).into_iter().find(|file| file.is_file())
+}
+
+fn names_of(extent: Extent) -> [&'static str; 2] {
+    match extent {
+        Extent::Full => ["full.jsonl.zst", "full.jsonl"],
+        Extent::Quick => ["quick.jsonl.zst", "quick.jsonl"],
+    }
 }
 
 /// The path of a suite's profile beside its record, if one was kept there.
@@ -167,26 +174,10 @@ impl Record {
         u32::try_from(rounds.len()).unwrap_or(u32::MAX)
     }
 
-    /// The text of the file. Latencies have three digits, or as many as keep it below
-    /// [`SIZE_LIMIT_BYTES`], but at least one; in that case other figures lose digits, too.
+    /// The text of the file, before it is compressed. Latencies have [`Facts::latency_digits`].
     pub fn text(&self) -> String {
-        for digits in (2..=self.facts.latency_digits).rev() {
-            let text = self.text_with(digits);
-            if text.len() <= SIZE_LIMIT_BYTES {
-                return text;
-            }
-        }
-        let text = self.text_with(1);
-        if text.len() <= SIZE_LIMIT_BYTES {
-            text
-        } else {
-            text.lines().map(with_short_figures).collect()
-        }
-    }
-
-    fn text_with(&self, digits: u8) -> String {
-        let facts = Facts { latency_digits: digits, ..self.facts.clone() };
-        let mut text = line(&facts);
+        let digits = self.facts.latency_digits;
+        let mut text = line(&self.facts);
         for row in &self.rows {
             text.push_str(&line(&with_latencies(row, |text| reduced(text, digits))));
         }
@@ -214,25 +205,19 @@ impl Record {
         Ok(Self { facts, rows })
     }
 
-    /// Writes the file, creating its parent folders.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    pub fn write(&self, file: &Path) -> io::Result<()> {
-        if let Some(folder) = file.parent() {
-            std::fs::create_dir_all(folder)?;
-        }
-        std::fs::write(file, self.text())
-    }
-
-    /// Reads a file.
+    /// Reads a file, compressed or not.
     ///
     /// # Errors
     /// When it cannot be read or is not a record.
     pub fn read(file: &Path) -> Result<Self, RecordError> {
-        let text = unnamed_text(file);
+        let text = text_in(file);
         Self::parse(&text.map_err(|error| RecordError::Unreadable(error.to_string()))?)
     }
+}
+
+fn text_in(file: &Path) -> io::Result<String> {
+    let bytes = input::bytes(File::open(file)?, input::MAX_BYTES)?;
+    input::decoded(decompressed(bytes)?)
 }
 
 #[derive(Deserialize)]
@@ -291,38 +276,6 @@ pub(crate) fn refilled(from: &Histogram<u64>, mut into: Histogram<u64>) -> Histo
         into.saturating_record_n(middle, bucket.count_at_value());
     }
     into
-}
-
-/// Significant digits of figures that are not counts, where a record would be too large: a
-/// billionth is finer than any clock here can resolve.
-const FIGURE_DIGITS: usize = 9;
-
-/// A line of a record, with figures of that many digits. Counts, texts and latencies are unchanged.
-fn with_short_figures(line: &str) -> String {
-    match serde_json::from_str(line) {
-        Ok(value) => format!("{}\n", shortened(value)),
-        Err(_) => format!("{line}\n"),
-    }
-}
-
-fn shortened(value: Value) -> Value {
-    match value {
-        Value::Number(number) if number.is_f64() => Value::Number(rounded(number)),
-        Value::Array(values) => values.into_iter().map(shortened).collect(),
-        Value::Object(fields) => {
-            Value::Object(fields.into_iter().map(|(name, of)| (name, shortened(of))).collect())
-        }
-        other => other,
-    }
-}
-
-fn rounded(number: Number) -> Number {
-    number
-        .as_f64()
-        .map(|value| format!("{value:.0$e}", FIGURE_DIGITS - 1))
-        .and_then(|text| text.parse().ok())
-        .and_then(Number::from_f64)
-        .unwrap_or(number)
 }
 
 fn clean_row(mut row: Row) -> Row {
@@ -408,14 +361,5 @@ mod tests {
     fn what_is_no_histogram_is_left_for_reports_to_name() {
         assert_eq!(reduced("???", 2), "???");
         assert_eq!(expanded("???", 2), "???");
-    }
-
-    #[test]
-    fn figures_lose_what_no_clock_can_tell_and_counts_lose_nothing() {
-        let line = r#"{"a":[0.30000000000000004,123456.78901234567],"n":18446744073709551615,"t":"0.30000000000000004"}"#;
-        assert_eq!(
-            with_short_figures(line),
-            "{\"a\":[0.3,123456.789],\"n\":18446744073709551615,\"t\":\"0.30000000000000004\"}\n"
-        );
     }
 }

@@ -2,8 +2,9 @@
 //! not quite.
 
 use bookend_results::measurement::{Measurement, Outcome};
-use bookend_results::record::{Record, run_of};
+use bookend_results::record::{Record, file_in, run_of};
 use bookend_results::statistics::{lag_one_autocorrelation, paired_ratio};
+use bookend_results::suite::Extent;
 use fastrand::Rng;
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
@@ -20,11 +21,8 @@ type Series = Vec<(f64, f64)>;
 fn records() -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = std::fs::read_dir(Path::new(ROOT).join("records"))
         .expect("records")
-        .map(|folder| folder.expect("a folder").path().join("full.jsonl"))
-        .filter(|file| file.exists())
+        .filter_map(|folder| file_in(&folder.expect("a folder").path(), Extent::Full))
         .collect();
-    // Races against themselves are no suite.
-    files.retain(|file| !file.ends_with("power/full.jsonl"));
     files.sort();
     files
 }

@@ -4,9 +4,8 @@ mod table_rows;
 
 use bookend_contract::timestamp::Timestamp;
 use bookend_results::measurement::{Measurement, Outcome};
-use bookend_results::record::{raw_folder, write_raw};
+use bookend_results::record::{cut_off_raw_files, raw_text};
 use bookend_results::store::{RunId, SCHEMA_VERSION, Store, StoreError};
-use bookend_results::suite::Extent;
 use rusqlite::Connection;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -94,17 +93,22 @@ fn what_a_foreign_instrument_printed_is_kept_of_one_round() {
     assert_eq!(kept(&store)[0].file_name(), "a-b.C=1_S=1_calls=100.bookend-load.txt");
     store.write_round(id, 0, &[printed(0, "{\"at\": \"/srv/me/a.proto\"}\n")]).expect("again");
     assert!(kept(&store)[0].file_name().ends_with(".json"), "its round was measured again");
+    assert_eq!(raw_text(&kept(&store)[0]), "{\"at\": \"a.proto\"}\n", "no folder of the machine");
+}
 
+#[test]
+fn a_file_that_was_cut_once_is_known_by_its_end() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let raw = raw_folder(folder.path(), "s", Extent::Full);
-    std::fs::create_dir_all(&raw).expect("made");
-    std::fs::write(raw.join("old.json"), "{}").expect("written");
-    write_raw(&raw, &kept(&store)).expect("written");
-    let files: Vec<PathBuf> =
-        std::fs::read_dir(&raw).expect("there").map(|file| file.expect("a file").path()).collect();
-    assert_eq!(files.len(), 1, "{files:?}");
-    let text = std::fs::read_to_string(&files[0]).expect("readable");
-    assert_eq!(text, "{\"at\": \"a.proto\"}\n", "no folder of the machine");
+    for (name, text) in [
+        ("whole.json", "{}\n"),
+        ("b.json", "{\"a\": \n(cut off here)\n"),
+        ("a.txt", "x\n(cut off here)\n"),
+        ("inside.txt", "x\n(cut off here)\ny\n"),
+        ("empty.txt", ""),
+    ] {
+        std::fs::write(folder.path().join(name), text).expect("written");
+    }
+    assert_eq!(cut_off_raw_files(folder.path()).expect("readable"), ["a.txt", "b.json"]);
 }
 
 #[test]

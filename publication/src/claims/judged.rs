@@ -7,11 +7,11 @@ use crate::audit::{Coverage, DocumentFinding, audit_document};
 use crate::document::Document;
 use bookend_results::declaration::read_text;
 use bookend_results::profile::{self, Profile};
-use bookend_results::record::{Record, file_of, profile_folder};
+use bookend_results::record::{Record, file_in, profile_folder};
 use bookend_results::suite::Extent;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The file in a suite's folder with the claims of its document.
 pub const CLAIMS_FILE: &str = "claims.toml";
@@ -68,7 +68,7 @@ impl JudgedSuites {
     pub fn read_repeated(&self, suites: &Path, records: &Path) -> Result<Self, ClaimsError> {
         let repeated = records.join(REPEATED);
         let was_repeated =
-            |one: &&JudgedSuite| file_of(&repeated, &one.suite, Extent::Full).is_file();
+            |one: &&JudgedSuite| file_in(&repeated.join(&one.suite), Extent::Full).is_some();
         let read = |first: &JudgedSuite| {
             let again = JudgedSuite::read(suites, &repeated, &first.suite)?;
             Ok(JudgedSuite { elsewhere: first.elsewhere.clone(), ..again })
@@ -141,12 +141,10 @@ impl JudgedSuite {
 
 /// A suite's full record and its profile, if they are there.
 fn recorded(records: &Path, suite: &str) -> Result<(Option<Record>, Option<Profile>), ClaimsError> {
-    let file = file_of(records, suite, Extent::Full);
-    let record = file
-        .is_file()
-        .then(|| Record::read(&file))
-        .transpose()
-        .map_err(|error| ClaimsError::Record(file, Box::new(error)))?;
+    let read = |file: PathBuf| {
+        Record::read(&file).map_err(|error| ClaimsError::Record(file, Box::new(error)))
+    };
+    let record = file_in(&records.join(suite), Extent::Full).map(read).transpose()?;
     Ok((record, kept_profile(records, suite)?))
 }
 

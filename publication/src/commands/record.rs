@@ -2,14 +2,25 @@
 
 use super::{NoPage, RECORDS, say};
 use bookend_contract::exit;
-use bookend_results::record::{Record, file_of, raw_folder, write_raw};
+use bookend_results::raw_output::{RawOutput, left_out};
+use bookend_results::record::{Record, file_of, raw_folder, raw_text};
 use bookend_results::store::{Run, RunId, Store};
 use bookend_results::suite::Suite;
 use clap::Args;
+use std::fs;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use zstd::Encoder;
 
 /// The file in which `bookend run` keeps results, if it is not told otherwise.
 const STORE: &str = "bookend.db";
+
+/// No file may take more, compressed: it stays in the history of the project forever. A record of
+/// 600 rows, each with some 3,000 buckets of latencies of three digits, takes as much.
+const FILE_MAX_BYTES: usize = 2 << 20;
+
+/// The last level whose window [readers](bookend_results::record::decompressed) take.
+const LEVEL: i32 = 19;
 
 /// What stands after `publication record`.
 #[derive(Debug, Args)]
@@ -19,7 +30,7 @@ pub struct RecordArguments {
     /// Where results are kept
     #[arg(long, value_name = "FILE", default_value = STORE)]
     store: PathBuf,
-    /// The folder that records go into, as SUITE/full.jsonl or SUITE/quick.jsonl
+    /// The folder that records go into, as SUITE/full.jsonl.zst or SUITE/quick.jsonl.zst
     #[arg(long, value_name = "DIR", default_value = RECORDS)]
     into: PathBuf,
 }
@@ -66,15 +77,69 @@ fn check_whole(run: &Run) -> Result<(), NoPage> {
     }
 }
 
+/// What is kept under a name: bytes that are compressed.
+type Kept = (PathBuf, Vec<u8>);
+
+/// Nothing is written before all of it is known to be small enough.
 fn write(store: &Store, run: &Run, into: &Path) -> Result<PathBuf, NoPage> {
     let rows = store.rows(run.id).map_err(NoPage::given)?;
     let skips = store.skips(run).map_err(NoPage::given)?;
     let plan = &run.new.plan;
+    let record = kept_record(Record::of_run(run, &rows, skips))?;
     let file = file_of(into, &plan.suite, plan.extent);
-    let written = Record::of_run(run, &rows, skips).write(&file);
-    written.map_err(|error| NoPage::unwritten(&file, error))?;
     let raw = raw_folder(into, &plan.suite, plan.extent);
     let outputs = store.raw_outputs(run.id).map_err(NoPage::given)?;
-    write_raw(&raw, &outputs).map_err(|error| NoPage::unwritten(&raw, error))?;
+    let outputs = outputs.into_iter().map(|output| kept_output(output, &raw));
+    let outputs = outputs.collect::<Result<Vec<Kept>, _>>()?;
+    if raw.is_dir() {
+        fs::remove_dir_all(&raw).map_err(|error| NoPage::unwritten(&raw, error))?;
+    }
+    for (file, bytes) in outputs.iter().chain([&(file.clone(), record)]) {
+        let folder = file.parent().map_or(Ok(()), fs::create_dir_all);
+        folder
+            .and_then(|()| fs::write(file, bytes))
+            .map_err(|error| NoPage::unwritten(file, error))?;
+    }
     Ok(file)
+}
+
+/// With two digits of latencies if three are too many. Of one a page could print no time of three.
+fn kept_record(mut record: Record) -> Result<Vec<u8>, NoPage> {
+    let first = compressed(&record.text())?;
+    if first.len() <= FILE_MAX_BYTES {
+        return Ok(first);
+    }
+    record.facts.latency_digits = record.facts.latency_digits.min(2);
+    let bytes = compressed(&record.text())?;
+    match bytes.len() {
+        0..=FILE_MAX_BYTES => Ok(bytes),
+        more => Err(NoPage::given(format!(
+            "as a record the run takes {more} bytes, with two digits of its latencies, and \
+             {FILE_MAX_BYTES} are allowed: the suite needs fewer cells or rounds"
+        ))),
+    }
+}
+
+/// What an instrument printed: whole, or that it is left out.
+fn kept_output(output: RawOutput, folder: &Path) -> Result<Kept, NoPage> {
+    let of = |output: &RawOutput| folder.join(format!("{}.zst", output.file_name()));
+    let bytes = compressed(&raw_text(&output))?;
+    if bytes.len() <= FILE_MAX_BYTES {
+        return Ok((of(&output), bytes));
+    }
+    let said = RawOutput { text: left_out(bytes.len(), FILE_MAX_BYTES), ..output };
+    say(&format!("{}: {}", of(&said).display(), said.text.trim_end()))?;
+    Ok((of(&said), compressed(&said.text)?))
+}
+
+/// The text under zstd, as the tool of that name writes it: with its size and its checksum.
+fn compressed(text: &str) -> Result<Vec<u8>, NoPage> {
+    let compress = || {
+        let mut encoder = Encoder::new(Vec::new(), LEVEL)?;
+        encoder.include_checksum(true)?;
+        encoder.set_pledged_src_size(Some(text.len() as u64))?;
+        encoder.write_all(text.as_bytes())?;
+        encoder.finish()
+    };
+    compress().map_err(|error: io::Error| NoPage::given(format!("zstd: {error}")))
 }

@@ -7,7 +7,7 @@ use bookend_publication::claims::{CLAIMS_FILE, JudgedSuite, kept_profile};
 use bookend_publication::pages::{
     ClaimVerdicts, PAGE_FILE, PICTURE_FILE, Page, PageFiles, RESULTS_FILE, first_difference,
 };
-use bookend_results::record::{Record, file_of, raw_folder};
+use bookend_results::record::{Record, cut_off_raw_files, file_in, raw_folder};
 use bookend_results::suite::Extent;
 use clap::Args;
 use std::fs;
@@ -80,10 +80,8 @@ fn names(arguments: &ResultsArguments) -> Result<Vec<String>, NoPage> {
 
 /// The record that a page is made of.
 fn record_of(arguments: &ResultsArguments, name: &str) -> Option<PathBuf> {
-    [Extent::Full, Extent::Quick]
-        .map(|extent| file_of(&arguments.records, name, extent))
-        .into_iter()
-        .find(|file| file.is_file())
+    let folder = arguments.records.join(name);
+    [Extent::Full, Extent::Quick].into_iter().find_map(|extent| file_in(&folder, extent))
 }
 
 /// The page, or `None` if the suite has no record.
@@ -96,8 +94,19 @@ fn page(arguments: &ResultsArguments, name: &str) -> Result<Option<PageFiles>, N
         .map_err(NoPage::given)?
         .with_profile(kept_profile(&arguments.records, name).map_err(NoPage::given)?)
         .with_verdicts(verdicts(arguments, name, &record)?)
-        .with_raw_output(raw_folder(&arguments.records, name, record.facts.extent).is_dir());
+        .with_raw_output(raw_output(arguments, name, record.facts.extent)?);
     Ok(Some(page.files()))
+}
+
+/// What was cut of what instruments printed, if that was kept.
+fn raw_output(
+    arguments: &ResultsArguments,
+    name: &str,
+    extent: Extent,
+) -> Result<Option<Vec<String>>, NoPage> {
+    let folder = raw_folder(&arguments.records, name, extent);
+    let files = folder.is_dir().then(|| cut_off_raw_files(&folder)).transpose();
+    files.map_err(|error| NoPage::unreadable(&folder, error))
 }
 
 /// What the document claims, with verdicts. A quick run is not enough for a verdict.

@@ -4,7 +4,7 @@ use super::{NoPage, RECORDS, SUITES, say, suites, write};
 use bookend_contract::exit;
 use bookend_publication::claims::JudgedSuites;
 use bookend_publication::site::ResultSite;
-use bookend_results::record::{Record, file_of};
+use bookend_results::record::{Record, file_in};
 use bookend_results::suite::Extent;
 use clap::Args;
 use std::fs;
@@ -51,8 +51,7 @@ impl SiteArguments {
         names.sort_by_key(|name| (place(name).is_none(), place(name), name.clone()));
         let records = names
             .iter()
-            .map(|name| file_of(&self.records, name, Extent::Full))
-            .filter(|file| file.is_file())
+            .filter_map(|name| file_in(&self.records.join(name), Extent::Full))
             .map(|file| Record::read(&file).map_err(|error| NoPage::unreadable(&file, error)));
         Ok(ResultSite { records: records.collect::<Result<_, _>>()?, judged })
     }

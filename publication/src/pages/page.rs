@@ -21,7 +21,8 @@ pub struct Page<'a> {
     pub(super) published_profile: Option<PublishedTable>,
     pub(super) verdicts: Option<ClaimVerdicts>,
     pub(super) profile: Option<Profile>,
-    pub(super) has_raw_output: bool,
+    /// The files that were cut of what instruments printed, if that is beside the record.
+    pub(super) raw_cut_off: Option<Vec<String>>,
     pub(super) provenance: Vec<Provenance>,
 }
 
@@ -50,7 +51,7 @@ impl<'a> Page<'a> {
             published,
             verdicts: None,
             profile: None,
-            has_raw_output: false,
+            raw_cut_off: None,
             provenance: provenance::read(folder, &suite.name).map_err(PageError::Declaration)?,
         })
     }
@@ -67,10 +68,11 @@ impl<'a> Page<'a> {
         Self { verdicts, ..self }
     }
 
-    /// Says whether a [raw folder](bookend_results::record::raw_folder) is beside the record.
+    /// Says whether a [raw folder](bookend_results::record::raw_folder) is beside the record, and
+    /// which of its files [were cut](bookend_results::record::cut_off_raw_files).
     #[must_use]
-    pub fn with_raw_output(self, is_kept: bool) -> Self {
-        Self { has_raw_output: is_kept, ..self }
+    pub fn with_raw_output(self, cut_off: Option<Vec<String>>) -> Self {
+        Self { raw_cut_off: cut_off, ..self }
     }
 
     /// The rows of a table of the document that the page shows.

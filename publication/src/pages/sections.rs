@@ -76,13 +76,23 @@ fn origin(page: &Page<'_>) -> String {
         Extent::Full => "",
     };
     format!(
-        "Measured on {}, {}. Made by `publication results {}` from `{}`; every figure is defined in \
+        "Measured on {}, {}. Made by `publication results {}` from `{}`{}; every figure is defined in \
          [metrics](../../docs/measure/metrics.md). {quick}",
         day_of(facts),
         rounds_of(page.record),
         facts.suite,
-        record.display()
+        record.display(),
+        kept_digits(facts)
     )
+}
+
+/// That latencies were kept with fewer digits than they were measured with.
+fn kept_digits(facts: &Facts) -> &'static str {
+    match facts.latency_digits {
+        1 => ", which keeps one significant digit of latencies",
+        2 => ", which keeps two significant digits of latencies",
+        _ => "",
+    }
 }
 
 /// The day on which the run began.
@@ -184,15 +194,25 @@ fn environment(page: &Page<'_>) -> String {
         let both = fenced(&format!("published  {published}\nhere       {here}"));
         format!("{what}:\n\n{both}")
     }));
-    if page.has_raw_output {
-        let folder = raw_folder(Path::new("records"), &facts.suite, facts.extent);
-        parts.push(format!(
-            "What the load generators of others printed is in [{0}](../../{0}).\n",
-            folder.display()
-        ));
-    }
+    parts.extend(page.raw_cut_off.as_ref().map(|cut_off| raw_output(facts, cut_off)));
     parts.push(format!("All of it here, by one command:\n\n{}", fenced(&facts.command)));
     parts.join("\n")
+}
+
+/// Where what instruments of others printed is, and what of it was cut.
+fn raw_output(facts: &Facts, cut_off: &[String]) -> String {
+    let folder = raw_folder(Path::new("records"), &facts.suite, facts.extent);
+    let folder = folder.display();
+    let cut_off: Vec<String> =
+        cut_off.iter().map(|name| format!("[{name}](../../{folder}/{name})")).collect();
+    let said = match cut_off.as_slice() {
+        [] => String::new(),
+        [one] => format!(" Of these {one} was cut off at 64 KiB: its end is missing."),
+        all => {
+            format!(" Of these {} were cut off at 64 KiB: their ends are missing.", all.join(", "))
+        }
+    };
+    format!("What the load generators of others printed is in [{folder}](../../{folder}).{said}\n")
 }
 
 fn published_and_here(what: &str, published: &[String], here: &str) -> String {

@@ -182,6 +182,17 @@ fn no_file_names_a_machine() {
 }
 
 #[test]
+fn records_are_compressed_and_name_no_machine_either() {
+    assert_none(tree().iter().flat_map(places::plain_record));
+    let unpacked: Vec<(&str, String)> =
+        tree().iter().filter_map(|file| Some((file.path.as_str(), file.unpacked()?))).collect();
+    assert!(!unpacked.is_empty(), "the rule looked at no record at all");
+    assert_none(unpacked.iter().flat_map(|(path, text)| {
+        places::machine_paths(path, text).into_iter().chain(places::registry_hosts(path, text))
+    }));
+}
+
+#[test]
 fn what_others_wrote_reaches_a_terminal_one_way() {
     assert_rule(
         |file| is_rust(file) && shown_text::is_shipped(&file.path),

@@ -6,17 +6,24 @@ use crate::tree::File;
 /// Above this a file is data, and history keeps data for ever.
 const BLOB_BYTES: usize = 256 * 1024;
 
-/// Records are data, and kept on purpose: the largest suite has 171 cells, and 24 control cells of
-/// a subject that was measured anew, each measured ten times, in at most 1,600 bytes each.
-/// `publication record` takes digits off their latencies before that.
-const RECORD_BYTES: usize = (171 + 24) * 10 * 1_600;
+/// Records, and what instruments printed, are data and kept on purpose: compressed, as large as
+/// `publication record` makes them at most.
+const RECORD_BYTES: usize = 2 << 20;
 
 /// Files too large to be a text that somebody reads, and records larger than they need be.
 pub fn blob(file: &File) -> Option<Offence> {
     let bytes = file.bytes.len();
-    let is_record = file.path.starts_with("records/") && file.path.ends_with(".jsonl");
+    let is_record = file.path.starts_with("records/") && file.path.ends_with(".zst");
     let most = if is_record { RECORD_BYTES } else { BLOB_BYTES };
     (bytes > most).then(|| Offence::of_file(&file.path, format!("{bytes} bytes")))
+}
+
+/// Records that are not compressed: they take four times as much, and those of large suites are
+/// over the limit.
+pub fn plain_record(file: &File) -> Option<Offence> {
+    let is_plain = ["/full.jsonl", "/quick.jsonl"].iter().any(|name| file.path.ends_with(name));
+    let is_record = file.path.starts_with("records/") && is_plain;
+    is_record.then(|| Offence::of_file(&file.path, "a record that is not under zstd"))
 }
 
 /// Absolute paths into somebody's home: they say who worked where, and lead nowhere for others.
@@ -69,9 +76,16 @@ fn a_blob_is_found() {
 
 #[test]
 fn a_record_may_be_larger_but_not_by_much() {
-    let record = |length| File { path: "records/a/full.jsonl".to_owned(), bytes: vec![0; length] };
-    assert_eq!(blob(&record(RECORD_BYTES)), None);
-    assert!(blob(&record(RECORD_BYTES + 1)).is_some());
+    let record = |name: &str, length| File { path: name.to_owned(), bytes: vec![0; length] };
+    for name in ["records/a/full.jsonl.zst", "records/a/raw/b.ghz.json.zst"] {
+        assert_eq!(blob(&record(name, RECORD_BYTES)), None);
+        assert!(blob(&record(name, RECORD_BYTES + 1)).is_some());
+        assert_eq!(plain_record(&record(name, 1)), None);
+    }
+    let plain = "records/repeated/a/full.jsonl";
+    assert!(blob(&record(plain, BLOB_BYTES + 1)).is_some());
+    assert!(plain_record(&record(plain, 1)).is_some());
+    assert_eq!(plain_record(&record("records/check.jsonl", 1)), None);
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! The files of the project: what git tracks, and what it would track if it were added now.
 
+use ruzstd::decoding::StreamingDecoder;
 use std::collections::BTreeSet;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
@@ -18,6 +20,22 @@ impl File {
     /// `None` for what is not text.
     pub fn text(&self) -> Option<&str> {
         str::from_utf8(&self.bytes).ok()
+    }
+
+    /// What is compressed here, as text; `None` for what is not compressed.
+    ///
+    /// # Panics
+    /// When it is no zstd, or none of a text.
+    pub fn unpacked(&self) -> Option<String> {
+        self.path.ends_with(".zst").then(|| {
+            let mut text = String::new();
+            let unpacked = StreamingDecoder::new(&self.bytes[..]);
+            unpacked
+                .unwrap_or_else(|error| panic!("{}: {error}", self.path))
+                .read_to_string(&mut text)
+                .unwrap_or_else(|error| panic!("{}: {error}", self.path));
+            text
+        })
     }
 
     /// Written by a package tool, so that no rule of style can apply.

@@ -7,8 +7,9 @@ use bookend_load::flags::files::NamedFile;
 use bookend_load::given_file::{self, RESULT_MAX_BYTES};
 use bookend_report::load_tests::LoadPage;
 use bookend_results::measurement::Row;
-use bookend_results::record::Record;
+use bookend_results::record::{Record, decompressed, file_in};
 use bookend_results::store::{Run, RunId, Store};
+use bookend_results::suite::Extent;
 use clap::Args;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -139,15 +140,17 @@ fn record_in(path: &Path) -> Result<PathBuf, Failure> {
     if !path.is_dir() {
         return Ok(path.to_owned());
     }
-    let names = ["full.jsonl", "quick.jsonl"];
-    names.map(|name| path.join(name)).into_iter().find(|file| file.is_file()).ok_or_else(|| {
-        Failure::usage(format!(
-            "{place}: a folder without a record: it has neither {}",
-            names.join(" nor ")
-        ))
-    })
+    [Extent::Full, Extent::Quick].into_iter().find_map(|extent| file_in(path, extent)).ok_or_else(
+        || {
+            Failure::usage(format!(
+                "{place}: a folder without a record: it has neither full.jsonl.zst nor \
+                 quick.jsonl.zst, and none that is not compressed"
+            ))
+        },
+    )
 }
 
+/// The text of a file, compressed by zstd or not.
 fn text_of(file: &Path) -> Result<String, Failure> {
     let bytes = given_file::bytes(file, RESULT_MAX_BYTES).map_err(Failure::usage)?;
     let wrong =
@@ -155,7 +158,7 @@ fn text_of(file: &Path) -> Result<String, Failure> {
     if let Some(what) = wrong_file::binary(&bytes) {
         return Err(wrong(&what));
     }
-    input::decoded(bytes).map_err(|error| wrong(&error))
+    decompressed(bytes).and_then(input::decoded).map_err(|error| wrong(&error))
 }
 
 /// The result of that number, or the newest.

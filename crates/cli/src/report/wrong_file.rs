@@ -10,9 +10,8 @@ const WANTED: &str = "a report is made of results of bookend load -O json, of a 
                       number of a run";
 
 /// By their first bytes.
-const BINARY: [(&[u8], &str); 6] = [
+const BINARY: [(&[u8], &str); 5] = [
     (b"\x1f\x8b", "it is compressed: unpack it with gunzip first"),
-    (b"\x28\xb5\x2f\xfd", "it is compressed: unpack it with unzstd first"),
     (b"\xfd7zXZ", "it is compressed: unpack it with unxz first"),
     (b"BZh", "it is compressed: unpack it with bunzip2 first"),
     (b"PK\x03\x04", "it is an archive: unpack it with unzip first"),

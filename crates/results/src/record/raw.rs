@@ -3,7 +3,8 @@
 use super::paths::without_folders;
 use crate::raw_output::RawOutput;
 use crate::suite::Extent;
-use std::io;
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
 /// The folder beside a suite's record for what its instruments printed.
@@ -15,20 +16,36 @@ pub fn raw_folder(records: &Path, suite: &str, extent: Extent) -> PathBuf {
     records.join(suite).join(name)
 }
 
-/// Writes a file for each; those of an earlier record are removed. Folders of the machine are cut.
+/// The text of a file there, before it is compressed: folders of the machine are cut.
+pub fn raw_text(output: &RawOutput) -> String {
+    without_folders(&output.text)
+}
+
+/// What stands at the end of files that were cut, which none is any more.
+const CUT_OFF: &[u8] = b"\n(cut off here)\n";
+
+/// The names of the files in such a folder that were cut when they were written, sorted. They are
+/// not compressed.
 ///
 /// # Errors
-/// When the folder cannot be written.
-pub fn write_raw(folder: &Path, outputs: &[RawOutput]) -> io::Result<()> {
-    if folder.is_dir() {
-        std::fs::remove_dir_all(folder)?;
+/// When a file cannot be read.
+pub fn cut_off_raw_files(folder: &Path) -> io::Result<Vec<String>> {
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        if ends_cut_off(&entry.path())? {
+            names.push(entry.file_name().to_string_lossy().into_owned());
+        }
     }
-    if outputs.is_empty() {
-        return Ok(());
-    }
-    std::fs::create_dir_all(folder)?;
-    for output in outputs {
-        std::fs::write(folder.join(output.file_name()), without_folders(&output.text))?;
-    }
-    Ok(())
+    names.sort();
+    Ok(names)
+}
+
+fn ends_cut_off(file: &Path) -> io::Result<bool> {
+    let mut file = File::open(file)?;
+    let before = file.metadata()?.len().saturating_sub(CUT_OFF.len() as u64);
+    file.seek(SeekFrom::Start(before))?;
+    let mut end = Vec::new();
+    file.take(CUT_OFF.len() as u64).read_to_end(&mut end)?;
+    Ok(end == CUT_OFF)
 }
