@@ -385,6 +385,22 @@ mod tests {
     }
 
     #[test]
+    fn the_functions_of_the_published_profile_are_told_from_others_of_their_name() {
+        let rules = Rules::for_subject("rust-pajamax", "Rust");
+        let found = |frame: &str| rules.classifier().classify(&["main", frame]).functions;
+        let handle = "<rust_pajamax::greeters::helloworld::GreeterServer<T> as \
+                      pajamax::PajamaxService>::handle";
+        assert!(found(handle).contains("handle"));
+        for find_path in ["Decoder::find_path", "Decoder<S>::find_path"] {
+            let frame = format!("pajamax::hpack_decoder::{find_path}");
+            assert!(found(&frame).contains("find_path"), "{frame}");
+        }
+        for other in ["pajamax::connection::handle", "std::rt::handle_rt_panic", "find_path"] {
+            assert_eq!(found(other), BTreeSet::new(), "{other}");
+        }
+    }
+
+    #[test]
     fn in_a_language_without_rules_the_kernels_frames_are_placed() {
         assert!(Rules::know("C++") && !Rules::know("Fortran"));
         let rules = Rules::for_subject("fortran-grpc", "Fortran");
