@@ -13,7 +13,7 @@ mod tree_clock;
 
 pub use list::{list, parse_list};
 pub use placement::{Placement, allowed_cpus, whole_cpus};
-pub use threads::ContextSwitches;
+pub use threads::ThreadMeter;
 pub use times::{CpuTimes, CpuTimesDelta};
 
 use crate::control_group::Account;

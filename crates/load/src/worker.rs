@@ -7,6 +7,7 @@
 //! - `stream_calls`: the messages of calls that are streams.
 //! - `one_shot`: each call has a connection of its own.
 //! - `thrift_shard`: connections of Thrift, whose calls are answered in order.
+//! - `thrift_replies`: what comes on such a connection.
 //! - `connect_schedule`, `connect`: when connections are made, and made again.
 //! - `laps`: runs that make calls for a while, wait until they are told to, and go on.
 
@@ -26,6 +27,7 @@ mod source_addresses;
 mod start_barrier;
 mod state;
 mod stream_calls;
+mod thrift_replies;
 mod thrift_shard;
 
 pub use laps::LapCalls;

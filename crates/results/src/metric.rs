@@ -49,7 +49,11 @@ pub const OPEN_NAMES: [(&str, Unit, &str); 5] = [
     ("errors.CODE", Unit::Number, "calls of the window that ended with that code"),
     ("note.NAME", Unit::Number, "what the calling end noted about itself"),
     ("server_note.NAME", Unit::Number, "what the server noted about itself at its end"),
-    ("profile.LAYERS", Unit::Number, "share of the samples of the kept profile in these layers"),
+    (
+        "profile.LAYERS",
+        Unit::Number,
+        "share of the samples of the kept profile in these layers, or in a function that the rules name",
+    ),
 ];
 
 impl Metric {

@@ -1,4 +1,5 @@
-// The services of go-grpc on grpc-go 1.3.0, the version that was published about: a server alone.
+// The services of go-grpc on grpc-go 1.3.0, the version that was published about, and clients of the
+// echo and the plain greeter.
 package main
 
 import (
@@ -26,12 +27,19 @@ func main() {
 		fmt.Println("grpc-go", grpc.Version, runtime.Version())
 		return
 	}
-	if role := contract.Text("ROLE", "server"); role != "server" {
-		contract.Unsupported("go-grpc has no variant oldest as %s", role)
-	}
 	runtime.GOMAXPROCS(contract.Number("CPUS", runtime.NumCPU()))
 	watch := contract.StartWatch()
-	contract.Serve(serve, &served)
+	role, variant := contract.Text("ROLE", "server"), contract.Text("VARIANT", "oldest")
+	switch role + " " + variant {
+	case "server oldest":
+		contract.Serve(serve, &served)
+	case "client oldest-long":
+		measure(contract.Text("CONNECTION_PER_CALL", "0") == "1")
+	case "client oldest-short":
+		measure(true)
+	default:
+		contract.Unsupported("go-grpc has no variant %s as %s", variant, role)
+	}
 	watch.Print()
 }
 

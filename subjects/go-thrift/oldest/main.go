@@ -1,4 +1,4 @@
-// The echo of go-thrift on Apache Thrift 0.12.0, the oldest that is a module: a server alone.
+// The echo of go-thrift on Apache Thrift 0.12.0, the oldest that is a module, and a client of it.
 package main
 
 import (
@@ -24,13 +24,20 @@ func main() {
 		printVersion()
 		return
 	}
-	if role := contract.Text("ROLE", "server"); role != "server" {
-		contract.Unsupported("go-thrift has no variant oldest as %s", role)
-	}
 	runtime.GOMAXPROCS(contract.Number("CPUS", runtime.NumCPU()))
 	contract.Transport("h2c")
 	watch := contract.StartWatch()
-	contract.Serve(serve, &served)
+	role, variant := contract.Text("ROLE", "server"), contract.Text("VARIANT", "oldest")
+	switch role + " " + variant {
+	case "server oldest":
+		contract.Serve(serve, &served)
+	case "client oldest-long":
+		measure(contract.Text("CONNECTION_PER_CALL", "0") == "1")
+	case "client oldest-short":
+		measure(true)
+	default:
+		contract.Unsupported("go-thrift has no variant %s as %s", variant, role)
+	}
 	watch.Print()
 }
 

@@ -32,7 +32,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     }
     let role = variable("BOOKEND_ROLE", "server");
     let variant = variable("BOOKEND_VARIANT", "auto");
-    match (role.as_str(), variant.as_str()) {
+    match (role.as_str(), variant.split("-threads-").next().unwrap_or_default()) {
         ("server", "auto") => serve(greeters(), Io::Auto, all),
         ("server", "internet") => serve(greeters().limits(Limits::internet()), Io::Auto, all),
         ("server", "epoll") => serve(greeters(), Io::Epoll, all),
@@ -90,7 +90,9 @@ fn serve(
     io: Io,
     served: fn(&ServerStatistics) -> u64,
 ) -> Result<ExitCode, Box<dyn Error>> {
-    let threads = variable("BOOKEND_CPUS", "0").parse()?;
+    // A variant may have so many workers on however many CPUs: `epoll-threads-4`.
+    let (cpus, variant) = (variable("BOOKEND_CPUS", "0"), variable("BOOKEND_VARIANT", ""));
+    let threads = variant.split_once("-threads-").map_or(&*cpus, |(_, threads)| threads).parse()?;
     let server = match variable("BOOKEND_TRANSPORT", "h2c").as_str() {
         "h2c" => services.bind((Ipv4Addr::LOCALHOST, 0))?,
         "tls" => services.bind((Ipv4Addr::LOCALHOST, 0))?.tls(tls()?),

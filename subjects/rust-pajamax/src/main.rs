@@ -15,9 +15,10 @@ use std::{env, error::Error, fs, io, process::ExitCode, sync::atomic::Ordering, 
 
 type Variant = (&'static str, &'static str, fn() -> io::Result<()>);
 /// Each with the version that is built in.
-const VARIANTS: [Variant; 4] = [
+const VARIANTS: [Variant; 5] = [
     ("default", env!("LIBRARY_VERSION_0_4"), v0_4::serve),
     ("0.4.0-dispatch", env!("LIBRARY_VERSION_0_4"), v0_4::serve_dispatched),
+    ("0.3.3-frames", env!("LIBRARY_VERSION_0_3"), v0_3::serve),
     ("0.3.3", env!("LIBRARY_VERSION_0_3"), v0_3::serve),
     ("0.2.0", env!("LIBRARY_VERSION_0_2"), v0_2::serve),
 ];

@@ -221,6 +221,10 @@ fn rust_subjects_are_built_on_equal_terms() {
         |file| file.path.starts_with("subjects/") && file.path.ends_with("/.cargo/config.toml"),
         subjects::unequal_flags,
     );
+    assert_rule(
+        |file| file.path.starts_with("subjects/") && file.path.ends_with("/subject.toml"),
+        subjects::unequal_commands,
+    );
     assert_none(subjects::missing_files(tree()));
 }
 

@@ -14,6 +14,12 @@ panic = "unwind"
 debug = "line-tables-only"
 "#;
 
+/// Variants that are built with another one, with the reason.
+const OTHER_PROFILES: [(&str, &str); 1] = [(
+    "rust-pajamax/0.3.3-frames",
+    "its flame graph has the functions that fat LTO folds into one; its rate is compared with none",
+)];
+
 /// A subject does as little as its library lets it.
 const SUBJECT_LINES: usize = 300;
 
@@ -82,6 +88,27 @@ pub fn unequal_flags(path: &str, text: &str) -> Vec<Offence> {
     ];
     let found = complaints.into_iter().filter(|(holds, _)| *holds);
     found.map(|(_, what)| Offence::of_file(path, what)).collect()
+}
+
+/// Commands that build a Rust subject with another profile than its manifest has.
+pub fn unequal_commands(path: &str, text: &str) -> Vec<Offence> {
+    let declared: Table =
+        text.parse().unwrap_or_else(|error| panic!("{path} is not TOML: {error}"));
+    let name = subject(path).unwrap_or_default();
+    let variants = declared.get("variants").and_then(|all| all.as_array()).into_iter().flatten();
+    let named = variants.filter_map(|variant| {
+        let own = variant.get("name")?.as_str()?;
+        Some((format!("{name}/{own}"), variant.get("build")?))
+    });
+    let all = declared.get("build").map(|build| (name.to_owned(), build)).into_iter().chain(named);
+    let changes = |build: &toml::Value| {
+        let build = build.to_string().to_lowercase();
+        ["profile", "rustflags", "--config"].iter().any(|word| build.contains(word))
+    };
+    let excused = |name: &str| OTHER_PROFILES.iter().any(|(known, _)| *known == name);
+    all.filter(|(name, build)| changes(build) && !excused(name))
+        .map(|(name, _)| Offence::of_file(path, format!("{name} is built with another profile")))
+        .collect()
 }
 
 /// Rust subjects whose lockfile or flags are not in the tree.
@@ -172,6 +199,22 @@ fn a_profile_of_ones_own_is_an_offence() {
     ] {
         assert_eq!(unequal_builds("subjects/a/Cargo.toml", &unequal).len(), 1, "{unequal}");
     }
+}
+
+#[test]
+fn a_build_command_may_not_change_the_profile_but_where_that_is_listed() {
+    let of = |variant: &str, command: &str| {
+        let text = format!("[[variants]]\nname = \"{variant}\"\nbuild = [[{command}]]");
+        unequal_commands("subjects/rust-pajamax/subject.toml", &text).len()
+    };
+    let thin = r#""env", "CARGO_PROFILE_RELEASE_LTO=off", "cargo", "build""#;
+    assert_eq!(of("0.3.3", r#""cargo", "build", "--release", "--locked""#), 0);
+    assert_eq!((of("0.3.3-frames", thin), of("0.3.3", thin)), (0, 1));
+    for other in [r#""cargo", "build", "--profile=dev""#, r#""cargo", "--config", "x.toml""#] {
+        assert_eq!(of("0.3.3", other), 1, "{other}");
+    }
+    let of_all = "build = [[\"env\", \"RUSTFLAGS=-O\", \"cargo\"]]";
+    assert_eq!(unequal_commands("subjects/rust-floor/subject.toml", of_all).len(), 1);
 }
 
 #[test]

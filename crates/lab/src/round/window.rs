@@ -1,6 +1,6 @@
 //! Both ends and the machine over one window: read when it begins and ends, sampled in between.
 
-use crate::cpu::{ContextSwitches, CpuTimes, CpuTimesDelta};
+use crate::cpu::{CpuTimes, CpuTimesDelta, ThreadMeter};
 use crate::process::Process;
 use crate::sampler::{SAMPLE_INTERVAL, Sampler};
 use bookend_contract::timestamp::Timestamp;
@@ -28,7 +28,7 @@ pub struct WindowSampler {
     server: Sampler,
     generator: Sampler,
     backend: Option<Sampler>,
-    switches: ContextSwitches,
+    threads: ThreadMeter,
     /// When the next sample is due.
     pub next_sample: Instant,
     samples: usize,
@@ -86,7 +86,7 @@ impl WindowSampler {
             machine_before: CpuTimesDelta::default(),
             lab_cpu_before: Duration::ZERO,
             is_paused: false,
-            switches: ContextSwitches::begin(processes.under_test().tree().clone()),
+            threads: ThreadMeter::begin(processes.under_test().tree().clone()),
             next_sample: Instant::now() + SAMPLE_INTERVAL,
             samples: 0,
         }
@@ -102,8 +102,8 @@ impl WindowSampler {
                 backend.sample();
             }
             self.samples += 1;
-            if self.switches.threads() <= FEW_THREADS || self.samples.is_multiple_of(10) {
-                self.switches.sample();
+            if self.threads.threads() <= FEW_THREADS || self.samples.is_multiple_of(10) {
+                self.threads.sample();
             }
             // A sample that came late does not make the following ones come early.
             self.next_sample = now + SAMPLE_INTERVAL;
@@ -118,12 +118,12 @@ impl WindowSampler {
         self.each_end(Sampler::pause);
         self.machine_before.add(&CpuTimes::read().since(&self.machine));
         self.lab_cpu_before += lab_cpu().saturating_sub(self.lab_cpu);
-        self.switches.sample();
+        self.threads.sample_all();
     }
 
     /// The window goes on. What takes longest to read is read first: nothing happens yet.
     pub fn resume(&mut self) {
-        self.switches.skip();
+        self.threads.skip();
         self.each_end(Sampler::resume);
         self.machine = CpuTimes::read();
         self.lab_cpu = lab_cpu();
@@ -147,7 +147,8 @@ impl WindowSampler {
             caller: self.generator.end().end,
             backend: self.backend.map(|backend| backend.end().end),
         };
-        ends.tested_mut().context_switches = Some(self.switches.counted());
+        ends.tested_mut().context_switches = Some(self.threads.switches());
+        ends.tested_mut().thread_imbalance = self.threads.imbalance();
         WindowUsage {
             started: Some(self.started),
             seconds: server.seconds,

@@ -305,6 +305,9 @@ fn calls_and_window(flags: &LoadFlags) -> Result<(Option<u64>, Option<Duration>)
 
 fn connecting(flags: &LoadFlags) -> Result<Connecting, FlagsError> {
     match (flags.one_shot, flags.connects_in_window) {
+        (true, _) if flags.thrift.is_pipelined => {
+            Err(FlagsError::Conflict("--one-shot", "--thrift-pipelining"))
+        }
         (true, true) => Err(FlagsError::Conflict("--one-shot", "--connects-in-window")),
         (true, false) => Ok(Connecting::PerCall),
         (false, true) => Ok(Connecting::InRun),

@@ -49,7 +49,7 @@ pub(super) fn check(flags: &LoadFlags) -> Result<(), ThriftError> {
 }
 
 /// Flags of gRPC and of HTTP/2, whether they are given, and what to do instead.
-fn meaningless(flags: &LoadFlags) -> [(&'static str, bool, &'static str); 18] {
+fn meaningless(flags: &LoadFlags) -> [(&'static str, bool, &'static str); 17] {
     const NO_METADATA: &str = "; it has no metadata";
     const NO_STREAMS: &str = "; it has no streams";
     let (call, streaming) = (&flags.call, &flags.streaming);
@@ -71,7 +71,6 @@ fn meaningless(flags: &LoadFlags) -> [(&'static str, bool, &'static str); 18] {
         ("--stream-call-duration", !streaming.stream_call_duration.is_zero(), NO_STREAMS),
         ("--stream-call-count", streaming.stream_call_count > 0, NO_STREAMS),
         ("--stream-dynamic-messages", streaming.stream_dynamic_messages, NO_STREAMS),
-        ("--one-shot", flags.one_shot, "; its connections are kept"),
         ("--find-capacity", has_capacity, ", or add --thrift-pipelining"),
     ]
 }

@@ -42,13 +42,13 @@ fn spawn(
     let end = WorkerEnd { barrier: Arc::clone(barrier), run: thread::current() };
     thread::Builder::new().name(format!("load-{number}")).spawn(move || {
         let measured = match (plan.thrift.clone(), plan.connecting) {
-            (Some(call), _) => {
-                let shard = ThriftShard::new(Arc::clone(&plan), call, for_shard, number);
-                drive(shard, ThriftShard::name_of, &plan, waker).map(ThriftShard::into_measured)
-            }
-            (None, Connecting::PerCall) => {
+            (_, Connecting::PerCall) => {
                 let shard = OneShotShard::new(Arc::clone(&plan), for_shard, number);
                 drive(shard, OneShotShard::name_of, &plan, waker).map(OneShotShard::into_measured)
+            }
+            (Some(call), Connecting::BeforeRun | Connecting::InRun) => {
+                let shard = ThriftShard::new(Arc::clone(&plan), call, for_shard, number);
+                drive(shard, ThriftShard::name_of, &plan, waker).map(ThriftShard::into_measured)
             }
             (None, Connecting::BeforeRun | Connecting::InRun) => {
                 let shard = LoadShard::new(Arc::clone(&plan), for_shard, number);

@@ -147,7 +147,31 @@ impl OneShotShard {
         let end = call.connection_end();
         match call.has_heard() {
             true => self.end_call(number, &why_closed(&why), end, io),
-            false => self.end_call(number, &self.state.why_closed_at_once(&why), end, io),
+            false => self.end_call(number, &self.why_silent(&why), end, io),
+        }
+    }
+
+    /// Why a connection is gone on which nothing had come.
+    fn why_silent(&self, why: &Closed) -> String {
+        match &self.state.plan.thrift {
+            Some(thrift) => {
+                let (text, spoken) = (why_closed(why), thrift.spoken());
+                format!("{text} and answered nothing: does it speak {spoken}?")
+            }
+            None => self.state.why_closed_at_once(why),
+        }
+    }
+
+    /// Whether what has come of replies may be kept.
+    fn check_parts(&mut self, number: u32) -> AfterRead {
+        let replies = self.calls.iter().map(|call| &call.replies);
+        let own = &self.calls[number as usize].replies;
+        match own.check_parts(replies, &self.state.plan) {
+            Ok(()) => AfterRead::Continue,
+            Err(fault) => {
+                self.calls[number as usize].fail(&fault);
+                AfterRead::Close
+            }
         }
     }
 
@@ -189,7 +213,7 @@ impl OneShotShard {
             return;
         };
         for call in &mut self.calls {
-            call.expire(limit_ns, io);
+            call.expire(limit_ns, self.state.plan.thrift.is_some(), io);
         }
     }
 
@@ -289,7 +313,12 @@ impl Shard for OneShotShard {
         let Some(number) = self.number_of(id) else {
             return Received { consumed: bytes.len(), after: AfterRead::Close };
         };
-        self.calls[number as usize].receive(id, bytes, io)
+        let call = &mut self.calls[number as usize];
+        let mut received = call.receive(self.state.plan.thrift.as_deref(), id, bytes, io);
+        if call.replies.has_much() && received.after == AfterRead::Continue {
+            received.after = self.check_parts(number);
+        }
+        received
     }
 
     fn writable(&mut self, _: ConnectionId, _: &mut IoContext) {}

@@ -22,10 +22,6 @@ use bookend_wire::grpc::{Code, Status};
 use connection::ThriftConnection;
 use std::sync::Arc;
 
-/// Only larger parts of replies are added up: a run with ten thousand connections may have as many
-/// of less.
-const PART_BYTES_COUNTED: usize = 1 << 20;
-
 /// One worker of a run by Thrift.
 #[derive(Debug)]
 pub(crate) struct ThriftShard {
@@ -98,19 +94,13 @@ impl ThriftShard {
         self.make_calls(io);
     }
 
-    /// Whether what has come of replies may be kept. One connection's may always be: a reply has a
-    /// limit of its own.
-    #[cold]
+    /// Whether what has come of replies on all connections may be kept.
     fn check_parts(&self, index: usize) -> Result<(), ReplyFault> {
-        let plan = &self.state.plan;
-        let max_bytes = plan.replies_max_bytes / u64::from(plan.threads.max(1));
-        let part_bytes = |connection: &ThriftConnection| connection.part_bytes() as u64;
-        let all_bytes: u64 = self.connections.iter().flatten().map(part_bytes).sum();
-        let own_bytes = self.connections[index].as_ref().map_or(0, part_bytes);
-        if all_bytes > max_bytes.max(own_bytes) {
-            return Err(ReplyFault::too_much_at_once(max_bytes));
+        let all = self.connections.iter().flatten().map(|connection| &connection.replies);
+        match &self.connections[index] {
+            Some(own) => own.replies.check_parts(all, &self.state.plan),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// Gives up on calls whose deadline has passed. A reply that comes too late would be taken for
@@ -190,7 +180,7 @@ impl Shard for ThriftShard {
             return Received { consumed: bytes.len(), after: AfterRead::Close };
         };
         let result = connection.receive(&self.call, bytes, now_ns, &mut self.state.calls);
-        let has_much = connection.part_bytes() > PART_BYTES_COUNTED;
+        let has_much = connection.replies.has_much();
         let mut after = match result {
             Ok(()) => {
                 connection.make_calls(&self.call, &mut self.state, io);

@@ -56,6 +56,25 @@ fn every_driver_makes_every_call_once() {
 }
 
 #[test]
+fn every_call_can_have_a_connection_of_its_own() {
+    for driver in DRIVERS {
+        for words in ["", "--thrift-transport buffered --thrift-protocol compact"] {
+            let server = ThriftServer::start(Answer::Echo);
+            let line = format!("--call Everywhere.ping -n 500 -c 8 --one-shot {words}");
+            let mut plan = plan(&server, &line);
+            (plan.driver, plan.threads) = (driver, if driver == Driver::Blocking { 8 } else { 2 });
+            plan.fall_back();
+            let outcome = measure(plan);
+            assert_eq!((outcome.ok, outcome.errors.total()), (500, 0), "{driver:?} {outcome:?}");
+            assert_eq!((server.calls(), outcome.connections_opened), (500, 500), "{driver:?}");
+            let setup = outcome.setup.unwrap();
+            assert_eq!(setup.first_byte.histogram.len(), 500);
+            assert!(setup.connect.sum_ns + setup.first_byte.sum_ns < outcome.latencies.sum_ns);
+        }
+    }
+}
+
+#[test]
 fn every_transport_and_protocol_is_spoken() {
     for line in [
         "--thrift-transport buffered",
@@ -99,11 +118,14 @@ fn a_reply_in_single_bytes_is_a_reply() {
 #[test]
 fn calls_without_a_reply_end_when_they_are_written() {
     let server = ThriftServer::start(Answer::Nothing);
-    let mut plan = plan(&server, "--call Everywhere.note -d {\"text\":\"x\"} -n 1000 -c 2");
-    for driver in DRIVERS {
-        plan.driver = driver;
-        plan.fall_back();
-        assert_eq!(measure(plan.clone()).ok, 1_000, "{driver:?}");
+    for kept in ["", "--one-shot"] {
+        let line = format!("--call Everywhere.note -d {{\"text\":\"x\"}} -n 500 -c 2 {kept}");
+        let mut plan = plan(&server, &line);
+        for driver in DRIVERS {
+            plan.driver = driver;
+            plan.fall_back();
+            assert_eq!(measure(plan.clone()).ok, 500, "{driver:?} {kept}");
+        }
     }
     assert_eq!(server.wait_for_calls(3_000), 3_000);
 }
@@ -128,26 +150,32 @@ fn failures_say_what_the_server_did() {
         (Answer::Huge, Code::Unavailable, "a reply of 2130706432 bytes, and 104857600 are allowed"),
     ] {
         let server = ThriftServer::start(answer);
-        let outcome = measure(plan(&server, "--call Everywhere.ping -n 1 -c 1"));
-        let (found, text) = failure(&outcome);
-        assert_eq!((found, outcome.ok), (code, 0), "{answer:?}: {text}");
-        assert!(text.contains(said), "{answer:?}: {text}");
+        for kept in ["", "--one-shot"] {
+            let line = format!("--call Everywhere.ping -n 1 -c 1 {kept}");
+            let outcome = measure(plan(&server, &line));
+            let (found, text) = failure(&outcome);
+            assert_eq!((found, outcome.ok), (code, 0), "{answer:?} {kept}: {text}");
+            assert!(text.contains(said), "{answer:?} {kept}: {text}");
+        }
     }
 }
 
 #[test]
 fn parts_of_replies_are_kept_up_to_a_limit_over_all_connections() {
     let server = ThriftServer::start(Answer::Part);
-    let mut plan = plan(&server, "--call Everywhere.ping -n 8 -c 8 -t 1s");
-    plan.threads = 1;
-    plan.replies_max_bytes = 4 * PART_BYTES as u64;
-    let outcome = measure(plan.clone());
-    let texts = outcome.errors.by_text.keys();
-    let of_limit = texts.filter(|text| text.contains("in part take more than 16777216 bytes"));
-    assert_eq!(of_limit.count(), 1, "{:?}", outcome.errors);
-    plan.replies_max_bytes = u64::MAX;
-    let (code, text) = failure(&measure(plan));
-    assert_eq!(code, Code::DeadlineExceeded, "{text}");
+    for kept in ["", "--one-shot"] {
+        let line = format!("--call Everywhere.ping -n 8 -c 8 -t 1s {kept}");
+        let mut plan = plan(&server, &line);
+        plan.threads = 1;
+        plan.replies_max_bytes = 4 * PART_BYTES as u64;
+        let outcome = measure(plan.clone());
+        let texts = outcome.errors.by_text.keys();
+        let of_limit = texts.filter(|text| text.contains("in part take more than 16777216 bytes"));
+        assert_eq!(of_limit.count(), 1, "{kept} {:?}", outcome.errors);
+        plan.replies_max_bytes = u64::MAX;
+        let (code, text) = failure(&measure(plan));
+        assert_eq!(code, Code::DeadlineExceeded, "{kept} {text}");
+    }
 }
 
 #[test]
@@ -172,7 +200,8 @@ fn flags_that_mean_nothing_to_thrift_are_named() {
         ("-B x.bin", "--binary-file means nothing to Thrift: leave it out; its data is JSON"),
         ("--authority x", "--authority means nothing to Thrift"),
         ("--async -r 5", "--async means no limit of calls in flight"),
-        ("--one-shot", "--one-shot means nothing to Thrift"),
+        ("--one-shot --thrift-pipelining", "--one-shot and --thrift-pipelining"),
+        ("--one-shot --keepalive 20s", "--keepalive means nothing to Thrift"),
         ("--connections 2 -c 8", "--connections 2 with --concurrency 8: a Thrift connection"),
         ("--find-capacity p99<5ms", "--find-capacity means nothing to Thrift"),
         ("--max-send-message-size 5b", "a request message has"),

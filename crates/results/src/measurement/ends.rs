@@ -51,6 +51,10 @@ pub struct EndUsage {
     /// Context switches, voluntary or not. They are counted for the end under test alone.
     #[serde(skip)]
     pub context_switches: Option<u64>,
+    /// CPU time of the busiest thread over the mean of the threads that are named like it, numbers
+    /// aside. `None`: nobody noted it. Known of the end under test alone.
+    #[serde(skip)]
+    pub thread_imbalance: Option<f64>,
 }
 
 impl Ends {
@@ -99,6 +103,8 @@ struct StoredEnds {
     memory_source: Option<String>,
     threads: Option<u32>,
     context_switches: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    thread_imbalance: Option<f64>,
     opposite: Option<EndUsage>,
     backend: Option<EndUsage>,
 }
@@ -111,6 +117,7 @@ impl From<StoredEnds> for Ends {
             memory_source: stored.memory_source,
             threads: stored.threads,
             context_switches: stored.context_switches,
+            thread_imbalance: stored.thread_imbalance,
             ..EndUsage::default()
         };
         let sampled =
@@ -161,10 +168,29 @@ impl From<Ends> for StoredEnds {
             memory_source: tested.memory_source,
             threads: tested.threads,
             context_switches: tested.context_switches,
+            thread_imbalance: tested.thread_imbalance,
             opposite: opposite
                 .cpu_sampled_seconds
                 .map(|cpu_seconds| EndUsage { cpu_seconds, ..opposite }),
             backend: ends.backend,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn how_unevenly_threads_are_loaded_is_kept_where_it_is_known() {
+        let stored = |thread_imbalance| {
+            let server = EndUsage { thread_imbalance, ..EndUsage::default() };
+            serde_json::to_string(&Ends { server, ..Ends::default() }).expect("JSON")
+        };
+        let (known, unknown) = (stored(Some(1.5)), stored(None));
+        let read: Ends = serde_json::from_str(&known).expect("readable");
+        assert_eq!(read.tested().thread_imbalance, Some(1.5));
+        assert!(!unknown.contains("thread_imbalance"), "{unknown}");
+        assert!(serde_json::from_str::<Ends>(&unknown).is_ok());
     }
 }

@@ -130,6 +130,10 @@ catalogue! {
     THREADS, "threads", Number,
         Largest(|round| Some(f64::from(round.window.ends.tested().threads?))),
         "largest number of threads of the end under test";
+    THREAD_IMBALANCE, "thread_imbalance", Number,
+        Median(|round| round.window.ends.tested().thread_imbalance),
+        "CPU time of its busiest thread over the mean of the threads that are named like it, \
+         numbers aside: 1 where its workers are loaded alike";
     CONTEXT_SWITCHES_PER_SECOND, "context_switches_per_second", PerSecond,
         Median(|round| Some(switches(round)? / round.window.window_seconds)),
         "its context switches over the window, voluntary or not: `switches/s`";

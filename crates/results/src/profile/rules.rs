@@ -8,11 +8,15 @@ use super::layer::Layer;
 use super::split::Split;
 use crate::declaration::nearest_word;
 use regex::Regex;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use thiserror::Error;
 
 /// The word that begins a pattern for work that the handlers of all subjects share.
 const SHARED_WORK: &str = "shared-work";
+
+/// The word that begins the name and the pattern of a function whose samples are counted by
+/// themselves, with those of what it calls, as the width of its frame in a flame graph is.
+const FUNCTION: &str = "function";
 
 /// The word that begins a pattern for what belongs to no layer, such as reading files.
 const REST: &str = "rest";
@@ -59,6 +63,7 @@ pub struct Rules {
     first: Vec<(Option<Layer>, Regex)>,
     otherwise: Vec<(Option<Layer>, Regex)>,
     shared_work: Vec<Regex>,
+    functions: Vec<(String, Regex)>,
 }
 
 /// An invalid line of a rule file: always the fault of the file's author.
@@ -132,9 +137,13 @@ impl Rules {
 
     fn take(&mut self, line: &str, is_otherwise: bool) -> Result<(), RuleErrorKind> {
         let (word, pattern) = line.split_once(' ').ok_or(RuleErrorKind::NoPattern)?;
-        let pattern = pattern.trim_start();
+        let mut pattern = pattern.trim_start();
+        let mut function = "";
+        if word == FUNCTION {
+            (function, pattern) = pattern.split_once(' ').ok_or(RuleErrorKind::NoPattern)?;
+        }
         let place = match word {
-            SHARED_WORK | REST => None,
+            SHARED_WORK | REST | FUNCTION => None,
             _ => {
                 let layer = Layer::of_word(word);
                 Some(layer.ok_or_else(|| RuleErrorKind::Layer(word.to_owned()))?)
@@ -143,6 +152,7 @@ impl Rules {
         let regex = Regex::new(pattern).map_err(|_| RuleErrorKind::Pattern(pattern.to_owned()))?;
         match word {
             SHARED_WORK => self.shared_work.push(regex),
+            FUNCTION => self.functions.push((function.to_owned(), regex)),
             _ if is_otherwise => self.otherwise.push((place, regex)),
             _ => self.first.push((place, regex)),
         }
@@ -153,6 +163,7 @@ impl Rules {
         self.first.extend(other.first);
         self.otherwise.extend(other.otherwise);
         self.shared_work.extend(other.shared_work);
+        self.functions.extend(other.functions);
     }
 
     /// A classifier with an empty cache of names.
@@ -174,15 +185,19 @@ struct NameMatch {
     first: Option<Option<Layer>>,
     otherwise: Option<Option<Layer>>,
     is_shared_work: bool,
+    /// A place in the functions of the rules.
+    function: Option<usize>,
 }
 
 /// The result of the rules for one sample.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Classification {
     /// Its layer; `None` is the rest.
     pub layer: Option<Layer>,
     /// Whether it was taken in work that all handlers share.
     pub is_shared_work: bool,
+    /// The named functions on its stack.
+    pub functions: BTreeSet<String>,
 }
 
 impl Classifier<'_> {
@@ -195,7 +210,13 @@ impl Classifier<'_> {
         Classification {
             layer: first.or_else(otherwise).flatten(),
             is_shared_work: named.iter().any(|frame| frame.is_shared_work),
+            functions: named.iter().filter_map(|frame| self.function(frame)).collect(),
         }
+    }
+
+    fn function(&self, frame: &NameMatch) -> Option<String> {
+        let (name, _) = &self.rules.functions[frame.function?];
+        Some(name.clone())
     }
 
     fn named(&mut self, name: &str) -> NameMatch {
@@ -210,6 +231,7 @@ impl Classifier<'_> {
             first: of(&self.rules.first),
             otherwise: of(&self.rules.otherwise),
             is_shared_work: shared_work.iter().any(|regex| regex.is_match(name)),
+            function: self.rules.functions.iter().position(|(_, regex)| regex.is_match(name)),
         };
         self.known.insert(name.to_owned(), named);
         named
@@ -229,7 +251,7 @@ fn text_of(name: &str) -> Option<&'static str> {
 
 fn unknown_layer(word: &str) -> String {
     let layers = Layer::ALL.map(Layer::word).into_iter();
-    let near = nearest_word(word, layers.chain([SHARED_WORK, REST]));
+    let near = nearest_word(word, layers.chain([SHARED_WORK, FUNCTION, REST]));
     let question = near.map(|near| format!(", did you mean `{near}`?")).unwrap_or_default();
     format!("`{word}` is no layer{question}")
 }
@@ -248,6 +270,9 @@ pub fn split<'a>(stacks: impl IntoIterator<Item = Stack<'a>>, rules: &Rules) -> 
         }
         if classification.is_shared_work {
             split.shared_work += stack.samples;
+        }
+        for function in classification.functions {
+            *split.functions.entry(function).or_default() += stack.samples;
         }
         if frames.last().is_none_or(|leaf| leaf.starts_with('[')) {
             split.nameless += stack.samples;
@@ -318,10 +343,29 @@ mod tests {
     }
 
     #[test]
+    fn a_function_has_the_samples_of_all_that_it_calls_once() {
+        let rules = "handler ^greet\nfunction greeting ^greet\nfunction parse ^parse$";
+        let rules = Rules::parse(rules).unwrap();
+        let stack =
+            |frames: &'static str| Stack { frames: frames.split(';').collect(), samples: 2 };
+        let stacks = [
+            stack("thread;loop;greet;greet_again;memcpy"),
+            stack("thread;loop;parse"),
+            stack("thread;loop;greet;parse"),
+            stack("thread;loop;parser"),
+        ];
+        let split = split(stacks, &rules);
+        let counted: Vec<_> = split.functions.iter().map(|(name, of)| (&**name, *of)).collect();
+        assert_eq!((counted, split.samples), (vec![("greeting", 4), ("parse", 4)], 8));
+        assert_eq!(split.layers[&Layer::Handler], 4, "and it is in its layer as before");
+    }
+
+    #[test]
     fn a_line_that_is_no_rule_is_named_with_its_number() {
         for (text, describe) in [
             ("# comment\n\nhandler", "line 3: a word and a pattern are needed"),
             ("network_in x", "line 1: `network_in` is no layer, did you mean `network-in`?"),
+            ("function x", "line 1: a word and a pattern are needed"),
             ("handler (", "line 1: `(` is no regular expression"),
             ("otherwise\notherwise", "line 2: `otherwise` stands here again"),
         ] {
@@ -338,6 +382,22 @@ mod tests {
         };
         assert_eq!(layer("rust-pajamax"), Some(Layer::Protocol));
         assert_eq!(layer("rust-tonic"), Some(Layer::Runtime));
+    }
+
+    #[test]
+    fn the_functions_of_the_published_profile_are_told_from_others_of_their_name() {
+        let rules = Rules::for_subject("rust-pajamax", "Rust");
+        let found = |frame: &str| rules.classifier().classify(&["main", frame]).functions;
+        let handle = "<rust_pajamax::greeters::helloworld::GreeterServer<T> as \
+                      pajamax::PajamaxService>::handle";
+        assert!(found(handle).contains("handle"));
+        for find_path in ["Decoder::find_path", "Decoder<S>::find_path"] {
+            let frame = format!("pajamax::hpack_decoder::{find_path}");
+            assert!(found(&frame).contains("find_path"), "{frame}");
+        }
+        for other in ["pajamax::connection::handle", "std::rt::handle_rt_panic", "find_path"] {
+            assert_eq!(found(other), BTreeSet::new(), "{other}");
+        }
     }
 
     #[test]

@@ -45,8 +45,19 @@ pub fn sample_notes<'a>(
     let python = is_nameless.then(|| {
         "Python before 3.12 names no Python function: frames are the interpreter's".to_owned()
     });
-    let counts = [nameless_note(recorded.split), missing_note(recorded)];
+    let counts = [nameless_note(recorded.split), missing_note(recorded), functions_note(recorded)];
     [kernel, rules, python].into_iter().chain(counts).flatten().collect()
+}
+
+/// Not a limit: the frames that the rules look for by name.
+fn functions_note(recorded: RecordedWindow<'_>) -> Option<String> {
+    let split = recorded.split;
+    let part = |name: &String| {
+        let share = split.named_share(name)?;
+        Some(format!("`{name}` {}", percent_text(share)))
+    };
+    let parts: Vec<String> = split.functions.keys().filter_map(part).collect();
+    (!parts.is_empty()).then(|| format!("frames with all that they call: {}", parts.join(", ")))
 }
 
 fn nameless_note(split: &Split) -> Option<String> {

@@ -21,6 +21,10 @@ pub struct Split {
     pub layers: BTreeMap<Layer, u64>,
     /// Samples taken in work that the handlers of all subjects in this language share.
     pub shared_work: u64,
+    /// Samples of functions that the rules name, with all that these call. A function without
+    /// samples is missing: it has been inlined, or was not looked for.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub functions: BTreeMap<String, u64>,
     /// Samples whose innermost frame has at best the name of its library: `[libgrpc.so]`.
     pub nameless: u64,
 }
@@ -32,10 +36,14 @@ impl Split {
     }
 
     /// The share that a name denotes: `network_in`, `http2_grpc+runtime` for both together,
-    /// `shared_work`. `None` if there is no such layer.
+    /// `shared_work`, a function by its name in the rules. `None` if there is no such layer, and
+    /// the recording has no such function.
     pub fn named_share(&self, name: &str) -> Option<f64> {
         if name == SHARED_WORK {
             return Some(self.shared_work_share());
+        }
+        if let Some(samples) = self.functions.get(name) {
+            return Some(self.part(*samples));
         }
         name.split('+').map(Layer::of_name).map(|layer| Some(self.share(layer?))).sum()
     }
@@ -85,12 +93,14 @@ mod tests {
             samples: 100,
             layers: BTreeMap::from([(Layer::NetworkIn, 40), (Layer::Protocol, 25)]),
             shared_work: 3,
+            functions: BTreeMap::from([("find_path".to_owned(), 2)]),
             nameless: 0,
         };
         let share = |name| split.named_share(name);
         assert_eq!(share("network_in"), Some(0.40));
         assert_eq!(share("network_in+http2_grpc+runtime"), Some(0.65));
         assert_eq!(share("shared_work"), Some(0.03));
+        assert_eq!((share("find_path"), share("handle")), (Some(0.02), None));
         for wrong in ["network", "network-in", "network_in+", ""] {
             assert_eq!(share(wrong), None, "{wrong}");
         }

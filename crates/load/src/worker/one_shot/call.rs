@@ -4,11 +4,13 @@ use super::request_template::RequestTemplate;
 use crate::call::LoadCall;
 use crate::plan::LoadPlan;
 use crate::record::{DEADLINE_EXCEEDED, SetupTimes};
+use crate::thrift::{ReplyFault, SequenceIds, ThriftCall};
 use crate::worker::connect_schedule::ConnectionEnd;
 use crate::worker::direct_output::DirectOutput;
 use crate::worker::received_goaway::ReceivedGoAway;
 use crate::worker::request::NotWritten;
 use crate::worker::state::WorkerState;
+use crate::worker::thrift_replies::ThriftReplies;
 use bookend_io::{AfterRead, ConnectionId, IoContext, Received};
 use bookend_wire::grpc::{Code, Status};
 use bookend_wire::{
@@ -26,6 +28,8 @@ pub(super) struct OneShotCall {
     pub outcome: Option<Result<(), Status>>,
     pub goaway: Option<ReceivedGoAway>,
     http2: Connection,
+    /// In its place, where calls go by Thrift.
+    pub replies: ThriftReplies,
     /// When the transport was established.
     connected_ns: u64,
     /// When both ends had agreed on everything below HTTP/2: with TLS later than the transport.
@@ -45,6 +49,7 @@ impl OneShotCall {
             outcome: None,
             goaway: None,
             http2: Connection::new(Side::Client, &plan.config),
+            replies: ThriftReplies::new(plan.response_max_bytes),
             connected_ns: 0,
             opened_ns: 0,
             written_ns: 0,
@@ -58,6 +63,7 @@ impl OneShotCall {
         self.call = LoadCall::new(0, counted);
         self.call.start_ns = start_ns;
         (self.outcome, self.goaway) = (None, None);
+        self.replies.clear();
         (self.connected_ns, self.opened_ns) = (0, 0);
         (self.written_ns, self.first_byte_ns) = (0, 0);
         self.has_heard = false;
@@ -76,6 +82,37 @@ impl OneShotCall {
         self.connected_ns = io.transport_opened_ns(id).unwrap_or(self.opened_ns);
         let number = state.pace.next_number();
         state.pace.advance_number(1);
+        match &state.plan.thrift {
+            Some(thrift) => self.write_thrift(thrift, number, id, io),
+            None => self.write_http2(template, (number, place), state, id, io),
+        }
+        self.written_ns = io.clock_ns();
+    }
+
+    /// A call without a reply has ended once its connection is closed behind it.
+    fn write_thrift(
+        &mut self,
+        thrift: &ThriftCall,
+        number: u64,
+        id: ConnectionId,
+        io: &mut IoContext,
+    ) {
+        self.call.stream_id = SequenceIds::default().take();
+        thrift.write(number, self.call.stream_id, io.output(id));
+        if thrift.is_oneway() {
+            self.outcome = Some(Ok(()));
+            io.close(id);
+        }
+    }
+
+    fn write_http2(
+        &mut self,
+        template: &mut RequestTemplate,
+        (number, place): (u64, u32),
+        state: &mut WorkerState,
+        id: ConnectionId,
+        io: &mut IoContext,
+    ) {
         match template.write(&mut self.http2, &state.plan, number, place) {
             Ok(stream) => self.call.stream_id = stream.id,
             Err(why) => {
@@ -91,18 +128,56 @@ impl OneShotCall {
             }
         }
         self.flush_output(id, io);
-        self.written_ns = io.clock_ns();
     }
 
-    /// Bytes have come.
-    pub fn receive(&mut self, id: ConnectionId, bytes: &[u8], io: &mut IoContext) -> Received {
+    /// Bytes have come: of HTTP/2, unless calls go by Thrift.
+    pub fn receive(
+        &mut self,
+        thrift: Option<&ThriftCall>,
+        id: ConnectionId,
+        bytes: &[u8],
+        io: &mut IoContext,
+    ) -> Received {
         let now_ns = io.now_ns();
         self.has_heard = true;
-        let consumed = self.with_output(id, io, |this| this.check_response(bytes, now_ns));
+        let consumed = match thrift {
+            Some(thrift) => {
+                self.check_reply(thrift, bytes, now_ns);
+                bytes.len()
+            }
+            None => self.with_output(id, io, |this| this.check_response(bytes, now_ns)),
+        };
         Received {
             consumed,
             after: if self.outcome.is_some() { AfterRead::Close } else { AfterRead::Continue },
         }
+    }
+
+    fn check_reply(&mut self, thrift: &ThriftCall, bytes: &[u8], now_ns: u64) {
+        if self.first_byte_ns == 0 {
+            self.first_byte_ns = now_ns;
+        }
+        let (outcome, own_id) = (&mut self.outcome, self.call.stream_id);
+        let result = self.replies.receive(thrift, bytes, |sequence_id, ended| {
+            if outcome.is_some() {
+                return Err(ReplyFault::unasked());
+            }
+            if sequence_id != own_id {
+                let fault = ReplyFault::out_of_order(sequence_id, own_id);
+                *outcome = Some(Err(Status::new(Code::Internal, fault.to_string())));
+                return Err(fault);
+            }
+            *outcome = Some(ended.map_err(|status| *status));
+            Ok(())
+        });
+        if let Err(fault) = result {
+            self.fail(&fault);
+        }
+    }
+
+    /// What has come makes the connection useless. A call that has ended before stays as it is.
+    pub fn fail(&mut self, fault: &ReplyFault) {
+        self.outcome.get_or_insert(Err(Status::new(Code::Unavailable, fault.to_string())));
     }
 
     fn check_response(&mut self, bytes: &[u8], now_ns: u64) -> usize {
@@ -127,7 +202,7 @@ impl OneShotCall {
 
     /// Gives the call up if it started before `limit_ns`. A connection that does not take its end
     /// is cut off the next time.
-    pub fn expire(&mut self, limit_ns: u64, io: &mut IoContext) {
+    pub fn expire(&mut self, limit_ns: u64, is_thrift: bool, io: &mut IoContext) {
         let Some(id) = self.connection else { return };
         if self.call.start_ns > limit_ns {
             return;
@@ -136,7 +211,8 @@ impl OneShotCall {
             return io.abort(id);
         }
         self.outcome = Some(Err(Status::new(Code::DeadlineExceeded, DEADLINE_EXCEEDED)));
-        if self.opened_ns > 0 {
+        // Who speaks Thrift can be told nothing but that the connection is gone.
+        if self.opened_ns > 0 && !is_thrift {
             self.with_output(id, io, Self::cancel);
         }
         io.close(id);
@@ -158,7 +234,9 @@ impl OneShotCall {
     /// How its connection has ended. The next call follows at once, unless the server has answered
     /// nothing.
     pub fn connection_end(&self) -> ConnectionEnd {
-        if self.first_byte_ns > 0 { ConnectionEnd::Finished } else { ConnectionEnd::Unanswered }
+        let went_well = matches!(self.outcome, Some(Ok(())));
+        let is_finished = self.first_byte_ns > 0 || went_well;
+        if is_finished { ConnectionEnd::Finished } else { ConnectionEnd::Unanswered }
     }
 
     /// The parts of the call.

@@ -2,15 +2,12 @@
 
 use crate::call::LoadCall;
 use crate::record::{CallSink, DEADLINE_EXCEEDED};
-use crate::thrift::{Reply, ReplyEnd, ReplyFault, SequenceIds, ThriftCall, ThriftTransport};
+use crate::thrift::{ReplyFault, SequenceIds, ThriftCall};
 use crate::worker::state::WorkerState;
+use crate::worker::thrift_replies::ThriftReplies;
 use bookend_io::{ConnectionId, IoContext};
 use bookend_wire::grpc::{Code, Status};
 use std::collections::VecDeque;
-
-/// A buffer for parts of replies that has grown larger than this is given back: there may be ten
-/// thousand connections.
-const PART_BYTES_KEPT: usize = 16 << 10;
 
 const BEHIND_A_LATE_ONE: &str =
     "the connection was closed, because a call before this one on it had passed its deadline";
@@ -34,13 +31,7 @@ pub(super) struct ThriftConnection {
     calls: VecDeque<LoadCall>,
     /// So many of them, the last ones, have no start yet.
     unstamped: usize,
-    /// A reply of which a part has come.
-    part: Vec<u8>,
-    /// Bytes of which it consists at least.
-    wanted_bytes: usize,
-    /// Where it has no length in front.
-    end: Option<Box<ReplyEnd>>,
-    reply_max_bytes: u32,
+    pub replies: ThriftReplies,
 }
 
 impl ThriftConnection {
@@ -61,10 +52,7 @@ impl ThriftConnection {
             sequence_ids: SequenceIds::default(),
             calls: VecDeque::new(),
             unstamped: 0,
-            part: Vec::new(),
-            wanted_bytes: 0,
-            end: None,
-            reply_max_bytes,
+            replies: ThriftReplies::new(reply_max_bytes),
         }
     }
 
@@ -81,96 +69,11 @@ impl ThriftConnection {
         sink: &mut CallSink,
     ) -> Result<(), ReplyFault> {
         sink.at_peer(self.peer);
-        if self.part.is_empty() {
-            let used = self.check_replies(call, bytes, now_ns, sink)?;
-            self.part.extend_from_slice(&bytes[used..]);
-            return Ok(());
-        }
-        self.part.extend_from_slice(bytes);
-        if self.part.len() < self.wanted_bytes || self.misses_its_end(call) {
-            return Ok(());
-        }
-        let mut part = std::mem::take(&mut self.part);
-        let used = self.check_replies(call, &part, now_ns, sink)?;
-        part.drain(..used);
-        if !part.is_empty() || part.capacity() <= PART_BYTES_KEPT {
-            self.part = part;
-        }
-        Ok(())
-    }
-
-    /// Whether the reply of which a part has come does not end in what has come since. One that is
-    /// too long has to be looked at.
-    fn misses_its_end(&mut self, call: &ThriftCall) -> bool {
-        let Some(end) = &mut self.end else {
-            return false;
-        };
-        match end.missing(&self.part, call.protocol()) {
-            Some(wanted_bytes) if wanted_bytes <= self.reply_max_bytes as usize => {
-                self.wanted_bytes = wanted_bytes;
-                true
-            }
-            _ => false,
-        }
-    }
-
-    /// Memory that the part of a reply takes.
-    pub fn part_bytes(&self) -> usize {
-        self.part.capacity()
-    }
-
-    /// Returns the bytes of whole replies.
-    #[inline]
-    fn check_replies(
-        &mut self,
-        call: &ThriftCall,
-        bytes: &[u8],
-        now_ns: u64,
-        sink: &mut CallSink,
-    ) -> Result<usize, ReplyFault> {
-        let mut used = 0;
-        while used < bytes.len() {
-            match Reply::read(call, &bytes[used..], self.reply_max_bytes)? {
-                Reply::Part(wanted_bytes) => {
-                    self.wanted_bytes = wanted_bytes;
-                    let has_length = call.transport() == ThriftTransport::Framed;
-                    self.end = (!has_length).then(Box::default);
-                    break;
-                }
-                Reply::Whole { bytes, sequence_id, outcome } => {
-                    used += bytes;
-                    self.end_call(sequence_id, outcome, now_ns, sink)?;
-                }
-            }
-        }
-        Ok(used)
-    }
-
-    /// The first call in flight has been answered.
-    #[inline]
-    fn end_call(
-        &mut self,
-        sequence_id: u32,
-        outcome: Result<(), Box<Status>>,
-        now_ns: u64,
-        sink: &mut CallSink,
-    ) -> Result<(), ReplyFault> {
-        let Some(call) = self.calls.pop_front() else {
-            return Err(ReplyFault::unasked());
-        };
-        self.has_answered = true;
-        let fault = (call.stream_id != sequence_id)
-            .then(|| ReplyFault::out_of_order(sequence_id, call.stream_id));
-        match (outcome, fault) {
-            (Ok(()), None) => sink.ok(&call, now_ns),
-            (Err(status), None) => sink.failed(&call, &status, now_ns),
-            (outcome, Some(fault)) => {
-                let own = || Box::new(Status::new(Code::Internal, fault.to_string()));
-                sink.failed(&call, &outcome.err().unwrap_or_else(own), now_ns);
-                return Err(fault);
-            }
-        }
-        Ok(())
+        let Self { replies, calls, has_answered, .. } = self;
+        replies.receive(call, bytes, |sequence_id, outcome| {
+            *has_answered |= !calls.is_empty();
+            end_call(calls, sequence_id, outcome, now_ns, sink)
+        })
     }
 
     /// Makes the calls that are missing, as far as the pace allows. Their start is stamped by
@@ -283,4 +186,30 @@ impl ThriftConnection {
         self.unstamped = 0;
         self.calls.drain(..).for_each(|call| sink.failed(&call, status, now_ns));
     }
+}
+
+/// The first call in flight has been answered.
+#[inline]
+fn end_call(
+    calls: &mut VecDeque<LoadCall>,
+    sequence_id: u32,
+    outcome: Result<(), Box<Status>>,
+    now_ns: u64,
+    sink: &mut CallSink,
+) -> Result<(), ReplyFault> {
+    let Some(call) = calls.pop_front() else {
+        return Err(ReplyFault::unasked());
+    };
+    let fault = (call.stream_id != sequence_id)
+        .then(|| ReplyFault::out_of_order(sequence_id, call.stream_id));
+    match (outcome, fault) {
+        (Ok(()), None) => sink.ok(&call, now_ns),
+        (Err(status), None) => sink.failed(&call, &status, now_ns),
+        (outcome, Some(fault)) => {
+            let own = || Box::new(Status::new(Code::Internal, fault.to_string()));
+            sink.failed(&call, &outcome.err().unwrap_or_else(own), now_ns);
+            return Err(fault);
+        }
+    }
+    Ok(())
 }
