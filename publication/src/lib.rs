@@ -14,4 +14,5 @@ pub mod kept_checks;
 pub mod pages;
 pub mod power;
 pub mod published;
+mod shortened;
 pub mod site;

@@ -3,8 +3,10 @@
 use super::figures::Cells;
 use super::format::FigureFormat;
 use crate::from_text::named;
+use bookend_results::failed_share::FailedShare;
 use bookend_results::metric::Metric;
 use bookend_results::suite::Case;
+use bookend_results::table::Cell;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -46,11 +48,15 @@ impl NamedFigure {
             return "(no figure yet)".to_owned();
         };
         let number = |value| self.format.text(value);
-        match interval {
-            Some(ends) => {
-                format!("{} ({} to {})", number(value), number(ends.low), number(ends.high))
-            }
-            None => number(value),
+        let cells = own.into_iter().chain(other.flatten());
+        let failed = cells.map(Cell::failed_share).fold(None, FailedShare::larger);
+        let failed = failed.map(|share| format!("{share} of the calls failed"));
+        let interval =
+            interval.map(|ends| format!("{} to {}", number(ends.low), number(ends.high)));
+        let known: Vec<String> = interval.into_iter().chain(failed).collect();
+        match known.is_empty() {
+            true => number(value),
+            false => format!("{} ({})", number(value), known.join("; ")),
         }
     }
 }
