@@ -14,6 +14,8 @@ mod claim;
 mod declared;
 mod error;
 mod evaluation;
+mod failed_beside;
+mod failed_calls;
 mod figures_text;
 mod formula;
 mod judged;
@@ -34,6 +36,7 @@ pub use claim::{
     Bounds, Claim, ClaimFinding, EarlierVerdict, JudgedBy, Refutation, SHORT_MAX, SuiteClaims,
 };
 pub use error::ClaimsError;
+pub use failed_calls::FailedCells;
 pub use judged::{CLAIMS_FILE, JudgedSuite, JudgedSuites, kept_profile};
 pub use outcome::ClaimOutcome;
 pub use quantity::{Over, Quantity, Take};

@@ -15,5 +15,6 @@ pub mod kept_checks;
 pub mod pages;
 pub mod power;
 pub mod published;
+mod shortened;
 pub mod since;
 pub mod site;

@@ -80,6 +80,9 @@ pub struct ClosedLoop {
     pub in_flight: u32,
     /// Calls a second that were answered OK.
     pub ok_per_second: f64,
+    /// The share of the calls that ended without OK; 0 in results of earlier versions.
+    #[serde(default)]
+    pub error_share: f64,
 }
 
 /// How a server scales, fitted to closed loops: the Universal Scalability Law,

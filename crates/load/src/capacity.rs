@@ -100,7 +100,11 @@ impl Search<'_> {
             let outcome = run(plan, self.interrupt, |_| {})?;
             let ok_per_second = per_second(outcome.ok, &outcome);
             let best = points.iter().map(|point| point.ok_per_second).fold(0.0, f64::max);
-            points.push(ClosedLoop { in_flight, ok_per_second });
+            points.push(ClosedLoop {
+                in_flight,
+                ok_per_second,
+                error_share: error_share(&outcome),
+            });
             // One bad moment is no peak, and a fit needs its points.
             if points.len() >= usl::POINTS_MIN && ok_per_second < best * BEYOND_PEAK {
                 break;
@@ -207,17 +211,22 @@ impl Search<'_> {
 fn trial(rate: f64, outcome: &LoadOutcome, missed: Option<String>) -> RateTrial {
     let latencies = outcome.latencies_to_report();
     let ok_per_second = per_second(outcome.ok, outcome);
-    let failed = outcome.failed();
-    let all = outcome.ok + failed;
     RateTrial {
         rate,
         ok_per_second,
         in_flight: ok_per_second * outcome.latencies.mean_ns() as f64 / 1e9,
         p50_ns: latencies.at(50.0),
         p99_ns: latencies.at(99.0),
-        error_share: if all == 0 { 0.0 } else { failed as f64 / all as f64 },
+        error_share: error_share(outcome),
         missed,
     }
+}
+
+/// The share of the calls that ended without OK.
+fn error_share(outcome: &LoadOutcome) -> f64 {
+    let failed = outcome.failed();
+    let all = outcome.ok + failed;
+    if all == 0 { 0.0 } else { failed as f64 / all as f64 }
 }
 
 fn due(outcome: &LoadOutcome) -> u64 {

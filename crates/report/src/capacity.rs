@@ -2,6 +2,7 @@
 
 use crate::text_table::{Aligned, PlainTable};
 use bookend_contract::capacity::{Capacity, ClosedLoop, RateTrial, ScalabilityFit};
+use bookend_results::failed_share::FailedShare;
 use bookend_results::text::precise_latency_text;
 
 /// From this share of OK calls on, the others are not worth a word.
@@ -33,9 +34,14 @@ fn answer(capacity: &Capacity) -> String {
             "; trials disagree: somewhere between {low:.0} and {high:.0}, more --duration tells"
         )
     });
-    let kept = |rate: f64| match capacity.kept_ok_per_second {
-        Some(ok) if ok < rate * ALL_OK => format!("{ok:.0} OK of {rate:.0} calls a second"),
-        _ => format!("{rate:.0} calls a second"),
+    let kept = |rate: f64| {
+        let failed = failed_beside(capacity, rate);
+        match capacity.kept_ok_per_second {
+            Some(ok) if ok < rate * ALL_OK => {
+                format!("{ok:.0} OK of {rate:.0} calls a second{failed}")
+            }
+            _ => format!("{rate:.0} calls a second{failed}"),
+        }
     };
     match (capacity.kept_rate, capacity.missed_rate) {
         (Some(rate), Some(missed)) => {
@@ -53,13 +59,23 @@ fn answer(capacity: &Capacity) -> String {
     }
 }
 
+/// What follows a rate where many calls of a try of it failed.
+fn failed_beside(capacity: &Capacity, rate: f64) -> String {
+    let tries = capacity.trials.iter().filter(|trial| trial.rate == rate);
+    let shares = tries.map(|trial| FailedShare::of(trial.error_share));
+    match shares.fold(None, FailedShare::larger).filter(|share| share.is_told()) {
+        Some(share) => format!(", while {share} of the calls failed"),
+        None => String::new(),
+    }
+}
+
 fn trials(trials: &[RateTrial]) -> String {
     let figures = ["calls/s", "OK/s", "in flight", "50 %", "99 %", "errors"];
     let figures = figures.map(|title| (title, Aligned::Right));
     let mut table = PlainTable::new(&[&figures[..], &[("objective", Aligned::Left)]].concat());
     for trial in trials {
         table.row([
-            format!("{:.0}", trial.rate),
+            FailedShare::marked(FailedShare::of(trial.error_share), &format!("{:.0}", trial.rate)),
             format!("{:.0}", trial.ok_per_second),
             format!("{:.1}", trial.in_flight),
             precise_latency_text(trial.p50_ns as f64),
@@ -72,13 +88,15 @@ fn trials(trials: &[RateTrial]) -> String {
 }
 
 fn closed_loops(points: &[ClosedLoop], fit: Option<&ScalabilityFit>) -> String {
-    let columns = ["in flight", "OK/s", "by the law"].map(|title| (title, Aligned::Right));
+    let columns =
+        ["in flight", "OK/s", "failed", "by the law"].map(|title| (title, Aligned::Right));
     let mut table = PlainTable::new(&columns);
     for point in points {
         let by_the_law = |fit: &ScalabilityFit| fit.at(f64::from(point.in_flight));
         table.row([
-            point.in_flight.to_string(),
+            FailedShare::marked(FailedShare::of(point.error_share), &point.in_flight.to_string()),
             format!("{:.0}", point.ok_per_second),
+            FailedShare::field(FailedShare::of(point.error_share)),
             fit.map_or("-".to_owned(), |fit| format!("{:.0}", by_the_law(fit))),
         ]);
     }
@@ -139,10 +157,10 @@ mod tests {
             fit: None,
         };
         let text = capacity_text(&found);
-        let answer = "96 OK of 100 calls a second: kept there, missed at 200; trials disagree: \
-                      somewhere between 90 and 100";
+        let answer = "96 OK of 100 calls a second, while 4.0 % of the calls failed: kept \
+                      there, missed at 200; trials disagree: somewhere between 90 and 100";
         assert!(text.contains(answer), "{text}");
-        let row = "\nRates:\n  calls/s  OK/s  in flight     50 %     99 %  errors  objective\n      \
+        let row = "\nRates:\n  calls/s  OK/s  in flight     50 %     99 %  errors  objective\n    ! \
                    100    96        3.0  1.00 µs  12.3 ms  4.00 %  kept\n";
         assert!(text.contains(row), "{text}");
         let interrupted = Capacity { kept_rate: None, trials: Vec::new(), ..found };

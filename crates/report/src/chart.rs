@@ -16,10 +16,12 @@ mod stacks;
 
 pub use axis::{AxisUnit, Scale};
 pub use canvas::{Theme, page_rules};
+pub(crate) use lines::failed_at_end;
 pub use lines::{AxisName, LineChart, LinePanel, LinePoint, LineSeries};
 pub use points::{ChartPoint, ChartSeries, PointChart, PointLine};
 pub use stacks::{StackBar, StackChart, StackPanel, StackPart};
 
+use bookend_results::failed_share::FailedShare;
 use bookend_results::grouping::each_once;
 use bookend_results::metric;
 use bookend_results::statistics::{Interval, Ratio};
@@ -61,6 +63,8 @@ pub struct Bar {
     pub rate: Result<f64, String>,
     /// Its 95 % interval.
     pub interval: Option<Interval>,
+    /// The share of its calls that failed. `None`: none did.
+    pub failed: Option<FailedShare>,
 }
 
 /// Why there is no chart. The user can correct it.
@@ -154,16 +158,17 @@ impl Group {
 
 impl Bar {
     fn of(cell: &Cell, series: usize) -> Self {
-        let name = cell.id.subject.clone();
+        let (name, failed) = (cell.marked_subject(), cell.failed_share());
         match &cell.result {
             CellResult::Measured(summary) => Self {
                 name: if summary.spinning.server { format!("{name} (spins)") } else { name },
                 series,
                 rate: Ok(summary.value(&metric::REQUESTS_PER_SECOND).unwrap_or(0.0)),
                 interval: summary.interval(&metric::REQUESTS_PER_SECOND),
+                failed,
             },
             CellResult::NotMeasured { why, .. } => {
-                Self { name, series, rate: Err(why.to_string()), interval: None }
+                Self { name, series, rate: Err(why.to_string()), interval: None, failed }
             }
         }
     }
@@ -192,7 +197,10 @@ fn remark(cells: &[&Cell]) -> Option<String> {
         TestedEnd::Server => "server",
         TestedEnd::Client => "client",
     };
-    Some(format!("{name} / {other}: {rate} by rate, {cost} per CPU-second of the {end}"))
+    let named = [(cell, name), (baseline, other)];
+    let failed = named.map(|(cell, name)| (cell.failed_share(), name.clone()));
+    let failed = FailedShare::clause(failed);
+    Some(format!("{name} / {other}: {rate} by rate, {cost} per CPU-second of the {end}{failed}"))
 }
 
 fn ratio_and_interval(ratio: &Ratio) -> String {

@@ -13,6 +13,7 @@ pub mod capacity;
 pub mod chart;
 pub mod check;
 pub mod comparison;
+pub mod failed_calls;
 mod first_few;
 pub mod html;
 pub mod load_tests;

@@ -1,6 +1,7 @@
 //! The parts that the page of a run and the page of load tests have in common.
 
 use crate::chart::page_rules;
+use crate::failed_calls::READING;
 use crate::html::{HtmlPage, HtmlRow, SORT, answer, folded, is_empty, note, scrolled, slug, table};
 use crate::picture::Picture;
 use bookend_results::quoted::clipped;
@@ -49,10 +50,11 @@ pub(super) fn sections(bodies: [Markup; SECTIONS.len()]) -> Markup {
 /// A picture with its numbers below it.
 pub(super) fn figure((name, picture): &(String, Picture)) -> Markup {
     let Picture { title, caption, headings, rows, .. } = picture;
+    let reading = if picture.has_failed_calls() { READING } else { "" };
     let numbers = scrolled(&format!("The numbers: {title}"), &table(headings, rows));
     html! {
         figure id=(name) {
-            "\n" figcaption { h3 { (title) } p { (caption) } } "\n"
+            "\n" figcaption { h3 { (title) } p { (caption) (reading) } } "\n"
             (scrolled(title, &picture.markup()))
             (folded("The numbers", &numbers))
         } "\n"

@@ -23,6 +23,7 @@ pub(crate) fn points_by_percentile(latencies: &Histogram<u64>) -> Vec<LinePoint>
             y: latencies.value_at_percentile(percent) as f64,
             interval: None,
             is_bound: false,
+            failed: None,
         })
         .collect()
 }

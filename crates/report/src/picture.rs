@@ -36,6 +36,11 @@ impl Picture {
         }
     }
 
+    /// Whether it has figures of cells whose calls failed.
+    pub(crate) fn has_failed_calls(&self) -> bool {
+        matches!(&self.drawing, Drawing::Lines(chart) if chart.has_failed_calls())
+    }
+
     /// The picture as a part of a page.
     pub(crate) fn markup(&self) -> Markup {
         // The canvas wrote its elements and escaped their texts.

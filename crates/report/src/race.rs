@@ -6,6 +6,7 @@ mod outlook;
 
 use crate::text_table::{Aligned, PlainTable};
 use bookend_contract::printable;
+use bookend_results::failed_share::FailedShare;
 use bookend_results::race::{
     ComparedFigure, EarlierRace, OverEarlier, Race, RaceError, RaceLap, RaceServerName,
     RaceVerdict, RatedCalls, Standing, is_within,
@@ -45,9 +46,10 @@ impl<'a> RaceAnswer<'a> {
         let standing = self.race.standing()?;
         let mut lines = Vec::new();
         match self.race.servers.as_slice() {
-            [first, second] => {
-                lines.push(self.verdict_line(&standing, &first.name, &second.name));
-                lines.push(self.cost_line(&standing, &first.name, &second.name));
+            [_, _] => {
+                let [first, second] = [0, 1].map(|server| self.marked_name(server));
+                lines.push(self.verdict_line(&standing, &first, &second));
+                lines.push(self.cost_line(&standing, &first, &second));
             }
             _ => {
                 lines.extend(self.earlier.map(|earlier| self.earlier_line(earlier)).transpose()?);
@@ -142,6 +144,7 @@ impl<'a> RaceAnswer<'a> {
                 "command": server.command,
                 "calls_ok": total.ok,
                 "calls_failed": self.race.calls_failed(number, cell),
+                "failed_share": self.race.failed_share(number, cell).map_or(0.0, FailedShare::share),
                 "cpu_ns_per_call": 1e9 / total.calls_per_cpu_second(),
                 "calls_per_cpu_second": total.calls_per_cpu_second(),
                 "calls_per_second": total.calls_per_second(),
@@ -157,13 +160,14 @@ impl<'a> RaceAnswer<'a> {
             return format!("{TOO_FEW} {}", budget_for_interval(standing));
         };
         let margin = percent(self.race.margin);
-        let measured = compared(second, first, standing.cost_ratio(), interval);
+        let failed = self.race.failed_clause();
+        let measured = compared(second, first, standing.cost_ratio(), interval) + &failed;
         match standing.verdict(self.race.margin) {
             RaceVerdict::Better(server) => {
                 let is_small = is_within(interval, self.race.margin);
                 let small = format!(", by less than the margin of {margin}");
                 let small = if is_small { &small } else { "" };
-                format!("{} is better{small}: {measured}.", self.race.servers[server].name)
+                format!("{} is better{small}: {measured}.", self.marked_name(server))
             }
             RaceVerdict::Equivalent => {
                 format!("{first} and {second} are equivalent within {margin}: {measured}.")
@@ -175,7 +179,7 @@ impl<'a> RaceAnswer<'a> {
                 };
                 // Nobody is to read a direction that the costs below do not have.
                 let measured = match self.totals_point_elsewhere(standing) {
-                    true => compared_within(second, first, interval),
+                    true => compared_within(second, first, interval) + &failed,
                     false => measured,
                 };
                 format!(
@@ -239,14 +243,15 @@ impl<'a> RaceAnswer<'a> {
 
     /// What one server needs.
     fn only_line(&self, standing: &Standing) -> String {
-        let (name, total) = (&self.race.servers[0].name, self.race.total(0, None));
+        let (name, total) = (self.marked_name(0), self.race.total(0, None));
         let interval = standing.cost_interval().map_or(String::new(), |interval| {
             let [least, most] =
                 [interval.high, interval.low].map(|calls| precise_latency_text(1e9 / calls));
             format!(" (between {least} and {most})")
         });
         let cost = precise_latency_text(1e9 / standing.cost_ratio());
-        let costs = format!("A call costs {cost}{interval} of CPU time in {name}");
+        let failed = self.race.failed_clause();
+        let costs = format!("A call costs {cost}{interval} of CPU time in {name}{failed}");
         match self.latencies_text(standing) {
             Some(latencies) => format!("{costs}. {latencies}"),
             None => {
@@ -261,8 +266,11 @@ impl<'a> RaceAnswer<'a> {
         let Some(OverEarlier { ratio, interval }) = earlier.over(self.race)? else {
             return Ok(format!("{TOO_FEW} A larger --budget tells more."));
         };
-        let before = format!("{before} did earlier");
-        let measured = compared(now, &before, ratio, interval);
+        let shares = [self.race.failed_share(0, None), earlier.failed_share()];
+        let names = [now.clone(), format!("the earlier {before}")];
+        let failed = FailedShare::clause(shares.into_iter().zip(names));
+        let before = format!("{} did earlier", FailedShare::marked(shares[1], before));
+        let measured = compared(&self.marked_name(0), &before, ratio, interval) + &failed;
         Ok(format!(
             "{measured}. The two were not called by turns: what the machine has done since is in \
              this, and not in the interval."
@@ -270,18 +278,33 @@ impl<'a> RaceAnswer<'a> {
     }
 
     fn failures_line(&self) -> Option<String> {
-        let failed: Vec<(u64, &String)> = self
-            .race
-            .servers
-            .iter()
-            .enumerate()
-            .map(|(number, server)| (self.race.calls_failed(number, None), &server.name))
-            .collect();
-        failed.iter().any(|(calls, _)| *calls > 0).then(|| {
-            let each: Vec<String> =
-                failed.iter().map(|(calls, name)| format!("{calls} of {name}")).collect();
-            format!("Calls failed, and are in no figure: {}.", each.join(", "))
+        let share = |number| self.race.failed_share(number, None);
+        let named = self.race.servers.iter().enumerate();
+        let each = named.map(|(number, RaceServerName { name, .. })| {
+            let calls = self.race.calls_failed(number, None);
+            let share = share(number).map_or_else(String::new, |share| format!(" ({share})"));
+            format!("{calls} of {name}{share}")
+        });
+        let has_failed = (0..self.race.servers.len()).any(|number| share(number).is_some());
+        has_failed.then(|| {
+            let each = each.collect::<Vec<_>>().join(", ");
+            format!("Calls failed, and are in no figure: {each}.")
         })
+    }
+
+    /// The name of a server, behind a sign where calls failed.
+    fn marked_name(&self, server: usize) -> String {
+        let name = &self.race.servers[server].name;
+        FailedShare::marked(self.race.failed_share(server, None), name)
+    }
+
+    /// What a call costs a server in a cell, with the share of those that failed.
+    fn cost_in(&self, server: usize, cell: usize) -> String {
+        let cost = cost(&self.race.total(server, Some(cell)));
+        match self.race.failed_share(server, Some(cell)) {
+            Some(share) => FailedShare::marked(Some(share), &format!("{cost} ({share} failed)")),
+            None => cost,
+        }
     }
 
     fn effort_line(&self, standing: &Standing) -> String {
@@ -338,7 +361,7 @@ impl<'a> RaceAnswer<'a> {
         let mut table = PlainTable::new(&columns);
         for (number, cell) in self.race.cells.iter().enumerate() {
             let servers = 0..self.race.servers.len();
-            let costs = servers.map(|server| cost(&self.race.total(server, Some(number))));
+            let costs = servers.map(|server| self.cost_in(server, number));
             let standing = self.race.standing_in(number)?;
             let ratio = are_two.then(|| match standing.cost_interval() {
                 Some(interval) => format!("{}{}", signed(standing.cost_ratio()), between(interval)),

@@ -55,7 +55,7 @@ fn what_failed_and_what_was_not_measured_is_said_with_its_reason() {
     let answer = report.answer().join("\n");
     assert!(answer.contains("Calls failed: 50.0 % of rust-bookend at C=1 S=1"), "{answer}");
     assert!(answer.contains("Not measured: rust-floor (missing: install gcc)"), "{answer}");
-    assert!(report.brief().contains(" 50.0% |"), "failed calls have a column: {}", report.brief());
+    assert!(report.brief().contains(" 50.0 % |"), "failed calls have a column: {}", report.brief());
 }
 
 /// The cheapest has no figure in a case that all others have.

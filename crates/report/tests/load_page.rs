@@ -570,3 +570,54 @@ fn a_search_of_the_capacity_stands_alone() {
     let error = LoadPage::read(&files).expect_err("of two kinds");
     assert_eq!(error.to_string(), "b.json: a result of --find-capacity is reported alone");
 }
+
+/// A result of which so many of a thousand calls failed.
+fn failing(mut result: Value, per_mille: u64) -> Value {
+    let failed = 20 * per_mille;
+    result["bookend"]["ok"] = (20_000 - failed).into();
+    result["bookend"]["errors"] = json!({ "UNAVAILABLE": failed });
+    result
+}
+
+#[test]
+fn no_load_test_hides_calls_that_failed() {
+    let (many, some) = (failing(closed(), 264), failing(closed(), 5));
+    for page in [
+        tests(&[("many.json", many.clone())]),
+        tests(&[("many.json", many), ("some.json", some), ("none.json", closed())]),
+    ] {
+        let answer = page.answer.join("\n");
+        assert!(answer.contains(", while 26.4 % of the calls failed"), "{answer}");
+        let (html, markdown) = (page.html(), page.markdown_with(None));
+        for text in [&html, &markdown] {
+            assert!(text.contains("! many") && text.contains("(26.4 %)"), "{text}");
+            assert!(!text.contains("! none"), "{text}");
+        }
+    }
+    let mut eight = failing(closed(), 264);
+    eight["options"]["concurrency"] = 16.into();
+    let page = tests(&[("many.json", eight), ("some.json", failing(closed(), 5))]);
+    let svgs: Vec<String> =
+        page.pictures.iter().map(|(_, picture)| picture.svg(Theme::Light)).collect();
+    let over_load =
+        svgs.iter().find(|svg| svg.contains("over the calls in flight")).expect("drawn");
+    assert!(over_load.contains(">! 26.4 %<") && over_load.contains(">! 0.5 %<"), "{over_load}");
+    let rate = svgs.iter().find(|svg| svg.contains(">Rate over time<")).expect("drawn");
+    assert!(rate.contains(">! 26.4 %<") && rate.contains(">! many<"), "{rate}");
+}
+
+#[test]
+fn no_search_of_the_capacity_hides_calls_that_failed() {
+    let mut search = search();
+    for trial in 0..6 {
+        search["trials"][trial]["error_share"] = 0.264.into();
+    }
+    search["closed_loops"][3]["error_share"] = 0.005.into();
+    let page = tests(&[("shop.json", search)]);
+    let answer = page.answer.join("\n");
+    assert!(answer.contains(", while up to 26.4 % of the calls of a try failed."), "{answer}");
+    let drawn: String = page.pictures.iter().map(|(_, one)| one.svg(Theme::Light)).collect();
+    assert!(drawn.contains(">! 26.4 %<") && drawn.contains(">! 0.5 %<"), "{drawn}");
+    let html = page.html();
+    assert!(html.contains("! 900") && html.contains("<td>0.5 %"), "{html}");
+}

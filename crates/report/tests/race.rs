@@ -259,7 +259,7 @@ fn the_answer_says_what_a_call_costs_what_failed_and_what_to_doubt() {
     let answer = RaceAnswer::new(&race, None).text().unwrap();
     for part in [
         "A call costs 50.3 µs of CPU time in old and 45.4 µs in new",
-        "Calls failed, and are in no figure: 3 of old, 0 of new.",
+        "Calls failed, and are in no figure: 3 of old (<0.1 %), 0 of new.",
         "at C=1 S=50, in 1 start with 40 rounds of four laps of 100 ms",
         "Doubt it for this: both servers were asked in the dark.",
     ] {
@@ -502,9 +502,43 @@ fn flaky(dropped: u64) -> Race {
 }
 
 #[test]
+fn no_race_hides_calls_that_failed() {
+    let mut race = race(0.9, 40);
+    for lap in race.starts.iter_mut().flatten().flatten().flatten() {
+        lap.failed = if lap.server == 1 { lap.ok * 264 / 736 } else { lap.ok * 5 / 995 };
+    }
+    let text = RaceAnswer::new(&race, None).text().unwrap();
+    let verdict = text.lines().next().expect("a line");
+    assert!(verdict.starts_with("! new is better: ! new answers "), "{text}");
+    assert!(verdict.ends_with(", while 26.4 % of new's calls failed."), "{text}");
+    assert!(text.contains(" of CPU time in ! old and "), "{text}");
+    assert!(text.contains(" of old (0.5 %), ") && text.contains(" of new (26.4 %)."), "{text}");
+    let json = RaceAnswer::new(&race, None).json().unwrap();
+    let share = json["cells"][0]["servers"][1]["failed_share"].as_f64().expect("a share");
+    assert!((share - 0.264).abs() < 0.001, "{json}");
+    let condition = "new>=1".parse().expect("a condition");
+    let judged = race.judge(&Gate { kind: GateKind::Slo, condition }).unwrap();
+    assert!(judged.measured.ends_with(", while 26.4 % of new's calls failed"), "{judged:?}");
+    // In several cells each has its own.
+    race.cells.push(RaceCell { connections: 10, concurrency: 50 });
+    race.starts.iter_mut().flatten().for_each(|round| round.push(round[0]));
+    let text = RaceAnswer::new(&race, None).text().unwrap();
+    assert!(text.contains(" (26.4 % failed)") && text.contains(" (0.5 % failed)"), "{text}");
+    // One server alone has a verdict too: its cost.
+    race.cells.pop();
+    race.servers.remove(0);
+    for round in race.starts.iter_mut().flatten() {
+        round.pop();
+        round[0] = [round[0][1]; BLOCK_LAPS].map(|lap| RaceLap { server: 0, ..lap });
+    }
+    let text = RaceAnswer::new(&race, None).text().unwrap();
+    assert!(text.contains(" in ! new, while 26.4 % of new's calls failed; calls"), "{text}");
+}
+
+#[test]
 fn rounds_that_were_dropped_are_said_with_what_failed_in_them() {
     let answer = RaceAnswer::new(&flaky(3), None).text().unwrap();
-    let said = "Calls failed, and are in no figure: 0 of old, 90 of new.\n\
+    let said = "Calls failed, and are in no figure: 0 of old, 90 of new (0.1 %).\n\
                 3 of 43 rounds had a lap in which new answered no call; they are in no figure.";
     assert!(answer.contains(said), "{answer}");
     let json = RaceAnswer::new(&flaky(3), None).json().unwrap();

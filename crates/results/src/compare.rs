@@ -1,9 +1,10 @@
 //! Compares two results: paired by round and case, with intervals by which a gate is judged.
 
+use crate::failed_share::FailedShare;
 use crate::gate::{known_inverse, known_ratio};
 use crate::measurement::{CellId, Measurement, Row};
 use crate::metric::{MetricDefinition, REQUESTS_PER_CLIENT_CPU_SECOND, REQUESTS_PER_CPU_SECOND};
-use crate::round::MeasuredRound;
+use crate::round::{MeasuredRound, MeasuredRounds};
 use crate::statistics::{NoRatio, Ratio, paired_ratio};
 use crate::store::RunId;
 use crate::suite::Case;
@@ -72,6 +73,8 @@ pub struct ComparedCell {
     pub b: String,
     /// A over B.
     pub ratio: Result<Ratio, NoRatio>,
+    /// The share of failed calls in the cell of A, and in that of B. `None`: no call failed.
+    pub failed: [Option<FailedShare>; 2],
 }
 
 /// The comparison of two results.
@@ -133,6 +136,7 @@ pub fn compare(
         .into_iter()
         .map(|(a_cell, b_cell)| ComparedCell {
             ratio: ratio(&a_cell, &b_cell),
+            failed: [a.failed_share(&a_cell), b.failed_share(&b_cell)],
             case: a_cell.case,
             instrument: a_cell.instrument,
             a: a_cell.subject,
@@ -156,6 +160,7 @@ impl Comparison {
         let judge = |cell: &ComparedCell| {
             let mut judged = gate.judge(known(cell));
             judged.measured += &format!(" at {}, {}", cell.case, cell.name());
+            judged.measured += &cell.failed_clause();
             judged
         };
         self.cells.iter().map(judge).collect()
@@ -163,6 +168,17 @@ impl Comparison {
 }
 
 impl ComparedCell {
+    /// What follows its ratio where that many calls failed: `, while 26.4 % of rust-tonic's calls
+    /// failed`.
+    pub fn failed_clause(&self) -> String {
+        let [a, b] = self.failed;
+        let (of_a, of_b) = match self.a == self.b {
+            true => ("A".to_owned(), "B".to_owned()),
+            false => (self.a.clone(), self.b.clone()),
+        };
+        FailedShare::clause([(a, of_a), (b, of_b)])
+    }
+
     /// What is compared, and through what: `rust-tonic / rust-pajamax via ghz`.
     pub fn name(&self) -> String {
         let Self { a, b, instrument, .. } = self;
@@ -174,6 +190,11 @@ impl ComparedCell {
 impl ComparedSide<'_> {
     fn has(&self, cell: &CellId) -> bool {
         self.rows.iter().any(|row| row.cell == *cell)
+    }
+
+    fn failed_share(&self, cell: &CellId) -> Option<FailedShare> {
+        let own = self.rows.iter().filter(|row| row.cell == *cell);
+        FailedShare::of_rounds(&MeasuredRounds::of(own, None))
     }
 
     fn has_failed(&self, cell: &CellId) -> bool {

@@ -4,6 +4,14 @@ use crate::audit::{CountMismatch, Counter};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt;
 
+/// Above this share of a cell's calls, a sign stands in front of its name: a client that counts in
+/// tenths of a percent shows it.
+pub const FAILED_MARKED_ABOVE: f64 = 0.001;
+
+/// Above this share of a cell's calls, the line of a verdict says it: no service that is called as
+/// often has so much to spare.
+pub const FAILED_TOLD_ABOVE: f64 = 0.01;
+
 /// A reason to doubt one window. `Display` prints the clause that tables show below them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "mark", rename_all = "kebab-case")]
@@ -18,6 +26,12 @@ pub enum Mark {
         /// The CPUs.
         cpus: Vec<usize>,
         /// Their CPU time, as a share of the window.
+        share: f64,
+    },
+    /// More calls failed than [`FAILED_MARKED_ABOVE`]. It follows from the counts of a window, and
+    /// is not stored.
+    CallsFailed {
+        /// Their share of those that ended.
         share: f64,
     },
     /// Both ends counted, and their counts differ.
@@ -45,6 +59,7 @@ impl Mark {
         match self {
             Self::Steal { .. } => "steal",
             Self::ForeignProcess { .. } => "foreign-process",
+            Self::CallsFailed { .. } => "calls-failed",
             Self::CountsDiffer(_) => "counts-differ",
             Self::NotCounted { .. } | Self::Died { .. } => "not-counted",
             Self::Other { .. } => "other",
@@ -91,6 +106,7 @@ impl fmt::Display for Mark {
                 let named: Vec<String> = cpus.iter().map(usize::to_string).collect();
                 write!(f, "foreign process on CPU {} ({:.0} %)", named.join(","), share * 100.0)
             }
+            Self::CallsFailed { share } => write!(f, "{:.1} % of the calls failed", share * 100.0),
             Self::CountsDiffer(mismatch) => write!(f, "counts differ: {mismatch}"),
             Self::NotCounted { by } => write!(f, "{by} did not say how many calls it served"),
             Self::Died { error } => {
@@ -214,5 +230,8 @@ mod tests {
             ["steal", "foreign-process", "counts-differ", "not-counted", "other"];
         let expected = [steal, foreign, differ, differ, differ, counted, counted, counted, other];
         assert_eq!(rules, expected);
+        let failed = Mark::CallsFailed { share: 0.264 };
+        assert_eq!(failed.rule(), "calls-failed");
+        assert_eq!(failed.to_string(), "26.4 % of the calls failed");
     }
 }

@@ -145,10 +145,12 @@ impl Race {
         let interval = standing.verdict_interval().filter(|_| covers_starts);
         let is_of_first =
             self.servers.first().is_some_and(|server| server.name == gate.condition.figure);
-        Ok(gate.judge(match is_of_first {
+        let mut judged = gate.judge(match is_of_first {
             true => known_inverse(standing.cost_ratio(), interval),
             false => known_ratio(standing.cost_ratio(), interval),
-        }))
+        });
+        judged.measured += &self.failed_clause();
+        Ok(judged)
     }
 
     /// All rounds, whatever their start.

@@ -6,6 +6,7 @@
 //! case, a subject that lacks cases stands behind those that lack fewer, as in a race one that did
 //! not finish. A subject that lacks too many is not ranked: too few cases would be left.
 
+use crate::failed_share::FailedShare;
 use crate::grouping::{each_once, grouped};
 use crate::measurement::{CellId, Row};
 use crate::metric::REQUESTS_PER_CPU_SECOND;
@@ -81,6 +82,8 @@ pub struct RankedSubject {
     pub cost_ns: f64,
     /// The cases in which another subject has a figure, and it has none.
     pub missing: Vec<Case>,
+    /// The case of the ranking in which the largest share of its calls failed. `None`: none did.
+    pub failed: Option<(FailedShare, Case)>,
     cells: Vec<CellId>,
 }
 
@@ -266,8 +269,16 @@ impl<'a> Rankings<'a> {
             most,
             cost_ns: 1e9 / median(&rates).unwrap_or(f64::NAN),
             missing: known.iter().filter(lacks).map(|(case, _)| *case).collect(),
+            failed: self.failed_most(&cells),
             cells,
         }
+    }
+
+    /// The largest share of failed calls of these cells, and where that is.
+    fn failed_most(&self, cells: &[CellId]) -> Option<(FailedShare, Case)> {
+        let own = self.cells.iter().map(|(_, cell)| *cell).filter(|cell| cells.contains(&cell.id));
+        own.filter_map(|cell| Some((cell.failed_share()?, cell.case)))
+            .reduce(|most, one| if one.0 > most.0 { one } else { most })
     }
 
     /// Of the geometric means over cells of the same cases, from the rounds that have all of them.

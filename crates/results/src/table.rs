@@ -11,6 +11,7 @@ pub use cpu_account::CpuAccount;
 pub use summary::{Figure, Summary, is_lower_bound};
 
 use crate::compare::ratio_of;
+use crate::failed_share::FailedShare;
 use crate::grouping::each_once;
 use crate::measurement::{CellId, Measurement, NotMeasured, Outcome, Row};
 use crate::metric::{REQUESTS_PER_CLIENT_CPU_SECOND, REQUESTS_PER_CPU_SECOND, REQUESTS_PER_SECOND};
@@ -149,9 +150,21 @@ impl Table {
         !self.cells.iter().any(|cell| cell.summary().is_some())
     }
 
-    /// The name of a row in this table: the subject, and the instrument where there are several.
+    /// Whether a call of any cell failed.
+    pub fn has_failed_calls(&self) -> bool {
+        self.cells.iter().any(|cell| cell.failed_share().is_some())
+    }
+
+    /// The share of failed calls of the cell with that key. `None`: none failed, or there is no
+    /// such cell.
+    pub fn failed_share_of(&self, id: &CellId) -> Option<FailedShare> {
+        self.cells.iter().find(|cell| cell.id == *id)?.failed_share()
+    }
+
+    /// The name of a row in this table: the subject, and the instrument where there are several,
+    /// behind a sign where calls failed.
     pub fn row_name(&self, cell: &Cell) -> String {
-        let (subject, other_run) = (&cell.id.subject, cell.other_run());
+        let (subject, other_run) = (cell.marked_subject(), cell.other_run());
         if self.several_instruments {
             format!("{subject} via {}{other_run}", cell.id.instrument)
         } else {
@@ -167,6 +180,16 @@ impl Cell {
             CellResult::Measured(summary) => Some(summary),
             CellResult::NotMeasured { .. } => None,
         }
+    }
+
+    /// The share of its calls that failed. `None`: none did, or it was not measured.
+    pub fn failed_share(&self) -> Option<FailedShare> {
+        self.summary()?.failed_share()
+    }
+
+    /// Its subject, behind a sign where calls failed.
+    pub fn marked_subject(&self) -> String {
+        FailedShare::marked(self.failed_share(), &self.id.subject)
     }
 }
 

@@ -49,6 +49,7 @@ fn note(one: &Judgement<'_>) -> String {
         Some(format!("{}.", one.claim.text)),
         labelled("Its own table", &one.recomputed),
         labelled("Ours", &one.replicates.figures),
+        Some(one.failed_beside("", &one.replicates).trim().to_owned()),
         one.claim.why.clone(),
     ]
     .into_iter()

@@ -2,7 +2,7 @@
 
 use super::claim::EarlierVerdict;
 use super::judged::{JudgedSuite, JudgedSuites};
-use super::verdict::Judgement;
+use super::verdict::{Answer, Judgement};
 use bookend_report::markdown::wrapped;
 
 impl JudgedSuites {
@@ -39,7 +39,7 @@ fn section(suite: &JudgedSuite) -> String {
 
 fn line(one: &Judgement<'_>) -> Option<String> {
     let EarlierVerdict { verdict, why } = one.claim.earlier.as_ref()?;
-    let now: Vec<String> = one.answers().map(|answer| answer.outcome.to_string()).collect();
+    let now: Vec<String> = one.answers().map(Answer::verdict).collect();
     let now = if one.claim.note { "no claim".to_owned() } else { now.join("; is it so: ") };
     let why = why.as_deref().unwrap_or("Judged as before.");
     Some(wrapped(&format!("- **{}**: {verdict}; now {now}. {why}", one.claim.id), "  "))

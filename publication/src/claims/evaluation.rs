@@ -314,7 +314,7 @@ pub(super) fn rounds<'a>(
 
 /// The rows of a cell in the first run that measured it and what it stands `beside`. Empty if these
 /// are of different runs.
-fn rows_of_one_run<'a>(
+pub(super) fn rows_of_one_run<'a>(
     record: &'a Record,
     cell: NamedCell<'_>,
     beside: Option<NamedCell<'_>>,

@@ -5,9 +5,14 @@ use super::judged::{JudgedSuite, JudgedSuites};
 use super::outcome::ClaimOutcome;
 use super::statement::{Statement, TOLERANCE};
 use super::verdict::{Answer, Judgement};
+use crate::shortened::shortened;
 use bookend_report::markdown::{folded, table, wrapped};
 use bookend_results::statistics::CONFIDENCE;
 use bookend_results::suite::FULL_ROUNDS_MIN;
+
+/// A row of the narrow table is at most so wide, and a claim's sentence has so much room in it.
+const ROW_MAX: usize = 119;
+const SENTENCE_MIN: usize = 20;
 
 /// A document with the outcomes of its claims.
 type Judged<'a> = (&'a JudgedSuite, Vec<Judgement<'a>>);
@@ -113,7 +118,8 @@ fn finding(one: &Judgement<'_>) -> Option<String> {
     let missing = figures.iter().any(is_missing);
     let is_true = declared.when.contains(&about.outcome) && !missing;
     let fill = |text: String, (name, figure): &(&str, &str)| text.replace(name, figure);
-    is_true.then(|| figures.iter().fold(declared.text.clone(), fill))
+    let failed = || one.failed_beside(&declared.text, about);
+    is_true.then(|| figures.iter().fold(declared.text.clone(), fill) + &failed())
 }
 
 fn tallies(documents: &[Judged<'_>]) -> String {
@@ -176,12 +182,20 @@ fn rounds(count: u32) -> String {
 /// The narrow table.
 fn outcomes(judgements: &[Judgement<'_>]) -> String {
     let field = |answer: &Answer| format!("{} {}", answer.figure, answer.outcome.short());
+    let has_failed = judgements.iter().any(|one| one.failed_field().is_some());
     let rows = judgements.iter().map(|one| {
         let is_it_so = one.is_it_so.as_ref().map_or("-".to_owned(), field);
         let [same, other] = [field(&one.replicates), is_it_so].map(|text| text.trim().to_owned());
-        vec![one.claim.in_short().to_owned(), one.claim.published.clone(), same, other]
+        let failed = has_failed.then(|| one.failed_field().unwrap_or_else(|| "-".to_owned()));
+        let rest: Vec<String> =
+            [one.claim.published.clone(), same, other].into_iter().chain(failed).collect();
+        let used: usize = rest.iter().map(|field| field.chars().count() + " | ".len()).sum();
+        let room = ROW_MAX.saturating_sub(used + "|  |".len()).max(SENTENCE_MIN);
+        [vec![shortened(&one.marked_sentence(), room)], rest].concat()
     });
-    table(&["claim", "they printed", "same client", "other client"], 4, rows)
+    let headings = ["claim", "they printed", "same client", "other client"];
+    let headings: Vec<&str> = headings.into_iter().chain(has_failed.then_some("failed")).collect();
+    table(&headings, headings.len(), rows)
 }
 
 /// What each outcome rests on, a paragraph for each claim.
@@ -201,7 +215,7 @@ fn paragraph(one: &Judgement<'_>) -> String {
     let questions = ["Does it replicate?", "Is it so?"];
     for (question, answer) in questions.into_iter().zip(one.answers()) {
         let question = if one.is_it_so.is_some() { format!("{question} ") } else { String::new() };
-        text += &format!("  {question}**{}**: {}\n", answer.outcome, reason(answer));
+        text += &format!("  {question}**{}**: {}\n", answer.verdict(), reason(answer));
     }
     let more: Vec<&str> = claim.why.iter().chain(&one.stand_in).map(String::as_str).collect();
     if !more.is_empty() {
@@ -268,5 +282,9 @@ recording, with the interval of a binomial part; of fewer than ten samples there
 several cases is replicated where all are, and not where the interval of one lies outside, even when it is
 widened for their number (Bonferroni). *Marked in n of m rounds* counts rounds that a reader has
 [reason to doubt](metrics.md#marks); where others used the machine in most of them, the claim is undecided.
+
+**Failed calls.** Where more than 1 % of the calls of a cell [failed](metrics.md#failed-calls), whichever it is, the
+outcome says so. In the tables, `!` marks a claim on cells in which more than 0.1 % did, and *failed* is the largest
+share of a cell: with the same client, and behind a stroke with the other one, if calls failed there.
 
 ";

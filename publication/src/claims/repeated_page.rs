@@ -122,8 +122,8 @@ impl Answer {
 
 fn in_words(answer: &Answer) -> String {
     match answer.figures.as_str() {
-        "" => answer.outcome.to_string(),
-        figures => format!("{}, {figures}", answer.outcome),
+        "" => answer.verdict(),
+        figures => format!("{}, {figures}", answer.verdict()),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::claim::{Claim, JudgedBy, Question, Refutation};
 use super::evaluation::{Evaluation, Figures};
+use super::failed_calls::FailedCells;
 use super::judged::JudgedSuite;
 use super::marked::MarkedRounds;
 use super::outcome::ClaimOutcome;
@@ -43,6 +44,8 @@ pub struct Answer {
     pub of: Option<String>,
     /// How the outcome follows: a few sentences.
     pub why: String,
+    /// The cells behind it in which calls failed.
+    pub failed: FailedCells,
     /// Whether it rests on an interval of rounds, and can so be wrong by chance.
     pub is_by_interval: bool,
 }
@@ -169,6 +172,8 @@ fn measured(
         || ours.as_ref().map_or_else(nothing, |ours| ours.judge(claim, table, marked.as_ref()));
     let (outcome, why) = declared.unwrap_or_else(judged);
     let doubts = marked.and_then(|marked| marked.sentence());
+    let failed = quantity.as_ref().and_then(|quantity| Some(FailedCells::of(quantity, record?)));
+    let failed = failed.unwrap_or_default();
     let is_by_interval = claim.bounds.is_none() && outcome.is_decided();
     let text = |of: fn(&Evaluation) -> String| ours.as_ref().map_or_else(String::new, of);
     Answer {
@@ -176,7 +181,12 @@ fn measured(
         figure: text(Evaluation::short_text),
         figures: text(Evaluation::text),
         of: quantity.as_ref().and_then(Quantity::over_text),
-        why: [Some(why), doubts].into_iter().flatten().collect::<Vec<_>>().join(" "),
+        why: [Some(why), failed.sentence(), doubts]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join(" "),
+        failed,
         is_by_interval,
     }
 }

@@ -18,11 +18,11 @@ pub(super) fn table(page: &Page<'_>, cells: &Cells<'_>) -> String {
     let columns = columns(page);
     let line = |cell: &Cell| {
         let id = &cell.id;
-        let subject = format!("{}{}", id.subject, cell.other_run());
+        let subject = format!("{}{}", cell.marked_subject(), cell.other_run());
         let names = vec![subject, id.case.to_string(), id.instrument.clone()];
         (names, fields(cells, &columns, cell))
     };
-    markdown_table(&["subject", "case", "with"], &columns, own.into_iter().map(line))
+    markdown_table(&["subject", "case", "with"], cells, &columns, own.into_iter().map(line))
 }
 
 /// The columns of the first table for which we have a figure.

@@ -5,7 +5,9 @@ use super::overview::{Overview, OverviewColumn, OverviewLine, OverviewSeries};
 use super::page::Page;
 use super::rows::NONE;
 use bookend_report::chart::{ChartPoint, ChartSeries, PointChart, PointLine, Scale};
+use bookend_report::failed_calls::figure_with;
 use bookend_report::markdown;
+use bookend_results::failed_share::FailedShare;
 use bookend_results::grouping::each_once;
 use bookend_results::metric::{COST_RATIO, Metric, Unit};
 use bookend_results::statistics::Interval;
@@ -110,7 +112,7 @@ impl Overview {
         cells: &Cells<'_>,
         series: &OverviewSeries,
         line: &OverviewLine,
-    ) -> Option<ChartPoint> {
+    ) -> Option<DrawnFigure> {
         let subject = series.subject.as_ref().or(line.subject.as_ref())?;
         let format = self.format;
         if let Some(column) = &series.published {
@@ -121,12 +123,14 @@ impl Overview {
                 Some(other) => (value / printed(other)?.0, None),
             };
             let text = own_text.unwrap_or_else(|| format.text(value));
-            return Some(self.charted(value, text, None));
+            return Some(DrawnFigure { point: self.charted(value, text, None), failed: None });
         }
         let (own, other) = self.measured(cells, series, line)?;
         let is_of_the_run = cells.run_of(own, other) == Some(OWN_RUN);
         let (value, interval) = cells.estimate(&self.metric, own, other)?;
-        is_of_the_run.then(|| self.charted(value, format.text(value), interval))
+        let failed = FailedShare::larger(own.failed_share(), other.and_then(Cell::failed_share));
+        let point = || self.charted(value, format.text(value), interval);
+        is_of_the_run.then(|| DrawnFigure { point: point(), failed })
     }
 
     /// The cell of a point that is ours, and the one that it is divided by.
@@ -168,20 +172,21 @@ impl Overview {
 }
 
 impl OverviewColumn {
-    fn text(&self, cells: &Cells<'_>, line: &OverviewLine) -> String {
+    fn text(&self, cells: &Cells<'_>, line: &OverviewLine) -> (String, Option<FailedShare>) {
         let subject = self.subject.as_ref().or(line.subject.as_ref());
         let instrument = self.instrument.as_deref();
         let cell = subject.and_then(|subject| cells.find_with(subject, line.case, instrument));
         let Some(cell) = cell.filter(|cell| cell.run == OWN_RUN) else {
-            return NONE.to_owned();
+            return (NONE.to_owned(), None);
         };
-        match cells.figures(cell) {
+        let text = match cells.figures(cell) {
             Err(word) => word,
             Ok(figures) => {
                 let value = figures.value(&self.metric);
                 value.map_or(NONE.to_owned(), |value| self.format.text(value))
             }
-        }
+        };
+        (text, cell.failed_share())
     }
 }
 
@@ -196,8 +201,43 @@ pub(super) struct Drawn<'a> {
 
 struct DrawnLine {
     label: String,
-    points: Vec<Option<ChartPoint>>,
-    besides: Vec<String>,
+    points: Vec<Option<DrawnFigure>>,
+    besides: Vec<(String, Option<FailedShare>)>,
+}
+
+/// A figure with the share of failed calls in its cells.
+struct DrawnFigure {
+    point: ChartPoint,
+    failed: Option<FailedShare>,
+}
+
+impl DrawnFigure {
+    /// Its point, the share at it.
+    fn charted(&self) -> ChartPoint {
+        ChartPoint { text: figure_with(&self.point.text, self.failed), ..self.point.clone() }
+    }
+}
+
+impl DrawnLine {
+    /// The fields of its row, each behind a sign where calls failed.
+    fn fields(&self) -> impl Iterator<Item = String> {
+        let text_of = |figure: &Option<DrawnFigure>| {
+            let known = figure.as_ref();
+            known.map_or_else(
+                || NONE.to_owned(),
+                |one| FailedShare::marked(one.failed, &one.point.text),
+            )
+        };
+        let besides = self.besides.iter().map(|(text, failed)| FailedShare::marked(*failed, text));
+        self.points.iter().map(text_of).chain(besides)
+    }
+
+    /// The shares of failed calls of its figures, in their order.
+    fn failed(&self) -> Vec<String> {
+        let points = self.points.iter().flatten().filter_map(|figure| figure.failed);
+        let besides = self.besides.iter().filter_map(|(_, failed)| *failed);
+        each_once(points.chain(besides).map(|share| share.to_string()))
+    }
 }
 
 impl Drawn<'_> {
@@ -206,7 +246,14 @@ impl Drawn<'_> {
         let lines = self
             .lines
             .iter()
-            .map(|line| PointLine { label: line.label.clone(), points: line.points.clone() })
+            .map(|line| PointLine {
+                label: line.label.clone(),
+                points: line
+                    .points
+                    .iter()
+                    .map(|figure| figure.as_ref().map(DrawnFigure::charted))
+                    .collect(),
+            })
             .collect();
         (!self.lines.is_empty()).then(|| PointChart {
             title: self.overview.title.clone(),
@@ -234,18 +281,20 @@ impl Drawn<'_> {
         let series =
             self.series.iter().map(|series| series.heading.as_ref().unwrap_or(&series.name));
         let besides = self.overview.besides.iter().map(|column| &column.heading);
+        let failed = "failed".to_owned();
+        let has_failed = self.lines.iter().any(|line| !line.failed().is_empty());
         let headings: Vec<String> = std::iter::once(&self.overview.lines_are)
             .chain(series)
             .chain(besides)
+            .chain(has_failed.then_some(&failed))
             .cloned()
             .collect();
-        let text_of = |point: &Option<ChartPoint>| {
-            point.as_ref().map_or_else(|| NONE.to_owned(), |point| point.text.clone())
-        };
         let row = |line: &DrawnLine| {
+            let failed = Some(line.failed().join(", ")).filter(|text| !text.is_empty());
+            let failed = failed.unwrap_or_else(|| "0".to_owned());
             std::iter::once(line.label.clone())
-                .chain(line.points.iter().map(text_of))
-                .chain(line.besides.clone())
+                .chain(line.fields())
+                .chain(has_failed.then_some(failed))
                 .collect()
         };
         let rows: Vec<Vec<String>> = self.lines.iter().map(row).collect();

@@ -7,6 +7,7 @@ use super::presentation::ResultTable;
 use super::rows::{Fields, cells_below, fields, headings, lines};
 use crate::published::PublishedRow;
 use bookend_report::text_table::{TextTable, column};
+use bookend_results::failed_share::FailedShare;
 use bookend_results::measurement::CellId;
 use bookend_results::metric::{Metric, REQUESTS_PER_CPU_SECOND};
 use bookend_results::suite::Case;
@@ -17,7 +18,7 @@ const NAME_WIDTH: usize = 18;
 
 pub(super) fn table(page: &Page<'_>, cells: &Cells<'_>, table: &ResultTable) -> String {
     let mut columns = vec![column("name", NAME_WIDTH)];
-    columns.extend(headings(&table.columns).into_iter().map(|heading| column(heading, 0)));
+    columns.extend(headings(cells, &table.columns).into_iter().map(|heading| column(heading, 0)));
     let mut grid = TextTable::new(&columns);
     let rows: Vec<&PublishedRow> = page.rows_of(table).collect();
     let mut connections = None;
@@ -62,20 +63,31 @@ fn ratios(cells: &Cells<'_>, group: &[&PublishedRow]) -> String {
         .iter()
         .find_map(|row| row.printed.get("cost_ratio"))
         .map_or_else(String::new, |printed| format!("{printed}--"));
-    let own =
-        own_ratio(cells, group).map_or_else(String::new, |ratio| format!("re-run-^{ratio:.1}"));
+    let own = own_ratio(cells, group);
+    let own = own.map_or_else(String::new, |(ratio, [one, other])| {
+        let failed = match FailedShare::larger(one, other) {
+            Some(_) => format!("-{}-failed", FailedShare::field_of_ratio(one, other)),
+            None => String::new(),
+        };
+        format!("re-run-^{ratio:.1}{failed}")
+    });
     format!("{printed}{own}")
 }
 
-/// The requests per CPU-second of the row with a printed ratio over those of the other row.
-fn own_ratio(cells: &Cells<'_>, group: &[&PublishedRow]) -> Option<f64> {
+/// The requests per CPU-second of the row with a printed ratio over those of the other row, and
+/// the failed calls of both.
+fn own_ratio(
+    cells: &Cells<'_>,
+    group: &[&PublishedRow],
+) -> Option<(f64, [Option<FailedShare>; 2])> {
     let is_compared = |row: &&&PublishedRow| row.printed.contains_key("cost_ratio");
     let compared = group.iter().find(is_compared)?;
     let other = group.iter().find(|row| !is_compared(row))?;
     let measured = |row: &PublishedRow| cells.find(row.cell.as_ref()?);
     let metric = Metric::Listed(&REQUESTS_PER_CPU_SECOND);
-    let (ratio, _) = cells.estimate(&metric, measured(compared)?, Some(measured(other)?))?;
-    Some(ratio)
+    let (own, other) = (measured(compared)?, measured(other)?);
+    let (ratio, _) = cells.estimate(&metric, own, Some(other))?;
+    Some((ratio, [own, other].map(Cell::failed_share)))
 }
 
 /// All other subjects that were measured under the case.
@@ -93,9 +105,9 @@ fn add_others(
     for cell in cells.table.of_case(case).filter(is_other) {
         let id = &cell.id;
         let name = if main == Some(&id.instrument) {
-            id.subject.clone()
+            cell.marked_subject()
         } else {
-            format!("{} with {}", id.subject, id.instrument)
+            format!("{} with {}", cell.marked_subject(), id.instrument)
         };
         add(grid, name + cell.other_run(), fields(cells, &table.columns, cell));
     }

@@ -3,9 +3,11 @@
 use super::figures::Cells;
 use super::format::FigureFormat;
 use crate::from_text::named;
+use bookend_results::failed_share::FailedShare;
 use bookend_results::grouping::each_once;
 use bookend_results::metric::Metric;
 use bookend_results::suite::Case;
+use bookend_results::table::Cell;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -45,11 +47,15 @@ impl NamedFigure {
         let (value, interval) = cells.estimate(&self.metric, own, other)?;
         let run = cells.run_of(own, other)?;
         let number = |value| self.format.text(value);
-        let text = match interval {
-            Some(ends) => {
-                format!("{} ({} to {})", number(value), number(ends.low), number(ends.high))
-            }
-            None => number(value),
+        let failed = [Some(own), other].into_iter().flatten().map(Cell::failed_share);
+        let failed = failed.fold(None, FailedShare::larger);
+        let failed = failed.map(|share| format!("{share} of the calls failed"));
+        let interval =
+            interval.map(|ends| format!("{} to {}", number(ends.low), number(ends.high)));
+        let known: Vec<String> = interval.into_iter().chain(failed).collect();
+        let text = match known.is_empty() {
+            true => number(value),
+            false => format!("{} ({})", number(value), known.join("; ")),
         };
         Some((text, run))
     }

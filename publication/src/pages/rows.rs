@@ -7,6 +7,7 @@ use super::presentation::{ResultColumn, ResultTable};
 use crate::published::PublishedRow;
 use bookend_contract::verdict::Verdict;
 use bookend_report::markdown;
+use bookend_results::failed_share::FailedShare;
 use bookend_results::measurement::CellId;
 use bookend_results::metric::REQUESTS_PER_SECOND;
 use bookend_results::suite::TestedEnd;
@@ -32,27 +33,30 @@ pub(super) struct RowLine {
     pub(super) fields: Fields,
 }
 
-/// The headings of the figures of a table.
-pub(super) fn headings(columns: &[ResultColumn]) -> Vec<String> {
-    columns.iter().map(|column| column.heading.clone()).chain(OURS.map(str::to_owned)).collect()
+/// The headings of the figures of a table: ours are followed by that of failed calls where a call
+/// of the record failed.
+pub(super) fn headings(cells: &Cells<'_>, columns: &[ResultColumn]) -> Vec<String> {
+    let failed = cells.table.has_failed_calls().then_some("failed");
+    let ours = OURS.into_iter().chain(failed).map(str::to_owned);
+    columns.iter().map(|column| column.heading.clone()).chain(ours).collect()
 }
 
 /// A Markdown table of lines, each with the names that stand before its figures.
 pub(super) fn markdown_table(
     names: &[&str],
+    cells: &Cells<'_>,
     columns: &[ResultColumn],
     lines: impl IntoIterator<Item = (Vec<String>, Fields)>,
 ) -> String {
     let headings: Vec<String> =
-        names.iter().map(|name| (*name).to_owned()).chain(headings(columns)).collect();
-    let left = headings.len() - columns.len() - OURS.len();
+        names.iter().map(|name| (*name).to_owned()).chain(headings(cells, columns)).collect();
     let row = |(mut row, fields): (Vec<String>, Fields)| {
         row.extend(fields.unwrap_or_else(|word| vec![word]));
         row.resize(headings.len(), NONE.to_owned());
         row
     };
     let rows: Vec<Vec<String>> = lines.into_iter().map(row).collect();
-    markdown::table(&headings, left, &rows)
+    markdown::table(&headings, names.len(), &rows)
 }
 
 /// The cells that follow a published row, with the names of their lines.
@@ -82,37 +86,48 @@ pub(super) fn lines(
     row: &PublishedRow,
 ) -> Vec<RowLine> {
     let printed = |column: &ResultColumn| row.printed.get(column.published.as_ref()?).cloned();
+    let ours = headings(cells, &table.columns).len() - table.columns.len();
     let printed = table
         .columns
         .iter()
         .map(|column| or_none(printed(column)))
-        .chain(OURS.map(|_| NONE.to_owned()))
+        .chain(vec![NONE.to_owned(); ours])
         .collect();
     let published = RowLine { whose: "published".to_owned(), fields: Ok(printed) };
     let mut lines = vec![published];
     for (whose, id) in cells_below(cells, table, row) {
-        let (other_run, fields) = match cells.find(&id) {
+        let (whose, fields) = match cells.find(&id) {
             Some(cell) => {
                 let figures = match pairs::reference(page, row, &id) {
                     Some(other) => cells.figures_over(cell, &other),
                     None => cells.figures(cell),
                 };
-                (cell.other_run(), figures.map(|figures| all_fields(&table.columns, &figures)))
+                let whose = FailedShare::marked(cell.failed_share(), &whose) + cell.other_run();
+                let fields =
+                    figures.map(|figures| all_fields(cells, &table.columns, cell, &figures));
+                (whose, fields)
             }
-            None => ("", Err("not planned".to_owned())),
+            None => (whose, Err("not planned".to_owned())),
         };
-        lines.push(RowLine { whose: whose + other_run, fields });
+        lines.push(RowLine { whose, fields });
     }
     lines
 }
 
 /// The fields of a cell under the given columns.
 pub(super) fn fields(cells: &Cells<'_>, columns: &[ResultColumn], cell: &Cell) -> Fields {
-    cells.figures(cell).map(|figures| all_fields(columns, &figures))
+    cells.figures(cell).map(|figures| all_fields(cells, columns, cell, &figures))
 }
 
-fn all_fields(columns: &[ResultColumn], figures: &CellFigures<'_>) -> Vec<String> {
-    columns.iter().map(|column| own_figure(figures, column)).chain(ours(figures)).collect()
+fn all_fields(
+    cells: &Cells<'_>,
+    columns: &[ResultColumn],
+    cell: &Cell,
+    figures: &CellFigures<'_>,
+) -> Vec<String> {
+    let failed = || FailedShare::field(cell.failed_share());
+    let own = columns.iter().map(|column| own_figure(figures, column)).chain(ours(figures));
+    own.chain(cells.table.has_failed_calls().then(failed)).collect()
 }
 
 /// A figure of ours in a published column.

@@ -3,6 +3,7 @@
 use super::figures::Cells;
 use bookend_contract::verdict::Verdict;
 use bookend_report::markdown::{self, wrapped};
+use bookend_results::failed_share::FailedShare;
 use bookend_results::metric::{Metric, REQUESTS_PER_SECOND};
 use bookend_results::suite::TestedEnd;
 use bookend_results::table::{Cell, Summary};
@@ -30,7 +31,8 @@ pub(super) fn table(cells: &Cells<'_>) -> String {
     if rows.is_empty() {
         return String::new();
     }
-    let headings = HEADINGS.map(str::to_owned);
+    let headings: Vec<&str> =
+        HEADINGS.into_iter().chain(cells.table.has_failed_calls().then_some("failed")).collect();
     format!("{}\n{}", wrapped(READING, ""), markdown::table(&headings, 3, &rows))
 }
 
@@ -50,15 +52,20 @@ fn row(cells: &Cells<'_>, theirs: &Cell) -> Option<Vec<String>> {
         cells.estimate(&Metric::Listed(&REQUESTS_PER_SECOND), theirs, Some(ours))?;
     let in_brackets =
         interval.map_or(String::new(), |ends| format!(" ({})", ends.text(significant_text)));
-    Some(vec![
-        theirs.id.subject.clone(),
+    let shares = [theirs, ours].map(Cell::failed_share);
+    let failed = FailedShare::larger(shares[0], shares[1]);
+    let mut fields = vec![
+        FailedShare::marked(failed, &theirs.id.subject),
         theirs.id.case.to_string(),
         theirs.id.instrument.clone(),
         rate(of_theirs)?,
         rate(summary)?,
         format!("{}{in_brackets}", significant_text(ratio)),
         limits(of_theirs.verdict, summary.verdict),
-    ])
+    ];
+    let field = FailedShare::field_of_ratio(shares[0], shares[1]);
+    fields.extend(cells.table.has_failed_calls().then_some(field));
+    Some(fields)
 }
 
 /// What limited their row, and ours where that is something else.

@@ -299,5 +299,5 @@ fn table_of_lines(page: &Page<'_>, cells: &Cells<'_>, table: &ResultTable) -> St
         lines(page, cells, table, row).into_iter().map(line)
     });
     let names: Vec<&str> = keys.into_iter().flatten().chain(["whose"]).collect();
-    markdown_table(&names, &table.columns, rows)
+    markdown_table(&names, cells, &table.columns, rows)
 }

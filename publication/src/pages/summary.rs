@@ -31,7 +31,7 @@ pub(super) fn table(page: &Page<'_>, cells: &Cells<'_>, table: &ResultTable) -> 
                 format!("\n{}, published:\n{lines}", excerpt.section)
             })
             .collect();
-        let block = figures(table, &lines(page, cells, table, row))
+        let block = figures(cells, table, &lines(page, cells, table, row))
             + &excerpts
             + &histograms(page, cells, table, row);
         blocks.push_str(&text::fenced(&block));
@@ -41,8 +41,8 @@ pub(super) fn table(page: &Page<'_>, cells: &Cells<'_>, table: &ResultTable) -> 
 }
 
 /// The lines of the summary, with the cells side by side.
-fn figures(table: &ResultTable, lines: &[RowLine]) -> String {
-    let headings = headings(&table.columns);
+fn figures(cells: &Cells<'_>, table: &ResultTable, lines: &[RowLine]) -> String {
+    let headings = headings(cells, &table.columns);
     let widest = headings.iter().map(|name| name.chars().count()).max().unwrap_or(0);
     let name_width = widest + 4;
     let titles: Vec<String> = lines.iter().map(|line| line.whose.clone()).collect();

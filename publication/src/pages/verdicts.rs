@@ -1,6 +1,7 @@
 //! The outcomes of a document's claims: a short table, and each with its reason.
 
 use crate::claims::{Answer, ClaimOutcome, JudgedSuite, Judgement};
+use crate::shortened::shortened;
 use bookend_report::markdown;
 use bookend_results::record::Record;
 
@@ -45,6 +46,8 @@ struct VerdictLine {
     other: String,
     /// Whether it replicates.
     outcome: String,
+    /// The share of failed calls in the cells that it rests on. `None`: none failed.
+    failed: Option<String>,
 }
 
 impl ClaimVerdicts {
@@ -81,12 +84,14 @@ impl ClaimVerdicts {
 
     /// The short table.
     pub(super) fn table(&self) -> String {
-        let headings = match self.are_expectations {
-            true => ["claim", "expected", "ours", "other client", "as expected?"],
-            false => ["claim", "they printed", "same client", "other client", "replicates?"],
+        let mut headings = match self.are_expectations {
+            true => vec!["claim", "expected", "ours", "other client", "as expected?"],
+            false => vec!["claim", "they printed", "same client", "other client", "replicates?"],
         };
-        let rows: Vec<Vec<String>> = self.lines.iter().map(VerdictLine::fields).collect();
-        markdown::table(&headings.map(str::to_owned), headings.len(), &rows)
+        let has_failed = self.lines.iter().any(|line| line.failed.is_some());
+        headings.extend(has_failed.then_some("failed"));
+        let rows = self.lines.iter().map(|line| line.fields(has_failed));
+        markdown::table(&headings, headings.len(), rows)
     }
 
     /// Where every claim stands with its place, its figures, and how its outcome follows.
@@ -143,45 +148,29 @@ impl VerdictLine {
             format!("{} {}", answer.figure, answer.outcome.short()).trim().to_owned()
         };
         Self {
-            sentence: one.claim.in_short().to_owned(),
+            sentence: one.marked_sentence(),
             printed: one.claim.published.clone(),
             same: one.replicates.figure.clone(),
             other: one.is_it_so.as_ref().map_or_else(String::new, answered),
             outcome: one.outcome().short().to_owned(),
+            failed: one.failed_field(),
         }
     }
 
     /// What is too long for the table is cut, the sentence last.
-    fn fields(&self) -> Vec<String> {
+    fn fields(&self, has_failed: bool) -> Vec<String> {
         let or_dash = |text: String| if text.is_empty() { "-".to_owned() } else { text };
-        let rest = [
+        let mut rest = vec![
             shortened(&self.printed, FIELD_MAX),
             or_dash(shortened(&self.same, FIELD_MAX)),
             or_dash(shortened(&self.other, ANSWER_MAX)),
             self.outcome.clone(),
         ];
+        rest.extend(has_failed.then(|| or_dash(self.failed.clone().unwrap_or_default())));
         let used: usize = rest.iter().map(|field| field.chars().count() + " | ".len()).sum();
         let room = LINE_MAX.saturating_sub(used + "|  |".len()).max(SENTENCE_MIN);
-        [vec![shortened(&self.sentence, room)], rest.to_vec()].concat()
+        [vec![shortened(&self.sentence, room)], rest].concat()
     }
-}
-
-/// The text up to the last word that fits, with an ellipsis if something is left out.
-fn shortened(text: &str, width: usize) -> String {
-    if text.chars().count() <= width {
-        return text.to_owned();
-    }
-    let mut short = String::new();
-    for word in text.split(' ') {
-        let wide = short.chars().count() + word.chars().count() + " …".chars().count();
-        if wide > width {
-            break;
-        }
-        short.push_str(word);
-        short.push(' ');
-    }
-    short.push('…');
-    short
 }
 
 #[cfg(test)]
@@ -195,6 +184,7 @@ mod tests {
             same: "9.49".to_owned(),
             other: "17.5 not comparable".to_owned(),
             outcome: "refuted".to_owned(),
+            failed: None,
         }
     }
 
@@ -202,16 +192,9 @@ mod tests {
     fn a_line_of_the_table_is_narrow_whatever_a_document_says() {
         let long = "words of a sentence that goes on and on ".repeat(5);
         for (sentence, printed) in [("short", "9.5"), (&long, "9.5"), (&long, &long)] {
-            let fields = line(sentence, printed).fields();
+            let fields = line(sentence, printed).fields(false);
             let text = format!("| {} |", fields.join(" | "));
             assert!(text.chars().count() <= LINE_MAX, "{text}");
         }
-    }
-
-    #[test]
-    fn what_is_left_out_is_seen_to_be() {
-        assert_eq!(shortened("nine and a half", 15), "nine and a half");
-        assert_eq!(shortened("nine and a half", 12), "nine and a …");
-        assert_eq!(shortened("nine", 3), "…");
     }
 }

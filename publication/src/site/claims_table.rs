@@ -46,11 +46,10 @@ fn row(one: &Judgement<'_>) -> HtmlRow {
     let or_dash = |text: &str| if text.is_empty() { "-".to_owned() } else { text.to_owned() };
     let figure =
         |answer: Option<&Answer>| answer.map_or("-".to_owned(), |one| or_dash(&one.figure));
-    let outcome =
-        |answer: Option<&Answer>| answer.map_or("-".to_owned(), |one| one.outcome.to_string());
+    let outcome = |answer: Option<&Answer>| answer.map_or("-".to_owned(), Answer::verdict);
     let other = one.is_it_so.as_ref();
     HtmlRow {
-        names: vec![one.claim.in_short().to_owned()],
+        names: vec![one.marked_sentence()],
         figures: Ok(vec![
             or_dash(&one.claim.published),
             figure(Some(&one.replicates)),
@@ -67,7 +66,7 @@ fn reasons(suite: &JudgedSuite) -> Markup {
         @for one in suite.judgements() {
             h3 { (one.claim.text) } "\n" (note(&one.claim.place))
             @for answer in one.answers() {
-                p { b { (answer.outcome.to_string()) } ": " (answer.why) } "\n"
+                p { b { (answer.verdict()) } ": " (answer.why) } "\n"
             }
         }
     };

@@ -4,6 +4,7 @@ use super::address::{CLAIMS_PAGE, file_of_suite};
 
 use super::ResultSite;
 use crate::pages::quotable_outcomes;
+use bookend_report::failed_calls::marked_name;
 use bookend_report::html::{HtmlPage, PageScript, answer, note, scrolled, slug, whole_table};
 use bookend_report::run::{Report, cases_text, ratio_with_interval};
 use bookend_results::ranking::{InstrumentGroup, RankedSubject, Ranking, Rankings};
@@ -91,15 +92,18 @@ fn standings(
         let each = one.missing.iter().map(|case| format!("{case} ({})", why(case)));
         each.collect::<Vec<_>>().join(", ")
     };
+    let has_failed = ranking.subjects.iter().any(|one| one.failed.is_some());
     let heads = html! {
         th scope="col"; "system" th scope="col"; "CPU over the first"
         th scope="col" class="wide"; span class="unseen" { "as a bar" }
         th scope="col"; "CPU a request" th scope="col"; "failed checks"
+        @if has_failed { th scope="col"; "failed calls" }
         th scope="col" class="words"; "without"
     };
     let rows = html! {
         @for (place, one) in ranking.subjects.iter().enumerate() {
-            (row(one, over_first(one).filter(|_| place > 0), &without(one), table))
+            @let over = over_first(one).filter(|_| place > 0);
+            (row(one, over, (&without(one), has_failed), table))
         }
     };
     let basis = format!(
@@ -117,17 +121,24 @@ fn standings(
 
 /// The first answers so many times as many requests with its CPU time, so one of this system needs
 /// as many times that of the first.
-fn row(one: &RankedSubject, over_first: Option<Ratio>, without: &str, table: &Table) -> Markup {
+fn row(
+    one: &RankedSubject,
+    over_first: Option<Ratio>,
+    (without, has_failed): (&str, bool),
+    table: &Table,
+) -> Markup {
     let RankedSubject { name, cost_ns, .. } = one;
     let width = over_first.as_ref().map_or(0.0, |over| 100.0 * over.median.ln() / BAR_FULL.ln());
     let width = format!("{:.1}", width.clamp(0.6, 100.0));
+    let failed = one.failed.map_or("0".to_owned(), |(share, case)| format!("{share} at {case}"));
     let skips = table.skips.get(name).map_or("-".to_owned(), |skips| skips.len().to_string());
     html! {
         tr data-tags=(tags(name).join(" "));
-        th scope="row"; (name)
+        th scope="row"; (marked_name(one))
         td; "\u{d7} " (over_first.map_or("1".to_owned(), |ratio| ratio_with_interval(&ratio)))
         td class="wide"; span class="bar" style={ "width:" (width) "%" } {}
         td; (precise_latency_text(*cost_ns)) td; (skips)
+        @if has_failed { td; (failed) }
         td class="words"; (without) "\n"
     }
 }

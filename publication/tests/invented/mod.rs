@@ -1,4 +1,5 @@
 //! An invented document with one claim, and records of it.
+#![allow(dead_code, reason = "each test program uses some of it")]
 
 use super::table_rows::{cell, measurement, row, run};
 use bookend_publication::claims::{Answer, ClaimOutcome, JudgedSuite, Judgement, SuiteClaims};

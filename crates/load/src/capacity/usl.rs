@@ -113,8 +113,11 @@ mod tests {
             peak_per_second: None,
             explained: 1.0,
         };
-        let point =
-            |in_flight: u32| ClosedLoop { in_flight, ok_per_second: law.at(f64::from(in_flight)) };
+        let point = |in_flight: u32| ClosedLoop {
+            in_flight,
+            ok_per_second: law.at(f64::from(in_flight)),
+            error_share: 0.0,
+        };
         (0..10).map(|power| point(1 << power)).collect()
     }
 

@@ -2,11 +2,13 @@
 
 use super::canvas::{Canvas, MARGIN, Theme, WIDTH, coloured};
 use super::{Bar, Chart, Group};
+use crate::failed_calls::{at_point, figure_with};
 use bookend_results::text::rate_text;
 
 const LABEL_WIDTH: f64 = 150.0;
-/// Room for the figure behind the longest bar.
+/// Room for the figure behind the longest bar, and for the share of failed calls behind that.
 const FIGURE_WIDTH: f64 = 110.0;
+const FAILED_WIDTH: f64 = 110.0;
 const BAR_HEIGHT: f64 = 20.0;
 const BAR_STEP: f64 = 26.0;
 const HEADING_HEIGHT: f64 = 78.0;
@@ -14,7 +16,7 @@ const GROUP_TITLE_HEIGHT: f64 = 24.0;
 const REMARK_HEIGHT: f64 = 18.0;
 const GROUP_GAP: f64 = 18.0;
 
-/// Where a bar begins, and the greatest length of a bar.
+/// Where a bar begins, and the greatest length of a bar where no calls failed.
 const BAR_LEFT: f64 = MARGIN + LABEL_WIDTH;
 const BAR_ROOM: f64 = WIDTH - MARGIN - FIGURE_WIDTH - BAR_LEFT;
 
@@ -22,14 +24,21 @@ const BAR_ROOM: f64 = WIDTH - MARGIN - FIGURE_WIDTH - BAR_LEFT;
 pub(super) struct Drawing {
     canvas: Canvas,
     largest_rate: f64,
+    /// The greatest length of a bar.
+    bar_room: f64,
 }
 
 impl Drawing {
     pub(super) fn new(theme: Theme, largest_rate: f64) -> Self {
-        Self { canvas: Canvas::new(theme, HEADING_HEIGHT), largest_rate }
+        let canvas = Canvas::new(theme, HEADING_HEIGHT);
+        Self { canvas, largest_rate, bar_room: BAR_ROOM }
     }
 
     pub(super) fn chart(mut self, chart: &Chart) -> String {
+        let mut bars = chart.groups.iter().flat_map(|group| &group.bars);
+        if bars.any(|bar| at_point(bar.failed).is_some()) {
+            self.bar_room -= FAILED_WIDTH;
+        }
         self.canvas.heading(&chart.title, &chart.subtitle);
         for group in &chart.groups {
             self.group(group);
@@ -65,6 +74,7 @@ impl Drawing {
                 let high = bar.interval.map_or(*rate, |interval| interval.high.max(*rate));
                 self.whisker(bar);
                 let figure = format!("{} /s", thousands(&rate_text(*rate)));
+                let figure = figure_with(&figure, bar.failed);
                 let behind = BAR_LEFT + self.length(high) + 8.0;
                 self.canvas.text((behind, baseline), 13.0, "text", "", &figure);
             }
@@ -94,7 +104,7 @@ impl Drawing {
 
     fn length(&self, rate: f64) -> f64 {
         if self.largest_rate > 0.0 {
-            (rate / self.largest_rate * BAR_ROOM).clamp(1.0, BAR_ROOM)
+            (rate / self.largest_rate * self.bar_room).clamp(1.0, self.bar_room)
         } else {
             1.0
         }
@@ -116,6 +126,7 @@ fn thousands(digits: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use bookend_results::failed_share::FailedShare;
     use bookend_results::statistics::Interval;
 
     fn chart(rates: &[f64]) -> Chart {
@@ -124,6 +135,7 @@ mod tests {
             series,
             rate: Ok(rate),
             interval: Some(Interval { low: rate * 0.9, high: rate * 1.1 }),
+            failed: None,
         };
         Chart {
             title: "a < b".to_owned(),
@@ -168,6 +180,20 @@ mod tests {
             assert!(letters * size * 0.48 <= WIDTH - MARGIN, "{line}");
         }
         assert!(svg.contains("..") && !svg.contains("name/and-a-variant"), "{svg}");
+    }
+
+    #[test]
+    fn calls_that_failed_stand_behind_their_bar_and_in_the_picture() {
+        let mut chart = chart(&[1e9, 1e8]);
+        chart.groups[0].bars[0].failed = FailedShare::of(0.264);
+        chart.groups[0].bars[1].failed = FailedShare::of(0.005);
+        let svg = chart.svg(Theme::Light);
+        assert!(
+            svg.contains(" /s ! 26.4 % failed<") && svg.contains(" /s ! 0.5 % failed<"),
+            "{svg}"
+        );
+        let room = FIGURE_WIDTH + FAILED_WIDTH;
+        assert!(BAR_LEFT + widths(&svg)[0] * 1.1 + room <= WIDTH + 1.0, "{svg}");
     }
 
     #[test]

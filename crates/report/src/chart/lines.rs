@@ -3,6 +3,8 @@
 use super::axis::{Axis, AxisUnit, Scale};
 use super::canvas::{Canvas, MARGIN, Theme, WIDTH, coloured, fitted, text_width};
 use super::legend::{Swatch, legend, stroke_of};
+use crate::failed_calls::at_point;
+use bookend_results::failed_share::FailedShare;
 use bookend_results::statistics::Interval;
 
 /// Lines in one or several panels, which share both axes and the meaning of colours.
@@ -75,7 +77,23 @@ pub struct LinePoint {
     pub interval: Option<Interval>,
     /// Whether it is a bound and no figure: its dot is hollow.
     pub is_bound: bool,
+    /// The share of failed calls that stands at it. `None`: none failed, or another point has it.
+    pub failed: Option<FailedShare>,
 }
+
+/// A line of a cell without dots has the share of its failed calls at its end.
+pub(crate) fn failed_at_end(
+    mut line: Vec<LinePoint>,
+    failed: Option<FailedShare>,
+) -> Vec<LinePoint> {
+    if let Some(last) = line.last_mut() {
+        last.failed = failed;
+    }
+    line
+}
+
+/// Follows the line under the heading of a picture with failed calls.
+const FAILED_READING: &str = "; ! N %: so many of the calls failed";
 
 const TICK_SIZE: f64 = 11.0;
 const TICKS_LEFT: f64 = 54.0;
@@ -87,7 +105,8 @@ const NAME_HEIGHT: f64 = 16.0;
 impl LineChart {
     /// Renders the chart as SVG.
     pub fn svg(&self, theme: Theme) -> String {
-        let mut canvas = Canvas::titled(theme, &self.title, &self.subtitle);
+        let reading = if self.has_failed_calls() { FAILED_READING } else { "" };
+        let mut canvas = Canvas::titled(theme, &self.title, &format!("{}{reading}", self.subtitle));
         legend(&mut canvas, self.series.iter().map(|one| (Swatch::Stroke(one.style), &one.name)));
         let place = (MARGIN, canvas.y + 10.0);
         canvas.text(place, TICK_SIZE, "faint", "", &format!("\u{2191} {}", self.up.text));
@@ -110,6 +129,12 @@ impl LineChart {
         canvas.text(end, TICK_SIZE, "faint", "text-anchor=\"end\"", &name);
         canvas.y += NAME_HEIGHT;
         canvas.document(&self.title)
+    }
+
+    /// Whether a point has a share of failed calls.
+    pub(crate) fn has_failed_calls(&self) -> bool {
+        let mut points = self.panels.iter().flat_map(|panel| panel.lines.iter().flatten());
+        points.any(|point| at_point(point.failed).is_some())
     }
 
     /// Both axes, with room for every point of every panel.
@@ -178,6 +203,7 @@ impl LineChart {
             }
             dots(canvas, place, points, series);
         }
+        points.iter().for_each(|point| failed_share(canvas, place, point));
     }
 
     fn has_room_for(&self, point: &LinePoint) -> bool {
@@ -253,6 +279,17 @@ impl Place {
     }
 }
 
+/// The share of failed calls above its point, on the side on which there is room.
+fn failed_share(canvas: &mut Canvas, place: &Place, point: &LinePoint) {
+    let Some(text) = at_point(point.failed) else {
+        return;
+    };
+    let (x, y) = (place.x(point.x), (place.y(point.y) - 7.0).max(place.top + TICK_SIZE));
+    let has_room = x + text_width(&text, TICK_SIZE) < place.left + place.width;
+    let anchor = if has_room { "" } else { "text-anchor=\"end\"" };
+    canvas.text((x, y), TICK_SIZE, "over", anchor, &text);
+}
+
 /// Dots are strokes without a length, which are short to write. A hollow one has another in it.
 fn dots(canvas: &mut Canvas, place: &Place, points: &[&LinePoint], series: usize) {
     let dot = |point: &&&LinePoint| format!("M{:.1} {:.1}h0", place.x(point.x), place.y(point.y));
@@ -285,7 +322,8 @@ mod tests {
     use super::*;
 
     fn point(x: f64, y: f64, is_bound: bool) -> LinePoint {
-        LinePoint { x, y, interval: Some(Interval { low: y / 2.0, high: y * 2.0 }), is_bound }
+        let interval = Some(Interval { low: y / 2.0, high: y * 2.0 });
+        LinePoint { x, y, interval, is_bound, failed: None }
     }
 
     fn chart(panels: usize) -> LineChart {
@@ -319,6 +357,18 @@ mod tests {
         assert_eq!(svg.matches("class=\"hole\"").count(), 3, "{svg}");
         for text in ["C=0", "C=2", "b&lt;", "\u{2191} requests", "streams \u{2192}"] {
             assert_eq!(svg.matches(&format!(">{text}<")).count(), 1, "{text}: {svg}");
+        }
+    }
+
+    #[test]
+    fn calls_that_failed_stand_at_their_points_and_are_explained() {
+        let mut chart = chart(1);
+        assert!(!chart.has_failed_calls());
+        chart.panels[0].lines[0][1].failed = FailedShare::of(0.264);
+        chart.panels[0].lines[1][0].failed = FailedShare::of(0.005);
+        let svg = chart.svg(Theme::Light);
+        for text in [">! 26.4 %<", ">! 0.5 %<", "! N %: so many of the calls failed<"] {
+            assert_eq!(svg.matches(text).count(), 1, "{text}: {svg}");
         }
     }
 

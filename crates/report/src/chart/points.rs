@@ -1,7 +1,7 @@
 //! A chart of points: one figure, with its interval, of several series under several headings.
 
 use super::axis::{Axis, AxisUnit, Scale};
-use super::canvas::{Canvas, MARGIN, Theme, WIDTH, coloured};
+use super::canvas::{Canvas, MARGIN, Theme, WIDTH, coloured, text_width};
 use bookend_results::statistics::Interval;
 
 /// The contents of a chart of points.
@@ -59,7 +59,7 @@ const LEGEND_STEP: f64 = 20.0;
 const TICK_HEIGHT: f64 = 18.0;
 const TICKS_MAX: usize = 6;
 const RADIUS: f64 = 4.0;
-/// Room for the figure behind the last point.
+/// The least room for the figure behind the last point.
 const FIGURE_WIDTH: f64 = 84.0;
 /// An estimate of a letter's width, in parts of the size of the type.
 const LETTER_WIDTH: f64 = 0.64;
@@ -82,7 +82,8 @@ impl PointChart {
                 [point.value].into_iter().chain(ends.into_iter().flatten())
             });
         let axis = Axis::around(self.scale, figures.chain(self.reference));
-        let place = Place { left: MARGIN + self.label_width() + 12.0, axis };
+        let (left, room) = (MARGIN + self.label_width() + 12.0, self.figure_width());
+        let place = Place { left, width: WIDTH - MARGIN - room - left, axis };
         self.grid(&mut canvas, &place);
         for line in &self.lines {
             self.line(&mut canvas, &place, line);
@@ -92,6 +93,13 @@ impl PointChart {
 
     fn label_width(&self) -> f64 {
         self.lines.iter().map(|line| width(&line.label, LABEL_SIZE)).fold(0.0, f64::max)
+    }
+
+    /// The room that the widest figure needs behind its point.
+    fn figure_width(&self) -> f64 {
+        let points = self.lines.iter().flat_map(|line| line.points.iter().flatten());
+        let widest = points.map(|point| text_width(&point.text, TICK_SIZE)).fold(0.0, f64::max);
+        FIGURE_WIDTH.max(widest + RADIUS + 10.0)
     }
 
     /// The series side by side, in as many rows as they need.
@@ -163,12 +171,13 @@ impl PointChart {
 /// Where figures stand in the picture.
 struct Place {
     left: f64,
+    width: f64,
     axis: Axis,
 }
 
 impl Place {
     fn x(&self, figure: f64) -> f64 {
-        self.left + self.axis.share(figure) * (WIDTH - MARGIN - FIGURE_WIDTH - self.left)
+        self.left + self.axis.share(figure) * self.width
     }
 }
 

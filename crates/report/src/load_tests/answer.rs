@@ -35,16 +35,24 @@ fn of_one(test: &LoadTest) -> Vec<String> {
 }
 
 fn rate_sentence(test: &LoadTest) -> String {
-    let rate = per_second_text(test.ok_per_second());
+    let (rate, failed) = (per_second_text(test.ok_per_second()), failed_beside(test));
     match (test.offered_per_second(), test.in_flight_max()) {
         (Some(offered), _) => format!(
-            "{rate} calls a second were answered OK, of {} that were due.",
+            "{rate} calls a second were answered OK, of {} that were due{failed}.",
             per_second_text(offered)
         ),
         (None, Some(calls)) => {
-            format!("{rate} calls a second were answered OK, with {calls} in flight.")
+            format!("{rate} calls a second were answered OK, with {calls} in flight{failed}.")
         }
-        (None, None) => format!("{rate} calls a second were answered OK."),
+        (None, None) => format!("{rate} calls a second were answered OK{failed}."),
+    }
+}
+
+/// What follows a rate where many calls failed.
+fn failed_beside(test: &LoadTest) -> String {
+    match test.failed_share().filter(|share| share.is_told()) {
+        Some(share) => format!(", while {share} of the calls failed"),
+        None => String::new(),
     }
 }
 
@@ -200,7 +208,8 @@ fn brief(test: &LoadTest) -> String {
         true => String::new(),
         false => format!(", 99 % within {}", time_text(clock.at(99.0))),
     };
-    format!("{rate} calls a second answered OK{offered}{latency}.")
+    let failed = failed_beside(test);
+    format!("{rate} calls a second answered OK{offered}{latency}{failed}.")
 }
 
 /// The highest load that was carried and the lowest that was not; in closed loops the highest rate.
@@ -232,8 +241,9 @@ fn fastest(tests: &[LoadTest]) -> String {
     tests.iter().max_by(by_rate).map_or_else(String::new, |test| {
         let rate = per_second_text(test.ok_per_second());
         format!(
-            "The highest rate is that of {}: {rate} calls a second were answered OK.",
-            test.name
+            "The highest rate is that of {}: {rate} calls a second were answered OK{}.",
+            test.name,
+            failed_beside(test)
         )
     })
 }

@@ -8,7 +8,8 @@ use super::wording::{per_second_text, time_text};
 use crate::chart::{AxisName, AxisUnit, LineChart, LinePanel, LinePoint, LineSeries, Scale};
 use crate::html::HtmlRow;
 use crate::picture::{Drawing, Picture, named};
-use bookend_contract::capacity::{CapacityReport, RateTrial, ScalabilityFit};
+use bookend_contract::capacity::{CapacityReport, ClosedLoop, RateTrial, ScalabilityFit};
+use bookend_results::failed_share::FailedShare;
 use bookend_results::quoted::{clipped, cut_in_the_middle, quoted_line};
 use bookend_results::statistics::median_ns;
 use bookend_results::text::percent_text;
@@ -65,6 +66,8 @@ struct Rate {
     /// The median over its tries, nanoseconds.
     p99_ns: u64,
     is_kept: bool,
+    /// The largest share of failed calls of its tries.
+    failed: Option<FailedShare>,
 }
 
 /// One for each rate, from the lowest to the highest.
@@ -79,6 +82,10 @@ fn rates(trials: &[RateTrial]) -> Vec<Rate> {
         per_second: tries[0].rate,
         p50_ns: median(tries, |trial| trial.p50_ns),
         p99_ns: median(tries, |trial| trial.p99_ns),
+        failed: tries
+            .iter()
+            .map(|trial| FailedShare::of(trial.error_share))
+            .fold(None, FailedShare::larger),
         is_kept: 2 * tries.iter().filter(|trial| trial.missed.is_none()).count() > tries.len(),
     };
     usable.chunk_by(|one, other| one.rate == other.rate).map(rate).collect()
@@ -117,16 +124,25 @@ fn answer(report: &CapacityReport, rates: &[Rate]) -> Vec<String> {
     let kept = rates.iter().rfind(|rate| rate.is_kept).map(|rate| {
         format!(
             "At {} calls a second half of them took at most {} from when they were due, and 99 % at \
-             most {}.",
+             most {}{}.",
             per_second_text(rate.per_second),
             time_text(rate.p50_ns),
-            time_text(rate.p99_ns)
+            time_text(rate.p99_ns),
+            failed_beside(rate)
         )
     });
     let is_share = |share: f64| share.abs() < SHARE_MAX;
     let law = found.fit.filter(|fit| is_share(fit.contention) && is_share(fit.explained));
     let law = law.as_ref().map(law_in_words);
     [Some(first), refused, disagreement, limit, kept, law].into_iter().flatten().collect()
+}
+
+/// What follows a rate where many calls failed.
+fn failed_beside(rate: &Rate) -> String {
+    match rate.failed.filter(|share| share.is_told()) {
+        Some(share) => format!(", while up to {share} of the calls of a try failed"),
+        None => String::new(),
+    }
 }
 
 fn law_in_words(fit: &ScalabilityFit) -> String {
@@ -154,6 +170,7 @@ fn over_rate(report: &CapacityReport, rates: &[Rate], called: &str) -> Option<Pi
             y: of(rate) as f64,
             interval: None,
             is_bound: !rate.is_kept,
+            failed: rate.failed,
         };
         told.map(point).collect::<Vec<_>>()
     };
@@ -175,7 +192,7 @@ fn over_rate(report: &CapacityReport, rates: &[Rate], called: &str) -> Option<Pi
     let rows = rates
         .iter()
         .map(|rate| HtmlRow {
-            names: vec![per_second_text(rate.per_second)],
+            names: vec![FailedShare::marked(rate.failed, &per_second_text(rate.per_second))],
             figures: Ok(vec![
                 time_text(rate.p50_ns),
                 time_text(rate.p99_ns),
@@ -198,19 +215,24 @@ fn over_rate(report: &CapacityReport, rates: &[Rate], called: &str) -> Option<Pi
 
 fn over_in_flight(report: &CapacityReport, called: &str) -> Option<Picture> {
     let points = &report.found.closed_loops;
-    let point = |in_flight: u32, rate: f64| {
+    let point = |in_flight: u32, rate: f64, failed| {
         let is_drawn = in_flight > 0 && rate.is_finite() && rate > 0.0;
         let x = f64::from(in_flight);
-        is_drawn.then_some(LinePoint { x, y: rate, interval: None, is_bound: false })
+        is_drawn.then_some(LinePoint { x, y: rate, interval: None, is_bound: false, failed })
     };
-    let measured: Vec<LinePoint> =
-        points.iter().filter_map(|one| point(one.in_flight, one.ok_per_second)).collect();
+    let failed = |one: &ClosedLoop| FailedShare::of(one.error_share);
+    let measured: Vec<LinePoint> = points
+        .iter()
+        .filter_map(|one| point(one.in_flight, one.ok_per_second, failed(one)))
+        .collect();
     if measured.is_empty() {
         return None;
     }
     let by_law = |in_flight: u32| Some(report.found.fit?.at(f64::from(in_flight)));
-    let law =
-        points.iter().filter_map(|one| point(one.in_flight, by_law(one.in_flight)?)).collect();
+    let law = points
+        .iter()
+        .filter_map(|one| point(one.in_flight, by_law(one.in_flight)?, None))
+        .collect();
     let chart = LineChart {
         title: "Rate over the calls in flight".to_owned(),
         subtitle: called.to_owned(),
@@ -226,9 +248,10 @@ fn over_in_flight(report: &CapacityReport, called: &str) -> Option<Picture> {
     let rows = points
         .iter()
         .map(|one| HtmlRow {
-            names: vec![one.in_flight.to_string()],
+            names: vec![FailedShare::marked(failed(one), &one.in_flight.to_string())],
             figures: Ok(vec![
                 per_second_text(one.ok_per_second),
+                FailedShare::field(failed(one)),
                 by_law(one.in_flight).map_or_else(|| "-".to_owned(), per_second_text),
             ]),
         })
@@ -240,7 +263,7 @@ fn over_in_flight(report: &CapacityReport, called: &str) -> Option<Picture> {
                   with the calls in flight, each of them only waits longer."
                 .to_owned(),
         drawing: Drawing::Lines(chart),
-        headings: ["calls in flight", "measured (1/s)", "by the law (1/s)"]
+        headings: ["calls in flight", "measured (1/s)", "failed", "by the law (1/s)"]
             .map(str::to_owned)
             .to_vec(),
         rows,
@@ -257,7 +280,10 @@ fn series(names: [&str; 2]) -> Vec<LineSeries> {
 
 fn tables(report: &CapacityReport) -> Vec<LoadTable> {
     let row = |trial: &RateTrial| HtmlRow {
-        names: vec![per_second_text(trial.rate)],
+        names: vec![FailedShare::marked(
+            FailedShare::of(trial.error_share),
+            &per_second_text(trial.rate),
+        )],
         figures: Ok(vec![
             per_second_text(trial.ok_per_second),
             per_second_text(trial.in_flight),

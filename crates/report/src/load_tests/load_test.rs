@@ -3,6 +3,7 @@
 use bookend_contract::latency::{self, HistogramError};
 use bookend_contract::limit::limit;
 use bookend_contract::report::{LoadReport, OpenLoopReport, SplitPart};
+use bookend_results::failed_share::FailedShare;
 use bookend_results::quoted::{cut_in_the_middle, quoted_line};
 use hdrhistogram::Histogram;
 use serde_json::Value;
@@ -48,7 +49,11 @@ impl LoadTest {
             }
             None => (None, Clock::of_all(&report)?),
         };
-        Ok(Self { name: cut_in_the_middle(&name, NAME_CHARS), report, from_due, from_start })
+        let name = cut_in_the_middle(&name, NAME_CHARS);
+        let mut test = Self { name, report, from_due, from_start };
+        // Behind a sign in tables, legends and sentences alike.
+        test.name = FailedShare::marked(test.failed_share(), &test.name);
+        Ok(test)
     }
 
     /// The same with a number behind its name where that is taken.
@@ -91,6 +96,11 @@ impl LoadTest {
     /// Calls that ended in the window without OK.
     pub(super) fn failed(&self) -> u64 {
         sum(&self.report.bookend.errors)
+    }
+
+    /// The share of the calls that ended without OK. `None`: none did.
+    pub(super) fn failed_share(&self) -> Option<FailedShare> {
+        FailedShare::of_calls(self.failed(), self.report.bookend.ok)
     }
 
     /// Calls that were due in the window and never made.

@@ -3,14 +3,16 @@
 
 use super::doubts::{bounds_line, doubts_line, failures_line};
 use super::report::Report;
+use crate::failed_calls;
 use crate::first_few::first_few;
+use bookend_results::failed_share::FailedShare;
 use bookend_results::grouping::{each_once, grouped};
 use bookend_results::metric;
 use bookend_results::quoted::one_line;
 use bookend_results::ranking::{InstrumentGroup, RankedSubject, Ranking, Rankings};
 use bookend_results::ratio::ratio_text;
 use bookend_results::statistics::Ratio;
-use bookend_results::suite::TestedEnd;
+use bookend_results::suite::{Case, TestedEnd};
 use bookend_results::table::{Cell, Rank, is_lower_bound};
 use bookend_results::text::{rate_text, significant_text};
 
@@ -63,8 +65,9 @@ impl Report<'_> {
             return Vec::new();
         };
         let mut lines = vec![self.leader_line(&ranking, group, &others)];
-        lines.extend(followers_line(rankings, &others));
-        lines.extend(self.elsewhere_line(rankings, group, &first.name));
+        let baseline = failed_calls::marked_name(ranking.baseline());
+        lines.extend(followers_line(rankings, &baseline, &others));
+        lines.extend(self.elsewhere_line(rankings, group, (&baseline, &first.name)));
         lines
     }
 
@@ -93,7 +96,7 @@ impl Report<'_> {
         &self,
         rankings: &Rankings<'_>,
         main: &InstrumentGroup,
-        leader: &str,
+        (baseline, leader): (&str, &str),
     ) -> Option<String> {
         let clauses: Vec<String> = rankings
             .groups()
@@ -104,7 +107,6 @@ impl Report<'_> {
             .collect();
         let one = clauses.iter().any(|clause| !clause.contains(" is at "));
         let what = if one { format!(" for {leader}") } else { String::new() };
-        let baseline = rankings.baseline();
         (!clauses.is_empty())
             .then(|| format!("Over {baseline}, measured otherwise{what}: {}.", clauses.join("; ")))
     }
@@ -118,10 +120,14 @@ impl Report<'_> {
     ) -> Option<String> {
         let ranking = rankings.ranking(group)?;
         let one = ranking.others().find(|one| one.name == leader).or(ranking.others().next())?;
-        let who = if one.name == leader { String::new() } else { format!("{} is at ", one.name) };
+        let name = failed_calls::marked_name(one);
+        let who = if one.name == leader { String::new() } else { format!("{name} is at ") };
+        let of_both = [one, ranking.baseline()];
+        let failed = of_both.map(|one| (one.failed.map(|(share, _)| share), one.name.clone()));
+        let failed = FailedShare::clause(failed);
         let limit = self.limit_of(group);
         let ratio = ratio_with_interval(&one.ratio);
-        Some(format!("{}, {who}{ratio}{limit}", self.through(&group.instruments)))
+        Some(format!("{}, {who}{ratio}{limit}{failed}", self.through(&group.instruments)))
     }
 
     /// Rows in which an instrument was the limit: they say little about what it measured.
@@ -148,11 +154,11 @@ impl Report<'_> {
             self.table.cells.iter().filter(|cell| cell.rank != Rank::Calibration && cell.run == 0);
         let costs = measured.filter_map(|cell| {
             let cost = cell.summary()?.value(&metric::REQUESTS_PER_CPU_SECOND)?;
-            Some((cell.id.subject.clone(), cost))
+            Some((&cell.id.subject, (cost, cell.failed_share().map(|share| (share, cell.case)))))
         });
         let each: Vec<String> = grouped(costs)
             .into_iter()
-            .map(|(subject, costs)| format!("{subject} {}", range_text(&costs)))
+            .map(|(subject, cells)| cost_alone(subject, &cells))
             .take(NAMED_MAX + 2)
             .collect();
         (!each.is_empty()).then(|| format!("Requests per CPU-second: {}.", each.join(", ")))
@@ -186,28 +192,30 @@ impl Report<'_> {
     }
 }
 
-/// A subject, with the cases that it lacks.
+/// A subject, with its calls that failed and the cases that it lacks.
 fn named(one: &RankedSubject) -> String {
-    match one.missing.as_slice() {
-        [] => one.name.clone(),
-        [case] => format!("{} (without {case})", one.name),
-        [case, more @ ..] => format!("{} (without {case} and {} more)", one.name, more.len()),
-    }
+    let missing = match one.missing.as_slice() {
+        [] => None,
+        [case] => Some(format!("without {case}")),
+        [case, more @ ..] => Some(format!("without {case} and {} more", more.len())),
+    };
+    let known: Vec<String> = failed_calls::told(one.failed).into_iter().chain(missing).collect();
+    let name = failed_calls::marked_name(one);
+    if known.is_empty() { name } else { format!("{name} ({})", known.join("; ")) }
 }
 
 /// Who needs the least, the baseline among them. Who lacks more cases than another is not ahead of
 /// it for that.
 fn ahead(ranking: &Ranking, first: &RankedSubject, are_several: bool) -> String {
     let (baseline, name) = (ranking.baseline(), named(first));
+    // Whatever else is to be said of it stands in the same line.
+    let of_baseline = failed_calls::marked_name(baseline);
     if first.ratio.interval.is_none() {
         let rounds = first.ratio.pairs;
-        return format!(
-            "{name} over {}, in {rounds} rounds, too few to be sure of it",
-            baseline.name
-        );
+        return format!("{name} over {of_baseline}, in {rounds} rounds, too few to be sure of it",);
     }
     if first.ratio.is_indistinct() {
-        return format!("{name} and {} are not told apart", baseline.name);
+        return format!("{name} and {of_baseline} are not told apart");
     }
     let is_baseline_ahead = first.ratio.median < 1.0;
     let lacks_more = first.missing.len() > baseline.missing.len();
@@ -215,16 +223,20 @@ fn ahead(ranking: &Ranking, first: &RankedSubject, are_several: bool) -> String 
     let leader = if is_baseline_ahead && !lacks_fewer { baseline } else { first };
     let of_whom = if ranking.is_undercut(leader) { " of those with the most cases" } else { "" };
     match (leader.is_baseline, are_several) {
-        (true, true) => format!("{} needs the least CPU{of_whom}; next is {name}", baseline.name),
-        (true, false) => format!("{} needs less CPU than {name}", baseline.name),
+        (true, true) => format!("{of_baseline} needs the least CPU{of_whom}; next is {name}"),
+        (true, false) => format!("{of_baseline} needs less CPU than {name}"),
         (false, true) if !lacks_more => format!("{name} needs the least CPU{of_whom}"),
         (false, _) if is_baseline_ahead => format!("{name} needs the least CPU{of_whom}"),
-        (false, _) => format!("{name} needs less CPU than {}", baseline.name),
+        (false, _) => format!("{name} needs less CPU than {of_baseline}"),
     }
 }
 
 /// Who comes after the first, and whether the first is surely ahead of the second.
-fn followers_line(rankings: &Rankings<'_>, others: &[&RankedSubject]) -> Option<String> {
+fn followers_line(
+    rankings: &Rankings<'_>,
+    baseline: &str,
+    others: &[&RankedSubject],
+) -> Option<String> {
     let [first, second, rest @ ..] = others else {
         return None;
     };
@@ -244,7 +256,6 @@ fn followers_line(rankings: &Rankings<'_>, others: &[&RankedSubject]) -> Option<
         }
         None => format!("{next} at {}", ratio_with_interval(&second.ratio)),
     };
-    let baseline = rankings.baseline();
     let others: Vec<String> =
         rest.iter().map(|one| format!("{} {}", named(one), ratio_text(&one.ratio))).collect();
     let then =
@@ -255,6 +266,16 @@ fn followers_line(rankings: &Rankings<'_>, others: &[&RankedSubject]) -> Option<
 /// The first few of those that differ. `None` without any.
 fn listed(items: Vec<String>) -> Option<String> {
     (!items.is_empty()).then(|| first_few(&each_once(items)))
+}
+
+/// Requests per CPU-second of the cells of a subject, with the largest share of failed calls.
+fn cost_alone(subject: &str, cells: &[(f64, Option<(FailedShare, Case)>)]) -> String {
+    let costs: Vec<f64> = cells.iter().map(|(cost, _)| *cost).collect();
+    let failed = cells.iter().filter_map(|(_, failed)| *failed);
+    let most = failed.reduce(|most, one| if one.0 > most.0 { one } else { most });
+    let name = FailedShare::marked(most.map(|(share, _)| share), subject);
+    let told = failed_calls::told(most).map_or(String::new(), |told| format!(" ({told})"));
+    format!("{name} {}{told}", range_text(&costs))
 }
 
 /// `41000`, or `41000 to 52000` for several.

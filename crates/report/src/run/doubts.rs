@@ -4,11 +4,11 @@
 use super::report::Report;
 use crate::first_few::first_few;
 use crate::tables::marks_of;
+use bookend_results::failed_share::FailedShare;
 use bookend_results::grouping::{each_once, grouped};
 use bookend_results::quoted::one_line;
 use bookend_results::suite::Extent;
 use bookend_results::table::{Cell, CellResult, Table, is_lower_bound};
-use bookend_results::text::percent_text;
 use std::cmp::Reverse;
 
 /// What is quoted of a reason is cut here: it may be as long as its writer liked.
@@ -41,15 +41,17 @@ pub(super) fn bounds_line(table: &Table) -> Option<String> {
 
 /// Calls that failed, and rows without figures.
 pub(super) fn failures_line(table: &Table) -> Option<String> {
-    let failed: Vec<String> = table
+    let mut failed: Vec<(FailedShare, String)> = table
         .cells
         .iter()
         .filter_map(|cell| {
-            let share = cell.summary()?.failed_share()?;
-            let (subject, place) = (&cell.id.subject, place(table, cell));
-            (share > 0.0).then(|| format!("{} of {subject} at {place}", percent_text(share)))
+            let (share, subject) = (cell.failed_share()?, &cell.id.subject);
+            Some((share, format!("{share} of {subject} at {}", place(table, cell))))
         })
         .collect();
+    // Only the first few are named: they must not hide a larger share.
+    failed.sort_by(|(a, _), (b, _)| b.share().total_cmp(&a.share()));
+    let failed: Vec<String> = failed.into_iter().map(|(_, text)| text).collect();
     let why_unmeasured = |cell: &Cell| match &cell.result {
         CellResult::NotMeasured { why, reason } => {
             let reason: String = one_line(reason).chars().take(REASON_CHARS).collect();

@@ -5,8 +5,9 @@ use super::report::Report;
 use crate::html::{HtmlPage, HtmlRow, folded, list, note, table, verbatim};
 use crate::page;
 use crate::tables::{SheetRow, TableSheet, calibration_lines, connection_table, marks, sheets};
+use bookend_results::failed_share::FailedShare;
 use bookend_results::quoted::clipped;
-use bookend_results::table::{Cell, CellResult, Rank};
+use bookend_results::table::{Cell, CellResult, Rank, counterpart};
 use bookend_results::text::significant_text;
 use maud::{Markup, html};
 
@@ -78,7 +79,9 @@ impl Report<'_> {
         if rows.iter().all(|row| row.figures.is_err()) {
             return html! {};
         }
-        let headings = ["case", "name", "ratio", "from", "to", "rounds"].map(str::to_owned);
+        let mut headings = vec!["case", "name", "ratio", "from", "to", "rounds"];
+        headings.extend(self.table.has_failed_calls().then_some("failed"));
+        let headings: Vec<String> = headings.into_iter().map(str::to_owned).collect();
         let title = format!("Requests per CPU-second over those of {}", baseline.name);
         let legend = "Above 1: more requests with the same CPU. ~: noise, the 95 % interval of the ratio \
                     has 1 in it. ?: too few rounds for an interval.";
@@ -90,15 +93,21 @@ impl Report<'_> {
             CellResult::Measured(summary) => Ok(&summary.ratios.cost_ratio),
             CellResult::NotMeasured { why, .. } => Err(why.to_string()),
         };
+        let baseline = self.run.new.plan.baseline();
+        let other = baseline.map(|baseline| counterpart(&cell.id, baseline));
+        let of_baseline = other.and_then(|other| self.table.failed_share_of(&other));
         let end = |value: Option<f64>| value.map_or("-".to_owned(), significant_text);
         let figures = outcome.and_then(|outcome| {
             let ratio = outcome.ratio().ok_or("no ratio")?;
-            Ok(vec![
+            let mut figures = vec![
                 outcome.to_string(),
                 end(ratio.interval.map(|ends| ends.low)),
                 end(ratio.interval.map(|ends| ends.high)),
                 ratio.pairs.to_string(),
-            ])
+            ];
+            let failed = FailedShare::field_of_ratio(cell.failed_share(), of_baseline);
+            figures.extend(self.table.has_failed_calls().then_some(failed));
+            Ok(figures)
         });
         HtmlRow { names: vec![cell.case.to_string(), self.table.row_name(cell)], figures }
     }

@@ -3,6 +3,7 @@
 use super::{StorePages, run_in_words};
 use crate::html::{HtmlRow, scrolled, table};
 use bookend_results::compare::{CompareError, ComparedCell, ComparedSide, Comparison, compare};
+use bookend_results::failed_share::FailedShare;
 use bookend_results::measurement::Row;
 use bookend_results::metric::REQUESTS_PER_CPU_SECOND;
 use bookend_results::quoted::quoted_line;
@@ -46,6 +47,14 @@ fn told_apart(comparison: &Comparison) -> String {
         .map(|ratio| ratio.median > 1.0)
         .collect();
     let more = distinct.iter().filter(|is_more| **is_more).count();
+    let failed = comparison.cells.iter().filter_map(|cell| {
+        let [a, b] = cell.failed;
+        Some((FailedShare::larger(a, b)?, cell))
+    });
+    let most = failed.reduce(|most, one| if one.0 > most.0 { one } else { most });
+    let failed = most.map_or_else(String::new, |(share, cell)| {
+        format!(" Calls failed: {share} of {} at {}, at most.", cell.a, cell.case)
+    });
     let are_too_few = ratios.clone().all(|ratio| ratio.interval.is_none());
     let told = match distinct.len() {
         0 if are_too_few => "there are too few rounds to tell the two apart".to_owned(),
@@ -55,7 +64,7 @@ fn told_apart(comparison: &Comparison) -> String {
             all - more
         ),
     };
-    format!("Requests per CPU-second: {told}. Cells with a ratio: {}.", ratios.count())
+    format!("Requests per CPU-second: {told}. Cells with a ratio: {}.{failed}", ratios.count())
 }
 
 /// What differs besides what was changed on purpose, a sentence each.
@@ -77,16 +86,23 @@ fn differences(a: &Run, b: &Run) -> Vec<String> {
 }
 
 fn cells(comparison: &Comparison) -> Markup {
-    let rows: Vec<HtmlRow> = comparison.cells.iter().map(row).collect();
-    scrolled("Ratios", &table(&HEADINGS.map(str::to_owned), &rows))
+    let has_failed = comparison.cells.iter().any(|cell| cell.failed != [None; 2]);
+    let headings = HEADINGS.into_iter().chain(has_failed.then_some("failed"));
+    let headings: Vec<String> = headings.map(str::to_owned).collect();
+    let rows: Vec<HtmlRow> = comparison.cells.iter().map(|cell| row(cell, has_failed)).collect();
+    scrolled("Ratios", &table(&headings, &rows))
 }
 
-fn row(cell: &ComparedCell) -> HtmlRow {
-    let names = [&cell.case.to_string(), &cell.a, &cell.instrument];
+fn row(cell: &ComparedCell, has_failed: bool) -> HtmlRow {
+    let [a, b] = cell.failed;
+    let name = FailedShare::marked(FailedShare::larger(a, b), &cell.a);
+    let names = [&cell.case.to_string(), &name, &cell.instrument];
     let figures = cell.ratio.map(|ratio| {
         let interval =
             ratio.interval.map_or_else(|| "-".to_owned(), |ends| ends.text(significant_text));
-        vec![ratio_text(&ratio), interval, ratio.pairs.to_string()]
+        let failed = has_failed.then(|| FailedShare::field_of_ratio(a, b));
+        let figures = [ratio_text(&ratio), interval, ratio.pairs.to_string()];
+        figures.into_iter().chain(failed).collect()
     });
     HtmlRow {
         names: names.map(|name| quoted_line(name)).to_vec(),

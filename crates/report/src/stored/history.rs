@@ -2,10 +2,12 @@
 
 use super::{StorePages, day, run_in_words, titled_links};
 use crate::chart::{ChartPoint, ChartSeries, PointChart, PointLine, Scale};
+use crate::failed_calls::figure_with;
 use crate::html::HtmlRow;
 use crate::page;
 use crate::picture::{Drawing, Picture};
 use bookend_results::compare::ratio_of;
+use bookend_results::failed_share::FailedShare;
 use bookend_results::measurement::{CellId, Row};
 use bookend_results::metric::REQUESTS_PER_CPU_SECOND;
 use bookend_results::quoted::quoted_line;
@@ -25,7 +27,7 @@ pub struct PastFigure {
     pub rows: Vec<Row>,
 }
 
-const HEADINGS: [&str; 9] = [
+const HEADINGS: [&str; 10] = [
     "run",
     "day",
     "commit",
@@ -35,6 +37,7 @@ const HEADINGS: [&str; 9] = [
     "over the one before",
     "95 % interval",
     "also different",
+    "failed",
 ];
 
 impl StorePages {
@@ -44,10 +47,15 @@ impl StorePages {
         let name = format!("{} {} via {}", cell.subject, cell.case, cell.instrument);
         let origin = format!("Requests per CPU-second, as in {}.", run_in_words(of));
         let rows: Vec<_> = points.iter().rev().map(|point| self.past_row(point)).collect();
+        // A column of zeros tells nothing.
+        let has_failed = points.iter().any(|point| point.failed.is_some());
+        let headings = &HEADINGS[..HEADINGS.len() - usize::from(!has_failed)];
+        let rows: Vec<_> =
+            rows.into_iter().map(|(run, row)| (run, narrowed(row, headings.len()))).collect();
         let body = html! {
             (self.others([Some(of.id), None]))
             @if let Some(picture) = picture(&name, &points) { (page::figure(&picture)) }
-            (titled_links("Figures", &HEADINGS, &rows))
+            (titled_links("Figures", headings, &rows))
         };
         self.page(&name, &origin, &[changes_in_words(&points)], &body)
     }
@@ -62,7 +70,7 @@ impl StorePages {
         };
         let ends = ratio.and_then(|ratio| ratio.interval).map(|ends| ends.text(significant_text));
         let row = HtmlRow {
-            names: vec![point.run.id.to_string()],
+            names: vec![FailedShare::marked(point.failed, &point.run.id.to_string())],
             figures: Ok(vec![
                 day(point.run),
                 commit(point.run),
@@ -72,6 +80,7 @@ impl StorePages {
                 over_last,
                 ends.unwrap_or_else(|| "-".to_owned()),
                 point.remarks.join(", "),
+                FailedShare::field(point.failed),
             ]),
         };
         (self.run_address(point.run.id), row)
@@ -83,6 +92,8 @@ struct Point<'a> {
     run: &'a Run,
     figure: Option<f64>,
     interval: Option<Interval>,
+    /// The share of its calls that failed.
+    failed: Option<FailedShare>,
     /// Over the last run before it that has a figure. `None`: there is none.
     over_last: Option<Result<Ratio, NoRatio>>,
     /// What else is different from that run.
@@ -101,6 +112,7 @@ impl<'a> Point<'a> {
             run: &own.run,
             figure,
             interval: median_interval(&each, CONFIDENCE),
+            failed: FailedShare::of_rounds(&rounds),
             over_last: last.map(|last| ratio_of(metric, (cell, &own.rows), (cell, &last.rows))),
             remarks: remarks(cell, last.map(|last| &last.run), &own.run),
         }
@@ -113,7 +125,8 @@ impl<'a> Point<'a> {
 
     fn line(&self) -> Option<PointLine> {
         let value = self.figure?;
-        let point = ChartPoint { value, text: rate_text(value), interval: self.interval };
+        let text = figure_with(&rate_text(value), self.failed);
+        let point = ChartPoint { value, text, interval: self.interval };
         let points = if self.has_changed() { [None, Some(point)] } else { [Some(point), None] };
         let mut label = format!("run {}, {}", self.run.id, day(self.run));
         if self.run.new.revision.is_some() {
@@ -127,13 +140,22 @@ impl<'a> Point<'a> {
         HtmlRow {
             names: vec![self.run.id.to_string(), day(self.run), commit(self.run)],
             figures: Ok(vec![
-                text(self.figure),
+                figure_with(&text(self.figure), self.failed),
                 text(self.interval.map(|ends| ends.low)),
                 text(self.interval.map(|ends| ends.high)),
                 if self.has_changed() { "yes" } else { "no" }.to_owned(),
             ]),
         }
     }
+}
+
+/// A row with as many fields as there are headings.
+fn narrowed(mut row: HtmlRow, headings: usize) -> HtmlRow {
+    let figures = headings.saturating_sub(row.names.len());
+    if let Ok(fields) = &mut row.figures {
+        fields.truncate(figures);
+    }
+    row
 }
 
 fn points<'a>(cell: &CellId, past: &'a [PastFigure]) -> Vec<Point<'a>> {
@@ -191,7 +213,13 @@ fn changes_in_words(points: &[Point<'_>]) -> String {
             format!("Last changed in {newest}; changes before that: {}.", others.len())
         }
     };
-    format!("{told} Runs with a figure: {measured}.")
+    let failed = points.iter().filter_map(|point| Some((point.failed?, point.run.id)));
+    let most = failed.reduce(|most, one| if one.0 > most.0 { one } else { most });
+    let failed = match most {
+        Some((share, run)) => format!(" Calls failed: {share} of those of run {run}, at most."),
+        None => String::new(),
+    };
+    format!("{told} Runs with a figure: {measured}.{failed}")
 }
 
 /// A line a run, the newest first. `None`: no run has a figure.

@@ -2,6 +2,7 @@
 
 use crate::text_table::{Column, column};
 use Field::{Account, Interval95, Metric, MetricAs, Of};
+use bookend_results::failed_share::FailedShare;
 use bookend_results::metric::{self, MetricDefinition};
 use bookend_results::ratio::RatioOutcome;
 use bookend_results::statistics::Interval;
@@ -50,6 +51,18 @@ pub(super) static BRIEF: [CellColumn; 6] = [
     ("99 % in", 12, MetricAs(&metric::LATENCY_P99, latency_text)),
     ("failed", 6, Of(|_, _, summary| failed(summary))),
 ];
+
+/// Stands behind the others where a call of the table failed: a column of zeros tells nothing.
+static FAILED: CellColumn = ("failed", 6, Of(|_, _, summary| failed(summary)));
+
+/// The columns of a table, and that of failed calls where some failed and it is not among them.
+pub(super) fn shown<'c>(
+    table: &Table,
+    columns: &'c [CellColumn],
+) -> impl Iterator<Item = &'c CellColumn> {
+    let has_one = columns.iter().any(|(heading, ..)| *heading == FAILED.0);
+    columns.iter().chain((table.has_failed_calls() && !has_one).then_some(&FAILED))
+}
 
 /// The characters of a name in [`BRIEF`].
 pub(super) const BRIEF_NAME: usize = 25;
@@ -101,8 +114,8 @@ pub(super) static INSTRUMENTS: [CellColumn; 5] = [
 ];
 
 /// The layout of a table whose first column has the names of its rows.
-pub(super) fn named(columns: &[CellColumn]) -> Vec<Column> {
-    let own = columns.iter().map(|(title, width, _)| column(*title, *width));
+pub(super) fn named(table: &Table, columns: &[CellColumn]) -> Vec<Column> {
+    let own = shown(table, columns).map(|(title, width, _)| column(*title, *width));
     std::iter::once(column("name", 18)).chain(own).collect()
 }
 
@@ -113,7 +126,7 @@ pub(super) fn fields(
     table: &Table,
     cell: (&Cell, &Summary),
 ) -> Vec<String> {
-    let own = columns.iter().map(|(.., field)| field.text(table, cell.0, cell.1));
+    let own = shown(table, columns).map(|(.., field)| field.text(table, cell.0, cell.1));
     std::iter::once(name).chain(own).collect()
 }
 
@@ -146,10 +159,8 @@ pub(super) fn bounded_rate(summary: &Summary) -> String {
 
 /// The share of calls that failed; `0` says that none did.
 fn failed(summary: &Summary) -> String {
-    match summary.failed_share() {
-        Some(0.0) => "0".to_owned(),
-        Some(share) if share < 0.001 => "<0.1%".to_owned(),
-        Some(share) => format!("{:.1}%", share * 100.0),
+    match summary.value(&metric::ERROR_SHARE) {
+        Some(_) => FailedShare::field(summary.failed_share()),
         None => NONE.to_owned(),
     }
 }

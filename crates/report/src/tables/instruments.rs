@@ -9,7 +9,7 @@ pub fn instrument_table(table: &Table) -> Option<String> {
     if !table.several_instruments {
         return None;
     }
-    let mut layout = TextTable::new(&named(&INSTRUMENTS));
+    let mut layout = TextTable::new(&named(table, &INSTRUMENTS));
     for case in table.cases() {
         layout.heading(format!("--C={} {}", case.connections, table.streams(case)));
         for cell in table.of_case(case) {

@@ -5,6 +5,7 @@ use super::columns::{
     figure, named,
 };
 use crate::text_table::TextTable;
+use bookend_results::failed_share::FailedShare;
 use bookend_results::grouping::{each_once, grouped};
 use bookend_results::metric;
 use bookend_results::quoted::{clipped, cut_in_the_middle, one_line};
@@ -145,7 +146,7 @@ fn filled(table: &Table, columns: &[CellColumn]) -> String {
 }
 
 fn filled_with(table: &Table, columns: &[CellColumn], name: impl Fn(&Cell) -> String) -> String {
-    let mut layout = TextTable::new(&named(columns));
+    let mut layout = TextTable::new(&named(table, columns));
     let mut connections = None;
     for case in table.cases() {
         if connections != Some(case.connections) {
@@ -153,8 +154,8 @@ fn filled_with(table: &Table, columns: &[CellColumn], name: impl Fn(&Cell) -> St
             connections = Some(case.connections);
         }
         let first = format!("----{}", table.streams(case));
-        match headline_ratio(table, case) {
-            Some(ratio) => layout.heading_pair(&first, &format!("^{}", one_ratio(ratio))),
+        match headline(table, case) {
+            Some(ratio) => layout.heading_pair(&first, &ratio),
             None => layout.heading(first),
         }
         let ranked = |cell: &&Cell| cell.rank != Rank::Calibration;
@@ -172,11 +173,21 @@ fn filled_with(table: &Table, columns: &[CellColumn], name: impl Fn(&Cell) -> St
     layout.to_string()
 }
 
-/// The ratio in a heading: the first subject other than the baseline, against the baseline.
-fn headline_ratio(table: &Table, case: Case) -> Option<&Ratio> {
+/// The ratio in a heading: the first subject other than the baseline, against the baseline. The
+/// calls of either that failed stand behind it.
+fn headline(table: &Table, case: Case) -> Option<String> {
     let ranked = |cell: &&Cell| cell.rank == Rank::Ranked;
     let first = table.of_case(case).find(ranked)?;
-    first.summary()?.ratios.cost_ratio.ratio()
+    let ratio = one_ratio(first.summary()?.ratios.cost_ratio.ratio()?);
+    let other = table
+        .of_case(case)
+        .find(|cell| cell.rank == Rank::Baseline && cell.id.instrument == first.id.instrument);
+    let shares = [first.failed_share(), other.and_then(Cell::failed_share)];
+    let failed = match FailedShare::larger(shares[0], shares[1]) {
+        Some(_) => format!("-{}-failed", FailedShare::field_of_ratio(shares[0], shares[1])),
+        None => String::new(),
+    };
+    Some(format!("^{ratio}{failed}"))
 }
 
 /// One decimal as published, behind its sign.
@@ -201,8 +212,10 @@ pub fn calibration_lines(table: &Table) -> String {
 }
 
 fn calibration_figures(summary: &Summary) -> String {
+    let failed = summary.failed_share();
+    let failed = failed.map_or_else(String::new, |share| format!(", {share} of the calls failed"));
     format!(
-        "{} req/s, {} req/CPU-s, {}",
+        "{} req/s, {} req/CPU-s, {}{failed}",
         bounded_rate(summary),
         figure(summary, &metric::REQUESTS_PER_CPU_SECOND, rate_text),
         summary.verdict

@@ -1,6 +1,8 @@
 //! The tables of a run for pages: the columns of the printed ones, field by field.
 
-use super::columns::{COST, CPU_ACCOUNT, CellColumn, INSTRUMENTS, PUBLISHED, RESOURCES, fields};
+use super::columns::{
+    COST, CPU_ACCOUNT, CellColumn, INSTRUMENTS, PUBLISHED, RESOURCES, fields, shown,
+};
 use bookend_results::suite::Case;
 use bookend_results::table::{Cell, CellResult, Rank, Table};
 
@@ -41,7 +43,7 @@ pub fn sheets(table: &Table) -> Vec<TableSheet> {
 }
 
 fn sheet(table: &Table, title: &'static str, columns: &[CellColumn]) -> TableSheet {
-    let own = columns.iter().map(|(heading, ..)| (*heading).to_owned());
+    let own = shown(table, columns).map(|(heading, ..)| (*heading).to_owned());
     let headings = ["case", "name"].map(str::to_owned).into_iter().chain(own).collect();
     let row = |cell: &Cell| SheetRow {
         case: cell.case,

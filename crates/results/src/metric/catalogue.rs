@@ -170,8 +170,9 @@ catalogue! {
         "calls of the window that failed";
     ERRORS_TOTAL, "errors_total", Number, Sum(|round| Some(failed(round))),
         "calls that failed, of all windows";
-    ERROR_SHARE, "error_share", Number, Median(|round| Some(failed(round) / ended(round))),
-        "failed calls over all that ended";
+    ERROR_SHARE, "error_share", Number, Quotient(|round| Some((failed(round), ended(round)))),
+        "calls that ended in the window with another status than OK, over all that ended in it: \
+         `failed`";
     TOTAL_TIME, "total_time", Nanoseconds,
         Median(|round| Some(round.window.window_seconds * 1e9)),
         "length of the window; with a fixed number of calls the time until the last had ended";

@@ -1,8 +1,9 @@
 //! Rounds that yield no ratio, because a server answered no call in a lap. They are in no figure,
 //! and to leave them out without a word would flatter the server that failed.
 
-use super::Race;
 use super::standing::{RaceError, Standing};
+use super::{Race, RaceLap};
+use crate::failed_share::FailedShare;
 use thiserror::Error;
 
 /// So many rounds may be dropped in any race, for others may need the CPUs for a lap or two.
@@ -52,11 +53,29 @@ impl Race {
 
     /// Calls that failed, in dropped rounds too; in one cell or in all.
     pub fn calls_failed(&self, server: usize, cell: Option<usize>) -> u64 {
-        let is_chosen = |number: usize| cell.is_none_or(|cell| cell == number);
-        let blocks = self.dropped.iter().flat_map(|round| round.iter().enumerate());
-        let laps = blocks.filter(|(number, _)| is_chosen(*number)).flat_map(|(_, laps)| laps);
-        let dropped: u64 = laps.filter(|lap| lap.server == server).map(|lap| lap.failed).sum();
+        let dropped: u64 = self.dropped_laps(server, cell).map(|lap| lap.failed).sum();
         self.total(server, cell).failed + dropped
+    }
+
+    /// The share of its calls that failed, in dropped rounds too; in one cell or in all.
+    pub fn failed_share(&self, server: usize, cell: Option<usize>) -> Option<FailedShare> {
+        let dropped: u64 = self.dropped_laps(server, cell).map(|lap| lap.ok).sum();
+        let ok = self.total(server, cell).ok + dropped;
+        FailedShare::of_calls(self.calls_failed(server, cell), ok)
+    }
+
+    /// What follows a verdict where many calls failed: `, while 26.4 % of new's calls failed`.
+    pub fn failed_clause(&self) -> String {
+        let share = |server| self.failed_share(server, None);
+        let named = self.servers.iter().enumerate();
+        FailedShare::clause(named.map(|(number, server)| (share(number), server.name.clone())))
+    }
+
+    fn dropped_laps(&self, server: usize, cell: Option<usize>) -> impl Iterator<Item = &RaceLap> {
+        let is_chosen = move |number: usize| cell.is_none_or(|cell| cell == number);
+        let blocks = self.dropped.iter().flat_map(|round| round.iter().enumerate());
+        let laps = blocks.filter(move |(number, _)| is_chosen(*number)).flat_map(|(_, laps)| laps);
+        laps.filter(move |lap| lap.server == server)
     }
 
     /// Why rounds were dropped, and how many for each reason.

@@ -2,6 +2,7 @@
 
 use super::Race;
 use super::standing::RaceError;
+use crate::failed_share::FailedShare;
 use crate::statistics::{ALPHA, Interval};
 
 /// A server of an earlier race, with which one of now is compared.
@@ -38,6 +39,11 @@ impl EarlierRace {
     /// Its name.
     pub fn name(&self) -> &str {
         &self.race.servers[self.server].name
+    }
+
+    /// The share of its calls that failed. `None`: none did.
+    pub fn failed_share(&self) -> Option<FailedShare> {
+        self.race.failed_share(self.server, None)
     }
 
     /// The only server of `now` over it. They were not called by turns, so what the machine has

@@ -2,6 +2,7 @@
 
 use super::limit::disagreement;
 use crate::audit::{CallCounts, Finding, HISTOGRAM_SLACK, RowFigures, Rule, Span, audit, finding};
+use crate::failed_share::FailedShare;
 use crate::mark::Mark;
 use crate::measurement::{Outcome, Row};
 use crate::metric::cut_off_metrics;
@@ -26,6 +27,7 @@ pub(super) fn cell_marks(
 ) -> Vec<String> {
     let each = rounds.each();
     let mut marks = noted(each);
+    marks.extend(calls_failed(rounds));
     marks.extend(failed_rounds(own));
     marks.extend(cut_off(rounds));
     marks.extend(broken_rules(plan, case, each));
@@ -45,6 +47,7 @@ pub fn rules_of(plan: &Plan, row: &Row) -> BTreeSet<&'static str> {
                 .into_iter()
                 .map(|finding| finding.rule.name()),
         );
+        rules.extend(calls_failed_in(round).as_ref().map(Mark::rule));
         if steady::mark(std::iter::once(round.window.steady)).is_some() {
             rules.insert("not-steady");
         }
@@ -74,6 +77,22 @@ fn noted(rounds: &[MeasuredRound<'_>]) -> Vec<String> {
         format!("{clause} ({count} of {} rounds)", rounds.len())
     };
     largest.into_values().map(clause).collect()
+}
+
+/// More calls than may fail without a word, over all rounds.
+fn calls_failed(rounds: &MeasuredRounds<'_>) -> Option<String> {
+    let share = FailedShare::of_rounds(rounds).filter(|share| share.is_marked())?;
+    let mark = Mark::CallsFailed { share: share.share() };
+    let each = rounds.each();
+    let failed = each.iter().filter(|round| round.window.counts.failed() > 0).count();
+    Some(format!("{mark} ({failed} of {} rounds)", each.len()))
+}
+
+/// The mark of a round of which as much can be said.
+fn calls_failed_in(round: &MeasuredRound<'_>) -> Option<Mark> {
+    let counts = &round.window.counts;
+    let share = FailedShare::of_calls(counts.failed(), counts.ok)?;
+    share.is_marked().then(|| Mark::CallsFailed { share: share.share() })
 }
 
 fn failed_rounds(rows: &[&Row]) -> Option<String> {

@@ -3,8 +3,9 @@
 use super::CpuAccount;
 use super::cell_marks::cell_marks;
 use super::limit::pooled_verdict;
+use crate::failed_share::FailedShare;
 use crate::measurement::{Row, Spinning};
-use crate::metric::{ALL, MetricDefinition};
+use crate::metric::{ALL, ERROR_SHARE, MetricDefinition};
 use crate::ratio::Ratios;
 use crate::round::MeasuredRounds;
 use crate::statistics::{CONFIDENCE, Interval, median_interval};
@@ -26,9 +27,6 @@ pub struct Summary {
     pub memory_source: String,
     /// Failed calls of all windows by gRPC code name.
     pub errors: BTreeMap<String, u64>,
-    /// Calls of all windows that were answered OK.
-    #[serde(skip)]
-    pub calls_ok: u64,
     /// The end that was measured.
     pub side: TestedEnd,
     /// The ends that polled instead of sleeping while there was nothing to do.
@@ -78,7 +76,6 @@ impl Summary {
             ratios: ratios(),
             memory_source: first.ends.tested().memory_source.clone().unwrap_or_default(),
             errors: errors(&rounds),
-            calls_ok: saturating_sum(rounds.each().iter().map(|round| round.window.counts.ok)),
             side: first.ends.side,
             spinning: first.spinning,
             verdict: pooled_verdict(plan, rounds.each()),
@@ -88,11 +85,9 @@ impl Summary {
         })
     }
 
-    /// The share of calls that failed. `None`: no call ended.
-    pub fn failed_share(&self) -> Option<f64> {
-        let failed = saturating_sum(self.errors.values().copied());
-        let all = failed.saturating_add(self.calls_ok);
-        (all > 0).then(|| failed as f64 / all as f64)
+    /// The share of calls that failed. `None`: no call failed.
+    pub fn failed_share(&self) -> Option<FailedShare> {
+        FailedShare::of(self.value(&ERROR_SHARE)?)
     }
 
     /// A metric. `None` where the cell has no figure for it.
@@ -133,11 +128,6 @@ fn errors(rounds: &MeasuredRounds<'_>) -> BTreeMap<String, u64> {
         *sum = sum.saturating_add(*count);
     }
     errors
-}
-
-/// A count of a round is plausible; there may be any number of rounds.
-fn saturating_sum(counts: impl Iterator<Item = u64>) -> u64 {
-    counts.fold(0, u64::saturating_add)
 }
 
 /// Whether the end that was not measured was the limit.

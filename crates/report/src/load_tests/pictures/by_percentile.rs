@@ -4,7 +4,9 @@ use super::super::basis::called;
 use super::super::load_test::{Clock, FROM_DUE, FROM_START, LoadTest};
 use super::super::wording::time_text;
 use super::series::series;
-use crate::chart::{AxisName, AxisUnit, LineChart, LinePanel, LinePoint, LineSeries, Scale};
+use crate::chart::{
+    AxisName, AxisUnit, LineChart, LinePanel, LinePoint, LineSeries, Scale, failed_at_end,
+};
 use crate::html::HtmlRow;
 use crate::percentile_curve::points_by_percentile;
 use crate::picture::{Drawing, Picture};
@@ -67,7 +69,9 @@ fn one(test: &LoadTest) -> (Vec<LineSeries>, Vec<LinePanel>) {
         .enumerate()
         .map(|(style, (name, _))| LineSeries { name: (*name).to_owned(), style })
         .collect();
-    let lines = clocks.iter().map(|(_, clock)| points_by_percentile(&clock.histogram)).collect();
+    let curve = |clock: &Clock| points_by_percentile(&clock.histogram);
+    let lines =
+        clocks.iter().map(|(_, clock)| failed_at_end(curve(clock), test.failed_share())).collect();
     let panel = LinePanel { title: test.name.clone(), lines };
     (series, vec![panel])
 }
@@ -88,7 +92,9 @@ fn line(test: &LoadTest, clock_name: &str) -> Vec<LinePoint> {
     test.clocks()
         .into_iter()
         .find(|(name, clock)| *name == clock_name && !clock.is_empty())
-        .map_or_else(Vec::new, |(_, clock)| points_by_percentile(&clock.histogram))
+        .map_or_else(Vec::new, |(_, clock)| {
+            failed_at_end(points_by_percentile(&clock.histogram), test.failed_share())
+        })
 }
 
 fn figures(clock: &Clock) -> Result<Vec<String>, String> {

@@ -112,7 +112,7 @@ fn line(tests: &[(f64, &LoadTest)], percentage: f64) -> Vec<LinePoint> {
         .filter_map(|(along, test)| {
             let latency_ns = test.clock().at_if_told(percentage)?;
             let (x, y, is_bound) = (*along, latency_ns as f64, !test.is_carried());
-            Some(LinePoint { x, y, interval: None, is_bound })
+            Some(LinePoint { x, y, interval: None, is_bound, failed: test.failed_share() })
         })
         .collect()
 }

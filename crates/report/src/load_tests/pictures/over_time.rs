@@ -4,7 +4,7 @@ use super::super::basis::called;
 use super::super::load_test::LoadTest;
 use super::super::wording::per_second_text;
 use super::series::series;
-use crate::chart::{AxisName, AxisUnit, LineChart, LinePanel, LinePoint, Scale};
+use crate::chart::{AxisName, AxisUnit, LineChart, LinePanel, LinePoint, Scale, failed_at_end};
 use crate::html::HtmlRow;
 use crate::picture::{Drawing, Picture};
 use bookend_contract::report::Intervals;
@@ -17,8 +17,10 @@ const POINTS_MAX: usize = 120;
 
 /// `None` where no load test was counted by interval.
 pub(super) fn picture(tests: &[LoadTest]) -> Option<Picture> {
-    let lines: Vec<Vec<LinePoint>> =
-        tests.iter().map(|test| counted(test).map_or_else(Vec::new, points)).collect();
+    let lines: Vec<Vec<LinePoint>> = tests
+        .iter()
+        .map(|test| failed_at_end(counted(test).map_or_else(Vec::new, points), test.failed_share()))
+        .collect();
     lines.iter().find(|line| !line.is_empty())?;
     let has_warmup = tests.iter().filter_map(counted).any(|counts| counts.window_start > 0);
     let chart = LineChart {
@@ -73,6 +75,7 @@ fn points(counts: &Intervals) -> Vec<LinePoint> {
             y: mean,
             interval: (part.len() > 1).then_some(interval),
             is_bound: false,
+            failed: None,
         }
     };
     let parts = |from: f64, side: &[u64]| {

@@ -1,7 +1,9 @@
 //! What all pictures of a run have in common: whose rows are drawn, how they were measured, and the
 //! colours.
 
+use crate::html::HtmlRow;
 use crate::run::report::Report;
+use bookend_results::failed_share::FailedShare;
 use bookend_results::grouping::{each_once, grouped};
 use bookend_results::suite::Case;
 use bookend_results::table::{Cell, CellResult, Rank, instrument_group};
@@ -81,7 +83,27 @@ impl DrawnGroup<'_> {
 
 /// The names of a row of a table of figures.
 pub(super) fn names(cell: &Cell) -> Vec<String> {
-    vec![cell.case.to_string(), cell.id.subject.clone()]
+    vec![cell.case.to_string(), cell.marked_subject()]
+}
+
+/// The headings and the rows of these cells, with a last column for failed calls where there were
+/// any.
+pub(super) fn with_failed(
+    drawn: &Drawn<'_>,
+    headings: &[&str],
+    mut rows: Vec<HtmlRow>,
+    cells: &[&Cell],
+) -> (Vec<String>, Vec<HtmlRow>) {
+    let mut headings: Vec<String> = headings.iter().map(|heading| (*heading).to_owned()).collect();
+    if drawn.report.table.has_failed_calls() {
+        headings.push("failed".to_owned());
+        for (row, cell) in rows.iter_mut().zip(cells) {
+            if let Ok(figures) = &mut row.figures {
+                figures.push(FailedShare::field(cell.failed_share()));
+            }
+        }
+    }
+    (headings, rows)
 }
 
 /// The words for a cell without figures, where a picture has no room for the reason.

@@ -2,7 +2,7 @@
 
 use super::drawn::{Drawn, DrawnGroup, names, word_of};
 use super::streams::series;
-use crate::chart::{AxisName, AxisUnit, LineChart, LinePanel, LinePoint, Scale};
+use crate::chart::{AxisName, AxisUnit, LineChart, LinePanel, LinePoint, Scale, failed_at_end};
 use crate::html::HtmlRow;
 use crate::percentile_curve::points_by_percentile;
 use crate::picture::{Drawing, Picture};
@@ -31,7 +31,9 @@ pub(super) fn pictures(drawn: &Drawn<'_>) -> Vec<Picture> {
 fn picture(drawn: &Drawn<'_>, group: &DrawnGroup<'_>) -> Option<Picture> {
     let series = series(drawn, &group.cells);
     let line = |name: &str, case| {
-        group.find(name, case).map_or_else(Vec::new, |cell| curve(drawn.report, cell))
+        group.find(name, case).map_or_else(Vec::new, |cell| {
+            failed_at_end(curve(drawn.report, cell), cell.failed_share())
+        })
     };
     let panels: Vec<LinePanel> = group
         .cases()

@@ -1,8 +1,8 @@
 //! The rate over the time of a round, warm-up included.
 
-use super::drawn::{Drawn, DrawnGroup, names};
+use super::drawn::{Drawn, DrawnGroup, names, with_failed};
 use super::streams::series;
-use crate::chart::{AxisName, AxisUnit, LineChart, LinePanel, LinePoint, Scale};
+use crate::chart::{AxisName, AxisUnit, LineChart, LinePanel, LinePoint, Scale, failed_at_end};
 use crate::html::HtmlRow;
 use crate::picture::{Drawing, Picture};
 use bookend_results::grouping::each_once;
@@ -30,7 +30,9 @@ fn picture(drawn: &Drawn<'_>, group: &DrawnGroup<'_>) -> Option<Picture> {
         counted
             .iter()
             .find(|(cell, _)| cell.case == case && cell.id.subject == name)
-            .map_or_else(Vec::new, |(_, counted)| counted.points())
+            .map_or_else(Vec::new, |(cell, counted)| {
+                failed_at_end(counted.points(), cell.failed_share())
+            })
     };
     let panels: Vec<LinePanel> = each_once(cells.iter().map(|cell| cell.case))
         .into_iter()
@@ -55,6 +57,8 @@ fn picture(drawn: &Drawn<'_>, group: &DrawnGroup<'_>) -> Option<Picture> {
     let mut headings = vec!["case", "name", "round", "least (1/s)", "median (1/s)", "most (1/s)"];
     let is_judged = counted.iter().any(|(_, counted)| counted.steady.is_some());
     headings.extend(is_judged.then_some("steady from (s)"));
+    let rows = counted.iter().map(|(cell, counted)| counted.row(cell, is_judged)).collect();
+    let (headings, rows) = with_failed(drawn, &headings, rows, &cells);
     Some(Picture {
         title: chart.title.clone(),
         caption:
@@ -62,8 +66,8 @@ fn picture(drawn: &Drawn<'_>, group: &DrawnGroup<'_>) -> Option<Picture> {
                   line that still rises to the right of it was not warm."
                 .to_owned(),
         drawing: Drawing::Lines(chart),
-        headings: headings.into_iter().map(str::to_owned).collect(),
-        rows: counted.iter().map(|(cell, counted)| counted.row(cell, is_judged)).collect(),
+        headings,
+        rows,
     })
 }
 
@@ -100,7 +104,7 @@ impl Counted {
             .chunks(together.max(1))
             .map(|part| {
                 let mean = part.iter().map(|(_, rate)| rate).sum::<f64>() / part.len() as f64;
-                LinePoint { x: part[0].0, y: mean, interval: None, is_bound: false }
+                LinePoint { x: part[0].0, y: mean, interval: None, is_bound: false, failed: None }
             })
             .collect()
     }

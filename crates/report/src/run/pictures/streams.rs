@@ -1,6 +1,6 @@
 //! What grows with the streams of a connection: how many requests a CPU-second answers, and memory.
 
-use super::drawn::{Drawn, DrawnGroup, names, word_of};
+use super::drawn::{Drawn, DrawnGroup, names, with_failed, word_of};
 use crate::chart::{AxisName, AxisUnit, LineChart, LinePanel, LinePoint, LineSeries, Scale};
 use crate::html::HtmlRow;
 use crate::picture::{Drawing, Picture};
@@ -39,6 +39,8 @@ fn cost_picture(drawn: &Drawn<'_>, group: &DrawnGroup<'_>) -> Option<Picture> {
     };
     let headings =
         ["case", "name", "requests per CPU-second (1/s)", "from", "to", "hollow", "limit"];
+    let rows = own.iter().map(|cell| cost_row(cell)).collect();
+    let (headings, rows) = with_failed(drawn, &headings, rows, own);
     Some(Picture {
         title: chart.title.clone(),
         caption: "Higher is cheaper. Bars and bands are 95 % intervals over the rounds: lines \
@@ -46,8 +48,8 @@ fn cost_picture(drawn: &Drawn<'_>, group: &DrawnGroup<'_>) -> Option<Picture> {
                   load was less than it could have been."
             .to_owned(),
         drawing: Drawing::Lines(chart),
-        headings: headings.map(str::to_owned).to_vec(),
-        rows: own.iter().map(|cell| cost_row(cell)).collect(),
+        headings,
+        rows,
     })
 }
 
@@ -141,7 +143,8 @@ impl Along {
                 .filter(|cell| cell.id.subject == *name && self.panel_of(cell.case) == *title)
                 .filter_map(|cell| {
                     let (y, interval, is_bound) = point(cell.summary()?)?;
-                    Some(LinePoint { x: self.figure(cell.case), y, interval, is_bound })
+                    let (x, failed) = (self.figure(cell.case), cell.failed_share());
+                    Some(LinePoint { x, y, interval, is_bound, failed })
                 })
                 .collect();
             points.sort_by(|a, b| a.x.total_cmp(&b.x));
