@@ -4,7 +4,7 @@ use super::error::{PageError, RESULTS_FILE};
 use super::format::{FigureFormat, NoFormat};
 use super::overview::Overview;
 use super::quoted::{self, NamedFigure};
-use super::versions::OF_THE_DAY;
+use super::versions::{self, OF_THE_DAY, Versions};
 use crate::from_text::list;
 use crate::published::PublishedTable;
 use bookend_results::declaration::{DeclarationError, Source, read_text};
@@ -218,6 +218,21 @@ impl Presentation {
             before.clone_from(&table.columns);
         }
         Ok(declared)
+    }
+
+    /// The same with the versions of a record.
+    pub(super) fn with_versions(mut self, said: &Versions) -> Self {
+        let overview = self.overview.as_mut();
+        let labels = overview.into_iter().flat_map(|overview| {
+            let series = overview.series.iter_mut().flat_map(|series| {
+                std::iter::once(&mut series.name).chain(series.heading.as_mut())
+            });
+            series.chain(overview.lines.iter_mut().map(|line| &mut line.label))
+        });
+        let prose = [&mut self.said, &mut self.differs, &mut self.reading, &mut self.conclusion];
+        let all = labels.chain(prose).chain(&mut self.departures);
+        all.for_each(|text| *text = versions::named(text, said));
+        self
     }
 
     /// A name in braces that no figure has.

@@ -1,6 +1,5 @@
 //! Versions in prose and in labels, as the record has them: whoever types one types one of the day.
 
-use super::presentation::Presentation;
 use std::collections::BTreeMap;
 
 /// `{version of rust-tonic}` stands for the version of that subject or instrument.
@@ -18,25 +17,8 @@ pub(super) fn version<'a>(name: &'a str, versions: &'a Versions) -> &'a str {
     said.map(str::trim).filter(|said| !said.is_empty()).unwrap_or(name)
 }
 
-impl Presentation {
-    /// The same with the versions of a record.
-    pub(super) fn with_versions(mut self, versions: &Versions) -> Self {
-        let overview = self.overview.as_mut();
-        let labels = overview.into_iter().flat_map(|overview| {
-            let series = overview.series.iter_mut().flat_map(|series| {
-                std::iter::once(&mut series.name).chain(series.heading.as_mut())
-            });
-            series.chain(overview.lines.iter_mut().map(|line| &mut line.label))
-        });
-        let prose = [&mut self.said, &mut self.differs, &mut self.reading, &mut self.conclusion];
-        let all = labels.chain(prose).chain(&mut self.departures);
-        all.for_each(|text| *text = named(text, versions));
-        self
-    }
-}
-
 /// The text with each place filled in.
-fn named(text: &str, versions: &Versions) -> String {
+pub(super) fn named(text: &str, versions: &Versions) -> String {
     let mut parts = text.split(PLACE);
     let mut filled = parts.next().unwrap_or_default().to_owned();
     for part in parts {
