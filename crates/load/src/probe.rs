@@ -14,6 +14,7 @@ mod check_all;
 mod check_context;
 mod check_reply;
 mod check_request;
+mod cut_frames;
 mod enlarge;
 mod raw_connection;
 mod report;

@@ -1,6 +1,7 @@
 //! One connection, frame by frame: what a check needs to send things that a client library never
 //! would, and to see what comes back as it comes.
 
+mod cut;
 mod incoming;
 mod outgoing;
 
@@ -68,6 +69,8 @@ pub(super) struct RawConnection {
     pub pong: Option<[u8; 8]>,
     replies: BTreeMap<u32, CheckReply>,
     next_stream_id: u32,
+    /// The first frame of this kind goes out in three pieces, with a pause behind each but the last.
+    pub cut: Option<u8>,
     /// Calls that the server may have answered and counted: their requests were sent whole, or it
     /// answered before that.
     pub calls_sent: u64,
@@ -104,6 +107,7 @@ impl RawConnection {
             pong: None,
             replies: BTreeMap::new(),
             next_stream_id: 1,
+            cut: None,
             calls_sent: 0,
         };
         connection.send_preface(settings)?;
@@ -205,7 +209,22 @@ impl RawConnection {
         }
     }
 
+    /// Writes whole frames, and one of them in pieces if it is to be cut.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), CheckError> {
+        let cut = self.cut.and_then(|kind| cut::first_of(kind, bytes));
+        let mut written = 0;
+        if cut.is_some() {
+            self.cut = None;
+        }
+        for end in cut.into_iter().flatten() {
+            self.write_now(&bytes[written..end])?;
+            written = end;
+            self.pause()?;
+        }
+        self.write_now(&bytes[written..])
+    }
+
+    fn write_now(&mut self, bytes: &[u8]) -> Result<(), CheckError> {
         self.stream.write_all(bytes).map_err(|error| error_of(&error, self.timeout))
     }
 }

@@ -53,6 +53,8 @@ pub enum Fault {
     OneCallAtATime,
     /// Frames of unknown kinds close the connection.
     ClosesOnUnknownFrames,
+    /// A frame of this kind of which a read has a part alone closes the connection.
+    ClosesOnCut(u8),
     /// Only the first connection is ever answered; the others hear SETTINGS and nothing more.
     SilentAfterTheFirst,
     /// Every call is answered with bytes that are not a message.
@@ -113,10 +115,15 @@ impl Faulted {
         self.connection.receive(&preface, &mut self.calls).ok()?;
         loop {
             let mut bytes = [0; HEADER_BYTES];
-            stream.read_exact(&mut bytes).ok()?;
+            let is_cut = read_whole(&mut stream, &mut bytes)?;
             let header = FrameHeader::parse(&bytes);
             let mut payload = vec![0; header.length];
-            stream.read_exact(&mut payload).ok()?;
+            let is_cut = read_whole(&mut stream, &mut payload)? || is_cut;
+            // Long ones span segments by themselves.
+            let is_short = header.length < 1_000;
+            if is_cut && is_short && self.fault == Fault::ClosesOnCut(header.kind) {
+                return None;
+            }
             match self.fate(header) {
                 Fate::Pass => self.handle(header, &payload)?,
                 Fate::Drop => {}
@@ -187,6 +194,17 @@ impl Faulted {
         }
         kept
     }
+}
+
+/// Fills the buffer, and returns whether that took more than one read.
+fn read_whole(stream: &mut TcpStream, buffer: &mut [u8]) -> Option<bool> {
+    let mut filled = 0;
+    let mut reads = 0;
+    while filled < buffer.len() {
+        filled += stream.read(&mut buffer[filled..]).ok().filter(|read| *read > 0)?;
+        reads += 1;
+    }
+    Some(reads > 1)
 }
 
 #[derive(Default)]
