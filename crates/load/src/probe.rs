@@ -9,6 +9,7 @@
 //! The verified call goes through the client library. The checks send what no client library would,
 //! frame by frame over a `raw_connection`.
 
+mod ack_waits;
 mod check;
 mod check_all;
 mod check_context;

@@ -17,7 +17,7 @@ macro_rules! checks {
 
         impl SemanticsCheck {
             /// Every check, in the order in which reports list them.
-            pub const ALL: [Self; 15] = [$(Self::$check),*];
+            pub const ALL: [Self; 16] = [$(Self::$check),*];
 
             /// The check's name in tables and reports.
             pub fn label(self) -> &'static str {
@@ -60,6 +60,8 @@ checks! {
     UnknownFrames: "unknown frames",
     /// Our SETTINGS_HEADER_TABLE_SIZE of 0 is respected.
     HeaderTable: "header table size",
+    /// No answer waits in the server's kernel until an earlier one is acknowledged.
+    NoAckWaits: "answers without waiting for ACKs",
 }
 
 impl SemanticsCheck {

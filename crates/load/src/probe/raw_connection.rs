@@ -1,12 +1,14 @@
 //! One connection, frame by frame: what a check needs to send things that a client library never
 //! would, and to see what comes back as it comes.
 
+mod batch;
 mod cut;
 mod incoming;
 mod outgoing;
 
 use super::check::CheckError;
 use super::check_reply::CheckReply;
+use batch::Silences;
 use bookend_io::tls::Connector;
 use bookend_io::{Address, ByteStream, reason};
 use bookend_wire::flow::Window;
@@ -34,6 +36,8 @@ pub(super) enum WindowRefill {
         /// DATA frames that are left to come.
         frames: u32,
     },
+    /// Not at all.
+    Never,
 }
 
 /// Where the server listens, and how a connection to it is secured.
@@ -71,6 +75,9 @@ pub(super) struct RawConnection {
     next_stream_id: u32,
     /// The first frame of this kind goes out in three pieces, with a pause behind each but the last.
     pub cut: Option<u8>,
+    /// Frames that go out later, by one write.
+    held: Option<Vec<u8>>,
+    silences: Option<Silences>,
     /// Calls that the server may have answered and counted: their requests were sent whole, or it
     /// answered before that.
     pub calls_sent: u64,
@@ -108,6 +115,8 @@ impl RawConnection {
             replies: BTreeMap::new(),
             next_stream_id: 1,
             cut: None,
+            held: None,
+            silences: None,
             calls_sent: 0,
         };
         connection.send_preface(settings)?;
@@ -202,7 +211,7 @@ impl RawConnection {
             Ok(0) => Err(CheckError::Closed),
             Ok(read) => {
                 self.inbox.extend_from_slice(&buffer[..read]);
-                Ok(())
+                self.end_silence()
             }
             Err(error) if error.kind() == ErrorKind::Interrupted => Ok(()),
             Err(error) => Err(error_of(&error, self.timeout)),
@@ -211,6 +220,10 @@ impl RawConnection {
 
     /// Writes whole frames, and one of them in pieces if it is to be cut.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), CheckError> {
+        if let Some(held) = &mut self.held {
+            held.extend_from_slice(bytes);
+            return Ok(());
+        }
         let cut = self.cut.and_then(|kind| cut::first_of(kind, bytes));
         let mut written = 0;
         if cut.is_some() {

@@ -13,6 +13,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
+use std::time::Duration;
 
 /// What a server may do wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +56,10 @@ pub enum Fault {
     ClosesOnUnknownFrames,
     /// A frame of this kind of which a read has a part alone closes the connection.
     ClosesOnCut(u8),
+    /// Every answer is a write of its own, and waits until the one before it is acknowledged.
+    WaitsOnAcks,
+    /// A handler in sixty-four sleeps as long as an acknowledgement may be delayed. No fault at all.
+    Sleeps,
     /// Only the first connection is ever answered; the others hear SETTINGS and nothing more.
     SilentAfterTheFirst,
     /// Every call is answered with bytes that are not a message.
@@ -76,7 +81,9 @@ pub fn start(fault: Fault) -> Faulty {
     thread::spawn(move || {
         for (number, stream) in listener.incoming().enumerate() {
             let counter = Arc::clone(&counter);
-            thread::spawn(move || Faulted::new(fault, number, counter).serve(stream.unwrap()));
+            let stream = stream.unwrap();
+            stream.set_nodelay(fault != Fault::WaitsOnAcks).unwrap();
+            thread::spawn(move || Faulted::new(fault, number, counter).serve(stream));
         }
     });
     Faulty { address, answered }
@@ -231,7 +238,10 @@ impl Calls {
         if request.is_late && self.fault == Fault::DropsLateCalls {
             return;
         }
-        self.answered.fetch_add(1, Ordering::SeqCst);
+        let before = self.answered.fetch_add(1, Ordering::SeqCst);
+        if self.fault == Fault::Sleeps && before % 64 == 32 {
+            thread::sleep(Duration::from_millis(40));
+        }
         let is_known = request.path == b"/helloworld.Greeter/SayHello";
         match self.fault {
             _ if !is_known => self.unknown_method(sender, stream),

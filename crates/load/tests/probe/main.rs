@@ -123,7 +123,7 @@ fn missing(fault: Fault) -> (Vec<SemanticsCheck>, Vec<SemanticsCheck>) {
 #[test]
 fn a_server_with_one_fault_is_found_to_have_that_one() {
     use SemanticsCheck::*;
-    let cases: [(Fault, &[SemanticsCheck]); 18] = [
+    let cases: [(Fault, &[SemanticsCheck]); 20] = [
         (Fault::NoSettingsAck, &[SettingsAck, HeaderTable]),
         (Fault::NoPong, &[Ping]),
         (Fault::WrongPong, &[Ping]),
@@ -142,6 +142,8 @@ fn a_server_with_one_fault_is_found_to_have_that_one() {
         (Fault::ClosesOnReset, &[ResetStream]),
         (Fault::OneCallAtATime, &[InterleavedCalls]),
         (Fault::ClosesOnUnknownFrames, &[UnknownFrames]),
+        (Fault::WaitsOnAcks, &[NoAckWaits]),
+        (Fault::Sleeps, &[]),
     ];
     for (fault, expected) in cases {
         assert_eq!(missing(fault), (expected.to_vec(), vec![]), "{fault:?}");
