@@ -23,6 +23,8 @@ pub mod model;
 mod outcome;
 mod page;
 mod printed;
+mod probed;
+mod probed_page;
 mod quantity;
 mod repeated_page;
 mod series;
@@ -34,8 +36,9 @@ pub use claim::{
     Bounds, Claim, ClaimFinding, EarlierVerdict, JudgedBy, Refutation, SHORT_MAX, SuiteClaims,
 };
 pub use error::ClaimsError;
-pub use judged::{CLAIMS_FILE, JudgedSuite, JudgedSuites, kept_profile};
+pub use judged::{CLAIMS_FILE, JudgedSuite, JudgedSuites, kept_profile, read_record};
 pub use outcome::ClaimOutcome;
+pub use probed_page::probed_page;
 pub use quantity::{Over, Quantity, Take};
 pub use statement::{Favour, Statement, TOLERANCE};
 pub use subject_name::SubjectName;

@@ -17,6 +17,7 @@ pub mod compare;
 pub mod csv;
 pub mod cut_off;
 pub mod declaration;
+pub mod findings;
 pub mod gate;
 pub mod grouping;
 pub mod mark;

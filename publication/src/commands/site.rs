@@ -2,9 +2,9 @@
 
 use super::{NoPage, RECORDS, SUITES, say, suites, write};
 use bookend_contract::exit;
-use bookend_publication::claims::JudgedSuites;
+use bookend_publication::claims::{JudgedSuites, read_record};
 use bookend_publication::site::ResultSite;
-use bookend_results::record::{Record, file_of};
+use bookend_results::record::file_of;
 use bookend_results::suite::Extent;
 use clap::Args;
 use std::fs;
@@ -53,7 +53,7 @@ impl SiteArguments {
             .iter()
             .map(|name| file_of(&self.records, name, Extent::Full))
             .filter(|file| file.is_file())
-            .map(|file| Record::read(&file).map_err(|error| NoPage::unreadable(&file, error)));
+            .map(|file| read_record(&self.records, &file).map_err(NoPage::given));
         Ok(ResultSite { records: records.collect::<Result<_, _>>()?, judged })
     }
 }

@@ -93,7 +93,11 @@ fn day_of(facts: &Facts) -> String {
 
 fn verdicts(page: &Page<'_>) -> String {
     page.verdicts.as_ref().map_or_else(String::new, |all| {
-        format!("{}\n{}\n{}", wrapped(all.tally(), ""), all.table(), wrapped(all.asked(), ""))
+        let found: String =
+            all.probed().iter().map(|one| wrapped(&format!("- {one}"), "  ")).collect();
+        let found = if found.is_empty() { found } else { format!("\n{found}") };
+        let (tally, asked) = (wrapped(all.tally(), ""), wrapped(all.asked(), ""));
+        format!("{tally}\n{}\n{asked}{found}", all.table())
     })
 }
 

@@ -26,6 +26,7 @@ pub struct ClaimVerdicts {
     tally: String,
     lines: Vec<VerdictLine>,
     reasons: String,
+    probed: Vec<String>,
     asked: String,
 }
 
@@ -58,7 +59,7 @@ impl ClaimVerdicts {
             "" => ASKED.to_owned(),
             asked => asked.to_owned(),
         };
-        Self { tally, lines, reasons: suite.reasons(), asked }
+        Self { tally, lines, reasons: suite.reasons(), probed: suite.probed_servers(), asked }
     }
 
     /// How many claims came to what.
@@ -76,6 +77,11 @@ impl ClaimVerdicts {
         let headings = ["claim", "they printed", "same client", "other client", "replicates?"];
         let rows: Vec<Vec<String>> = self.lines.iter().map(VerdictLine::fields).collect();
         markdown::table(&headings.map(str::to_owned), headings.len(), &rows)
+    }
+
+    /// What the probe found of each server of the suite, a sentence each.
+    pub(super) fn probed(&self) -> &[String] {
+        &self.probed
     }
 
     /// Every claim with its place, its figures, and how its outcome follows.
