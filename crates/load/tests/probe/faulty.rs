@@ -58,7 +58,7 @@ pub enum Fault {
     ClosesOnCut(u8),
     /// Every answer is a write of its own, and waits until the one before it is acknowledged.
     WaitsOnAcks,
-    /// A handler in sixty-four sleeps as long as an acknowledgement may be delayed. No fault at all.
+    /// A handler in 128 sleeps as long as an acknowledgement may be delayed. No fault at all.
     Sleeps,
     /// Only the first connection is ever answered; the others hear SETTINGS and nothing more.
     SilentAfterTheFirst,
@@ -239,7 +239,7 @@ impl Calls {
             return;
         }
         let before = self.answered.fetch_add(1, Ordering::SeqCst);
-        if self.fault == Fault::Sleeps && before % 64 == 32 {
+        if self.fault == Fault::Sleeps && before % 128 == 64 {
             thread::sleep(Duration::from_millis(40));
         }
         let is_known = request.path == b"/helloworld.Greeter/SayHello";

@@ -1,9 +1,10 @@
 //! Calls that are sent by one write, and the silences while they are answered.
 
-use super::RawConnection;
+use super::{RawConnection, WindowRefill};
 use crate::probe::check::CheckError;
 use crate::probe::check_request::CheckRequest;
 use bookend_io::ByteStream;
+use bookend_wire::frame::kind;
 use std::io;
 use std::os::linux::net::TcpStreamExt as _;
 use std::time::{Duration, Instant};
@@ -41,9 +42,15 @@ impl RawConnection {
         self.silences =
             Some(Silences { acknowledges_at_once, last: Instant::now(), longest: Duration::ZERO });
         let all = |connection: &Self| streams.iter().all(|&id| connection.has_ended(id));
+        let refill = std::mem::replace(&mut self.refill, WindowRefill::Never);
         let waited = self.wait_until(all);
+        self.refill = refill;
         let silences = self.silences.take();
         waited?;
+        let came: usize = streams.iter().map(|&id| self.body_bytes(id)).sum();
+        if came > 0 {
+            self.send(kind::WINDOW_UPDATE, 0, 0, &(came as u32).to_be_bytes())?;
+        }
         Ok(silences.map_or(Duration::ZERO, |silences| silences.longest))
     }
 
