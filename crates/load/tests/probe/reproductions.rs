@@ -8,6 +8,7 @@ use std::process::{Command, Output};
 
 const MESSAGE: &str = "pajamax-cut-message.py";
 const FRAME: &str = "pajamax-cut-frame.py";
+const WAITS: &str = "pajamax-waits-on-ack.py";
 
 fn file(name: &str) -> PathBuf {
     [env!("CARGO_MANIFEST_DIR"), "..", "..", "records", "findings", name].iter().collect()
@@ -21,7 +22,7 @@ fn reproduce(name: &str, target: &str) -> Output {
 #[test]
 fn our_server_is_not_what_the_findings_speak_of() {
     let server = honest::start(false);
-    for name in [MESSAGE, FRAME] {
+    for name in [MESSAGE, FRAME, WAITS] {
         let output = reproduce(name, &server.local_address().to_string());
         assert!(output.status.success(), "{name}: {output:?}");
     }
@@ -43,7 +44,7 @@ fn a_server_with_the_fault_is() {
 
 #[test]
 fn a_reproduction_has_at_most_twenty_lines() {
-    for name in [MESSAGE, FRAME] {
+    for name in [MESSAGE, FRAME, WAITS] {
         let lines = std::fs::read_to_string(file(name)).unwrap().lines().count();
         assert!(lines <= 20, "{name} has {lines} lines");
     }
