@@ -37,7 +37,7 @@ pub struct DoctorArguments {
     /// Build every variant and make one verified call through it
     #[arg(long)]
     call: bool,
-    /// Check what every server skips as well, and write what was found to this file (a line of JSON each)
+    /// Check what every server skips as well, and write it to this file, a line of JSON each
     #[arg(long, value_name = "FILE", requires = "call")]
     findings: Option<PathBuf>,
     /// Wait while another lab measures here, instead of ending

@@ -1,5 +1,5 @@
-//! What the probe found of the servers that a claim is about: it stands beside every claim, whatever
-//! came of it.
+//! What the probe found of the servers that a claim is about: it stands beside every claim,
+//! whatever came of it.
 
 use super::claim::Claim;
 use super::judged::JudgedSuite;

@@ -13,12 +13,12 @@ use std::time::Duration;
 /// Calls that are sent at once: more than a server answers by one write for their size alone.
 const CALLS: usize = 128;
 
-/// Batches of calls with each kind of acknowledgement, by turns: what disturbs one kind disturbs the
-/// other as well.
+/// Batches of calls with each kind of acknowledgement, by turns: what disturbs one kind disturbs
+/// the other as well.
 const BATCHES: usize = 3;
 
-/// Below what Linux delays an acknowledgement by, 40 ms at least (`TCP_DELACK_MIN`), by as much as a
-/// busy machine may be late to notice that the first part has come.
+/// Below what Linux delays an acknowledgement by, 40 ms at least (`TCP_DELACK_MIN`), by as much as
+/// a busy machine may be late to notice that the first part has come.
 const DELAY: Duration = Duration::from_millis(30);
 
 /// A silence that no delayed acknowledgement explains: longer than a server on the same machine

@@ -5,16 +5,17 @@ mod batch;
 mod cut;
 mod incoming;
 mod outgoing;
+mod silences;
 
 use super::check::CheckError;
 use super::check_reply::CheckReply;
-use batch::Silences;
 use bookend_io::tls::Connector;
 use bookend_io::{Address, ByteStream, reason};
 use bookend_wire::flow::Window;
 use bookend_wire::frame::{FrameHeader, HEADER_BYTES, PREFACE, kind, write_frame};
 use bookend_wire::hpack::{DEFAULT_TABLE_BYTES, Decoder, Encoder, HeaderList};
 use bookend_wire::settings::{DEFAULT_WINDOW_BYTES, Settings};
+use silences::Silences;
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind, Read, Write};
 use std::time::{Duration, Instant};
@@ -73,7 +74,7 @@ pub(super) struct RawConnection {
     pub pong: Option<[u8; 8]>,
     replies: BTreeMap<u32, CheckReply>,
     next_stream_id: u32,
-    /// The first frame of this kind goes out in three pieces, with a pause behind each but the last.
+    /// The first frame of this kind goes out in three pieces, with a pause between them.
     pub cut: Option<u8>,
     /// Frames that go out later, by one write.
     held: Option<Vec<u8>>,
@@ -211,7 +212,10 @@ impl RawConnection {
             Ok(0) => Err(CheckError::Closed),
             Ok(read) => {
                 self.inbox.extend_from_slice(&buffer[..read]);
-                self.end_silence()
+                match &mut self.silences {
+                    Some(silences) => silences.end(&self.stream),
+                    None => Ok(()),
+                }
             }
             Err(error) if error.kind() == ErrorKind::Interrupted => Ok(()),
             Err(error) => Err(error_of(&error, self.timeout)),
@@ -235,6 +239,23 @@ impl RawConnection {
             self.pause()?;
         }
         self.write_now(&bytes[written..])
+    }
+
+    /// Waits, and keeps what comes meanwhile without an answer to it, which would stand inside the
+    /// frame that is being sent.
+    fn pause(&mut self) -> Result<(), CheckError> {
+        let whole = self.deadline;
+        self.deadline = whole.min(Instant::now() + cut::PAUSE);
+        let ended = loop {
+            if let Err(error) = self.read() {
+                break error;
+            }
+        };
+        self.deadline = whole;
+        match ended {
+            CheckError::TimedOut(_) => Ok(()),
+            error => Err(error),
+        }
     }
 
     fn write_now(&mut self, bytes: &[u8]) -> Result<(), CheckError> {

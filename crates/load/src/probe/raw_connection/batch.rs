@@ -1,20 +1,11 @@
-//! Calls that are sent by one write, and the silences while they are answered.
+//! Calls that are sent by one write.
 
+use super::silences::Silences;
 use super::{RawConnection, WindowRefill};
 use crate::probe::check::CheckError;
 use crate::probe::check_request::CheckRequest;
-use bookend_io::ByteStream;
 use bookend_wire::frame::kind;
-use std::io;
-use std::os::linux::net::TcpStreamExt as _;
-use std::time::{Duration, Instant};
-
-/// How the socket acknowledges what comes, and how long nothing came.
-pub(super) struct Silences {
-    acknowledges_at_once: bool,
-    last: Instant,
-    longest: Duration,
-}
+use std::time::Duration;
 
 impl RawConnection {
     /// Makes as many calls as the server allows, `calls` at most, by one write, and returns the
@@ -37,10 +28,10 @@ impl RawConnection {
         let begun: Result<Vec<u32>, CheckError> = (0..calls).map(|_| self.call(request)).collect();
         let frames = self.held.take().unwrap_or_default();
         let streams = begun?;
-        self.acknowledge(acknowledges_at_once)?;
+        let silences = Silences::new(acknowledges_at_once);
+        silences.set(&self.stream)?;
         self.write(&frames)?;
-        self.silences =
-            Some(Silences { acknowledges_at_once, last: Instant::now(), longest: Duration::ZERO });
+        self.silences = Some(silences);
         let all = |connection: &Self| streams.iter().all(|&id| connection.has_ended(id));
         let refill = std::mem::replace(&mut self.refill, WindowRefill::Never);
         let waited = self.wait_until(all);
@@ -52,31 +43,5 @@ impl RawConnection {
             self.send(kind::WINDOW_UPDATE, 0, 0, &(came as u32).to_be_bytes())?;
         }
         Ok(silences.map_or(Duration::ZERO, |silences| silences.longest))
-    }
-
-    /// Something came: how long it took, and that the socket goes on as before. The kernel forgets
-    /// TCP_QUICKACK with every acknowledgement (tcp(7)).
-    pub(super) fn end_silence(&mut self) -> Result<(), CheckError> {
-        let Some(silences) = &mut self.silences else {
-            return Ok(());
-        };
-        let now = Instant::now();
-        silences.longest = silences.longest.max(now - silences.last);
-        silences.last = now;
-        let acknowledges_at_once = silences.acknowledges_at_once;
-        self.acknowledge(acknowledges_at_once)
-    }
-
-    fn acknowledge(&self, at_once: bool) -> Result<(), CheckError> {
-        set_quick_ack(&self.stream, at_once)
-            .map_err(|error| CheckError::NotChecked(format!("TCP_QUICKACK: {error}")))
-    }
-}
-
-fn set_quick_ack(stream: &ByteStream, at_once: bool) -> io::Result<()> {
-    match stream {
-        ByteStream::Tcp(stream) => stream.set_quickack(at_once),
-        ByteStream::Unix(_) => Err(io::Error::other("a Unix socket acknowledges nothing")),
-        ByteStream::Tls(stream) => set_quick_ack(stream.transport(), at_once),
     }
 }

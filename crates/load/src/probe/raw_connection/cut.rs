@@ -1,13 +1,11 @@
 //! A frame in pieces.
 
-use super::RawConnection;
-use crate::probe::check::CheckError;
 use bookend_wire::frame::{FrameHeader, HEADER_BYTES};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How long the server is left alone with a piece of a frame, so that it has surely read it: a
 /// server that shares its processor with others still does.
-const PAUSE: Duration = Duration::from_millis(60);
+pub(super) const PAUSE: Duration = Duration::from_millis(60);
 
 /// Bytes of a frame's header that come alone. Its kind is among them, for who reads a trace.
 const FIRST_PIECE_BYTES: usize = 5;
@@ -23,25 +21,6 @@ pub(super) fn first_of(kind: u8, frames: &[u8]) -> Option<[usize; 2]> {
             return Some([begin + FIRST_PIECE_BYTES, in_payload]);
         }
         begin += HEADER_BYTES + header.length;
-    }
-}
-
-impl RawConnection {
-    /// Waits, and keeps what comes meanwhile without an answer to it, which would stand inside the
-    /// frame that is being sent.
-    pub(super) fn pause(&mut self) -> Result<(), CheckError> {
-        let whole = self.deadline;
-        self.deadline = whole.min(Instant::now() + PAUSE);
-        let ended = loop {
-            if let Err(error) = self.read() {
-                break error;
-            }
-        };
-        self.deadline = whole;
-        match ended {
-            CheckError::TimedOut(_) => Ok(()),
-            error => Err(error),
-        }
     }
 }
 
