@@ -5,7 +5,7 @@ mod batch;
 mod cut;
 mod incoming;
 mod outgoing;
-mod silences;
+mod quick_ack;
 
 use super::check::CheckError;
 use super::check_reply::CheckReply;
@@ -15,7 +15,6 @@ use bookend_wire::flow::Window;
 use bookend_wire::frame::{FrameHeader, HEADER_BYTES, PREFACE, kind, write_frame};
 use bookend_wire::hpack::{DEFAULT_TABLE_BYTES, Decoder, Encoder, HeaderList};
 use bookend_wire::settings::{DEFAULT_WINDOW_BYTES, Settings};
-use silences::Silences;
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind, Read, Write};
 use std::time::{Duration, Instant};
@@ -78,7 +77,8 @@ pub(super) struct RawConnection {
     pub cut: Option<u8>,
     /// Frames that go out later, by one write.
     held: Option<Vec<u8>>,
-    silences: Option<Silences>,
+    /// Whether what comes is acknowledged at once. `None`: as the kernel likes.
+    acknowledges_at_once: Option<bool>,
     /// Calls that the server may have answered and counted: their requests were sent whole, or it
     /// answered before that.
     pub calls_sent: u64,
@@ -117,7 +117,7 @@ impl RawConnection {
             next_stream_id: 1,
             cut: None,
             held: None,
-            silences: None,
+            acknowledges_at_once: None,
             calls_sent: 0,
         };
         connection.send_preface(settings)?;
@@ -139,6 +139,11 @@ impl RawConnection {
         write_frame(&mut output, kind::SETTINGS, 0, 0, &payload);
         self.write(&output)?;
         self.wait_until(|connection| connection.settings_received)
+    }
+
+    /// Gives it more time.
+    pub fn allow(&mut self, more: Duration) {
+        self.deadline += more;
     }
 
     /// Reads frames until `is_met` holds.
@@ -212,8 +217,8 @@ impl RawConnection {
             Ok(0) => Err(CheckError::Closed),
             Ok(read) => {
                 self.inbox.extend_from_slice(&buffer[..read]);
-                match &mut self.silences {
-                    Some(silences) => silences.end(&self.stream),
+                match self.acknowledges_at_once {
+                    Some(at_once) => quick_ack::set(&self.stream, at_once),
                     None => Ok(()),
                 }
             }
