@@ -6,10 +6,14 @@ use super::judged::JudgedSuite;
 use super::quantity::Over;
 use bookend_results::findings::ProbedServer;
 use bookend_results::record::Record;
+use bookend_results::table::{ACK_WAITS, CUT};
 use std::collections::BTreeSet;
 
 /// From a page of a suite, and from those in docs/measure.
 const FINDINGS: &str = "../../records/findings/README.md";
+
+/// So many failed checks are all listed.
+const LISTED: usize = 4;
 
 /// What a probe says where a server ended the connection.
 const CLOSED: &str = "closed the connection";
@@ -52,8 +56,18 @@ fn sentence(subject: &str, record: &Record, suite: &JudgedSuite) -> Option<Strin
     Some(format!(
         "[Probed]({FINDINGS}): {subject} fails {}{of} checks{closed}: {}.",
         skips.len(),
-        skips.join(", ")
+        worst(skips)
     ))
+}
+
+/// What is failed: of many, the worst.
+fn worst(skips: &[String]) -> String {
+    let is_worst = |skip: &&String| CUT.contains(&skip.as_str()) || skip.as_str() == ACK_WAITS;
+    let worst: Vec<&str> = skips.iter().filter(is_worst).map(String::as_str).collect();
+    if skips.len() <= LISTED || worst.is_empty() {
+        return skips.join(", ");
+    }
+    format!("among them {}", worst.join(", "))
 }
 
 /// In how many of the checks that it fails the server closed the connection.
