@@ -80,7 +80,7 @@ fn the_rows_that_carry_ten_times_had_idle_streams() {
         // No table prints a window, so both causes are named.
         let own = evidence.strip_prefix(calls).expect("the calls come first");
         let both =
-            ": the client left streams idle, or its time was too short for its slowest calls";
+            ": the client left streams idle, or calls failed and nobody says so, or its time";
         assert!(own.starts_with(both), "{evidence}");
     }
 }

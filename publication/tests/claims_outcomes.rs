@@ -7,6 +7,7 @@ mod invented;
 
 use bookend_publication::claims::{ClaimOutcome, JudgedSuite, JudgedSuites};
 use bookend_publication::document::Document;
+use bookend_results::findings::ProbeFindings;
 use bookend_results::mark::Mark;
 use bookend_results::measurement::{Outcome, Row};
 use bookend_results::record::Record;
@@ -323,4 +324,31 @@ fn a_case_that_was_disturbed_does_not_refute_the_others() {
         window.marks.push(Mark::Steal { share: 0.4 });
     }
     assert_eq!(judge(&record), ClaimOutcome::Undecided);
+}
+
+#[test]
+fn what_the_probe_found_of_a_server_stands_beside_every_claim_about_it() {
+    let text = published(&format!("{MEASURE}\nsays = \"factor\"\nprinted = 10"));
+    let mut suite = suite_of(&text, recorded(&NEAR_TEN));
+    assert!(!suite.reasons().contains("Probed"), "nothing was found: {}", suite.reasons());
+    let facts = &mut suite.record.as_mut().unwrap().facts;
+    facts.versions = BTreeMap::from([("rust-pajamax".to_owned(), "pajamax 1".to_owned())]);
+    let of_version = |version: &str| {
+        let line = format!(
+            r#"{{"subject": "rust-pajamax", "version": "{version}", "skips": ["PING", "messages cut"],
+            "semantics": {{"ping": "no", "cut": "no", "padding": "yes"}},
+            "reasons": {{"ping": "no answer", "cut": "the server closed the connection"}}}}"#
+        );
+        ProbeFindings::parse(&line.replace('\n', "")).unwrap()
+    };
+    suite.probed = of_version("pajamax 1");
+    suite.probed.tell(&mut suite.record.as_mut().unwrap().facts);
+    let line = "  [Probed](../../records/findings/README.md): rust-pajamax fails 2 of 3 checks, and \
+                closes the connection in 1: PING, messages cut.\n";
+    assert!(suite.reasons().contains(line), "{}", suite.reasons());
+    assert_eq!(suite.probed_servers().len(), 1);
+    // Of another version it says nothing.
+    let mut other = suite_of(&text, recorded(&NEAR_TEN));
+    of_version("pajamax 2").tell(&mut other.record.as_mut().unwrap().facts);
+    assert!(!other.reasons().contains("Probed"));
 }

@@ -14,13 +14,16 @@ use bookend_lab::lock::LockTarget;
 use bookend_lab::machine::this_machine;
 use bookend_lab::process::interrupt::Interrupt;
 use bookend_lab::process::tree::kill_group;
-use bookend_lab::run::{RunSettings, remove_leftovers, run};
+use bookend_lab::run::{remove_leftovers, run};
 use bookend_lab::spawner::Spawner;
 use bookend_lab::subject::Subject;
+use bookend_load::error_text::reason;
+use bookend_results::findings::ProbeFindings;
 use bookend_results::store::Store;
 use bookend_results::suite::{Overrides, Selection};
 use clap::Args;
 use std::collections::BTreeMap;
+use std::fs;
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
 use variant_states::{VariantState, VariantStates};
@@ -34,6 +37,9 @@ pub struct DoctorArguments {
     /// Build every variant and make one verified call through it
     #[arg(long)]
     call: bool,
+    /// Check what every server skips as well, and write it to this file, a line of JSON each
+    #[arg(long, value_name = "FILE", requires = "call")]
+    findings: Option<PathBuf>,
     /// Wait while another lab measures here, instead of ending
     #[arg(long, requires = "call")]
     wait_for_lock: bool,
@@ -136,32 +142,48 @@ impl Doctor<'_> {
         for each in unchecked {
             states.note(each.variant, VariantState::Failed(each.reason));
         }
+        // One for all suites: a server that was checked over one transport is not checked again.
+        let mut store = Store::in_memory().map_err(Failure::nothing_measured)?;
+        let mut versions = BTreeMap::new();
         let mut interrupted = false;
         for suite in suites {
             if interrupted {
                 // A variant that was not reached must not stay ready.
                 states.add_rows(&suite.about, &[], &BTreeMap::new());
             } else {
-                interrupted = self.run_suite(suite, states)?;
+                interrupted = self.run_suite(suite, states, (&mut store, &mut versions))?;
             }
+        }
+        if let Some(file) = self.arguments.findings.as_ref().filter(|_| !interrupted) {
+            let found = ProbeFindings::of_store(&store, &versions);
+            let text = found.map_err(Failure::nothing_measured)?.text();
+            fs::write(file, text).map_err(|error| {
+                Failure::nothing_measured(format!("{}: {}", file.display(), reason(&error)))
+            })?;
         }
         Ok(interrupted)
     }
 
     /// Runs one suite of checks. Whether it was interrupted.
-    fn run_suite(&self, checks: CheckSuite, states: &mut VariantStates) -> Result<bool, Failure> {
+    fn run_suite(
+        &self,
+        checks: CheckSuite,
+        states: &mut VariantStates,
+        (store, versions): (&mut Store, &mut BTreeMap<String, String>),
+    ) -> Result<bool, Failure> {
         let CheckSuite { suite, about } = checks;
         let plan = suite
             .plan(&Selection::default(), &Overrides::default(), lab::cpus())
             .map_err(Failure::usage)?;
         let subjects = &self.arguments.subjects_dir;
         let interrupt = self.spawner.interrupt.clone();
-        let settings =
-            RunSettings { semantics: None, ..lab::settings(suite, plan, subjects, interrupt)? };
-        let mut store = Store::in_memory().map_err(Failure::nothing_measured)?;
+        let mut settings = lab::settings(suite, plan, subjects, interrupt)?;
+        if self.arguments.findings.is_none() {
+            settings.semantics = None;
+        }
         // Which build takes so long is worth a line to who waits at a terminal, and to nobody else.
         let is_quiet = !std::io::stderr().is_terminal();
-        let summary = with_progress(is_quiet, |progress| run(&settings, &mut store, progress))
+        let summary = with_progress(is_quiet, |progress| run(&settings, store, progress))
             .map_err(Failure::nothing_measured)?;
         let Some(id) = summary.id else {
             states.add_rows(&about, &[], &BTreeMap::new());
@@ -170,6 +192,7 @@ impl Doctor<'_> {
         let known = store.run(id).map_err(Failure::nothing_measured)?;
         let rows = store.rows(id).map_err(Failure::nothing_measured)?;
         states.add_rows(&about, &rows, &known.new.versions);
+        versions.extend(known.new.versions);
         Ok(summary.interrupted)
     }
 }

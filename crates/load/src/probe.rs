@@ -9,11 +9,13 @@
 //! The verified call goes through the client library. The checks send what no client library would,
 //! frame by frame over a `raw_connection`.
 
+mod ack_waits;
 mod check;
 mod check_all;
 mod check_context;
 mod check_reply;
 mod check_request;
+mod cut_frames;
 mod enlarge;
 mod raw_connection;
 mod report;

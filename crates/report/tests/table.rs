@@ -3,6 +3,7 @@
 #[path = "../../results/tests/table_rows/mod.rs"]
 mod table_rows;
 
+use bookend_contract::latency;
 use bookend_report::tables::{
     cost_table, cpu_account_table, instrument_table, marks, published_table, resource_table,
     skipped_lines,
@@ -10,7 +11,7 @@ use bookend_report::tables::{
 use bookend_results::mark::Mark;
 use bookend_results::measurement::{Measurement, NotMeasured, Outcome, Row};
 use bookend_results::suite::TestedEnd;
-use bookend_results::table::{CellResult, Rank, Table};
+use bookend_results::table::{ACK_WAITS, CellResult, Rank, Table};
 use expect_test::expect_file;
 use std::collections::BTreeMap;
 use table_rows::{cell, plan, rows, subject};
@@ -62,6 +63,43 @@ fn what_a_server_skips_stands_beside_its_cost() {
     assert_eq!(column_of("rust-bookend"), Some("-"), "it was never checked");
     let lines = skipped_lines(&table);
     assert_eq!(lines, ["rust-pajamax skips PING, deadlines"]);
+}
+
+/// The marks of one row by what the probe found of its server.
+fn found(skips: &[&str], latencies_ms: &[u64]) -> Vec<String> {
+    let table = figures("rust-pajamax", "C=1 S=1", |_, figures| {
+        let mut histogram = latency::empty();
+        for latency_ms in latencies_ms {
+            latency::record(&mut histogram, latency_ms * 1_000_000, 1_000);
+        }
+        figures.latency_histogram = latency::encode(&histogram);
+    });
+    let skips = skips.iter().map(|skip| (*skip).to_owned()).collect();
+    let table = table.with_skips(BTreeMap::from([("rust-pajamax".to_owned(), skips)]));
+    let marks = marks(&table).into_iter();
+    marks.filter(|mark| mark.contains("waits-on-ack") || mark.contains("closes-on-cut")).collect()
+}
+
+#[test]
+fn a_latency_of_a_delayed_acknowledgement_is_marked_where_the_server_waits_for_one() {
+    let waited = found(&[ACK_WAITS], &[43]);
+    assert_eq!(waited.len(), 1, "{waited:?}");
+    assert!(waited[0].contains("waits-on-ack: mean is 43.0 ms, a delayed acknowledgement"));
+    // Of half of its calls alone.
+    assert!(found(&[ACK_WAITS], &[1, 43])[0].contains("waits-on-ack: p90 is 43.0 ms"));
+    // Its other latencies are its own, and so are those of a server whose handler sleeps.
+    assert_eq!(found(&[ACK_WAITS], &[1, 20, 70]), [""; 0]);
+    assert_eq!(found(&["PING"], &[43]), [""; 0]);
+}
+
+#[test]
+fn a_server_that_closes_on_what_is_cut_is_marked_in_its_rows() {
+    let closes = found(&["PING", "messages cut anywhere", "frames cut anywhere"], &[1]);
+    let clause = "closes-on-cut: the probe found that this server does not take messages cut \
+                  anywhere and frames cut anywhere";
+    assert_eq!(closes.len(), 1, "{closes:?}");
+    assert!(closes[0].starts_with("C=1 S=1 rust-pajamax, "), "{closes:?}");
+    assert!(closes[0].ends_with(clause), "{closes:?}");
 }
 
 #[test]

@@ -18,6 +18,7 @@ pub mod csv;
 pub mod cut_off;
 pub mod declaration;
 pub mod failed_share;
+pub mod findings;
 pub mod gate;
 pub mod grouping;
 pub mod mark;

@@ -2,12 +2,14 @@
 
 mod cell_marks;
 mod cpu_account;
+mod found;
 mod joined;
 mod limit;
 mod summary;
 
 pub use cell_marks::rules_of;
 pub use cpu_account::CpuAccount;
+pub use found::{ACK_WAITS, CUT};
 pub use summary::{Figure, Summary, is_lower_bound};
 
 use crate::compare::ratio_of;

@@ -6,6 +6,7 @@ use super::printed;
 use crate::audit::{Coverage, DocumentFinding, audit_document};
 use crate::document::Document;
 use bookend_results::declaration::read_text;
+use bookend_results::findings::ProbeFindings;
 use bookend_results::profile::{self, Profile};
 use bookend_results::record::{Record, file_in, profile_folder};
 use bookend_results::suite::Extent;
@@ -43,6 +44,8 @@ pub struct JudgedSuite {
     pub record: Option<Record>,
     /// Where the CPU time of that run went, if that was recorded.
     pub profile: Option<Profile>,
+    /// What the probe found of our servers.
+    pub probed: ProbeFindings,
     /// The same of other suites that a claim names.
     pub elsewhere: BTreeMap<String, (Option<Record>, Option<Profile>)>,
 }
@@ -100,10 +103,11 @@ impl JudgedSuite {
             .map(|name| Ok((name.clone(), recorded(records, name)?)))
             .collect::<Result<_, ClaimsError>>()?;
         let (record, profile) = recorded(records, suite)?;
+        let probed = findings(records)?;
         let tables = printed::tables(&folder, &read_folder(&folder)?)?;
         let document = printed::document(&tables, claims.document.clone());
         let judged = Self::new(suite, claims, document, record);
-        Ok(Self { profile, elsewhere, ..judged })
+        Ok(Self { profile, probed, elsewhere, ..judged })
     }
 
     /// Audits the document, and fills in the cases of claims that name none.
@@ -123,6 +127,7 @@ impl JudgedSuite {
             coverage,
             record,
             profile: None,
+            probed: ProbeFindings::default(),
             elsewhere: BTreeMap::new(),
         }
     }
@@ -141,11 +146,27 @@ impl JudgedSuite {
 
 /// A suite's full record and its profile, if they are there.
 fn recorded(records: &Path, suite: &str) -> Result<(Option<Record>, Option<Profile>), ClaimsError> {
-    let read = |file: PathBuf| {
-        Record::read(&file).map_err(|error| ClaimsError::Record(file, Box::new(error)))
-    };
-    let record = file_in(&records.join(suite), Extent::Full).map(read).transpose()?;
+    let file = file_in(&records.join(suite), Extent::Full);
+    let record = file.map(|file| read_record(records, &file)).transpose()?;
     Ok((record, kept_profile(records, suite)?))
+}
+
+/// A record, with what is known today of the servers that it has.
+///
+/// # Errors
+/// When the record, or what the probe found, cannot be read.
+pub fn read_record(records: &Path, file: &Path) -> Result<Record, ClaimsError> {
+    let mut record = Record::read(file)
+        .map_err(|error| ClaimsError::Record(file.to_owned(), Box::new(error)))?;
+    findings(records)?.tell(&mut record.facts);
+    Ok(record)
+}
+
+fn findings(records: &Path) -> Result<ProbeFindings, ClaimsError> {
+    // Second runs stand in a folder of the records, and are of the same servers.
+    let records = if records.ends_with(REPEATED) { records.parent() } else { Some(records) };
+    ProbeFindings::read(records.unwrap_or(Path::new("")))
+        .map_err(|error| ClaimsError::Folder(PathBuf::from("findings"), error.to_string()))
 }
 
 /// Where the CPU time of a suite's full run went, if that was put beside its record.

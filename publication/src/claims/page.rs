@@ -3,6 +3,7 @@
 
 use super::judged::{JudgedSuite, JudgedSuites};
 use super::outcome::ClaimOutcome;
+use super::probed;
 use super::statement::{Statement, TOLERANCE};
 use super::verdict::{Answer, Judgement};
 use crate::shortened::shortened;
@@ -61,6 +62,11 @@ impl JudgedSuite {
     /// What each outcome rests on, a paragraph for each claim.
     pub fn reasons(&self) -> String {
         self.judgements().iter().map(paragraph).collect()
+    }
+
+    /// What the probe found of each server of the suite, a sentence each.
+    pub fn probed_servers(&self) -> Vec<String> {
+        probed::of_suite(self)
     }
 }
 
@@ -221,6 +227,7 @@ fn paragraph(one: &Judgement<'_>) -> String {
     if !more.is_empty() {
         text += &format!("  {}\n", more.join(" "));
     }
+    text.extend(one.probed.iter().map(|found| format!("  {found}\n")));
     text
 }
 

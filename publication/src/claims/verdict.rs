@@ -6,6 +6,7 @@ use super::failed_calls::FailedCells;
 use super::judged::JudgedSuite;
 use super::marked::MarkedRounds;
 use super::outcome::ClaimOutcome;
+use super::probed;
 use super::quantity::{Over, Quantity};
 use crate::audit::{Coverage, DocumentFinding};
 use bookend_results::audit::Rule;
@@ -27,6 +28,8 @@ pub struct Judgement<'a> {
     pub replicates: Answer,
     /// What stands in for a system of the document that cannot be had.
     pub stand_in: Option<String>,
+    /// What the probe found of its servers, a sentence each.
+    pub probed: Vec<String>,
     /// Is it so, with a client that is not the limit? `None`: not asked.
     pub is_it_so: Option<Answer>,
 }
@@ -103,6 +106,7 @@ fn judge<'a>(claim: &'a Claim, suite: &JudgedSuite) -> Judgement<'a> {
         recomputed_of,
         replicates,
         stand_in,
+        probed: probed::told(claim, suite),
         is_it_so,
     }
 }

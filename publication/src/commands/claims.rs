@@ -2,7 +2,8 @@
 
 use super::{NoPage, RECORDS, SUITES, suites, write};
 use bookend_contract::exit;
-use bookend_publication::claims::JudgedSuites;
+use bookend_publication::claims::{JudgedSuites, probed_page};
+use bookend_results::findings::ProbeFindings;
 use clap::Args;
 use std::fs;
 use std::path::PathBuf;
@@ -36,8 +37,10 @@ impl ClaimsArguments {
         let judged = JudgedSuites::read(folder, records).map_err(NoPage::given)?;
         let again = judged.read_repeated(folder, records).map_err(NoPage::given)?;
         let repeated = [("repeated.md", judged.repeated_page(&again))];
+        let probed = ProbeFindings::read(records).map_err(NoPage::given)?;
+        let probed = probed_page(&probed).map(|page| ("probed.md", page));
         let mut status = exit::MEASURED;
-        for (name, page) in judged.pages().into_iter().chain(repeated) {
+        for (name, page) in judged.pages().into_iter().chain(repeated).chain(probed) {
             let file = self.output.join(name);
             if !self.check {
                 write(&page, Some(&file))?;

@@ -3,7 +3,7 @@
 use super::{NoPage, RECORDS, SUITES, read, say, suites, write};
 use bookend_contract::exit;
 use bookend_contract::input::MAX_BYTES;
-use bookend_publication::claims::{CLAIMS_FILE, JudgedSuite, kept_profile};
+use bookend_publication::claims::{CLAIMS_FILE, JudgedSuite, kept_profile, read_record};
 use bookend_publication::pages::{
     ClaimVerdicts, PAGE_FILE, PICTURE_FILE, Page, PageFiles, RESULTS_FILE, first_difference,
 };
@@ -107,7 +107,7 @@ fn page(arguments: &ResultsArguments, name: &str) -> Result<Option<PageFiles>, N
     let Some(file) = record_of(arguments, name) else {
         return Ok(None);
     };
-    let record = Record::read(&file).map_err(|error| NoPage::unreadable(&file, error))?;
+    let record = read_record(&arguments.records, &file).map_err(NoPage::given)?;
     let page = Page::read(&arguments.suites.join(name), &record)
         .map_err(NoPage::given)?
         .with_profile(kept_profile(&arguments.records, name).map_err(NoPage::given)?)

@@ -2,7 +2,7 @@
 
 use super::{NoPage, RECORDS, SUITES, say, suites, write};
 use bookend_contract::exit;
-use bookend_publication::claims::JudgedSuites;
+use bookend_publication::claims::{JudgedSuites, read_record};
 use bookend_publication::since::since;
 use bookend_publication::site::ResultSite;
 use bookend_results::record::{Facts, Record, file_in};
@@ -53,7 +53,7 @@ impl SiteArguments {
         let records = names
             .iter()
             .filter_map(|name| file_in(&self.records.join(name), Extent::Full))
-            .map(|file| Record::read(&file).map_err(|error| NoPage::unreadable(&file, error)));
+            .map(|file| read_record(&self.records, &file).map_err(NoPage::given));
         let records: Vec<Record> = records.collect::<Result<_, _>>()?;
         let since = |facts: &Facts| (facts.suite.clone(), since(facts, &self.records));
         let since = records.iter().map(|record| since(&record.facts)).collect();

@@ -30,8 +30,8 @@ pub(super) struct CellFigures<'a> {
 
 impl<'a> Cells<'a> {
     pub(super) fn of(record: &'a Record) -> Self {
-        let mut table = Table::new(&record.facts.plan, &record.rows);
-        table.skips.clone_from(&record.facts.skips);
+        let table = Table::new(&record.facts.plan, &record.rows);
+        let table = table.with_skips(record.facts.skips.clone());
         Self { record, table }
     }
 

@@ -115,8 +115,11 @@ fn kept_digits(facts: &Facts) -> &'static str {
 
 fn verdicts(page: &Page<'_>) -> String {
     page.verdicts.as_ref().map_or_else(String::new, |all| {
-        let asked = format!("{} {}", all.asked(), all.where_reasons_are());
-        format!("{}\n{}\n{}", wrapped(all.tally(), ""), all.table(), wrapped(&asked, ""))
+        let found: String =
+            all.probed().iter().map(|one| wrapped(&format!("- {one}"), "  ")).collect();
+        let found = if found.is_empty() { found } else { format!("\n{found}") };
+        let asked = wrapped(&format!("{} {}", all.asked(), all.where_reasons_are()), "");
+        format!("{}\n{}\n{asked}{found}", wrapped(all.tally(), ""), all.table())
     })
 }
 

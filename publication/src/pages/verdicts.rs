@@ -30,6 +30,7 @@ const EXPECTED: &str = "Nobody published these figures: *expected* is what the s
 pub struct ClaimVerdicts {
     tally: String,
     lines: Vec<VerdictLine>,
+    probed: Vec<String>,
     asked: String,
     /// Whether the claims are of no document.
     are_expectations: bool,
@@ -69,7 +70,7 @@ impl ClaimVerdicts {
             "" => ASKED.to_owned(),
             asked => asked.to_owned(),
         };
-        Self { tally, lines, asked, are_expectations }
+        Self { tally, lines, probed: suite.probed_servers(), asked, are_expectations }
     }
 
     /// How many claims came to what.
@@ -92,6 +93,11 @@ impl ClaimVerdicts {
         headings.extend(has_failed.then_some("failed"));
         let rows = self.lines.iter().map(|line| line.fields(has_failed));
         markdown::table(&headings, headings.len(), rows)
+    }
+
+    /// What the probe found of each server of the suite, a sentence each.
+    pub(super) fn probed(&self) -> &[String] {
+        &self.probed
     }
 
     /// Where every claim stands with its place, its figures, and how its outcome follows.

@@ -257,12 +257,12 @@ fn limits() -> Vec<Defect> {
     vec![
         defect(
             ("pajamax", "https://github.com/WuBingzheng/pajamax"),
-            "the client left most of its streams idle",
+            "the server closed the connection on a message cut by flow control, and calls failed unseen",
             (
                 Rule::TooFewInFlight,
-                "66.6 calls in flight on 1000 streams: the client left streams idle, or its time \
-                 was too short for its slowest calls; without the length of the window nobody can \
-                 tell which",
+                "66.6 calls in flight on 1000 streams: the client left streams idle, or calls \
+                 failed and nobody says so, or its time was too short for its slowest calls; \
+                 without status codes and the length of the window nobody can tell which",
             ),
             (streams(95_143.0, 0.7), streams(95_143.0, 10.0)),
         ),

@@ -17,7 +17,7 @@ macro_rules! checks {
 
         impl SemanticsCheck {
             /// Every check, in the order in which reports list them.
-            pub const ALL: [Self; 14] = [$(Self::$check),*];
+            pub const ALL: [Self; 16] = [$(Self::$check),*];
 
             /// The check's name in tables and reports.
             pub fn label(self) -> &'static str {
@@ -54,10 +54,14 @@ checks! {
     InterleavedCalls: "interleaved calls",
     /// A message may be cut into DATA frames anywhere, even inside its prefix.
     CutMessage: "messages cut anywhere",
+    /// A frame may come in several reads, cut in its header or in its payload.
+    CutFrames: "frames cut anywhere",
     /// Frames and settings of unknown kinds are ignored.
     UnknownFrames: "unknown frames",
     /// Our SETTINGS_HEADER_TABLE_SIZE of 0 is respected.
     HeaderTable: "header table size",
+    /// No answer waits in the server's kernel until an earlier one is acknowledged.
+    NoAckWaits: "answers without waiting for ACKs",
 }
 
 impl SemanticsCheck {

@@ -1,8 +1,11 @@
 //! One connection, frame by frame: what a check needs to send things that a client library never
 //! would, and to see what comes back as it comes.
 
+mod batch;
+mod cut;
 mod incoming;
 mod outgoing;
+mod quick_ack;
 
 use super::check::CheckError;
 use super::check_reply::CheckReply;
@@ -33,6 +36,8 @@ pub(super) enum WindowRefill {
         /// DATA frames that are left to come.
         frames: u32,
     },
+    /// Not at all.
+    Never,
 }
 
 /// Where the server listens, and how a connection to it is secured.
@@ -68,6 +73,12 @@ pub(super) struct RawConnection {
     pub pong: Option<[u8; 8]>,
     replies: BTreeMap<u32, CheckReply>,
     next_stream_id: u32,
+    /// The first frame of this kind goes out in three pieces, with a pause between them.
+    pub cut: Option<u8>,
+    /// Frames that go out later, by one write.
+    held: Option<Vec<u8>>,
+    /// Whether what comes is acknowledged at once. `None`: as the kernel likes.
+    acknowledges_at_once: Option<bool>,
     /// Calls that the server may have answered and counted: their requests were sent whole, or it
     /// answered before that.
     pub calls_sent: u64,
@@ -104,6 +115,9 @@ impl RawConnection {
             pong: None,
             replies: BTreeMap::new(),
             next_stream_id: 1,
+            cut: None,
+            held: None,
+            acknowledges_at_once: None,
             calls_sent: 0,
         };
         connection.send_preface(settings)?;
@@ -125,6 +139,11 @@ impl RawConnection {
         write_frame(&mut output, kind::SETTINGS, 0, 0, &payload);
         self.write(&output)?;
         self.wait_until(|connection| connection.settings_received)
+    }
+
+    /// Gives it more time.
+    pub fn allow(&mut self, more: Duration) {
+        self.deadline += more;
     }
 
     /// Reads frames until `is_met` holds.
@@ -198,14 +217,53 @@ impl RawConnection {
             Ok(0) => Err(CheckError::Closed),
             Ok(read) => {
                 self.inbox.extend_from_slice(&buffer[..read]);
-                Ok(())
+                match self.acknowledges_at_once {
+                    Some(at_once) => quick_ack::set(&self.stream, at_once),
+                    None => Ok(()),
+                }
             }
             Err(error) if error.kind() == ErrorKind::Interrupted => Ok(()),
             Err(error) => Err(error_of(&error, self.timeout)),
         }
     }
 
+    /// Writes whole frames, and one of them in pieces if it is to be cut.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), CheckError> {
+        if let Some(held) = &mut self.held {
+            held.extend_from_slice(bytes);
+            return Ok(());
+        }
+        let cut = self.cut.and_then(|kind| cut::first_of(kind, bytes));
+        let mut written = 0;
+        if cut.is_some() {
+            self.cut = None;
+        }
+        for end in cut.into_iter().flatten() {
+            self.write_now(&bytes[written..end])?;
+            written = end;
+            self.pause()?;
+        }
+        self.write_now(&bytes[written..])
+    }
+
+    /// Waits, and keeps what comes meanwhile without an answer to it, which would stand inside the
+    /// frame that is being sent.
+    fn pause(&mut self) -> Result<(), CheckError> {
+        let whole = self.deadline;
+        self.deadline = whole.min(Instant::now() + cut::PAUSE);
+        let ended = loop {
+            if let Err(error) = self.read() {
+                break error;
+            }
+        };
+        self.deadline = whole;
+        match ended {
+            CheckError::TimedOut(_) => Ok(()),
+            error => Err(error),
+        }
+    }
+
+    fn write_now(&mut self, bytes: &[u8]) -> Result<(), CheckError> {
         self.stream.write_all(bytes).map_err(|error| error_of(&error, self.timeout))
     }
 }

@@ -1,10 +1,12 @@
 //! How each check is made. Every check has a connection of its own, so that a server that closes
 //! it, or loses count on it, fails that check and no other.
 
+use super::ack_waits::no_ack_waits;
 use super::check::{CheckError, CheckOutcome, SemanticsCheck};
 use super::check_context::CheckContext;
 use super::check_reply::{CheckReply, ReplyEnd};
 use super::check_request::{BodyFraming, CheckRequest, HeadFraming, body};
+use super::cut_frames::cut_frames;
 use super::enlarge;
 use super::raw_connection::{WindowRefill, setting};
 use bookend_client::Code;
@@ -46,8 +48,10 @@ pub(super) fn run(check: SemanticsCheck, context: &CheckContext<'_>) -> CheckOut
         SemanticsCheck::ResetStream => reset_stream(context),
         SemanticsCheck::InterleavedCalls => interleaved_calls(context),
         SemanticsCheck::CutMessage => cut_message(context),
+        SemanticsCheck::CutFrames => cut_frames(context),
         SemanticsCheck::UnknownFrames => unknown_frames(context),
         SemanticsCheck::HeaderTable => header_table(context),
+        SemanticsCheck::NoAckWaits => no_ack_waits(context),
     };
     result.map_or_else(CheckOutcome::from, |()| CheckOutcome::Supported)
 }

@@ -13,6 +13,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
+use std::time::Duration;
 
 /// What a server may do wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +54,12 @@ pub enum Fault {
     OneCallAtATime,
     /// Frames of unknown kinds close the connection.
     ClosesOnUnknownFrames,
+    /// A frame of this kind of which a read has a part alone closes the connection.
+    ClosesOnCut(u8),
+    /// Every answer is a write of its own, and waits until the one before it is acknowledged.
+    WaitsOnAcks,
+    /// A handler in 128 sleeps as long as an acknowledgement may be delayed. No fault at all.
+    Sleeps,
     /// Only the first connection is ever answered; the others hear SETTINGS and nothing more.
     SilentAfterTheFirst,
     /// Every call is answered with bytes that are not a message.
@@ -74,7 +81,9 @@ pub fn start(fault: Fault) -> Faulty {
     thread::spawn(move || {
         for (number, stream) in listener.incoming().enumerate() {
             let counter = Arc::clone(&counter);
-            thread::spawn(move || Faulted::new(fault, number, counter).serve(stream.unwrap()));
+            let stream = stream.unwrap();
+            stream.set_nodelay(fault != Fault::WaitsOnAcks).unwrap();
+            thread::spawn(move || Faulted::new(fault, number, counter).serve(stream));
         }
     });
     Faulty { address, answered }
@@ -113,10 +122,15 @@ impl Faulted {
         self.connection.receive(&preface, &mut self.calls).ok()?;
         loop {
             let mut bytes = [0; HEADER_BYTES];
-            stream.read_exact(&mut bytes).ok()?;
+            let is_cut = read_whole(&mut stream, &mut bytes)?;
             let header = FrameHeader::parse(&bytes);
             let mut payload = vec![0; header.length];
-            stream.read_exact(&mut payload).ok()?;
+            let is_cut = read_whole(&mut stream, &mut payload)? || is_cut;
+            // Long ones span segments by themselves.
+            let is_short = header.length < 1_000;
+            if is_cut && is_short && self.fault == Fault::ClosesOnCut(header.kind) {
+                return None;
+            }
             match self.fate(header) {
                 Fate::Pass => self.handle(header, &payload)?,
                 Fate::Drop => {}
@@ -189,6 +203,17 @@ impl Faulted {
     }
 }
 
+/// Fills the buffer, and returns whether that took more than one read.
+fn read_whole(stream: &mut TcpStream, buffer: &mut [u8]) -> Option<bool> {
+    let mut filled = 0;
+    let mut reads = 0;
+    while filled < buffer.len() {
+        filled += stream.read(&mut buffer[filled..]).ok().filter(|read| *read > 0)?;
+        reads += 1;
+    }
+    Some(reads > 1)
+}
+
 #[derive(Default)]
 struct Request {
     path: Vec<u8>,
@@ -213,7 +238,10 @@ impl Calls {
         if request.is_late && self.fault == Fault::DropsLateCalls {
             return;
         }
-        self.answered.fetch_add(1, Ordering::SeqCst);
+        let before = self.answered.fetch_add(1, Ordering::SeqCst);
+        if self.fault == Fault::Sleeps && before % 128 == 64 {
+            thread::sleep(Duration::from_millis(40));
+        }
         let is_known = request.path == b"/helloworld.Greeter/SayHello";
         match self.fault {
             _ if !is_known => self.unknown_method(sender, stream),

@@ -3,7 +3,7 @@
 use bookend_load::schema::Schema;
 use bookend_server::prost::Message;
 use bookend_server::{
-    Context, HandlerKind, InlineStream, Limits, MethodDescriptor, Reply, Server, ServerHandle,
+    Context, HandlerKind, InlineStream, Io, Limits, MethodDescriptor, Reply, Server, ServerHandle,
     Service, StreamReply, reflection,
 };
 use std::path::PathBuf;
@@ -74,6 +74,12 @@ pub fn start(reflection: bool) -> ServerHandle {
     };
     let bound = builder.bind("127.0.0.1:0").unwrap();
     bound.threads(1).spawn().unwrap()
+}
+
+/// Serves the greeter by this driver.
+pub fn start_on(io: Io) -> ServerHandle {
+    let bound = Server::builder().add_service(Greeter).bind("127.0.0.1:0").unwrap();
+    bound.io(io).threads(1).spawn().unwrap()
 }
 
 /// Serves the greeter, and of the two versions of reflection only the older one.

@@ -5,6 +5,7 @@ mod faulty;
 #[path = "../support/flags.rs"]
 mod flags;
 mod honest;
+mod reproductions;
 
 use bookend_client::ConnectError;
 use bookend_load::flags::CallFlags;
@@ -16,6 +17,8 @@ use bookend_load::probe::{
 };
 use bookend_load::reflect::{FetchError, ReflectError};
 use bookend_load::schema::{MethodError, reflection::ReflectionError};
+use bookend_server::Io;
+use bookend_wire::frame::kind;
 use faulty::Fault;
 use serde_json::Value;
 use std::net::TcpListener;
@@ -120,7 +123,7 @@ fn missing(fault: Fault) -> (Vec<SemanticsCheck>, Vec<SemanticsCheck>) {
 #[test]
 fn a_server_with_one_fault_is_found_to_have_that_one() {
     use SemanticsCheck::*;
-    let cases: [(Fault, &[SemanticsCheck]); 18] = [
+    let cases: [(Fault, &[SemanticsCheck]); 19] = [
         (Fault::NoSettingsAck, &[SettingsAck, HeaderTable]),
         (Fault::NoPong, &[Ping]),
         (Fault::WrongPong, &[Ping]),
@@ -139,9 +142,55 @@ fn a_server_with_one_fault_is_found_to_have_that_one() {
         (Fault::ClosesOnReset, &[ResetStream]),
         (Fault::OneCallAtATime, &[InterleavedCalls]),
         (Fault::ClosesOnUnknownFrames, &[UnknownFrames]),
+        (Fault::Sleeps, &[]),
     ];
     for (fault, expected) in cases {
         assert_eq!(missing(fault), (expected.to_vec(), vec![]), "{fault:?}");
+    }
+}
+
+/// A busy machine can hide it, for what is not shown is not said, so it is looked for a few times.
+#[test]
+fn a_server_whose_answers_wait_for_acknowledgements_is_found() {
+    let found = || missing(Fault::WaitsOnAcks) == (vec![SemanticsCheck::NoAckWaits], vec![]);
+    assert!((0..20).any(|_| found()));
+}
+
+#[test]
+fn a_server_that_closes_on_a_frame_in_pieces_is_told_the_kind_of_frame() {
+    let kinds = [
+        (kind::HEADERS, "HEADERS"),
+        (kind::CONTINUATION, "CONTINUATION"),
+        (kind::DATA, "DATA"),
+        (kind::RST_STREAM, "RST_STREAM"),
+        (kind::SETTINGS, "SETTINGS"),
+        (kind::PING, "PING"),
+        (kind::WINDOW_UPDATE, "WINDOW_UPDATE"),
+    ];
+    for (kind, name) in kinds {
+        let server = faulty::start(Fault::ClosesOnCut(kind));
+        let report = probe(&request(&server.address), ProbeDepth::Semantics);
+        assert_eq!(report.skips(), [SemanticsCheck::CutFrames], "{name}: {report}");
+        let json = json(&report);
+        let reason = json["reasons"]["cut_frames"].as_str().unwrap();
+        assert_eq!(reason, format!("{name}: the server closed the connection"));
+    }
+}
+
+#[test]
+fn a_kind_of_frame_that_fails_whole_as_well_is_left_to_its_own_check() {
+    let (skips, _) = missing(Fault::NoContinuation);
+    assert_eq!(skips, [SemanticsCheck::Continuation]);
+}
+
+#[test]
+fn our_server_takes_frames_in_pieces_on_every_driver() {
+    for io in [Io::Blocking, Io::Epoll, Io::Uring] {
+        let server = honest::start_on(io);
+        let target = server.local_address().to_string();
+        let report = probe(&request(&target), ProbeDepth::Semantics);
+        assert_eq!(report.skips(), [], "{io:?}: {report}");
+        server.stop();
     }
 }
 

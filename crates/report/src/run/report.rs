@@ -31,7 +31,7 @@ impl<'a> Report<'a> {
 
     /// As above, with the features that each server was found to lack, by subject.
     pub fn with_skips(mut self, skips: BTreeMap<String, Vec<String>>) -> Self {
-        self.table.skips = skips;
+        self.table = self.table.with_skips(skips);
         self
     }
 

@@ -113,8 +113,9 @@ impl RowFigures {
     /// Why so few calls are accounted for.
     fn why_few(&self, in_flight: Span) -> String {
         let (Some(cut_off), Some(seconds)) = (self.cut_off, self.window_seconds) else {
-            return "the client left streams idle, or its time was too short for its slowest \
-                    calls; without the length of the window nobody can tell which"
+            return "the client left streams idle, or calls failed and nobody says so, or its \
+                    time was too short for its slowest calls; without status codes and the length \
+                    of the window nobody can tell which"
                 .to_owned();
         };
         let calls = rate_text(cut_off.calls);

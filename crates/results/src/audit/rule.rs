@@ -38,8 +38,8 @@ rules! {
          calls cut by the window's edges";
     TooFewInFlight, "too-few-in-flight",
         "rate times mean latency is below half of `S`: the client did not keep its streams busy, \
-         and the rate is the client's, or the window cut off the calls that kept them busy, and \
-         neither rate nor latency is the server's";
+         or calls ended early because they failed, and the rate is not the server's, or the \
+         window cut off the calls that kept them busy, and neither rate nor latency is";
     WindowTooShort, "window-too-short",
         "a window is less than ten mean latencies long, or less than ten times the time in which \
          every stream has its turn, or holds fewer than 1,000 calls: what it cuts off weighs too \

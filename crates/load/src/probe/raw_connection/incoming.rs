@@ -144,6 +144,7 @@ impl RawConnection {
 
     fn refill_windows(&mut self, stream_id: u32, bytes: u32) -> Result<(), CheckError> {
         let stream_bytes = match &mut self.refill {
+            WindowRefill::Never => return Ok(()),
             WindowRefill::AtOnce => bytes,
             WindowRefill::ByteByByte { frames: 0 } => {
                 self.refill = WindowRefill::AtOnce;
