@@ -15,8 +15,10 @@ mod declared;
 mod error;
 mod evaluation;
 mod figures_text;
+mod finding;
 mod formula;
 mod judged;
+mod known;
 mod marked;
 mod metric;
 pub mod model;
@@ -26,17 +28,18 @@ mod printed;
 mod quantity;
 mod repeated_page;
 mod series;
+mod shown;
 mod statement;
 mod subject_name;
 mod verdict;
 
-pub use claim::{
-    Bounds, Claim, ClaimFinding, EarlierVerdict, JudgedBy, Refutation, SHORT_MAX, SuiteClaims,
-};
+pub use claim::{Bounds, Claim, EarlierVerdict, JudgedBy, Refutation, SHORT_MAX, SuiteClaims};
 pub use error::ClaimsError;
+pub use finding::{ClaimFinding, Explanation};
 pub use judged::{CLAIMS_FILE, JudgedSuite, JudgedSuites, kept_profile};
 pub use outcome::ClaimOutcome;
 pub use quantity::{Over, Quantity, Take};
+pub use shown::{PrintedUnit, printed_numbers};
 pub use statement::{Favour, Statement, TOLERANCE};
 pub use subject_name::SubjectName;
-pub use verdict::{Answer, Judgement};
+pub use verdict::{Answer, Judgement, OtherRun};

@@ -49,7 +49,8 @@ fn note(one: &Judgement<'_>) -> String {
         Some(format!("{}.", one.claim.text)),
         labelled("Its own table", &one.recomputed),
         labelled("Ours", &one.replicates.figures),
-        one.claim.why.clone(),
+        one.claim.says.map(|_| one.replicates.why.clone()),
+        one.why.clone(),
     ]
     .into_iter()
     .flatten()

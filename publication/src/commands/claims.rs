@@ -34,8 +34,7 @@ impl ClaimsArguments {
         // A folder that is not there is named before what would be in it.
         suites(folder)?;
         let judged = JudgedSuites::read(folder, records).map_err(NoPage::given)?;
-        let again = judged.read_repeated(folder, records).map_err(NoPage::given)?;
-        let repeated = [("repeated.md", judged.repeated_page(&again))];
+        let repeated = [("repeated.md", judged.repeated_page())];
         let mut status = exit::MEASURED;
         for (name, page) in judged.pages().into_iter().chain(repeated) {
             let file = self.output.join(name);

@@ -47,7 +47,7 @@ impl ClaimVerdicts {
     pub fn of(suite: &JudgedSuite) -> Self {
         let judgements = suite.judgements();
         let is_it_so = judgements.iter().filter_map(|one| one.is_it_so.as_ref());
-        let is_it_so = tally(is_it_so.map(|answer| answer.outcome));
+        let is_it_so = tally(is_it_so.map(Answer::counted));
         let replicates = counted(&judgements);
         let tally = match is_it_so.as_str() {
             "" => format!("Does it replicate? Of {replicates}."),
@@ -124,7 +124,7 @@ fn tally(outcomes: impl Iterator<Item = ClaimOutcome>) -> String {
 impl VerdictLine {
     fn of(one: &Judgement<'_>) -> Self {
         let answered = |answer: &Answer| {
-            format!("{} {}", answer.figure, answer.outcome.short()).trim().to_owned()
+            format!("{} {}", answer.figure, answer.counted().short()).trim().to_owned()
         };
         Self {
             sentence: one.claim.in_short().to_owned(),

@@ -47,7 +47,7 @@ fn row(one: &Judgement<'_>) -> HtmlRow {
     let figure =
         |answer: Option<&Answer>| answer.map_or("-".to_owned(), |one| or_dash(&one.figure));
     let outcome =
-        |answer: Option<&Answer>| answer.map_or("-".to_owned(), |one| one.outcome.to_string());
+        |answer: Option<&Answer>| answer.map_or("-".to_owned(), Answer::outcome_of_both_runs);
     let other = one.is_it_so.as_ref();
     HtmlRow {
         names: vec![one.claim.in_short().to_owned()],
@@ -67,7 +67,7 @@ fn reasons(suite: &JudgedSuite) -> Markup {
         @for one in suite.judgements() {
             h3 { (one.claim.text) } "\n" (note(&one.claim.place))
             @for answer in one.answers() {
-                p { b { (answer.outcome.to_string()) } ": " (answer.why) } "\n"
+                p { b { (answer.outcome_of_both_runs()) } ": " (answer.why) } "\n"
             }
         }
     };
