@@ -111,6 +111,9 @@ fn a_sentence_that_rests_on_nothing_is_refused() {
         let complaint = complaint(&finding(text, conditions));
         assert!(complaint.contains(expected), "{complaint}");
     }
+    let misspelt = finding("It is {same}.", &[TABLE, SAME]).replace("finding", "why");
+    let misspelt = complaint(&misspelt.replace("at_least", "at_lest"));
+    assert!(misspelt.contains("at_lest"), "{misspelt}");
     let old = "finding = { when = [\"replicated\"], text = \"It is so.\" }";
     assert!(!complaint(old).is_empty());
     let cited = finding("\\\"4 times\\\" is {same}.", &[TABLE, SAME]);

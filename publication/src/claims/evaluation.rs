@@ -97,7 +97,7 @@ impl Quantity {
                 None => missing.push(format!("no figure of one run {place}")),
             }
         }
-        let shown = Shown::in_unit(of.unit());
+        let shown = Shown::of_quantity(&of);
         Evaluation { of: Some(of), estimates, missing, died, shown }
     }
 

@@ -4,7 +4,10 @@ use super::evaluation::Evaluation;
 use super::quantity::Quantity;
 use bookend_results::statistics::Interval;
 use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{self, Deserializer, MapAccess, Visitor};
 use std::borrow::Cow;
+use std::fmt;
 
 /// The figures of a claim itself, by the names that conditions use: that of the document's tables,
 /// and the answers to the two questions.
@@ -39,13 +42,36 @@ pub(super) struct FigureCondition {
 }
 
 /// What explains an outcome: always, or only while figures bear it out.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(untagged)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Explanation {
     /// What needs no figure: how a claim was read, or what a figure is of.
     Fixed(String),
     /// A conclusion.
     Conditional(ClaimFinding),
+}
+
+// By hand: of an untagged enum an error would name neither the word nor its place.
+impl<'de> Deserialize<'de> for Explanation {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct EitherVisitor;
+        impl<'de> Visitor<'de> for EitherVisitor {
+            type Value = Explanation;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a text, or { text, if }")
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Explanation, E> {
+                Ok(Explanation::Fixed(text.to_owned()))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Explanation, A::Error> {
+                let conclusion = ClaimFinding::deserialize(MapAccessDeserializer::new(map))?;
+                Ok(Explanation::Conditional(conclusion))
+            }
+        }
+        from.deserialize_any(EitherVisitor)
+    }
 }
 
 impl ClaimFinding {

@@ -84,6 +84,12 @@ impl Shown {
         Self { factor: 1.0, offset: 0.0, unit, suffix: "" }
     }
 
+    /// A share in percent, anything else in the quantity's own unit.
+    pub(super) fn of_quantity(quantity: &Quantity) -> Self {
+        let is_percent = quantity.is_share() && !quantity.is_ratio();
+        Self::in_unit(if is_percent { Unit::Cpus } else { quantity.unit() })
+    }
+
     /// As what was printed of the claim. `quantity` is `None` for arithmetic on printed figures.
     pub(super) fn of(claim: &Claim, quantity: Option<&Quantity>) -> Self {
         let printed = printed_numbers(&claim.published);
