@@ -9,6 +9,7 @@
 
 mod answer;
 mod audit_page;
+mod beside;
 mod changes_page;
 mod claim;
 mod declared;
@@ -31,6 +32,7 @@ mod series;
 mod shown;
 mod statement;
 mod subject_name;
+mod told;
 mod verdict;
 
 pub use claim::{Bounds, Claim, EarlierVerdict, JudgedBy, Refutation, SHORT_MAX, SuiteClaims};

@@ -1,6 +1,5 @@
 //! Quantities, computed from printed rows or from recorded ones.
 
-use super::claim::Claim;
 use super::known::{Known, Limit};
 use super::metric::{of_printed, of_samples};
 use super::model::{Model, Prediction};
@@ -65,8 +64,13 @@ impl Evaluation {
     }
 
     /// The same in the unit of what was printed.
-    pub(super) fn as_printed_of(self, claim: &Claim) -> Self {
-        Self { shown: Shown::of(claim, self.of.as_ref()), ..self }
+    pub(super) fn in_printed_unit(
+        self,
+        claim: (&str, Option<f64>),
+        ours: Option<&Quantity>,
+    ) -> Self {
+        let shown = Shown::of(claim.0, claim.1, self.of.as_ref(), ours);
+        Self { shown, ..self }
     }
 }
 

@@ -1,12 +1,9 @@
 //! A sentence that is told only while figures bear out what it rests on and what it says.
 
-use super::evaluation::Evaluation;
 use super::quantity::Quantity;
-use bookend_results::statistics::Interval;
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, Deserializer, MapAccess, Visitor};
-use std::borrow::Cow;
 use std::fmt;
 
 /// The figures of a claim itself, by the names that conditions use: that of the document's tables,
@@ -37,8 +34,8 @@ pub(super) struct FigureCondition {
     pub(super) recorded: Option<Quantity>,
     /// Another quantity of the document's tables.
     pub(super) printed: Option<Quantity>,
-    at_least: Option<f64>,
-    at_most: Option<f64>,
+    pub(super) at_least: Option<f64>,
+    pub(super) at_most: Option<f64>,
 }
 
 /// What explains an outcome: always, or only while figures bear it out.
@@ -100,24 +97,6 @@ impl ClaimFinding {
     fn names(&self) -> impl Iterator<Item = &str> {
         self.text.split('{').skip(1).filter_map(|rest| Some(rest.split_once('}')?.0))
     }
-
-    /// The sentence, if every condition has its figure and is so. `figure` computes those of names.
-    pub(super) fn told<'a>(
-        &self,
-        published: &str,
-        figure: impl Fn(&FigureCondition) -> Option<Cow<'a, Evaluation>>,
-    ) -> Option<String> {
-        let mut text = self.text.replace("{published}", published);
-        for condition in &self.conditions {
-            let evaluation = figure(condition)?;
-            if !condition.is_so(&evaluation) {
-                return None;
-            }
-            let name = format!("{{{}}}", condition.figure);
-            text = text.replace(&name, &evaluation.short_text());
-        }
-        Some(text)
-    }
 }
 
 impl FigureCondition {
@@ -136,17 +115,6 @@ impl FigureCondition {
             (least, most) => least.is_some() || most.is_some(),
         };
         (!is_range).then(|| format!("say what `{figure}` must be: `at_least`, `at_most`"))
-    }
-
-    /// Whether there is the figure in every case, and its whole interval is within.
-    fn is_so(&self, of: &Evaluation) -> bool {
-        let within = |Interval { low, high }: Interval| {
-            self.at_least.is_none_or(|least| low >= least)
-                && self.at_most.is_none_or(|most| high <= most)
-        };
-        let shown = of.shown_estimates();
-        let is_whole = of.missing.is_empty() && !shown.is_empty();
-        is_whole && shown.iter().all(|one| one.interval.is_some_and(within))
     }
 }
 

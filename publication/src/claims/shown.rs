@@ -1,14 +1,8 @@
 //! Figures in the unit of what the document printed, so that a reader can compare them.
 
-use super::claim::Claim;
-use super::evaluation::Figures;
 use super::quantity::{Over, Quantity, Take};
-use super::subject_name::NamedCell;
 use bookend_results::metric::{Metric, Unit};
 use bookend_results::suite::Case;
-
-/// A plain number from here on is no ratio of two servers.
-const RATE_MIN: f64 = 100.0;
 
 /// What a number in the text of a document counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -77,7 +71,8 @@ pub(super) struct Shown {
 
 impl Shown {
     /// Of a rate: `11K`.
-    const THOUSANDS: Self = Self { factor: 1e-3, offset: 0.0, unit: Unit::Number, suffix: "K" };
+    pub(super) const THOUSANDS: Self =
+        Self { factor: 1e-3, offset: 0.0, unit: Unit::Number, suffix: "K" };
 
     /// In a unit of its own.
     pub(super) fn in_unit(unit: Unit) -> Self {
@@ -90,9 +85,15 @@ impl Shown {
         Self::in_unit(if is_percent { Unit::Cpus } else { quantity.unit() })
     }
 
-    /// As what was printed of the claim. `quantity` is `None` for arithmetic on printed figures.
-    pub(super) fn of(claim: &Claim, quantity: Option<&Quantity>) -> Self {
-        let printed = printed_numbers(&claim.published);
+    /// As the text that was printed, which counts `named` for what the quantity counts. `quantity`
+    /// is `None` for arithmetic on printed figures, which is of the kind of `ours`.
+    pub(super) fn of(
+        text: &str,
+        named: Option<f64>,
+        quantity: Option<&Quantity>,
+        ours: Option<&Quantity>,
+    ) -> Self {
+        let printed = printed_numbers(text);
         let only = match printed.as_slice() {
             [(value, unit)] => Some((*value, *unit)),
             _ => None,
@@ -103,12 +104,11 @@ impl Shown {
         if let (true, true, Some((value, PrintedUnit::Percent))) =
             (is_ratio, own == Unit::Number, only)
         {
-            return Self::of_change(value, claim.printed);
+            return Self::of_change(value, named);
         }
         let is_share = own == Unit::Number
             && !is_ratio
-            && (are_all(PrintedUnit::Percent)
-                || quantity.or(claim.ours.as_ref()).is_some_and(Quantity::is_share));
+            && (are_all(PrintedUnit::Percent) || quantity.or(ours).is_some_and(Quantity::is_share));
         if is_share {
             return Self::in_unit(Unit::Cpus);
         }
@@ -125,9 +125,9 @@ impl Shown {
             _ => None,
         };
         let metric = quantity.metric.to_string();
-        let counts_errors = claim.published.contains("error");
+        let counts_errors = text.contains("error");
         let only = only.filter(|(_, unit)| *unit == PrintedUnit::Plain).map(|(value, _)| value);
-        match (metric.as_str(), only, calls, claim.printed) {
+        match (metric.as_str(), only, calls, named) {
             ("errors", Some(1.0..), Some(calls), _) if !counts_errors => {
                 Self { factor: -1.0, offset: calls, ..Self::in_unit(own) }
             }
@@ -159,23 +159,6 @@ impl Shown {
     }
 }
 
-/// The figures of ours that a ratio is made of, as text.
-pub(super) enum BesidePrinted {
-    /// Both: their ratio can be seen.
-    Pair(String),
-    /// One side of it, which stands before the ratio.
-    Alone(String),
-}
-
-impl BesidePrinted {
-    pub(super) fn beside(&self, ratio: &str) -> String {
-        match self {
-            Self::Pair(figures) => figures.clone(),
-            Self::Alone(figures) => format!("{figures}: {ratio}"),
-        }
-    }
-}
-
 impl Quantity {
     /// A ratio of two servers, or of two cases, in what is no CPU time.
     fn is_ratio(&self) -> bool {
@@ -192,92 +175,6 @@ impl Quantity {
             _ => false,
         }
     }
-
-    /// Where the document printed figures and the claim is about their ratio: the figures of ours,
-    /// in the unit of those that were printed. Of several pairs the one whose figures were.
-    pub(super) fn beside_printed(
-        &self,
-        claim: &Claim,
-        (ours, document): (Figures<'_>, Figures<'_>),
-    ) -> Option<BesidePrinted> {
-        let of = |cell: NamedCell<'_>, figures: Figures<'_>| figures.value(&self.metric, cell);
-        let printed = printed_numbers(&claim.published);
-        let (_, unit) = *printed.first()?;
-        let is_rate = printed.iter().any(|(value, _)| *value >= RATE_MIN);
-        let are_figures = match (self.metric.unit(), unit) {
-            (Unit::PerSecond, PrintedUnit::Plain) => is_rate,
-            (Unit::PerSecond, PrintedUnit::Thousands)
-            | (Unit::Nanoseconds, PrintedUnit::Time)
-            | (Unit::Cpus, PrintedUnit::Percent)
-            | (Unit::Bytes, PrintedUnit::Memory) => true,
-            _ => false,
-        };
-        if !are_figures || self.unit() == self.metric.unit() {
-            return None;
-        }
-        let shown = match unit {
-            PrintedUnit::Thousands => Shown::THOUSANDS,
-            _ => Shown::in_unit(self.metric.unit()),
-        };
-        let text = |value: f64| shown.text(value);
-        let own = |case| of(self.cell(case), ours);
-        match (&self.over, self.take) {
-            (Some(Over::Subject(name)), _) => {
-                let (case, is_swapped) = self.printed_pair(claim, &printed, document)?;
-                let (a, b) = (own(case)?, of(NamedCell { name, case }, ours)?);
-                let (a, b) = if is_swapped { (b, a) } else { (a, b) };
-                Some(BesidePrinted::Pair(format!("{} and {}", text(a), text(b))))
-            }
-            (None, Take::Growth) => {
-                let (first, last) = (own(*self.cases.first()?)?, own(*self.cases.last()?)?);
-                Some(BesidePrinted::Alone(format!("{} to {}", text(first), text(last))))
-            }
-            (Some(Over::Case(_)), _) => {
-                let mut all: Vec<f64> = self.cases.iter().filter_map(|case| own(*case)).collect();
-                all.sort_by(f64::total_cmp);
-                let (low, high) = (text(*all.first()?), text(*all.last()?));
-                let range = if low == high { low } else { format!("{low} to {high}") };
-                Some(BesidePrinted::Alone(range))
-            }
-            _ => None,
-        }
-    }
-}
-
-impl Quantity {
-    /// The case whose pair of figures is the printed one, and whether it is printed the other way
-    /// round. The last case, where that cannot be told.
-    fn printed_pair(
-        &self,
-        claim: &Claim,
-        printed: &[(f64, PrintedUnit)],
-        document: Figures<'_>,
-    ) -> Option<(Case, bool)> {
-        let last = (*self.cases.last()?, false);
-        // A range is none, and the subjects of the document are those of the claim.
-        let is_range = claim.published.contains(" to ");
-        let Some(asked) = claim.ours.as_ref().filter(|_| !is_range) else { return Some(last) };
-        let Some(Over::Subject(name)) = &asked.over else { return Some(last) };
-        let far = |case: &Case| {
-            let own = document.value(&self.metric, asked.cell(*case))?;
-            let other = document.value(&self.metric, NamedCell { name, case: *case })?;
-            Some((distance(printed, (own, other))?, *case))
-        };
-        let nearest =
-            self.cases.iter().filter_map(far).min_by(|(a, _), (b, _)| a.0.total_cmp(&b.0));
-        Some(nearest.map_or(last, |((_, is_swapped), case)| (case, is_swapped)))
-    }
-}
-
-/// How far a pair is from the two printed numbers, and whether it is nearer the other way
-/// round.
-fn distance(printed: &[(f64, PrintedUnit)], (a, b): (f64, f64)) -> Option<(f64, bool)> {
-    let [(first, _), (second, _)] = printed else { return None };
-    // A printed zero is less than one of its unit.
-    let apart = |x: f64, y: f64| ((x + 1.0) / (y + 1.0)).ln().abs();
-    let [straight, swapped] =
-        [apart(*first, a) + apart(*second, b), apart(*first, b) + apart(*second, a)];
-    Some(if swapped < straight { (swapped, true) } else { (straight, false) })
 }
 
 #[cfg(test)]
@@ -305,14 +202,5 @@ mod tests {
                 assert!((value - own).abs() <= own * 1e-12 && unit == own_unit, "{text}");
             }
         }
-    }
-
-    #[test]
-    fn a_pair_is_told_in_the_order_in_which_it_was_printed() {
-        let printed = printed_numbers("1ms and 6ms");
-        let (_, is_swapped) = distance(&printed, (6e6, 1e6)).expect("two numbers");
-        assert!(is_swapped);
-        let (_, is_swapped) = distance(&printed, (2e6, 6e6)).expect("two numbers");
-        assert!(!is_swapped);
     }
 }

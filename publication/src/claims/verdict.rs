@@ -144,7 +144,9 @@ fn judge<'a>(claim: &'a Claim, suite: &JudgedSuite) -> Judgement<'a> {
     let models = &suite.claims.models;
     let tables = claim.recomputed.as_ref().map(|quantity| quantity.evaluate(printed, models));
     let tables = claim.formula.map(Evaluation::of_formula).or(tables);
-    let tables = tables.map(|tables| tables.as_printed_of(claim));
+    let tables = tables.map(|tables| {
+        tables.in_printed_unit((&claim.published, claim.printed), claim.ours.as_ref())
+    });
     let table = tables.as_ref();
     let (same, same_figures) =
         measured(claim, (Asked::Replicates, claim.replicated_by.as_ref()), table, suite);
@@ -243,9 +245,10 @@ fn measured(
     let (record, profile) = suite.recorded(claim.suite.as_deref());
     let quantity = claim.quantity_of(question);
     let figures = Figures::Recorded(record, profile);
-    let ours = quantity
-        .as_ref()
-        .map(|own| own.evaluate(figures, &suite.claims.models).as_printed_of(claim));
+    let ours = quantity.as_ref().map(|own| {
+        own.evaluate(figures, &suite.claims.models)
+            .in_printed_unit((&claim.published, claim.printed), claim.ours.as_ref())
+    });
     let declared = declared(claim, question, quantity.as_ref(), suite);
     let marked = quantity
         .as_ref()
