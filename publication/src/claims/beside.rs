@@ -62,17 +62,17 @@ impl Quantity {
                 let (case, is_swapped) = self.printed_pair(claim, &printed, document)?;
                 let (a, b) = (own(case)?, of(NamedCell { name, case }, ours)?);
                 let (a, b) = if is_swapped { (b, a) } else { (a, b) };
-                Some(BesidePrinted::Pair(format!("{} and {}", text(a), text(b))))
+                Some(BesidePrinted::Pair(joined(text(a), "and", text(b))))
             }
             (None, Take::Growth) => {
                 let (first, last) = (own(*self.cases.first()?)?, own(*self.cases.last()?)?);
-                Some(BesidePrinted::Alone(format!("{} to {}", text(first), text(last))))
+                Some(BesidePrinted::Alone(joined(text(first), "to", text(last))))
             }
             (Some(Over::Case(_)), _) => {
                 let mut all: Vec<f64> = self.cases.iter().filter_map(|case| own(*case)).collect();
                 all.sort_by(f64::total_cmp);
                 let (low, high) = (text(*all.first()?), text(*all.last()?));
-                let range = if low == high { low } else { format!("{low} to {high}") };
+                let range = if low == high { low } else { joined(low, "to", high) };
                 Some(BesidePrinted::Alone(range))
             }
             _ => None,
@@ -105,6 +105,15 @@ impl Quantity {
     }
 }
 
+/// Two figures, whose unit stands once where it is the same.
+fn joined(first: String, word: &str, last: String) -> String {
+    let number = match (first.split_once(' '), last.split_once(' ')) {
+        (Some((number, unit)), Some((_, own))) if unit == own => number,
+        _ => &first,
+    };
+    format!("{number} {word} {last}")
+}
+
 /// How far a pair is from the two printed numbers, and whether it is nearer the other way
 /// round.
 fn distance(printed: &[(f64, PrintedUnit)], (a, b): (f64, f64)) -> Option<(f64, bool)> {
@@ -119,6 +128,14 @@ fn distance(printed: &[(f64, PrintedUnit)], (a, b): (f64, f64)) -> Option<(f64, 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_unit_that_two_figures_share_stands_once() {
+        let joined = |a: &str, b: &str| joined(a.to_owned(), "and", b.to_owned());
+        assert_eq!(joined("6.99 ms", "20.6 ms"), "6.99 and 20.6 ms");
+        assert_eq!(joined("1.06 s", "282 ms"), "1.06 s and 282 ms");
+        assert_eq!(joined("14.1K", "4.86K"), "14.1K and 4.86K");
+    }
 
     #[test]
     fn a_pair_is_told_in_the_order_in_which_it_was_printed() {
