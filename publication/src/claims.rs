@@ -9,6 +9,7 @@
 
 mod answer;
 mod audit_page;
+mod beside;
 mod changes_page;
 mod claim;
 mod declared;
@@ -17,8 +18,10 @@ mod evaluation;
 mod failed_beside;
 mod failed_calls;
 mod figures_text;
+mod finding;
 mod formula;
 mod judged;
+mod known;
 mod marked;
 mod metric;
 pub mod model;
@@ -30,19 +33,21 @@ mod probed_page;
 mod quantity;
 mod repeated_page;
 mod series;
+mod shown;
 mod statement;
 mod subject_name;
+mod told;
 mod verdict;
 
-pub use claim::{
-    Bounds, Claim, ClaimFinding, EarlierVerdict, JudgedBy, Refutation, SHORT_MAX, SuiteClaims,
-};
+pub use claim::{Bounds, Claim, EarlierVerdict, JudgedBy, Refutation, SHORT_MAX, SuiteClaims};
 pub use error::ClaimsError;
 pub use failed_calls::FailedCells;
+pub use finding::{ClaimFinding, Explanation};
 pub use judged::{CLAIMS_FILE, JudgedSuite, JudgedSuites, kept_profile, read_record};
 pub use outcome::ClaimOutcome;
 pub use probed_page::probed_page;
 pub use quantity::{Over, Quantity, Take};
+pub use shown::{PrintedUnit, printed_numbers};
 pub use statement::{Favour, Statement, TOLERANCE};
 pub use subject_name::SubjectName;
-pub use verdict::{Answer, Judgement};
+pub use verdict::{Answer, Judgement, OtherRun};

@@ -2,7 +2,8 @@
 //! suite will measure.
 
 use bookend_publication::claims::{
-    Claim, JudgedSuite, JudgedSuites, Over, Quantity, Statement, SubjectName, TOLERANCE,
+    Claim, ClaimOutcome, JudgedSuite, JudgedSuites, Over, PrintedUnit, Quantity, Statement,
+    SubjectName, TOLERANCE, printed_numbers,
 };
 use bookend_results::measurement::CellId;
 use bookend_results::suite::{Case, Overrides, Selection, Suite};
@@ -206,4 +207,75 @@ fn what_a_claim_can_say_is_explained_in_the_words_of_the_program() {
         assert!(format.contains(&line), "docs/extend/claims-format.md lacks: {line}");
     }
     assert!(format.contains(&format!("{TOLERANCE} is the tolerance")), "{TOLERANCE}");
+}
+
+/// The units of a text's numbers. A rate in thousands is one in full, and nothing has any unit.
+fn units(text: &str) -> BTreeSet<PrintedUnit> {
+    let unit = |(value, unit): (f64, PrintedUnit)| match unit {
+        PrintedUnit::Plain if value == 0.0 => None,
+        PrintedUnit::Thousands => Some(PrintedUnit::Plain),
+        other => Some(other),
+    };
+    printed_numbers(text).into_iter().filter_map(unit).collect()
+}
+
+#[test]
+fn no_figure_stands_in_another_unit_than_what_was_printed() {
+    for suite in &judged().suites {
+        for one in suite.judgements() {
+            let printed = units(&one.claim.published);
+            for answer in one.answers() {
+                // The figures stand before the ratio of them.
+                let figures = answer.figure.split(": ").next().unwrap_or_default();
+                let shown = units(figures);
+                let is_same = printed.is_empty() || shown.is_empty() || printed == shown;
+                assert!(is_same, "{}: {} beside {}", one.claim.id, figures, one.claim.published);
+            }
+        }
+    }
+}
+
+/// A document's own figures, shown by the rule for ours, are those that it printed.
+#[test]
+fn what_a_document_printed_is_shown_as_it_printed_it() {
+    for suite in judged().documents() {
+        for one in suite.judgements() {
+            let printed = printed_numbers(&one.claim.published);
+            let shown = printed_numbers(one.recomputed.split(" (").next().unwrap_or_default());
+            let is_refuted = one.replicates.outcome == ClaimOutcome::RefutedByItsTable;
+            let is_of_two = one.recomputed_of.is_some() && printed.len() > 1;
+            let ([(value, _)], false, false) = (printed.as_slice(), is_refuted, is_of_two) else {
+                continue;
+            };
+            let near = |(own, _): &(f64, PrintedUnit)| {
+                value / TOLERANCE <= *own && *own <= value * TOLERANCE
+            };
+            let is_there = shown.is_empty() || shown.iter().any(near) || is_ratio_of(&one, *value);
+            assert!(is_there, "{}: {} of {}", one.claim.id, one.recomputed, one.claim.published);
+        }
+    }
+}
+
+/// Whether a figure was printed, and the claim is about the ratio of two.
+fn is_ratio_of(one: &bookend_publication::claims::Judgement<'_>, value: f64) -> bool {
+    let is_of_figures =
+        |text: &str| printed_numbers(text).iter().any(|(own, _)| *own > value / 2.0);
+    one.recomputed_of.is_some() && one.answers().any(|answer| is_of_figures(&answer.figure))
+}
+
+#[test]
+fn an_outcome_that_changed_says_why() {
+    for suite in judged().documents() {
+        for one in suite.judgements().iter().chain(&suite.notes()) {
+            let Some(earlier) = &one.claim.earlier else { continue };
+            let has_changed = earlier.verdict != one.outcomes();
+            assert!(
+                !has_changed || earlier.why.is_some(),
+                "{}: {}, now {}",
+                one.claim.id,
+                earlier.verdict,
+                one.outcomes()
+            );
+        }
+    }
 }

@@ -78,7 +78,8 @@ fn every_outcome_says_it() {
 
 #[test]
 fn no_page_of_claims_hides_them() {
-    let finding = "finding = { text = \"It is {same} times.\", when = [\"replicated\"] }";
+    let finding = "finding = { text = \"It is {same} times.\", if = [\
+                   { figure = \"table\", at_least = 1.0 }, { figure = \"same\", at_least = 1.0 }] }";
     let suites = JudgedSuites { suites: vec![judged(&format!("{TEN}\n{finding}"), [264, 5])] };
     let page = suites.markdown();
     for part in [
@@ -98,9 +99,9 @@ fn no_page_of_claims_hides_them() {
         "{claims}"
     );
     assert!(claims.contains("0.5 % of rust-tonic"), "{claims}");
-    let repeated = suites.repeated_page(&JudgedSuites {
-        suites: vec![judged("says = \"factor\"\nprinted = 20.0", [264, 5])],
-    });
+    let again = judged("says = \"factor\"\nprinted = 20.0", [264, 5]);
+    let first = JudgedSuite { again: Some(Box::new(again)), ..judged(TEN, [264, 5]) };
+    let repeated = JudgedSuites { suites: vec![first] }.repeated_page();
     assert!(repeated.contains("replicated, while 26.4 %"), "{repeated}");
 }
 

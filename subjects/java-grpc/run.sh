@@ -15,6 +15,7 @@ if [ "${1:-}" = jdk21 ]; then
     processors=$(getconf _NPROCESSORS_CONF)
     export BOOKEND_VARIANT="${BOOKEND_VARIANT:-cached}"
     BOOKEND_VARIANT=${BOOKEND_VARIANT%-jdk21}
+    BOOKEND_VARIANT=${BOOKEND_VARIANT%-capped}
 else
     java=$(../../scripts/jdk)/bin/java
     jar=target/java-grpc.jar

@@ -2,11 +2,13 @@
 
 use super::claim::{Bounds, Claim};
 use super::evaluation::Evaluation;
+use super::known::Limit;
 use super::marked::MarkedRounds;
 use super::outcome::ClaimOutcome;
+use super::quantity::Take;
 use super::series::Estimate;
 use super::statement::{Band, Favour, Statement};
-use bookend_results::metric::Metric;
+use bookend_results::metric::{Metric, Unit};
 use bookend_results::statistics::{CONFIDENCE, Interval, median_interval};
 
 /// More rounds than this are a night's work for one cell: a figure that needs them lies on the
@@ -15,6 +17,18 @@ const ROUNDS_MAX: f64 = 100.0;
 
 const QUIET_MACHINE: &str =
     "Most rounds were disturbed by others on the machine: a quiet one would decide it.";
+
+/// Which of the two questions about a claim is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Asked {
+    /// Does it replicate, with the published client?
+    Replicates,
+    /// Is it so, with a client that is not the limit?
+    IsItSo,
+}
+
+/// A figure with the band that it is judged by, and the outcome.
+type JudgedFigure<'a> = (&'a Estimate, Option<Band>, ClaimOutcome);
 
 impl Evaluation {
     /// What the figures make of the claim, and why: clauses that follow the figures.
@@ -25,6 +39,7 @@ impl Evaluation {
         claim: &Claim,
         recomputed: Option<&Evaluation>,
         marked: Option<&MarkedRounds>,
+        asked: Asked,
     ) -> (ClaimOutcome, String) {
         let is_disturbed = |one: &Estimate| {
             claim.bounds.is_none() && marked.is_some_and(|marked| marked.is_disturbed(&one.place))
@@ -33,41 +48,39 @@ impl Evaluation {
             (_, band, outcome) if outcome.is_decided() && is_disturbed(one) => {
                 (one, band, ClaimOutcome::Undecided)
             }
-            judged => judged,
+            (_, band, outcome) => (one, band, self.beside_the_limit(one, band, outcome, asked)),
         };
-        let judged: Vec<(&Estimate, Option<Band>, ClaimOutcome)> =
-            self.estimates.iter().map(judge_one).collect();
+        let judged: Vec<JudgedFigure<'_>> = self.estimates.iter().map(judge_one).collect();
         let first = |outcome| judged.iter().find(|(.., own)| *own == outcome);
-        let because = claim.bounds.as_ref().map_or_else(String::new, |bounds| {
-            format!(" ({})", bounds.because.trim_end_matches('.'))
-        });
         let replicated = |band: &Option<Band>| match band {
-            Some(band) => format!("; replicated is {}{because}", self.band_text(*band)),
+            Some(band) => format!("; replicated is {}{}", self.band_text(*band), because(claim)),
             None => "; nothing is printed to compare it with".to_owned(),
         };
+        let so_far = self.how_many(&judged);
         if let Some((one, band, _)) = first(ClaimOutcome::DidNotReplicate) {
             let why = self.estimate_text(one) + &replicated(band);
-            let why = format!("{why}{}.", self.round_that_crossed(one, *band));
+            let why = format!("{why}{}.{so_far}", self.round_that_crossed(one, *band));
             return (ClaimOutcome::DidNotReplicate, why);
         }
-        if let Some(missing) = self.missing.first() {
-            let more = match self.missing.len() {
-                1 => String::new(),
-                several => format!(", and {} more", several - 1),
-            };
-            return (
-                ClaimOutcome::Undecided,
-                format!("The missing row would decide it: {missing}{more}."),
-            );
+        if let Some((one, ..)) = first(ClaimOutcome::NotComparable) {
+            let why = one.limit.map_or_else(String::new, Limit::sentence);
+            let why = format!("{}. {why} {}", self.estimate_text(one), self.of_a_starved_client());
+            return (ClaimOutcome::NotComparable, why);
+        }
+        if let Some(why) = self.missing_rows(claim) {
+            return (ClaimOutcome::Undecided, why + &so_far);
         }
         if let Some((one, band, _)) = first(ClaimOutcome::Undecided) {
-            let deciding = match band {
+            let deciding = match (band, one.limit) {
                 _ if is_disturbed(one) => QUIET_MACHINE.to_owned(),
-                Some(band) => self.deciding(one, *band),
-                None => String::new(),
+                (_, Some(limit)) if asked == Asked::IsItSo => {
+                    format!("{} One with CPU time left would decide it.", limit.sentence())
+                }
+                (Some(band), _) => self.deciding(one, *band),
+                (None, _) => String::new(),
             };
             let why = format!("{}{}. {deciding}", self.estimate_text(one), replicated(band));
-            return (ClaimOutcome::Undecided, why.trim_end().to_owned());
+            return (ClaimOutcome::Undecided, why.trim_end().to_owned() + &so_far);
         }
         let Some((_, band, outcome)) = judged.last() else {
             return (ClaimOutcome::Undecided, "No case to look at.".to_owned());
@@ -76,7 +89,83 @@ impl Evaluation {
         let outcome = if all_more { *outcome } else { ClaimOutcome::Replicated };
         let same_band = judged.iter().all(|(_, own, _)| own == band) || self.is_growth();
         let bounds = if same_band { replicated(band) } else { String::new() };
-        (outcome, format!("{}{bounds}.", self.text()))
+        (outcome, format!("{}{bounds}.{}", self.text(), self.in_its_favour()))
+    }
+
+    /// The outcome, where the client was at its limit: a bound of the server's figure can still
+    /// decide on its own side. Costs through the published client are what was published; its
+    /// latencies, and the profile of a server that it leaves idle, are not.
+    fn beside_the_limit(
+        &self,
+        one: &Estimate,
+        band: Option<Band>,
+        outcome: ClaimOutcome,
+        asked: Asked,
+    ) -> ClaimOutcome {
+        let (Some(band), Some(interval)) = (band, one.interval) else { return outcome };
+        let is_at_issue =
+            one.limit.is_some() && (asked == Asked::IsItSo || self.is_of_the_client());
+        let stands = match outcome {
+            ClaimOutcome::DidNotReplicate => one.known.refutes(band, interval),
+            _ => one.known.supports(band),
+        };
+        match asked {
+            _ if !is_at_issue || stands => outcome,
+            Asked::IsItSo => ClaimOutcome::Undecided,
+            Asked::Replicates => ClaimOutcome::NotComparable,
+        }
+    }
+
+    /// Whether a client at its limit makes the figure, rather than bounds it.
+    fn is_of_the_client(&self) -> bool {
+        self.is_profile()
+            || self.of.as_ref().is_some_and(|of| of.metric.unit() == Unit::Nanoseconds)
+    }
+
+    fn is_profile(&self) -> bool {
+        self.of.as_ref().is_some_and(|of| matches!(of.metric, Metric::Profile(_)))
+    }
+
+    fn of_a_starved_client(&self) -> &'static str {
+        if self.is_profile() {
+            "This is the profile of a server that mostly waits for it, under another load than was \
+             published."
+        } else {
+            "Such a latency is for the most part the client's own queue."
+        }
+    }
+
+    /// Which row is missing. Where what a figure would be divided by did not live, a claim that
+    /// favours the other is not left open by that.
+    fn missing_rows(&self, claim: &Claim) -> Option<String> {
+        let died = self.died.iter().filter(|_| !claim.favours_larger());
+        let missing: Vec<&String> = self.missing.iter().chain(died).collect();
+        let more = match missing.len() {
+            0 | 1 => String::new(),
+            several => format!(", and {} more", several - 1),
+        };
+        Some(format!("The missing row would decide it: {}{more}.", missing.first()?))
+    }
+
+    fn in_its_favour(&self) -> String {
+        let clause = |died: &String| format!(" Without a ratio, in its favour: {died}.");
+        self.died.iter().map(clause).collect()
+    }
+
+    /// In how many cases it is so, where it is not so in all.
+    fn how_many(&self, judged: &[JudgedFigure<'_>]) -> String {
+        let is_so = |(.., own): &&JudgedFigure<'_>| {
+            matches!(own, ClaimOutcome::Replicated | ClaimOutcome::MoreThanClaimed)
+        };
+        match (judged.iter().filter(is_so).count(), judged.len()) {
+            (0, _) | (_, 0 | 1) => String::new(),
+            _ if self.is_of_growth() => String::new(),
+            (so, all) => format!(" It is so in {so} of {all} cases."),
+        }
+    }
+
+    fn is_of_growth(&self) -> bool {
+        self.of.as_ref().is_some_and(|of| of.take == Take::Growth)
     }
 
     fn is_growth(&self) -> bool {
@@ -116,6 +205,25 @@ impl Evaluation {
         let Interval { low, high } = one.extremes;
         let crossed = if high > band.most { high } else { low };
         format!(", in every round, and one had {}", self.number(crossed))
+    }
+}
+
+/// Why just these bounds.
+fn because(claim: &Claim) -> String {
+    claim
+        .bounds
+        .as_ref()
+        .map_or_else(String::new, |bounds| format!(" ({})", bounds.because.trim_end_matches('.')))
+}
+
+impl Claim {
+    /// Whether a larger figure is more of what it claims.
+    fn favours_larger(&self) -> bool {
+        match self.says {
+            Some(Statement::More | Statement::MuchMore | Statement::Grows) => true,
+            Some(Statement::Factor) => self.favour == Favour::Larger,
+            _ => false,
+        }
     }
 }
 
@@ -179,7 +287,6 @@ impl Band {
 impl Evaluation {
     /// What would decide it.
     fn deciding(&self, one: &Estimate, band: Band) -> String {
-        let is_profile = self.of.as_ref().is_some_and(|of| matches!(of.metric, Metric::Profile(_)));
         match (one.rounds, one.interval) {
             (Some(rounds), Some(interval)) => rounds_needed(one.value, interval, rounds, band),
             (Some(rounds), None) => {
@@ -191,7 +298,7 @@ impl Evaluation {
                      the fewest."
                 )
             }
-            (None, _) if is_profile => "A longer recording would decide it.".to_owned(),
+            (None, _) if self.is_profile() => "A longer recording would decide it.".to_owned(),
             (None, _) => "Only a finer printed figure would decide it.".to_owned(),
         }
     }

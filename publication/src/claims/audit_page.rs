@@ -49,8 +49,9 @@ fn note(one: &Judgement<'_>) -> String {
         Some(format!("{}.", one.claim.text)),
         labelled("Its own table", &one.recomputed),
         labelled("Ours", &one.replicates.figures),
-        Some(one.failed_beside("", &one.replicates).trim().to_owned()),
-        one.claim.why.clone(),
+        one.claim.says.map(|_| one.replicates.why.clone()),
+        one.replicates.failed.in_words().map(|what| format!("But {what}.")),
+        one.why.clone(),
     ]
     .into_iter()
     .flatten()

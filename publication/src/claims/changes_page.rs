@@ -16,31 +16,54 @@ impl JudgedSuites {
 const INTRODUCTION: &str = "\
 # Changed verdicts
 
-Until November 2026 each claim had one verdict: held, did not hold, or cannot tell here. Many of them were
-ours to regret: claims about figures that were published through one client were judged with another,
-windows were shorter than the calls in them, bounds were chosen claim by claim, and hypotheses of our own
-were counted as if a document had made them. This page says for each claim what it was called then, what it
-is called [now](claims.md), and why. It is written by `publication claims`, so that *now* follows the records.
+On 27 November 2026 the claims were read as the authors of the documents would read them, and judged anew from
+the same records. Six things are other rules now. A client that uses 90 % or more of its CPU in most rounds is
+not *a client that is not the limit*, and its latencies, and the profile of a server that it leaves idle, are not
+compared with printed ones. A stand-in answers nothing about what it stands in for, in any suite. A server that
+dies where the other one lives does not leave a claim open that favours the other. Where two runs of a suite
+disagree, none of them is counted. What needs a row that is not recorded yet is undecided. And no sentence is told
+whose figures are not there. This page says for each claim with another outcome what that was, what it is
+[now](claims.md), and why. It is written by `publication claims`, so that *now* follows the records.
+
 ";
 
 fn section(suite: &JudgedSuite) -> String {
     let sentences = suite.judgements();
     let notes = suite.notes();
-    let lines: String = sentences.iter().chain(&notes).filter_map(line).collect();
+    let both: Vec<&Judgement<'_>> = sentences.iter().chain(&notes).collect();
+    let lines: Vec<String> = both.iter().filter_map(|one| line(one)).collect();
+    let known = both.iter().filter(|one| one.claim.earlier.is_some()).count();
+    let unchanged = format!("Of {known} claims {} have another outcome.\n", lines.len());
     let is_new = |one: &&Judgement<'_>| one.claim.earlier.is_none();
     let new: Vec<String> =
         sentences.iter().filter(is_new).map(|one| format!("`{}`", one.claim.id)).collect();
     let new = match new.as_slice() {
         [] => String::new(),
-        _ => wrapped(&format!("Asked for the first time: {}.", new.join(", ")), "") + "\n",
+        _ => {
+            "\n".to_owned()
+                + &wrapped(&format!("Asked for the first time: {}.", new.join(", ")), "")
+        }
     };
-    format!("\n## {}\n\n{new}{lines}", suite.claims.document.title)
+    let title = &suite.claims.document.title;
+    format!("## {title}\n\n{unchanged}{new}\n{}\n", lines.concat())
 }
 
+impl Judgement<'_> {
+    /// The outcomes as this page names them. Those of a note are none.
+    pub fn outcomes(&self) -> String {
+        let outcomes: Vec<String> =
+            self.answers().map(|answer| answer.counted().to_string()).collect();
+        if self.claim.note { "no claim".to_owned() } else { outcomes.join("; is it so: ") }
+    }
+}
+
+/// `None`: the outcome is the same.
 fn line(one: &Judgement<'_>) -> Option<String> {
     let EarlierVerdict { verdict, why } = one.claim.earlier.as_ref()?;
+    let outcomes = one.outcomes();
     let now: Vec<String> = one.answers().map(Answer::verdict).collect();
-    let now = if one.claim.note { "no claim".to_owned() } else { now.join("; is it so: ") };
-    let why = why.as_deref().unwrap_or("Judged as before.");
-    Some(wrapped(&format!("- **{}**: {verdict}; now {now}. {why}", one.claim.id), "  "))
+    let now = if one.claim.note { outcomes.clone() } else { now.join("; is it so: ") };
+    let why = why.as_deref().unwrap_or("The record is another one.");
+    let changed = || wrapped(&format!("- **{}**: {verdict}; now {now}. {why}", one.claim.id), "  ");
+    (*verdict != outcomes).then(changed)
 }

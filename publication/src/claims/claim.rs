@@ -1,8 +1,8 @@
 //! What a document states, sentence by sentence.
 
+use super::finding::{ClaimFinding, Explanation};
 use super::formula;
 use super::model::Model;
-use super::outcome::ClaimOutcome;
 use super::quantity::{Quantity, suggestion};
 use super::statement::{Favour, Statement};
 use super::subject_name::SubjectName;
@@ -79,13 +79,13 @@ pub struct Claim {
     /// Why nothing that is measured here answers it.
     pub not_comparable: Option<String>,
     /// What explains the outcome, after the figures.
-    pub why: Option<String>,
+    pub why: Option<Explanation>,
     /// It is no sentence of the document: a note beside the audit, which is not judged.
     #[serde(default)]
     pub note: bool,
-    /// A sentence for the head of the page, while the outcome is what it says.
+    /// A sentence for the head of the page, while figures bear it out.
     pub finding: Option<ClaimFinding>,
-    /// The verdict before there were two questions and six outcomes.
+    /// The outcomes before the claim was last judged in another way.
     pub earlier: Option<EarlierVerdict>,
 }
 
@@ -147,24 +147,13 @@ pub struct Refutation {
     pub cases: Option<Vec<Case>>,
 }
 
-/// A sentence that one would tell a colleague.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ClaimFinding {
-    /// The outcomes with which it is true: of the second question if it shows `{other}`, else of
-    /// the first.
-    pub when: Vec<ClaimOutcome>,
-    /// The sentence. `{published}`, `{table}`, `{same}` and `{other}` stand for the figures.
-    pub text: String,
-}
-
-/// A verdict of an earlier page.
+/// The outcomes of an earlier page.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EarlierVerdict {
-    /// `held`, `did not hold`, `cannot tell here`.
+    /// As that page called them: `replicated; is it so: undecided`.
     pub verdict: String,
-    /// Why the judgement changed. `None`: it is judged as before.
+    /// Why the claim is judged in another way now. `None`: it is judged as before.
     pub why: Option<String>,
 }
 

@@ -1,6 +1,7 @@
 //! From the text of `claims.toml` to checked claims.
 
 use super::claim::{Claim, JudgedBy, SHORT_MAX, SuiteClaims};
+use super::finding::{ClaimFinding, Explanation};
 use super::model::Model;
 use super::quantity::{Quantity, suggestion};
 use super::statement::Statement;
@@ -33,7 +34,7 @@ impl SuiteClaims {
                 return Err(complain(name, format!("there is no model `{name}`{nearest}")));
             }
             claim.measure_both();
-            if let Some(message) = incomplete(claim, are_ours) {
+            if let Some(message) = unfounded(claim).or_else(|| incomplete(claim, are_ours)) {
                 return Err(complain(&claim.id, message));
             }
         }
@@ -87,6 +88,15 @@ fn incomplete(claim: &Claim, are_ours: bool) -> Option<String> {
     } else {
         None
     }
+}
+
+/// What is wrong with what is concluded from the figures.
+fn unfounded(claim: &Claim) -> Option<String> {
+    let why = claim.why.as_ref().and_then(|why| match why {
+        Explanation::Conditional(conclusion) => Some(conclusion),
+        Explanation::Fixed(_) => None,
+    });
+    claim.finding.iter().chain(why).find_map(ClaimFinding::complaint)
 }
 
 const UNJUDGED: &str = "say how it is judged: `measure`, `ours`, `recomputed`, `formula`, `undecided` \

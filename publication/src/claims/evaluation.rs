@@ -1,14 +1,16 @@
 //! Quantities, computed from printed rows or from recorded ones.
 
+use super::known::{Known, Limit};
 use super::metric::{of_printed, of_samples};
 use super::model::{Model, Prediction};
-use super::quantity::{Quantity, Take};
+use super::quantity::{Over, Quantity, Take};
 use super::series::{Estimate, Series};
+use super::shown::Shown;
 use super::subject_name::{NamedCell, SubjectName};
 use crate::document::Document;
 use bookend_results::audit::Span;
 use bookend_results::measurement::{CellId, Outcome, Row};
-use bookend_results::metric::Metric;
+use bookend_results::metric::{Metric, Unit};
 use bookend_results::profile::Profile;
 use bookend_results::record::{Record, first_run, run_of};
 use bookend_results::round::MeasuredRound;
@@ -17,6 +19,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The instrument of a cell when a claim names no instrument and several made load.
 const DEFAULT_INSTRUMENT: &str = "bookend-load";
+
+/// How the lab begins to say that a server did not live to the end of a window.
+const ENDED: &str = "the server ended";
 
 /// Where figures come from.
 #[derive(Clone, Copy)]
@@ -36,48 +41,101 @@ pub(super) struct Evaluation {
     pub(super) estimates: Vec<Estimate>,
     /// What is missing, one clause each.
     pub(super) missing: Vec<String>,
+    /// Cases without a figure because what it would be divided by ended while it was measured, one
+    /// clause each.
+    pub(super) died: Vec<String>,
+    /// How its figures are shown.
+    pub(super) shown: Shown,
+}
+
+/// The figure of one case.
+struct CaseFigure {
+    series: Series,
+    known: Known,
+    limit: Option<Limit>,
 }
 
 impl Evaluation {
     pub(super) fn of_formula(value: Span) -> Self {
         let estimate = Series::Bounded(value).estimate(String::new(), 1);
-        Self { of: None, estimates: estimate.into_iter().collect(), missing: vec![] }
+        let shown = Shown::in_unit(Unit::Number);
+        let estimates = estimate.into_iter().collect();
+        Self { of: None, estimates, missing: vec![], died: vec![], shown }
+    }
+
+    /// The same in the unit of what was printed.
+    pub(super) fn in_printed_unit(
+        self,
+        claim: (&str, Option<f64>),
+        ours: Option<&Quantity>,
+    ) -> Self {
+        let shown = Shown::of(claim.0, claim.1, self.of.as_ref(), ours);
+        Self { shown, ..self }
     }
 }
 
 impl Quantity {
     /// Computes the quantity.
     pub(super) fn evaluate(&self, figures: Figures<'_>, models: &[Model]) -> Evaluation {
-        let (mut estimates, mut missing) = (Vec::new(), Vec::new());
-        let mut series = Vec::new();
+        let (mut estimates, mut missing, mut died) = (Vec::new(), Vec::new(), Vec::new());
+        let mut of = Self { cases: Vec::new(), ..self.clone() };
+        let mut all = Vec::new();
         for &case in &self.cases {
-            series.push(
-                self.of_case(case, figures, models).map_err(|clause| missing.push(clause)).ok(),
-            );
+            if let Some(clause) = self.died(case, figures) {
+                died.push(clause);
+                continue;
+            }
+            of.cases.push(case);
+            let figure = self.of_case(case, figures, models);
+            all.push(figure.map_err(|clause| missing.push(clause)).ok());
         }
-        let taken = self.taken(&series);
+        let taken = of.taken(&all);
         let count = taken.len();
         for (place, one) in taken {
-            match one.and_then(|one| one.estimate(place.clone(), count)) {
+            let estimate = one.and_then(|CaseFigure { series, known, limit }| {
+                let estimate = series.estimate(place.clone(), count)?;
+                Some(Estimate { known, limit, ..estimate })
+            });
+            match estimate {
                 Some(estimate) => estimates.push(estimate),
                 None => missing.push(format!("no figure of one run {place}")),
             }
         }
-        Evaluation { of: Some(self.clone()), estimates, missing }
+        let shown = Shown::of_quantity(&of);
+        Evaluation { of: Some(of), estimates, missing, died, shown }
+    }
+
+    /// What is said of a case that was measured where what it is divided by was not, because that
+    /// ended in every round.
+    fn died(&self, case: Case, figures: Figures<'_>) -> Option<String> {
+        let Figures::Recorded(Some(record), _) = figures else { return None };
+        let is_alone = matches!(self.take, Take::Each | Take::Growth);
+        let Some(Over::Subject(_)) = self.over.as_ref().filter(|_| is_alone) else { return None };
+        let (_, other) = self.divisor(case)?;
+        let is_measured = |row: &&Row| row.outcome.window().is_some();
+        let own = cell_rows(&record.rows, self.cell(case));
+        let error = |row: &&'_ Row| match &row.outcome {
+            Outcome::Failed { error, .. } if error.starts_with(ENDED) => Some(error.clone()),
+            _ => None,
+        };
+        let ends: Option<Vec<String>> = cell_rows(&record.rows, other).iter().map(error).collect();
+        let end = ends?.into_iter().next()?;
+        (own.iter().all(is_measured) && !own.is_empty()).then(|| format!("{other}: {end}"))
     }
 
     /// Selects those figures of the cases that count, each with its place. If a case is missing, so
     /// are the figures that need it; `None` is a figure that cannot be computed from the cases that
     /// exist.
-    fn taken(&self, series: &[Option<Series>]) -> Vec<(String, Option<Series>)> {
-        let last = series.len().saturating_sub(1);
+    fn taken(&self, all: &[Option<CaseFigure>]) -> Vec<(String, Option<CaseFigure>)> {
+        let last = all.len().saturating_sub(1);
         match self.take {
             Take::Each => self
                 .cases
                 .iter()
-                .zip(series)
-                .filter(|(_, one)| one.is_some())
-                .map(|(case, one)| (format!("at {case}"), one.clone()))
+                .zip(all)
+                .filter_map(|(case, one)| {
+                    Some((format!("at {case}"), Some(one.as_ref()?.copied())))
+                })
                 .collect(),
             Take::Growth => {
                 let whole = (last > 1).then_some((0, last));
@@ -85,14 +143,14 @@ impl Quantity {
                     .map(|before| (before, before + 1))
                     .chain(whole)
                     .filter_map(|(first, then)| {
-                        let (before, after) = (series[first].as_ref()?, series[then].as_ref()?);
+                        let (before, after) = (all[first].as_ref()?, all[then].as_ref()?);
                         let place = format!("from {} to {}", self.cases[first], self.cases[then]);
                         Some((place, after.over(before)))
                     })
                     .collect()
             }
-            Take::Median => self.ranked("middle", last / 2, series),
-            Take::Largest => self.ranked("largest", last, series),
+            Take::Median => self.ranked("middle", last / 2, all),
+            Take::Largest => self.ranked("largest", last, all),
         }
     }
 
@@ -101,17 +159,23 @@ impl Quantity {
         &self,
         name: &str,
         rank: usize,
-        series: &[Option<Series>],
-    ) -> Vec<(String, Option<Series>)> {
-        let known: Option<Vec<&Series>> = series.iter().map(Option::as_ref).collect();
-        let Some(known) = known.filter(|known| !known.is_empty()) else {
+        all: &[Option<CaseFigure>],
+    ) -> Vec<(String, Option<CaseFigure>)> {
+        let known: Option<Vec<&CaseFigure>> = all.iter().map(Option::as_ref).collect();
+        let Some(all) = known.filter(|known| !known.is_empty()) else {
             return Vec::new();
         };
         let place = match self.cases.as_slice() {
             [case] => format!("at {case}"),
             cases => format!("as the {name} of {} cases", cases.len()),
         };
-        vec![(place, Series::ranked(&known, rank))]
+        let series: Vec<&Series> = all.iter().map(|one| &one.series).collect();
+        let ranked = Series::ranked(&series, rank).map(|series| CaseFigure {
+            series,
+            known: all.iter().fold(Known::Exactly, |known, one| known.and(one.known)),
+            limit: all.iter().find_map(|one| one.limit),
+        });
+        vec![(place, ranked)]
     }
 
     fn of_case(
@@ -119,16 +183,16 @@ impl Quantity {
         case: Case,
         figures: Figures<'_>,
         models: &[Model],
-    ) -> Result<Series, String> {
+    ) -> Result<CaseFigure, String> {
         let cell = self.cell(case);
         let divisor = self.divisor(case);
         let beside = divisor.map(|(_, other)| other);
         if let Some(other) = beside {
             figures.check_one_run(&self.metric, cell, other)?;
         }
-        let own = figures.series(&self.metric, cell, beside)?;
+        let own = figures.figure(&self.metric, cell, beside)?;
         let divisor = if let Some((metric, other)) = divisor {
-            let divisor = figures.series(metric, other, Some(cell))?;
+            let divisor = figures.figure(metric, other, Some(cell))?;
             figures.check_alike(cell, other)?;
             divisor
         } else if let Some(name) = self.model() {
@@ -140,11 +204,25 @@ impl Quantity {
                 Figures::Printed(_) => model.predict(),
                 Figures::Recorded(..) => model.of_ours().predict(),
             };
-            Series::Bounded(Span::exact(predicted(&self.metric, &prediction)?))
+            let series = Series::Bounded(Span::exact(predicted(&self.metric, &prediction)?));
+            CaseFigure { series, known: Known::Exactly, limit: None }
         } else {
             return Ok(own);
         };
         own.over(&divisor).ok_or_else(|| format!("{cell} cannot be divided"))
+    }
+}
+
+impl CaseFigure {
+    fn copied(&self) -> Self {
+        Self { series: self.series.clone(), ..*self }
+    }
+
+    /// Divided round by round.
+    fn over(&self, divisor: &Self) -> Option<Self> {
+        let series = self.series.over(&divisor.series)?;
+        let known = self.known.and(divisor.known.inverse());
+        Some(Self { series, known, limit: self.limit.or(divisor.limit) })
     }
 }
 
@@ -161,6 +239,28 @@ fn predicted(metric: &Metric, prediction: &Prediction) -> Result<f64, String> {
 }
 
 impl Figures<'_> {
+    /// The same, with what the calling end leaves of it.
+    fn figure(
+        &self,
+        metric: &Metric,
+        cell: NamedCell<'_>,
+        beside: Option<NamedCell<'_>>,
+    ) -> Result<CaseFigure, String> {
+        let series = self.series(metric, cell, beside)?;
+        let limit = match self {
+            Self::Recorded(Some(record), _) => Limit::of(&rows_of_one_run(record, cell, beside)),
+            _ => None,
+        };
+        let known = limit.map_or(Known::Exactly, |_| Known::with_client_at_its_limit(metric));
+        Ok(CaseFigure { series, known, limit: limit.filter(|_| known != Known::Exactly) })
+    }
+
+    /// The one figure of a cell that stands alone.
+    pub(super) fn value(&self, metric: &Metric, cell: NamedCell<'_>) -> Option<f64> {
+        let estimate = self.series(metric, cell, None).ok()?.estimate(String::new(), 1)?;
+        Some(estimate.value)
+    }
+
     /// The figures of a cell that stands alone or `beside` another.
     fn series(
         &self,

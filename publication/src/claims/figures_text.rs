@@ -4,12 +4,11 @@ use super::evaluation::Evaluation;
 use super::quantity::{Quantity, Take};
 use super::series::Estimate;
 use super::statement::Band;
-use bookend_results::metric::Unit;
 
 impl Evaluation {
     /// One figure with its interval, or the range of several cases. Empty if there is none.
     pub(super) fn text(&self) -> String {
-        match self.shown() {
+        match self.shown_estimates() {
             [] => String::new(),
             [one] => self.estimate_text(one),
             several => format!("{} in {} {}", self.short_text(), several.len(), self.of_which()),
@@ -18,17 +17,18 @@ impl Evaluation {
 
     /// The figure without its interval; of several cases the smallest and the largest.
     pub(super) fn short_text(&self) -> String {
-        let mut values: Vec<f64> = self.shown().iter().map(|one| one.value).collect();
+        let mut values: Vec<f64> = self.shown_estimates().iter().map(|one| one.value).collect();
         values.sort_by(f64::total_cmp);
         let (Some(low), Some(high)) = (values.first(), values.last()) else {
             return String::new();
         };
-        let (low, high) = (self.number(*low), self.number(*high));
+        let (low, high) = self.shown.ends(*low, *high);
+        let (low, high) = (self.number(low), self.number(high));
         if low == high { format!("{low}{}", self.of_whom()) } else { format!("{low} to {high}") }
     }
 
     /// The estimates, but of a growth that was computed as a whole the whole alone.
-    fn shown(&self) -> &[Estimate] {
+    pub(super) fn shown_estimates(&self) -> &[Estimate] {
         match self.estimates.iter().rposition(|one| self.is_whole(one)) {
             Some(whole) => &self.estimates[whole..=whole],
             None => &self.estimates,
@@ -52,7 +52,8 @@ impl Evaluation {
     pub(super) fn estimate_text(&self, one: &Estimate) -> String {
         let value = self.number(one.value);
         let interval = one.interval.map_or_else(String::new, |interval| {
-            let ends = [self.number(interval.low), self.number(interval.high)];
+            let (low, high) = self.shown.ends(interval.low, interval.high);
+            let ends = [self.number(low), self.number(high)];
             if ends.iter().all(|end| *end == value) {
                 // The number of rounds with this figure tells more than an interval without width.
                 let rounds = one.equal_rounds;
@@ -70,12 +71,22 @@ impl Evaluation {
     }
 
     pub(super) fn number(&self, value: f64) -> String {
-        self.of.as_ref().map_or(Unit::Number, Quantity::unit).text(value)
+        self.shown.text(value)
     }
 
     /// A range: a clause that follows a figure.
     pub(super) fn band_text(&self, band: Band) -> String {
         let number = |value| self.number(value);
+        let (least, most) = self.shown.ends(band.least, band.most);
+        if least > most {
+            // Counted from the other end: at most no errors are at least all calls.
+            let (least, most) = (self.number(least), self.number(most));
+            return match (band.least, band.most) {
+                (f64::NEG_INFINITY, _) => format!("at least {least}"),
+                (_, f64::INFINITY) => format!("at most {most}"),
+                _ => format!("{least} to {most}"),
+            };
+        }
         match (band.least, band.most) {
             (least, most) if least == most => format!("exactly {}", number(least)),
             (least, f64::INFINITY) if is_above(least) => format!("above {}", number(least)),

@@ -48,6 +48,9 @@ pub struct JudgedSuite {
     pub probed: ProbeFindings,
     /// The same of other suites that a claim names.
     pub elsewhere: BTreeMap<String, (Option<Record>, Option<Profile>)>,
+    /// The same of a second run of the suite, which is kept in `repeated`, a folder of the records.
+    /// What a claim needs of other suites is that of the first runs.
+    pub again: Option<Box<JudgedSuite>>,
 }
 
 impl JudgedSuites {
@@ -60,23 +63,6 @@ impl JudgedSuites {
         names.retain(|name| suites.join(name).join(CLAIMS_FILE).is_file());
         let read = |name: &String| JudgedSuite::read(suites, records, name);
         let suites = names.iter().map(read).collect::<Result<_, _>>()?;
-        Ok(Self { suites })
-    }
-
-    /// Reads those of these suites that were run again: with a full record in `repeated`, a folder
-    /// of `records`. What a claim needs of other suites is that of the first runs.
-    ///
-    /// # Errors
-    /// As [`JudgedSuites::read`].
-    pub fn read_repeated(&self, suites: &Path, records: &Path) -> Result<Self, ClaimsError> {
-        let repeated = records.join(REPEATED);
-        let was_repeated =
-            |one: &&JudgedSuite| file_in(&repeated.join(&one.suite), Extent::Full).is_some();
-        let read = |first: &JudgedSuite| {
-            let again = JudgedSuite::read(suites, &repeated, &first.suite)?;
-            Ok(JudgedSuite { elsewhere: first.elsewhere.clone(), ..again })
-        };
-        let suites = self.suites.iter().filter(was_repeated).map(read).collect::<Result<_, _>>()?;
         Ok(Self { suites })
     }
 
@@ -102,12 +88,16 @@ impl JudgedSuite {
             .into_iter()
             .map(|name| Ok((name.clone(), recorded(records, name)?)))
             .collect::<Result<_, ClaimsError>>()?;
-        let (record, profile) = recorded(records, suite)?;
         let probed = findings(records)?;
         let tables = printed::tables(&folder, &read_folder(&folder)?)?;
         let document = printed::document(&tables, claims.document.clone());
+        let (record, profile) = recorded(records, suite)?;
         let judged = Self::new(suite, claims, document, record);
-        Ok(Self { profile, probed, elsewhere, ..judged })
+        let judged = Self { profile, probed, elsewhere, ..judged };
+        let (record, profile) = recorded(&records.join(REPEATED), suite)?;
+        let again =
+            record.map(|record| Box::new(Self { record: Some(record), profile, ..judged.clone() }));
+        Ok(Self { again, ..judged })
     }
 
     /// Audits the document, and fills in the cases of claims that name none.
@@ -129,6 +119,7 @@ impl JudgedSuite {
             profile: None,
             probed: ProbeFindings::default(),
             elsewhere: BTreeMap::new(),
+            again: None,
         }
     }
 

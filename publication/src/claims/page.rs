@@ -97,7 +97,7 @@ fn findings(documents: &[Judged<'_>]) -> String {
         documents.iter().flat_map(|(suite, all)| all.iter().map(move |one| (suite, one)));
     let before = text.len();
     for (suite, one) in judgements {
-        if let Some(sentence) = finding(one) {
+        if let Some(sentence) = &one.finding {
             let title = &suite.claims.document.title;
             let line = format!("- {sentence} ([{title}](#{}))", anchor(title));
             text += &wrapped(&line, "  ");
@@ -107,25 +107,6 @@ fn findings(documents: &[Judged<'_>]) -> String {
         text += "The present records decide none of the claims that would be told here.\n";
     }
     text + "\n"
-}
-
-fn finding(one: &Judgement<'_>) -> Option<String> {
-    let declared = one.claim.finding.as_ref()?;
-    let shows_other = declared.text.contains("{other}");
-    let about = if shows_other { one.is_it_so.as_ref()? } else { &one.replicates };
-    let figures = [
-        ("{published}", one.claim.published.as_str()),
-        ("{table}", one.recomputed_figure.as_str()),
-        ("{same}", one.replicates.figure.as_str()),
-        ("{other}", one.is_it_so.as_ref().map_or("", |answer| answer.figure.as_str())),
-    ];
-    let is_missing =
-        |(name, figure): &(&str, &str)| figure.is_empty() && declared.text.contains(name);
-    let missing = figures.iter().any(is_missing);
-    let is_true = declared.when.contains(&about.outcome) && !missing;
-    let fill = |text: String, (name, figure): &(&str, &str)| text.replace(name, figure);
-    let failed = || one.failed_beside(&declared.text, about);
-    is_true.then(|| figures.iter().fold(declared.text.clone(), fill) + &failed())
 }
 
 fn tallies(documents: &[Judged<'_>]) -> String {
@@ -144,7 +125,7 @@ fn tally<'a>(
     let row = |(suite, judgements): &'a Judged<'a>| {
         let title = &suite.claims.document.title;
         let outcomes: Vec<ClaimOutcome> =
-            judgements.iter().filter_map(of).map(|answer| answer.outcome).collect();
+            judgements.iter().filter_map(of).map(Answer::counted).collect();
         let count = |outcome| outcomes.iter().filter(|one| **one == outcome).count().to_string();
         let name = format!("[{}](#{})", suite.suite, anchor(title));
         let counts = ClaimOutcome::ALL.map(count);
@@ -187,11 +168,10 @@ fn rounds(count: u32) -> String {
 
 /// The narrow table.
 fn outcomes(judgements: &[Judgement<'_>]) -> String {
-    let field = |answer: &Answer| format!("{} {}", answer.figure, answer.outcome.short());
     let has_failed = judgements.iter().any(|one| one.failed_field().is_some());
     let rows = judgements.iter().map(|one| {
-        let is_it_so = one.is_it_so.as_ref().map_or("-".to_owned(), field);
-        let [same, other] = [field(&one.replicates), is_it_so].map(|text| text.trim().to_owned());
+        let other = one.is_it_so.as_ref().map_or("-".to_owned(), Answer::in_short);
+        let same = one.replicates.in_short();
         let failed = has_failed.then(|| one.failed_field().unwrap_or_else(|| "-".to_owned()));
         let rest: Vec<String> =
             [one.claim.published.clone(), same, other].into_iter().chain(failed).collect();
@@ -221,11 +201,15 @@ fn paragraph(one: &Judgement<'_>) -> String {
     let questions = ["Does it replicate?", "Is it so?"];
     for (question, answer) in questions.into_iter().zip(one.answers()) {
         let question = if one.is_it_so.is_some() { format!("{question} ") } else { String::new() };
-        text += &format!("  {question}**{}**: {}\n", answer.verdict(), reason(answer));
+        let again = answer.differing().map_or_else(String::new, |again| {
+            let figure = Some(again.figure.as_str()).filter(|figure| !figure.is_empty());
+            let figure = figure.map_or_else(String::new, |figure| format!(", {figure}"));
+            format!(" The other run: **{}**{figure}.", again.outcome)
+        });
+        text += &format!("  {question}**{}**: {}{again}\n", answer.verdict(), reason(answer));
     }
-    let more: Vec<&str> = claim.why.iter().chain(&one.stand_in).map(String::as_str).collect();
-    if !more.is_empty() {
-        text += &format!("  {}\n", more.join(" "));
+    if let Some(why) = &one.why {
+        text += &format!("  {why}\n");
     }
     text.extend(one.probed.iter().map(|found| format!("  {found}\n")));
     text
@@ -269,12 +253,21 @@ const METHOD: &str = "
 
 **Two questions.** *Same client*: does it replicate, with the published client, its published flags, and
 the published versions where a registry has them? *Other client*: is it so, with a client that is not the
-limit and today's versions? A claim that no client could have shaped, such as one about memory, threads or
+limit? A claim that no client could have shaped, such as one about memory, threads or
 the arithmetic of a table, has one answer, which stands under *same client*.
 
 **Six outcomes.** *Replicated*; *more*: more than claimed, in its own favour; *not replicated*; *refuted* by its
 own table, whatever anybody measures; *undecided*, and then the reason says what would decide it; *not
-comparable* here, and why. *Other client* uses the same words.
+comparable* here, and why. *Other client* uses the same words. Where a suite was run twice and the runs do not
+say the same, both are shown, and the claim is counted as one that *differs* between runs.
+
+**A client at its limit.** One that used 90 % or more of its CPU in most rounds is the limit. A rate through it
+is at least that, a latency at most that, and of errors and shares nothing is known: what such a bound leaves
+open under *other client* is undecided. Under *same client* costs and rates are those that were published through
+such a client; its latencies, and the profile of a server that it leaves idle, are not comparable. What does not
+follow the load, such as memory, threads and goroutines, is judged all the same.
+
+**A stand-in** for a system that cannot be had answers nothing about that system: not comparable, in every suite.
 
 **One tolerance.** Figures within a factor of {tolerance} count as the same. The documents print one run a
 row, without an interval; single rounds of ours, of one pair of servers under one load, lie within that
@@ -282,7 +275,8 @@ factor of their own median in seven of ten cases, so a stricter rule would often
 another result. *More*, *less* and *grows* are ratios whose whole interval lies beyond 1. A bound that
 nothing may cross, such as *no errors*, must be kept in every round.
 
-**Figures.** *Ours* is the median of the rounds and its interval with at least 95 %, from order statistics:
+**Figures.** They stand in the unit of what was printed: of a ratio of printed figures the figures, of a count of
+successes the successes. *Ours* is the median of the rounds and its interval with at least 95 %, from order statistics:
 with ten rounds from the second smallest to the second largest. Where cells are compared, the rounds are
 paired. Fewer than six rounds have no interval, unless all are equal. A share of a profile is of one
 recording, with the interval of a binomial part; of fewer than ten samples there is none. A claim about

@@ -36,11 +36,9 @@ impl Agreement {
 impl JudgedSuites {
     /// docs/measure/repeated.md: the outcomes here beside those of other runs of some of these
     /// suites.
-    pub fn repeated_page(&self, again: &JudgedSuites) -> String {
-        let pairs: Vec<(&JudgedSuite, &JudgedSuite)> = self
-            .documents()
-            .filter_map(|first| Some((first, again.suite(&first.suite)?)))
-            .collect();
+    pub fn repeated_page(&self) -> String {
+        let pairs: Vec<(&JudgedSuite, &JudgedSuite)> =
+            self.documents().filter_map(|first| Some((first, first.again.as_deref()?))).collect();
         let headings = [
             "suite",
             "first run",

@@ -1,5 +1,6 @@
 //! The figures of one case, round by round, and what is estimated from them.
 
+use super::known::{Known, Limit};
 use bookend_results::audit::Span;
 use bookend_results::statistics::{self, CONFIDENCE, Interval};
 use std::collections::BTreeMap;
@@ -30,6 +31,10 @@ pub(super) struct Estimate {
     /// The number of rounds, if all gave exactly this figure: an interval of no width is no
     /// certainty. `None`: rounds differ, or there is only one.
     pub(super) equal_rounds: Option<usize>,
+    /// What a client at its limit leaves of it.
+    pub(super) known: Known,
+    /// How far the client was at its limit, if that touches the figure.
+    pub(super) limit: Option<Limit>,
 }
 
 impl Series {
@@ -104,6 +109,8 @@ impl Series {
                     interval: Some(extremes),
                     joint_interval: Some(extremes),
                     equal_rounds: None,
+                    known: Known::Exactly,
+                    limit: None,
                 })
             }
             Self::Rounds(rounds) => {
@@ -116,6 +123,8 @@ impl Series {
                     interval: interval(&values, CONFIDENCE),
                     joint_interval: interval(&values, 1.0 - (1.0 - CONFIDENCE) / count as f64),
                     equal_rounds: all_equal(&values).then_some(values.len()),
+                    known: Known::Exactly,
+                    limit: None,
                 })
             }
         }

@@ -35,8 +35,7 @@ impl ClaimsArguments {
         // A folder that is not there is named before what would be in it.
         suites(folder)?;
         let judged = JudgedSuites::read(folder, records).map_err(NoPage::given)?;
-        let again = judged.read_repeated(folder, records).map_err(NoPage::given)?;
-        let repeated = [("repeated.md", judged.repeated_page(&again))];
+        let repeated = [("repeated.md", judged.repeated_page())];
         let probed = ProbeFindings::read(records).map_err(NoPage::given)?;
         let probed = probed_page(&probed).map(|page| ("probed.md", page));
         let mut status = exit::MEASURED;

@@ -9,7 +9,7 @@ use bookend_results::record::Record;
 const LINE_MAX: usize = 99;
 
 /// What is printed, and a figure of ours, are at most so wide in it.
-const FIELD_MAX: usize = 16;
+const FIELD_MAX: usize = 17;
 
 /// A figure with its outcome.
 const ANSWER_MAX: usize = 22;
@@ -56,7 +56,7 @@ impl ClaimVerdicts {
     pub fn of(suite: &JudgedSuite) -> Self {
         let judgements = suite.judgements();
         let is_it_so = judgements.iter().filter_map(|one| one.is_it_so.as_ref());
-        let is_it_so = tally(is_it_so.map(|answer| answer.outcome));
+        let is_it_so = tally(is_it_so.map(Answer::counted));
         let replicates = counted(&judgements);
         let are_expectations = suite.claims.document.are_expectations;
         let tally = match is_it_so.as_str() {
@@ -150,13 +150,21 @@ fn tally(outcomes: impl Iterator<Item = ClaimOutcome>) -> String {
 
 impl VerdictLine {
     fn of(one: &Judgement<'_>) -> Self {
+        // An outcome without its figure says more than a figure without its outcome.
         let answered = |answer: &Answer| {
-            format!("{} {}", answer.figure, answer.outcome.short()).trim().to_owned()
+            let outcome = answer.counted().short();
+            let both = format!("{} {outcome}", answer.figure).trim().to_owned();
+            if both.chars().count() > ANSWER_MAX { outcome.to_owned() } else { both }
+        };
+        // What a ratio is made of stands before it.
+        let figure = |answer: &Answer| match answer.figure.split_once(": ") {
+            Some((of, _)) if answer.figure.chars().count() > FIELD_MAX => of.to_owned(),
+            _ => answer.figure.clone(),
         };
         Self {
             sentence: one.marked_sentence(),
             printed: one.claim.published.clone(),
-            same: one.replicates.figure.clone(),
+            same: figure(&one.replicates),
             other: one.is_it_so.as_ref().map_or_else(String::new, answered),
             outcome: one.outcome().short().to_owned(),
             failed: one.failed_field(),

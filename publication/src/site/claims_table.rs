@@ -46,7 +46,8 @@ fn row(one: &Judgement<'_>) -> HtmlRow {
     let or_dash = |text: &str| if text.is_empty() { "-".to_owned() } else { text.to_owned() };
     let figure =
         |answer: Option<&Answer>| answer.map_or("-".to_owned(), |one| or_dash(&one.figure));
-    let outcome = |answer: Option<&Answer>| answer.map_or("-".to_owned(), Answer::verdict);
+    let outcome =
+        |answer: Option<&Answer>| answer.map_or("-".to_owned(), Answer::outcome_of_both_runs);
     let other = one.is_it_so.as_ref();
     HtmlRow {
         names: vec![one.marked_sentence()],
@@ -66,7 +67,7 @@ fn reasons(suite: &JudgedSuite) -> Markup {
         @for one in suite.judgements() {
             h3 { (one.claim.text) } "\n" (note(&one.claim.place))
             @for answer in one.answers() {
-                p { b { (answer.verdict()) } ": " (answer.why) } "\n"
+                p { b { (answer.outcome_of_both_runs()) } ": " (answer.why) } "\n"
             }
         }
     };
