@@ -1,4 +1,4 @@
-//! What the command knows of its own build: the commit and the profile, as variables of its compiler.
+//! What the command knows of its own build, as variables of its compiler: the commit, the profile.
 
 #[path = "../contract/src/build_profile.rs"]
 mod build_profile;

@@ -3,8 +3,8 @@
 //! A [`published`] table is a document's figures as data, and a [`document`] is all of its tables
 //! in the form that an audit needs. The [`audit`] reports what in it cannot be true, [`claims`]
 //! judges whether each of its sentences held, and [`pages`] shows its figures and ours side by
-//! side. The [`site`] shows all records and claims to readers who do not come to the repository, with
-//! what came [`since`] each was made.
+//! side. The [`site`] shows all records and claims to readers who do not come to the repository.
+//! What came [`since`] a record was made, git knows.
 #![forbid(unsafe_code)]
 
 pub mod audit;

@@ -1,5 +1,5 @@
-//! How much has changed since a record was made, as git tells it. It is said by a command and on the
-//! site, and in no committed page: every commit would make that page another one.
+//! How much has changed since a record was made, as git tells it. It is said by a command and on
+//! the site, and in no committed page: every commit would make that page another one.
 
 use bookend_contract::build_facts::is_clean_revision;
 use bookend_contract::printable;
@@ -11,8 +11,8 @@ use std::process::Command;
 const MEASURED: [&str; 4] = ["server", "wire", "io", "load"];
 
 /// When a record was made, and what came after it, a clause: `recorded on 2026-11-26 at
-/// 743873410525, 212 commits ago, 40 of them to server, wire, io or load`. The repository is the one
-/// around `folder`.
+/// 743873410525, 212 commits ago, 40 of them to server, wire, io or load`. The repository is the
+/// one around `folder`.
 pub fn since(facts: &Facts, folder: &Path) -> String {
     let started = facts.started.to_string();
     let day = started.split('T').next().unwrap_or_default();
@@ -41,7 +41,7 @@ fn commits_since(revision: &str, folder: &Path) -> String {
     counted.unwrap_or_else(|| "which git does not count from".to_owned())
 }
 
-/// How many commits there are, and how many to both ends of ours: `2 commits ago, 1 of them to ...`.
+/// How many commits there are, and how many to both ends of ours: `2 commits ago, 1 of them to`.
 fn counted(folder: &Path, which: &[&str], how: &str) -> Option<String> {
     let count = [&["rev-list", "--count"], which, &["--"]].concat();
     let paths = MEASURED.map(|name| format!(":(top)crates/{name}/src"));

@@ -26,7 +26,7 @@ impl ResultSite {
     /// Every file by its name. The same records always give the same files.
     pub fn files(&self) -> Vec<(String, String)> {
         let mut files = vec![
-            (FRONT_FILE.to_owned(), front::page(self)),
+            (FRONT_FILE.to_owned(), front::page(&self.records, &self.judged, &self.since)),
             (CLAIMS_PAGE.to_owned(), claims_table::page(&self.judged)),
         ];
         files.extend(self.records.iter().map(|record| {

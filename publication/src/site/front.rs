@@ -2,7 +2,7 @@
 
 use super::address::{CLAIMS_PAGE, file_of_suite};
 
-use super::ResultSite;
+use crate::claims::JudgedSuites;
 use crate::pages::quotable_outcomes;
 use bookend_report::failed_calls::marked_name;
 use bookend_report::html::{HtmlPage, PageScript, answer, note, scrolled, slug, whole_table};
@@ -14,6 +14,7 @@ use bookend_results::suite::Case;
 use bookend_results::table::{Cell, CellResult, Table};
 use bookend_results::text::precise_latency_text;
 use maud::{Markup, html};
+use std::collections::BTreeMap;
 
 /// Shows the rows of the chosen tags. The choice stands in the page's address.
 pub(super) const FILTER: PageScript = PageScript {
@@ -26,7 +27,11 @@ const STYLE: &str = include_str!("front.css");
 /// A factor of so much has a bar of full length.
 const BAR_FULL: f64 = 100.0;
 
-pub(super) fn page(site: &ResultSite) -> String {
+pub(super) fn page(
+    records: &[Record],
+    judged: &JudgedSuites,
+    since: &BTreeMap<String, String>,
+) -> String {
     let body = html! {
         main {
             "\n" h1 { "What RPC stacks cost" } "\n"
@@ -45,14 +50,14 @@ pub(super) fn page(site: &ResultSite) -> String {
                 a href=(CLAIMS_PAGE) { "what published benchmarks claim, and what came of it" } "."
             } "\n"
             div id="filters" {} "\n"
-            @for record in &site.records { (section(site, record)) }
+            @for record in records { (section(judged, since.get(&record.facts.suite), record)) }
         } "\n"
     };
     let title = "What RPC stacks cost - Bookend".to_owned();
     HtmlPage { title, style: STYLE.to_owned(), body, script: FILTER }.document()
 }
 
-fn section(site: &ResultSite, record: &Record) -> Markup {
+fn section(judged: &JudgedSuites, since: Option<&String>, record: &Record) -> Markup {
     let run = record.run();
     let report = Report::new(&run, &record.rows).with_skips(record.facts.skips.clone());
     let name = &record.facts.suite;
@@ -70,8 +75,8 @@ fn section(site: &ResultSite, record: &Record) -> Markup {
             @if let Some((group, ranking)) = &main {
                 (standings(&rankings, group, ranking, (name, report.table())))
             }
-            @if let Some(since) = site.since.get(name) { (note(&format!("It was {since}."))) }
-            @if let Some(judged) = site.judged.suite(name) {
+            @if let Some(since) = since { (note(&format!("It was {since}."))) }
+            @if let Some(judged) = judged.suite(name) {
                 @let outcomes = quotable_outcomes(judged).replace("**", "");
                 (note(&format!("The published benchmark behind it: {outcomes}.")))
             }
