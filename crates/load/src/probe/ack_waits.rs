@@ -2,9 +2,9 @@
 //!
 //! A server that makes several writes of a batch of answers, without TCP_NODELAY, leaves the second
 //! write with its kernel until the first is acknowledged (Nagle's algorithm, RFC 9293, section
-//! 3.7.4), and the other end's kernel delays that by 40 ms. Seen from outside, a handler that sleeps
-//! does the same. So the same calls are made with delayed acknowledgements and without: the time of
-//! a handler stays, the time of a write that waits goes.
+//! 3.7.4), and the other end's kernel delays that by 40 ms. Seen from outside, a handler that
+//! sleeps does the same. So the same calls are made with delayed acknowledgements and without: the
+//! time of a handler stays, the time of a write that waits goes.
 
 use super::check::CheckError;
 use super::check_context::CheckContext;
