@@ -10,6 +10,7 @@ from pathlib import Path
 
 import heads
 import pages
+import pictures
 import readme
 from documents import Document
 from findings import Findings
@@ -65,8 +66,10 @@ def check(texts, ours):
     for name in published:
         heads.check_notes(texts["audit"], name, ours.judged[name], findings)
         heads.check_in_flight(texts["audit"], ours.documents[name], findings)
+        heads.check_models(texts["audit"], ours.documents[name], findings)
         heads.check_audit(texts["audit"], ours.documents[name], findings)
     readme.check(texts["readme"], ours, findings)
+    pictures.check(texts["readme"], ROOT, ours, findings)
     return findings
 
 

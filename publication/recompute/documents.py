@@ -4,6 +4,7 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
+import model
 import outcomes
 import printed
 import quantities
@@ -54,6 +55,9 @@ class Document:
         self.rows = printed.tables(folder, self.about.get("latency_rounding") == "down")
         self.records = records
         self.time_out_ns = float(self.about.get("time_out", "0s").removesuffix("s")) * 1e9
+        models = declared.get("models", [])
+        self.predictions = {one["id"]: model.predict(one) for one in models}
+        self.of_ours = {one["id"]: model.predict(one, of_ours=True) for one in models}
         self.own = rounds.read(repeated or records, self.suite)
 
     def histogram_means(self, row):
@@ -115,9 +119,8 @@ class Document:
         quantity = claim.get("recomputed") or claim.get("measure")
         if not quantity:
             return None
-        if "over_model" in quantity:
-            return None
-        return quantities.evaluate(self.with_cases(quantity, quantity), Printed(self.rows))
+        figures = Printed(self.rows, self.predictions)
+        return quantities.evaluate(self.with_cases(quantity, quantity), figures)
 
     def with_cases(self, quantity, declared):
         """Without cases: all that the document has of the subject that was declared."""
@@ -135,10 +138,10 @@ class Document:
             declared = None
         question = question or {}
         evaluation, marks = None, Marks()
-        if declared and "over_model" not in declared:
+        if declared:
             quantity = self.with_cases(declared, declared)
             quantity = quantity | {key: question[key] for key in ("of", "over") if key in question}
-            evaluation = quantities.evaluate(quantity, Measured(record))
+            evaluation = quantities.evaluate(quantity, Measured(record, self.of_ours))
             marks = Marks(quantity, record)
         outcome, bands = outcomes.judge(claim, evaluation, table, marks.is_disturbed)
         if question.get("not_comparable") or claim.get("not_comparable"):

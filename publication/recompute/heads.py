@@ -182,23 +182,23 @@ def check_pair(name, line, answers, one, findings):
 
 def check_notes(page, suite, judged, findings):
     """Noticed besides, on audit.md: the claim's words, then its own table's figures and ours."""
-    text = words(page)
+    text, seen = words(page), []
     for one in (one for one in judged if one.claim.get("note")):
         name, claim = f"audit.md: {one.claim['id']}", one.claim
         declared = re.escape(words(claim["claim"]) + ".")
-        if "over_model" in str(claim.get("measure", {})):
-            findings.take("notes on a model")
-            continue
-        match = re.search(rf"- {declared}(.*?)(?= - | ###? |$)", text)
-        if not match:
+        matches = list(re.finditer(rf"- {declared}(.*?)(?= - | ###? |$)", text))
+        same_before = seen.count(declared)
+        seen.append(declared)
+        if same_before >= len(matches):
             findings.unknown(name, "the page does not have it")
             continue
+        match = matches[same_before]
         before, _, ours = match.group(1).partition("Ours:")
         why = claim.get("why")
         for part, evaluation in ((before, one.table), (ours, one.answers[0].evaluation)):
             part = part.replace("Its own table:", " ")
             sentence = Sentence(name, part, evaluation, findings).without(why, *pages.names(one))
-            if evaluation and not sentence.check():
+            if not sentence.check() and evaluation and evaluation.estimates:
                 findings.unknown(name, "no figure")
 
 
@@ -246,3 +246,17 @@ def check_audit(page, document, findings):
             rules.figures_told(Sentence(name, text, None, findings), text, own[rule, place])
     for rule, place in own.keys() - {(rule, place) for rule, place, _ in told}:
         findings.differs(f"audit.md: {rule}, {place}", "nothing", own[rule, place])
+
+
+def check_models(page, document, findings):
+    """What each model of a run predicts: calls that succeed and fail, the total and two means."""
+    section = pages.section(page, document.about["title"]) or ""
+    lines = re.findall(r"^\| ([a-z-]+): .*? \| [^|]* \|(.*)\|$", section, re.MULTILINE)
+    told = {name: [field.strip() for field in rest.split("|")] for name, rest in lines}
+    for name, own in document.predictions.items():
+        place = f"audit.md: model {name}"
+        figures = (own.ok, own.errors, own.total_time, own.latency_mean_all, own.latency_mean)
+        for text, value in zip(told.get(name, [None] * 5), figures, strict=True):
+            findings.figures += 1
+            if text is None or not Figure.parse(text).shows(value):
+                findings.differs(place, text, f"{value:.6g}")

@@ -57,8 +57,8 @@ class Missing(Exception):
 class Printed:
     """Figures of the document's own tables."""
 
-    def __init__(self, rows):
-        self.rows = rows
+    def __init__(self, rows, predictions=None):
+        self.rows, self.predictions = rows, predictions
 
     def series(self, metric, name, case, _other):
         own = [row for row in self.rows if (row.subject, row.case) == (name.subject, case)]
@@ -76,8 +76,8 @@ class Printed:
 class Measured:
     """Figures of our record, round by round, or of its profile."""
 
-    def __init__(self, record):
-        self.record = record
+    def __init__(self, record, predictions=None):
+        self.record, self.predictions = record, predictions
 
     def series(self, metric, name, case, other):
         if self.record is None:
@@ -118,6 +118,8 @@ class Measured:
 
 
 def divided(own, divisor):
+    if isinstance(divisor, Span) and isinstance(own, dict):
+        return {one: figure / divisor.value for one, figure in own.items()}
     if isinstance(divisor, Span):
         quotient = printed.over(own, divisor)
         if quotient is None:
@@ -144,6 +146,9 @@ def divisor_of(quantity, case):
 def of_case(quantity, case, figures):
     metric, name = quantity["metric"], Name.parse(quantity["of"])
     divisor = divisor_of(quantity, case)
+    if "over_model" in quantity:
+        predicted = getattr(figures.predictions[quantity["over_model"]], metric)
+        return divided(figures.series(metric, name, case, None), Span.exact(predicted))
     if divisor is None:
         return figures.series(metric, name, case, None)
     other_metric, other = divisor

@@ -49,7 +49,7 @@ def kib_printed_as_mib(row, document):
     rescaled = memory.value / 1024
     if not 1 / 4 < rescaled / least.value < 4:
         return None
-    return [memory.value, least.value, rescaled, 1024], [f"less to do than {case},"]
+    return [memory.value, least.value, rescaled], [f"less to do than {case},", "over 1024"]
 
 
 def mean_includes_failures(row, document):
@@ -151,6 +151,7 @@ def figures_told(sentence, text, found):
     for word in words:
         if word not in text + ".":
             sentence.findings.differs(f"{sentence.place}, finding", text, word)
+        text = text.replace(word, " ")
     text = re.sub(r"C=\d+ S=\d+|\bp\d[\d.]*", " ", text)
     text = re.sub(r"([\d.]+) to ([\d.]+ s)\b", r"\1 s to \2", text)
     for told in re.findall(FIGURE, text):

@@ -8,7 +8,7 @@ from digits import FIGURE, Figure, shown_like
 CASE = r"C=\d+ S=\d+(?: (?:per-call|tls|unix|calls=\d+))*"
 PLACE = rf"at {CASE}|from {CASE} to {CASE}|as the (?:middle|largest) of \d+ cases"
 LIKE = rf"({FIGURE})(?: \(({FIGURE}) to ({FIGURE})\)| in each of (\d+) rounds)?"
-ESTIMATE = re.compile(rf"{LIKE}(?: ({PLACE}))?")
+ESTIMATE = re.compile(rf"{LIKE}(?: of the model's)?(?: ({PLACE}))?")
 RANGE = re.compile(rf"({FIGURE})(?: to ({FIGURE}))? in (\d+) (cases|steps)")
 BAND = re.compile(
     rf"replicated is (?:(above|below|at least|at most|exactly) )?({FIGURE})(?: to ({FIGURE}))?"
