@@ -8,6 +8,7 @@ import sys
 import unittest
 from pathlib import Path
 
+import found
 import heads
 import pages
 import pictures
@@ -69,6 +70,7 @@ def check(texts, ours):
         heads.check_models(texts["audit"], ours.documents[name], findings)
         heads.check_audit(texts["audit"], ours.documents[name], findings)
     readme.check(texts["readme"], ours, findings)
+    found.check_pages(ROOT, ours, findings)
     pictures.check(texts["readme"], ROOT, ours, findings)
     return findings
 

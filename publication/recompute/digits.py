@@ -6,10 +6,10 @@ from dataclasses import dataclass
 SCALES = {
     "ns": 1, "µs": 1e3, "ms": 1e6, "s": 1e9,
     "KiB": 2**10, "MiB": 2**20, "GiB": 2**30,
-    "%": 0.01, "k": 1e3, "K": 1e3,
+    "%": 0.01, "k": 1e3, "K": 1e3, "M": 1e6,
 }  # fmt: skip
 NUMBER = r"(?<![\w.=])\d+(?:,\d{3})*(?:\.\d+)?"
-FIGURE = NUMBER + r"(?: ?(?:ns|µs|ms|s|KiB|MiB|GiB|k|K)\b| ?%)?"
+FIGURE = NUMBER + r"(?: ?(?:ns|µs|ms|s|KiB|MiB|GiB|k|K|M)\b| ?%)?"
 
 
 @dataclass(frozen=True)

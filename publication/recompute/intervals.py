@@ -13,6 +13,11 @@ def median(values):
     return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
 
 
+def median_of_ratios(values):
+    """As tables have it: of two in the middle the geometric mean, as b over a is one over a over b."""
+    return math.exp(median([math.log(value) for value in values]))
+
+
 def median_interval(values, confidence=CONFIDENCE):
     """From the k-th smallest to the k-th largest, with the largest k that leaves `confidence`.
 

@@ -6,6 +6,7 @@ from html import unescape
 import quantities
 import rounds
 from digits import FIGURE, Figure, shown_like
+from intervals import median, median_of_ratios
 from quantities import Measured
 
 COMMAND = re.compile(
@@ -63,7 +64,8 @@ def check_ratio(file, groups, instrument, record, case, findings):
 
 def compare(place, told, quantity, record, findings):
     """A figure, and the ends of its interval where they are told."""
-    estimates = quantities.evaluate(quantity, Measured(record)).estimates
+    middle = median_of_ratios if "over" in quantity else median
+    estimates = quantities.evaluate(quantity, Measured(record), middle).estimates
     own = (estimates[0].value, *(estimates[0].interval or ())) if estimates else ()
     for text, value in zip(told, own):
         findings.figures += 1

@@ -20,7 +20,8 @@ class Estimate:
     joint_interval: tuple | None
 
     @staticmethod
-    def of(series, place, count):
+    def of(series, place, count, middle=median):
+        """One of `count` estimates; `middle` is the figure of a series of rounds."""
         if isinstance(series, Span):
             ends = (series.low, series.high)
             return Estimate(place, series.value, ends, None, ends, ends)
@@ -28,7 +29,7 @@ class Estimate:
         extremes = (min(values), max(values))
         joint = median_interval(values, 1 - (1 - CONFIDENCE) / count)
         own = median_interval(values)
-        return Estimate(place, median(values), extremes, len(values), own, joint)
+        return Estimate(place, middle(values), extremes, len(values), own, joint)
 
 
 @dataclass
@@ -157,7 +158,7 @@ def of_case(quantity, case, figures):
     return divided(own, figures.series(other_metric, *other, (name, case)))
 
 
-def evaluate(quantity, figures):
+def evaluate(quantity, figures, middle=median):
     cases, series, missing = quantity["cases"], {}, []
     for case in cases:
         try:
@@ -168,7 +169,7 @@ def evaluate(quantity, figures):
     estimates = []
     for place, one in chosen:
         if one:
-            estimates.append(Estimate.of(one, place, len(chosen)))
+            estimates.append(Estimate.of(one, place, len(chosen), middle))
         else:
             missing.append(f"no figure of one run {place}")
     return Evaluation(quantity, estimates, missing)

@@ -9,7 +9,7 @@ import metrics
 import quantities
 import rounds
 from digits import FIGURE, Figure, shown_like
-from intervals import median
+from intervals import median, median_of_ratios
 from latencies import merged
 from quantities import Measured, Printed
 from rounds import Name
@@ -135,7 +135,8 @@ def cost_ratio(record, case):
     subjects = record.facts["plan"]["subjects"]
     baseline = next(one["name"] for one in subjects if one["baseline"])
     quantity = {"metric": "requests_per_cpu_second", "of": subjects[0]["name"], "over": baseline}
-    found = quantities.evaluate({**quantity, "cases": [case]}, Measured(record)).estimates
+    quantity["cases"] = [case]
+    found = quantities.evaluate(quantity, Measured(record), median_of_ratios).estimates
     return found[0].value if found else None
 
 

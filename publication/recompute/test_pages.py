@@ -2,9 +2,11 @@
 
 import importlib.util
 import re
+import tomllib
 import unittest
 from pathlib import Path
 
+import found
 import heads
 import pages
 import pictures
@@ -209,6 +211,21 @@ class Each(unittest.TestCase):
         spans = [match.span(1) for match in lines]
         check = lambda text, found: heads.check_models(text, document, found)
         self.assert_each_told(page, other_numbers(page, spans), check)
+
+    def test_each_number_of_what_was_found(self):
+        for file in sorted(recompute.ROOT.glob("suites/*/results.toml")):
+            declared = tomllib.loads(file.read_text())
+            page, suite = file.with_name("RESULTS.md"), file.parent.name
+            if "{" in declared.get("found", "") and page.is_file():
+                text = " ".join(page.read_text().split())
+                span = found.sentence_in(text, declared).span()
+                check = lambda text, findings: self.check_found(text, suite, declared, findings)
+                with self.subTest(suite):
+                    self.assert_each_told(text, other_numbers(text, [span]), check)
+
+    def check_found(self, text, suite, declared, findings):
+        if found.check_found(text, suite, declared, self.ours, findings) == text:
+            findings.unknown(suite, "nothing found")
 
     def test_each_number_of_the_picture(self):
         svg = (recompute.ROOT / "docs/pictures/three-generators-light.svg").read_text()
