@@ -93,6 +93,8 @@ const AFTER_SUBJECTS: &[Row] = &[
         "a suite runs from the build to the report"),
     ("counts", "scripts/counts", RELEASE, &[Lab],
         "the load generator counts what the witness counts"),
+    ("recompute", "scripts/recompute", &[], &[],
+        "what pages of claims and the README say follows from the raw rounds, by code of its own"),
     ("pages", "scripts/pages", &["release", "build-tests"], &[Lab],
         "the pages that bookend writes work in a browser"),
     ("conformance-tools", "scripts/conformance-tools", LANGUAGES, &[],

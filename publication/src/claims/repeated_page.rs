@@ -1,6 +1,7 @@
 //! docs/measure/repeated.md: suites that were run a second time, and whether the outcomes are the
 //! same.
 
+use super::claim::JudgedBy;
 use super::judged::{JudgedSuite, JudgedSuites};
 use super::outcome::ClaimOutcome;
 use super::verdict::{Answer, Judgement};
@@ -99,7 +100,10 @@ fn answers<'a>(
 ) -> impl Iterator<Item = (String, &'a Answer, &'a Answer)> {
     let is_measured =
         |one: &Answer, other: &Answer| one.outcome.is_decided() || other.outcome.is_decided();
+    // What the document's own figures decide is the same whoever measures.
+    let is_ours = |one: &&Judgement<'_>| one.claim.judged_by == JudgedBy::Records;
     own.iter()
+        .filter(is_ours)
         .filter_map(|one| Some((one, others.iter().find(|other| other.claim.id == one.claim.id)?)))
         .flat_map(|(one, other)| {
             ["does it replicate", "is it so"]

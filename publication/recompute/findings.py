@@ -1,0 +1,26 @@
+"""What is found where a page and the raw rounds disagree, and what was counted on the way."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Findings:
+    wrong: list = field(default_factory=list)
+    figures: int = 0
+    outcomes: int = 0
+    taken: dict = field(default_factory=dict)  # what was taken as given, and how often
+
+    def differs(self, place, page, ours):
+        self.wrong.append(f"{place}: the page says {page}, the raw rounds give {ours}")
+
+    def unknown(self, place, text):
+        self.wrong.append(f"{place}: not understood: {text}")
+
+    def take(self, what, count=1):
+        self.taken[what] = self.taken.get(what, 0) + count
+
+    def summary(self):
+        given = ", ".join(f"{count} {what}" for what, count in sorted(self.taken.items()))
+        total = sum(self.taken.values())
+        text = f"{self.figures} figures and {self.outcomes} outcomes recomputed"
+        return text + (f"; {total} taken as given: {given}" if total else "")

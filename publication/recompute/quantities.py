@@ -1,0 +1,213 @@
+"""A quantity of claims.toml, computed from printed rows or from our rounds."""
+
+from dataclasses import dataclass
+
+import metrics
+import printed
+from intervals import CONFIDENCE, Span, binomial_interval, median, median_interval
+from rounds import Name
+
+
+@dataclass
+class Estimate:
+    """A figure of one case, or of several taken together."""
+
+    place: str
+    value: float
+    extremes: tuple
+    rounds: int | None  # None: a printed figure, or a profile's
+    interval: tuple | None
+    joint_interval: tuple | None
+
+    @staticmethod
+    def of(series, place, count, middle=median):
+        """One of `count` estimates; `middle` is the figure of a series of rounds."""
+        if isinstance(series, Span):
+            ends = (series.low, series.high)
+            return Estimate(place, series.value, ends, None, ends, ends)
+        values = list(series.values())
+        extremes = (min(values), max(values))
+        joint = median_interval(values, 1 - (1 - CONFIDENCE) / count)
+        own = median_interval(values)
+        return Estimate(place, middle(values), extremes, len(values), own, joint)
+
+
+@dataclass
+class Evaluation:
+    quantity: dict | None
+    estimates: list
+    missing: list
+
+    def whole_growth(self):
+        """The growth from the first case to the last, where it could be computed."""
+        if not self.quantity or self.quantity.get("take") != "growth":
+            return None
+        cases = self.quantity["cases"]
+        place = f"from {cases[0]} to {cases[-1]}"
+        return next((one for one in self.estimates if one.place == place), None)
+
+    def shown(self):
+        whole = self.whole_growth()
+        return [whole] if whole else self.estimates
+
+
+class Missing(Exception):
+    """Why a case has no figure."""
+
+
+class Printed:
+    """Figures of the document's own tables."""
+
+    def __init__(self, rows, predictions=None):
+        self.rows, self.predictions = rows, predictions
+
+    def series(self, metric, name, case, _other):
+        own = [row for row in self.rows if (row.subject, row.case) == (name.subject, case)]
+        own.sort(key=lambda row: name.instrument not in (None, row.instrument))
+        for row in own:
+            figure = row.figure(metric)
+            if figure is not None:
+                return figure
+        raise Missing(f"{metric} is not printed")
+
+    def check(self, _metric, _own, _other):
+        pass
+
+
+class Measured:
+    """Figures of our record, round by round, or of its profile."""
+
+    def __init__(self, record, predictions=None):
+        self.record, self.predictions = record, predictions
+
+    def series(self, metric, name, case, other):
+        if self.record is None:
+            raise Missing("not yet recorded")
+        if metric.startswith("profile."):
+            return self.share(metric.removeprefix("profile."), name, case)
+        rows = self.record.rows_of((name, case), other)
+        if not rows:
+            raise Missing("no record of it")
+        by_round = {}
+        for row in rows:
+            if row["outcome"]["outcome"] != "measured":
+                raise Missing(row["outcome"].get("error") or row["outcome"].get("reason", ""))
+            if metrics.is_lower_bound(metric, row):
+                raise Missing("a lower bound")
+            figure = metrics.of_round(metric, row)
+            if figure is None:
+                raise Missing("not in every round")
+            by_round[row["round"]] = figure
+        return by_round
+
+    def share(self, layers, name, case):
+        line = self.record.shares_of(name, case)
+        if line is None:
+            raise Missing("no profile of it")
+        share = sum(float(line[layer]) for layer in layers.split("+"))
+        ends = binomial_interval(share, int(line["samples"]))
+        if ends is None:
+            raise Missing("fewer than ten samples")
+        return Span(ends[0], share, ends[1])
+
+    def check(self, metric, own, other):
+        """Nothing is divided by a figure of another run."""
+        if metric.startswith("profile.") or self.record is None:
+            return
+        if self.record.rows_of(own) and not self.record.rows_of(own, other):
+            raise Missing("measured in another run than what it is divided by")
+
+
+def divided(own, divisor):
+    if isinstance(divisor, Span) and isinstance(own, dict):
+        return {one: figure / divisor.value for one, figure in own.items()}
+    if isinstance(divisor, Span):
+        quotient = printed.over(own, divisor)
+        if quotient is None:
+            raise Missing("cannot be divided")
+        return quotient
+    rounds = own.keys() & divisor.keys()
+    if not rounds or any(divisor[one] == 0 for one in rounds):
+        raise Missing("cannot be divided")
+    return {one: own[one] / divisor[one] for one in sorted(rounds)}
+
+
+def divisor_of(quantity, case):
+    """(metric, cell) of what the figure of a case is divided by."""
+    metric, own = quantity["metric"], Name.parse(quantity["of"])
+    if "over" in quantity:
+        return metric, (Name.parse(quantity["over"]), case)
+    if "over_case" in quantity:
+        return metric, (own, quantity["over_case"])
+    if "over_metric" in quantity:
+        return quantity["over_metric"], (own, case)
+    return None
+
+
+def of_case(quantity, case, figures):
+    metric, name = quantity["metric"], Name.parse(quantity["of"])
+    divisor = divisor_of(quantity, case)
+    if "over_model" in quantity:
+        predicted = getattr(figures.predictions[quantity["over_model"]], metric)
+        return divided(figures.series(metric, name, case, None), Span.exact(predicted))
+    if divisor is None:
+        return figures.series(metric, name, case, None)
+    other_metric, other = divisor
+    figures.check(metric, (name, case), other)
+    own = figures.series(metric, name, case, other)
+    return divided(own, figures.series(other_metric, *other, (name, case)))
+
+
+def evaluate(quantity, figures, middle=median):
+    cases, series, missing = quantity["cases"], {}, []
+    for case in cases:
+        try:
+            series[case] = of_case(quantity, case, figures)
+        except Missing as reason:
+            missing.append(f"{case}: {reason}")
+    chosen = taken(quantity, series)
+    estimates = []
+    for place, one in chosen:
+        if one:
+            estimates.append(Estimate.of(one, place, len(chosen), middle))
+        else:
+            missing.append(f"no figure of one run {place}")
+    return Evaluation(quantity, estimates, missing)
+
+
+def taken(quantity, series):
+    """The figures that count, each with its place; None for one that cannot be computed."""
+    cases, take = quantity["cases"], quantity.get("take", "each")
+    if take == "growth":
+        return growths(cases, series)
+    if take in ("median", "largest"):
+        if len(series) < len(cases):
+            return []
+        rank = (len(cases) - 1) // 2 if take == "median" else len(cases) - 1
+        word = {"median": "middle", "largest": "largest"}[take]
+        one_case = f"at {cases[0]}"
+        place = one_case if len(cases) == 1 else f"as the {word} of {len(cases)} cases"
+        return [(place, ranked(list(series.values()), rank))]
+    return [(f"at {case}", series[case]) for case in cases if case in series]
+
+
+def growths(cases, series):
+    steps = list(zip(cases, cases[1:])) + ([(cases[0], cases[-1])] if len(cases) > 2 else [])
+    found = []
+    for first, then in steps:
+        if first in series and then in series:
+            try:
+                growth = divided(series[then], series[first])
+            except Missing:
+                growth = None
+            found.append((f"from {first} to {then}", growth))
+    return found
+
+
+def ranked(all_series, rank):
+    """The figure with this rank from the smallest, round by round, or bound by bound."""
+    if isinstance(all_series[0], Span):
+        bounds = ("low", "value", "high")
+        return Span(*(sorted(getattr(one, end) for one in all_series)[rank] for end in bounds))
+    rounds = set.intersection(*(set(one) for one in all_series))
+    return {one: sorted(s[one] for s in all_series)[rank] for one in sorted(rounds)}

@@ -1,0 +1,89 @@
+"""Records: the raw rounds of every cell, and the shares of kept profiles."""
+
+import csv
+import functools
+import json
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+
+OUR_GENERATOR = "bookend-load"
+
+
+@dataclass(frozen=True)
+class Name:
+    """`rust-tonic via ghz`; without an instrument: our generator, or the only one."""
+
+    subject: str
+    instrument: str | None
+
+    @staticmethod
+    def parse(text):
+        subject, _, instrument = text.partition(" via ")
+        return Name(subject, instrument or None)
+
+
+@dataclass
+class Record:
+    facts: dict
+    rows: list
+    profile: list = field(default_factory=list)
+
+    def __post_init__(self):
+        self.rounds = self.facts["plan"]["rounds"]
+        self.cells = {}
+        deadline_ms = self.facts["plan"].get("deadline_ms")
+        for row in self.rows:
+            cell = row["cell"]
+            row["outcome"]["deadline_ns"] = deadline_ms and deadline_ms * 1e6
+            run = row["round"] // self.rounds
+            instruments = self.cells.setdefault((run, cell["subject"], cell["case"]), {})
+            instruments.setdefault(cell["instrument"], []).append(row)
+        self.runs = sorted({run for run, _, _ in self.cells})
+
+    def rows_in(self, run, name, case):
+        """The rows of a cell in one run of a record that may be joined of several."""
+        instruments = self.cells.get((run, name.subject, case), {})
+        only = next(iter(instruments), None) if len(instruments) == 1 else OUR_GENERATOR
+        return instruments.get(name.instrument or only, [])
+
+    def rows_of(self, own, other=None):
+        """The rows of a cell in the first run that has it and `other`, if the record has that."""
+        if other and not any(self.rows_in(run, *other) for run in self.runs):
+            other = None
+        for run in self.runs:
+            rows = self.rows_in(run, *own)
+            if rows and (other is None or self.rows_in(run, *other)):
+                return rows
+        return []
+
+    def shares_of(self, name, case):
+        """The line of split.csv of a cell."""
+        own = [r for r in self.profile if (r["subject"], r["case"]) == (name.subject, case)]
+        only = own[0]["instrument"] if len(own) == 1 else OUR_GENERATOR
+        return next((r for r in own if r["instrument"] == (name.instrument or only)), None)
+
+
+@functools.cache
+def read(folder, suite, extent="full"):
+    """The record of a suite with its profile; None without one."""
+    for name in (f"{extent}.jsonl", f"{extent}.jsonl.zst"):
+        file = Path(folder) / suite / name
+        if file.is_file():
+            facts, *rows = (json.loads(line) for line in text_of(file).splitlines())
+            return Record(facts, rows, profile_of(file.parent / "profile" / "split.csv"))
+    return None
+
+
+def profile_of(file):
+    if not file.is_file():
+        return []
+    with file.open() as lines:
+        return list(csv.DictReader(lines))
+
+
+def text_of(file):
+    if file.suffix == ".zst":
+        plain = subprocess.run(["zstd", "-dcq", file], check=True, capture_output=True)
+        return plain.stdout.decode()
+    return file.read_text()
