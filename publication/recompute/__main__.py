@@ -36,6 +36,7 @@ class Recomputed:
     """Every document's claims, of the first run and of a second one where there is one."""
 
     def __init__(self, root=ROOT):
+        self.root = root
         records = self.records = root / "records"
         folders = [file.parent for file in sorted(root.glob("suites/*/claims.toml"))]
         self.documents = {folder.name: Document(folder, records) for folder in folders}
@@ -45,6 +46,12 @@ class Recomputed:
             for folder in folders
             if (records / "repeated" / folder.name).is_dir()
         }
+
+        for name, again in self.repeated.items():
+            for one, other in zip(self.judged[name], again):
+                one.again = other
+                for answer, second in zip(one.answers, other.answers):
+                    answer.again = second
 
     def published(self):
         """Without those of expectations, which no document has."""

@@ -8,7 +8,7 @@ SCALES = {
     "KiB": 2**10, "MiB": 2**20, "GiB": 2**30,
     "%": 0.01, "k": 1e3, "K": 1e3, "M": 1e6,
 }  # fmt: skip
-NUMBER = r"(?<![\w.=])\d+(?:,\d{3})*(?:\.\d+)?"
+NUMBER = r"(?<![\w.=])-?(?<![\w.=])\d+(?:,\d{3})*(?:\.\d+)?"
 FIGURE = NUMBER + r"(?: ?(?:ns|µs|ms|s|KiB|MiB|GiB|k|K|M)\b| ?%)?"
 
 
@@ -20,7 +20,7 @@ class Figure:
 
     @staticmethod
     def parse(text):
-        number, unit = re.fullmatch(r"([\d,.]+) ?(\D*)", text).groups()
+        number, unit = re.fullmatch(r"(-?[\d,.]+) ?(\D*)", text).groups()
         number = number.replace(",", "")
         scale = SCALES.get(unit, 1)
         decimals = len(number.partition(".")[2])
@@ -33,6 +33,6 @@ class Figure:
 
 def shown_like(text, value):
     """`value` with the unit and the digits of the printed `text`: what should stand there."""
-    unit = text.lstrip("0123456789.,")
+    unit = text.lstrip("-0123456789.,")
     decimals = len(text.removesuffix(unit).partition(".")[2])
     return f"{value / SCALES.get(unit.strip(), 1):.{decimals}f}{unit}"

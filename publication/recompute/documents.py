@@ -1,5 +1,6 @@
 """A suite's claims.toml with every figure and outcome that our rounds and its tables give."""
 
+import math
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ import printed
 import quantities
 import rounds
 import rules
+import shown
 from quantities import Estimate, Evaluation, Measured, Printed
 from rounds import Name
 
@@ -23,6 +25,7 @@ STARTS = {
     "died": "not-counted",
     "counts": "counts-differ",
 }
+FAILED_MARKED_ABOVE = 0.001
 DISTURBANCES = {"steal", "foreign-process"}
 
 
@@ -32,7 +35,15 @@ class Answer:
     evaluation: Evaluation | None
     bands: dict
     marks: "Marks"
+    each: dict  # the outcome of each estimate, by its place
+    record: rounds.Record | None
     is_settled: bool = False  # by the document alone
+    again: "Answer | None" = None  # of a second run
+
+    def counted(self):
+        """Two runs that disagree have no outcome in common."""
+        is_same = self.again is None or self.again.outcome == self.outcome
+        return self.outcome if is_same else "differs between runs"
 
 
 @dataclass
@@ -43,12 +54,36 @@ class Judged:
     title: str  # of its document
     record: rounds.Record | None
     refutation: tuple | None = None  # what a rule of the audit finds
+    figures: dict | None = None  # of conditions, by name
+    again: "Judged | None" = None
+
+    def is_told(self, conclusion):
+        """Whether every condition has its figure and holds, in the second run too."""
+        is_so = all(self.holds(one) for one in self.claim[conclusion]["if"])
+        return is_so and (self.again is None or self.again.is_told(conclusion))
+
+    def holds(self, condition):
+        found = self.figures.get(condition["figure"])
+        if found is None or found.missing or not found.shown():
+            return False
+        least = condition.get("at_least", -math.inf)
+        most = condition.get("at_most", math.inf)
+        ends = [one.interval for one in self.raw(condition["figure"]).shown()]
+        return all(end and least <= end[0] and end[1] <= most for end in ends)
+
+    def raw(self, name):
+        """In base units, which conditions are in."""
+        own = {"table": self.table, "same": self.answers[0].evaluation}
+        own["other"] = self.answers[-1].evaluation
+        return own.get(name) or self.figures[name]
 
 
 class Document:
     def __init__(self, folder, records, repeated=None):
         """`repeated`: the folder of a second run, whose record is judged instead of the first."""
         self.folder, self.suite = Path(folder), Path(folder).name
+        metrics_page = self.folder.parents[1] / "docs" / "measure" / "metrics.md"
+        self.tells_failed = "## Failed calls" in metrics_page.read_text()
         self.text = (self.folder / "claims.toml").read_text()
         declared = tomllib.loads(self.text)
         self.about, self.claims = declared["document"], declared["claims"]
@@ -84,10 +119,29 @@ class Document:
         asked = [question for question in QUESTIONS if question in claim]
         if "replicated_by" not in asked:
             asked.insert(0, None)
-        answers = [self.answer(claim, claim.get(one), table, record) for one in asked]
+        answers = [self.answer(claim, one, table, record) for one in asked]
         judged = Judged(claim, table, answers, self.about["title"], record)
+        judged.figures = self.figures_of_conditions(judged)
         self.settle(judged)
         return judged
+
+    def figures_of_conditions(self, judged):
+        """By the names that conditions use; an answer's only where our figures decided it."""
+        claim = judged.claim
+        found = {"table": shown_in(claim, judged.table)}
+        for name, answer in zip(("same", "other"), judged.answers):
+            if answer.outcome in outcomes.DECIDED:
+                found[name] = shown_in(claim, answer.evaluation)
+        ours = Measured(judged.record, self.of_ours)
+        printed_figures = Printed(self.rows, self.predictions)
+        conclusions = [claim.get("finding"), claim.get("why")]
+        for one in (one for one in conclusions if isinstance(one, dict)):
+            for condition in one["if"]:
+                if own := condition.get("recorded"):
+                    found[condition["figure"]] = quantities.evaluate(own, ours)
+                elif own := condition.get("printed"):
+                    found[condition["figure"]] = quantities.evaluate(own, printed_figures)
+        return found
 
     def settle(self, judged):
         """The outcome that follows from the document alone, if it does."""
@@ -106,7 +160,7 @@ class Document:
             return
         answer.is_settled = True
         if "says" in claim or "bounds" in claim:
-            outcome, answer.bands = outcomes.judge(claim, judged.table, judged.table)
+            outcome, answer.bands, _ = outcomes.judge(claim, judged.table, judged.table)
             answer.outcome = REFUTED if outcome == "did not replicate" else outcome
         else:
             answer.outcome = "replicated"
@@ -132,30 +186,45 @@ class Document:
         cases = list(dict.fromkeys(row.case for row in exact or own))
         return {**quantity, "cases": cases}
 
-    def answer(self, claim, question, table, record):
+    def answer(self, claim, asked, table, record):
+        """`asked`: the key of the question; None for the only one."""
+        question = claim.get(asked, {})
         declared = claim.get("ours") or claim.get("measure")
-        if question and "of" not in question:  # it asks nothing of ours
+        if asked and "of" not in question:  # it asks nothing of ours
             declared = None
-        question = question or {}
-        evaluation, marks = None, Marks()
+        evaluation, marks, quantity = None, Marks(), None
         if declared:
             quantity = self.with_cases(declared, declared)
             quantity = quantity | {key: question[key] for key in ("of", "over") if key in question}
             evaluation = quantities.evaluate(quantity, Measured(record, self.of_ours))
-            marks = Marks(quantity, record)
-        outcome, bands = outcomes.judge(claim, evaluation, table, marks.is_disturbed)
-        if question.get("not_comparable") or claim.get("not_comparable"):
+            marks = Marks(quantity, record, self.tells_failed)
+        which = "other" if asked == "judged_with" else "same"
+        outcome, bands, each = outcomes.judge(claim, evaluation, table, marks.is_disturbed, which)
+        if self.not_comparable(claim, question, quantity):
             outcome = "not comparable here"
         elif question.get("undecided") or claim.get("undecided"):
             outcome = "undecided"
-        return Answer(outcome, evaluation, bands, marks)
+        return Answer(outcome, evaluation, bands, marks, each, record)
 
+    def not_comparable(self, claim, question, quantity):
+        """Declared so, or a stand-in was measured."""
+        stand_ins = self.about.get("stand_ins", {})
+        own = [quantity[key] for key in ("of", "over") if key in quantity] if quantity else []
+        named = [Name.parse(name).subject for name in own]
+        is_declared = question.get("not_comparable") or claim.get("not_comparable")
+        return is_declared or any(name in stand_ins for name in named)
+
+
+def shown_in(claim, evaluation):
+    """In the unit of what is printed of the claim."""
+    return evaluation and shown.shown_as(claim, evaluation.quantity).evaluation(evaluation)
 
 
 class Marks:
     """What was noted of the rounds that a figure rests on, each counted once a case."""
 
-    def __init__(self, quantity=None, record=None):
+    def __init__(self, quantity=None, record=None, tells_failed=False):
+        self.tells_failed = tells_failed
         self.rounds = self.marked = self.disturbed = 0
         self.rules, self.places = set(), {}
         if record and not quantity["metric"].startswith("profile."):
@@ -166,9 +235,9 @@ class Marks:
         own = (Name.parse(quantity["of"]), case)
         divisor = quantities.divisor_of(quantity, case)
         other = divisor and divisor[1]
-        cells = [marks_by_round(record.rows_of(own, other))]
+        cells = [self.by_round(record.rows_of(own, other))]
         if other:
-            cells.append(marks_by_round(record.rows_of(other, own)))
+            cells.append(self.by_round(record.rows_of(other, own)))
         common = set.intersection(*(set(cell) for cell in cells))
         marks = [set().union(*(cell[one] for cell in cells)) for one in common]
         disturbed = sum(bool(DISTURBANCES & one) for one in marks)
@@ -178,22 +247,24 @@ class Marks:
         self.disturbed += disturbed
         self.rules |= set().union(*marks)
 
+    def by_round(self, rows):
+        """The marks of measured rows, by round: those that do not take an audit of the row."""
+        measured = [row for row in rows if row["outcome"]["outcome"] == "measured"]
+        marks = {row["round"]: marks_of(row["outcome"]) for row in measured}
+        for row in measured if self.tells_failed else []:
+            lost, ok = sum(row["outcome"]["errors"].values()), row["outcome"]["ok"]
+            if lost > FAILED_MARKED_ABOVE * (lost + ok):
+                marks[row["round"]].add("calls-failed")
+        return marks
+
     def is_disturbed(self, place):
         """Whether others used the machine in most rounds of a case, or of all of them."""
         return self.places.get(place, self.disturbed * 2 > self.rounds)
 
 
-def marks_by_round(rows):
-    """The marks of measured rows, by round: those that do not take an audit of the row."""
-    measured = (row for row in rows if row["outcome"]["outcome"] == "measured")
-    return {row["round"]: marks_of(row["outcome"]) for row in measured}
-
-
 def marks_of(window):
     marks = {rule_of(mark) for mark in window["marks"]}
     match window.get("steady"):
-        case "unknown":
-            marks.add("warm-up-not-judged")
         case "never":
             marks.add("not-steady")
         case {"from": {"seconds": seconds}} if seconds > 0:

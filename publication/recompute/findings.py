@@ -20,7 +20,8 @@ class Findings:
         self.taken[what] = self.taken.get(what, 0) + count
 
     def summary(self):
-        given = ", ".join(f"{count} {what}" for what, count in sorted(self.taken.items()))
+        kinds = sorted((what, count) for what, count in self.taken.items() if count)
+        given = ", ".join(f"{count} {what}" for what, count in kinds)
         total = sum(self.taken.values())
         text = f"{self.figures} figures and {self.outcomes} outcomes recomputed"
         return text + (f"; {total} taken as given: {given}" if total else "")

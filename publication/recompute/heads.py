@@ -4,6 +4,7 @@ there and in the README, and the pages that name outcomes (repeated.md, changed-
 import math
 import re
 
+import failed
 import pages
 import rules
 from digits import FIGURE, Figure, shown_like
@@ -21,52 +22,18 @@ def sentences(judged):
     return [one for one in judged if not one.claim.get("note")]
 
 
-def template(one):
-    """The sentence that a claim declares for a colleague, as a pattern for its figures."""
-    pattern = re.escape(words(one.claim["finding"]["text"]))
-    pattern = pattern.replace(re.escape("{published}"), re.escape(one.claim["published"]))
-    groups = []
-
-    def figure(match):
-        groups.append(match.group(1))
-        return rf"({FIGURE})(?: to ({FIGURE}))?"
-
-    return re.sub(r"\\\{(table|same|other)\\\}", figure, pattern), groups
-
-
-def source(one, group):
-    if group == "table":
-        return one.table
-    answers = {"same": 0, "other": 1}
-    place = answers[group]
-    return one.answers[place].evaluation if place < len(one.answers) else None
-
-
-def is_due(one):
-    """Whether the outcome is one of those that the sentence is for, and its figures exist."""
-    text = one.claim["finding"]["text"]
-    about = one.answers[-1] if "{other}" in text else one.answers[0]
-    figures = [group for group in ("table", "same", "other") if f"{{{group}}}" in text]
-    is_known = all(source(one, group) for group in figures)
-    return is_known and about.outcome in one.claim["finding"]["when"]
-
-
 def check_findings(text, judged, findings, is_head=True):
     """Every declared sentence in `text`; at the head of claims.md, those that are due are there."""
     text, found = words(text), []
     claims = [one for document in judged for one in sentences(document)]
     for one in (one for one in claims if "finding" in one.claim):
         place = f"{one.claim['id']}, sentence at the head"
-        pattern, groups = template(one)
-        matches = list(re.finditer(pattern, text))
-        simple = set(one.claim["finding"]) == {"when", "text"}
-        if is_head and simple and is_due(one) != bool(matches):
-            findings.differs(place, "it" if matches else "nothing", "nothing" if matches else "it")
-        for match in matches:
+        match = pages.conclusion(one, "finding", text)
+        if is_head and one.is_told("finding") != bool(match):
+            findings.differs(place, "it" if match else "nothing", "nothing" if match else "it")
+        if match:
             found.append(match.group())
-            for place_of, group in enumerate(groups):
-                low, high = match.groups()[2 * place_of : 2 * place_of + 2]
-                pages.check_range(place, low, high, source(one, group), findings)
+            pages.check_conclusion(place, match, one, "finding", findings)
     return found
 
 
@@ -75,12 +42,15 @@ def check_head(page, judged, findings):
     found = check_findings(text, judged, findings)
     bullets = re.split(r"^- ", text, flags=re.MULTILINE)[1:]
     for bullet in map(words, bullets):
-        if not any(one in bullet for one in found):
+        told = next((one for one in found if one in bullet), None)
+        # What follows a sentence says where calls failed; the paragraph of the claim is compared.
+        left = failed.without(bullet.replace(told or "", " "))
+        if told is None or re.search(r"\d", re.sub(r"\(\[.*", " ", left)):
             findings.unknown("claims.md, head", bullet)
 
 
 def tally(answers):
-    outcomes = [answer.outcome for answer in answers]
+    outcomes = [answer.counted() for answer in answers]
     return [len(outcomes)] + [outcomes.count(one) for one in ORDER]
 
 
@@ -89,17 +59,16 @@ def check_tallies(page, judged, findings):
     text = pages.section(page, "The outcomes") or ""
     tables = re.split(r"^Is it so\?", text, flags=re.MULTILINE)
     for question, table in enumerate(tables[:2]):
+        rows = pages.table_rows(table)
+        columns = rows.get("document", ["claims", *pages.SHORT.values()])
         for suite, claims in judged.items():
             asked = [one.answers for one in sentences(claims) if len(one.answers) > question]
-            line = re.search(rf"^\| \[{re.escape(suite)}\]\([^)]*\) \|(.*)\|$", table, re.MULTILINE)
+            told = next((row for name, row in rows.items() if name.startswith(f"[{suite}]")), None)
             place = f"claims.md, tally {question + 1} of {suite}"
-            if not line:
-                findings.unknown(place, "no line")
-                continue
-            told = [int(field) for field in line.group(1).split("|")]
-            own = tally(answers[question] for answers in asked)
-            findings.figures += len(told)
-            if told != own:
+            total, *each = tally(answers[question] for answers in asked)
+            own = dict(zip(pages.SHORT.values(), each)) | {"claims": total}
+            findings.figures += len(columns)
+            if told != [str(own[column]) for column in columns]:
                 findings.differs(place, told, own)
 
 
@@ -123,20 +92,27 @@ def check_chance(page, judged, findings):
 
 
 def check_changes(page, judged, findings):
-    """`- **id**: earlier; now OUTCOME; is it so: OUTCOME. Why.`"""
+    """`- **id**: earlier; now OUTCOME; is it so: OUTCOME. Why.`, of those that changed."""
     for suite, claims in judged.items():
-        for one in sentences(claims):
-            if "earlier" not in one.claim:
-                continue
+        text = words(pages.section(page, claims[0].title) or "")
+        changed = 0
+        known = [one for one in claims if "earlier" in one.claim]
+        for one in known:
             place = f"changed-verdicts.md: {one.claim['id']}"
-            own = [answer.outcome for answer in one.answers]
-            text = words(pages.section(page, one.title) or "")
-            now = r"[a-z ]+; now ([a-z ]+)(?:; is it so: ([a-z ]+))?\."
-            line = re.search(rf"\*\*{one.claim['id']}\*\*: {now}", text)
-            told = [word for word in line.groups() if word] if line else []
-            findings.outcomes += len(own)
-            if told != own:
-                findings.differs(place, told, own)
+            now = "; is it so: ".join(answer.counted() for answer in one.answers)
+            now = "no claim" if one.claim.get("note") else now
+            earlier = one.claim["earlier"]["verdict"]
+            changed += now != earlier
+            line = re.search(rf"\*\*{one.claim['id']}\*\*: (.*?); now (.*?)\. ", text)
+            if line:
+                line = re.fullmatch("(.*); now (.*)", failed.without("; now ".join(line.groups())))
+            findings.outcomes += 1
+            if (line.groups() if line else None) != ((earlier, now) if now != earlier else None):
+                findings.differs(place, line and line.group(2), now)
+        counts = re.search(r"Of (\d+) claims (\d+) have another outcome\.", text)
+        findings.figures += 2
+        if not counts or list(map(int, counts.groups())) != [len(known), changed]:
+            findings.differs(f"changed-verdicts.md: {suite}", counts, [len(known), changed])
 
 
 def check_repeated(page, suite, first, again, findings):
@@ -172,17 +148,20 @@ def check_pair(name, line, answers, one, findings):
         findings.differs(name, "nothing", [answer.outcome for answer in answers])
         return
     for text, answer in zip(line.groups(), answers):
-        outcome, _, figures = text.partition(", ")
+        clauses = " ".join(match.group() for match in failed.CLAUSE.finditer(text))
+        failed.check_clauses(name, clauses, answer, findings, False)
+        outcome, _, figures = failed.without(text).partition(", ")
         findings.outcomes += 1
         if outcome != answer.outcome:
             findings.differs(name, outcome, answer.outcome)
         sentence = Sentence(name, figures, answer.evaluation, findings, answer)
+        sentence = pages.in_unit(sentence, one)
         sentence.without(*pages.names(one)).check()
 
 
 def check_notes(page, suite, judged, findings):
     """Noticed besides, on audit.md: the claim's words, then its own table's figures and ours."""
-    text, seen = words(page), []
+    text, seen = failed.without(words(page)), []
     for one in (one for one in judged if one.claim.get("note")):
         name, claim = f"audit.md: {one.claim['id']}", one.claim
         declared = re.escape(words(claim["claim"]) + ".")
@@ -194,10 +173,12 @@ def check_notes(page, suite, judged, findings):
             continue
         match = matches[same_before]
         before, _, ours = match.group(1).partition("Ours:")
+        answer = one.answers[0]
         why = claim.get("why")
         for part, evaluation in ((before, one.table), (ours, one.answers[0].evaluation)):
             part = part.replace("Its own table:", " ")
-            sentence = Sentence(name, part, evaluation, findings).without(why, *pages.names(one))
+            sentence = pages.in_unit(Sentence(name, part, evaluation, findings, answer), one)
+            sentence.without(why, *pages.names(one))
             if not sentence.check() and evaluation and evaluation.estimates:
                 findings.unknown(name, "no figure")
 

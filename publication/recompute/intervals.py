@@ -14,7 +14,7 @@ def median(values):
 
 
 def median_of_ratios(values):
-    """As tables have it: of two in the middle the geometric mean, as b over a is one over a over b."""
+    """As tables have it: of two in the middle the geometric mean, so that swapping inverts it."""
     return math.exp(median([math.log(value) for value in values]))
 
 

@@ -1,6 +1,7 @@
 """The metrics of docs/measure/metrics.md (Metrics by name) of one measured round."""
 
 import latencies
+import limits
 
 def decoded(window):
     if "decoded" not in window:
@@ -47,6 +48,10 @@ def of_round(metric, row):
         "server_cpu_max": lambda: window["server_cpu_max"],
         "client_cpu_mean": lambda: window["client_cpu_mean"],
         "client_cpu_max": lambda: window["client_cpu_max"],
+        "generator_cpu_mean": lambda: window["generator_cpu_seconds"] / seconds,
+        "generator_busy_share": lambda: limits.busy_share(window),
+        "unfinished": lambda: window["unfinished"],
+        "context_switches_per_second": lambda: window["context_switches"] / seconds,
         "memory_mean": lambda: window["memory_mean_bytes"],
         "memory_peak": lambda: window["memory_peak_bytes"],
         "threads": lambda: window["threads"],

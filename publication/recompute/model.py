@@ -38,7 +38,7 @@ class Call:
 
 
 class Run:
-    """One event after the other: the ends of calls at the server, and of their callers' patience."""
+    """One event after the other: the ends of calls at the server, and of callers' patience."""
 
     def __init__(self, workers, queue, is_silent, service, time_out):
         self.workers, self.queue, self.is_silent = workers, queue, is_silent

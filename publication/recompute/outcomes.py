@@ -3,6 +3,8 @@
 import math
 from dataclasses import dataclass
 
+import limits
+
 TOLERANCE = 1.25
 DECIDED = ("replicated", "more than claimed", "did not replicate")
 
@@ -87,11 +89,38 @@ def by_interval(band, one):
     return "undecided"
 
 
-def judge(claim, evaluation, table, is_disturbed=lambda place: False):
-    """The outcome, and the band of each estimate by its place."""
+def beside_the_limit(outcome, band, one, metric, question):
+    """Where the client was at its limit, a bound of the server's figure decides on its own side.
+
+    Costs through the published client are what was published; its latencies, and the profile of a
+    server that it leaves idle, are not."""
+    if band is None or one.interval is None or one.limit is None:
+        return outcome
+    of_the_client = metric.startswith("profile.") or limits.is_time(metric)
+    if question != "other" and not of_the_client:
+        return outcome
+    if outcome == "did not replicate":
+        stands = limits.refutes(one.known, band, one.interval)
+    else:
+        stands = limits.supports(one.known, band)
+    if stands:
+        return outcome
+    return "undecided" if question == "other" else "not comparable here"
+
+
+def favours_larger(claim):
+    says = claim.get("says")
+    return says in ("more", "much-more", "grows") or (
+        says == "factor" and claim.get("favour", "larger") == "larger"
+    )
+
+
+def judge(claim, evaluation, table, is_disturbed=lambda place: False, question="same"):
+    """The outcome, and the band and the outcome of each estimate by its place."""
     if evaluation is None:
-        return "undecided", {}
-    outcomes, bands = [], {}
+        return "undecided", {}, {}
+    outcomes, bands = {}, {}
+    metric = evaluation.quantity["metric"] if evaluation.quantity else ""
     for one in evaluation.estimates:
         band = bands[one.place] = band_of(claim, one, evaluation, table)
         bounds = claim.get("bounds")
@@ -103,11 +132,19 @@ def judge(claim, evaluation, table, is_disturbed=lambda place: False):
             outcome = by_interval(band, one)
         if outcome in DECIDED and not bounds and is_disturbed(one.place):
             outcome = "undecided"
-        outcomes.append(outcome)
-    if "did not replicate" in outcomes:
-        return "did not replicate", bands
-    if evaluation.missing or "undecided" in outcomes or not outcomes:
-        return "undecided", bands
+        else:
+            outcome = beside_the_limit(outcome, band, one, metric, question)
+        outcomes[one.place] = outcome
+    died = [] if favours_larger(claim) else evaluation.died
+    return together(list(outcomes.values()), evaluation.missing + died), bands, outcomes
+
+
+def together(outcomes, missing):
+    for first in ("did not replicate", "not comparable here"):
+        if first in outcomes:
+            return first
+    if missing or "undecided" in outcomes or not outcomes:
+        return "undecided"
     if all(one == "more than claimed" for one in outcomes):
-        return "more than claimed", bands
-    return "replicated", bands
+        return "more than claimed"
+    return "replicated"

@@ -1,7 +1,8 @@
 """A quantity of claims.toml, computed from printed rows or from our rounds."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+import limits
 import metrics
 import printed
 from intervals import CONFIDENCE, Span, binomial_interval, median, median_interval
@@ -18,6 +19,8 @@ class Estimate:
     rounds: int | None  # None: a printed figure, or a profile's
     interval: tuple | None
     joint_interval: tuple | None
+    known: str = limits.EXACTLY  # where the client was at its limit
+    limit: limits.Limit | None = None
 
     @staticmethod
     def of(series, place, count, middle=median):
@@ -37,6 +40,7 @@ class Evaluation:
     quantity: dict | None
     estimates: list
     missing: list
+    died: list = field(default_factory=list)  # cases whose divisor's server never lived
 
     def whole_growth(self):
         """The growth from the first case to the last, where it could be computed."""
@@ -73,6 +77,12 @@ class Printed:
     def check(self, _metric, _own, _other):
         pass
 
+    def known(self, _metric, _own, _other):
+        return limits.EXACTLY, None
+
+    def has_died(self, _quantity, _case):
+        return None
+
 
 class Measured:
     """Figures of our record, round by round, or of its profile."""
@@ -104,11 +114,35 @@ class Measured:
         line = self.record.shares_of(name, case)
         if line is None:
             raise Missing("no profile of it")
-        share = sum(float(line[layer]) for layer in layers.split("+"))
-        ends = binomial_interval(share, int(line["samples"]))
+        samples = int(line["samples"])
+        share = round(sum(float(line[layer]) for layer in layers.split("+")) * samples) / samples
+        ends = binomial_interval(share, samples)
         if ends is None:
             raise Missing("fewer than ten samples")
         return Span(ends[0], share, ends[1])
+
+    def known(self, metric, own, other):
+        """What the calling end leaves of a figure, and its limit where that is not all."""
+        limit = limits.limit_of(self.record.rows_of(own, other)) if self.record else None
+        known = limits.known_of(metric) if limit else limits.EXACTLY
+        return known, limit if known != limits.EXACTLY else None
+
+    def has_died(self, quantity, case):
+        """The error of a divisor's server that ended in every round where the other lived."""
+        if self.record is None or "over" not in quantity:
+            return None
+        if quantity.get("take", "each") not in ("each", "growth"):
+            return None
+        own = self.all_outcomes(Name.parse(quantity["of"]), case)
+        others = self.all_outcomes(Name.parse(quantity["over"]), case)
+        errors = [one.get("error", "") for one in others]
+        ended = errors and all(one.startswith("the server ended") for one in errors)
+        lived = own and all(one["outcome"] == "measured" for one in own)
+        return errors[0] if ended and lived else None
+
+    def all_outcomes(self, name, case):
+        rows = (row for run in self.record.runs for row in self.record.rows_in(run, name, case))
+        return [row["outcome"] for row in rows]
 
     def check(self, metric, own, other):
         """Nothing is divided by a figure of another run."""
@@ -158,37 +192,78 @@ def of_case(quantity, case, figures):
     return divided(own, figures.series(other_metric, *other, (name, case)))
 
 
+def known_of_case(quantity, case, figures):
+    own = (Name.parse(quantity["of"]), case)
+    divisor = divisor_of(quantity, case)
+    if divisor is None:
+        return figures.known(quantity["metric"], own, None)
+    metric, other = divisor
+    known, limit = figures.known(quantity["metric"], own, other)
+    beneath, other_limit = figures.known(metric, other, own)
+    return limits.both(known, limits.inverse(beneath)), limit or other_limit
+
+
 def evaluate(quantity, figures, middle=median):
-    cases, series, missing = quantity["cases"], {}, []
-    for case in cases:
+    """The estimates of a quantity; of a record each is computed once."""
+    if not isinstance(figures, Measured) or figures.record is None:
+        return evaluated(quantity, figures, middle)
+    key = (repr(quantity), middle.__name__)
+    known = figures.record.evaluations
+    if key not in known:
+        known[key] = evaluated(quantity, figures, middle)
+    return known[key]
+
+
+def evaluated(quantity, figures, middle):
+    series, missing, died = {}, [], []
+    for case in quantity["cases"]:
+        if error := figures.has_died(quantity, case):
+            died.append(f"{case}: {error}")
+            continue
         try:
             series[case] = of_case(quantity, case, figures)
         except Missing as reason:
             missing.append(f"{case}: {reason}")
+    dead = {one.partition(": ")[0] for one in died}
+    quantity = {**quantity, "cases": [one for one in quantity["cases"] if one not in dead]}
     chosen = taken(quantity, series)
     estimates = []
-    for place, one in chosen:
+    for place, one, cases in chosen:
         if one:
-            estimates.append(Estimate.of(one, place, len(chosen), middle))
+            estimate = Estimate.of(one, place, len(chosen), middle)
+            estimate.known, estimate.limit = known_of_all(quantity, cases, figures)
+            estimates.append(estimate)
         else:
             missing.append(f"no figure of one run {place}")
-    return Evaluation(quantity, estimates, missing)
+    return Evaluation(quantity, estimates, missing, died)
+
+
+def known_of_all(quantity, cases, figures):
+    """Of several cases together; of a growth, the first one divides the other."""
+    knowns = [known_of_case(quantity, case, figures) for case in cases]
+    if quantity.get("take") == "growth":
+        (first, limit), (then, other) = knowns
+        return limits.both(then, limits.inverse(first)), other or limit
+    known, limit = limits.EXACTLY, None
+    for one, own_limit in knowns:
+        known, limit = limits.both(known, one), limit or own_limit
+    return known, limit
 
 
 def taken(quantity, series):
-    """The figures that count, each with its place; None for one that cannot be computed."""
+    """The figures that count, each with its place and cases; None where it cannot be computed."""
     cases, take = quantity["cases"], quantity.get("take", "each")
     if take == "growth":
         return growths(cases, series)
     if take in ("median", "largest"):
-        if len(series) < len(cases):
+        if len(series) < len(cases) or not cases:
             return []
         rank = (len(cases) - 1) // 2 if take == "median" else len(cases) - 1
         word = {"median": "middle", "largest": "largest"}[take]
         one_case = f"at {cases[0]}"
         place = one_case if len(cases) == 1 else f"as the {word} of {len(cases)} cases"
-        return [(place, ranked(list(series.values()), rank))]
-    return [(f"at {case}", series[case]) for case in cases if case in series]
+        return [(place, ranked(list(series.values()), rank), cases)]
+    return [(f"at {case}", series[case], [case]) for case in cases if case in series]
 
 
 def growths(cases, series):
@@ -200,7 +275,7 @@ def growths(cases, series):
                 growth = divided(series[then], series[first])
             except Missing:
                 growth = None
-            found.append((f"from {first} to {then}", growth))
+            found.append((f"from {first} to {then}", growth, [first, then]))
     return found
 
 

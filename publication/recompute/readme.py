@@ -1,9 +1,12 @@
 """Every number of the README: recomputed, declared in readme.toml to be of no record, or wrong."""
 
+import functools
 import re
 import tomllib
+from datetime import datetime, timezone
 from pathlib import Path
 
+import found
 import heads
 import metrics
 import quantities
@@ -23,6 +26,10 @@ NO_PROSE = re.compile(
     r"|https?://\S+",
     re.DOTALL,
 )
+CIRCUMSTANCES = re.compile(
+    r"\[record\]\(records/([a-z-]+)/[^)]*\): (\d{4}-\d\d-\d\d), (?:quick, )?(\d+) rounds?"
+    r"(?: of ([\d.]+ m?s))?"
+)
 COLUMNS = {
     "req/s": "requests_per_second",
     "avg. cpu": "server_cpu_mean",
@@ -38,12 +45,13 @@ def check(text, ours, findings, declared=None):
     declared = declared or tomllib.loads(DECLARED.read_text())
     for table in TABLE.findall(text):
         check_table(table, declared["table"]["record"], ours, findings)
-    text = NO_PROSE.sub(" ", check_tallies(text, ours, findings))
+    text = heads.words(check_tallies(text, ours, findings))
+    text = NO_PROSE.sub(" ", check_parts(check_suites(text, ours, findings), ours, findings))
     text = heads.words(text)
-    for found in heads.check_findings(text, ours.published().values(), findings, is_head=False):
-        text = text.replace(found, " ")
-    for sentence in declared["sentences"]:
-        text = check_sentence(text, sentence, declared["quantities"], ours, findings)
+    for one in heads.check_findings(text, ours.published().values(), findings, is_head=False):
+        text = text.replace(one, " ")
+    for sentence in declared.get("sentences", []):
+        text = check_sentence(text, sentence, declared.get("quantities", {}), ours, findings)
     for sentence in declared["no_record"]:
         text = text.replace(heads.words(sentence["text"]), " ")
     tokens = text.split()
@@ -51,6 +59,66 @@ def check(text, ours, findings, declared=None):
         if re.search(r"(?<![\w/])\d", token):  # but HTTP/2 and h2load are names
             around = " ".join(tokens[max(place - 4, 0) : place + 4])
             findings.unknown("README.md", f"“{around}”: no record has it by readme.toml")
+
+
+def check_suites(text, ours, findings):
+    """`[record](records/SUITE/...): DATE, N rounds of WINDOW`, and what results.toml says of it."""
+    for match in list(CIRCUMSTANCES.finditer(text)):
+        suite, *told = match.groups()
+        record = rounds.read(ours.records, suite) or rounds.read(ours.records, suite, "quick")
+        findings.figures += 3
+        if told != circumstances(record, told[2] is not None):
+            findings.differs(f"README.md, record of {suite}", match.group(), circumstances(record))
+        text = text.replace(match.group(), " ")
+        declared = tomllib.loads((ours.root / "suites" / suite / "results.toml").read_text())
+        if heads.words(declared.get("said", "")) in text and declared.get("said"):
+            findings.take("sentences on what was published")
+            text = text.replace(heads.words(declared["said"]), " ")
+        text = found.check_found(text, suite, declared, ours, findings)
+    return text
+
+
+def circumstances(record, by_time=True):
+    """The day on which a run began, its rounds, and its window with a unit."""
+    day = datetime.fromtimestamp(record.facts["started"] / 1e3, timezone.utc)
+    window = record.facts["plan"]["window_ms"]
+    window = f"{window // 1000} s" if window % 1000 == 0 else f"{window} ms"
+    made = len({row["round"] for row in record.rows if row["round"] < record.rounds})
+    return [f"{day:%Y-%m-%d}", str(made), window if by_time else None]
+
+
+def check_parts(text, ours, findings):
+    """Prose of publication/readme.toml, whose figures are of cases of one suite."""
+    file = ours.root / "publication" / "readme.toml"
+    parts = tomllib.loads(file.read_text())["parts"] if file.is_file() else []
+    for part in (part for part in parts if part.get("text")):
+        pattern = re.escape(heads.words(part["text"]))
+        figure = rf"({FIGURE})(?: to ({FIGURE}))?"
+        match = re.search(re.sub(r"\\\{\w+\\\}", lambda _: figure, pattern), text)
+        if not match:
+            findings.unknown("README.md", f"no part {part['name']}")
+            continue
+        groups = iter(match.groups())
+        for name in re.findall(r"\{(\w+)\}", part["text"]):
+            place = f"README.md, {part['name']}, {name}"
+            values = part_values(part["figures"][name], part["suite"], ours)
+            low = next(groups)
+            for told, value in ((low, min(values)), (next(groups) or low, max(values))):
+                check_figure(place, told, value, findings)
+        text = text.replace(match.group(), " ")
+    return text
+
+
+def part_values(figure, suite, ours):
+    """Of each case."""
+    document = ours.documents[suite]
+    quantity = {key: figure[key] for key in ("metric", "cases")}
+    via = f" via {figure['via']}" if "via" in figure else ""
+    quantity |= {key: figure[key] + via for key in ("of", "over") if key in figure}
+    is_printed = figure.get("is_printed")
+    figures = Printed(document.rows) if is_printed else Measured(document.own)
+    middle = median_of_ratios if "over" in quantity else median
+    return [one.value for one in quantities.evaluate(quantity, figures, middle).estimates]
 
 
 def check_tallies(text, ours, findings):
@@ -96,10 +164,10 @@ def value_of(what, declared, ours):
     quantity = declared[name]
     document = ours.documents[quantity["suite"]]
     figures = Printed(document.rows) if quantity.get("published") else Measured(document.own)
-    found = quantities.evaluate(document.with_cases(quantity, quantity), figures)
-    if found.missing:
-        raise ValueError(f"{name}: {found.missing[0]}")
-    values = [one.value for one in found.estimates]
+    own = quantities.evaluate(document.with_cases(quantity, quantity), figures)
+    if own.missing:
+        raise ValueError(f"{name}: {own.missing[0]}")
+    values = [one.value for one in own.estimates]
     return {"smallest": min, "largest": max, "": lambda one: one[0]}["".join(word)](values)
 
 
@@ -136,10 +204,11 @@ def cost_ratio(record, case):
     baseline = next(one["name"] for one in subjects if one["baseline"])
     quantity = {"metric": "requests_per_cpu_second", "of": subjects[0]["name"], "over": baseline}
     quantity["cases"] = [case]
-    found = quantities.evaluate(quantity, Measured(record), median_of_ratios).estimates
-    return found[0].value if found else None
+    own = quantities.evaluate(quantity, Measured(record), median_of_ratios).estimates
+    return own[0].value if own else None
 
 
+@functools.cache
 def of_cell(record, metric, name, case):
     """The median of the rounds; a latency is one of the calls of all rounds together."""
     rows = record.rows_of((name, case))

@@ -23,11 +23,12 @@ class Name:
         return Name(subject, instrument or None)
 
 
-@dataclass
+@dataclass(eq=False)
 class Record:
     facts: dict
     rows: list
     profile: list = field(default_factory=list)
+    evaluations: dict = field(default_factory=dict)  # of quantities, as they are asked for
 
     def __post_init__(self):
         self.rounds = self.facts["plan"]["rounds"]

@@ -4,6 +4,7 @@ import math
 import re
 
 from digits import FIGURE, Figure, shown_like
+from shown import Shown
 
 CASE = r"C=\d+ S=\d+(?: (?:per-call|tls|unix|calls=\d+))*"
 PLACE = rf"at {CASE}|from {CASE} to {CASE}|as the (?:middle|largest) of \d+ cases"
@@ -16,8 +17,16 @@ BAND = re.compile(
 CROSSED = re.compile(rf"in every round, and one had ({FIGURE})")
 ROUNDS_NEEDED = re.compile(r"About (\d+) rounds like these (\d+) would decide it")
 MARKED = re.compile(r"Marked in (\d+) of (\d+) rounds: ([^.]*)\.")
+SO_MANY = re.compile(r"It is so in (\d+) of (\d+) cases\.")
+LIMIT = re.compile(
+    r"it used (\d+) % of its CPU, and (\d+) % or more in (\d+) of (\d+) rounds"
+)
+DIED = re.compile(rf"in its favour: +at ({CASE}): ")
 ITSELF = re.compile(rf"over itself at ({CASE})")
-MISSING = re.compile(rf"no figure of one run ({PLACE})|at ({CASE})(?=: failed|: missing|: not )")
+MISSING = re.compile(
+    rf"no figure of one run ({PLACE})|no record of +at ({CASE})"
+    rf"|at ({CASE})(?=: failed|: missing|: not | was recorded with)"
+)
 MORE = re.compile(r", and (\d+) more")
 
 
@@ -25,11 +34,11 @@ class Sentence:
     """`text` without its prose; `evaluation` and `bands` are what its figures must show."""
 
     def __init__(self, place, text, evaluation, findings, answer=None, document=None):
-        self.document = document
+        self.document, self.shown_as = document, Shown()
         self.place, self.text, self.findings = place, text, findings
         self.evaluation, self.answer = evaluation, answer
         self.last = None  # the estimate that was named last
-        self.shown = 0
+        self.shown, self.limit_told = 0, None
 
     def without(self, *prose):
         for words in sorted(filter(None, prose), key=len, reverse=True):
@@ -39,6 +48,9 @@ class Sentence:
     def check(self):
         """Every pattern in turn takes its figures out of the text; no digit may be left."""
         for pattern, check in (
+            (SO_MANY, self.so_many),
+            (LIMIT, self.limit),
+            (DIED, self.died),
             (MISSING, self.missing),
             (ITSELF, self.itself),
             (MARKED, self.marked),
@@ -54,6 +66,8 @@ class Sentence:
             for match in matches:
                 if not check(match):
                     self.findings.unknown(self.place, f"“{match.group().strip()}”")
+        if self.limit_told:
+            self.check_limit()
         if re.search(r"\d", self.text):
             self.findings.unknown(self.place, f"“{' '.join(self.text.split())}”")
         return self.shown
@@ -117,7 +131,8 @@ class Sentence:
 
     def band(self, match):
         word, first, then = match.groups()
-        bands = self.answer.bands if self.answer else {}
+        own = self.answer.bands.values() if self.answer else []
+        bands = {place: self.shown_as.band(band) for place, band in enumerate(own)}
         fits = [band for band in bands.values() if band and fits_words(band, word, first, then)]
         self.findings.figures += 2 if then else 1
         if not fits:
@@ -135,7 +150,8 @@ class Sentence:
 
     def rounds_needed(self, match):
         needed, made = match.groups()
-        bands = self.answer.bands if self.answer else {}
+        own = self.answer.bands if self.answer else {}
+        bands = {place: self.shown_as.band(band) for place, band in own.items()}
         possible = {
             needed_rounds(one, bands[one.place])
             for one in self.estimates()
@@ -160,6 +176,27 @@ class Sentence:
         self.findings.take("counts of rounds with marks of the audit")
         return True
 
+    def so_many(self, match):
+        outcomes = list(self.answer.each.values()) if self.answer else []
+        so = sum(one in ("replicated", "more than claimed") for one in outcomes)
+        self.count(match.group(1), so, "cases in which it is so")
+        return self.count(match.group(2), len(outcomes), "cases")
+
+    def limit(self, match):
+        """The client of the estimate that the sentence is about."""
+        self.limit_told = tuple(map(int, match.groups()))
+        return True
+
+    def check_limit(self):
+        own = self.last and self.last.limit
+        known = own and (round(min(own.share, 1) * 100), 90, own.at_limit, own.rounds)
+        self.findings.figures += 4
+        if self.limit_told != known:
+            self.findings.differs(f"{self.place}, client at its limit", self.limit_told, known)
+
+    def died(self, match):
+        return any(one.startswith(f"{match.group(1)}: ") for one in self.evaluation.died)
+
     def itself(self, match):
         own = self.evaluation and self.evaluation.quantity.get("over_case")
         if match.group(1) != own:
@@ -168,12 +205,14 @@ class Sentence:
 
     def missing(self, match):
         """A row that would decide it: one of those that have no figure."""
-        run, case = match.groups()
-        missing = self.evaluation.missing if self.evaluation else []
+        run, *cases = match.groups()
+        case = next(filter(None, cases), None)
+        missing = self.evaluation.missing + self.evaluation.died if self.evaluation else []
         return any(one.endswith(run) if run else one.startswith(f"{case}: ") for one in missing)
 
     def more(self, match):
-        missing = len(self.evaluation.missing) if self.evaluation else 0
+        own = self.evaluation
+        missing = len(own.missing) + len(own.died) if own else 0
         return self.count(match.group(1), missing - 1, "further missing rows")
 
 

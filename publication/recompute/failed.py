@@ -1,0 +1,102 @@
+"""The share of calls that failed in the cells that an answer rests on (docs/measure/metrics.md,
+Failed calls): above 1 % its outcome says it, below in a sentence of its own."""
+
+import re
+
+import metrics
+import quantities
+from digits import Figure
+from rounds import Name
+from sentences import CASE
+
+TOLD_ABOVE, MARKED_ABOVE = 0.01, 0.001
+SHARE = r"[<>]?\d+(?:\.\d+)? %"
+CASES = rf"{CASE}(?:(?:, | and ){CASE})*"
+CLAUSE = re.compile(rf"({SHARE})(?: to ({SHARE}))? of ([\w./-]+)'s calls failed at ({CASES})")
+CELL = rf"{SHARE} of [\w./-]+ at {CASE}"
+FEW = re.compile(rf"Some calls failed: ({CELL}(?:(?:, | and ){CELL})*)\.")
+ONE = re.compile(rf"({SHARE}) of ([\w./-]+) at ({CASE})")
+
+
+def shares(answer):
+    """By (subject, case): of all measured rounds together; without cells in which none failed."""
+    found = {}
+    if answer.evaluation is None or answer.record is None:
+        return found
+    quantity = answer.evaluation.quantity
+    died = [one.partition(": ")[0] for one in answer.evaluation.died]
+    for case in quantity["cases"] + died:
+        own = (Name.parse(quantity["of"]), case)
+        divisor = quantities.divisor_of(quantity, case)
+        pairs = [(own, divisor and divisor[1])] + ([(divisor[1], own)] if divisor else [])
+        for cell, other in pairs:
+            rows = [row["outcome"] for row in answer.record.rows_of(cell, other)]
+            windows = [one for one in rows if one["outcome"] == "measured"]
+            lost = sum(map(metrics.failed, windows))
+            if lost:
+                ended = lost + sum(one["ok"] for one in windows)
+                found[cell[0].subject, cell[1]] = lost / ended
+    return found
+
+
+def shows(text, share):
+    """Neither none nor all is printed of a share that is not."""
+    if text.startswith("<"):
+        return 0 < share < 0.0005
+    if text.startswith(">"):
+        return 0.9995 <= share < 1
+    return Figure.parse(text).shows(share)
+
+
+def check_clauses(place, text, answer, findings, tells):
+    """`26.4 % to 29.1 % of X's calls failed at CASE, CASE and CASE`: every cell above 1 %."""
+    own = {cell: share for cell, share in shares(answer).items() if share > TOLD_ABOVE}
+    told = {}
+    for low, high, subject, cases in CLAUSE.findall(text):
+        for case in re.findall(CASE, cases):
+            told[subject, case] = (low, high or low)
+    findings.figures += len(told)
+    if told.keys() != own.keys() and (tells or told):
+        findings.differs(f"{place}, failed calls", sorted(told), sorted(own))
+    for subject in {name for name, _ in told.keys() & own.keys()}:
+        of_subject = [cell for cell in told.keys() & own.keys() if cell[0] == subject]
+        ends = [own[cell] for cell in of_subject]
+        low, high = told[of_subject[0]]
+        if not (shows(low, min(ends)) and shows(high, max(ends))):
+            findings.differs(f"{place}, failed calls", (low, high), (min(ends), max(ends)))
+    left = CLAUSE.sub(" ", text)
+    if re.search(r"\d", left):
+        findings.unknown(place, left)
+
+
+def check_few(place, text, answer, findings, tells):
+    """Takes the sentence on cells with fewer failed calls out of a text."""
+    own = {cell: share for cell, share in shares(answer).items() if share <= TOLD_ABOVE}
+    match = FEW.search(text)
+    each = ONE.findall(match.group(1)) if match else []
+    told = {(name, case): share for share, name, case in each}
+    findings.figures += len(told)
+    is_same = told.keys() == own.keys() and all(shows(told[cell], own[cell]) for cell in told)
+    if not is_same and (tells or told):
+        findings.differs(f"{place}, few failed calls", told, own)
+    return text.replace(match.group(), " ") if match else text
+
+
+def check_field(place, field, answers, findings):
+    """The largest share of each answer with one; `-` where no call failed."""
+    own = [max(shares(answer).values(), default=None) for answer in answers]
+    told = field.split(" / ") if field != "-" else []
+    findings.figures += len(told)
+    if len(told) == sum(map(bool, own)):
+        own = list(filter(None, own))  # an answer without failed calls is not told
+    is_same = len(told) == len(own) and all(
+        shows(text, share) if share else text == "0" for text, share in zip(told, own)
+    )
+    if not is_same and (told or any(own)):
+        findings.differs(f"{place}, failed", field, own)
+
+
+def without(text):
+    """A text without its clauses on failed calls."""
+    clause = rf"{CLAUSE.pattern}(?: and {CLAUSE.pattern})*"
+    return re.sub(rf"(?:, while|;? But|;) {clause}|{clause}", "", text)
