@@ -24,6 +24,8 @@ dies where the other one lives does not leave a claim open that favours the othe
 disagree, none of them is counted. What needs a row that is not recorded yet is undecided. And no sentence is told
 whose figures are not there. This page says for each claim with another outcome what that was, what it is
 [now](claims.md), and why. It is written by `publication claims`, so that *now* follows the records.
+What was wrong with our verdicts before is kept as [it stood
+then](../../records/experiments/changed-verdicts-2026-11-23.md).
 
 ";
 

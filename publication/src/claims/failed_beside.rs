@@ -1,12 +1,7 @@
 //! Outcomes and figures with the calls that failed beside them, as tables and sentences have them.
 
-use super::claim::Claim;
-use super::failed_calls::FailedCells;
-use super::finding::{ClaimFinding, FigureCondition};
-use super::judged::JudgedSuite;
 use super::verdict::{Answer, Judgement};
 use bookend_results::failed_share::FailedShare;
-use bookend_results::grouping::each_once;
 
 impl Answer {
     /// The outcome, with the calls that failed in the cells that it rests on: `replicated, while
@@ -36,23 +31,4 @@ impl Judgement<'_> {
         let most = self.answers().map(|answer| answer.failed.most());
         FailedShare::marked(most.fold(None, FailedShare::larger), self.claim.in_short())
     }
-}
-
-/// What follows a sentence that is told: ` But 26.4 % of a's calls failed at C=1 S=1000.` Empty
-/// where no more calls failed in the cells of its figures than may fail without a word.
-pub(super) fn failed_beside(
-    sentence: &ClaimFinding,
-    (same, other): (&Answer, Option<&Answer>),
-    claim: &Claim,
-    suite: &JudgedSuite,
-) -> String {
-    let (record, _) = suite.recorded(claim.suite.as_deref());
-    let cells = |condition: &FigureCondition| match condition.figure.as_str() {
-        "same" => Some(same.failed.clone()),
-        "other" => other.map(|answer| answer.failed.clone()),
-        _ => Some(FailedCells::of(condition.recorded.as_ref()?, record?)),
-    };
-    let failed = sentence.conditions.iter().filter_map(cells);
-    let said = each_once(failed.filter_map(|failed| failed.in_words()));
-    if said.is_empty() { String::new() } else { format!(" But {}.", said.join("; ")) }
 }

@@ -1,7 +1,9 @@
 //! Whether figures bear out a sentence, and the sentence with them.
 
 use super::evaluation::Evaluation;
+use super::failed_calls::FailedCells;
 use super::finding::{ClaimFinding, FigureCondition};
+use bookend_results::grouping::each_once;
 use bookend_results::statistics::Interval;
 use std::borrow::Cow;
 
@@ -22,6 +24,17 @@ impl ClaimFinding {
             text = text.replace(&name, &evaluation.short_text());
         }
         Some(text)
+    }
+
+    /// What follows the sentence: ` But 26.4 % of a's calls failed at C=1 S=1000.` Empty where no
+    /// more calls failed in the cells of its figures than may fail without a word.
+    pub(super) fn failed_beside(
+        &self,
+        cells: impl Fn(&FigureCondition) -> Option<FailedCells>,
+    ) -> String {
+        let failed = self.conditions.iter().filter_map(cells);
+        let said = each_once(failed.filter_map(|failed| failed.in_words()));
+        if said.is_empty() { String::new() } else { format!(" But {}.", said.join("; ")) }
     }
 }
 

@@ -3,7 +3,6 @@
 use super::answer::Asked;
 use super::claim::{Claim, JudgedBy, Question, Refutation};
 use super::evaluation::{Evaluation, Figures};
-use super::failed_beside::failed_beside;
 use super::failed_calls::FailedCells;
 use super::finding::{Explanation, FigureCondition};
 use super::judged::JudgedSuite;
@@ -176,8 +175,15 @@ fn judge<'a>(claim: &'a Claim, suite: &JudgedSuite) -> Judgement<'a> {
     };
     let finding = claim.finding.as_ref().and_then(|finding| {
         let told = finding.told(&claim.published, figure)?;
-        let other = other.as_ref().map(|(answer, _)| answer);
-        Some(told + &failed_beside(finding, (&same, other), claim, suite))
+        let failed = |condition: &FigureCondition| match condition.figure.as_str() {
+            "same" => Some(same.failed.clone()),
+            "other" => other.as_ref().map(|(answer, _)| answer.failed.clone()),
+            _ => Some(FailedCells::of(
+                condition.recorded.as_ref()?,
+                suite.recorded(claim.suite.as_deref()).0?,
+            )),
+        };
+        Some(told + &finding.failed_beside(failed))
     });
     let why = claim.why.as_ref().and_then(|why| match why {
         Explanation::Fixed(text) => Some(text.clone()),

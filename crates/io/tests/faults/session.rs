@@ -132,8 +132,8 @@ pub struct Ended {
     pub io: IoStatistics,
 }
 
-/// Plays a session. One that hangs ends the process: it keeps the fail points armed, for which every
-/// other test waits.
+/// Plays a session. One that hangs ends the process: it keeps the fail points armed, for which
+/// every other test waits.
 pub fn play(setting: Setting, point: FailPoint) -> Result<Played, String> {
     let (sender, played) = mpsc::channel();
     let stage = move || {
