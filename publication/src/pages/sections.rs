@@ -93,7 +93,7 @@ fn origin(page: &Page<'_>) -> String {
         Extent::Full => "",
     };
     format!(
-        "Measured on {} at {}{}. Made by `publication results {}` from `{}`{}; every figure is defined \
+        "Measured on {}, at {}{}. Made by `publication results {}` from `{}`{}; every figure is defined \
          in [metrics](../../docs/measure/metrics.md). {quick}",
         circumstances(page.record),
         provenance::revision(facts),
