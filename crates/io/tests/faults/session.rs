@@ -100,7 +100,7 @@ impl Setting {
     /// Whether there is no server if the call of that number fails, and it says so. Without its
     /// timer an epoll gives its waits timeouts.
     fn fails_to_start(&self, call: SystemCall, number: u64) -> bool {
-        let is_timer = call == SystemCall::EpollAdd && number % 2 == 0;
+        let is_timer = call == SystemCall::EpollAdd && number.is_multiple_of(2);
         (1..=self.start_up_calls(call)).contains(&number) && !is_timer
     }
 }

@@ -22,7 +22,7 @@ const CONNECTION_TIMEOUT_MAX: Duration = Duration::from_secs(5);
 
 /// Checks made at a time, each on a connection of its own: few enough not to overload a server with
 /// one processor.
-const CHECKS_AT_A_TIME: usize = 5;
+const CHECKS_AT_A_TIME: usize = 6;
 
 /// Makes every check that can be made, and returns the calls sent with the outcomes. `call` is the
 /// outcome of the plain call.
