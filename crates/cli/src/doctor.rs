@@ -155,7 +155,9 @@ impl Doctor<'_> {
             }
         }
         if let Some(file) = self.arguments.findings.as_ref().filter(|_| !interrupted) {
-            let found = ProbeFindings::of_store(&store, &versions);
+            let first = |subject: &Subject| Some(name_of(subject, subject.variants.first()?).0);
+            let firsts = self.all.iter().filter_map(first).collect();
+            let found = ProbeFindings::of_store(&store, &versions, &firsts);
             let text = found.map_err(Failure::nothing_measured)?.text();
             fs::write(file, text).map_err(|error| {
                 Failure::nothing_measured(format!("{}: {}", file.display(), reason(&error)))

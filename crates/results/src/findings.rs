@@ -5,12 +5,9 @@ use crate::record::Facts;
 use crate::store::{Store, StoreError};
 use bookend_contract::input;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
-
-/// What stands behind a subject's name where the variant is the first that it declares.
-const DEFAULT_VARIANT: &str = "/default";
 
 /// What was found of one version of a server. The words are those of the probe's own JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
@@ -74,21 +71,24 @@ impl ProbeFindings {
         lines.map(server).collect::<Result<_, _>>().map(Self)
     }
 
-    /// The findings of a store about these versions, by subject. One that was never checked is not
-    /// among them.
+    /// The findings of a store about these versions, by subject, under the names of suites: those of
+    /// `first_variants` by their subject alone. One that was never checked is not among them.
     ///
     /// # Errors
     /// When the store cannot be read.
     pub fn of_store(
         store: &Store,
         versions: &BTreeMap<String, String>,
+        first_variants: &BTreeSet<String>,
     ) -> Result<Self, StoreError> {
         let mut servers = Vec::new();
         for (subject, version) in versions {
             let Some(mut found) = store.semantics(subject, version)? else {
                 continue;
             };
-            let name = subject.strip_suffix(DEFAULT_VARIANT).unwrap_or(subject);
+            let without_variant = subject.split_once('/').map(|(subject, _)| subject);
+            let name = without_variant.filter(|_| first_variants.contains(subject));
+            let name = name.unwrap_or(subject);
             found["subject"] = name.into();
             found["version"] = version.as_str().into();
             // A probe that failed has found nothing.
@@ -136,13 +136,14 @@ mod tests {
     #[test]
     fn what_a_store_knows_of_a_version_is_kept_and_read_back() {
         let mut store = Store::in_memory().unwrap();
-        store.write_semantics("a/default", "a 1", &found()).unwrap();
+        store.write_semantics("a/fast", "a 1", &found()).unwrap();
         store.write_semantics("b/slow", "b 2", &json!({"call": {"ok": false}})).unwrap();
-        let versions = ["a/default", "b/slow", "c"].map(|name| {
-            let version = if name == "a/default" { "a 1" } else { "b 2" };
+        let versions = ["a/fast", "b/slow", "c"].map(|name| {
+            let version = if name == "a/fast" { "a 1" } else { "b 2" };
             (name.to_owned(), version.to_owned())
         });
-        let kept = ProbeFindings::of_store(&store, &versions.into()).unwrap();
+        let first_variants = ["a/fast".to_owned()].into();
+        let kept = ProbeFindings::of_store(&store, &versions.into(), &first_variants).unwrap();
         assert_eq!(kept.0.len(), 1);
         assert_eq!(kept.of("a", "a 1").unwrap().skips, ["PING"]);
         assert_eq!(kept.of("a", "a 2"), None, "another version may have mended it");
