@@ -15,6 +15,7 @@ import heads
 import pages
 import pictures
 import readme
+import verdicts
 from documents import Document
 from findings import Findings
 
@@ -67,6 +68,8 @@ def check(texts, ours):
     for name, document in ours.documents.items():
         page = texts["claims" if name in published else "expectations"]
         pages.check_document(page, document, ours.judged[name], findings)
+        results = (document.folder / "RESULTS.md").read_text()
+        verdicts.check(results, name, ours.judged[name], findings)
     heads.check_head(texts["claims"], published.values(), findings)
     heads.check_tallies(texts["claims"], published, findings)
     heads.check_chance(texts["claims"], published, findings)

@@ -67,6 +67,11 @@ def tally(answers):
     return [len(outcomes)] + [outcomes.count(one) for one in ORDER]
 
 
+def outcomes_counted(answers):
+    """How many have each outcome, of those that there are."""
+    return {word: count for word, count in zip(ORDER, tally(answers)[1:]) if count}
+
+
 def check_tallies(page, judged, findings):
     """Two tables: of the first question, and of the second where it is asked."""
     text = pages.section(page, "The outcomes") or ""

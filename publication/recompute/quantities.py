@@ -5,14 +5,8 @@ from dataclasses import dataclass, field
 import limits
 import metrics
 import printed
-from intervals import (
-    CONFIDENCE,
-    Span,
-    binomial_interval,
-    median,
-    median_interval,
-    median_of_ratios,
-)
+from intervals import CONFIDENCE, Span, binomial_interval
+from intervals import median, median_interval, median_of_ratios
 from rounds import Name
 
 

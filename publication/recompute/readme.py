@@ -132,8 +132,7 @@ def check_tallies(text, ours, findings):
             parts = re.findall(r"(\d+) ([a-z ]+)", counts.group(2))
             told = {word.strip(): int(count) for count, word in parts}
             answers = [one.answers[0] for one in heads.sentences(ours.judged[name])]
-            total, *each = heads.tally(answers)
-            own = {word: count for word, count in zip(heads.ORDER, each) if count}
+            total, own = len(answers), heads.outcomes_counted(answers)
             findings.figures += 1 + len(told)
             if told != own or int(counts.group(1)) != total:
                 findings.differs(f"README.md, {name}", counts.group(), own)

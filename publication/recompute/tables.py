@@ -72,9 +72,7 @@ def check_field(where, text, answer, findings, claim=None):
     evaluation = answer.evaluation
     if claim and evaluation:
         evaluation = shown.shown_as(claim, evaluation.quantity).evaluation(evaluation)
-    shared = re.match(rf"([\d.]+)(?= (?:and|to) [\d.]+( [A-Za-zµ%]+)\b)", text)
-    if shared:  # a unit that two figures share stands once
-        text = shared.group(1) + shared.group(2) + text[shared.end(1) :]
+    text = with_units(text)
     pair = re.fullmatch(rf"({FIGURE}) and ({FIGURE})", text)
     alone = re.fullmatch(rf"({FIGURE})(?: to ({FIGURE}))?: (.+)", text)
     plain = re.fullmatch(rf"({FIGURE})(?: to ({FIGURE}))?", text)
@@ -90,6 +88,12 @@ def check_field(where, text, answer, findings, claim=None):
         check_range(where, low, high, evaluation, findings)
     else:
         findings.unknown(where, text)
+
+
+def with_units(text):
+    """A unit that two figures share stands once."""
+    shared = re.match(r"([\d.]+)(?= (?:and|to) [\d.]+( [A-Za-zµ%]+)\b)", text)
+    return shared.group(1) + shared.group(2) + text[shared.end(1) :] if shared else text
 
 
 def values_by_case(answer):

@@ -16,6 +16,7 @@ import readme
 import rules
 import sentences
 import tables
+import verdicts
 from findings import Findings
 
 # By its file: `__main__` is another module while tests run.
@@ -116,6 +117,21 @@ class Each(unittest.TestCase):
             check = lambda row, found: tables.check_cells("", row, one, found)
             with self.subTest(one.claim["id"]):
                 self.assert_each_told(row, changes, check)
+
+    def test_each_number_and_outcome_of_each_page_of_a_suite(self):
+        words = list(tables.SHORT.values())
+        for suite, document in self.ours.documents.items():
+            page = (document.folder / "RESULTS.md").read_text()
+            judged, start = self.ours.judged[suite], page.index("## Verdicts")
+            text = page[start : page.index("\n## ", start + 5)]
+            tally = [re.search(r"Of \d+ claims:[^|]*", text).span()]
+            rows = re.finditer(r"^\|[^|]*\|[^|]*(\|(?! they| exp| ---).*)$", text, re.MULTILINE)
+            spans = tally + [match.span(1) for match in rows if "| same" not in match.group()]
+            outcomes = [one for one in other_outcomes(text, words) if one[1].count("\n|")]
+            check = lambda text, found: verdicts.check(text, suite, judged, found)
+            with self.subTest(suite):
+                self.assert_each_told(text, [*other_numbers(text, spans), *outcomes], check)
+        self.assertGreater(self.changes, 400)
 
     def test_each_number_at_the_head(self):
         page = self.pages["claims"]
