@@ -8,11 +8,14 @@ import sys
 import unittest
 from pathlib import Path
 
+import audits
+import changed
 import found
 import heads
 import pages
 import pictures
 import readme
+import verdicts
 from documents import Document
 from findings import Findings
 
@@ -65,17 +68,19 @@ def check(texts, ours):
     for name, document in ours.documents.items():
         page = texts["claims" if name in published else "expectations"]
         pages.check_document(page, document, ours.judged[name], findings)
+        results = (document.folder / "RESULTS.md").read_text()
+        verdicts.check(results, name, ours.judged[name], findings)
     heads.check_head(texts["claims"], published.values(), findings)
     heads.check_tallies(texts["claims"], published, findings)
     heads.check_chance(texts["claims"], published, findings)
-    heads.check_changes(texts["changed-verdicts"], published, findings)
+    changed.check_changes(texts["changed-verdicts"], published, findings)
     for name, again in ours.repeated.items():
-        heads.check_repeated(texts["repeated"], name, ours.judged[name], again, findings)
+        changed.check_repeated(texts["repeated"], name, ours.judged[name], again, findings)
     for name in published:
-        heads.check_notes(texts["audit"], name, ours.judged[name], findings)
-        heads.check_in_flight(texts["audit"], ours.documents[name], findings)
-        heads.check_models(texts["audit"], ours.documents[name], findings)
-        heads.check_audit(texts["audit"], ours.documents[name], findings)
+        audits.check_notes(texts["audit"], name, ours.judged[name], findings)
+        audits.check_in_flight(texts["audit"], ours.documents[name], findings)
+        audits.check_models(texts["audit"], ours.documents[name], findings)
+        audits.check_audit(texts["audit"], ours.documents[name], findings)
     readme.check(texts["readme"], ours, findings)
     found.check_pages(ROOT, ours, findings)
     pictures.check(texts["readme"], ROOT, ours, findings)

@@ -8,6 +8,7 @@ from pathlib import Path
 import model
 import outcomes
 import printed
+import probed
 import quantities
 import rounds
 import rules
@@ -42,8 +43,12 @@ class Answer:
 
     def counted(self):
         """Two runs that disagree have no outcome in common."""
+        return "differs between runs" if self.both()[1] else self.outcome
+
+    def both(self):
+        """The outcome, and that of a second run that disagrees."""
         is_same = self.again is None or self.again.outcome == self.outcome
-        return self.outcome if is_same else "differs between runs"
+        return self.outcome, None if is_same else self.again.outcome
 
 
 @dataclass
@@ -82,13 +87,12 @@ class Document:
     def __init__(self, folder, records, repeated=None):
         """`repeated`: the folder of a second run, whose record is judged instead of the first."""
         self.folder, self.suite = Path(folder), Path(folder).name
-        metrics_page = self.folder.parents[1] / "docs" / "measure" / "metrics.md"
-        self.tells_failed = "## Failed calls" in metrics_page.read_text()
         self.text = (self.folder / "claims.toml").read_text()
         declared = tomllib.loads(self.text)
         self.about, self.claims = declared["document"], declared["claims"]
         self.rows = printed.tables(folder, self.about.get("latency_rounding") == "down")
         self.records = records
+        self.probed = probed.read(records)
         self.time_out_ns = float(self.about.get("time_out", "0s").removesuffix("s")) * 1e9
         models = declared.get("models", [])
         self.predictions = {one["id"]: model.predict(one) for one in models}
@@ -197,7 +201,7 @@ class Document:
             quantity = self.with_cases(declared, declared)
             quantity = quantity | {key: question[key] for key in ("of", "over") if key in question}
             evaluation = quantities.evaluate(quantity, Measured(record, self.of_ours))
-            marks = Marks(quantity, record, self.tells_failed)
+            marks = Marks(quantity, record)
         which = "other" if asked == "judged_with" else "same"
         outcome, bands, each = outcomes.judge(claim, evaluation, table, marks.is_disturbed, which)
         if self.not_comparable(claim, question, quantity):
@@ -223,8 +227,7 @@ def shown_in(claim, evaluation):
 class Marks:
     """What was noted of the rounds that a figure rests on, each counted once a case."""
 
-    def __init__(self, quantity=None, record=None, tells_failed=False):
-        self.tells_failed = tells_failed
+    def __init__(self, quantity=None, record=None):
         self.rounds = self.marked = self.disturbed = 0
         self.rules, self.places = set(), {}
         if record and not quantity["metric"].startswith("profile."):
@@ -251,7 +254,7 @@ class Marks:
         """The marks of measured rows, by round: those that do not take an audit of the row."""
         measured = [row for row in rows if row["outcome"]["outcome"] == "measured"]
         marks = {row["round"]: marks_of(row["outcome"]) for row in measured}
-        for row in measured if self.tells_failed else []:
+        for row in measured:
             lost, ok = sum(row["outcome"]["errors"].values()), row["outcome"]["ok"]
             if lost > FAILED_MARKED_ABOVE * (lost + ok):
                 marks[row["round"]].add("calls-failed")

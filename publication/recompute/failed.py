@@ -19,18 +19,23 @@ ONE = re.compile(rf"({SHARE}) of ([\w./-]+) at ({CASE})")
 
 
 def shares(answer):
+    """Of the cells that an answer rests on."""
+    return shares_of(answer.evaluation, answer.record)
+
+
+def shares_of(evaluation, record):
     """By (subject, case): of all measured rounds together; without cells in which none failed."""
     found = {}
-    if answer.evaluation is None or answer.record is None:
+    if evaluation is None or record is None:
         return found
-    quantity = answer.evaluation.quantity
-    died = [one.partition(": ")[0] for one in answer.evaluation.died]
+    quantity = evaluation.quantity
+    died = [one.partition(": ")[0] for one in evaluation.died]
     for case in quantity["cases"] + died:
         own = (Name.parse(quantity["of"]), case)
         divisor = quantities.divisor_of(quantity, case)
         pairs = [(own, divisor and divisor[1])] + ([(divisor[1], own)] if divisor else [])
         for cell, other in pairs:
-            rows = [row["outcome"] for row in answer.record.rows_of(cell, other)]
+            rows = [row["outcome"] for row in record.rows_of(cell, other)]
             windows = [one for one in rows if one["outcome"] == "measured"]
             lost = sum(map(metrics.failed, windows))
             if lost:
@@ -48,28 +53,31 @@ def shows(text, share):
     return Figure.parse(text).shows(share)
 
 
-def check_clauses(place, text, answer, findings, tells):
+def mark(answers):
+    """In front of a name: more calls failed in a cell than may fail without one."""
+    most = max((share for answer in answers for share in shares(answer).values()), default=0)
+    return "!" if most > MARKED_ABOVE else ""
+
+
+def check_clauses(place, text, known, findings):
     """`26.4 % to 29.1 % of X's calls failed at CASE, CASE and CASE`: every cell above 1 %."""
-    own = {cell: share for cell, share in shares(answer).items() if share > TOLD_ABOVE}
-    told = {}
+    own = {cell: share for cell, share in known.items() if share > TOLD_ABOVE}
+    told = set()
     for low, high, subject, cases in CLAUSE.findall(text):
-        for case in re.findall(CASE, cases):
-            told[subject, case] = (low, high or low)
-    findings.figures += len(told)
-    if told.keys() != own.keys() and (tells or told):
-        findings.differs(f"{place}, failed calls", sorted(told), sorted(own))
-    for subject in {name for name, _ in told.keys() & own.keys()}:
-        of_subject = [cell for cell in told.keys() & own.keys() if cell[0] == subject]
-        ends = [own[cell] for cell in of_subject]
-        low, high = told[of_subject[0]]
-        if not (shows(low, min(ends)) and shows(high, max(ends))):
+        cells = [(subject, case) for case in re.findall(CASE, cases)]
+        told |= set(cells)
+        ends = [own[cell] for cell in cells if cell in own]
+        findings.figures += 2 if high else 1
+        if ends and not (shows(low, min(ends)) and shows(high or low, max(ends))):
             findings.differs(f"{place}, failed calls", (low, high), (min(ends), max(ends)))
+    if told != own.keys():
+        findings.differs(f"{place}, failed calls", sorted(told), sorted(own))
     left = CLAUSE.sub(" ", text)
     if re.search(r"\d", left):
         findings.unknown(place, left)
 
 
-def check_few(place, text, answer, findings, tells):
+def check_few(place, text, answer, findings):
     """Takes the sentence on cells with fewer failed calls out of a text."""
     own = {cell: share for cell, share in shares(answer).items() if share <= TOLD_ABOVE}
     match = FEW.search(text)
@@ -77,22 +85,22 @@ def check_few(place, text, answer, findings, tells):
     told = {(name, case): share for share, name, case in each}
     findings.figures += len(told)
     is_same = told.keys() == own.keys() and all(shows(told[cell], own[cell]) for cell in told)
-    if not is_same and (tells or told):
+    if not is_same:
         findings.differs(f"{place}, few failed calls", told, own)
     return text.replace(match.group(), " ") if match else text
 
 
 def check_field(place, field, answers, findings):
-    """The largest share of each answer with one; `-` where no call failed."""
+    """The largest share of the first answer, and of the second if it has one; `-`: none failed."""
     own = [max(shares(answer).values(), default=None) for answer in answers]
+    while own and own[-1] is None:
+        own.pop()
     told = field.split(" / ") if field != "-" else []
     findings.figures += len(told)
-    if len(told) == sum(map(bool, own)):
-        own = list(filter(None, own))  # an answer without failed calls is not told
     is_same = len(told) == len(own) and all(
         shows(text, share) if share else text == "0" for text, share in zip(told, own)
     )
-    if not is_same and (told or any(own)):
+    if not is_same:
         findings.differs(f"{place}, failed", field, own)
 
 

@@ -19,6 +19,11 @@ class Findings:
     def take(self, what, count=1):
         self.taken[what] = self.taken.get(what, 0) + count
 
+    def add(self, other):
+        self.wrong += other.wrong
+        self.figures += other.figures
+        self.outcomes += other.outcomes
+
     def summary(self):
         kinds = sorted((what, count) for what, count in self.taken.items() if count)
         given = ", ".join(f"{count} {what}" for what, count in kinds)

@@ -4,13 +4,14 @@
 import re
 import tomllib
 
+import failed
 import quantities
 import rounds
 from digits import FIGURE, Figure, shown_like
-from intervals import median, median_of_ratios
 from quantities import Measured
 
-LIKE = rf"({FIGURE})(?: \(({FIGURE}) to ({FIGURE})\))?"
+FAILED = rf"({failed.SHARE}) of the calls failed"
+LIKE = rf"({FIGURE})(?: \((?:({FIGURE}) to ({FIGURE}))?(?:; )?(?:{FAILED})?\))?"
 NO_FINDING = "No finding is printed: its figures are of two runs"
 # Metrics that divide by something of the record's own choice, and what is divided.
 RATIOS = {"cost_ratio": "requests_per_cpu_second", "rate_ratio": "requests_per_second"}
@@ -42,13 +43,13 @@ def check_found(text, suite, declared, ours, findings):
         if is_words(name):
             check_words(place, next(groups), record, findings)
         else:
-            told = [next(groups) for _ in range(3)]
+            told = [next(groups) for _ in range(4)]
             check_figure(place, told, declared["figures"][name], record, findings)
     return text.replace(match.group(), " ")
 
 
 def sentence_in(text, declared):
-    """Where `text` says what was found: a group for words, three for a figure."""
+    """Where `text` says what was found: a group for words, four for a figure."""
     pattern = re.escape(" ".join(declared["found"].split()))
     return re.search(re.sub(r"\\\{.+?\\\}", piece, pattern), text)
 
@@ -74,8 +75,12 @@ def check_words(place, words, record, findings):
 
 def check_figure(place, told, figure, record, findings):
     quantity = quantity_of(figure, record)
-    middle = median_of_ratios if "over" in quantity else median
-    estimates = quantities.evaluate(quantity, Measured(record), middle).estimates
+    evaluation = quantities.evaluate(quantity, Measured(record))
+    estimates, (*told, share) = evaluation.estimates, told
+    most = max(failed.shares_of(evaluation, record).values(), default=None)
+    findings.figures += 1 if share else 0
+    if (share is None) != (most is None) or (share and not failed.shows(share, most)):
+        findings.differs(f"{place}, failed calls", share, most)
     if not estimates:
         findings.differs(place, told[0], "nothing")
         return

@@ -14,8 +14,9 @@ def median(values):
 
 
 def median_of_ratios(values):
-    """As tables have it: of two in the middle the geometric mean, so that swapping inverts it."""
-    return math.exp(median([math.log(value) for value in values]))
+    """Of two in the middle the geometric mean, so that swapping inverts it; none is negative."""
+    ordered, n = sorted(values), len(values)
+    return math.sqrt(ordered[(n - 1) // 2]) * math.sqrt(ordered[n // 2])
 
 
 def median_interval(values, confidence=CONFIDENCE):

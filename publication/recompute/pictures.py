@@ -6,7 +6,6 @@ from html import unescape
 import quantities
 import rounds
 from digits import FIGURE, Figure, shown_like
-from intervals import median, median_of_ratios
 from quantities import Measured
 
 COMMAND = re.compile(
@@ -64,8 +63,7 @@ def check_ratio(file, groups, instrument, record, case, findings):
 
 def compare(place, told, quantity, record, findings):
     """A figure, and the ends of its interval where they are told."""
-    middle = median_of_ratios if "over" in quantity else median
-    estimates = quantities.evaluate(quantity, Measured(record), middle).estimates
+    estimates = quantities.evaluate(quantity, Measured(record)).estimates
     own = (estimates[0].value, *(estimates[0].interval or ())) if estimates else ()
     for text, value in zip(told, own):
         findings.figures += 1

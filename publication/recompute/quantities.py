@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 import limits
 import metrics
 import printed
-from intervals import CONFIDENCE, Span, binomial_interval, median, median_interval
+from intervals import CONFIDENCE, Span, binomial_interval
+from intervals import median, median_interval, median_of_ratios
 from rounds import Name
 
 
@@ -23,8 +24,8 @@ class Estimate:
     limit: limits.Limit | None = None
 
     @staticmethod
-    def of(series, place, count, middle=median):
-        """One of `count` estimates; `middle` is the figure of a series of rounds."""
+    def of(series, place, count):
+        """One of `count` estimates."""
         if isinstance(series, Span):
             ends = (series.low, series.high)
             return Estimate(place, series.value, ends, None, ends, ends)
@@ -32,7 +33,12 @@ class Estimate:
         extremes = (min(values), max(values))
         joint = median_interval(values, 1 - (1 - CONFIDENCE) / count)
         own = median_interval(values)
+        middle = median_of_ratios if isinstance(series, Ratios) else median
         return Estimate(place, middle(values), extremes, len(values), own, joint)
+
+
+class Ratios(dict):
+    """Figures by round that were divided."""
 
 
 @dataclass
@@ -154,7 +160,7 @@ class Measured:
 
 def divided(own, divisor):
     if isinstance(divisor, Span) and isinstance(own, dict):
-        return {one: figure / divisor.value for one, figure in own.items()}
+        return Ratios({one: figure / divisor.value for one, figure in own.items()})
     if isinstance(divisor, Span):
         quotient = printed.over(own, divisor)
         if quotient is None:
@@ -163,7 +169,7 @@ def divided(own, divisor):
     rounds = own.keys() & divisor.keys()
     if not rounds or any(divisor[one] == 0 for one in rounds):
         raise Missing("cannot be divided")
-    return {one: own[one] / divisor[one] for one in sorted(rounds)}
+    return Ratios({one: own[one] / divisor[one] for one in sorted(rounds)})
 
 
 def divisor_of(quantity, case):
@@ -203,18 +209,18 @@ def known_of_case(quantity, case, figures):
     return limits.both(known, limits.inverse(beneath)), limit or other_limit
 
 
-def evaluate(quantity, figures, middle=median):
+def evaluate(quantity, figures):
     """The estimates of a quantity; of a record each is computed once."""
     if not isinstance(figures, Measured) or figures.record is None:
-        return evaluated(quantity, figures, middle)
-    key = (repr(quantity), middle.__name__)
+        return evaluated(quantity, figures)
+    key = repr(quantity)
     known = figures.record.evaluations
     if key not in known:
-        known[key] = evaluated(quantity, figures, middle)
+        known[key] = evaluated(quantity, figures)
     return known[key]
 
 
-def evaluated(quantity, figures, middle):
+def evaluated(quantity, figures):
     series, missing, died = {}, [], []
     for case in quantity["cases"]:
         if error := figures.has_died(quantity, case):
@@ -230,7 +236,7 @@ def evaluated(quantity, figures, middle):
     estimates = []
     for place, one, cases in chosen:
         if one:
-            estimate = Estimate.of(one, place, len(chosen), middle)
+            estimate = Estimate.of(one, place, len(chosen))
             estimate.known, estimate.limit = known_of_all(quantity, cases, figures)
             estimates.append(estimate)
         else:
@@ -285,4 +291,5 @@ def ranked(all_series, rank):
         bounds = ("low", "value", "high")
         return Span(*(sorted(getattr(one, end) for one in all_series)[rank] for end in bounds))
     rounds = set.intersection(*(set(one) for one in all_series))
-    return {one: sorted(s[one] for s in all_series)[rank] for one in sorted(rounds)}
+    kind = type(all_series[0])
+    return kind({one: sorted(s[one] for s in all_series)[rank] for one in sorted(rounds)})

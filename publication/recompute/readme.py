@@ -12,7 +12,7 @@ import metrics
 import quantities
 import rounds
 from digits import FIGURE, Figure, shown_like
-from intervals import median, median_of_ratios
+from intervals import median
 from latencies import merged
 from quantities import Measured, Printed
 from rounds import Name
@@ -53,6 +53,7 @@ def check(text, ours, findings, declared=None):
     for sentence in declared.get("sentences", []):
         text = check_sentence(text, sentence, declared.get("quantities", {}), ours, findings)
     for sentence in declared["no_record"]:
+        findings.take("numbers of the README that no record has")
         text = text.replace(heads.words(sentence["text"]), " ")
     tokens = text.split()
     for place, token in enumerate(tokens):
@@ -117,8 +118,7 @@ def part_values(figure, suite, ours):
     quantity |= {key: figure[key] + via for key in ("of", "over") if key in figure}
     is_printed = figure.get("is_printed")
     figures = Printed(document.rows) if is_printed else Measured(document.own)
-    middle = median_of_ratios if "over" in quantity else median
-    return [one.value for one in quantities.evaluate(quantity, figures, middle).estimates]
+    return [one.value for one in quantities.evaluate(quantity, figures).estimates]
 
 
 def check_tallies(text, ours, findings):
@@ -132,8 +132,7 @@ def check_tallies(text, ours, findings):
             parts = re.findall(r"(\d+) ([a-z ]+)", counts.group(2))
             told = {word.strip(): int(count) for count, word in parts}
             answers = [one.answers[0] for one in heads.sentences(ours.judged[name])]
-            total, *each = heads.tally(answers)
-            own = {word: count for word, count in zip(heads.ORDER, each) if count}
+            total, own = len(answers), heads.outcomes_counted(answers)
             findings.figures += 1 + len(told)
             if told != own or int(counts.group(1)) != total:
                 findings.differs(f"README.md, {name}", counts.group(), own)
@@ -204,7 +203,7 @@ def cost_ratio(record, case):
     baseline = next(one["name"] for one in subjects if one["baseline"])
     quantity = {"metric": "requests_per_cpu_second", "of": subjects[0]["name"], "over": baseline}
     quantity["cases"] = [case]
-    own = quantities.evaluate(quantity, Measured(record), median_of_ratios).estimates
+    own = quantities.evaluate(quantity, Measured(record)).estimates
     return own[0].value if own else None
 
 

@@ -31,18 +31,18 @@ class Failed(unittest.TestCase):
         listed = ", ".join(cases[:-1]) + (" and " if cases[1:] else "") + cases[-1]
         return f"{several} of {name}'s calls failed at {listed}"
 
-    def wrong(self, check, *told):
+    def wrong(self, clause):
         findings = Findings()
-        check("here", *told, self.answer, findings, True)
+        failed.check_clauses("here", clause, failed.shares(self.answer), findings)
         return findings.wrong
 
     def test_a_quarter_of_the_calls_and_more(self):
         self.assertIn("26.6 %", self.clause)
-        self.assertEqual(self.wrong(failed.check_clauses, self.clause), [])
+        self.assertEqual(self.wrong(self.clause), [])
         for old, new in (("26.6", "26.7"), ("C=1 S=1000", "C=1 S=100"), ("pajamax", "tonic")):
             changed = self.clause.replace(old, new, 1)
-            self.assertTrue(self.wrong(failed.check_clauses, changed), changed)
-        self.assertTrue(self.wrong(failed.check_clauses, ""), "nothing is told")
+            self.assertTrue(self.wrong(changed), changed)
+        self.assertTrue(self.wrong(""), "nothing is told")
 
     def test_a_field_of_a_table(self):
         most = max(failed.shares(self.answer).values())

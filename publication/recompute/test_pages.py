@@ -6,12 +6,17 @@ import tomllib
 import unittest
 from pathlib import Path
 
+import audits
+import changed
 import found
 import heads
 import pages
 import pictures
 import readme
 import rules
+import sentences
+import tables
+import verdicts
 from findings import Findings
 
 # By its file: `__main__` is another module while tests run.
@@ -77,10 +82,9 @@ class Each(unittest.TestCase):
         for suite, document in self.ours.documents.items():
             page = self.pages["claims" if suite in self.ours.published() else "expectations"]
             section = pages.section(page, document.about["title"])
-            found, table = pages.paragraphs(section), pages.table_rows(section)
+            found, rows = pages.paragraphs(section), tables.table_rows(section)
             for one in heads.sentences(self.ours.judged[suite]):
-                row = table[one.claim.get("short", one.claim["claim"])]
-                yield document, one, found[one.claim["id"]], row
+                yield document, one, found[one.claim["id"]], tables.claim_row(rows, one.claim)
 
     def test_each_number_of_each_claim(self):
         for document, one, text, _ in self.claims():
@@ -88,29 +92,46 @@ class Each(unittest.TestCase):
             check = lambda text, found: pages.check_paragraph("", text, one, document, found)
             unchanged = Findings()
             check(text, unchanged)
-            given = sum(unchanged.taken.values())
+            given = unchanged.taken.get(sentences.MARKS_OF_AUDIT, 0)
             with self.subTest(one.claim["id"]):
                 self.assert_each_told(text, other_numbers(text, after), check, given)
         self.assertGreater(self.changes, 1500)
 
     def test_each_outcome_of_each_claim(self):
         for document, one, text, _ in self.claims():
-            bold = [f"**{word}**" for word in pages.SHORT]
+            bold = [f"**{word}**" for word in tables.SHORT]
             check = lambda text, found: pages.check_paragraph("", text, one, document, found)
             with self.subTest(one.claim["id"]):
                 self.assert_each_told(text, other_outcomes(text, bold), check)
 
     def test_each_number_and_outcome_of_each_table(self):
-        words = list(pages.SHORT.values())
+        words = list(tables.SHORT.values())
         for _, one, _, row in self.claims():
+            others = lambda text: [*other_numbers(text), *other_outcomes(text, words)]
             changes = [
                 (what, row[:place] + [text] + row[place + 1 :])
-                for place in (1, 2)
-                for what, text in [*other_numbers(row[place]), *other_outcomes(row[place], words)]
+                for place in range(2, len(row))
+                for what, text in others(row[place])
             ]
-            check = lambda row, found: pages.check_cells("", row, one, found)
+            changes.append(("the mark", ["" if row[0] else "!", *row[1:]]))
+            check = lambda row, found: tables.check_cells("", row, one, found)
             with self.subTest(one.claim["id"]):
                 self.assert_each_told(row, changes, check)
+
+    def test_each_number_and_outcome_of_each_page_of_a_suite(self):
+        words = list(tables.SHORT.values())
+        for suite, document in self.ours.documents.items():
+            page = (document.folder / "RESULTS.md").read_text()
+            judged, start = self.ours.judged[suite], page.index("## Verdicts")
+            text = page[start : page.index("\n## ", start + 5)]
+            tally = [re.search(r"Of \d+ claims:[^|]*", text).span()]
+            rows = re.finditer(r"^\|[^|]*\|[^|]*(\|(?! they| exp| ---).*)$", text, re.MULTILINE)
+            spans = tally + [match.span(1) for match in rows if "| same" not in match.group()]
+            outcomes = [one for one in other_outcomes(text, words) if one[1].count("\n|")]
+            check = lambda text, found: verdicts.check(text, suite, judged, found)
+            with self.subTest(suite):
+                self.assert_each_told(text, [*other_numbers(text, spans), *outcomes], check)
+        self.assertGreater(self.changes, 400)
 
     def test_each_number_at_the_head(self):
         page = self.pages["claims"]
@@ -154,10 +175,14 @@ class Each(unittest.TestCase):
 
     def test_each_outcome_that_changed(self):
         page, published = self.pages["changed-verdicts"], self.ours.published()
-        words = [f"; now {word}" for word in pages.SHORT]
+        words = [f"; now {word}" for word in tables.SHORT]
         changes = list(other_outcomes(page, words))[::5]
-        check = lambda text, found: heads.check_changes(text, published, found)
+        check = lambda text, found: changed.check_changes(text, published, found)
         self.assert_each_told(page, changes, check)
+        clauses = re.finditer(r"; now (.*?)\. [A-Z]", page, re.DOTALL)
+        spans = [match.span(1) for match in clauses if " failed at" in match.group()]
+        self.assertGreater(len(spans), 5)
+        self.assert_each_told(page, other_numbers(page, spans), check)
 
     def test_each_number_of_a_second_run(self):
         page = self.pages["repeated"]
@@ -165,7 +190,7 @@ class Each(unittest.TestCase):
             first = self.ours.judged[suite]
             start = page.index(f"## {first[0].title}")
             spans = [(start, page.find("\n## ", start) % (len(page) + 1))]
-            check = lambda text, found: heads.check_repeated(text, suite, first, again, found)
+            check = lambda text, found: changed.check_repeated(text, suite, first, again, found)
             self.assert_each_told(page, other_numbers(page, spans), check)
 
     def test_each_figure_of_the_audits_notes(self):
@@ -179,14 +204,14 @@ class Each(unittest.TestCase):
                 figures = re.compile(r"(?:Ours|table): (?:.*?)\.\s", re.DOTALL)
                 found = figures.finditer(page, start, start + len(notes))
                 spans = [match.span() for match in found]
-                check = lambda text, found: heads.check_notes(text, suite, judged, found)
+                check = lambda text, found: audits.check_notes(text, suite, judged, found)
                 self.assert_each_told(page, other_numbers(page, spans), check)
 
     def test_calls_in_flight(self):
         page = self.pages["audit"]
         for suite in self.ours.published():
             document = self.ours.documents[suite]
-            check = lambda text, found: heads.check_in_flight(text, document, found)
+            check = lambda text, found: audits.check_in_flight(text, document, found)
             for row in document.rows:
                 name = re.escape(row.place)
                 line = re.search(rf"^\| {name} \| ([\d.]+ to [\d.]+) \|", page, re.MULTILINE)
@@ -202,14 +227,14 @@ class Each(unittest.TestCase):
             lines = re.compile(rf"^\| `(?:{rules_of_ours})` \| (.*) \|$", re.MULTILINE)
             spans = [match.span(1) for match in lines.finditer(page, start, end)]
             if spans:
-                check = lambda text, found: heads.check_audit(text, document, found)
+                check = lambda text, found: audits.check_audit(text, document, found)
                 self.assert_each_told(page, other_numbers(page, spans), check)
 
     def test_each_prediction_of_a_model(self):
         page, document = self.pages["audit"], self.ours.documents["java-executors"]
         lines = re.finditer(r"^\| [a-z-]+: .*? \| [^|]*(\|.*)\|$", page, re.MULTILINE)
         spans = [match.span(1) for match in lines]
-        check = lambda text, found: heads.check_models(text, document, found)
+        check = lambda text, found: audits.check_models(text, document, found)
         self.assert_each_told(page, other_numbers(page, spans), check)
 
     def test_each_number_of_what_was_found(self):

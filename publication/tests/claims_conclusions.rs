@@ -233,12 +233,15 @@ fn a_claim_about_a_stand_in_is_not_comparable_whatever_was_measured() {
 #[test]
 fn two_runs_that_disagree_stand_as_two_and_are_counted_as_neither() {
     let finding = finding("It is {same}.", &[TABLE, SAME]);
-    let text = published(&format!("{MEASURE}\nsays = \"factor\"\nprinted = 10.0\n{finding}"));
-    let page = |again: &[f64]| {
+    let earlier = "earlier = { verdict = \"replicated\", why = \"It was run twice.\" }\n";
+    let factor = format!("{MEASURE}\nsays = \"factor\"\nprinted = 10.0\n{earlier}{finding}");
+    let text = published(&factor);
+    let judged = |again: &[f64]| {
         let again = Box::new(suite_of(&text, recorded(again)));
         let suite = JudgedSuite { again: Some(again), ..suite_of(&text, recorded(&NEAR_TEN)) };
-        JudgedSuites { suites: vec![suite] }.markdown()
+        JudgedSuites { suites: vec![suite] }
     };
+    let page = |again: &[f64]| judged(again).markdown();
     let has = |page: &str, row: &str| assert!(page.lines().any(|line| line == row), "{page}");
     let agreed = page(&NEAR_TEN);
     has(&agreed, "| [invented](#an-invented-page) | 1 | 1 | 0 | 0 | 0 | 0 | 0 | 0 |");
@@ -249,4 +252,9 @@ fn two_runs_that_disagree_stand_as_two_and_are_counted_as_neither() {
     has(&differing, "| ten times | 10 | 10 replicated; again not replicated | - |");
     assert!(differing.contains("The other run: **did not replicate**, 5."), "{differing}");
     assert!(!differing.contains("- It is 10."), "{differing}");
+    // What became of a verdict is both of them, where the first alone is what it was.
+    let changes = judged(&[5.0; 7]).changes_page();
+    let both =
+        "- **ten-times**: replicated; now replicated; again did not replicate. It was run twice.";
+    assert!(changes.lines().any(|line| line == both), "{changes}");
 }

@@ -339,4 +339,8 @@ fn what_the_probe_found_of_a_server_stands_beside_every_claim_about_it() {
     let mut other = suite_of(&text, recorded(&NEAR_TEN));
     of_version("pajamax 2").tell(&mut other.record.as_mut().unwrap().facts);
     assert!(!other.reasons().contains("Probed"));
+    // Nor does it say how many checks there were for one that was noted when the record was made.
+    let facts = &mut other.record.as_mut().unwrap().facts;
+    facts.skips = BTreeMap::from([("rust-pajamax".to_owned(), vec!["PING".to_owned()])]);
+    assert!(other.reasons().contains("rust-pajamax fails 1 check: PING.\n"), "{}", other.reasons());
 }

@@ -1,14 +1,17 @@
 //! The arithmetic behind every printed figure. Pure: no I/O, no clock, no randomness.
 //!
 //! Three kinds: of a sample whose size is fixed beforehand, of one that may be looked at after each
-//! value, and what outliers hardly move. There is one [`median`], and every median is that.
+//! value, and what outliers hardly move. There is one [`median`], and every median is that; of
+//! ratios it is [`median_of_ratios`].
 
 mod any_time;
 mod fixed_sample;
 mod robust;
 
 pub use any_time::{ALPHA, ConfidenceSequence};
-pub use fixed_sample::{NoRatio, Ratio, lag_one_autocorrelation, median_interval, paired_ratio};
+pub use fixed_sample::{
+    NoRatio, Ratio, lag_one_autocorrelation, median_interval, median_of_ratios, paired_ratio,
+};
 pub use robust::{StartMeans, median, median_ns, nearest_rank, quantile};
 
 use serde::{Deserialize, Serialize};

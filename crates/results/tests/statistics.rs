@@ -1,7 +1,8 @@
 //! The statistics against an oracle, by simulation, and by what must not change a result.
 
 use bookend_results::statistics::{
-    CONFIDENCE, Interval, NoRatio, median, median_interval, paired_ratio, quantile,
+    CONFIDENCE, Interval, NoRatio, median, median_interval, median_of_ratios, paired_ratio,
+    quantile,
 };
 use fastrand::Rng;
 
@@ -131,6 +132,15 @@ fn the_unit_changes_nothing_and_a_factor_carries_through() {
         near(scaled.expect("7").low, expected.expect("7").low * factor, 1e-11);
         near(scaled.expect("7").high, expected.expect("7").high * factor, 1e-11);
     }
+}
+
+#[test]
+fn the_median_of_ratios_is_the_geometric_middle_and_may_be_zero() {
+    assert_eq!(median_of_ratios(&[1.0, 25.0, 16.0, 4.0]), Some(8.0));
+    assert_eq!(median_of_ratios(&[3.0, 0.3, 7.0]), Some(3.0));
+    assert_eq!(median_of_ratios(&[0.0, 0.0, 5.0, 4.0]), Some(0.0));
+    assert_eq!(median_of_ratios(&[]), None);
+    assert_eq!(median_of_ratios(&[-1.0, 2.0]), None);
 }
 
 #[test]

@@ -63,7 +63,7 @@ impl Judgement<'_> {
 fn line(one: &Judgement<'_>) -> Option<String> {
     let EarlierVerdict { verdict, why } = one.claim.earlier.as_ref()?;
     let outcomes = one.outcomes();
-    let now: Vec<String> = one.answers().map(Answer::verdict).collect();
+    let now: Vec<String> = one.answers().map(Answer::outcome_of_both_runs).collect();
     let now = if one.claim.note { outcomes.clone() } else { now.join("; is it so: ") };
     let why = why.as_deref().unwrap_or("The record is another one.");
     let changed = || wrapped(&format!("- **{}**: {verdict}; now {now}. {why}", one.claim.id), "  ");

@@ -53,8 +53,9 @@ fn sentence(subject: &str, record: &Record, suite: &JudgedSuite) -> Option<Strin
         0 => String::new(),
         _ => format!(", and closes the connection in {closes}"),
     };
+    let checks = if found.is_none() && skips.len() == 1 { "check" } else { "checks" };
     Some(format!(
-        "[Probed]({FINDINGS}): {subject} fails {}{of} checks{closed}: {}.",
+        "[Probed]({FINDINGS}): {subject} fails {}{of} {checks}{closed}: {}.",
         skips.len(),
         worst(skips)
     ))

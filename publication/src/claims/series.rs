@@ -9,6 +9,8 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Series {
     Rounds(BTreeMap<u32, f64>),
+    /// Of figures that were divided round by round.
+    Ratios(BTreeMap<u32, f64>),
     Bounded(Span),
 }
 
@@ -17,7 +19,7 @@ pub(super) enum Series {
 pub(super) struct Estimate {
     /// The case or cases: words that follow the figure. Empty if there is no case.
     pub(super) place: String,
-    /// Median of the rounds, or as printed.
+    /// Median of the rounds or of their ratios, or as printed.
     pub(super) value: f64,
     /// The least and the largest of the rounds, or what the printed digits leave open.
     pub(super) extremes: Interval,
@@ -42,7 +44,10 @@ impl Series {
     pub(super) fn over(&self, divisor: &Series) -> Option<Series> {
         match (self, divisor) {
             (Self::Bounded(own), Self::Bounded(divisor)) => own.over(*divisor).map(Self::Bounded),
-            (Self::Rounds(own), Self::Rounds(divisor)) => {
+            (
+                Self::Rounds(own) | Self::Ratios(own),
+                Self::Rounds(divisor) | Self::Ratios(divisor),
+            ) => {
                 let quotients: BTreeMap<u32, f64> = own
                     .iter()
                     .filter_map(|(round, own)| {
@@ -51,13 +56,13 @@ impl Series {
                     })
                     .collect();
                 let sound = quotients.values().all(|quotient| quotient.is_finite());
-                (sound && !quotients.is_empty()).then_some(Self::Rounds(quotients))
+                (sound && !quotients.is_empty()).then_some(Self::Ratios(quotients))
             }
-            (Self::Rounds(own), Self::Bounded(divisor)) => {
+            (Self::Rounds(own) | Self::Ratios(own), Self::Bounded(divisor)) => {
                 let quotient = |(round, own): (&u32, &f64)| (*round, own / divisor.value);
-                Some(Self::Rounds(own.iter().map(quotient).collect()))
+                Some(Self::Ratios(own.iter().map(quotient).collect()))
             }
-            (Self::Bounded(_), Self::Rounds(_)) => None,
+            (Self::Bounded(_), Self::Rounds(_) | Self::Ratios(_)) => None,
         }
     }
 
@@ -75,9 +80,10 @@ impl Series {
                 value: bound(|span| span.value)?,
                 high: bound(|span| span.high)?,
             })),
-            Self::Rounds(first) => {
+            first @ (Self::Rounds(rounds) | Self::Ratios(rounds)) => {
                 let of_round = |round: &u32| Some((*round, of_rank(&|one| one.round(*round))?));
-                Some(Self::Rounds(first.keys().filter_map(of_round).collect()))
+                let ranked = rounds.keys().filter_map(of_round).collect();
+                Some(first.with(ranked))
             }
         }
     }
@@ -85,14 +91,32 @@ impl Series {
     fn span(&self) -> Option<&Span> {
         match self {
             Self::Bounded(span) => Some(span),
-            Self::Rounds(_) => None,
+            Self::Rounds(_) | Self::Ratios(_) => None,
         }
+    }
+
+    /// Other figures of the same kind.
+    fn with(&self, rounds: BTreeMap<u32, f64>) -> Self {
+        match self {
+            Self::Ratios(_) => Self::Ratios(rounds),
+            Self::Rounds(_) | Self::Bounded(_) => Self::Rounds(rounds),
+        }
+    }
+
+    /// The median of figures of rounds. Of ratios it is that of tables, except of negative ones,
+    /// which have no geometric mean.
+    fn median(&self, figures: &[f64]) -> Option<f64> {
+        let of_ratios = || statistics::median_of_ratios(figures);
+        matches!(self, Self::Ratios(_))
+            .then(of_ratios)
+            .flatten()
+            .or_else(|| statistics::median(figures))
     }
 
     fn round(&self, round: u32) -> Option<f64> {
         match self {
             Self::Bounded(_) => None,
-            Self::Rounds(rounds) => rounds.get(&round).copied(),
+            Self::Rounds(rounds) | Self::Ratios(rounds) => rounds.get(&round).copied(),
         }
     }
 
@@ -113,11 +137,11 @@ impl Series {
                     limit: None,
                 })
             }
-            Self::Rounds(rounds) => {
+            Self::Rounds(rounds) | Self::Ratios(rounds) => {
                 let values: Vec<f64> = rounds.values().copied().collect();
                 Some(Estimate {
                     place,
-                    value: statistics::median(&values)?,
+                    value: self.median(&values)?,
                     extremes: extremes(&values)?,
                     rounds: Some(values.len()),
                     interval: interval(&values, CONFIDENCE),
@@ -148,5 +172,32 @@ fn interval(values: &[f64], confidence: f64) -> Option<Interval> {
         Some(Interval { low, high })
     } else {
         statistics::median_interval(values, confidence)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rounds(figures: &[f64]) -> Series {
+        Series::Rounds((0..).zip(figures.iter().copied()).collect())
+    }
+
+    fn value(series: &Series) -> f64 {
+        series.estimate(String::new(), 1).expect("there are rounds").value
+    }
+
+    #[test]
+    fn an_even_number_of_ratios_has_the_median_of_tables() {
+        let (own, other) = (rounds(&[1.0, 4.0, 16.0, 25.0]), rounds(&[1.0; 4]));
+        let ratio = own.over(&other).expect("both have all rounds");
+        let pairs = [(1.0, 1.0), (4.0, 1.0), (16.0, 1.0), (25.0, 1.0)];
+        let of_tables = statistics::paired_ratio(&pairs).expect("positive").median;
+        assert_eq!((value(&ratio), of_tables), (8.0, 8.0));
+        let swapped = other.over(&own).expect("both have all rounds");
+        assert_eq!(value(&swapped), 0.125);
+        // The middle of several cases is a ratio as well, and a figure that is none is not.
+        let middle = Series::ranked(&[&ratio, &ratio], 0).expect("both have all rounds");
+        assert_eq!((value(&middle), value(&own)), (8.0, 10.0));
     }
 }

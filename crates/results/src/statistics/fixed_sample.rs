@@ -1,7 +1,7 @@
 //! Of a sample whose size is fixed before it is looked at: intervals from order statistics, and
 //! ratios from pairs.
 
-use super::robust::{median, sorted};
+use super::robust::sorted;
 use super::{CONFIDENCE, Interval};
 use serde::{Deserialize, Serialize};
 
@@ -72,15 +72,25 @@ pub fn paired_ratio(pairs: &[(f64, f64)]) -> Result<Ratio, NoRatio> {
     if !pairs.iter().all(|&(a, b)| positive(a) && positive(b) && positive(a / b)) {
         return Err(NoRatio::NotPositive);
     }
-    // In logarithms, so that swapping the two gives the reciprocal for an even number of pairs,
-    // too.
-    let logs: Vec<f64> = ratios.iter().map(|ratio| ratio.ln()).collect();
-    let median = median(&logs).ok_or(NoRatio::NoPairs)?;
     Ok(Ratio {
-        median: median.exp(),
+        median: median_of_ratios(&ratios).ok_or(NoRatio::NotPositive)?,
         interval: median_interval(&ratios, CONFIDENCE),
         pairs: pairs.len(),
     })
+}
+
+/// The median of ratios: of an even number the geometric mean of the two in the middle, so that
+/// swapping what is divided by what gives the reciprocal. `None` for no ratios, or for one that is
+/// negative or not finite.
+pub fn median_of_ratios(ratios: &[f64]) -> Option<f64> {
+    let ratios = sorted(ratios)?;
+    let middle = ratios.len() / 2;
+    let median = match ratios.len() % 2 {
+        // The root of each: the product of large ones could be infinite.
+        0 => ratios[middle - 1].sqrt() * ratios[middle].sqrt(),
+        _ => ratios[middle],
+    };
+    (ratios[0] >= 0.0).then_some(median)
 }
 
 /// The interval of the median that assumes no distribution, with at least `confidence`: from the
