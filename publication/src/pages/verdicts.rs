@@ -15,7 +15,7 @@ const FIELD_MAX: usize = 17;
 const ANSWER_MAX: usize = 22;
 
 /// A claim's sentence has at least so much room.
-const SENTENCE_MIN: usize = 20;
+const SENTENCE_MIN: usize = 14;
 
 /// Who answers, where the document has nothing more exact.
 const ASKED: &str = "*Same client* is the published one, with the published versions; *other client* is \
