@@ -16,19 +16,13 @@ impl Answer {
 }
 
 impl Judgement<'_> {
-    /// The largest share of the first answer, and of the second where any of its calls failed, for
-    /// a column: `29.1 %`, `61.5 % / 60.4 %`. `None`: no call failed.
-    pub fn failed_field(&self) -> Option<String> {
-        let same = self.replicates.failed.most();
-        match self.is_it_so.as_ref().and_then(|answer| answer.failed.most()) {
-            Some(other) => Some(format!("{} / {other}", FailedShare::field(same))),
-            None => same.map(|share| share.to_string()),
-        }
+    /// The largest share in the cells that its answers rest on. `None`: no call failed.
+    pub fn failed_most(&self) -> Option<FailedShare> {
+        self.answers().map(|answer| answer.failed.most()).fold(None, FailedShare::larger)
     }
 
     /// The sentence in short, behind a sign where calls failed in a cell that an answer rests on.
     pub fn marked_sentence(&self) -> String {
-        let most = self.answers().map(|answer| answer.failed.most());
-        FailedShare::marked(most.fold(None, FailedShare::larger), self.claim.in_short())
+        FailedShare::marked(self.failed_most(), self.claim.in_short())
     }
 }

@@ -168,11 +168,12 @@ fn rounds(count: u32) -> String {
 
 /// The narrow table.
 fn outcomes(judgements: &[Judgement<'_>]) -> String {
-    let has_failed = judgements.iter().any(|one| one.failed_field().is_some());
+    let has_failed = judgements.iter().any(|one| one.failed_most().is_some());
     let rows = judgements.iter().map(|one| {
         let other = one.is_it_so.as_ref().map_or("-".to_owned(), Answer::in_short);
         let same = one.replicates.in_short();
-        let failed = has_failed.then(|| one.failed_field().unwrap_or_else(|| "-".to_owned()));
+        let most = || one.failed_most().map_or_else(|| "-".to_owned(), |most| most.to_string());
+        let failed = has_failed.then(most);
         let rest: Vec<String> =
             [one.claim.published.clone(), same, other].into_iter().chain(failed).collect();
         let used: usize = rest.iter().map(|field| field.chars().count() + " | ".len()).sum();

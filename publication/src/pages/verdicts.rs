@@ -15,7 +15,7 @@ const FIELD_MAX: usize = 17;
 const ANSWER_MAX: usize = 22;
 
 /// A claim's sentence has at least so much room.
-const SENTENCE_MIN: usize = 14;
+const SENTENCE_MIN: usize = 20;
 
 /// Who answers, where the document has nothing more exact.
 const ASKED: &str = "*Same client* is the published one, with the published versions; *other client* is \
@@ -167,7 +167,7 @@ impl VerdictLine {
             same: figure(&one.replicates),
             other: one.is_it_so.as_ref().map_or_else(String::new, answered),
             outcome: one.outcome().short().to_owned(),
-            failed: one.failed_field(),
+            failed: one.failed_most().map(|most| most.to_string()),
         }
     }
 
