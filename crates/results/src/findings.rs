@@ -71,8 +71,8 @@ impl ProbeFindings {
         lines.map(server).collect::<Result<_, _>>().map(Self)
     }
 
-    /// The findings of a store about these versions, by subject, under the names of suites: those of
-    /// `first_variants` by their subject alone. One that was never checked is not among them.
+    /// The findings of a store about these versions, by subject, under the names of suites: those
+    /// of `first_variants` by their subject alone. One that was never checked is not among them.
     ///
     /// # Errors
     /// When the store cannot be read.

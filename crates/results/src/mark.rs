@@ -4,12 +4,12 @@ use crate::audit::{CountMismatch, Counter};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt;
 
-/// Above this share of a cell's calls, a sign stands in front of its name: a client that counts in
-/// tenths of a percent shows it.
+/// Above this share of a cell's calls, a sign stands in front of its name: a report in tenths of a
+/// percent shows it.
 pub const FAILED_MARKED_ABOVE: f64 = 0.001;
 
-/// Above this share of a cell's calls, the line of a verdict says it: no service that is called as
-/// often has so much to spare.
+/// Above this share of a cell's calls, the line of a verdict says it: hardly any service has an
+/// objective that allows for more.
 pub const FAILED_TOLD_ABOVE: f64 = 0.01;
 
 /// A reason to doubt one window. `Display` prints the clause that tables show below them.

@@ -222,8 +222,7 @@ fn environment(page: &Page<'_>) -> String {
 fn raw_output(facts: &Facts, cut_off: &[String]) -> String {
     let folder = raw_folder(Path::new("records"), &facts.suite, facts.extent);
     let folder = folder.display();
-    let cut_off: Vec<String> =
-        cut_off.iter().map(|name| format!("[{name}](../../{folder}/{name})")).collect();
+    let cut_off: Vec<String> = cut_off.iter().map(|name| format!("`{name}`")).collect();
     let said = match cut_off.as_slice() {
         [] => String::new(),
         [one] => format!(" Of these {one} was cut off at 64 KiB: its end is missing."),
@@ -231,7 +230,10 @@ fn raw_output(facts: &Facts, cut_off: &[String]) -> String {
             format!(" Of these {} were cut off at 64 KiB: their ends are missing.", all.join(", "))
         }
     };
-    format!("What the load generators of others printed is in [{folder}](../../{folder}).{said}\n")
+    let text = format!(
+        "What the load generators of others printed is in [{folder}](../../{folder}).{said}"
+    );
+    wrapped(&text, "")
 }
 
 fn published_and_here(what: &str, published: &[String], here: &str) -> String {

@@ -257,7 +257,7 @@ fn limits() -> Vec<Defect> {
     vec![
         defect(
             ("pajamax", "https://github.com/WuBingzheng/pajamax"),
-            "the server closed the connection on a message cut by flow control, and calls failed unseen",
+            "too few calls were in flight: in a trace of the same pair the server closes connections, and calls fail",
             (
                 Rule::TooFewInFlight,
                 "66.6 calls in flight on 1000 streams: the client left streams idle, or calls \
