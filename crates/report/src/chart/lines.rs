@@ -169,6 +169,8 @@ impl LineChart {
                 self.line(canvas, place, &drawn, series.style);
             }
         }
+        let drawn = panel.lines.iter().flatten().filter(|point| self.has_room_for(point));
+        failed_shares(canvas, place, drawn);
     }
 
     /// A band of the intervals, the line, and its dots with whiskers.
@@ -203,7 +205,6 @@ impl LineChart {
             }
             dots(canvas, place, points, series);
         }
-        points.iter().for_each(|point| failed_share(canvas, place, point));
     }
 
     fn has_room_for(&self, point: &LinePoint) -> bool {
@@ -279,15 +280,36 @@ impl Place {
     }
 }
 
-/// The share of failed calls above its point, on the side on which there is room.
-fn failed_share(canvas: &mut Canvas, place: &Place, point: &LinePoint) {
-    let Some(text) = at_point(point.failed) else {
-        return;
-    };
-    let (x, y) = (place.x(point.x), (place.y(point.y) - 7.0).max(place.top + TICK_SIZE));
-    let has_room = x + text_width(&text, TICK_SIZE) < place.left + place.width;
-    let anchor = if has_room { "" } else { "text-anchor=\"end\"" };
-    canvas.text((x, y), TICK_SIZE, "over", anchor, &text);
+/// The shares of failed calls, each above its point and on the side on which there is room. One
+/// that would lie over another moves to the nearest free row.
+fn failed_shares<'a>(
+    canvas: &mut Canvas,
+    place: &Place,
+    points: impl Iterator<Item = &'a LinePoint>,
+) {
+    const ROW: f64 = TICK_SIZE + 3.0;
+    let rows = (place.height / ROW) as u32;
+    let mut taken: Vec<(f64, f64, f64)> = Vec::new();
+    for point in points {
+        let Some(text) = at_point(point.failed) else {
+            continue;
+        };
+        let (x, width) = (place.x(point.x), text_width(&text, TICK_SIZE));
+        let has_room = x + width < place.left + place.width;
+        let (left, anchor) = if has_room { (x, "") } else { (x - width, "text-anchor=\"end\"") };
+        let above = (place.y(point.y) - 7.0).max(place.top + TICK_SIZE);
+        let is_free = |y: &f64| {
+            let is_inside = (place.top + TICK_SIZE..=place.top + place.height).contains(y);
+            let is_apart = |(other, its_width, row): &(f64, f64, f64)| {
+                left + width <= *other || left >= other + its_width || (y - row).abs() >= ROW
+            };
+            is_inside && taken.iter().all(is_apart)
+        };
+        let moved = |row: u32| [above + f64::from(row) * ROW, above - f64::from(row) * ROW];
+        let y = (0..=rows).flat_map(moved).find(is_free).unwrap_or(above);
+        taken.push((left, width, y));
+        canvas.text((x, y), TICK_SIZE, "over", anchor, &text);
+    }
 }
 
 /// Dots are strokes without a length, which are short to write. A hollow one has another in it.
@@ -320,6 +342,31 @@ fn path_through(points: impl Iterator<Item = (f64, f64)>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn shares_of_points_that_are_close_stand_in_rows_of_their_own() {
+        let place = Place {
+            left: 0.0,
+            top: 0.0,
+            width: 200.0,
+            height: 100.0,
+            axes: [
+                Axis::around(Scale::Linear, [0.0, 1.0].into_iter()),
+                Axis::around(Scale::Linear, [0.0, 1.0].into_iter()),
+            ],
+        };
+        let failed = |y| LinePoint { failed: FailedShare::of(0.6), ..point(1.0, y, false) };
+        let points = [failed(0.5), failed(0.5), failed(0.51), failed(1.0), failed(1.0)];
+        let mut canvas = Canvas::titled(Theme::Light, "a", "b");
+        failed_shares(&mut canvas, &place, points.iter());
+        let svg = canvas.document("a");
+        let rows = svg.lines().filter(|line| line.contains("60.0 %"));
+        let row = |line: &str| line.split("y=\"").nth(1)?.split('"').next()?.parse::<f64>().ok();
+        let mut rows: Vec<f64> = rows.filter_map(row).collect();
+        rows.sort_by(f64::total_cmp);
+        assert_eq!(rows.len(), 5, "{svg}");
+        assert!(rows.windows(2).all(|pair| pair[1] - pair[0] >= 13.9), "{rows:?}");
+    }
 
     fn point(x: f64, y: f64, is_bound: bool) -> LinePoint {
         let interval = Some(Interval { low: y / 2.0, high: y * 2.0 });
