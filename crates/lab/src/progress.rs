@@ -1,10 +1,11 @@
-//! How far a run is, on standard error: one bar over all cells on a terminal, else a line a round.
+//! How far a run is, on standard error: one bar over all cells on a terminal, else a line a round,
+//! and one more wherever a round takes long.
 
 use bookend_contract::printable;
 use bookend_results::measurement::CellId;
 use std::fmt;
 use std::io::Write;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use unicode_width::UnicodeWidthChar as _;
 
 /// Erases the line and goes back to its beginning.
@@ -16,12 +17,18 @@ pub const COLUMNS: usize = 80;
 /// A narrower terminal has no room for a bar beside the words.
 const BAR_COLUMNS_MIN: usize = 60;
 
+/// In a file or a pipe, a cell has a line where the line before is older: a log that stands still
+/// for longer looks like a run that hangs.
+const LINE_INTERVAL: Duration = Duration::from_secs(5);
+
 /// Reports how far a run is. A run does not fail because its progress cannot be written.
 pub struct ProgressReporter<'a> {
     out: &'a mut dyn Write,
     shown: ProgressShown,
     /// How many columns the terminal has now.
     columns: fn() -> usize,
+    line_interval: Duration,
+    last_line: Instant,
     position: Position,
 }
 
@@ -92,7 +99,14 @@ struct Position {
 impl<'a> ProgressReporter<'a> {
     /// Reports on `out`.
     pub fn new(out: &'a mut dyn Write, shown: ProgressShown) -> ProgressReporter<'a> {
-        ProgressReporter { out, shown, columns: || COLUMNS, position: Position::default() }
+        ProgressReporter {
+            out,
+            shown,
+            columns: || COLUMNS,
+            line_interval: LINE_INTERVAL,
+            last_line: Instant::now(),
+            position: Position::default(),
+        }
     }
 
     /// The same on a terminal that has so many columns, which its user may change.
@@ -105,6 +119,7 @@ impl<'a> ProgressReporter<'a> {
         // What a process has said may hold anything, and a line is to stay one.
         let sentence = printable::line(sentence);
         let erase = if self.is_terminal() { ERASE } else { "" };
+        self.last_line = Instant::now();
         self.write(&format!("{erase}{sentence}\n"));
     }
 
@@ -138,12 +153,15 @@ impl<'a> ProgressReporter<'a> {
 
     /// Shows the cell that is measured now, the `index`th of its round.
     pub fn show_cell(&mut self, index: usize, cell: &CellId) {
-        if !self.is_terminal() {
-            return;
-        }
         let CellId { subject, case, instrument } = cell;
         let (bar, left) = (ProgressBar(self.position.share(index)), self.position.left(index));
         let (round, rounds) = (self.position.rounds_done + 1, self.position.rounds);
+        if !self.is_terminal() {
+            if self.last_line.elapsed() >= self.line_interval {
+                self.println(&format!("round {round}/{rounds}: {subject} {case}, {left} left"));
+            }
+            return;
+        }
         let columns = (self.columns)();
         let done = if columns < BAR_COLUMNS_MIN { format!("{bar:#}") } else { bar.to_string() };
         let line =
@@ -236,6 +254,19 @@ mod tests {
     fn a_file_gets_one_line_a_round() {
         assert_eq!(story(ProgressShown::Lines), "hello\nround 2/3 done, 4 min left\n");
         assert_eq!(story(ProgressShown::Quiet), "");
+    }
+
+    #[test]
+    fn a_file_gets_a_line_a_cell_where_the_line_before_is_old() {
+        let mut out = Vec::new();
+        let mut progress = ProgressReporter::new(&mut out, ProgressShown::Lines);
+        progress.start(3, 1, 10, Duration::from_secs(2));
+        progress.line_interval = Duration::MAX;
+        progress.show_cell(3, &cell());
+        progress.line_interval = Duration::ZERO;
+        progress.show_cell(4, &cell());
+        let expected = "round 2/3: rust-tonic C=1 S=100, 32 s left\n";
+        assert_eq!(String::from_utf8(out).unwrap(), expected);
     }
 
     #[test]

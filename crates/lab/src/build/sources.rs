@@ -62,7 +62,7 @@ impl Subject {
             return Ok(BuildState::Fresh);
         }
         let Ok(built) = std::fs::read_to_string(self.marker(variant)) else {
-            return Ok(BuildState::Stale("never built"));
+            return Ok(BuildState::Stale("no finished build is recorded"));
         };
         if variant.run[0].contains('/') && !self.program(&variant.run).exists() {
             return Ok(BuildState::Stale("the program is gone"));
@@ -157,7 +157,7 @@ mod tests {
         let subject = Subject::parse(&folder, RUST).expect("well-formed");
         let variant = subject.default_variant();
         let state = || subject.build_state(variant).expect("readable");
-        assert_eq!(state(), BuildState::Stale("never built"));
+        assert_eq!(state(), BuildState::Stale("no finished build is recorded"));
 
         subject.note_built(variant).expect("written");
         assert_eq!(state(), BuildState::Stale("the program is gone"));
@@ -196,6 +196,6 @@ mod tests {
         subject.note_built(first).expect("written");
         assert_eq!(state("a"), BuildState::Fresh);
         assert_eq!(state("b"), BuildState::Fresh);
-        assert_eq!(state("c"), BuildState::Stale("never built"));
+        assert_eq!(state("c"), BuildState::Stale("no finished build is recorded"));
     }
 }

@@ -64,7 +64,7 @@ pub fn prepare(
             }
         }
         if was_built && result.is_ok() {
-            progress.println(&format!("all is built, after {}", Clock(begin.elapsed())));
+            progress.println(&format!("built in {}", Clock(begin.elapsed())));
         }
         result
     })
