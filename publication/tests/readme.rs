@@ -29,7 +29,8 @@ fn the_parts_of_the_readme_are_what_its_records_give() {
 fn a_part_that_somebody_edited_is_found_and_made_again() {
     let home = tempfile::tempdir().expect("a folder");
     let [file, parts] = ["README.md", "parts.toml"].map(|name| home.path().join(name));
-    let declared = "[[parts]]\nname = \"a\"\nfindings = [{ suite = \"instruments\" }]\n";
+    let declared = "[[parts]]\nname = \"a\"\n[[parts.findings]]\nsuite = \"instruments\"\n\
+                    title = \"Generators\"\ntext = \"Found {ghz}.\"\n";
     fs::write(&parts, declared).expect("written");
     let page =
         "# T\n\n<!-- made by publication readme: a -->\n<!-- end of what is made -->\n\nEnd.\n";
@@ -43,7 +44,10 @@ fn a_part_that_somebody_edited_is_found_and_made_again() {
     assert_eq!((run(&["--check"]), is().as_str()), (Some(3), page));
     assert_eq!(run(&[]), Some(0));
     let made = is();
-    assert!(made.contains("\n- [instruments](suites/instruments/RESULTS.md) (["), "{made}");
+    assert!(
+        made.contains("\n- [Generators](suites/instruments/RESULTS.md): Found 6.93k (5.77k"),
+        "{made}"
+    );
     assert!(made.starts_with("# T\n\n") && made.ends_with("\n\nEnd.\n"), "{made}");
     let edited = made.replacen("Found", "Wanted", 1);
     fs::write(&file, &edited).expect("written");
@@ -94,8 +98,8 @@ fn every_published_benchmark_is_in_the_readme() {
     let page = readme();
     let suites = judged.expect("suites").suites.into_iter();
     for suite in suites.filter(|one| !one.claims.document.are_expectations) {
-        let item = format!("\n- [{0}](suites/{0}/RESULTS.md), after ", suite.suite);
-        assert!(page.contains(&item), "{item}");
+        let cited = format!("](suites/{}/RESULTS.md): Printed: ", suite.suite);
+        assert!(page.contains(&cited), "{cited}");
     }
 }
 
@@ -112,24 +116,44 @@ fn filled(parts: &str) -> Result<String, String> {
 
 #[test]
 fn a_sentence_without_its_figures_is_refused() {
-    let part = |cases: &str| {
+    let part = |suite: &str, text: &str| {
         format!(
-            "[[parts]]\nname = \"a\"\nsuite = \"pajamax-tonic\"\ntext = \"It is {{x}} times.\"\n\
-             figures.x = {{ of = \"rust-pajamax/0.2.0\", over = \"rust-tonic/0.11-jemalloc\", \
-             via = \"ghz/grpc-bench\", cases = [{cases}], metric = \"requests_per_cpu_second\", \
-             format = \"ratio\" }}\n"
+            "[[parts]]\nname = \"a\"\n[[parts.findings]]\nsuite = \"{suite}\"\ntitle = \"T\"\n\
+             text = \"{text}\"\n"
         )
     };
-    assert!(filled(&part("\"C=1 S=1\"")).expect("a page").contains("It is 1.94 times. ("));
-    let of_two = "It is 1.94 to 9.30 times.";
-    assert!(filled(&part("\"C=1 S=1\", \"C=1 S=1000\"")).expect("a page").contains(of_two));
-    // One that was not planned, and one of another run than the first.
-    for cases in ["\"C=7 S=7\"", "\"C=1 S=1\", \"C=100 S=100000\""] {
-        let refused = filled(&part(cases)).expect_err("refused");
-        assert_eq!(refused, "part a: there is no figure `x` of one run");
-    }
-    let other = filled(&part("\"C=1 S=1\"").replace("\"a\"", "\"b\"")).expect_err("refused");
+    let page = filled(&part("pajamax-tonic", "It is {thousand} times.")).expect("a page");
+    // What failed stands in the same breath.
+    assert!(
+        page.contains("It is 9.30 (8.45 to 10.2; 26.6 % of the calls failed) times."),
+        "{page}"
+    );
+    let unknown = filled(&part("pajamax-tonic", "It is {x} times.")).expect_err("refused");
+    assert_eq!(unknown, "pajamax-tonic has no figure `x`");
+    let of_two = part("clients-of-servers", "Of {ours_load} and {tonic_load}.");
+    let of_two = filled(&of_two).expect_err("refused");
+    assert!(
+        of_two.starts_with("clients-of-servers has no finding: its figures are of"),
+        "{of_two}"
+    );
+    let other = part("pajamax-tonic", "It is {own} times.").replace("\"a\"", "\"b\"");
+    let other = filled(&other).expect_err("refused");
     assert!(other.contains("have not the same parts"), "{other}");
+}
+
+#[test]
+fn a_table_without_one_of_its_figures_is_refused() {
+    let table = |subject: &str| {
+        format!(
+            "[[parts]]\nname = \"a\"\n[parts.table]\nsuite = \"pajamax-tonic\"\n\
+             via = \"bookend-load\"\nsubjects = [\"{subject}\"]\n\
+             columns = [{{ case = \"C=1 S=100\", heading = \"many\" }}]\n"
+        )
+    };
+    let page = filled(&table("rust-tonic")).expect("a page");
+    assert!(page.contains("| a call costs | many |\n|---|---:|\n| tonic 0.14.9 | 10.3 µs |\n"));
+    let missing = filled(&table("rust-toinc")).expect_err("refused");
+    assert_eq!(missing, "pajamax-tonic has no figure `rust-toinc`");
 }
 
 /// The links of a page to pages of suites, each with the words behind it.

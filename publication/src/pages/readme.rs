@@ -3,26 +3,24 @@
 
 use super::circumstances::circumstances;
 use super::figures::Cells;
-use super::format::FigureFormat;
 use super::page::Page;
-use super::presentation::Presentation;
 use super::quoted;
-use super::text::fenced;
-use crate::from_text::named;
 use bookend_report::markdown::wrapped;
-use bookend_report::tables::published_table;
 use bookend_results::declaration::{DeclarationError, Source, read_text};
+use bookend_results::failed_share::FailedShare;
 use bookend_results::grouping::each_once;
-use bookend_results::metric::Metric;
+use bookend_results::metric::{Metric, REQUESTS_PER_CPU_SECOND};
 use bookend_results::record::{Record, file_of};
 use bookend_results::suite::{Case, Extent};
+use bookend_results::text::precise_latency_text;
 use serde::Deserialize;
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 /// The file that declares the parts, beside the sources of this crate.
 pub const README_PARTS: &str = "publication/readme.toml";
+
+const NS_PER_SECOND: f64 = 1e9;
 
 /// What stands before a part, and what after it.
 const BEGIN: &str = "<!-- made by publication readme: ";
@@ -40,8 +38,11 @@ pub enum ReadMeError {
     /// A part is declared and not in the page, or the other way round.
     #[error("README.md and {README_PARTS} have not the same parts: {0}")]
     Part(String),
-    /// A sentence names what the record does not have.
-    #[error("part {0}: there is no figure `{1}` of one run")]
+    /// The record of a suite does not bear out what is said of it.
+    #[error("{0} has no finding: {1}")]
+    Withheld(String, String),
+    /// A sentence names what the suite does not have.
+    #[error("{0} has no figure `{1}`")]
     NoFigure(String, String),
 }
 
@@ -56,51 +57,38 @@ pub struct ReadMe {
 #[serde(deny_unknown_fields)]
 struct Part {
     name: String,
-    /// Suites, each with what it asks and what was found.
+    /// Suites, each with what was found.
     #[serde(default)]
     findings: Vec<Finding>,
-    /// Whose record figures and table are of.
-    suite: Option<String>,
-    /// Prose; `{name}` stands for the figure of that name.
-    #[serde(default)]
-    text: String,
-    #[serde(default)]
-    figures: BTreeMap<String, CasesFigure>,
-    table: Option<Excerpt>,
+    table: Option<CostTable>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Finding {
     suite: String,
-    /// Who published the document behind it.
-    by: Option<String>,
+    /// What was compared, as a colleague would say it.
+    title: String,
+    /// Prose; `{name}` stands for the figure of that name in the suite's `results.toml`.
+    text: String,
 }
 
-/// Some of a record's rows.
+/// The CPU time of a call in some of a record's rows.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Excerpt {
+struct CostTable {
+    suite: String,
     subjects: Vec<String>,
-    cases: Vec<Case>,
+    columns: Vec<CostColumn>,
     via: String,
 }
 
-/// A figure of one case, or the smallest and the largest of several.
+/// A case, and its heading.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct CasesFigure {
-    of: String,
-    over: Option<String>,
-    cases: Vec<Case>,
-    via: Option<String>,
-    #[serde(deserialize_with = "named")]
-    metric: Metric,
-    #[serde(deserialize_with = "named")]
-    format: FigureFormat,
-    /// Whether it is the published one.
-    #[serde(default)]
-    is_printed: bool,
+struct CostColumn {
+    case: Case,
+    heading: String,
 }
 
 /// Where suites and records are.
@@ -148,113 +136,79 @@ impl ReadMe {
 
 impl Part {
     fn body(&self, sources: ReadMeSources<'_>) -> Result<String, ReadMeError> {
-        let findings: Result<String, ReadMeError> =
-            self.findings.iter().map(|finding| finding.item(sources)).collect();
-        let mut body = findings?;
-        let Some(suite) = &self.suite else { return Ok(body) };
-        let (file, record) = record(suite, sources)?;
-        let folder = sources.suites.join(suite);
-        let page = Page::read(&folder, &record).map_err(unreadable)?;
-        let cells = Cells::of(&record);
-        if let Some(excerpt) = &self.table {
-            body.push_str(&excerpt.text(&record, &cells));
-            body.push('\n');
+        let mut body = String::new();
+        for finding in &self.findings {
+            body.push_str(&finding.item(sources)?);
         }
-        let text = self.text(&page, &cells)?;
-        let is_printed = self.figures.values().all(|figure| figure.is_printed);
-        let origin = match is_printed && self.table.is_none() {
-            true => format!("([the printed table](suites/{suite}/published.csv))"),
-            false => format!(
-                "([page](suites/{suite}/RESULTS.md), [record]({}): {})",
-                file.display(),
-                circumstances(&record)
-            ),
-        };
-        body.push_str(&wrapped(&format!("{} {origin}", text.trim()), ""));
+        if let Some(table) = &self.table {
+            body.push_str(&table.text(sources)?);
+        }
         Ok(body)
-    }
-
-    fn text(&self, page: &Page<'_>, cells: &Cells<'_>) -> Result<String, ReadMeError> {
-        let mut text = self.text.clone();
-        let mut runs = Vec::new();
-        for name in quoted::names(&self.text) {
-            let missing = || ReadMeError::NoFigure(self.name.clone(), name.to_owned());
-            let figure = self.figures.get(name).ok_or_else(missing)?;
-            let said = figure.text(page, cells, &mut runs).ok_or_else(missing)?;
-            text = text.replace(&format!("{{{name}}}"), &said);
-            if each_once(runs.iter().copied()).len() > 1 {
-                return Err(missing());
-            }
-        }
-        Ok(text)
     }
 }
 
 impl Finding {
-    /// `- [suite](page), by whom (when): what was asked and what was found.`
+    /// `- [What was compared](page): what was found. (record: when and on what)`
     fn item(&self, sources: ReadMeSources<'_>) -> Result<String, ReadMeError> {
-        let suite = &self.suite;
+        let Self { suite, title, text } = self;
         let (file, record) = record(suite, sources)?;
         let page = Page::read(&sources.suites.join(suite), &record).map_err(unreadable)?;
-        let Presentation { said, .. } = &page.presentation;
-        let found = page.found(&Cells::of(&record));
-        let by = self.by.as_ref().map_or_else(String::new, |by| format!(", after {by}"));
-        let item = format!(
-            "- [{suite}](suites/{suite}/RESULTS.md){by} ([record]({}): {}). {} {found}",
-            file.display(),
-            circumstances(&record),
-            said.trim()
-        );
+        let figures = &page.presentation.figures;
+        let found = quoted::filled_in(text, figures, &Cells::of(&record))
+            .map_err(|withheld| ReadMeError::Withheld(suite.clone(), withheld.to_string()))?;
+        if let Some(name) = quoted::names(&found).next() {
+            return Err(ReadMeError::NoFigure(suite.clone(), name.to_owned()));
+        }
+        let origin = origin(&file, &record);
+        let item = format!("- [{title}](suites/{suite}/RESULTS.md): {found} ({origin})");
         Ok(wrapped(&item, "  "))
     }
 }
 
-impl Excerpt {
-    /// The machine, then the rows as grpc_bench prints them.
-    fn text(&self, record: &Record, cells: &Cells<'_>) -> String {
-        let mut table = cells.table.clone();
-        table.several_instruments = false;
-        table.cells.retain(|cell| {
-            let id = &cell.id;
-            self.subjects.contains(&id.subject)
-                && self.cases.contains(&id.case)
-                && id.instrument == self.via
-        });
-        let versions: String = each_once(table.cells.iter().map(|cell| &cell.id.subject))
-            .into_iter()
-            .map(|name| format!("{name}: {}\n", cells.version(name)))
-            .collect();
-        let machine = record.facts.machine.to_string();
-        fenced(&format!("{machine}{versions}\n{}", published_table(&table)))
+impl CostTable {
+    /// A row a subject, with the version that ran, and the record that all rows are of.
+    fn text(&self, sources: ReadMeSources<'_>) -> Result<String, ReadMeError> {
+        let (file, record) = record(&self.suite, sources)?;
+        let cells = Cells::of(&record);
+        let headings: Vec<&str> =
+            self.columns.iter().map(|column| column.heading.as_str()).collect();
+        let mut text = format!("| a call costs | {} |\n", headings.join(" | "));
+        text.push_str(&format!("|---|{}\n", "---:|".repeat(headings.len())));
+        let mut runs = Vec::new();
+        for subject in &self.subjects {
+            let missing = || ReadMeError::NoFigure(self.suite.clone(), subject.clone());
+            let costs = self.costs(subject, &cells, &mut runs).ok_or_else(missing)?;
+            text.push_str(&format!("| {} | {} |\n", cells.version(subject), costs.join(" | ")));
+        }
+        if each_once(runs).len() > 1 {
+            return Err(ReadMeError::Withheld(self.suite.clone(), "of two runs".to_owned()));
+        }
+        let said = format!(
+            "CPU time of the server, through `{}`, of {} ({}).",
+            self.via,
+            format_args!("[{0}](suites/{0}/RESULTS.md)", self.suite),
+            origin(&file, &record)
+        );
+        Ok(format!("{text}\n{}", wrapped(&said, "")))
+    }
+
+    /// Of each column; `None` where the record lacks one.
+    fn costs(&self, subject: &str, cells: &Cells<'_>, runs: &mut Vec<u32>) -> Option<Vec<String>> {
+        let cost = |column: &CostColumn| {
+            let cell = cells.find_with(subject, column.case, Some(&self.via))?;
+            runs.push(cells.run_of(cell, None)?);
+            let (rate, _) =
+                cells.estimate(&Metric::Listed(&REQUESTS_PER_CPU_SECOND), cell, None)?;
+            let failed = FailedShare::clause([(cell.failed_share(), subject.to_owned())]);
+            Some(format!("{}{failed}", precise_latency_text(NS_PER_SECOND / rate)))
+        };
+        self.columns.iter().map(cost).collect()
     }
 }
 
-impl CasesFigure {
-    /// `1.41 to 8.51`; the runs that it is of are added.
-    fn text(&self, page: &Page<'_>, cells: &Cells<'_>, runs: &mut Vec<u32>) -> Option<String> {
-        let mut values = Vec::new();
-        for case in &self.cases {
-            values.push(match self.is_printed {
-                true => page.printed(&self.metric.to_string(), &self.of, *case)?.0,
-                false => self.measured(cells, *case, runs)?,
-            });
-        }
-        values.sort_by(f64::total_cmp);
-        let text = |value: &f64| self.format.text(*value);
-        let (low, high) = (text(values.first()?), text(values.last()?));
-        Some(if low == high { low } else { format!("{low} to {high}") })
-    }
-
-    fn measured(&self, cells: &Cells<'_>, case: Case, runs: &mut Vec<u32>) -> Option<f64> {
-        let cell = |subject: &String| cells.find_with(subject, case, self.via.as_deref());
-        let own = cell(&self.of)?;
-        let other = match &self.over {
-            None => None,
-            Some(other) => Some(cell(other)?),
-        };
-        runs.push(cells.run_of(own, other)?);
-        Some(cells.estimate(&self.metric, own, other)?.0)
-    }
+/// `[record](file): 2026-11-22, 10 rounds of 1 s, AMD EPYC`.
+fn origin(file: &Path, record: &Record) -> String {
+    format!("[record]({}): {}", file.display(), circumstances(record))
 }
 
 fn record(suite: &str, sources: ReadMeSources<'_>) -> Result<(PathBuf, Record), ReadMeError> {
