@@ -97,9 +97,9 @@ fn sizes() -> Vec<Row> {
             "four of the largest messages; a thousand streams of a megabyte. Complete requests that wait for a thread of the pool, or for the end of their stream, count too",
         ),
         row(
-            "what all connections hold",
+            "memory that all connections hold",
             |limits| limits.max_held_bytes.map_or("no limit".into(), bytes),
-            "32 connections at their limit, half of a small container; see below who has to go",
+            "32 connections at their limit, half of a small container; see below which are reset first",
         ),
         row(
             "connections from one address",
@@ -216,7 +216,7 @@ fn constants_of_calls() -> Vec<Constant> {
             "what 250 streams can fill",
         ),
         (
-            "what a stream sends in one turn",
+            "output of a stream in one turn",
             bytes(STREAM_TURN_BYTES),
             "four full frames; then the other streams have their turns",
         ),
