@@ -28,7 +28,7 @@ use std::io::IsTerminal as _;
 use std::path::PathBuf;
 use variant_states::{VariantState, VariantStates};
 
-/// What stands after `bookend doctor`.
+/// Arguments of `bookend doctor`.
 #[derive(Debug, Args)]
 pub struct DoctorArguments {
     /// Only these subjects, separated by blanks [default: every subject]

@@ -14,7 +14,7 @@ const KEPT: f64 = 0.999;
 const LAG_MAX_NS: u64 = 10_000_000;
 
 impl OpenLoopReport {
-    /// Whether so many calls were made when they were due that the rate was that of the schedule.
+    /// Whether enough calls were made when they were due for the rate to be that of the schedule.
     fn is_kept(&self) -> bool {
         let on_time = self.made.saturating_sub(self.waited);
         on_time as f64 >= self.due as f64 * KEPT

@@ -46,7 +46,8 @@ impl HeldBytes {
             let watch =
                 thread::Builder::new().name("memory".to_owned()).spawn(move || held.watch());
             if watch.is_err() {
-                // There is no thread to be had now. Who gives something back later tries again.
+                // There is no thread to be had now. The next thread that returns memory tries
+                // again.
                 self.is_watched.store(false, Ordering::Relaxed);
             }
         }

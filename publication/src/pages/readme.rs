@@ -21,10 +21,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// The file that declares the parts, beside the sources of this crate.
+/// The file that declares the parts, next to the sources of this crate.
 pub const README_PARTS: &str = "publication/readme.toml";
 
-/// What stands before a part, and what after it.
+/// The markers before a part and after it.
 const BEGIN: &str = "<!-- made by publication readme: ";
 const END: &str = "<!-- end of what is made -->";
 
@@ -34,7 +34,7 @@ pub enum ReadMeError {
     /// A declaration cannot be used.
     #[error("{0}")]
     Declaration(#[from] DeclarationError),
-    /// A record or what is beside it cannot be read.
+    /// A record or a file next to it cannot be read.
     #[error("{0}")]
     Unreadable(String),
     /// A part is declared and not in the page, or the other way round.
@@ -73,7 +73,7 @@ struct Part {
 #[serde(deny_unknown_fields)]
 struct Finding {
     suite: String,
-    /// Who published the document behind it.
+    /// The publisher of the document behind it.
     by: Option<String>,
 }
 

@@ -14,14 +14,14 @@ const FIELD_MAX: usize = 17;
 /// A figure with its outcome.
 const ANSWER_MAX: usize = 22;
 
-/// A claim's sentence has at least so much room.
+/// Fewest columns of a claim's sentence.
 const SENTENCE_MIN: usize = 20;
 
-/// Who answers, where the document has nothing more exact.
+/// The subjects that answer, where the document has nothing more exact.
 const ASKED: &str = "*Same client* is the published one, with the published versions; *other client* is \
     one that is not the limit.";
 
-/// Who answers where no document stands behind the claims.
+/// The subjects that answer claims without a document.
 const EXPECTED: &str = "Nobody published these figures: *expected* is what the source named at each \
     claim makes one expect, and *ours* what was measured here.";
 
@@ -78,7 +78,7 @@ impl ClaimVerdicts {
         &self.tally
     }
 
-    /// Who answers each question.
+    /// The subjects that answer each question.
     pub(super) fn asked(&self) -> &str {
         &self.asked
     }

@@ -15,7 +15,7 @@ use fastrand::Rng;
 /// then the mark stays.
 pub const RETRIES_MAX: u32 = 2;
 
-/// After so many cells in a row that stayed disturbed, the machine is not going to be quiet in this
+/// Cells in a row that stayed disturbed; after them the machine is not going to be quiet in this
 /// round, and measuring again would only make it take three times as long.
 pub const FAILED_RETRIES_MAX: u32 = 3;
 

@@ -84,9 +84,9 @@ impl RateSchedule {
         self.parts.iter().map(|part| part.from.max(part.to)).fold(0.0, f64::max)
     }
 
-    /// When so many calls are due, in seconds since the start. `None`: there never are so many.
-    /// `part` is where to begin to look, and becomes where it was found: times are asked for in
-    /// their order.
+    /// When `calls` calls are due, in seconds since the start. `None`: the schedule never has that
+    /// number. `part` is where to begin to look, and becomes where it was found: times are asked
+    /// for in their order.
     pub(super) fn time_of(&self, calls: f64, part: &mut usize) -> Option<f64> {
         while let Some(current) = self.parts.get(*part) {
             let within = calls - current.calls_before;

@@ -51,7 +51,7 @@ pub(crate) struct WorkerState {
     next_concurrency_step: usize,
     /// What the driver had counted when the window began.
     driver_at_window_start: IoStatistics,
-    /// When what was counted is told next; `u64::MAX` for never.
+    /// When what was counted is reported next; `u64::MAX` for never.
     interval_due_ns: u64,
     /// What was counted in this phase when it was last told.
     told: Counted,
@@ -209,8 +209,8 @@ impl WorkerState {
         self.laps.as_ref().is_some_and(|laps| laps.is_due(now_ns))
     }
 
-    /// This worker has so many connections, and is ready for the run to begin. Only the first time
-    /// counts.
+    /// This worker has `connections` connections, and is ready for the run to begin. Only the first
+    /// time counts.
     pub fn arrive(&mut self, connections: u32, now_ns: u64) {
         if !std::mem::replace(&mut self.has_arrived, true) {
             self.barrier.arrive(connections, now_ns);
@@ -433,7 +433,7 @@ pub(crate) struct Room {
 }
 
 impl Room {
-    /// There is none.
+    /// A call finds no room.
     pub fn miss(&mut self, obstacle: Obstacle) {
         self.obstacle = Some(obstacle);
     }
