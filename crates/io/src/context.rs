@@ -21,7 +21,7 @@ const POOLED_BUFFERS_MAX: usize = 256;
 /// answers to some ten thousand small calls.
 const POOLED_CAPACITY_MAX: usize = 1 << 20;
 
-/// How many buffers may be so large, and how large the others are: clients that do not read make
+/// How many buffers may be large, and how large the others are: clients that do not read make
 /// buffers grow, and a thread must not hoard more than 24 MiB of what it once needed for them.
 const LARGE_BUFFERS_MAX: usize = 8;
 const SMALL_CAPACITY_MAX: usize = 64 << 10;

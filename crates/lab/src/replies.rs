@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 #[derive(Debug, Default)]
 pub struct FirstReplies(Mutex<BTreeMap<String, ProbedReply>>);
 
-/// A reply as the probe tells of it.
+/// A reply as the probe reports it.
 #[derive(Clone, Debug, PartialEq)]
 struct ProbedReply {
     bytes: u64,

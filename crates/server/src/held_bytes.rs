@@ -14,7 +14,7 @@ use bookend_io::return_free_memory;
 /// Less is not worth returning.
 const UNUSED_MIN_BYTES: usize = 16 << 20;
 
-/// What nobody needed for so long is returned.
+/// Memory that nobody needed for this time is returned.
 const UNUSED_TIME: Duration = Duration::from_secs(2);
 
 #[derive(Debug, Default)]

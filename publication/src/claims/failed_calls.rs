@@ -56,7 +56,7 @@ impl FailedCells {
         (!each.is_empty()).then(|| each.join(" and "))
     }
 
-    /// Calls that failed and that the outcome does not tell of. `None`: no such calls.
+    /// Calls that failed and that the outcome does not mention. `None`: no such calls.
     pub(super) fn sentence(&self) -> Option<String> {
         let few = self.0.iter().filter(|(share, _)| !share.is_told());
         let each: Vec<String> = few

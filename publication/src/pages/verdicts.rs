@@ -5,10 +5,10 @@ use crate::shortened::shortened;
 use bookend_report::markdown;
 use bookend_results::record::Record;
 
-/// The table is at most so wide.
+/// Most columns of the table.
 const LINE_MAX: usize = 99;
 
-/// What is printed, and a figure of ours, are at most so wide in it.
+/// Most columns of a printed figure, and of one of ours, in it.
 const FIELD_MAX: usize = 17;
 
 /// A figure with its outcome.

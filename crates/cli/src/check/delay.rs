@@ -20,8 +20,8 @@ const MEDIAN: Tolerance = Tolerance { relative: 0.0, absolute: 10e3 };
 const TAIL: Tolerance = Tolerance { relative: 0.01, absolute: 20e3 };
 
 /// A stall of the machine moves a tail once, an error of the instrument moves it each time. So what
-/// missed is measured again, so often at most. Where the halves of the last time disagree, the tail
-/// is refused, whether it missed or held.
+/// missed is measured again, up to this number of times. Where the halves of the last time
+/// disagree, the tail is refused, whether it missed or held.
 const TIMES_MAX: u32 = 3;
 
 /// Percentiles that are held against the record, with their names in it.

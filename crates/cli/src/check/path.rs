@@ -24,7 +24,7 @@ const TAIL_CALLS: usize = 51;
 pub struct Delay {
     /// Each, microseconds.
     pub delay_us: u32,
-    /// Instead of it every so often, microseconds.
+    /// Instead of it in one call of `tail_every`, microseconds.
     pub tail_delay_us: u32,
     /// One call in this many is slow.
     pub tail_every: u32,

@@ -31,7 +31,7 @@ const OPEN: &str = "--rps 500 --async -n 150";
 /// How often a hundred calls are made: the middle time counts.
 const RUNS: usize = 3;
 
-/// What missed is measured again, so often at most: a stop of the machine comes once.
+/// What missed is measured again, up to this number of times: a stop of the machine comes once.
 const TIMES_MAX: usize = 3;
 
 /// How much longer a hundred calls may take than over one connection, for each worker after the

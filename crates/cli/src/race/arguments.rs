@@ -212,7 +212,7 @@ impl RaceArguments {
     /// Whether a lap has enough calls.
     ///
     /// # Errors
-    /// There are so few that percentiles say nothing.
+    /// There are too few for percentiles.
     pub fn check_rate(&self) -> Result<(), Failure> {
         let Some(rps) = self.rps() else {
             return Ok(());

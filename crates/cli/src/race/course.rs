@@ -205,7 +205,7 @@ impl<'a> Course<'a> {
         }
     }
 
-    /// That there was no time for the starts that would have told of others.
+    /// Says that there was no time for the starts that would have shown how others differ.
     fn too_short(&self) -> Option<String> {
         (self.is_restarted() && self.plan == StartPlan::ONE).then(|| {
             let seconds = self.times().budget_needed().as_secs_f64().ceil();

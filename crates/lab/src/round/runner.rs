@@ -53,7 +53,7 @@ impl<'a> RoundRunner<'a> {
         self.servers.take(self.context, pairing)
     }
 
-    /// A cell, or those that were measured by turns, could be measured so often again.
+    /// A cell, or those that were measured by turns, could be measured again `retries` times.
     pub fn note_retries(&mut self, retries: u32, is_disturbed: bool) {
         let more = self.failed_retries + u32::from(retries > 0);
         self.failed_retries = if is_disturbed { more } else { 0 };

@@ -51,7 +51,7 @@ impl RateSchedule {
         self.parts.push(Part { start_s, length_s, from, to, calls_before });
     }
 
-    /// The same, after its first rate was held for so long.
+    /// The same, after its first rate was held for `by`.
     pub fn delayed(&self, by: Duration) -> Self {
         let first = self.parts.first().map_or(0.0, |part| part.from);
         let mut delayed = Self { parts: Vec::new() };

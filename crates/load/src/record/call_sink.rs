@@ -246,7 +246,7 @@ impl CallSink {
         }
     }
 
-    /// A message of a bidirectional call was answered after so long.
+    /// A message of a bidirectional call was answered after `latency_ns`.
     #[inline]
     pub fn answered_message(&mut self, latency_ns: u64) {
         if let Some(streams) = &mut self.recorder.streams {
@@ -254,7 +254,7 @@ impl CallSink {
         }
     }
 
-    /// Flow control has kept a message from being written for so long.
+    /// Flow control has kept a message from being written for `stall_ns`.
     pub fn stalled(&mut self, stall_ns: u64) {
         if let Some(streams) = &mut self.recorder.streams {
             streams.stalls.record(stall_ns);

@@ -15,7 +15,8 @@ use std::time::Duration;
 /// How long calls in flight may take to end after the window. The lab kills a process two seconds
 /// after it asked it to end.
 pub const DRAIN_NS: u64 = 1_500_000_000;
-/// Deadlines of calls are checked so often within their length: calls end at most 6 % late.
+/// Deadlines of calls are checked this number of times within their length: calls end at most 6 %
+/// late.
 const EXPIRY_CHECKS_PER_TIMEOUT: u64 = 16;
 /// Two checks of deadlines are no nearer to each other than this.
 const EXPIRY_INTERVAL_MIN_NS: u64 = 1_000_000;

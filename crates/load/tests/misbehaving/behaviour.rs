@@ -18,7 +18,8 @@ pub enum Behaviour {
     GoesAway { at_call: u64, code: u32, debug: &'static str, then: AfterGoAway },
     /// Sends PING before, in and behind each answer.
     Pings,
-    /// Allows so few streams at a time. It checks whether there are more before it answers one.
+    /// Allows a number of streams at a time. It checks whether there are more before it answers
+    /// one.
     Allows { streams: u32 },
     /// Sends a large message in small pieces, each with this number of bytes of padding, if any.
     Dribbles { padding_bytes: Option<u8> },

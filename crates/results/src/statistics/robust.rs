@@ -110,7 +110,7 @@ impl StartMeans {
     pub fn of_start(&mut self, rounds: &[f64]) -> Option<f64> {
         let center = median(rounds)?;
         self.distances.extend(rounds.iter().map(|round| (round - center).abs()));
-        // The median of a start of one or two rounds is as far from them as they tell of.
+        // The median of a start of one or two rounds is as far from them as they are apart.
         let distance = median(&self.distances).filter(|_| rounds.len() > 2);
         let near = rounds.iter().map(|round| nearer(*round, center, distance));
         Some(near.sum::<f64>() / rounds.len() as f64)

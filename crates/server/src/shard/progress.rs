@@ -5,8 +5,8 @@ use crate::memory::STEP_BYTES;
 /// A connection that holds less is not worth looking at.
 const HELD_MIN_BYTES: usize = 2 * STEP_BYTES;
 
-/// Marks are at least so far apart: a round trip of any line. Short, because an attacker can fill
-/// what is left of the memory within a second.
+/// Least time between two marks: a round trip of any line. Short, because an attacker can fill what
+/// is left of the memory within a second.
 const MARK_INTERVAL_NS: u64 = 250_000_000;
 
 /// A connection makes too little progress if it holds more than this multiple of what has moved

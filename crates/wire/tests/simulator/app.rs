@@ -68,7 +68,7 @@ pub enum Act {
     Goaway,
 }
 
-/// A refused call is tried so often.
+/// How often a refused call is tried.
 const ATTEMPTS: usize = 3;
 
 /// Which call is on which stream: in a real system the path says it.
