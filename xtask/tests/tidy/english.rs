@@ -6,9 +6,14 @@ use crate::offence::Offence;
 use crate::rust_source::RustSource;
 
 /// What is written, and what to write instead. The first word may be capitalised.
-const PHRASES: [(&str, &str); 15] = [
+const PHRASES: [(&str, &str); 20] = [
     ("so many", "name the quantity"),
     ("so much", "name the quantity"),
+    ("so often", "name the number"),
+    ("so wide", "name the width"),
+    ("for so long", "name the time"),
+    ("after so long", "name the time"),
+    ("within so long", "name the time"),
     ("beside", "next to, with, besides, in addition to, or compared with"),
     ("is none", "say what is missing, or what it is instead"),
     ("are none", "say what is missing, or what they are instead"),
@@ -78,16 +83,23 @@ fn matches(pattern: &str, path: &str) -> bool {
 
 /// Phrases of [`PHRASES`], reports in the passive voice, and clauses whose subject is `who` alone.
 pub fn odd_english(path: &str, text: &str) -> Vec<Offence> {
-    let paragraphs = prose(path, text);
-    let all = paragraphs.iter().flat_map(|words| {
-        (0..words.len()).filter_map(move |at| {
-            let what = phrase(&words[at..]).or_else(|| passive(&words[at..])).or_else(|| {
-                let before = at.checked_sub(1).map(|before| &words[before]);
-                headless(before, &words[at..])
-            })?;
-            Some(Offence::new(path, words[at].line, what))
-        })
-    });
+    let kind = Kind::of(path);
+    let mut offences = Vec::new();
+    for part in kind.parts(text) {
+        for words in kind.paragraphs(&part) {
+            offences.extend(odd_in_paragraph(path, &words));
+        }
+    }
+    offences
+}
+
+fn odd_in_paragraph(path: &str, words: &[Word]) -> Vec<Offence> {
+    let odd = |at: usize| {
+        let before = at.checked_sub(1).map(|before| &words[before]);
+        let rest = &words[at..];
+        phrase(rest).or_else(|| passive(rest)).or_else(|| headless(before, rest))
+    };
+    let all = (0..words.len()).filter_map(|at| Some(Offence::new(path, words[at].line, odd(at)?)));
     all.collect()
 }
 
@@ -140,38 +152,9 @@ struct Word<'a> {
 
 impl Word<'_> {
     fn is(&self, word: &str, may_be_capital: bool) -> bool {
-        self.bare == word || may_be_capital && self.bare.eq_ignore_ascii_case(word)
+        self.bare.len() == word.len()
+            && (self.bare == word || may_be_capital && self.bare.eq_ignore_ascii_case(word))
     }
-}
-
-/// The words of each paragraph of prose: all of Markdown but its code; comments; and what programs
-/// print.
-fn prose<'a>(path: &str, text: &'a str) -> Vec<Vec<Word<'a>>> {
-    let kind = Kind::of(path);
-    let mut paragraphs = Vec::new();
-    for part in kind.parts(text) {
-        let mut lines = Vec::new();
-        let mut is_fenced = false;
-        for (number, (line, original)) in part.lines().zip(text.lines()).enumerate() {
-            // The part has blanks in place of what is left out, so a line's place is that of the
-            // original.
-            let start = line.len() - line.trim_start().len();
-            let end = line.trim_end().len().max(start);
-            let own = kind.unmarked(original.get(start..end).unwrap_or_default());
-            let is_fence = own.starts_with("```");
-            is_fenced ^= is_fence;
-            let begins = own.starts_with(['-', '|', '#', '>']) || own.is_empty();
-            if begins || is_fenced || is_fence {
-                paragraphs.push(words(&lines));
-                lines.clear();
-            }
-            if !is_fenced && !is_fence {
-                lines.push((number + 1, own));
-            }
-        }
-        paragraphs.push(words(&lines));
-    }
-    paragraphs
 }
 
 fn words<'a>(lines: &[(usize, &'a str)]) -> Vec<Word<'a>> {
@@ -244,6 +227,28 @@ impl Kind {
         }
     }
 
+    /// The words of each paragraph: all of Markdown but its code, comments, what programs print.
+    fn paragraphs(self, part: &str) -> Vec<Vec<Word<'_>>> {
+        let mut paragraphs = Vec::new();
+        let mut lines = Vec::new();
+        let mut is_fenced = false;
+        for (number, line) in part.lines().enumerate() {
+            let own = self.unmarked(line);
+            let is_fence = own.starts_with("```");
+            is_fenced ^= is_fence;
+            let is_prose = !own.is_empty() && !is_fenced && !is_fence;
+            if (!is_prose || own.starts_with(['-', '|', '#', '>'])) && !lines.is_empty() {
+                paragraphs.push(words(&lines));
+                lines.clear();
+            }
+            if is_prose {
+                lines.push((number + 1, own));
+            }
+        }
+        paragraphs.push(words(&lines));
+        paragraphs
+    }
+
     /// A line without the signs of a comment.
     fn unmarked(self, line: &str) -> &str {
         let signs: &[char] = match self {
@@ -260,6 +265,8 @@ fn what_is_read_twice_is_found() {
     let offenders = [
         "So many of them are kept.",
         "It holds so much, and no more.",
+        "What missed is measured again, so often at most.",
+        "A message that makes no progress for so long.",
         "printed beside it",
         "Beside that it counts.",
         "A difference up to this is none.",
@@ -288,7 +295,7 @@ fn what_is_read_twice_is_found() {
         assert_eq!(found("a.rs", &format!("let a = \"{}\";", offender.replace('\n', " "))), 1);
     }
     let lines = odd_english("a.md", "One.\n\nIt is printed\nbeside it.\n");
-    assert_eq!(lines, [Offence::new("a.md", 4, format!("'beside': {}", PHRASES[2].1))]);
+    assert_eq!(lines, [Offence::new("a.md", 4, format!("'beside': {}", PHRASES[7].1))]);
 }
 
 #[test]
