@@ -83,7 +83,7 @@ fn without_a_server_or_with_another_attack_nothing_is_begun() {
 fn the_page_has_the_table_of_the_record() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let record = root.join("records/experiments/attacks.csv");
-    let text = fs::read_to_string(root.join("docs/internals/attacks.md")).expect("the page");
+    let text = fs::read_to_string(root.join("records/experiments/attacks.md")).expect("the page");
     if !record.exists() {
         assert!(!text.contains("| PING flood |"), "figures without a record");
         return;

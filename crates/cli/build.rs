@@ -36,8 +36,8 @@ fn main() {
     println!("cargo::rustc-env=BOOKEND_SOURCES={}", SOURCES.join(" "));
 }
 
-/// The last commit that changed a source; empty where there is none, as in an archive. An archive
-/// within somebody's own repository is not of that one.
+/// The last commit that changed a source; empty without git, as in an archive. An archive within
+/// somebody's own repository is not of that one.
 fn revision(root: &Path) -> String {
     let is_tracked = git(root, &["ls-files", "--error-unmatch", "crates/cli/build.rs"]);
     let patterns = SOURCES.map(|source| format!(":(top,glob){source}"));

@@ -21,7 +21,7 @@ fn main() -> Result<(), bookend_codegen::Error> {
     borrowed_greeters()
 }
 
-/// Those of `bookend serve --borrowed`, beside those with messages of prost.
+/// Those of `bookend serve --borrowed`, in addition to those with messages of prost.
 fn borrowed_greeters() -> Result<(), bookend_codegen::Error> {
     let folder = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default()).join("borrowed");
     fs::create_dir_all(&folder)?;

@@ -69,7 +69,8 @@ fn read_plainly(body: &[u8], limit_bytes: usize) -> Read {
     (messages, Ok(body.len() - at))
 }
 
-/// What inflating needs beside its result: a window of 32 KiB, tables, and a step of output.
+/// What inflating needs in addition to its result: a window of 32 KiB, tables, and a step of
+/// output.
 const GZIP_MEMORY_BYTES: u64 = 256 << 10;
 
 /// Two bytes for the limit, then what claims to be gzip; it is also taken as a message itself.

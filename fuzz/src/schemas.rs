@@ -58,7 +58,7 @@ fn every_kind() -> &'static MethodDescriptor {
     &METHOD
 }
 
-/// A dynamic message of one field takes so much.
+/// Bytes that a dynamic message of one field takes.
 const JSON_BYTES_PER_BYTE: u64 = 2_048;
 
 /// JSON for a type with fields of every kind. What is read is a message, and the same each time.

@@ -1,4 +1,4 @@
-//! Every target with its seeds, and with so many inputs made of them: the same each time.
+//! Every target with its seeds, and with a number of inputs made of them: the same each time.
 //!
 //! `FUZZ_INPUTS` asks for another number.
 

@@ -45,10 +45,10 @@ pub struct Conditions {
     /// Where it stands among the documents.
     #[serde(default)]
     pub place: u32,
-    /// Who answers each of the two questions: prose.
+    /// The subjects that answer each of the two questions: prose.
     #[serde(default)]
     pub asked: String,
-    /// What stands in for a system that cannot be had, by the name of our subject: a sentence.
+    /// The stand-in for a system that cannot be had, by the name of our subject: a sentence.
     #[serde(default)]
     pub stand_ins: BTreeMap<String, String>,
     /// CPUs that the server may use.

@@ -24,7 +24,7 @@ pub enum KeptChecksError {
     Empty,
 }
 
-/// What stands above the tables of figures.
+/// The text above the tables of figures.
 const HOW_TO_READ: &str = "\
 *known*, *measured* and *error* are those of the check whose error is in the middle of all; *largest error* is the \
 farthest of any. *held* says in how many of the checks that judged it the figure was within what is allowed. A \

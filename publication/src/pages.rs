@@ -1,5 +1,5 @@
 //! The page of a suite, `suites/NAME/RESULTS.md`: the published document's tables, with our
-//! measurements beside every row (docs/measure/results.md).
+//! measurements next to every row (docs/measure/results.md).
 //!
 //! A page is made of a [record](bookend_results::record), the published table and `results.toml`,
 //! which describes how the original looks. It contains nothing else, so that anyone can make it

@@ -140,12 +140,13 @@ impl PowerComparison {
         self.burnt_ns / self.call_ns
     }
 
-    /// For how long calls are made in so many rounds of a start, both servers together, seconds.
+    /// For how long calls are made in `rounds` rounds of a start, both servers together, seconds.
     fn call_seconds(&self, rounds: usize) -> f64 {
         (rounds * BLOCK_LAPS) as f64 * self.lap_ms as f64 / 1e3
     }
 
-    /// The logarithms of the ratios of all starts that have so many rounds, of that many.
+    /// The logarithms of the ratios of all starts that have at least `rounds` rounds, over their
+    /// first `rounds`.
     fn start_means(&self, rounds: usize) -> Vec<f64> {
         let mut means = StartMeans::default();
         let whole = self.starts.iter().filter_map(|start| start.get(..rounds));

@@ -193,7 +193,7 @@ pub enum PublishedError {
     Column(String),
     /// The line with that number, counted from 1, is not a row.
     #[error(
-        "line {_0} is not a row: a field a column, a number beside each printed figure, our cell whole \
+        "line {_0} is not a row: a field a column, a number next to each printed figure, our cell whole \
          or not at all"
     )]
     Line(usize),

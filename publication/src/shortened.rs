@@ -1,4 +1,4 @@
-//! Text that has so much room.
+//! Text cut to a number of characters.
 
 /// The text up to the last word that fits, with an ellipsis if something is left out.
 pub(crate) fn shortened(text: &str, width: usize) -> String {

@@ -30,7 +30,7 @@ fn commits_since(revision: &str, folder: &Path) -> String {
     // `-dirty` names no other commit.
     let commit = revision.split('-').next().unwrap_or_default();
     if git(folder, &["rev-parse", "--is-inside-work-tree"]).is_none() {
-        return "with no git history beside it".to_owned();
+        return "with no git history next to it".to_owned();
     }
     let is_known = is_clean_revision(commit)
         && git(folder, &["merge-base", "--is-ancestor", commit, "HEAD"]).is_some();
@@ -88,7 +88,7 @@ mod tests {
     fn commits_since_a_revision_are_counted_and_those_to_both_ends_of_ours() {
         let home = tempfile::tempdir().expect("a temporary folder");
         let since = |revision: &str| commits_since(revision, home.path());
-        assert_eq!(since("0123456789ab"), "with no git history beside it");
+        assert_eq!(since("0123456789ab"), "with no git history next to it");
         run(&home, &["init", "--quiet"]);
         let first = commit(&home, "README.md");
         assert_eq!(since(&first), "0 commits ago, 0 of them to server, wire, io or load");

@@ -235,7 +235,8 @@ fn every_rule_that_looks_at_published_rows_finds_something_or_says_how_many_it_l
         "pajamax-tonic",
         "python-clients",
     ];
-    // Those that need what no document prints: both ends' counts, figures that are none, windows.
+    // Those that need what no document prints: both ends' counts, values that are not figures,
+    // windows.
     let elsewhere = [Rule::CountsDiffer, Rule::NotANumber, Rule::WindowTooShort];
     // Those that need what other documents print or say: tests/defects has one for each.
     let of_others = [

@@ -1,5 +1,5 @@
-//! Sentences that conclude something are told only while figures bear them out, and what a client
-//! at its limit, a stand-in or a second run make of an answer.
+//! Sentences that conclude something are printed only while figures bear them out, and what a
+//! client at its limit, a stand-in or a second run make of an answer.
 
 #[path = "../../crates/results/tests/table_rows/mod.rs"]
 mod table_rows;

@@ -278,7 +278,7 @@ fn a_later_run_counts_only_beside_what_it_was_made_for() {
         let window = row.outcome.window_mut().expect("measured");
         window.marks.push(Mark::Steal { share: 0.4 });
     }
-    // Another subject was measured anew, with tonic beside it, in as many undisturbed rounds.
+    // Another subject was measured anew, together with tonic, in as many undisturbed rounds.
     for number in 7..14 {
         let mut rows = invented::round(number, 1.0);
         rows[1].cell.subject = "rust-bookend".to_owned();

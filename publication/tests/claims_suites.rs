@@ -229,7 +229,7 @@ fn no_figure_stands_in_another_unit_than_what_was_printed() {
                 let figures = answer.figure.split(": ").next().unwrap_or_default();
                 let shown = units(figures);
                 let is_same = printed.is_empty() || shown.is_empty() || printed == shown;
-                assert!(is_same, "{}: {} beside {}", one.claim.id, figures, one.claim.published);
+                assert!(is_same, "{}: {} against {}", one.claim.id, figures, one.claim.published);
             }
         }
     }

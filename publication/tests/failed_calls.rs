@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use table_rows::{rows, run};
 
-/// So many of a thousand calls fail in the chosen rows.
+/// `per_mille` of a thousand calls fail in the chosen rows.
 fn fail(rows: &mut [Row], is_chosen: impl Fn(&Row) -> bool, per_mille: u64) {
     for row in rows.iter_mut().filter(|row| is_chosen(row)) {
         if let Some(window) = row.outcome.window_mut() {
@@ -54,7 +54,7 @@ fn an_outcome_says_by_itself_whose_calls_failed() {
     assert!(answer.why.contains("Some calls failed: 0.5 % of rust-tonic at C=1 S=100."));
     assert!(answer.why.contains("`calls-failed`"), "{}", answer.why);
     assert_eq!(judgements[0].marked_sentence(), "! ten times");
-    // It is a rule of figures, not of servers: a divisor whose calls failed is told of alike.
+    // It is a rule of figures, not of servers: a divisor whose calls failed is treated alike.
     let other = judged(TEN, [0, 264]).judgements()[0].replicates.verdict();
     assert!(other.ends_with("while 26.4 % of rust-tonic's calls failed at C=1 S=100"), "{other}");
     let sound = judged(TEN, [0, 0]);

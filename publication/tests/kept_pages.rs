@@ -132,7 +132,7 @@ fn one_check() -> String {
     format!("{check}\n")
 }
 
-/// A race of so many servers, each next one 3 % slower, as `--save` keeps it.
+/// A race of `servers` servers, each next one 3 % slower, as `--save` keeps it.
 fn one_race(servers: u64) -> String {
     let lap = |server: u64| {
         let cpu_ns = 50_000_000 + server * 1_500_000;

@@ -1,5 +1,5 @@
 //! README.md and the pages that cite records: every figure is of a record, and every record that is
-//! cited has its day, its extent and its machine beside it.
+//! cited has its day, its extent and its machine next to it.
 
 use bookend_publication::claims::JudgedSuites;
 use bookend_publication::pages::{ReadMe, ReadMeSources, circumstances};

@@ -188,7 +188,7 @@ fn what_instruments_printed_is_kept_whole_or_not_at_all() {
     assert!(String::from_utf8_lossy(&recorded.stdout).contains(said.trim_end()));
 }
 
-/// Gives each row of the run a histogram with so many buckets of random counts.
+/// Gives each row of the run a histogram with `buckets` buckets of random counts.
 fn with_random_latencies(home: &Path, buckets: u64) {
     let mut random = fastrand::Rng::with_seed(1);
     let mut store = Store::open(&home.join("bookend.db")).expect("a store");
@@ -324,7 +324,7 @@ fn half_a_run_is_not_recorded() {
     assert!(stderr(&refused).contains(line), "{}", stderr(&refused));
 }
 
-/// The suite with equal messages has the same document: only whose rows stand beside ours differs.
+/// The suite with equal messages has the same document: only the rows of ours next to it differ.
 #[test]
 fn what_a_document_prints_is_the_same_in_both_suites_that_repeat_it() {
     let printed = |suite: &str| -> Vec<Vec<String>> {

@@ -1,5 +1,5 @@
-// Package contract is docs/extend/subject-contract.md for subjects in Go: variables in, lines out. It is
-// told nothing of any RPC library, and is a module of its own for those that measure another one.
+// Package contract is docs/extend/subject-contract.md for subjects in Go: variables in, lines out. It
+// knows nothing of any RPC library, and is a module of its own for those that measure another one.
 package contract
 
 import (
@@ -23,7 +23,7 @@ func Text(name, otherwise string) string {
 	return otherwise
 }
 
-// Number reads a variable that is a whole number, and ends the process if it is none.
+// Number reads a variable that is a whole number, and ends the process if it is not.
 func Number(name string, otherwise int) int {
 	value, err := strconv.ParseUint(Text(name, strconv.Itoa(otherwise)), 10, 31)
 	if err != nil {

@@ -66,7 +66,7 @@ func newLoad(code func(error) string) *load {
 		latencies: histogram(), withoutSetup: histogram()}
 }
 
-// run measures for so many calls if there are any, else for so long.
+// run measures for `calls` calls if that is not 0, else for `window`.
 func (l *load) run(callers []Caller, warmup, window time.Duration, calls int) {
 	var working sync.WaitGroup
 	l.starts = make([]time.Time, len(callers))

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds target/java-grpc.jar and puts the libraries beside it, so that no Maven is needed to run it.
+# Builds target/java-grpc.jar and puts the libraries next to it, so that no Maven is needed to run it.
 # `./build.sh jdk21` builds target/jdk21/java-grpc.jar of the published versions, and fetches their Java.
 set -eu
 cd "$(dirname "$0")"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds target/quarkus-app: what Quarkus has prepared for production, and the libraries beside it, so that
-# no Maven is needed to run it.
+# Builds target/quarkus-app: what Quarkus has prepared for production, and the libraries next to it, so
+# that no Maven is needed to run it.
 set -eu
 cd "$(dirname "$0")"
 

@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 /// How many run at once. With more, tests of one binary that wait for each other are slowed down.
 const RUNNING_MAX: usize = 3;
 
-/// How long one may run: several times as long as the slowest takes beside a build. One that
-/// hangs is ended and named, with the test that it hung in, before CI ends everything in silence.
+/// How long one may run: several times as long as the slowest takes during a build. One that hangs
+/// is ended and named, with the test that it hung in, before CI ends everything in silence.
 const RUN_TIME_MAX: Duration = Duration::from_secs(480);
 
 /// A program of tests that cargo has built.

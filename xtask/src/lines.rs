@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// A crate's folder and its budget in lines of code on each line.
 const BUDGETS: &str = "xtask/code-lines.txt";
 
-/// Prints the lines of each crate beside its budget; whether all are within theirs.
+/// Prints the lines of each crate next to its budget; whether all are within theirs.
 ///
 /// # Errors
 ///

@@ -17,5 +17,5 @@ pub const SLOW: &[(&str, &str)] = &[
     ("wire/hpack_differential", "compares with another decoder over many thousand blocks"),
     ("publication/claims_suites", "judges every committed record"),
     ("load/memory", "runs of a million calls"),
-    ("server/soak", "attacks a server for as long as it is told"),
+    ("server/soak", "attacks a server for as long as asked"),
 ];

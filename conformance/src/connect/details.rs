@@ -37,7 +37,7 @@ impl Details {
         }
     }
 
-    /// A status as it came, with what came in [`STATUS_DETAILS`] beside it.
+    /// A status as it came, with what came in [`STATUS_DETAILS`].
     pub fn read(status: Status, bytes: Option<&[u8]>) -> Self {
         let message = bytes.and_then(|bytes| rpc::Status::decode(bytes).ok());
         Details { status, details: message.map(|message| message.details).unwrap_or_default() }

@@ -4,8 +4,8 @@ use std::io::{self, Read, Write};
 
 use bookend_server::prost::Message;
 
-/// The runner's messages carry requests of a few hundred kilobytes at most. A length beyond this is
-/// none: the two ends no longer agree on where a message begins.
+/// The runner's messages carry requests of a few hundred kilobytes at most. A larger length is an
+/// error: the two ends no longer agree on where a message begins.
 const MAX_MESSAGE_BYTES: u32 = 64 << 20;
 
 /// The next message; `None` where the input ends before it.

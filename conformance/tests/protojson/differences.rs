@@ -11,7 +11,7 @@ pub struct Difference {
     pub explains: fn(&Comparison) -> bool,
 }
 
-/// Python's json_format stands beside each: where it agrees with Go, protobuf's guide or its
+/// Each names the result of Python's json_format: where it agrees with Go, protobuf's guide or its
 /// conformance suite has the last word.
 pub const DIFFERENCES: [Difference; 5] = [
     Difference {

@@ -12,11 +12,11 @@ use reference::{ALL_FIELDS, Comparison, KINDS, Kind, Outcome, PROTO2, Reference}
 use std::fs;
 use std::path::Path;
 
-/// Of each type, so many random messages.
+/// Random messages of each type.
 const MESSAGES: u64 = 400;
-/// Of each random message, so many texts that are nearly it.
+/// Texts made of each random message by a small change.
 const MUTATIONS: u64 = 4;
-/// Of what is wrong, so much is shown.
+/// Most failures that are printed.
 const SHOWN: usize = 20;
 
 /// Fails with what is wrong, if anything is, and where fewer cases were checked than there are.

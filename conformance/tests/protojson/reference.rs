@@ -15,7 +15,7 @@ use tempfile::TempDir;
 pub enum Outcome {
     /// It is a message, with these bytes.
     Taken(Vec<u8>),
-    /// It is none, for this reason.
+    /// Not valid, for this reason.
     Refused(String),
 }
 

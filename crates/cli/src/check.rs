@@ -32,7 +32,7 @@ use std::path::PathBuf;
 use std::time::{Instant, SystemTime};
 use stop::CheckStop;
 
-/// What stands after `bookend check`.
+/// Arguments of `bookend check`.
 #[derive(Debug, Args)]
 pub struct CheckArguments {
     /// Only these kinds of figures, separated by commas

@@ -11,7 +11,7 @@ use bookend_results::store::{RunId, Store};
 use clap::Args;
 use std::path::PathBuf;
 
-/// What stands after `bookend compare`.
+/// Arguments of `bookend compare`.
 #[derive(Debug, Args)]
 pub struct CompareArguments {
     /// The baseline result

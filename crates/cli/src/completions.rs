@@ -6,7 +6,7 @@ use bookend_contract::exit;
 use clap::{Args, Command};
 use clap_complete::Shell;
 
-/// What stands after `bookend completions`.
+/// Arguments of `bookend completions`.
 #[derive(Debug, Args)]
 pub struct CompletionsArguments {
     /// The shell

@@ -28,7 +28,7 @@ use std::io::IsTerminal as _;
 use std::path::PathBuf;
 use variant_states::{VariantState, VariantStates};
 
-/// What stands after `bookend doctor`.
+/// Arguments of `bookend doctor`.
 #[derive(Debug, Args)]
 pub struct DoctorArguments {
     /// Only these subjects, separated by blanks [default: every subject]
@@ -183,7 +183,8 @@ impl Doctor<'_> {
         if self.arguments.findings.is_none() {
             settings.semantics = None;
         }
-        // Which build takes so long is worth a line to who waits at a terminal, and to nobody else.
+        // Somebody who waits at a terminal wants to know which build takes its time; nobody else
+        // does.
         let is_quiet = !std::io::stderr().is_terminal();
         let summary = with_progress(is_quiet, |progress| run(&settings, store, progress))
             .map_err(Failure::nothing_measured)?;

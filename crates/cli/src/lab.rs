@@ -118,8 +118,8 @@ fn words() -> impl Iterator<Item = String> {
 }
 
 /// What repeats the run: the variables that its plan follows, and the words that the user typed,
-/// with the name of the suite if there was none. The path of the program is left out: it may name
-/// the user's home.
+/// with the name of the suite if they lack it. The path of the program is left out: it may name the
+/// user's home.
 fn command_line(words: impl Iterator<Item = String>, plan: &Plan) -> String {
     let mut typed: Vec<String> = words.collect();
     if !typed.contains(&plan.suite) {

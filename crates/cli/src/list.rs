@@ -21,7 +21,7 @@ use std::time::Duration;
 /// The default folder of records.
 pub const RECORDS: &str = "records";
 
-/// What stands after `bookend list`.
+/// Arguments of `bookend list`.
 #[derive(Debug, Args)]
 pub struct ListArguments {
     /// Where suites are

@@ -41,7 +41,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::SystemTime;
 
-/// What stands after `bookend load`.
+/// Arguments of `bookend load`.
 #[derive(Debug, Args)]
 pub struct LoadArguments {
     #[command(flatten)]
@@ -109,7 +109,7 @@ pub fn start(arguments: LoadArguments) -> Result<u8, Failure> {
     }
     let gates = judged(&flags, &outcome);
     report.bookend.gates.clone_from(&gates);
-    // A file beside the result that cannot be written does not take the result with it.
+    // The result is printed even if another file cannot be written.
     let beside = deliver_beside(&flags, observer.log.as_ref(), outcome.calls.as_ref());
     deliver(flags.output.as_deref(), format, report, outcome.calls.as_ref(), audience)?;
     beside.map_err(Failure::not_delivered)?;

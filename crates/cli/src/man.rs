@@ -7,7 +7,7 @@ use bookend_load::error_text::suggestion;
 use clap::{Args, Command};
 use clap_mangen::Man;
 
-/// What stands after `bookend man`.
+/// Arguments of `bookend man`.
 #[derive(Debug, Args)]
 pub struct ManArguments {
     /// The command [default: bookend itself]

@@ -9,7 +9,7 @@ use bookend_load::options::CallOptions;
 use bookend_load::probe::{self, ProbeDepth, ProbeRequest};
 use clap::{ArgAction, Args, ValueEnum};
 
-/// What stands after `bookend probe`. Flags that `bookend load` has too mean the same.
+/// Arguments of `bookend probe`. Flags that `bookend load` also has mean the same.
 #[derive(Debug, Args)]
 #[command(
     mut_arg("targets", |targets| targets

@@ -21,7 +21,7 @@ use kept::{Kept, KeptArguments, Reported};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What stands after `bookend report`.
+/// Arguments of `bookend report`.
 #[derive(Debug, Args)]
 pub struct ReportArguments {
     #[command(flatten)]

@@ -25,7 +25,7 @@ use bookend_results::suite::{Extent, LapSetting, Overrides, Plan, Selection, Sui
 use clap::Args;
 use std::path::{Path, PathBuf};
 
-/// What stands after `bookend run`.
+/// Arguments of `bookend run`.
 #[derive(Debug, Args)]
 pub struct RunArguments {
     /// The suite; without a word about what to measure, those that there are are listed
@@ -198,7 +198,7 @@ fn planned(arguments: &RunArguments, name: &str) -> Result<(Suite, Plan), Failur
     if let Some(plan) = begun(arguments, &suite.name)? {
         return Ok((suite, plan));
     }
-    // A name or a value that is no text is none of the lab's.
+    // The lab has no variable whose name or value is not text.
     let texts = std::env::vars_os().filter_map(|(name, value)| {
         Some((name.into_string().ok()?, value.to_string_lossy().into_owned()))
     });

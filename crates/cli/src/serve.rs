@@ -210,7 +210,7 @@ fn cannot_listen(arguments: &ServeArguments, error: &io::Error) -> String {
 /// Reads an address to listen on.
 ///
 /// # Errors
-/// It is none. A name has several, or other ones tomorrow.
+/// It is not an IP address. A name has several, or other ones tomorrow.
 fn host(text: &str) -> Result<IpAddr, &'static str> {
     text.parse().map_err(|_| "not an IP address such as 127.0.0.1, 0.0.0.0 or ::")
 }

@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use tokio::net::TcpListener;
 use tokio::runtime;
 
-/// What stands after `bookend ui`.
+/// Arguments of `bookend ui`.
 #[derive(Debug, Args)]
 pub struct UiArguments {
     /// Where results are kept
@@ -37,7 +37,7 @@ pub struct UiArguments {
 /// # Errors
 /// [`Failure`] when there is no store, or the port cannot be had.
 pub fn start(arguments: &UiArguments) -> Result<u8, Failure> {
-    // A name that was mistyped is told here and not on a page.
+    // A name that was mistyped is reported here and not on a page.
     Store::open_existing(&arguments.store).map_err(Failure::usage)?;
     let token = Token::random().map_err(Failure::nothing_measured)?;
     // One thread: a page that is open while something is measured is to need next to no CPU time.

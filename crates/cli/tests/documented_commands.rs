@@ -183,8 +183,8 @@ fn pages_speak_of_commands_that_exist() {
     }
 }
 
-/// Whether a command goes on until somebody ends it, or for hours: what stands behind it in its
-/// block is not reached by who pastes that.
+/// Whether a command goes on until somebody ends it, or for hours: a reader who pastes its block
+/// does not reach what follows.
 fn goes_on(command: &str) -> bool {
     let words: Vec<&str> = command.split_whitespace().collect();
     match words[..] {
@@ -229,7 +229,7 @@ fn dependencies(text: &str) -> Vec<String> {
     text.lines().filter_map(&mut of_ours).collect()
 }
 
-/// Why cargo would not find it beside a clone in a folder named `bookend`.
+/// Why cargo would not find it next to a clone in a folder named `bookend`.
 fn unresolved(line: &str) -> Option<String> {
     let found = line.split_once(" = ").and_then(|(name, source)| {
         let place = source.split_once("path = \"../bookend/")?.1.split('"').next()?;

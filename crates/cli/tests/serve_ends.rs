@@ -68,7 +68,7 @@ fn terminate(process: &Child) {
     assert!(sent.expect("kill").success());
 }
 
-/// Reads byte by byte: what stands behind the line is for whoever reads next.
+/// Reads byte by byte: what follows the line is for the next reader.
 fn read_line(pipe: &mut dyn Read) -> String {
     let (mut line, mut byte) = (Vec::new(), [0]);
     while pipe.read(&mut byte).expect("text") == 1 && byte != *b"\n" {

@@ -1,9 +1,9 @@
 //! docs/use/ten-minutes.md, typed word by word: each file is written, each command is run, and each
 //! says what the page says.
 //!
-//! Three things are not as for a reader. The port is a free one, since tests run beside each other;
-//! cargo stays offline and builds into this workspace's own folder; and where there is no openssl,
-//! its commands are left out and the same files are made without it.
+//! Three things are not as for a reader. The port is a free one, since tests run at the same time;
+//! cargo stays offline and builds into this workspace's own folder; and without openssl, its
+//! commands are left out and the same files are made without it.
 #![forbid(unsafe_code)]
 
 #[path = "../../io/tests/support/certificates.rs"]

@@ -40,7 +40,7 @@ impl Config {
         Config { prost, choices: Choices::default(), ends, out_dir: None }
     }
 
-    /// Clients beside the servers, for a crate that uses both libraries.
+    /// Clients in addition to the servers, for a crate that uses both libraries.
     pub fn with_client(mut self) -> Self {
         if self.ends == Ends::Server {
             self.ends = Ends::Both;

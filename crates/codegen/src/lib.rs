@@ -25,7 +25,7 @@
 //! | streaming in either direction or both | returns a `Box<dyn StreamHandler<Request, Reply>>` |
 //! | any, named with [`Config::pool`] | may block, on a thread of its own: see below |
 //!
-//! Views and writers are in the module `borrowed` beside the trait. A `HelloRequestView<'_>` has
+//! Views and writers are in the module `borrowed` next to the trait. A `HelloRequestView<'_>` has
 //! the fields of `HelloRequest`, with `&str` for `String`, `&[u8]` for `Vec<u8>` and iterators for
 //! `Vec`; a `HelloReplyWriter<'_>` has a function for each field of `HelloReply`, and that of a
 //! message gets a closure that writes it. Both are for proto3, and for messages that do not contain

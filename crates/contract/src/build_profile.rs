@@ -2,7 +2,7 @@
 //!
 //! Nothing but the standard library: the build script of the command compiles this file, too.
 
-/// A profile inherits from another, which is at most so many steps from one that Cargo has.
+/// A profile inherits from another, which is at most this number of steps from one that Cargo has.
 const STEPS_MAX: usize = 8;
 
 /// What a profile comes to: `release: opt-level 3, lto fat, codegen-units 1`. `setting` is what a

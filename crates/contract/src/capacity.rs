@@ -73,7 +73,7 @@ pub struct RateTrial {
     pub missed: Option<String>,
 }
 
-/// Calls that wait for each other: so many in flight, and the rate that this gives.
+/// Calls that wait for each other: the number in flight, and the rate that it gives.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClosedLoop {
     /// Calls in flight.
@@ -93,19 +93,18 @@ pub struct ScalabilityFit {
     pub alone_per_second: f64,
     /// σ: the share of a call that has to wait for others.
     pub contention: f64,
-    /// κ: what each pair of calls costs beside.
+    /// κ: what each pair of calls costs in addition.
     pub coherency: f64,
     /// Calls in flight at which the rate is highest; `None` where it only approaches a limit.
     pub peak_in_flight: Option<f64>,
-    /// The highest rate, or the limit that it approaches, calls a second; `None` where there is
-    /// none.
+    /// The highest rate, or the limit that it approaches, calls a second; `None` without a limit.
     pub peak_per_second: Option<f64>,
     /// The share of the variance of the rates that the law explains: R².
     pub explained: f64,
 }
 
 impl ScalabilityFit {
-    /// Calls a second with so many in flight.
+    /// Calls a second with `in_flight` calls in flight.
     pub fn at(&self, in_flight: f64) -> f64 {
         let waits = self.contention * (in_flight - 1.0);
         let agrees = self.coherency * in_flight * (in_flight - 1.0);

@@ -102,7 +102,8 @@ fn parse_part<'a>(rest: &'a str, text: &str) -> Result<(u128, &'a str), Duration
 }
 
 fn fraction_ns(digits: &str, unit_ns: u128) -> u128 {
-    // An hour has fewer than 10^13 nanoseconds: digits after so many are worth less than one.
+    // An hour has fewer than 10^13 nanoseconds: digits after the thirteenth are worth less than
+    // one.
     let digits = &digits[..digits.len().min(13)];
     let numerator = digits.bytes().fold(0, |sum, digit| sum * 10 + u128::from(digit - b'0'));
     numerator * unit_ns / 10u128.pow(digits.len() as u32)

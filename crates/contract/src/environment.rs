@@ -226,7 +226,7 @@ mod tests {
         }
     }
 
-    /// What a process of that transport finds beside its role.
+    /// What a process of that transport finds besides its role.
     fn variables_of(transport: TransportConfig) -> Vec<(&'static str, OsString)> {
         let mut variables =
             Environment { transport, ..Environment::of(Role::Server) }.to_variables();

@@ -4,8 +4,8 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Who wakes up so much later than it asked to did not run meanwhile, nanoseconds. It is as long as
-/// a period of CPU quotas, and far beyond the lateness of timers.
+/// Lateness of a wake-up that means that the process did not run meanwhile, nanoseconds. It is as
+/// long as a period of CPU quotas, and far beyond the lateness of timers.
 pub const STOP_MIN_NS: u64 = 100_000_000;
 
 /// The stops of one run's window.

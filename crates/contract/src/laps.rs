@@ -8,11 +8,10 @@ use std::str::FromStr;
 /// `FromStr` reads it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LapCommand {
-    /// `warmup MS`: make calls for so many milliseconds, which count as warm-up, and say
-    /// `warmup N`.
+    /// `warmup MS`: make calls for `MS` milliseconds, which count as warm-up, and say `warmup N`.
     WarmUp(u64),
-    /// `lap MS`: make calls for so many milliseconds, wait for those in flight, and say
-    /// `lap OK FAILED LENGTH_NS`.
+    /// `lap MS`: make calls for `MS` milliseconds, wait for those in flight, and say `lap OK FAILED
+    /// LENGTH_NS`.
     Lap(u64),
 }
 

@@ -4,7 +4,7 @@ use crate::generator_stops::clause;
 use crate::report::{Extension, LoadReport, OpenLoopReport};
 use crate::verdict::GENERATOR_SATURATED;
 
-/// Where so few calls are in flight on a connection, the way there and back is most of a call.
+/// With fewer calls in flight on a connection, the way there and back is most of a call.
 const FEW_IN_FLIGHT: f64 = 4.0;
 /// A schedule is kept where at least this share of its calls was made when it was due, and a target
 /// has kept up with a load where it has answered at least this share of the calls.
@@ -14,7 +14,7 @@ const KEPT: f64 = 0.999;
 const LAG_MAX_NS: u64 = 10_000_000;
 
 impl OpenLoopReport {
-    /// Whether so many calls were made when they were due that the rate was that of the schedule.
+    /// Whether enough calls were made when they were due for the rate to be that of the schedule.
     fn is_kept(&self) -> bool {
         let on_time = self.made.saturating_sub(self.waited);
         on_time as f64 >= self.due as f64 * KEPT

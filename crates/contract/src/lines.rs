@@ -64,7 +64,7 @@ pub enum Line {
     /// `lap OK FAILED LENGTH_NS`: what was called in a lap, in answer to its
     /// [`LapCommand`](crate::laps::LapCommand).
     Lap(LapFigures),
-    /// `note NAME NUMBER`: a fact beside the figures, such as `note goroutines_peak 10012`.
+    /// `note NAME NUMBER`: a fact in addition to the figures, such as `note goroutines_peak 10012`.
     Note {
         /// Lower-case words joined by `_`, the unit last.
         name: String,

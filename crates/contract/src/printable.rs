@@ -10,13 +10,13 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-/// What stands for a character that is not shown.
+/// Replaces a character that is not shown.
 const BLANK: char = ' ';
 
-/// Whether a terminal shows a character and does nothing else with it. Not so: control characters
-/// (with them escapes, of which there are some of one character beyond ASCII), separators of lines
-/// and of paragraphs, the marks that turn the direction of writing, those that nobody sees, and
-/// what is no character.
+/// Whether a terminal shows a character and does nothing else with it. That excludes control
+/// characters (including escapes, some of which are one character beyond ASCII), separators of
+/// lines and of paragraphs, marks that turn the direction of writing, invisible characters, and
+/// code points that are not characters.
 pub fn is_printable(character: char) -> bool {
     let turns = matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}')
         || matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{206f}');

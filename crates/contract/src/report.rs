@@ -103,10 +103,10 @@ pub struct Extension {
     /// Worker threads.
     pub threads: u32,
     /// CPUs that the control groups of this process give it at most: a quota of Docker's or
-    /// Kubernetes's. `None` where there is none.
+    /// Kubernetes's. `None` without a quota.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cpu_quota: Option<f64>,
-    /// Times in the window in which this process did not run; `None` where there were none.
+    /// Times in the window in which this process did not run; `None` if it always ran.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub generator_stops: Option<GeneratorStops>,
     /// Length of the window, seconds.
@@ -559,7 +559,8 @@ pub(crate) mod tests {
         assert_eq!(busy(0.2, None), 0.1);
         assert_eq!(busy(0.2, Some(0.1)), 1.0);
         assert_eq!(busy(0.5, Some(0.5)), 0.5);
-        // What lies between two turns is kept from it too, and a quota above its threads is none.
+        // What lies between two turns is kept from it too, and a quota above its threads has no
+        // effect.
         assert_eq!(busy(1.9, Some(0.1)), 1.0);
         assert_eq!(busy(1.0, Some(4.0)), 0.5);
         // It used 0.3 s, to fall asleep and to wake up for the most part.

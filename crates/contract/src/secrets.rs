@@ -22,7 +22,7 @@ use std::borrow::Cow;
 /// The field of a report's options that has the request message.
 const MESSAGE: &str = "data";
 
-/// The value as it is shown beside that name.
+/// The value as it is shown after that name.
 pub fn shown<'a>(name: &str, value: &'a str) -> Cow<'a, str> {
     if is_secret(name) { mask(value, span::one(0..value.len())) } else { in_text(value) }.into()
 }
@@ -227,7 +227,7 @@ mod tests {
             ("no call to https://me:pw@a:1, b", "no call to https://masked (5 bytes)@a:1, b"),
             ("\"http://a\", //me@b", "\"http://a\", //masked (2 bytes)@b"),
             ("dns:///a:1 and me@b // x@", "dns:///a:1 and me@b // x@"),
-            ("target \"Bearer abc}\" is none", "target \"Bearer masked (4 bytes)\" is none"),
+            ("target \"Bearer abc}\" is odd", "target \"Bearer masked (4 bytes)\" is odd"),
             ("a Bearer  b", "a Bearer  masked (1 bytes)"),
             ("//", "//"),
             (

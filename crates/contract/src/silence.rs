@@ -4,7 +4,7 @@ use crate::report::Intervals;
 
 /// Fewer intervals without a response are no silence.
 const INTERVALS_MIN: usize = 5;
-/// So many calls should have ended in it, by the rate of the rest of the run.
+/// Fewest calls that should have ended in it, by the rate of the rest of the run.
 const CALLS_MISSED_MIN: f64 = 10.0;
 
 /// The longest time in which no call ended, with when it began, both in milliseconds from the start

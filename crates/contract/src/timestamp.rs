@@ -88,7 +88,7 @@ impl fmt::Display for TimestampNs {
 pub struct TimestampText {
     /// The second whose text is kept, since 1970.
     second: Option<u64>,
-    /// The last time. It begins with that second, of so many bytes.
+    /// The last time. It begins with that second, whose length is stored here.
     text: String,
     second_bytes: usize,
 }

@@ -25,7 +25,7 @@ pub(crate) const LINGER_NS: u64 = 1_000_000_000;
 /// A connection between two partial frames keeps this much; 10,000 of them keep 5 MiB.
 const LEFTOVER_CAPACITY_KEPT: usize = 512;
 
-/// What is left over takes no more than so many times what it is, or that.
+/// The buffer of leftover input has at most this multiple of its length, or that capacity.
 const LEFTOVER_SPARE: usize = 4;
 
 /// The state of one connection.

@@ -21,7 +21,7 @@ const POOLED_BUFFERS_MAX: usize = 256;
 /// answers to some ten thousand small calls.
 const POOLED_CAPACITY_MAX: usize = 1 << 20;
 
-/// How many buffers may be so large, and how large the others are: clients that do not read make
+/// How many buffers may be large, and how large the others are: clients that do not read make
 /// buffers grow, and a thread must not hoard more than 24 MiB of what it once needed for them.
 const LARGE_BUFFERS_MAX: usize = 8;
 const SMALL_CAPACITY_MAX: usize = 64 << 10;
@@ -46,7 +46,7 @@ pub struct IoContext {
     pub(crate) statistics: IoStatistics,
 }
 
-/// Who is at the other end of an accepted connection.
+/// The other end of an accepted connection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Peer {
     /// Where it connected from; `None` for a unix socket.
@@ -180,8 +180,7 @@ impl IoContext {
         (slot.transport_opened_ns > 0).then_some(slot.transport_opened_ns)
     }
 
-    /// Who is at the other end of this connection. Nothing is known of one that this end has made,
-    /// or that is gone.
+    /// The other end of this connection. Unknown if this end made the connection, or if it is gone.
     pub fn peer(&self, id: ConnectionId) -> Peer {
         self.find(id).map_or_else(Peer::default, |slot| slot.peer.clone())
     }
@@ -427,8 +426,8 @@ impl IoContext {
         output
     }
 
-    /// So many of the bytes that were lent are with the kernel now. True if nothing is left to
-    /// write. Nothing happens where the connection is gone.
+    /// The kernel has taken `bytes` of the lent bytes. Returns true if nothing is left to write.
+    /// Nothing happens where the connection is gone.
     #[inline]
     pub(crate) fn settle_lent(&mut self, id: ConnectionId, bytes: usize) -> bool {
         if self.find(id).is_none() {

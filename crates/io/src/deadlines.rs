@@ -78,7 +78,7 @@ impl<T: Copy> TimeoutQueue<T> {
         Ok(())
     }
 
-    /// Whether there is none.
+    /// Whether no deadline is set.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -530,7 +530,7 @@ fn readiness(flags: EventFlags) -> Readiness {
         readable: flags.contains(EventFlags::IN),
         writable: flags.contains(EventFlags::OUT),
         broken: flags.intersects(EventFlags::ERR | EventFlags::HUP),
-        // A connection that was reset has ended too, and that is to be told as what it is.
+        // A connection that was reset has ended too, and is reported as reset.
         ended: flags.contains(EventFlags::RDHUP)
             && !flags.intersects(EventFlags::ERR | EventFlags::HUP),
     }

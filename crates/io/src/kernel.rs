@@ -1,7 +1,7 @@
 //! The system calls of the drivers, all of them, and the seam at which a test makes one fail.
 //!
-//! Without the feature `faults` each is the plain call: what stands before it is a constant that
-//! the compiler drops.
+//! Without the feature `faults` each is the plain call: the check before it is a constant that the
+//! compiler drops.
 
 mod epoll_wait;
 
@@ -321,7 +321,7 @@ pub(crate) fn ring_register(register: impl FnOnce() -> io::Result<()>) -> Result
 }
 
 /// Hands over what has been put into the queue, does what has come up, and waits for one answer:
-/// not at all, for so many nanoseconds, or for ever.
+/// not at all, for `timeout_ns` nanoseconds, or for ever.
 #[inline]
 pub(crate) fn ring_enter(ring: &mut IoUring, timeout_ns: Option<u64>) -> Result<(), Errno> {
     fail_point(SystemCall::RingEnter)?;

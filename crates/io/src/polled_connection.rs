@@ -13,8 +13,9 @@ use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::RecvFlags;
 
-/// Reads of a connection that cannot be written to. So many hold what the kernel buffers (6 MiB
-/// unless `tcp_rmem` was raised); a peer that goes on sending does not keep the thread to itself.
+/// Reads of a connection that cannot be written to. This number holds what the kernel buffers (6
+/// MiB unless `tcp_rmem` was raised); a peer that goes on sending does not keep the thread to
+/// itself.
 const LAST_READS_MAX: usize = 32;
 
 /// A socket and how far it is.
@@ -39,7 +40,7 @@ pub(crate) struct Readiness {
 
 /// What one read brought.
 pub(crate) enum Read {
-    /// So many bytes at the front of the buffer.
+    /// This number of bytes at the front of the buffer.
     Bytes(usize),
     /// Nothing has arrived.
     Nothing,

@@ -102,7 +102,7 @@ impl Ring {
         kernel::ring_register(|| self.io.submitter().register_enable_rings())
     }
 
-    /// Makes room for so many connections.
+    /// Makes room for `connections` connections.
     pub fn make_room(&mut self, connections: usize) -> Result<(), Errno> {
         let missing = connections.saturating_sub(self.lent.len());
         if missing > 0 {
@@ -204,8 +204,8 @@ impl Ring {
         !self.injector.is_empty() || !self.io.completion().is_empty()
     }
 
-    /// Submits everything, then waits for a completion: not at all, for so many nanoseconds, or for
-    /// ever.
+    /// Submits everything, then waits for a completion: not at all, for `timeout_ns` nanoseconds,
+    /// or for ever.
     #[inline]
     pub fn enter(&mut self, timeout_ns: Option<u64>) -> Result<(), Errno> {
         while !self.overflow.is_empty() {

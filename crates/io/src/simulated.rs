@@ -144,7 +144,7 @@ impl<S: Shard> Simulated<S> {
             let count = peer.socket.len().min(most - taken.len());
             taken.extend_from_slice(&peer.socket[..count]);
             peer.socket.drain(..count);
-            // Who counts memory counts that of the shard.
+            // Tests that count memory count that of the shard.
             peer.socket.shrink_to(2 * peer.socket.len());
             self.settle();
             if count == 0 {

@@ -13,7 +13,7 @@ pub fn number(text: &str, key: &str) -> Option<u64> {
     value(text, key, ' ')?.parse().ok()
 }
 
-/// A line such as `VmRSS:  1234 kB`, in bytes; 0 where there is none.
+/// A line such as `VmRSS: 1234 kB`, in bytes; 0 if absent.
 pub fn kilobytes(text: &str, key: &str) -> u64 {
     let kibibytes: u64 = value(text, key, ':')
         .and_then(|value| value.strip_suffix("kB")?.trim().parse().ok())

@@ -32,7 +32,7 @@ pub enum LockTarget {
     Store(PathBuf),
 }
 
-/// Who holds a lock, as the file says.
+/// The holder of a lock, as the file says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LockHolder(String);
 
@@ -44,7 +44,7 @@ pub enum LockError {
     Held {
         /// What they do.
         target: LockTarget,
-        /// Who it is.
+        /// The holder.
         holder: LockHolder,
     },
     /// The user wants the lab to end.
@@ -108,10 +108,10 @@ impl Lock {
         }
     }
 
-    /// As above, but waits until it is free. `on_wait` is told once why it waits.
+    /// As above, but waits until it is free. It calls `on_wait` once with the reason.
     ///
     /// # Errors
-    /// See [`LockError`]; [`LockError::Held`] is none of them.
+    /// See [`LockError`]; except [`LockError::Held`].
     pub fn wait(
         target: &LockTarget,
         command: &str,

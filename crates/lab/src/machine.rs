@@ -6,7 +6,7 @@ use crate::key_values::{kilobytes, value};
 use bookend_contract::machine::MachineFacts;
 use std::path::Path;
 
-/// What stands where the system does not say.
+/// Stands in for what the system does not say.
 const UNKNOWN: &str = "unknown";
 
 /// Asks the running system. What it does not say is `unknown`, 0 or `None`: a report with

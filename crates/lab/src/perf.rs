@@ -65,8 +65,8 @@ impl ProfileSettings {
     }
 }
 
-/// The busiest case of a plan; beside it, for every subject that is not measured in it, its own, so
-/// that each is recorded in one.
+/// The busiest case of a plan, and for every subject that is not measured in it the subject's own,
+/// so that each is recorded in one.
 fn busiest_cases(plan: &Plan) -> Vec<Case> {
     let cells = plan.cells();
     let all = cells.iter().map(|cell| cell.case);

@@ -14,7 +14,7 @@ const ERASE: &str = "\r\x1b[2K";
 /// The columns of a terminal that does not say how many it has.
 pub const COLUMNS: usize = 80;
 
-/// A narrower terminal has no room for a bar beside the words.
+/// A narrower terminal has no room for a bar after the words.
 const BAR_COLUMNS_MIN: usize = 60;
 
 /// In a file or a pipe, a cell has a line where the line before is older: a log that stands still
@@ -59,14 +59,14 @@ impl fmt::Display for ProgressBar {
     }
 }
 
-/// A line that takes the place of the one before it on a terminal of so many columns. It is cut off
-/// where it would be broken: a line that has become two cannot be erased.
+/// A line that takes the place of the one before it on a terminal of `columns` columns. It is cut
+/// off where it would be broken: a line that has become two cannot be erased.
 pub fn changing_line(text: &str, columns: usize) -> String {
     let line = printable::line(text);
     format!("{ERASE}{}", &line[..end_within(&line, columns)])
 }
 
-/// Whether a changing line is whole on a terminal of so many columns.
+/// Whether a changing line is whole on a terminal of `columns` columns.
 pub fn fits(text: &str, columns: usize) -> bool {
     end_within(text, columns) == text.len()
 }
@@ -109,7 +109,7 @@ impl<'a> ProgressReporter<'a> {
         }
     }
 
-    /// The same on a terminal that has so many columns, which its user may change.
+    /// The same on a terminal whose number of columns its user may change.
     pub fn within(self, columns: fn() -> usize) -> ProgressReporter<'a> {
         ProgressReporter { columns, ..self }
     }

@@ -10,11 +10,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 #[derive(Debug, Default)]
 pub struct FirstReplies(Mutex<BTreeMap<String, ProbedReply>>);
 
-/// A reply as the probe tells of it.
+/// A reply as the probe reports it.
 #[derive(Clone, Debug, PartialEq)]
 struct ProbedReply {
     bytes: u64,
-    /// Its messages; `null` where they are too long to be told.
+    /// Its messages; `null` where they are too long to be printed.
     messages: Value,
 }
 
@@ -29,7 +29,7 @@ impl FirstReplies {
         self.kept().entry(server.to_owned()).or_insert(reply);
     }
 
-    /// Who answered what, in a sentence, where not all answered the same.
+    /// The different answers in a sentence, if not all answered the same.
     pub fn difference(&self) -> Option<String> {
         let kept = self.kept().clone();
         let groups = grouped(kept.into_iter().map(|(server, reply)| (reply, server)));

@@ -125,7 +125,7 @@ impl Variant {
         self.roles.contains(&role)
     }
 
-    /// The command that makes so many calls, or as many as a window takes. `None`: it has none,
+    /// The command that makes `calls` calls, or as many as a window takes. `None`: it lacks one,
     /// because its `run` says on its command line how long the window is.
     pub fn run_command(&self, calls: Option<u64>) -> Option<&CommandTemplate> {
         let is_told = |word| template::has_word(&self.run, word);

@@ -106,7 +106,7 @@ impl ServerAddress {
         }
     }
 
-    /// What stands for it in a URI: a socket's path cannot.
+    /// The authority of its URIs: a socket's path cannot be one.
     pub fn authority(&self) -> String {
         match self {
             ServerAddress::Port(port) => format!("127.0.0.1:{port}"),

@@ -9,7 +9,7 @@ use std::process::Command;
 /// it. No revision depends on them, so a result can be committed where it was measured.
 const GENERATED: &str = "linguist-generated";
 
-/// So many files are named; the others are counted.
+/// Most files that are named; the others are counted.
 const NAMED_MAX: usize = 10;
 
 /// A file that only Bookend's own repository has.
@@ -28,7 +28,7 @@ pub struct WorkTree {
 }
 
 impl WorkTree {
-    /// The work tree around `folder`. `None`: there is none, or no git, or it refuses.
+    /// The work tree around `folder`. `None`: the folder is in none, or git is missing or refuses.
     pub fn around(folder: &Path) -> Option<WorkTree> {
         let root = PathBuf::from(git(folder, &["rev-parse", "--show-toplevel"])?);
         let attributes = std::fs::read_to_string(root.join(".gitattributes")).unwrap_or_default();

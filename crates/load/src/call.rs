@@ -34,7 +34,7 @@ pub(crate) struct LoadCall {
 /// What is wrong with the head of a response.
 #[derive(Clone, Debug)]
 enum HeadFault {
-    /// It is none of gRPC.
+    /// It is not a status of gRPC.
     Status(Status),
     /// It names an encoding that was not offered, quoted: no harm before a message uses it.
     Encoding(String),
@@ -90,7 +90,7 @@ impl ResponseHead {
     }
 }
 
-/// The encoding that a head names, where it is none that can be offered.
+/// The encoding that a head names, if it cannot be offered.
 fn unknown_encoding(fields: &HeaderList) -> Option<HeadFault> {
     let name = fields.find(b"grpc-encoding")?;
     let is_unknown = Encoding::parse(name).is_none();
@@ -267,7 +267,7 @@ impl LoadCall {
         Some(Status::new(Code::of_reset(code), text))
     }
 
-    /// The status of a call whose head is none of gRPC.
+    /// The status of a call whose head is not gRPC's.
     #[inline]
     fn status_of_head(&self) -> Option<Status> {
         match self.fault.as_deref()? {
@@ -288,8 +288,8 @@ impl LoadCall {
         }
     }
 
-    /// The outcome of a call with a fault in its head or its body: an encoding that nobody offered
-    /// is none where no message uses it.
+    /// The outcome of a call with a fault in its head or its body: an encoding that was not offered
+    /// is no fault if no message uses it.
     #[cold]
     fn body_outcome(&self, declared_bytes: u64, is_whole_message: bool) -> Result<(), Status> {
         match self.status_of_head() {

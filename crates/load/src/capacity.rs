@@ -32,9 +32,9 @@ const SWEEP_IN_FLIGHT_MAX: u32 = 1_024;
 const BEYOND_PEAK: f64 = 0.8;
 /// The search is over when the rates on both sides are so near to each other.
 const NEAR: f64 = 0.02;
-/// The search is over after so many rates.
+/// Most rates that the search tries.
 const RATES_MAX: usize = 16;
-/// The first rates that are tried lie up to so much above the best rate of a closed loop.
+/// The first rates that are tried lie up to this factor above the best rate of a closed loop.
 const ABOVE_CLOSED_LOOP: f64 = 1.3;
 /// A server that refuses more of the calls than this keeps no rate, unless the objective says how
 /// many may fail.

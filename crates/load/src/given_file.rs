@@ -7,12 +7,12 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// Data of requests has at most so many bytes. In memory its messages take several times as many,
-/// and a server takes one of 4 MiB unless it is told otherwise (gRPC's default).
+/// Most bytes of request data. In memory its messages take several times as many, and a server
+/// takes one of 4 MiB by default (gRPC's default).
 pub const DATA_MAX_BYTES: u64 = 256 << 20;
 
 /// And a result that is read again: each call that it lists takes a hundred bytes, and a million
-/// are listed unless it is told otherwise.
+/// are listed by default.
 pub const RESULT_MAX_BYTES: u64 = 1 << 30;
 
 /// A race that is read again: a kept lap takes a hundred and sixty bytes at most, so this is a race

@@ -137,7 +137,7 @@ impl LiveView {
         Self { window_ns, ..Self::default() }
     }
 
-    /// What is written to a terminal of so many columns after an interval.
+    /// What is written to a terminal of `columns` columns after an interval.
     pub fn draw(&mut self, interval: &RunInterval, columns: usize) -> String {
         let erased = self.clear(columns);
         let [line, chart] = self.lines(interval, columns);
@@ -145,8 +145,8 @@ impl LiveView {
         format!("{erased}{line}\n{chart}\n")
     }
 
-    /// What takes the view away from a terminal of so many columns. One that was made narrower has
-    /// broken its lines.
+    /// What takes the view away from a terminal of `columns` columns. One that was made narrower
+    /// has broken its lines.
     pub fn clear(&mut self, columns: usize) -> String {
         let Some(drawn) = self.drawn.take() else {
             return String::new();

@@ -27,7 +27,7 @@ pub struct Objective {
 /// What is compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Figure {
-    /// The latency that so many percent of the calls do not exceed.
+    /// The latency that this percentage of the calls does not exceed.
     Percentile(f64),
     /// The mean latency.
     Mean,
@@ -204,8 +204,8 @@ impl Figure {
         Ok(KnownFigure { low: low as f64, high: high as f64, text })
     }
 
-    /// The figure where `failed` calls beside those that were answered OK took longer than any
-    /// bound. `None`: it has no end.
+    /// The figure where `failed` calls in addition to those that were answered OK took longer than
+    /// any bound. `None`: it has no end.
     fn latency_ns(
         self,
         latencies: &Latencies,

@@ -142,7 +142,7 @@ impl CallOptions {
     }
 }
 
-/// As in ghz, blanks around it are none of it: they come along from where it was copied.
+/// As in ghz, blanks around it are removed: they come along from where it was copied.
 fn method(flags: &CallFlags) -> Option<String> {
     let method = flags.method.as_deref().map(str::trim).filter(|method| !method.is_empty());
     method.map(str::to_owned)

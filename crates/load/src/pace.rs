@@ -34,7 +34,7 @@ enum Allowance {
     Nothing,
     /// As many as there is room for until that time, nanoseconds.
     Until(u64),
-    /// So many, whatever the time.
+    /// This number of calls, whatever the time.
     Calls(u64),
 }
 
@@ -55,8 +55,8 @@ impl Pace {
         }
     }
 
-    /// From now on so many calls are made, whatever the time: the end that
-    /// [`Pace::start`] set no longer holds.
+    /// From now on `calls` calls are made, whatever the time: the end that [`Pace::start`] set no
+    /// longer holds.
     pub fn limit(&mut self, calls: u64) {
         self.allowance = Allowance::Calls(calls);
     }
@@ -84,7 +84,7 @@ impl Pace {
         }
     }
 
-    /// When the next call of an open loop is due, nanoseconds; `u64::MAX` where there is none.
+    /// When the next call of an open loop is due, nanoseconds; `u64::MAX` if no call is due.
     #[inline]
     pub fn due_ns(&self) -> u64 {
         let Some(arrivals) = &self.arrivals else {
@@ -122,7 +122,7 @@ impl Pace {
         !matches!(self.allowance, Allowance::Nothing | Allowance::Calls(0))
     }
 
-    /// So many of the calls that were allowed have been made.
+    /// `calls` of the calls that were allowed have been made.
     #[inline]
     pub fn made(&mut self, calls: u64) {
         if let Allowance::Calls(left) = &mut self.allowance {
@@ -136,7 +136,7 @@ impl Pace {
         self.next_number
     }
 
-    /// So many numbers are in use.
+    /// Marks `calls` more numbers as used.
     #[inline]
     pub fn advance_number(&mut self, calls: u64) {
         self.next_number += calls;

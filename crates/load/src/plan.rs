@@ -91,7 +91,8 @@ pub struct LoadPlan {
     pub duration_stop: DurationStop,
     /// Whether failed calls count in the latencies.
     pub count_errors: bool,
-    /// The first calls that end in the window are not counted, so many.
+    /// The number of calls at the beginning of the window that are not counted, in the order of
+    /// their ends.
     pub calls_skipped: u64,
     /// Calls that the report lists one by one: the first ones of the window.
     pub calls_listed: u64,

@@ -1,6 +1,6 @@
 //! `bookend probe`: looking at a server before it is measured. One verified call, and on request
-//! the checks of what the server does and does not do, so that "fast because it skips X" can stand
-//! beside the speed.
+//! the checks of what the server does and does not do, so that "fast because it skips X" can be
+//! printed next to the speed.
 //!
 //! - [`ProbeRequest`]: what is sent, made of the flags that `bookend load` has too.
 //! - [`probe`]: the verified call (`verify`), then all checks (`check_all`, `run_check`).

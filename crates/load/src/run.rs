@@ -41,7 +41,7 @@ pub trait RunObserver {
     /// The run passes an end of its window.
     fn edge(&mut self, edge: WindowEdge);
 
-    /// How long the intervals are that are told; `None` where none are.
+    /// How long the intervals are that are reported; `None` without any.
     fn interval_length(&self) -> Option<Duration> {
         None
     }
@@ -124,7 +124,7 @@ fn observe_laps(
     Err(LoadError::NoConnection(reason))
 }
 
-/// Is told of the window's ends alone.
+/// Observes only the ends of the window.
 struct EdgeObserver<F>(F);
 
 impl<F: FnMut(WindowEdge)> RunObserver for EdgeObserver<F> {

@@ -321,7 +321,7 @@ fn latency_parts(facts: &Extension) -> String {
         return parts;
     }
     format!(
-        "{parts}  Sources:\t{} addresses of the loopback beside the first, which was out of ports\n",
+        "{parts}  Sources:\t{} addresses of the loopback besides the first, which was out of ports\n",
         facts.source_addresses
     )
 }

@@ -1,5 +1,5 @@
 //! JSON as protobuf defines it. That the rest of it is so, conformance/tests/protojson shows by
-//! comparison with Go's; here is what users meet, and what they are told.
+//! comparison with Go's; here is what users meet, and what the errors say.
 
 use bookend_load::payload::{self, DataSource, Templates};
 use bookend_load::schema::Schema;

@@ -22,7 +22,7 @@ fn server() -> ServerHandle {
     builder.bind("127.0.0.1:0").unwrap().threads(1).spawn().unwrap()
 }
 
-/// Laps until so many of them have made calls: a busy machine may wake a worker when one is over.
+/// Laps until `count` of them have made calls: a busy machine may wake a worker when one is over.
 fn laps_with_calls(count: usize, mut lap: impl FnMut() -> LapCalls) -> Vec<LapCalls> {
     let (mut laps, mut with_calls) = (Vec::new(), 0);
     while with_calls < count {

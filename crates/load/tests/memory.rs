@@ -20,7 +20,8 @@ static MEMORY: PeakAlloc = PeakAlloc;
 /// on each. Ten thousand are 120 MB. A buffer of a page for each would be seen.
 const BOTH_ENDS_MAX_BYTES: usize = 12 << 10;
 
-/// The most memory that a run over so many connections has taken beyond what there was, bytes.
+/// The most memory that a run over `connections` connections has taken beyond what there was,
+/// bytes.
 fn most_bytes(connections: u32, connecting: Connecting) -> usize {
     let server = Server::builder()
         .add_service(Echo::default())

@@ -1,4 +1,4 @@
-//! Where `.proto` files are found, and those that are none.
+//! Where `.proto` files are found, and files that are not valid ones.
 
 use bookend_load::schema::Schema;
 use std::fs;

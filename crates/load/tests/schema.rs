@@ -437,7 +437,7 @@ fn imports_of_imports_have_an_end() {
         .collect();
     let answer: Vec<_> = files.iter().map(|file| file.encode_to_vec()).collect();
     let error = decode(&FileDescriptorSet { file: files }.encode_to_vec()).unwrap_err();
-    assert!(error.to_string().contains("is too large for a schema: it has so many imports"));
+    assert!(error.to_string().contains("is too large for a schema: it has imports"));
     let error = Schema::by_reflection("a.S/Go", |_| Ok::<_, String>(answer.clone())).unwrap_err();
-    assert!(error.to_string().contains("describes too much (so many imports"), "{error}");
+    assert!(error.to_string().contains("describes too much (imports"), "{error}");
 }

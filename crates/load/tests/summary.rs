@@ -210,7 +210,8 @@ fn a_generator_that_uses_up_its_quota_is_the_limit() {
     assert!(summary::text(&report_of(wide)).contains("the generator was 8 % busy and waited"));
 }
 
-/// The limit of a thousand calls by a rate, answered within a millisecond, with so many others.
+/// The limit of a thousand calls by a rate, answered within a millisecond, with `failed` failed
+/// calls and `never_came_back` unanswered ones.
 fn limit_by_a_rate(failed: u64, never_came_back: u64, lag_ns: u64) -> String {
     let mut calls = OpenLoopCalls::default();
     calls.made = 1_000;

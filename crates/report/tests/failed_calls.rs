@@ -20,7 +20,7 @@ use table_rows::{cell, rows, run};
 const MANY: &str = "26.4 %";
 const SOME: &str = "0.5 %";
 
-/// So many of a thousand calls fail in a cell.
+/// Of a thousand calls in a cell, those that fail.
 fn failing(cell: &CellId) -> u64 {
     match (cell.subject.as_str(), cell.case.to_string().as_str()) {
         ("rust-pajamax", "C=1 S=100" | "C=1 S=100 tls") | ("rust-floor", "C=1 S=1") => 264,
@@ -82,7 +82,7 @@ fn no_table_of_a_run_hides_them() {
     assert!(connections.contains("26.4 % over 26.4 %"), "{connections}");
     let floor = calibration_lines(table);
     assert!(floor.contains(", 26.4 % of the calls failed\n"), "{floor}");
-    // Beside a ratio in a heading, whichever of the two failed.
+    // After a ratio in a heading, whichever of the two failed.
     let text = report.text();
     assert!(text.contains("^6.2-26.4 %-failed"), "{text}");
     assert!(text.contains("^6.2-0 over 0.5 %-failed"), "{text}");

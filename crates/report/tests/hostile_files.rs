@@ -23,7 +23,7 @@ const LOAD_REPORTS: [&str; 4] = [
     include_str!("../../../fuzz/seeds/load_report/capacity"),
 ];
 
-/// A latency histogram that claims to have so much.
+/// A latency histogram that claims to have this size.
 const FOUR_GIB: &str = "HISTE/////8AAAAAAAAAAwAAAAAAAAABf/////////8/8AAAAAAAAAI=";
 
 const RECORDS: [&str; 2] = [
@@ -128,7 +128,7 @@ fn a_load_report_with_any_value_changed_is_refused_or_reported() {
     }
 }
 
-/// A race of so many servers, in two starts of a round and with a dropped one.
+/// A race of `servers` servers, in two starts of a round and with a dropped one.
 fn kept_race(servers: usize) -> Value {
     let rated = json!({
         "due": 10_000, "held_back": 1, "lag_ns": 9_000, "p50_ns": 100_000, "p99_ns": 400_000,

@@ -1,5 +1,5 @@
-//! Load tests as a page: what stands on it, for one and for several, and what text from elsewhere
-//! can do to it.
+//! Load tests as a page: its contents, for one and for several, and what text from elsewhere can do
+//! to it.
 
 use bookend_contract::latency;
 use bookend_contract::machine::MachineFacts;
@@ -15,7 +15,7 @@ const HOSTILE: &str = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>
 
 const MILLISECOND_NS: u64 = 1_000_000;
 
-/// A part of so many calls, of which one of a hundred took `slow_ns`.
+/// A part of `calls` calls, of which one of a hundred took `slow_ns`.
 fn part(calls: u64, fast_ns: u64, slow_ns: u64) -> Value {
     let mut histogram = latency::empty();
     latency::record(&mut histogram, fast_ns, calls - calls / 100);
@@ -52,8 +52,8 @@ fn closed() -> Value {
     })
 }
 
-/// An open loop that offers so much for two seconds, of which the server answers 10,000 a second at
-/// most. What is more waits, and some of it is never made.
+/// An open loop that offers `offered_per_second` for two seconds, of which the server answers
+/// 10,000 a second at most. What is more waits, and some of it is never made.
 fn open(offered_per_second: u64) -> Value {
     let mut result = closed();
     let due = offered_per_second * 2;
@@ -571,7 +571,7 @@ fn a_search_of_the_capacity_stands_alone() {
     assert_eq!(error.to_string(), "b.json: a result of --find-capacity is reported alone");
 }
 
-/// A result of which so many of a thousand calls failed.
+/// A result of which `per_mille` of a thousand calls failed.
 fn failing(mut result: Value, per_mille: u64) -> Value {
     let failed = 20 * per_mille;
     result["bookend"]["ok"] = (20_000 - failed).into();

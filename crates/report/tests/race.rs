@@ -42,7 +42,7 @@ fn wander(value: &mut f64, (size, kept): (f64, f64), random: &mut Rng) {
     *value = kept * *value + (1.0 - kept * kept).sqrt() * size * normal(random);
 }
 
-/// How far a start of one server is from another start of it: nine in ten by about so much, and the
+/// How far a start of one server is from another start of it: nine in ten by about 0.7 %, and the
 /// others, whose memory lies badly, by far more.
 fn start_effect(random: &mut Rng) -> f64 {
     let size = if random.f64() < 0.1 { 0.04 } else { 0.007 };
@@ -59,7 +59,7 @@ struct Laps<'a> {
 }
 
 impl Laps<'_> {
-    /// The ratio of a round of four laps, where the second server differs by so much.
+    /// The ratio of a round of four laps, where the second server differs by `difference`.
     fn round(&mut self, difference: f64) -> f64 {
         let Self { noise, common, own, random } = self;
         let outer = usize::from(random.bool());
@@ -373,15 +373,15 @@ fn one_server_is_not_done_before_it_can_be_compared_later() {
     assert!(answer.contains("calls per CPU-second than new did earlier"), "{answer}");
 }
 
-/// The same race, its rounds divided among so many starts.
+/// The same race, its rounds divided among `starts` starts.
 fn restarted(race: Race, starts: usize) -> Race {
     let rounds: Vec<_> = race.rounds().cloned().collect();
     let starts = rounds.chunks(rounds.len() / starts).map(<[_]>::to_vec).collect();
     Race { starts, ..race }
 }
 
-/// A race whose calls were made by a rate; of the second server they take so much longer, and this
-/// share of them had to wait.
+/// A race whose calls were made by a rate; of the second server they take `slower` times as long,
+/// and `share_held_back` of them had to wait.
 fn rated(slower: f64, share_held_back: f64) -> Race {
     let mut race = Race { rps: Some(10_000.0), ..race(1.0, 40) };
     for (number, lap) in race.starts.iter_mut().flatten().flatten().flatten().enumerate() {
@@ -421,7 +421,7 @@ fn calls_by_a_rate_are_compared_by_their_latency_from_when_they_were_due() {
 #[test]
 fn a_rate_that_cannot_be_held_is_refused_with_whose_fault_it_is() {
     assert_eq!(rated(1.0, 0.05).check_rate(), Ok(()));
-    assert_eq!(race(1.0, 40).check_rate(), Ok(()), "there is none");
+    assert_eq!(race(1.0, 40).check_rate(), Ok(()), "it has no rate");
     let error = rated(1.0, 0.93).check_rate().unwrap_err().to_string();
     let said = "new does not keep up with 10000 calls a second at C=1 S=50: 93 % of them had to \
                 wait, because 50 were in flight. Give a lower --rps, or a larger -c";
@@ -491,7 +491,7 @@ fn starts_that_became_shorter_count_as_well() {
     assert_eq!(race.standing().unwrap().starts(), 8);
 }
 
-/// A race of which so many rounds have a lap in which the second server failed.
+/// A race of which `dropped` rounds have a lap in which the second server failed.
 fn flaky(dropped: u64) -> Race {
     let mut flaky = race(0.98, 40);
     flaky.dropped = race(0.98, dropped).starts.remove(0);

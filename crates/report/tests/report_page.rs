@@ -1,4 +1,4 @@
-//! The report of a run as a page: what stands on it, and what text from elsewhere can do to it.
+//! The report of a run as a page: its contents, and what text from elsewhere can do to it.
 
 #[path = "../../results/tests/table_rows/mod.rs"]
 mod table_rows;
@@ -88,7 +88,7 @@ fn every_ratio_to_the_baseline_is_in_a_table_with_its_interval() {
         table.contains("<th scope=\"col\">from<th scope=\"col\">to<th scope=\"col\">rounds"),
         "{table}"
     );
-    // Two subjects beside the baseline, in three cases.
+    // Two subjects besides the baseline, in three cases.
     let body = table.split_once("<tbody").expect("a body").1;
     assert_eq!(body.matches("<tr").count(), 6, "{table}");
     assert!(!report(&run, &[]).html().contains(heading), "nothing was measured");

@@ -1,4 +1,5 @@
-//! The pages of a store: what leads where, what is told apart, and what hostile text does to them.
+//! The pages of a store: what leads where, what is distinguished, and what hostile text does to
+//! them.
 
 #[path = "../../results/tests/table_rows/mod.rs"]
 mod table_rows;
@@ -23,7 +24,7 @@ fn listed(run: Run, rounds: usize) -> ListedRun {
     ListedRun { run, rounds }
 }
 
-/// Rows in which one subject needs so many times the CPU time.
+/// Rows in which one subject needs `factor` times the CPU time.
 fn slowed(subject: &str, factor: f64) -> Vec<Row> {
     let mut rows = rows(&run().new.plan);
     for row in rows.iter_mut().filter(|row| row.cell.subject == subject) {

@@ -358,7 +358,7 @@ fn the_audit_marks_what_cannot_be_true() {
 }
 
 /// The invented run with servers that say what they served in round 4: the calls of all three
-/// cases, each with 60 beside the window's, and `more`.
+/// cases, each with 60 more than in the window, and `more`.
 fn served(more: u64) -> Table {
     let rows = rows(&plan());
     let own = |row: &&Row| row.round == 4 && row.cell.subject == "rust-tonic";

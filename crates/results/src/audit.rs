@@ -134,7 +134,7 @@ mod tests {
         assert_eq!(broken(slow), []);
     }
 
-    /// A window of 0.7 s that counted so many calls of that mean latency and cut the rest off.
+    /// A window of 0.7 s that counted `counted` calls of that mean latency and cut the rest off.
     fn cut_window(streams: f64, counted: f64, mean_ns: f64, ages: Option<Ages>) -> RowFigures {
         let seconds = 0.7;
         RowFigures {

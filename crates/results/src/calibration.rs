@@ -76,7 +76,7 @@ pub struct Calibration {
     pub disturbances: Vec<String>,
 }
 
-/// JSON has no word for what is no number, so a figure that was none is written as null.
+/// JSON has no word for what is no number, so such a figure is written as null.
 fn number_or_none<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
     Ok(Option::<f64>::deserialize(from)?.unwrap_or(f64::NAN))
 }

@@ -80,7 +80,7 @@ impl<'a> Source<'a> {
     }
 
     /// As above. Of the keys `required`, such as `title` or `request.method`, all that are missing
-    /// are told at once.
+    /// are reported at once.
     pub fn parse_with<T: DeserializeOwned>(
         &self,
         required: &[&str],
@@ -179,7 +179,7 @@ pub fn read_text(file: &Path) -> Result<String, DeclarationError> {
     })
 }
 
-/// The same, where the error is told with the name of the file by somebody else.
+/// The same, where the caller adds the name of the file to the error.
 pub fn unnamed_text(file: &Path) -> io::Result<String> {
     input::text(File::open(file)?, input::MAX_BYTES)
 }

@@ -1,4 +1,4 @@
-//! The share of calls that failed, which stands beside every rate and every ratio: a call that is
+//! The share of calls that failed, which is printed with every rate and every ratio: a call that is
 //! given up costs less than one that is answered.
 //!
 //! A call has failed that ended in the window with another status than OK, whoever made it up. One
@@ -62,7 +62,7 @@ impl FailedShare {
     }
 
     /// What follows a figure where that many calls failed: `, while 26.4 % of new's calls failed`.
-    /// Empty where no share is to be told.
+    /// Empty where no share is to be reported.
     pub fn clause(each: impl IntoIterator<Item = (Option<Self>, String)>) -> String {
         let told = |(share, name): (Option<Self>, String)| {
             share.filter(|share| share.is_told()).map(|share| format!("{share} of {name}'s"))
@@ -79,7 +79,7 @@ impl FailedShare {
         share.map_or_else(|| "0".to_owned(), |share| share.to_string())
     }
 
-    /// The field beside a ratio, whose divisor may have failed too: `0.5 % over 26.4 %`.
+    /// The field after a ratio, whose divisor may have failed too: `0.5 % over 26.4 %`.
     pub fn field_of_ratio(own: Option<Self>, other: Option<Self>) -> String {
         match other {
             Some(other) => format!("{} over {other}", Self::field(own)),

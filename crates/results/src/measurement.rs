@@ -182,7 +182,7 @@ pub struct Measurement {
     pub counts: WindowCounts,
     /// The latency histogram of OK calls, nanoseconds: HdrHistogram V2, base64.
     pub latency_histogram: String,
-    /// What both ends used, and what stands behind the server.
+    /// What both ends used, and the backend behind the server.
     #[serde(flatten)]
     pub ends: Ends,
     /// What the generator says of itself.
@@ -201,7 +201,7 @@ pub struct Measurement {
         skip_serializing_if = "Option::is_none"
     )]
     pub steady: Option<Steady>,
-    /// Notes of the calling end beside its figures: `connections_opened` -> 64.
+    /// Notes of the calling end in addition to its figures: `connections_opened` -> 64.
     #[serde(default)]
     pub notes: BTreeMap<String, f64>,
     /// The ends that polled instead of sleeping while there was nothing to do.

@@ -233,7 +233,7 @@ mod tests {
         assert_eq!(unit("server_note.gc_cycles"), Unit::Number);
     }
 
-    /// A hundred calls: so many slow ones, the others fast.
+    /// A hundred calls: `slow` slow ones, the others fast.
     fn round(number: u32, slow: u64) -> Row {
         let mut histogram = latency::empty();
         latency::record(&mut histogram, 1_000_000, 100 - slow);

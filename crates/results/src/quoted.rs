@@ -8,7 +8,7 @@ pub fn one_line(text: &str) -> String {
     printable::line(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A name of at most so many characters: both ends of a longer one tell it from others.
+/// A name of at most `most` characters: both ends of a longer one tell it from others.
 pub fn cut_in_the_middle(name: &str, most: usize) -> String {
     let letters: Vec<char> = name.chars().collect();
     if letters.len() <= most {
@@ -20,7 +20,7 @@ pub fn cut_in_the_middle(name: &str, most: usize) -> String {
     format!("{}..{}", String::from_iter(begin), String::from_iter(end))
 }
 
-/// What a program printed is quoted up to so many characters: nobody reads more, and a page of a
+/// Most characters that are quoted of what a program printed: nobody reads more, and a page of a
 /// hundred rows must stay one.
 pub const QUOTED_MAX: usize = 1000;
 

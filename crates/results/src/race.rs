@@ -47,7 +47,7 @@ pub struct Race {
     pub rps: Option<f64>,
     /// For how long calls were made in a lap, milliseconds.
     pub lap_ms: u64,
-    /// Differences up to this share are none.
+    /// Differences up to this share count as equal.
     pub margin: f64,
     /// The seed of the order of laps.
     pub seed: u64,

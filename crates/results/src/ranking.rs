@@ -214,8 +214,8 @@ impl<'a> Rankings<'a> {
         self.compared.iter().filter(|one| one.key == group.key)
     }
 
-    /// Who is compared, and over which cases: those with the most cases first, then in the
-    /// order of the plan, as long as enough cases are left that all have.
+    /// The subjects that are compared, and over which cases: those with the most cases first, then
+    /// in the order of the plan, as long as enough cases are left that all have.
     fn entrants(&self, group: &InstrumentGroup) -> (Vec<Entrant<'_, 'a>>, BTreeSet<Case>) {
         let mut all = grouped(self.of_group(group).map(|one| (&one.cell.id.subject, one)));
         let place = |name: &str| self.cells.iter().position(|(_, cell)| cell.id.subject == name);

@@ -30,7 +30,7 @@ pub struct ComparedPair {
     pub rate: RatioOutcome,
 }
 
-/// A ratio to another cell, or the reason why there is none.
+/// A ratio to another cell, or the reason for its absence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RatioOutcome {

@@ -104,7 +104,7 @@ fn names_of(extent: Extent) -> [&'static str; 2] {
     }
 }
 
-/// The path of a suite's profile beside its record, if one was kept there.
+/// The path of a suite's profile next to its record, if one was kept there.
 pub fn profile_folder(records: &Path, suite: &str) -> PathBuf {
     records.join(suite).join("profile")
 }

@@ -53,7 +53,7 @@ pub struct Cell {
     pub run: u32,
     /// How its rounds ended.
     pub rounds: RoundCounts,
-    /// Its figures, or the reason why there are none.
+    /// Its figures, or the reason for their absence.
     pub result: CellResult,
 }
 

@@ -2,11 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A window is at least so many mean latencies long: of the calls in it, at most a tenth is in
-/// flight at its end.
+/// Fewest mean latencies in a window: of the calls in it, at most a tenth is in flight at its end.
 pub const LATENCIES_MIN: f64 = 10.0;
 
-/// A window holds at least so many answered calls: ten lie beyond its 99th percentile.
+/// Fewest answered calls in a window: ten lie beyond its 99th percentile.
 pub const CALLS_MIN: f64 = 1000.0;
 
 /// What warm-up and window of a cell were to be.

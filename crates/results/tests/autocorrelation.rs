@@ -43,7 +43,7 @@ fn by_round(
     cells
 }
 
-/// Every cell beside that of the baseline in the same case with the same instrument.
+/// Every cell with that of the baseline in the same case with the same instrument.
 fn series(record: &Record, of: fn(&Measurement) -> f64) -> Vec<Series> {
     let Some(baseline) = record.facts.plan.subjects.iter().find(|subject| subject.baseline) else {
         return Vec::new();
@@ -102,8 +102,8 @@ fn the_documentation_says_how_rounds_follow_each_other_in_the_records() {
     assert!(words.join(" ").contains(&expected), "docs/measure/methodology.md: {expected}");
 }
 
-/// The share of so many runs of ten rounds whose interval covers the truth, where the logarithm of
-/// each round's ratio keeps so much of that of the round before.
+/// The share of `runs` runs of ten rounds whose interval covers the truth, where the logarithm of
+/// each round's ratio keeps the share `kept` of that of the round before.
 fn coverage(kept: f64, runs: u32) -> f64 {
     let mut random = Rng::with_seed(11);
     let mut normal = move || {

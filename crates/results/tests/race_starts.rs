@@ -35,7 +35,7 @@ enum Starts {
     TwoKinds(f64, f64, f64),
     /// Normal values with this standard deviation.
     Normal(f64),
-    /// Nine in ten differ by about so much, and the others by far more.
+    /// Nine in ten differ by little, and the others by far more.
     HeavyTailed,
 }
 
@@ -99,7 +99,7 @@ impl Pair {
         })
     }
 
-    /// How many of so many races ever declare a server better than is.
+    /// How many of `races` races ever declare the wrong server better.
     fn wrong(self, races: u64) -> usize {
         let is_wrong = |verdict: RaceVerdict| match verdict {
             RaceVerdict::Better(0) => self.truth() > -1e-9,
@@ -111,7 +111,7 @@ impl Pair {
         (0..races).filter(is_ever_wrong).count()
     }
 
-    /// How many of so many races ever declare the server better that is.
+    /// How many of `races` races ever declare the better server better.
     fn right(self, races: u64) -> usize {
         let better = RaceVerdict::Better(usize::from(self.truth() > 0.0));
         let is_right =
@@ -119,7 +119,7 @@ impl Pair {
         (0..races).filter(is_right).count()
     }
 
-    /// How many of so many races have an interval at their end that leaves the truth out.
+    /// How many of `races` races have an interval at their end that leaves the truth out.
     fn left_out(self, races: u64) -> usize {
         let leaves_out = |seed: &u64| {
             let end = self.raced(*seed).last().and_then(|standing| standing.cost_interval());

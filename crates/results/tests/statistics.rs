@@ -190,8 +190,8 @@ impl Noise {
     }
 }
 
-/// The share of so many runs has a standard deviation of 0.23 % where the truth is 97.9 %, as it is
-/// with ten rounds, and of 0.20 % where it is 98.4 %, as with seven.
+/// The share of this number of runs has a standard deviation of 0.23 % where the truth is 97.9 %,
+/// as it is with ten rounds, and of 0.20 % where it is 98.4 %, as with seven.
 const RUNS: u32 = 4_000;
 
 #[test]

@@ -104,7 +104,7 @@ impl Context<'_> {
         self.response.change(|fields| fields.headers.push_binary(name, bytes));
     }
 
-    /// Adds metadata to the trailers, beside the status: see [`Context::add_header`].
+    /// Adds metadata to the trailers, next to the status: see [`Context::add_header`].
     pub fn add_trailer(&self, name: &str, value: &[u8]) {
         self.response.change(|fields| fields.trailers.push_to_response(name, value));
     }

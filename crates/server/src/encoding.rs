@@ -19,7 +19,7 @@ pub(crate) const ACCEPTED_ENCODINGS: &[u8] = b"identity,gzip";
 pub(crate) const ACCEPTED_ENCODINGS: &[u8] = b"identity,gzip,zstd";
 
 impl RequestEncoding {
-    /// The encoding with this name; `None` if there is none.
+    /// The encoding with this name; `None` for any other name.
     pub fn parse(name: &[u8]) -> Option<Self> {
         match name {
             b"identity" => Some(Self::Identity),

@@ -14,14 +14,14 @@ const CACHED_HEADS: usize = 16;
 /// How many heads back a repetition is noticed: connections that several methods share.
 const RECENT_HEADS: usize = 8;
 
-/// Heads in the cache may take so much together: those of a few methods, each with a token for its
-/// client.
+/// Most bytes that the heads in the cache may take together: those of a few methods, each with a
+/// token for its client.
 const CACHED_BYTES_MAX: usize = 16 << 10;
 
 /// A head whose call is over keeps its memory for the next one if it is no larger than this.
 const SPARE_HEAD_BYTES: usize = 1 << 10;
 
-/// All of them together keep so much.
+/// Bytes that all of them together keep.
 const SPARE_BYTES_MAX: usize = 4 << 10;
 
 /// What a slot takes, whether it has a head or not.

@@ -46,8 +46,8 @@ impl HealthReporter {
     }
 
     /// Says how a service is, by its full name: `package.Service`, or the empty name for the
-    /// server. Those who watch it are told. After [`HealthReporter::shut_down`] nothing changes any
-    /// more.
+    /// server. Those who watch it are notified. After [`HealthReporter::shut_down`] nothing changes
+    /// any more.
     pub fn set(&self, service: &str, status: ServingStatus) {
         let _batch = WakeBatch::begin();
         let mut board = self.0.lock();
@@ -57,7 +57,7 @@ impl HealthReporter {
         }
     }
 
-    /// Forgets a service: to `Check` it is unknown, and those who watch it are told so.
+    /// Forgets a service: to `Check` it is unknown, and those who watch it are notified.
     pub fn remove(&self, service: &str) {
         let _batch = WakeBatch::begin();
         let mut board = self.0.lock();
@@ -68,8 +68,8 @@ impl HealthReporter {
     }
 
     /// The server is about to stop: everything is [`ServingStatus::NotServing`] from now on. Calls
-    /// of `Watch` are told, and end with `UNAVAILABLE`, so that they do not keep the server from
-    /// [stopping](crate::ServerHandle::stop) when the other calls have ended.
+    /// of `Watch` are notified, and end with `UNAVAILABLE`, so that they do not keep the server
+    /// from [stopping](crate::ServerHandle::stop) when the other calls have ended.
     pub fn shut_down(&self) {
         let _batch = WakeBatch::begin();
         let mut board = self.0.lock();

@@ -14,7 +14,7 @@ use bookend_io::return_free_memory;
 /// Less is not worth returning.
 const UNUSED_MIN_BYTES: usize = 16 << 20;
 
-/// What nobody needed for so long is returned.
+/// Memory that nobody needed for this time is returned.
 const UNUSED_TIME: Duration = Duration::from_secs(2);
 
 #[derive(Debug, Default)]
@@ -46,7 +46,8 @@ impl HeldBytes {
             let watch =
                 thread::Builder::new().name("memory".to_owned()).spawn(move || held.watch());
             if watch.is_err() {
-                // There is no thread to be had now. Who gives something back later tries again.
+                // There is no thread to be had now. The next thread that returns memory tries
+                // again.
                 self.is_watched.store(false, Ordering::Relaxed);
             }
         }

@@ -22,8 +22,8 @@ pub(crate) const STEP_BYTES: usize = 16 << 10;
 /// What a connection without a call takes.
 pub(crate) const CONNECTION_BYTES: usize = 4 << 10;
 
-/// Once something has to go, so much goes that it does not happen again at once: a part of the
-/// limit.
+/// Once something has to go, the limit divided by this goes, so that it does not happen again at
+/// once.
 const RELIEF_PART: usize = 16;
 
 /// What all connections of a server hold.
@@ -86,7 +86,7 @@ impl MemoryBudget {
         account.charged_bytes = 0;
     }
 
-    /// A connection holds so much now, and its tables so much.
+    /// A connection holds `bytes` now, and its tables `table_bytes`.
     #[cold]
     pub fn charge(&self, account: &mut Account, bytes: usize, table_bytes: usize) {
         account.base_bytes = CONNECTION_BYTES + table_bytes;
@@ -99,12 +99,12 @@ impl MemoryBudget {
         account.charged_bytes = bytes;
     }
 
-    /// So many bytes more are held outside of connections' accounts.
+    /// `bytes` more bytes are held outside of connections' accounts.
     pub fn add(&self, bytes: usize) {
         self.held.add(bytes);
     }
 
-    /// So many of those are held no longer.
+    /// `bytes` of those are held no longer.
     pub fn subtract(&self, bytes: usize) {
         self.held.subtract(bytes);
     }
@@ -119,7 +119,7 @@ impl MemoryBudget {
         self.held.now() > self.limit_bytes
     }
 
-    /// Whether so much more is held than there may be that nobody can be waited for.
+    /// Whether the limit is exceeded so far that there is no time to wait for other threads.
     pub fn is_far_exceeded(&self) -> bool {
         self.held.now() > self.limit_bytes.saturating_add(self.limit_bytes / RELIEF_PART)
     }
@@ -163,7 +163,7 @@ pub(crate) struct Account {
 }
 
 impl Account {
-    /// Whether a connection that holds so much is charged with something else.
+    /// Whether a connection that holds `bytes` is charged with something else.
     #[inline]
     pub fn is_off(&self, bytes: usize) -> bool {
         (self.base_bytes + bytes).abs_diff(self.charged_bytes) >= STEP_BYTES

@@ -7,9 +7,9 @@ use crate::status;
 
 /// The right and the duty to answer one deferred call, on any thread and at any time.
 ///
-/// It is small, since this is what a waiting call costs beside its stream. If the client is gone by
-/// the time of the answer, the answer is dropped and counted as late. Dropping a responder ends the
-/// call with `INTERNAL`.
+/// It is small, since this is what a waiting call costs in addition to its stream. If the client is
+/// gone by the time of the answer, the answer is dropped and counted as late. Dropping a responder
+/// ends the call with `INTERNAL`.
 pub struct Responder<T> {
     raw: RawResponder,
     encode: fn(&T, &mut Vec<u8>),

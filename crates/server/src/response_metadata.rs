@@ -16,7 +16,7 @@ pub(crate) struct ResponseMetadata {
     fields: RefCell<ResponseFields>,
 }
 
-/// What a handler has added to its response beside the messages.
+/// What a handler has added to its response in addition to the messages.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ResponseFields {
     /// Metadata ahead of the messages.
@@ -71,7 +71,7 @@ impl ResponseMetadata {
         fields.lifetime.get_or_insert_default().cancellation()
     }
 
-    /// The call's waker, made of `notifier` where there is none yet.
+    /// The call's waker, made of `notifier` if it does not exist yet.
     pub fn waker(&self, notifier: impl FnOnce() -> Notifier) -> StreamWaker {
         self.used.set(true);
         let mut fields = self.fields.borrow_mut();

@@ -182,7 +182,7 @@ impl StreamReply<'_> {
         self.request_was_compressed
     }
 
-    /// Adds metadata to the trailers, beside the status: see [`crate::Context::add_trailer`].
+    /// Adds metadata to the trailers, next to the status: see [`crate::Context::add_trailer`].
     pub fn add_trailer(&mut self, name: &str, value: &[u8]) {
         let result = self.response.fields.trailers.push_to_response(name, value);
         self.end_if_invalid(result);

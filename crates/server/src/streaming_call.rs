@@ -23,8 +23,8 @@ use crate::stream_reply::{Blocked, ResponseState, StreamReply, StreamWriter};
 /// come in one frame.
 const CAPACITY_KEPT_BYTES: usize = 16 << 10;
 
-/// What a streaming call takes beside its messages: this struct, its handler and a waker, each in
-/// an allocation of its own.
+/// What a streaming call takes in addition to its messages: this struct, its handler and a waker,
+/// each in an allocation of its own.
 const LIVE_CALL_BYTES: usize = size_of::<StreamingCall>() + 256;
 
 /// What a handler says that it keeps is believed up to here, so that sums do not overflow.

@@ -1,4 +1,4 @@
-//! What a client may leave undone only for so long.
+//! What a client may leave undone only for a limited time.
 
 use crate::limits::Limits;
 

@@ -9,7 +9,7 @@ use ruzstd::decoding::errors::FrameDecoderError;
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
 /// The largest window that is read: what RFC 8878 section 3.1.1.1.2 recommends to support. The
-/// decoder keeps as much beside the message.
+/// decoder keeps as much in addition to the message.
 pub(crate) const WINDOW_MAX_BYTES: usize = 8 << 20;
 
 // Work is counted in bytes of text, of which ruzstd 0.9.1 makes one in 3.4 ns on a virtual EPYC.
@@ -19,8 +19,8 @@ pub(crate) const WINDOW_MAX_BYTES: usize = 8 << 20;
 /// What beginning a frame costs: 42 ns, with a new decoder at most 1.5 us.
 const FRAME_WORK_BYTES: usize = 1 << 10;
 
-/// What a compressed block costs beside what it comes to: 9.9 us with the largest tables there are.
-/// Encoders fill blocks of 128 KiB, or split them in a few.
+/// What a compressed block costs in addition to what it comes to: 9.9 us with the largest tables
+/// there are. Encoders fill blocks of 128 KiB, or split them in a few.
 const BLOCK_WORK_BYTES: usize = 4 << 10;
 
 /// What a block costs that is stored, or one byte again and again: 22 ns.
@@ -228,7 +228,7 @@ mod tests {
         }
     }
 
-    /// A frame of so many stored blocks of nothing, and a last one.
+    /// A frame of `count` stored blocks of nothing, and a last one.
     fn blocks_of_nothing(count: usize) -> Vec<u8> {
         // The magic number; a window of a kilobyte and no size.
         let mut bytes = b"\x28\xb5\x2f\xfd\0\0".to_vec();
@@ -248,7 +248,7 @@ mod tests {
         assert_eq!(decompressed(&frames, 4 << 20).0, Err(ZstdError::TooMuchWork));
     }
 
-    /// A frame of so many blocks, each of one literal and one match of three bytes, for which each
+    /// A frame of `count` blocks, each of one literal and one match of three bytes, for which each
     /// has a table of literals of 2,048 entries and tables of sequences of 512, 256 and 512.
     fn blocks_of_tables(count: usize) -> Vec<u8> {
         let literals = [0x12, 0, 2, 0x8a, 0xba, 0x98, 0x76, 0x54, 0x32, 0x10, 3];

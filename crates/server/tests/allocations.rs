@@ -21,7 +21,7 @@ use every::{EveryServer, Mirror, Record};
 const WARM_UP_CALLS: usize = 50;
 const CALLS: usize = 100;
 
-/// So much output fits without another allocation: more than all answers of a round.
+/// Output that fits without another allocation: more than all answers of a round.
 const OUTPUT_BYTES: usize = 1 << 20;
 
 /// A server without a socket, and its client.

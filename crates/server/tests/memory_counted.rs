@@ -211,7 +211,7 @@ fn input() {
     assert!(uncounted_bytes < UNCOUNTED_BYTES / 2, "half frames: {uncounted_bytes}");
 }
 
-/// Halves of so many messages of 4 MiB.
+/// Halves of `count` messages of 4 MiB.
 fn halves(path: &str, count: usize, bytes: usize) -> Vec<Vec<u8>> {
     let mut half = vec![0, 0, 0x40, 0, 0];
     half.resize(bytes, 7);

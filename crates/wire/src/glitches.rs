@@ -43,7 +43,7 @@ impl Glitches {
         self.count = self.count.saturating_add(1);
     }
 
-    /// Counts so many at once.
+    /// Counts `count` at once.
     #[cold]
     pub fn note_many(&mut self, count: u32) {
         self.count = self.count.saturating_add(count);

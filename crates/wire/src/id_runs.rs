@@ -119,7 +119,7 @@ mod tests {
         gapped().for_each(|id| ids.insert(id));
         assert_eq!(ids.runs.len(), RUNS_MAX);
         assert!(gapped().all(|id| ids.contains(id)));
-        assert!(!ids.contains(39_999), "the newest are told apart");
+        assert!(!ids.contains(39_999), "the newest are distinguished");
     }
 
     #[test]

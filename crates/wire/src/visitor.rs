@@ -43,9 +43,9 @@ pub trait Visitor {
         false
     }
 
-    /// A header block was decoded, whatever will come of it. Its list has so many bytes, those over
-    /// the limits included ([`HeaderList::size_bytes`]). Not called for blocks that are known from
-    /// before.
+    /// A header block was decoded, whatever will come of it. `_list_bytes` is the size of its list,
+    /// those over the limits included ([`HeaderList::size_bytes`]). Not called for blocks that are
+    /// known from before.
     fn decoded(&mut self, _list_bytes: usize) {}
 
     /// A head, or trailers on a stream whose head has come.
@@ -75,25 +75,25 @@ pub trait Visitor {
     /// until [`Sender::release`] or the end of the stream.
     fn data(&mut self, sender: &mut Sender, stream: StreamKey, data: &[u8], end_stream: bool);
 
-    /// Whether a head that has come before may be told with its body, behind what other streams
+    /// Whether a head that has come before may be reported with its body, after what other streams
     /// have in the same read, because nothing would be done for it alone. A body that does not
-    /// come, or that [`Visitor::takes_whole_request`] declines, has it told at last by
+    /// come, or that [`Visitor::takes_whole_request`] declines, has the head reported after all by
     /// [`Visitor::cached_headers`].
     #[inline]
     fn head_may_wait(&self, _stream: StreamKey, _head: u32) -> bool {
         false
     }
 
-    /// Whether an empty DATA frame that ends this stream may be told with the one before it, behind
-    /// what other streams have in the same read, because nothing would be done for that one alone.
-    /// tonic ends each request so. The stream may be one that is not in the table.
+    /// Whether an empty DATA frame that ends this stream may be reported with the one before it,
+    /// after what other streams have in the same read, because nothing would be done for that one
+    /// alone. tonic ends each request so. The stream may be one that is not in the table.
     #[inline]
     fn end_may_join(&self, _stream: StreamKey) -> bool {
         false
     }
 
-    /// Whether to call [`Visitor::whole_request`] for this request. Otherwise its frames are told
-    /// one by one.
+    /// Whether to call [`Visitor::whole_request`] for this request. Otherwise its frames are
+    /// reported one by one.
     #[inline]
     fn takes_whole_request(&self, _request: WholeRequest<'_>) -> bool {
         false

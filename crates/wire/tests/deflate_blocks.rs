@@ -57,7 +57,7 @@ impl Bits {
         for symbol in [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1] {
             self.put(if [1, 8, 9, 16].contains(&symbol) { 2 } else { 0 }, 3);
         }
-        // Symbols 1, 8, 9 and 16, the one before so many times again, are 0 to 3.
+        // Symbols 1, 8, 9 and 16, which repeats the one before, are 0 to 3.
         self.lengths(1, 226);
         self.lengths(2, 60);
         self.code(0, 2);
@@ -85,7 +85,7 @@ impl Bits {
         for symbol in [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1] {
             self.put(u32::from(symbol == 1 || symbol == 18), 3);
         }
-        // Symbol 1 is 0 and symbol 18, so many zeros, is 1. The literal 0, 255 that are not there,
+        // Symbol 1 is 0 and symbol 18, a run of zeros, is 1. The literal 0, 255 that are not there,
         // the end, and a distance.
         self.put(0, 1);
         self.put(1 | (138 - 11) << 1, 8);

@@ -1,4 +1,5 @@
-//! However the bytes are cut, the same is told: the strongest single property of a decoder.
+//! However the bytes are cut, the same events are reported: the strongest single property of a
+//! decoder.
 
 mod pair;
 
@@ -48,7 +49,7 @@ fn server_bytes() -> Vec<u8> {
     server.take_output()
 }
 
-/// Bodies are told in pieces that follow frames, so pieces count as they come.
+/// Bodies are reported in pieces that follow frames, so pieces count as they come.
 fn told(side: Side, pieces: &[&[u8]]) -> Vec<Event> {
     let mut end = End::new(side, &ConnectionConfig::trusted());
     if side == Side::Client {
@@ -111,12 +112,12 @@ fn padding_is_taken_off_and_its_bytes_are_given_back() {
     assert_eq!(pair.server.events(), [data]);
 }
 
-/// Responses to so many calls, with messages of a byte, each another.
+/// Responses to `calls` calls, with messages of a byte, each another.
 fn small_responses(calls: u32) -> (End, Vec<u8>) {
     responses(calls, |call| call as u8)
 }
 
-/// Responses to so many calls, each with the byte that `message` gives it.
+/// Responses to `calls` calls, each with the byte that `message` gives it.
 fn responses(calls: u32, message: fn(u32) -> u8) -> (End, Vec<u8>) {
     let config = ConnectionConfig::trusted();
     let Pair { mut client, mut server, .. } = Pair::greeted(&config, &config);
@@ -184,7 +185,7 @@ fn a_whole_response_that_breaks_a_rule_is_left_to_its_frames() {
 
 const LENGTH: (&[u8], &[u8]) = (b"content-length", b"8");
 
-/// A server that answers each request with so many bytes, and requests to it.
+/// A server that answers each request with `bytes` bytes, and requests to it.
 fn small_requests(
     calls: u32,
     extra: &[(&[u8], &[u8])],
@@ -200,7 +201,7 @@ fn small_requests(
     (server, client.take_output())
 }
 
-/// What a server is told and what it writes, cut so and so.
+/// What a server reports and what it writes, with its input in these pieces.
 fn heard_and_written(mut server: End, pieces: &[&[u8]]) -> (Vec<Event>, Vec<u8>, usize) {
     pieces.iter().for_each(|piece| server.arrive(piece));
     assert_eq!(server.error, None);

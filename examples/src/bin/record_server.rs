@@ -17,7 +17,7 @@ struct Owned;
 /// The collector that stamps them.
 const COLLECTOR: (&str, &str) = ("collector.name", "journal-1");
 
-/// The clock of the collector runs so much later: a real one would make replies differ.
+/// How far the clock of the collector is behind: a real one would make replies differ.
 const DELAY_NS: u64 = 1_000;
 
 impl Journal for InPlace {

@@ -1,9 +1,9 @@
 //! The hello server, slowed by a known amount: what a race has to find.
 //!
-//! `cargo run -p bookend-examples --bin slowed_server [ADDRESS] [ITERATIONS] [WORK]` burns so many
-//! iterations of a loop in each call. Before that, each call works for so many iterations of
-//! another one, which takes as long, as a handler would. With `measure` in the place of the address
-//! it prints how many nanoseconds an iteration takes.
+//! `cargo run -p bookend-examples --bin slowed_server [ADDRESS] [ITERATIONS] [WORK]` burns
+//! `ITERATIONS` iterations of a loop in each call. Before that, each call works for `WORK`
+//! iterations of another one, which takes as long, as a handler would. With `measure` instead of
+//! the address it prints how many nanoseconds an iteration takes.
 #![forbid(unsafe_code)]
 
 use bookend_examples::helloworld::{Greeter, GreeterServer, HelloReply, HelloRequest};

@@ -14,7 +14,7 @@ const MEMORY_FIT: f64 = 4.0;
 const KIBIBYTES: f64 = 1024.0;
 
 /// Compares the printed ratio of requests per CPU-second with the ratio of this row and the one
-/// beside it.
+/// next to it.
 pub(super) fn ratio_differs(row: &PrintedRow, document: &Document) -> Checked {
     let printed = row.figure("cost_ratio")?;
     let beside = |other: &&PrintedRow| {

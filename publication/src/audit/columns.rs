@@ -10,7 +10,7 @@ const HIGH_PERCENTILE: f64 = 75.0;
 /// A figure that is known worse than this share of it can be the same by chance.
 const KNOWN_TO: f64 = 0.02;
 
-/// In so many rows two columns do not agree by chance.
+/// Two columns do not agree by chance in this number of rows.
 const ROWS_MIN: usize = 3;
 
 /// Compares the columns of latencies in all rows of the table.

@@ -7,7 +7,7 @@ use bookend_results::text::{percent_text, rate_text, significant_text};
 /// An end that used less than this share of its CPUs had time left.
 const IDLE_BELOW: f64 = 0.70;
 
-/// So many subjects in a row are a field of which a part can be told from the rest.
+/// Fewest subjects in a row of which a part can be distinguished from the rest.
 const FIELD_MIN: usize = 6;
 
 /// That many of a field, and this share of it, near its highest rate do not meet there by chance.

@@ -111,7 +111,7 @@ pub(super) fn rate_includes_failures(row: &PrintedRow, _: &Document) -> Checked 
     )))
 }
 
-/// Compares a histogram with the figures beside it.
+/// Compares a histogram with the figures next to it.
 pub(super) fn histogram_differs(row: &PrintedRow, _: &Document) -> Checked {
     let (first, last) = (row.histogram.first()?, row.histogram.last()?);
     let calls: f64 = row.histogram.iter().map(|bucket| bucket.count).sum();

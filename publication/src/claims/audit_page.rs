@@ -1,5 +1,5 @@
 //! docs/measure/audit.md: what the audit finds in the documents' tables, what a model predicts, and
-//! notes beside them that are no sentence of a document.
+//! notes on them that are no sentence of a document.
 
 use super::judged::{JudgedSuite, JudgedSuites};
 use super::model::{Model, Rejection};
@@ -32,7 +32,7 @@ fn section(suite: &JudgedSuite) -> String {
     format!("\n## {title}\n\n{}\n", parts.trim())
 }
 
-/// What was noticed beside the claims.
+/// What was noticed besides the claims.
 fn notes(suite: &JudgedSuite) -> String {
     let notes = suite.notes();
     if notes.is_empty() {

@@ -82,7 +82,7 @@ impl Quantity {
 
 impl Quantity {
     /// The case whose pair of figures is the printed one, and whether it is printed the other way
-    /// round. The last case, where that cannot be told.
+    /// round. The last case, where that cannot be decided.
     fn printed_pair(
         &self,
         claim: &Claim,
@@ -90,7 +90,7 @@ impl Quantity {
         document: Figures<'_>,
     ) -> Option<(Case, bool)> {
         let last = (*self.cases.last()?, false);
-        // A range is none, and the subjects of the document are those of the claim.
+        // A range is not a pair, and the subjects of the document are those of the claim.
         let is_range = claim.published.contains(" to ");
         let Some(asked) = claim.ours.as_ref().filter(|_| !is_range) else { return Some(last) };
         let Some(Over::Subject(name)) = &asked.over else { return Some(last) };

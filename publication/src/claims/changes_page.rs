@@ -51,7 +51,7 @@ fn section(suite: &JudgedSuite) -> String {
 }
 
 impl Judgement<'_> {
-    /// The outcomes as this page names them. Those of a note are none.
+    /// The outcomes as this page names them. A note has no outcome.
     pub fn outcomes(&self) -> String {
         let outcomes: Vec<String> =
             self.answers().map(|answer| answer.counted().to_string()).collect();

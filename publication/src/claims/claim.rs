@@ -80,7 +80,7 @@ pub struct Claim {
     pub not_comparable: Option<String>,
     /// What explains the outcome, after the figures.
     pub why: Option<Explanation>,
-    /// It is no sentence of the document: a note beside the audit, which is not judged.
+    /// It is no sentence of the document: a note of the audit, which is not judged.
     #[serde(default)]
     pub note: bool,
     /// A sentence for the head of the page, while figures bear it out.
@@ -89,7 +89,7 @@ pub struct Claim {
     pub earlier: Option<EarlierVerdict>,
 }
 
-/// A claim's sentence in a table has at most so many characters.
+/// Most characters of a claim's sentence in a table.
 pub const SHORT_MAX: usize = 46;
 
 /// Subjects of ours with which a claim is asked, or why it cannot be asked.

@@ -102,7 +102,7 @@ fn unfounded(claim: &Claim) -> Option<String> {
 const UNJUDGED: &str = "say how it is judged: `measure`, `ours`, `recomputed`, `formula`, `undecided` \
                         or `not_comparable`";
 
-/// Whether it must be compared with a printed figure, and there is none.
+/// Whether it must be compared with a printed figure, and has none.
 fn is_without_figure(claim: &Claim) -> bool {
     claim.says.is_some_and(Statement::needs_printed)
         && claim.printed.is_none()

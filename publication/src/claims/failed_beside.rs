@@ -1,4 +1,4 @@
-//! Outcomes and figures with the calls that failed beside them, as tables and sentences have them.
+//! Outcomes and figures with the calls that failed, as tables and sentences have them.
 
 use super::verdict::{Answer, Judgement};
 use bookend_results::failed_share::FailedShare;

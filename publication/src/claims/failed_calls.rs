@@ -41,7 +41,7 @@ impl FailedCells {
         self.0.iter().filter(|(share, _)| share.is_told())
     }
 
-    /// `26.4 % of rust-pajamax/0.2.0's calls failed at C=1 S=1000`. `None`: not so many did.
+    /// `26.4 % of rust-pajamax/0.2.0's calls failed at C=1 S=1000`. `None`: fewer did.
     pub(super) fn in_words(&self) -> Option<String> {
         let by_subject = grouped(self.told().map(|(share, cell)| (&cell.subject, (*share, cell))));
         let each: Vec<String> = by_subject
@@ -56,7 +56,7 @@ impl FailedCells {
         (!each.is_empty()).then(|| each.join(" and "))
     }
 
-    /// Calls that failed and that the outcome does not tell of. `None`: there are none.
+    /// Calls that failed and that the outcome does not mention. `None`: no such calls.
     pub(super) fn sentence(&self) -> Option<String> {
         let few = self.0.iter().filter(|(share, _)| !share.is_told());
         let each: Vec<String> = few

@@ -6,7 +6,7 @@ use super::series::Estimate;
 use super::statement::Band;
 
 impl Evaluation {
-    /// One figure with its interval, or the range of several cases. Empty if there is none.
+    /// One figure with its interval, or the range of several cases. Empty without one.
     pub(super) fn text(&self) -> String {
         match self.shown_estimates() {
             [] => String::new(),

@@ -1,4 +1,4 @@
-//! A sentence that is told only while figures bear out what it rests on and what it says.
+//! A sentence that is printed only while figures bear out what it rests on and what it says.
 
 use super::quantity::Quantity;
 use serde::Deserialize;
@@ -93,7 +93,7 @@ impl ClaimFinding {
         })
     }
 
-    /// What stands in braces.
+    /// The names in braces.
     fn names(&self) -> impl Iterator<Item = &str> {
         self.text.split('{').skip(1).filter_map(|rest| Some(rest.split_once('}')?.0))
     }
@@ -118,7 +118,7 @@ impl FigureCondition {
     }
 }
 
-/// The text without what stands in braces, and without what it cites.
+/// The text without the parts in braces, and without what it cites.
 fn own_words(text: &str) -> String {
     let outside = |text: &str, open: char, close: char| {
         let mut own = String::new();

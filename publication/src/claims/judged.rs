@@ -160,7 +160,7 @@ fn findings(records: &Path) -> Result<ProbeFindings, ClaimsError> {
         .map_err(|error| ClaimsError::Folder(PathBuf::from("findings"), error.to_string()))
 }
 
-/// Where the CPU time of a suite's full run went, if that was put beside its record.
+/// Where the CPU time of a suite's full run went, if that was put next to its record.
 ///
 /// # Errors
 /// When it is there and cannot be read.

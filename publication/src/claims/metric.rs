@@ -10,7 +10,7 @@ use bookend_results::metric::{Metric, PROFILE_PREFIX};
 use bookend_results::profile::{SAMPLES_MIN, Split};
 use bookend_results::statistics::Interval;
 
-/// The share of the samples, with its range if each sample is independent; or why there is none.
+/// The share of the samples, with its range if each sample is independent; or why it has no figure.
 pub(super) fn of_samples(layers: &str, split: &Split) -> Result<Span, String> {
     let value = split
         .named_share(layers)

@@ -11,7 +11,7 @@ use bookend_report::markdown::{folded, table, wrapped};
 use bookend_results::statistics::CONFIDENCE;
 use bookend_results::suite::FULL_ROUNDS_MIN;
 
-/// A row of the narrow table is at most so wide, and a claim's sentence has so much room in it.
+/// Widths of the narrow table: most columns of a row, and fewest of a claim's sentence.
 const ROW_MAX: usize = 119;
 const SENTENCE_MIN: usize = 20;
 

@@ -1,4 +1,4 @@
-//! What the probe found of the servers that a claim is about: it stands beside every claim,
+//! What the probe found of the servers that a claim is about: it is printed with every claim,
 //! whatever came of it.
 
 use super::claim::Claim;
@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 /// From a page of a suite, and from those in docs/measure.
 const FINDINGS: &str = "../../records/findings/README.md";
 
-/// So many failed checks are all listed.
+/// Most failed checks that are all listed.
 const LISTED: usize = 4;
 
 /// What a probe says where a server ended the connection.

@@ -35,7 +35,7 @@ impl Agreement {
 }
 
 impl JudgedSuites {
-    /// docs/measure/repeated.md: the outcomes here beside those of other runs of some of these
+    /// docs/measure/repeated.md: the outcomes here next to those of other runs of some of these
     /// suites.
     pub fn repeated_page(&self) -> String {
         let pairs: Vec<(&JudgedSuite, &JudgedSuite)> =

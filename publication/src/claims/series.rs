@@ -196,7 +196,8 @@ mod tests {
         assert_eq!((value(&ratio), of_tables), (8.0, 8.0));
         let swapped = other.over(&own).expect("both have all rounds");
         assert_eq!(value(&swapped), 0.125);
-        // The middle of several cases is a ratio as well, and a figure that is none is not.
+        // The middle of several cases is a ratio as well, and something that is not a figure is
+        // not.
         let middle = Series::ranked(&[&ratio, &ratio], 0).expect("both have all rounds");
         assert_eq!((value(&middle), value(&own)), (8.0, 10.0));
     }

@@ -65,7 +65,7 @@ pub(super) struct Shown {
     factor: f64,
     offset: f64,
     unit: Unit,
-    /// What stands behind the number, besides its unit.
+    /// The text after the number, besides its unit.
     suffix: &'static str,
 }
 

@@ -14,7 +14,7 @@ pub const TOLERANCE: f64 = 1.25;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Statement {
-    /// So many times as good: within the tolerance of the printed figure. Beyond that, a figure
+    /// A number of times as good: within the tolerance of the printed figure. Beyond that, a figure
     /// that is better than printed says more than was claimed.
     Factor,
     /// The printed figure, within the tolerance.

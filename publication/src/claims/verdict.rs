@@ -34,7 +34,7 @@ pub struct Judgement<'a> {
     pub is_it_so: Option<Answer>,
     /// What explains the outcome, as far as figures bear it out.
     pub why: Option<String>,
-    /// The sentence for a colleague. `None`: there is none, or a figure of its premise or its
+    /// The sentence for a colleague. `None`: it has no finding, or a figure of its premise or its
     /// conclusion is missing or says otherwise.
     pub finding: Option<String>,
 }
@@ -44,9 +44,9 @@ pub struct Judgement<'a> {
 pub struct Answer {
     /// The outcome.
     pub outcome: ClaimOutcome,
-    /// Our figure without its interval, in the unit of what was printed; empty if there is none.
+    /// Our figure without its interval, in the unit of what was printed; empty without one.
     pub figure: String,
-    /// With its interval and place; empty if there is none.
+    /// With its interval and place; empty without one.
     pub figures: String,
     /// What is divided by what in it.
     pub of: Option<String>,
@@ -65,7 +65,7 @@ pub struct Answer {
 pub struct OtherRun {
     /// The outcome.
     pub outcome: ClaimOutcome,
-    /// The figure without its interval; empty if there is none.
+    /// The figure without its interval; empty without one.
     pub figure: String,
 }
 
@@ -80,8 +80,8 @@ impl Judgement<'_> {
         std::iter::once(&self.replicates).chain(&self.is_it_so)
     }
 
-    /// With the answers of another run of the suite beside it; what both do not bear out is not
-    /// told.
+    /// With the answers of another run of the suite added; what both do not bear out is not
+    /// printed.
     fn beside(mut self, other: &Judgement<'_>) -> Self {
         let again = |answer: &Answer| {
             Some(OtherRun { outcome: answer.outcome, figure: answer.figure.clone() })
@@ -214,7 +214,7 @@ fn besides(claim: &Claim, condition: &FigureCondition, suite: &JudgedSuite) -> O
     Some(quantity.evaluate(figures, &suite.claims.models))
 }
 
-/// What stands in for a system of the document in a quantity, a sentence each.
+/// The stand-ins for a system of the document in a quantity, a sentence each.
 fn stand_ins(quantity: &Quantity, suite: &JudgedSuite) -> Option<String> {
     let over = match &quantity.over {
         Some(Over::Subject(other)) => Some(other),

@@ -8,7 +8,7 @@ use clap::Args;
 use std::fs;
 use std::path::PathBuf;
 
-/// What stands after `publication claims`.
+/// Arguments of `publication claims`.
 #[derive(Debug, Args)]
 pub struct ClaimsArguments {
     /// Write nothing; exit with 3 if a page differs from what claims and records give

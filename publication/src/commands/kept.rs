@@ -11,7 +11,7 @@ use std::path::PathBuf;
 /// A race of a quarter of an hour has some megabytes.
 const RACE_MAX_BYTES: u64 = 256 << 20;
 
-/// What stands after `publication check-page`.
+/// Arguments of `publication check-page`.
 #[derive(Debug, Args)]
 pub struct CheckPageArguments {
     /// Checks, a line each as bookend check --json prints it
@@ -22,7 +22,7 @@ pub struct CheckPageArguments {
     output: Option<PathBuf>,
 }
 
-/// What stands after `publication power-page`.
+/// Arguments of `publication power-page`.
 #[derive(Debug, Args)]
 pub struct PowerPageArguments {
     /// Comparisons, a line each as power-line prints it
@@ -33,7 +33,7 @@ pub struct PowerPageArguments {
     output: Option<PathBuf>,
 }
 
-/// What stands after `publication power-line`.
+/// Arguments of `publication power-line`.
 #[derive(Debug, Args)]
 pub struct PowerLineArguments {
     /// The race

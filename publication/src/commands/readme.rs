@@ -7,7 +7,7 @@ use bookend_publication::pages::{README_PARTS, ReadMe, ReadMeSources, first_diff
 use clap::Args;
 use std::path::PathBuf;
 
-/// What stands after `publication readme`.
+/// Arguments of `publication readme`.
 #[derive(Debug, Args)]
 pub struct ReadMeArguments {
     /// The page

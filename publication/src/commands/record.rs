@@ -23,7 +23,7 @@ const FILE_MAX_BYTES: usize = 2 << 20;
 /// The last level whose window [readers](bookend_results::record::decompressed) take.
 const LEVEL: i32 = 19;
 
-/// What stands after `publication record`.
+/// Arguments of `publication record`.
 #[derive(Debug, Args)]
 pub struct RecordArguments {
     /// The number of the result [default: the newest]

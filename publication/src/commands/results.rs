@@ -14,7 +14,7 @@ use clap::Args;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What stands after `publication results`.
+/// Arguments of `publication results`.
 #[derive(Debug, Args)]
 pub struct ResultsArguments {
     /// The suites [default: all that have a results.toml, a record or a page]

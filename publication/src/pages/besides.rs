@@ -8,7 +8,7 @@ use super::presentation::{Look, ResultColumn};
 use super::rows::{cells_below, fields, markdown_table};
 use bookend_results::table::Cell;
 
-/// The table of all cells that no other table shows. Empty if there are none.
+/// The table of all cells that no other table shows. Empty without any.
 pub(super) fn table(page: &Page<'_>, cells: &Cells<'_>) -> String {
     let own: Vec<&Cell> =
         cells.table.cells.iter().filter(|cell| !is_shown(page, cells, cell)).collect();

@@ -14,7 +14,7 @@ use bookend_results::statistics::Interval;
 use bookend_results::suite::Case;
 use bookend_results::table::{Cell, Rank};
 
-/// Colours are repeated beyond so many series.
+/// Number of series beyond which colours are repeated.
 const SERIES_MAX: usize = 6;
 
 /// Figures of the record's own run alone are drawn: those of runs that were joined to it are of

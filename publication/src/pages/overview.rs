@@ -29,10 +29,10 @@ pub struct Overview {
     pub scale: Scale,
     /// A figure to which all others are to be compared.
     pub reference: Option<f64>,
-    /// What stands side by side in each line.
+    /// The series side by side in each line.
     #[serde(deserialize_with = "list")]
     pub series: Vec<OverviewSeries>,
-    /// The lines. If there are none: one for each case of the run.
+    /// The lines. If empty: one for each case of the run.
     #[serde(default, deserialize_with = "list")]
     pub lines: Vec<OverviewLine>,
     /// Further columns of the table.

@@ -21,13 +21,13 @@ pub struct Page<'a> {
     pub(super) published_profile: Option<PublishedTable>,
     pub(super) verdicts: Option<ClaimVerdicts>,
     pub(super) profile: Option<Profile>,
-    /// The files that were cut of what instruments printed, if that is beside the record.
+    /// The files that were cut of what instruments printed, if that is next to the record.
     pub(super) raw_cut_off: Option<Vec<String>>,
     pub(super) provenance: Vec<Provenance>,
 }
 
 impl<'a> Page<'a> {
-    /// Reads the files beside the record from the suite's folder.
+    /// Reads the files next to the record from the suite's folder.
     ///
     /// # Errors
     /// When a file cannot be read, or the files contradict each other.
@@ -69,7 +69,7 @@ impl<'a> Page<'a> {
         Self { verdicts, ..self }
     }
 
-    /// Says whether a [raw folder](bookend_results::record::raw_folder) is beside the record, and
+    /// Says whether a [raw folder](bookend_results::record::raw_folder) is next to the record, and
     /// which of its files [were cut](bookend_results::record::cut_off_raw_files).
     #[must_use]
     pub fn with_raw_output(self, cut_off: Option<Vec<String>>) -> Self {

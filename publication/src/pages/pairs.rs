@@ -1,4 +1,4 @@
-//! What the ratio beside a published row is over: the version that the document compares with, and
+//! What the ratio next to a published row is over: the version that the document compares with, and
 //! not the one of today that is the baseline of the run.
 
 use super::page::Page;
@@ -14,7 +14,7 @@ pub(super) fn reference(page: &Page<'_>, row: &PublishedRow, cell: &CellId) -> O
     if reference.subject == *baseline {
         return None;
     }
-    // Who brings a client is compared through its own, as printed.
+    // A subject that brings a client is compared through its own, as printed.
     let is_as_printed = cell.instrument == printed.instrument;
     let instrument = if is_as_printed { &reference.instrument } else { &cell.instrument };
     Some(CellId { instrument: instrument.clone(), ..reference.clone() })

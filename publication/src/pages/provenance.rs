@@ -8,7 +8,7 @@ use bookend_results::record::Facts;
 use serde::Deserialize;
 use std::path::Path;
 
-/// The file beside the suites that says so.
+/// The file next to the suites that says so.
 const ORIGINALS_FILE: &str = "originals.toml";
 
 /// The part of the file that is about provenance.
@@ -52,7 +52,7 @@ pub(super) fn read(folder: &Path, suite: &str) -> Result<Vec<Provenance>, Declar
     Ok(read.provenance)
 }
 
-/// A list of the places; empty if there are none.
+/// A list of the places; empty without any.
 pub(super) fn list(all: &[Provenance]) -> String {
     if all.is_empty() {
         return String::new();

@@ -17,12 +17,12 @@ use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// The file that declares the parts, beside the sources of this crate.
+/// The file that declares the parts, next to the sources of this crate.
 pub const README_PARTS: &str = "publication/readme.toml";
 
 const NS_PER_SECOND: f64 = 1e9;
 
-/// What stands before a part, and what after it.
+/// The markers before a part and after it.
 const BEGIN: &str = "<!-- made by publication readme: ";
 const END: &str = "<!-- end of what is made -->";
 
@@ -32,7 +32,7 @@ pub enum ReadMeError {
     /// A declaration cannot be used.
     #[error("{0}")]
     Declaration(#[from] DeclarationError),
-    /// A record or what is beside it cannot be read.
+    /// A record or what is next to it cannot be read.
     #[error("{0}")]
     Unreadable(String),
     /// A part is declared and not in the page, or the other way round.

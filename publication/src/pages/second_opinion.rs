@@ -1,4 +1,4 @@
-//! What the clients of others say of the same cells, beside ours.
+//! What the clients of others say of the same cells, compared with ours.
 
 use super::figures::Cells;
 use bookend_contract::verdict::Verdict;
@@ -23,8 +23,8 @@ Where the server is the limit before both clients, they must agree. Where a clie
 the server can do at least what the other says. Where neither is, the rate depends on how many calls each client puts \
 into one write.";
 
-/// A line for each cell of a server that was also measured through a client of others. Empty where
-/// there is none.
+/// A line for each cell of a server that was also measured through a client of others. Empty
+/// without any.
 pub(super) fn table(cells: &Cells<'_>) -> String {
     let rows: Vec<Vec<String>> =
         cells.table.cells.iter().filter_map(|cell| row(cells, cell)).collect();

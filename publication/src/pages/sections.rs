@@ -20,7 +20,7 @@ use bookend_results::suite::{Extent, Plan};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// The picture beside a page.
+/// The picture next to a page.
 pub const PICTURE_FILE: &str = "RESULTS.svg";
 
 /// A page, and the picture that it shows.
@@ -162,7 +162,7 @@ fn folds(page: &Page<'_>, cells: &Cells<'_>) -> String {
     open.map(|fold| format!("\n{fold}")).collect()
 }
 
-/// The document's own profile with ours beside it, then all of ours.
+/// The document's own profile with ours next to it, then all of ours.
 fn where_time_goes(page: &Page<'_>, cells: &Cells<'_>) -> String {
     let own = page.profile.as_ref().map(|profile| own_profile(page, cells, profile));
     let own = own.unwrap_or_default();

@@ -5,23 +5,23 @@ use crate::shortened::shortened;
 use bookend_report::markdown;
 use bookend_results::record::Record;
 
-/// The table is at most so wide.
+/// Most columns of the table.
 const LINE_MAX: usize = 99;
 
-/// What is printed, and a figure of ours, are at most so wide in it.
+/// Most columns of a printed figure, and of one of ours, in it.
 const FIELD_MAX: usize = 17;
 
 /// A figure with its outcome.
 const ANSWER_MAX: usize = 22;
 
-/// A claim's sentence has at least so much room.
+/// Fewest columns of a claim's sentence.
 const SENTENCE_MIN: usize = 20;
 
-/// Who answers, where the document has nothing more exact.
+/// The subjects that answer, where the document has nothing more exact.
 const ASKED: &str = "*Same client* is the published one, with the published versions; *other client* is \
     one that is not the limit.";
 
-/// Who answers where no document stands behind the claims.
+/// The subjects that answer claims without a document.
 const EXPECTED: &str = "Nobody published these figures: *expected* is what the source named at each \
     claim makes one expect, and *ours* what was measured here.";
 
@@ -78,7 +78,7 @@ impl ClaimVerdicts {
         &self.tally
     }
 
-    /// Who answers each question.
+    /// The subjects that answer each question.
     pub(super) fn asked(&self) -> &str {
         &self.asked
     }

@@ -1,5 +1,5 @@
-//! The page of a study: how often equal servers are told apart, and what it takes to see how small
-//! a difference.
+//! The page of a study: how often equal servers are distinguished, and what it takes to see a
+//! difference of each size.
 
 use super::resampling::{COUNTS, found_shares, needed_starts};
 use super::{Method, PowerComparison, PowerStudy};
@@ -7,7 +7,7 @@ use bookend_report::markdown::{list, section, table, words};
 use bookend_results::statistics::median;
 use bookend_results::text::{percent_text, seconds_text};
 
-/// So many rounds of a start are looked at.
+/// Numbers of rounds of a start that are looked at.
 const ROUNDS: [usize; 3] = [1, 2, 4];
 
 /// In which share of comparisons a difference is to be seen.
@@ -186,7 +186,7 @@ fn misses(comparisons: &[&PowerComparison], rounds: usize, method: Method) -> Eq
     }
 }
 
-/// The logarithms of the starts of each comparison that has some of so many rounds.
+/// The logarithms of the starts of each comparison that has starts of `rounds` rounds.
 fn means(comparisons: &[&PowerComparison], rounds: usize) -> Vec<Vec<f64>> {
     let means = comparisons.iter().map(|one| one.start_means(rounds));
     means.filter(|means| !means.is_empty()).collect()

@@ -12,8 +12,8 @@ const BLOCK_STARTS: usize = 4;
 /// The numbers of starts that are tried.
 pub(super) const COUNTS: [usize; 13] = [8, 10, 12, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200];
 
-/// For each of [`COUNTS`] the share of comparisons of so many starts whose interval is below 1.
-/// `comparisons` are the logarithms of the starts of each that was run; none is empty.
+/// For each of [`COUNTS`] the share of comparisons of that number of starts whose interval is below
+/// 1. `comparisons` are the logarithms of the starts of each that was run; none is empty.
 pub(super) fn found_shares(comparisons: &[Vec<f64>], method: Method) -> [f64; COUNTS.len()] {
     let mut found = [0.0; COUNTS.len()];
     let mut random = Rng::with_seed(0);

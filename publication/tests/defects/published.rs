@@ -316,7 +316,7 @@ fn ends(cpus: f64, server: f64, client: f64) -> Document {
 }
 
 fn ceilings() -> Vec<Defect> {
-    // So many rates between these two, evenly.
+    // `count` rates between these two, evenly.
     let rates = |count: u32, (low, high): (f64, f64)| {
         let step = (high - low) / f64::from(count.max(2) - 1);
         (0..count).map(move |at| low + step * f64::from(at))

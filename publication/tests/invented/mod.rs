@@ -83,7 +83,7 @@ pub fn verdict_of(
 
 pub const NEAR_TEN: [f64; 7] = [9.8, 10.1, 10.0, 9.9, 10.2, 10.0, 9.9];
 
-/// Rounds in which tonic answers so many thousand requests a second in each of the cases.
+/// Rounds in which tonic answers this number of thousand requests a second in each of the cases.
 pub fn rates<const ROUNDS: usize>(cases: &[(&str, [f64; ROUNDS])]) -> Record {
     let rows: Vec<Row> = cases
         .iter()

@@ -19,7 +19,7 @@ class Tally {
   static constexpr int64_t kNoLimit = INT64_MAX;
 
   Tally();
-  // Begins a phase in which so many calls may end. Those in flight are among them.
+  // Begins a phase in which `calls` calls may end. Those in flight are among them.
   void Enter(Phase phase, int64_t calls);
   // Whether one more call may begin.
   bool Begin();

@@ -28,7 +28,7 @@ using Workers = std::deque<Worker>;
 
 constexpr char kMethod[] = "helloworld.Greeter/SayHello";
 
-// So long are calls awaited that are in flight at the end of the window.
+// How long calls that are in flight at the end of the window are awaited.
 constexpr std::chrono::seconds kDrain{2};
 
 std::shared_ptr<grpc::ChannelCredentials> Credentials() {

@@ -1,4 +1,4 @@
-// A thread's share of the calls in flight, and the completion queue that tells of them.
+// A thread's share of the calls in flight, and the completion queue that reports them.
 #pragma once
 
 #include <grpcpp/alarm.h>

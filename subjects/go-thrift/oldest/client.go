@@ -30,8 +30,8 @@ func measure(connectionPerCall bool) {
 	contract.Run(connect, code)
 }
 
-// readRequest has the file beside subject.toml, which is that of bookend-load as well: the one of
-// the contract holds the message in protobuf.
+// readRequest has the file next to subject.toml, which is that of bookend-load as well: the one
+// of the contract holds the message in protobuf.
 func readRequest() *message {
 	arguments := struct{ Name message }{}
 	text, err := os.ReadFile("benchmark_message.json")

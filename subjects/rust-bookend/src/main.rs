@@ -90,7 +90,7 @@ fn serve(
     io: Io,
     served: fn(&ServerStatistics) -> u64,
 ) -> Result<ExitCode, Box<dyn Error>> {
-    // A variant may have so many workers on however many CPUs: `epoll-threads-4`.
+    // A variant may name its number of workers, whatever the number of CPUs: `epoll-threads-4`.
     let (cpus, variant) = (variable("BOOKEND_CPUS", "0"), variable("BOOKEND_VARIANT", ""));
     let threads = variant.split_once("-threads-").map_or(&*cpus, |(_, threads)| threads).parse()?;
     let server = match variable("BOOKEND_TRANSPORT", "h2c").as_str() {

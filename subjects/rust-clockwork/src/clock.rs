@@ -7,7 +7,7 @@ pub fn now_ns() -> u64 {
     nanoseconds(clock_gettime(ClockId::Monotonic))
 }
 
-/// Uses so much CPU time of this thread, whatever else the CPU does meanwhile.
+/// Uses `length_ns` of CPU time of this thread, whatever else the CPU does meanwhile.
 pub fn burn(length_ns: u64) {
     let used_ns = || nanoseconds(clock_gettime(ClockId::ThreadCPUTime));
     let end_ns = used_ns() + length_ns;

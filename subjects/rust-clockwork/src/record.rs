@@ -98,7 +98,7 @@ impl Record {
 }
 
 /// The mean, how far values are from it on average, and exact percentiles: the smallest value that
-/// so many are not above.
+/// the share does not exceed.
 fn spread(name: &str, mut values_ns: Vec<u64>, note: &mut impl FnMut(&str, f64)) {
     values_ns.sort_unstable();
     let Some(last) = values_ns.len().checked_sub(1) else {

@@ -1,5 +1,5 @@
-//! Who waits for which moment, where nobody is woken up by a timer: only the first of them is
-//! looked at.
+//! The calls that wait, by the moment that they wait for, where no timer wakes anybody: only the
+//! first is looked at.
 
 use crate::clock;
 use std::{

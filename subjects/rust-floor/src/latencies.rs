@@ -12,7 +12,7 @@ impl Latencies {
         Latencies(vec![0; ((u64::BITS - BITS + 1) << BITS) as usize])
     }
 
-    /// Counts calls that took so long.
+    /// Counts calls that took `latency_ns`.
     pub fn record(&mut self, latency_ns: u64, count: u64) {
         let magnitude = (latency_ns >> BITS).checked_ilog2().map_or(0, |log| log + 1);
         let shift = magnitude.saturating_sub(1);

@@ -21,7 +21,7 @@ pub struct Settings {
     pub connection_per_call: bool,
     pub warmup: Duration,
     pub measure: Duration,
-    /// A window of so many calls instead of one of `measure`.
+    /// A window of this number of calls instead of one of `measure`.
     pub calls: Option<usize>,
 }
 

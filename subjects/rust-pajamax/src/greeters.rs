@@ -14,7 +14,7 @@ pub enum Request {
     ComplexProto(complex_proto::HelloRequest),
 }
 
-// The services that the generator writes beside the messages fit 0.3 alone.
+// The services that the generator writes next to the messages fit 0.3 alone.
 pub mod helloworld {
     use pajamax_0_3 as pajamax;
     include!(concat!(env!("OUT_DIR"), "/helloworld.rs"));

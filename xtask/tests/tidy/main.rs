@@ -6,6 +6,7 @@
 
 mod circles;
 mod edges;
+mod english;
 mod evidence;
 mod growing;
 mod leftovers;
@@ -157,6 +158,13 @@ fn nothing_is_left_over() {
 fn names_say_what_is_inside() {
     assert_none(tree().iter().flat_map(|file| leftovers::empty_words_in_path(&file.path)));
     assert_rule(is_rust, leftovers::empty_words_in_modules);
+}
+
+#[test]
+fn prose_is_read_once() {
+    let attributes = tree::text(".gitattributes");
+    let is_prose = |file: &File| !file.is_lockfile() && english::is_written(&file.path, attributes);
+    assert_rule(is_prose, english::odd_english);
 }
 
 #[test]

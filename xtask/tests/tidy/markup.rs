@@ -28,7 +28,7 @@ pub fn elements_in_strings(path: &str, text: &str) -> Vec<Offence> {
     })
 }
 
-/// Whether what stands behind a `<` is that of a tag, and not a width as in `{name:<width$}` or a
+/// Whether the text after a `<` is that of a tag, and not a width as in `{name:<width$}` or a
 /// type's name.
 fn begins_tag(rest: &str) -> bool {
     let name = rest.strip_prefix('/').unwrap_or(rest);

@@ -63,7 +63,7 @@ pub fn stale<'a>(list: &List, text: &str, file: impl Fn(&str) -> Option<&'a str>
     let complaints = requirements(&table).into_iter().flat_map(|entry| {
         let found = match entry.reason {
             Some(_) if entry.code.is_empty() && entry.test.is_empty() => vec![],
-            Some(_) => vec!["a reason beside a citation".to_owned()],
+            Some(_) => vec!["a reason and a citation".to_owned()],
             None => complaints(list.rfc, &entry, &file),
         };
         let at = format!("section {} ({})", entry.section, entry.says);
@@ -103,7 +103,7 @@ fn complaints<'a>(
     found
 }
 
-/// What `path#function` names: the functions of that name with what stands above them, and the
+/// What `path#function` names: the functions of that name with the comments above them, and the
 /// front matter of the file, since it speaks for all in it. What `path` names: the whole file.
 fn items<'a>(place: &str, file: &impl Fn(&str) -> Option<&'a str>) -> Option<Vec<&'a str>> {
     let (path, name) =

@@ -44,8 +44,8 @@ const SHARED: [[&str; 2]; 2] = [
     ["subjects/python-grpcio/phases.py", "subjects/python-grpclib/phases.py"],
 ];
 
-/// Programs beside a subject's own, and source folders in place of another: for other versions of
-/// a library, which no program can have beside this one, and for a client that is a program of its
+/// Programs besides a subject's own, and source folders in place of another: for other versions of
+/// a library, which no program can have next to this one, and for a client that is a program of its
 /// own.
 const OTHER_PROGRAMS: [&str; 7] = [
     "cpp-grpc/cpp_client",
@@ -57,7 +57,7 @@ const OTHER_PROGRAMS: [&str; 7] = [
     "rust-tonic/client",
 ];
 
-/// Whether a path is the manifest of a Rust subject, or of a program beside one.
+/// Whether a path is the manifest of a Rust subject, or of a program next to one.
 pub fn is_subject_manifest(path: &str) -> bool {
     program(path).is_some_and(|name| path == format!("subjects/{name}/Cargo.toml"))
 }
@@ -80,7 +80,7 @@ pub fn unequal_builds(path: &str, text: &str) -> Vec<Offence> {
     offences
 }
 
-/// What cargo is told beside the manifest: frame pointers for all, a processor for none.
+/// The flags of cargo besides the manifest: frame pointers for all, a processor for none.
 pub fn unequal_flags(path: &str, text: &str) -> Vec<Offence> {
     let complaints = [
         (!text.contains("force-frame-pointers=yes"), "frame pointers are not kept"),
@@ -169,7 +169,7 @@ pub fn unequal_copies(files: &[File]) -> Vec<Offence> {
         .collect()
 }
 
-/// The name of what a file is a part of: of the subject, or of another program beside it.
+/// The name of what a file is a part of: of the subject, or of another program next to it.
 fn program(path: &str) -> Option<&str> {
     let inner = path.strip_prefix("subjects/")?;
     let is_in =

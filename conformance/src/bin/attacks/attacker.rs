@@ -194,7 +194,8 @@ impl Attacker {
         }
     }
 
-    /// Has so many connections that say `bytes` and then nothing, as long as one of them is there.
+    /// Opens `connections` connections that send `bytes` and then nothing, and waits while one of
+    /// them is open.
     pub fn crowd(&mut self, connections: usize, bytes: &[u8]) {
         self.send(bytes);
         for _ in 1..connections {
@@ -213,8 +214,8 @@ impl Attacker {
         }
     }
 
-    /// Has so many streams open on each of so many connections, as long as all of these are there.
-    /// In place of a stream that ends another is opened, at a leisurely pace.
+    /// Keeps `streams` streams open on each of `connections` connections, as long as all of these
+    /// are open. A stream that ends is replaced, at a leisurely pace.
     pub fn keep_open(&mut self, connections: usize, streams: usize, open: impl Fn(u32) -> Vec<u8>) {
         let more = (1..connections).filter_map(|_| Self::connect(&self.server, self.until));
         self.others = more.collect();

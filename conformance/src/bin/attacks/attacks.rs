@@ -45,7 +45,7 @@ const LONG_NAME_BYTES: usize = 60_000;
 /// Connections of one attacker that say nothing.
 const SILENT_CONNECTIONS: usize = 200;
 
-/// Those of the greeter's connections and calls, beside small calls of it.
+/// Those of the greeter's connections and calls, with small calls of it at the same time.
 const OF_GREETER: [(&str, Act); 18] = [
     ("nothing", |attacker| attacker.hold()),
     ("rapid reset", |attacker| attacker.again(|id| [hello(id, 1), reset(id)].concat())),
@@ -105,7 +105,7 @@ const OF_GREETER: [(&str, Act); 18] = [
     ("reconnects", |_| {}),
 ];
 
-/// A call that greets a name of so many bytes.
+/// A call that greets a name of `name_bytes` bytes.
 fn hello(id: u32, name_bytes: usize) -> Vec<u8> {
     let message = field(1, &vec![b'x'; name_bytes]);
     let whole = crate::frames::message(&message);

@@ -1,4 +1,4 @@
-//! Halves of messages whose rest does not come, beside somebody who uploads whole ones.
+//! Halves of messages whose rest does not come, while somebody else uploads whole ones.
 
 use crate::attacker::Attacker;
 use crate::attacks::Attack;
@@ -14,21 +14,21 @@ const HALVES_BYTES: usize = 520 << 10;
 const HALF_BYTES: usize = 60_000;
 
 pub const HALVES: [Attack; 4] = [
-    Attack { name: "nothing beside uploads", act: Attacker::hold, legal: UPLOADS, path: HELLO },
+    Attack { name: "nothing during uploads", act: Attacker::hold, legal: UPLOADS, path: HELLO },
     Attack {
-        name: "halves beside uploads",
+        name: "halves during uploads",
         act: |attacker| attacker.crowd(CONNECTIONS_WITH_HALVES, &halves(HELLO)),
         legal: UPLOADS,
         path: HELLO,
     },
     Attack {
-        name: "nothing beside streamed uploads",
+        name: "nothing during streamed uploads",
         act: Attacker::hold,
         legal: STREAMED_UPLOADS,
         path: INPUT,
     },
     Attack {
-        name: "halves of streams beside uploads",
+        name: "halves of streams during uploads",
         act: |attacker| attacker.crowd(CONNECTIONS_WITH_HALVES, &halves(INPUT)),
         legal: STREAMED_UPLOADS,
         path: INPUT,

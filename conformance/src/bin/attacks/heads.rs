@@ -21,7 +21,7 @@ const OPEN_BLOCKS: usize = 1_000;
 /// Fields of such a block: 60 KB, a little less than servers take for one head.
 const OPEN_BLOCK_FIELDS: usize = 15;
 
-/// Heads that a connection may have seen so often that they are cached.
+/// Heads that a connection may have seen often enough for them to be cached.
 const CACHED_HEADS: u8 = 16;
 /// Calls of one write whose heads are not among them.
 const ALIKE_CALLS: u32 = 100;

@@ -15,7 +15,7 @@ const ATTACKERS: usize = 4;
 /// Time between two readings of the memory.
 const SAMPLE: Duration = Duration::from_millis(50);
 
-/// Starts a server, attacks it for so long, and waits as long again before the last look.
+/// Starts a server, attacks it for a time, and waits as long again before the last look.
 ///
 /// # Errors
 /// When the server does not start, or has not the methods that the row needs.

@@ -19,7 +19,7 @@ const SLEEPY_MESSAGES: usize = 1_000;
 
 pub const CALLS: [Attack; 3] = [
     Attack {
-        name: "nothing beside pool calls",
+        name: "nothing during pool calls",
         act: Attacker::hold,
         legal: POOL_CALLS,
         path: OUTPUT,

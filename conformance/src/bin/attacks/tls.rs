@@ -1,4 +1,4 @@
-//! Handshakes that do not end, and records that say nothing, beside somebody who calls inside TLS.
+//! Handshakes that do not end, and records that say nothing, while somebody else calls inside TLS.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ pub const ACTS: [(&str, Act); 5] = [
     ("empty records", empty_records),
 ];
 
-/// All of a ClientHello of 64 KiB but its last byte, in records of so many bytes.
+/// All of a ClientHello of 64 KiB but its last byte, in records of `record_bytes` bytes.
 fn half_hello(record_bytes: usize) -> Vec<u8> {
     let mut hello = vec![1, 0, 0xfd, 0xe8];
     hello.resize(64_990, 0);

@@ -26,7 +26,7 @@ pub fn make(
     let call = call(&request)?;
     match (request.stream_type(), &*request.request_messages) {
         (StreamType::Unspecified, _) => Err("a call of no kind".to_owned()),
-        // Who waits in a unary call cannot cancel it.
+        // A thread that waits in a unary call cannot cancel it.
         (StreamType::Unary, [message]) if request.cancel.is_none() => {
             Ok(unary(&channel, call, message.value.clone()))
         }
@@ -143,7 +143,7 @@ fn send_all(requests: &mut Requests, request: &ClientCompatRequest, heard: &mut 
 /// What has come of a call so far.
 struct Heard {
     responses: Responses,
-    /// The call is cancelled when so many messages have come.
+    /// Cancels the call after this many messages.
     cancel_after: Option<usize>,
     payloads: Vec<ConformancePayload>,
     failure: Option<Status>,

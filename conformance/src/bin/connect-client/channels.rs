@@ -24,7 +24,7 @@ struct Key {
 }
 
 impl Channels {
-    /// The channel for such calls; a new one where there is none yet.
+    /// The channel for such calls, which is opened by the first of them.
     pub fn to(&self, request: &ClientCompatRequest) -> Result<Channel, Box<dyn Error>> {
         let key = Key {
             target: format!("{}:{}", request.host, request.port),

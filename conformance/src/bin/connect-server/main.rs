@@ -45,7 +45,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What this server cannot be is none of the features that it is run with.
+/// Whether the server speaks the requested protocol. The features that the runner is given list no
+/// other.
 fn check(request: &ServerCompatRequest) -> Result<(), String> {
     let wanted = (request.protocol(), request.http_version());
     match wanted {

@@ -60,7 +60,7 @@ impl<'a, R: Message> Replying<'a, R> {
         !self.replied
     }
 
-    /// Sends the next reply; false where there is none left.
+    /// Sends the next reply; false after the last one.
     pub fn reply(&mut self, request_info: Option<RequestInfo>) -> Result<bool, Status> {
         let Some(data) = self.data.next() else {
             return Ok(false);

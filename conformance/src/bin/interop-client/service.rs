@@ -69,7 +69,7 @@ fn path(method: &str) -> String {
     }
 }
 
-/// So many zeros.
+/// A payload of `bytes` zeros.
 pub fn payload(bytes: usize) -> Option<Payload> {
     Some(Payload { r#type: PayloadType::Compressable.into(), body: vec![0; bytes] })
 }

@@ -50,7 +50,7 @@ pub fn empty(service: &Service) -> Result<(), Failure> {
     check_end(&mut responses)
 }
 
-/// Asks for responses of these sizes, with so many bytes of its own.
+/// Asks for responses of these sizes, with `bytes` bytes of its own.
 pub fn request(response_bytes: &[i32], bytes: usize) -> StreamingOutputCallRequest {
     let parameters =
         response_bytes.iter().map(|size| ResponseParameters { size: *size, ..Default::default() });

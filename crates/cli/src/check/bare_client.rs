@@ -38,7 +38,7 @@ pub enum Pace {
     Open(Duration),
 }
 
-/// How long each of so many calls takes, by when it is answered.
+/// How long each of `count` calls takes, in the order of their answers.
 ///
 /// # Errors
 /// There is no connection, or no answer.

@@ -23,7 +23,7 @@ pub struct Bench {
     pub spawner: Spawner,
     /// Limits and accounting.
     pub groups: ControlGroups,
-    /// Who runs where.
+    /// The CPUs of each end.
     pub placement: Placement,
     /// The witness.
     pub witness: PreparedSubject,

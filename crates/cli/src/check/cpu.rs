@@ -17,7 +17,7 @@ const TICKS_NS: f64 = 20e6;
 /// The least that can be ordered: everything but the burn is the same.
 const LEAST_US: u64 = 1;
 
-/// Who burns it, how much a call, and in how many calls. What follows a long burn costs more than
+/// What burns it, how much a call, and in how many calls. What follows a long burn costs more than
 /// what follows none: a client that has slept for long is woken for 0.05 to 0.15 ms more, a thread
 /// starts for up to 0.3 ms more, and a child for up to 0.8. That is not burnt, so each burns long.
 const BURNS: [(u32, &str, u64, u32); 3] = [

@@ -12,16 +12,16 @@ use bookend_results::calibration::{
 use serde_json::json;
 use std::time::Duration;
 
-/// How far half of the calls may be from the witness's record, beside what the path takes of them:
-/// what Lancet reaches.
+/// How far half of the calls may be from the witness's record, on top of what the path takes: what
+/// Lancet reaches.
 const MEDIAN: Tolerance = Tolerance { relative: 0.0, absolute: 10e3 };
 
-/// How far a tail may be from it, beside what the path takes.
+/// How far a tail may be from it, on top of what the path takes.
 const TAIL: Tolerance = Tolerance { relative: 0.01, absolute: 20e3 };
 
 /// A stall of the machine moves a tail once, an error of the instrument moves it each time. So what
-/// missed is measured again, so often at most. Where the halves of the last time disagree, the tail
-/// is refused, whether it missed or held.
+/// missed is measured again, up to this number of times. Where the halves of the last time
+/// disagree, the tail is refused, whether it missed or held.
 const TIMES_MAX: u32 = 3;
 
 /// Percentiles that are held against the record, with their names in it.
@@ -80,7 +80,7 @@ pub fn calibrate(bench: &Bench) -> Result<Vec<Calibration>, CheckStop> {
     Ok(all)
 }
 
-/// Measured again while a figure misses, [`TIMES_MAX`] times at most. How often is told where it is
+/// Measured again while a figure misses, [`TIMES_MAX`] times at most. The result says how often, if
 /// more than once.
 fn steadily(
     name: &str,
@@ -167,7 +167,7 @@ fn disagreement(latency: &Calibration, percent: f64, latencies_ns: &[u64]) -> Op
     halves_disagree(percent, latencies_ns, latency.known, allowed)
 }
 
-/// A connection a call: what is between the request and its answer is told apart from the rest.
+/// A connection a call: what is between the request and its answer is timed separately.
 fn connections(bench: &Bench, name: &str, path: Path) -> Result<Vec<Judged>, CheckStop> {
     let calls = Calls {
         order: json!({ "delayUs": 1000 }),

@@ -15,8 +15,8 @@ use std::time::Duration;
 /// Enough for a p99, of which ten are above.
 const CALLS: usize = 1000;
 
-/// Where one in 99 takes longer, so many of those: half a call more than one in a hundred, so that
-/// the p99 is one of them.
+/// Slow calls where one in 99 is slow: half a call more than one in a hundred, so that the p99 is
+/// one of them.
 const TAIL_CALLS: usize = 51;
 
 /// What calls are ordered to take.
@@ -24,9 +24,9 @@ const TAIL_CALLS: usize = 51;
 pub struct Delay {
     /// Each, microseconds.
     pub delay_us: u32,
-    /// Instead of it every so often, microseconds.
+    /// Instead of it in one call of `tail_every`, microseconds.
     pub tail_delay_us: u32,
-    /// Of so many calls, one.
+    /// One call in this many is slow.
     pub tail_every: u32,
 }
 

@@ -13,12 +13,13 @@ const CALLS: u32 = 4000;
 
 /// How far the rate of even arrivals may be from what was offered.
 const RATE_ALLOWED: Tolerance = Tolerance::share(0.01);
-/// The same of random ones: three times the standard error of the mean of so many exponential gaps,
-/// which is their mean over the root of their number.
+/// Tolerance of a rate with random gaps: three times the standard error of the mean of that number
+/// of exponential gaps, which is their mean over the root of their number.
 const RANDOM_RATE_ALLOWED: Tolerance = Tolerance::share(0.0475);
 /// How far a median gap may be from its own, and the mean deviation of random gaps from that of a
-/// Poisson process, of which so many gaps are known to 1.1 %. Not their standard deviation: the
-/// machine stops now and then, and one stop of 10 ms in a run of 2 s would make that 5 % larger.
+/// Poisson process, which this number of gaps determines to 1.1 %. Not their standard deviation:
+/// the machine stops now and then, and one stop of 10 ms in a run of 2 s would make that 5 %
+/// larger.
 const GAP_ALLOWED: Tolerance = Tolerance { relative: 0.01, absolute: 20e3 };
 const DEVIATION_ALLOWED: Tolerance = Tolerance::share(0.05);
 

@@ -31,10 +31,10 @@ const OPEN: &str = "--rps 500 --async -n 150";
 /// How often a hundred calls are made: the middle time counts.
 const RUNS: usize = 3;
 
-/// What missed is measured again, so often at most: a stop of the machine comes once.
+/// What missed is measured again, up to this number of times: a stop of the machine comes once.
 const TIMES_MAX: usize = 3;
 
-/// How much longer a hundred calls may take than over one connection, for each worker beside the
+/// How much longer a hundred calls may take than over one connection, for each worker after the
 /// first: all have one CPU, and wait for each other for a time slice of the kernel's scheduler.
 const SLICE_NS: f64 = 3e6;
 
@@ -79,7 +79,7 @@ fn again(
     Ok(row)
 }
 
-/// How long a hundred calls take, beside the same over one connection.
+/// How long a hundred calls take, compared with one connection.
 fn whole_run(
     bench: &Bench,
     server: &mut Clockwork,

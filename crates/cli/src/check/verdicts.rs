@@ -29,7 +29,7 @@ struct Situation {
     verdict: Verdict,
 }
 
-/// Asks for the verdict of each situation so many times.
+/// Asks `times` times for the verdict of each situation.
 ///
 /// # Errors
 /// See [`CheckStop`].
@@ -69,8 +69,8 @@ fn situations() -> [Situation; 4] {
         Situation {
             name: "50 µs of work",
             order: json!({ "burnUs": 50 }),
-            // All are answered by one write, and the server waits for the generator's: with so
-            // many, for a fiftieth of the time, where it takes 50 µs to wake up.
+            // All are answered by one write, and the server waits for the generator's: with fifty
+            // calls, for a fiftieth of the time, where it takes 50 µs to wake up.
             flags: "-c 50 -z 400ms",
             handler_waits: false,
             verdict: Verdict::ServerBound,

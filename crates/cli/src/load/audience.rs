@@ -1,4 +1,4 @@
-//! Who reads what a run prints.
+//! The readers of what a run prints.
 
 /// The reader of standard output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Who watches a run: people, programs, the lab.
+//! The observers of a run: people, programs, the lab.
 
 use super::audience::Audience;
 use crate::terminal::{columns, is_redrawn};

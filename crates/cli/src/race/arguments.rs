@@ -24,19 +24,19 @@ const LAP: Duration = Duration::from_millis(100);
 /// And of clients, each of which takes about as long to start.
 const CLIENT_LAP: Duration = Duration::from_millis(500);
 
-/// So many calls of a rate a lap has at least.
+/// Fewest calls at a rate in a lap.
 const LAP_CALLS_MIN: f64 = 20.0;
 
 /// Calls in flight where connections alone are given, and of clients: a cell of theirs takes as
 /// many starts as it has laps.
 const CONCURRENCY: u32 = 50;
 
-/// The cells of a race that is told none, connections and calls in flight: one call at a time,
-/// many on one connection, one on each of many, and many on many. A server may be good at one of
-/// these and bad at another.
+/// The default cells of a race, connections and calls in flight: one call at a time, many on one
+/// connection, one on each of many, and many on many. A server may be good at one of these and bad
+/// at another.
 const CELLS: [(u32, u32); 4] = [(1, 1), (1, 100), (100, 100), (100, 1000)];
 
-/// The lists of a grid that is told none.
+/// The default lists of a grid.
 const GRID: [&[u32]; 2] = [&[1, 10, 100], &[1, 100, 1000]];
 
 /// What its flags for TLS are called in advice: plain text is the default.
@@ -57,7 +57,7 @@ static TLS_FLAGS_OF_INSECURE: TlsAdvice =
 static TLS_FLAGS_OF_CONTRADICTION: TlsAdvice =
     TlsAdvice { encrypt: "leave --insecure out", ..TLS_FLAGS };
 
-/// What stands after `bookend race`. Flags that `bookend load` has too mean the same.
+/// Arguments of `bookend race`. Flags that `bookend load` also has mean the same.
 #[derive(Debug, Args)]
 #[command(
     mut_arg("targets", |servers| servers
@@ -212,7 +212,7 @@ impl RaceArguments {
     /// Whether a lap has enough calls.
     ///
     /// # Errors
-    /// There are so few that percentiles say nothing.
+    /// There are too few for percentiles.
     pub fn check_rate(&self) -> Result<(), Failure> {
         let Some(rps) = self.rps() else {
             return Ok(());
@@ -322,12 +322,12 @@ fn cell((connections, concurrency): (u32, u32)) -> RaceCell {
     RaceCell { connections, concurrency }
 }
 
-/// A list, or what stands for it where it was not given.
+/// A list, or the usual one where it was not given.
 fn given<'a>(list: &'a [u32], usual: &'a [u32]) -> &'a [u32] {
     if list.is_empty() { usual } else { list }
 }
 
-/// One start, or so many that there is an interval of them.
+/// One start, or enough of them for an interval.
 fn starts(text: &str) -> Result<u32, String> {
     let starts = whole::<u32>(text)?;
     if starts != 1 && u64::from(starts) < STARTS_MIN {

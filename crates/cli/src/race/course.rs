@@ -18,7 +18,7 @@ use bookend_results::suite::TestedEnd;
 use fastrand::Rng;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// A rate that was held in so many rounds can be held.
+/// Rounds after which a rate that was kept counts as sustainable.
 const RATE_ROUNDS: u64 = 20;
 
 /// A race that takes longer than this multiple of its budget says so.
@@ -117,8 +117,8 @@ impl<'a> Course<'a> {
         Ok(self.race)
     }
 
-    /// So many rounds of one start; of the first one as many as are planned, which becomes clear
-    /// while they are run. Whether the race goes on.
+    /// Runs one start of `rounds` rounds; how many the first start has becomes clear while they are
+    /// run. Returns whether the race goes on.
     fn run_start(
         &mut self,
         running: &mut LiveServers,
@@ -205,7 +205,7 @@ impl<'a> Course<'a> {
         }
     }
 
-    /// That there was no time for the starts that would have told of others.
+    /// Says that there was no time for the starts that would have shown how others differ.
     fn too_short(&self) -> Option<String> {
         (self.is_restarted() && self.plan == StartPlan::ONE).then(|| {
             let seconds = self.times().budget_needed().as_secs_f64().ceil();
@@ -223,7 +223,7 @@ fn add((sum, count): &mut (Duration, u32), took: Duration) {
     *count += 1;
 }
 
-/// That so many starts have taken longer than they should.
+/// Says that the starts have taken longer than they should.
 fn overrun(starts: usize, elapsed: Duration, budget: Duration) -> Option<String> {
     (starts > 1 && elapsed > budget.mul_f64(OVERRUN_SAID)).then(|| {
         let [took, given] = [elapsed, budget].map(|time| time.as_secs_f64());

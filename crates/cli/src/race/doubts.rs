@@ -5,7 +5,7 @@ use super::running::{Starter, UsedCpu};
 use bookend_lab::race::{RaceHost, RaceServerSpec, RaceStart};
 use bookend_results::race::{Race, RaceLap, RaceServerName, STARTS_MIN};
 
-/// A server that is idle for so much of its laps limits no rate.
+/// A server that is idle for a larger share of its laps does not limit the rate.
 const BUSY_SHARE: f64 = 0.9;
 
 /// CPU time outside of its laps, over that inside, that makes a server's figures doubtful.
@@ -17,8 +17,8 @@ const IN_TICKS_SHARE: f64 = 0.001;
 /// Calls of a rate that had to wait, or were never made, above which that is worth saying.
 const HELD_BACK_SHARE: f64 = 0.01;
 
-/// So much more than later a call may cost at first after a start: more is a warm-up that was too
-/// short.
+/// Share by which the first calls after a start may cost more than later ones: more is a warm-up
+/// that was too short.
 const WARM_SHARE: f64 = 0.05;
 
 /// What is to be doubted of a race. `used`: by each server while it was warm, in laps and between

@@ -1,4 +1,4 @@
-//! Who is raced: servers by `NAME=COMMAND`, `NAME@PORT=COMMAND` or `--at NAME=HOST:PORT`, or
+//! The contestants: servers by `NAME=COMMAND`, `NAME@PORT=COMMAND` or `--at NAME=HOST:PORT`, or
 //! clients by `NAME=COMMAND`.
 
 use super::arguments::RaceArguments;
@@ -10,7 +10,7 @@ use bookend_lab::race::{PORT_WORD, RaceClient, RacePort, RaceServerSpec, RaceSta
 use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::path::PathBuf;
 
-/// Who is raced: two, or one; the baseline first.
+/// The contestants: two, or one; the baseline first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Specs {
     /// Servers, which are called.
@@ -132,13 +132,13 @@ fn beginning(variables: &[(String, String)], prepare: Option<&str>) -> String {
         .collect()
 }
 
-/// A client is told by variables where to call.
+/// A client gets its target from variables.
 fn client(word: &str) -> Result<RaceClient, String> {
     let (name, command) = split(word, "NAME=COMMAND")?;
     if command.contains(PORT_WORD) {
         let word = in_command(word);
         return Err(format!(
-            "`{word}`: a client is told where to call by the variable BOOKEND_TARGET, not by \
+            "`{word}`: a client gets its target from the variable BOOKEND_TARGET, not from \
              {PORT_WORD}"
         ));
     }

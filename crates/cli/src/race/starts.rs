@@ -3,22 +3,22 @@
 use bookend_results::race::STARTS_MIN;
 use std::time::Duration;
 
-/// So many starts are aimed at: with thirty, the interval is 7 % wider than if starts did not
-/// differ and their rounds were counted.
+/// Starts that a race aims at: with thirty, the interval is 7 % wider than if starts did not differ
+/// and their rounds were counted.
 const STARTS: u32 = 30;
 
 /// A start need not be measured for longer than in a race of a minute: where there is more time,
 /// more starts tell more than longer ones.
 const START_MAX: Duration = Duration::from_secs(2);
 
-/// There is time for so many: one more than an interval needs, for what a start takes is not always
-/// the same.
+/// Starts that the budget has time for: one more than an interval needs, for what a start takes is
+/// not always the same.
 const STARTS_PLANNED: u32 = STARTS_NEEDED + 1;
 
-/// So many an interval needs.
+/// Starts that an interval needs.
 const STARTS_NEEDED: u32 = STARTS_MIN as u32;
 
-/// Once a race has some of the starts that an interval needs, it takes up to so many times its
+/// Once a race has some of the starts that an interval needs, it takes up to this multiple of its
 /// budget to have them all, where they take longer than the first ones did.
 const OVERRUN_MAX: f64 = 1.25;
 
@@ -27,7 +27,7 @@ const OVERRUN_MAX: f64 = 1.25;
 pub struct StartPlan {
     /// The rounds of a start. `None`: there is one start, which lasts for the whole race.
     pub rounds: Option<u32>,
-    /// After so many starts the race is over. `None`: when its budget is.
+    /// Number of starts after which the race is over. `None`: it ends with its budget.
     pub count: Option<u32>,
 }
 
@@ -58,7 +58,7 @@ impl StartPlan {
     }
 
     /// Starts of which half is for rounds; shorter ones where there would be too few for an
-    /// interval, and one where there is no time for so many.
+    /// interval, and one where there is no time for enough of them.
     fn of_budget(times: RaceTimes) -> StartPlan {
         if times.rounds_in_each(STARTS_NEEDED) == 0 {
             return StartPlan::ONE;
@@ -69,7 +69,7 @@ impl StartPlan {
         StartPlan { rounds: Some(rounds.clamp(1, most)), count: None }
     }
 
-    /// The rounds of the next start, after so many starts. `None`: there is none.
+    /// The rounds of the next start, after `starts` starts. `None`: the race is over.
     ///
     /// As many starts as there have to be share the time that is left. They become shorter where
     /// others took longer than planned, and have a round each where there is no time at all.
@@ -97,7 +97,7 @@ impl RaceTimes {
         ((self.start + self.round) * STARTS_NEEDED).saturating_sub(self.start)
     }
 
-    /// How many rounds each of so many starts has time for. The first one's start is before the
+    /// How many rounds each of `starts` starts has time for. The first one's start is before the
     /// budget.
     fn rounds_in_each(&self, starts: u32) -> u32 {
         let each = (self.budget + self.start) / starts;
@@ -120,7 +120,7 @@ mod tests {
     }
 
     /// The rounds of each start of a race, and how long it takes, where each start but the first
-    /// takes so many times as long as that did.
+    /// takes `slower` times as long as the first.
     fn simulated(wanted: Option<u32>, times: RaceTimes, slower: f64) -> (Vec<u32>, Duration) {
         let plan = StartPlan::new(wanted, times);
         let now = RaceTimes {

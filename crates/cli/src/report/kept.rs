@@ -59,7 +59,7 @@ impl KeptArguments {
     /// Reads the result. Only those of load tests can be several.
     ///
     /// # Errors
-    /// [`Failure`] when there is no such result, or a file is none.
+    /// [`Failure`] when the result does not exist, or a file is not one.
     pub fn read(&self) -> Result<Reported, Failure> {
         if let Some(file) = &self.record {
             return in_file(file);

@@ -1,4 +1,4 @@
-//! Who gets an answer: whoever knows the token, and calls this machine by its own name.
+//! Which requests get an answer: those with the token that call this machine by its own name.
 
 use axum::extract::{Request, State};
 use axum::http::header::{

@@ -15,7 +15,7 @@ use bookend_report::stored::PastFigure;
 use bookend_results::store::{Run, RunId, StoreError};
 use std::sync::Arc;
 
-/// A history has the newest so many runs: a picture of more is longer than anybody scrolls.
+/// Most runs in a history, the newest ones: a picture of more is longer than anybody scrolls.
 const HISTORY_MAX: usize = 50;
 
 /// A request that is not answered with a page.

@@ -25,8 +25,8 @@ const ACK: u8 = 1;
 const END_STREAM: u8 = 1;
 const END_HEADERS: u8 = 4;
 
-/// So much more than the first 65,535 bytes may the server send: no window is ever shut, and
-/// updates still fit.
+/// Bytes that the server may send beyond the first 65,535: no window is ever shut, and updates
+/// still fit.
 const WINDOW_BYTES: u32 = 1 << 30;
 
 /// In which order a client sends the frames of several requests.
@@ -107,7 +107,7 @@ impl Lockstep {
         self.wait_for(1, is_answer);
     }
 
-    /// Makes so many calls, in as few writes as they fit in, and waits until all are answered.
+    /// Makes `calls` calls, in as few writes as they fit in, and waits until all are answered.
     pub fn make_calls(&mut self, calls: u32) {
         let bytes = self.requests(calls);
         let mut answered = 0;
@@ -196,7 +196,7 @@ impl Lockstep {
         body
     }
 
-    /// Reads until so many such frames have come.
+    /// Reads until `count` such frames have come.
     fn wait_for(&mut self, count: u32, is_such: impl Fn(&Frame) -> bool) {
         let mut missing = count;
         while missing > 0 {

@@ -25,7 +25,7 @@ pub struct Row {
     pub pajamax: Option<f64>,
 }
 
-/// What counts depend on beside the code: the compiler, the C library and what it chooses by the
+/// What counts depend on besides the code: the compiler, the C library and what it chooses by the
 /// processor, and valgrind.
 pub fn toolchain() -> String {
     let tools = [&["rustc", "--version"], &["ldd", "--version"], &["valgrind", "--version"]]
@@ -134,7 +134,7 @@ fn count(line: &str) -> Count {
     Count { toolchain: toolchain.to_owned(), cell: Cell { streams, ..*known }, instructions }
 }
 
-/// The counts beside those of pajamax and the committed ones.
+/// The counts next to those of pajamax and the committed ones.
 pub fn shown(rows: &[Row], record: &Record, toolchain: &str) -> String {
     let mut text = format!("{toolchain}\n");
     let _ = writeln!(

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 const CALL: &str = "--insecure --proto=proto/helloworld.proto --call=helloworld.Greeter/SayHello \
      -n 20 -c 2 --name=night --tags='{\"env\":\"test\"}' 127.0.0.1:50051";
 
-/// Lines beside the formats: data of every kind, a stream, pacing, failures.
+/// Lines besides the formats: data of every kind, a stream, pacing, failures.
 const LINES: [&str; 8] = [
     "-d '{\"name\":\"{{.WorkerID}} {{.RequestNumber}} {{.Timestamp}}\"}'",
     "-d '[{\"name\":\"a\"},{\"name\":\"{{newUUID}}\"}]' -m '{\"trace\":\"{{randomString 5}}\"}'",

@@ -1,8 +1,8 @@
 //! The command lines of the published documents still mean something here: each is run as printed.
 //!
 //! They need a JDK, Maven, Python, a C++ server and ghz, so they are a feature of their own;
-//! `scripts/originals` runs them once those have been seen to. Beside them the output of ghz is
-//! compared with ours.
+//! `scripts/originals` runs them once those have been seen to. They also compare the output of ghz
+//! with ours.
 #![forbid(unsafe_code)]
 
 mod formats;

@@ -1,4 +1,4 @@
-//! Running lines of shell with servers beside them, and ending all of it.
+//! Running lines of shell with servers running, and ending all of it.
 
 use crate::list::{Interrupt, Server, root};
 use std::fs::File;

@@ -10,7 +10,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 pub struct Served {
     pub process: Child,
     lines: Lines<BufReader<ChildStdout>>,
-    /// 0 where there is none.
+    /// 0 if the server has none.
     pub port: u16,
 }
 

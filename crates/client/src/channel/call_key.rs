@@ -1,4 +1,4 @@
-//! What stands for a call.
+//! The identity of a call.
 
 /// Stands for a call; stale once the call has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -283,7 +283,7 @@ impl ChannelConnection {
         Ok(stream)
     }
 
-    /// The callers of a stream have read so much, and there may be something to send.
+    /// The callers of a stream have read `read_bytes` bytes, and there may be something to send.
     pub fn update_stream(&mut self, stream: StreamKey, read_bytes: usize, io: &mut IoContext) {
         let has_room = self.room_bytes(io) > 0;
         self.with_output(io, |connection, _| {

@@ -38,7 +38,8 @@ pub struct ChannelOptions {
     /// TLS; `None` means plain text. The server's certificate has to be for the host of
     /// `authority`, or else for that of the target that is connected to.
     pub tls: Option<ClientConfig>,
-    /// What an error calls what can be done about a server that wants TLS, where there is none.
+    /// What an error calls what can be done about a server that wants TLS, for channels without
+    /// TLS.
     pub tls_advice: &'static TlsAdvice,
     /// The limits of HTTP/2.
     pub http2: ConnectionConfig,
@@ -53,7 +54,7 @@ pub struct ChannelOptions {
     /// How long a server may send nothing while calls wait for it before it is sent a PING, or up
     /// to half as much more; less than 10 s counts as 10 s, as in grpc-go. `None` means no PINGs.
     ///
-    /// There are none while no call waits: servers take those for an attack. Those of grpc-go and
+    /// None is sent while no call waits: servers take those for an attack. Those of grpc-go and
     /// grpc-java allow one PING in five minutes unless their owner says otherwise, and close the
     /// connection at the third that comes sooner; a channel that learns so (`too_many_pings`) sends
     /// half as many from then on.
@@ -93,7 +94,7 @@ impl ChannelOptions {
         }
     }
 
-    /// What to do about a server that wants TLS, if there is none.
+    /// What to do about a server that wants TLS, for a channel without TLS.
     pub(super) fn encrypt(&self) -> Option<&'static str> {
         self.tls.is_none().then_some(self.tls_advice.encrypt)
     }

@@ -37,7 +37,7 @@ impl Requests {
     }
 
     /// As [`Requests::send`], without compression: for what is compressed already, and for secrets
-    /// beside text that an attacker may choose.
+    /// next to text that an attacker may choose.
     ///
     /// # Errors
     /// As there.

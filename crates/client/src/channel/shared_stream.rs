@@ -185,7 +185,7 @@ impl SharedStream {
         Ok(None)
     }
 
-    /// So much of the body was read: the server may send as much again.
+    /// `bytes` bytes of the body were read: the server may send as much again.
     pub fn has_read(&self, bytes: usize) -> Notification {
         let mut state = self.lock();
         state.read_bytes += bytes;

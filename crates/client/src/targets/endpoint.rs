@@ -7,6 +7,6 @@ use bookend_io::Target;
 pub struct Endpoint {
     /// The address.
     pub target: Target,
-    /// Which of the names it belongs to, from 0; 0 where there are none.
+    /// Which of the names it belongs to, from 0; 0 without names.
     pub name: usize,
 }

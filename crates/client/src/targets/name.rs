@@ -191,7 +191,7 @@ impl FromStr for TargetName {
     }
 }
 
-/// What stands before the first colon, in small letters, and what comes after it.
+/// What precedes the first colon, in small letters, and what comes after it.
 fn split_scheme(text: &str) -> (String, &str) {
     let (scheme, rest) = text.split_once(':').unwrap_or(("", text));
     (scheme.to_ascii_lowercase(), rest)
@@ -222,7 +222,7 @@ fn check_scheme(text: &str, scheme: &str, rest: &str) -> Result<(), TargetError>
         "vsock" => refused(OF_MACHINES),
         "http" | "https" | "grpc" | "grpcs" | "h2c" | "tcp" if rest.starts_with("//") => {
             let host = rest.trim_start_matches('/').split(['/', '?', '#']).next();
-            // Who stands before it may be a secret, and means nothing to gRPC.
+            // The user before it may be a secret, and means nothing to gRPC.
             let host = host.and_then(|host| host.rsplit('@').next());
             let instead = match host.unwrap_or_default() {
                 "" => "HOST:PORT".to_owned(),

@@ -52,7 +52,7 @@ impl TargetNames {
     /// The one of that number, from 0, in the order of [`TargetNames::iter`].
     ///
     /// # Panics
-    /// Where there are not so many.
+    /// If `number` is out of range.
     pub(crate) fn at(&self, number: usize) -> &TargetName {
         &self.0[number]
     }

@@ -39,7 +39,7 @@ fn answer_to(channel: &Channel, call: UnaryCall) -> Response {
     ask(channel, call).recv().unwrap()
 }
 
-/// Makes so many calls of `path`, numbered; their answers come with their numbers.
+/// Makes `calls` calls of `path`, numbered; their answers come with their numbers.
 fn ask_many(channel: &Channel, path: &'static str, calls: usize) -> Receiver<(usize, Response)> {
     let (tell, hear) = mpsc::channel();
     for index in 0..calls {

@@ -52,7 +52,7 @@ impl Raw {
         &self.heard
     }
 
-    /// Reads until so many whole requests have come; gives their streams.
+    /// Reads until `count` whole requests have come; returns their streams.
     pub fn requests(&mut self, count: usize) -> Vec<StreamKey> {
         let heard = self.hear(|heard| heard.requests.len() >= count);
         heard.requests.clone()

@@ -140,7 +140,7 @@ fn a_page_for_people_may_be_longer_than_any_window() {
         let head = [(":status", "502"), ("content-type", "text/html")];
         peer.headers(stream, &head, false);
         peer.data(stream, &[b' '; PAGE_BYTES], true);
-        // The rest goes out as the client gives credit; who gives none is found out here.
+        // The rest goes out as the client gives credit, and this test finds out whether it does.
         for _ in 0..PAGE_BYTES / 1_000 {
             peer.settle();
         }

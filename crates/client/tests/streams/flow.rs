@@ -1,4 +1,4 @@
-//! Who is slow keeps the other side waiting, and nobody else.
+//! A slow reader keeps its peer waiting, and nobody else.
 
 use crate::peer::{Peer, Request, body_of, connected};
 use crate::{PATH, careful, talking};
@@ -30,7 +30,7 @@ fn messages_that_are_not_read_keep_their_window_shut() {
     peer.settle();
     assert_eq!(peer.blocked_bytes(stream), 200 * 1_024 - WINDOW_BYTES);
     assert_eq!(window_updates(&mut peer, stream), 0);
-    // The first message is read, and its bytes are too few to be told of.
+    // The first message is read, and its bytes are too few for a WINDOW_UPDATE.
     responses.next();
     assert_eq!(window_updates(&mut peer, stream), 0);
     for _ in 1..200 {
@@ -108,7 +108,7 @@ fn a_server_that_does_not_read_makes_the_sender_wait() {
     let stream = peer.stream(1);
     let (sent, sending) = send_many(requests, MESSAGES);
     peer.hear(|heard| heard.has_body(WINDOW_BYTES));
-    // In the server's window, held back beside it, and in the buffer of the call.
+    // In the server's window, held back because of it, and in the buffer of the call.
     let most = 3 * WINDOW_BYTES / 1_024;
     for _ in 0..200 {
         peer.settle();

@@ -152,12 +152,12 @@ impl Peer {
         self.hear(|heard| heard.pongs > pongs)
     }
 
-    /// Waits until so many streams were opened; gives the last.
+    /// Waits until `count` streams were opened; returns the last.
     pub fn stream(&mut self, count: usize) -> StreamKey {
         self.hear(|heard| heard.streams.len() >= count).streams[count - 1]
     }
 
-    /// Waits for the stream behind so many others; `None` if the client closes the connection.
+    /// Waits for the stream after `before` others; `None` if the client closes the connection.
     pub fn next_stream(&mut self, before: usize) -> Option<StreamKey> {
         while self.heard.streams.len() <= before {
             self.read().then_some(())?;
@@ -240,7 +240,7 @@ impl Peer {
         self.socket.write_all(&frame).unwrap();
     }
 
-    /// Lets the client send so many bytes more on that stream.
+    /// Lets the client send `bytes` bytes more on that stream.
     pub fn allow(&mut self, stream: StreamKey, bytes: usize) {
         self.connection.sender.release(stream, bytes);
         self.write();

@@ -1,5 +1,5 @@
 //! Everything at once, drawn from a seed: whatever is done to a call, by either side and by the
-//! network, whoever waits for it is told of one end.
+//! network, whoever waits for it sees exactly one end.
 
 use crate::peer::{Peer, connected};
 use crate::{PATH, careful};
@@ -119,7 +119,7 @@ fn whatever_is_done_to_a_call_it_ends_once_for_everybody() {
             assert!(codes.contains(&expected), "seed {seed} has no {expected}");
         }
         drop(channel);
-        // Who listens is told of the end by a connection that says nothing.
+        // An empty connection tells the listener of the end.
         drop(std::net::TcpStream::connect(address).unwrap());
         serving.join().unwrap();
     }

@@ -16,7 +16,7 @@ const UNSURE: [&str; 8] = ["`", "$(", "${", "$'", "$\"", "\\\n", "\\\r", "<("];
 /// A longer text is a secret as a whole: nobody reads it, and to find one in it takes long.
 const TEXT_MAX_BYTES: usize = 64 << 10;
 
-/// So is what stands in more quotation marks within each other.
+/// Text within more nested quotation marks counts as secret, too.
 const QUOTES_MAX: usize = 8;
 
 /// What a word says of the one behind it.
@@ -41,7 +41,7 @@ pub fn of_command(line: &str) -> Spans {
     command_within(line, 0)
 }
 
-/// The same within so many quotation marks.
+/// The same within `quotes` quotation marks.
 fn text_within(text: &str, quotes: usize) -> Spans {
     if text.len() > TEXT_MAX_BYTES || quotes > QUOTES_MAX {
         return one(0..text.len());
@@ -129,7 +129,7 @@ fn is_separator(letter: char) -> bool {
     letter.is_whitespace() || ";|&()<>".contains(letter)
 }
 
-/// Whether what stands between a flag and its value makes the value: `<(...)` and `<<END`.
+/// Whether the text between a flag and its value makes the value: `<(...)` and `<<END`.
 fn is_substitute(between: &str) -> bool {
     let between = between.trim_start();
     between.starts_with("<(") || between.starts_with("<<")
@@ -187,7 +187,7 @@ fn unquoted(word: &str) -> Range<usize> {
     start..start.max(word.trim_end_matches(is_outside).len())
 }
 
-/// Those of a word of the shell. What stands in quotation marks is a text of its own.
+/// Those of a word of the shell. The content of quotation marks is a text of its own.
 fn in_word(word: &str, quotes: usize) -> Spans {
     if let Some(found) = of_json(word, quotes) {
         return found;

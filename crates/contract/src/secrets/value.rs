@@ -1,6 +1,5 @@
-//! Secrets that are known wherever they stand, also within a sentence: who stands before a host,
-//! what stands behind `Bearer`, a field of JSON, `token=...`, a private key, a token of a known
-//! form.
+//! Secrets that are known wherever they stand, also within a sentence: a user before a host, the
+//! word after `Bearer`, a field of JSON, `token=...`, a private key, a token of a known form.
 
 use super::name::is_secret;
 use super::span::Spans;
@@ -25,11 +24,10 @@ const TOKENS: [&str; 12] = [
     "AIza",
 ];
 
-/// A token of a known form has at least so many characters.
+/// Fewest characters of a token of a known form.
 const TOKEN_CHARS_MIN: usize = 20;
 
-/// What stands behind a word of English is taken for a secret if it has so many characters, and
-/// looks as no word does.
+/// Fewest characters of a secret after a word of English; it must also look like no word.
 const OPAQUE_CHARS_MIN: usize = 6;
 
 /// The name of a socket may have an `@` in it.
@@ -113,7 +111,7 @@ fn names_field(text: &str) -> bool {
     is_secret(&name.unwrap_or_else(|_| inner[start..].to_owned()))
 }
 
-/// What stands before the value at the beginning of the text, and how long it is.
+/// What precedes the value at the beginning of the text, and how long it is.
 fn value_in_json(text: &str) -> (usize, usize) {
     let end = |length: Option<usize>| length.unwrap_or(text.len());
     match text.chars().next() {
@@ -179,7 +177,7 @@ fn pairs(text: &str, found: &mut Spans) {
     }
 }
 
-/// Who stands before a host: `https://user:password@host`, `user:password@host`, `//token@host`.
+/// Credentials before a host: `https://user:password@host`, `user:password@host`, `//token@host`.
 fn users(text: &str, found: &mut Spans) {
     let mut place = 0;
     while place < text.len() {
@@ -228,7 +226,7 @@ fn user_without_scheme(word: &str, at: usize) -> Option<usize> {
     (!SOCKETS.contains(&&word[start..colon]) && !is_digest).then_some(start)
 }
 
-/// What stands behind `Bearer` and its like.
+/// What follows `Bearer` and its like.
 fn schemes(text: &str, found: &mut Spans) {
     let lower = text.to_ascii_lowercase();
     for scheme in SCHEMES {
@@ -253,7 +251,7 @@ fn schemes(text: &str, found: &mut Spans) {
     }
 }
 
-/// Whether a word is none of a language: it has digits among letters, capitals within it, or ends
+/// Whether a word belongs to no language: it has digits among letters, capitals within it, or ends
 /// as base64 does.
 fn is_opaque(word: &str) -> bool {
     let letters = word.trim_end_matches('=');
@@ -281,7 +279,7 @@ fn tokens(text: &str, found: &mut Spans) {
     }
 }
 
-/// What stands behind the line that begins a private key, or that ends one without a break.
+/// What follows the line that begins a private key, or that ends one without a break.
 fn private_keys(text: &str, found: &mut Spans) {
     const MARK: &str = "PRIVATE KEY-----";
     for (place, _) in text.match_indices(MARK) {

@@ -111,8 +111,8 @@ unsafe fn take_written(events: &mut Vec<Event>, count: c_long) -> Result<usize, 
     Ok(count)
 }
 
-/// Rounded up, so that a timer is late rather than early. Whoever waits longer than the kernel can
-/// be told (24 days) is woken too early, and waits on.
+/// Rounded up, so that a timer is late rather than early. A wait longer than the kernel can express
+/// (24 days) is woken too early, and is continued.
 fn whole_milliseconds(time: &Timespec) -> c_int {
     const NS_PER_MS: i64 = 1_000_000;
     let rounded_up_ms = (time.tv_nsec + NS_PER_MS - 1) / NS_PER_MS;

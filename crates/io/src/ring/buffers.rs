@@ -17,8 +17,8 @@ const BUFFER_BYTES: usize = 16 << 10;
 const STRIDE_BYTES: usize = BUFFER_BYTES + 3 * 64;
 
 /// The most buffers that a thread has, a power of two: 16 MiB, of which only what was ever filled
-/// is in memory. So many connections can be read between two turns; the others are read in the
-/// next.
+/// is in memory. That number of connections can be read between two turns; the others are read in
+/// the next.
 const BUFFERS_MAX: u16 = 1024;
 
 /// How many there are to begin with. The kernel takes them in turn, so few of them stay in a core's

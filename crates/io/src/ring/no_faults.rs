@@ -1,4 +1,4 @@
-//! No faults: what stands in for the injector without the feature `faults`.
+//! No faults: the stand-in for the injector without the feature `faults`.
 
 use super::{Operation, RingCompletion};
 use rustix::io::Errno;

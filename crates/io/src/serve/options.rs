@@ -19,7 +19,7 @@ pub const BLOCKING_CONNECTIONS_MAX: usize = 4096;
 /// Which driver serves the connections.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Io {
-    /// On one thread epoll: a blocking one beside it would take its processor from it
+    /// On one thread epoll: a blocking thread would take its processor from it
     /// (docs/measure/performance.md). With more threads the first connections, as many as there are
     /// threads, get a blocking thread each; those that come while these are taken go to epoll.
     #[default]

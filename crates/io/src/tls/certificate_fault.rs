@@ -9,8 +9,8 @@ use rustls::{CertificateError, Error, ExtendedKeyPurpose, OtherError};
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// Signature algorithms that are met and not supported: what stands in an AlgorithmIdentifier
-/// (RFC 5280, section 4.1.1.2), and a name.
+/// Signature algorithms that are met and not supported: the content of an AlgorithmIdentifier (RFC
+/// 5280, section 4.1.1.2), and a name.
 const UNSUPPORTED_SIGNATURES: [(&[u8], &str); 4] = [
     (&[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x04], "MD5 with RSA"),
     (&[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x05], "SHA-1 with RSA"),
@@ -177,7 +177,7 @@ fn fault_by_webpki(error: &webpki::Error) -> String {
         Fault::BadDer | Fault::BadDerTime | Fault::TrailingData(_) => MALFORMED.to_owned(),
         Fault::CaUsedAsEndEntity => "is one of a CA (CA:TRUE): make one with CA:FALSE".to_owned(),
         Fault::EndEntityUsedAsCa => {
-            "is signed by a certificate that is none of a CA (CA:FALSE)".to_owned()
+            "is signed by a certificate that is not a CA's (CA:FALSE)".to_owned()
         }
         Fault::EmptyEkuExtension => "is for no purpose (an empty extendedKeyUsage)".to_owned(),
         Fault::NameConstraintViolation => {

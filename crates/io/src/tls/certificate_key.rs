@@ -31,7 +31,7 @@ pub(crate) fn unsupported_bits(certificate: &CertificateDer<'_>) -> Option<usize
     unsupported_bits_of(&anchor.subject_public_key_info)
 }
 
-/// The same of a key: of what stands in the sequence SubjectPublicKeyInfo (RFC 5280, section 4.1).
+/// The same of a key: of the content of the sequence SubjectPublicKeyInfo (RFC 5280, section 4.1).
 pub(crate) fn unsupported_bits_of(key_info: &[u8]) -> Option<usize> {
     rsa_bits(key_info).filter(|bits| !RSA_BITS.contains(bits))
 }
@@ -56,7 +56,7 @@ pub(crate) fn bits_of(modulus: &[u8]) -> Option<usize> {
     Some(modulus.len() * 8 - modulus[0].leading_zeros() as usize)
 }
 
-/// What stands in the element of DER that `der` begins with, and what comes after it. `None` where
+/// The content of the element of DER that `der` begins with, and what comes after it. `None` where
 /// it has another tag.
 pub(crate) fn element(tag: u8, der: &[u8]) -> Option<(&[u8], &[u8])> {
     any_element(der).filter(|_| der.first() == Some(&tag))

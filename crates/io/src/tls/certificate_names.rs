@@ -4,7 +4,7 @@ use super::advice::TlsAdvice;
 use rustls::pki_types::ServerName;
 
 /// That a certificate is not for the name that a client has asked for, and what to do. `presented`
-/// is what stands in its subjectAltName, as rustls writes it.
+/// is the content of its subjectAltName, as rustls writes it.
 pub(crate) fn not_for(
     certificate: &str,
     (expected, presented): (&ServerName<'_>, &[String]),

@@ -4,8 +4,8 @@ use std::fmt;
 use std::path::PathBuf;
 
 /// Why TLS cannot be set up. The user's fault, or the machine's; `Display` says which file or which
-/// argument it is, and what is wrong with it. Of what stands in a file it shows nothing: that may
-/// be a key.
+/// argument it is, and what is wrong with it. It shows nothing of a file's content: that may be a
+/// key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
     /// A file cannot be read.

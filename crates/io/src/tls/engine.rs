@@ -263,14 +263,14 @@ enum Outgoing<'a> {
 /// How much was written.
 enum Written {
     Bytes(usize),
-    /// Nothing: so many bytes are needed.
+    /// Nothing: this number of bytes is needed.
     TooLittleRoom(usize),
 }
 
 /// What one step of the protocol leads to.
 enum Step {
     GoOn,
-    /// So many records with data in them.
+    /// This number of records with data.
     Data(usize),
     /// The peer sends no more.
     PeerEnded,

@@ -33,7 +33,7 @@ impl HeldMemory {
         self.note(0);
     }
 
-    /// So much is buffered now.
+    /// `buffered_bytes` bytes are buffered now.
     #[inline]
     pub fn note(&mut self, buffered_bytes: usize) {
         let bytes = self.session_bytes + buffered_bytes;

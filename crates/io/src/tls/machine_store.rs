@@ -17,7 +17,7 @@ const FOLDERS: &str = "SSL_CERT_DIR";
 /// The certificates that this machine trusts, without those that cannot be used.
 ///
 /// # Errors
-/// There are none, or `SSL_CERT_FILE` names a file that is of no use.
+/// The machine has none, or `SSL_CERT_FILE` names a file that is of no use.
 pub(crate) fn certificates() -> Result<Vec<CertificateDer<'static>>, ConfigError> {
     let file = variable(FILE).map(PathBuf::from);
     let folders: Vec<PathBuf> = variable(FOLDERS)

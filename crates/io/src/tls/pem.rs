@@ -98,7 +98,8 @@ impl Authorities {
     /// name. Certificates that cannot be used are skipped.
     ///
     /// # Errors
-    /// [`ConfigError`] where there are none, or `SSL_CERT_FILE` names a file that is of no use.
+    /// [`ConfigError`] where the machine has none, or `SSL_CERT_FILE` names a file that is of no
+    /// use.
     pub fn of_this_machine() -> Result<Self, ConfigError> {
         let certificates = machine_store::certificates()?;
         let mut store = RootCertStore::empty();
@@ -113,9 +114,9 @@ fn authorities(pem: &[u8]) -> Result<Authorities, String> {
     for certificate in &certificates {
         store.add(certificate.clone()).map_err(|error| match error {
             Error::InvalidCertificate(error) => {
-                format!("a certificate in it is none: it {}", fault_of(&error))
+                format!("a certificate in it is not valid: it {}", fault_of(&error))
             }
-            error => format!("a certificate in it is none: {error}"),
+            error => format!("a certificate in it is not valid: {error}"),
         })?;
     }
     Ok(Authorities { store, certificates })

@@ -1,6 +1,6 @@
-//! What is wrong with PEM, in words that show nothing of what stands in it: the number of a line,
-//! and which of the markers that are known begins there. A line that looks like no marker may be
-//! the key.
+//! What is wrong with PEM, in words that show nothing of its content: the number of a line, and
+//! which of the markers that are known begins there. A line that looks like no marker may be the
+//! key.
 
 use super::certificate_key::{is_pkcs7, is_pkcs12, is_sequence};
 use rustls::pki_types::pem::Error;
@@ -15,7 +15,7 @@ pub(crate) enum PemKind {
 const BEGIN: &[u8] = b"-----BEGIN ";
 const HYPHENS: &[u8] = b"-----";
 
-/// What stands in the markers of certificates, keys and what is taken for them (RFC 7468, and the
+/// The labels in the markers of certificates, keys and what is taken for them (RFC 7468, and the
 /// manual of OpenSSL).
 const LABELS: [&str; 18] = [
     "CERTIFICATE",
@@ -133,7 +133,7 @@ fn marker(label: &str) -> String {
     format!("-----BEGIN {label}-----")
 }
 
-/// The marker of a line, where that is none of the known ones.
+/// The marker of a line, if it is not a known one.
 fn marker_of(line: &[u8]) -> String {
     label(line).map_or("a marker that is not known".to_owned(), marker)
 }
@@ -181,5 +181,5 @@ fn no_base64(pem: &[u8]) -> String {
             return format!("line {number}, behind {}, is not base64", marker_of(marker));
         }
     }
-    "what stands in it is not base64".to_owned()
+    "its content is not base64".to_owned()
 }

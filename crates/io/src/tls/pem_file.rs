@@ -39,7 +39,7 @@ pub(crate) fn in_bytes<T>(part: PemPart, pem: &[u8], parse: Parse<T>) -> Result<
     without_mark(pem).and_then(parse).map_err(|reason| ConfigError::UnusableBytes { part, reason })
 }
 
-/// What stands behind the byte order mark that some editors write before text in UTF-8.
+/// What follows the byte order mark that some editors write before text in UTF-8.
 fn without_mark(pem: &[u8]) -> Result<&[u8], String> {
     if pem.starts_with(&[0xff, 0xfe]) || pem.starts_with(&[0xfe, 0xff]) {
         return Err("it is text in UTF-16: save it in UTF-8".to_owned());

@@ -76,8 +76,8 @@ impl KeyProof {
         }
     }
 
-    /// Whether signatures by such keys are verified, with one algorithm or another. `id` is what
-    /// stands in an AlgorithmIdentifier (RFC 5280, section 4.1.1.2).
+    /// Whether signatures by such keys are verified, with one algorithm or another. `id` is the
+    /// content of an AlgorithmIdentifier (RFC 5280, section 4.1.1.2).
     pub fn knows_key(&self, id: &[u8]) -> bool {
         self.0.all.iter().any(|algorithm| algorithm.public_key_alg_id().as_ref() == id)
     }

@@ -34,7 +34,7 @@ use std::time::Duration;
 /// What the shard answers to them is written while the peer goes on.
 const STEP_BYTES: usize = 16 << 10;
 
-/// While memory is tight, a handshake has so long: two round trips of any line.
+/// The time of a handshake while memory is tight: two round trips of any line.
 const TIGHT_HANDSHAKE_NS: u64 = 1_000_000_000;
 
 /// A buffer of the thread that has grown larger than this is given back to the allocator.

@@ -8,9 +8,9 @@ use std::sync::Arc;
 /// What a program allows all its connections together. Whoever holds something for them adds it
 /// here, from any thread.
 pub trait SharedLimits: Send + Sync {
-    /// So many bytes more are held.
+    /// Counts `bytes` more bytes as held.
     fn add(&self, bytes: usize);
-    /// So many bytes are held no longer.
+    /// Counts `bytes` bytes as released.
     fn subtract(&self, bytes: usize);
     /// Whether not much memory is left.
     fn is_tight(&self) -> bool;

@@ -27,7 +27,7 @@ pub struct TlsStream<T: Read + Write> {
     unwritten: Vec<u8>,
     /// Read, and no whole record yet.
     unread: Vec<u8>,
-    /// Decrypted, and not asked for; what stands before `taken_bytes` was.
+    /// Decrypted, and not asked for; the bytes before `taken_bytes` were.
     plaintext: Vec<u8>,
     taken_bytes: usize,
     buffer: Box<[u8]>,

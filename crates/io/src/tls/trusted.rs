@@ -167,7 +167,7 @@ fn is_signed_without_right(
 }
 
 /// Whether a certificate that needs no signer is valid now. `verify` verifies it, with no other
-/// beside it, at a time.
+/// certificate, at a time.
 ///
 /// # Errors
 /// Something is wrong with the certificate itself.

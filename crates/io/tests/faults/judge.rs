@@ -90,7 +90,7 @@ fn agree(server: &Ended, played: &Played, load_ok: u64, load_errors: u64) -> Res
     expect((seen..=seen + lost).contains(&played.handled), text)
 }
 
-/// Who asks again and again makes many more calls than a session has.
+/// A busy loop makes many more calls than a session has.
 fn expect_no_spin(clean: &Clean, played: &Played) -> Result<(), String> {
     let made: u64 = played.calls.values().sum();
     let most = 3 * clean.calls.values().sum::<u64>() + 100;

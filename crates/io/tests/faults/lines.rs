@@ -16,7 +16,7 @@ use std::time::Duration;
 /// Ends a wait that would last for ever.
 const GUARD: Duration = Duration::from_secs(30);
 
-/// Gives back whole lines and keeps what is none yet. After `bye` it reads no more.
+/// Gives back whole lines and keeps an incomplete one. After `bye` it reads no more.
 struct Lines;
 
 impl Shard for Lines {

@@ -165,8 +165,8 @@ struct Found {
     wrong: Option<String>,
 }
 
-/// The first call of a kind fails, then the second, until there is none any more or one has cost
-/// more than it may.
+/// The first call of a kind fails, then the second, until no such call is left or one has cost more
+/// than it may.
 fn run_out(setting: Setting, clean: &Clean, failure: Failure) -> Found {
     let mut found = Found::default();
     while found.wrong.is_none() {

@@ -316,7 +316,7 @@ fn is_answered(address: SocketAddr, faulty: Side) -> bool {
     channel.is_ok_and(|channel| channel.unary(call).status.code == Code::Ok)
 }
 
-/// A thread that a [`Side`] can be told by.
+/// A thread with the name of its [`Side`].
 pub fn named<T: Send + 'static>(
     name: &str,
     run: impl FnOnce() -> T + Send + 'static,

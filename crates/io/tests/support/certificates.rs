@@ -104,7 +104,7 @@ impl Authority {
         }
     }
 
-    /// A file beside the certificates.
+    /// A file next to the certificates.
     pub fn write(&self, name: &str, text: &str) -> PathBuf {
         let file = self.folder.path().join(name);
         fs::write(&file, text).expect("a file");

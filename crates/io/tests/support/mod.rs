@@ -185,7 +185,7 @@ impl Running {
         }
     }
 
-    /// Bytes received until there are so many of them.
+    /// Bytes received until there are `count` of them.
     pub fn received(&self, count: usize) -> Vec<u8> {
         let mut all = Vec::new();
         while all.len() < count {

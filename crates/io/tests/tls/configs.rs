@@ -102,7 +102,7 @@ fn bytes_without_what_they_should_have_are_named_as_what_they_were_given() {
         ),
         (
             Authorities::from_pem(none).unwrap_err(),
-            "the authorities given as bytes: a certificate in it is none: ",
+            "the authorities given as bytes: a certificate in it is not valid: ",
         ),
     ] {
         let text = error.to_string();
@@ -349,7 +349,7 @@ h0PHSPLccjHR8qfMZS2TZq2vT1huMj/Fyw==
 -----END PRIVATE KEY-----
 ";
 
-/// What stands between its markers, changed at a byte.
+/// The text between its markers, changed at a byte.
 fn flipped(pem: &str, at: usize) -> String {
     let mut lines: Vec<String> = pem.lines().map(str::to_owned).collect();
     let letter = &lines[1 + at / 64][at % 64..=at % 64];

@@ -16,7 +16,7 @@ const KIB: usize = 1 << 10;
 /// Handshakes that each address may have.
 const ADDRESS_HANDSHAKES: usize = 3;
 
-/// A budget of so many bytes, what is held of it, and the handshakes of each address.
+/// A budget of bytes, what is held of it, and the handshakes of each address.
 struct Budget {
     limit_bytes: usize,
     held_bytes: AtomicUsize,

@@ -40,7 +40,7 @@ fn heard(setup: &Setup) -> String {
     pair.client_log().last().cloned().unwrap_or_default()
 }
 
-/// What a client hears that trusts what stands in `trusted`, of a server with `shown`.
+/// What a client hears that trusts the certificates in `trusted`, of a server with `shown`.
 fn heard_of(setup: &mut Setup, shown: &Files, trusted: &Path) -> String {
     serving(setup, shown);
     setup.client = client(named(trusted), None);

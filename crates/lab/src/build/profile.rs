@@ -28,7 +28,7 @@ impl Subject {
     }
 }
 
-/// The word of a flag: the next one, or what stands behind `=`.
+/// The word of a flag: the next one, or what follows `=`.
 fn after<'a>(command: &'a [String], flag: &str) -> Option<&'a str> {
     let place = command.iter().position(|word| word == flag);
     let next = place.and_then(|place| command.get(place + 1)).map(String::as_str);

@@ -74,7 +74,7 @@ impl Subject {
     }
 
     /// Notes that `variant` has just been built. Call it after the build: what a build writes
-    /// beside the sources then counts as part of them.
+    /// next to the sources then counts as part of them.
     ///
     /// # Errors
     /// When a source file cannot be read or the marker cannot be written.

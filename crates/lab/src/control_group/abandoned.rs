@@ -1,8 +1,8 @@
-//! Groups of labs that have died, and how they are told from those of labs that live.
+//! Groups of labs that have died, and how they are distinguished from those of labs that live.
 //!
-//! Every lab makes a group that it locks, the companion of all its others: `bookend.LAB.lab` beside
-//! `bookend.LAB.NUMBER`. The lock says whether the lab lives, from whatever namespace of processes
-//! one looks.
+//! Every lab makes a group that it locks, the companion of all its others: `bookend.LAB.lab` next
+//! to `bookend.LAB.NUMBER`. The lock says whether the lab lives, from whatever namespace of
+//! processes one looks.
 
 use super::group::{remove, switch};
 use crate::held_folder::HeldFolder;

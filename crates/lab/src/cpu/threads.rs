@@ -5,8 +5,8 @@ use crate::process::tree::ProcessTree;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// CPU time is read of so many threads at most: with more of them, as in a server with a thread a
-/// call, it would take time that both ends need. Servers with a fixed number of workers have fewer.
+/// Most threads of which CPU time is read: with more of them, as in a server with a thread a call,
+/// it would take time that both ends need. Servers with a fixed number of workers have fewer.
 const WORKERS_MAX: usize = 256;
 
 /// Counts context switches and CPU time of a tree's threads in a window.

@@ -50,9 +50,10 @@ impl TreeAccount {
     /// Takes a look at all processes that are there.
     ///
     /// What was read of a process counts on when it is gone. It belongs to its parent from then on,
-    /// or to the next ancestor that is still there, who may have waited for it or not: so much of
-    /// the growth of the ancestor's `waited_ns` is nothing new. Ticks are rounded down, so a rest
-    /// that is below them stays expected until they show it, and nothing is counted twice.
+    /// or to the next ancestor that is still there, whether that one has waited for it or not, so
+    /// its CPU time is subtracted from later growth of the ancestor's `waited_ns`. Ticks are
+    /// rounded down, so a rest that is below them stays expected until they show it, and nothing is
+    /// counted twice.
     pub fn look(&mut self, now: &[ProcessReading]) {
         let before = mem::take(&mut self.seen);
         for reading in now {

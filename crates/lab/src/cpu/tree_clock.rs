@@ -3,8 +3,8 @@
 //! A process has a clock of its CPU time (`clock_getcpuclockid`): nanoseconds of all its threads,
 //! those that have ended too. When it has ended, it keeps its clock until its parent waits for it;
 //! then the kernel adds its time to that of the parent's ended children, `cutime` and `cstime` of
-//! `/proc/PID/stat`. Those are told in ticks, rounded down, so up to 20 ms of each parent's sum are
-//! not told so far; what becomes of the rest, [`TreeAccount`] says. The sum of all clocks and all
+//! `/proc/PID/stat`. Those count ticks, rounded down, so up to 20 ms of each parent's sum are
+//! missing so far; [`TreeAccount`] says what becomes of the rest. The sum of all clocks and all
 //! ended children is what the tree used, where every process is waited for.
 //!
 //! What nobody waits for is lost but for what was read while it was there:
@@ -43,7 +43,7 @@ impl TreeClock {
 
     /// CPU time of the tree so far, nanoseconds. It never goes back.
     pub fn read_ns(&mut self) -> u64 {
-        // Who was of the tree still is, whoever its parent has become.
+        // A process that was of the tree still is, whichever its parent has become.
         let has_seen = |stat: &ProcessStat| self.account.has_seen((stat.pid, stat.start_time));
         let family = self.tree.family(has_seen);
         // The clocks come after all ticks: what is in a clock is in no parent's ticks yet.

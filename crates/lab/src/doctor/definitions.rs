@@ -34,7 +34,7 @@ impl Definition {
     }
 }
 
-/// Every `NAME.proto` in `folder` that has a message `NAME.json` beside it, by name.
+/// Every `NAME.proto` in `folder` that has a message `NAME.json` next to it, by name.
 ///
 /// # Errors
 /// When the folder or a file in it cannot be read.

@@ -47,7 +47,7 @@ impl Folded {
         self.stacks().map(|stack| stack.samples).sum()
     }
 
-    /// An interactive flame graph, as SVG, with its title and what stands below that.
+    /// An interactive flame graph, as SVG, with its title and a line below that.
     ///
     /// # Errors
     /// There is no sample to draw.

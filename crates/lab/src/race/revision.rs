@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 /// A build may take as long as this.
 const BUILD_TIMEOUT: Duration = Duration::from_secs(3600);
 
-/// What is kept of what git and a build print on standard output: only the end of standard error
-/// is told.
+/// What is kept of what git and a build print on standard output; of standard error only the end is
+/// reported.
 const OUTPUT_LIMIT_BYTES: usize = 64 << 20;
 
 /// Revisions that are checked out until this is dropped. They lie where a later lab finds and

@@ -22,12 +22,12 @@ pub struct CallerReport {
     pub latencies: Histogram<u64>,
     /// What only our own generator reports.
     pub own: Option<Box<Extension>>,
-    /// Facts beside the figures.
+    /// Facts in addition to the figures.
     pub notes: ProcessNotes,
 }
 
-/// Facts that a process prints beside its figures (`note goroutines_peak 10012`), by name. A name
-/// that comes again has its last number.
+/// Facts that a process prints in addition to its figures (`note goroutines_peak 10012`), by name.
+/// A name that comes again has its last number.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ProcessNotes(pub BTreeMap<String, f64>);
 

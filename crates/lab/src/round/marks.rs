@@ -79,7 +79,7 @@ mod tests {
     use super::*;
     use crate::cpu::CpuTimes;
 
-    /// Two CPUs over ten seconds: so many ticks in user mode, and so many stolen.
+    /// Two CPUs over ten seconds: ticks in user mode, and stolen ticks.
     fn machine(busy: [u64; 2], stolen: [u64; 2]) -> CpuTimesDelta {
         let text = |cpu: usize| format!("cpu{cpu} {} 0 0 0 0 0 0 {}\n", busy[cpu], stolen[cpu]);
         let before = CpuTimes::parse("cpu0 0 0 0 0 0 0 0 0\ncpu1 0 0 0 0 0 0 0 0\n");

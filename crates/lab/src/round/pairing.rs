@@ -158,7 +158,7 @@ fn check(
         require(end, can_do, &format!("does not {does} {method}"))?;
     }
     let can_count = caller.variant.run_command(cell.case.calls).is_some();
-    let fault = "cannot be told a number of calls: it has no `run_calls`";
+    let fault = "cannot make a given number of calls: it has no `run_calls`";
     require(caller, can_count, fault)?;
     let transport = cell.case.transport;
     for (end, does) in ends {
@@ -166,7 +166,7 @@ fn check(
         require(end, can_do, &format!("does not {does} over {transport}"))?;
     }
     let can_connect = !cell.case.connection_per_call || caller.variant.can_connect_per_call();
-    let fault = "cannot be told that each call has a connection of its own";
+    let fault = "cannot open a connection for each call";
     require(caller, can_connect, fault)
 }
 

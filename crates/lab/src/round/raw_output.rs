@@ -1,4 +1,4 @@
-//! What a foreign instrument printed, as it is kept beside a record: without its list of all
+//! What a foreign instrument printed, as it is kept next to a record: without its list of all
 //! calls.
 
 use bookend_results::raw_output::left_out;

@@ -15,7 +15,7 @@ use fastrand::Rng;
 /// then the mark stays.
 pub const RETRIES_MAX: u32 = 2;
 
-/// After so many cells in a row that stayed disturbed, the machine is not going to be quiet in this
+/// Cells in a row that stayed disturbed; after them the machine is not going to be quiet in this
 /// round, and measuring again would only make it take three times as long.
 pub const FAILED_RETRIES_MAX: u32 = 3;
 
@@ -53,7 +53,7 @@ impl<'a> RoundRunner<'a> {
         self.servers.take(self.context, pairing)
     }
 
-    /// A cell, or those that were measured by turns, could be measured so often again.
+    /// A cell, or those that were measured by turns, could be measured again `retries` times.
     pub fn note_retries(&mut self, retries: u32, is_disturbed: bool) {
         let more = self.failed_retries + u32::from(retries > 0);
         self.failed_retries = if is_disturbed { more } else { 0 };

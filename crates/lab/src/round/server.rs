@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 /// Between two looks into the kernel's table for the port of a server that has not printed it.
 const PORT_INTERVAL: Duration = Duration::from_millis(100);
 
-/// A server that has listened for so long without printing `ready` will not print it: its library
+/// A server that has listened for this time without printing `ready` will not print it: its library
 /// cannot tell the port.
 const PORT_TIMEOUT: Duration = Duration::from_secs(1);
 

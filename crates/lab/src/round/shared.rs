@@ -9,8 +9,8 @@ use crate::process::interrupt::Interrupted;
 use bookend_results::measurement::Outcome;
 use std::collections::BTreeMap;
 
-/// After so many starts in a row that failed, a server is not started again in the round: it may
-/// take a minute to fail.
+/// Failed starts in a row after which a server is not started again in the round: it may take a
+/// minute to fail.
 pub const FAILED_STARTS_MAX: u32 = 2;
 
 /// A server that runs, or what the row of its cell says instead.

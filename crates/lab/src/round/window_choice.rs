@@ -28,11 +28,11 @@ use bookend_results::suite::Plan;
 use bookend_results::window::{AskedTimes, CALLS_MIN, LATENCIES_MIN, WindowFigures};
 use std::collections::BTreeMap;
 
-/// A window is chosen so much longer than the first one says is needed: later rounds are slower.
+/// Factor by which a window is longer than the first one says is needed: later rounds are slower.
 const MARGIN: f64 = 1.25;
 
-/// At least so many mean latencies pass before a window begins: where no call takes longer, the
-/// window loses none of them at its end that it has not gained at its start.
+/// Mean latencies that pass at least before a window begins: where no call takes longer, the window
+/// loses none of them at its end that it has not gained at its start.
 const WARMUP_LATENCIES: f64 = 3.0;
 
 /// Windows are chosen in whole multiples of this.

@@ -68,7 +68,7 @@ impl Workload {
         warmup.saturating_add(window)
     }
 
-    /// How long calls for so many milliseconds can take, with those in flight at the end.
+    /// How long calls for `length_ms` milliseconds can take, with those in flight at the end.
     pub fn longest_of(&self, length_ms: u64) -> Duration {
         Duration::from_millis(length_ms.saturating_add(self.deadline_ms.unwrap_or_default()))
     }

@@ -13,7 +13,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread;
 use std::time::Instant;
 
-/// What is told of a program.
+/// What is reported of a program.
 enum Told {
     /// It is being built, and why.
     Building(String),
@@ -71,7 +71,7 @@ pub fn prepare(
 }
 
 fn prepare_one(settings: &RunSettings, name: &str, tell: &Sender<Told>) {
-    // Who is told lives until all have told everything.
+    // The receiver lives until all senders are done.
     let mut on_build = |sentence: &str| drop(tell.send(Told::Building(sentence.to_owned())));
     let prepared = build::prepare(&settings.spawner, &settings.subjects, name, &mut on_build);
     let _ = tell.send(Told::Done(name.to_owned(), Box::new(prepared)));

@@ -27,7 +27,7 @@ pub fn find_unfinished(
     Err(SuiteRunError::OtherMachine { run: run.id, differences })
 }
 
-/// What differs of the facts without which rounds cannot be compared. Memory is none of them: the
+/// What differs of the facts without which rounds cannot be compared. Memory does not count: the
 /// same machine has some kilobytes more or less after each boot.
 fn differences(then: &MachineFacts, now: &MachineFacts) -> Vec<String> {
     let governor =

@@ -296,7 +296,7 @@ fn an_overloaded_server_that_must_be_killed_is_only_marked() {
     assert_eq!(marks(&row), [expected]);
 }
 
-/// An instrument that is told everything by its command line and prints what ghz prints.
+/// An instrument that gets everything from its command line and prints what ghz prints.
 fn with_ghz(more: &str) -> FakeRun {
     let fake_run = with_both(&serve(1), "");
     let ghz = "echo \"$@\" >> ../told\n\
@@ -327,7 +327,7 @@ fn instruments_have_a_command_of_their_own_for_calls() {
 
     let mut fake_run = with_ghz("");
     set_cases(&mut fake_run, &["C=1 S=5 calls=10"]);
-    let expected = "load cannot be told a number of calls: it has no `run_calls`";
+    let expected = "load cannot make a given number of calls: it has no `run_calls`";
     assert_eq!(unsupported(&fake_run.row()), expected);
 }
 
@@ -365,7 +365,7 @@ fn a_connection_a_call_is_told_or_unsupported() {
 
     let mut fake_run = with_ghz("");
     set_cases(&mut fake_run, &["C=10 S=10 per-call"]);
-    let expected = "load cannot be told that each call has a connection of its own";
+    let expected = "load cannot open a connection for each call";
     assert_eq!(unsupported(&fake_run.row()), expected);
 }
 

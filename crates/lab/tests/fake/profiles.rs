@@ -24,7 +24,7 @@ tests![
     where_perf_may_not_record_the_line_says_what_it_said,
 ];
 
-/// Writes down whom it records, and prints the samples of the file beside it.
+/// Writes down whom it records, and prints the samples of the file next to it.
 const PERF: &str = r#"
 here=$(dirname "$0")
 case "$1" in
@@ -42,7 +42,7 @@ script) cat "$here/samples" ;;
 esac
 "#;
 
-/// So many samples of formatting a text, and so many of writing it.
+/// Samples of formatting a text and of writing it.
 fn samples(formatting: usize, writing: usize) -> String {
     let sample = |leaf: &str| {
         format!("server  1 0.000001: cpu-clock: \n\t1 {leaf} (server)\n\t2 main (server)\n\n")

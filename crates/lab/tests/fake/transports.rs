@@ -1,5 +1,5 @@
-//! What carries the connections: each server is told of its way to listen, its callers of the same,
-//! and who cannot says so or is not asked.
+//! What carries the connections: each server gets its way to listen, its callers get the same, and
+//! a program that lacks it says so or is not started.
 
 use crate::rounds::{FakeRun, error, marks, measured};
 use crate::test_folder::{CALL, TestFolder, serve};

@@ -1,4 +1,4 @@
-//! Calls one by one, of which there can be millions: their text is never in memory as a whole.
+//! Calls one by one. There can be millions, so their text is never in memory as a whole.
 
 use crate::record::{ListedCall, ListedCalls};
 use std::io::{self, Write};
@@ -23,8 +23,8 @@ pub(super) fn write_each(
     to.write_all(&chunk)
 }
 
-/// A number in decimal, with zeros in front up to so many digits. A list of calls is mostly such
-/// numbers, and the standard library's formatting would take as long as all the rest.
+/// A number in decimal, with zeros in front up to `digits_min` digits. A list of calls is mostly
+/// such numbers, and the standard library's formatting would take as long as all the rest.
 pub(super) fn append_number(text: &mut Vec<u8>, mut number: u64, digits_min: usize) {
     let mut digits = [b'0'; 20];
     let mut first = digits.len();
@@ -47,7 +47,7 @@ pub(super) mod tests {
     use bookend_wire::grpc::Code;
     use std::time::UNIX_EPOCH;
 
-    /// Calls that ended 0.7 s after each other with these errors; an empty one is none.
+    /// Calls that ended 0.7 s after each other with these errors; an empty one stands for success.
     pub fn calls_of(errors: impl IntoIterator<Item = String>) -> ListedCalls {
         let mut log = CallLog::new(usize::MAX, Default::default());
         let mut end_ns = 1_790_000_000_000_000_000;

@@ -13,7 +13,7 @@ pub struct UnknownEnding {
 }
 
 /// The format that a file's name stands for, given the endings of all formats; `None`: it has no
-/// ending. A number behind a dot is none: `run.7`, `v1.25`.
+/// ending. A number after a dot does not count: `run.7`, `v1.25`.
 ///
 /// # Errors
 /// [`UnknownEnding`], with the endings that there are.

@@ -12,7 +12,7 @@ use std::io::{self, Write};
 
 const WRITABLE: &str = "every key of a report is a string";
 
-/// What stands around the values of calls.
+/// The text around the values of calls.
 pub(super) struct Style {
     is_indented: bool,
     list: &'static str,

@@ -51,7 +51,7 @@ impl RateSchedule {
         self.parts.push(Part { start_s, length_s, from, to, calls_before });
     }
 
-    /// The same, after its first rate was held for so long.
+    /// The same, after its first rate was held for `by`.
     pub fn delayed(&self, by: Duration) -> Self {
         let first = self.parts.first().map_or(0.0, |part| part.from);
         let mut delayed = Self { parts: Vec::new() };
@@ -84,9 +84,9 @@ impl RateSchedule {
         self.parts.iter().map(|part| part.from.max(part.to)).fold(0.0, f64::max)
     }
 
-    /// When so many calls are due, in seconds since the start. `None`: there never are so many.
-    /// `part` is where to begin to look, and becomes where it was found: times are asked for in
-    /// their order.
+    /// When `calls` calls are due, in seconds since the start. `None`: the schedule never has that
+    /// number. `part` is where to begin to look, and becomes where it was found: times are asked
+    /// for in their order.
     pub(super) fn time_of(&self, calls: f64, part: &mut usize) -> Option<f64> {
         while let Some(current) = self.parts.get(*part) {
             let within = calls - current.calls_before;

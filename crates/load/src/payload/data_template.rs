@@ -90,7 +90,7 @@ impl DataTemplate {
         }
     }
 
-    /// All messages of a call, of which there is at least one.
+    /// All messages of a call, at least one.
     ///
     /// # Errors
     /// [`DataError`] where what was rendered is no message.
@@ -120,8 +120,8 @@ fn of_first_call(pieces: &[Piece]) -> String {
     String::from_utf8_lossy(&text).into_owned()
 }
 
-/// Whether the first call's JSON is a message. Where it is none, the engine says what is wrong with
-/// it: a field that is given twice, or a required one that is missing.
+/// Whether the first call's JSON is a message. If not, the engine says what is wrong with it: a
+/// field that is given twice, or a required one that is missing.
 fn is_message(pieces: &[Piece], message: &MessageDescriptor) -> bool {
     json::messages(&of_first_call(pieces), message).is_ok()
 }

@@ -5,8 +5,8 @@ use crate::template::CallTemplateError;
 use bookend_contract::input;
 use thiserror::Error;
 
-/// Messages of one run: each takes some 50 bytes of memory beside its own, and may have none but a
-/// length of one byte, or `{}`.
+/// Messages of one run: each takes some 50 bytes of memory on top of its own, and may consist of
+/// only a length of one byte, or `{}`.
 pub(super) const MESSAGES_MAX: usize = 1 << 22;
 
 /// Why there is no payload. Always the user's fault or the file's.

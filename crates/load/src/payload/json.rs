@@ -28,7 +28,7 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// The messages of a JSON text, of which there is at least one.
+/// The messages of a JSON text, at least one.
 pub(super) fn messages(text: &str, message: &MessageDescriptor) -> Result<Vec<Vec<u8>>, DataError> {
     let not_json = serde_json::from_str::<IgnoredAny>(text).err();
     // It has better words where it reads what it skips otherwise.
@@ -91,7 +91,7 @@ fn explain(failure: Failure, text: &str, not_json: Option<serde_json::Error>) ->
     DataError::NotAMessage { line, column, field, reason }
 }
 
-/// Line and column of the last of so many bytes, as serde_json counts them.
+/// Line and column of the last of `at` bytes, as serde_json counts them.
 fn place(text: &str, at: usize) -> (usize, usize) {
     let before = &text.as_bytes()[..at.min(text.len())];
     let line_start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);

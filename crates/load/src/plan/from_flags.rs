@@ -223,7 +223,7 @@ fn steps_of_concurrency(flags: &LoadFlags) -> Result<Vec<ConcurrencyStep>, Flags
 }
 
 /// Each thread makes its share of an open loop's calls, so the fewest that may be in flight are at
-/// least one for each, unless there are none at all.
+/// least one for each, unless no call may be in flight.
 fn threads_max(open_loop: Option<&OpenLoop>, steps: &[ConcurrencyStep]) -> u32 {
     let bounded = steps.iter().filter(|step| open_loop.is_some() && step.calls > 0);
     bounded.map(|step| step.calls).min().unwrap_or(u32::MAX)
@@ -279,7 +279,7 @@ fn at_least_one<N: Default + PartialEq>(flag: &'static str, number: N) -> Result
     if number == N::default() { Err(FlagsError::Zero(flag)) } else { Ok(number) }
 }
 
-/// The connections that so many addresses take: one each, of which each carries a call.
+/// The connections that `addresses` addresses take: one each, and each carries a call.
 fn connections_for(addresses: usize, concurrency: u32) -> Result<u32, FlagsError> {
     let targets = u32::try_from(addresses).unwrap_or(u32::MAX);
     if targets > concurrency {
@@ -288,8 +288,8 @@ fn connections_for(addresses: usize, concurrency: u32) -> Result<u32, FlagsError
     Ok(targets)
 }
 
-/// A run is over at the first of its limits, of which there is at least one. Of two durations ghz
-/// takes `--max-duration`, and so do its own examples of configuration.
+/// A run is over at the first of its limits; it has at least one. Of two durations ghz takes
+/// `--max-duration`, and so do its own examples of configuration.
 fn calls_and_window(flags: &LoadFlags) -> Result<(Option<u64>, Option<Duration>), FlagsError> {
     let duration = flags.duration.and_then(unless_zero);
     let max_duration = flags.max_duration.and_then(unless_zero);

@@ -26,7 +26,7 @@ pub struct OpenLoop {
     pub seed: u64,
 }
 
-/// From a time on, so many calls are kept in flight; in an open loop, no more than that.
+/// The number of calls in flight from a time on; in an open loop the most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConcurrencyStep {
     /// Since the beginning of the window, nanoseconds.

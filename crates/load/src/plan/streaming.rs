@@ -37,8 +37,9 @@ impl Streaming {
         })
     }
 
-    /// Whether a request that has sent so many messages, of so many that were given, has one left.
-    /// Given messages are sent once, or again and again where a number or a time ends the request.
+    /// Whether a request that has sent `sent` messages, with `given` messages in its data, sends
+    /// its last one next. Given messages are sent once, or again and again where a number or a time
+    /// ends the request.
     pub(crate) fn is_last(&self, sent: u64, given: usize) -> bool {
         match self.messages {
             Some(messages) => sent + 1 >= messages,

@@ -17,7 +17,8 @@ const CALLS: usize = 128;
 /// the other as well, and a busy machine makes all of one kind slow less often than once.
 const BATCHES: usize = 7;
 
-/// So many batches that are slow with prompt acknowledgements as well are slow by themselves.
+/// Number of batches that are slow with prompt acknowledgements as well from which on the server is
+/// slow by itself.
 const SLOW_BATCHES: usize = 3;
 
 /// As long as Linux delays an acknowledgement at least, 40 ms (`TCP_DELACK_MIN`), but for the

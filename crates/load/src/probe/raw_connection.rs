@@ -31,7 +31,7 @@ const MAX_HEADER_LIST_BYTES: usize = 64 * 1024;
 pub(super) enum WindowRefill {
     /// By as much as has come.
     AtOnce,
-    /// Byte by byte for so many frames, then by as much as any reply needs.
+    /// Byte by byte for this number of frames, then by as much as any reply needs.
     ByteByByte {
         /// DATA frames that are left to come.
         frames: u32,

@@ -44,7 +44,8 @@ impl LoggedCall {
 /// The first calls of a window that one worker has seen end, up to a number.
 ///
 /// It cannot know whether those are the first of all workers as well, so it makes room block by
-/// block until all logs together have filled so many. No call that ends later is among the first.
+/// block until all logs together have filled `calls_max`. No call that ends later is among the
+/// first.
 #[derive(Clone, Debug, Default)]
 pub struct CallLog {
     pub(super) calls_max: usize,
@@ -60,7 +61,7 @@ pub struct CallLog {
 }
 
 impl CallLog {
-    /// A log that keeps so many calls. `filled`: what the logs of all workers of the run share.
+    /// A log that keeps `calls_max` calls. `filled`: what the logs of all workers of the run share.
     pub fn new(calls_max: usize, filled: Arc<AtomicUsize>) -> Self {
         Self { calls_max, filled, ..Self::default() }
     }

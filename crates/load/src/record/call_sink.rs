@@ -31,7 +31,7 @@ pub(crate) struct CallSink {
     /// The window is open, and is measured by number: only calls that were made in it count.
     by_number: bool,
     kind: RecorderKind,
-    /// Calls that end from here on are not counted, so many.
+    /// Calls that are still to end without being counted.
     skip_left: u64,
 }
 
@@ -63,7 +63,7 @@ impl CallSink {
         std::mem::replace(&mut self.recorder.open_loop, empty)
     }
 
-    /// The next calls that end are not counted, so many.
+    /// The next `calls` calls that end are not counted.
     pub fn skip_first(&mut self, calls: u64) {
         self.skip_left = calls;
     }
@@ -118,7 +118,7 @@ impl CallSink {
         self.recorder.at(peer);
     }
 
-    /// So many calls were made.
+    /// `calls` calls were made.
     #[inline]
     pub fn began(&mut self, calls: u64) {
         self.in_flight += calls;
@@ -131,7 +131,7 @@ impl CallSink {
         }
     }
 
-    /// So many calls of an open loop, which were due, are never made.
+    /// `calls` calls of an open loop, which were due, are never made.
     pub fn not_made(&mut self, calls: u64, obstacle: Obstacle) {
         if let Some(open_loop) = &mut self.recorder.open_loop {
             open_loop.record_not_made(calls, obstacle);
@@ -246,7 +246,7 @@ impl CallSink {
         }
     }
 
-    /// A message of a bidirectional call was answered after so long.
+    /// A message of a bidirectional call was answered after `latency_ns`.
     #[inline]
     pub fn answered_message(&mut self, latency_ns: u64) {
         if let Some(streams) = &mut self.recorder.streams {
@@ -254,7 +254,7 @@ impl CallSink {
         }
     }
 
-    /// Flow control has kept a message from being written for so long.
+    /// Flow control has kept a message from being written for `stall_ns`.
     pub fn stalled(&mut self, stall_ns: u64) {
         if let Some(streams) = &mut self.recorder.streams {
             streams.stalls.record(stall_ns);

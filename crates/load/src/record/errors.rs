@@ -68,7 +68,7 @@ pub(crate) fn count_text(texts: &mut BTreeMap<String, u64>, mut text: String, co
     *texts.entry(text).or_default() += count;
 }
 
-/// A text, or its beginning and an ellipsis: as much as JSON writes in so many bytes.
+/// A text, or its beginning and an ellipsis: as much as JSON writes in `max_bytes` bytes.
 pub(super) fn shortened(text: &str, max_bytes: usize) -> Cow<'_, str> {
     let mut bytes = 0;
     let is_beyond = |letter| {

@@ -8,8 +8,8 @@ pub(super) const LATENCY_MAX_NS: u64 = 3_600_000_000_000;
 /// Digits that the histogram keeps: a latency is known to one in a thousand.
 const LATENCY_DIGITS: u8 = 3;
 
-/// So many latencies are kept as they are, in 128 KiB: a run of few calls has percentiles without
-/// the histogram's steps, which at 100 ms are 65 µs wide.
+/// Latencies that are kept as they are, in 128 KiB: a run of few calls has percentiles without the
+/// histogram's steps, which at 100 ms are 65 µs wide.
 const EXACT_MAX: usize = 1 << 14;
 
 /// Latencies of one or more workers.
@@ -67,7 +67,7 @@ impl Latencies {
         });
     }
 
-    /// The latency that so many percent do not exceed, nanoseconds; 0 where none was recorded.
+    /// The latency that `percentage` percent do not exceed, nanoseconds; 0 where none was recorded.
     /// Exact for few latencies; of many, the histogram rounds up to its next step, and the extremes
     /// are exact.
     pub fn at(&self, percentage: f64) -> u64 {
@@ -115,7 +115,7 @@ impl Latencies {
     }
 }
 
-/// The smallest value that so many percent are not above.
+/// The smallest value that `percentage` percent do not exceed.
 fn exact(mut kept_ns: Vec<u64>, percentage: f64) -> u64 {
     kept_ns.sort_unstable();
     let rank = (kept_ns.len() as f64 * percentage / 100.0).ceil() as usize;

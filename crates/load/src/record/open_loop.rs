@@ -60,7 +60,7 @@ impl OpenLoopCalls {
         }
     }
 
-    /// So many calls that were due are never made.
+    /// `calls` calls that were due are never made.
     pub(crate) fn record_not_made(&mut self, calls: u64, obstacle: Obstacle) {
         self.not_made[obstacle as usize] += calls;
     }

@@ -95,7 +95,7 @@ impl Recorder {
         &self.by_target
     }
 
-    /// A call was answered OK after so long.
+    /// A call was answered OK after `latency_ns`.
     #[inline]
     pub fn ok(&mut self, latency_ns: u64) {
         self.ok += 1;

@@ -22,8 +22,8 @@ pub struct StreamMessages {
 }
 
 impl StreamMessages {
-    /// So many messages of a call have come at `now_ns`, the one before them at `last_ns`, and the
-    /// call was made at `start_ns`; `last_ns` is 0 where they are the first.
+    /// `messages` messages of a call have come at `now_ns`, the one before them at `last_ns`, and
+    /// the call was made at `start_ns`; `last_ns` is 0 where they are the first.
     #[inline]
     pub(crate) fn record_received(
         &mut self,

@@ -140,7 +140,7 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// A call every millisecond for so long, seen in batches of seven.
+    /// A call every millisecond for `total_ms`, seen in batches of seven.
     fn steady(warmup_ms: u64, total_ms: u64) -> Timeline {
         let mut timeline = Timeline::default();
         timeline.begin(5 * MS, (5 + warmup_ms) * MS);

@@ -59,7 +59,7 @@ pub struct LoadOutcome {
     /// Connections that were replaced because more calls were given up on them than a server lets
     /// be reset.
     pub connections_given_up: u64,
-    /// Addresses beside the first that connections of a worker came from, because that was out of
+    /// Addresses besides the first that connections of a worker came from, because that was out of
     /// ports.
     pub sources_used: u32,
     /// What each address has done, in the order of the names.

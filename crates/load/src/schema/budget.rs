@@ -56,18 +56,18 @@ impl fmt::Display for Excess {
             Self::Bytes => write!(f, "more than {} MiB", BYTES_MAX >> 20),
             Self::Memory => write!(
                 f,
-                "so many messages, fields and names that they take more than {} MiB of memory",
+                "messages, fields and names that take more than {} MiB of memory",
                 MEMORY_MAX_BYTES >> 20
             ),
             Self::MemoryOfFile => write!(
                 f,
-                "so many messages, fields and names in one file that they take more than {} MiB of \
+                "messages, fields and names in one file that take more than {} MiB of \
                  memory",
                 FILE_MEMORY_MAX_BYTES >> 20
             ),
             Self::Imports => write!(
                 f,
-                "so many imports, public imports of imports among them, that their names take more \
+                "imports, public imports of imports among them, whose names take more \
                  than {} MiB of memory",
                 IMPORTS_MAX_BYTES >> 20
             ),
@@ -96,7 +96,7 @@ impl Default for DescriptorBudget {
 
 impl DescriptorBudget {
     /// Takes a serialized `FileDescriptorProto` off the budget, and returns it without its comments
-    /// and positions, of which there is no use.
+    /// and positions, which nothing uses.
     ///
     /// # Errors
     /// [`NotAdmitted`].

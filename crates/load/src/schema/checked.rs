@@ -59,7 +59,7 @@ pub(super) fn is_placeholder(file: &FileDescriptorProto) -> bool {
 /// Whether names of files are names, where they are not paths of this machine.
 ///
 /// # Errors
-/// The name that is none.
+/// The name that is not valid.
 pub(super) fn check_file_names(file: &FileDescriptorProto) -> Result<(), String> {
     let is_name = |name: &str| !name.is_empty() && name.len() <= FILE_NAME_MAX_BYTES;
     let mut names = file.dependency.iter().map(String::as_str).chain([file.name()]);
@@ -92,7 +92,7 @@ pub(super) fn checked(
     if !is_package(&package) {
         return Err(wrong(format!("{} is not a name of a package", shown(&package))));
     }
-    // An empty one is none, and the library has no place for it.
+    // An empty one is the same as no package, and the library has no place for it.
     let is_proto3 = file.syntax() == "proto3";
     file.syntax = is_proto3.then(|| "proto3".to_owned());
     file.options = None;
@@ -282,8 +282,8 @@ impl Walk<'_> {
         declared.value.iter_mut().try_for_each(|value| self.enum_value(value))
     }
 
-    /// Values of an enum are declared beside it, not in it. Where a closed enum of an edition lacks
-    /// a zero, it has got one with a name that is no identifier.
+    /// Values of an enum are declared next to it, not in it. Where a closed enum of an edition
+    /// lacks a zero, one was added with a name that is no identifier.
     fn enum_value(&mut self, value: &mut EnumValueDescriptorProto) -> Result<(), NotChecked> {
         value.options = None;
         let name = value.name();

@@ -13,7 +13,7 @@ use std::collections::HashSet;
 /// What begins the mark: the official compiler takes it in no name.
 const MARK: char = '\0';
 
-/// Marks the names of fields that the library would refuse beside those before them. Returns
+/// Marks the names of fields that the library would refuse next to those before them. Returns
 /// whether two fields have the very same name, which remains an error.
 pub(super) fn set_apart(message: &mut DescriptorProto, is_proto2: bool) -> bool {
     let mut names = HashSet::new();

@@ -90,7 +90,7 @@ fn is_in_range(open: &[Block<'_>]) -> bool {
     here.into_iter().any(|block| block.word == "range" && !block.has_else)
 }
 
-/// What stands between `{{` and `}}`.
+/// The text between `{{` and `}}`.
 struct Action<'t> {
     /// The bytes before it.
     at: usize,

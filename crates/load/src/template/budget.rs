@@ -42,7 +42,7 @@ pub(super) fn step() -> Result<()> {
     steps(1)
 }
 
-/// So many steps are taken at once.
+/// Takes this number of steps at once.
 ///
 /// # Errors
 /// As [`step`].
@@ -59,7 +59,7 @@ pub(super) fn steps(count: u32) -> Result<()> {
     }
 }
 
-/// A function has made so much.
+/// Counts what a function has made.
 ///
 /// # Errors
 /// It is more than is left.

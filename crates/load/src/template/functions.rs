@@ -221,7 +221,7 @@ fn none(arguments: &[Value], name: &str) -> Result<()> {
     exactly(arguments, 0, name)
 }
 
-/// The integer at that place, where the function has so many arguments. Texts are read as sprig
+/// The integer at that place, where the function has `expected` arguments. Texts are read as sprig
 /// reads them, with Go's prefixes of other bases; one that is no number is refused, where sprig
 /// takes it for 0.
 fn integer(arguments: &[Value], place: usize, expected: usize, name: &str) -> Result<i64> {
@@ -304,7 +304,7 @@ fn random_text(arguments: &[Value], name: &str, letter: fn() -> char) -> Result<
     Ok(string(&(0..letters).map(|_| letter()).collect::<String>()))
 }
 
-/// A value as text. Where there is none, Go refuses it.
+/// A value as text. Go refuses a value without one.
 fn text_of<'a>(value: &'a Value, name: &str) -> Result<Cow<'a, str>> {
     match value {
         Value::Nil => Err(TemplateError::Exec(format!("{name} takes a text, and has nothing"))),

@@ -173,7 +173,7 @@ fn is_printed(flags: &str, verb: char, value: &Value) -> bool {
     }
 }
 
-/// A template that has the engine print a list of so many values.
+/// A template that has the engine print a list of `values` values.
 fn printing(values: usize) -> Result<Rc<Template>> {
     thread_local! {
         static MADE: RefCell<BTreeMap<usize, Rc<Template>>> =

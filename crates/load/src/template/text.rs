@@ -102,7 +102,7 @@ pub(super) struct CallText {
 }
 
 impl CallText {
-    /// The whole text, or why there is none.
+    /// The whole text, or why rendering failed.
     pub(super) fn after(self, rendered: Result<()>) -> Result<String> {
         match (rendered, self.refused) {
             (Ok(()), _) => Ok(self.text),

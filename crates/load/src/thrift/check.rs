@@ -4,7 +4,7 @@ use super::reader::{Fault, FieldHead, Reader, nested};
 use super::schema::{StructKind, ThriftSchema, ThriftStruct, ThriftType};
 use super::wire_kind::WireKind;
 
-/// Required fields of a struct beyond so many are not looked for.
+/// Required fields of a struct beyond this number are not looked for.
 const REQUIRED_MAX: usize = 128;
 
 /// Passes over the struct `of` of the schema.

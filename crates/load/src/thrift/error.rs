@@ -18,7 +18,7 @@ pub enum ThriftError {
         reason: String,
     },
     /// An included file is nowhere.
-    #[error("{file}, line {line}: it includes {include}, which is not beside it: add -i FOLDER")]
+    #[error("{file}, line {line}: it includes {include}, which is not next to it: add -i FOLDER")]
     Include {
         /// The file that includes.
         file: String,

@@ -15,7 +15,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visi
 use std::collections::HashSet;
 use std::fmt;
 
-/// The arguments of each call of a JSON text, of which there is at least one.
+/// The arguments of each call of a JSON text, at least one.
 pub(super) fn arguments(
     text: &str,
     schema: &ThriftSchema,

@@ -9,13 +9,13 @@ use super::wire_kind::{COMPACT_FALSE, STOP, WireKind};
 /// (`DEFAULT_RECURSION_DEPTH` of Java and Go).
 const DEPTH_MAX: u32 = 64;
 
-/// A varint of 64 bits has at most so many bytes.
+/// Most bytes of a varint of 64 bits.
 const VARINT_BYTES_MAX: usize = 10;
 
 /// Why bytes cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// They end too early: there have to be at least so many.
+    /// They end too early: this number of bytes is needed at least.
     Truncated(usize),
     /// They are not what the protocol allows. What is wrong, in words behind "the server sent".
     Malformed(&'static str),
@@ -38,7 +38,7 @@ pub(super) struct Reader<'a> {
     protocol: ThriftProtocol,
 }
 
-/// What stands before a field.
+/// The head of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FieldHead {
     pub id: i16,
@@ -47,7 +47,7 @@ pub(super) struct FieldHead {
     pub truth: Option<bool>,
 }
 
-/// What stands before a message.
+/// The head of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct MessageHead<'a> {
     pub kind: u8,
@@ -193,8 +193,8 @@ impl<'a> Reader<'a> {
         self.take(length)
     }
 
-    /// What stands before the next field of a struct, whose last field had the id `before`; `None`
-    /// at its end.
+    /// The head of the next field of a struct, whose last field had the id `before`; `None` at its
+    /// end.
     #[inline]
     pub fn field_head(&mut self, before: i16) -> Result<Option<FieldHead>, Fault> {
         let first = self.byte()?;
@@ -301,7 +301,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What stands before a message.
+    /// The head of a message.
     #[inline]
     pub fn message_head(&mut self) -> Result<MessageHead<'a>, Fault> {
         const NO_VERSION: Fault = Fault::Malformed("no message of the protocol that was spoken");

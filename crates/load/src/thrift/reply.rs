@@ -24,7 +24,7 @@ const TLS_ALERT: &[u8] = &[0x15, 0x03];
 /// What the bytes that came begin with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Reply {
-    /// A part of a reply, of which there have to be at least so many bytes.
+    /// A part of a reply, which has at least this number of bytes.
     Part(usize),
     /// A whole reply, and how the call has ended.
     Whole {
@@ -274,7 +274,7 @@ fn explain(call: &ThriftCall, fault: Fault) -> String {
         Fault::Malformed(what) => format!("the server sent {what}"),
         Fault::WrongKind(of, place, kind) => {
             let (name, field) = (name(of), field(of, place));
-            format!("the server sent a {} as {name}.{field}, which is none", kind.name())
+            format!("the server sent a {} as {name}.{field}, which has another type", kind.name())
         }
         Fault::WrongElements(kind) => {
             format!("the server sent a container of {}, which the IDL does not say", kind.name())

@@ -20,13 +20,14 @@ pub(crate) struct ReplyEnd {
 enum Open {
     /// With the id of the last field.
     Struct(i16),
-    /// So many values of kinds that take turns: keys and values of a map. A list has but one kind.
+    /// This number of values of kinds that take turns: keys and values of a map. A list has but one
+    /// kind.
     Values([WireKind; 2], usize),
 }
 
 impl ReplyEnd {
-    /// Goes on in `bytes`, which begin as they did the last time. Returns how many there have to be
-    /// at least; `None` where the message ends in them, or is none.
+    /// Goes on in `bytes`, which begin as they did the last time. Returns how many bytes it has at
+    /// least; `None` if the message ends in them, or is not valid.
     pub fn missing(&mut self, bytes: &[u8], protocol: ThriftProtocol) -> Option<usize> {
         match self.go_on(bytes, protocol) {
             Err(Fault::Truncated(end)) => Some(end),

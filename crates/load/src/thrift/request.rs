@@ -24,7 +24,7 @@ pub(crate) struct SequenceIds {
 impl SequenceIds {
     /// The first number of three bytes.
     const FIRST: u32 = 1 << 14;
-    /// The last number of three bytes. No connection has so many calls in flight.
+    /// The last number of three bytes. No connection has that number of calls in flight.
     const LAST: u32 = (1 << 21) - 1;
 
     /// The next one.

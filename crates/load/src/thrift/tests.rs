@@ -1,4 +1,4 @@
-//! From JSON to bytes and back, beside the bytes that Thrift's library for Go writes.
+//! From JSON to bytes and back, compared with the bytes that Thrift's library for Go writes.
 
 use super::call::{ThriftCall, ThriftData};
 use super::envelope::message_kind;
@@ -284,7 +284,7 @@ fn what_is_wrong_with_an_idl_is_said_with_its_file() {
     let file = folder.path().join("a.thrift");
     for (text, said) in [
         ("struct A { 1: i32 }", "is not Thrift's IDL, line 1 column "),
-        ("include \"b.thrift\"", "includes b.thrift, which is not beside it: add -i FOLDER"),
+        ("include \"b.thrift\"", "includes b.thrift, which is not next to it: add -i FOLDER"),
         ("struct Apple { 1: Aple a }", "there is no type Aple; did you mean Apple?"),
         ("struct A { 1: i32 a, 1: i32 b }", "A has two fields with the id 1"),
         ("typedef B A\ntypedef A B\nstruct C { 1: A a }", "stands for itself"),

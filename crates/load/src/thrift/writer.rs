@@ -4,7 +4,7 @@ use super::spoken::ThriftProtocol;
 use super::value::ThriftValue;
 use super::wire_kind::{COMPACT_FALSE, STOP, WireKind};
 
-/// A list of fewer elements has their number beside their kind, in the compact protocol.
+/// A list of fewer elements has their number in the byte of their kind, in the compact protocol.
 const LONG_LIST: usize = 15;
 
 /// Appends a value.

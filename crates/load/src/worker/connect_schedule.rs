@@ -10,9 +10,8 @@ const BACKOFF_MIN_NS: u64 = 100_000_000;
 const BACKOFF_MAX_NS: u64 = 2_000_000_000;
 /// Lengths that a wait may have: 100, 200, 400, 800, 1,600 and 2,000 ms.
 const BACKOFF_STEPS: usize = 6;
-/// Connections of a thread that are being made at a time. A server accepts so many before its queue
-/// overflows: the smallest usual one has 128 places (`net.core.somaxconn` before Linux
-/// 5.4).
+/// Connections of a thread that are being made at a time. A server accepts this number before its
+/// queue overflows: the smallest usual one has 128 places (`net.core.somaxconn` before Linux 5.4).
 pub(crate) const CONNECTING_MAX: usize = 64;
 
 /// The connections of one worker, by number.
@@ -73,7 +72,7 @@ pub(crate) enum ConnectionEnd {
 }
 
 impl ConnectSchedule {
-    /// So many connections, all of them to be made, at most `connecting_max` at a time.
+    /// `count` connections, all of them to be made, at most `connecting_max` at a time.
     pub fn new(count: usize, connecting_max: usize) -> Self {
         let slot =
             ConnectionSlot { state: SlotState::Idle, backoff: 0, is_settled: false, attempt: 0 };

@@ -147,7 +147,7 @@ impl WorkerLaps {
         Some(LapBegin { begin_ns, end_ns: self.end_ns, opens_window })
     }
 
-    /// So many calls had ended before the lap that has begun.
+    /// `ok` and `failed` calls had ended before the lap that has begun.
     pub fn count_from(&mut self, ok: u64, failed: u64) {
         (self.ok_before, self.failed_before) = (ok, failed);
     }
@@ -173,8 +173,8 @@ impl WorkerLaps {
         self.end_ns == NO_LAP
     }
 
-    /// Its last call has ended. So many calls have ended by now, of all laps; those of an open loop
-    /// are of this one.
+    /// Its last call has ended. `ok` and `failed` calls have ended by now, of all laps; those of an
+    /// open loop are of this one.
     pub fn end(
         &mut self,
         (ok, failed): (u64, u64),

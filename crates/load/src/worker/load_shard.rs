@@ -5,9 +5,9 @@
 //! connection, which checks the response and counts the call. Then the next one is made in its
 //! place.
 //!
-//! Everything else is beside this page: `connections` makes and loses connections, `open_loop`
-//! makes the calls of a schedule, `keepalive` sends PINGs to silent servers, and `advance`, which
-//! moves the worker from one phase of the run to the next, is in `lifecycle`.
+//! Everything else is in the files of this folder: `connections` makes and loses connections,
+//! `open_loop` makes the calls of a schedule, `keepalive` sends PINGs to silent servers, and
+//! `advance`, which moves the worker from one phase of the run to the next, is in `lifecycle`.
 
 mod connections;
 mod keepalive;
@@ -184,7 +184,7 @@ fn exchange(
 fn note_streams(connection: &LoadConnection, due_ns: &mut u64, io: &IoContext) {
     *due_ns = (*due_ns).min(connection.streams_due_ns());
     if connection.has_messages_to_send() {
-        // Asking for the backlog has `writable` called when there is none any more.
+        // Asking for the backlog has `writable` called once nothing is unwritten.
         io.backlog(connection.id);
     }
 }

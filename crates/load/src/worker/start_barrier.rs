@@ -65,12 +65,12 @@ impl StartBarrier {
         self
     }
 
-    /// Where the workers are told of laps, if calls are made in laps only.
+    /// Where the workers learn of laps, if calls are made in laps only.
     pub fn laps(&self) -> Option<&Arc<LapGate>> {
         self.laps.as_ref()
     }
 
-    /// A worker has so many connections, and is ready. The last one to arrive starts the run.
+    /// A worker has `connections` connections, and is ready. The last one to arrive starts the run.
     pub fn arrive(&self, connections: u32, now_ns: u64) {
         self.connections_ready.fetch_add(connections, Ordering::AcqRel);
         if self.workers_missing.fetch_sub(1, Ordering::AcqRel) > 1 {

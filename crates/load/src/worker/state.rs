@@ -15,7 +15,8 @@ use std::time::Duration;
 /// How long calls in flight may take to end after the window. The lab kills a process two seconds
 /// after it asked it to end.
 pub const DRAIN_NS: u64 = 1_500_000_000;
-/// Deadlines of calls are checked so often within their length: calls end at most 6 % late.
+/// Deadlines of calls are checked this number of times within their length: calls end at most 6 %
+/// late.
 const EXPIRY_CHECKS_PER_TIMEOUT: u64 = 16;
 /// Two checks of deadlines are no nearer to each other than this.
 const EXPIRY_INTERVAL_MIN_NS: u64 = 1_000_000;
@@ -51,7 +52,7 @@ pub(crate) struct WorkerState {
     next_concurrency_step: usize,
     /// What the driver had counted when the window began.
     driver_at_window_start: IoStatistics,
-    /// When what was counted is told next; `u64::MAX` for never.
+    /// When what was counted is reported next; `u64::MAX` for never.
     interval_due_ns: u64,
     /// What was counted in this phase when it was last told.
     told: Counted,
@@ -209,8 +210,8 @@ impl WorkerState {
         self.laps.as_ref().is_some_and(|laps| laps.is_due(now_ns))
     }
 
-    /// This worker has so many connections, and is ready for the run to begin. Only the first time
-    /// counts.
+    /// This worker has `connections` connections, and is ready for the run to begin. Only the first
+    /// time counts.
     pub fn arrive(&mut self, connections: u32, now_ns: u64) {
         if !std::mem::replace(&mut self.has_arrived, true) {
             self.barrier.arrive(connections, now_ns);
@@ -433,7 +434,7 @@ pub(crate) struct Room {
 }
 
 impl Room {
-    /// There is none.
+    /// A call finds no room.
     pub fn miss(&mut self, obstacle: Obstacle) {
         self.obstacle = Some(obstacle);
     }

@@ -17,8 +17,8 @@ const TURN_BYTES: usize = 64 << 10;
 /// Request messages of a call that may wait for their answers: beyond, answers are not timed.
 const ANSWERS_AWAITED_MAX: usize = 1 << 16;
 
-/// Timers of calls that have ended stay until they are due, or until there are so many more than
-/// live calls can have: removing each would cost more.
+/// Timers of calls that have ended stay until they are due, or until they exceed those of live
+/// calls by this number: removing each would cost more.
 const STALE_TIMERS_MAX: usize = 1_024;
 /// Of a live call: its end, and its next message.
 const TIMERS_PER_CALL: usize = 2;

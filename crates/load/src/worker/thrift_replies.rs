@@ -105,7 +105,7 @@ impl ThriftReplies {
         *self = Self::new(self.max_bytes);
     }
 
-    /// Whether so much has come of a reply that the parts of all connections have to be added up.
+    /// Whether enough has come of a reply that the parts of all connections have to be added up.
     pub fn has_much(&self) -> bool {
         self.part_bytes() > PART_BYTES_COUNTED as u64
     }

@@ -8,7 +8,7 @@ pub enum Behaviour {
     Good,
     /// Answers every call but those.
     Resets {
-        /// One in so many of all calls, counted over all connections.
+        /// One in this number of all calls, counted over all connections.
         every: u64,
         after: Part,
         code: u32,
@@ -18,9 +18,10 @@ pub enum Behaviour {
     GoesAway { at_call: u64, code: u32, debug: &'static str, then: AfterGoAway },
     /// Sends PING before, in and behind each answer.
     Pings,
-    /// Allows so few streams at a time. It checks whether there are more before it answers one.
+    /// Allows a number of streams at a time. It checks whether there are more before it answers
+    /// one.
     Allows { streams: u32 },
-    /// Sends a large message in small pieces, each with so much padding, if any.
+    /// Sends a large message in small pieces, each with this number of bytes of padding, if any.
     Dribbles { padding_bytes: Option<u8> },
     /// Never answers.
     Silent,

@@ -309,7 +309,7 @@ impl Windows {
         }
     }
 
-    /// Takes so much off both windows; false, and nothing taken, if either has less.
+    /// Takes `bytes` off both windows; false, and nothing taken, if either has less.
     fn take(&mut self, stream_id: u32, bytes: i64) -> bool {
         let difference_bytes = self.streams.entry(stream_id).or_default();
         let fits =

@@ -1,5 +1,5 @@
-//! A connection for each call: against our own server, and against servers that do as they are
-//! told.
+//! A connection for each call: against our own server, and against servers with each kind of
+//! answer.
 
 #[path = "../../../io/tests/support/certificates.rs"]
 mod certificates;

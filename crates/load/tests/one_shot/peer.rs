@@ -12,7 +12,7 @@ pub enum Answer {
     Good,
     /// As [`Answer::Good`], with windows opened before anything has come.
     GoodAfterGreeting,
-    /// As [`Answer::Good`], once so many connections have been there at a time.
+    /// As [`Answer::Good`], once this number of connections have been open at a time.
     WhenThereAre(usize),
     /// Answers with that status.
     Status(u8),

@@ -14,7 +14,7 @@ use std::sync::atomic::AtomicBool;
 
 pub const SECOND_NS: u64 = 1_000_000_000;
 
-/// So many calls, ten at a time over one connection.
+/// `calls` calls, ten at a time over one connection.
 pub fn plan(path: &str, targets: impl Into<Targets>, calls: u64) -> LoadPlan {
     LoadPlan {
         targets: targets.into(),

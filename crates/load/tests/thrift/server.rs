@@ -1,4 +1,4 @@
-//! A server of Thrift that answers as it is told. It knows no types: it echoes what it was asked,
+//! A server of Thrift that answers as a test says. It knows no types: it echoes what it was asked,
 //! and finds the end of a request by the empty arguments that all of them have.
 
 use std::io::{Read, Write};
@@ -59,7 +59,7 @@ impl ThriftServer {
         self.counts.calls.load(Ordering::SeqCst)
     }
 
-    /// Waits until so many calls have come: those without a reply come behind the run.
+    /// Waits until `calls` calls have come: those without a reply come behind the run.
     pub fn wait_for_calls(&self, calls: usize) -> usize {
         while self.calls() < calls {
             thread::yield_now();

@@ -3,10 +3,10 @@
 use super::{CalibratedUnit, Calibration, Tolerance};
 use crate::statistics::nearest_rank;
 
-/// A percentile needs so many calls beyond it, or it is the figure of a few.
+/// Calls that a percentile needs beyond it, or it is the figure of a few.
 const CALLS_BEYOND: f64 = 10.0;
 
-/// Why a percentile of so many calls is not judged; `None`: it can be.
+/// Why a percentile of `calls` calls is not judged; `None`: it can be.
 pub fn is_steady_enough(percent: f64, calls: u64) -> Option<String> {
     let beyond = calls as f64 * (1.0 - percent / 100.0);
     // A call's worth of rounding: 1,000 calls have ten beyond p99.
@@ -69,7 +69,7 @@ pub struct WitnessedCounts {
 }
 
 impl WitnessedCounts {
-    /// Each count of the witness beside that of the generator.
+    /// Each count of the witness next to that of the generator.
     pub fn held_against(&self, measured: &WitnessedCounts, mode: &str) -> Vec<Calibration> {
         let each = [
             ("sent", self.calls, measured.calls),

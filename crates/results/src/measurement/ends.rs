@@ -1,4 +1,4 @@
-//! What each end of a window used: the server, its caller, and what stands behind the server.
+//! What each end of a window used: the server, its caller, and the backend behind the server.
 
 use crate::suite::TestedEnd;
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ pub struct Ends {
     pub server: EndUsage,
     /// The calling end: an instrument, or a client under test.
     pub caller: EndUsage,
-    /// The process behind the server. `None`: there is none.
+    /// The process behind the server. `None`: the server has no backend.
     pub backend: Option<EndUsage>,
 }
 
@@ -84,7 +84,7 @@ impl Ends {
 }
 
 /// The ends in the flat form in which rows are stored: the CPU time of both under their names,
-/// memory and threads of the end under test beside it, and those of the other under `opposite`.
+/// memory and threads of the end under test next to it, and those of the other under `opposite`.
 #[derive(Serialize, Deserialize)]
 struct StoredEnds {
     #[serde(default)]

@@ -86,7 +86,7 @@ catalogue! {
         "share of its time in which the generator did work: `busy`";
     BACKEND_CPU_MEAN, "backend_cpu_mean", Cpus,
         Median(backend_cpu_mean),
-        "CPU time over the window of what stands behind the server";
+        "CPU time over the window of the backend behind the server";
     MACHINE_BUSY_CPUS, "machine_busy_cpus", Cpus,
         Quotient(|round| round.of_machine(round.window.machine.busy_seconds())),
         "everything but idle and steal, of all CPUs: `machine`";
@@ -126,7 +126,7 @@ catalogue! {
         "its peak memory: `peak memory`";
     BACKEND_MEMORY_PEAK, "backend_memory_peak", Bytes,
         Largest(|round| Some(round.window.ends.backend.as_ref()?.memory_peak_bytes? as f64)),
-        "peak memory of what stands behind the server";
+        "peak memory of the backend behind the server";
     THREADS, "threads", Number,
         Largest(|round| Some(f64::from(round.window.ends.tested().threads?))),
         "largest number of threads of the end under test";

@@ -6,7 +6,7 @@ use super::{Race, RaceLap};
 use crate::failed_share::FailedShare;
 use thiserror::Error;
 
-/// So many rounds may be dropped in any race, for others may need the CPUs for a lap or two.
+/// Rounds that may be dropped in any race, for others may need the CPUs for a lap or two.
 pub const DROPPED_ALWAYS: usize = 2;
 
 /// A larger share of rounds is no neighbour's work.

@@ -1,4 +1,4 @@
-//! A race that was kept, and what is measured now beside it.
+//! A race that was kept, compared with what is measured now.
 
 use super::Race;
 use super::standing::RaceError;

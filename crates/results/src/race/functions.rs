@@ -1,8 +1,8 @@
 //! Which functions a difference is in, from samples of both servers.
 //!
-//! A call costs a server so much CPU time, and a function's share of it is its share of the
-//! samples. Samples are counted, so the error of a share is known; as many functions are looked
-//! at, only what is three standard deviations from nothing is told as a difference.
+//! A call costs a server CPU time, and a function's share of it is its share of the samples.
+//! Samples are counted, so the error of a share is known; as many functions are looked at, only a
+//! difference of three standard deviations is reported.
 
 use crate::statistics::Interval;
 use serde::{Deserialize, Serialize};

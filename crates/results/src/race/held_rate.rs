@@ -6,7 +6,7 @@ use crate::statistics::median_ns;
 use crate::text::{precise_latency_text, rate_text};
 use thiserror::Error;
 
-/// So many rounds are enough to see that a rate is too high: then nearly all calls wait.
+/// Rounds that are enough to see that a rate is too high: then nearly all calls wait.
 const ROUNDS_MIN: usize = 2;
 
 /// A larger share of calls that had to wait is no neighbour's work.

@@ -51,7 +51,7 @@ impl Race {
             return Err("its margin is no share");
         }
         if self.rps.is_some_and(|rps| !rps.is_finite() || rps <= 0.0) {
-            return Err("its rate is none");
+            return Err("its rate is not a positive number");
         }
         if self.rounds().next().is_none() {
             return Err("it has no round");

@@ -39,7 +39,7 @@ pub struct RatedCalls {
     /// How much later than due 99 % of the others were made, by the generator's own lag,
     /// nanoseconds.
     pub lag_ns: u64,
-    /// From when they were due, half of the calls were answered within so long, nanoseconds.
+    /// The time from when they were due within which half of the calls were answered, nanoseconds.
     pub p50_ns: u64,
     /// And 99 % of them.
     pub p99_ns: u64,

@@ -1,4 +1,4 @@
-//! Where a race stands after so many rounds and starts, and its verdict.
+//! The state of a race after its rounds and starts so far, and its verdict.
 //!
 //! A program may have two kinds of starts, a rare one among them. Where one start in ten is slower
 //! by 6 %, eight starts have none of these in 43 of 100 races; their interval is narrow then and
@@ -16,8 +16,8 @@
 use super::lap::{BLOCK_LAPS, Block, RaceLap, RatedCalls};
 use crate::statistics::{ALPHA, ConfidenceSequence, Interval, StartMeans};
 
-/// From so many starts on there is an interval of them. With five it would be four standard
-/// deviations wide to either side, with eight it is one and a half.
+/// Fewest starts for which an interval is reported. With five it would be four standard deviations
+/// wide to either side, with eight it is one and a half.
 pub const STARTS_MIN: u64 = 8;
 
 /// How far a start may be from the others of its program, as a share: starts were seen 2 % above
@@ -236,8 +236,8 @@ impl Standing {
         Some((self.cost.sequence().mean(), (interval.high - interval.low) / 2.0))
     }
 
-    /// The verdict where differences up to the share `margin` are none. One more start of a kind
-    /// that was not seen yet would not change it.
+    /// The verdict where differences up to the share `margin` count as equal. One more start of a
+    /// kind that was not seen yet would not change it.
     pub fn verdict(&self, margin: f64) -> RaceVerdict {
         verdict_by(self.verdict_interval(), margin)
     }

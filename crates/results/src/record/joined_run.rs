@@ -1,6 +1,6 @@
 //! Records that were joined from several runs. They are read, and none is made any more.
 //!
-//! A later run measured some subjects anew, and the baseline and the calibration beside them. Its
+//! A later run measured some subjects anew, and the baseline and the calibration with them. Its
 //! rows took the place of the subjects' old ones. Every figure is of rows of one run.
 
 use crate::measurement::{CellId, Row};

@@ -1,4 +1,4 @@
-//! What foreign instruments printed, kept beside a record: a file a cell.
+//! What foreign instruments printed, kept next to a record: a file a cell.
 
 use super::paths::without_folders;
 use crate::raw_output::RawOutput;
@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
-/// The folder beside a suite's record for what its instruments printed.
+/// The folder next to a suite's record for what its instruments printed.
 pub fn raw_folder(records: &Path, suite: &str, extent: Extent) -> PathBuf {
     let name = match extent {
         Extent::Full => "raw",
@@ -21,7 +21,7 @@ pub fn raw_text(output: &RawOutput) -> String {
     without_folders(&output.text)
 }
 
-/// What stands at the end of files that were cut, which none is any more.
+/// The end of files that were cut, which no longer happens.
 const CUT_OFF: &[u8] = b"\n(cut off here)\n";
 
 /// The names of the files in such a folder that were cut when they were written, sorted. They are

@@ -55,7 +55,7 @@ pub struct ConfidenceSequence {
     clipping: Option<Clipping>,
 }
 
-/// Means of so many consecutive values, summed up by Welford's method.
+/// Means of a number of consecutive values, summed up by Welford's method.
 #[derive(Clone, Debug, Default)]
 struct Scale {
     size: usize,
@@ -168,7 +168,7 @@ impl Scale {
         Some(deviations * (self.squares / self.count as f64).sqrt())
     }
 
-    /// The same in standard deviations of so many values.
+    /// The same in standard deviations of `count` values.
     fn deviations(&self, alpha: f64, count: u64) -> Option<f64> {
         if count < 2 {
             return None;

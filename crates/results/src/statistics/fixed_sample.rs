@@ -22,8 +22,8 @@ impl Ratio {
         self.interval.is_none_or(|interval| interval.contains(1.0))
     }
 
-    /// What stands before it: `~` where it cannot be distinguished from 1, `?` where there are too
-    /// few rounds to know.
+    /// The sign before it: `~` where it cannot be distinguished from 1, `?` where there are too few
+    /// rounds to know.
     pub fn sign(&self) -> &'static str {
         match self.interval {
             None => "?",

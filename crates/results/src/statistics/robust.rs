@@ -3,7 +3,7 @@
 //!
 //! Two starts of one program differ, by where the kernel and the loader put it, and all rounds of a
 //! start share that. So a start is one value, however many rounds it has; that a neighbour disturbs
-//! some of these is told apart from it here.
+//! some of these is distinguished from it here.
 
 /// Values farther from the median than this multiple of the median distance are moved to there: two
 /// standard deviations of normal values, of which one in twenty is farther away.
@@ -42,7 +42,7 @@ pub fn median_ns(times_ns: impl IntoIterator<Item = u64>) -> Option<u64> {
     Some(median(&times)?.round() as u64)
 }
 
-/// The smallest of the values that at least so many percent of all do not exceed: a percentile of
+/// The smallest of the values that at least `percent` percent of all do not exceed: a percentile of
 /// calls, as histograms count it. `None` for no values.
 pub fn nearest_rank<T: Copy + Ord>(percent: f64, values: &[T]) -> Option<T> {
     let mut sorted = values.to_vec();
@@ -110,7 +110,7 @@ impl StartMeans {
     pub fn of_start(&mut self, rounds: &[f64]) -> Option<f64> {
         let center = median(rounds)?;
         self.distances.extend(rounds.iter().map(|round| (round - center).abs()));
-        // The median of a start of one or two rounds is as far from them as they tell of.
+        // The median of a start of one or two rounds is as far from them as they are apart.
         let distance = median(&self.distances).filter(|_| rounds.len() > 2);
         let near = rounds.iter().map(|round| nearer(*round, center, distance));
         Some(near.sum::<f64>() / rounds.len() as f64)

@@ -58,7 +58,8 @@ CREATE TABLE semantics (
 ALTER TABLE rows ADD COLUMN probe_calls INTEGER NOT NULL DEFAULT 0;
 ";
 
-/// The reports of servers and backends at their end beside `served N`, as one JSON object a row.
+/// The reports of servers and backends at their end in addition to `served N`, as one JSON object a
+/// row.
 const ENDS: &str = "
 ALTER TABLE rows ADD COLUMN ends TEXT NOT NULL DEFAULT '{}';
 ";

@@ -17,12 +17,12 @@ const VALUE_MAX_BYTES: i32 = input::MAX_BYTES as i32;
 /// Instructions of SQLite's machine after which it looks at what is left.
 const LOOK_INSTRUCTIONS: u16 = 1_000;
 
-/// Every operation may take so many, which is less than a second: a round has some thousand rows,
-/// and each takes a hundred.
+/// Instructions that every operation may take, which is less than a second: a round has some
+/// thousand rows, and each takes a hundred.
 const INSTRUCTIONS_MIN: u64 = 10_000_000;
 
-/// And so many for each byte of the file. A row that is read takes about five for each of its
-/// columns, and has more bytes than columns.
+/// Instructions on top of those for each byte of the file. A row that is read takes about five for
+/// each of its columns, and has more bytes than columns.
 const INSTRUCTIONS_PER_BYTE: u64 = 64;
 
 /// A query yields what is in its file once; columns that an old row lacks have a default.

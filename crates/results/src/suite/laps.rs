@@ -13,7 +13,7 @@ pub enum LapSetting {
     /// Each cell in one window.
     #[default]
     Off,
-    /// By turns, in laps at least so long.
+    /// By turns, in laps of at least this length.
     Length(Duration),
 }
 

@@ -20,7 +20,7 @@ macro_rules! overrides {
         const VARIABLES: &[&str] = &[$($name,)+];
 
         impl Overrides {
-            /// Takes the value of a variable. `None`: there is none of that name.
+            /// Takes the value of a variable. `None`: no variable has that name.
             fn set(&mut self, name: &str, value: &str) -> Option<Result<(), String>> {
                 match name {
                     $($name => Some($read(value).map(|value| self.$place = Some(value))),)+

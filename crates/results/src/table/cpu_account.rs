@@ -1,4 +1,4 @@
-//! Where the machine's CPU time went: the account of the whole machine beside those of the two
+//! Where the machine's CPU time went: the account of the whole machine next to those of the two
 //! ends.
 
 use crate::measurement::Measurement;

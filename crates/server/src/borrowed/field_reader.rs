@@ -14,7 +14,7 @@ pub trait WireKind<'a> {
     /// Reads a value to its end.
     ///
     /// # Errors
-    /// If there is none.
+    /// If it is missing.
     fn read(fields: &mut FieldReader<'a>) -> Result<Self::Value, NotInPlace>;
 }
 
@@ -57,7 +57,7 @@ impl<'a> FieldReader<'a> {
     /// The value of a field of that kind.
     ///
     /// # Errors
-    /// If there is none.
+    /// If it is missing.
     #[inline]
     pub fn read<K: WireKind<'a>>(&mut self) -> Result<K::Value, NotInPlace> {
         K::read(self)

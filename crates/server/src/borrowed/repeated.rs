@@ -43,7 +43,7 @@ impl<'a, K: WireKind<'a>> Repeated<'a, K> {
         self.count as usize
     }
 
-    /// Whether there is none.
+    /// Whether it has no element.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }

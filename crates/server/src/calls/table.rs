@@ -285,7 +285,7 @@ impl TokenBucket {
         TokenBucket { limit, full_at_ns: 0 }
     }
 
-    /// Takes a token for each of so many events; false, and takes none, if there are too few.
+    /// Takes a token for each of `events` events; false, and takes none, if there are too few.
     pub fn take(&mut self, events: u32, now_ns: impl FnOnce() -> u64) -> bool {
         let Some(limit) = self.limit else { return true };
         let now_ns = now_ns();

@@ -99,8 +99,9 @@ impl CallTable {
         true
     }
 
-    /// Ends the calls of which a message has made no progress for so long, and those whose deadline
-    /// has passed before any of it came. Between messages, streams may be silent.
+    /// Ends the calls of which a message has made no progress for as long as `patience` allows, and
+    /// those whose deadline has passed before any of it came. Between messages, streams may be
+    /// silent.
     ///
     /// Streams that were answered before their request had ended are reset after the same time.
     pub fn end_stalled(&mut self, sender: &mut Sender, patience: Patience, limits: &Limits) {

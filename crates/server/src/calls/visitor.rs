@@ -54,7 +54,8 @@ pub(crate) struct RequestVisitor<'a> {
     pub wake_batch: Option<WakeBatch>,
 }
 
-/// What calls need beside their connection: it belongs to the thread, or to the whole server.
+/// What calls need in addition to their connection: it belongs to the thread, or to the whole
+/// server.
 pub(crate) struct CallEnvironment<'a> {
     pub router: &'a Router,
     pub limits: &'a Limits,

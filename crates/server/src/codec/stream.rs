@@ -125,7 +125,7 @@ impl<R> Replies<'_, '_, R> {
         self.reply.head();
     }
 
-    /// Adds metadata to the trailers, beside the status: see [`crate::Context::add_trailer`].
+    /// Adds metadata to the trailers, next to the status: see [`crate::Context::add_trailer`].
     pub fn add_trailer(&mut self, name: &str, value: &[u8]) {
         self.reply.add_trailer(name, value);
     }

@@ -18,7 +18,7 @@ pub enum ServingStatus {
     NotServing,
 }
 
-/// The table of watchers has room for so many times as many as there are, at most.
+/// The table of watchers has room for at most this multiple of their number.
 const SPARE_WATCHERS: usize = 4;
 
 /// A board that several threads share.

@@ -177,7 +177,7 @@ impl PoolContext {
         self.change(|fields| fields.headers.push_binary(name, bytes));
     }
 
-    /// Adds metadata to the trailers, beside the status: see [`crate::Context::add_header`].
+    /// Adds metadata to the trailers, next to the status: see [`crate::Context::add_header`].
     pub fn add_trailer(&self, name: &str, value: &[u8]) {
         self.change(|fields| fields.trailers.push_to_response(name, value));
     }

@@ -21,7 +21,7 @@ const MAX_REQUESTS_BYTES: usize = 64 << 10;
 /// send in one turn. The one that goes beyond is still taken.
 const MAX_REPLIES_BYTES: usize = STREAM_TURN_BYTES;
 
-/// What a message in a queue takes beside its bytes, so that empty ones add up too.
+/// What a message in a queue takes in addition to its bytes, so that empty ones add up too.
 const MESSAGE_OVERHEAD_BYTES: usize = 32;
 
 /// One call, shared by two threads.

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 const GRACE: Duration = Duration::from_millis(30);
 
 /// If there are more connections than threads, how long a handler may have waited when its thread
-/// goes to a connection that has none. Where many connections wait, it is so much less that all of
+/// goes to a connection that has none. Where many connections wait, it is shorter, so that all of
 /// them get one within this time; with [`GRACE`], less than a second.
 const SLICE: Duration = Duration::from_millis(500);
 
@@ -22,7 +22,8 @@ const SLICE: Duration = Duration::from_millis(500);
 /// and its thread is not counted on.
 const RETURN_TIME: Duration = Duration::from_millis(100);
 
-/// A full queue is searched for calls that are over once for every so many parts of its length.
+/// Number of parts of a full queue; it is searched for calls that are over once for each part of
+/// its length.
 const SWEEP_PARTS: usize = 32;
 
 /// Something to be done on a thread.
@@ -90,7 +91,7 @@ struct Running<J: Job> {
     recalled_at: Option<Instant>,
 }
 
-/// What recalls depend on, beside who waits.
+/// What recalls depend on, besides the calls that wait.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RecallRules {
     pub threads: usize,
@@ -135,7 +136,8 @@ impl<J: Job> Clients<J> {
     }
 
     /// The next job and its number: of those connections that have fewest threads, and fewer than
-    /// so many, the one that has waited longest. Who has just had a thread begins to wait anew.
+    /// `connection_threads`, the one that has waited longest. A connection that has just had a
+    /// thread begins to wait anew.
     pub fn take(&mut self, connection_threads: usize) -> Option<(J, u64)> {
         let next_of = |client: &Client<J>| {
             let has_share = client.running.len() < connection_threads;
@@ -169,8 +171,8 @@ impl<J: Job> Clients<J> {
         self.forget_idle();
     }
 
-    /// Makes room for a job of that connection in a queue of so many: by what is over, or by the
-    /// newest job of the connection that has most. That one is returned.
+    /// Makes room for a job of that connection in a queue of limited length: by what is over, or by
+    /// the newest job of the connection that has most. That one is returned.
     ///
     /// # Errors
     /// When no connection has more than this one would have.
@@ -454,7 +456,8 @@ mod tests {
         }
     }
 
-    /// Opens calls of so many connections by turns, as many as each may have, or are taken twice.
+    /// Opens calls of `connections` connections by turns, as many as each may have, or are taken
+    /// twice.
     fn attacked_by(connections: usize, waits_every: u32) -> Crowd {
         let mut crowd = Crowd::new(waits_every);
         for _ in 0..STREAMS.min(2 * (RULES.threads + QUEUED_MAX) / connections) {

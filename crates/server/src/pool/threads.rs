@@ -1,4 +1,4 @@
-//! Threads beside those of the shards: a bounded number of them, and a bounded queue.
+//! Threads in addition to those of the shards: a bounded number of them, and a bounded queue.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -19,7 +19,7 @@ pub const POOL_QUEUED_CALLS: usize = 1_024;
 /// its own: an interactive client answers within seconds.
 pub const POOL_CLIENT_WAIT: Duration = Duration::from_secs(10);
 
-/// One connection gets at most so many of four threads while it could do with more: the others'
+/// One connection gets at most this number of four threads while it could do with more: the others'
 /// calls find one at once.
 const SHARE_OF_FOUR: usize = 3;
 
@@ -86,7 +86,7 @@ struct State<J: Job> {
 /// The thread that has handlers recalled while calls wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Watcher {
-    /// There is none: no call has had to wait yet.
+    /// There is no watcher: no call has had to wait yet.
     None,
     /// No call waits.
     Asleep,

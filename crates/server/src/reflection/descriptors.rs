@@ -122,7 +122,7 @@ impl Declared<'_> {
         });
     }
 
-    /// Values of an enum are declared beside it, not in it.
+    /// Values of an enum are declared next to it, not in it.
     fn enumeration(&mut self, declared: &EnumDescriptorProto) {
         self.symbol(declared.name());
         declared.value.iter().for_each(|value| self.symbol(value.name()));

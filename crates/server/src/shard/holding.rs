@@ -8,7 +8,7 @@ use super::connection::{ServerConnection, find};
 use crate::limits::TIGHT_CHECK_INTERVAL_NS;
 use crate::memory::MemoryBudget;
 
-/// Who is idle for less than this longer than another is equally idle.
+/// Connections whose idle times differ by less than this count as equally idle.
 const IDLE_STEP_NS: u64 = 10_000_000;
 
 impl ServerConnection {
@@ -82,8 +82,9 @@ impl ServerShard {
 
     /// Resets connections if all together hold too much, until there is room again: first those
     /// that hold much for what they have sent and read lately, and then those whose memory has not
-    /// changed for longest, of all that hold half of their share. If there is none, other threads
-    /// have it; who is not idle goes only if none of them has made room soon.
+    /// changed for longest, of all that hold half of their share. If this thread has none,
+    /// other threads reset theirs; a connection that is not idle is reset only if none of them
+    /// makes room soon.
     pub(super) fn shed_excess(&mut self, io: &mut IoContext) {
         if !self.services.memory.is_exceeded() {
             return;
@@ -111,9 +112,8 @@ impl ServerShard {
         }
     }
 
-    /// Connections that hold half of their share and were idle for so many steps at least, the
-    /// longest first; of several that are equally long, who holds most. Who holds most comes last,
-    /// since attackers take care to be at their share, and who uploads is above it.
+    /// Connections that hold half of their share and were idle for `steps_min` steps at least, the
+    /// longest first; of several that are equally long, the largest first.
     fn idle(&self, steps_min: u64, io: &IoContext) -> Vec<ConnectionId> {
         let memory = &self.services.memory;
         let counts = |connection: &&ServerConnection| memory.has_half_share(&connection.account);

@@ -2,15 +2,16 @@
 
 use crate::memory::STEP_BYTES;
 
-/// Who holds less is not worth looking at.
+/// A connection that holds less is not worth looking at.
 const HELD_MIN_BYTES: usize = 2 * STEP_BYTES;
 
-/// Marks are at least so far apart: a round trip of any line. Short, because an attacker can fill
-/// what is left of the memory within a second.
+/// Least time between two marks: a round trip of any line. Short, because an attacker can fill what
+/// is left of the memory within a second.
 const MARK_INTERVAL_NS: u64 = 250_000_000;
 
-/// Who holds more than so many times what has moved since the mark makes too little progress. Who
-/// has a slow line does so too, but less than who is silent, and the worst go first.
+/// A connection makes too little progress if it holds more than this multiple of what has moved
+/// since the mark. One with a slow line does so too, but a silent one makes less, and the worst are
+/// reset first.
 const HELD_PER_PROGRESS_MAX: u64 = 8;
 
 /// How many bytes a connection had moved in both directions at two times.
@@ -35,7 +36,7 @@ impl ProgressMarks {
         ProgressMarks { earlier: begin, last: begin, held_changed_ns: now_ns }
     }
 
-    /// So many bytes have been moved by now.
+    /// `bytes` bytes have been moved by now.
     pub fn note(&mut self, bytes: u64, now_ns: u64) {
         if now_ns - self.last.at_ns >= MARK_INTERVAL_NS {
             self.earlier = self.last;

@@ -109,7 +109,7 @@ fn control_without_the_bound_they_are_kept() {
     assert!(outcome.peak_bytes > figures::peak_bytes_of("halves of messages"));
 }
 
-/// Requests whose messages come to so many bytes each, a kilobyte on the wire.
+/// Requests whose messages come to `inflated_bytes` bytes each, a kilobyte on the wire.
 fn swelling_requests(inflated_bytes: usize, count: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
     gzip::compress(&vec![0; inflated_bytes], &mut bytes);

@@ -11,7 +11,7 @@ use crate::frames::{block, body, fields, frame};
 use crate::stage::{Outcome, Stage, but_http2};
 use crate::testing::ECHO;
 
-/// A header block that is begun and goes on in pieces of so many bytes.
+/// A header block that is begun and goes on in pieces of `piece_bytes` bytes.
 fn endless(piece_bytes: usize) -> impl Iterator<Item = Vec<u8>> {
     // A literal whose value is as long as it gets.
     let begun = frame(kind::HEADERS, 0, 1, &[0x83, 0x86, 0x84]);

@@ -7,7 +7,7 @@ pub struct Figure {
     pub attack: &'static str,
     /// What is sent again and again.
     pub step: &'static str,
-    /// So many of them, then it is over.
+    /// Number of steps until it is over.
     pub steps: u64,
     /// How it ends.
     pub end: &'static str,
@@ -15,7 +15,7 @@ pub struct Figure {
     pub peak_kib: usize,
 }
 
-/// A figure that is more than so many times what was measured says nothing.
+/// A figure that is more than this multiple of what was measured says nothing.
 const SLACK: usize = 3;
 
 /// Below this, the test's own memory is most of it.

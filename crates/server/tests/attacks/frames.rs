@@ -56,7 +56,7 @@ pub fn head_with(id: u32, path: &str, more: &[(&str, &str)]) -> Vec<u8> {
     head_of(id, &block(&all))
 }
 
-/// Heads of 12 KiB for so many streams, most of them of 150 bytes: the first puts a field of 4 KB
+/// Heads of 12 KiB for `count` streams, most of them of 150 bytes: the first puts a field of 4 KB
 /// into the table, and each names it three times. No two are alike, and none has a body.
 pub fn heads_of_one_entry(path: &str, count: usize) -> Vec<Vec<u8>> {
     let mut encoder = Encoder::new(4_096);

@@ -22,7 +22,7 @@ fn begun(bytes: usize) -> Vec<u8> {
     all
 }
 
-/// So much in halves of 60 KB, each in a stream of its own.
+/// `kib` KiB in halves of 60 KB, each in a stream of its own.
 fn halves(kib: usize) -> Vec<u8> {
     let half = |id| {
         let parts = begun(60_000).chunks(16_384).flat_map(|part| data(id, part)).collect();
@@ -31,7 +31,7 @@ fn halves(kib: usize) -> Vec<u8> {
     ids().take(kib * KIB / 60_000).flat_map(half).collect()
 }
 
-/// Each holds so much in halves of 60 KB, each in a stream of its own.
+/// Each holds `kib` KiB in halves of 60 KB, each in a stream of its own.
 fn silent(stage: &mut Stage, connections: usize, kib: usize) -> Vec<Peer> {
     let halves = halves(kib);
     let open = |_| {

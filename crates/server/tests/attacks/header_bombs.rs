@@ -30,7 +30,7 @@ fn block_of(path: &str) -> Vec<u8> {
     block(&fields(path))
 }
 
-/// A request's head, unlike any other, with so many references to what was planted.
+/// A request's head, unlike any other, with `count` references to what was planted.
 fn references(id: u32, path: &str, count: usize) -> Vec<u8> {
     let mut all = fields(path);
     all.push(("x-number".into(), id.to_string()));
@@ -64,7 +64,7 @@ fn blocks_somewhat_beyond_the_list_cost_their_stream_and_after_a_while_the_conne
     assert_eq!(stage.counts().panics, 0);
 }
 
-/// Calls that wait, each with so many crumbs of a cookie, pinned by a window of nothing.
+/// Calls that wait, each with `count` crumbs of a cookie, pinned by a window of nothing.
 fn crumbs(count: usize) -> impl Iterator<Item = Vec<u8>> {
     let settings = stream_window(0);
     let planted = planted(1, "cookie", &"c".repeat(90));
@@ -97,7 +97,7 @@ fn control_without_a_limit_of_fields_twenty_heads_take_more() {
     assert!(outcome.peak_bytes > figures::peak_bytes_of("HTTP/2 bomb"));
 }
 
-/// Behind a field of 4 KiB, so many requests that stand for 12 KiB each.
+/// Behind a field of 4 KiB, `count` requests that stand for 12 KiB each.
 fn swelling_heads(count: usize) -> Vec<u8> {
     let swelling = ids().skip(1).map(|id| [references(id, ECHO, 3), body(id, b"small")].concat());
     [planted(1, "x", &"v".repeat(4_000)), swelling.take(count).flatten().collect()].concat()

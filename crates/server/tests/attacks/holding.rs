@@ -19,7 +19,7 @@ fn without_budget() -> Limits {
     but(|limits| limits.max_held_bytes = None)
 }
 
-/// Asks for so many megabytes, and reads none of them.
+/// Asks for `mib` MiB, and reads none of them.
 fn ask_for(stage: &mut Stage, mib: usize) -> Peer {
     let mut attacker = stage.attacker_with(&stream_window(0));
     for id in ids().take(mib) {
@@ -28,7 +28,7 @@ fn ask_for(stage: &mut Stage, mib: usize) -> Peer {
     attacker
 }
 
-/// Sends half of so many messages of four megabytes.
+/// Sends half of each of `messages` messages of four megabytes.
 fn send_halves(stage: &mut Stage, messages: usize) -> Peer {
     let mut attacker = stage.attacker();
     for id in ids().take(messages) {

@@ -7,7 +7,7 @@ use crate::frames::{ids, request};
 use crate::stage::Stage;
 use crate::testing::{COUNT, ECHO};
 
-/// A gzip message of so many blocks of nothing.
+/// A gzip message of `count` empty blocks.
 fn blocks_of_nothing(count: usize) -> Vec<u8> {
     let mut bytes = b"\x1f\x8b\x08\0\0\0\0\0\0\xff".to_vec();
     for _ in 0..count {

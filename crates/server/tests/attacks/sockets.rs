@@ -57,7 +57,7 @@ impl Client {
         )
     }
 
-    /// Reads so many frames, or to the end. The code of the GOAWAY, if there is one among them.
+    /// Reads `frames` frames, or to the end. The code of the GOAWAY, if there is one among them.
     fn hear(&mut self, frames: usize) -> Option<ErrorCode> {
         let (mut code, mut count) = (None, 0);
         while count < frames
@@ -90,7 +90,7 @@ fn serve(io: Io) -> ServerHandle {
 }
 
 /// Sends the same piece ten times, which is half as much again as is allowed at once: a little more
-/// is as time passes. Each piece has so many answers, which the attacker reads.
+/// is as time passes. Each piece has `answers` answers, which the attacker reads.
 fn is_cut(io: Io, pieces: impl Iterator<Item = Vec<u8>>, answers: usize) {
     let server = serve(io);
     let mut attacker = Client::with_preface(server.local_address());

@@ -239,7 +239,7 @@ impl Pair {
         }
     }
 
-    /// Moves bytes both ways once. False if there were none, and the shard wants no turn.
+    /// Moves bytes both ways once. False if nothing moved, and the shard wants no turn.
     pub fn exchange(&mut self) -> bool {
         let sent = std::mem::take(&mut self.client.sender.output);
         let quiet = sent.is_empty() && self.io.output(self.connection).is_empty();

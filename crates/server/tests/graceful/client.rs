@@ -96,7 +96,7 @@ impl World {
         }
     }
 
-    /// Up to so many bytes of a client arrive.
+    /// Up to `most` bytes of a client arrive.
     pub fn arrive(&mut self, client: usize, most: usize) {
         let client = &mut self.clients[client];
         client.underway.append(&mut client.connection.sender.output);
@@ -114,7 +114,7 @@ impl World {
         self.arrive(client, all_bytes - missing_bytes);
     }
 
-    /// A client reads up to so many bytes.
+    /// A client reads up to `most` bytes.
     pub fn read(&mut self, client: usize, most: usize) {
         let client = &mut self.clients[client];
         let bytes = self.server.take(client.id, most);

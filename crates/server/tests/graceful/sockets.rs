@@ -39,7 +39,7 @@ const CHANNELS: usize = 16;
 const THREADS_A_CHANNEL: usize = 3;
 
 impl Crowd {
-    /// Runs the crowd, and `act` beside it, which ends the server or the crowd.
+    /// Runs the crowd, and at the same time `act`, which ends the server or the crowd.
     fn call(&self, testing: &Testing, address: SocketAddr, act: impl FnOnce()) {
         let all_are_told = AtomicBool::new(false);
         thread::scope(|scope| {

@@ -74,8 +74,8 @@ impl Attacker {
         self.again(|go| bytes(2 * go as u32 + 1));
     }
 
-    /// As [`Attacker::hold`], with so many connections more, which begin with `bytes`, whether that
-    /// is TLS or not.
+    /// As [`Attacker::hold`], with `connections` more connections, which begin with `bytes`,
+    /// whether that is TLS or not.
     pub fn hold_beside(&mut self, connections: usize, bytes: &[u8]) {
         let Ok(address) = self.line.socket().peer_addr() else {
             return;

@@ -21,7 +21,7 @@ impl Source {
         self.number() % bound
     }
 
-    /// So many bytes, or fewer.
+    /// `most` bytes, or fewer.
     pub fn bytes(&mut self, most: usize) -> Vec<u8> {
         let length = self.below(most as u64 + 1) as usize;
         let mut bytes = Vec::with_capacity(length + 8);

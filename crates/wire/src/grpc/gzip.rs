@@ -20,7 +20,7 @@ const MEMBERS_MAX: usize = 1_024;
 /// What beginning a member costs, with a good deal to spare.
 const MEMBER_WORK_BYTES: usize = 256;
 
-/// What a block costs beside what it inflates to.
+/// What a block costs in addition to what it inflates to.
 const BLOCK_WORK_BYTES: usize = 64;
 
 /// A block may begin with tables of its own. Making them takes as long as inflating sixteen times
@@ -335,7 +335,7 @@ mod tests {
         [b"\x1f\x8b\x08\0\0\0\0\0\0\xff", deflated, &[0; TRAILER_BYTES]].concat()
     }
 
-    /// So many times four blocks with the fixed tables that inflate to nothing, ten bits each.
+    /// `quadruples` times four blocks with the fixed tables that inflate to nothing, ten bits each.
     fn fixed_blocks_of_nothing(quadruples: usize) -> Vec<u8> {
         let blocks = [0x02, 0x08, 0x20, 0x80, 0x00].repeat(quadruples);
         empty_message(&[&blocks[..], b"\x03\0"].concat())

@@ -144,7 +144,7 @@ impl Status {
         Self { code, message: message.into(), details: details.into() }
     }
 
-    /// The details, as [`Status::with_details`] takes them; empty if there are none.
+    /// The details, as [`Status::with_details`] takes them; empty by default.
     pub fn details(&self) -> &[u8] {
         &self.details
     }

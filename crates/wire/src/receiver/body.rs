@@ -39,7 +39,8 @@ impl Receiver {
                     header.flags = flag::END_STREAM;
                     behind = rest;
                 } else if self.body_may_wait(sender, header, behind) {
-                    // Until it is told: what others send meanwhile must fit in as well.
+                    // It counts against the window until it is reported: what others send meanwhile
+                    // must fit in as well.
                     sender.credit.receive(header.length);
                     self.keep_body(header, input, behind);
                     return Ok(behind);

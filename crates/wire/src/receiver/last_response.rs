@@ -12,7 +12,8 @@ const MAX_BYTES: usize = 128;
 const PIECE_BYTES: usize = 16;
 /// Where the stream's id stands in a frame header.
 const STREAM_ID_AT: usize = 5;
-/// Where responses differ from each other, one in so many is remembered: it is in vain each time.
+/// Where responses differ from each other, one in this number is remembered: it is in vain each
+/// time.
 const UNEQUAL_PER_REMEMBERED: u32 = 64;
 
 /// A head, a body of one frame, and trailers that end the stream.

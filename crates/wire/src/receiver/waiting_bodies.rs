@@ -2,7 +2,8 @@
 //!
 //! tonic with several calls in flight writes the bodies of all of them, then the ends of all of
 //! them. As long as both lie in one read, a body need not be copied: it stays in the input, and is
-//! told together with its end. Any other frame has the bodies told first that came before it.
+//! reported together with its end. Before any other frame, the bodies that came earlier are
+//! reported.
 
 use alloc::vec::Vec;
 use core::ops::Range;

@@ -41,7 +41,7 @@ impl BlockedStreams {
         self.held_bytes
     }
 
-    /// The memory of a stream's waiting bytes was so much, and is so much now.
+    /// The memory of a stream's waiting bytes has changed from `before_bytes` to `now_bytes`.
     pub fn note_held(&mut self, before_bytes: usize, now_bytes: usize) {
         self.held_bytes = self.held_bytes + now_bytes - before_bytes;
     }

@@ -153,7 +153,7 @@ impl Sender {
         true
     }
 
-    /// Whether the stream may send so many bytes at once, which its window then lacks. That of a
+    /// Whether the stream may send `bytes` bytes at once, which its window then lacks. That of a
     /// stream outside the table is as wide as at its beginning.
     #[inline]
     fn take_stream_window(&mut self, stream: StreamKey, bytes: usize) -> bool {

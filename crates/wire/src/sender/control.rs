@@ -88,7 +88,7 @@ impl Sender {
         self.glitches.take()
     }
 
-    /// Counts what the owner has found in a body as so many glitches.
+    /// Counts what the owner has found in a body as `count` glitches.
     pub fn note_glitches(&mut self, count: u32) {
         self.glitches.note_many(count);
     }

@@ -194,7 +194,7 @@ impl Sender {
         !self.goaway_sent && self.admits_stream()
     }
 
-    /// Whether the peer may send so much on a stream of which nothing has come yet.
+    /// Whether the peer may send `body_bytes` bytes on a stream of which nothing has come yet.
     #[inline]
     pub(crate) fn admits_body(&self, body_bytes: usize) -> bool {
         body_bytes <= self.own_stream_window_bytes as usize && self.credit.allows(body_bytes)

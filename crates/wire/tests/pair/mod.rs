@@ -1,4 +1,4 @@
-//! Two connections in memory, with virtual time, and a visitor that keeps what it is told.
+//! Two connections in memory, with virtual time, and a visitor that keeps every event.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 use bookend_wire::frame::{FrameHeader, HEADER_BYTES};
@@ -40,7 +40,7 @@ impl Answer {
     }
 }
 
-/// Keeps what it is told. Blocks that come again are told from the token, as real visitors do.
+/// Keeps every event. Blocks that come again are recognised by their token, as real visitors do.
 #[derive(Default)]
 pub struct Recorder {
     pub events: Vec<Event>,

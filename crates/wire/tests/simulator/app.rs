@@ -1,4 +1,4 @@
-//! Who uses a connection: says what the plan says, checks what it hears, and keeps a log of it.
+//! The user of a connection: sends what the plan says, checks what it hears, and keeps a log of it.
 
 use crate::exchange::{Exchange, Progress};
 use crate::fields::{self, Blocks, Fields};
@@ -68,7 +68,7 @@ pub enum Act {
     Goaway,
 }
 
-/// A refused call is tried so often.
+/// How often a refused call is tried.
 const ATTEMPTS: usize = 3;
 
 /// Which call is on which stream: in a real system the path says it.
@@ -579,7 +579,9 @@ impl Visitor for App {
             return;
         }
         if sender.blocked_bytes(stream) > 0 {
-            self.complain(format!("stream {id} is told drained, and holds something back"));
+            self.complain(format!(
+                "stream {id} reports that it has drained, and holds something back"
+            ));
         }
         if let Some(exchange) = self.exchanges.get_mut(&id) {
             exchange.waits_for_drained = false;

@@ -35,7 +35,7 @@ pub struct Exchange {
     pub said_pieces: usize,
     /// A server waits for what it answers to.
     pub may_speak: bool,
-    /// More than it wants is held back: it goes on when it is told that all has gone.
+    /// More than it wants is held back: it goes on when it learns that all has gone.
     pub waits_for_drained: bool,
 }
 

@@ -31,7 +31,8 @@ use reached::Reached;
 
 /// Seeds of a usual run.
 const SEEDS: u64 = 2_000;
-/// What is wrong once is wrong often: the first is shown whole, and so many others by a line.
+/// What is wrong once is wrong often: the first is shown whole, and this number of others by a
+/// line.
 const SHOWN_VIOLATIONS: usize = 20;
 
 #[test]

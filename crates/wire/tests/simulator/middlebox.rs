@@ -3,7 +3,7 @@
 //! that mean nothing. What the calls carry is the same at the other end.
 //!
 //! Padding takes room in a window and comes back as credit that its sender does not know of. So
-//! the sender is told smaller windows than there are; the difference is what padding may use.
+//! the sender sees smaller windows than there are; the difference is what padding may use.
 
 use crate::both::{Both, other};
 use crate::frames::{self, Frame, Meaning, Splitter};
@@ -49,7 +49,7 @@ struct Lane {
     block_frames: usize,
 }
 
-/// What the reader of a lane has announced, as the writer is told it.
+/// What the reader of a lane has announced, as the writer sees it.
 #[derive(Clone, Copy, Debug)]
 struct ReaderSettings {
     window_bytes: u32,
@@ -224,7 +224,7 @@ impl Middlebox {
         frames::settings(&entries).write(pipe);
     }
 
-    /// Whether settings of `announcer` are told lower than they are.
+    /// Whether settings of `announcer` are announced lower than they are.
     pub fn is_lowered(&self, announcer: Side) -> bool {
         self.lanes.of(other(announcer)).is_lowered
     }

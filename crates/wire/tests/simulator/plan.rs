@@ -16,7 +16,7 @@ pub struct Plan {
     /// Whether frames are cut, padded and mixed with others on their way, by who writes them.
     pub reframes: Both<bool>,
     pub cut: Cut,
-    /// Who says GOAWAY in the middle of it, and when.
+    /// The side that sends GOAWAY in the middle of it, and when.
     pub goaway: Option<(Side, u64)>,
 }
 
@@ -36,7 +36,7 @@ pub struct EndPlan {
 pub struct PipePlan {
     pub reads: Pieces,
     pub writes: Pieces,
-    /// After one delivery in so many, nothing arrives for a while. 0: never.
+    /// After one delivery in this number, nothing arrives for a while. 0: never.
     pub stall_one_in: usize,
 }
 

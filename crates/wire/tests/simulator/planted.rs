@@ -18,7 +18,7 @@ pub enum Planted {
     SaidTwice,
     /// The owner of a connection gives nothing back to the windows.
     NothingReleased,
-    /// An event is told twice.
+    /// An event is reported twice.
     ToldTwice,
     /// A stream that has room again is not told.
     DrainedForgotten,

@@ -63,7 +63,7 @@ pub struct Piece {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// END_STREAM is on the last piece, or on the head if there is none.
+    /// END_STREAM is on the last piece, or on the head if no piece follows.
     LastPiece,
     EmptyData,
     Trailers,

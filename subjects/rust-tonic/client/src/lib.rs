@@ -40,12 +40,12 @@ pub struct Load {
 }
 
 impl Load {
-    /// Of so many callers, before the window.
+    /// Of `callers` callers, before the window.
     pub fn new(callers: usize) -> Load {
         Load { left: usize::MAX, began: vec![None; callers], ..Load::default() }
     }
 
-    /// Begins the window, of so many calls if a number is given. Those in flight will end in it, so
+    /// Begins the window, of `calls` calls if a number is given. Those in flight will end in it, so
     /// that as many fewer need to begin.
     pub fn open_window(&mut self, calls: Option<usize>) {
         self.phase = Phase::Measuring;
@@ -60,7 +60,7 @@ impl Load {
         self.cut_off = self.began.iter().flatten().map(Instant::elapsed).collect();
     }
 
-    /// When the caller's next call begins, which is now; `None` when there is none.
+    /// When the caller's next call begins, which is now; `None` when no further call may begin.
     pub fn begins(&mut self, caller: usize) -> Option<Instant> {
         self.left = self.left.checked_sub(1)?;
         self.began[caller] = Some(Instant::now());

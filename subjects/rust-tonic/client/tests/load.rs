@@ -7,7 +7,7 @@ use tonic::Code;
 
 const LATENCY: Duration = Duration::from_nanos(123_456_789);
 
-/// The lines, by what stands before their last blank.
+/// The lines, by the text before their last blank.
 fn counts(load: &Load) -> BTreeMap<String, u64> {
     let mut written = Vec::new();
     load.write(&mut written).expect("memory takes everything");

@@ -13,7 +13,7 @@ pub(super) struct Liveness {
 }
 
 impl Liveness {
-    /// So many bytes have come.
+    /// `bytes` bytes have come.
     #[inline]
     pub fn received(&mut self, bytes: usize) {
         self.received_bytes += bytes as u64;

@@ -113,7 +113,7 @@ impl Story {
         kinds
     }
 
-    /// PINGs that come while so many seconds pass, each of which is answered.
+    /// PINGs that come while `seconds` seconds pass, each of which is answered.
     fn pings_in(&mut self, seconds: u64) -> usize {
         let mut pings = 0;
         for _ in 0..seconds {

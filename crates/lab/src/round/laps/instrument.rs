@@ -126,7 +126,7 @@ impl<'a> LapInstrument<'a> {
 
     /// Writes a command and waits for its answer; takes samples meanwhile, if that takes long.
     fn tell(mut self, command: LapCommand, length_ms: u64) -> Result<(Self, Line), CellError> {
-        // If it cannot be told any more, it has ended, and how it has is told below.
+        // If it no longer reads, it has ended, and the code below reports how.
         let _ = self.process.write_line(&command.to_string());
         let grace = self.run.context.timeouts.grace;
         let timeout = self.run.workload.longest_of(length_ms).saturating_add(grace);

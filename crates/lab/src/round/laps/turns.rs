@@ -32,7 +32,7 @@ pub fn cut(window_ms: u64, shortest_lap_ms: u64) -> WindowLaps {
     WindowLaps { laps, lap_ms: window_ms.div_ceil(u64::from(laps)) }
 }
 
-/// Who is called, lap after lap, where each of them has so many laps: blocks of all in random
+/// The order of laps, where `laps` has the number of each contestant: blocks of all in random
 /// order, each followed by its reverse. Those with fewer laps than others sit some out, evenly.
 pub fn order(laps: &[u32], random: &mut Rng) -> Vec<usize> {
     let most = laps.iter().copied().max().unwrap_or(0);

@@ -162,7 +162,7 @@ fn write_any(
     Ok(())
 }
 
-/// The fields of the message stand beside its type.
+/// The fields of the message stand next to its type.
 fn write_any_fields(
     cursor: &mut Cursor<'_>,
     of: &AnyType<'_>,

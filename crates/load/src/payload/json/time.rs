@@ -82,7 +82,7 @@ pub(super) fn duration(text: &str) -> Option<(i64, i32)> {
 /// The paths of a field mask, as names are written in `.proto` files.
 ///
 /// # Errors
-/// The path that is none.
+/// The path that is not valid.
 pub(super) fn field_mask(text: &str) -> Result<Vec<String>, &str> {
     let text = text.trim();
     if text.is_empty() {

@@ -11,7 +11,7 @@ pub(super) const PAUSE: Duration = Duration::from_millis(60);
 const FIRST_PIECE_BYTES: usize = 5;
 
 /// Where the first frame of a kind is cut, if it is among these whole frames: in its header, and in
-/// the middle of its payload. What stands before it goes with the first piece.
+/// the middle of its payload. The frames before it go with the first piece.
 pub(super) fn first_of(kind: u8, frames: &[u8]) -> Option<[usize; 2]> {
     let mut begin = 0;
     loop {

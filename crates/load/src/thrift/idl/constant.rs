@@ -13,7 +13,7 @@ impl ResolvedIdl {
     /// The value of a constant that is written in a file, `depth` deep in others.
     ///
     /// # Errors
-    /// Why it is none of that type, in words.
+    /// Why it does not fit the type, in words.
     pub(super) fn value(
         &self,
         file: usize,

@@ -11,7 +11,7 @@ pub(super) struct Document {
     pub unknown: Vec<UnknownDefinition>,
 }
 
-/// A definition that is none of Thrift's, such as one of a dialect or one with a slip in its
+/// A definition that Thrift does not have, such as one of a dialect or one with a slip in its
 /// keyword.
 #[derive(Debug)]
 pub(super) struct UnknownDefinition {

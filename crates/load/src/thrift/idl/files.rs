@@ -135,7 +135,7 @@ impl IdlFiles {
         Ok(())
     }
 
-    /// An included file: beside the one that includes it, or in one of the folders.
+    /// An included file: next to the one that includes it, or in one of the folders.
     fn find(&self, including: &Path, include: &str) -> Option<PathBuf> {
         including
             .parent()

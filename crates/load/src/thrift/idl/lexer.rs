@@ -1,4 +1,4 @@
-//! The tokens of an IDL file and where they stand. Comments and blanks are none.
+//! The tokens of an IDL file and where they stand. Comments and blanks are not tokens.
 
 /// Bytes of the longest name or number: more than anybody's, and few enough for a message.
 const WORD_MAX_BYTES: usize = 256;
@@ -9,11 +9,11 @@ pub(super) enum Token<'a> {
     Word(&'a str),
     Int(i64),
     Double(f64),
-    /// What stands between quotes, escapes as they are written.
+    /// The text between quotes, escapes as they are written.
     Text(&'a str),
     /// Any other character.
     Symbol(char),
-    /// Nothing follows of which the tokens could be told.
+    /// What follows cannot be split into tokens.
     Fault(&'static str),
     End,
 }

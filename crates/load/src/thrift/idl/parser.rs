@@ -63,7 +63,7 @@ pub(super) struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    /// What a text says, and how many of so many elements are left.
+    /// What a text says, and how many of `elements_left` elements are left.
     ///
     /// # Errors
     /// [`ParseError`].
@@ -235,7 +235,7 @@ impl<'a> Parser<'a> {
         Ok(WrittenField { id, name, line, is_required, field_type, default })
     }
 
-    /// A type that stands in so many others.
+    /// A type inside `depth` others.
     fn field_type(&mut self, depth: usize) -> Parsed<WrittenType> {
         self.element()?;
         self.deeper(depth)?;
@@ -274,7 +274,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// A constant that stands in so many others.
+    /// A constant inside `depth` others.
     fn constant(&mut self, depth: usize) -> Parsed<Constant> {
         self.element()?;
         self.deeper(depth)?;

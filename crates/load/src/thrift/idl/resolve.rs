@@ -225,7 +225,7 @@ impl ResolvedIdl {
         Ok(defaults)
     }
 
-    /// A type that stands in so many others, for which typedefs may stand.
+    /// A type inside `depth` others; typedefs may stand for it.
     fn field_type(
         &self,
         file: usize,
@@ -368,7 +368,7 @@ impl ResolvedIdl {
     /// [`ThriftError`] with the names that are there.
     pub fn method(&mut self, name: &str) -> Result<ThriftMethod, ThriftError> {
         let not_a_method = || ThriftError::NotAMethod(name.to_owned());
-        // What stands before the service is its package, where the same name is used for gRPC.
+        // The part before the service is its package, where the same name is used for gRPC.
         let (service, method) = name.rsplit_once(['.', '/']).ok_or_else(not_a_method)?;
         let files = Rc::clone(&self.files);
         let Some(definition) = self.names[0].services.get(service).copied() else {

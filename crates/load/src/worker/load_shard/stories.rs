@@ -115,7 +115,7 @@ impl Story {
         pings
     }
 
-    /// PINGs that come while so many seconds pass, each of which is answered: one number for each
+    /// PINGs that come while `seconds` seconds pass, each of which is answered: one number for each
     /// of the connections.
     fn pings_in(&mut self, connections: &[ConnectionId], seconds: u64) -> Vec<usize> {
         let mut pings = vec![0; connections.len()];

@@ -211,7 +211,7 @@ impl OneShotCall {
             return io.abort(id);
         }
         self.outcome = Some(Err(Status::new(Code::DeadlineExceeded, DEADLINE_EXCEEDED)));
-        // Who speaks Thrift can be told nothing but that the connection is gone.
+        // Thrift has no way to cancel a call but to close the connection.
         if self.opened_ns > 0 && !is_thrift {
             self.with_output(id, io, Self::cancel);
         }

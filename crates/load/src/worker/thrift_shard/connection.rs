@@ -29,7 +29,7 @@ pub(super) struct ThriftConnection {
     sequence_ids: SequenceIds,
     /// In the order in which they were sent. Their ids are sequence ids.
     calls: VecDeque<LoadCall>,
-    /// So many of them, the last ones, have no start yet.
+    /// The number of these, from the end, that have no start yet.
     unstamped: usize,
     pub replies: ThriftReplies,
 }

@@ -29,7 +29,7 @@ impl Story {
         }
     }
 
-    /// Lets so many seconds pass before a server that answers at once.
+    /// Lets `seconds` seconds pass before a server that answers at once.
     fn serve(&mut self, id: ConnectionId, seconds: u64) {
         for _ in 0..seconds * SECOND_NS / STEP_NS {
             self.answer_all(id);

@@ -25,7 +25,7 @@ public final class Load {
   private final Phase drain = new Phase();
   private final Latencies latencies = new Latencies();
   private final CountDownLatch lastEnd = new CountDownLatch(1);
-  private final long[] beganNs; // Of the call in flight of each caller; 0 where there is none.
+  private final long[] beganNs; // Of the call in flight of each caller; 0 without one.
   private Phase now = warmup;
   private long left = Long.MAX_VALUE;
   private int inFlight;
@@ -35,7 +35,7 @@ public final class Load {
     beganNs = new long[callers];
   }
 
-  /** Has every caller begin. Measures for so many calls if there are any, else for so long. */
+  /** Has every caller begin. Measures for a number of calls if one is set, else for a time. */
   public void run(List<Runnable> callers) throws InterruptedException {
     int warmupMs = Contract.number("BOOKEND_WARMUP_MS", 0, 0);
     int calls = Contract.number("BOOKEND_CALLS", 0, 0);

@@ -15,7 +15,7 @@ public final class PersistenceService extends PersistenceServiceGrpc.Persistence
   private final long delayMs;
   private final AtomicLong count = new AtomicLong();
 
-  /** A service whose every call blocks its thread for so many milliseconds. */
+  /** A service whose every call blocks its thread for `delayMs` milliseconds. */
   public PersistenceService(long delayMs) {
     this.delayMs = delayMs;
   }

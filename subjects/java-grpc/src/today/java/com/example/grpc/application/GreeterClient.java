@@ -18,7 +18,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 
-/** Calls the plain greeter through stubs that do not block, as many at once as it is told. */
+/** Calls the plain greeter through stubs that do not block, a given number at once. */
 public final class GreeterClient {
   private static final int DEADLINE_MS = Contract.number("BOOKEND_DEADLINE_MS", 0, 0);
 
