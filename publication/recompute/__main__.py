@@ -26,9 +26,10 @@ class Pages:
     """The texts that are compared; tests change a word of one of them."""
 
     def __init__(self, root=ROOT):
-        measure = root / "docs" / "measure"
-        names = ("claims", "expectations", "repeated", "changed-verdicts", "audit")
-        self.texts = {name: (measure / f"{name}.md").read_text() for name in names}
+        kept = root / "records" / "pages"
+        names = ("reasons", "expectations", "repeated", "changed-verdicts", "audit")
+        self.texts = {name: (kept / f"{name}.md").read_text() for name in names}
+        self.texts["claims"] = (root / "docs" / "measure" / "claims.md").read_text()
         self.texts["readme"] = (root / "README.md").read_text()
 
     def __getitem__(self, name):
@@ -67,7 +68,7 @@ def check(texts, ours):
     published = ours.published()
     for name, document in ours.documents.items():
         page = texts["claims" if name in published else "expectations"]
-        pages.check_document(page, document, ours.judged[name], findings)
+        pages.check_document(page, texts["reasons"], document, ours.judged[name], findings)
         results = (document.folder / "RESULTS.md").read_text()
         verdicts.check(results, name, ours.judged[name], findings)
     heads.check_head(texts["claims"], published.values(), findings)

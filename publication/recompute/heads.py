@@ -1,4 +1,4 @@
-"""The head of claims.md: what one would tell a colleague, and tallies of outcomes."""
+"""The head of claims.md: the findings, and tallies of outcomes."""
 
 import math
 import re
@@ -52,7 +52,7 @@ def failed_beside(one, conclusion):
 
 
 def check_head(page, judged, findings):
-    text = pages.section(page, "What one would tell a colleague") or ""
+    text = pages.section(page, "Findings") or ""
     found = check_findings(text, judged, findings)
     bullets = re.split(r"^- ", text, flags=re.MULTILINE)[1:]
     for bullet in map(words, bullets):
@@ -75,7 +75,7 @@ def outcomes_counted(answers):
 def check_tallies(page, judged, findings):
     """Two tables: of the first question, and of the second where it is asked."""
     text = pages.section(page, "The outcomes") or ""
-    halves = re.split(r"^Is it so\?", text, flags=re.MULTILINE)
+    halves = re.split(r"^Is it so with", text, flags=re.MULTILINE)
     for question, table in enumerate(halves[:2]):
         rows = tables.table_rows(table)
         columns = rows.get("document", ["claims", *tables.SHORT.values()])

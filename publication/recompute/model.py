@@ -1,4 +1,4 @@
-"""The model of a run that waits rather than computes (docs/measure/audit.md, The model)."""
+"""The model of a run that waits rather than computes (records/pages/audit.md, The model)."""
 
 import heapq
 from collections import deque

@@ -24,23 +24,22 @@ def section(page, title):
 
 def paragraphs(text):
     """By the id of its claim: what stands between `- **id** (` and the next of them."""
-    claims = text.partition("</details>")[0]
-    parts = re.split(r"^- \*\*([a-z0-9-]+)\*\*", claims, flags=re.MULTILINE)
+    parts = re.split(r"^- \*\*([a-z0-9-]+)\*\*", text, flags=re.MULTILINE)
     return dict(zip(parts[1::2], (" ".join(part.split()) for part in parts[2::2])))
 
 
-def check_document(page, document, judged, findings):
-    """One document's section of a page, with its outcomes filled in from the page where given."""
+def check_document(page, reasons, document, judged, findings):
+    """One document's section of its page and of the reasons, whose outcomes are taken where given."""
     place = document.suite
-    text = section(page, document.about["title"])
-    if text is None:
+    text, own = (section(one, document.about["title"]) for one in (page, reasons))
+    if text is None or own is None:
         findings.unknown(place, "no section with its title")
         return
     rounds = re.search(r"\. The record has (\d+) rounds?\b", " ".join(text.split()))
     findings.figures += 1
     if not rounds or int(rounds.group(1)) != document.own.rounds:
         findings.differs(f"{place}, rounds", rounds and rounds.group(), document.own.rounds)
-    found = paragraphs(text)
+    found = paragraphs(own)
     sentences = [one for one in judged if not one.claim.get("note")]
     for name in found.keys() - {one.claim["id"] for one in sentences}:
         findings.unknown(f"{place}: {name}", "a claim that is not declared")

@@ -81,8 +81,9 @@ class Each(unittest.TestCase):
         """Every claim with its document and its paragraph."""
         for suite, document in self.ours.documents.items():
             page = self.pages["claims" if suite in self.ours.published() else "expectations"]
-            section = pages.section(page, document.about["title"])
-            found, rows = pages.paragraphs(section), tables.table_rows(section)
+            section = lambda page: pages.section(page, document.about["title"])
+            found = pages.paragraphs(section(self.pages["reasons"]))
+            rows = tables.table_rows(section(page))
             for one in heads.sentences(self.ours.judged[suite]):
                 yield document, one, found[one.claim["id"]], tables.claim_row(rows, one.claim)
 
@@ -135,7 +136,7 @@ class Each(unittest.TestCase):
 
     def test_each_number_at_the_head(self):
         page = self.pages["claims"]
-        start = page.index("## What one would tell a colleague")
+        start = page.index("## Findings")
         head = [(start, page.index("\n## ", start))]
         judged = self.ours.published().values()
         check = lambda text, found: heads.check_head(text, judged, found)
@@ -147,7 +148,7 @@ class Each(unittest.TestCase):
             for one in (one for one in heads.sentences(claims) if "finding" in one.claim):
                 if not one.is_told("finding"):
                     sentence = re.sub(r"\{\w+\}", "1.5", one.claim["finding"]["text"])
-                    page = f"## What one would tell a colleague\n\n- {sentence}\n"
+                    page = f"## Findings\n\n- {sentence}\n"
                     findings = Findings()
                     heads.check_head(page, [[one]], findings)
                     self.assertTrue(findings.wrong, sentence)
@@ -156,7 +157,7 @@ class Each(unittest.TestCase):
 
     def test_a_sentence_at_the_head_that_no_claim_has(self):
         findings = Findings()
-        page = "## What one would tell a colleague\n\n- All is well.\n"
+        page = "## Findings\n\n- All is well.\n"
         heads.check_head(page, [], findings)
         self.assertIn("All is well.", findings.wrong[0])
 
@@ -169,7 +170,7 @@ class Each(unittest.TestCase):
 
     def test_each_number_of_what_intervals_decide(self):
         page, published = self.pages["claims"], self.ours.published()
-        spans = [re.search(r"Intervals decide \d+|about \d+ of them must", page).span()]
+        spans = [re.search(r"Intervals decide \d+|about \d+ of them to", page).span()]
         check = lambda text, found: heads.check_chance(text, published, found)
         self.assert_each_told(page, other_numbers(page, spans), check)
 

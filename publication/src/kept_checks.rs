@@ -72,7 +72,7 @@ impl KeptChecks {
         let (held, missed) = (sum(&CalibrationOutcome::Held), sum(&CalibrationOutcome::Missed));
         format!(
             "In {whole} of {} checks everything that was judged held; of all that was judged, {held} of {} held. What \
-             each figure is held against, and what that does not show: [trust.md](trust.md).\n",
+             each figure is held against, and what that does not show: [trust.md](../../docs/measure/trust.md).\n",
             self.0.len(),
             held + missed
         )

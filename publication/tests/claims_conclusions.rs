@@ -250,7 +250,8 @@ fn two_runs_that_disagree_stand_as_two_and_are_counted_as_neither() {
     let differing = page(&[5.0; 7]);
     has(&differing, "| [invented](#an-invented-page) | 1 | 0 | 0 | 0 | 0 | 0 | 0 | 1 |");
     has(&differing, "| ten times | 10 | 10 replicated; again not replicated | - |");
-    assert!(differing.contains("The other run: **did not replicate**, 5."), "{differing}");
+    let reasons = judged(&[5.0; 7]).reasons_page();
+    assert!(reasons.contains("The other run: **did not replicate**, 5."), "{reasons}");
     assert!(!differing.contains("- It is 10."), "{differing}");
     // What became of a verdict is both of them, where the first alone is what it was.
     let changes = judged(&[5.0; 7]).changes_page();

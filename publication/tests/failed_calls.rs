@@ -81,7 +81,7 @@ fn no_page_of_claims_hides_them() {
     let finding = "finding = { text = \"It is {same} times.\", if = [\
                    { figure = \"table\", at_least = 1.0 }, { figure = \"same\", at_least = 1.0 }] }";
     let suites = JudgedSuites { suites: vec![judged(&format!("{TEN}\n{finding}"), [264, 5])] };
-    let page = suites.markdown();
+    let page = suites.markdown() + &suites.reasons_page();
     for part in [
         "- It is 10 times. But 26.4 % of rust-pajamax's calls failed at C=1 S=100.",
         "| ! ten times | 10 | 10 replicated | - | 26.4 % |",

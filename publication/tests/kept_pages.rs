@@ -32,16 +32,16 @@ fn each_page_is_what_its_record_gives_and_without_a_record_there_is_none() {
     let root = Path::new(ROOT);
     let trust = fs::read_to_string(root.join("docs/measure/trust.md")).expect("the page");
     for (record, page, command) in PAGES {
-        let file = root.join("docs/measure").join(page);
+        let file = root.join("records/pages").join(page);
         let is_kept = root.join(record).exists();
         assert_eq!(file.exists(), is_kept, "{page} is there exactly if {record} is");
-        let is_linked = trust.contains(&format!("({page})"));
+        let is_linked = trust.contains(&format!("(../../records/pages/{page})"));
         assert_eq!(is_linked, is_kept, "trust.md links to {page} exactly if {record} is there");
         if is_kept {
             let made = publication(root, &[command, record]);
             said(&made, 0);
             let text = fs::read_to_string(file).expect("the page");
-            let how = format!("publication {command} {record} -o docs/measure/{page}");
+            let how = format!("publication {command} {record} -o records/pages/{page}");
             assert!(text.as_bytes() == made.stdout, "{page} is not what its record gives: {how}");
         }
     }

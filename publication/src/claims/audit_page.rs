@@ -1,4 +1,4 @@
-//! docs/measure/audit.md: what the audit finds in the documents' tables, what a model predicts, and
+//! records/pages/audit.md: what the audit finds in the documents' tables, what a model predicts, and
 //! notes on them that are no sentence of a document.
 
 use super::judged::{JudgedSuite, JudgedSuites};
@@ -10,7 +10,7 @@ use bookend_results::audit::Rule;
 use bookend_results::metric::Unit;
 
 impl JudgedSuites {
-    /// docs/measure/audit.md.
+    /// records/pages/audit.md.
     pub fn audit_page(&self) -> String {
         let sections: String = self.documents().map(section).collect();
         [INTRODUCTION, &sections, &rules(), MODEL].concat()
@@ -20,10 +20,9 @@ impl JudgedSuites {
 const INTRODUCTION: &str = "\
 # Audit
 
-What rules find in the tables of the published documents, without anything measured here. A finding says
-that at least one figure of the row is not what its heading says, or says something else than a reader will
-think; the [rules](#the-rules) stand below. Whether the [claims](claims.md) replicate is another matter.
-This page is written by `publication claims`.
+What our [rules](#the-rules) find in the tables of the published documents, without any measurement. A finding
+means that at least one figure of the row is not what its heading says, or misleads a reader. Whether the
+[claims](../../docs/measure/claims.md) replicate is another question. `publication claims` writes this page.
 ";
 
 fn section(suite: &JudgedSuite) -> String {

@@ -1,4 +1,4 @@
-//! docs/measure/changed-verdicts.md: claim by claim, what became of the earlier verdicts and why.
+//! records/pages/changed-verdicts.md: claim by claim, what became of the earlier verdicts and why.
 
 use super::claim::EarlierVerdict;
 use super::judged::{JudgedSuite, JudgedSuites};
@@ -6,7 +6,7 @@ use super::verdict::{Answer, Judgement};
 use bookend_report::markdown::wrapped;
 
 impl JudgedSuites {
-    /// docs/measure/changed-verdicts.md.
+    /// records/pages/changed-verdicts.md.
     pub fn changes_page(&self) -> String {
         let sections: String = self.documents().map(section).collect();
         INTRODUCTION.to_owned() + &sections
@@ -16,16 +16,20 @@ impl JudgedSuites {
 const INTRODUCTION: &str = "\
 # Changed verdicts
 
-On 27 November 2026 the claims were read as the authors of the documents would read them, and judged anew from
-the same records. Six things are other rules now. A client that uses 90 % or more of its CPU in most rounds is
-not *a client that is not the limit*, and its latencies, and the profile of a server that it leaves idle, are not
-compared with printed ones. A stand-in answers nothing about what it stands in for, in any suite. A server that
-dies where the other one lives does not leave a claim open that favours the other. Where two runs of a suite
-disagree, none of them is counted. What needs a row that is not recorded yet is undecided. And no sentence is told
-whose figures are not there. This page says for each claim with another outcome what that was, what it is
-[now](claims.md), and why. It is written by `publication claims`, so that *now* follows the records.
-What was wrong with our verdicts before is kept as [it stood
-then](../../records/experiments/changed-verdicts-2026-11-23.md).
+On 27 November 2026 we read the claims as the authors of the documents would, and judged them anew from the same
+records. Six rules changed:
+
+- A client that uses 90 % or more of its CPU in most rounds is *the limit*; its latencies, and the profile of a server
+  that it leaves idle, are not compared with printed ones.
+- A stand-in answers nothing about the system for which it stands in, in any suite.
+- Where one server dies and the other lives, a claim that favours the survivor is no longer undecided for that reason.
+- Where two runs of a suite disagree, neither is counted.
+- A claim that needs a row which is not recorded yet is undecided.
+- A sentence without its figures is not printed.
+
+This page lists each claim whose outcome changed, with the earlier outcome, the [present](../../docs/measure/claims.md)
+one and the reason. `publication claims` writes it, so the present outcome follows the records. [The version of
+23 November](../experiments/changed-verdicts-2026-11-23.md) lists the changes before that.
 
 ";
 

@@ -1,5 +1,5 @@
-//! docs/measure/claims.md: what one would tell a colleague, then a short table for each document
-//! with the reasons folded away, then how a claim is judged.
+//! docs/measure/claims.md: the findings, a short table for each document, and how a claim is judged.
+//! The reasons are on records/pages/reasons.md.
 
 use super::judged::{JudgedSuite, JudgedSuites};
 use super::outcome::ClaimOutcome;
@@ -7,9 +7,12 @@ use super::probed;
 use super::statement::{Statement, TOLERANCE};
 use super::verdict::{Answer, Judgement};
 use crate::shortened::shortened;
-use bookend_report::markdown::{folded, table, wrapped};
+use bookend_report::markdown::{table, wrapped};
 use bookend_results::statistics::CONFIDENCE;
 use bookend_results::suite::FULL_ROUNDS_MIN;
+
+/// The page of the outcomes.
+pub const CLAIMS_PAGE: &str = "docs/measure/claims.md";
 
 /// Widths of the narrow table: most columns of a row, and fewest of a claim's sentence.
 const ROW_MAX: usize = 119;
@@ -19,13 +22,15 @@ const SENTENCE_MIN: usize = 20;
 type Judged<'a> = (&'a JudgedSuite, Vec<Judgement<'a>>);
 
 impl JudgedSuites {
-    /// Every page about claims, by the name of its file in docs/measure.
-    pub fn pages(&self) -> [(&'static str, String); 4] {
+    /// Every page about claims, by its path in the repository.
+    pub fn pages(&self) -> [(&'static str, String); 6] {
         [
-            ("claims.md", self.markdown()),
-            ("audit.md", self.audit_page()),
-            ("changed-verdicts.md", self.changes_page()),
-            ("expectations.md", self.expectations()),
+            (CLAIMS_PAGE, self.markdown()),
+            ("records/pages/reasons.md", self.reasons_page()),
+            ("records/pages/audit.md", self.audit_page()),
+            ("records/pages/changed-verdicts.md", self.changes_page()),
+            ("records/pages/expectations.md", self.expectations()),
+            ("records/pages/repeated.md", self.repeated_page()),
         ]
     }
 
@@ -46,15 +51,23 @@ impl JudgedSuites {
         documents.into_iter()
     }
 
-    /// docs/measure/expectations.md: our own, of which no document says anything.
+    /// records/pages/expectations.md: our own, of which no document says anything.
     pub fn expectations(&self) -> String {
-        let sections: String = self
-            .suites
-            .iter()
-            .filter(|suite| suite.claims.document.are_expectations)
-            .map(|suite| section(&(suite, suite.judgements())))
-            .collect();
-        EXPECTATIONS.to_owned() + &sections
+        let sections = self.expected().map(|suite| section(&(suite, suite.judgements())));
+        EXPECTATIONS.to_owned() + &sections.collect::<String>()
+    }
+
+    /// records/pages/reasons.md: each claim with its place, its figures and why its outcome is so.
+    pub fn reasons_page(&self) -> String {
+        let suites = self.documents().chain(self.expected());
+        let section = |suite: &JudgedSuite| {
+            format!("\n## {}\n\n{}", suite.claims.document.title, suite.reasons())
+        };
+        REASONS.to_owned() + &suites.map(section).collect::<String>()
+    }
+
+    fn expected(&self) -> impl Iterator<Item = &JudgedSuite> {
+        self.suites.iter().filter(|suite| suite.claims.document.are_expectations)
     }
 }
 
@@ -73,26 +86,38 @@ impl JudgedSuite {
 const INTRODUCTION: &str = "\
 # Claims
 
-What five published benchmarks say, sentence by sentence, and what became of it on the real systems. This
-page is written by `publication claims` from `suites/*/claims.toml`, the published tables beside it and the
-records of our runs; a test fails when it is not what they give. Beside it: what the
-[audit](audit.md) finds in their tables, [what changed](changed-verdicts.md) against our earlier
-verdicts, which outcomes [a second run](repeated.md) gave as well, and [our own
-expectations](expectations.md).
+What five published benchmarks claim, sentence by sentence, and what we measured on the real systems. `publication
+claims` writes this page from `suites/*/claims.toml`, the published tables and the records of our runs; a test fails
+when they give another page. See also
+
+- the [reasons](../../records/pages/reasons.md): each claim with its place in the document, its figures and why its
+  outcome is so,
+- the [audit](../../records/pages/audit.md): what our rules find in the published tables, without any measurement,
+- [second runs](../../records/pages/repeated.md) of suites, [verdicts that we
+  changed](../../records/pages/changed-verdicts.md), and [our own
+  expectations](../../records/pages/expectations.md), which no document states.
 
 ";
 
 const EXPECTATIONS: &str = "\
 # Expectations
 
-No document has these figures: each claim is what its source, which it names, makes one expect of these
-servers, and its bounds are ours. They are judged like the [claims](claims.md) of the documents, and
-counted in no tally of theirs.
+No document has these figures. Each claim states what a source, which its [reason](reasons.md) names, makes one
+expect of these servers; the bounds are ours. They are judged like the [claims](../../docs/measure/claims.md) of the
+documents, and the tallies there leave them out.
 ";
 
-/// The sentences for a colleague, where the outcomes are those that they speak of.
+const REASONS: &str = "\
+# Reasons
+
+Each claim of the [documents](../../docs/measure/claims.md) and each of our
+[expectations](expectations.md): its place, its figures, and why its outcome is so. [How a claim is
+judged](../../docs/measure/claims.md#how-a-claim-is-judged) explains the words. `publication claims` writes this page.
+";
+
+/// The declared sentences whose conditions the outcomes meet.
 fn findings(documents: &[Judged<'_>]) -> String {
-    let mut text = "## What one would tell a colleague\n\n".to_owned();
+    let mut text = "## Findings\n\n".to_owned();
     let judgements =
         documents.iter().flat_map(|(suite, all)| all.iter().map(move |one| (suite, one)));
     let before = text.len();
@@ -104,15 +129,15 @@ fn findings(documents: &[Judged<'_>]) -> String {
         }
     }
     if text.len() == before {
-        text += "The present records decide none of the claims that would be told here.\n";
+        text += "The present records decide none of the claims that have a sentence here.\n";
     }
     text + "\n"
 }
 
 fn tallies(documents: &[Judged<'_>]) -> String {
-    let mut text = "## The outcomes\n\nDoes it replicate?\n\n".to_owned();
+    let mut text = "## The outcomes\n\nDoes it replicate with the published client?\n\n".to_owned();
     text += &tally(documents, |one| Some(&one.replicates));
-    text += "\nIs it so? Asked where the published client could have shaped the answer.\n\n";
+    text += "\nIs it so with a client that is not the limit? Asked where the published client could have shaped the answer.\n\n";
     text + &tally(documents, |one| one.is_it_so.as_ref())
 }
 
@@ -151,10 +176,11 @@ fn section((suite, judgements): &Judged<'_>) -> String {
         Some(record) => format!("The record has {}.", rounds(record.rounds())),
     };
     let asked = &suite.claims.document.asked;
-    let place = format!("Suite [{name}](../../suites/{name}). {rounds} {asked}");
-    let place = wrapped(&place, "");
     let title = &suite.claims.document.title;
-    format!("\n## {title}\n\n{place}\n{}\n{}", outcomes(judgements), reasons(judgements))
+    let page = format!("../../records/pages/reasons.md#{}", anchor(title));
+    let place = format!("Suite [{name}](../../suites/{name}). {rounds} {asked} [Reasons]({page}).");
+    let place = wrapped(&place, "");
+    format!("\n## {title}\n\n{place}\n{}", outcomes(judgements))
 }
 
 fn rounds(count: u32) -> String {
@@ -183,12 +209,6 @@ fn outcomes(judgements: &[Judgement<'_>]) -> String {
     let headings = ["claim", "they printed", "same client", "other client"];
     let headings: Vec<&str> = headings.into_iter().chain(has_failed.then_some("failed")).collect();
     table(&headings, headings.len(), rows)
-}
-
-/// What each outcome rests on, a paragraph for each claim.
-fn reasons(judgements: &[Judgement<'_>]) -> String {
-    let paragraphs: String = judgements.iter().map(paragraph).collect();
-    folded("Each claim with its place, its figures and the reason for its outcome", &paragraphs)
 }
 
 fn paragraph(one: &Judgement<'_>) -> String {
@@ -239,8 +259,8 @@ fn method(documents: &[Judged<'_>]) -> String {
     let words =
         Statement::ALL.map(|(_, word, meaning)| vec![format!("`{word}`"), meaning.to_owned()]);
     let chance = format!(
-        "Intervals decide {judged} of the answers above. At {:.0} % each, about {wrong} of them must be \
-         expected to be wrong by chance.",
+        "Intervals decide {judged} of the answers above. At {:.0} % each, expect about {wrong} of them to be \
+         wrong by chance.",
         CONFIDENCE * 100.0
     );
     METHOD.replace("{tolerance}", &TOLERANCE.to_string())
@@ -252,41 +272,40 @@ fn method(documents: &[Judged<'_>]) -> String {
 const METHOD: &str = "
 ## How a claim is judged
 
-**Two questions.** *Same client*: does it replicate, with the published client, its published flags, and
-the published versions where a registry has them? *Other client*: is it so, with a client that is not the
-limit? A claim that no client could have shaped, such as one about memory, threads or
-the arithmetic of a table, has one answer, which stands under *same client*.
+**Two questions.** *Same client*: does the claim replicate with the published client, its published flags, and the
+published versions where a registry still has them? *Other client*: does it hold with a client that is not the limit?
+A claim that no client could have shaped, such as one about memory, threads or the arithmetic of a table, has one
+answer, under *same client*.
 
-**Six outcomes.** *Replicated*; *more*: more than claimed, in its own favour; *not replicated*; *refuted* by its
-own table, whatever anybody measures; *undecided*, and then the reason says what would decide it; *not
-comparable* here, and why. *Other client* uses the same words. Where a suite was run twice and the runs do not
-say the same, both are shown, and the claim is counted as one that *differs* between runs.
+**Six outcomes.** *Replicated*; *more* than claimed, in the claim's favour; *not replicated*; *refuted* by the
+document's own table, whatever anybody measures; *undecided*, with what would decide it; *not comparable* here, with
+the reason. Where two runs of a suite disagree, the tables show both, and the tallies count the claim as one that
+*differs*.
 
-**A client at its limit.** One that used 90 % or more of its CPU in most rounds is the limit. A rate through it
-is at least that, a latency at most that, and of errors and shares nothing is known: what such a bound leaves
-open under *other client* is undecided. Under *same client* costs and rates are those that were published through
-such a client; its latencies, and the profile of a server that it leaves idle, are not comparable. What does not
-follow the load, such as memory, threads and goroutines, is judged all the same.
+**A client at its limit** used 90 % or more of its CPU in most rounds. A rate through it is a lower bound, a latency an
+upper bound, and nothing is known of errors and shares; under *other client* a claim that these bounds leave open is
+undecided. Under *same client*, costs and rates are compared, because they were published through such a client;
+latencies, and the profile of a server that it leaves idle, are not comparable. Figures that do not follow the load,
+such as memory, threads and goroutines, are judged all the same.
 
-**A stand-in** for a system that cannot be had answers nothing about that system: not comparable, in every suite.
+**A stand-in** for a system that we cannot get answers nothing about that system: *not comparable*, in every suite.
 
-**One tolerance.** Figures within a factor of {tolerance} count as the same. The documents print one run a
-row, without an interval; single rounds of ours, of one pair of servers under one load, lie within that
-factor of their own median in seven of ten cases, so a stricter rule would often call the very same run
-another result. *More*, *less* and *grows* are ratios whose whole interval lies beyond 1. A bound that
-nothing may cross, such as *no errors*, must be kept in every round.
+**One tolerance.** Figures within a factor of {tolerance} count as the same. The documents print one run a row, without
+an interval. Of our own single rounds, of one pair of servers under one load, seven in ten lie within that factor of
+their median, so a stricter rule would often call a repetition of the same run another result. *More*, *less* and
+*grows* are ratios whose whole interval lies beyond 1. A bound that nothing may cross, such as *no errors*, must hold
+in every round.
 
-**Figures.** They stand in the unit of what was printed: of a ratio of printed figures the figures, of a count of
-successes the successes. *Ours* is the median of the rounds and its interval with at least 95 %, from order statistics:
-with ten rounds from the second smallest to the second largest. Where cells are compared, the rounds are
-paired. Fewer than six rounds have no interval, unless all are equal. A share of a profile is of one
-recording, with the interval of a binomial part; of fewer than ten samples there is none. A claim about
-several cases is replicated where all are, and not where the interval of one lies outside, even when it is
-widened for their number (Bonferroni). *Marked in n of m rounds* counts rounds that a reader has
-[reason to doubt](metrics.md#marks); where others used the machine in most of them, the claim is undecided.
+**Figures** have the unit of what was printed. Ours is the median of the rounds, with an interval of at least 95 % from
+order statistics: with ten rounds from the second smallest to the second largest. Comparisons of cells pair the rounds.
+Fewer than six rounds have no interval, unless all are equal. A share of a profile is of one recording, with the
+interval of a binomial share; with fewer than ten samples it has none. A claim about several cases is replicated where
+all of them are, and not replicated where the interval of one lies outside even when widened for their number
+(Bonferroni). *Marked in n of m rounds* counts rounds with a [mark](metrics.md#marks); where other processes used the
+machine in most of them, the claim is undecided.
 
-**Failed calls.** Where more than 1 % of the calls of a cell [failed](metrics.md#failed-calls), whichever it is, the
-outcome says so. In the tables, `!` marks a claim on cells in which more than 0.1 % did, and *failed* is the largest
-share of a cell: with the same client, and behind a stroke with the other one, if calls failed there.
+**Failed calls.** An outcome names every cell in which more than 1 % of the calls [failed](metrics.md#failed-calls). In
+the tables, `!` marks a claim on cells in which more than 0.1 % did. *failed* is the largest share of a cell: with the
+same client, and behind a stroke with the other one, if calls failed there.
 
 ";

@@ -1,22 +1,25 @@
-//! docs/measure/probed.md: what the probe found of every server.
+//! records/pages/probed.md: what the probe found of every server.
 
 use bookend_report::markdown::{table, words};
 use bookend_results::findings::{ProbeFindings, ProbedServer};
 use bookend_results::grouping::grouped;
 
+/// Where it is.
+pub const PROBED_PAGE: &str = "records/pages/probed.md";
+
 const INTRODUCTION: &str = "\
 # What the probe found of every server
 
-`bookend probe` sends each server what HTTP/2 and gRPC let any client send ([what each check
-sends](../use/probe.md#the-checks)). This page is written by `publication claims` from
-`records/findings/probe.jsonl`, a line a server, which this makes of every subject that can be built here:
+`bookend probe` sends each server what HTTP/2 and gRPC allow any client to send ([the
+checks](../../docs/use/probe.md#the-checks)). `publication claims` writes this page from
+`records/findings/probe.jsonl`, which has a line for each server and is made by
 
 ```sh
 bookend doctor --call --findings records/findings/probe.jsonl
 ```
 
-What a server fails stands beside every claim about it, and [findings](../../records/findings/README.md) tell the
-worst, with their place in its source.
+Every claim about a server names the checks that it fails. [Findings](../findings/README.md) describe the worst failures,
+with their place in the server's source.
 
 ";
 

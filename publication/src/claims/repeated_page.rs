@@ -1,4 +1,4 @@
-//! docs/measure/repeated.md: suites that were run a second time, and whether the outcomes are the
+//! records/pages/repeated.md: suites that were run a second time, and whether the outcomes are the
 //! same.
 
 use super::claim::JudgedBy;
@@ -35,7 +35,7 @@ impl Agreement {
 }
 
 impl JudgedSuites {
-    /// docs/measure/repeated.md: the outcomes here next to those of other runs of some of these
+    /// records/pages/repeated.md: the outcomes here next to those of other runs of some of these
     /// suites.
     pub fn repeated_page(&self) -> String {
         let pairs: Vec<(&JudgedSuite, &JudgedSuite)> =
@@ -59,12 +59,12 @@ impl JudgedSuites {
 const INTRODUCTION: &str = "\
 # Run again
 
-Does one get the same outcomes twice? These suites were run a second time on the same kind of machine, from
-the commands that their pages print, and judged by the same rules. *Answers* are those that our figures gave
-in one of the runs at least: what a document's own table refutes, and what cannot be compared, is the same
-whoever measures. Intervals hold the noise between the rounds of one run and not what differs between two
-days on a machine that is shared, so an outcome beside a bound may change; the figures say how near it is. This
-page is written by `publication claims` from `records/repeated`, and a test fails when it is not what they give.
+Does a second run give the same outcomes? These suites were run again on the same kind of machine, with the
+commands that their pages print, and judged by the same rules. *Answers* counts those that our figures decided
+in at least one of the runs: claims that a document's own table refutes, or that cannot be compared, have the same
+outcome whoever measures. An interval covers the noise between the rounds of one run, not the differences between two
+days on a shared machine, so an outcome near a bound may change; the figures show how near. `publication claims`
+writes this page from `records/repeated`, and a test fails when they give another one.
 
 ";
 

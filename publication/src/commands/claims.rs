@@ -2,7 +2,7 @@
 
 use super::{NoPage, RECORDS, SUITES, suites, write};
 use bookend_contract::exit;
-use bookend_publication::claims::{JudgedSuites, probed_page};
+use bookend_publication::claims::{JudgedSuites, PROBED_PAGE, probed_page};
 use bookend_results::findings::ProbeFindings;
 use clap::Args;
 use std::fs;
@@ -14,8 +14,8 @@ pub struct ClaimsArguments {
     /// Write nothing; exit with 3 if a page differs from what claims and records give
     #[arg(long)]
     check: bool,
-    /// The folder of the pages
-    #[arg(short, long, value_name = "DIR", default_value = "docs/measure")]
+    /// The folder that docs/measure and records/pages are in
+    #[arg(short, long, value_name = "DIR", default_value = ".")]
     output: PathBuf,
     /// Where suites are
     #[arg(long, value_name = "DIR", default_value = SUITES)]
@@ -35,13 +35,14 @@ impl ClaimsArguments {
         // A folder that is not there is named before what would be in it.
         suites(folder)?;
         let judged = JudgedSuites::read(folder, records).map_err(NoPage::given)?;
-        let repeated = [("repeated.md", judged.repeated_page())];
         let probed = ProbeFindings::read(records).map_err(NoPage::given)?;
-        let probed = probed_page(&probed).map(|page| ("probed.md", page));
+        let probed = probed_page(&probed).map(|page| (PROBED_PAGE, page));
         let mut status = exit::MEASURED;
-        for (name, page) in judged.pages().into_iter().chain(repeated).chain(probed) {
+        for (name, page) in judged.pages().into_iter().chain(probed) {
             let file = self.output.join(name);
             if !self.check {
+                let folder = file.parent().map_or(Ok(()), fs::create_dir_all);
+                folder.map_err(|error| NoPage::unwritten(&file, error))?;
                 write(&page, Some(&file))?;
             } else if !fs::read_to_string(&file).is_ok_and(|text| text == page) {
                 eprintln!(

@@ -17,11 +17,11 @@ const METHODS: [(Method, &str); 2] = [(Method::Race, "race"), (Method::Suite, "s
 
 const HOW_TO_READ: &str = "\
 A comparison is a race of two servers that are the same program; the second burns a known time in each call, or none. \
-Both are started anew again and again. A *start* is one such pair of processes and yields one ratio, of calls a \
-CPU-second; a round of a suite is one as well. *calls* is for how long calls are made in a start, both servers \
-together; starting them takes time besides. *race* is the interval that `bookend race` prints, *suite* that of a suite \
-with so many rounds ([methodology.md](methodology.md)); there the two are not called by turns within a round, so a \
-suite may need more.\n";
+Both are started anew again and again. A *start* is one such pair of processes, or one round of a suite, and yields one \
+ratio of calls per CPU-second. *calls* is the time in which calls are made in a start, for both servers together; \
+starting them takes more. *race* is the interval that `bookend race` prints, *suite* that of a suite with as many rounds \
+as there are starts ([methodology.md](../../docs/measure/methodology.md)). A suite does not always call the two by turns \
+within a round, so it may need more.\n";
 
 impl PowerStudy {
     /// The page, in Markdown.
