@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 /// Codes that have a colour of their own; rarer ones share one.
 pub(crate) const CODES_MAX: usize = 4;
 
-/// Colours that are told apart from that of success.
+/// Colours that differ visibly from that of success.
 const COLOURS: [usize; CODES_MAX] = [1, 3, 5, 2];
 
 /// The colour of success, and that of codes without one of their own.

@@ -1,10 +1,10 @@
-//! Failed calls in words: beside the ratio of a subject, and in the names of pictures.
+//! Failed calls in words: after the ratio of a subject, and in the names of pictures.
 
 use bookend_results::failed_share::FailedShare;
 use bookend_results::ranking::RankedSubject;
 use bookend_results::suite::Case;
 
-/// Read beside a picture that has figures of cells whose calls failed.
+/// The note to a picture that has figures of cells whose calls failed.
 pub(crate) const READING: &str = " A figure behind ! is the share of the calls that failed there.";
 
 /// The name of a ranked subject, behind a sign where calls failed.
@@ -12,8 +12,7 @@ pub fn marked_name(one: &RankedSubject) -> String {
     FailedShare::marked(one.failed.map(|(share, _)| share), &one.name)
 }
 
-/// What stands in parentheses behind the name of a subject many of whose calls failed. `None`: not
-/// so many did.
+/// The parenthesis after the name of a subject many of whose calls failed. `None`: too few did.
 pub(crate) fn told(most: Option<(FailedShare, Case)>) -> Option<String> {
     let (share, case) = most.filter(|(share, _)| share.is_told())?;
     Some(format!("{share} of its calls failed at {case}"))

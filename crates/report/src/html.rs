@@ -27,7 +27,8 @@ const STYLE: &str = include_str!("html/page.css");
 pub struct HtmlPage {
     /// Its title.
     pub title: String,
-    /// Rules beside those that all pages have: of this program alone, for they stand as they are.
+    /// Rules in addition to those that all pages have: of this program alone, for they are not
+    /// escaped.
     pub style: String,
     /// What it shows.
     pub body: Markup,
@@ -182,12 +183,12 @@ pub fn list(items: impl IntoIterator<Item = impl Render>) -> Markup {
     html! { @if !is_empty(&lines) { ul { "\n" (lines) } "\n" } }
 }
 
-/// Text as it is, line for line; nothing if there is none.
+/// Text as it is, line for line; nothing if it is blank.
 pub fn verbatim(text: &str) -> Markup {
     html! { @if !text.trim().is_empty() { pre { (text.trim_end()) } "\n" } }
 }
 
-/// What is said beside the rest.
+/// A remark apart from the rest.
 pub fn note(text: &str) -> Markup {
     html! { p class="note" { (text) } "\n" }
 }

@@ -7,10 +7,10 @@ use crate::picture::Picture;
 use bookend_results::quoted::clipped;
 use maud::{Markup, html};
 
-/// What stands below the answer.
+/// The sections below the answer.
 const SECTIONS: [&str; 6] = ["Pictures", "Tables", "Method", "Machine", "Versions", "Command"];
 
-/// The page: what stands on it, under its title.
+/// The page: its body under its title.
 pub(super) fn titled(title: &str, body: &Markup) -> HtmlPage {
     HtmlPage {
         title: format!("{title} - Bookend"),

@@ -18,8 +18,9 @@ use functions::functions_table;
 use outlook::{budget_for_interval, deciding_budget};
 use serde_json::{Value, json};
 
-/// Two starts of one program may differ by so much, by where the kernel and the loader put it: one
-/// server, slower by 1 %, was seen slower by 2.1 % and not at all in three races of one start each.
+/// Share by which two starts of one program may differ, by where the kernel and the loader put it:
+/// one server, slower by 1 %, was seen slower by 2.1 % and not at all in three races of one start
+/// each.
 const START_SHARE: f64 = 0.03;
 
 /// What is said where there is no interval.

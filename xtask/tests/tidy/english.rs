@@ -33,14 +33,18 @@ const PHRASES: [(&str, &str); 20] = [
 const QUOTES: [(&str, &str); 1] = [("xtask/tests/tidy/english.rs", "the offenders of its test")];
 
 /// Prefixes of paths that are being rewritten, and are held to this rule afterwards.
-const NOT_YET: [&str; 22] = [
+const NOT_YET: [&str; 26] = [
     "CONTRIBUTING.md",
     "README.md",
     "SECURITY.md",
     "crates/cli/src/race/arguments.rs",
     "crates/cli/src/serve/lifetime.rs",
     "crates/load/src/flags",
-    "crates/report/src/",
+    "crates/report/src/chart/",
+    "crates/report/src/load_tests/",
+    "crates/report/src/run/",
+    "crates/report/src/stored/",
+    "crates/report/src/tables/",
     "crates/report/tests/failed_calls.rs",
     "crates/report/tests/store_pages.rs",
     "docs/README.md",

@@ -6,7 +6,7 @@ use bookend_results::race::FunctionCost;
 use bookend_results::statistics::Interval;
 use bookend_results::text::precise_latency_text;
 
-/// So many functions are told of.
+/// Most functions that are named.
 const SHOWN: usize = 8;
 
 /// Longer names are cut: those of generic functions may have thousands of letters.

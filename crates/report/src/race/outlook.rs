@@ -5,7 +5,7 @@ use bookend_results::race::{Race, STARTS_MIN, Standing};
 /// What is said where nothing is known of it.
 const UNKNOWN: &str = "A larger --budget tells more.";
 
-/// Nobody gives a race so many times its budget.
+/// Nobody gives a race a larger multiple of its budget.
 const TIMES_MAX: f64 = 1_000.0;
 
 /// What budget would decide a race that has an interval, if what comes differs as it did so
@@ -22,7 +22,7 @@ pub(super) fn deciding_budget(race: &Race, standing: &Standing) -> String {
     }
 }
 
-/// What budget yields an interval, where there is none.
+/// What budget yields an interval, for a race without one.
 pub(super) fn budget_for_interval(standing: &Standing) -> String {
     let starts = standing.starts();
     if !(2..STARTS_MIN).contains(&starts) {
