@@ -35,22 +35,22 @@ use stop::CheckStop;
 /// Arguments of `bookend check`.
 #[derive(Debug, Args)]
 pub struct CheckArguments {
-    /// Only these kinds of figures, separated by commas
+    /// Check only these kinds of figures, separated by commas
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     only: Vec<CheckPart>,
-    /// How often each verdict is asked for
+    /// How often to ask for each verdict
     #[arg(long, value_name = "N", value_parser = whole::<u32>, default_value_t = 3)]
     repeat: u32,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
-    /// Where subjects are: the witness is one
+    /// Folder of subjects, of which the witness is one
     #[arg(long, value_name = "DIR", default_value = "subjects")]
     subjects_dir: PathBuf,
-    /// Where the service definitions are
+    /// Folder of service definitions
     #[arg(long, value_name = "DIR", default_value = "proto")]
     proto_dir: PathBuf,
-    /// Wait while another lab measures here, instead of ending
+    /// Wait while another lab measures on this machine, instead of exiting
     #[arg(long)]
     wait_for_lock: bool,
     /// Show no progress

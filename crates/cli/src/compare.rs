@@ -11,18 +11,23 @@ use bookend_results::store::{RunId, Store};
 use clap::Args;
 use std::path::PathBuf;
 
+const EXAMPLES: &str = r"Examples:
+  bookend compare 12 11
+  bookend compare 12:rust-bookend 12:rust-tonic --slo 'ratio>=1.5'";
+
 /// Arguments of `bookend compare`.
 #[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
 pub struct CompareArguments {
-    /// The baseline result
+    /// Result to compare: RUN, SUBJECT (in the latest run) or RUN:SUBJECT
     #[arg(value_name = "A")]
     before: String,
-    /// The result that is compared with it
+    /// Result to compare A with, in the same form; ratios are A over B
     #[arg(value_name = "B")]
     after: String,
     #[command(flatten)]
     gates: GateArguments,
-    /// Where results are kept
+    /// Database of results
     #[arg(long, value_name = "FILE", default_value = STORE)]
     store: PathBuf,
 }

@@ -6,10 +6,14 @@ use bookend_contract::exit;
 use clap::{Args, Command};
 use clap_complete::Shell;
 
+const EXAMPLES: &str = r"Examples:
+  bookend completions bash > ~/.local/share/bash-completion/completions/bookend";
+
 /// Arguments of `bookend completions`.
 #[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
 pub struct CompletionsArguments {
-    /// The shell
+    /// Shell to complete for
     #[arg(value_enum)]
     shell: Shell,
 }

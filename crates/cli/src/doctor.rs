@@ -28,28 +28,33 @@ use std::io::IsTerminal as _;
 use std::path::PathBuf;
 use variant_states::{VariantState, VariantStates};
 
+const EXAMPLES: &str = r"Examples:
+  bookend doctor
+  bookend doctor --call rust-tonic go-grpc";
+
 /// Arguments of `bookend doctor`.
 #[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
 pub struct DoctorArguments {
-    /// Only these subjects, separated by blanks [default: every subject]
+    /// Check only these subjects [default: all]
     #[arg(value_name = "SUBJECT")]
     subjects: Vec<String>,
-    /// Build every variant and make one verified call through it
+    /// Build every variant, and make one verified call through it
     #[arg(long)]
     call: bool,
-    /// Check what every server skips as well, and write it to this file, a line of JSON each
+    /// Also check what every server skips, and write it to this file, as lines of JSON
     #[arg(long, value_name = "FILE", requires = "call")]
     findings: Option<PathBuf>,
-    /// Wait while another lab measures here, instead of ending
+    /// Wait while another lab measures on this machine, instead of exiting
     #[arg(long, requires = "call")]
     wait_for_lock: bool,
-    /// Count what is missing as failed: for CI
+    /// Count what is missing as failed, as suits CI
     #[arg(long)]
     strict: bool,
-    /// Where subjects are
+    /// Folder of subjects
     #[arg(long, value_name = "DIR", default_value = "subjects")]
     subjects_dir: PathBuf,
-    /// Where the service definitions are
+    /// Folder of service definitions
     #[arg(long, value_name = "DIR", default_value = "proto")]
     proto_dir: PathBuf,
 }

@@ -8,13 +8,13 @@ use clap::Args;
 /// What a comparison has to show, or must not.
 #[derive(Debug, Args)]
 pub struct GateArguments {
-    /// What has to be shown, such as "new>=0.97", calls per CPU-second over those of the other,
-    /// else the exit status is 3, or 6 where that is not decided; may be given again
-    #[arg(long, value_name = "EXPR")]
+    /// Conditions to show, such as "new>=0.97" (calls per CPU-second over those of the other); exit
+    /// status 3 if not met, 6 if undecided; repeatable
+    #[arg(long, value_name = "EXPR", help_heading = "Gates")]
     pub slo: Vec<GateConditions>,
-    /// What must not be so, such as "new<0.97": the exit status is 3 if it is shown, and 6 where it
-    /// is not decided; may be given again
-    #[arg(long, value_name = "EXPR")]
+    /// Conditions to fail on, such as "new<0.97"; exit status 3 if shown, 6 if undecided;
+    /// repeatable
+    #[arg(long, value_name = "EXPR", help_heading = "Gates")]
     pub fail_if: Vec<GateConditions>,
 }
 

@@ -24,16 +24,16 @@ pub const RECORDS: &str = "records";
 /// Arguments of `bookend list`.
 #[derive(Debug, Args)]
 pub struct ListArguments {
-    /// Where suites are
+    /// Folder of suites
     #[arg(long, value_name = "DIR", default_value = "suites")]
     suites: PathBuf,
-    /// Where subjects are
+    /// Folder of subjects
     #[arg(long, value_name = "DIR", default_value = "subjects")]
     subjects_dir: PathBuf,
-    /// Where records are, which tell how long a suite takes
+    /// Folder of records, which tell how long a suite takes
     #[arg(long, value_name = "DIR", default_value = RECORDS)]
     records: PathBuf,
-    /// Where results are kept
+    /// Database of results
     #[arg(long, value_name = "FILE", default_value = STORE)]
     store: PathBuf,
 }

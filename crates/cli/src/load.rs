@@ -41,8 +41,15 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::SystemTime;
 
+const EXAMPLES: &str = r#"Examples:
+  bookend load --insecure --call helloworld.Greeter/SayHello -d '{"name":"x"}' \
+      -c 100 -z 10s localhost:50051
+  bookend load --insecure --proto greeter.proto --call pkg.Greeter/SayHello \
+      --rps 500 --duration 30s --slo 'p99<20ms,errors<0.1%' localhost:50051"#;
+
 /// Arguments of `bookend load`.
 #[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
 pub struct LoadArguments {
     #[command(flatten)]
     flags: LoadFlags,

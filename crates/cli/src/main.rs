@@ -8,6 +8,7 @@ mod completions;
 mod contract;
 mod doctor;
 mod gates;
+mod help;
 mod lab;
 mod list;
 mod load;
@@ -24,7 +25,7 @@ mod slow_schema;
 mod terminal;
 mod ui;
 
-use command_line::Subcommand;
+use command_line::{LabCommand, ServerCommand, Subcommand, UpkeepCommand};
 use signal_hook::consts::SIGXFSZ;
 use signal_hook::flag;
 use std::env;
@@ -57,20 +58,22 @@ fn main() -> ExitCode {
 /// Runs a command; the number is its exit status, one of [`bookend_contract::exit`].
 fn start(command: Subcommand) -> Result<u8, Failure> {
     match command {
-        Subcommand::Run(arguments) => run::start(&arguments),
-        Subcommand::Race(arguments) => race::start(*arguments),
-        Subcommand::Load(arguments) => load::start(*arguments),
-        Subcommand::Serve(arguments) => serve::start(&arguments),
-        Subcommand::Probe(arguments) => probe::start(arguments),
-        Subcommand::Compare(arguments) => compare::start(&arguments),
-        Subcommand::Report(arguments) => report::start(&arguments),
-        Subcommand::Ui(arguments) => ui::start(&arguments),
-        Subcommand::List(arguments) => list::start(&arguments),
-        Subcommand::Doctor(arguments) => doctor::start(&arguments),
-        Subcommand::Check(arguments) => check::start(&arguments),
-        Subcommand::Completions(arguments) => {
+        Subcommand::Server(ServerCommand::Load(arguments)) => load::start(*arguments),
+        Subcommand::Server(ServerCommand::Race(arguments)) => race::start(*arguments),
+        Subcommand::Server(ServerCommand::Probe(arguments)) => probe::start(arguments),
+        Subcommand::Server(ServerCommand::Serve(arguments)) => serve::start(&arguments),
+        Subcommand::Lab(LabCommand::Run(arguments)) => run::start(&arguments),
+        Subcommand::Lab(LabCommand::List(arguments)) => list::start(&arguments),
+        Subcommand::Lab(LabCommand::Report(arguments)) => report::start(&arguments),
+        Subcommand::Lab(LabCommand::Ui(arguments)) => ui::start(&arguments),
+        Subcommand::Lab(LabCommand::Compare(arguments)) => compare::start(&arguments),
+        Subcommand::Lab(LabCommand::Doctor(arguments)) => doctor::start(&arguments),
+        Subcommand::Lab(LabCommand::Check(arguments)) => check::start(&arguments),
+        Subcommand::Upkeep(UpkeepCommand::Completions(arguments)) => {
             completions::start(&arguments, command_line::definition())
         }
-        Subcommand::Man(arguments) => man::start(&arguments, command_line::definition()),
+        Subcommand::Upkeep(UpkeepCommand::Man(arguments)) => {
+            man::start(&arguments, command_line::definition(), &command_line::GROUPS)
+        }
     }
 }

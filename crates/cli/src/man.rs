@@ -1,16 +1,22 @@
 //! `bookend man`: the manual page of `bookend` or of one of its commands, from the one definition
 //! of its flags.
 
+use crate::help::{self, CommandGroup};
 use crate::terminal::{Failure, print};
 use bookend_contract::exit;
 use bookend_load::error_text::suggestion;
 use clap::{Args, Command};
 use clap_mangen::Man;
+use std::io;
+
+const EXAMPLES: &str = r"Examples:
+  bookend man race | man -l -";
 
 /// Arguments of `bookend man`.
 #[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
 pub struct ManArguments {
-    /// The command [default: bookend itself]
+    /// Command whose page to print [default: bookend itself]
     command: Option<String>,
 }
 
@@ -18,17 +24,39 @@ pub struct ManArguments {
 ///
 /// # Errors
 /// [`Failure`] when there is no such command, or the page cannot be written.
-pub fn start(arguments: &ManArguments, mut command: Command) -> Result<u8, Failure> {
+pub fn start(
+    arguments: &ManArguments,
+    mut root: Command,
+    groups: &[CommandGroup],
+) -> Result<u8, Failure> {
     // Flags that all commands share are handed down to each.
-    command.build();
-    let page = match &arguments.command {
-        Some(name) => of_command(name, &command)?,
-        None => command,
-    };
+    root.build();
     let mut text = Vec::new();
-    Man::new(page).render(&mut text).map_err(Failure::nothing_measured)?;
-    print(&String::from_utf8_lossy(&text))?;
+    match &arguments.command {
+        Some(name) => Man::new(help::whole(of_command(name, &root)?)).render(&mut text),
+        None => root_page(root, groups, &mut text),
+    }
+    .map_err(Failure::nothing_measured)?;
+    // What stands behind the flags begins with examples.
+    let text = String::from_utf8_lossy(&text);
+    print(&text.replace("\n.SH EXTRA\nExamples:\n", "\n.SH EXAMPLES\n"))?;
     Ok(exit::MEASURED)
+}
+
+/// The page of `bookend`, whose sub-commands stand in groups.
+fn root_page(root: Command, groups: &[CommandGroup], text: &mut Vec<u8>) -> io::Result<()> {
+    let page = Man::new(root);
+    page.render_title(text)?;
+    page.render_name_section(text)?;
+    page.render_synopsis_section(text)?;
+    page.render_description_section(text)?;
+    for (heading, add) in groups {
+        let group = Man::new(add(Command::new("bookend")).subcommand_help_heading(*heading));
+        group.render_subcommands_section(text)?;
+    }
+    page.render_options_section(text)?;
+    page.render_extra_section(text)?;
+    page.render_version_section(text)
 }
 
 fn of_command(name: &str, root: &Command) -> Result<Command, Failure> {

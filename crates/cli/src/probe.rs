@@ -9,24 +9,33 @@ use bookend_load::options::CallOptions;
 use bookend_load::probe::{self, ProbeDepth, ProbeRequest};
 use clap::{ArgAction, Args, ValueEnum};
 
+const EXAMPLES: &str = r"Examples:
+  bookend probe --insecure --call helloworld.Greeter/SayHello localhost:50051
+  bookend probe --insecure --proto greeter.proto --call pkg.Greeter/SayHello \
+      --semantics -O text localhost:50051";
+
 /// Arguments of `bookend probe`. Flags that `bookend load` also has mean the same.
 #[derive(Debug, Args)]
 #[command(
+    after_help = EXAMPLES,
     mut_arg("targets", |targets| targets
-        .help("Where the server listens: HOST:PORT, dns:///HOST:PORT, unix:PATH")
+        .help("Server: HOST:PORT, dns:///HOST:PORT or unix:PATH")
         .action(ArgAction::Set)
         .num_args(1)),
-    mut_arg("data", |data| data.help("The request as JSON; @ is standard input")),
+    mut_arg("data", |data| data.help("Request as JSON; @ is standard input")),
     mut_arg("timeout", |timeout| timeout.default_value("5s")),
 )]
 pub struct ProbeArguments {
     #[command(flatten)]
     call: CallFlags,
     /// Also check which parts of HTTP/2 and gRPC the server supports
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     semantics: bool,
-    /// How the result is printed
-    #[arg(short = 'O', long, value_name = "FORMAT", value_enum, default_value_t = Format::Json)]
+    /// Format of the result
+    #[arg(
+        short = 'O', long, value_name = "FORMAT", value_enum, default_value_t = Format::Json,
+        help_heading = "Output"
+    )]
     format: Format,
 }
 

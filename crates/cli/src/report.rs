@@ -21,28 +21,34 @@ use kept::{Kept, KeptArguments, Reported};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+const EXAMPLES: &str = r"Examples:
+  bookend report
+  bookend report 12 --format text
+  bookend report records/helloworld-profile/full.jsonl.zst -o page.html";
+
 /// Arguments of `bookend report`.
 #[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
 pub struct ReportArguments {
     #[command(flatten)]
     kept: KeptArguments,
     /// Format of the report [default: by the ending of --output, else html]
     #[arg(long, value_enum, value_name = "FORMAT")]
     format: Option<ReportFormat>,
-    /// Write to a file, - is standard output [default: a page to SUITE.html or NAME.html, else to
+    /// File to write; - is standard output [default: SUITE.html or NAME.html for a page, else
     /// standard output]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Write each picture of the report as SVG into this folder, too
+    /// Also write each picture of the report into this folder, as SVG
     #[arg(long, value_name = "DIR")]
     charts: Option<PathBuf>,
-    /// The case that a picture shows, as in "C=1 S=100" [default: the first]
+    /// Case that a picture shows, such as "C=1 S=100" [default: the first]
     #[arg(long, value_name = "CASE")]
     case: Option<Case>,
-    /// The background that a picture is for [default: light]
+    /// Background that a picture is for [default: light]
     #[arg(long, value_enum, value_name = "THEME")]
     theme: Option<Background>,
-    /// The heading of a picture [default: the suite's title]
+    /// Heading of a picture [default: the suite's title]
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
 }

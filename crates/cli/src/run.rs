@@ -25,60 +25,75 @@ use bookend_results::suite::{Extent, LapSetting, Overrides, Plan, Selection, Sui
 use clap::Args;
 use std::path::{Path, PathBuf};
 
+const EXAMPLES: &str = r#"Examples:
+  bookend run helloworld-profile --quick
+  bookend run pajamax-tonic --subjects rust-pajamax,rust-tonic --case "C=1 S=100""#;
+
 /// Arguments of `bookend run`.
 #[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
 pub struct RunArguments {
-    /// The suite; without a word about what to measure, those that there are are listed
+    /// Suite to measure; without it and any flag of "Measurement", all suites are listed
+    #[arg(help_heading = "Measurement")]
     suite: Option<String>,
-    /// A few cells with short windows, for a first look
-    #[arg(long)]
+    /// Measure a few cells with short windows, for a first look
+    #[arg(long, help_heading = "Measurement")]
     quick: bool,
-    /// Only these subjects, separated by commas
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    /// Measure only these subjects, separated by commas
+    #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "Measurement")]
     subjects: Vec<String>,
-    /// Only this case, such as "C=1 S=100"; may be given again
-    #[arg(long, value_name = "CASE")]
+    /// Measure only this case, such as "C=1 S=100"; repeatable
+    #[arg(long, value_name = "CASE", help_heading = "Measurement")]
     case: Vec<String>,
-    /// The subject that the others are compared with [default: the suite's]
-    #[arg(long, value_name = "SUBJECT")]
+    /// Subject that the others are compared with [default: the suite's]
+    #[arg(long, value_name = "SUBJECT", help_heading = "Measurement")]
     baseline: Option<String>,
-    /// How often each cell is measured
-    #[arg(long, value_name = "N", value_parser = whole::<u32>, allow_negative_numbers = true)]
+    /// How often to measure each cell [default: the suite's]
+    #[arg(
+        long, value_name = "N", value_parser = whole::<u32>, allow_negative_numbers = true,
+        help_heading = "Measurement"
+    )]
     rounds: Option<u32>,
-    /// Measure cells by turns, in laps of 100ms or so, or not: `off` [default: the suite's]
-    #[arg(long, value_name = "LENGTH")]
+    /// Measure cells by turns in laps of this length, about 100ms, or off [default: the suite's]
+    #[arg(long, value_name = "LENGTH", help_heading = "Measurement")]
     laps: Option<LapSetting>,
     /// Processes and threads that a server under test may have [default: the suite's]
-    #[arg(long, value_name = "N", value_parser = whole::<u32>, allow_negative_numbers = true)]
+    #[arg(
+        long, value_name = "N", value_parser = whole::<u32>, allow_negative_numbers = true,
+        help_heading = "Measurement"
+    )]
     server_processes: Option<u32>,
     #[command(flatten)]
     gates: GateArguments,
-    /// Resume the last unfinished run of the suite, on the machine and kernel where it began
-    #[arg(long)]
+    /// Resume the last unfinished run of the suite, on the same machine and kernel
+    #[arg(long, help_heading = "Measurement")]
     resume: bool,
     /// Print all tables, however wide
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     wide: bool,
     /// Show no progress
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     quiet: bool,
-    /// Wait while another lab measures here or writes the same store, instead of ending
-    #[arg(long)]
-    wait_for_lock: bool,
-    /// Where results are kept
-    #[arg(long, value_name = "FILE", default_value = STORE)]
-    store: PathBuf,
-    /// Seed of the order in which cells are measured [default: a new one]
-    #[arg(long, value_name = "N", value_parser = whole::<u64>, allow_negative_numbers = true)]
-    seed: Option<u64>,
-    /// Where suites are
-    #[arg(long, value_name = "DIR", default_value = "suites")]
-    suites: PathBuf,
-    /// Where subjects are
-    #[arg(long, value_name = "DIR", default_value = "subjects")]
-    subjects_dir: PathBuf,
     #[command(flatten)]
     profile: profile::ProfileArguments,
+    /// Wait while another lab measures here or writes the same store, instead of exiting
+    #[arg(long, help_heading = "Expert")]
+    wait_for_lock: bool,
+    /// Database of results
+    #[arg(long, value_name = "FILE", default_value = STORE, help_heading = "Expert")]
+    store: PathBuf,
+    /// Seed of the order in which cells are measured [default: a new one]
+    #[arg(
+        long, value_name = "N", value_parser = whole::<u64>, allow_negative_numbers = true,
+        help_heading = "Expert"
+    )]
+    seed: Option<u64>,
+    /// Folder of suites
+    #[arg(long, value_name = "DIR", default_value = "suites", help_heading = "Expert")]
+    suites: PathBuf,
+    /// Folder of subjects
+    #[arg(long, value_name = "DIR", default_value = "subjects", help_heading = "Expert")]
+    subjects_dir: PathBuf,
 }
 
 /// Checks the names, then measures.

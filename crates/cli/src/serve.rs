@@ -28,47 +28,59 @@ use lifetime::LifetimeFlags;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
+const EXAMPLES: &str = r"Examples:
+  bookend serve --port 50051
+  bookend serve --tls-certificate server.pem --tls-key server.key";
+
 /// The flags of `bookend serve`.
 #[derive(Args, Clone, Debug)]
+#[command(after_help = EXAMPLES)]
 pub struct ServeArguments {
     /// Address to listen on
-    #[arg(long, value_name = "ADDRESS", value_parser = host, default_value = "127.0.0.1")]
+    #[arg(
+        long, value_name = "ADDRESS", value_parser = host, default_value = "127.0.0.1",
+        help_heading = "Address"
+    )]
     host: IpAddr,
     /// Port to listen on; 0 takes a free one
-    #[arg(long, short, value_parser = whole::<u16>, default_value_t = 50051)]
+    #[arg(
+        long, short, value_parser = whole::<u16>, default_value_t = 50051, help_heading = "Address"
+    )]
     port: u16,
-    /// Unix socket to listen on instead of a port: a server has one listener
-    #[arg(long, value_name = "PATH", conflicts_with_all = ["host", "port"])]
+    /// Unix socket to listen on, instead of a port
+    #[arg(
+        long, value_name = "PATH", conflicts_with_all = ["host", "port"], help_heading = "Address"
+    )]
     unix: Option<PathBuf>,
-    /// Threads; 0 means as many as there are processors
-    #[arg(long, value_name = "N", value_parser = whole::<usize>)]
+    /// Number of threads; 0 means one per processor [default: 0]
+    #[arg(long, value_name = "N", value_parser = whole::<usize>, help_heading = "Threads")]
     threads: Option<usize>,
-    /// Which driver serves the connections: blocking (a thread a connection), epoll (all
-    /// connections spread over the threads), uring (the same on io_uring, Linux 6.1; falls back to
-    /// epoll, and says so), or auto (epoll on one thread; with more, the first connections get
-    /// threads of their own, and later ones epoll)
-    #[arg(long, default_value_t = Io::Auto)]
+    /// Driver of the connections: blocking (one thread per connection), epoll (connections spread
+    /// over the threads), uring (the same on io_uring; needs Linux 6.1, else epoll), or auto (epoll
+    /// on one thread; with more, threads of their own for the first connections, epoll for later
+    /// ones)
+    #[arg(long, default_value_t = Io::Auto, help_heading = "Threads")]
     io: Io,
-    /// How threads wait: sleep (in the kernel), or spin (each uses all of its processor)
-    #[arg(long, default_value_t = Wait::Sleep)]
+    /// How threads wait: sleep (in the kernel), or spin (each uses a whole processor)
+    #[arg(long, default_value_t = Wait::Sleep, help_heading = "Threads")]
     wait: Wait,
-    /// Have each thread accept for itself (SO_REUSEPORT), on epoll or uring, instead of one for all
-    #[arg(long, conflicts_with = "unix")]
+    /// Let each thread accept connections itself (SO_REUSEPORT), with epoll or uring
+    #[arg(long, conflicts_with = "unix", help_heading = "Threads")]
     reuse_port: bool,
-    /// Accept connections with TLS only, with this certificate chain (PEM, the server's own first)
-    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    /// Accept only TLS, with this certificate chain (PEM, the server's own first)
+    #[arg(long, value_name = "FILE", requires = "tls_key", help_heading = "TLS")]
     tls_certificate: Option<PathBuf>,
-    /// The key of --tls-certificate (PEM)
-    #[arg(long, value_name = "FILE", requires = "tls_certificate")]
+    /// Private key of --tls-certificate (PEM)
+    #[arg(long, value_name = "FILE", requires = "tls_certificate", help_heading = "TLS")]
     tls_key: Option<PathBuf>,
-    /// Accept only clients whose certificate one of these authorities has signed (PEM)
-    #[arg(long, value_name = "FILE", requires = "tls_certificate")]
+    /// Accept only clients with a certificate that one of these authorities signed (PEM)
+    #[arg(long, value_name = "FILE", requires = "tls_certificate", help_heading = "TLS")]
     tls_client_ca: Option<PathBuf>,
-    /// Windows, streams and other limits: for hostile clients or for trusted ones
-    #[arg(long, value_enum, default_value_t)]
+    /// Limits on windows, streams and more: for hostile clients (internet) or trusted ones
+    #[arg(long, value_enum, default_value_t, help_heading = "Limits")]
     preset: Preset,
-    /// Read and write the messages of both greeters in place, without an allocation
-    #[arg(long)]
+    /// Read and write the messages of both greeters in place, without allocation
+    #[arg(long, help_heading = "Threads")]
     borrowed: bool,
     #[command(flatten)]
     lifetime: LifetimeFlags,

@@ -12,6 +12,7 @@ use rustix::termios::tcgetwinsize;
 use std::env;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal as _, Write as _};
+use std::os::fd::AsFd;
 use std::process::ExitCode;
 use std::sync::{PoisonError, RwLock};
 
@@ -124,9 +125,14 @@ fn knows_escapes(variable: impl Fn(&str) -> Option<String>) -> bool {
 
 /// How many columns the terminal of standard error has now.
 pub fn columns() -> usize {
-    let size = tcgetwinsize(io::stderr()).ok();
+    columns_of(io::stderr()).unwrap_or(COLUMNS)
+}
+
+/// How many columns a terminal has now. `None`: it is no terminal, or does not know.
+pub fn columns_of(terminal: impl AsFd) -> Option<usize> {
+    let size = tcgetwinsize(terminal).ok()?;
     // A terminal that was given no size says 0.
-    size.map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0).unwrap_or(COLUMNS)
+    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
 }
 
 /// No line on standard error has the secrets of this command line from now on, whatever it quotes.

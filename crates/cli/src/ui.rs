@@ -21,10 +21,10 @@ use tokio::runtime;
 /// Arguments of `bookend ui`.
 #[derive(Debug, Args)]
 pub struct UiArguments {
-    /// Where results are kept
+    /// Database of results
     #[arg(long, value_name = "FILE", default_value = STORE)]
     store: PathBuf,
-    /// The port of 127.0.0.1 to listen on [default: a free one]
+    /// Port of 127.0.0.1 to listen on [default: a free one]
     #[arg(
         long, value_name = "PORT", value_parser = whole::<u16>, default_value_t = 0,
         hide_default_value = true

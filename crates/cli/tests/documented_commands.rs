@@ -103,10 +103,10 @@ fn targets(makefile: &str) -> Vec<String> {
     rules.map(|(target, _)| target.to_owned()).filter(|target| !target.contains(' ')).collect()
 }
 
-/// The first words of the lines under `Commands:`.
+/// The first words of the lines in groups, which stand above the options.
 fn subcommands(help: &str) -> Vec<String> {
-    let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1);
-    let listed = listed.take_while(|line| line.starts_with(' '));
+    let listed = help.lines().take_while(|line| *line != "Options:");
+    let listed = listed.filter(|line| line.starts_with("  "));
     listed.filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
 }
 
@@ -289,6 +289,7 @@ fn commands_that_exist_and_other_blocks_are_let_through() {
 
 #[test]
 fn subcommands_are_read_from_the_help() {
-    let help = "Usage\n\nCommands:\n  run   measure\n  load  ask\n\nOptions:\n  -h  help";
+    let help = "Usage\n\nOne:\n  run   measure\n\nTwo:\n  load  ask\n\nOptions:\n  -h  help\n\n\
+                Examples:\n  bookend";
     assert_eq!(subcommands(help), ["run", "load"]);
 }

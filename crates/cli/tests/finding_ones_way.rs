@@ -147,10 +147,15 @@ fn every_shell_completes_the_flags_that_there_are() {
 fn each_command_has_a_page_in_the_manual() {
     let home = tempfile::tempdir().expect("a temporary folder");
     let page = printed(&bookend(home.path(), &["man"]), 0);
-    assert!(page.contains(".TH bookend 1") && page.contains("race"), "{page}");
+    assert!(page.contains(".TH bookend 1") && page.contains("bookend\\-race(1)"), "{page}");
+    assert!(page.contains("\n.SH \"Your own server\"\n"), "{page}");
+    assert!(page.contains("\n.SH EXAMPLES\n  bookend serve"), "{page}");
     let page = printed(&bookend(home.path(), &["man", "race"]), 0);
     let plain = page.replace('\\', "");
     assert!(plain.contains("--fail-if") && plain.contains("bookend-race"), "{page}");
+    assert!(page.contains("\n.SH SERVERS\n") && page.contains("\n.SH EXAMPLES\n"), "{page}");
+    // What the short form of the help leaves out has its text here.
+    assert!(plain.contains("only once: the answer"), "{page}");
     let output = bookend(home.path(), &["man", "rase"]);
     printed(&output, 2);
     let complaint = String::from_utf8_lossy(&output.stderr);

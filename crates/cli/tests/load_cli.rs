@@ -116,12 +116,13 @@ fn every_flag_of_ghz_is_known_in_every_spelling() {
 
 #[test]
 fn help_and_version_are_asked_for_as_in_ghz() {
-    for words in [["load", "-h"], ["load", "--help"]] {
-        let output = bookend(&words);
+    for (flag, is_whole) in [("-h", false), ("--help", true)] {
+        let output = bookend(&["load", flag]);
         assert_eq!(output.status.code(), Some(0));
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(text.contains("--concurrency <N>"), "{text}");
-        assert!(text.contains("--stream-interval"), "{text}");
+        assert_eq!(text.contains("--stream-interval"), is_whole, "{text}");
+        assert_eq!(text.ends_with("All flags: bookend load --help\n"), !is_whole, "{text}");
     }
     let version = format!("bookend {} (", env!("CARGO_PKG_VERSION"));
     for words in [&["load", "-v"][..], &["load", "--version"], &["-v"], &["--version"]] {

@@ -44,88 +44,92 @@ static TLS_FLAGS: TlsAdvice = TlsAdvice {
 /// `bookend probe` have these in common.
 #[derive(Args, Clone, Debug, PartialEq)]
 pub struct CallFlags {
-    /// Where the servers listen: HOST:PORT, dns:///HOST:PORT, unix:PATH; several get the
-    /// connections in turn
-    #[arg(value_name = "TARGET")]
+    /// Servers: HOST:PORT, dns:///HOST:PORT or unix:PATH, connected to in turn
+    #[arg(value_name = "TARGET", help_heading = "Call")]
     pub targets: Vec<String>,
 
-    /// The .proto file; without it and --protoset the server is asked by reflection
-    #[arg(long, value_name = "FILE")]
-    pub proto: Option<PathBuf>,
-    /// The compiled descriptor set
-    #[arg(long, value_name = "FILE")]
-    pub protoset: Option<PathBuf>,
-    /// Folders for imports, separated by commas
-    #[arg(short, long, value_name = "LIST")]
-    pub import_paths: Vec<OsString>,
-    /// The method, as pkg.Service/Method or pkg.Service.Method
-    #[arg(long = "call", value_name = "METHOD")]
+    /// Method, as pkg.Service/Method or pkg.Service.Method
+    #[arg(long = "call", value_name = "METHOD", help_heading = "Call")]
     pub method: Option<String>,
+    /// Read the schema from a .proto file [default: server reflection]
+    #[arg(long, value_name = "FILE", help_heading = "Call")]
+    pub proto: Option<PathBuf>,
+    /// Read the schema from a compiled descriptor set
+    #[arg(long, value_name = "FILE", help_heading = "Call")]
+    pub protoset: Option<PathBuf>,
+    /// Folders to search for imports, separated by commas
+    #[arg(short, long, value_name = "LIST", help_heading = "Call")]
+    pub import_paths: Vec<OsString>,
 
-    /// Plain text instead of TLS
-    #[arg(long)]
+    /// Use plain text instead of TLS
+    #[arg(long, help_heading = "TLS")]
     pub insecure: bool,
-    /// TLS: the authorities that may sign the server's certificate [default: this machine's]
-    #[arg(long, value_name = "FILE")]
+    /// Authorities that may sign the server's certificate [default: this machine's]
+    #[arg(long, value_name = "FILE", help_heading = "TLS")]
     pub cacert: Option<PathBuf>,
-    /// TLS: the client's own certificate, with --key
-    #[arg(long, value_name = "FILE")]
+    /// Certificate of the client, with --key
+    #[arg(long, value_name = "FILE", help_heading = "TLS")]
     pub cert: Option<PathBuf>,
-    /// TLS: the key of --cert
-    #[arg(long, value_name = "FILE")]
+    /// Private key of --cert
+    #[arg(long, value_name = "FILE", help_heading = "TLS")]
     pub key: Option<PathBuf>,
-    /// TLS: the name that the server's certificate is for, and the :authority
-    #[arg(long, value_name = "NAME")]
+    /// Name that the server's certificate is for, and the :authority
+    #[arg(long, value_name = "NAME", help_heading = "TLS")]
     pub cname: Option<String>,
-    /// TLS: accept any certificate, even that of an attacker in between
-    #[arg(long = "skipTLS")]
+    /// Accept any certificate, even an attacker's
+    #[arg(long = "skipTLS", help_heading = "TLS")]
     pub skip_tls: bool,
     /// What the command calls its flags for TLS where they help.
     #[arg(skip = &TLS_FLAGS)]
     pub tls_advice: &'static TlsAdvice,
-    /// The :authority of every request [default: the target]
-    #[arg(long, value_name = "NAME")]
+    /// Set the :authority of every request [default: the target]
+    #[arg(long, value_name = "NAME", help_heading = "Call", hide_short_help = true)]
     pub authority: Option<String>,
 
-    /// The request as JSON; an array is several, sent in turn; @ is standard input
-    #[arg(short, long, value_name = "JSON")]
+    /// Request as JSON; an array is several, sent in turn; @ is standard input
+    #[arg(short, long, value_name = "JSON", help_heading = "Data")]
     pub data: Option<String>,
-    /// The request as JSON in a file; - is standard input
-    #[arg(short = 'D', long, value_name = "FILE")]
+    /// Request as JSON, from a file; - is standard input
+    #[arg(short = 'D', long, value_name = "FILE", help_heading = "Data")]
     pub data_file: Option<PathBuf>,
-    /// The request, serialized, on standard input
-    #[arg(short, long)]
+    /// Read the request from standard input, serialized
+    #[arg(short, long, help_heading = "Data", hide_short_help = true)]
     pub binary: bool,
-    /// The request, serialized, in a file; - is standard input
-    #[arg(short = 'B', long, value_name = "FILE")]
+    /// Request from a file, serialized; - is standard input
+    #[arg(short = 'B', long, value_name = "FILE", help_heading = "Data", hide_short_help = true)]
     pub binary_file: Option<PathBuf>,
-    /// Metadata of every call, a JSON object of strings
-    #[arg(short, long, value_name = "JSON")]
+    /// Metadata of every call, as a JSON object of strings
+    #[arg(short, long, value_name = "JSON", help_heading = "Data")]
     pub metadata: Option<String>,
-    /// Metadata of every call in a file
-    #[arg(short = 'M', long, value_name = "FILE")]
+    /// Metadata of every call, as JSON from a file
+    #[arg(short = 'M', long, value_name = "FILE", help_heading = "Data", hide_short_help = true)]
     pub metadata_file: Option<PathBuf>,
-    /// Send {{ in data and metadata as it stands
-    #[arg(long)]
+    /// Send {{ in data and metadata literally
+    #[arg(long, help_heading = "Data", hide_short_help = true)]
     pub disable_template_data: bool,
-    /// Let templates in data and metadata call no functions
-    #[arg(long)]
+    /// Allow no function calls in templates
+    #[arg(long, help_heading = "Data", hide_short_help = true)]
     pub disable_template_functions: bool,
 
-    /// Metadata of the calls that ask for the schema by reflection, a JSON object of strings
-    /// [default: that of the calls]
-    #[arg(long, value_name = "JSON")]
+    /// Metadata of reflection calls, as a JSON object of strings [default: that of the calls]
+    #[arg(long, value_name = "JSON", help_heading = "Data", hide_short_help = true)]
     pub reflect_metadata: Option<String>,
 
-    /// Show secrets in results: the values of names such as authorization, cookie or api-key
-    #[arg(long)]
+    /// Show secrets in results: values named authorization, cookie, api-key and the like
+    #[arg(long, help_heading = "Data", hide_short_help = true)]
     pub show_secrets: bool,
 
-    /// Deadline of each call, 0 is none
-    #[arg(short, long, value_name = "TIME", value_parser = duration::parse, default_value = "20s")]
+    /// Deadline of each call; 0 disables it
+    #[arg(
+        short, long, value_name = "TIME", value_parser = duration::parse, default_value = "20s",
+        help_heading = "Call"
+    )]
     pub timeout: Duration,
-    /// How long a connection may take to be made, 0 is as long as the system allows
-    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "10s")]
+    /// Time to wait for a connection; 0 waits as long as the system does
+    #[arg(
+        long, value_name = "TIME", value_parser = duration::parse, default_value = "10s",
+        help_heading = "Call", hide_short_help = true
+    )]
     pub connect_timeout: Duration,
 }
 
@@ -161,24 +165,24 @@ pub struct LoadFlags {
     /// Those about the call.
     #[command(flatten)]
     pub call: CallFlags,
-    /// Addresses of a name: round_robin is all of them, pick_first the first that answers
-    /// [default: round_robin for dns:]
-    #[arg(long, value_name = "STRATEGY")]
+    /// Use all addresses of a name (round_robin), or the first that answers (pick_first) [default:
+    /// round_robin for dns:]
+    #[arg(long, value_name = "STRATEGY", help_heading = "Call", hide_short_help = true)]
     pub lb_strategy: Option<LoadBalancingPolicy>,
 
-    /// More flags from a file, in JSON, TOML or YAML; those that are typed hold
-    #[arg(long, value_name = "FILE")]
+    /// Read more flags from a JSON, TOML or YAML file; typed flags win
+    #[arg(long, value_name = "FILE", help_heading = "Call", hide_short_help = true)]
     pub config: Option<PathBuf>,
     /// Calls in flight over all connections
     #[arg(
         short, long, value_name = "N", value_parser = whole::<u32>, default_value_t = 50,
-        allow_negative_numbers = true
+        allow_negative_numbers = true, help_heading = "Rate and duration"
     )]
     pub concurrency: u32,
-    /// Connections
+    /// Number of connections
     #[arg(
         long, value_name = "N", value_parser = whole::<u32>, default_value_t = 1,
-        allow_negative_numbers = true
+        allow_negative_numbers = true, help_heading = "Rate and duration"
     )]
     pub connections: u32,
     /// Those that say when calls are made.
@@ -193,117 +197,148 @@ pub struct LoadFlags {
     #[command(flatten)]
     pub thrift: ThriftFlags,
 
-    /// Compress request messages by gzip, and accept compressed responses
-    #[arg(short, long)]
+    /// Compress requests with gzip, and accept compressed responses
+    #[arg(short, long, help_heading = "Data", hide_short_help = true)]
     pub enable_compression: bool,
     /// Fail calls whose response message is larger, such as 10mb
-    #[arg(long, value_name = "SIZE", value_parser = size)]
+    #[arg(
+        long, value_name = "SIZE", value_parser = size, help_heading = "Data",
+        hide_short_help = true
+    )]
     pub max_recv_message_size: Option<u64>,
     /// Refuse request messages that are larger, such as 10mb
-    #[arg(long, value_name = "SIZE", value_parser = size)]
+    #[arg(
+        long, value_name = "SIZE", value_parser = size, help_heading = "Data",
+        hide_short_help = true
+    )]
     pub max_send_message_size: Option<u64>,
 
-    /// Calls in all
+    /// Total number of calls
     #[arg(
         short = 'n', long, value_name = "N", value_parser = whole::<u64>, default_value_t = 200,
-        allow_negative_numbers = true
+        allow_negative_numbers = true, help_heading = "Rate and duration"
     )]
     pub total: u64,
-    /// How long to run; replaces --total
-    #[arg(short = 'z', long, value_name = "TIME", value_parser = duration::parse)]
-    pub duration: Option<Duration>,
-    /// How long to run at most, instead of --duration; --total still holds without that
-    #[arg(short = 'x', long, value_name = "TIME", value_parser = duration::parse)]
-    pub max_duration: Option<Duration>,
-    /// Calls in flight when the time is up: close, wait, ignore
+    /// Time to run, instead of --total
     #[arg(
-        long, value_name = "HOW", value_parser = choice::<DurationStop>, default_value = "ignore"
+        short = 'z', long, value_name = "TIME", value_parser = duration::parse,
+        help_heading = "Rate and duration"
+    )]
+    pub duration: Option<Duration>,
+    /// End the run after this time: instead of --duration, or before --total is reached
+    #[arg(
+        short = 'x', long, value_name = "TIME", value_parser = duration::parse,
+        help_heading = "Rate and duration", hide_short_help = true
+    )]
+    pub max_duration: Option<Duration>,
+    /// What happens to calls in flight when the time is up: close, wait or ignore
+    #[arg(
+        long, value_name = "HOW", value_parser = choice::<DurationStop>, default_value = "ignore",
+        help_heading = "Rate and duration", hide_short_help = true
     )]
     pub duration_stop: DurationStop,
-    /// Send a PING to a server that has been silent for this long while calls wait for it, at least
-    /// 10s, and give it up if it is silent for as long again; 0 is never
-    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "0")]
+    /// Send a PING when a server with calls in flight has been silent for this long, at least 10s,
+    /// and give the server up after as long again; 0 disables it
+    #[arg(
+        long, value_name = "TIME", value_parser = duration::parse, default_value = "0",
+        help_heading = "Call", hide_short_help = true
+    )]
     pub keepalive: Duration,
 
-    /// Write the result to a file, in the format of its ending unless --format says another; - is
-    /// standard output
-    #[arg(short, long, value_name = "FILE")]
+    /// Write the result to a file; - is standard output
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
     /// summary, csv, json, pretty, html, influx-summary, influx-details or prometheus [default: by
     /// the ending of --output, else summary]
-    #[arg(short = 'O', long, value_name = "FORMAT", value_parser = OutputFormat::of_name)]
+    #[arg(
+        short = 'O', long, value_name = "FORMAT", value_parser = OutputFormat::of_name,
+        help_heading = "Output"
+    )]
     pub format: Option<OutputFormat>,
-    /// Calls that csv, json, pretty and influx-details list one by one: the first ones
+    /// List only the first calls one by one, in csv, json, pretty and influx-details
     #[arg(
         long, value_name = "N", value_parser = whole::<u64>, default_value_t = 1_000_000,
-        allow_negative_numbers = true
+        allow_negative_numbers = true, help_heading = "Output", hide_short_help = true
     )]
     pub calls_listed: u64,
     /// Leave the first calls that end out of the result
     #[arg(
         long = "skipFirst", value_name = "N", value_parser = whole::<u64>, default_value_t = 0,
-        allow_negative_numbers = true
+        allow_negative_numbers = true, help_heading = "Rate and duration", hide_short_help = true
     )]
     pub skip_first: u64,
-    /// Show the run on standard error while it goes on: auto (a view on a terminal), off, lines,
-    /// json
+    /// Show progress on standard error: auto, off, lines or json
     #[arg(
-        long, value_name = "FORMAT", value_parser = choice::<LiveFormat>, default_value = "auto"
+        long, value_name = "FORMAT", value_parser = choice::<LiveFormat>, default_value = "auto",
+        help_heading = "Output"
     )]
     pub live: LiveFormat,
-    /// Write the latencies of each second to a file, in the log format of HdrHistogram
-    #[arg(long, value_name = "FILE")]
+    /// Write the latencies of each second to a file, as a log of HdrHistogram
+    #[arg(long, value_name = "FILE", help_heading = "Output", hide_short_help = true)]
     pub hdr: Option<PathBuf>,
-    /// Write the calls one by one to a file, as many as --calls-listed, a JSON object a line
-    #[arg(long, value_name = "FILE")]
+    /// Write each call to a file as a line of JSON, as many as --calls-listed
+    #[arg(long, value_name = "FILE", help_heading = "Output", hide_short_help = true)]
     pub debug: Option<PathBuf>,
     /// Record the latencies of failed calls too
-    #[arg(long)]
+    #[arg(long, help_heading = "Output", hide_short_help = true)]
     pub count_errors: bool,
-    /// What the run has to reach, such as p99<20ms,errors<0.1%, else the exit status is 3, or 6
-    /// where that is not decided; may be given again
-    #[arg(long, value_name = "EXPR")]
+    /// Conditions to meet, such as p99<20ms,errors<0.1%; exit status 3 if missed, 6 if undecided;
+    /// repeatable
+    #[arg(long, value_name = "EXPR", help_heading = "Gates")]
     pub slo: Vec<Objective>,
-    /// What it must not, such as p99>20ms: the exit status is 3 if it holds, and 6 where that is
-    /// not decided; may be given again
-    #[arg(long, value_name = "EXPR")]
+    /// Conditions to fail on, such as p99>20ms; exit status 3 if one holds, 6 if undecided;
+    /// repeatable
+    #[arg(long, value_name = "EXPR", help_heading = "Gates")]
     pub fail_if: Vec<Objective>,
-    /// Search the highest rate that keeps an objective such as p99<5ms, trying each for --duration
-    #[arg(long, value_name = "EXPR")]
+    /// Search for the highest rate that meets a condition such as p99<5ms, trying each rate for
+    /// --duration
+    #[arg(long, value_name = "EXPR", help_heading = "Gates")]
     pub find_capacity: Option<Objective>,
-    /// A label of the run
-    #[arg(long, value_name = "TEXT")]
+    /// Label the run
+    #[arg(long, value_name = "TEXT", help_heading = "Output", hide_short_help = true)]
     pub name: Option<String>,
-    /// More labels, a JSON object of strings
-    #[arg(long, value_name = "JSON")]
+    /// More labels of the run, as a JSON object of strings
+    #[arg(long, value_name = "JSON", help_heading = "Output", hide_short_help = true)]
     pub tags: Option<String>,
-    /// Worker threads [default: as --io needs, at most one for each processor]
+    /// Worker threads [default: as --io needs, at most one per processor]
     #[arg(
         long, visible_alias = "cpus", value_name = "N", value_parser = whole::<u32>,
-        allow_negative_numbers = true
+        allow_negative_numbers = true, help_heading = "Expert", hide_short_help = true
     )]
     pub threads: Option<u32>,
 
     /// Make calls for this long before measuring
-    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "0")]
+    #[arg(
+        long, value_name = "TIME", value_parser = duration::parse, default_value = "0",
+        help_heading = "Rate and duration"
+    )]
     pub warmup: Duration,
-    /// Id of the first stream of each connection; near 2147483647 the ids run out at once
-    #[arg(long, value_name = "ID", value_parser = whole::<u32>, default_value_t = 1)]
+    /// ID of the first stream of each connection; near 2147483647 the IDs run out at once
+    #[arg(
+        long, value_name = "ID", value_parser = whole::<u32>, default_value_t = 1,
+        help_heading = "Expert", hide_short_help = true
+    )]
     pub first_stream_id: u32,
-    /// Metadata field whose value differs from call to call
-    #[arg(long, value_name = "NAME")]
+    /// Add a metadata field of this name, with another value in each call
+    #[arg(long, value_name = "NAME", help_heading = "Data", hide_short_help = true)]
     pub varying_metadata: Option<String>,
-    /// How bytes are moved: auto, blocking, epoll, uring
-    #[arg(long, value_name = "DRIVER", value_parser = io, default_value = "auto")]
+    /// Driver of the connections: auto, blocking, epoll or uring
+    #[arg(
+        long, value_name = "DRIVER", value_parser = io, default_value = "auto",
+        help_heading = "Expert", hide_short_help = true
+    )]
     pub io: Io,
     /// How threads wait: sleep, or spin, which makes CPU figures meaningless
-    #[arg(long, value_name = "HOW", value_parser = wait, default_value = "sleep")]
+    #[arg(
+        long, value_name = "HOW", value_parser = wait, default_value = "sleep",
+        help_heading = "Expert", hide_short_help = true
+    )]
     pub wait: Wait,
-    /// Make and end a connection for each call; both count in its latency
-    #[arg(long)]
+    /// Open and close a connection for each call; its latency includes both
+    #[arg(long, help_heading = "Expert", hide_short_help = true)]
     pub one_shot: bool,
-    /// Begin the run at once, and make the connections during it
-    #[arg(long)]
+    /// Start measuring at once, and open the connections during the run
+    #[arg(long, help_heading = "Expert", hide_short_help = true)]
     pub connects_in_window: bool,
 }
 

@@ -57,143 +57,182 @@ static TLS_FLAGS_OF_INSECURE: TlsAdvice =
 static TLS_FLAGS_OF_CONTRADICTION: TlsAdvice =
     TlsAdvice { encrypt: "leave --insecure out", ..TLS_FLAGS };
 
+const EXAMPLES: &str = r#"Examples:
+  bookend race --proto greeter.proto --call pkg.Greeter/SayHello -d '{"name":"x"}' \
+      'old=./old --port {port}' 'new=./new --port {port}'
+  bookend race --proto greeter.proto --call pkg.Greeter/SayHello --rev main --rev HEAD \
+      --build 'cargo build --release' './target/release/server --port {port}'"#;
+
 /// Arguments of `bookend race`. Flags that `bookend load` also has mean the same.
 #[derive(Debug, Args)]
 #[command(
+    after_help = EXAMPLES,
     mut_arg("targets", |servers| servers
         .value_name("NAME=COMMAND")
-        .help("A server: its name and its command, with {port} for a free port; NAME@PORT=COMMAND \
-               where it listens on a port of its own (0: on one that it chooses). With --client, a \
-               client")),
+        .help_heading("Servers")
+        .help("Server to start, with {port} for a free port; NAME@PORT=COMMAND if it listens on a \
+               port of its own, 0 if on one that it chooses")),
     mut_arg("insecure", |insecure| insecure
-        .help("Plain text instead of TLS [default, unless another flag is about TLS]")),
-    mut_arg("data", |data| data.help("The request as JSON; @ is standard input")),
+        .help("Use plain text [default, unless another of these flags is given]")),
+    mut_arg("data", |data| data.help("Request as JSON; @ is standard input")),
+    mut_args(|flag| match flag.get_help_heading() {
+        Some("TLS") => flag.hide_short_help(true),
+        _ => flag,
+    }),
 )]
 pub struct RaceArguments {
-    /// The servers and the call.
-    #[command(flatten)]
-    pub call: CallFlags,
-    /// A revision of this git repository, checked out into a folder of its own; the one command,
-    /// without a name, is started in each
-    #[arg(long, value_name = "REVISION")]
+    /// Git revision to race; repeatable. The one COMMAND, without a name, is started in a checkout
+    /// of each
+    #[arg(long, value_name = "REVISION", help_heading = "Servers")]
     pub rev: Vec<String>,
-    /// What builds a revision, in its folder
-    #[arg(long, value_name = "COMMAND", requires = "rev")]
+    /// Command that builds a revision, run in its folder
+    #[arg(long, value_name = "COMMAND", requires = "rev", help_heading = "Servers")]
     pub build: Option<String>,
-    /// A variable of every command that is started
-    #[arg(long, value_name = "NAME=VALUE", value_parser = variable)]
+    /// Set an environment variable of every command; repeatable
+    #[arg(
+        long, value_name = "NAME=VALUE", value_parser = variable, help_heading = "Servers",
+        hide_short_help = true
+    )]
     pub env: Vec<(String, String)>,
-    /// Run before every start of a command, in its folder; the start fails if this does
-    #[arg(long, value_name = "COMMAND")]
+    /// Command to run before every start, in the same folder; the start fails if it does
+    #[arg(long, value_name = "COMMAND", help_heading = "Servers", hide_short_help = true)]
     pub prepare: Option<String>,
-    /// A server that runs already, on this machine
-    #[arg(long, value_name = "NAME=HOST:PORT")]
+    /// Server that already runs on this machine
+    #[arg(long, value_name = "NAME=HOST:PORT", help_heading = "Servers")]
     pub at: Vec<String>,
-    /// Race clients, by commands that speak the contract of measured clients: each is started for
-    /// every lap, and calls bookend's own server
-    #[arg(long)]
+    /// Race clients instead of servers: commands that speak the contract of measured clients, each
+    /// started for every lap, calling Bookend's own server
+    #[arg(long, help_heading = "Servers", hide_short_help = true)]
     pub client: bool,
-    /// Calls in flight over all connections; several numbers are as many cells [default: with no
-    /// --connections either, four cells: 1, 100, 100 and 1000 over 1, 1, 100 and 100 connections;
-    /// of clients, and with --rps, 50 over one]
-    #[arg(
-        short, long, value_name = "LIST", value_parser = whole::<u32>, value_delimiter = ',',
-        allow_negative_numbers = true
-    )]
-    pub concurrency: Vec<u32>,
-    /// Connections to each server: one number for all cells, or one for each [default: 1]
-    #[arg(
-        long, value_name = "LIST", value_parser = whole::<u32>, value_delimiter = ',',
-        allow_negative_numbers = true
-    )]
-    pub connections: Vec<u32>,
-    /// Every number of --concurrency with every number of --connections that is not above it
-    /// [default: 1,100,1000 with 1,10,100]
-    #[arg(long)]
-    pub grid: bool,
-    /// Calls a second to each server, at equal distances and however many are in flight, up to
-    /// --concurrency; 0 is as many as there is room for
-    #[arg(
-        short, long, value_name = "RATE", value_parser = rate, default_value = "0",
-        allow_negative_numbers = true
-    )]
-    pub rps: f64,
-    /// CPUs that the servers run on, both on the same ones
+    /// Number of CPUs for each server, the same ones for both
     #[arg(
         long, value_name = "N", value_parser = whole::<u32>, default_value_t = 1,
-        allow_negative_numbers = true
+        allow_negative_numbers = true, help_heading = "Servers", hide_short_help = true
     )]
     pub server_cpus: u32,
-    /// CPUs that the clients of --client run on, both on the same ones
+    /// Number of CPUs for each client of --client, the same ones for both
     #[arg(
         long, value_name = "N", value_parser = whole::<u32>, default_value_t = 1,
-        allow_negative_numbers = true, requires = "client"
+        allow_negative_numbers = true, requires = "client", help_heading = "Servers",
+        hide_short_help = true
     )]
     pub client_cpus: u32,
-    /// How long it may take [default: 60s, with --until 30m]
-    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    /// Server that the other is compared with [default: the first]
+    #[arg(long, value_name = "NAME", help_heading = "Servers", hide_short_help = true)]
+    pub baseline: Option<String>,
+    /// The servers as commands, and the call.
+    #[command(flatten)]
+    pub call: CallFlags,
+    /// Calls in flight over all connections; a list makes a cell of each number [default: four
+    /// cells: 1, 100, 100 and 1000 over 1, 1, 100 and 100 connections; 50 with --connections, --rps
+    /// or --client]
+    #[arg(
+        short, long, value_name = "LIST", value_parser = whole::<u32>, value_delimiter = ',',
+        allow_negative_numbers = true, help_heading = "Rate"
+    )]
+    pub concurrency: Vec<u32>,
+    /// Connections to each server: one number, or one per cell [default: 1]
+    #[arg(
+        long, value_name = "LIST", value_parser = whole::<u32>, value_delimiter = ',',
+        allow_negative_numbers = true, help_heading = "Rate"
+    )]
+    pub connections: Vec<u32>,
+    /// Combine every --concurrency with every --connections that is not above it [default:
+    /// 1,100,1000 with 1,10,100]
+    #[arg(long, help_heading = "Rate", hide_short_help = true)]
+    pub grid: bool,
+    /// Calls per second to each server, evenly spaced, with up to --concurrency in flight; 0 sets
+    /// no rate
+    #[arg(
+        short, long, value_name = "RATE", value_parser = rate, default_value = "0",
+        allow_negative_numbers = true, help_heading = "Rate"
+    )]
+    pub rps: f64,
+    /// Time that the race may take [default: 60s, or 30m with --until]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, help_heading = "How long")]
     pub budget: Option<Duration>,
-    /// End once the interval is as narrow as this to either side, such as 1%
-    #[arg(long, value_name = "SHARE", value_parser = share)]
+    /// Stop once the interval is this narrow to either side, such as 1%
+    #[arg(long, value_name = "SHARE", value_parser = share, help_heading = "How long")]
     pub until: Option<f64>,
-    /// A difference up to this is none
-    #[arg(long, value_name = "SHARE", value_parser = share, default_value = "1%")]
+    /// Treat differences up to this share as equal
+    #[arg(
+        long, value_name = "SHARE", value_parser = share, default_value = "1%",
+        help_heading = "Gates"
+    )]
     pub margin: f64,
-    /// For how long a server is called before it is the other's turn [default: 100ms, of clients
-    /// 500ms]
-    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    /// Time for which a server is called before the other's turn [default: 100ms, or 500ms with
+    /// --client]
+    #[arg(
+        long, value_name = "TIME", value_parser = duration::parse, help_heading = "How long",
+        hide_short_help = true
+    )]
     pub lap: Option<Duration>,
-    /// For how long each server is called after each start before anything is measured
-    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "200ms")]
+    /// Time for which each server is called after every start before measuring
+    #[arg(
+        long, value_name = "TIME", value_parser = duration::parse, default_value = "200ms",
+        help_heading = "How long", hide_short_help = true
+    )]
     pub warmup: Duration,
-    /// How often both servers are started anew: exactly so often, in shorter starts or beyond the
-    /// budget where they take long [default: every two seconds, as far as half of the time is left
-    /// for calls]
+    /// Start both servers exactly this often, with shorter starts or beyond the budget if need be
+    /// [default: every 2s, while half of the time is left for calls]
     #[arg(
         long, value_name = "N", value_parser = starts, allow_negative_numbers = true,
-        conflicts_with = "no_restart"
+        conflicts_with = "no_restart", help_heading = "How long", hide_short_help = true
     )]
     pub starts: Option<u32>,
-    /// Start both servers once: the answer is about these two processes
-    #[arg(long)]
+    /// Start both servers only once: the answer is about these two processes
+    #[arg(long, help_heading = "How long", hide_short_help = true)]
     pub no_restart: bool,
-    /// The server that the other is compared with [default: the first]
-    #[arg(long, value_name = "NAME")]
-    pub baseline: Option<String>,
     #[command(flatten)]
     pub gates: GateArguments,
-    /// Record both servers with perf after the race, and say which functions differ
-    #[arg(long)]
+    /// Record both servers with perf, and name the functions that differ
+    #[arg(long, help_heading = "Output")]
     pub profile: bool,
-    /// For how long they are recorded
+    /// Length of each recording
     #[arg(
         long, value_name = "TIME", value_parser = duration::parse, default_value = "10s",
-        requires = "profile"
+        requires = "profile", help_heading = "Output", hide_short_help = true
     )]
     pub profile_window: Duration,
-    /// Where a flame graph of each server is put, and its stacks
-    #[arg(long, value_name = "DIR", requires = "profile")]
+    /// Folder for a flame graph of each server, and its stacks
+    #[arg(
+        long,
+        value_name = "DIR",
+        requires = "profile",
+        help_heading = "Output",
+        hide_short_help = true
+    )]
     pub profile_folder: Option<PathBuf>,
-    /// The program that records
-    #[arg(long, value_name = "FILE", default_value = "perf", requires = "profile")]
+    /// Program that records
+    #[arg(
+        long,
+        value_name = "FILE",
+        default_value = "perf",
+        requires = "profile",
+        help_heading = "Output",
+        hide_short_help = true
+    )]
     pub perf: PathBuf,
     /// Print the answer as JSON
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub json: bool,
-    /// Keep all laps in a file, as JSON
-    #[arg(long, value_name = "FILE")]
+    /// Save all laps to a file, as JSON
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub save: Option<PathBuf>,
-    /// Compare one server with what such a file says of it
-    #[arg(long, value_name = "FILE")]
+    /// Compare one server with its laps in a file of --save
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub against: Option<PathBuf>,
     /// Seed of the order of laps [default: a new one]
-    #[arg(long, value_name = "N", value_parser = whole::<u64>, allow_negative_numbers = true)]
+    #[arg(
+        long, value_name = "N", value_parser = whole::<u64>, allow_negative_numbers = true,
+        help_heading = "Expert", hide_short_help = true
+    )]
     pub seed: Option<u64>,
-    /// Wait while another lab measures here, instead of ending
-    #[arg(long)]
+    /// Wait while another lab measures on this machine, instead of exiting
+    #[arg(long, help_heading = "Expert", hide_short_help = true)]
     pub wait_for_lock: bool,
     /// Show no progress
-    #[arg(long)]
+    #[arg(long, help_heading = "Output", hide_short_help = true)]
     pub quiet: bool,
 }
 

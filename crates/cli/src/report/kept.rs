@@ -21,14 +21,14 @@ pub const STORE: &str = "bookend.db";
 /// Which result.
 #[derive(Debug, Args)]
 pub struct KeptArguments {
-    /// The number of the result, the file of a record, or files of `bookend load -O json`
-    /// [default: the newest result]
+    /// Number of a stored result, file of a record, or files of bookend load -O json [default: the
+    /// newest result]
     #[arg(value_name = "RUN|RECORD|FILE")]
     of: Vec<OsString>,
-    /// A record instead of a stored result
+    /// Read a record instead of a stored result
     #[arg(long, value_name = "FILE", conflicts_with_all = ["of", "store"])]
     record: Option<PathBuf>,
-    /// Where results are kept
+    /// Database of results
     #[arg(long, value_name = "FILE", default_value = STORE)]
     store: PathBuf,
 }

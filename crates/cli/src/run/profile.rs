@@ -14,22 +14,30 @@ use std::time::Duration;
 /// The options of `bookend run` about profiles.
 #[derive(Debug, Args)]
 pub struct ProfileArguments {
-    /// Record each subject with perf after the measured rounds: flame graphs and where time goes
-    #[arg(long)]
+    /// Record each subject with perf after the measured rounds, and draw flame graphs
+    #[arg(long, help_heading = "Profiles")]
     profile: bool,
-    /// Record this case, such as "C=1 S=100"; may be given again [default: most streams a
-    /// connection]
-    #[arg(long, value_name = "CASE", requires = "profile")]
+    /// Record this case, such as "C=1 S=100"; repeatable [default: most streams per connection]
+    #[arg(long, value_name = "CASE", requires = "profile", help_heading = "Profiles")]
     profile_case: Vec<String>,
-    /// How long each recording lasts: longer for servers that are mostly idle [default: the window,
-    /// at least 10s and at most 20s]
-    #[arg(long, value_name = "TIME", value_parser = duration::parse, requires = "profile")]
+    /// Length of each recording; longer suits servers that are mostly idle [default: the window,
+    /// within 10s to 20s]
+    #[arg(
+        long, value_name = "TIME", value_parser = duration::parse, requires = "profile",
+        help_heading = "Profiles"
+    )]
     profile_window: Option<Duration>,
-    /// Where profiles are kept [default: profiles/SUITE]
-    #[arg(long, value_name = "DIR", requires = "profile")]
+    /// Folder for profiles [default: profiles/SUITE]
+    #[arg(long, value_name = "DIR", requires = "profile", help_heading = "Profiles")]
     profile_folder: Option<PathBuf>,
-    /// The program that records
-    #[arg(long, value_name = "FILE", default_value = "perf", requires = "profile")]
+    /// Program that records
+    #[arg(
+        long,
+        value_name = "FILE",
+        default_value = "perf",
+        requires = "profile",
+        help_heading = "Profiles"
+    )]
     perf: PathBuf,
 }
 

@@ -11,27 +11,30 @@ use clap::Args;
 /// The flags about how long connections last and how the server ends.
 #[derive(Args, Clone, Debug)]
 pub struct LifetimeFlags {
-    /// How long calls may go on once the server stops [default: 8s; for the lab 1s]
-    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    /// Time for calls to end once the server stops [default: 8s; 1s under the lab]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, help_heading = "Limits")]
     drain: Option<Duration>,
-    /// Send a PING to a client that has been silent for so long; 0 is never [default: the preset's:
+    /// Send a PING to a client that has been silent this long; 0 never does [default: the preset's,
     /// 2h]
-    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, help_heading = "Limits")]
     keepalive: Option<Duration>,
-    /// Close the connection if nothing comes for so long after that PING [default: 20s]
-    #[arg(long, value_name = "TIME", value_parser = duration::parse, requires = "keepalive")]
-    keepalive_timeout: Option<Duration>,
-    /// Ask clients to reconnect when a connection has lasted so long, give or take a tenth
-    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
-    max_connection_age: Option<Duration>,
-    /// End the calls that are left on such a connection after so much more [default: never]
+    /// Close the connection if nothing arrives this long after that PING [default: 20s]
     #[arg(
-        long, value_name = "TIME", value_parser = duration::parse,
-        requires = "max_connection_age"
+        long, value_name = "TIME", value_parser = duration::parse, requires = "keepalive",
+        help_heading = "Limits"
+    )]
+    keepalive_timeout: Option<Duration>,
+    /// Ask clients to reconnect after this long, give or take a tenth [default: never]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, help_heading = "Limits")]
+    max_connection_age: Option<Duration>,
+    /// End the calls left on such a connection after this much more time [default: never]
+    #[arg(
+        long, value_name = "TIME", value_parser = duration::parse, requires = "max_connection_age",
+        help_heading = "Limits"
     )]
     max_connection_age_grace: Option<Duration>,
-    /// Close connections that have no call for so long; 0 is never [default: the preset's: 1h]
-    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    /// Close connections without a call for this long; 0 never does [default: the preset's, 1h]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, help_heading = "Limits")]
     max_connection_idle: Option<Duration>,
 }
 

@@ -23,81 +23,105 @@ pub enum Shape {
 /// When calls are made: by default as soon as others end.
 #[derive(Args, Clone, Debug, PartialEq)]
 pub struct PacingFlags {
-    /// Calls a second over all connections, 0 is as many as there is room for
+    /// Calls per second over all connections; 0 sets no rate
     #[arg(
         short, long, value_name = "RATE", value_parser = rate, default_value = "0",
-        allow_negative_numbers = true
+        allow_negative_numbers = true, help_heading = "Rate and duration"
     )]
     pub rps: f64,
-    /// Make calls by the rate alone, however many are in flight: --concurrency is no limit
-    #[arg(long = "async")]
+    /// Keep the rate however many calls are in flight, beyond --concurrency
+    #[arg(long = "async", help_heading = "Rate and duration", hide_short_help = true)]
     pub is_async: bool,
-    /// How the rate changes: const, step, line
-    #[arg(long, value_name = "SHAPE", value_parser = choice::<Shape>, default_value = "const")]
+    /// How the rate changes: const, step or line
+    #[arg(
+        long, value_name = "SHAPE", value_parser = choice::<Shape>, default_value = "const",
+        help_heading = "Schedule", hide_short_help = true
+    )]
     pub load_schedule: Shape,
-    /// The first rate of step and line
+    /// First rate of step and line
     #[arg(
         long, value_name = "RATE", value_parser = rate, default_value = "0",
-        allow_negative_numbers = true
+        allow_negative_numbers = true, help_heading = "Schedule", hide_short_help = true
     )]
     pub load_start: f64,
-    /// How much the rate changes with each step, or each second of a line; may be below zero
+    /// Signed change per step, or second of a line
     #[arg(
         long, value_name = "RATE", value_parser = finite, default_value = "0",
-        allow_negative_numbers = true
+        allow_negative_numbers = true, help_heading = "Schedule", hide_short_help = true
     )]
     pub load_step: f64,
-    /// The last rate of step and line
+    /// Last rate of step and line
     #[arg(
         long, value_name = "RATE", value_parser = rate, default_value = "0",
-        allow_negative_numbers = true
+        allow_negative_numbers = true, help_heading = "Schedule", hide_short_help = true
     )]
     pub load_end: f64,
-    /// The length of each step
-    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "0")]
-    pub load_step_duration: Duration,
-    /// How long the rate changes at most
-    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "0")]
-    pub load_max_duration: Duration,
-    /// Rates from a file, whose lines are SECONDS,RATE: the rate changes evenly between two of them
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["rps", "load_schedule"])]
-    pub rate_file: Option<PathBuf>,
-    /// How calls are spread over the time: even, or poisson, which is at random
+    /// Length of each step
     #[arg(
-        long, value_name = "HOW", value_parser = choice::<ArrivalProcess>, default_value = "even"
+        long, value_name = "TIME", value_parser = duration::parse, default_value = "0",
+        help_heading = "Schedule", hide_short_help = true
+    )]
+    pub load_step_duration: Duration,
+    /// Stop changing after this time; 0 never stops
+    #[arg(
+        long, value_name = "TIME", value_parser = duration::parse, default_value = "0",
+        help_heading = "Schedule", hide_short_help = true
+    )]
+    pub load_max_duration: Duration,
+    /// Rates from a file of lines SECONDS,RATE; linear in between
+    #[arg(
+        long, value_name = "FILE", conflicts_with_all = ["rps", "load_schedule"],
+        help_heading = "Schedule", hide_short_help = true
+    )]
+    pub rate_file: Option<PathBuf>,
+    /// Spacing of calls: even or poisson
+    #[arg(
+        long, value_name = "HOW", value_parser = choice::<ArrivalProcess>, default_value = "even",
+        help_heading = "Schedule", hide_short_help = true
     )]
     pub arrivals: ArrivalProcess,
-    /// Number from which random arrivals and random data follow [default: a new one]
-    #[arg(long, value_name = "N", value_parser = whole::<u64>)]
+    /// Seed of random arrivals and data [default: a new one]
+    #[arg(
+        long, value_name = "N", value_parser = whole::<u64>, help_heading = "Schedule",
+        hide_short_help = true
+    )]
     pub seed: Option<u64>,
 
-    /// How the number of calls in flight changes (with a rate, how many there may be): const,
-    /// step, line
-    #[arg(long, value_name = "SHAPE", value_parser = choice::<Shape>, default_value = "const")]
+    /// How -c changes: const, step or line
+    #[arg(
+        long, value_name = "SHAPE", value_parser = choice::<Shape>, default_value = "const",
+        help_heading = "Schedule", hide_short_help = true
+    )]
     pub concurrency_schedule: Shape,
-    /// Calls in flight at first, of step and line
+    /// First -c of step and line
     #[arg(
         long, value_name = "N", value_parser = whole::<u32>, default_value_t = 0,
-        allow_negative_numbers = true
+        allow_negative_numbers = true, help_heading = "Schedule", hide_short_help = true
     )]
     pub concurrency_start: u32,
-    /// Calls in flight at last, of step and line
+    /// Last -c of step and line
     #[arg(
         long, value_name = "N", value_parser = whole::<u32>, default_value_t = 0,
-        allow_negative_numbers = true
+        allow_negative_numbers = true, help_heading = "Schedule", hide_short_help = true
     )]
     pub concurrency_end: u32,
-    /// Calls in flight that each step adds, or each second of a line; may be below zero
+    /// Signed change per step, or second of a line
     #[arg(
         long, value_name = "N", value_parser = whole::<i32>, default_value_t = 1,
-        allow_negative_numbers = true
+        allow_negative_numbers = true, help_heading = "Schedule", hide_short_help = true
     )]
     pub concurrency_step: i32,
-    /// The length of each step
-    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "0")]
+    /// Length of each step
+    #[arg(
+        long, value_name = "TIME", value_parser = duration::parse, default_value = "0",
+        help_heading = "Schedule", hide_short_help = true
+    )]
     pub concurrency_step_duration: Duration,
-    /// How long the number of calls in flight changes at most
-    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "0")]
+    /// Stop changing after this time; 0 never stops
+    #[arg(
+        long, value_name = "TIME", value_parser = duration::parse, default_value = "0",
+        help_heading = "Schedule", hide_short_help = true
+    )]
     pub concurrency_max_duration: Duration,
 }
 

@@ -8,20 +8,27 @@ use std::time::Duration;
 /// When messages of streaming calls are sent, and when such calls end.
 #[derive(Args, Clone, Debug, Default, PartialEq)]
 pub struct StreamingFlags {
-    /// Streaming: time from one request message to the next, 0 is as fast as they go
-    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "0")]
+    /// Time between request messages; 0 leaves no pause
+    #[arg(
+        long, value_name = "TIME", value_parser = duration::parse, default_value = "0",
+        help_heading = "Streams", hide_short_help = true
+    )]
     pub stream_interval: Duration,
-    /// Streaming: end each call's request after this long; where that is one message, the call
-    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "0")]
+    /// End each call's request after this time, or the call if its request is one message; 0 never
+    /// does
+    #[arg(
+        long, value_name = "TIME", value_parser = duration::parse, default_value = "0",
+        help_heading = "Streams", hide_short_help = true
+    )]
     pub stream_call_duration: Duration,
-    /// Streaming: end each call's request after so many messages; where that is one message, the
-    /// call after so many answers
+    /// End each call's request after this many messages, or the call after this many responses if
+    /// its request is one message; 0 never does
     #[arg(
         long, value_name = "N", value_parser = whole::<u64>, default_value_t = 0,
-        allow_negative_numbers = true
+        allow_negative_numbers = true, help_heading = "Streams", hide_short_help = true
     )]
     pub stream_call_count: u64,
-    /// Streaming: render templates for each message instead of each call
-    #[arg(long)]
+    /// Render templates for each message instead of once per call
+    #[arg(long, help_heading = "Streams", hide_short_help = true)]
     pub stream_dynamic_messages: bool,
 }

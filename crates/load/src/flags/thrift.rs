@@ -8,17 +8,22 @@ use std::path::PathBuf;
 /// Which IDL calls by Thrift are made by, and how they go over the wire.
 #[derive(Args, Clone, Debug, Default, PartialEq)]
 pub struct ThriftFlags {
-    /// Thrift: the IDL file; --call is Service.method, and -d has the arguments by their names
-    #[arg(long = "thrift", value_name = "FILE")]
+    /// Call by Thrift, with this IDL file: --call is Service.method, -d has the arguments by name
+    #[arg(long = "thrift", value_name = "FILE", help_heading = "Thrift", hide_short_help = true)]
     pub file: Option<PathBuf>,
-    /// Thrift: framed or buffered [default: framed]
-    #[arg(long = "thrift-transport", value_name = "NAME", value_parser = choice::<ThriftTransport>)]
+    /// Transport: framed or buffered [default: framed]
+    #[arg(
+        long = "thrift-transport", value_name = "NAME", value_parser = choice::<ThriftTransport>,
+        help_heading = "Thrift", hide_short_help = true
+    )]
     pub transport: Option<ThriftTransport>,
-    /// Thrift: binary or compact [default: binary]
-    #[arg(long = "thrift-protocol", value_name = "NAME", value_parser = choice::<ThriftProtocol>)]
+    /// Protocol: binary or compact [default: binary]
+    #[arg(
+        long = "thrift-protocol", value_name = "NAME", value_parser = choice::<ThriftProtocol>,
+        help_heading = "Thrift", hide_short_help = true
+    )]
     pub protocol: Option<ThriftProtocol>,
-    /// Thrift: send calls behind each other on a connection, as many as --concurrency says, over
-    /// --connections
-    #[arg(long = "thrift-pipelining")]
+    /// Pipeline calls on each connection, --concurrency in all
+    #[arg(long = "thrift-pipelining", help_heading = "Thrift", hide_short_help = true)]
     pub is_pipelined: bool,
 }
