@@ -29,7 +29,7 @@ def paragraphs(text):
 
 
 def check_document(page, reasons, document, judged, findings):
-    """One document's section of its page and of the reasons, whose outcomes are taken where given."""
+    """One document's section of its page and of the reasons; outcomes are taken where given."""
     place = document.suite
     text, own = (section(one, document.about["title"]) for one in (page, reasons))
     if text is None or own is None:

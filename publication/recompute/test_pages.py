@@ -127,7 +127,8 @@ class Each(unittest.TestCase):
             text = page[start : page.index("\n## ", start + 5)]
             tally = [re.search(r"Of \d+ claims:[^|]*", text).span()]
             rows = re.finditer(r"^\|[^|]*\|[^|]*(\|(?! they| exp| ---).*)$", text, re.MULTILINE)
-            spans = tally + [match.span(1) for match in rows if "| same" not in match.group()]
+            lines = [match.span(1) for match in rows if "| same" not in match.group()]
+            spans = [(0, tally[0][0]), *tally, *lines]
             outcomes = [one for one in other_outcomes(text, words) if one[1].count("\n|")]
             check = lambda text, found: verdicts.check(text, suite, judged, found)
             with self.subTest(suite):

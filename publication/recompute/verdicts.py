@@ -1,4 +1,4 @@
-"""The verdicts on a suite's RESULTS.md: their tally, and a line for each claim."""
+"""The verdicts on a suite's RESULTS.md: the findings, their tally, and a line for each claim."""
 
 import re
 
@@ -12,6 +12,7 @@ from findings import Findings
 
 def check(page, suite, judged, findings):
     section = pages.section(page, "Verdicts") or ""
+    heads.check_findings(section, [judged], findings)
     check_tally(f"{suite}/RESULTS.md, tally", heads.words(section), judged, findings)
     rows = tables.table_rows(section)
     for one in heads.sentences(judged):

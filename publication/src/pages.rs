@@ -6,6 +6,7 @@
 //! again. It begins with what a reader wants to know: what the document says, what was found, the
 //! verdicts, a picture. What these rest on is folded away below.
 
+mod alike;
 mod besides;
 mod circumstances;
 mod drawn;

@@ -415,7 +415,7 @@ fn a_note_that_is_zero_in_every_row_is_left_out() {
 }
 
 #[test]
-fn marks_are_summed_up_a_cell() {
+fn rows_of_a_case_with_the_same_mark_share_a_line() {
     let (run, mut rows) = invented("helloworld-profile", Extent::Quick);
     for row in rows.iter_mut().filter(|row| row.cell.subject == "rust-tonic" && row.round < 2) {
         if let Outcome::Measured(measurement) = &mut row.outcome {
@@ -423,7 +423,8 @@ fn marks_are_summed_up_a_cell() {
         }
     }
     let page = page_of("helloworld-profile", &(run, rows));
-    let line = "| C=1 S=50 | rust-tonic via ghz | 2 of 3 | steal up to 20.0 % (2 of 3 rounds) |";
+    let line = "| C=1 S=50 | steal up to 20.0 % (2 of 3 rounds) | rust-tonic via bookend-load; \
+                rust-tonic via ghz; rust-tonic via h2load |";
     assert_eq!(page.matches(line).count(), 1, "{page}");
 }
 

@@ -1,5 +1,5 @@
-//! docs/measure/claims.md: the findings, a short table for each document, and how a claim is judged.
-//! The reasons are on records/pages/reasons.md.
+//! docs/measure/claims.md: the findings, a short table for each document, and how a claim is
+//! judged. The reasons are on records/pages/reasons.md.
 
 use super::judged::{JudgedSuite, JudgedSuites};
 use super::outcome::ClaimOutcome;

@@ -1,21 +1,21 @@
-//! The marks of a run, summed up a cell.
+//! The marks of a run: a line for each mark of a case, with the rows that have it.
 
+use super::alike::{Apart, together};
 use super::figures::Cells;
 use super::page::Page;
 use bookend_report::markdown;
 use bookend_report::tables::{marks_of, skipped_lines, window_lines};
 use bookend_results::grouping::grouped;
-use bookend_results::measurement::{Outcome, Row};
 use bookend_results::quoted::one_line;
-use bookend_results::record::rows_of_cell;
-use bookend_results::table::{Cell, CellResult, rules_of};
+use bookend_results::suite::Case;
+use bookend_results::table::Cell;
 use std::collections::BTreeMap;
 
 /// What is said of every row is said once.
 const MANY_ROWS: usize = 4;
 
-/// One line for each cell with marks, then what several have in common, the windows that were
-/// chosen, and what each server leaves out. Empty if there is nothing.
+/// The lines, then what all rows or all of a subject have in common, the windows that were chosen,
+/// and what each server leaves out. Empty if there is nothing.
 pub(super) fn table(page: &Page<'_>, cells: &Cells<'_>) -> String {
     let measured: Vec<&Cell> =
         cells.table.cells.iter().filter(|cell| cell.summary().is_some()).collect();
@@ -27,20 +27,17 @@ pub(super) fn table(page: &Page<'_>, cells: &Cells<'_>) -> String {
         let own = of_subject.get(cell.id.subject.as_str());
         common.contains(mark) || own.is_some_and(|own| own.contains(mark))
     };
-    let rows: Vec<Vec<String>> = cells
-        .table
-        .cells
-        .iter()
-        .filter_map(|cell| {
-            let mut marks = marks_of(cell);
-            marks.retain(|mark| !said(cell, mark));
-            let (case, name) = (cell.id.case.to_string(), cells.table.row_name(cell));
-            let row = || vec![case, name, disturbed(page, cell), one_line(&marks.join("; "))];
-            (!marks.is_empty()).then(row)
-        })
-        .collect();
-    let headings = ["case", "subject", "rounds marked", "why"].map(str::to_owned);
-    let table = if rows.is_empty() { String::new() } else { markdown::table(&headings, 4, &rows) };
+    let mut marks = Vec::new();
+    for cell in &cells.table.cells {
+        let name = cells.table.row_name(cell);
+        for mark in marks_of(cell).iter().filter(|mark| !said(cell, mark)) {
+            let Apart { words, numbers } = Apart::of(&one_line(mark));
+            marks.push(((cell.id.case, words), (name.clone(), numbers)));
+        }
+    }
+    let rows: Vec<Vec<String>> = grouped(marks).into_iter().map(row).collect();
+    let headings = ["case", "mark", "rows"].map(str::to_owned);
+    let table = if rows.is_empty() { String::new() } else { markdown::table(&headings, 3, &rows) };
     let everywhere = common.iter().map(|mark| one_line(&format!("every measured row: {mark}")));
     let own =
         of_subject.iter().flat_map(|(subject, own)| own.iter().map(move |mark| (subject, mark)));
@@ -65,15 +62,22 @@ fn common(measured: &[&Cell]) -> Vec<String> {
     }
 }
 
-/// `7 of 10`: rounds in which something speaks against the figures.
-fn disturbed(page: &Page<'_>, cell: &Cell) -> String {
-    if matches!(cell.result, CellResult::NotMeasured { .. }) {
-        return "not measured".to_owned();
-    }
-    let plan = &page.record.facts.plan;
-    let rows: Vec<&Row> = rows_of_cell(plan, &page.record.rows, &cell.id)
-        .filter(|row| matches!(row.outcome, Outcome::Measured(_)))
-        .collect();
-    let marked = rows.iter().filter(|row| !rules_of(plan, row).is_empty()).count();
-    format!("{marked} of {}", rows.len())
+/// A mark of a case in its words, with the names and the numbers of the cells that have it.
+type Alike = ((Case, Vec<String>), Vec<(String, Vec<String>)>);
+
+fn row(((case, words), cells): Alike) -> Vec<String> {
+    let (names, numbers): (Vec<String>, Vec<Vec<String>>) = cells.into_iter().unzip();
+    vec![case.to_string(), together(&words, &numbers), by_instrument(&names)]
+}
+
+/// Names of rows, those through one instrument together.
+fn by_instrument(names: &[String]) -> String {
+    let pairs = names.iter().map(|name| match name.split_once(" via ") {
+        Some((subject, via)) => (format!(" via {via}"), subject),
+        None => (String::new(), name.as_str()),
+    });
+    let groups = grouped(pairs).into_iter();
+    let texts: Vec<String> =
+        groups.map(|(via, subjects)| format!("{}{via}", subjects.join(", "))).collect();
+    texts.join("; ")
 }

@@ -71,7 +71,7 @@ pub(super) fn table(page: &Page<'_>) -> String {
         let place = [line.process, line.cases, with.join(", "), rounds];
         (place, format!("{} {middle}{largest}", line.note))
     });
-    let headings = ["who", "case", "with", "rounds", "notes: median (and largest)"];
+    let headings = ["process", "case", "with", "rounds", "notes: median (and largest)"];
     let rows: Vec<_> = grouped(noted)
         .into_iter()
         .map(|(place, notes)| [place.as_slice(), &[notes.join(", ")]].concat())

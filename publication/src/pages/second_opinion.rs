@@ -2,7 +2,7 @@
 
 use super::figures::Cells;
 use bookend_contract::verdict::Verdict;
-use bookend_report::markdown::{self, wrapped};
+use bookend_report::markdown;
 use bookend_results::failed_share::FailedShare;
 use bookend_results::metric::{Metric, REQUESTS_PER_SECOND};
 use bookend_results::suite::TestedEnd;
@@ -18,13 +18,8 @@ const FLOOR: &str = "rust-floor";
 const HEADINGS: [&str; 7] =
     ["server", "case", "client", "calls a second", "by ours", "over ours", "limits"];
 
-const READING: &str = "\
-Where the server is the limit before both clients, they must agree. Where a client is, its rate is a lower bound, and \
-the server can do at least what the other says. Where neither is, the rate depends on how many calls each client puts \
-into one write.";
-
-/// A line for each cell of a server that was also measured through a client of others. Empty
-/// without any.
+/// A line for each cell of a server that was also measured through a client of others. Empty where
+/// there is none.
 pub(super) fn table(cells: &Cells<'_>) -> String {
     let rows: Vec<Vec<String>> =
         cells.table.cells.iter().filter_map(|cell| row(cells, cell)).collect();
@@ -33,7 +28,7 @@ pub(super) fn table(cells: &Cells<'_>) -> String {
     }
     let headings: Vec<&str> =
         HEADINGS.into_iter().chain(cells.table.has_failed_calls().then_some("failed")).collect();
-    format!("{}\n{}", wrapped(READING, ""), markdown::table(&headings, 3, &rows))
+    markdown::table(&headings, 3, &rows)
 }
 
 fn row(cells: &Cells<'_>, theirs: &Cell) -> Option<Vec<String>> {

@@ -93,8 +93,8 @@ fn origin(page: &Page<'_>) -> String {
         Extent::Full => "",
     };
     format!(
-        "Measured on {}, at {}{}. Made by `publication results {}` from `{}`{}; every figure is defined \
-         in [metrics](../../docs/measure/metrics.md). {quick}",
+        "Measured on {}, at {}{}. Made by `publication results {}` from `{}`{}. \
+         [metrics](../../docs/measure/metrics.md#resultsmd) defines every figure. {quick}",
         circumstances(page.record),
         provenance::revision(facts),
         not_quotable(page.record),
@@ -119,7 +119,10 @@ fn verdicts(page: &Page<'_>) -> String {
             all.probed().iter().map(|one| wrapped(&format!("- {one}"), "  ")).collect();
         let found = if found.is_empty() { found } else { format!("\n{found}") };
         let asked = wrapped(&format!("{} {}", all.asked(), all.where_reasons_are()), "");
-        format!("{}\n{}\n{asked}{found}", wrapped(all.tally(), ""), all.table())
+        let told: String =
+            all.findings().iter().map(|one| wrapped(&format!("- {one}"), "  ")).collect();
+        let told = if told.is_empty() { told } else { format!("{told}\n") };
+        format!("{told}{}\n{}\n{asked}{found}", wrapped(all.tally(), ""), all.table())
     })
 }
 
@@ -154,7 +157,7 @@ fn folds(page: &Page<'_>, cells: &Cells<'_>) -> String {
         ("A second opinion: the same cells by clients of others", second_opinion::table(cells)),
         ("Where the time goes", where_time_goes(page, cells)),
         ("Noted besides", notes::table(page)),
-        ("Marks: what speaks against single rounds", marked::table(page, cells)),
+        ("Marks: doubts about single rows", marked::table(page, cells)),
         ("Environment, parameters and the command", environment(page)),
     ]);
     let open =
@@ -182,8 +185,7 @@ fn own_profile(page: &Page<'_>, cells: &Cells<'_>, profile: &Profile) -> String 
     let lines = [estimates(&compared), profile_notes(profile)].concat();
     let table = format!("{}\n{}", split_table(profile), markdown::lines(&lines));
     format!(
-        "Percent of the samples of a profile; a pass of its own, so no figure above is from it. The \
-         flame\ngraphs are in [{0}]({0}).\n\n{1}",
+        "Percent of the samples of [a separate pass]({}), from which no figure above is.\n\n{}",
         folder.display(),
         fenced(&table)
     )
@@ -210,11 +212,10 @@ fn environment(page: &Page<'_>) -> String {
     }));
     parts.extend(page.raw_cut_off.as_ref().map(|cut_off| raw_output(facts, cut_off)));
     let record = file_of(Path::new("records"), &facts.suite, facts.extent);
-    parts.push(format!(
-        "Every table and every mark of the record, on a terminal:\n\n{}",
-        fenced(&format!("bookend report --record {} --format text", record.display()))
-    ));
-    parts.push(format!("All of it here, by one command:\n\n{}", fenced(&facts.command)));
+    let report = format!("bookend report --record {} --format text", record.display());
+    let commands = fenced(&format!("{}\n{report}", facts.command));
+    parts
+        .push(format!("Repeats the run; prints every table and mark of its record:\n\n{commands}"));
     parts.join("\n")
 }
 
@@ -230,9 +231,8 @@ fn raw_output(facts: &Facts, cut_off: &[String]) -> String {
             format!(" Of these {} were cut off at 64 KiB: their ends are missing.", all.join(", "))
         }
     };
-    let text = format!(
-        "What the load generators of others printed is in [{folder}](../../{folder}).{said}"
-    );
+    let text =
+        format!("The output of other load generators is in [{folder}](../../{folder}).{said}");
     wrapped(&text, "")
 }
 

@@ -18,17 +18,18 @@ const ANSWER_MAX: usize = 22;
 const SENTENCE_MIN: usize = 20;
 
 /// The subjects that answer, where the document has nothing more exact.
-const ASKED: &str = "*Same client* is the published one, with the published versions; *other client* is \
-    one that is not the limit.";
+const ASKED: &str = "*Same client*: the published one, with the published versions. *Other client*: one \
+    that is not the limit.";
 
 /// The subjects that answer claims without a document.
-const EXPECTED: &str = "Nobody published these figures: *expected* is what the source named at each \
-    claim makes one expect, and *ours* what was measured here.";
+const EXPECTED: &str = "No document has these figures: each claim is an expectation from the source that its \
+    reason names.";
 
 /// What a page says of a document's claims.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClaimVerdicts {
     tally: String,
+    findings: Vec<String>,
     lines: Vec<VerdictLine>,
     probed: Vec<String>,
     asked: String,
@@ -70,7 +71,14 @@ impl ClaimVerdicts {
             "" => ASKED.to_owned(),
             asked => asked.to_owned(),
         };
-        Self { tally, lines, probed: suite.probed_servers(), asked, are_expectations }
+        let findings = judgements.iter().filter_map(|one| one.finding.clone()).collect();
+        let probed = suite.probed_servers();
+        Self { tally, findings, lines, probed, asked, are_expectations }
+    }
+
+    /// The declared sentences whose conditions the outcomes meet.
+    pub(super) fn findings(&self) -> &[String] {
+        &self.findings
     }
 
     /// How many claims came to what.
@@ -100,10 +108,9 @@ impl ClaimVerdicts {
         &self.probed
     }
 
-    /// Where every claim stands with its place, its figures, and how its outcome follows.
-    pub(super) fn where_reasons_are(&self) -> String {
-        let page = if self.are_expectations { "expectations" } else { "claims" };
-        format!("Each with its figures and the reason: [{page}](../../docs/measure/{page}.md).")
+    /// The page that has every claim with its place, its figures, and how its outcome follows.
+    pub(super) fn where_reasons_are(&self) -> &'static str {
+        "[Each with its figures and the reason](../../records/pages/reasons.md)."
     }
 }
 
