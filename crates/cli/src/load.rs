@@ -25,7 +25,7 @@ use bookend_load::hdr_log::HdrLog;
 use bookend_load::objective::Objective;
 use bookend_load::output::{self, OutputError, OutputFormat};
 use bookend_load::plan::LoadPlan;
-use bookend_load::record::ListedCalls;
+use bookend_load::record::{LatencyTimeline, ListedCalls};
 use bookend_load::report;
 use bookend_load::run::{self, LoadOutcome, RunObserver};
 use bookend_report::capacity::capacity_text;
@@ -106,13 +106,17 @@ pub fn start(arguments: LoadArguments) -> Result<u8, Failure> {
     let plan = Arc::new(plan);
     let started = SystemTime::now();
     let keeps_log = flags.hdr.is_some();
-    let mut observer = Observer::new(audience, flags.live, plan.window_ns, keeps_log);
+    let keeps_latencies = audience == Audience::People && has_latencies_over_time(format);
+    let mut observer =
+        Observer::new(audience, flags.live, plan.window_ns, keeps_log, keeps_latencies);
     let outcome = measure(&plan, audience, &mut observer);
     observer.clear();
     let outcome = outcome?;
     let mut report = report::build_report(&plan, started, &outcome);
     if audience == Audience::People {
         report.bookend.origin = Some(origin());
+        let latencies = observer.latencies.as_ref();
+        report.bookend.latency_intervals = latencies.and_then(LatencyTimeline::intervals);
     }
     let gates = judged(&flags, &outcome);
     report.bookend.gates.clone_from(&gates);
@@ -124,6 +128,11 @@ pub fn start(arguments: LoadArguments) -> Result<u8, Failure> {
         return Err(Failure::usage(format!("{why}: the run ended there")));
     }
     status(&gates, &outcome, plan.calls_skipped)
+}
+
+/// Whether a result in that format says how latencies went over the window.
+fn has_latencies_over_time(format: OutputFormat) -> bool {
+    matches!(format, OutputFormat::Json | OutputFormat::Pretty | OutputFormat::Html)
 }
 
 /// Writes what `--hdr` and `--debug` ask for.

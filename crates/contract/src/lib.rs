@@ -19,6 +19,7 @@ pub mod in_flight;
 pub mod input;
 pub mod laps;
 pub mod latency;
+pub mod latency_intervals;
 pub mod limit;
 pub mod lines;
 pub mod machine;

@@ -5,6 +5,7 @@ use crate::count;
 use crate::gate::JudgedGate;
 use crate::generator_stops::GeneratorStops;
 use crate::in_flight::InFlightAtEnd;
+use crate::latency_intervals::LatencyIntervals;
 use crate::machine::MachineFacts;
 use serde::{Deserialize, Serialize, Serializer};
 use std::collections::BTreeMap;
@@ -184,6 +185,9 @@ pub struct Extension {
     /// How the rate went over warm-up and window.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub intervals: Option<Intervals>,
+    /// How latencies went over the window, where that was followed.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub latency_intervals: Option<LatencyIntervals>,
     /// What kept the run from more, in words: [`crate::limit::limit`].
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub limit: Option<String>,
@@ -265,6 +269,14 @@ pub struct OpenLoopReport {
     pub from_start: SplitPart,
     /// How much later than they were due calls were made that found room at once.
     pub lag: SplitPart,
+    /// Calls that the schedule makes due in each of [`Extension::intervals`], on average where they
+    /// come at random times. Empty where an earlier version measured.
+    #[serde(
+        skip_serializing_if = "Vec::is_empty",
+        default,
+        deserialize_with = "count::deserialize_list"
+    )]
+    pub due_by_interval: Vec<u64>,
 }
 
 /// The messages of streaming calls: those of the window.
@@ -423,6 +435,7 @@ pub(crate) mod tests {
             from_intended: part(80),
             from_start: part(70),
             lag: part(5),
+            due_by_interval: vec![1; 15],
         }
     }
 
@@ -517,6 +530,11 @@ pub(crate) mod tests {
             gates: vec![gate()],
             never_came_back: 1,
             intervals: Some(Intervals { interval_ms: 100, window_start: 5, counts: vec![1; 15] }),
+            latency_intervals: Some(LatencyIntervals {
+                interval_ms: 1_000,
+                p50_ns: vec![Some(1_000), None],
+                p99_ns: vec![Some(2_000), None],
+            }),
             origin: Some(origin()),
         }
     }
@@ -536,11 +554,18 @@ pub(crate) mod tests {
         assert_eq!(json["bookend"]["intervals"]["window_start"], 5);
         let newest = ["wait", "cpu_quota", "split", "source_addresses", "targets", "origin"];
         let newest = newest.iter().chain(&["limit", "gates", "never_came_back"]);
-        let newer =
-            ["intervals", "goaways", "streams_allowed", "in_flight_at_end", "generator_stops"];
+        let newer = [
+            "intervals",
+            "latency_intervals",
+            "goaways",
+            "streams_allowed",
+            "in_flight_at_end",
+            "generator_stops",
+        ];
         for newer in newer.iter().chain(newest) {
             json["bookend"].as_object_mut().unwrap().remove(*newer);
         }
+        json["bookend"]["open_loop"].as_object_mut().unwrap().remove("due_by_interval");
         let report: LoadReport = serde_json::from_value(json).unwrap();
         assert_eq!(report.bookend.intervals, None);
         assert_eq!(report.bookend.origin, None);
@@ -601,6 +626,7 @@ pub(crate) mod tests {
             "/bookend/targets/0/ok",
             "/bookend/targets/0/failed",
             "/bookend/intervals/counts/3",
+            "/bookend/open_loop/due_by_interval/3",
         ] {
             let error = count(pointer).to_string();
             assert!(error.contains("2^53"), "{pointer}: {error}");

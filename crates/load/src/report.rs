@@ -110,20 +110,21 @@ fn extension(plan: &LoadPlan, outcome: &LoadOutcome, count: u64) -> Extension {
         io: plan.driver.to_string(),
         wait: plan.wait.name().to_owned(),
         split: outcome.setup.as_ref().map(|setup| split(setup, &outcome.latencies)),
-        open_loop: outcome.open_loop.as_ref().map(|calls| open_loop(calls, outcome)),
+        open_loop: outcome.open_loop.as_ref().map(|calls| open_loop(plan, calls, outcome)),
         streams: outcome.streams.as_ref().map(|messages| streams(messages, outcome, cpu_seconds)),
         source_addresses: outcome.sources_used,
         connections_given_up: outcome.connections_given_up,
         goaways: outcome.goaways.clone(),
         streams_allowed: outcome.streams_allowed,
         intervals: outcome.intervals.clone(),
+        latency_intervals: None,
         limit: None,
         gates: Vec::new(),
         origin: None,
     }
 }
 
-fn open_loop(calls: &OpenLoopCalls, outcome: &LoadOutcome) -> OpenLoopReport {
+fn open_loop(plan: &LoadPlan, calls: &OpenLoopCalls, outcome: &LoadOutcome) -> OpenLoopReport {
     let not_made =
         calls.not_made().map(|(obstacle, count)| (obstacle.to_string(), count)).collect();
     OpenLoopReport {
@@ -134,7 +135,27 @@ fn open_loop(calls: &OpenLoopCalls, outcome: &LoadOutcome) -> OpenLoopReport {
         from_intended: part(&calls.from_intended),
         from_start: part(&outcome.latencies),
         lag: part(&calls.lag),
+        due_by_interval: due_by_interval(plan, outcome).unwrap_or_default(),
     }
+}
+
+/// Calls that the schedule makes due in each interval: what was counted would not do, for a call
+/// that waits for room is made later. The warm-up has the rate with which the window begins.
+fn due_by_interval(plan: &LoadPlan, outcome: &LoadOutcome) -> Option<Vec<u64>> {
+    let (schedule, intervals) = (&plan.open_loop.as_ref()?.schedule, outcome.intervals.as_ref()?);
+    let width_s = Duration::from_millis(intervals.interval_ms).as_secs_f64();
+    let warmup_s = width_s * intervals.window_start as f64;
+    let last = plan.calls.map_or(f64::INFINITY, |calls| calls as f64);
+    // Since the window began; negative before it.
+    let calls_until = |time_s: f64| match time_s < 0.0 {
+        true => (schedule.rate_at(0.0) * time_s).ceil(),
+        false => schedule.calls_until(time_s).min(last).ceil(),
+    };
+    let due = (0..intervals.counts.len()).map(|place| {
+        let start_s = width_s * place as f64 - warmup_s;
+        (calls_until(start_s + width_s) - calls_until(start_s)) as u64
+    });
+    Some(due.collect())
 }
 
 fn streams(messages: &StreamMessages, outcome: &LoadOutcome, cpu_seconds: f64) -> StreamReport {

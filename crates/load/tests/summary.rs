@@ -8,7 +8,9 @@ use bookend_contract::report::{Intervals, LoadReport, OpenLoopReport, SplitPart}
 use bookend_io::Io;
 use bookend_load::flags::{CallFlags, LoadFlags};
 use bookend_load::output::{self, OutputFormat};
+use bookend_load::pace::{ArrivalProcess, RateSchedule};
 use bookend_load::plan::LoadPlan;
+use bookend_load::plan::pacing::OpenLoop;
 use bookend_load::record::{
     CallLog, ErrorCounts, InFlightAges, Latencies, ListedCalls, OpenLoopCalls, Recorder,
     TargetCounts, TargetOutcome,
@@ -274,9 +276,32 @@ fn a_stop_of_the_generator_stands_beside_what_it_may_have_caused() {
         from_intended: SplitPart::default(),
         from_start: SplitPart::default(),
         lag: SplitPart::default(),
+        due_by_interval: Vec::new(),
     });
     let text = summary::text(&by_a_rate);
     assert!(text.contains("  Limit:\tas many calls were in flight as may be, and "), "{text}");
+}
+
+/// A call that waits for room is made later, so that what was due when is that of the schedule.
+#[test]
+fn an_open_loop_says_how_many_calls_were_due_in_each_interval() {
+    let ramp = RateSchedule::new([(Duration::from_secs(1), 100.0, 1_100.0)], 1_100.0);
+    let open_loop = OpenLoop { schedule: ramp, arrivals: ArrivalProcess::Even, seed: 0 };
+    let plan = LoadPlan { open_loop: Some(open_loop), calls: None, ..plan() };
+    let counted = Intervals { interval_ms: 500, window_start: 1, counts: vec![0; 4] };
+    let outcome = LoadOutcome {
+        open_loop: Some(OpenLoopCalls::default()),
+        intervals: Some(counted),
+        ..outcome()
+    };
+    let due = |plan: &LoadPlan| {
+        let report = report::build_report(plan, UNIX_EPOCH, &outcome);
+        report.bookend.open_loop.expect("an open loop").due_by_interval
+    };
+    // The warm-up has the first rate; then the rate grows by 500 in half a second.
+    assert_eq!(due(&plan), [50, 175, 425, 550]);
+    // A window by number has no call due behind its last.
+    assert_eq!(due(&LoadPlan { calls: Some(200), ..plan }), [50, 175, 25, 0]);
 }
 
 #[test]

@@ -10,14 +10,16 @@ mod axis;
 mod canvas;
 mod drawing;
 mod legend;
+mod line_rows;
 mod lines;
 mod points;
 mod stacks;
 
 pub use axis::{AxisUnit, Scale};
 pub use canvas::{Theme, page_rules};
+pub use line_rows::LineRows;
 pub(crate) use lines::failed_at_end;
-pub use lines::{AxisName, LineChart, LinePanel, LinePoint, LineSeries};
+pub use lines::{AxisName, LineChart, LinePanel, LineParting, LinePoint, LineSeries};
 pub use points::{ChartPoint, ChartSeries, PointChart, PointLine};
 pub use stacks::{StackBar, StackChart, StackPanel, StackPart};
 

@@ -13,10 +13,10 @@ pub struct PageScript {
     pub sha256: &'static str,
 }
 
-/// Sorts tables by the column whose heading is pressed.
+/// Sorts tables by the column whose heading is pressed, and marks what is wider than its place.
 pub const SORT: PageScript = PageScript {
     text: include_str!("html/sort.js"),
-    sha256: "WDdAjunt/6FvJM1OWyxNGwXQU6yRZlBf3SCwttzHLnY=",
+    sha256: "0vIP4hYuXvQDkb2+yjxRadCOgOC1LLN3ZiPLTnVCHN4=",
 };
 
 /// How pages look, light, dark and on paper.

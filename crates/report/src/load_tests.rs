@@ -6,6 +6,7 @@ mod basis;
 mod capacity;
 mod load_test;
 mod page;
+mod parting;
 mod pictures;
 mod read;
 mod tables;

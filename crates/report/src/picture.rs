@@ -1,6 +1,6 @@
 //! A picture with its figures.
 
-use crate::chart::{LineChart, PointChart, StackChart, Theme};
+use crate::chart::{LineChart, LineRows, PointChart, StackChart, Theme};
 use crate::html::{HtmlRow, slug};
 use maud::{Markup, PreEscaped};
 use std::collections::BTreeSet;
@@ -22,6 +22,7 @@ pub struct Picture {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Drawing {
     Lines(LineChart),
+    Rows(LineRows),
     Points(PointChart),
     Stacks(StackChart),
 }
@@ -31,6 +32,7 @@ impl Picture {
     pub fn svg(&self, theme: Theme) -> String {
         match &self.drawing {
             Drawing::Lines(chart) => chart.svg(theme),
+            Drawing::Rows(charts) => charts.svg(theme),
             Drawing::Points(chart) => chart.svg(theme),
             Drawing::Stacks(chart) => chart.svg(theme),
         }
@@ -38,13 +40,19 @@ impl Picture {
 
     /// Whether it has figures of cells whose calls failed.
     pub(crate) fn has_failed_calls(&self) -> bool {
-        matches!(&self.drawing, Drawing::Lines(chart) if chart.has_failed_calls())
+        match &self.drawing {
+            Drawing::Lines(chart) => chart.has_failed_calls(),
+            Drawing::Rows(charts) => charts.has_failed_calls(),
+            Drawing::Points(_) | Drawing::Stacks(_) => false,
+        }
     }
 
-    /// The picture as a part of a page.
+    /// The picture as a part of a page, and once more for narrow screens: the page shows one of the
+    /// two.
     pub(crate) fn markup(&self) -> Markup {
         // The canvas wrote its elements and escaped their texts.
-        PreEscaped(self.svg(Theme::Page))
+        let both = [Theme::Page, Theme::NarrowPage].map(|theme| self.svg(theme));
+        PreEscaped(both.concat())
     }
 }
 

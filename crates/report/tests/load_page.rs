@@ -168,6 +168,104 @@ fn the_generators_own_lag_is_not_time_in_which_calls_waited() {
     assert!(answer.contains("the rest is mostly the generator's own lag"), "{answer}");
 }
 
+fn machine() -> MachineFacts {
+    MachineFacts {
+        os: "Debian GNU/Linux 12 (bookworm)".to_owned(),
+        kernel: "Linux 6.1.0".to_owned(),
+        cpu_model: "AMD EPYC 9754 128-Core Processor".to_owned(),
+        cpus: 2,
+        memory_bytes: 8 << 30,
+        governor: None,
+        virtual_machine: true,
+        hardware: None,
+    }
+}
+
+/// A ramp from 0 to 20,000 calls a second in ten seconds, of which 10,000 are answered at most.
+fn ramp() -> Value {
+    let mut result = open(10_000);
+    let due: Vec<u64> = (0..100).map(|tenth| 20 * tenth).collect();
+    let answered: Vec<u64> = due.iter().map(|calls| (*calls).min(1_000)).collect();
+    let warmup = vec![0; 5];
+    result["bookend"]["window_seconds"] = json!(10.0);
+    result["bookend"]["intervals"]["counts"] = json!([warmup.clone(), answered].concat());
+    result["bookend"]["open_loop"]["due_by_interval"] = json!([warmup, due].concat());
+    let p50_ns: Vec<Value> = (0..10).map(|second| json!(MILLISECOND_NS * (second + 1))).collect();
+    let mut p99_ns: Vec<Value> = (0..10).map(|second| json!(MILLISECOND_NS << second)).collect();
+    p99_ns[3] = Value::Null;
+    result["bookend"]["latency_intervals"] =
+        json!({ "interval_ms": 1_000, "p50_ns": p50_ns, "p99_ns": p99_ns });
+    result
+}
+
+#[test]
+fn a_ramp_shows_where_its_answers_fall_behind_and_what_latency_did() {
+    let tests = tests(&[("ramp.json", ramp())]);
+    let answer = tests.answer.join("\n");
+    let behind = "The answers fell behind 5 s after the window began, when 10900 calls a second were \
+                  due.";
+    assert!(answer.contains(behind), "{answer}");
+    let (_, picture) = tests
+        .pictures
+        .iter()
+        .find(|(_, picture)| picture.title == "Rate and latency over time")
+        .expect("a picture");
+    assert_eq!(picture.rows.len(), 10, "a row a second");
+    let figures = picture.rows[3].figures.clone().expect("figures");
+    assert_eq!(figures, ["6900", "6900", "4.00 ms", "-"]);
+    for theme in [Theme::Both, Theme::NarrowPage] {
+        let svg = picture.svg(theme);
+        for text in [">due<", ">answered OK<", ">50 %<", ">99 %<", ">10900 were due per second<"] {
+            assert_eq!(svg.matches(text).count(), 1, "{text}: {svg}");
+        }
+        assert_eq!(svg.matches("fill-opacity=\".22\"").count(), 1, "what is missing: {svg}");
+        assert_eq!(svg.matches("stroke-dasharray=\"4 3\"").count(), 2, "in both rows: {svg}");
+    }
+    assert!(tests.html().contains("id=\"table-rate-over-time\""), "how steady it was");
+}
+
+#[test]
+fn a_load_that_is_answered_or_whose_schedule_is_not_known_has_no_parting() {
+    let mut kept_up = ramp();
+    let counts = kept_up["bookend"]["open_loop"]["due_by_interval"].clone();
+    kept_up["bookend"]["intervals"]["counts"] = counts;
+    let mut unknown = ramp();
+    unknown["bookend"]["open_loop"].as_object_mut().unwrap().remove("due_by_interval");
+    for result in [kept_up, unknown] {
+        let tests = tests(&[("a.json", result)]);
+        assert!(!tests.answer.join("\n").contains("fell behind"), "{:?}", tests.answer);
+        let svg = tests.pictures.iter().map(|(_, picture)| picture.svg(Theme::Page));
+        assert!(svg.collect::<String>().find("stroke-dasharray=\"4 3\"").is_none());
+    }
+}
+
+#[test]
+fn several_tests_over_time_have_a_line_each_in_both_rows() {
+    let tests = tests(&[("a.json", ramp()), ("b.json", ramp())]);
+    let found = tests.pictures.iter().find(|(_, one)| one.title == "Rate and latency over time");
+    let svg = found.expect("a picture").1.svg(Theme::Page);
+    assert_eq!(svg.matches("stroke-width=\"1.8\"").count(), 4, "{svg}");
+    assert!(svg.contains("99 % of latencies from when calls were due"), "{svg}");
+}
+
+#[test]
+fn the_heading_has_the_command_and_times_of_flags_have_their_unit() {
+    let mut result = closed();
+    result["options"]["duration"] = 2_500_000_000u64.into();
+    result["options"]["timeout"] = 20_000_000_000u64.into();
+    result["options"]["duration-stop"] = "close".into();
+    result["bookend"]["origin"] = json!({
+        "command": "bookend load -c 8 shop:443", "machine": machine(),
+    });
+    let page = tests(&[("a.json", result)]).html();
+    let heading = page.split("class=\"answer\"").next().expect("a heading");
+    assert!(heading.contains("shop.Shop/Buy at shop:443"), "{heading}");
+    assert!(heading.contains("Command: bookend load -c 8 shop:443"), "{heading}");
+    for text in ["2500 ms", "20 s", "close"] {
+        assert!(page.contains(&format!("class=\"words\">{text}\n")), "{text}: {page}");
+    }
+}
+
 #[test]
 fn several_loads_say_which_was_carried_and_have_a_picture_of_latency_over_load() {
     let tests = three_loads();
@@ -176,7 +274,7 @@ fn several_loads_say_which_was_carried_and_have_a_picture_of_latency_over_load()
                  (9k). Not carried: 20000 (20k).";
     assert_eq!(answer[0], first);
     assert_eq!(answer.len(), 4, "{answer:?}");
-    assert_eq!(titles(&tests)[0], "Latency over the offered load");
+    assert_eq!(titles(&tests)[0], "Rate and latency over the offered load");
     let picture = &tests.pictures[0].1;
     let along: Vec<&String> =
         picture.rows.iter().filter_map(|row| row.figures.as_ref().ok()?.first()).collect();
@@ -200,7 +298,7 @@ fn closed_loops_are_drawn_over_the_calls_in_flight() {
 #[test]
 fn loads_that_do_not_differ_have_no_picture_of_latency_over_load() {
     let tests = tests(&[("a.json", open(5_000)), ("a.json", open(5_000))]);
-    assert!(!titles(&tests).iter().any(|title| title.starts_with("Latency over")));
+    assert!(!titles(&tests).iter().any(|title| title.contains("over the offered load")));
     let page = tests.html();
     assert!(page.contains(">a (2)<"), "two results have one name");
 }
@@ -230,18 +328,8 @@ fn failures_and_silences_are_in_the_answer() {
 #[test]
 fn the_answer_comes_first_then_pictures_then_tables_then_what_they_rest_on() {
     let mut result: LoadReport = serde_json::from_value(closed()).expect("a result");
-    let machine = MachineFacts {
-        os: "Debian GNU/Linux 12 (bookworm)".to_owned(),
-        kernel: "Linux 6.1.0".to_owned(),
-        cpu_model: "AMD EPYC 9754 128-Core Processor".to_owned(),
-        cpus: 2,
-        memory_bytes: 8 << 30,
-        governor: None,
-        virtual_machine: true,
-        hardware: None,
-    };
     let command = "bookend load -c 8 shop:443".to_owned();
-    result.bookend.origin = Some(LoadOrigin { command, machine, build: None });
+    result.bookend.origin = Some(LoadOrigin { command, machine: machine(), build: None });
     let tests = tests(&[("a.json", serde_json::to_value(result).expect("writable"))]);
     let page = tests.html();
     let parts = [
@@ -509,12 +597,15 @@ fn a_search_of_the_capacity_has_its_rate_its_law_and_both_pictures() {
          others.",
     ];
     assert_eq!(page.answer, expected);
-    assert_eq!(titles(&page), ["Latency over the offered load", "Rate over the calls in flight"]);
+    assert_eq!(
+        titles(&page),
+        ["Rate and latency over the offered load", "Rate over the calls in flight"]
+    );
     let rates = &page.pictures[0].1.rows;
     let kept: Vec<&str> =
-        rates.iter().map(|row| row.figures.as_ref().unwrap()[2].as_str()).collect();
+        rates.iter().map(|row| row.figures.as_ref().unwrap()[3].as_str()).collect();
     assert_eq!(kept, ["kept", "kept", "missed"], "three rates, though there are six tries");
-    let p99 = &rates[2].figures.as_ref().unwrap()[1];
+    let p99 = &rates[2].figures.as_ref().unwrap()[2];
     assert_eq!(p99, "8.50 ms", "the median of two tries is between them");
     check_pictures(&page);
     let html = page.html();

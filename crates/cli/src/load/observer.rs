@@ -6,7 +6,7 @@ use bookend_contract::lines::Line;
 use bookend_load::hdr_log::HdrLog;
 use bookend_load::live::{self, LiveFormat, LiveView};
 use bookend_load::output;
-use bookend_load::record::RunInterval;
+use bookend_load::record::{LatencyTimeline, RunInterval};
 use bookend_load::run::{RunObserver, WindowEdge};
 use std::io::{IsTerminal, Write, stderr};
 use std::time::{Duration, SystemTime};
@@ -18,6 +18,8 @@ pub struct Observer {
     keeps_log: bool,
     /// From the start of the window on, where it is kept.
     pub log: Option<HdrLog>,
+    /// Latencies over the window, where the result has them.
+    pub latencies: Option<LatencyTimeline>,
 }
 
 enum Shown {
@@ -29,12 +31,13 @@ enum Shown {
 
 impl Observer {
     /// Watches a run whose window has that length, if it ends by time. `keeps_log`: whether its
-    /// latencies are logged.
+    /// latencies are logged. `keeps_latencies`: whether its result says how they went.
     pub fn new(
         audience: Audience,
         format: LiveFormat,
         window_ns: Option<u64>,
         keeps_log: bool,
+        keeps_latencies: bool,
     ) -> Self {
         let is_for_people = audience == Audience::People && stderr().is_terminal();
         let shown = match format {
@@ -46,7 +49,8 @@ impl Observer {
             LiveFormat::Lines => Shown::Lines,
             LiveFormat::Json => Shown::Json,
         };
-        Self { audience, shown, keeps_log, log: None }
+        let latencies = keeps_latencies.then(|| LatencyTimeline::new(live::INTERVAL));
+        Self { audience, shown, keeps_log, log: None, latencies }
     }
 
     /// The run is over: the terminal is as it was before.
@@ -88,7 +92,8 @@ impl RunObserver for Observer {
     }
 
     fn interval_length(&self) -> Option<Duration> {
-        let is_wanted = self.keeps_log || !matches!(self.shown, Shown::Nothing);
+        let is_kept = self.keeps_log || self.latencies.is_some();
+        let is_wanted = is_kept || !matches!(self.shown, Shown::Nothing);
         is_wanted.then_some(live::INTERVAL)
     }
 
@@ -96,6 +101,9 @@ impl RunObserver for Observer {
         self.draw(interval);
         if let Some(log) = &mut self.log {
             log.add(interval);
+        }
+        if let Some(latencies) = &mut self.latencies {
+            latencies.add(interval);
         }
     }
 }

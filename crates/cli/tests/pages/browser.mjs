@@ -91,3 +91,45 @@ export function untidyTexts(page) {
     return found;
   });
 }
+
+/**
+ * What a reader cannot get at, in words: parts of the page that are cut by its edge, pictures that are
+ * wider than their place, and boxes that scroll without saying so. Folded parts are opened first.
+ */
+export async function cutParts(page) {
+  await page.locator("summary").evaluateAll((all) => all.forEach((one) => { one.parentElement.open = true; }));
+  // Boxes are marked as they are laid out.
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(
+    () => requestAnimationFrame(done)))));
+  return page.evaluate(() => {
+    const found = [];
+    const edge = document.documentElement.clientWidth + 1;
+    const name = (part) => `${part.localName} "${(part.getAttribute("aria-label") || part.textContent).slice(0, 60)}"`;
+    for (const part of document.querySelectorAll("body *:not(svg *)")) {
+      const box = part.getBoundingClientRect();
+      const scrolls = part.parentElement.closest(".scroll");
+      if (!scrolls && box.width > 0 && box.right > edge) found.push(`${name(part)} leaves the page`);
+    }
+    for (const box of document.querySelectorAll(".scroll")) {
+      const isWider = box.scrollWidth > box.clientWidth + 1;
+      const style = getComputedStyle(box);
+      if (isWider && !["auto", "scroll"].includes(style.overflowX)) found.push(`${name(box)} is cut`);
+      const hint = getComputedStyle(box, "::before").content;
+      if (isWider !== hint.includes("scroll")) found.push(`${name(box)}: wider ${isWider}, hint ${hint}`);
+      for (const svg of box.querySelectorAll(":scope > svg")) {
+        const wide = svg.getBoundingClientRect().width;
+        if (wide > box.clientWidth + 1) found.push(`${name(svg)} is wider than its place`);
+      }
+    }
+    for (const cell of document.querySelectorAll("td")) {
+      // A figure stands on one line: what is broken is words.
+      const range = document.createRange();
+      range.selectNodeContents(cell);
+      const lines = new Set([...range.getClientRects()].map((box) => Math.round(box.top)));
+      if (/^[\d.]+( \S{1,3})?$/.test(cell.textContent.trim()) && lines.size > 1) {
+        found.push(`${name(cell)} is broken`);
+      }
+    }
+    return found;
+  });
+}

@@ -5,7 +5,7 @@ import { spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { root, seriousFindings, untidyTexts, workbench } from "./browser.mjs";
+import { cutParts, root, seriousFindings, untidyTexts, workbench } from "./browser.mjs";
 
 const hostile = "<script>document.title='mine'</script>\"'><img src=x onerror=\"document.title='mine'\">";
 
@@ -35,6 +35,11 @@ before(async () => {
   writeFileSync(results[3], spoilt(results[2]));
   pages.one = join(bench.folder, "one.html");
   bench.bookend(["report", results[0], "-o", pages.one]);
+  // Beyond what a slow server answers: three seconds, for a line of latency has a point a second.
+  pages.ramp = join(bench.folder, "ramp.html");
+  bench.bookend(["load", "--insecure", "--proto", "proto/helloworld.proto",
+    "--call", "helloworld.Greeter/SayHello", "-d", "{}", "--load-schedule", "line", "--load-start", "100",
+    "--load-step", "200", "-z", "3s", "--live", "off", "-O", "html", "-o", pages.ramp, `127.0.0.1:${port}`]);
   pages.several = join(bench.folder, "several.html");
   bench.bookend(["report", ...results, "-o", pages.several]);
 });
@@ -67,11 +72,20 @@ test("load tests open from disk, ask for nothing and complain of nothing", async
   }
 });
 
+test("a ramp has its offered and its answered rate above its latency", async () => {
+  const page = await bench.open(pages.ramp);
+  const picture = page.locator("#rate-and-latency-over-time svg:visible");
+  const texts = await picture.locator("text").allTextContents();
+  for (const text of ["due", "answered OK", "50 %", "99 %"]) assert.ok(texts.includes(text), `${text}: ${texts}`);
+  assert.equal(await picture.locator("path[stroke-width='1.8']").count(), 4);
+  await page.context().close();
+});
+
 test("every picture of load tests is drawn, with its numbers one click away", async () => {
   const page = await bench.open(pages.several);
   const titles = await page.locator("figure h3").allTextContents();
-  assert.deepEqual(titles, ["Latency over the offered load", "Latency by percentile", "Rate over time",
-    "The fate of every call"]);
+  assert.deepEqual(titles, ["Rate and latency over the offered load", "Latency by percentile",
+    "Rate over time", "The fate of every call"]);
   for (const figure of await page.locator("figure").all()) {
     const marks = await figure.locator("svg path").evaluateAll((all) =>
       all.filter((one) => one.getBoundingClientRect().width > 0).length);
@@ -96,6 +110,8 @@ test("load tests can be read on a narrow screen, and axe finds nothing serious",
       const page = await bench.open(file, { colorScheme, viewport: { width: 400, height: 800 } });
       const wide = await page.evaluate(() => document.documentElement.scrollWidth);
       assert.ok(wide <= 400, `${file}: ${wide}`);
+      assert.deepEqual(await untidyTexts(page), []);
+      assert.deepEqual(await cutParts(page), []);
       await page.locator("summary").evaluateAll((all) => all.forEach((one) => one.click()));
       assert.deepEqual(await seriousFindings(page), []);
       await page.context().close();

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { root, seriousFindings, untidyTexts, workbench } from "./browser.mjs";
+import { cutParts, root, seriousFindings, untidyTexts, workbench } from "./browser.mjs";
 
 let bench;
 const reports = {};
@@ -103,11 +103,13 @@ test("colours follow the reader, and paper is white", async () => {
   assert.deepEqual(await colours(), light);
 });
 
-test("a narrow screen scrolls pictures and tables, not the page", async () => {
+test("a narrow screen has narrow pictures, and scrolls tables, not the page", async () => {
   for (const file of Object.values(reports)) {
     const page = await bench.open(file, { viewport: { width: 400, height: 800 } });
     const wide = await page.evaluate(() => document.documentElement.scrollWidth);
     assert.ok(wide <= 400, `${file}: ${wide}`);
+    assert.deepEqual(await untidyTexts(page), []);
+    assert.deepEqual(await cutParts(page), []);
     await page.context().close();
   }
 });

@@ -5,10 +5,15 @@ use crate::html::only_printable;
 use bookend_results::quoted::cut_in_the_middle;
 use maud::html;
 
-/// The width of every picture, in pixels at the size at which a page shows it.
+/// The width of a picture, in pixels at the size at which a page shows it.
 pub(super) const WIDTH: f64 = 820.0;
 
 pub(super) const MARGIN: f64 = 20.0;
+
+/// The same of a picture for a narrow screen: what a page has room for that is 400 pixels wide.
+const NARROW_WIDTH: f64 = 376.0;
+
+const NARROW_MARGIN: f64 = 4.0;
 
 const TITLE_SIZE: f64 = 18.0;
 
@@ -38,6 +43,8 @@ pub enum Theme {
     Both,
     /// That of the page in which it stands, which has [`page_rules`] and the picture's heading.
     Page,
+    /// The same for a narrow screen, on which its page shows this one instead.
+    NarrowPage,
 }
 
 /// The colours of a background. Series differ in lightness as well as in hue, so that they can be
@@ -101,7 +108,7 @@ impl Theme {
                 let dark = rules(&DARK);
                 format!("{}@media (prefers-color-scheme:dark){{{dark}}}", rules(&LIGHT))
             }
-            Self::Page => String::new(),
+            Self::Page | Self::NarrowPage => String::new(),
         }
     }
 }
@@ -114,6 +121,9 @@ pub(super) fn coloured(kind: &str, series: usize) -> String {
 /// What is drawn so far, and where the next line goes.
 pub(super) struct Canvas {
     theme: Theme,
+    pub(super) width: f64,
+    /// Free on both sides.
+    pub(super) margin: f64,
     pub(super) y: f64,
     body: String,
     /// Whether it may have holes in dots.
@@ -122,14 +132,27 @@ pub(super) struct Canvas {
 
 impl Canvas {
     pub(super) fn new(theme: Theme, y: f64) -> Self {
-        Self { theme, y, body: String::new(), has_all_rules: false }
+        let (width, margin) = match theme {
+            Theme::NarrowPage => (NARROW_WIDTH, NARROW_MARGIN),
+            _ => (WIDTH, MARGIN),
+        };
+        Self { theme, width, margin, y, body: String::new(), has_all_rules: false }
+    }
+
+    pub(super) fn is_narrow(&self) -> bool {
+        self.theme == Theme::NarrowPage
+    }
+
+    /// The room between the margins.
+    pub(super) fn room(&self) -> f64 {
+        self.width - 2.0 * self.margin
     }
 
     /// A picture that begins with its heading, unless its page has that.
     pub(super) fn titled(theme: Theme, title: &str, subtitle: &str) -> Self {
         let mut canvas = Self { has_all_rules: true, ..Self::new(theme, HEADING_BOTTOM) };
         match theme {
-            Theme::Page => canvas.y = 4.0,
+            Theme::Page | Theme::NarrowPage => canvas.y = 4.0,
             _ => canvas.heading(title, subtitle),
         }
         canvas
@@ -137,10 +160,27 @@ impl Canvas {
 
     /// The heading, and the lines under it.
     pub(super) fn heading(&mut self, title: &str, subtitle: &str) {
-        let fitting = (WIDTH - 2.0 * MARGIN) / (title.chars().count().max(1) as f64 * BOLD_WIDTH);
+        let fitting = self.room() / (title.chars().count().max(1) as f64 * BOLD_WIDTH);
         let size = (fitting.min(TITLE_SIZE) * 10.0).floor() / 10.0;
-        self.text((MARGIN, 34.0), size, "text", "font-weight=\"600\"", title);
-        self.text((MARGIN, 57.0), 13.0, "faint", "", subtitle);
+        self.text((self.margin, 34.0), size, "text", "font-weight=\"600\"", title);
+        self.text((self.margin, 57.0), 13.0, "faint", "", subtitle);
+    }
+
+    /// The name of an axis so far below `y`, in as many lines as it needs: at the left edge, or at
+    /// the right one for the axis along the bottom.
+    pub(super) fn axis_name(&mut self, name: &str, below: f64, is_along_bottom: bool) {
+        const SIZE: f64 = 11.0;
+        const LINE_HEIGHT: f64 = 14.0;
+        let (x, anchor) = match is_along_bottom {
+            true => (self.width - self.margin, "text-anchor=\"end\""),
+            false => (self.margin, ""),
+        };
+        for (number, line) in wrapped(name, SIZE, self.room()).iter().enumerate() {
+            if number > 0 {
+                self.y += LINE_HEIGHT;
+            }
+            self.text((x, self.y + below), SIZE, "faint", anchor, line);
+        }
     }
 
     /// A text that has to do with so much room: in smaller type, and without its middle where that
@@ -192,23 +232,24 @@ impl Canvas {
 
     /// The whole document.
     pub(super) fn document(self, title: &str) -> String {
-        let height = self.y + MARGIN / 2.0;
+        let (width, height) = (self.width, self.y + self.margin / 2.0);
         let rules = |palette: &Palette| match self.has_all_rules {
             true => palette.all_rules(),
             false => palette.rules(),
         };
         let title = escaped(title);
         only_printable(match self.theme {
-            Theme::Page => format!(
-                "<svg viewBox=\"0 0 {WIDTH} {height:.1}\" role=\"img\" aria-label=\"{title}\">\n\
-                 {}</svg>",
+            Theme::Page | Theme::NarrowPage => format!(
+                "<svg class=\"{}\" viewBox=\"0 0 {width} {height:.1}\" role=\"img\" \
+                 aria-label=\"{title}\">\n{}</svg>",
+                if self.is_narrow() { "narrow" } else { "wide" },
                 self.body
             ),
             _ => format!(
-                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" \
-                 viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" font-family=\"{FONT}\">\n\
+                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
+                 viewBox=\"0 0 {width} {height}\" role=\"img\" font-family=\"{FONT}\">\n\
                  <title>{title}</title>\n<style>{}</style>\n\
-                 <rect width=\"{WIDTH}\" height=\"{height}\" rx=\"8\" class=\"background\"/>\n\
+                 <rect width=\"{width}\" height=\"{height}\" rx=\"8\" class=\"background\"/>\n\
                  {}</svg>\n",
                 self.theme.style(rules),
                 self.body
@@ -227,9 +268,30 @@ fn escaped(text: &str) -> String {
 /// The same where texts stand beside each other: rather too much room than too little.
 const ROOM_OF_LETTER: f64 = 0.57;
 
+/// Names of codes have nothing else.
+const ROOM_OF_CAPITAL: f64 = 0.72;
+
 /// About how wide a text is.
 pub(super) fn text_width(text: &str, size: f64) -> f64 {
-    text.chars().count() as f64 * size * ROOM_OF_LETTER
+    let room = |letter: char| if letter.is_uppercase() { ROOM_OF_CAPITAL } else { ROOM_OF_LETTER };
+    text.chars().map(room).sum::<f64>() * size
+}
+
+/// The words in lines that are no wider than that, as far as single words are not.
+fn wrapped(text: &str, size: f64, room: f64) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let line = lines.last_mut().expect("it begins with one");
+        let longer = format!("{line} {word}");
+        if line.is_empty() {
+            word.clone_into(line);
+        } else if text_width(&longer, size) <= room {
+            *line = longer;
+        } else {
+            lines.push(word.to_owned());
+        }
+    }
+    lines
 }
 
 /// The text, or as much of its beginning and end as fits: names differ at either.
@@ -256,6 +318,19 @@ mod tests {
         assert_eq!(fits("rust-tonic via ghz"), "rust-\u{2026} ghz");
         assert_eq!(fits(&"a".repeat(1 << 20)).chars().count(), 10);
         assert_eq!(fitted("rust-tonic", 10.0, 0.0), "\u{2026}");
+    }
+
+    #[test]
+    fn a_narrow_picture_breaks_names_between_words() {
+        let lines = |room| wrapped("calls answered OK", 10.0, room * 10.0 * ROOM_OF_LETTER);
+        assert_eq!(lines(40.0), ["calls answered OK"]);
+        assert_eq!(lines(14.0), ["calls answered", "OK"]);
+        assert_eq!(lines(3.0), ["calls", "answered", "OK"]);
+        let mut canvas = Canvas::titled(Theme::NarrowPage, "a", "b");
+        canvas.axis_name(&"calls ".repeat(20), 10.0, true);
+        let svg = canvas.document("a");
+        assert!(svg.starts_with("<svg class=\"narrow\" viewBox=\"0 0 376 "), "{svg}");
+        assert!(svg.matches("<text ").count() > 1, "{svg}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What colours and strokes mean: a line above a picture.
 
-use super::canvas::{Canvas, MARGIN, WIDTH, coloured, fitted, text_width};
+use super::canvas::{Canvas, coloured, fitted, text_width};
 
 /// What stands before a name.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,12 +33,14 @@ pub(super) fn legend<'a>(
     canvas: &mut Canvas,
     entries: impl IntoIterator<Item = (Swatch, &'a String)>,
 ) {
-    let mut x = MARGIN;
+    let left = canvas.margin;
+    let right = canvas.width - left;
+    let mut x = left;
     for (swatch, name) in entries {
-        let name = fitted(name, SIZE, WIDTH - 2.0 * MARGIN - SWATCH_WIDTH - 6.0);
+        let name = fitted(name, SIZE, canvas.room() - SWATCH_WIDTH - 6.0);
         let wide = SWATCH_WIDTH + 6.0 + text_width(&name, SIZE);
-        if x > MARGIN && x + wide > WIDTH - MARGIN {
-            x = MARGIN;
+        if x > left && x + wide > right {
+            x = left;
             canvas.y += STEP;
         }
         drawn(canvas, &swatch, x);

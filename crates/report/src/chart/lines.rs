@@ -1,7 +1,7 @@
 //! Lines over two axes, in panels that share them: what grows with what, and how sure that is.
 
 use super::axis::{Axis, AxisUnit, Scale};
-use super::canvas::{Canvas, MARGIN, Theme, WIDTH, coloured, fitted, text_width};
+use super::canvas::{Canvas, Theme, coloured, fitted, text_width};
 use super::legend::{Swatch, legend, stroke_of};
 use crate::failed_calls::at_point;
 use bookend_results::failed_share::FailedShare;
@@ -22,6 +22,8 @@ pub struct LineChart {
     pub scales: [Scale; 2],
     /// What lies to the left of this figure is shaded.
     pub shaded_below: Option<f64>,
+    /// Where lines part.
+    pub parting: Option<LineParting>,
     /// The series.
     pub series: Vec<LineSeries>,
     /// The panels, in reading order.
@@ -30,6 +32,15 @@ pub struct LineChart {
     pub has_dots: bool,
     /// Whether intervals are joined to a band, in which a line is not told apart from another.
     pub has_bands: bool,
+}
+
+/// Where the first two lines part: a line through the panels.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LineParting {
+    /// Its place on the axis along the bottom.
+    pub x: f64,
+    /// What is said of it, where from there on the area between the two lines is shaded.
+    pub text: Option<String>,
 }
 
 /// An axis in words, with its unit.
@@ -105,41 +116,68 @@ const NAME_HEIGHT: f64 = 16.0;
 impl LineChart {
     /// Renders the chart as SVG.
     pub fn svg(&self, theme: Theme) -> String {
-        let reading = if self.has_failed_calls() { FAILED_READING } else { "" };
-        let mut canvas = Canvas::titled(theme, &self.title, &format!("{}{reading}", self.subtitle));
-        legend(&mut canvas, self.series.iter().map(|one| (Swatch::Stroke(one.style), &one.name)));
-        let place = (MARGIN, canvas.y + 10.0);
-        canvas.text(place, TICK_SIZE, "faint", "", &format!("\u{2191} {}", self.up.text));
+        let mut canvas = self.titled(theme, self.has_failed_calls());
+        let (columns, height) = shape(self.panels.len(), canvas.is_narrow());
+        self.draw(&mut canvas, self.axes(), columns, height);
+        self.name_across(&mut canvas);
+        canvas.document(&self.title)
+    }
+
+    /// The canvas with its heading, which explains the shares of failed calls if there are any.
+    pub(super) fn titled(&self, theme: Theme, has_failed_calls: bool) -> Canvas {
+        let reading = if has_failed_calls { FAILED_READING } else { "" };
+        Canvas::titled(theme, &self.title, &format!("{}{reading}", self.subtitle))
+    }
+
+    /// Everything between the heading and the name of the axis along the bottom.
+    pub(super) fn draw(&self, canvas: &mut Canvas, axes: [Axis; 2], columns: usize, height: f64) {
+        let named = self.in_order_of_ends();
+        legend(canvas, named.into_iter().map(|one| (Swatch::Stroke(one.style), &one.name)));
+        canvas.axis_name(&format!("\u{2191} {}", self.up.text), 10.0, false);
         canvas.y += NAME_HEIGHT;
-        let axes = self.axes();
-        let (columns, height) = shape(self.panels.len());
+        let gaps = PANEL_GAP * (columns as f64 - 1.0);
+        let width = (canvas.room() - TICKS_LEFT - gaps) / columns as f64;
         for row in self.panels.chunks(columns) {
-            let room = WIDTH - 2.0 * MARGIN - TICKS_LEFT;
-            let gaps = PANEL_GAP * (columns as f64 - 1.0);
-            let width = (room - gaps) / columns as f64;
             for (column, panel) in row.iter().enumerate() {
-                let left = MARGIN + TICKS_LEFT + column as f64 * (width + PANEL_GAP);
+                let left = canvas.margin + TICKS_LEFT + column as f64 * (width + PANEL_GAP);
                 let place = Place { left, top: canvas.y + PANEL_TITLE, width, height, axes };
-                self.panel(&mut canvas, &place, panel, column == 0);
+                self.panel(canvas, &place, panel, column == 0);
             }
             canvas.y += PANEL_TITLE + height + TICKS_BELOW + 6.0;
         }
-        let end = (WIDTH - MARGIN, canvas.y + 8.0);
-        let name = format!("{} \u{2192}", self.across.text);
-        canvas.text(end, TICK_SIZE, "faint", "text-anchor=\"end\"", &name);
+    }
+
+    /// The series for a legend: of many lines in one panel, that which ends highest first, as they
+    /// stand one above the other.
+    fn in_order_of_ends(&self) -> Vec<&LineSeries> {
+        let mut named: Vec<(f64, &LineSeries)> =
+            self.series.iter().map(|one| (f64::NEG_INFINITY, one)).collect();
+        if let ([panel], 3..) = (self.panels.as_slice(), self.series.len()) {
+            for (named, line) in named.iter_mut().zip(&panel.lines) {
+                named.0 = line.last().map_or(f64::NEG_INFINITY, |point| point.y);
+            }
+            named.sort_by(|one, other| other.0.total_cmp(&one.0));
+        }
+        named.into_iter().map(|(_, one)| one).collect()
+    }
+
+    pub(super) fn name_across(&self, canvas: &mut Canvas) {
+        canvas.axis_name(&format!("{} \u{2192}", self.across.text), 8.0, true);
         canvas.y += NAME_HEIGHT;
-        canvas.document(&self.title)
     }
 
     /// Whether a point has a share of failed calls.
     pub(crate) fn has_failed_calls(&self) -> bool {
-        let mut points = self.panels.iter().flat_map(|panel| panel.lines.iter().flatten());
-        points.any(|point| at_point(point.failed).is_some())
+        self.points().any(|point| at_point(point.failed).is_some())
+    }
+
+    pub(super) fn points(&self) -> impl Iterator<Item = &LinePoint> {
+        self.panels.iter().flat_map(|panel| panel.lines.iter().flatten())
     }
 
     /// Both axes, with room for every point of every panel.
-    fn axes(&self) -> [Axis; 2] {
-        let points = || self.panels.iter().flat_map(|panel| panel.lines.iter().flatten());
+    pub(super) fn axes(&self) -> [Axis; 2] {
+        let points = || self.points();
         let ends = |point: &LinePoint| {
             let ends = point.interval.map_or([point.y; 2], |ends| [ends.low, ends.high]);
             [point.y, ends[0], ends[1]]
@@ -162,6 +200,7 @@ impl LineChart {
             ));
         }
         self.grid(canvas, place, is_first);
+        self.shade_parting(canvas, place, panel);
         for (line, series) in panel.lines.iter().zip(&self.series) {
             let drawn: Vec<&LinePoint> =
                 line.iter().filter(|point| self.has_room_for(point)).collect();
@@ -171,6 +210,46 @@ impl LineChart {
         }
         let drawn = panel.lines.iter().flatten().filter(|point| self.has_room_for(point));
         failed_shares(canvas, place, drawn);
+        self.mark_parting(canvas, place);
+    }
+
+    /// The area between the first two lines, from where they part.
+    fn shade_parting(&self, canvas: &mut Canvas, place: &Place, panel: &LinePanel) {
+        let (Some(parting), [first, second, ..]) = (&self.parting, panel.lines.as_slice()) else {
+            return;
+        };
+        let along = |line: &[LinePoint]| -> Vec<(f64, f64)> {
+            let behind = line.iter().filter(|point| point.x >= parting.x);
+            let drawn = behind.filter(|point| self.has_room_for(point));
+            drawn.map(|point| (place.x(point.x), place.y(point.y))).collect()
+        };
+        let (there, back) = (along(first), along(second));
+        if parting.text.is_some() && there.len() > 1 && back.len() > 1 {
+            let area = path_through(there.into_iter().chain(back.into_iter().rev()));
+            canvas.element(&format!("<path d=\"{area}Z\" fill-opacity=\".22\" class=\"fill1\"/>"));
+        }
+    }
+
+    /// A broken line where they part, and what is said of it on the side on which there is room.
+    fn mark_parting(&self, canvas: &mut Canvas, place: &Place) {
+        let Some(LineParting { x, text }) = &self.parting else {
+            return;
+        };
+        let (x, bottom) = (place.x(*x), place.top + place.height);
+        canvas.element(&format!(
+            "<path d=\"M{x:.1} {:.1}V{bottom:.1}\" stroke-width=\"1.2\" stroke-dasharray=\"4 3\" \
+             fill=\"none\" class=\"stroke\"/>",
+            place.top
+        ));
+        if let Some(text) = text {
+            let is_right = x > place.left + place.width / 2.0;
+            let (at, anchor, room) = match is_right {
+                true => (x - 5.0, "text-anchor=\"end\"", x - place.left - 5.0),
+                false => (x + 5.0, "", place.left + place.width - x - 5.0),
+            };
+            let at = (at, place.top + TICK_SIZE);
+            canvas.text_within(room, at, TICK_SIZE, ("over", anchor), text);
+        }
     }
 
     /// A band of the intervals, the line, and its dots with whiskers.
@@ -253,11 +332,13 @@ fn tick_width(text: &str) -> f64 {
 }
 
 /// Panels side by side, and how high each is.
-fn shape(panels: usize) -> (usize, f64) {
-    match panels {
-        0 | 1 => (1, 280.0),
-        2 | 4 => (2, 230.0),
-        _ => (3, 180.0),
+fn shape(panels: usize, is_narrow: bool) -> (usize, f64) {
+    match (panels, is_narrow) {
+        (0 | 1, false) => (1, 280.0),
+        (2 | 4, false) => (2, 230.0),
+        (_, false) => (3, 180.0),
+        (0 | 1, true) => (1, 230.0),
+        (_, true) => (1, 160.0),
     }
 }
 
@@ -391,6 +472,7 @@ mod tests {
             series: ["a", "b<", "c"].into_iter().enumerate().map(series).collect(),
             scales: [Scale::Logarithmic; 2],
             shaded_below: None,
+            parting: None,
             panels: (0..panels).map(panel).collect(),
             has_dots: true,
             has_bands: true,
@@ -431,23 +513,48 @@ mod tests {
     }
 
     #[test]
+    fn of_many_lines_in_one_panel_the_highest_is_named_first() {
+        let named = |chart: &LineChart| -> String {
+            chart.in_order_of_ends().iter().map(|one| one.name.as_str()).collect()
+        };
+        assert_eq!(named(&chart(2)), "ab<c");
+        let mut chart = chart(1);
+        chart.panels[0].lines[1] = vec![point(1.0, 2e7, false)];
+        assert_eq!(named(&chart), "b<ac");
+    }
+
+    #[test]
+    fn where_lines_part_there_is_a_line_with_its_words_and_the_area_between_them() {
+        let mut chart = chart(1);
+        chart.panels[0].lines[1] = vec![point(1.0, 1e4, false), point(1000.0, 1e5, false)];
+        let area = "fill-opacity=\".22\"";
+        assert!(!chart.svg(Theme::Light).contains(area));
+        chart.parting = Some(LineParting { x: 1.0, text: Some("they part".to_owned()) });
+        let svg = chart.svg(Theme::Light);
+        assert!(svg.contains(area) && svg.contains(">they part<"), "{svg}");
+        assert_eq!(svg.matches("stroke-dasharray=\"4 3\"").count(), 1, "{svg}");
+        chart.parting = Some(LineParting { x: 1.0, text: None });
+        assert!(!chart.svg(Theme::Light).contains(area), "no words, no area");
+    }
+
+    #[test]
     fn nothing_leaves_the_picture() {
-        for panels in [0, 1, 2, 3, 12] {
+        for (panels, theme) in [0, 1, 2, 3, 12]
+            .into_iter()
+            .flat_map(|panels| [(panels, Theme::Page), (panels, Theme::NarrowPage)])
+        {
             let mut chart = chart(panels);
             for panel in &mut chart.panels {
                 panel.lines[2] = vec![point(f64::NAN, 1.0, true), point(0.0, -1.0, false)];
             }
-            let svg = chart.svg(Theme::Page);
+            let svg = chart.svg(theme).replace("font-weight=\"600\"", "");
             let numbers = svg
                 .split(['"', ' ', 'M', 'L', 'V', 'h', 'H'])
                 .filter_map(|text| text.parse::<f64>().ok());
             assert!(numbers.clone().all(f64::is_finite), "{svg}");
-            let height: f64 = svg
-                .split('"')
-                .nth(1)
-                .and_then(|box_| box_.split(' ').nth(3)?.parse().ok())
-                .expect("a height");
-            assert!(numbers.clone().all(|number| number <= height.max(WIDTH)), "{panels}: {svg}");
+            let size = svg.split('"').nth(3).expect("a size").split(' ').skip(2);
+            let longest = size.filter_map(|side| side.parse().ok()).fold(0.0, f64::max);
+            assert!(numbers.clone().all(|number| number <= longest), "{panels}: {svg}");
         }
     }
 }

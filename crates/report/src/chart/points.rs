@@ -1,7 +1,7 @@
 //! A chart of points: one figure, with its interval, of several series under several headings.
 
 use super::axis::{Axis, AxisUnit, Scale};
-use super::canvas::{Canvas, MARGIN, Theme, WIDTH, coloured, text_width};
+use super::canvas::{Canvas, Theme, coloured, text_width};
 use bookend_results::statistics::Interval;
 
 /// The contents of a chart of points.
@@ -56,6 +56,8 @@ const POINT_STEP: f64 = 16.0;
 const LINE_GAP: f64 = 9.0;
 const LEGEND_TOP: f64 = 72.0;
 const LEGEND_STEP: f64 = 20.0;
+/// Of a label above its points.
+const NARROW_LABEL_HEIGHT: f64 = 16.0;
 const TICK_HEIGHT: f64 = 18.0;
 const TICKS_MAX: usize = 6;
 const RADIUS: f64 = 4.0;
@@ -72,7 +74,7 @@ impl PointChart {
         let mut canvas = Canvas::new(theme, LEGEND_TOP);
         match theme {
             // A page has the heading itself.
-            Theme::Page => canvas.y = 4.0,
+            Theme::Page | Theme::NarrowPage => canvas.y = 4.0,
             _ => canvas.heading(&self.title, &self.subtitle),
         }
         self.legend(&mut canvas);
@@ -82,8 +84,10 @@ impl PointChart {
                 [point.value].into_iter().chain(ends.into_iter().flatten())
             });
         let axis = Axis::around(self.scale, figures.chain(self.reference));
-        let (left, room) = (MARGIN + self.label_width() + 12.0, self.figure_width());
-        let place = Place { left, width: WIDTH - MARGIN - room - left, axis };
+        // A narrow one has its labels above the points.
+        let labels = if canvas.is_narrow() { RADIUS } else { self.label_width() + 12.0 };
+        let (left, room) = (canvas.margin + labels, self.figure_width());
+        let place = Place { left, width: canvas.width - canvas.margin - room - left, axis };
         self.grid(&mut canvas, &place);
         for line in &self.lines {
             self.line(&mut canvas, &place, line);
@@ -104,11 +108,12 @@ impl PointChart {
 
     /// The series side by side, in as many rows as they need.
     fn legend(&self, canvas: &mut Canvas) {
-        let mut x = MARGIN;
+        let left = canvas.margin;
+        let mut x = left;
         for series in &self.series {
             let wide = 2.0 * RADIUS + 8.0 + width(&series.name, LABEL_SIZE);
-            if x > MARGIN && x + wide > WIDTH - MARGIN {
-                x = MARGIN;
+            if x > left && x + wide > canvas.width - left {
+                x = left;
                 canvas.y += LEGEND_STEP;
             }
             mark(canvas, (x + RADIUS, LEGEND_STEP / 2.0), series);
@@ -122,7 +127,9 @@ impl PointChart {
     /// The ticks with their figures, and lines through the whole chart.
     fn grid(&self, canvas: &mut Canvas, place: &Place) {
         let top = canvas.y + TICK_HEIGHT - 4.0;
-        let bottom = canvas.y + TICK_HEIGHT + self.lines.iter().map(height).sum::<f64>();
+        let bottom = canvas.y
+            + TICK_HEIGHT
+            + self.lines.iter().map(|line| height(line, canvas)).sum::<f64>();
         for tick in self.ticks(place) {
             let (x, middle) = (place.x(tick), "text-anchor=\"middle\"");
             canvas.text((x, top - 3.0), TICK_SIZE, "faint", middle, &AxisUnit::Number.tick(tick));
@@ -147,10 +154,16 @@ impl PointChart {
             .iter()
             .zip(&self.series)
             .filter_map(|(point, series)| Some((point.as_ref()?, series)));
-        let middle = canvas.y + (height(line) - LINE_GAP) / 2.0 + 4.5;
-        let right = "text-anchor=\"end\"";
-        canvas.text((place.left - 12.0, middle), LABEL_SIZE, "text", right, &line.label);
-        let end = canvas.y + height(line);
+        let end = canvas.y + height(line, canvas);
+        if canvas.is_narrow() {
+            canvas.y += NARROW_LABEL_HEIGHT;
+            let at = (canvas.margin, canvas.y - 3.0);
+            canvas.text_within(canvas.room(), at, LABEL_SIZE, ("over", ""), &line.label);
+        } else {
+            let middle = canvas.y + (height(line, canvas) - LINE_GAP) / 2.0 + 4.5;
+            let right = "text-anchor=\"end\"";
+            canvas.text((place.left - 12.0, middle), LABEL_SIZE, "text", right, &line.label);
+        }
         for (point, series) in points {
             let half = POINT_STEP / 2.0;
             let mut behind = place.x(point.value) + RADIUS;
@@ -194,8 +207,9 @@ fn mark(canvas: &mut Canvas, (x, below): (f64, f64), series: &ChartSeries) {
     ));
 }
 
-fn height(line: &PointLine) -> f64 {
-    line.points.iter().flatten().count().max(1) as f64 * POINT_STEP + LINE_GAP
+fn height(line: &PointLine, canvas: &Canvas) -> f64 {
+    let label = if canvas.is_narrow() { NARROW_LABEL_HEIGHT } else { 0.0 };
+    line.points.iter().flatten().count().max(1) as f64 * POINT_STEP + LINE_GAP + label
 }
 
 fn width(text: &str, size: f64) -> f64 {

@@ -1,7 +1,7 @@
 //! Stacked bars in panels: what a whole consists of, for many subjects in many cases.
 
 use super::axis::{Axis, AxisUnit, Scale};
-use super::canvas::{Canvas, MARGIN, Theme, WIDTH, coloured, fitted, text_width};
+use super::canvas::{Canvas, Theme, coloured, fitted, text_width};
 use super::legend::{Swatch, legend};
 
 /// Bars of parts. Each panel has a bar for every row; the names stand once, at the left.
@@ -53,6 +53,8 @@ pub enum StackBar {
 const PANELS_A_ROW: usize = 3;
 const BAR_STEP: f64 = 15.0;
 const BAR_HEIGHT: f64 = 11.0;
+/// Of a name above its bar.
+const NAME_HEIGHT: f64 = 13.0;
 const LABEL_SIZE: f64 = 10.5;
 const LABEL_MAX: f64 = 240.0;
 const TITLE_HEIGHT: f64 = 20.0;
@@ -66,9 +68,12 @@ impl StackChart {
         let parts = self.parts.iter().map(|part| (Swatch::Area(part.attributes()), &part.name));
         legend(&mut canvas, parts);
         let widest = self.rows.iter().map(|row| text_width(row, LABEL_SIZE)).fold(0.0, f64::max);
-        let labels = widest.min(LABEL_MAX) + 10.0;
-        let columns = self.panels.len().clamp(1, PANELS_A_ROW);
-        let room = WIDTH - 2.0 * MARGIN - labels - PANEL_GAP * (columns as f64 - 1.0);
+        // A narrow picture has one panel in a row, and names above their bars.
+        let (labels, columns) = match canvas.is_narrow() {
+            true => (0.0, 1),
+            false => (widest.min(LABEL_MAX) + 10.0, self.panels.len().clamp(1, PANELS_A_ROW)),
+        };
+        let room = canvas.room() - labels - PANEL_GAP * (columns as f64 - 1.0);
         let width = room / columns as f64;
         let axis = Axis::around(Scale::Linear, self.panels.iter().flat_map(lengths));
         for panels in self.panels.chunks(columns) {
@@ -80,24 +85,27 @@ impl StackChart {
             let rows: Vec<usize> = (0..self.rows.len()).filter(|row| !is_empty(row)).collect();
             self.labels(&mut canvas, &rows, labels);
             for (column, panel) in panels.iter().enumerate() {
-                let left = MARGIN + labels + column as f64 * (width + PANEL_GAP);
+                let left = canvas.margin + labels + column as f64 * (width + PANEL_GAP);
                 self.panel(&mut canvas, panel, &rows, &Place { left, width, axis });
             }
-            canvas.y += TITLE_HEIGHT + rows.len() as f64 * BAR_STEP + TICK_HEIGHT + 8.0;
+            canvas.y += TITLE_HEIGHT + rows.len() as f64 * bar_step(&canvas) + TICK_HEIGHT + 8.0;
         }
-        let end = (WIDTH - MARGIN, canvas.y + 4.0);
-        let name = format!("{} \u{2192}", self.axis);
-        canvas.text(end, 11.0, "faint", "text-anchor=\"end\"", &name);
+        canvas.axis_name(&format!("{} \u{2192}", self.axis), 4.0, true);
         canvas.y += 10.0;
         canvas.document(&self.title)
     }
 
     fn labels(&self, canvas: &mut Canvas, rows: &[usize], labels: f64) {
         for (line, row) in rows.iter().enumerate() {
-            let y = canvas.y + TITLE_HEIGHT + line as f64 * BAR_STEP + BAR_HEIGHT - 2.0;
-            let name = fitted(&self.rows[*row], LABEL_SIZE, labels - 10.0);
-            let end = "text-anchor=\"end\"";
-            canvas.text((MARGIN + labels - 8.0, y), LABEL_SIZE, "text", end, &name);
+            let y = canvas.y + TITLE_HEIGHT + line as f64 * bar_step(canvas) + BAR_HEIGHT - 2.0;
+            if canvas.is_narrow() {
+                let name = fitted(&self.rows[*row], LABEL_SIZE, canvas.room());
+                canvas.text((canvas.margin, y), LABEL_SIZE, "text", "", &name);
+            } else {
+                let name = fitted(&self.rows[*row], LABEL_SIZE, labels - 10.0);
+                let at = (canvas.margin + labels - 8.0, y);
+                canvas.text(at, LABEL_SIZE, "text", "text-anchor=\"end\"", &name);
+            }
         }
     }
 
@@ -106,7 +114,8 @@ impl StackChart {
         let title = fitted(&panel.title, 12.0, place.width);
         let at = (place.left, top - 7.0);
         canvas.text(at, 12.0, "text", "font-weight=\"600\"", &title);
-        let bottom = top + rows.len() as f64 * BAR_STEP;
+        let step = bar_step(canvas);
+        let bottom = top + rows.len() as f64 * step;
         let mut grid = String::new();
         for tick in place.axis.ticks_at_most((place.width / 44.0) as usize) {
             let x = place.left + place.length(tick);
@@ -117,7 +126,7 @@ impl StackChart {
         canvas.stroke(&grid, 1.0, "grid");
         let mut paths = vec![String::new(); self.parts.len()];
         for (line, row) in rows.iter().enumerate() {
-            let y = top + line as f64 * BAR_STEP;
+            let y = top + (line + 1) as f64 * step - BAR_STEP;
             match panel.bars.get(*row) {
                 Some(StackBar::Parts(parts)) => place.add(&mut paths, parts, y),
                 Some(StackBar::Word(word)) => {
@@ -131,6 +140,11 @@ impl StackChart {
             canvas.element(&format!("<path d=\"{path}\" {}/>", part.attributes()));
         }
     }
+}
+
+/// From one bar to the next; a narrow picture has a name between them.
+fn bar_step(canvas: &Canvas) -> f64 {
+    if canvas.is_narrow() { BAR_STEP + NAME_HEIGHT } else { BAR_STEP }
 }
 
 impl StackPart {

@@ -1,4 +1,9 @@
 "use strict";
+// What is wider than its place says so: not every screen shows a bar to scroll it by.
+const places = new ResizeObserver((all) => requestAnimationFrame(() => all.forEach(({ target }) => {
+  target.classList.toggle("wider", target.scrollWidth > target.clientWidth + 1);
+})));
+document.querySelectorAll(".scroll").forEach((place) => places.observe(place));
 // A heading that is pressed sorts its table. Without this script tables keep the order of the plan.
 const units = { ns: 1, "\u00b5s": 1e3, ms: 1e6, s: 1e9 };
 const measure = (cell) => {

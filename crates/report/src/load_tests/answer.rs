@@ -2,6 +2,7 @@
 //! was.
 
 use super::load_test::LoadTest;
+use super::parting::parting;
 use super::wording::{per_second_text, share_text, time_text};
 use crate::call_fate::most_frequent;
 use crate::first_few::first_few;
@@ -28,7 +29,7 @@ pub(super) fn lines(tests: &[LoadTest]) -> Vec<String> {
 
 fn of_one(test: &LoadTest) -> Vec<String> {
     let first = format!("{} {}", rate_sentence(test), latency_sentence(test));
-    let optional = [messages_line(test), clocks_line(test)];
+    let optional = [parting_line(test), messages_line(test), clocks_line(test)];
     let trouble = [failures_line(test), interruptions_line(test)];
     let last = trouble.into_iter().chain([gates_line(test), Some(limit_line(test))]);
     [Some(first)].into_iter().chain(optional).chain(last).flatten().collect()
@@ -71,6 +72,17 @@ fn latency_sentence(test: &LoadTest) -> String {
         time_text(clock.at(99.0)),
         time_text(clock.max_ns)
     )
+}
+
+/// Where a load that grows becomes too much. One that is too much from the beginning needs no
+/// words: the rates say so.
+fn parting_line(test: &LoadTest) -> Option<String> {
+    let parting = parting(test).filter(|parting| parting.seconds > 0.0)?;
+    Some(format!(
+        "The answers fell behind {:.0} s after the window began, when {} calls a second were due.",
+        parting.seconds,
+        per_second_text(parting.due_per_second)
+    ))
 }
 
 /// How many messages streaming calls carried.

@@ -15,7 +15,8 @@ pub(super) const METHOD: &str = "In a closed loop a call is made when another ha
      an open loop calls are due by a schedule, whether or not others have ended, and a latency counts \
      from when its call was due: what waits for room has waited as its user would. Latencies are those \
      of calls that ended with OK in the window; the warm-up before it is in no figure. \
-     docs/use/load.md says more, and docs/measure/metrics.md defines every figure.";
+     Bookend's sources have more on it in docs/use/load.md, and define every figure in \
+     docs/measure/metrics.md.";
 
 /// A value of a flag has so much room beside others.
 const VALUE_CHARS: usize = 40;
@@ -47,7 +48,18 @@ pub(super) fn origin(tests: &[LoadTest]) -> String {
         cut_in_the_middle(&quoted_line(day), VALUE_CHARS)
     });
     let [lengths, days] = [each_once(lengths), each_once(days)].map(|texts| first_few(&texts));
-    format!("{} for {lengths}, on {days}.", called(tests))
+    let command = match tests {
+        [test] => test.report.bookend.origin.as_ref().map(|origin| command_text(&origin.command)),
+        _ => None,
+    };
+    format!("{} for {lengths}, on {days}.{}", called(tests), command.unwrap_or_default())
+}
+
+/// What follows the rest of an origin: the command, of which a long one has more at the foot of the
+/// page.
+pub(super) fn command_text(command: &str) -> String {
+    const COMMAND_CHARS: usize = 200;
+    format!(" Command: {}", cut_in_the_middle(&quoted_line(command), COMMAND_CHARS))
 }
 
 /// The flags that are set, and the tags. Where load tests differ, each has a column.
@@ -77,8 +89,8 @@ pub(super) fn flags(tests: &[LoadTest]) -> LoadTable {
 
 /// Flags, a column for each of `values`.
 pub(super) fn table_of_flags(values: Vec<String>, rows: Vec<HtmlRow>) -> LoadTable {
-    let first = "flag (times in nanoseconds)".to_owned();
-    LoadTable { title: "Flags", headings: std::iter::once(first).chain(values).collect(), rows }
+    let headings = std::iter::once("flag".to_owned()).chain(values).collect();
+    LoadTable { title: "Flags", headings, rows }
 }
 
 fn flags_of(test: &LoadTest) -> Vec<(String, String)> {
@@ -98,7 +110,25 @@ pub(super) fn given(options: &Value) -> impl Iterator<Item = (String, String)> {
         .into_iter()
         .flatten()
         .filter(|(name, value)| *name != "name" && value.as_f64() != Some(0.0))
-        .map(|(name, value)| (quoted_line(name), quoted_line(&text_of(value))))
+        .map(|(name, value)| (quoted_line(name), quoted_line(&flag_text(name, value))))
+}
+
+/// The value of a flag; a time, which the file has in nanoseconds, with its unit.
+fn flag_text(name: &str, value: &Value) -> String {
+    const TIMES: [&str; 3] = ["warmup", "keepalive", "stream-interval"];
+    let is_time = TIMES.contains(&name) || name.ends_with("duration") || name.ends_with("timeout");
+    match value.as_u64().filter(|_| is_time) {
+        Some(time_ns) => exact_time_text(time_ns),
+        None => text_of(value),
+    }
+}
+
+/// In the largest unit of which it is a whole number.
+fn exact_time_text(time_ns: u64) -> String {
+    const UNITS: [(u64, &str); 3] = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "\u{b5}s")];
+    let whole = UNITS.into_iter().find(|(unit_ns, _)| time_ns.is_multiple_of(*unit_ns));
+    let (unit_ns, unit) = whole.unwrap_or((1, "ns"));
+    format!("{} {unit}", time_ns / unit_ns)
 }
 
 fn text_of(value: &Value) -> String {

@@ -3,22 +3,25 @@
 
 use super::basis;
 use super::page::LoadPage;
+use super::pictures::answered_over_offered;
 use super::tables::{LoadTable, table};
 use super::wording::{per_second_text, time_text};
-use crate::chart::{AxisName, AxisUnit, LineChart, LinePanel, LinePoint, LineSeries, Scale};
+use crate::chart::{
+    AxisName, AxisUnit, LineChart, LinePanel, LinePoint, LineRows, LineSeries, Scale,
+};
 use crate::html::HtmlRow;
 use crate::picture::{Drawing, Picture, named};
 use bookend_contract::capacity::{CapacityReport, ClosedLoop, RateTrial, ScalabilityFit};
 use bookend_results::failed_share::FailedShare;
 use bookend_results::quoted::{clipped, cut_in_the_middle, quoted_line};
-use bookend_results::statistics::median_ns;
+use bookend_results::statistics::{self, median_ns};
 use bookend_results::text::percent_text;
 
 const METHOD: &str = "Closed loops of more and more calls in flight say where to search. Then rates are \
      tried in open loops whose calls are due at random times: half of the way between the highest rate \
      that kept the objective and the lowest that did not, until they are within 2 %. A rate that misses \
      is tried again, and two of three decide. A latency counts from when its call was due. \
-     docs/use/load.md says more.";
+     Bookend's sources have more on it in docs/use/load.md.";
 
 /// A fit of ours may have shares somewhat above one, where few points are far from the law. Those
 /// of others may have any, of which no percentage can be read.
@@ -48,7 +51,11 @@ pub(super) fn page(stem: &str, report: &CapacityReport) -> LoadPage {
         name,
         answer: answer(report, &rates),
         pictures: named(pictures.into_iter().flatten().collect()),
-        origin: format!("{called}, on {}.", quoted_line(day)),
+        origin: format!(
+            "{called}, on {}.{}",
+            quoted_line(day),
+            basis::command_text(&report.origin.command)
+        ),
         tables: tables(report),
         method: METHOD,
         flags: basis::table_of_flags(vec!["value".to_owned()], flags),
@@ -61,6 +68,8 @@ pub(super) fn page(stem: &str, report: &CapacityReport) -> LoadPage {
 /// A rate with all its tries.
 struct Rate {
     per_second: f64,
+    /// Calls answered OK a second, the median over its tries.
+    ok_per_second: f64,
     /// The median over its tries, nanoseconds.
     p50_ns: u64,
     /// The median over its tries, nanoseconds.
@@ -78,8 +87,13 @@ fn rates(trials: &[RateTrial]) -> Vec<Rate> {
     let median = |tries: &[&RateTrial], of: fn(&RateTrial) -> u64| {
         median_ns(tries.iter().map(|trial| of(trial))).unwrap_or(0)
     };
+    let middle = |tries: &[&RateTrial]| {
+        let rates: Vec<f64> = tries.iter().map(|trial| trial.ok_per_second).collect();
+        statistics::median(&rates).unwrap_or(0.0)
+    };
     let rate = |tries: &[&RateTrial]| Rate {
         per_second: tries[0].rate,
+        ok_per_second: middle(tries),
         p50_ns: median(tries, |trial| trial.p50_ns),
         p99_ns: median(tries, |trial| trial.p99_ns),
         failed: tries
@@ -176,24 +190,34 @@ fn over_rate(report: &CapacityReport, rates: &[Rate], called: &str) -> Option<Pi
     };
     let lines = vec![line(|rate| rate.p50_ns), line(|rate| rate.p99_ns)];
     lines.iter().find(|line| !line.is_empty())?;
+    let answered = |rate: &Rate| LinePoint {
+        x: rate.per_second,
+        y: rate.ok_per_second,
+        interval: None,
+        is_bound: !rate.is_kept,
+        failed: None,
+    };
     let chart = LineChart {
-        title: "Latency over the offered load".to_owned(),
+        title: "Rate and latency over the offered load".to_owned(),
         subtitle: called.to_owned(),
         across: AxisName::new("calls due per second (1/s)", AxisUnit::Number),
         up: AxisName::new("latency from when calls were due", AxisUnit::Nanoseconds),
         scales: [Scale::Logarithmic; 2],
         shaded_below: None,
+        parting: None,
         series: series(["50 %", "99 %"]),
         panels: vec![LinePanel { title: String::new(), lines }],
         has_dots: true,
         has_bands: false,
     };
-    let headings = ["calls due per second (1/s)", "50 %", "99 %", "objective"];
+    let answered = answered_over_offered(&chart, rates.iter().map(answered).collect());
+    let headings = ["calls due per second (1/s)", "answered OK (1/s)", "50 %", "99 %", "objective"];
     let rows = rates
         .iter()
         .map(|rate| HtmlRow {
             names: vec![FailedShare::marked(rate.failed, &per_second_text(rate.per_second))],
             figures: Ok(vec![
+                per_second_text(rate.ok_per_second),
                 time_text(rate.p50_ns),
                 time_text(rate.p99_ns),
                 if rate.is_kept { "kept" } else { "missed" }.to_owned(),
@@ -207,7 +231,7 @@ fn over_rate(report: &CapacityReport, rates: &[Rate], called: &str) -> Option<Pi
              times, a dot is the median of its tries.",
             cut_in_the_middle(&quoted_line(&report.found.objective), 80)
         ),
-        drawing: Drawing::Lines(chart),
+        drawing: Drawing::Rows(LineRows { first: answered, others: vec![chart] }),
         headings: headings.map(str::to_owned).to_vec(),
         rows,
     })
@@ -240,6 +264,7 @@ fn over_in_flight(report: &CapacityReport, called: &str) -> Option<Picture> {
         up: AxisName::new("calls answered OK per second (1/s)", AxisUnit::Number),
         scales: [Scale::Logarithmic; 2],
         shaded_below: None,
+        parting: None,
         series: series(["measured", "by the Universal Scalability Law"]),
         panels: vec![LinePanel { title: String::new(), lines: vec![measured, law] }],
         has_dots: true,

@@ -2,6 +2,7 @@
 
 use super::load_test::LoadTest;
 use super::page::LoadPage;
+use super::pictures::steadiness;
 use super::{answer, basis, capacity, pictures, tables};
 use crate::picture::named;
 use bookend_contract::capacity::CapacityReport;
@@ -134,7 +135,7 @@ fn page_of(tests: &[LoadTest]) -> LoadPage {
         answer: answer::lines(tests),
         pictures: named(pictures::all(tests)),
         origin: basis::origin(tests),
-        tables: tables::all(tests),
+        tables: [tables::all(tests), steadiness(tests)].concat(),
         method: basis::METHOD,
         flags: basis::flags(tests),
         machine: basis::machines(tests),

@@ -37,6 +37,7 @@ pub(super) fn picture(tests: &[LoadTest]) -> Option<Picture> {
         up: AxisName::new("latency of OK calls", AxisUnit::Nanoseconds),
         scales: [Scale::Logarithmic; 2],
         shaded_below: None,
+        parting: None,
         series,
         panels,
         has_dots: false,

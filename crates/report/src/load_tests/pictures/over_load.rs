@@ -4,7 +4,10 @@
 use super::super::basis::called;
 use super::super::load_test::LoadTest;
 use super::super::wording::{per_second_text, time_text};
-use crate::chart::{AxisName, AxisUnit, LineChart, LinePanel, LinePoint, LineSeries, Scale};
+use super::offered::answered_over_offered;
+use crate::chart::{
+    AxisName, AxisUnit, LineChart, LinePanel, LinePoint, LineRows, LineSeries, Scale,
+};
 use crate::html::HtmlRow;
 use crate::picture::{Drawing, Picture};
 use bookend_results::grouping::each_once;
@@ -45,6 +48,7 @@ pub(super) fn picture(tests: &[LoadTest]) -> Option<Picture> {
         up: AxisName::new(load.latency(), AxisUnit::Nanoseconds),
         scales: [Scale::Logarithmic; 2],
         shaded_below: None,
+        parting: None,
         series,
         panels: vec![LinePanel { title: String::new(), lines }],
         has_dots: true,
@@ -54,7 +58,7 @@ pub(super) fn picture(tests: &[LoadTest]) -> Option<Picture> {
     Some(Picture {
         title: chart.title.clone(),
         caption: load.caption().to_owned(),
-        drawing: Drawing::Lines(chart),
+        drawing: load.drawing(chart, &own),
         headings: headings.map(str::to_owned).to_vec(),
         rows: own.iter().map(|(along, test)| row(*along, test)).collect(),
     })
@@ -71,8 +75,27 @@ impl Load {
 
     fn title(self) -> &'static str {
         match self {
-            Self::Offered => "Latency over the offered load",
+            Self::Offered => "Rate and latency over the offered load",
             Self::InFlight => "Latency over the calls in flight",
+        }
+    }
+
+    /// Over the offered load, what was answered of it stands above the latency.
+    fn drawing(self, latencies: LineChart, tests: &[(f64, &LoadTest)]) -> Drawing {
+        let answered = |(along, test): &(f64, &LoadTest)| LinePoint {
+            x: *along,
+            y: test.ok_per_second(),
+            interval: None,
+            is_bound: !test.is_carried(),
+            failed: None,
+        };
+        match self {
+            Self::Offered => {
+                let answered = tests.iter().map(answered).collect();
+                let first = answered_over_offered(&latencies, answered);
+                Drawing::Rows(LineRows { first, others: vec![latencies] })
+            }
+            Self::InFlight => Drawing::Lines(latencies),
         }
     }
 
@@ -93,7 +116,8 @@ impl Load {
     fn caption(self) -> &'static str {
         match self {
             Self::Offered => {
-                "Each line is the latency that so much of the OK calls did not exceed. A hollow dot: \
+                "Above, the answers part from the broken line where the load becomes too much. Below, each \
+                 line is the latency that so much of the OK calls did not exceed. A hollow dot: \
                  fewer than 99 % of the calls that were due ended with OK, so this load was not \
                  carried."
             }

@@ -53,6 +53,7 @@ fn picture(drawn: &Drawn<'_>, group: &DrawnGroup<'_>) -> Option<Picture> {
         series,
         scales: [Scale::Logarithmic; 2],
         shaded_below: None,
+        parting: None,
         has_dots: false,
         has_bands: false,
     };

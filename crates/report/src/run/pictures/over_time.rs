@@ -49,6 +49,7 @@ fn picture(drawn: &Drawn<'_>, group: &DrawnGroup<'_>) -> Option<Picture> {
         up: AxisName::new("requests per second (1/s)", AxisUnit::Number),
         scales: [Scale::Linear, Scale::Logarithmic],
         shaded_below: Some(0.0),
+        parting: None,
         panels,
         series,
         has_dots: false,

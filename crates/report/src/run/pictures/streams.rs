@@ -34,6 +34,7 @@ fn cost_picture(drawn: &Drawn<'_>, group: &DrawnGroup<'_>) -> Option<Picture> {
         panels: along.panels(own, &series(drawn, own), cost_point),
         scales: [Scale::Logarithmic; 2],
         shaded_below: None,
+        parting: None,
         has_dots: true,
         has_bands: true,
     };
@@ -70,6 +71,7 @@ fn memory_picture(drawn: &Drawn<'_>, group: &DrawnGroup<'_>) -> Option<Picture> 
         panels: along.panels(own, &series(drawn, own), memory_point),
         scales: [Scale::Logarithmic; 2],
         shaded_below: None,
+        parting: None,
         has_dots: true,
         has_bands: false,
     };
