@@ -28,7 +28,7 @@ pub enum KeptChecksError {
 const HOW_TO_READ: &str = "\
 *known*, *measured* and *error* are those of the check whose error is in the middle of all; *largest error* is the \
 farthest of any. *held* says in how many of the checks that judged it the figure was within what is allowed. A \
-figure that is *told* is not judged, one that is *refused* cannot be.\n";
+figure that is *shown* is not judged, one that is *refused* cannot be.\n";
 
 impl KeptChecks {
     /// Reads a record: a check a line, each as `bookend check --json` prints it.
@@ -175,7 +175,7 @@ fn held(checks: &[&Calibration]) -> String {
     let judged = held + count(|outcome| *outcome == CalibrationOutcome::Missed);
     let refused = count(|outcome| matches!(outcome, CalibrationOutcome::Refused(_)));
     match (judged, refused) {
-        (0, 0) => "told".to_owned(),
+        (0, 0) => "shown".to_owned(),
         (0, refused) => format!("refused {refused}"),
         (judged, 0) => format!("{held} of {judged}"),
         (judged, refused) => format!("{held} of {judged}, refused {refused}"),
@@ -246,7 +246,7 @@ mod tests {
         let page = page(&[check(1002.0), check(1013.0), check(1004.0)]);
         let p50 = "| p50 | 1.000 ms | 1.004 ms | +4.00 µs | +13.0 µs | ±10.0 µs | 2 of 3 |\n";
         assert!(page.contains(p50), "{page}");
-        assert!(page.contains("| refused 3 |\n") && page.contains("| told |\n"), "{page}");
+        assert!(page.contains("| refused 3 |\n") && page.contains("| shown |\n"), "{page}");
         assert!(page.contains("| sent | 3000 | 3000 | +0 | +0 | ±0 | 3 of 3 |\n"), "{page}");
     }
 

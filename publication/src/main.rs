@@ -19,7 +19,7 @@ use std::process::ExitCode;
 enum CommandLine {
     /// Keep a result of bookend run as a text file that can be committed
     Record(RecordArguments),
-    /// Write the pages of the suites from their records, published figures beside ours
+    /// Write the pages of the suites from their records, published figures next to ours
     Results(ResultsArguments),
     /// Write the pages of published claims with their verdicts
     Claims(ClaimsArguments),

@@ -38,7 +38,7 @@ pub fn columns() -> usize {
     columns_of(io::stdout()).or_else(|| columns_of(io::stderr())).unwrap_or(COLUMNS_MAX)
 }
 
-/// The help of the command of that name below `root`, or of `root`, for a terminal of so many
+/// The help of the command of that name below `root`, or of `root`, for a terminal of that many
 /// columns. `is_whole`: with the flags that the short form leaves out.
 pub fn text(root: Command, name: &str, is_whole: bool, columns: usize) -> String {
     let columns = columns.clamp(COLUMNS_MIN, COLUMNS_MAX);

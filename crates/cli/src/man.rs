@@ -37,7 +37,7 @@ pub fn start(
         None => root_page(root, groups, &mut text),
     }
     .map_err(Failure::nothing_measured)?;
-    // What stands behind the flags begins with examples.
+    // The text after the flags begins with examples.
     let text = String::from_utf8_lossy(&text);
     print(&text.replace("\n.SH EXTRA\nExamples:\n", "\n.SH EXAMPLES\n"))?;
     Ok(exit::MEASURED)

@@ -1,5 +1,5 @@
-//! records/pages/audit.md: what the audit finds in the documents' tables, what a model predicts, and
-//! notes on them that are no sentence of a document.
+//! records/pages/audit.md: what the audit finds in the documents' tables, what a model predicts,
+//! and notes on them that are no sentence of a document.
 
 use super::judged::{JudgedSuite, JudgedSuites};
 use super::model::{Model, Rejection};

@@ -2,7 +2,7 @@
 
 use std::mem;
 
-/// A text taken apart: what stands around its numbers, and these.
+/// A text taken apart: the words around its numbers, and these.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Apart {
     pub(super) words: Vec<String>,

@@ -18,8 +18,8 @@ const FLOOR: &str = "rust-floor";
 const HEADINGS: [&str; 7] =
     ["server", "case", "client", "calls a second", "by ours", "over ours", "limits"];
 
-/// A line for each cell of a server that was also measured through a client of others. Empty where
-/// there is none.
+/// A line for each cell of a server that was also measured through a client of others. Empty
+/// without such a cell.
 pub(super) fn table(cells: &Cells<'_>) -> String {
     let rows: Vec<Vec<String>> =
         cells.table.cells.iter().filter_map(|cell| row(cells, cell)).collect();

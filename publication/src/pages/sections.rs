@@ -150,7 +150,7 @@ fn folds(page: &Page<'_>, cells: &Cells<'_>) -> String {
         let is_shown = |title: &str| !LEFT_TO_THE_REPORT.contains(&title);
         folds.extend(report.tables().into_iter().filter(|(title, _)| is_shown(title)));
     } else {
-        folds.push(("The tables of the document, ours beside each row", results(page, cells)));
+        folds.push(("The tables of the document, ours next to each row", results(page, cells)));
         folds.push(("Measured besides", besides::table(page, cells)));
     }
     folds.extend([

@@ -132,7 +132,7 @@ impl PowerStudy {
                 .to_owned(),
             format!(
                 "The other columns are starts, with the seconds of calls in all of them. Comparisons of {} starts were \
-                 made of those that ran, neighbouring starts together; from that number on, so many of them have an \
+                 made of those that ran, neighbouring starts together; from that number on, that many of them have an \
                  interval below 1.",
                 counts.join(", ")
             ),

@@ -16,7 +16,7 @@ pub enum Shape {
     Const,
     /// In steps of a length each.
     Step,
-    /// By so much a second.
+    /// By that amount each second.
     Line,
 }
 

@@ -69,10 +69,10 @@ pub(super) struct Axis {
     high: f64,
 }
 
-/// On a linear axis, at most so many steps.
+/// Most steps of a linear axis.
 const STEPS_MAX: f64 = 6.0;
 
-/// Figures beyond this are none of a measurement, and an axis has no room for them: of twice as
+/// No measurement has figures beyond this, and an axis has no room for them: of twice as
 /// many powers of ten, a quotient is still a number.
 const FIGURE_MAX: f64 = 1e150;
 
@@ -119,7 +119,7 @@ impl Axis {
         }
     }
 
-    /// The same, at most so many.
+    /// The same, at most `most` of them.
     pub(super) fn ticks_at_most(&self, most: usize) -> Vec<f64> {
         let most = most.max(2);
         let span = self.high - self.low;

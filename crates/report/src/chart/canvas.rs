@@ -183,7 +183,7 @@ impl Canvas {
         }
     }
 
-    /// A text that has to do with so much room: in smaller type, and without its middle where that
+    /// A text in a room of that width: in smaller type, and without its middle where that
     /// is not enough.
     pub(super) fn text_within(
         &mut self,
@@ -265,7 +265,7 @@ fn escaped(text: &str) -> String {
     html! { (text) }.into_string()
 }
 
-/// The same where texts stand beside each other: rather too much room than too little.
+/// The same where texts are next to each other: rather too much room than too little.
 const ROOM_OF_LETTER: f64 = 0.57;
 
 /// Names of codes have nothing else.

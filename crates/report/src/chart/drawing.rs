@@ -172,7 +172,7 @@ mod tests {
         let mut chart = chart(&[1.0]);
         chart.groups[0].bars[0].name =
             "a-subject-with-a-name/and-a-variant-with-another".to_owned();
-        chart.groups[0].remark = Some("so much by rate, and so much per CPU-second; ".repeat(6));
+        chart.groups[0].remark = Some("a ratio by rate, and one per CPU-second; ".repeat(6));
         let svg = chart.svg(Theme::Light);
         for line in svg.lines().filter(|line| line.starts_with("<text ")) {
             let size: f64 = line.split('"').nth(5).unwrap().parse().unwrap();

@@ -2,7 +2,7 @@
 
 use super::canvas::{Canvas, coloured, fitted, text_width};
 
-/// What stands before a name.
+/// The sign before a name.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Swatch {
     /// The stroke of a series.
@@ -14,7 +14,7 @@ pub(super) enum Swatch {
 /// Series with one colour differ in their strokes.
 const DASHES: [&str; 3] = ["", " stroke-dasharray=\"7 3\"", " stroke-dasharray=\"2 3\""];
 
-/// There are so many colours.
+/// The number of colours.
 const COLOURS: usize = 6;
 
 const SIZE: f64 = 12.0;

@@ -104,7 +104,7 @@ pub(crate) fn failed_at_end(
 }
 
 /// Follows the line under the heading of a picture with failed calls.
-const FAILED_READING: &str = "; ! N %: so many of the calls failed";
+const FAILED_READING: &str = "; ! N %: share of calls that failed";
 
 const TICK_SIZE: f64 = 11.0;
 const TICKS_LEFT: f64 = 54.0;
@@ -293,7 +293,7 @@ impl LineChart {
         self.scales.iter().zip([point.x, point.y]).all(fits)
     }
 
-    /// Ticks with their figures and lines through the panel. Panels beside the first share its
+    /// Ticks with their figures and lines through the panel. Panels after the first share its
     /// figures.
     fn grid(&self, canvas: &mut Canvas, place: &Place, is_first: bool) {
         let [across, up] = &place.axes;
@@ -496,7 +496,7 @@ mod tests {
         chart.panels[0].lines[0][1].failed = FailedShare::of(0.264);
         chart.panels[0].lines[1][0].failed = FailedShare::of(0.005);
         let svg = chart.svg(Theme::Light);
-        for text in [">! 26.4 %<", ">! 0.5 %<", "! N %: so many of the calls failed<"] {
+        for text in [">! 26.4 %<", ">! 0.5 %<", "! N %: share of calls that failed<"] {
             assert_eq!(svg.matches(text).count(), 1, "{text}: {svg}");
         }
     }

@@ -11,7 +11,7 @@ use bookend_contract::silence;
 use bookend_results::quoted::{one_line, quoted_line};
 use std::collections::BTreeMap;
 
-/// Of many load tests, so many have a line of their own.
+/// Most load tests that have a line of their own.
 const LINES_MAX: usize = 6;
 
 /// What is quoted of an error is cut here: it may be as long as its writer liked.

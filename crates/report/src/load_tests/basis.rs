@@ -18,7 +18,7 @@ pub(super) const METHOD: &str = "In a closed loop a call is made when another ha
      Bookend's sources have more on it in docs/use/load.md, and define every figure in \
      docs/measure/metrics.md.";
 
-/// A value of a flag has so much room beside others.
+/// Characters of a flag's value where several flags share a line.
 const VALUE_CHARS: usize = 40;
 
 /// What was called, and where.

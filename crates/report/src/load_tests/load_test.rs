@@ -9,7 +9,7 @@ use hdrhistogram::Histogram;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// A name of a result has at most so many characters: it stands in legends and in rows.
+/// Most characters of a result's name, which legends and rows have to hold.
 const NAME_CHARS: usize = 40;
 
 /// A result, read.
@@ -168,7 +168,7 @@ impl Clock {
         Ok(Self { mean_ns, max_ns, known: known.collect(), histogram })
     }
 
-    /// So much of the calls took no longer, nanoseconds.
+    /// The latency that this percentage of the calls did not exceed, nanoseconds.
     pub(super) fn at(&self, percentage: f64) -> u64 {
         self.known
             .iter()

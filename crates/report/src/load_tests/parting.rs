@@ -16,7 +16,7 @@ pub(super) struct Parting {
 /// Less than this of the calls that were due is too few.
 const ANSWERED_MIN: f64 = 0.95;
 
-/// So many seconds in a row are no hiccup.
+/// Fewest seconds in a row that are more than a hiccup.
 const SECONDS_IN_A_ROW: usize = 3;
 
 /// `None`: the answers kept up, or that is not known.

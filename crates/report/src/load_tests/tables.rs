@@ -102,7 +102,7 @@ fn failures(tests: &[LoadTest]) -> LoadTable {
     table("What failed", &["name", "calls", "text"], rows)
 }
 
-/// Times beside the latency: the generator's lag, the parts of calls with connections of their own,
+/// Times other than the latency: the generator's lag, the parts of calls with connections of their own,
 /// messages of streams.
 fn parts(tests: &[LoadTest]) -> LoadTable {
     let of_test = |test: &LoadTest| {

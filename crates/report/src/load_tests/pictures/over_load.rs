@@ -117,12 +117,12 @@ impl Load {
         match self {
             Self::Offered => {
                 "Above, the answers part from the broken line where the load becomes too much. Below, each \
-                 line is the latency that so much of the OK calls did not exceed. A hollow dot: \
+                 line is the latency that this share of the OK calls did not exceed. A hollow dot: \
                  fewer than 99 % of the calls that were due ended with OK, so this load was not \
                  carried."
             }
             Self::InFlight => {
-                "Each line is the latency that so much of the OK calls did not exceed. Where the rate \
+                "Each line is the latency that this share of the OK calls did not exceed. Where the rate \
                  no longer grows with the calls in flight, each of them only waits longer. A hollow \
                  dot: fewer than 99 % of the calls ended with OK."
             }

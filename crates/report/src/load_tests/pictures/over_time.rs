@@ -1,5 +1,5 @@
 //! The rate and the latency over the time of a load test, with its warm-up shaded: of an open loop,
-//! what was due beside what was answered.
+//! what was due over what was answered.
 
 use super::super::basis::called;
 use super::super::load_test::LoadTest;
@@ -20,7 +20,7 @@ use bookend_results::statistics::{Interval, median};
 use bookend_results::steady::Steady;
 use bookend_results::text::significant_text;
 
-/// A line has about so many points: more are not seen.
+/// About as many points as can be seen in a line.
 const POINTS_MAX: usize = 120;
 
 const RATE_READING: &str = "What is shaded on the left is the warm-up, which no figure counts. Where a line stands for several \
