@@ -61,16 +61,16 @@ pub enum ServerCommand {
     /// Tell which of two servers or commits needs less CPU time per call
     Race(Box<race::RaceArguments>),
     /// Make one verified call, and check the server's HTTP/2 and gRPC
-    Probe(probe::ProbeArguments),
+    Probe(Box<probe::ProbeArguments>),
     /// Start Bookend's own gRPC server, with every service of proto/
-    Serve(serve::ServeArguments),
+    Serve(Box<serve::ServeArguments>),
 }
 
 /// What measures by suites, and shows what was measured.
 #[derive(Debug, clap::Subcommand)]
 pub enum LabCommand {
     /// Build, verify and measure a suite, print its table and keep the result
-    Run(run::RunArguments),
+    Run(Box<run::RunArguments>),
     /// List suites, subjects and results, and what each is for
     List(list::ListArguments),
     /// Write a result as a page with its answer, pictures and tables

@@ -60,7 +60,7 @@ fn start(command: Subcommand) -> Result<u8, Failure> {
     match command {
         Subcommand::Server(ServerCommand::Load(arguments)) => load::start(*arguments),
         Subcommand::Server(ServerCommand::Race(arguments)) => race::start(*arguments),
-        Subcommand::Server(ServerCommand::Probe(arguments)) => probe::start(arguments),
+        Subcommand::Server(ServerCommand::Probe(arguments)) => probe::start(*arguments),
         Subcommand::Server(ServerCommand::Serve(arguments)) => serve::start(&arguments),
         Subcommand::Lab(LabCommand::Run(arguments)) => run::start(&arguments),
         Subcommand::Lab(LabCommand::List(arguments)) => list::start(&arguments),
