@@ -12,6 +12,7 @@ use rustix::termios::tcgetwinsize;
 use std::env;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal as _, Write as _};
+use std::os::fd::AsFd;
 use std::process::ExitCode;
 use std::sync::{PoisonError, RwLock};
 
@@ -124,9 +125,33 @@ fn knows_escapes(variable: impl Fn(&str) -> Option<String>) -> bool {
 
 /// How many columns the terminal of standard error has now.
 pub fn columns() -> usize {
-    let size = tcgetwinsize(io::stderr()).ok();
+    columns_of(io::stderr())
+}
+
+/// How many columns there are for what is printed: those of the terminal of standard output, or
+/// `otherwise` in a file or a pipe.
+pub fn output_columns(otherwise: usize) -> usize {
+    match io::stdout().is_terminal() {
+        true => columns_of(io::stdout()),
+        false => otherwise,
+    }
+}
+
+fn columns_of(terminal: impl AsFd) -> usize {
+    let size = tcgetwinsize(terminal).ok();
     // A terminal that was given no size says 0.
     size.map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0).unwrap_or(COLUMNS)
+}
+
+/// This program in a command that can be typed: by its name, or by its path where it was started by
+/// that, because its name may not be found.
+pub fn program() -> String {
+    let called = env::args_os().next().unwrap_or_default();
+    typed(&called.to_string_lossy())
+}
+
+fn typed(called: &str) -> String {
+    if called.contains('/') { called.to_owned() } else { "bookend".to_owned() }
 }
 
 /// No line on standard error has the secrets of this command line from now on, whatever it quotes.
@@ -163,6 +188,12 @@ mod tests {
             assert!(!knows(dumb), "{dumb:?}");
         }
         assert!(!knows(&[("TERM", "xterm"), ("CI", "true")]));
+    }
+
+    #[test]
+    fn a_program_that_was_started_by_its_path_is_named_by_it() {
+        assert_eq!(typed("./target/quick/bookend"), "./target/quick/bookend");
+        assert_eq!([typed("bookend"), typed("")], ["bookend", "bookend"]);
     }
 
     #[test]
