@@ -9,14 +9,14 @@ use crate::lab;
 use crate::list::{RECORDS, suites_text};
 use crate::names::Named;
 use crate::report::STORE;
-use crate::terminal::{Failure, gate_status, print, with_progress};
+use crate::terminal::{Failure, gate_status, output_columns, print, program, with_progress};
 use bookend_contract::exit;
 use bookend_contract::gate::{Gate, JudgedGate};
 use bookend_lab::lock::{Lock, LockTarget};
 use bookend_lab::process::interrupt::Interrupt;
 use bookend_lab::run::{RunSettings, RunSummary, SuiteRunError, run};
 use bookend_load::flags::whole;
-use bookend_report::run::Report;
+use bookend_report::run::{BRIEF_COLUMNS, Report};
 use bookend_results::compare::{ComparedSide, compare};
 use bookend_results::measurement::{Outcome, Row};
 use bookend_results::metric::REQUESTS_PER_CPU_SECOND;
@@ -300,9 +300,14 @@ fn tables(
     let store = Some(arguments.store.as_path())
         .filter(|file| *file != Path::new(STORE))
         .map_or(String::new(), |file| format!(" --store {}", file.display()));
-    let more = "all tables, or --format html (a page with pictures)|md|csv|json|svg";
-    let report = if arguments.wide { report.text() } else { report.brief() };
-    let instrument = kept::line();
-    let again = format!("bookend report {id}{store} --format text");
-    Ok(format!("{report}\n{instrument}\nkept as run {id}; {more}: {again}\n"))
+    let command = format!("{} report {id}{store}", program());
+    let next = [
+        kept::line(),
+        format!("See it: {command}"),
+        format!("All tables: {command} --format text"),
+    ];
+    Ok(match arguments.wide {
+        true => format!("{}\n{}\n", report.text(), next.join("\n")),
+        false => report.brief(output_columns(BRIEF_COLUMNS), &next),
+    })
 }

@@ -135,6 +135,23 @@ pub fn columns_of(terminal: impl AsFd) -> Option<usize> {
     Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
 }
 
+/// How many columns there are for what is printed: those of the terminal of standard output, or
+/// `otherwise` in a file or a pipe.
+pub fn output_columns(otherwise: usize) -> usize {
+    columns_of(io::stdout()).unwrap_or(otherwise)
+}
+
+/// This program in a command that can be typed: by its name, or by its path where it was started by
+/// that, because its name may not be found.
+pub fn program() -> String {
+    let called = env::args_os().next().unwrap_or_default();
+    typed(&called.to_string_lossy())
+}
+
+fn typed(called: &str) -> String {
+    if called.contains('/') { called.to_owned() } else { "bookend".to_owned() }
+}
+
 /// No line on standard error has the secrets of this command line from now on, whatever it quotes.
 pub fn hide_secrets_of(words: &[OsString]) {
     let secrets = TypedSecrets::of(words.iter().map(|word| word.to_string_lossy()));
@@ -169,6 +186,12 @@ mod tests {
             assert!(!knows(dumb), "{dumb:?}");
         }
         assert!(!knows(&[("TERM", "xterm"), ("CI", "true")]));
+    }
+
+    #[test]
+    fn a_program_that_was_started_by_its_path_is_named_by_it() {
+        assert_eq!(typed("./target/quick/bookend"), "./target/quick/bookend");
+        assert_eq!([typed("bookend"), typed("")], ["bookend", "bookend"]);
     }
 
     #[test]

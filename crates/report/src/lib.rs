@@ -10,6 +10,7 @@
 
 mod call_fate;
 pub mod capacity;
+mod case_words;
 pub mod chart;
 pub mod check;
 pub mod comparison;
@@ -27,3 +28,4 @@ pub mod run;
 pub mod stored;
 pub mod tables;
 pub mod text_table;
+mod wrap;

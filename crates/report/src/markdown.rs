@@ -1,5 +1,6 @@
 //! Building blocks of Markdown, for the pages of runs and of suites.
 
+use crate::wrap;
 use bookend_contract::printable;
 use bookend_results::quoted::{clipped, one_line};
 use std::fmt;
@@ -94,21 +95,7 @@ const PROSE_WIDTH: usize = 110;
 
 /// Prose in lines of at most 110 characters; `indent` begins every line but the first.
 pub fn wrapped(prose: &str, indent: &str) -> String {
-    let (mut text, mut width) = (String::new(), 0);
-    for word in prose.split_whitespace() {
-        let chars = word.chars().count();
-        if width > 0 && width + 1 + chars > PROSE_WIDTH {
-            text.push('\n');
-            text.push_str(indent);
-            width = indent.len();
-        } else if width > 0 {
-            text.push(' ');
-            width += 1;
-        }
-        text.push_str(word);
-        width += chars;
-    }
-    text + "\n"
+    wrap::wrapped(prose, PROSE_WIDTH, indent)
 }
 
 /// A part that a reader opens; nothing if the body is empty.

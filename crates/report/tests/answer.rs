@@ -1,4 +1,4 @@
-//! The answer in words on a terminal, and the table that fits a page.
+//! The answer in words.
 
 #[path = "../../results/tests/table_rows/mod.rs"]
 mod table_rows;
@@ -55,7 +55,8 @@ fn what_failed_and_what_was_not_measured_is_said_with_its_reason() {
     let answer = report.answer().join("\n");
     assert!(answer.contains("Calls failed: 50.0 % of rust-bookend at C=1 S=1"), "{answer}");
     assert!(answer.contains("Not measured: rust-floor (missing: install gcc)"), "{answer}");
-    assert!(report.brief().contains(" 50.0 % |"), "failed calls have a column: {}", report.brief());
+    let brief = report.brief(100, &[]);
+    assert!(brief.contains("  50.0 %  "), "failed calls have a column: {brief}");
 }
 
 /// The cheapest has no figure in a case that all others have.
@@ -146,7 +147,7 @@ fn rates_that_are_lower_bounds_are_told() {
 fn the_answer_is_the_same_wherever_it_is_read() {
     let (run, rows) = (run(), rows(&run().new.plan));
     let report = Report::new(&run, &rows);
-    let pages = [report.brief(), report.text(), report.markdown(), report.html()];
+    let pages = [report.text(), report.markdown(), report.html()];
     for line in report.answer() {
         for page in &pages {
             // A page writes >= in its own way.
@@ -157,28 +158,11 @@ fn the_answer_is_the_same_wherever_it_is_read() {
 }
 
 #[test]
-fn the_brief_table_is_no_wider_than_a_hundred_columns() {
-    let mut run = run();
-    for subject in &mut run.new.plan.subjects {
-        subject.name += "/a-variant-whose-name-is-quite-long";
-    }
-    let rows: Vec<Row> = rows(&run.new.plan);
-    let brief = Report::new(&run, &rows).brief();
-    let widths: Vec<usize> = brief
-        .lines()
-        .filter(|line| line.starts_with(['|', '-']))
-        .map(|line| line.chars().count())
-        .collect();
-    assert!(widths.len() > 10, "{brief}");
-    assert!(widths.iter().all(|width| *width <= 100 && *width == widths[0]), "{brief}");
-}
-
-#[test]
-fn the_answer_stands_at_the_end_of_both_reports() {
+fn the_answer_stands_at_the_end_of_the_full_report() {
     let (run, rows) = (run(), rows(&run().new.plan));
     let report = Report::new(&run, &rows);
     let answer: String = report.answer().iter().map(|line| format!("{line}\n")).collect();
-    assert!(report.brief().ends_with(&answer) && report.text().ends_with(&answer));
+    assert!(report.text().ends_with(&answer));
 }
 
 /// What a server may say in its last line, and a library in its version.
@@ -194,7 +178,7 @@ fn hostile_words_stay_words_in_every_output() {
         *one = row(one.round, one.cell.clone(), Outcome::failed(HOSTILE));
     }
     let report = Report::new(&run, &rows);
-    for text in [report.brief(), report.text()] {
+    for text in [report.brief(100, &[]), report.text()] {
         let harmless = |letter: char| letter == '\n' || !letter.is_control();
         assert!(text.chars().all(harmless), "{text:?}");
     }

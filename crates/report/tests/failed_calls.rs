@@ -61,7 +61,7 @@ fn no_table_of_a_run_hides_them() {
     let report = Report::new(&run, &rows);
     let table = report.table();
     let texts = [
-        ("brief", report.brief()),
+        ("brief", report.brief(100, &[])),
         ("text", report.text()),
         ("markdown", report.markdown()),
         ("html", report.html()),

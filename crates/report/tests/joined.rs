@@ -101,7 +101,7 @@ fn every_form_says_it_first() {
     let (run, one_run) = (record.run(), self::record());
     let report = Report::new(&run, &record.rows);
     assert_eq!(report.text().lines().next(), Some(SAID));
-    assert_eq!(report.brief().lines().next(), Some(SAID));
+    assert_eq!(report.brief(100, &[]).lines().next(), Some(SAID));
     assert_eq!(report.markdown().lines().nth(2), Some(SAID));
     let page = report.html();
     let (_, below) = page.split_once("</h1>\n").expect("a title");
@@ -114,7 +114,9 @@ fn every_form_says_it_first() {
 
     let run = one_run.run();
     let report = Report::new(&run, &one_run.rows);
-    for text in [report.text(), report.brief(), report.markdown(), report.html(), report.json()] {
+    for text in
+        [report.text(), report.brief(100, &[]), report.markdown(), report.html(), report.json()]
+    {
         assert!(!text.contains("oined") && !text.contains("other run"), "{text}");
     }
 }

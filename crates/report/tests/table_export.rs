@@ -295,7 +295,7 @@ fn names_of_a_foreign_store_do_nothing_to_a_terminal_a_page_or_a_spreadsheet() {
     let skips = [(HOSTILE.to_owned(), vec![HOSTILE.to_owned()])].into();
     let report = Report::new(&run, &rows).with_skips(skips);
     let (csv, page, json) = (report.csv(), report.markdown(), report.json());
-    for text in [&report.brief(), &report.text(), &page, &json] {
+    for text in [&report.brief(100, &[]), &report.text(), &page, &json] {
         let acts = |letter: char| letter != '\n' && !is_printable(letter);
         assert!(!text.contains(acts), "{text:?}");
         assert!(!text.contains("\nforged") && !text.contains("\n   ```\n"), "{text}");

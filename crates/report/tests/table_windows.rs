@@ -135,7 +135,7 @@ fn that_cells_were_measured_by_turns_is_said_once() {
     assert_eq!(of(&rows).as_deref(), Some(said));
     let run = run();
     assert!(Report::new(&run, &rows).parameters().contains(&said.to_owned()));
-    assert_eq!(Report::new(&run, &rows).brief().matches(said).count(), 1);
+    assert_eq!(Report::new(&run, &rows).text().matches(said).count(), 1);
     window(&mut rows[0]).laps = Some(2);
     window(&mut rows[1]).laps = None;
     let all = rows.len();

@@ -281,6 +281,13 @@ impl Measurement {
         self.counts.ok as f64 / if spins { f64::NAN } else { self.tested_cpu_seconds() }
     }
 
+    /// CPU time of the end under test for an answered call, nanoseconds; not finite where the rate
+    /// above is not.
+    pub fn cpu_ns_per_call(&self) -> f64 {
+        let rate = self.requests_per_cpu_second();
+        1e9 / if rate.is_finite() { rate } else { f64::NAN }
+    }
+
     /// Answered calls per CPU-second of the calling end; not finite as above.
     pub fn requests_per_client_cpu_second(&self) -> f64 {
         let spins = self.spinning.generator;

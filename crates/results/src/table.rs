@@ -9,7 +9,7 @@ mod summary;
 
 pub use cell_marks::rules_of;
 pub use cpu_account::CpuAccount;
-pub use found::{ACK_WAITS, CUT};
+pub use found::{ACK_WAITS, CLOSES_ON_CUT, CUT, WAITS_ON_ACK};
 pub use summary::{Figure, Summary, is_lower_bound};
 
 use crate::compare::ratio_of;
@@ -121,7 +121,9 @@ impl Table {
             Cell { case: cell.case, rank, run, rounds, result, id: cell.id.clone() }
         };
         let cells = planned.iter().map(summed_up).collect();
-        let several_instruments = plan.instruments().len() > 1;
+        // An instrument of the plan may measure none of its cases.
+        let several_instruments =
+            each_once(planned.iter().map(|cell| &cell.id.instrument)).len() > 1;
         Self { cells, several_instruments, skips: BTreeMap::new() }
     }
 

@@ -1,5 +1,6 @@
 //! Where the last check of this machine is kept: a file in the user's state folder.
 
+use crate::terminal::program;
 use bookend_lab::machine::this_machine;
 use bookend_results::calibration::{CheckOrigin, InstrumentCheck};
 use std::ffi::OsString;
@@ -28,13 +29,17 @@ pub fn line() -> String {
     let known = file(|name| std::env::var_os(name))
         .and_then(|file| fs::read(file).ok())
         .and_then(|json| serde_json::from_slice::<InstrumentCheck>(&json).ok());
-    match known {
-        None => "instrument: never checked on this machine; run bookend check".to_owned(),
+    let what = match known {
+        None => "the load generator was never checked on this machine".to_owned(),
         Some(check) => match check.is_outdated_for(&origin(&check.origin.witness)) {
-            None => check.quote(),
-            Some(why) => format!("instrument: the last check says nothing of today: {why}"),
+            None => return check.quote(),
+            Some(why) => format!("the last check says nothing of today: {why}"),
         },
-    }
+    };
+    let program = program();
+    format!(
+        "instrument: {what}. {program} check holds its figures against known ones, in about a minute"
+    )
 }
 
 /// What runs here and now.

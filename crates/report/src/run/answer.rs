@@ -53,7 +53,7 @@ impl Report<'_> {
     }
 
     /// Who is cheapest, who comes next, and what other instruments say of it.
-    fn compared(&self, rankings: &Rankings<'_>) -> Vec<String> {
+    pub(super) fn compared(&self, rankings: &Rankings<'_>) -> Vec<String> {
         let Some(group) = rankings.main() else {
             return Vec::new();
         };
@@ -179,7 +179,7 @@ impl Report<'_> {
     }
 
     /// `through ghz`, or for clients `against cpp-grpc`.
-    fn through(&self, instruments: &[String]) -> String {
+    pub(super) fn through(&self, instruments: &[String]) -> String {
         let is_client = self
             .table
             .cells

@@ -72,12 +72,7 @@ pub(super) fn failures_line(table: &Table) -> Option<String> {
 
 /// What speaks against the run.
 pub(super) fn doubts_line(report: &Report<'_>, table: &Table) -> Option<String> {
-    let mut doubts = Vec::new();
-    if report.run.new.plan.extent == Extent::Quick {
-        doubts.push("a quick run is a first look, not a result to be quoted".to_owned());
-    } else if !report.is_quotable() {
-        doubts.push("the run did less than its suite, and is not to be quoted".to_owned());
-    }
+    let mut doubts = Vec::from_iter(scope_doubt(report).map(str::to_owned));
     let odd = report.notes().into_iter().find(|note| note.starts_with(REPLIES_DIFFER));
     doubts.extend(odd.map(one_line));
     let of_cell = |cell: &Cell| each_once(marks_of(cell).iter().map(|mark| kind(mark)));
@@ -92,8 +87,24 @@ pub(super) fn doubts_line(report: &Report<'_>, table: &Table) -> Option<String> 
     (!doubts.is_empty()).then(|| format!("Doubt it for this: {}.", doubts.join("; ")))
 }
 
+/// That too little was measured to be quoted, as a sentence.
+pub(super) fn scope_line(report: &Report<'_>) -> Option<String> {
+    let doubt = scope_doubt(report)?;
+    let (first, rest) = doubt.split_at(1);
+    Some(format!("{}{rest}.", first.to_uppercase()))
+}
+
+fn scope_doubt(report: &Report<'_>) -> Option<&'static str> {
+    let is_quick = report.run.new.plan.extent == Extent::Quick;
+    let less = "the run did less than its suite, and is not to be quoted";
+    match is_quick {
+        true => Some("a quick run is a first look, not a result to be quoted"),
+        false => (!report.is_quotable()).then_some(less),
+    }
+}
+
 /// A mark without its figures: what all marks of its kind begin with.
-fn kind(mark: &str) -> String {
+pub(super) fn kind(mark: &str) -> String {
     let is_figure = |letter: char| letter.is_ascii_digit() || ":(".contains(letter);
     let words = mark.split(is_figure).next().unwrap_or_default().trim().trim_end_matches(" up to");
     if words.is_empty() { "failed calls".to_owned() } else { one_line(words) }

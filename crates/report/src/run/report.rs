@@ -2,8 +2,8 @@
 
 use crate::markdown::{lines, list};
 use crate::tables::{
-    brief_table, connection_table, cost_table, instrument_table, marks, published_table,
-    resource_table, skipped_lines, spinning_lines, window_lines,
+    connection_table, cost_table, instrument_table, marks, published_table, resource_table,
+    skipped_lines, spinning_lines, window_lines,
 };
 use bookend_contract::printable;
 use bookend_contract::transport::Transport;
@@ -43,27 +43,6 @@ impl<'a> Report<'a> {
     /// The suite's title when the run was made.
     pub fn title(&self) -> String {
         self.prose().0
-    }
-
-    /// The report for a terminal: the run in a line, one table that is no wider than a page, and
-    /// the answer in words.
-    pub fn brief(&self) -> String {
-        let plan = &self.run.new.plan;
-        let scope = self.run.scope();
-        let notes =
-            self.notes().into_iter().map(|note| format!("note: {}\n", one_line(note))).collect();
-        let head =
-            format!("{}: {}, {scope}, {} rounds", plan.suite, plan.request.method, plan.rounds);
-        let text = [
-            self.joined(),
-            format!("{}\n", one_line(&head)),
-            notes,
-            self.by_turns().map_or(String::new(), |turns| format!("{turns}\n")),
-            format!("{}\n", brief_table(&self.table)),
-            lines(&self.answer()),
-        ]
-        .concat();
-        printable::lines(&text).into_owned()
     }
 
     /// Everything for a terminal: machine, parameters, notes, the published table, costs, marks,

@@ -6,8 +6,11 @@ use bookend_results::failed_share::FailedShare;
 use bookend_results::metric::{self, MetricDefinition};
 use bookend_results::ratio::RatioOutcome;
 use bookend_results::statistics::Interval;
-use bookend_results::table::{Cell, CpuAccount, Summary, Table, is_lower_bound};
-use bookend_results::text::{cpu_text, latency_text, rate_text, significant_text};
+use bookend_results::suite::TestedEnd;
+use bookend_results::table::{Cell, CpuAccount, Rank, Summary, Table, is_lower_bound};
+use bookend_results::text::{
+    cpu_text, latency_text, precise_latency_text, rate_text, significant_text,
+};
 
 /// Printed where there is no figure.
 const NONE: &str = "-";
@@ -42,18 +45,22 @@ pub(super) static PUBLISHED: [CellColumn; 7] = [
     ("avg. memory", 12, Metric(&metric::MEMORY_MEAN)),
 ];
 
-/// Of all tables the narrowest: 100 columns, with names that are not longer than [`BRIEF_NAME`].
+/// What a first look needs, the most important figures first.
 pub(super) static BRIEF: [CellColumn; 6] = [
-    ("req/s", 10, Of(|_, _, summary| bounded_rate(summary))),
-    ("avg. cpu", 8, Metric(&metric::SERVER_CPU_MEAN)),
-    ("req/CPU-s", 9, Metric(&metric::REQUESTS_PER_CPU_SECOND)),
-    ("ratio ^", 7, Metric(&metric::COST_RATIO)),
-    ("99 % in", 12, MetricAs(&metric::LATENCY_P99, latency_text)),
-    ("failed", 6, Of(|_, _, summary| failed(summary))),
+    ("CPU/call", 8, Of(|_, _, summary| cpu_per_call(summary))),
+    (RATIO, 5, Of(|_, cell, summary| over_baseline(cell, summary))),
+    ("req/s", 6, Of(|_, _, summary| bounded_rate(summary))),
+    ("CPU", 6, Of(|_, _, summary| tested_cpu(summary))),
+    ("p99", 7, MetricAs(&metric::LATENCY_P99, latency_text)),
+    (FAILED_CALLS, 6, Of(|_, _, summary| failed(summary))),
 ];
 
+/// Headings of [`BRIEF`].
+pub(super) const RATIO: &str = "ratio";
+pub(super) const FAILED_CALLS: &str = "failed";
+
 /// Stands behind the others where a call of the table failed: a column of zeros tells nothing.
-static FAILED: CellColumn = ("failed", 6, Of(|_, _, summary| failed(summary)));
+static FAILED: CellColumn = (FAILED_CALLS, 6, Of(|_, _, summary| failed(summary)));
 
 /// The columns of a table, and that of failed calls where some failed and it is not among them.
 pub(super) fn shown<'c>(
@@ -63,9 +70,6 @@ pub(super) fn shown<'c>(
     let has_one = columns.iter().any(|(heading, ..)| *heading == FAILED.0);
     columns.iter().chain((table.has_failed_calls() && !has_one).then_some(&FAILED))
 }
-
-/// The characters of a name in [`BRIEF`].
-pub(super) const BRIEF_NAME: usize = 25;
 
 pub(super) static COST: [CellColumn; 10] = [
     ("req/CPU-s", 9, Metric(&metric::REQUESTS_PER_CPU_SECOND)),
@@ -132,7 +136,7 @@ pub(super) fn fields(
 
 impl Field {
     /// What stands in the column for a cell.
-    fn text(&self, table: &Table, cell: &Cell, summary: &Summary) -> String {
+    pub(super) fn text(&self, table: &Table, cell: &Cell, summary: &Summary) -> String {
         match self {
             Metric(metric) => match metric.ratio(&summary.ratios) {
                 Some(ratio) => ratio.to_string(),
@@ -162,6 +166,35 @@ fn failed(summary: &Summary) -> String {
     match summary.value(&metric::ERROR_SHARE) {
         Some(_) => FailedShare::field(summary.failed_share()),
         None => NONE.to_owned(),
+    }
+}
+
+/// CPU time of a call at the end under test.
+fn cpu_per_call(summary: &Summary) -> String {
+    unless(spins(summary), figure(summary, &metric::CPU_PER_CALL, precise_latency_text))
+}
+
+/// The ratio to the baseline, which is 1 for the baseline itself.
+fn over_baseline(cell: &Cell, summary: &Summary) -> String {
+    match cell.rank {
+        Rank::Baseline => "1".to_owned(),
+        Rank::Ranked | Rank::Calibration => summary.ratios.cost_ratio.to_string(),
+    }
+}
+
+/// What the end under test used of the CPUs.
+fn tested_cpu(summary: &Summary) -> String {
+    let metric = match summary.side {
+        TestedEnd::Server => &metric::SERVER_CPU_MEAN,
+        TestedEnd::Client => &metric::CLIENT_CPU_MEAN,
+    };
+    unless(spins(summary), figure(summary, metric, cpu_text))
+}
+
+fn spins(summary: &Summary) -> bool {
+    match summary.side {
+        TestedEnd::Server => summary.spinning.server,
+        TestedEnd::Client => summary.spinning.generator,
     }
 }
 

@@ -1,25 +1,18 @@
 //! The tables of a run, each in the style of the published one.
 
 use super::columns::{
-    BRIEF, BRIEF_NAME, COST, CPU_ACCOUNT, CellColumn, PUBLISHED, RESOURCES, bounded_rate, fields,
-    figure, named,
+    COST, CPU_ACCOUNT, CellColumn, PUBLISHED, RESOURCES, bounded_rate, fields, figure, named,
 };
 use crate::text_table::TextTable;
 use bookend_results::failed_share::FailedShare;
 use bookend_results::grouping::{each_once, grouped};
 use bookend_results::metric;
-use bookend_results::quoted::{clipped, cut_in_the_middle, one_line};
+use bookend_results::quoted::{clipped, one_line};
 use bookend_results::statistics::Ratio;
 use bookend_results::suite::{Case, Plan, TestedEnd};
 use bookend_results::table::{Cell, CellResult, Rank, Summary, Table};
 use bookend_results::text::{rate_text, seconds_text};
 use bookend_results::window::AskedTimes;
-
-/// The narrowest table, no wider than 100 columns: what a first look needs.
-pub fn brief_table(table: &Table) -> String {
-    let name = |cell: &Cell| cut_in_the_middle(&table.row_name(cell), BRIEF_NAME);
-    filled_with(table, &BRIEF, name) + &calibration_lines(table)
-}
 
 /// The table in the published form, with calibration lines below it.
 pub fn published_table(table: &Table) -> String {
@@ -69,7 +62,7 @@ pub fn marks(table: &Table) -> Vec<String> {
 }
 
 /// Whether so many rows are all that have figures, and too many to be named.
-fn is_everywhere(table: &Table, rows: usize) -> bool {
+pub(crate) fn is_everywhere(table: &Table, rows: usize) -> bool {
     rows >= MANY_ROWS && rows == table.cells.iter().filter_map(Cell::summary).count()
 }
 
@@ -142,10 +135,6 @@ pub fn spinning_lines(table: &Table) -> Vec<String> {
 }
 
 fn filled(table: &Table, columns: &[CellColumn]) -> String {
-    filled_with(table, columns, |cell| table.row_name(cell))
-}
-
-fn filled_with(table: &Table, columns: &[CellColumn], name: impl Fn(&Cell) -> String) -> String {
     let mut layout = TextTable::new(&named(table, columns));
     let mut connections = None;
     for case in table.cases() {
@@ -162,10 +151,10 @@ fn filled_with(table: &Table, columns: &[CellColumn], name: impl Fn(&Cell) -> St
         for cell in table.of_case(case).filter(ranked) {
             match &cell.result {
                 CellResult::Measured(summary) => {
-                    layout.fields(fields(name(cell), columns, table, (cell, summary)));
+                    layout.fields(fields(table.row_name(cell), columns, table, (cell, summary)));
                 }
                 CellResult::NotMeasured { why, reason } => {
-                    layout.across(name(cell), format!("{why}: {reason}"));
+                    layout.across(table.row_name(cell), format!("{why}: {reason}"));
                 }
             }
         }

@@ -48,15 +48,16 @@ impl InstrumentCheck {
     /// In one line for a report, with the day that it is from.
     pub fn quote(&self) -> String {
         let find = |what| self.calibrations.iter().find(|each| each.what == what);
-        let error = find(QUOTED).map(|each| format!("p50 {}", each.fields()[2]));
-        let floor = find(FLOOR).map(|each| format!("floor {}", each.fields()[1]));
+        let error = find(QUOTED).map(|each| format!("p50 of 1 ms was off by {}", each.fields()[2]));
+        let floor = find(FLOOR).map(|each| format!("an answer at once took {}", each.fields()[1]));
         let (held, missed) =
             (self.count(&CalibrationOutcome::Held), self.count(&CalibrationOutcome::Missed));
-        let held = Some(format!("{held} of {} calibrations held", held + missed));
-        let parts: Vec<String> = [error, floor, held].into_iter().flatten().collect();
+        let held = Some(format!("{held} of {} known figures held", held + missed));
+        let parts: Vec<String> = [held, error, floor].into_iter().flatten().collect();
         let started = Timestamp::from_unix_ms(self.started_unix_ms).to_string();
-        let day = started.split('T').next().unwrap_or_default();
-        format!("instrument: {} ({day}, bookend {})", parts.join(", "), self.origin.version)
+        let (day, version) = (started.split('T').next().unwrap_or_default(), &self.origin.version);
+        let parts = parts.join("; ");
+        format!("instrument: the load generator was checked on {day} (bookend {version}): {parts}")
     }
 
     /// Why it says nothing about `now`; `None`: it does.
@@ -120,9 +121,10 @@ mod tests {
     #[test]
     fn a_report_quotes_error_floor_and_what_held() {
         let quote = check(1008.0, &[]).quote();
-        let expected = "instrument: p50 +8.00 µs, floor 29.0 µs, 1 of 1 calibrations held ";
-        assert!(quote.starts_with(expected), "{quote}");
-        assert!(quote.ends_with("(2026-11-18, bookend 0.1.0)"), "{quote}");
+        let origin = "instrument: the load generator was checked on 2026-11-18 (bookend 0.1.0): ";
+        let found = "1 of 1 known figures held; p50 of 1 ms was off by +8.00 µs; an answer at once \
+                     took 29.0 µs";
+        assert_eq!(quote, format!("{origin}{found}"));
     }
 
     #[test]

@@ -44,6 +44,9 @@ catalogue! {
     REQUESTS_PER_CPU_SECOND, "requests_per_cpu_second", PerSecond,
         Median(|round| Some(round.window.requests_per_cpu_second())),
         "OK calls over the CPU seconds of the end under test: `req/CPU-s`";
+    CPU_PER_CALL, "cpu_per_call", Nanoseconds,
+        Median(|round| Some(round.window.cpu_ns_per_call())),
+        "CPU time of the end under test over its OK calls: `CPU/call`";
     REQUESTS_PER_CLIENT_CPU_SECOND, "requests_per_client_cpu_second", PerSecond,
         Median(|round| Some(round.window.requests_per_client_cpu_second())),
         "OK calls over the CPU seconds of the calling end: `req/instrument-CPU-s`";

@@ -14,6 +14,11 @@ pub const CUT: [&str; 2] = ["messages cut anywhere", "frames cut anywhere"];
 /// The check, as the probe labels it, of a server whose answers wait for acknowledgements.
 pub const ACK_WAITS: &str = "answers without waiting for ACKs";
 
+/// What the marks begin with that follow from them.
+pub const CLOSES_ON_CUT: &str = "closes-on-cut";
+/// As above.
+pub const WAITS_ON_ACK: &str = "waits-on-ack";
+
 /// Where a latency lies to which a delayed acknowledgement was added: Linux delays by 40 ms
 /// (`TCP_DELACK_MIN`) and counts in ticks of up to 4 ms, and the call takes a moment besides.
 const DELAYED_NS: std::ops::RangeInclusive<f64> = 38e6..=48e6;
@@ -43,7 +48,7 @@ fn marks(summary: &Summary, skips: &[String]) -> Vec<String> {
     let cut: Vec<&str> = CUT.into_iter().filter(has).collect();
     let cut = (!cut.is_empty()).then(|| {
         let what = cut.join(" and ");
-        format!("closes-on-cut: the probe found that this server does not take {what}")
+        format!("{CLOSES_ON_CUT}: the probe found that this server does not take {what}")
     });
     let waits = has(&ACK_WAITS).then(|| waits_on_ack(summary)).flatten();
     cut.into_iter().chain(waits).collect()
@@ -64,7 +69,7 @@ fn waits_on_ack(summary: &Summary) -> Option<String> {
         .find(|(_, value_ns)| is_delayed(*value_ns))?;
     let name = name.strip_prefix("latency_").unwrap_or(name);
     Some(format!(
-        "waits-on-ack: {name} is {}, a delayed acknowledgement, for which the probe found answers \
+        "{WAITS_ON_ACK}: {name} is {}, a delayed acknowledgement, for which the probe found answers \
          of this server to wait: no handler takes that long",
         precise_latency_text(value_ns)
     ))
