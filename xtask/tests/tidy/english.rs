@@ -186,8 +186,9 @@ impl Kind {
         match self {
             // Claims are words of the documents that they are of.
             Kind::Text => {
-                let own = |line: &str| if line.starts_with("claim = ") { "" } else { line };
-                vec![text.lines().map(|line| own(line).to_owned() + "\n").collect()]
+                let quotes = |line: &str| line.starts_with("claim = ");
+                let own = |line| if quotes(line) { "\n".to_owned() } else { format!("{line}\n") };
+                vec![text.lines().map(own).collect()]
             }
             Kind::Rust => {
                 let source = RustSource::parse(text);
