@@ -136,7 +136,7 @@ fn no_picture_with_a_figure_of_calls_hides_them() {
                 assert!(svg.contains(">! 26.4 %<") && svg.contains(">! 0.5 %<"), "{title}: {svg}");
             }
             let svg = picture.svg(Theme::Light);
-            assert!(svg.contains("; ! N %: so many of the calls failed<"), "{title}");
+            assert!(svg.contains("; ! N %: share of calls that failed<"), "{title}");
             assert!(picture.rows.iter().any(|row| row.names[1] == "! rust-pajamax"), "{title}");
         }
     }

@@ -27,7 +27,7 @@ fn change(rows: &mut [Row], at: (&str, &str), change: impl Fn(u32, &mut Measurem
     }
 }
 
-/// The headline of a pair, where a call costs pajamax so much of what it costs tonic.
+/// The headline of a pair, where a call costs pajamax these shares of what it costs tonic.
 fn headline_of(shares: &[f64]) -> String {
     let cases = [(1, 1), (1, 100), (100, 100), (1, 1000)];
     let run = pair(&cases[..shares.len()]);
@@ -142,7 +142,7 @@ fn calls_that_failed_come_before_any_speed() {
     };
     change(&mut rows, ("rust-tonic", "C=1 S=1"), fail(0.009));
     let headline = Report::new(&run, &rows).headline();
-    assert!(headline.starts_with("rust-bookend needs"), "less than is told: {headline}");
+    assert!(headline.starts_with("rust-bookend needs"), "less than is said: {headline}");
     change(&mut rows, ("rust-pajamax", "C=1 S=100"), fail(0.264));
     let headline = Report::new(&run, &rows).headline();
     let begin = "26.4 % of the calls of rust-pajamax failed with 100 calls in flight on \

@@ -221,6 +221,7 @@ fn the_largest_grid_is_a_small_page() {
     let record = recorded("pajamax-tonic");
     let run = record.run();
     let page = Report::new(&run, &record.rows).with_skips(record.facts.skips.clone()).html();
-    assert!(page.len() < 400_000, "{} bytes", page.len());
+    // Every picture is in it twice, once for narrow screens.
+    assert!(page.len() < 600_000, "{} bytes", page.len());
     assert!(page.contains("rust-pajamax/0.4.0-dispatch"));
 }

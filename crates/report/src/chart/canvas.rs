@@ -324,7 +324,7 @@ mod tests {
     fn a_narrow_picture_breaks_names_between_words() {
         let lines = |room| wrapped("calls answered OK", 10.0, room * 10.0 * ROOM_OF_LETTER);
         assert_eq!(lines(40.0), ["calls answered OK"]);
-        assert_eq!(lines(14.0), ["calls answered", "OK"]);
+        assert_eq!(lines(14.5), ["calls answered", "OK"]);
         assert_eq!(lines(3.0), ["calls", "answered", "OK"]);
         let mut canvas = Canvas::titled(Theme::NarrowPage, "a", "b");
         canvas.axis_name(&"calls ".repeat(20), 10.0, true);

@@ -102,8 +102,8 @@ fn failures(tests: &[LoadTest]) -> LoadTable {
     table("What failed", &["name", "calls", "text"], rows)
 }
 
-/// Times other than the latency: the generator's lag, the parts of calls with connections of their own,
-/// messages of streams.
+/// Times other than the latency: the generator's lag, the parts of calls with connections of their
+/// own, messages of streams.
 fn parts(tests: &[LoadTest]) -> LoadTable {
     let of_test = |test: &LoadTest| {
         let facts = &test.report.bookend;

@@ -16,10 +16,10 @@ use bookend_results::suite::{Case, TestedEnd};
 use bookend_results::table::{Cell, Rank, is_lower_bound};
 use bookend_results::text::{rate_text, significant_text};
 
-/// An answer has at most so many lines.
+/// Most lines of an answer.
 pub const ANSWER_LINES_MAX: usize = 5;
 
-/// Of what there may be many, so many are named.
+/// Most items of a list that are named.
 const NAMED_MAX: usize = 3;
 
 impl Report<'_> {
@@ -52,7 +52,7 @@ impl Report<'_> {
         format!("Nothing is compared: {why}.")
     }
 
-    /// Who is cheapest, who comes next, and what other instruments say of it.
+    /// Which subject is cheapest, which comes next, and what other instruments say of it.
     pub(super) fn compared(&self, rankings: &Rankings<'_>) -> Vec<String> {
         let Some(group) = rankings.main() else {
             return Vec::new();
@@ -204,8 +204,8 @@ fn named(one: &RankedSubject) -> String {
     if known.is_empty() { name } else { format!("{name} ({})", known.join("; ")) }
 }
 
-/// Who needs the least, the baseline among them. Who lacks more cases than another is not ahead of
-/// it for that.
+/// Which subject needs the least, the baseline among them. A subject that lacks more cases than
+/// another is not ahead of it for that.
 fn ahead(ranking: &Ranking, first: &RankedSubject, are_several: bool) -> String {
     let (baseline, name) = (ranking.baseline(), named(first));
     // Whatever else is to be said of it stands in the same line.
@@ -231,7 +231,7 @@ fn ahead(ranking: &Ranking, first: &RankedSubject, are_several: bool) -> String 
     }
 }
 
-/// Who comes after the first, and whether the first is surely ahead of the second.
+/// Which subject comes after the first, and whether the first is surely ahead of the second.
 fn followers_line(
     rankings: &Rankings<'_>,
     baseline: &str,

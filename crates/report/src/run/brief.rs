@@ -13,15 +13,15 @@ use bookend_results::ranking::Rankings;
 /// No line of a report for a terminal is longer, however wide the terminal is.
 pub const BRIEF_COLUMNS: usize = 100;
 
-/// It is laid out for terminals of at least so many columns.
+/// Fewest columns that it is laid out for.
 const COLUMNS_MIN: usize = 40;
 
 /// The lines behind the first of a paragraph begin with this.
 const INDENT: &str = "    ";
 
 impl Report<'_> {
-    /// The report for a terminal of so many columns. `next` are lines about what to do then, which
-    /// stand before the last one.
+    /// The report for a terminal with that many columns. `next` are lines about what to do then,
+    /// and come before the last line.
     pub fn brief(&self, columns: usize, next: &[String]) -> String {
         let width = columns.clamp(COLUMNS_MIN, BRIEF_COLUMNS);
         let prose = |lines: &[String]| {

@@ -5,7 +5,7 @@ use bookend_results::csv;
 use bookend_results::metric::{ALL, CONCURRENCY, CONNECTIONS, MetricDefinition};
 use bookend_results::table::{Cell, CellResult, Summary};
 
-/// A column before the metrics, and what stands in it.
+/// A column before the metrics: its heading, and its field of a cell.
 type KeyColumn = (&'static str, fn(&Report<'_>, &Cell) -> String);
 
 const KEYS: [KeyColumn; 16] = [

@@ -21,7 +21,7 @@ impl Report<'_> {
         one_line(&format!("{}{sentence}", failed.unwrap_or_default()))
     }
 
-    /// The row of which the largest share failed, if that is to be told.
+    /// The row of which the largest share failed, if that has to be said first.
     fn failed_first(&self) -> Option<String> {
         let told = |cell| Cell::failed_share(cell).filter(|share| share.is_told());
         let ranked = self.table.cells.iter().filter(|cell| cell.rank != Rank::Calibration);
@@ -175,7 +175,7 @@ impl Form {
     }
 }
 
-/// A cost that is so many times another, and the word that follows.
+/// A cost as a multiple of another, and the word that follows.
 fn amount(cost: f64) -> (String, &'static str) {
     match Form::of(cost) {
         Form::TimesLess => (format!("{} times less", significant_text(1.0 / cost)), "than"),

@@ -13,10 +13,10 @@ const INDENT: usize = 2;
 /// Which figures are left out where even a line of figures is too long, the first of these first.
 const LEFT_OUT: [&str; 3] = ["p99", "CPU", "req/s"];
 
-/// A reason why there is no figure is cut off after so many lines.
+/// Most lines of a reason why there is no figure.
 const REASON_LINES: usize = 3;
 
-/// A row: its names, its figures or why there are none, and what is odd about it.
+/// A row: its names, its figures or why it has no figures, and what is odd about it.
 pub(super) struct BriefRow {
     pub names: Vec<String>,
     pub figures: Result<Vec<String>, String>,
@@ -138,7 +138,7 @@ fn line(figures: &[Option<usize>]) -> usize {
     figures.iter().flatten().map(|figure| figure + GAP).sum()
 }
 
-/// Text in lines that begin with so many blanks.
+/// Text in lines that begin with `blanks` blanks.
 pub(super) fn indented(text: &str, width: usize, blanks: usize) -> String {
     let lines = within(text, width.saturating_sub(blanks), "");
     lines.lines().map(|line| format!("{:blanks$}{line}\n", "")).collect()

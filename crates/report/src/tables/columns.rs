@@ -1,4 +1,4 @@
-//! The columns of the tables of a run, each with what stands in it.
+//! The columns of the tables of a run, each with its field of a cell.
 
 use crate::text_table::{Column, column};
 use Field::{Account, Interval95, Metric, MetricAs, Of};
@@ -18,10 +18,10 @@ const NONE: &str = "-";
 /// Printed where a figure would depend on the CPU time of an end that spins while it waits.
 const SPINS: &str = "spins";
 
-/// A column of cells: its heading, its minimum width, and what stands in it.
+/// A column of cells: its heading, its minimum width, and its field.
 pub(super) type CellColumn = (&'static str, usize, Field);
 
-/// What stands in a column.
+/// The fields of a column.
 pub(super) enum Field {
     /// A metric, as its unit is printed.
     Metric(&'static MetricDefinition),
@@ -135,7 +135,7 @@ pub(super) fn fields(
 }
 
 impl Field {
-    /// What stands in the column for a cell.
+    /// The field of a cell.
     pub(super) fn text(&self, table: &Table, cell: &Cell, summary: &Summary) -> String {
         match self {
             Metric(metric) => match metric.ratio(&summary.ratios) {
@@ -217,7 +217,7 @@ fn skipped(table: &Table, cell: &Cell) -> String {
     or_none(skips.map(|skips| skips.len().to_string()))
 }
 
-/// A metric of a cell as text, or the placeholder if there is none.
+/// A metric of a cell as text, or the placeholder without a figure.
 pub(super) fn figure(
     summary: &Summary,
     metric: &MetricDefinition,

@@ -61,12 +61,12 @@ pub fn marks(table: &Table) -> Vec<String> {
     grouped(table.cells.iter().flat_map(placed)).into_iter().map(line).collect()
 }
 
-/// Whether so many rows are all that have figures, and too many to be named.
+/// Whether that many rows are all that have figures, and too many to be named.
 pub(crate) fn is_everywhere(table: &Table, rows: usize) -> bool {
     rows >= MANY_ROWS && rows == table.cells.iter().filter_map(Cell::summary).count()
 }
 
-/// What so many rows or more have in common is said of all of them.
+/// Fewest rows of which a common mark is said once.
 const MANY_ROWS: usize = 4;
 
 /// The cells that were given other windows than the suite's, a line for each case: its calls take

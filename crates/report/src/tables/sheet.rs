@@ -24,7 +24,7 @@ pub struct SheetRow {
     pub case: Case,
     /// The subject, with its instrument where there are several.
     pub name: String,
-    /// Its figures, or why there are none.
+    /// Its figures, or why it has no figures.
     pub fields: Result<Vec<String>, String>,
 }
 

@@ -13,7 +13,7 @@ use bookend_results::steady::Steady;
 use bookend_results::table::Cell;
 use bookend_results::text::{rate_text, significant_text};
 
-/// A curve has about so many points: more are not seen.
+/// About as many points as can be seen in a curve.
 const POINTS_MAX: usize = 60;
 
 /// The first round in which each cell was counted by interval, a picture for each instrument.
