@@ -19,6 +19,10 @@ pub const SORT: PageScript = PageScript {
     sha256: "WDdAjunt/6FvJM1OWyxNGwXQU6yRZlBf3SCwttzHLnY=",
 };
 
+/// Rules of a table of the class `cards`: on a narrow screen each row is a card, whose fields are
+/// named by their `data-label`.
+pub const CARDS: &str = include_str!("html/cards.css");
+
 /// How pages look, light, dark and on paper.
 const STYLE: &str = include_str!("html/page.css");
 

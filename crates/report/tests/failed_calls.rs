@@ -252,6 +252,6 @@ fn no_page_of_a_store_hides_them() {
     for part in [" ! 26.4 % failed<", "<td>26.4 %", "Calls failed: 26.4 % of those of run 3"] {
         assert!(history.contains(part), "{part}: {history}");
     }
-    let result = pages.result(&run, &rows, Default::default(), None);
+    let result = pages.result(&run, &rows, Default::default(), (None, None));
     has_both("result", &result);
 }
