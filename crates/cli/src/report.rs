@@ -1,6 +1,7 @@
 //! `bookend report`: a result as a page, as text, as data and as pictures.
 
 mod kept;
+mod picture_arguments;
 mod wrong_file;
 
 pub use kept::{STORE, stored_run};
@@ -10,14 +11,14 @@ use bookend_contract::exit;
 use bookend_load::error_text::reason;
 use bookend_load::flags::files;
 use bookend_load::output::{self, UnknownEnding, format_by_ending};
-use bookend_report::chart::{Chart, Theme};
+use bookend_report::chart::Theme;
 use bookend_report::html::slug;
 use bookend_report::load_tests::LoadPage;
 use bookend_report::picture::Picture;
 use bookend_report::run::Report;
-use bookend_results::suite::Case;
 use clap::{Args, ValueEnum};
 use kept::{Kept, KeptArguments, Reported};
+use picture_arguments::PictureArguments;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -42,15 +43,8 @@ pub struct ReportArguments {
     /// Also write each picture of the report into this folder, as SVG
     #[arg(long, value_name = "DIR")]
     charts: Option<PathBuf>,
-    /// Case that a picture shows, such as "C=1 S=100" [default: the first]
-    #[arg(long, value_name = "CASE")]
-    case: Option<Case>,
-    /// Background that a picture is for [default: light]
-    #[arg(long, value_enum, value_name = "THEME")]
-    theme: Option<Background>,
-    /// Heading of a picture [default: the suite's title]
-    #[arg(long, value_name = "TEXT")]
-    title: Option<String>,
+    #[command(flatten)]
+    picture: PictureArguments,
 }
 
 /// How a report is written.
@@ -66,19 +60,8 @@ enum ReportFormat {
     Csv,
     /// Everything
     Json,
-    /// A picture of one case: bars of requests per second, grouped by instrument
+    /// A picture of one case: bars, grouped by instrument
     Svg,
-}
-
-/// What a picture will stand on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Background {
-    /// White
-    Light,
-    /// Black
-    Dark,
-    /// Whichever of the two the reader prefers
-    Both,
 }
 
 /// Writes the report.
@@ -88,12 +71,8 @@ enum Background {
 pub fn start(arguments: &ReportArguments) -> Result<u8, Failure> {
     let format =
         ReportFormat::of(arguments.format, arguments.output.as_deref()).map_err(Failure::usage)?;
-    let is_about_a_picture =
-        arguments.case.is_some() || arguments.theme.is_some() || arguments.title.is_some();
-    if format != ReportFormat::Svg && is_about_a_picture {
-        return Err(Failure::usage(
-            "--case, --theme and --title belong to a picture: add --format svg",
-        ));
+    if let Some(flag) = arguments.picture.given().filter(|_| format != ReportFormat::Svg) {
+        return Err(Failure::usage(format!("{flag} is about a picture: add --format svg")));
     }
     if let Some(file) = &arguments.output {
         output::check(file).map_err(Failure::usage)?;
@@ -122,7 +101,7 @@ fn write_run(
         ReportFormat::Html => report.html(),
         ReportFormat::Csv => report.csv(),
         ReportFormat::Json => report.json(),
-        ReportFormat::Svg => picture(arguments, &report)?,
+        ReportFormat::Svg => arguments.picture.svg(&report)?,
     };
     let page = (format == ReportFormat::Html)
         .then(|| PathBuf::from(format!("{}.html", slug(&run.new.plan.suite))));
@@ -174,16 +153,6 @@ fn write_charts(pictures: &[(String, Picture)], folder: &Path) -> Result<(), Fai
         output::write(&picture.svg(Theme::Both), Some(&file)).map_err(Failure::nothing_measured)?;
     }
     Ok(())
-}
-
-fn picture(arguments: &ReportArguments, report: &Report<'_>) -> Result<String, Failure> {
-    let title = arguments.title.clone().unwrap_or_else(|| report.title());
-    let chart = Chart::of(report.table(), arguments.case, title).map_err(Failure::usage)?;
-    Ok(chart.svg(match arguments.theme {
-        Some(Background::Light) | None => Theme::Light,
-        Some(Background::Dark) => Theme::Dark,
-        Some(Background::Both) => Theme::Both,
-    }))
 }
 
 impl ReportFormat {

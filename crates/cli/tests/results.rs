@@ -86,47 +86,51 @@ fn a_report_of_a_record_is_that_of_the_run() {
 #[test]
 fn words_about_a_picture_are_not_dropped_in_silence() {
     let home = bench();
-    for words in [["--case", "C=1 S=50"], ["--theme", "dark"], ["--title", "x"]] {
+    for words in [
+        ["--case", "C=1 S=50"],
+        ["--metric", "cpu"],
+        ["--instrument", "ghz"],
+        ["--subjects", "rust-tonic"],
+        ["--theme", "dark"],
+        ["--title", "x"],
+    ] {
         let refused = bookend(home.path(), &[&["report", "1"][..], &words].concat());
         assert_eq!(refused.status.code(), Some(2));
         let said = stderr(&refused);
-        assert!(said.contains("--format svg"), "{said}");
+        assert!(said.contains(words[0]) && said.contains("add --format svg"), "{said}");
     }
 }
 
 #[test]
 fn the_picture_at_the_top_is_drawn_from_its_record_by_the_documented_command() {
     let readme = fs::read_to_string(root().join("README.md")).expect("there is a README");
-    let documented = readme
+    let documented: Vec<&str> = readme
         .lines()
         .skip_while(|line| {
             !(line.starts_with("bookend report --record") && line.contains("--format svg"))
         })
-        .take(2)
-        .collect::<Vec<_>>()
-        .join(" ");
-    let title =
-        documented.split("--title \"").nth(1).expect("a title").split('"').next().expect("its end");
+        .take_while(|line| *line != "```")
+        .map(|line| line.trim_end_matches('\\'))
+        .collect();
+    let documented = documented.concat();
     for theme in ["light", "dark"] {
-        let output = bookend(
-            &root(),
-            &[
-                "report",
-                "--record",
-                &format!("records/{SUITE}/full.jsonl.zst"),
-                "--format",
-                "svg",
-                "--case",
-                "C=1 S=100",
-                "--theme",
-                theme,
-                "--title",
-                title,
-            ],
-        );
+        let words = words_of(&documented.replace("--theme light", &format!("--theme {theme}")));
+        let words: Vec<&str> = words.iter().skip(1).map(String::as_str).collect();
+        assert!(words.contains(&theme), "{words:?}");
+        let output = bookend(&root(), &words);
         let picture = root().join(format!("docs/pictures/three-generators-{theme}.svg"));
         let committed = fs::read(&picture).expect("the picture is in the tree");
         assert!(output.status.success(), "{}", stderr(&output));
         assert!(output.stdout == committed, "{theme}: make it again");
     }
+}
+
+/// The words of a line as a shell reads it, which has no quotes but double ones.
+fn words_of(line: &str) -> Vec<String> {
+    let parts = line.split('"').enumerate();
+    let words = parts.flat_map(|(index, part)| match index % 2 {
+        1 => vec![part],
+        _ => part.split_whitespace().collect(),
+    });
+    words.map(str::to_owned).collect()
 }

@@ -121,9 +121,12 @@ fn the_pages_list_open_and_compare() {
     for part in ["referrer-policy: no-referrer", "cache-control: no-store", "nosniff"] {
         assert!(list.contains(part), "{part}: {list}");
     }
+    assert!(list.contains("<p>Run 2, "), "what came of the newest that has ended: {list}");
+    let link = format!("href=\"{}compare?run=2&amp;run=1\"", ui.root);
+    assert!(ui.page("runs/2").contains(&link), "{link}");
     let result = ui.page("runs/1");
     assert!(result.contains("<h2 id=\"method\">") && result.contains("/runs/1/cells/0\""));
-    let compared = ui.page("compare?a=2&b=1");
+    let compared = ui.page("compare?run=2&run=1");
     assert!(compared.contains("none tells the two apart"), "{compared}");
     let history = ui.page("runs/1/cells/0");
     assert!(history.contains("Runs with a figure: 3."), "{history}");
@@ -153,7 +156,7 @@ fn what_is_not_there_is_said_in_a_line() {
         "runs/1/cells/9999",
         "runs/..%2f..%2fetc",
         "runs/%3Cscript%3E",
-        "compare?a=1&b=99",
+        "compare?run=1&run=99",
         "nothing",
     ];
     for path in absent {
@@ -161,8 +164,10 @@ fn what_is_not_there_is_said_in_a_line() {
         assert_eq!(status, 404, "{path}: {answer}");
         assert!(answer.contains("text/plain") && !answer.contains("<script>"), "{answer}");
     }
-    let (status, _) = ui.get(&format!("{}compare?a=1", ui.root), &ui.host);
-    assert_eq!(status, 400);
+    for query in ["", "run=1", "run=3&run=2&run=1"] {
+        let (status, said) = ui.get(&format!("{}compare?{query}", ui.root), &ui.host);
+        assert!(status == 400 || status == 404 && query.contains("&run=2&"), "{query}: {said}");
+    }
 }
 
 #[test]

@@ -19,6 +19,10 @@ pub const SORT: PageScript = PageScript {
     sha256: "0vIP4hYuXvQDkb2+yjxRadCOgOC1LLN3ZiPLTnVCHN4=",
 };
 
+/// Rules of a table of the class `cards`: on a narrow screen each row is a card, whose fields are
+/// named by their `data-label`.
+pub const CARDS: &str = include_str!("html/cards.css");
+
 /// How pages look, light, dark and on paper.
 const STYLE: &str = include_str!("html/page.css");
 

@@ -8,10 +8,10 @@ mod progress;
 mod result;
 
 pub use history::PastFigure;
-pub use list::ListedRun;
+pub use list::{ListedRun, RunOutcome};
 pub use progress::RunProgress;
 
-use crate::html::{HtmlPage, HtmlRow, PageScript, linked_table, scrolled};
+use crate::html::{CARDS, HtmlPage, HtmlRow, PageScript, linked_table, scrolled};
 use crate::page;
 use bookend_results::quoted::quoted_line;
 use bookend_results::store::{Run, RunId};
@@ -21,7 +21,7 @@ use std::fmt::Display;
 /// Sorts tables, and shows how far the newest run is.
 const SORT_AND_LISTEN: PageScript = PageScript {
     text: concat!(include_str!("html/sort.js"), include_str!("stored/live.js")),
-    sha256: "2lTV60Fm8L79jCirDgBsasLE8eqhJpxrGghgB/ClYYM=",
+    sha256: "hIvgHFuepMqPiAWOpAryBuHcjJnYRlUunLYiQvdSwS8=",
 };
 
 const STYLE: &str = include_str!("stored/pages.css");
@@ -53,9 +53,13 @@ impl StorePages {
         format!("{}/cells/{cell}", self.run_address(run))
     }
 
-    /// The address of comparisons, whose query is `a=4&b=5`.
+    /// The address of comparisons, whose query is `run=5&run=4`: the first over the second.
     pub fn comparison_address(&self) -> String {
         format!("{}compare", self.root)
+    }
+
+    fn comparison_of(&self, a: RunId, b: RunId) -> String {
+        format!("{}?run={a}&run={b}", self.comparison_address())
     }
 
     /// The address of the events of the newest run, each the [`RunProgress::json`] of its time.
@@ -63,20 +67,19 @@ impl StorePages {
         format!("{}events", self.root)
     }
 
-    /// What leads from any page to the others: the list, and a comparison of two runs.
-    fn others(&self, [a, b]: [Option<RunId>; 2]) -> Markup {
-        let field = |name: &str, run: Option<RunId>| {
-            let value = run.map_or(String::new(), |run| run.to_string());
-            html! { input name=(name) type="number" min="1" required value=(value); }
-        };
+    /// What leads from a page to the list, and to more of these addresses.
+    fn others(&self, more: &[(String, String)]) -> Markup {
         html! {
-            nav aria-label="Store" { a href=(self.root) { "All results" } } "\n"
-            form class="compare" action=(self.comparison_address()) {
-                label { "Compare run " (field("a", a)) } " "
-                label { "with run " (field("b", b)) } " "
-                button { "Compare" }
+            nav aria-label="Store" {
+                a href=(self.root) { "All results" }
+                @for (address, name) in more { " " a href=(address) { (name) } }
             } "\n"
         }
+    }
+
+    /// What leads to the page of a run.
+    fn link_to(&self, run: RunId) -> (String, String) {
+        (self.run_address(run), format!("Run {run}"))
     }
 
     /// A page with a title, a line about what it is, the answer in words, and the rest.
@@ -90,6 +93,7 @@ impl StorePages {
 
 /// The document, with the style and the script that these pages have.
 fn served(mut page: HtmlPage) -> String {
+    page.style.push_str(CARDS);
     page.style.push_str(STYLE);
     page.script = SORT_AND_LISTEN;
     page.served()
@@ -110,5 +114,5 @@ fn day(run: &Run) -> String {
 /// A table of rows that are named by links to these addresses.
 fn titled_links(label: &str, headings: &[&str], rows: &[(String, HtmlRow)]) -> Markup {
     let headings: Vec<String> = headings.iter().map(|heading| (*heading).to_owned()).collect();
-    scrolled(label, &linked_table(&headings, rows))
+    html! { div class="past" { (scrolled(label, &linked_table(&headings, rows))) } }
 }

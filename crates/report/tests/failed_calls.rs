@@ -5,7 +5,7 @@
 mod table_rows;
 
 use bookend_contract::report::Intervals;
-use bookend_report::chart::{Chart, Theme};
+use bookend_report::chart::{Chart, ChartMetric, ChartSelection, Theme};
 use bookend_report::comparison::comparison_text;
 use bookend_report::run::Report;
 use bookend_report::stored::{PastFigure, StorePages};
@@ -142,10 +142,14 @@ fn no_picture_with_a_figure_of_calls_hides_them() {
     }
     let report = Report::new(&run, &rows);
     for (at, failed) in [("C=1 S=100", MANY), ("C=100 S=100", SOME)] {
-        let chart = Chart::of(report.table(), Some(at.parse().expect("a case")), at.to_owned());
-        let svg = chart.expect("a chart").svg(Theme::Light);
-        assert!(svg.contains(&format!("! {failed} failed<")), "{svg}");
-        assert!(svg.contains(">! rust-pajamax<") || svg.contains(">! rust-tonic<"), "{svg}");
+        for metric in [ChartMetric::Cpu, ChartMetric::Rate] {
+            let case = Some(at.parse().expect("a case"));
+            let wanted = ChartSelection { case, metric, ..ChartSelection::default() };
+            let chart = Chart::of(report.table(), &wanted, at.to_owned());
+            let svg = chart.expect("a chart").svg(Theme::Light);
+            assert!(svg.contains(&format!("! {failed} failed<")), "{svg}");
+            assert!(svg.contains(">! rust-pajamax<") || svg.contains(">! rust-tonic<"), "{svg}");
+        }
     }
     let html = report.html();
     assert!(html.contains("A figure behind ! is the share of the calls that failed there."));
@@ -248,6 +252,6 @@ fn no_page_of_a_store_hides_them() {
     for part in [" ! 26.4 % failed<", "<td>26.4 %", "Calls failed: 26.4 % of those of run 3"] {
         assert!(history.contains(part), "{part}: {history}");
     }
-    let result = pages.result(&run, &rows, Default::default(), None);
+    let result = pages.result(&run, &rows, Default::default(), (None, None));
     has_both("result", &result);
 }

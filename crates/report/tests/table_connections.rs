@@ -4,7 +4,7 @@
 #[path = "../../results/tests/table_rows/mod.rs"]
 mod table_rows;
 
-use bookend_report::chart::{Chart, Theme};
+use bookend_report::chart::{Chart, ChartMetric, ChartSelection, Theme};
 use bookend_report::run::Report;
 use bookend_report::tables::{connection_table, cost_table, instrument_table, published_table};
 use bookend_results::compare::{ComparedSide, compare};
@@ -138,7 +138,8 @@ fn every_report_names_the_transport() {
     }
     assert!(report.json().contains("\"case\": \"C=10 S=10 tls per-call\""));
     let case = "C=10 S=10".parse().expect("a case");
-    let chart = Chart::of(report.table(), Some(case), "title".to_owned()).expect("a chart");
+    let wanted = ChartSelection { case: Some(case), ..ChartSelection::default() };
+    let chart = Chart::of(report.table(), &wanted, "title".to_owned()).expect("a chart");
     assert!(chart.svg(Theme::Light).contains("C=10 S=10 h2c: "));
 }
 
@@ -216,7 +217,8 @@ fn an_instrument_that_spins_is_not_compared_with_one_that_sleeps() {
     assert_eq!(*ratio, RatioOutcome::Spinning);
     let text = instrument_table(&table).expect("two instruments");
     assert!(text.contains("spins"), "{text}");
-    let chart = Chart::of(&table, None, "title".to_owned()).expect("a chart");
+    let rates = ChartSelection { metric: ChartMetric::Rate, ..ChartSelection::default() };
+    let chart = Chart::of(&table, &rates, "title".to_owned()).expect("a chart");
     let names: Vec<&str> = chart.groups.iter().map(|group| group.name.as_str()).collect();
     assert_eq!(names, ["bookend-load", "bookend-load/spin (spins)"]);
 }

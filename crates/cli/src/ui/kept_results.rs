@@ -1,22 +1,30 @@
 //! The file of results that is shown, opened anew for each page: a run may be writing it.
 
 use super::gate::Token;
-use bookend_report::stored::{ListedRun, StorePages};
-use bookend_results::store::{Run, Store, StoreError};
+use bookend_contract::timestamp::Timestamp;
+use bookend_report::stored::{ListedRun, RunOutcome, StorePages};
+use bookend_results::store::{Run, RunId, Store, StoreError};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+/// What is known of runs that have ended. Another run of a number started at another time.
+type Outcomes = BTreeMap<(RunId, Timestamp), RunOutcome>;
 
 /// The store, and the addresses of its pages.
 pub struct KeptResults {
     file: PathBuf,
     token: Token,
     pages: StorePages,
+    /// A run that has ended stays as it is, and reading its rows takes long.
+    outcomes: Mutex<Outcomes>,
 }
 
 impl KeptResults {
     /// The results of that file, below the token's address.
     pub fn new(file: PathBuf, token: Token) -> Self {
         let pages = StorePages::below(token.root());
-        Self { file, token, pages }
+        Self { file, token, pages, outcomes: Mutex::default() }
     }
 
     /// The newest run, if there is one that can be read.
@@ -30,6 +38,19 @@ impl KeptResults {
             newest => newest?,
         };
         newest.map(|run| listed(&store, run)).transpose()
+    }
+
+    /// What came of a run. `None`: it goes on, or its rows cannot be read.
+    pub fn outcome(&self, store: &Store, run: &Run) -> Option<RunOutcome> {
+        run.finished?;
+        let key = (run.id, run.new.started);
+        let mut known = self.outcomes.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(outcome) = known.get(&key) {
+            return Some(outcome.clone());
+        }
+        let outcome = RunOutcome::of(run, &store.rows(run.id).ok()?);
+        known.insert(key, outcome.clone());
+        Some(outcome)
     }
 
     /// The file of the store.
@@ -65,5 +86,5 @@ pub fn listed(store: &Store, run: Run) -> Result<ListedRun, StoreError> {
         Some(_) => run.new.plan.rounds as usize,
         None => store.complete_rounds(run.id)?.len(),
     };
-    Ok(ListedRun { run, rounds })
+    Ok(ListedRun { run, rounds, outcome: None })
 }

@@ -11,12 +11,15 @@ use axum::response::sse::{KeepAlive, Sse};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
 use bookend_contract::printable;
-use bookend_report::stored::PastFigure;
+use bookend_report::stored::{ListedRun, PastFigure};
 use bookend_results::store::{Run, RunId, StoreError};
 use std::sync::Arc;
 
 /// Most runs in a history, the newest ones: a picture of more is longer than anybody scrolls.
 const HISTORY_MAX: usize = 50;
+
+/// The list says of the newest so many runs what came of them: it reads all their rows.
+const OUTCOMES_MAX: usize = 20;
 
 /// A request that is not answered with a page.
 #[derive(Debug)]
@@ -47,10 +50,15 @@ type Kept = State<Arc<KeptResults>>;
 
 async fn list(State(kept): Kept) -> Result<Html<String>, NoPage> {
     let store = kept.store()?;
+    let all = store.runs()?;
+    let first_looked_at = all.len().saturating_sub(OUTCOMES_MAX);
     let mut runs = Vec::new();
-    for run in store.runs()? {
+    for (place, run) in all.into_iter().enumerate() {
         runs.push(match run {
-            Ok(run) => Ok(listed(&store, run)?),
+            Ok(run) => {
+                let outcome = (place >= first_looked_at).then(|| kept.outcome(&store, &run));
+                Ok(ListedRun { outcome: outcome.flatten(), ..listed(&store, run)? })
+            }
             Err(unreadable) => Err(unreadable),
         });
     }
@@ -61,7 +69,10 @@ async fn result(State(kept): Kept, Path(run): Path<String>) -> Result<Html<Strin
     let store = kept.store()?;
     let run = store.run(run_id(&run)?)?;
     let (rows, skips) = (store.rows(run.id)?, store.skips(&run)?);
-    Ok(Html(kept.pages().result(&run, &rows, skips, kept.newest()?.as_ref())))
+    let is_before = |other: &Run| other.id < run.id && other.new.plan.suite == run.new.plan.suite;
+    let before = store.runs()?.into_iter().flatten().rev().find(is_before).map(|run| run.id);
+    let newest = kept.newest()?;
+    Ok(Html(kept.pages().result(&run, &rows, skips, (before, newest.as_ref()))))
 }
 
 async fn history(
@@ -96,10 +107,7 @@ async fn history(
 }
 
 async fn comparison(State(kept): Kept, RawQuery(query): RawQuery) -> Result<Html<String>, NoPage> {
-    let (a, b) = query
-        .as_deref()
-        .and_then(|query| query.strip_prefix("a=")?.split_once("&b="))
-        .ok_or(NoPage::NoComparison)?;
+    let (a, b) = query.as_deref().and_then(two_runs).ok_or(NoPage::NoComparison)?;
     let store = kept.store()?;
     let read = |text: &str| -> Result<_, NoPage> {
         let run = store.run(run_id(text)?)?;
@@ -112,6 +120,11 @@ async fn comparison(State(kept): Kept, RawQuery(query): RawQuery) -> Result<Html
 
 async fn events(State(kept): Kept) -> Response {
     Sse::new(progress_events(kept)).keep_alive(KeepAlive::default()).into_response()
+}
+
+/// The two runs of a query, as the ticks of the list make it.
+fn two_runs(query: &str) -> Option<(&str, &str)> {
+    query.strip_prefix("run=")?.split_once("&run=")
 }
 
 fn run_id(text: &str) -> Result<RunId, NoPage> {
@@ -136,7 +149,7 @@ impl IntoResponse for NoPage {
             Self::Absent => (StatusCode::NOT_FOUND, "there is no such page".to_owned()),
             Self::NoComparison => (
                 StatusCode::BAD_REQUEST,
-                "two runs are compared by their numbers, as in compare?a=2&b=1".to_owned(),
+                "two runs are compared: tick two of them, as in compare?run=2&run=1".to_owned(),
             ),
             Self::Unreadable(error) => {
                 let status = match error {

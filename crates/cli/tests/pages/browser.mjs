@@ -133,3 +133,23 @@ export async function cutParts(page) {
     return found;
   });
 }
+
+/** Fields of tables and bars that nobody can see whole, in words: cut by the screen, and by no box that scrolls. */
+export function cutFields(page) {
+  return page.evaluate(() => [...document.querySelectorAll("th, td, .bar, p, h1, h2, h3, li")]
+    .filter((field) => field.checkVisibility() && !field.closest("thead, details:not([open])"))
+    .filter((field) => {
+      const box = field.getBoundingClientRect();
+      const scrolls = field.closest(".scroll");
+      const room = scrolls && scrolls.scrollWidth > scrolls.clientWidth && getComputedStyle(scrolls).overflowX === "auto";
+      return !room && (box.left < 0 || box.right > innerWidth || field.scrollWidth > field.clientWidth + 1 && field.clientWidth > 0);
+    })
+    .map((field) => `${field.tagName} "${field.textContent.slice(0, 60)}"`));
+}
+
+/** The widths of boxes that have to be scrolled, by their labels. */
+export function scrolledBoxes(page) {
+  return page.evaluate(() => [...document.querySelectorAll(".scroll")]
+    .filter((box) => box.scrollWidth > box.clientWidth + 1)
+    .map((box) => `${box.getAttribute("aria-label")}: ${box.scrollWidth} in ${box.clientWidth}`));
+}

@@ -7,7 +7,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { after, before, test } from "node:test";
-import { root, seriousFindings, untidyTexts, workbench } from "./browser.mjs";
+import { cutFields, root, scrolledBoxes, seriousFindings, untidyTexts, workbench } from "./browser.mjs";
 
 const run = ["run", "hello", "--quick", "--quiet", "--wait-for-lock",
   "--subjects-dir", "subjects", "--suites", "suites"];
@@ -77,9 +77,9 @@ ${schedule}`);
 test("the list leads to a result, a comparison and a history, by keyboard too", async () => {
   const page = await bench.open(address);
   assert.equal(await page.locator("tbody tr").count(), 2);
-  await page.getByRole("button", { name: "Compare" }).focus();
+  await page.getByRole("button", { name: "Compare the two" }).focus();
   await page.keyboard.press("Enter");
-  await page.waitForURL(/compare\?a=2&b=1$/);
+  await page.waitForURL(/compare\?run=2&run=1$/);
   assert.match(await page.locator("h1").textContent(), /^Run 2 over run 1$/);
   await page.getByRole("link", { name: "All results" }).click();
   await page.getByRole("link", { name: "1", exact: true }).click();
@@ -91,17 +91,30 @@ test("the list leads to a result, a comparison and a history, by keyboard too", 
 });
 
 test("every page can be read on a narrow and on a wide screen, light and dark", async () => {
-  for (const path of ["", "runs/1", "runs/1/cells/0", "compare?a=2&b=1"]) {
+  for (const path of ["", "runs/1", "runs/1/cells/0", "compare?run=2&run=1"]) {
     for (const [width, colorScheme] of [[400, "dark"], [1600, "light"]]) {
       const page = await bench.open(address + path, { colorScheme, viewport: { width, height: 800 } });
       const wide = await page.evaluate(() => document.documentElement.scrollWidth);
       assert.ok(wide <= width, `${path}: ${wide}`);
       assert.deepEqual(await untidyTexts(page), []);
+      assert.deepEqual(await cutFields(page), []);
+      if (path === "") assert.deepEqual(await scrolledBoxes(page), []);
       assert.deepEqual(await seriousFindings(page), []);
       assert.deepEqual(page.complaints, []);
       await page.context().close();
     }
   }
+});
+
+test("one tick alone compares nothing", async () => {
+  const page = await bench.open(address);
+  const button = page.getByRole("button", { name: "Compare the two that are ticked" });
+  const ticked = () => page.locator("input[name=run]:checked").evaluateAll((all) => all.map((one) => one.value));
+  assert.deepEqual(await ticked(), ["2", "1"]);
+  await page.getByLabel("compare run 2").uncheck();
+  assert.equal(await button.isDisabled(), true);
+  await page.getByLabel("compare run 2").check();
+  assert.equal(await button.isDisabled(), false);
 });
 
 test("a live run appears and moves without a reload", async () => {
@@ -117,5 +130,14 @@ test("a live run appears and moves without a reload", async () => {
   if (going.exitCode === null) await once(going, "exit");
   await page.getByRole("link", { name: "Its page" }).click();
   await page.waitForURL(/runs\/3$/);
+  assert.deepEqual(page.complaints, []);
+});
+
+test("a third tick takes the place of the first", async () => {
+  const page = await bench.open(address);
+  const ticked = () => page.locator("input[name=run]:checked").evaluateAll((all) => all.map((one) => one.value));
+  assert.deepEqual(await ticked(), ["3", "2"]);
+  await page.getByLabel("compare run 1").check();
+  assert.deepEqual(await ticked(), ["2", "1"]);
   assert.deepEqual(page.complaints, []);
 });

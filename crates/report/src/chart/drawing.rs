@@ -3,7 +3,6 @@
 use super::canvas::{Canvas, MARGIN, Theme, WIDTH, coloured};
 use super::{Bar, Chart, Group};
 use crate::failed_calls::{at_point, figure_with};
-use bookend_results::text::rate_text;
 
 const LABEL_WIDTH: f64 = 150.0;
 /// Room for the figure behind the longest bar, and for the share of failed calls behind that.
@@ -14,6 +13,7 @@ const BAR_STEP: f64 = 26.0;
 const HEADING_HEIGHT: f64 = 78.0;
 const GROUP_TITLE_HEIGHT: f64 = 24.0;
 const REMARK_HEIGHT: f64 = 18.0;
+const REMARK_SIZE: f64 = 12.0;
 const GROUP_GAP: f64 = 18.0;
 
 /// Where a bar begins, and the greatest length of a bar where no calls failed.
@@ -23,15 +23,15 @@ const BAR_ROOM: f64 = WIDTH - MARGIN - FIGURE_WIDTH - BAR_LEFT;
 /// Bars on a canvas that grows downwards.
 pub(super) struct Drawing {
     canvas: Canvas,
-    largest_rate: f64,
+    largest_figure: f64,
     /// The greatest length of a bar.
     bar_room: f64,
 }
 
 impl Drawing {
-    pub(super) fn new(theme: Theme, largest_rate: f64) -> Self {
+    pub(super) fn new(theme: Theme, largest_figure: f64) -> Self {
         let canvas = Canvas::new(theme, HEADING_HEIGHT);
-        Self { canvas, largest_rate, bar_room: BAR_ROOM }
+        Self { canvas, largest_figure, bar_room: BAR_ROOM }
     }
 
     pub(super) fn chart(mut self, chart: &Chart) -> String {
@@ -42,6 +42,9 @@ impl Drawing {
         self.canvas.heading(&chart.title, &chart.subtitle);
         for group in &chart.groups {
             self.group(group);
+        }
+        for note in &chart.notes {
+            self.remark(MARGIN, note);
         }
         self.canvas.document(&chart.title)
     }
@@ -54,13 +57,18 @@ impl Drawing {
         for bar in &group.bars {
             self.bar(bar);
         }
-        if let Some(remark) = &group.remark {
-            let place = (BAR_LEFT, self.canvas.y + 13.0);
-            let room = WIDTH - MARGIN - BAR_LEFT;
-            self.canvas.text_within(room, place, 12.0, ("faint", ""), remark);
-            self.canvas.y += REMARK_HEIGHT;
+        for ratio in &group.ratios {
+            self.remark(BAR_LEFT, ratio);
         }
         self.canvas.y += GROUP_GAP;
+    }
+
+    /// A line that begins at `left`.
+    fn remark(&mut self, left: f64, text: &str) {
+        let place = (left, self.canvas.y + 13.0);
+        let room = WIDTH - MARGIN - left;
+        self.canvas.text_within(room, place, REMARK_SIZE, ("faint", ""), text);
+        self.canvas.y += REMARK_HEIGHT;
     }
 
     fn bar(&mut self, bar: &Bar) {
@@ -68,18 +76,12 @@ impl Drawing {
         let right = "text-anchor=\"end\"";
         let place = (BAR_LEFT - 10.0, baseline);
         self.canvas.text_within(place.0 - MARGIN / 2.0, place, 13.0, ("text", right), &bar.name);
-        match &bar.rate {
-            Ok(rate) => {
-                self.rectangle(self.length(*rate), bar.series);
-                let high = bar.interval.map_or(*rate, |interval| interval.high.max(*rate));
-                self.whisker(bar);
-                let figure = format!("{} /s", thousands(&rate_text(*rate)));
-                let figure = figure_with(&figure, bar.failed);
-                let behind = BAR_LEFT + self.length(high) + 8.0;
-                self.canvas.text((behind, baseline), 13.0, "text", "", &figure);
-            }
-            Err(why) => self.canvas.text((BAR_LEFT, baseline), 13.0, "faint", "", why),
-        }
+        self.rectangle(self.length(bar.figure), bar.series);
+        let high = bar.interval.map_or(bar.figure, |interval| interval.high.max(bar.figure));
+        self.whisker(bar);
+        let behind = BAR_LEFT + self.length(high) + 8.0;
+        let figure = figure_with(&bar.text, bar.failed);
+        self.canvas.text((behind, baseline), 13.0, "text", "", &figure);
         self.canvas.y += BAR_STEP;
     }
 
@@ -102,25 +104,13 @@ impl Drawing {
         }
     }
 
-    fn length(&self, rate: f64) -> f64 {
-        if self.largest_rate > 0.0 {
-            (rate / self.largest_rate * self.bar_room).clamp(1.0, self.bar_room)
+    fn length(&self, figure: f64) -> f64 {
+        if self.largest_figure > 0.0 {
+            (figure / self.largest_figure * self.bar_room).clamp(1.0, self.bar_room)
         } else {
             1.0
         }
     }
-}
-
-/// `1376444` as people write it: `1,376,444`.
-fn thousands(digits: &str) -> String {
-    let mut grouped = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
 }
 
 #[cfg(test)]
@@ -129,12 +119,13 @@ mod tests {
     use bookend_results::failed_share::FailedShare;
     use bookend_results::statistics::Interval;
 
-    fn chart(rates: &[f64]) -> Chart {
-        let bar = |(series, &rate): (usize, &f64)| Bar {
+    fn chart(figures: &[f64]) -> Chart {
+        let bar = |(series, &figure): (usize, &f64)| Bar {
             name: format!("server-{series}"),
             series,
-            rate: Ok(rate),
-            interval: Some(Interval { low: rate * 0.9, high: rate * 1.1 }),
+            figure,
+            text: format!("{figure} /s"),
+            interval: Some(Interval { low: figure * 0.9, high: figure * 1.1 }),
             failed: None,
         };
         Chart {
@@ -142,9 +133,10 @@ mod tests {
             subtitle: String::new(),
             groups: vec![Group {
                 name: "ghz".to_owned(),
-                bars: rates.iter().enumerate().map(bar).collect(),
-                remark: None,
+                bars: figures.iter().enumerate().map(bar).collect(),
+                ratios: Vec::new(),
             }],
+            notes: Vec::new(),
         }
     }
 
@@ -172,7 +164,9 @@ mod tests {
         let mut chart = chart(&[1.0]);
         chart.groups[0].bars[0].name =
             "a-subject-with-a-name/and-a-variant-with-another".to_owned();
-        chart.groups[0].remark = Some("a ratio by rate, and one per CPU-second; ".repeat(6));
+        let long = "a ratio by rate, and one per CPU-second; ".repeat(6);
+        chart.groups[0].ratios = vec![long.clone(); 2];
+        chart.notes = vec![long];
         let svg = chart.svg(Theme::Light);
         for line in svg.lines().filter(|line| line.starts_with("<text ")) {
             let size: f64 = line.split('"').nth(5).unwrap().parse().unwrap();
@@ -221,20 +215,5 @@ mod tests {
         let svg = chart(&[1.0]).svg(Theme::Both);
         let (light, dark) = svg.split_once("@media (prefers-color-scheme:dark)").expect("both");
         assert!(light.contains("#ffffff") && dark.contains("#0d1117"), "{svg}");
-    }
-
-    #[test]
-    fn digits_are_grouped_by_thousands() {
-        assert_eq!(thousands("1376444"), "1,376,444");
-        assert_eq!(thousands("999"), "999");
-    }
-
-    #[test]
-    fn what_was_not_measured_says_why_in_the_place_of_a_bar() {
-        let mut chart = chart(&[5.0]);
-        chart.groups[0].bars[0].rate = Err("missing".to_owned());
-        let svg = chart.svg(Theme::Light);
-        assert!(widths(&svg).is_empty());
-        assert!(svg.contains(">missing<"));
     }
 }

@@ -24,7 +24,8 @@ impl StorePages {
         );
         let title = format!("Run {} over run {}", a.0.id, b.0.id);
         let origin = format!("A is {}, B is {}.", run_in_words(a.0), run_in_words(b.0));
-        let others = self.others([Some(a.0.id), Some(b.0.id)]);
+        let turned = (self.comparison_of(b.0.id, a.0.id), "The other way round".to_owned());
+        let others = self.others(&[self.link_to(a.0.id), self.link_to(b.0.id), turned]);
         let (mut answer, table) = match &compared {
             Ok(comparison) => (vec![told_apart(comparison)], cells(comparison)),
             Err(error) => (vec![nothing(error)], html! {}),

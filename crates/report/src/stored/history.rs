@@ -53,7 +53,7 @@ impl StorePages {
         let rows: Vec<_> =
             rows.into_iter().map(|(run, row)| (run, narrowed(row, headings.len()))).collect();
         let body = html! {
-            (self.others([Some(of.id), None]))
+            (self.others(&[self.link_to(of.id)]))
             @if let Some(picture) = picture(&name, &points) { (page::figure(&picture)) }
             (titled_links("Figures", headings, &rows))
         };

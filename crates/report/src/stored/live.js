@@ -25,3 +25,16 @@ for (const live of document.querySelectorAll("[data-events]")) {
   document.addEventListener("visibilitychange", listen);
   listen();
 }
+// Two runs are compared: a third tick takes the place of the first.
+const ticks = [...document.querySelectorAll("input[name=run]")];
+const ticked = ticks.filter((tick) => tick.checked);
+const button = document.querySelector("form.compare > button");
+for (const tick of ticks) {
+  tick.addEventListener("change", () => {
+    if (tick.checked) ticked.push(tick);
+    else ticked.splice(ticked.indexOf(tick), 1);
+    if (ticked.length > 2) ticked.shift().checked = false;
+    button.disabled = ticked.length !== 2;
+  });
+}
+if (button) button.disabled = ticked.length !== 2;

@@ -23,7 +23,7 @@ pub struct RunProgress {
 impl StorePages {
     /// How far that run is. `None`: the store has no run.
     pub fn progress(&self, newest: Option<&ListedRun>) -> RunProgress {
-        let Some(ListedRun { run, rounds }) = newest else {
+        let Some(ListedRun { run, rounds, .. }) = newest else {
             return RunProgress {
                 text: "No run has started yet.".to_owned(),
                 stored: 0,
