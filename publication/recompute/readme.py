@@ -122,9 +122,9 @@ def check_table(table, part, ours, findings):
         found.check_words(f"README.md, {subject}", row[0], record, findings)
         for column, told in zip(columns, row[1:], strict=True):
             place = f"README.md, {column['case']}, {subject}"
-            rate = of_cell(record, Name(subject, declared["via"]), column["case"])
+            cost = of_cell(record, Name(subject, declared["via"]), column["case"])
             figure, unit = told.split(" ", 1)
-            check_figure(place, figure, rate and 1 / rate / UNITS.get(unit, 1.0), findings)
+            check_figure(place, figure, cost and cost / UNITS.get(unit, 1.0), findings)
 
 
 def check_figure(place, told, value, findings):
@@ -136,8 +136,8 @@ def check_figure(place, told, value, findings):
 
 @functools.cache
 def of_cell(record, name, case):
-    """Calls per CPU-second, the median of the rounds."""
+    """CPU seconds of a call, the median of the rounds."""
     rows = record.rows_of((name, case))
     measured = [row for row in rows if row["outcome"]["outcome"] == "measured"]
-    rates = [metrics.of_round("requests_per_cpu_second", row) for row in measured]
-    return median(rates) if rates else None
+    costs = [1 / metrics.of_round("requests_per_cpu_second", row) for row in measured]
+    return median(costs) if costs else None

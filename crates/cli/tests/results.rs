@@ -103,8 +103,9 @@ fn words_about_a_picture_are_not_dropped_in_silence() {
 
 #[test]
 fn the_picture_at_the_top_is_drawn_from_its_record_by_the_documented_command() {
-    let readme = fs::read_to_string(root().join("README.md")).expect("there is a README");
-    let documented: Vec<&str> = readme
+    let page = root().join("docs/measure/report.md");
+    let page = fs::read_to_string(page).expect("there is a page of reports");
+    let documented: Vec<&str> = page
         .lines()
         .skip_while(|line| {
             !(line.starts_with("bookend report --record") && line.contains("--format svg"))

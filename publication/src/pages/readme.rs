@@ -9,7 +9,7 @@ use bookend_report::markdown::wrapped;
 use bookend_results::declaration::{DeclarationError, Source, read_text};
 use bookend_results::failed_share::FailedShare;
 use bookend_results::grouping::each_once;
-use bookend_results::metric::{Metric, REQUESTS_PER_CPU_SECOND};
+use bookend_results::metric::{CPU_PER_CALL, Metric};
 use bookend_results::record::{Record, file_of};
 use bookend_results::suite::{Case, Extent};
 use bookend_results::text::precise_latency_text;
@@ -19,8 +19,6 @@ use thiserror::Error;
 
 /// The file that declares the parts, next to the sources of this crate.
 pub const README_PARTS: &str = "publication/readme.toml";
-
-const NS_PER_SECOND: f64 = 1e9;
 
 /// The markers before a part and after it.
 const BEGIN: &str = "<!-- made by publication readme: ";
@@ -197,10 +195,9 @@ impl CostTable {
         let cost = |column: &CostColumn| {
             let cell = cells.find_with(subject, column.case, Some(&self.via))?;
             runs.push(cells.run_of(cell, None)?);
-            let (rate, _) =
-                cells.estimate(&Metric::Listed(&REQUESTS_PER_CPU_SECOND), cell, None)?;
+            let (cost_ns, _) = cells.estimate(&Metric::Listed(&CPU_PER_CALL), cell, None)?;
             let failed = FailedShare::clause([(cell.failed_share(), subject.to_owned())]);
-            Some(format!("{}{failed}", precise_latency_text(NS_PER_SECOND / rate)))
+            Some(format!("{}{failed}", precise_latency_text(cost_ns)))
         };
         self.columns.iter().map(cost).collect()
     }
