@@ -74,7 +74,7 @@ pub enum LabCommand {
     /// List suites, subjects and results, and what each is for
     List(list::ListArguments),
     /// Write a result as a page with its answer, pictures and tables
-    Report(report::ReportArguments),
+    Report(Box<report::ReportArguments>),
     /// Show stored results, and the run in progress, in a browser
     Ui(ui::UiArguments),
     /// Compare two results, with intervals and an exit status for CI

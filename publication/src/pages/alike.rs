@@ -87,6 +87,6 @@ mod tests {
         let text = "rust-pajamax/0.3.3 at C=1 S=50 waits for 40 ms.";
         let apart = Apart::of(text);
         assert_eq!(apart.numbers, ["40"]);
-        assert_eq!(together(&apart.words, &[apart.numbers.clone()]), text);
+        assert_eq!(together(&apart.words, std::slice::from_ref(&apart.numbers)), text);
     }
 }
