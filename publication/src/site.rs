@@ -4,37 +4,35 @@
 mod address;
 mod claims_table;
 mod front;
+mod measurer;
+mod result_site;
+mod style;
 
-use crate::claims::JudgedSuites;
+pub use result_site::ResultSite;
+
 use address::{CLAIMS_PAGE, FRONT_FILE, file_of_suite, links};
 use bookend_report::run::Report;
-use bookend_results::record::Record;
-use std::collections::BTreeMap;
-
-/// Everything that a site is made of.
-#[derive(Clone, Debug)]
-pub struct ResultSite {
-    /// The records, in the order in which they are shown.
-    pub records: Vec<Record>,
-    /// The published documents with their claims.
-    pub judged: JudgedSuites,
-    /// What came after each record, by suite ([`crate::since::since`]).
-    pub since: BTreeMap<String, String>,
-}
+use maud::html;
+use style::own_style;
 
 impl ResultSite {
     /// Every file by its name. The same records always give the same files.
     pub fn files(&self) -> Vec<(String, String)> {
         let mut files = vec![
-            (FRONT_FILE.to_owned(), front::page(&self.records, &self.judged, &self.since)),
+            (FRONT_FILE.to_owned(), front::page(self)),
             (CLAIMS_PAGE.to_owned(), claims_table::page(&self.judged)),
         ];
         files.extend(self.records.iter().map(|record| {
             let run = record.run();
             let report = Report::new(&run, &record.rows).with_skips(record.facts.skips.clone());
             let judged = self.judged.suite(&record.facts.suite);
-            let findings = judged.map(claims_table::of_suite).unwrap_or_default();
-            (file_of_suite(&record.facts.suite), report.html_among(&links(), &findings))
+            let findings = html! {
+                (measurer::of_record(record, self.raw.get(&record.facts.suite)))
+                @if let Some(judged) = judged { (claims_table::of_suite(judged)) }
+            };
+            let mut page = report.page_among(&links(), &findings);
+            page.style += &own_style();
+            (file_of_suite(&record.facts.suite), page.document())
         }));
         files
     }

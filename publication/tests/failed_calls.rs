@@ -90,12 +90,17 @@ fn no_page_of_claims_hides_them() {
     ] {
         assert!(page.contains(part), "{part}: {page}");
     }
-    let site = ResultSite { records: vec![], judged: suites.clone(), since: BTreeMap::new() };
+    let site = ResultSite {
+        records: vec![],
+        judged: suites.clone(),
+        since: BTreeMap::new(),
+        raw: BTreeMap::new(),
+    };
     let claims = &site.files()[1].1;
-    assert!(claims.contains("<th>! ten times"), "{claims}");
+    assert!(claims.contains("<th scope=\"row\">! ten times"), "{claims}");
     assert!(
-        claims.contains("<td>replicated, while 26.4 % of rust-pajamax&#39;s calls failed")
-            || claims.contains("<td>replicated, while 26.4 % of rust-pajamax's calls failed"),
+        claims.contains(">replicated, while 26.4 % of rust-pajamax&#39;s calls failed")
+            || claims.contains(">replicated, while 26.4 % of rust-pajamax's calls failed"),
         "{claims}"
     );
     assert!(claims.contains("0.5 % of rust-tonic"), "{claims}");
@@ -157,10 +162,13 @@ fn no_page_of_a_suite_hides_them() {
 fn the_front_page_of_a_site_does_not_hide_them() {
     let records = vec![failing_run("helloworld-profile")];
     let judged = JudgedSuites { suites: vec![] };
-    let site = ResultSite { records, judged, since: BTreeMap::new() };
+    let site = ResultSite { records, judged, since: BTreeMap::new(), raw: BTreeMap::new() };
     let files = site.files();
     let front = &files[0].1;
-    assert!(front.contains("failed calls") && front.contains("<td>26.4 % at "), "{front}");
+    assert!(
+        front.contains("failed calls") && front.contains("data-label=\"failed calls\">26.4 % at "),
+        "{front}"
+    );
     assert!(front.contains("<th scope=\"row\">! "), "{front}");
     assert!(front.contains("(26.4 % of its calls failed at "), "the answer: {front}");
     let page = &files.iter().find(|(name, _)| name.contains("helloworld")).expect("a page").1;

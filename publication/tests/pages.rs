@@ -166,6 +166,7 @@ fn a_site_ranks_nobody_with_rows_of_another_run() {
                 "clients-of-servers".to_owned(),
                 "recorded on a <day>".to_owned(),
             )]),
+            raw: BTreeMap::new(),
         };
         site.files().remove(0).1
     };
@@ -173,7 +174,7 @@ fn a_site_ranks_nobody_with_rows_of_another_run() {
     let (run, rows) = invented("clients-of-servers", Extent::Full);
     let whole = front(Record::of_run(&run, &rows, BTreeMap::new()));
     assert!(whole.contains(row) && !whole.contains("Joined from"), "{whole}");
-    assert!(whole.contains("<p class=\"note\">It was recorded on a &lt;day&gt;.</p>"), "{whole}");
+    assert!(whole.contains("; recorded on a &lt;day&gt;. "), "{whole}");
     let front = front(joined("clients-of-servers"));
     assert!(front.contains("<p class=\"note\">Joined from two runs, "), "{front}");
     assert!(front.contains(" Not ranked, measured in a run of its own: rust-bookend."), "{front}");

@@ -33,14 +33,50 @@ fn a_site_has_a_page_for_each_record_and_every_link_leads_somewhere() {
         assert!(site.join(name).is_file(), "{name} is missing: {said}");
     }
     for page in &pages {
+        if page.extension().is_some_and(|ending| ending == "zst") {
+            continue;
+        }
         let text = fs::read_to_string(page).expect("readable");
         let links = text.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next());
         for link in links.filter(|link| !link.starts_with('#')) {
-            assert!(site.join(link).is_file(), "{}: {link}", page.display());
+            let file = link.split('#').next().unwrap_or(link);
+            assert!(site.join(file).is_file(), "{}: {link}", page.display());
+        }
+        // Targets on the page itself, too.
+        for target in text.split("href=\"#").skip(1).filter_map(|rest| rest.split('"').next()) {
+            assert!(text.contains(&format!("id=\"{target}\"")), "{}: {target}", page.display());
         }
     }
     let front = fs::read_to_string(site.join("index.html")).expect("readable");
-    for part in ["go-thrift", "java-grpc/virtual", "stands behind", "It was recorded on 2026-11-"] {
+    for part in ["go-thrift", "java-grpc/virtual", "stands behind", "; recorded on 2026-11-"] {
         assert!(front.contains(part), "{part}");
     }
+}
+
+#[test]
+fn a_reader_learns_who_measured_when_and_on_what_and_gets_the_raw_rounds() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let records = home.path().join("records");
+    fs::create_dir_all(records.join("transports")).expect("created");
+    fs::copy(record("transports"), records.join("transports/full.jsonl.zst")).expect("copied");
+    let site = home.path().join("site");
+    let words = ["site".into(), site.clone(), "--records".into(), records];
+    let made =
+        Command::new(env!("CARGO_BIN_EXE_publication")).args(words).current_dir(ROOT).output();
+    assert_eq!(made.expect("the command starts").status.code(), Some(0));
+    let read = |name: &str| fs::read_to_string(site.join(name)).expect("readable");
+    let front = read("index.html");
+    let who = front.find("The Bookend project measured this itself, on 2026-11-22, on its own");
+    let headline = front.find("class=\"answer\"").expect("a headline");
+    assert!(who.expect("who measured") < headline, "it stands above the first headline");
+    let beside = &front[headline..];
+    let own = beside.find("the project\u{2019}s own</b>, so its authors measured themselves");
+    assert!(own.expect("whose server it is") < beside.find("<table").expect("a table"));
+    for page in [front, read("transports.html")] {
+        for part in ["AMD EPYC", "a virtual machine", "href=\"transports-full.jsonl.zst\""] {
+            assert!(page.contains(part), "{part}");
+        }
+    }
+    let raw = fs::read(site.join("transports-full.jsonl.zst")).expect("it is in the site");
+    assert!(raw == fs::read(record("transports")).expect("readable"), "the same bytes");
 }

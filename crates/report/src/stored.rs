@@ -21,7 +21,7 @@ use std::fmt::Display;
 /// Sorts tables, and shows how far the newest run is.
 const SORT_AND_LISTEN: PageScript = PageScript {
     text: concat!(include_str!("html/sort.js"), include_str!("stored/live.js")),
-    sha256: "hIvgHFuepMqPiAWOpAryBuHcjJnYRlUunLYiQvdSwS8=",
+    sha256: "yGRpJBonIDqX21SKuKGM2k6tJEqHze6GLP2hSRNPKv0=",
 };
 
 const STYLE: &str = include_str!("stored/pages.css");

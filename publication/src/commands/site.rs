@@ -5,6 +5,7 @@ use bookend_contract::exit;
 use bookend_publication::claims::{JudgedSuites, read_record};
 use bookend_publication::since::since;
 use bookend_publication::site::ResultSite;
+use bookend_report::html::slug;
 use bookend_results::record::{Facts, Record, file_in};
 use bookend_results::suite::Extent;
 use clap::Args;
@@ -38,7 +39,20 @@ impl SiteArguments {
             write(&text, Some(&file))?;
             say(&format!("{} ({} KB)", file.display(), text.len().div_ceil(1000)))?;
         }
+        for (suite, name) in &site.raw {
+            self.copy_record(suite, name)?;
+        }
         Ok(exit::MEASURED)
+    }
+
+    /// Copies the record of a suite into the site, under that name.
+    fn copy_record(&self, suite: &str, name: &str) -> Result<(), NoPage> {
+        let Some(record) = file_in(&self.records.join(suite), Extent::Full) else {
+            return Ok(());
+        };
+        let file = self.folder.join(name);
+        let bytes = fs::copy(record, &file).map_err(|error| NoPage::unwritten(&file, error))?;
+        say(&format!("{} ({} KB)", file.display(), bytes.div_ceil(1000)))
     }
 
     /// Suites that repeat a document come first, in the order of the documents.
@@ -57,6 +71,13 @@ impl SiteArguments {
         let records: Vec<Record> = records.collect::<Result<_, _>>()?;
         let since = |facts: &Facts| (facts.suite.clone(), since(facts, &self.records));
         let since = records.iter().map(|record| since(&record.facts)).collect();
-        Ok(ResultSite { records, judged, since })
+        let raw = names.iter().filter_map(|name| Some((name.clone(), self.raw_name(name)?)));
+        Ok(ResultSite { records, judged, since, raw: raw.collect() })
+    }
+
+    /// How the record of a suite is called in the site. `None`: it has none.
+    fn raw_name(&self, suite: &str) -> Option<String> {
+        let file = file_in(&self.records.join(suite), Extent::Full)?;
+        Some(format!("{}-{}", slug(suite), file.file_name()?.to_str()?))
     }
 }

@@ -1,8 +1,9 @@
 //! Claims with their outcomes, as tables of pages.
 
 use super::address::links;
+use super::style::own_style;
 use crate::claims::{Answer, JudgedSuite, JudgedSuites, Judgement};
-use bookend_report::html::{HtmlPage, HtmlRow, SORT, folded, note, scrolled, table};
+use bookend_report::html::{HtmlPage, SORT, folded, note, scrolled, whole_table};
 use maud::{Markup, html};
 
 const HEADINGS: [&str; 6] =
@@ -24,7 +25,7 @@ pub(super) fn page(judged: &JudgedSuites) -> String {
         } "\n"
     };
     let title = "Claims - Bookend".to_owned();
-    HtmlPage { title, style: String::new(), body, script: SORT }.document()
+    HtmlPage { title, style: own_style(), body, script: SORT }.document()
 }
 
 /// The claims of one suite, for its own page.
@@ -37,27 +38,31 @@ fn section(heading: &Markup, suite: &JudgedSuite) -> Markup {
 }
 
 fn claims(suite: &JudgedSuite) -> Markup {
-    let rows: Vec<HtmlRow> = suite.judgements().iter().map(row).collect();
+    let heads = html! { @for heading in HEADINGS { th scope="col"; (heading) } };
+    let rows = html! { @for one in suite.judgements() { (row(&one)) } };
     let label = format!("Claims: {}", suite.claims.document.title);
-    scrolled(&label, &table(&HEADINGS.map(str::to_owned), &rows))
+    scrolled(&label, &whole_table("sorts claims cards", &heads, &rows))
 }
 
-fn row(one: &Judgement<'_>) -> HtmlRow {
+fn row(one: &Judgement<'_>) -> Markup {
     let or_dash = |text: &str| if text.is_empty() { "-".to_owned() } else { text.to_owned() };
     let figure =
         |answer: Option<&Answer>| answer.map_or("-".to_owned(), |one| or_dash(&one.figure));
     let outcome =
         |answer: Option<&Answer>| answer.map_or("-".to_owned(), Answer::outcome_of_both_runs);
     let other = one.is_it_so.as_ref();
-    HtmlRow {
-        names: vec![one.marked_sentence()],
-        figures: Ok(vec![
-            or_dash(&one.claim.published),
-            figure(Some(&one.replicates)),
-            outcome(Some(&one.replicates)),
-            figure(other),
-            outcome(other),
-        ]),
+    let figures = [
+        or_dash(&one.claim.published),
+        figure(Some(&one.replicates)),
+        outcome(Some(&one.replicates)),
+        figure(other),
+        outcome(other),
+    ];
+    html! {
+        tr; th scope="row"; (one.marked_sentence())
+        @for (heading, figure) in HEADINGS[1..].iter().zip(figures) {
+            td data-label=(heading); (figure)
+        } "\n"
     }
 }
 

@@ -1,9 +1,10 @@
 //! The front page: every system of every suite in a row, with what it costs over the cheapest.
 
-use super::address::{CLAIMS_PAGE, file_of_suite};
-
-use crate::claims::JudgedSuites;
-use crate::pages::quotable_outcomes;
+use super::address::{CLAIMS_PAGE, file_of_suite, links};
+use super::measurer::{self, is_ours};
+use super::result_site::ResultSite;
+use super::style::own_style;
+use crate::pages::{circumstances, quotable_outcomes};
 use bookend_report::failed_calls::marked_name;
 use bookend_report::html::{HtmlPage, PageScript, answer, note, scrolled, slug, whole_table};
 use bookend_report::run::{Report, cases_text, ratio_with_interval};
@@ -14,7 +15,6 @@ use bookend_results::suite::Case;
 use bookend_results::table::{Cell, CellResult, Table};
 use bookend_results::text::precise_latency_text;
 use maud::{Markup, html};
-use std::collections::BTreeMap;
 
 /// Shows the rows of the chosen tags. The choice stands in the page's address.
 pub(super) const FILTER: PageScript = PageScript {
@@ -27,61 +27,117 @@ const STYLE: &str = include_str!("front.css");
 /// A factor of so much has a bar of full length.
 const BAR_FULL: f64 = 100.0;
 
-pub(super) fn page(
-    records: &[Record],
-    judged: &JudgedSuites,
-    since: &BTreeMap<String, String>,
-) -> String {
+pub(super) fn page(site: &ResultSite) -> String {
+    let sections = sections(site);
     let body = html! {
+        (links())
         main {
             "\n" h1 { "What RPC stacks cost" } "\n"
-            p {
-                "Each row is a system, in the order of the CPU time that it needs for a request. "
-                b { "\u{d7}\u{a0}2" } " needs twice as much as the first: the geometric mean over the \
-                 cases that every system of the table has. A system without a figure in a case stands \
-                 behind those that have one, however cheap it is in the others, and the case is named."
-            } "\n"
-            p class="note" {
-                "C is connections, and S is calls in flight over all of them. A range in parentheses is a \
-                 ratio's 95 % interval over the rounds; ~ is not told apart from 1. Bars are logarithmic \
-                 and begin at \u{d7}\u{a0}1. What is called bookend is ours: a server, and a load generator. \
-                 Systems of different suites are not comparable: their calls differ. The measured rounds are \
-                 in the repository; "
-                a href=(CLAIMS_PAGE) { "what published benchmarks claim, and what came of it" } "."
-            } "\n"
+            (measurer::of_all(&site.records))
+            (contents(&sections))
+            (reading())
             div id="filters" {} "\n"
-            @for record in records { (section(judged, since.get(&record.facts.suite), record)) }
+            @for section in &sections { (section.html(site)) }
+            (measurer::method())
         } "\n"
     };
     let title = "What RPC stacks cost - Bookend".to_owned();
-    HtmlPage { title, style: STYLE.to_owned(), body, script: FILTER }.document()
+    let style = format!("{}{STYLE}", own_style());
+    HtmlPage { title, style, body, script: FILTER }.document()
 }
 
-fn section(judged: &JudgedSuites, since: Option<&String>, record: &Record) -> Markup {
-    let run = record.run();
-    let report = Report::new(&run, &record.rows).with_skips(record.facts.skips.clone());
-    let name = &record.facts.suite;
-    let page = file_of_suite(name);
-    let rankings = Rankings::of(&record.facts.plan, report.table(), &record.rows);
-    let main = rankings.main().and_then(|group| Some((group, rankings.ranking(group)?)));
+/// One suite, with the report of its record.
+struct Section<'a> {
+    record: &'a Record,
+    title: String,
+    /// How many systems are ranked.
+    systems: usize,
+}
+
+/// The suite that compares the most systems comes first, then the others as they were given.
+fn sections(site: &ResultSite) -> Vec<Section<'_>> {
+    let mut sections: Vec<Section<'_>> = site.records.iter().map(Section::of).collect();
+    // The last of equal ones would be taken.
+    let places = (0..sections.len()).rev();
+    if let Some(most) = places.max_by_key(|place| sections[*place].systems) {
+        sections[..=most].rotate_right(1);
+    }
+    sections
+}
+
+fn contents(sections: &[Section<'_>]) -> Markup {
     html! {
-        section class="suite" id=(slug(name)) {
-            "\n" h2 { a href=(page) { (report.title()) } } "\n"
-            @if let Some(joined) = report.table().joined() { (note(&joined)) }
-            (answer(report.answer().iter().take(2)))
-            @if !report.is_quotable() {
-                (note(&format!("Not to be quoted: {}.", run.scope())))
+        nav aria-label="Suites" {
+            ol class="contents" {
+                @for Section { record, title, systems } in sections {
+                    "\n" li {
+                        a href={ "#" (slug(&record.facts.suite)) } { (title) }
+                        small {
+                            @if *systems > 1 { (systems) " systems compared, " }
+                            (circumstances(record))
+                        }
+                    }
+                } "\n"
             }
-            @if let Some((group, ranking)) = &main {
-                (standings(&rankings, group, ranking, (name, report.table())))
-            }
-            @if let Some(since) = since { (note(&format!("It was {since}."))) }
-            @if let Some(judged) = judged.suite(name) {
-                @let outcomes = quotable_outcomes(judged).replace("**", "");
-                (note(&format!("The published benchmark behind it: {outcomes}.")))
-            }
-            p { a href=(page) { "All cases, pictures and tables of " (name) } } "\n"
         } "\n"
+    }
+}
+
+/// How tables are read.
+fn reading() -> Markup {
+    html! {
+        p {
+            "Each row is a system, in the order of the CPU time that it needs for a request. "
+            b { "\u{d7}\u{a0}2" } " needs twice as much as the first: the geometric mean over the \
+             cases that every system of the table has. A system without a figure in a case stands \
+             behind those that have one, however cheap it is in the others, and the case is named."
+        } "\n"
+        p class="note" {
+            "C is connections, and S is calls in flight over all of them. A range in parentheses is a \
+             ratio's 95 % interval over the rounds; ~ is not told apart from 1. Bars are logarithmic \
+             and begin at \u{d7}\u{a0}1. Systems of different suites are not comparable: their calls differ. "
+            a href=(CLAIMS_PAGE) { "What published benchmarks claim, and what came of it" }
+            " has a page of its own."
+        } "\n"
+    }
+}
+
+impl<'a> Section<'a> {
+    fn of(record: &'a Record) -> Self {
+        let run = record.run();
+        let report = Report::new(&run, &record.rows);
+        let rankings = Rankings::of(&record.facts.plan, report.table(), &record.rows);
+        let ranking = rankings.main().and_then(|group| rankings.ranking(group));
+        let systems = ranking.map_or(0, |ranking| ranking.subjects.len());
+        Self { record, title: report.title(), systems }
+    }
+
+    fn html(&self, site: &ResultSite) -> Markup {
+        let (record, name) = (self.record, &self.record.facts.suite);
+        let run = record.run();
+        let report = Report::new(&run, &record.rows).with_skips(record.facts.skips.clone());
+        let page = file_of_suite(name);
+        let rankings = Rankings::of(&record.facts.plan, report.table(), &record.rows);
+        let main = rankings.main().and_then(|group| Some((group, rankings.ranking(group)?)));
+        html! {
+            section class="suite" id=(slug(name)) {
+                "\n" h2 { a href=(page) { (self.title) } } "\n"
+                @if let Some(joined) = report.table().joined() { (note(&joined)) }
+                (answer(report.answer().iter().take(2)))
+                (measurer::of_section(record, site.raw.get(name), site.since.get(name)))
+                @if !report.is_quotable() {
+                    (note(&format!("Not to be quoted: {}.", run.scope())))
+                }
+                @if let Some((group, ranking)) = &main {
+                    (standings(&rankings, group, ranking, (name, report.table())))
+                }
+                @if let Some(judged) = site.judged.suite(name) {
+                    @let outcomes = quotable_outcomes(judged).replace("**", "");
+                    (note(&format!("The published benchmark behind it: {outcomes}.")))
+                }
+                p { a href=(page) { "All cases, pictures and tables of " (name) } } "\n"
+            } "\n"
+        }
     }
 }
 
@@ -103,7 +159,7 @@ fn standings(
         th scope="col" class="wide"; span class="unseen" { "as a bar" }
         th scope="col"; "CPU a request" th scope="col"; "failed checks"
         @if has_failed { th scope="col"; "failed calls" }
-        th scope="col" class="words"; "without"
+        th scope="col" class="text"; "without"
     };
     let rows = html! {
         @for (place, one) in ranking.subjects.iter().enumerate() {
@@ -119,7 +175,7 @@ fn standings(
         unranked(ranking)
     );
     html! {
-        (scrolled(suite, &whole_table("standing", &heads, &rows)))
+        (scrolled(suite, &whole_table("standing cards", &heads, &rows)))
         (note(&basis))
     }
 }
@@ -140,11 +196,15 @@ fn row(
     html! {
         tr data-tags=(tags(name).join(" "));
         th scope="row"; (marked_name(one))
-        td; "\u{d7} " (over_first.map_or("1".to_owned(), |ratio| ratio_with_interval(&ratio)))
+        td data-label="CPU over the first"; "\u{d7} " (over_first.map_or("1".to_owned(), |ratio| ratio_with_interval(&ratio)))
         td class="wide"; span class="bar" style={ "width:" (width) "%" } {}
-        td; (precise_latency_text(*cost_ns)) td; (skips)
-        @if has_failed { td; (failed) }
-        td class="words"; (without) "\n"
+        td data-label="CPU a request"; (precise_latency_text(*cost_ns))
+        td data-label="failed checks"; (skips)
+        @if has_failed { td data-label="failed calls"; (failed) }
+        @match without {
+            "" => { td; },
+            cases => { td class="without" data-label="without"; (cases) },
+        } "\n"
     }
 }
 
@@ -173,8 +233,7 @@ fn word(cell: Option<&Cell>) -> String {
 fn tags(name: &str) -> Vec<String> {
     let folder = name.split('/').next().unwrap_or(name);
     let language = folder.split('-').next().unwrap_or(folder);
-    let is_ours = folder.contains("bookend");
     let language = if language == "bookend" { "rust" } else { language };
-    let whose = if is_ours { "ours" } else { "others" };
+    let whose = if is_ours(name) { "ours" } else { "others" };
     vec![slug(language), whose.to_owned()]
 }

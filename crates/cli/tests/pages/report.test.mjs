@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { cutParts, root, seriousFindings, untidyTexts, workbench } from "./browser.mjs";
+import { cutFields, cutParts, root, scrolledBoxes, seriousFindings, untidyTexts, workbench } from "./browser.mjs";
 
 let bench;
 const reports = {};
@@ -177,13 +177,32 @@ test("the site opens from its folder, filters by tag and keeps that in its addre
   assert.deepEqual(page.complaints, []);
 });
 
-test("the site can be read on a narrow screen", async () => {
+test("no table of the site is cut, on a narrow screen or on a wide one", async () => {
   const site = join(bench.folder, "narrow");
   bench.publication(["site", site]);
   for (const name of ["index.html", "claims.html"]) {
-    const page = await bench.open(join(site, name), { viewport: { width: 400, height: 800 } });
-    const wide = await page.evaluate(() => document.documentElement.scrollWidth);
-    assert.ok(wide <= 400, `${name}: ${wide}`);
-    await page.context().close();
+    for (const width of [400, 1400]) {
+      const page = await bench.open(join(site, name), { viewport: { width, height: 800 } });
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+      assert.ok(wide <= width, `${name}: ${wide}`);
+      assert.deepEqual(await cutFields(page), []);
+      assert.deepEqual(await scrolledBoxes(page), [], `${name} at ${width}`);
+      await page.context().close();
+    }
   }
+});
+
+test("bars of the site tell factors apart on a narrow screen", async () => {
+  const site = join(bench.folder, "bars");
+  bench.publication(["site", site]);
+  const page = await bench.open(join(site, "index.html"), { viewport: { width: 400, height: 800 } });
+  const rows = await page.locator("tr[data-tags]").evaluateAll((all) => all.map((row) => ({
+    factor: Number(/[\d.]+/.exec(row.cells[1].textContent)[0]),
+    width: row.querySelector(".bar").getBoundingClientRect().width,
+  })));
+  const far = rows.filter(({ factor }) => factor > 8 && factor < 12);
+  const near = rows.filter(({ factor }) => factor > 1 && factor < 1.3);
+  assert.ok(far.length > 0 && near.length > 0, JSON.stringify(rows));
+  for (const { width } of far) assert.ok(width > 120, String(width));
+  for (const { width } of near) assert.ok(width < 30, String(width));
 });

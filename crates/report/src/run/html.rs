@@ -14,17 +14,12 @@ use maud::{Markup, html};
 impl Report<'_> {
     /// The whole page.
     pub fn html(&self) -> String {
-        self.html_among(&html! {}, &html! {})
+        self.page_among(&html! {}, &html! {}).document()
     }
 
     /// The page as one of several: with what leads to the others above it, and with more of what
     /// was found below the answer.
-    pub fn html_among(&self, others: &Markup, findings: &Markup) -> String {
-        self.page_among(others, findings).document()
-    }
-
-    /// The same, while more can be done with it.
-    pub(crate) fn page_among(&self, others: &Markup, findings: &Markup) -> HtmlPage {
+    pub fn page_among(&self, others: &Markup, findings: &Markup) -> HtmlPage {
         let (title, analysis) = self.prose();
         let sections = page::sections([
             html! { @for picture in self.named_pictures() { (page::figure(&picture)) } },
