@@ -274,7 +274,7 @@ fn chosen(table: &Table, case: Option<Case>) -> Result<Case, ChartError> {
     }
 }
 
-/// The cells without a bar, each with the reason. `None`: there are none.
+/// The cells without a bar, each with the reason. `None`: every cell has one.
 fn without_figure(metric: ChartMetric, cells: &[&Cell]) -> Option<String> {
     let why = |cell: &Cell| match &cell.result {
         CellResult::NotMeasured { why, .. } => Some(why.to_string()),
@@ -293,7 +293,7 @@ fn without_figure(metric: ChartMetric, cells: &[&Cell]) -> Option<String> {
     (!texts.is_empty()).then(|| texts.join("; "))
 }
 
-/// What stands in front of ratios, where it does.
+/// The meaning of the signs before ratios, if a ratio has one.
 fn meaning_of_signs(groups: &[Group]) -> Option<String> {
     let meanings = [('~', "not told apart from 1"), ('?', "too few rounds for an interval")];
     let stands = |sign: char| groups.iter().any(|one| one.ratios.iter().any(|r| r.contains(sign)));

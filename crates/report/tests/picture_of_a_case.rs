@@ -1,5 +1,5 @@
-//! The picture of one case: whose bars are drawn, which figure they stand for, and what stands in
-//! words instead.
+//! The picture of one case: whose bars are drawn, which figure they show, and what is said in words
+//! instead.
 
 #[path = "../../results/tests/table_rows/mod.rs"]
 mod table_rows;

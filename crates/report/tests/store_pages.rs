@@ -191,7 +191,8 @@ fn a_history_marks_the_run_that_changed_it() {
     assert!(page.contains("<svg ") && page.contains("fill1 stroke1"), "{page}");
     let none = pages().history(&all[0].run, &cell, &[]);
     assert!(
-        none.contains("No change is told apart. Runs with a figure: 0.") && !none.contains("<svg ")
+        none.contains("No change is distinguishable. Runs with a figure: 0.")
+            && !none.contains("<svg ")
     );
 }
 

@@ -24,7 +24,7 @@ pub(super) const FILTER: PageScript = PageScript {
 
 const STYLE: &str = include_str!("front.css");
 
-/// A factor of so much has a bar of full length.
+/// The factor with a bar of full length.
 const BAR_FULL: f64 = 100.0;
 
 pub(super) fn page(site: &ResultSite) -> String {
@@ -180,8 +180,8 @@ fn standings(
     }
 }
 
-/// The first answers so many times as many requests with its CPU time, so one of this system needs
-/// as many times that of the first.
+/// The CPU time of a request in this system over that in the first: the ratio of the first's requests
+/// per CPU-second to this system's.
 fn row(
     one: &RankedSubject,
     over_first: Option<Ratio>,
@@ -208,7 +208,7 @@ fn row(
     }
 }
 
-/// Who is not ranked, and why.
+/// The systems that are not ranked, and why.
 fn unranked(ranking: &Ranking) -> String {
     let named = |is_joined: bool, why: &str| {
         let others = ranking.unranked.iter().filter(|one| one.is_joined == is_joined);

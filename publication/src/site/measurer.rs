@@ -1,4 +1,4 @@
-//! Who measured, when and on what, and why it can be believed.
+//! The people who measured, when and on what, and why it can be believed.
 
 use super::address::FRONT_FILE;
 use crate::pages::circumstances;
@@ -80,7 +80,7 @@ pub(super) fn method() -> Markup {
                 li { "The project\u{2019}s own server and load generator are started as processes like all \
                     others, with the same limits. Their protocol code is shared, which may suit our \
                     server: so ghz and h2load measure it, too, where they can." } "\n"
-                li { "The raw record beside each table has every round of every cell. " code { "scripts/recompute" }
+                li { "The raw record next to each table has every round of every cell. " code { "scripts/recompute" }
                     " in the repository computes the published figures from it again, with no code of ours." } "\n"
                 li { "The command that repeats a run stands at the end of its page: " code { "bookend run SUITE" }
                     " measures the same on your machine, and " code { "bookend check" }

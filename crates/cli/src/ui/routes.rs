@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// Most runs in a history, the newest ones: a picture of more is longer than anybody scrolls.
 const HISTORY_MAX: usize = 50;
 
-/// The list says of the newest so many runs what came of them: it reads all their rows.
+/// Most runs whose outcome the list shows, the newest: it reads all their rows.
 const OUTCOMES_MAX: usize = 20;
 
 /// A request that is not answered with a page.

@@ -1,21 +1,21 @@
-//! Who needs the least CPU, short enough for a row of a list.
+//! The subject that needs the least CPU, short enough for a row of a list.
 
 use super::ratio_with_interval;
 use super::report::Report;
 use crate::failed_calls::marked_name;
 use bookend_results::ranking::{RankedSubject, Rankings};
 
-/// Who needs the least CPU for a request in a run, and by how much.
+/// The subject that needs the least CPU for a request in a run, and by how much.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Winner {
     /// The subject, or the two that are not told apart.
     pub name: String,
-    /// So many times as many requests per CPU-second as the next one, with the interval.
+    /// Its requests per CPU-second over those of the next one, with the interval.
     pub over_next: String,
 }
 
 impl Report<'_> {
-    /// Who needs the least, in the order of the answer. `None`: nothing is compared.
+    /// The subject that needs the least, in the order of the answer. `None`: nothing is compared.
     pub fn winner(&self) -> Option<Winner> {
         let rankings = Rankings::of(&self.run.new.plan, &self.table, self.rows);
         let ranking = rankings.ranking(rankings.main()?)?;

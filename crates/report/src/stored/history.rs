@@ -94,7 +94,7 @@ struct Point<'a> {
     interval: Option<Interval>,
     /// The share of its calls that failed.
     failed: Option<FailedShare>,
-    /// Over the last run before it that has a figure. `None`: there is none.
+    /// Over the last run before it that has a figure. `None`: no such run exists.
     over_last: Option<Result<Ratio, NoRatio>>,
     /// What else is different from that run.
     remarks: Vec<String>,
@@ -207,7 +207,7 @@ fn changes_in_words(points: &[Point<'_>]) -> String {
         .map(|point| format!("run {}", point.run.id))
         .collect();
     let told = match changes.as_slice() {
-        [] => "No change is told apart.".to_owned(),
+        [] => "No change is distinguishable.".to_owned(),
         [newest] => format!("Changed in {newest}."),
         [newest, others @ ..] => {
             format!("Last changed in {newest}; changes before that: {}.", others.len())

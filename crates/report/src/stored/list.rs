@@ -25,7 +25,7 @@ pub struct ListedRun {
 pub struct RunOutcome {
     /// The first line of its answer.
     pub answer: String,
-    /// Who needs the least CPU. `None`: nothing is compared.
+    /// The subject that needs the least CPU. `None`: nothing is compared.
     pub winner: Option<Winner>,
 }
 
@@ -115,7 +115,7 @@ impl StorePages {
     }
 }
 
-/// What stands behind the number of a run.
+/// The fields after the number of a run.
 fn fields(listed: &ListedRun) -> [String; HEADINGS.len() - 1] {
     let ListedRun { run, rounds, .. } = listed;
     let plan = &run.new.plan;
