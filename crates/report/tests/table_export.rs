@@ -109,7 +109,7 @@ fn the_prose_of_the_suite_stands_above_its_figures() {
     let page = Report::new(&run, &[]).markdown();
     let title = "# pajamax and tonic over the published grid of connections and streams\n\n";
     assert!(page.starts_with(title), "{page}");
-    assert!(page.contains("Questions asked here"), "{page}");
+    assert!(page.contains("\nBy the published table pajamax answers"), "{page}");
 }
 
 #[test]

@@ -271,9 +271,9 @@ fn faults_of_a_suite_name_file_line_and_remedy() {
     };
     assert_eq!(
         complaint("server_cpus", "server_cpu"),
-        "SUITE/suite.toml:32: unknown key `server_cpu`, did you mean `server_cpus`?"
+        "SUITE/suite.toml:30: unknown key `server_cpu`, did you mean `server_cpus`?"
     );
-    assert!(complaint("\"512m\"", "\"512 apples\"").contains("suite.toml:33: `512 apples`"));
+    assert!(complaint("\"512m\"", "\"512 apples\"").contains("suite.toml:31: `512 apples`"));
     assert!(complaint("rounds = 10", "rounds = 3").contains("3 rounds: at least 10"));
     assert!(complaint("[100] }", "[0] }").contains("at least one connection"));
     assert!(complaint("[100] }", "[2, 2] }").contains("C=1 S=2 stands in the grid twice"));
