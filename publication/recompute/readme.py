@@ -17,7 +17,7 @@ from quantities import Measured, Printed
 from rounds import Name
 
 DECLARED = Path(__file__).with_name("readme.toml")
-TABLE = re.compile(r"^\| a call costs .*?(?=^$)", re.MULTILINE | re.DOTALL)
+TABLE = re.compile(r"^\| CPU time per call .*?(?=^$)", re.MULTILINE | re.DOTALL)
 UNITS = {"ns": 1e-9, "µs": 1e-6, "ms": 1e-3, "s": 1.0}
 NO_PROSE = re.compile(
     r"```.*?```"  # commands and what they print
@@ -61,8 +61,12 @@ def check_suites(text, parts, ours, findings):
         if told != circumstances(record, told[2] is not None):
             findings.differs(f"README.md, record of {suite}", match.group(), circumstances(record))
         text = text.replace(match.group(), " ")
-    for finding in (one for part in parts for one in part.get("findings", [])):
+    of_part = lambda part: part.get("findings", []) + [part[key] for key in part if key == "sentence"]
+    for finding in (one for part in parts for one in of_part(part)):
         suite = finding["suite"]
+        if "published" in finding:
+            findings.take("sentences on what was published")
+            text = text.replace(finding["published"], " ")
         declared = tomllib.loads((ours.root / "suites" / suite / "results.toml").read_text())
         told = declared | {"found": finding["text"]}
         left = found.check_found(text, suite, told, ours, findings)

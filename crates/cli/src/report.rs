@@ -52,7 +52,7 @@ pub struct ReportArguments {
 enum ReportFormat {
     /// A page for a browser, with pictures; it needs no network and no script
     Html,
-    /// What `bookend run` prints
+    /// All tables, as `bookend run --wide` prints them
     Text,
     /// Markdown
     Md,

@@ -58,6 +58,8 @@ struct Part {
     /// Suites, each with what was found.
     #[serde(default)]
     findings: Vec<Finding>,
+    /// One of them as prose.
+    sentence: Option<Finding>,
     table: Option<CostTable>,
 }
 
@@ -65,9 +67,11 @@ struct Part {
 #[serde(deny_unknown_fields)]
 struct Finding {
     suite: String,
-    /// What was compared, as a colleague would say it.
+    /// What was compared.
     title: String,
-    /// Prose; `{name}` stands for the figure of that name in the suite's `results.toml`.
+    /// What the document behind the suite says.
+    published: Option<String>,
+    /// What was found; `{name}` stands for the figure of that name in the suite's `results.toml`.
     text: String,
 }
 
@@ -134,32 +138,56 @@ impl ReadMe {
 
 impl Part {
     fn body(&self, sources: ReadMeSources<'_>) -> Result<String, ReadMeError> {
-        let mut body = String::new();
-        for finding in &self.findings {
-            body.push_str(&finding.item(sources)?);
-        }
         if let Some(table) = &self.table {
-            body.push_str(&table.text(sources)?);
+            return table.text(sources);
         }
-        Ok(body)
+        if let Some(sentence) = &self.sentence {
+            return sentence.sentence(sources);
+        }
+        let has_published = self.findings.iter().any(|finding| finding.published.is_some());
+        let heading = match has_published {
+            true => "| benchmark | published | found here | measured |\n|---|---|---|---|\n",
+            false => "| question | found | measured |\n|---|---|---|\n",
+        };
+        let rows: Result<String, ReadMeError> =
+            self.findings.iter().map(|finding| finding.row(sources)).collect();
+        Ok(format!("{heading}{}", rows?))
     }
 }
 
 impl Finding {
-    /// `- [What was compared](page): what was found. (record: when and on what)`
-    fn item(&self, sources: ReadMeSources<'_>) -> Result<String, ReadMeError> {
-        let Self { suite, title, text } = self;
+    /// `| [what was compared](page) | what was published | what was found | when and on what |`.
+    fn row(&self, sources: ReadMeSources<'_>) -> Result<String, ReadMeError> {
+        let Self { suite, title, published, .. } = self;
+        let (found, origin) = self.found(sources)?;
+        let published = published.as_ref().map_or_else(String::new, |said| format!(" {said} |"));
+        Ok(format!(
+            "| [{title}](suites/{suite}/RESULTS.md) |{published} {} | {origin} |\n",
+            found.split_whitespace().collect::<Vec<_>>().join(" ")
+        ))
+    }
+
+    /// What was found, as prose.
+    fn sentence(&self, sources: ReadMeSources<'_>) -> Result<String, ReadMeError> {
+        let (found, origin) = self.found(sources)?;
+        Ok(wrapped(
+            &format!("{found} ([{}](suites/{}/RESULTS.md), {origin})", self.title, self.suite),
+            "",
+        ))
+    }
+
+    /// What was found, and the record that it is of.
+    fn found(&self, sources: ReadMeSources<'_>) -> Result<(String, String), ReadMeError> {
+        let suite = &self.suite;
         let (file, record) = record(suite, sources)?;
         let page = Page::read(&sources.suites.join(suite), &record).map_err(unreadable)?;
         let figures = &page.presentation.figures;
-        let found = quoted::filled_in(text, figures, &Cells::of(&record))
+        let found = quoted::filled_in(&self.text, figures, &Cells::of(&record))
             .map_err(|withheld| ReadMeError::Withheld(suite.clone(), withheld.to_string()))?;
         if let Some(name) = quoted::names(&found).next() {
             return Err(ReadMeError::NoFigure(suite.clone(), name.to_owned()));
         }
-        let origin = origin(&file, &record);
-        let item = format!("- [{title}](suites/{suite}/RESULTS.md): {found} ({origin})");
-        Ok(wrapped(&item, "  "))
+        Ok((found, origin(&file, &record)))
     }
 }
 
@@ -170,7 +198,7 @@ impl CostTable {
         let cells = Cells::of(&record);
         let headings: Vec<&str> =
             self.columns.iter().map(|column| column.heading.as_str()).collect();
-        let mut text = format!("| a call costs | {} |\n", headings.join(" | "));
+        let mut text = format!("| CPU time per call | {} |\n", headings.join(" | "));
         text.push_str(&format!("|---|{}\n", "---:|".repeat(headings.len())));
         let mut runs = Vec::new();
         for subject in &self.subjects {
@@ -182,10 +210,10 @@ impl CostTable {
             return Err(ReadMeError::Withheld(self.suite.clone(), "of two runs".to_owned()));
         }
         let said = format!(
-            "CPU time of the server, through `{}`, of {} ({}).",
+            "Measured with `{}` ([{suite}](suites/{suite}/RESULTS.md), {}).",
             self.via,
-            format_args!("[{0}](suites/{0}/RESULTS.md)", self.suite),
-            origin(&file, &record)
+            origin(&file, &record),
+            suite = self.suite
         );
         Ok(format!("{text}\n{}", wrapped(&said, "")))
     }

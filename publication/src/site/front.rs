@@ -180,8 +180,8 @@ fn standings(
     }
 }
 
-/// The CPU time of a request in this system over that in the first: the ratio of the first's requests
-/// per CPU-second to this system's.
+/// The CPU time of a request in this system over that in the first: the ratio of the first's
+/// requests per CPU-second to this system's.
 fn row(
     one: &RankedSubject,
     over_first: Option<Ratio>,

@@ -173,6 +173,11 @@ fn each_markdown_file_has_one_title() {
 }
 
 #[test]
+fn the_readme_and_the_documentation_are_short() {
+    assert_none(markdown::long_prose(tree()));
+}
+
+#[test]
 fn relative_links_lead_somewhere() {
     let paths = tree::paths_and_folders();
     assert_rule(is_markdown, |path, text| markdown::dead_links(path, text, &paths));

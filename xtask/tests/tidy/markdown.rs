@@ -1,8 +1,30 @@
 //! What is asked of the prose: one title a page, and links that lead somewhere.
 
 use crate::offence::Offence;
+use crate::tree::File;
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
+
+/// What a newcomer reads in two minutes.
+const README_LINES: usize = 120;
+
+/// All pages of docs/ together: whatever one page adds, another can lose.
+const DOCS_LINES: usize = 5_500;
+
+/// A first page, or documentation, that grew too long to be read.
+pub fn long_prose(files: &[File]) -> Vec<Offence> {
+    let lines = |is_of: fn(&str) -> bool| -> usize {
+        let pages = files.iter().filter(|file| is_of(&file.path));
+        pages.filter_map(File::text).map(|text| text.lines().count()).sum()
+    };
+    let readme = lines(|path| path == "README.md");
+    let docs = lines(|path| path.starts_with("docs/") && path.ends_with(".md"));
+    let of = |path, lines: usize, most: usize| {
+        let what = format!("{lines} lines, {most} at most: cut what a reader does not need");
+        (lines > most).then(|| Offence::of_file(path, what))
+    };
+    of("README.md", readme, README_LINES).into_iter().chain(of("docs", docs, DOCS_LINES)).collect()
+}
 
 /// Pages with no title, or with more than one.
 pub fn titles(path: &str, text: &str) -> Vec<Offence> {
@@ -90,4 +112,13 @@ fn links_are_followed_from_the_page_that_they_stand_on() {
     assert_eq!(dead("[a](https://example.org/x) [b](#here) `[c](d)`"), 0);
     assert_eq!(dead("[a](bias.md) and [b](BIAS.md) and ![c](../../README.md)"), 2);
     assert_eq!(dead("[a]: nothing.md"), 1);
+}
+
+#[test]
+fn a_first_page_and_all_documentation_have_a_length() {
+    let page = |path: &str, lines| File { path: path.into(), bytes: "a\n".repeat(lines).into() };
+    let fit = [page("README.md", README_LINES), page("docs/a.md", DOCS_LINES)];
+    assert_eq!(long_prose(&fit), []);
+    let long = [page("README.md", README_LINES + 1), page("docs/b.md", DOCS_LINES + 1)];
+    assert_eq!(long_prose(&long).len(), 2);
 }
