@@ -86,7 +86,7 @@ fn a_word_like_no_other_is_named_with_the_place_to_look() {
         refused(&["load", "-q", "4"]),
         "bookend load: unknown flag -q; see bookend load --help"
     );
-    assert!(refused(&["weather"]).starts_with("bookend: unknown command weather; there is run,"));
+    assert!(refused(&["weather"]).starts_with("bookend: unknown command weather; there is load,"));
 }
 
 #[test]

@@ -28,7 +28,9 @@ impl Known {
     }
 
     fn complaint(&self, command: &str) -> Option<String> {
-        let mut words = command.split_whitespace().skip_while(|word| is_assignment(word));
+        // What is quoted are commands and data of the reader's.
+        let own: String = command.split('\'').step_by(2).collect();
+        let mut words = own.split_whitespace().skip_while(|word| is_assignment(word));
         let program = words.next()?;
         let rest: Vec<&str> = words.collect();
         if program.starts_with("scripts/") {

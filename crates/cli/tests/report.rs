@@ -173,7 +173,7 @@ fn load_tests_are_a_page_with_their_command_and_machine() {
     let words = ["report", "a.json", "b.json", "--charts", "pictures"];
     let said = stdout(&bookend(home.path(), &words));
     assert!(said.starts_with("load-tests.html ("), "{said}");
-    let picture = home.path().join("pictures/latency-over-the-offered-load.svg");
+    let picture = home.path().join("pictures/rate-and-latency-over-the-offered-load.svg");
     assert!(picture.is_file(), "{said}");
     let text = stdout(&bookend(home.path(), &["report", "a.json", "b.json", "-o", "out.md"]));
     assert_eq!(text, "");
