@@ -115,7 +115,7 @@ impl Command {
     pub fn complaint(&self, line: &str, output: &str) -> Option<String> {
         let mut prints = self.prints.iter();
         let missing = prints.find(|text| !output.contains(text.as_str()))?;
-        Some(format!("{line}\n  did not print `{missing}` but:\n{output}"))
+        Some(format!("`{missing}` was not printed by\n{line}\nbut:\n{output}"))
     }
 }
 

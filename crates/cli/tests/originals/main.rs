@@ -26,7 +26,7 @@ fn run(list: &List, command: &Command, environment: &Environment) -> Vec<String>
         };
         match ended {
             Ok(output) => complaints.extend(command.complaint(&line, &output)),
-            Err(complaint) => complaints.push(format!("{line}\n  {complaint}")),
+            Err(complaint) => complaints.push(format!("{complaint}\n{line}")),
         }
     }
     complaints

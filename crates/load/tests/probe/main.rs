@@ -149,8 +149,8 @@ fn a_server_with_one_fault_is_found_to_have_that_one() {
     }
 }
 
-/// A busy machine can hide it for a while, for what is not shown is not said: it is looked for until
-/// that is over.
+/// A busy machine can hide it for a while, for what is not shown is not said: it is looked for
+/// until that is over.
 #[test]
 fn a_server_whose_answers_wait_for_acknowledgements_is_found() {
     let found = || missing(Fault::WaitsOnAcks) == (vec![SemanticsCheck::NoAckWaits], vec![]);
