@@ -10,6 +10,12 @@ use maud::{Markup, html};
 /// The sections below the answer.
 const SECTIONS: [&str; 6] = ["Pictures", "Tables", "Method", "Machine", "Versions", "Command"];
 
+/// How many pictures of one kind are open: a screen each.
+const OPEN_PICTURES: usize = 3;
+
+/// How many rows of a table are open: three screens.
+const OPEN_ROWS: usize = 100;
+
 /// The page: its body under its title.
 pub(super) fn titled(title: &str, body: &Markup) -> HtmlPage {
     HtmlPage {
@@ -61,11 +67,33 @@ pub(super) fn figure((name, picture): &(String, Picture)) -> Markup {
     }
 }
 
-/// A table under its own heading.
-pub(super) fn titled_table(title: &str, table: &Markup) -> Markup {
+/// The pictures, those of one kind one after the other: of many, the first few are open.
+pub(super) fn figures(pictures: &[(String, Picture)]) -> Markup {
+    let kinds = pictures.chunk_by(|(_, one), (_, next)| kind(one) == kind(next));
+    html! {
+        @for pictures in kinds {
+            @let (open, more) = pictures.split_at(pictures.len().min(OPEN_PICTURES));
+            @for picture in open { (figure(picture)) }
+            @if let Some((_, first)) = more.first() {
+                @let all = html! { @for picture in more { (figure(picture)) } };
+                (folded(&format!("{} more pictures: {}", more.len(), kind(first)), &all))
+            }
+        }
+    }
+}
+
+/// What a picture shows: its title without the instrument that it was measured by.
+fn kind(picture: &Picture) -> &str {
+    picture.title.split_once(", ").map_or(&picture.title, |(kind, _)| kind)
+}
+
+/// A table under its own heading: a long one is opened by a click.
+pub(super) fn titled_table(title: &str, headings: &[String], rows: &[HtmlRow]) -> Markup {
+    let table = scrolled(title, &table(headings, rows));
     html! {
         h3 id={ "table-" (slug(title)) } { (title) } "\n"
-        (scrolled(title, table))
+        @if rows.len() > OPEN_ROWS { (folded(&format!("{} rows", rows.len()), &table)) }
+        @else { (table) }
     }
 }
 

@@ -225,3 +225,29 @@ fn the_largest_grid_is_a_small_page() {
     assert!(page.len() < 600_000, "{} bytes", page.len());
     assert!(page.contains("rust-pajamax/0.4.0-dispatch"));
 }
+
+/// The text outside of what a click opens.
+fn open_text(page: &str) -> String {
+    let mut open = String::new();
+    let mut depth = 0;
+    for piece in page.split_inclusive('>') {
+        depth += usize::from(piece.contains("<details"));
+        open.push_str(if depth == 0 { piece } else { "" });
+        depth -= usize::from(piece.contains("</details"));
+    }
+    open
+}
+
+#[test]
+fn of_many_pictures_and_rows_a_page_shows_the_first() {
+    let record = recorded("clients-of-servers");
+    let page = Report::new(&record.run(), &record.rows).html();
+    let open = open_text(&page);
+    let pictures = |text: &str, kind: &str| text.matches(&format!("<h3>{kind}, ")).count();
+    for kind in ["Requests per CPU-second", "Memory"] {
+        assert_eq!((pictures(&page, kind), pictures(&open, kind)), (10, 3), "{kind}");
+        assert!(page.contains(&format!("<summary>7 more pictures: {kind}</summary>")));
+    }
+    assert!(page.matches("<tr>").count() > 1_000);
+    assert!(open.matches("<tr>").count() < 100, "{}", open.matches("<tr>").count());
+}

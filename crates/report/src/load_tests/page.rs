@@ -1,7 +1,7 @@
 //! What a page about a generator's results has on it, as HTML and as Markdown.
 
 use super::tables::LoadTable;
-use crate::html::{HtmlRow, note, table, verbatim};
+use crate::html::{HtmlRow, note, verbatim};
 use crate::markdown::{self, code_block, list, plain};
 use crate::page;
 use crate::picture::Picture;
@@ -90,7 +90,7 @@ impl LoadPage {
 }
 
 fn titled(one: &LoadTable) -> Markup {
-    page::titled_table(one.title, &table(&one.headings, &one.rows))
+    page::titled_table(one.title, &one.headings, &one.rows)
 }
 
 /// The rows with their figures; a text in the place of figures stands in the first column of these.

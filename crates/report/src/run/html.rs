@@ -2,7 +2,7 @@
 //! they rest on.
 
 use super::report::Report;
-use crate::html::{HtmlPage, HtmlRow, folded, list, note, table, verbatim};
+use crate::html::{HtmlPage, HtmlRow, folded, list, note, verbatim};
 use crate::page;
 use crate::tables::{SheetRow, TableSheet, calibration_lines, connection_table, marks, sheets};
 use bookend_results::failed_share::FailedShare;
@@ -22,7 +22,7 @@ impl Report<'_> {
     pub fn page_among(&self, others: &Markup, findings: &Markup) -> HtmlPage {
         let (title, analysis) = self.prose();
         let sections = page::sections([
-            html! { @for picture in self.named_pictures() { (page::figure(&picture)) } },
+            page::figures(&self.named_pictures()),
             self.html_tables(),
             self.html_method(),
             verbatim(&self.run.new.provenance_text()),
@@ -80,7 +80,7 @@ impl Report<'_> {
         let title = format!("Requests per CPU-second over those of {}", baseline.name);
         let legend = "Above 1: more requests with the same CPU. ~: noise, the 95 % interval of the ratio \
                     has 1 in it. ?: too few rounds for an interval.";
-        html! { (page::titled_table(&title, &table(&headings, &rows))) (note(legend)) }
+        html! { (page::titled_table(&title, &headings, &rows)) (note(legend)) }
     }
 
     fn ratio_row(&self, cell: &Cell) -> HtmlRow {
@@ -127,5 +127,5 @@ fn sheet(sheet: &TableSheet) -> Markup {
         figures: row.fields.clone(),
     };
     let rows: Vec<HtmlRow> = sheet.rows.iter().map(row).collect();
-    page::titled_table(sheet.title, &table(&sheet.headings, &rows))
+    page::titled_table(sheet.title, &sheet.headings, &rows)
 }
