@@ -69,22 +69,17 @@ pub(super) fn figure((name, picture): &(String, Picture)) -> Markup {
 
 /// The pictures, those of one kind one after the other: of many, the first few are open.
 pub(super) fn figures(pictures: &[(String, Picture)]) -> Markup {
-    let kinds = pictures.chunk_by(|(_, one), (_, next)| kind(one) == kind(next));
+    let kinds = pictures.chunk_by(|(_, one), (_, next)| one.kind() == next.kind());
     html! {
         @for pictures in kinds {
             @let (open, more) = pictures.split_at(pictures.len().min(OPEN_PICTURES));
             @for picture in open { (figure(picture)) }
             @if let Some((_, first)) = more.first() {
                 @let all = html! { @for picture in more { (figure(picture)) } };
-                (folded(&format!("{} more pictures: {}", more.len(), kind(first)), &all))
+                (folded(&format!("{} more pictures: {}", more.len(), first.kind()), &all))
             }
         }
     }
-}
-
-/// What a picture shows: its title without the instrument that it was measured by.
-fn kind(picture: &Picture) -> &str {
-    picture.title.split_once(", ").map_or(&picture.title, |(kind, _)| kind)
 }
 
 /// A table under its own heading: a long one is opened by a click.

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 /// A picture of a report.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Picture {
-    /// Its heading.
+    /// Its heading: what it shows, and behind a comma which group of cells, if there are several.
     pub title: String,
     /// What it shows, and how it is read.
     pub caption: String,
@@ -36,6 +36,11 @@ impl Picture {
             Drawing::Points(chart) => chart.svg(theme),
             Drawing::Stacks(chart) => chart.svg(theme),
         }
+    }
+
+    /// What it shows, whichever group of cells it is of.
+    pub(crate) fn kind(&self) -> &str {
+        self.title.split_once(", ").map_or(&self.title, |(kind, _)| kind)
     }
 
     /// Whether it has figures of cells whose calls failed.

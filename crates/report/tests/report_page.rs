@@ -239,7 +239,7 @@ fn open_text(page: &str) -> String {
 }
 
 #[test]
-fn of_many_pictures_and_rows_a_page_shows_the_first() {
+fn many_pictures_of_a_kind_and_long_tables_are_behind_a_click() {
     let record = recorded("clients-of-servers");
     let page = Report::new(&record.run(), &record.rows).html();
     let open = open_text(&page);
