@@ -21,14 +21,12 @@ const WORDS: [(&str, &str, &str); 2] = [
     (
         WAITS_ON_ACK,
         "waits for a delayed ACK",
-        "the server holds an answer back until what it sent before is acknowledged, which Linux \
-         does 40 ms late. req/s, CPU and p99 are of that wait; CPU/call and ratio are not.",
+        "up to 40 ms; req/s, CPU and p99 measure that wait, CPU/call does not.",
     ),
     (
         CLOSES_ON_CUT,
         "closes on messages in pieces",
-        "the server closes the connection, with every call on it, when a message or a frame \
-         comes in pieces, as HTTP/2 allows.",
+        "HTTP/2 allows pieces, and this server then closes the connection.",
     ),
 ];
 
@@ -70,11 +68,7 @@ pub(crate) fn brief_legend(table: &Table) -> String {
         (has(|one| is_lower_bound(one) || is_cut_off(one)), " >=: at least."),
     ];
     let signs: String = signs.iter().filter(|(has, _)| *has).map(|(_, words)| *words).collect();
-    let text = format!(
-        "CPU/call: CPU time of the {end} for a call.{ratio} CPU: of the {end}, 100% is one. p99: what \
-         99 % of the calls took at most.{signs}"
-    );
-    one_line(&text)
+    one_line(&format!("CPU/call and CPU: of the {end}.{ratio}{signs}"))
 }
 
 /// What the words in the rows mean, a line each.
