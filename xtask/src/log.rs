@@ -33,11 +33,13 @@ const LAST_LINES: usize = 40;
 const LINES_A_FAILED_TEST: usize = 13;
 
 /// What somebody who has to mend it wants to see. That is rarely at the end of a long log, so
-/// failed tests are shown by their own words.
+/// failed tests are shown by their own words, and of a list what failed comes first.
 pub fn failure(log: &str) -> Vec<&str> {
     let lines: Vec<&str> = log.lines().collect();
     if !lines.iter().any(|line| is_heading(line)) {
-        return lines[lines.len().saturating_sub(LAST_LINES)..].to_vec();
+        let failed = lines.iter().copied().filter(|line| line.starts_with("failed "));
+        let last = &lines[lines.len().saturating_sub(LAST_LINES)..];
+        return failed.chain(last.iter().copied()).collect();
     }
     let mut left = 0;
     let is_shown = |line: &&str| {
@@ -76,6 +78,8 @@ mod tests {
         let long = "a line\n".repeat(100) + "the last";
         assert_eq!(failure(&long).len(), LAST_LINES);
         assert_eq!(failure(&long).last(), Some(&"the last"));
+        let of_a_list = format!("failed   go-grpc/default   no answer\n{long}");
+        assert_eq!(failure(&of_a_list).first(), Some(&"failed   go-grpc/default   no answer"));
         let story = "---- a_story stdout ----\nit ended badly\n";
         let log = format!("before\n{story}{long}\nerror: 1 target failed:\n    `--lib`");
         let shown = failure(&log);

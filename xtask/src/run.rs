@@ -74,8 +74,12 @@ impl Runner {
         let log = self.read_log(&step.name);
         let (outcome, note) = self.judge(status, &log);
         let (name, took, tests) = (step.name.clone(), started.elapsed(), log::test_counts(&log));
+        let complaint = match outcome {
+            StepOutcome::Failed => log::failure(&log).into_iter().map(str::to_owned).collect(),
+            StepOutcome::Passed | StepOutcome::Skipped => Vec::new(),
+        };
         // That nobody listens any more means that the whole run has ended.
-        let _ = ended.send(Ended { name, outcome, took, tests, note });
+        let _ = ended.send(Ended { name, outcome, took, tests, note, complaint });
     }
 
     fn status(&self, step: &Step) -> io::Result<ExitStatus> {
@@ -114,7 +118,7 @@ impl Runner {
         let mut text = step.line() + "\n";
         if step.outcome == StepOutcome::Failed {
             text += &format!("  --- {}\n", self.log(&step.name).display());
-            for line in log::failure(&self.read_log(&step.name)) {
+            for line in &step.complaint {
                 text += &format!("  | {line}\n");
             }
         }

@@ -28,7 +28,12 @@ pub struct Ended {
     pub tests: TestCounts,
     /// What to know of it besides; empty where that is nothing.
     pub note: String,
+    /// Of a failed step, what somebody who has to mend it wants to see.
+    pub complaint: Vec<String>,
 }
+
+/// How much of a complaint is said again at the end, where some see nothing but that.
+const COMPLAINT_LINES: usize = 10;
 
 impl Ended {
     /// `ok         12 s  clippy  (a note)`
@@ -66,6 +71,12 @@ pub fn summary(ended: &[Ended], took: Duration) -> (bool, String) {
         text += line.trim_end();
         text.push('\n');
     }
+    for step in ended.iter().filter(|step| !step.complaint.is_empty()) {
+        text += &format!("\n{}:\n", step.name);
+        for line in step.complaint.iter().take(COMPLAINT_LINES) {
+            text += &format!("  | {line}\n");
+        }
+    }
     let apart: Duration = ended.iter().map(|step| step.took).sum();
     text += &format!(
         "{:<8} {:>5} s  ({} s one after the other)\n\n",
@@ -86,7 +97,8 @@ mod tests {
     fn ended(outcome: StepOutcome, passed: usize, failed: usize) -> Ended {
         let tests = TestCounts { passed, failed };
         let took = Duration::from_secs(7);
-        Ended { name: "lint".to_owned(), outcome, took, tests, note: String::new() }
+        let (name, note) = ("lint".to_owned(), String::new());
+        Ended { name, outcome, took, tests, note, complaint: Vec::new() }
     }
 
     fn last_line(ended: &[Ended]) -> (bool, String) {
@@ -104,6 +116,18 @@ mod tests {
     fn failed_tests_are_counted_one_by_one() {
         let steps = [ended(StepOutcome::Failed, 5, 2)];
         assert_eq!(last_line(&steps), (false, "5 passed, 2 failed".to_owned()));
+    }
+
+    #[test]
+    fn what_failed_is_said_again_at_the_end_and_in_few_lines() {
+        let complaint = (0..50).map(|line| format!("line {line}")).collect();
+        let step = Ended { complaint, ..ended(StepOutcome::Failed, 0, 0) };
+        let (_, text) = summary(&[step], Duration::from_secs(9));
+        let lines: Vec<&str> = text.lines().collect();
+        let heading = lines.iter().position(|line| *line == "lint:").expect("the step's name");
+        assert_eq!(lines[heading + 1], "  | line 0");
+        assert_eq!(lines[heading + COMPLAINT_LINES], "  | line 9");
+        assert!(lines[heading + COMPLAINT_LINES + 1].starts_with("total"), "{text}");
     }
 
     #[test]

@@ -8,6 +8,7 @@ use crate::names::Named;
 use crate::terminal::{Failure, print, with_progress};
 use bookend_contract::exit;
 use bookend_lab::build::missing_dependencies;
+use bookend_lab::context::ProcessTimeouts;
 use bookend_lab::control_group::ControlGroups;
 use bookend_lab::doctor::{CheckSuite, check_suites, definitions, name_of};
 use bookend_lab::lock::LockTarget;
@@ -26,7 +27,16 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
+use std::time::Duration;
 use variant_states::{VariantState, VariantStates};
+
+/// How long a check waits: nothing is measured, and what else the machine does must not decide what
+/// is ready. A run is as strict as ever.
+const CHECK_TIMEOUTS: ProcessTimeouts = ProcessTimeouts {
+    ready: Some(Duration::from_secs(60)),
+    drain: Duration::from_secs(10),
+    grace: Duration::from_secs(60),
+};
 
 const EXAMPLES: &str = r"Examples:
   bookend doctor
@@ -185,6 +195,7 @@ impl Doctor<'_> {
         let subjects = &self.arguments.subjects_dir;
         let interrupt = self.spawner.interrupt.clone();
         let mut settings = lab::settings(suite, plan, subjects, interrupt)?;
+        settings.timeouts = CHECK_TIMEOUTS;
         if self.arguments.findings.is_none() {
             settings.semantics = None;
         }

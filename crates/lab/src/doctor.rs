@@ -26,8 +26,8 @@ const CALLER: &str = "bookend-load";
 /// What is called where a variant names no method: every server under test has it.
 const METHOD: &str = "helloworld.Greeter/SayHello";
 
-/// Long enough for a call on a virtual machine that has just been started.
-const WINDOW: Duration = Duration::from_millis(300);
+/// Long enough for a call on a virtual machine that has just been started, and builds something.
+const WINDOW: Duration = Duration::from_millis(600);
 
 /// A call through a backend that blocks for a second ends in it.
 const WINDOW_WITH_BACKEND: Duration = Duration::from_millis(2500);
