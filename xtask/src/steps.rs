@@ -91,6 +91,12 @@ const BEFORE_SUBJECTS: &[Row] = &[
 const AFTER_SUBJECTS: &[Row] = &[
     ("smoke", "scripts/smoke", RELEASE_AND_LANGUAGES, &[Lab],
         "a suite runs from the build to the report"),
+    ("artefacts", "scripts/release --here --prove", RELEASE_AND_LANGUAGES, &[ReleaseFolder],
+        "a wheel, an archive and a Debian package each make a first call from nothing"),
+    ("deny", "scripts/deny", &[], &[],
+        "what is shipped keeps deny.toml: licences, bans, sources"),
+    ("workflows", "scripts/workflows", &["conformance-tools"], &[],
+        "actionlint has nothing to say of the action and the workflows that are printed"),
     ("counts", "scripts/counts", RELEASE, &[Lab],
         "the load generator counts what the witness counts"),
     ("recompute", "scripts/recompute", &[], &[],

@@ -51,7 +51,9 @@ fn root_page(root: Command, groups: &[CommandGroup], text: &mut Vec<u8>) -> io::
     page.render_synopsis_section(text)?;
     page.render_description_section(text)?;
     for (heading, add) in groups {
-        let group = Man::new(add(Command::new("bookend")).subcommand_help_heading(*heading));
+        // Otherwise each group ends with a command `help`.
+        let group = add(Command::new("bookend")).disable_help_subcommand(true);
+        let group = Man::new(group.subcommand_help_heading(*heading));
         group.render_subcommands_section(text)?;
     }
     page.render_options_section(text)?;
