@@ -135,11 +135,11 @@ fn check(
     let understands =
         |other: &Variant| other.protocol == protocol && other.supports_transport(transport);
     // A server that can be called without anything behind it.
+    let is_alone = |other: &Variant| {
+        understands(other) && other.has_role(Role::Server) && other.needs_backend.is_none()
+    };
     let server = |method: &str| {
-        let found = nearest(subject, all, |other| {
-            let answers = understands(other) && other.supports_method(method);
-            answers && other.has_role(Role::Server) && other.needs_backend.is_none()
-        });
+        let found = nearest(subject, all, |other| is_alone(other) && other.supports_method(method));
         let none = || format!("no server here serves {method} over {transport}");
         found.map(|(server, _)| server).ok_or_else(none)
     };
@@ -158,7 +158,16 @@ fn check(
             (own, caller.ok_or_else(none)?)
         }
         Role::Client => (own, server(&method)?),
-        Role::Instrument => (server(&method)?, own),
+        Role::Instrument => {
+            // What calls anything calls what there is: a folder may have another call than ours.
+            if server(&method).is_err()
+                && variant.methods.is_empty()
+                && let Some((_, other)) = nearest(subject, all, is_alone)
+            {
+                method = method_of(other);
+            }
+            (server(&method)?, own)
+        }
         Role::Backend => {
             let needs =
                 |other: &Variant| other.has_role(Role::Server) && other.needs_backend.is_some();
