@@ -6,8 +6,8 @@ mod usage_error;
 use crate::help::{self, CommandGroup};
 use crate::terminal::{hide_secrets_of, print_error};
 use crate::{
-    check, compare, completions, doctor, list, load, man, own_build, probe, race, report, run,
-    serve, ui,
+    check, compare, completions, doctor, init, list, load, man, own_build, probe, race, report,
+    run, serve, ui,
 };
 use bookend_contract::exit;
 use bookend_load::output;
@@ -40,7 +40,8 @@ const EXAMPLES: &str = "Examples:
   bookend serve --port 50051
   bookend load --insecure --call helloworld.Greeter/SayHello localhost:50051
 
-Start with bookend load on a server of yours, or with bookend doctor in a clone of Bookend.";
+Start with bookend load on a server of yours, with bookend init for a suite of your servers, or
+with bookend doctor in a clone of Bookend.";
 
 /// One sub-command with its arguments. Each is in one of the groups, which `bookend --help` shows.
 #[derive(Debug, clap::Subcommand)]
@@ -69,6 +70,8 @@ pub enum ServerCommand {
 /// What measures by suites, and shows what was measured.
 #[derive(Debug, clap::Subcommand)]
 pub enum LabCommand {
+    /// Write a suite to begin with, for servers of your own
+    Init(init::InitArguments),
     /// Build, verify and measure a suite, print its table and keep the result
     Run(Box<run::RunArguments>),
     /// List suites, subjects and results, and what each is for
@@ -97,7 +100,7 @@ pub enum UpkeepCommand {
 /// The groups in the order of the help: heading, and what adds the sub-commands of each.
 pub const GROUPS: [CommandGroup; 3] = [
     ("Your own server", ServerCommand::augment_subcommands),
-    ("The lab, in a clone of Bookend", LabCommand::augment_subcommands),
+    ("The lab, in a clone of Bookend or a folder of bookend init", LabCommand::augment_subcommands),
     ("Upkeep", UpkeepCommand::augment_subcommands),
 ];
 

@@ -9,6 +9,7 @@ mod contract;
 mod doctor;
 mod gates;
 mod help;
+mod init;
 mod lab;
 mod list;
 mod load;
@@ -62,6 +63,7 @@ fn start(command: Subcommand) -> Result<u8, Failure> {
         Subcommand::Server(ServerCommand::Race(arguments)) => race::start(*arguments),
         Subcommand::Server(ServerCommand::Probe(arguments)) => probe::start(*arguments),
         Subcommand::Server(ServerCommand::Serve(arguments)) => serve::start(&arguments),
+        Subcommand::Lab(LabCommand::Init(arguments)) => init::start(&arguments),
         Subcommand::Lab(LabCommand::Run(arguments)) => run::start(&arguments),
         Subcommand::Lab(LabCommand::List(arguments)) => list::start(&arguments),
         Subcommand::Lab(LabCommand::Report(arguments)) => report::start(&arguments),

@@ -30,7 +30,10 @@ impl Named {
         let unreadable = |error: std::io::Error| {
             let reason = reason(&error);
             let (folder, flag) = (folder.display(), self.flag);
-            Failure::usage(format!("cannot read {folder}: {reason}; say where with {flag} DIR"))
+            Failure::usage(format!(
+                "cannot read {folder}: {reason}; say where with {flag} DIR, or make one with \
+                 bookend init"
+            ))
         };
         let mut names = Vec::new();
         for entry in fs::read_dir(folder).map_err(unreadable)? {

@@ -7,7 +7,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Pages that newcomers follow command by command.
-const PAGES: [&str; 3] = ["README.md", "CONTRIBUTING.md", "docs/extend/adding-a-subject.md"];
+const PAGES: [&str; 4] = [
+    "README.md",
+    "CONTRIBUTING.md",
+    "docs/extend/adding-a-subject.md",
+    "docs/extend/making-a-suite.md",
+];
 
 /// Commands that a reader may be told to type.
 struct Known {
