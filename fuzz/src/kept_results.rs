@@ -4,7 +4,7 @@ use crate::bounds::{assert_line, assert_memory, assert_work};
 use bookend_contract::count::COUNT_MAX;
 use bookend_contract::latency;
 use bookend_report::chart::Theme;
-use bookend_report::load_tests::LoadPage;
+use bookend_report::load_tests;
 use bookend_report::run::Report;
 use bookend_results::record::Record;
 use std::path::Path;
@@ -42,7 +42,7 @@ const RESULT_BYTES_PER_BYTE: u64 = 2_048;
 /// The JSON of `bookend load`, reported in every form there is.
 pub fn load_report(input: &[u8]) {
     assert_memory(input, PAGE_BYTES, RESULT_BYTES_PER_BYTE, || {
-        let page = match LoadPage::read(&[(Path::new("a.json"), input)]) {
+        let page = match load_tests::read(&[(Path::new("a.json"), input)]) {
             Ok(page) => page,
             Err(error) => return assert_line(&error),
         };

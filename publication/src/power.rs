@@ -239,6 +239,8 @@ mod tests {
             functions: None,
             machine: None,
             build: None,
+            command: None,
+            started: None,
             starts: (0..starts).map(start).collect(),
             dropped: Vec::new(),
         }

@@ -29,7 +29,7 @@ use bookend_load::record::{LatencyTimeline, ListedCalls};
 use bookend_load::report;
 use bookend_load::run::{self, LoadOutcome, RunObserver};
 use bookend_report::capacity::capacity_text;
-use bookend_report::load_tests::LoadPage;
+use bookend_report::load_tests;
 use clap::{Args, Command};
 use no_call::no_call;
 use observer::Observer;
@@ -230,7 +230,7 @@ fn deliver(
 /// The page that `bookend report` makes of the same result.
 fn page(file: Option<&Path>, report: &LoadReport) -> String {
     let name = file.filter(|file| !output::is_standard_output(file));
-    let page = LoadPage::of(name.unwrap_or(Path::new("load")), report.clone());
+    let page = load_tests::page_of(name.unwrap_or(Path::new("load")), report.clone());
     page.expect("the histogram was encoded by this process").html()
 }
 

@@ -13,9 +13,11 @@ use bookend_load::flags::files;
 use bookend_load::output::{self, UnknownEnding, format_by_ending};
 use bookend_report::chart::Theme;
 use bookend_report::html::slug;
-use bookend_report::load_tests::LoadPage;
 use bookend_report::picture::Picture;
+use bookend_report::race::RaceAnswer;
+use bookend_report::result_page::ResultPage;
 use bookend_report::run::Report;
+use bookend_results::race::Race;
 use clap::{Args, ValueEnum};
 use kept::{Kept, KeptArguments, Reported};
 use picture_arguments::PictureArguments;
@@ -81,6 +83,7 @@ pub fn start(arguments: &ReportArguments) -> Result<u8, Failure> {
     }
     match arguments.kept.read()? {
         Reported::LoadTests(page) => write_load_page(arguments, &page, format),
+        Reported::Race(name, race) => write_race(arguments, (&name, &race), format),
         Reported::Run(kept) => write_run(arguments, &kept, format),
     }
 }
@@ -111,17 +114,49 @@ fn write_run(
 /// The generator itself writes its results in all formats but these two.
 fn write_load_page(
     arguments: &ReportArguments,
-    page: &LoadPage,
+    page: &ResultPage,
+    format: ReportFormat,
+) -> Result<u8, Failure> {
+    if !matches!(format, ReportFormat::Html | ReportFormat::Md) {
+        return Err(Failure::usage(
+            "load tests are reported as html or md: bookend load -O writes other formats",
+        ));
+    }
+    write_page(arguments, page, format)
+}
+
+/// What a race has printed, or its page, or the first picture of that.
+fn write_race(
+    arguments: &ReportArguments,
+    (name, race): (&str, &Race),
+    format: ReportFormat,
+) -> Result<u8, Failure> {
+    let answer = RaceAnswer::new(race, None);
+    let page = answer.page(name).map_err(Failure::usage)?;
+    let output = arguments.output.as_deref();
+    match format {
+        ReportFormat::Html | ReportFormat::Md => write_page(arguments, &page, format),
+        ReportFormat::Text => write(&answer.text().map_err(Failure::usage)?, output, format),
+        ReportFormat::Svg => {
+            let theme = arguments.picture.theme_alone()?;
+            let pictures = page.pictures.first();
+            write(&pictures.map_or_else(String::new, |(_, first)| first.svg(theme)), output, format)
+        }
+        ReportFormat::Csv | ReportFormat::Json => Err(Failure::usage(
+            "races are reported as html, md, svg or text: bookend race --json prints the figures",
+        )),
+    }
+}
+
+/// A page, or the same as Markdown.
+fn write_page(
+    arguments: &ReportArguments,
+    page: &ResultPage,
     format: ReportFormat,
 ) -> Result<u8, Failure> {
     let text = match format {
         ReportFormat::Html => page.html(),
-        ReportFormat::Md => page.markdown_with(arguments.charts.as_deref()),
-        _ => {
-            return Err(Failure::usage(
-                "load tests are reported as html or md: bookend load -O writes other formats",
-            ));
-        }
+        _ => page.markdown_with(arguments.charts.as_deref()),
     };
     if let Some(folder) = &arguments.charts {
         write_charts(&page.pictures, folder)?;

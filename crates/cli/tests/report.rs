@@ -71,7 +71,7 @@ fn what_a_wrong_file_is_stands_behind_its_name() {
         ),
         (
             b"{\"lap_ms\":1,\"servers\":[],\"cells\":[],\"starts\":[]}",
-            "it is a race that bookend race --save has kept: bookend race --against",
+            "it keeps no race: missing field",
         ),
         (
             b"{\"lap_ms\":1,\"servers\":[],\"covers_starts\":true,\"starts\":1}",
@@ -222,5 +222,57 @@ fn pictures_are_files_of_their_own_and_markdown_shows_them() {
     assert!(names.contains(&"the-fate-of-every-call-ghz.svg".to_owned()), "{names:?}");
     for name in &names {
         assert!(text.contains(&format!("](<pictures/{name}>)")), "{name}: {text}");
+    }
+}
+
+/// What `bookend race --save` has kept of two servers, in one start of four rounds.
+fn kept_race() -> String {
+    let lap = |server: usize, cpu_ns: u64| {
+        format!(
+            "{{\"server\":{server},\"ok\":1000,\"failed\":0,\"length_ns\":100000000,\
+             \"cpu_ns\":{cpu_ns}}}"
+        )
+    };
+    let round = |number: u64| {
+        let [first, second] = [50_000_000, 40_000_000].map(|cpu_ns| cpu_ns + number * 1_000);
+        let laps = [lap(0, first), lap(1, second), lap(1, second), lap(0, first)];
+        format!("[[{}]]", laps.join(","))
+    };
+    format!(
+        "{{\"servers\":[{{\"name\":\"old\",\"command\":\"./old\"}},{{\"name\":\"new\",\"command\":\
+         \"./new\"}}],\"cells\":[{{\"connections\":1,\"concurrency\":50}}],\"lap_ms\":100,\"margin\":\
+         0.01,\"seed\":1,\"doubts\":[],\"starts\":[[{}]]}}",
+        [1, 2, 3, 4].map(round).join(",")
+    )
+}
+
+#[test]
+fn a_kept_race_is_a_page_a_picture_and_what_was_printed() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    fs::write(home.path().join("race.json"), kept_race()).expect("written");
+    let report = |words: &str| {
+        let words: Vec<&str> = words.split(' ').collect();
+        let output = bookend(home.path(), &[&["report", "race.json"], &words[..]].concat());
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        (output.status.code(), said, String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (status, said, errors) = report("--charts pictures");
+    assert_eq!((status, errors.as_str()), (Some(0), ""));
+    assert!(said.starts_with("race.html ("), "{said}");
+    let page = fs::read_to_string(home.path().join("race.html")).expect("a page");
+    assert!(page.contains("<h1>Race: new against old</h1>"), "{page}");
+    assert_eq!(fs::read_dir(home.path().join("pictures")).expect("a folder").count(), 2);
+    assert!(report("--format text").1.contains("A call costs 50.0 \u{b5}s of CPU time in old"));
+    assert!(report("--format md").1.starts_with("# Race: new against old\n"));
+    let dark = report("--format svg --theme dark").1;
+    assert!(dark.starts_with("<svg ") && dark.contains("Calls per CPU-second: new over old"));
+    for (words, complaint) in [
+        ("--format csv", "races are reported as html, md, svg or text"),
+        ("--format svg --metric rate", "--metric is about the picture of a run"),
+        ("--theme dark", "--theme is about a picture: add --format svg"),
+    ] {
+        let (status, said, errors) = report(words);
+        assert_eq!((status, said.as_str()), (Some(2), ""), "{words}");
+        assert!(errors.contains(complaint), "{words}: {errors}");
     }
 }

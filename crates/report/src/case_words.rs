@@ -11,7 +11,7 @@ pub(crate) fn case_words_in(table: &Table, case: Case) -> String {
 }
 
 /// `100 calls in flight on 1 connection`. With `always_transport` the default one is said too.
-fn case_words(case: Case, always_transport: bool) -> String {
+pub(crate) fn case_words(case: Case, always_transport: bool) -> String {
     let in_flight = match (case.calls, case.concurrency) {
         (None, 1) => "1 call at a time".to_owned(),
         (None, streams) => format!("{streams} calls in flight"),

@@ -24,6 +24,7 @@ mod percentile_curve;
 pub mod picture;
 pub mod profile;
 pub mod race;
+pub mod result_page;
 pub mod run;
 pub mod stored;
 pub mod tables;

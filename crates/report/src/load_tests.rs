@@ -5,12 +5,10 @@ mod answer;
 mod basis;
 mod capacity;
 mod load_test;
-mod page;
 mod parting;
 mod pictures;
 mod read;
 mod tables;
 mod wording;
 
-pub use page::LoadPage;
-pub use read::{LoadTestError, UnreadableLoadTest};
+pub use read::{LoadTestError, UnreadableLoadTest, is_result, page_of, read};

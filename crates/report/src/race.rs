@@ -1,8 +1,11 @@
 //! What a race says: a few lines in words, a table where there are several cells, and JSON for
 //! programs.
 
+mod cells;
 mod functions;
 mod outlook;
+mod page;
+mod pictures;
 
 use crate::text_table::{Aligned, PlainTable};
 use bookend_contract::printable;
@@ -14,7 +17,7 @@ use bookend_results::race::{
 use bookend_results::statistics::Interval;
 use bookend_results::suite::TestedEnd;
 use bookend_results::text::{precise_latency_text, rate_text, significant_text};
-use functions::functions_table;
+use functions::{functions_table, signed as signed_ns};
 use outlook::{budget_for_interval, deciding_budget};
 use serde_json::{Value, json};
 
@@ -44,6 +47,13 @@ impl<'a> RaceAnswer<'a> {
     /// # Errors
     /// A round yields no ratio.
     pub fn text(&self) -> Result<String, RaceError> {
+        let lines: String =
+            self.lines()?.iter().map(|line| format!("{}\n", printable::line(line))).collect();
+        Ok(format!("{}{}{lines}", self.table()?, self.functions_text()))
+    }
+
+    /// The answer in words.
+    fn lines(&self) -> Result<Vec<String>, RaceError> {
         let standing = self.race.standing()?;
         let mut lines = Vec::new();
         match self.race.servers.as_slice() {
@@ -64,9 +74,7 @@ impl<'a> RaceAnswer<'a> {
         if !doubts.is_empty() {
             lines.push(format!("Doubt it for this: {}.", doubts.join("; ")));
         }
-        let lines: String =
-            lines.iter().map(|line| format!("{}\n", printable::line(line))).collect();
-        Ok(format!("{}{}{lines}", self.table()?, self.functions_text()))
+        Ok(lines)
     }
 
     /// The answer as JSON, without the laps.

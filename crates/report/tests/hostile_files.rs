@@ -3,7 +3,7 @@
 
 use bookend_contract::gate::{Gate, GateKind};
 use bookend_report::chart::Theme;
-use bookend_report::load_tests::LoadPage;
+use bookend_report::load_tests;
 use bookend_report::race::RaceAnswer;
 use bookend_report::run::Report;
 use bookend_results::compare::{ComparedSide, compare};
@@ -110,7 +110,7 @@ fn a_load_report_with_any_value_changed_is_refused_or_reported() {
         let mut reported = 0;
         each_changed(&report, |place, changed| {
             let content = changed.to_string();
-            let page = match LoadPage::read(&[(Path::new("a.json"), content.as_bytes())]) {
+            let page = match load_tests::read(&[(Path::new("a.json"), content.as_bytes())]) {
                 Ok(page) => page,
                 Err(error) => return check_error(place, &error),
             };
@@ -169,6 +169,12 @@ fn check_race(place: &str, text: &str, now: &Race) -> bool {
         RaceAnswer::new(&race, None).text().expect(place),
         RaceAnswer::new(&race, None).json().expect(place).to_string(),
     ];
+    let page = RaceAnswer::new(&race, None).page("a").expect(place);
+    assert!(page.html().len() + page.markdown_with(None).len() < 2_000_000, "{place}");
+    for (name, picture) in &page.pictures {
+        let svg = picture.svg(Theme::Both);
+        assert!(!svg.contains("NaN") && !svg.contains("inf"), "{place}: {name}: {svg}");
+    }
     let earlier = EarlierRace::of(race, now);
     let answer = RaceAnswer::new(now, earlier.as_ref()).text().expect(place);
     RaceAnswer::new(now, earlier.as_ref()).json().expect(place);

@@ -5,7 +5,8 @@ use bookend_contract::latency;
 use bookend_contract::machine::MachineFacts;
 use bookend_contract::report::{LoadOrigin, LoadReport};
 use bookend_report::chart::Theme;
-use bookend_report::load_tests::{LoadPage, UnreadableLoadTest};
+use bookend_report::load_tests::{self, UnreadableLoadTest};
+use bookend_report::result_page::ResultPage;
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -72,32 +73,32 @@ fn open(offered_per_second: u64) -> Value {
     result
 }
 
-fn tests(results: &[(&str, Value)]) -> LoadPage {
+fn tests(results: &[(&str, Value)]) -> ResultPage {
     let contents: Vec<String> = results.iter().map(|(_, result)| result.to_string()).collect();
     let files: Vec<(&Path, &[u8])> = results
         .iter()
         .zip(&contents)
         .map(|((file, _), content)| (Path::new(*file), content.as_bytes()))
         .collect();
-    LoadPage::read(&files).expect("results")
+    load_tests::read(&files).expect("results")
 }
 
 #[test]
 fn a_result_that_was_not_kept_makes_the_page_that_its_file_would() {
     for result in [closed(), open(9_000)] {
         let report = serde_json::from_value(result.clone()).expect("a report");
-        let at_once = LoadPage::of(Path::new("nightly.html"), report).expect("readable");
+        let at_once = load_tests::page_of(Path::new("nightly.html"), report).expect("readable");
         let (of_file, at_once) = (tests(&[("nightly.json", result)]).html(), at_once.html());
         assert!(at_once == of_file, "{at_once}");
     }
 }
 
-fn three_loads() -> LoadPage {
+fn three_loads() -> ResultPage {
     let results = [("5k.json", open(5_000)), ("9k.json", open(9_000)), ("20k.json", open(20_000))];
     tests(&results)
 }
 
-fn titles(tests: &LoadPage) -> Vec<String> {
+fn titles(tests: &ResultPage) -> Vec<String> {
     tests.pictures.iter().map(|(_, picture)| picture.title.clone()).collect()
 }
 
@@ -501,7 +502,7 @@ fn figures_beyond_all_reason_are_drawn_as_what_they_can_be() {
 }
 
 /// Every number of every picture is one.
-fn check_pictures(tests: &LoadPage) {
+fn check_pictures(tests: &ResultPage) {
     for (name, picture) in &tests.pictures {
         let svg = picture.svg(Theme::Both);
         assert!(!svg.contains("NaN") && !svg.contains("inf"), "{name}: {svg}");
@@ -534,7 +535,7 @@ fn a_run_without_an_answer_has_a_page() {
 fn what_is_no_result_is_refused_with_its_file() {
     let read = |content: &Value| {
         let text = content.to_string();
-        LoadPage::read(&[(Path::new("odd.json"), text.as_bytes())]).expect_err("no result")
+        load_tests::read(&[(Path::new("odd.json"), text.as_bytes())]).expect_err("no result")
     };
     let error = read(&json!({ "bookend": {} }));
     assert!(matches!(error.why, UnreadableLoadTest::NotAResult(_)));
@@ -545,9 +546,9 @@ fn what_is_no_result_is_refused_with_its_file() {
     assert!(matches!(read(&result).why, UnreadableLoadTest::Histogram(_)));
 
     for other in ["", "{\"record\":1}", "[]", "{\"latencyDistribution\":[]}", "\u{0}"] {
-        assert!(!LoadPage::is_result(other.as_bytes()), "{other}");
+        assert!(!load_tests::is_result(other.as_bytes()), "{other}");
     }
-    assert!(LoadPage::is_result(closed().to_string().as_bytes()));
+    assert!(load_tests::is_result(closed().to_string().as_bytes()));
 }
 
 /// A search that found 900 calls a second, with one rate tried three times.
@@ -658,7 +659,7 @@ fn a_search_of_the_capacity_stands_alone() {
     let (search, closed) = (search().to_string(), closed().to_string());
     let files =
         [(Path::new("a.json"), closed.as_bytes()), (Path::new("b.json"), search.as_bytes())];
-    let error = LoadPage::read(&files).expect_err("of two kinds");
+    let error = load_tests::read(&files).expect_err("of two kinds");
     assert_eq!(error.to_string(), "b.json: a result of --find-capacity is reported alone");
 }
 

@@ -228,6 +228,8 @@ fn race(share: f64, blocks: u64) -> Race {
         functions: None,
         machine: None,
         build: None,
+        command: None,
+        started: None,
         starts: vec![(0..blocks).map(|number| vec![block(number)]).collect()],
         dropped: Vec::new(),
     }

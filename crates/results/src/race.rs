@@ -28,6 +28,7 @@ use crate::suite::TestedEnd;
 use bookend_contract::build_facts::BuildFacts;
 use bookend_contract::gate::{Gate, JudgedGate};
 use bookend_contract::machine::MachineFacts;
+use bookend_contract::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -65,6 +66,12 @@ pub struct Race {
     /// The build of the command that made the calls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub build: Option<BuildFacts>,
+    /// The command, as a shell reads it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// When it began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started: Option<Timestamp>,
     /// Rounds with a lap in which a server answered no call, or used no CPU time. They are in no
     /// figure but those of failed calls.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -4,7 +4,7 @@ use super::figures::Cells;
 use super::overview::{Overview, OverviewColumn, OverviewLine, OverviewSeries};
 use super::page::Page;
 use super::rows::NONE;
-use bookend_report::chart::{ChartPoint, ChartSeries, PointChart, PointLine, Scale};
+use bookend_report::chart::{AxisUnit, ChartPoint, ChartSeries, PointChart, PointLine, Scale};
 use bookend_report::failed_calls::figure_with;
 use bookend_report::markdown;
 use bookend_results::failed_share::FailedShare;
@@ -259,6 +259,7 @@ impl Drawn<'_> {
             title: self.overview.title.clone(),
             subtitle: self.overview.axis.clone(),
             scale: self.overview.scale,
+            unit: AxisUnit::Number,
             reference: self.overview.reference,
             series: coloured(&self.series),
             lines,

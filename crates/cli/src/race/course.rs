@@ -9,6 +9,7 @@ use super::progress::RaceProgress;
 use super::running::{LiveServers, Starter, UsedCpu};
 use super::starts::{RaceTimes, StartPlan};
 use crate::own_build;
+use crate::shell::this_command;
 use crate::terminal::{Failure, print_error};
 use bookend_contract::secrets::in_command;
 use bookend_lab::machine::this_machine;
@@ -253,6 +254,8 @@ pub fn new_race(
         functions: None,
         machine: Some(this_machine()),
         build: Some(own_build::facts()),
+        command: Some(this_command()),
+        started: Some(SystemTime::now().into()),
         starts: Vec::new(),
         dropped: Vec::new(),
     }

@@ -5,8 +5,10 @@ use crate::terminal::Failure;
 use bookend_contract::input;
 use bookend_load::flags::files::NamedFile;
 use bookend_load::given_file::{self, RESULT_MAX_BYTES};
-use bookend_report::load_tests::LoadPage;
+use bookend_report::load_tests;
+use bookend_report::result_page::ResultPage;
 use bookend_results::measurement::Row;
+use bookend_results::race::Race;
 use bookend_results::record::{Record, decompressed, file_in};
 use bookend_results::store::{Run, RunId, Store};
 use bookend_results::suite::Extent;
@@ -21,8 +23,8 @@ pub const STORE: &str = "bookend.db";
 /// Which result.
 #[derive(Debug, Args)]
 pub struct KeptArguments {
-    /// Number of a stored result, file of a record, or files of bookend load -O json [default: the
-    /// newest result]
+    /// Number of a stored result, file of a record or of bookend race --save, or files of bookend
+    /// load -O json [default: the newest result]
     #[arg(value_name = "RUN|RECORD|FILE")]
     of: Vec<OsString>,
     /// Read a record instead of a stored result
@@ -36,7 +38,9 @@ pub struct KeptArguments {
 /// What there is to report.
 pub enum Reported {
     /// Results of `bookend load`.
-    LoadTests(Box<LoadPage>),
+    LoadTests(Box<ResultPage>),
+    /// A race, under the name of its file.
+    Race(String, Box<Race>),
     /// A run of a suite.
     Run(Box<Kept>),
 }
@@ -94,7 +98,7 @@ fn load_tests(files: &[OsString]) -> Result<Reported, Failure> {
             );
         }
         let text = text_of(file)?;
-        match LoadPage::is_result(text.as_bytes()) {
+        match load_tests::is_result(text.as_bytes()) {
             true => Ok((file.to_owned(), text)),
             false => {
                 wrong("not a result of bookend load -O json, and only such are reported together")
@@ -104,19 +108,24 @@ fn load_tests(files: &[OsString]) -> Result<Reported, Failure> {
     let files: Vec<_> = files.iter().map(read).collect::<Result<_, _>>()?;
     let borrowed: Vec<(&Path, &[u8])> =
         files.iter().map(|(file, text)| (file.as_path(), text.as_bytes())).collect();
-    let page = LoadPage::read(&borrowed).map_err(Failure::usage)?;
+    let page = load_tests::read(&borrowed).map_err(Failure::usage)?;
     Ok(Reported::LoadTests(Box::new(page)))
 }
 
-/// A record, or the result of a load test. The file is read once: it may be a pipe.
+/// A record, a race, or the result of a load test. The file is read once: it may be a pipe.
 fn in_file(path: &Path) -> Result<Reported, Failure> {
     let file = &record_in(path)?;
     let text = text_of(file)?;
-    if LoadPage::is_result(text.as_bytes()) {
-        let page = LoadPage::read(&[(file, text.as_bytes())]).map_err(Failure::usage)?;
+    if load_tests::is_result(text.as_bytes()) {
+        let page = load_tests::read(&[(file, text.as_bytes())]).map_err(Failure::usage)?;
         return Ok(Reported::LoadTests(Box::new(page)));
     }
     let wrong = |why: String| Failure::usage(format!("{}: {why}", file.display()));
+    if wrong_file::is_race(&text) {
+        let race = Race::parse(&text).map_err(|error| wrong(error.to_string()))?;
+        let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        return Ok(Reported::Race(name, Box::new(race)));
+    }
     if !wrong_file::begins_as_a_record(&text) {
         return Err(wrong(wrong_file::text(&text)));
     }

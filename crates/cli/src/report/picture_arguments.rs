@@ -52,12 +52,15 @@ enum Background {
 impl PictureArguments {
     /// A flag that was given. `None`: none was.
     pub fn given(&self) -> Option<&'static str> {
+        self.about_a_case().or(self.theme.map(|_| "--theme"))
+    }
+
+    fn about_a_case(&self) -> Option<&'static str> {
         let flags = [
             ("--case", self.case.is_some()),
             ("--metric", self.metric.is_some()),
             ("--instrument", !self.instrument.is_empty()),
             ("--subjects", !self.subjects.is_empty()),
-            ("--theme", self.theme.is_some()),
             ("--title", self.title.is_some()),
         ];
         flags.into_iter().find(|(_, is_given)| *is_given).map(|(flag, _)| flag)
@@ -79,10 +82,27 @@ impl PictureArguments {
             subjects: self.subjects.clone(),
         };
         let chart = Chart::of(report.table(), &wanted, title).map_err(Failure::usage)?;
-        Ok(chart.svg(match self.theme {
+        Ok(chart.svg(self.theme()))
+    }
+
+    fn theme(&self) -> Theme {
+        match self.theme {
             Some(Background::Light) | None => Theme::Light,
             Some(Background::Dark) => Theme::Dark,
             Some(Background::Both) => Theme::Both,
-        }))
+        }
+    }
+
+    /// The background, for a picture about which nothing else can be said.
+    ///
+    /// # Errors
+    /// [`Failure`] naming the flag that says more.
+    pub fn theme_alone(&self) -> Result<Theme, Failure> {
+        match self.about_a_case() {
+            Some(flag) => {
+                Err(Failure::usage(format!("{flag} is about the picture of a run: this is a race")))
+            }
+            None => Ok(self.theme()),
+        }
     }
 }

@@ -6,8 +6,8 @@ use serde::de::IgnoredAny;
 use std::collections::BTreeMap;
 
 /// What reports are made of.
-const WANTED: &str = "a report is made of results of bookend load -O json, of a record, or of the \
-                      number of a run";
+const WANTED: &str = "a report is made of results of bookend load -O json, of a race that bookend \
+                      race --save has kept, of a record, or of the number of a run";
 
 /// By their first bytes.
 const BINARY: [(&[u8], &str); 5] = [
@@ -19,7 +19,7 @@ const BINARY: [(&[u8], &str); 5] = [
 ];
 
 /// JSON, by keys that nothing else has.
-const OBJECTS: [(&[&str], &str); 7] = [
+const OBJECTS: [(&[&str], &str); 6] = [
     (
         &["statusCodeDistribution", "latencyDistribution"],
         "it is a result of ghz, without the histogram and the CPU time that a page needs: bookend \
@@ -27,12 +27,8 @@ const OBJECTS: [(&[&str], &str); 7] = [
     ),
     (
         &["lap_ms", "servers", "covers_starts"],
-        "it is the answer of bookend race --json, and there are no reports of races",
-    ),
-    (
-        &["lap_ms", "servers", "starts"],
-        "it is a race that bookend race --save has kept: bookend race --against compares a server \
-         with it, and there are no reports of races",
+        "it is the answer of bookend race --json, which has no laps: a report is made of the file \
+         of bookend race --save",
     ),
     (
         &["calibrations", "origin"],
@@ -65,6 +61,13 @@ pub fn binary(bytes: &[u8]) -> Option<&'static str> {
 pub fn begins_as_a_record(text: &str) -> bool {
     let keys = first_object(text).and_then(Result::ok);
     keys.is_some_and(|keys| ["record", "suite"].iter().all(|key| keys.contains_key(*key)))
+}
+
+/// Whether it looks like a race with its laps. The answer of one has words that no race has.
+pub fn is_race(text: &str) -> bool {
+    let keys = first_object(text).and_then(Result::ok).unwrap_or_default();
+    let has = |key: &&str| keys.contains_key(*key);
+    ["lap_ms", "servers", "starts"].iter().all(has) && !has(&"covers_starts")
 }
 
 /// What a text is that is neither a record nor the result of a load test.

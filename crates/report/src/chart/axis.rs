@@ -23,6 +23,8 @@ pub enum AxisUnit {
     Nanoseconds,
     /// One over the share of calls that took longer: 100 is written `99 %`.
     Percentile,
+    /// A difference in percent: `+5 %`.
+    Difference,
 }
 
 impl AxisUnit {
@@ -34,6 +36,10 @@ impl AxisUnit {
             Self::Percentile => {
                 let percent = format!("{:.4}", 100.0 - 100.0 / figure.max(1.0));
                 format!("{} %", percent.trim_end_matches('0').trim_end_matches('.'))
+            }
+            Self::Difference => {
+                let sign = if figure > 0.0 { "+" } else { "" };
+                format!("{sign}{} %", short_number(figure))
             }
         }
     }
@@ -111,6 +117,7 @@ impl Axis {
     pub(super) fn ticks(&self) -> Vec<f64> {
         match self.scale {
             Scale::Logarithmic => self.round_factors(),
+            Scale::Linear if self.low < 0.0 => self.ticks_at_most(STEPS_MAX as usize),
             Scale::Linear => {
                 let step = round_step(self.high / STEPS_MAX);
                 let count = (self.high / step).min(2.0 * STEPS_MAX) as u32;

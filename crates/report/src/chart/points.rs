@@ -13,6 +13,8 @@ pub struct PointChart {
     pub subtitle: String,
     /// How the axis divides its figures.
     pub scale: Scale,
+    /// How figures along it are written.
+    pub unit: AxisUnit,
     /// A figure to which all others are to be compared.
     pub reference: Option<f64>,
     /// What is drawn under each heading.
@@ -132,7 +134,7 @@ impl PointChart {
             + self.lines.iter().map(|line| height(line, canvas)).sum::<f64>();
         for tick in self.ticks(place) {
             let (x, middle) = (place.x(tick), "text-anchor=\"middle\"");
-            canvas.text((x, top - 3.0), TICK_SIZE, "faint", middle, &AxisUnit::Number.tick(tick));
+            canvas.text((x, top - 3.0), TICK_SIZE, "faint", middle, &self.unit.tick(tick));
             canvas.stroke(&format!("M{x:.1} {top}V{bottom}"), 1.0, "grid");
         }
         if let Some(reference) = self.reference {
@@ -140,6 +142,13 @@ impl PointChart {
             canvas.stroke(&format!("M{x:.1} {top}V{bottom}"), 1.5, "stroke");
         }
         canvas.y += TICK_HEIGHT;
+    }
+
+    /// Where a text begins that is to begin there: its sign is not to stand on the reference.
+    fn beside_reference(&self, place: &Place, x: f64) -> f64 {
+        let reference = self.reference.map(|figure| place.x(figure));
+        let covered = reference.filter(|line| (x - 2.0..x + 6.0).contains(line));
+        covered.map_or(x, |line| line + 4.0)
     }
 
     /// Figures that are close together may have one round factor between them, or none.
@@ -173,7 +182,7 @@ impl PointChart {
                 canvas.whisker(ends, half, 3.0, &coloured("stroke", series.colour));
             }
             mark(canvas, (place.x(point.value), half), series);
-            let text = (behind + 6.0, canvas.y + half + 4.0);
+            let text = (self.beside_reference(place, behind + 6.0), canvas.y + half + 4.0);
             canvas.text(text, TICK_SIZE, "over", "", &point.text);
             canvas.y += POINT_STEP;
         }
@@ -234,6 +243,7 @@ mod tests {
             title: "How many times".to_owned(),
             subtitle: String::new(),
             scale: Scale::Logarithmic,
+            unit: AxisUnit::Number,
             reference: Some(1.0),
             series: vec![series("published", 0, true), series("through <ghz>", 1, false)],
             lines: vec![

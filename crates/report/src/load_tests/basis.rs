@@ -2,9 +2,9 @@
 //! commands.
 
 use super::load_test::LoadTest;
-use super::tables::LoadTable;
 use crate::first_few::first_few;
 use crate::html::HtmlRow;
+use crate::result_page::PageTable;
 use bookend_results::grouping::{each_once, grouped};
 use bookend_results::quoted::{clipped, cut_in_the_middle, quoted_line};
 use bookend_results::text::seconds_text;
@@ -17,6 +17,10 @@ pub(super) const METHOD: &str = "In a closed loop a call is made when another ha
      of calls that ended with OK in the window; the warm-up before it is in no figure. \
      Bookend's sources have more on it in docs/use/load.md, and define every figure in \
      docs/measure/metrics.md.";
+
+/// What a result does not know.
+pub(super) const WHOSE_MACHINE: &str =
+    "The machine of the generator. A result does not say on which one the server ran.";
 
 /// Characters of a flag's value where several flags share a line.
 const VALUE_CHARS: usize = 40;
@@ -63,7 +67,7 @@ pub(super) fn command_text(command: &str) -> String {
 }
 
 /// The flags that are set, and the tags. Where load tests differ, each has a column.
-pub(super) fn flags(tests: &[LoadTest]) -> LoadTable {
+pub(super) fn flags(tests: &[LoadTest]) -> PageTable {
     let all: Vec<Vec<(String, String)>> = tests.iter().map(flags_of).collect();
     let names = each_once(all.iter().flatten().map(|(name, _)| name.clone()));
     let row = |name: String| {
@@ -88,9 +92,9 @@ pub(super) fn flags(tests: &[LoadTest]) -> LoadTable {
 }
 
 /// Flags, a column for each of `values`.
-pub(super) fn table_of_flags(values: Vec<String>, rows: Vec<HtmlRow>) -> LoadTable {
+pub(super) fn table_of_flags(values: Vec<String>, rows: Vec<HtmlRow>) -> PageTable {
     let headings = std::iter::once("flag".to_owned()).chain(values).collect();
-    LoadTable { title: "Flags", headings, rows }
+    PageTable { title: "Flags", headings, rows }
 }
 
 fn flags_of(test: &LoadTest) -> Vec<(String, String)> {

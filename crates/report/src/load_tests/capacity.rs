@@ -2,15 +2,15 @@
 //! were tried, and how the server scales.
 
 use super::basis;
-use super::page::LoadPage;
 use super::pictures::answered_over_offered;
-use super::tables::{LoadTable, table};
+use super::tables::table;
 use super::wording::{per_second_text, time_text};
 use crate::chart::{
     AxisName, AxisUnit, LineChart, LinePanel, LinePoint, LineRows, LineSeries, Scale,
 };
 use crate::html::HtmlRow;
 use crate::picture::{Drawing, Picture, named};
+use crate::result_page::{PageTable, ResultPage};
 use bookend_contract::capacity::{CapacityReport, ClosedLoop, RateTrial, ScalabilityFit};
 use bookend_results::failed_share::FailedShare;
 use bookend_results::quoted::{clipped, cut_in_the_middle, quoted_line};
@@ -31,7 +31,7 @@ const SHARE_MAX: f64 = 100.0;
 const NAME_CHARS: usize = 40;
 
 /// The page of the search in a file, under its own name or that of the file.
-pub(super) fn page(stem: &str, report: &CapacityReport) -> LoadPage {
+pub(super) fn page(stem: &str, report: &CapacityReport) -> ResultPage {
     let own = report
         .name
         .as_deref()
@@ -46,7 +46,7 @@ pub(super) fn page(stem: &str, report: &CapacityReport) -> LoadPage {
     let flags = basis::given(&report.options)
         .map(|(name, value)| HtmlRow { names: vec![name], figures: Err(value) })
         .collect();
-    LoadPage {
+    ResultPage {
         title: format!("Capacity: {name}"),
         name,
         answer: answer(report, &rates),
@@ -59,6 +59,7 @@ pub(super) fn page(stem: &str, report: &CapacityReport) -> LoadPage {
         tables: tables(report),
         method: METHOD,
         flags: basis::table_of_flags(vec!["value".to_owned()], flags),
+        machine_note: basis::WHOSE_MACHINE,
         machine: clipped(&report.origin.facts_text()),
         versions: vec![("bookend load".to_owned(), quoted_line(&report.version))],
         command: quoted_line(&report.origin.command),
@@ -303,7 +304,7 @@ fn series(names: [&str; 2]) -> Vec<LineSeries> {
         .collect()
 }
 
-fn tables(report: &CapacityReport) -> Vec<LoadTable> {
+fn tables(report: &CapacityReport) -> Vec<PageTable> {
     let row = |trial: &RateTrial| HtmlRow {
         names: vec![FailedShare::marked(
             FailedShare::of(trial.error_share),

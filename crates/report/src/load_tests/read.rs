@@ -1,10 +1,10 @@
 //! Results of `bookend load`, read from their files and put on one page.
 
 use super::load_test::LoadTest;
-use super::page::LoadPage;
 use super::pictures::steadiness;
 use super::{answer, basis, capacity, pictures, tables};
 use crate::picture::named;
+use crate::result_page::ResultPage;
 use bookend_contract::capacity::CapacityReport;
 use bookend_contract::input;
 use bookend_contract::latency::HistogramError;
@@ -65,47 +65,45 @@ impl Kind {
     }
 }
 
-impl LoadPage {
-    /// Reads results: the name and the content of each file. A result without a name of its own
-    /// takes that of its file.
-    ///
-    /// # Errors
-    /// [`LoadTestError`] for the first file that cannot be read.
-    pub fn read(files: &[(&Path, &[u8])]) -> Result<Self, LoadTestError> {
-        if let [(file, content)] = files
-            && Kind::of(content) == Some(Kind::CapacitySearch)
-        {
-            let mut report: CapacityReport =
-                serde_json::from_slice(content).map_err(|error| unreadable(file, error.into()))?;
-            secrets::in_capacity_report(&mut report);
-            return Ok(capacity::page(&stem(file), &report));
-        }
-        let mut tests: Vec<LoadTest> = Vec::new();
-        for (file, content) in files {
-            let test = read(file, content).map_err(|why| unreadable(file, why))?;
-            let taken: Vec<&str> = tests.iter().map(|test| test.name.as_str()).collect();
-            tests.push(test.named_beside(&taken));
-        }
-        Ok(page_of(&tests))
+/// Reads results: the name and the content of each file. A result without a name of its own
+/// takes that of its file.
+///
+/// # Errors
+/// [`LoadTestError`] for the first file that cannot be read.
+pub fn read(files: &[(&Path, &[u8])]) -> Result<ResultPage, LoadTestError> {
+    if let [(file, content)] = files
+        && Kind::of(content) == Some(Kind::CapacitySearch)
+    {
+        let mut report: CapacityReport =
+            serde_json::from_slice(content).map_err(|error| unreadable(file, error.into()))?;
+        secrets::in_capacity_report(&mut report);
+        return Ok(capacity::page(&stem(file), &report));
     }
-
-    /// The page of a load test that has just ended: that of its file, if it had been kept in one of
-    /// that name.
-    ///
-    /// # Errors
-    /// Its latencies cannot be read.
-    pub fn of(file: &Path, mut report: LoadReport) -> Result<Self, HistogramError> {
-        secrets::in_report(&mut report);
-        Ok(page_of(&[LoadTest::of(&stem(file), report)?]))
+    let mut tests: Vec<LoadTest> = Vec::new();
+    for (file, content) in files {
+        let test = read_test(file, content).map_err(|why| unreadable(file, why))?;
+        let taken: Vec<&str> = tests.iter().map(|test| test.name.as_str()).collect();
+        tests.push(test.named_beside(&taken));
     }
-
-    /// Whether a file looks like a result of `bookend load`: JSON that has what only that knows.
-    pub fn is_result(content: &[u8]) -> bool {
-        Kind::of(content).is_some()
-    }
+    Ok(page_of_tests(&tests))
 }
 
-fn read(file: &Path, content: &[u8]) -> Result<LoadTest, UnreadableLoadTest> {
+/// The page of a load test that has just ended: that of its file, if it had been kept in one of
+/// that name.
+///
+/// # Errors
+/// Its latencies cannot be read.
+pub fn page_of(file: &Path, mut report: LoadReport) -> Result<ResultPage, HistogramError> {
+    secrets::in_report(&mut report);
+    Ok(page_of_tests(&[LoadTest::of(&stem(file), report)?]))
+}
+
+/// Whether a file looks like a result of `bookend load`: JSON that has what only that knows.
+pub fn is_result(content: &[u8]) -> bool {
+    Kind::of(content).is_some()
+}
+
+fn read_test(file: &Path, content: &[u8]) -> Result<LoadTest, UnreadableLoadTest> {
     let mut report: LoadReport =
         serde_json::from_slice(content).map_err(|error| match Kind::of(content) {
             Some(Kind::CapacitySearch) => UnreadableLoadTest::NotAlone,
@@ -124,12 +122,12 @@ fn unreadable(file: &Path, why: UnreadableLoadTest) -> LoadTestError {
 }
 
 /// The page of one load test, or of several that are compared.
-fn page_of(tests: &[LoadTest]) -> LoadPage {
+fn page_of_tests(tests: &[LoadTest]) -> ResultPage {
     let (name, title) = match tests {
         [test] => (test.name.clone(), format!("Load test: {}", test.name)),
         tests => ("Load tests".to_owned(), format!("{} load tests", tests.len())),
     };
-    LoadPage {
+    ResultPage {
         name,
         title,
         answer: answer::lines(tests),
@@ -138,6 +136,7 @@ fn page_of(tests: &[LoadTest]) -> LoadPage {
         tables: [tables::all(tests), steadiness(tests)].concat(),
         method: basis::METHOD,
         flags: basis::flags(tests),
+        machine_note: basis::WHOSE_MACHINE,
         machine: basis::machines(tests),
         versions: basis::versions(tests),
         command: basis::commands(tests),

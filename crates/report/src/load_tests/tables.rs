@@ -5,6 +5,7 @@ use super::load_test::LoadTest;
 use super::wording::{figure_text, per_second_text, share_text, time_text};
 use crate::call_fate::most_frequent;
 use crate::html::HtmlRow;
+use crate::result_page::PageTable;
 use bookend_contract::report::{LatencySplit, SplitPart, TargetReport};
 use bookend_results::quoted::quoted_line;
 use bookend_results::text::{memory_text, percent_text};
@@ -12,16 +13,8 @@ use bookend_results::text::{memory_text, percent_text};
 /// Texts of failed calls that a load test has in the table, the most frequent.
 const TEXTS_MAX: usize = 20;
 
-/// A table under its heading. A row is named by its first fields.
-#[derive(Clone, Debug)]
-pub(super) struct LoadTable {
-    pub(super) title: &'static str,
-    pub(super) headings: Vec<String>,
-    pub(super) rows: Vec<HtmlRow>,
-}
-
 /// Those that have rows.
-pub(super) fn all(tests: &[LoadTest]) -> Vec<LoadTable> {
+pub(super) fn all(tests: &[LoadTest]) -> Vec<PageTable> {
     let tables = [
         results(tests),
         limits(tests),
@@ -36,8 +29,8 @@ pub(super) fn all(tests: &[LoadTest]) -> Vec<LoadTable> {
     tables.into_iter().filter(|table| !table.rows.is_empty()).collect()
 }
 
-pub(super) fn table(title: &'static str, headings: &[&str], rows: Vec<HtmlRow>) -> LoadTable {
-    LoadTable {
+pub(super) fn table(title: &'static str, headings: &[&str], rows: Vec<HtmlRow>) -> PageTable {
+    PageTable {
         title,
         headings: headings.iter().map(|heading| (*heading).to_owned()).collect(),
         rows,
@@ -48,7 +41,7 @@ fn row<const N: usize>(names: [&str; N], figures: Result<Vec<String>, String>) -
     HtmlRow { names: names.map(str::to_owned).to_vec(), figures }
 }
 
-fn results(tests: &[LoadTest]) -> LoadTable {
+fn results(tests: &[LoadTest]) -> PageTable {
     let headings = [
         "name",
         "due (1/s)",
@@ -82,12 +75,12 @@ fn results(tests: &[LoadTest]) -> LoadTable {
     table("Results", &headings, tests.iter().map(one).collect())
 }
 
-fn limits(tests: &[LoadTest]) -> LoadTable {
+fn limits(tests: &[LoadTest]) -> PageTable {
     let rows = tests.iter().map(|test| row([&test.name], Err(test.limit()))).collect();
     table("What the limit was", &["name", "limit"], rows)
 }
 
-fn failures(tests: &[LoadTest]) -> LoadTable {
+fn failures(tests: &[LoadTest]) -> PageTable {
     let of_test = |test: &LoadTest| {
         let texts = &test.report.error_distribution;
         let frequent = most_frequent(std::iter::once(texts));
@@ -104,7 +97,7 @@ fn failures(tests: &[LoadTest]) -> LoadTable {
 
 /// Times other than the latency: the generator's lag, the parts of calls with connections of their
 /// own, messages of streams.
-fn parts(tests: &[LoadTest]) -> LoadTable {
+fn parts(tests: &[LoadTest]) -> PageTable {
     let of_test = |test: &LoadTest| {
         let facts = &test.report.bookend;
         let lag = facts.open_loop.iter().map(|calls| ("lag of the generator", &calls.lag));
@@ -140,7 +133,7 @@ fn times(part: &SplitPart) -> Vec<String> {
     [part.mean_ns, part.p50_ns, part.p90_ns, part.p99_ns, part.max_ns].map(time_text).to_vec()
 }
 
-fn messages(tests: &[LoadTest]) -> LoadTable {
+fn messages(tests: &[LoadTest]) -> PageTable {
     let one = |test: &LoadTest| {
         let messages = test.report.bookend.streams.as_ref()?;
         let figures = vec![
@@ -158,7 +151,7 @@ fn messages(tests: &[LoadTest]) -> LoadTable {
 }
 
 /// Calls that are in no other figure.
-fn uncounted(tests: &[LoadTest]) -> LoadTable {
+fn uncounted(tests: &[LoadTest]) -> PageTable {
     let one = |test: &LoadTest| {
         let facts = &test.report.bookend;
         let counts = [facts.warmup, facts.drained, facts.unfinished].map(|calls| calls.to_string());
@@ -180,7 +173,7 @@ fn uncounted(tests: &[LoadTest]) -> LoadTable {
     table("Calls outside the figures", &headings, tests.iter().map(one).collect())
 }
 
-fn targets(tests: &[LoadTest]) -> LoadTable {
+fn targets(tests: &[LoadTest]) -> PageTable {
     let one = |test: &LoadTest, target: &TargetReport| {
         let [ok, failed, connections] =
             [target.ok, target.failed, target.connections_opened].map(|count| count.to_string());
@@ -196,7 +189,7 @@ fn targets(tests: &[LoadTest]) -> LoadTable {
 }
 
 /// Limits and GOAWAYs, which explain figures.
-fn announced(tests: &[LoadTest]) -> LoadTable {
+fn announced(tests: &[LoadTest]) -> PageTable {
     let of_test = |test: &LoadTest| {
         let facts = &test.report.bookend;
         let streams = facts.streams_allowed.map(|streams| {
@@ -212,7 +205,7 @@ fn announced(tests: &[LoadTest]) -> LoadTable {
     table("What the server announced", &["name", "connections", "text"], rows)
 }
 
-fn generator(tests: &[LoadTest]) -> LoadTable {
+fn generator(tests: &[LoadTest]) -> PageTable {
     let one = |test: &LoadTest| {
         let facts = &test.report.bookend;
         // A thread that spins uses all of its CPU whatever it does.

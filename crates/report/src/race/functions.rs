@@ -38,7 +38,8 @@ pub(super) fn functions_table(functions: &[FunctionCost], names: [&str; 2]) -> S
     }
 }
 
-fn signed(nanoseconds: f64) -> String {
+/// A difference of times.
+pub(super) fn signed(nanoseconds: f64) -> String {
     let sign = if nanoseconds < 0.0 { '-' } else { '+' };
     format!("{sign}{}", precise_latency_text(nanoseconds.abs()))
 }

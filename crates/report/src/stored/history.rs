@@ -1,7 +1,7 @@
 //! One cell over the runs of its suite: each figure with its interval, and where it changed.
 
 use super::{StorePages, day, run_in_words, titled_links};
-use crate::chart::{ChartPoint, ChartSeries, PointChart, PointLine, Scale};
+use crate::chart::{AxisUnit, ChartPoint, ChartSeries, PointChart, PointLine, Scale};
 use crate::failed_calls::figure_with;
 use crate::html::HtmlRow;
 use crate::page;
@@ -243,6 +243,7 @@ fn picture(name: &str, points: &[Point<'_>]) -> Option<(String, Picture)> {
             title,
             subtitle: "requests per CPU-second (1/s)".to_owned(),
             scale: Scale::Logarithmic,
+            unit: AxisUnit::Number,
             reference: None,
             series: vec![series("not told apart from the run before", 0), series("changed", 1)],
             lines,

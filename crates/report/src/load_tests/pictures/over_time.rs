@@ -4,7 +4,6 @@
 use super::super::basis::called;
 use super::super::load_test::LoadTest;
 use super::super::parting::{due_and_counted, parting};
-use super::super::tables::LoadTable;
 use super::super::wording::{figure_text, per_second_text, time_text};
 use super::offered::DUE_STYLE;
 use super::series::series;
@@ -14,6 +13,7 @@ use crate::chart::{
 };
 use crate::html::HtmlRow;
 use crate::picture::{Drawing, Picture};
+use crate::result_page::PageTable;
 use bookend_contract::latency_intervals::LatencyIntervals;
 use bookend_contract::report::Intervals;
 use bookend_results::statistics::{Interval, median};
@@ -71,11 +71,11 @@ pub(super) fn picture(tests: &[LoadTest]) -> Option<Picture> {
 }
 
 /// How steady the rate was, where the numbers of the picture are those of each second.
-pub(in crate::load_tests) fn steadiness(tests: &[LoadTest]) -> Vec<LoadTable> {
+pub(in crate::load_tests) fn steadiness(tests: &[LoadTest]) -> Vec<PageTable> {
     let is_beside = single(tests).and_then(by_second).is_some();
     let table = || {
         let (headings, rows) = summary(tests);
-        LoadTable { title: "Rate over time", headings, rows }
+        PageTable { title: "Rate over time", headings, rows }
     };
     is_beside.then(table).into_iter().collect()
 }

@@ -1,6 +1,5 @@
-//! What a page about a generator's results has on it, as HTML and as Markdown.
+//! What a page about load tests or a race has on it, as HTML and as Markdown.
 
-use super::tables::LoadTable;
 use crate::html::{HtmlRow, note, verbatim};
 use crate::markdown::{self, code_block, list, plain};
 use crate::page;
@@ -8,14 +7,18 @@ use crate::picture::Picture;
 use maud::{Markup, html};
 use std::path::Path;
 
-/// What a result does not know.
-const WHOSE_MACHINE: &str =
-    "The machine of the generator. A result does not say on which one the server ran.";
-
-/// A page about results of `bookend load`: of one load test, of several that are compared, or of a
-/// search of the capacity.
+/// A table under its heading. A row is named by its first fields.
 #[derive(Clone, Debug)]
-pub struct LoadPage {
+pub(super) struct PageTable {
+    pub(super) title: &'static str,
+    pub(super) headings: Vec<String>,
+    pub(super) rows: Vec<HtmlRow>,
+}
+
+/// A page about results of `bookend load` (one load test, several that are compared, or a search of
+/// the capacity), or about a race.
+#[derive(Clone, Debug)]
+pub struct ResultPage {
     /// What the results are called together: a single one has its own name.
     pub name: String,
     /// The heading.
@@ -26,17 +29,19 @@ pub struct LoadPage {
     pub pictures: Vec<(String, Picture)>,
     /// What was called, for how long and when.
     pub(super) origin: String,
-    pub(super) tables: Vec<LoadTable>,
+    pub(super) tables: Vec<PageTable>,
     /// How they were measured.
     pub(super) method: &'static str,
-    pub(super) flags: LoadTable,
+    pub(super) flags: PageTable,
+    /// Whose machine it is.
+    pub(super) machine_note: &'static str,
     pub(super) machine: String,
     /// Each program that measured, with its version.
     pub(super) versions: Vec<(String, String)>,
     pub(super) command: String,
 }
 
-impl LoadPage {
+impl ResultPage {
     /// The whole page; it needs nothing else.
     pub fn html(&self) -> String {
         let head = page::head(&self.title, &self.origin, &self.answer);
@@ -44,7 +49,7 @@ impl LoadPage {
             html! { @for picture in &self.pictures { (page::figure(picture)) } },
             html! { @for table in &self.tables { (titled(table)) } },
             html! { p { (self.method) } "\n" (titled(&self.flags)) },
-            html! { (note(WHOSE_MACHINE)) (verbatim(&self.machine)) },
+            html! { (note(self.machine_note)) (verbatim(&self.machine)) },
             page::versions(self.versions.iter().map(|(name, version)| (name, version))),
             verbatim(&self.command),
         ]);
@@ -61,7 +66,7 @@ impl LoadPage {
             .collect();
         let sections = [
             ("Method", format!("{}\n\n{}", self.method, rows_of(&self.flags))),
-            ("Machine", format!("{WHOSE_MACHINE}\n\n{}", block(&self.machine))),
+            ("Machine", format!("{}\n\n{}", self.machine_note, block(&self.machine))),
             ("Versions", list(&versions)),
             ("Command", block(&self.command)),
         ];
@@ -89,12 +94,12 @@ impl LoadPage {
     }
 }
 
-fn titled(one: &LoadTable) -> Markup {
+fn titled(one: &PageTable) -> Markup {
     page::titled_table(one.title, &one.headings, &one.rows)
 }
 
 /// The rows with their figures; a text in the place of figures stands in the first column of these.
-fn rows_of(one: &LoadTable) -> String {
+fn rows_of(one: &PageTable) -> String {
     let fields = |row: &HtmlRow| {
         let names = row.names.len();
         let rest = one.headings.len().saturating_sub(names);
