@@ -113,6 +113,8 @@ const AFTER_SUBJECTS: &[Row] = &[
         "every public item is documented, and links lead somewhere"),
     ("doc-tests", "cargo test --workspace --doc --locked", &[], &[DevFolder],
         "the examples in docstrings run"),
+    ("packages", "scripts/packages", &[], &[DevFolder],
+        "each library builds from its package alone"),
     ("fuzz", "scripts/fuzz", &[], &[],
         "what reads bytes takes 20,000 inputs made of its seeds"),
     ("no-std", "scripts/no-std", &[], &[],

@@ -224,45 +224,6 @@ fn a_block_of_the_front_page_can_be_pasted() {
     }
 }
 
-/// Lines of blocks of TOML that name a crate of this workspace.
-fn dependencies(text: &str) -> Vec<String> {
-    let mut is_toml = false;
-    let mut of_ours = |line: &str| {
-        if let Some(language) = line.strip_prefix("```") {
-            is_toml = language == "toml";
-        }
-        (is_toml && line.starts_with("bookend-")).then(|| line.to_owned())
-    };
-    text.lines().filter_map(&mut of_ours).collect()
-}
-
-/// Why cargo would not find it next to a clone in a folder named `bookend`.
-fn unresolved(line: &str) -> Option<String> {
-    let found = line.split_once(" = ").and_then(|(name, source)| {
-        let place = source.split_once("path = \"../bookend/")?.1.split('"').next()?;
-        let manifest = fs::read_to_string(root().join(place).join("Cargo.toml")).ok()?;
-        manifest.contains(&format!("name = \"{name}\"\n")).then_some(())
-    });
-    found.is_none().then(|| format!("cargo does not find {line}"))
-}
-
-#[test]
-fn a_page_names_crates_where_cargo_finds_them() {
-    let folder = root().join("docs/use");
-    let pages = fs::read_dir(folder).expect("the folder of pages").filter_map(Result::ok);
-    let lines: Vec<String> = pages
-        .filter_map(|page| fs::read_to_string(page.path()).ok())
-        .flat_map(|page| dependencies(&page))
-        .collect();
-    assert!(lines.len() >= 7, "{lines:?}");
-    let offences: Vec<String> = lines.iter().filter_map(|line| unresolved(line)).collect();
-    assert!(offences.is_empty(), "{}", offences.join("\n"));
-    for line in ["bookend-server = \"0.1\"", "bookend-server = { path = \"../bookend/crates/io\" }"]
-    {
-        assert!(unresolved(line).is_some(), "{line}");
-    }
-}
-
 fn known() -> Known {
     let run_help = "Usage: bookend run [SUITE]\n\n      --quick  short\n  -n, --rounds <N>";
     Known {

@@ -1,5 +1,5 @@
 //! docs/use/ten-minutes.md, typed word by word: each file is written, each command is run, and each
-//! says what the page says.
+//! says what the page says. Then cargo builds every manifest that some page prints.
 //!
 //! Three things are not as for a reader. The port is a free one, since tests run at the same time;
 //! cargo stays offline and builds into this workspace's own folder; and without openssl, its
@@ -26,6 +26,9 @@ const BOOKEND: &str = env!("CARGO_BIN_EXE_bookend");
 const PORT: &str = "50051";
 /// What goes on until it is ended.
 const SERVER: &str = "cargo run";
+
+/// The rest of a project of which a page prints the manifest alone.
+const MAIN: &str = "fn main() {}\n";
 
 /// What a reader does.
 #[derive(Debug, PartialEq, Eq)]
@@ -61,6 +64,29 @@ fn steps(page: &str) -> Vec<Step> {
         }
     }
     steps
+}
+
+/// The manifests that a page prints, whole ones and dependencies alone.
+fn manifests(page: &str) -> Vec<&str> {
+    let blocks = page.split("\n```").skip(1).step_by(2).filter_map(|block| block.split_once('\n'));
+    let is_manifest = |text: &str| text.lines().any(|line| line == "[dependencies]");
+    let of_cargo = blocks.filter(|(language, text)| *language == "toml" && is_manifest(text));
+    of_cargo.map(|(_, text)| text).collect()
+}
+
+/// All pages of the tree but those that builds and tools have put there.
+fn pages(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry"));
+    let found = entries.flat_map(|entry| {
+        let (path, name) = (entry.path(), entry.file_name());
+        let is_ours = !["target", ".git", "node_modules", ".venv"].iter().any(|made| name == *made);
+        match entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            true if is_ours => pages(&path),
+            false if path.extension().is_some_and(|ending| ending == "md") => vec![path],
+            _ => vec![],
+        }
+    });
+    found.collect()
 }
 
 /// Whether a line is as the page has it, where `…` stands for anything.
@@ -114,6 +140,8 @@ impl Desk {
         shell.env("PATH", env::join_paths(paths).expect("paths without colons"));
         shell.env("CARGO_NET_OFFLINE", "true").env("CARGO_TERM_QUIET", "true");
         shell.env("CARGO_TARGET_DIR", own.parent().expect("the folder of all profiles"));
+        // As scripts/packages builds the same libraries: each uses what the other has built.
+        shell.env("CARGO_PROFILE_DEV_DEBUG", "false");
         shell.stderr(self.errors());
         shell
     }
@@ -170,6 +198,27 @@ impl Desk {
         }
     }
 
+    /// Each in a folder of its own next to the clone; how many there are.
+    fn build_printed_manifests(&mut self) -> usize {
+        let texts = pages(Path::new(ROOT)).into_iter().map(fs::read_to_string);
+        let pages: Vec<String> = texts.map(|text| text.expect("a text")).collect();
+        let all: Vec<&str> = pages.iter().flat_map(|page| manifests(page)).collect();
+        for (number, manifest) in all.iter().enumerate() {
+            let package = "[package]\nname = \"printed\"\nedition = \"2024\"\n\n";
+            let is_whole = manifest.contains("[package]\n");
+            let whole =
+                if is_whole { (*manifest).to_owned() } else { package.to_owned() + manifest };
+            self.here = self.folder.join(format!("printed-{number}"));
+            let files = [("Cargo.toml", &*whole), ("build.rs", MAIN), ("src/main.rs", MAIN)];
+            for (path, text) in files {
+                self.take(Step::Write { path: path.into(), text: text.into() });
+            }
+            println!("{manifest}");
+            self.run("cargo build", &[]);
+        }
+        all.len()
+    }
+
     fn end_server(&mut self) {
         if let Some(mut server) = self.server.take() {
             let _ = server.kill();
@@ -210,6 +259,9 @@ fn whoever_types_the_page_has_a_service() {
     }
     let errors = desk.said_errors();
     assert!(!errors.lines().any(|line| line.starts_with("warning")), "{errors}");
+    // At the same desk: the libraries lie at the same path, and are built already.
+    let printed = desk.build_printed_manifests();
+    assert!(printed >= 3, "{printed} manifests");
 }
 
 /// Characters that a practised typist writes in a minute.
@@ -236,6 +288,13 @@ fn a_page_is_files_and_commands_and_what_they_say() {
     let write = Step::Write { path: "a/b".into(), text: "d\n\ne\n".into() };
     let run = Step::Run { command: "g".into(), says: vec!["h".into(), "i".into()] };
     assert_eq!(steps(page), [write, run]);
+}
+
+#[test]
+fn a_manifest_is_a_block_with_dependencies_of_cargo() {
+    let page = "# A\n\n```toml\n[dependencies]\na = \"1\"\n```\n\n[dependencies]\n\n\
+                ```toml\n[[dependencies]]\n```\n\n```text\n[dependencies]\n```\n";
+    assert_eq!(manifests(page), ["[dependencies]\na = \"1\""]);
 }
 
 #[test]

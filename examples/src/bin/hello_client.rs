@@ -12,7 +12,8 @@ use bookend_examples::helloworld::{GreeterClient, HelloRequest};
 const TIMEOUT: Duration = Duration::from_secs(1);
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let channel = Channel::connect(&bookend_examples::address(), ChannelOptions::default())?;
+    let address = bookend_examples::address();
+    let channel = Channel::connect(&address, ChannelOptions::default())?;
     let greeter = GreeterClient::new(channel);
     let request = HelloRequest { name: "world".into() };
     println!("{}", greeter.say_hello(&request).timeout(TIMEOUT).wait()?.message);

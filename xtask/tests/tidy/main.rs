@@ -15,6 +15,7 @@ mod markup;
 mod named;
 mod offence;
 mod oldest_rust;
+mod packages;
 mod places;
 mod protoc;
 mod quoted;
@@ -56,6 +57,10 @@ fn is_markdown(file: &File) -> bool {
     file.path.ends_with(".md")
 }
 
+fn is_published(file: &File) -> bool {
+    packages::is_manifest(&file.path) && file.text().is_some_and(packages::is_published)
+}
+
 #[test]
 fn the_tree_that_is_checked_is_this_one() {
     for path in ["Cargo.toml", "README.md", "crates/wire/src/lib.rs"] {
@@ -84,10 +89,19 @@ fn every_crate_takes_its_lints_from_the_workspace() {
 #[test]
 fn libraries_state_ranges_of_versions() {
     let workspace = tree::text("Cargo.toml");
+    assert_rule(is_published, |path, text| ranges::pins(path, text, workspace));
+}
+
+#[test]
+fn the_libraries_can_be_published_and_nothing_else() {
+    let (workspace, paths) = (tree::text("Cargo.toml"), tree::paths_and_folders());
+    let script = tree::text(packages::SCRIPT);
     assert_rule(
-        |file| ranges::is_library_manifest(&file.path),
-        |path, text| ranges::pins(path, text, workspace),
+        |file| packages::is_manifest(&file.path),
+        |path, text| packages::unlisted(path, text, script),
     );
+    assert_rule(is_published, |path, text| packages::lacking(path, text, workspace, &paths));
+    assert_rule(is_published, packages::circles_of_tests);
 }
 
 #[test]
@@ -248,10 +262,13 @@ fn subjects_are_small() {
 }
 
 #[test]
-fn the_readme_names_the_oldest_rust_that_will_do() {
+fn each_readme_names_the_oldest_rust_that_will_do() {
     let manifest = tree::text("Cargo.toml");
     assert_rule(
-        |file| file.path == "README.md",
+        |file| {
+            let folders: Vec<&str> = file.path.split('/').collect();
+            matches!(folders[..], ["README.md"] | ["crates", _, "README.md"])
+        },
         |path, text| oldest_rust::wrong_oldest_rust(path, text, manifest),
     );
 }
