@@ -73,7 +73,7 @@ pub fn summary(ended: &[Ended], took: Duration) -> (bool, String) {
     }
     for step in ended.iter().filter(|step| !step.complaint.is_empty()) {
         text += &format!("\n{}:\n", step.name);
-        for line in step.complaint.iter().take(COMPLAINT_LINES) {
+        for line in most_telling(&step.complaint) {
             text += &format!("  | {line}\n");
         }
     }
@@ -88,6 +88,16 @@ pub fn summary(ended: &[Ended], took: Duration) -> (bool, String) {
     let failed: usize = ended.iter().map(Ended::failures).sum();
     text += &format!("{passed} passed, {failed} failed\n");
     (failed == 0, text)
+}
+
+/// What failed is named at the beginning, if anywhere; otherwise a log ends with its reason.
+fn most_telling(complaint: &[String]) -> &[String] {
+    let names = |line: &String| line.starts_with("---- ") || line.starts_with("failed ");
+    let begin = match complaint.first() {
+        Some(first) if !names(first) => complaint.len().saturating_sub(COMPLAINT_LINES),
+        _ => 0,
+    };
+    &complaint[begin..complaint.len().min(begin + COMPLAINT_LINES)]
 }
 
 #[cfg(test)]
@@ -120,14 +130,19 @@ mod tests {
 
     #[test]
     fn what_failed_is_said_again_at_the_end_and_in_few_lines() {
-        let complaint = (0..50).map(|line| format!("line {line}")).collect();
-        let step = Ended { complaint, ..ended(StepOutcome::Failed, 0, 0) };
-        let (_, text) = summary(&[step], Duration::from_secs(9));
-        let lines: Vec<&str> = text.lines().collect();
-        let heading = lines.iter().position(|line| *line == "lint:").expect("the step's name");
-        assert_eq!(lines[heading + 1], "  | line 0");
-        assert_eq!(lines[heading + COMPLAINT_LINES], "  | line 9");
-        assert!(lines[heading + COMPLAINT_LINES + 1].starts_with("total"), "{text}");
+        let said_of = |first: &str| {
+            let lines = (1..50).map(|line| format!("line {line}"));
+            let complaint = std::iter::once(first.to_owned()).chain(lines).collect();
+            let step = Ended { complaint, ..ended(StepOutcome::Failed, 0, 0) };
+            let (_, text) = summary(&[step], Duration::from_secs(9));
+            let after: Vec<_> =
+                text.lines().map(str::to_owned).skip_while(|line| line != "lint:").collect();
+            assert!(after[COMPLAINT_LINES + 1].starts_with("total"), "{text}");
+            after[1..=COMPLAINT_LINES].to_vec()
+        };
+        assert_eq!(said_of("a log begins")[COMPLAINT_LINES - 1], "  | line 49");
+        assert_eq!(said_of("---- a_story stdout ----")[1], "  | line 1");
+        assert_eq!(said_of("failed   go-grpc   dead")[0], "  | failed   go-grpc   dead");
     }
 
     #[test]
