@@ -455,6 +455,10 @@ fn two_revisions_are_built_and_raced_and_nothing_of_them_stays() {
     assert!(answer.contains("calls per CPU-second than HEAD~1"), "{answer}");
     let failed = said(&run("echo no compiler >&2; exit 3", &server), 1);
     assert!(failed.contains("the build of HEAD~1 failed: no compiler"), "{failed}");
+    let failed = said(&run("echo '[ERROR] no symbol'; exit 3", &server), 1);
+    assert!(failed.contains("the build of HEAD~1 failed: [ERROR] no symbol"), "{failed}");
+    let failed = said(&run("echo 'error: no main' >&2; echo 'Failed (1)' >&2; exit 3", &server), 1);
+    assert!(failed.contains("failed: error: no main: Failed (1)"), "{failed}");
     let ends = said(&run("cp which built", "cat built >&2; exit 4 # {port}"), 1);
     assert!(ends.contains("HEAD~1 has ended: one"), "{ends}");
     let left = Command::new("git").args(["worktree", "list"]).current_dir(&app).output();

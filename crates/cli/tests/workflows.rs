@@ -145,7 +145,9 @@ fn a_pull_request_that_misses_an_objective_fails() {
     let short = [("--warmup 2s -z 20s", "-n 200"), ("p99<20ms", "p99<1ns")];
     assert_eq!(repository.run(&workflow("objective"), &short), 3);
     let summary = repository.summary();
-    assert!(summary.contains("**The gate is missed.**") && summary.contains("p99"), "{summary}");
+    // A reader of the job sees first what was missed.
+    let said = "**The gate is missed.**\n\n- p99<1ns was not met";
+    assert!(summary.starts_with(said), "{summary}");
 }
 
 #[test]
@@ -169,6 +171,13 @@ fn an_action_that_measures_nothing_says_so_and_fails() {
     let failed = repository.action(&inputs("race", "--call a.B/C 'a=exit 5 # {port}'"), &[]);
     assert_eq!(failed.status.code(), Some(1), "{failed:?}");
     assert!(repository.summary().contains("Nothing was measured"), "{}", repository.summary());
+    assert!(repository.summary().contains("\n- a has ended"), "{}", repository.summary());
+    let output = fs::read_to_string(repository.temporary.path().join("output")).expect("outputs");
+    assert_eq!(output, "status=1\n", "no result is named that is not there");
+    let nowhere = "--rev nowhere --rev HEAD --call a.B/C './server {port}'";
+    let unknown = repository.action(&inputs("race", nowhere), &[]);
+    let said = String::from_utf8_lossy(&unknown.stderr).into_owned();
+    assert!(said.contains("nowhere is no commit of this repository"), "{said}");
     let unknown = repository.action(&inputs("serve", ""), &[]);
     assert_eq!(unknown.status.code(), Some(2), "{unknown:?}");
     // A name that a contributor chose is a word, not a command.

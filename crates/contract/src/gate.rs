@@ -258,9 +258,11 @@ impl fmt::Display for JudgedGate {
             (GateOutcome::Met, GateKind::FailIf) => {
                 write!(formatter, "{condition} does not hold: it was {measured}")
             }
-            (GateOutcome::Missed, GateKind::FailIf) => {
-                write!(formatter, "{condition} holds: it was {measured}")
-            }
+            (GateOutcome::Missed, GateKind::FailIf) => write!(
+                formatter,
+                "FAILED, exit status {}: {condition} holds: it was {measured}",
+                exit::OBJECTIVE_MISSED
+            ),
         }
     }
 }

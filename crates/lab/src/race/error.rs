@@ -14,6 +14,12 @@ pub enum RaceRunError {
     /// No port is free, or a control group cannot be made.
     #[error("{0} was not started: {1}")]
     Machine(String, io::Error),
+    /// There is no such revision.
+    #[error(
+        "{0} is no commit of this repository: `git fetch` it, in a workflow by `fetch-depth: 0`, and \
+         give a branch that is only there as origin/NAME"
+    )]
+    NoRevision(String),
     /// A revision could not be checked out or built.
     #[error("{0} failed: {1}")]
     NotBuilt(String, String),

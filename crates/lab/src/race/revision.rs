@@ -55,8 +55,11 @@ impl Revisions {
     ) -> Result<PathBuf, RaceRunError> {
         let here = Path::new(".");
         let named = format!("{revision}^{{commit}}");
-        let git = ["git", "rev-parse", "--verify", "--end-of-options", &named];
-        let commit = run(&self.spawner, &git, here, revision)?;
+        let git = ["git", "rev-parse", "--verify", "--quiet", "--end-of-options", &named];
+        let commit = run(&self.spawner, &git, here, revision).map_err(|error| match error {
+            RaceRunError::NotBuilt(..) => RaceRunError::NoRevision(revision.to_owned()),
+            error => error,
+        })?;
         let worktree = self.home.path().join(self.checked_out.len().to_string());
         let place = worktree.display().to_string();
         let git = ["git", "worktree", "add", "--detach", "--quiet", &place, commit.trim()];
@@ -97,9 +100,21 @@ fn run(
         return Err(RaceRunError::Interrupted);
     }
     if !output.succeeded() {
-        return Err(RaceRunError::NotBuilt(whose.to_owned(), output.describe()));
+        return Err(RaceRunError::NotBuilt(whose.to_owned(), why(&output)));
     }
     Ok(output.text)
+}
+
+/// How it failed. Some compilers say it on standard output, and most say first what is wrong.
+fn why(output: &CommandOutput) -> String {
+    let how = output.describe();
+    let first = output.exit.first_error.as_deref().filter(|first| !how.contains(first));
+    let printed = || output.text.lines().rev().find(|line| !line.trim().is_empty());
+    let said = match &output.exit.last_error {
+        Some(_) => first,
+        None => printed(),
+    };
+    said.map_or(how.clone(), |said| format!("{}: {how}", said.trim()))
 }
 
 fn finish(spawner: &Spawner, words: &[&str], folder: &Path) -> Result<CommandOutput, String> {
