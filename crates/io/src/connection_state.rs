@@ -63,6 +63,7 @@ impl ConnectionState {
         self.connecting.is_none() && self.ending.is_none() && !self.paused
     }
 
+    #[cfg(feature = "uring")]
     #[inline]
     pub fn is_paused(&self) -> bool {
         self.paused

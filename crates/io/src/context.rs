@@ -411,6 +411,7 @@ impl IoContext {
     /// are with the kernel. Until [`IoContext::settle_lent`] they count as backlog; the buffer
     /// comes back by [`IoContext::recycle`]. Empty where there is no output or the connection is
     /// gone.
+    #[cfg(feature = "uring")]
     #[inline]
     pub(crate) fn lend(&mut self, id: ConnectionId) -> Vec<u8> {
         if self.find(id).is_none() {
@@ -428,6 +429,7 @@ impl IoContext {
 
     /// The kernel has taken `bytes` of the lent bytes. Returns true if nothing is left to write.
     /// Nothing happens where the connection is gone.
+    #[cfg(feature = "uring")]
     #[inline]
     pub(crate) fn settle_lent(&mut self, id: ConnectionId, bytes: usize) -> bool {
         if self.find(id).is_none() {

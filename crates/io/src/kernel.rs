@@ -8,7 +8,9 @@ mod epoll_wait;
 use crate::clock::timespec;
 #[cfg(feature = "faults")]
 use crate::faults::{fail_point, fail_point_bytes};
+#[cfg(feature = "uring")]
 use io_uring::types::SubmitArgs;
+#[cfg(feature = "uring")]
 use io_uring::{Builder, EnterFlags, IoUring};
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::event::{self, EventfdFlags, PollFd, Timespec};
@@ -26,6 +28,7 @@ use std::num::NonZeroI32;
 use std::time::Duration;
 
 /// What a driver asks of the kernel, and memory of the allocator.
+#[cfg_attr(not(feature = "uring"), allow(dead_code, reason = "a ring makes three of them"))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum SystemCall {
     /// `socket`.
@@ -309,12 +312,14 @@ pub(crate) fn clear_signal(event: &OwnedFd) -> Result<(), Errno> {
 }
 
 /// A ring that takes no submissions before it is enabled.
+#[cfg(feature = "uring")]
 pub(crate) fn ring_setup(builder: &Builder, entries: u32) -> Result<IoUring, Errno> {
     fail_point(SystemCall::RingSetup)?;
     builder.build(entries).map_err(errno)
 }
 
 /// Registers what `register` does.
+#[cfg(feature = "uring")]
 pub(crate) fn ring_register(register: impl FnOnce() -> io::Result<()>) -> Result<(), Errno> {
     fail_point(SystemCall::RingRegister)?;
     register().map_err(errno)
@@ -322,6 +327,7 @@ pub(crate) fn ring_register(register: impl FnOnce() -> io::Result<()>) -> Result
 
 /// Hands over what has been put into the queue, does what has come up, and waits for one answer:
 /// not at all, for `timeout_ns` nanoseconds, or for ever.
+#[cfg(feature = "uring")]
 #[inline]
 pub(crate) fn ring_enter(ring: &mut IoUring, timeout_ns: Option<u64>) -> Result<(), Errno> {
     fail_point(SystemCall::RingEnter)?;
@@ -329,6 +335,7 @@ pub(crate) fn ring_enter(ring: &mut IoUring, timeout_ns: Option<u64>) -> Result<
 }
 
 /// The same when a ring is taken apart: that must not fail, so no test may make it fail.
+#[cfg(feature = "uring")]
 #[inline]
 pub(crate) fn ring_enter_at_the_end(
     ring: &mut IoUring,
@@ -354,12 +361,13 @@ pub(crate) fn ring_enter_at_the_end(
 }
 
 /// How an accept or a read ended that a ring has made.
-#[cfg(feature = "faults")]
+#[cfg(all(feature = "faults", feature = "uring"))]
 pub(crate) fn complete(call: SystemCall) -> Result<(), Errno> {
     fail_point(call)
 }
 
 /// With how many bytes a ring is to send.
+#[cfg(feature = "uring")]
 #[inline]
 pub(crate) fn send_length(bytes: usize) -> Result<usize, Errno> {
     fail_point_bytes(SystemCall::Send, bytes)

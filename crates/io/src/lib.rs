@@ -7,6 +7,7 @@
 //!
 //! - [`Epoll`] runs a shard with any number of connections on one thread.
 //! - [`Uring`] does the same with io_uring: one system call a turn, for however many connections.
+//!   It needs the feature `uring`, which is on by default.
 //! - [`blocking`] runs a shard with one connection at a time, in two system calls a turn.
 //! - [`serve`] puts a server together: a [`Listener`], threads, a shard on each, a
 //!   [`ShutdownHandle`].
@@ -74,6 +75,7 @@ mod mailbox;
 mod names;
 mod options;
 mod polled_connection;
+#[cfg(feature = "uring")]
 mod ring;
 mod serve;
 mod shard;
@@ -83,7 +85,12 @@ mod socket;
 mod socket_file;
 mod statistics;
 pub mod tls;
+#[cfg(feature = "uring")]
 mod uring;
+#[cfg(not(feature = "uring"))]
+#[path = "uring_left_out.rs"]
+mod uring;
+mod uring_refusal;
 mod usage;
 mod waker;
 mod worker;
@@ -110,6 +117,7 @@ pub use serve::{BLOCKING_CONNECTIONS_MAX, Driver, Io, ServeOptions, ShardPlace, 
 pub use shard::{AfterRead, Closed, ConnectionId, Opened, Received, Shard};
 pub use shutdown::ShutdownHandle;
 pub use statistics::IoStatistics;
-pub use uring::{Uring, UringRefusal};
+pub use uring::Uring;
+pub use uring_refusal::UringRefusal;
 pub use usage::{Usage, usage};
 pub use waker::{WakeBatch, Waker};

@@ -13,9 +13,6 @@
 
 mod accepting;
 mod connection;
-mod refusal;
-
-pub use refusal::UringRefusal;
 
 use crate::connection_state::{ConnectionStatus, LINGER_NS};
 use crate::context::Connect;
@@ -60,9 +57,15 @@ impl Uring {
     ///
     /// # Errors
     /// The machine's: no descriptor or memory can be had, the kernel is older than Linux 6.1, or
-    /// io_uring is not allowed here. [`UringRefusal::of`] tells the last two from the others.
+    /// io_uring is not allowed here. [`crate::UringRefusal::of`] tells the last two from the
+    /// others.
     pub fn new(waker: Waker, options: IoOptions) -> io::Result<Self> {
         Ok(Self { ring: Ring::new()?, waker, options, listener: None, arrivals: None })
+    }
+
+    /// Makes a ring and drops it.
+    pub(crate) fn ask() -> io::Result<()> {
+        Ring::new().map(drop).map_err(io::Error::from)
     }
 
     /// Accepts connections from `listener`.

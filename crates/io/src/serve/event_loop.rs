@@ -7,7 +7,8 @@ use crate::mailbox::Mailbox;
 use crate::options::IoOptions;
 use crate::shard::Shard;
 use crate::statistics::IoStatistics;
-use crate::uring::{Uring, UringRefusal};
+use crate::uring::Uring;
+use crate::uring_refusal::UringRefusal;
 use rustix::fd::OwnedFd;
 use std::io;
 

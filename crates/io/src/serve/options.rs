@@ -5,7 +5,7 @@ use crate::machine;
 use crate::names::named;
 use crate::options::IoOptions;
 use crate::shutdown::ShutdownHandle;
-use crate::uring::UringRefusal;
+use crate::uring_refusal::UringRefusal;
 use crate::waker::Waker;
 use std::io;
 use std::num::NonZeroUsize;

@@ -1,10 +1,10 @@
-//! Machines on which io_uring cannot be used.
+//! Machines and builds in which io_uring cannot be used.
 
-use crate::ring::Ring;
+use crate::uring::Uring;
 use rustix::io::Errno;
 use std::io;
 
-/// Why io_uring cannot be used on this machine, while epoll can.
+/// Why io_uring cannot be used, while epoll can.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UringRefusal {
     /// It is not allowed: a seccomp filter (that of container runtimes, for example) or the sysctl
@@ -21,13 +21,16 @@ pub enum UringRefusal {
     /// the thread asks for it (`IORING_SETUP_DEFER_TASKRUN`).
     #[error("io_uring cannot be used here: this kernel's is older than Linux 6.1")]
     TooOld,
+    /// The feature `uring` of this library is off.
+    #[error("io_uring cannot be used here: this program was built without it")]
+    LeftOut,
 }
 
 impl UringRefusal {
     /// Asks the machine, by making a ring and dropping it. `None`: it can be used, or what is in
     /// the way (no descriptors, no memory) would be in anybody's.
     pub fn ask() -> Option<Self> {
-        Self::of(&Ring::new().err()?.into())
+        Self::of(&Uring::ask().err()?)
     }
 
     /// What the error of [`crate::Uring::new`] says; `None`: it is not about io_uring.
@@ -36,6 +39,8 @@ impl UringRefusal {
             Errno::PERM | Errno::ACCESS => Some(Self::Forbidden),
             Errno::NOSYS => Some(Self::Missing),
             Errno::INVAL => Some(Self::TooOld),
+            // The answer of a build without the driver. The kernel has no such answer.
+            Errno::OPNOTSUPP => Some(Self::LeftOut),
             _ => None,
         }
     }
@@ -52,6 +57,7 @@ mod tests {
         assert_eq!(refusal(Errno::NOMEM), None);
         let forbidden = refusal(Errno::PERM).unwrap();
         assert!(forbidden.to_string().contains("seccomp"));
+        assert_eq!(refusal(Errno::OPNOTSUPP), Some(UringRefusal::LeftOut));
         let too_old = refusal(Errno::INVAL).unwrap();
         assert!(too_old.to_string().contains("6.1"));
     }
