@@ -3,10 +3,12 @@
 //!
 //! - `state`: what every worker has: its phase, the pace, where calls are counted.
 //! - `lifecycle`: what it does where a phase begins or ends.
-//! - `load_shard`, `load_connection`: connections are kept, and many calls go over each.
+//! - `worker_shard`: connections are kept, and many calls go over each.
+//! - `session`: what differs between the protocols of such connections.
+//! - `http2_session`: connections of HTTP/2.
 //! - `stream_calls`: the messages of calls that are streams.
 //! - `one_shot`: each call has a connection of its own.
-//! - `thrift_shard`: connections of Thrift, whose calls are answered in order.
+//! - `thrift_session`: connections of Thrift, whose calls are answered in order.
 //! - `thrift_replies`: what comes on such a connection.
 //! - `connect_schedule`, `connect`: when connections are made, and made again.
 //! - `laps`: runs that make calls for a while, wait until they are told to, and go on.
@@ -14,26 +16,29 @@
 mod connect;
 mod connect_schedule;
 mod direct_output;
+mod http2_session;
 mod laps;
 mod lifecycle;
-mod load_connection;
-mod load_shard;
 mod one_shot;
 mod phases;
 mod received_goaway;
 mod request;
 mod response_visitor;
+mod session;
 mod source_addresses;
 mod start_barrier;
 mod state;
 mod stream_calls;
 mod thrift_replies;
-mod thrift_shard;
+mod thrift_session;
+mod worker_shard;
 
+pub(crate) use http2_session::{Http2Common, Http2Session};
 pub use laps::LapCalls;
 pub(crate) use laps::LapGate;
-pub(crate) use load_shard::LoadShard;
 pub(crate) use one_shot::OneShotShard;
+pub(crate) use session::Session;
 pub(crate) use start_barrier::{RunStart, StartBarrier};
 pub use state::DRAIN_NS;
-pub(crate) use thrift_shard::ThriftShard;
+pub(crate) use thrift_session::ThriftSession;
+pub(crate) use worker_shard::WorkerShard;

@@ -2,7 +2,9 @@
 
 use crate::plan::{Connecting, LoadPlan};
 use crate::record::WorkerMeasurements;
-use crate::worker::{LoadShard, OneShotShard, StartBarrier, ThriftShard};
+use crate::worker::{
+    Http2Common, Http2Session, OneShotShard, Session, StartBarrier, ThriftSession, WorkerShard,
+};
 use bookend_io::tls::Secured;
 use bookend_io::{Driver, Epoll, IoOptions, Shard, Uring, Waker, blocking};
 use std::sync::Arc;
@@ -47,16 +49,27 @@ fn spawn(
                 drive(shard, OneShotShard::name_of, &plan, waker).map(OneShotShard::into_measured)
             }
             (Some(call), Connecting::BeforeRun | Connecting::InRun) => {
-                let shard = ThriftShard::new(Arc::clone(&plan), call, for_shard, number);
-                drive(shard, ThriftShard::name_of, &plan, waker).map(ThriftShard::into_measured)
+                drive_kept::<ThriftSession>(&plan, call, for_shard, number, waker)
             }
             (None, Connecting::BeforeRun | Connecting::InRun) => {
-                let shard = LoadShard::new(Arc::clone(&plan), for_shard, number);
-                drive(shard, LoadShard::name_of, &plan, waker).map(LoadShard::into_measured)
+                let common = Http2Common::new(plan.keepalive);
+                drive_kept::<Http2Session>(&plan, common, for_shard, number, waker)
             }
         };
         measured.inspect_err(|_| end.barrier.cancel())
     })
+}
+
+/// Runs a worker whose connections are kept.
+fn drive_kept<S: Session>(
+    plan: &Arc<LoadPlan>,
+    common: S::Common,
+    barrier: Arc<StartBarrier>,
+    number: u32,
+    waker: Waker,
+) -> io::Result<WorkerMeasurements> {
+    let shard = WorkerShard::<S>::new(Arc::clone(plan), common, barrier, number);
+    drive(shard, WorkerShard::name_of, plan, waker).map(WorkerShard::into_measured)
 }
 
 /// Runs the shard of a worker, with TLS where the plan says so. `name_of` says which of the

@@ -1,11 +1,11 @@
 //! Calls of an open loop: made when they are due, on whichever connection has room.
 
-use super::ThriftShard;
-use super::connection::ThriftConnection;
+use super::WorkerShard;
 use crate::record::Obstacle;
+use crate::worker::session::{Session, SessionState};
 use bookend_io::IoContext;
 
-impl ThriftShard {
+impl<S: Session> WorkerShard<S> {
     /// Makes the calls that are due, on connections in turn. `freed` is a connection on which calls
     /// may have ended: while there is no room, none of the others needs to be looked at.
     #[inline]
@@ -25,43 +25,52 @@ impl ThriftShard {
             }
         }
         for index in self.unstamped.drain(..) {
-            if let Some(connection) = &mut self.connections[index] {
-                connection.stamp_starts(&self.call, &mut self.state.calls, io);
+            if let Some(session) = &mut self.sessions[index] {
+                let due_ns = session.finish_turn(&self.common, &mut self.state.calls, io);
+                self.sessions_due_ns = self.sessions_due_ns.min(due_ns);
             }
         }
     }
 
     fn make_due_call(&mut self, index: usize, io: &mut IoContext) {
-        if let Some(connection) = &mut self.connections[index] {
-            connection.make_due_call(&self.call, &mut self.state, io);
-            if self.unstamped.last() != Some(&index) {
-                self.unstamped.push(index);
-            }
+        let Some(session) = &mut self.sessions[index] else {
+            return;
+        };
+        let is_made = session.make_due_call(&self.common, &mut self.state, io);
+        if is_made && self.unstamped.last() != Some(&index) {
+            self.unstamped.push(index);
         }
     }
 
     /// The connection for the next call, or what there is in the way of it.
     fn connection_with_room(&mut self, freed: Option<usize>) -> Result<usize, Obstacle> {
         let has_room = |index: usize| {
-            self.connections
-                .get(index)
-                .and_then(Option::as_ref)
-                .is_some_and(ThriftConnection::has_room)
+            self.sessions.get(index).and_then(Option::as_ref).is_some_and(S::has_room)
         };
         if let Some(obstacle) = self.state.room.obstacle() {
             return freed.filter(|index| has_room(*index)).ok_or(obstacle);
         }
-        let count = self.connections.len();
+        let count = self.sessions.len();
         let in_turn = (self.next_connection..count).chain(0..self.next_connection.min(count));
         match in_turn.into_iter().find(|index| has_room(*index)) {
             Some(index) => {
                 self.next_connection = index + 1;
                 Ok(index)
             }
-            None if self.connections.iter().flatten().next().is_none() => {
-                Err(Obstacle::NoConnection)
-            }
-            None => Err(Obstacle::InFlightLimit),
+            None => Err(self.obstacle()),
         }
+    }
+
+    fn obstacle(&self) -> Obstacle {
+        let mut obstacle = Obstacle::NoConnection;
+        for session in self.sessions.iter().flatten() {
+            if session.is_at_stream_limit() {
+                return Obstacle::StreamLimit;
+            }
+            if session.state() == SessionState::Open {
+                obstacle = Obstacle::InFlightLimit;
+            }
+        }
+        obstacle
     }
 }

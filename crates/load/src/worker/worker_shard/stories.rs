@@ -4,9 +4,10 @@ mod header_blocks;
 mod open_loop;
 mod streams;
 
-use super::LoadShard;
+use super::WorkerShard;
 use crate::plan::LoadPlan;
 use crate::plan::tests::plan as a_plan;
+use crate::worker::http2_session::{Http2Common, Http2Session};
 use crate::worker::start_barrier::StartBarrier;
 use bookend_io::simulated::{End, Simulated};
 use bookend_io::{ConnectionId, Shard, Waker};
@@ -38,7 +39,13 @@ fn barrier(workers: usize) -> StartBarrier {
     StartBarrier::new((0..workers).map(|_| Waker::new().expect("a descriptor")).collect())
 }
 
-struct Story(Simulated<LoadShard>);
+struct Story(Simulated<WorkerShard<Http2Session>>);
+
+/// The first worker of a run.
+fn shard(plan: LoadPlan, barrier: Arc<StartBarrier>) -> WorkerShard<Http2Session> {
+    let common = Http2Common::new(plan.keepalive);
+    WorkerShard::new(Arc::new(plan), common, barrier, 0)
+}
 
 impl Story {
     /// A run whose servers have sent SETTINGS, each on a connection of its own.
@@ -48,8 +55,7 @@ impl Story {
 
     /// The same for the first of several workers.
     fn begin_at(plan: LoadPlan, barrier: Arc<StartBarrier>) -> (Self, Vec<ConnectionId>) {
-        let shard = LoadShard::new(Arc::new(plan), barrier, 0);
-        let mut story = Self(Simulated::new(shard, SECOND_NS));
+        let mut story = Self(Simulated::new(shard(plan, barrier), SECOND_NS));
         let connections = story.establish_all();
         (story, connections)
     }
@@ -145,7 +151,7 @@ fn a_worker_whose_clock_stood_before_the_start_makes_no_call_too_many() {
     let both = LoadPlan { threads: 2, ..plan(None, 2, 4) };
     let wakers = [(); 2].map(|()| Waker::new().expect("a descriptor"));
     let barrier = Arc::new(StartBarrier::new(wakers.into()));
-    let shard = LoadShard::new(Arc::new(both), Arc::clone(&barrier), 0);
+    let shard = shard(both, Arc::clone(&barrier));
     let mut story = Story(Simulated::new(shard, SECOND_NS));
     let id = story.establish_all()[0];
     assert!(story.calls(id).is_empty(), "the other is not there");

@@ -1,17 +1,21 @@
-//! One connection of the generator: requests go out, responses come in and are checked.
+//! One connection of HTTP/2: requests go out, responses come in and are checked.
+//!
+//! `turns` has what the worker calls, and `liveness` sends PINGs to silent servers.
 
 mod liveness;
+mod turns;
 
 use super::direct_output::DirectOutput;
 use super::received_goaway::ReceivedGoAway;
 use super::request::{self, NotWritten};
 use super::response_visitor::ResponseVisitor;
+use super::session::{SessionPlace, SessionState};
 use super::state::WorkerState;
 use super::stream_calls::StreamCalls;
 use crate::call::LoadCall;
 use crate::plan::LoadPlan;
-use crate::record::{CallSink, DEADLINE_EXCEEDED, WorkerMeasurements};
-use bookend_io::{ConnectionId, IoContext};
+use crate::record::{CallSink, DEADLINE_EXCEEDED};
+use bookend_io::IoContext;
 use bookend_wire::grpc::{Code, Status};
 use bookend_wire::keepalive::KeepaliveState;
 use bookend_wire::reset_queue::RESETS_WAITING_MAX;
@@ -19,51 +23,34 @@ use bookend_wire::{
     CannotOpen, Connection, ConnectionError, HeaderBlock, Keepalive, PreparedRequest, ResetQueue,
     Side, StreamKey,
 };
+pub(crate) use turns::Http2Common;
 
 /// Messages of a run beyond this are not prepared by each connection: there may be ten thousand.
 const PREPARED_MESSAGES_MAX_BYTES: usize = 4 << 10;
 
-/// How far a connection has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum LoadConnectionState {
-    /// The server's SETTINGS have not come.
-    AwaitingSettings,
-    /// Calls are made.
-    Open,
-    /// No more calls: the stream ids are used up, the server is going away, or too many streams
-    /// that we gave up wait to be reset.
-    Draining,
-}
-
 /// One connection and its calls in flight.
 #[derive(Debug)]
-pub(super) struct LoadConnection {
-    pub id: ConnectionId,
-    /// Which of the worker's connections this is.
-    pub number: u32,
-    pub state: LoadConnectionState,
+pub(crate) struct Http2Session {
+    place: SessionPlace,
+    state: SessionState,
     /// What the server said when it went away, if it did.
-    pub goaway: Option<ReceivedGoAway>,
+    goaway: Option<ReceivedGoAway>,
     /// Whether any call was answered on it.
-    pub has_answered: bool,
+    has_answered: bool,
     /// The server's limit of streams, once it has kept a call from being made.
-    pub streams_allowed: Option<u32>,
+    streams_allowed: Option<u32>,
     /// When PINGs are sent; `None` for never.
-    pub keepalive: Option<Keepalive>,
+    keepalive: Option<Keepalive>,
     /// Whether the server allows no more streams than there are.
-    pub is_at_stream_limit: bool,
+    is_at_stream_limit: bool,
     /// Whether the server was sent a PING and answered nothing.
-    pub has_vanished: bool,
+    has_vanished: bool,
     /// Whether more calls were given up on it than may be reset.
     gave_up_too_many: bool,
     http2: Connection,
-    /// The server's place in the worker's `PeerTable`.
-    peer: u32,
     in_flight: u32,
     received_bytes: u64,
     keepalive_state: KeepaliveState,
-    /// Calls to keep in flight; in an open loop, at most.
-    pub concurrency: u32,
     /// By stream index.
     calls: Vec<LoadCall>,
     /// Stream indices of the calls whose start is not stamped yet.
@@ -77,20 +64,16 @@ pub(super) struct LoadConnection {
     prepared: Vec<PreparedRequest>,
 }
 
-impl LoadConnection {
-    pub fn new(
-        id: ConnectionId,
-        number: u32,
-        peer: u32,
+impl Http2Session {
+    fn new(
+        place: SessionPlace,
         plan: &LoadPlan,
         head: &HeaderBlock,
-        concurrency: u32,
         keepalive: Option<Keepalive>,
     ) -> Self {
         Self {
-            id,
-            number,
-            state: LoadConnectionState::AwaitingSettings,
+            place,
+            state: SessionState::AwaitingGreeting,
             goaway: None,
             has_answered: false,
             streams_allowed: None,
@@ -101,39 +84,26 @@ impl LoadConnection {
             received_bytes: 0,
             keepalive_state: KeepaliveState::default(),
             http2: Connection::new(Side::Client, &plan.config),
-            peer,
             in_flight: 0,
-            concurrency,
             calls: Vec::new(),
             unstamped: Vec::new(),
             streams: StreamCalls::new(plan),
             response_max_bytes: plan.response_max_bytes,
-            resets: ResetQueue::new(RESETS_WAITING_MAX.max(concurrency as usize)),
+            resets: ResetQueue::new(RESETS_WAITING_MAX.max(place.concurrency as usize)),
             head: head.clone(),
             prepared: prepared_requests(plan, head),
         }
     }
 
-    /// Whether no call was ever made on it.
-    pub fn made_no_call(&self) -> bool {
-        self.calls.is_empty()
-    }
-
-    /// Whether it has nothing left to do.
-    #[inline]
-    pub fn is_done(&self) -> bool {
-        self.state == LoadConnectionState::Draining && self.in_flight == 0
-    }
-
     /// Bytes have come: responses are checked and counted. Returns the bytes used up.
     #[inline]
-    pub fn receive(
+    fn receive(
         &mut self,
         bytes: &[u8],
         now_ns: u64,
         sink: &mut CallSink,
     ) -> Result<usize, ConnectionError> {
-        sink.at_peer(self.peer);
+        sink.at_peer(self.place.peer);
         let mut visitor = ResponseVisitor::new(
             now_ns,
             sink,
@@ -147,12 +117,12 @@ impl LoadConnection {
         self.in_flight -= seen.ended;
         self.has_answered |= seen.ended > seen.unanswered;
         self.is_at_stream_limit &= seen.ended == 0 && !seen.settings;
-        if seen.settings && self.state == LoadConnectionState::AwaitingSettings {
-            self.state = LoadConnectionState::Open;
+        if seen.settings && self.state == SessionState::AwaitingGreeting {
+            self.state = SessionState::Open;
         }
         if seen.goaway.is_some() {
             self.goaway = seen.goaway;
-            self.state = LoadConnectionState::Draining;
+            self.state = SessionState::Draining;
         }
         if seen.gave_up {
             self.reset_streams(now_ns);
@@ -168,19 +138,19 @@ impl LoadConnection {
     fn reset_streams(&mut self, now_ns: u64) {
         self.resets.reset_due(now_ns, &mut self.http2.sender);
         if self.resets.has_overflowed() {
-            self.state = LoadConnectionState::Draining;
+            self.state = SessionState::Draining;
             self.gave_up_too_many = true;
         }
     }
 
     /// Makes the calls that are missing, as far as the pace allows. Their start is stamped by
-    /// [`LoadConnection::stamp_starts`], just before they are written.
+    /// [`Http2Session::stamp_starts`], just before they are written.
     #[inline]
-    pub fn make_calls(&mut self, now_ns: u64, state: &mut WorkerState) {
-        if self.state != LoadConnectionState::Open {
+    fn make_calls(&mut self, now_ns: u64, state: &mut WorkerState) {
+        if self.state != SessionState::Open {
             return;
         }
-        let missing = self.concurrency - self.in_flight.min(self.concurrency);
+        let missing = self.place.concurrency - self.in_flight.min(self.place.concurrency);
         let most = state.pace.allowed(now_ns).min(u64::from(missing));
         let made = self.open_streams(most as u32, now_ns, state);
         self.in_flight += made;
@@ -189,16 +159,9 @@ impl LoadConnection {
         state.pace.advance_number(u64::from(made));
     }
 
-    /// Whether a call of an open loop may be made on it.
-    #[inline]
-    pub fn has_room(&self) -> bool {
-        let is_open = self.state == LoadConnectionState::Open && !self.is_at_stream_limit;
-        is_open && self.in_flight < self.concurrency
-    }
-
     /// Makes the call of an open loop that is due next. False where there is no room for it after
-    /// all. Its start is stamped by [`LoadConnection::stamp_starts`].
-    pub fn make_due_call(&mut self, now_ns: u64, state: &mut WorkerState) -> bool {
+    /// all. Its start is stamped by [`Http2Session::stamp_starts`].
+    fn open_due_call(&mut self, now_ns: u64, state: &mut WorkerState) -> bool {
         let made = self.open_streams(1, now_ns, state);
         if made == 0 {
             return false;
@@ -237,7 +200,7 @@ impl LoadConnection {
         most
     }
 
-    /// As [`LoadConnection::open_streams`], where every request is the same.
+    /// As [`Http2Session::open_streams`], where every request is the same.
     #[inline]
     fn repeat_request(&mut self, most: u32, state: &mut WorkerState) -> u32 {
         let by_number = state.calls.by_number();
@@ -264,12 +227,12 @@ impl LoadConnection {
             (Some(prepared), None) => return Ok(sender.prepared_request(prepared)?),
             (Some(prepared), Some(_)) => sender.prepared_request(prepared)?,
             (None, Some(streams)) if streams.send_many() => {
-                streams.open(sender, &mut self.head, plan, number, self.number)?
+                streams.open(sender, &mut self.head, plan, number, self.place.number)?
             }
-            (None, _) => request::write(sender, &mut self.head, plan, number, self.number)?,
+            (None, _) => request::write(sender, &mut self.head, plan, number, self.place.number)?,
         };
         if let Some(streams) = &mut self.streams {
-            streams.begin(stream, plan, number, self.number, now_ns)?;
+            streams.begin(stream, plan, number, self.place.number, now_ns)?;
         }
         Ok(stream)
     }
@@ -279,7 +242,7 @@ impl LoadConnection {
         match why {
             NotWritten::CannotOpen(CannotOpen::Concurrency) => self.meet_stream_limit(in_flight),
             NotWritten::CannotOpen(CannotOpen::IdsUsedUp | CannotOpen::GoingAway) => {
-                self.state = LoadConnectionState::Draining;
+                self.state = SessionState::Draining;
             }
             NotWritten::Template(why) => state.fail_template(why),
         }
@@ -287,13 +250,13 @@ impl LoadConnection {
 
     /// Ends streaming calls whose time is over, makes those that are missing, and writes the
     /// messages that are due.
-    pub fn follow_streams(&mut self, now_ns: u64, state: &mut WorkerState) {
+    fn follow_streams(&mut self, now_ns: u64, state: &mut WorkerState) {
         let Some(streams) = &mut self.streams else {
             return;
         };
         for stream in streams.follow_timers(now_ns, &mut self.http2.sender) {
             let call = &mut self.calls[stream.index as usize];
-            state.calls.at_peer(self.peer);
+            state.calls.at_peer(self.place.peer);
             state.calls.ok(call, now_ns);
             *call = LoadCall::default();
             streams.end(stream.index);
@@ -309,26 +272,15 @@ impl LoadConnection {
 
     /// Writes the messages of streams that are due.
     #[inline]
-    pub fn send_messages(&mut self, now_ns: u64, state: &mut WorkerState) {
+    fn send_messages(&mut self, now_ns: u64, state: &mut WorkerState) {
         let Some(streams) = &mut self.streams else {
             return;
         };
         let (plan, sink) = (&state.plan, &mut state.calls);
-        let sent = streams.send_due(now_ns, plan, self.number, &mut self.http2.sender, sink);
+        let sent = streams.send_due(now_ns, plan, self.place.number, &mut self.http2.sender, sink);
         if let Err(NotWritten::Template(why)) = sent {
             state.fail_template(why);
         }
-    }
-
-    /// When a message of a stream is due; `u64::MAX` for never.
-    pub fn streams_due_ns(&self) -> u64 {
-        self.streams.as_ref().map_or(u64::MAX, |streams| streams.due_ns())
-    }
-
-    /// Whether messages of streams could be written at once.
-    #[inline]
-    pub fn has_messages_to_send(&self) -> bool {
-        self.streams.as_ref().is_some_and(|streams| streams.has_ready())
     }
 
     /// The server allows no more streams. Where most of them are given up, a new connection has
@@ -338,13 +290,13 @@ impl LoadConnection {
         self.is_at_stream_limit = true;
         self.streams_allowed = Some(self.http2.sender.live_streams() as u32);
         if self.resets.len() > in_flight as usize {
-            self.state = LoadConnectionState::Draining;
+            self.state = SessionState::Draining;
         }
     }
 
     /// The calls that were made since the last time start now: their bytes are about to be written.
     #[inline]
-    pub fn stamp_starts(&mut self, sink: &mut CallSink, io: &IoContext) {
+    fn stamp_starts(&mut self, sink: &mut CallSink, io: &IoContext) {
         if self.unstamped.is_empty() {
             return;
         }
@@ -359,19 +311,9 @@ impl LoadConnection {
         }
     }
 
-    /// When its calls in flight began; 0 for those about to be written.
-    pub fn begins_ns(&self) -> impl Iterator<Item = u64> {
-        self.calls.iter().filter(|call| call.stream_id != 0).map(LoadCall::begin_ns)
-    }
-
-    /// Whether there are calls that may have waited too long, or streams that are to be reset.
-    pub fn may_expire(&self) -> bool {
-        self.in_flight > 0 || !self.resets.is_empty()
-    }
-
     /// Gives up on calls that started before `limit_ns`.
-    pub fn expire(&mut self, limit_ns: u64, now_ns: u64, sink: &mut CallSink) {
-        sink.at_peer(self.peer);
+    fn expire_calls(&mut self, limit_ns: u64, now_ns: u64, sink: &mut CallSink) {
+        sink.at_peer(self.place.peer);
         let status = Status::new(Code::DeadlineExceeded, DEADLINE_EXCEEDED);
         for (index, call) in self.calls.iter_mut().enumerate() {
             if call.stream_id == 0 || call.start_ns == 0 || call.start_ns > limit_ns {
@@ -390,34 +332,9 @@ impl LoadConnection {
             self.reset_streams(now_ns);
         }
     }
-
-    /// The connection is gone: every call in flight failed.
-    pub fn fail_all(&mut self, status: &Status, now_ns: u64, sink: &mut CallSink) {
-        sink.at_peer(self.peer);
-        for (index, call) in self.calls.iter_mut().enumerate() {
-            if call.stream_id == 0 {
-                continue;
-            }
-            sink.failed(call, status, now_ns);
-            *call = LoadCall::default();
-            if let Some(streams) = &mut self.streams {
-                streams.end(index as u32);
-            }
-        }
-        self.in_flight = 0;
-    }
-
-    /// What the connection, which has ended, says of its server.
-    pub fn note_end(&self, measured: &mut WorkerMeasurements) {
-        if let Some(goaway) = &self.goaway {
-            measured.note_goaway(&goaway.text);
-        }
-        measured.note_stream_limit(self.streams_allowed);
-        measured.connections_given_up += u64::from(self.gave_up_too_many);
-    }
 }
 
-impl DirectOutput for LoadConnection {
+impl DirectOutput for Http2Session {
     #[inline]
     fn output(&mut self) -> &mut Vec<u8> {
         &mut self.http2.sender.output
