@@ -9,7 +9,7 @@ use bookend_load::live;
 use bookend_load::objective::Objective;
 use bookend_load::pace::{ArrivalProcess, RateSchedule};
 use bookend_load::plan::LoadPlan;
-use bookend_load::plan::pacing::OpenLoop;
+use bookend_load::plan::pacing::{Loop, OpenLoop};
 use bookend_load::record::RunInterval;
 use bookend_load::run::{RunObserver, WindowEdge, observe};
 use std::error::Error;
@@ -49,7 +49,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             arrivals: ArrivalProcess::Poisson,
             seed: 1,
         };
-        let plan = LoadPlan { open_loop: Some(open_loop), ..base.clone() };
+        let plan = LoadPlan { pacing: Loop::Open(open_loop), ..base.clone() };
         let outcome = observe(plan, &AtomicBool::new(false), &mut Lines)?;
         if let Some(missed) = objective.first_unmet(&outcome) {
             println!("{rate:.0} calls a second are too many: {missed}");

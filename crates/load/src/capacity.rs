@@ -12,7 +12,7 @@ pub use usl::fit;
 
 use crate::objective::Objective;
 use crate::pace::{ArrivalProcess, RateSchedule};
-use crate::plan::pacing::{ASYNC_IN_FLIGHT_MAX, OpenLoop};
+use crate::plan::pacing::{ASYNC_IN_FLIGHT_MAX, Loop, OpenLoop};
 use crate::plan::{DurationStop, LoadPlan};
 use crate::record::{Obstacle, OpenLoopCalls};
 use crate::run::{LoadError, LoadOutcome, run};
@@ -162,7 +162,7 @@ impl Search<'_> {
             seed: fastrand::u64(..),
         };
         let plan = LoadPlan {
-            open_loop: Some(open_loop),
+            pacing: Loop::Open(open_loop),
             concurrency: ASYNC_IN_FLIGHT_MAX.max(self.plan.connections),
             ..self.trial_plan(self.trial_ns())
         };
@@ -199,7 +199,7 @@ impl Search<'_> {
             warmup_ns: self.plan.warmup_ns.max(WARMUP_NS.min(window_ns / 2)),
             window_ns: Some(window_ns),
             calls: None,
-            open_loop: None,
+            pacing: Loop::Closed,
             concurrency_steps: Vec::new(),
             calls_listed: 0,
             duration_stop: DurationStop::Ignore,

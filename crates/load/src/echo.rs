@@ -65,7 +65,9 @@ fn echo_call(flags: &LoadFlags, call: &CallOptions, plan: &LoadPlan) -> Value {
         DataSource::Json(text) => Some(json_or_text(text)),
         _ => None,
     };
-    let constant = plan.metadata.iter().map(|(name, value)| (utf8(name), json!(utf8(value))));
+    let grpc = plan.call.grpc();
+    let constant = grpc.into_iter().flat_map(|call| &call.metadata);
+    let constant = constant.map(|(name, value)| (utf8(name), json!(utf8(value))));
     let templates = call.metadata.templates.iter().map(|(name, text)| (name.clone(), json!(text)));
     let metadata = Value::Object(constant.chain(templates).collect());
     json!({
@@ -123,7 +125,7 @@ fn echo_load(flags: &LoadFlags, plan: &LoadPlan) -> Value {
         "stream-call-duration": nanoseconds(flags.streaming.stream_call_duration),
         "stream-call-count": flags.streaming.stream_call_count,
         "stream-dynamic-messages": only_if_true(flags.streaming.stream_dynamic_messages),
-        "enable-compression": only_if_true(plan.is_compressed),
+        "enable-compression": only_if_true(flags.enable_compression),
         "max-recv-message-size": flags.max_recv_message_size,
         "max-send-message-size": flags.max_send_message_size,
         "skipFirst": plan.calls_skipped,
@@ -138,9 +140,11 @@ fn echo_load(flags: &LoadFlags, plan: &LoadPlan) -> Value {
 }
 
 fn echo_ours(flags: &LoadFlags, plan: &LoadPlan) -> Value {
-    let open_loop = plan.open_loop.as_ref();
+    let open_loop = plan.pacing.open();
     let is_random = |open_loop: &&OpenLoop| open_loop.arrivals == ArrivalProcess::Poisson;
     let random = open_loop.filter(is_random);
+    let varying = plan.call.grpc().and_then(|call| call.varying_metadata.as_deref());
+    let thrift = plan.call.thrift().map(|run| &run.call);
     json!({
         "duration-stop": word(&flags.duration_stop),
         "io": flags.io.name(),
@@ -151,10 +155,10 @@ fn echo_ours(flags: &LoadFlags, plan: &LoadPlan) -> Value {
         "rate-file": flags.pacing.rate_file.as_deref().map(path),
         "arrivals": random.map(|open_loop| word(&open_loop.arrivals)),
         "seed": random.map(|open_loop| open_loop.seed),
-        "varying-metadata": plan.varying_metadata.as_deref().map(utf8),
+        "varying-metadata": varying.map(utf8),
         "thrift": flags.thrift.file.as_deref().map(path),
-        "thrift-transport": plan.thrift.as_ref().map(|call| word(&call.transport())),
-        "thrift-protocol": plan.thrift.as_ref().map(|call| word(&call.protocol())),
+        "thrift-transport": thrift.map(|call| word(&call.transport())),
+        "thrift-protocol": thrift.map(|call| word(&call.protocol())),
         "thrift-pipelining": only_if_true(flags.thrift.is_pipelined),
     })
 }

@@ -1,62 +1,35 @@
 //! What the workers of a run do: the calls, the phases, the limits.
 
+mod call;
 mod from_flags;
 pub mod pacing;
 mod streaming;
 mod thrift_flags;
 
+pub use call::{Call, GrpcCall, ThriftRun};
 pub use streaming::Streaming;
 
-use crate::payload::DataTemplate;
 use crate::targets::Targets;
-use crate::template::MetadataTemplate;
-use crate::thrift::ThriftCall;
 use bookend_io::tls::{Connectors, TlsAdvice};
 use bookend_io::{Driver, UringRefusal, Wait};
+use bookend_wire::HeaderBlock;
 use bookend_wire::grpc::{request, timeout};
-use bookend_wire::{ConnectionConfig, HeaderBlock, Keepalive};
 use clap::ValueEnum;
-use pacing::{ConcurrencyStep, OpenLoop};
+use pacing::{ConcurrencyStep, Loop};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// Which calls a run makes, and for how long. Shared by all workers, never changed.
 #[derive(Clone, Debug)]
 pub struct LoadPlan {
     /// Where the connections go.
     pub targets: Targets,
-    /// `/pkg.Service/Method`.
-    pub path: String,
-    /// What is called by Thrift, in which case HTTP/2 and what is above it mean nothing; `None` is
-    /// gRPC.
-    pub thrift: Option<Arc<ThriftCall>>,
-    /// `:authority`, where the targets have none of their own.
-    pub authority: String,
+    /// What is called.
+    pub call: Call,
     /// TLS of all connections, by the names of the targets; `None` is plain text.
     pub tls: Option<Connectors>,
     /// What the command calls its flags for TLS.
     pub tls_advice: &'static TlsAdvice,
-    /// Request messages, drawn in turn. Never empty, unless requests are streams. With a template,
-    /// those of the first call.
-    pub messages: Vec<Vec<u8>>,
-    /// Where messages differ from call to call.
-    pub template: Option<DataTemplate>,
-    /// Whether request messages are compressed by gzip; those above are.
-    pub is_compressed: bool,
-    /// What makes calls streams of messages; `None` for a unary method.
-    pub streaming: Option<Streaming>,
-    /// A call fails whose response message is larger.
-    pub response_max_bytes: u32,
-    /// What replies of which a part has come may take together, where they have to be kept until
-    /// they are whole: those of Thrift, over all connections.
-    pub replies_max_bytes: u64,
-    /// Metadata of every call.
-    pub metadata: Vec<(Vec<u8>, Vec<u8>)>,
-    /// Name of a metadata field whose value differs from call to call.
-    pub varying_metadata: Option<Vec<u8>>,
-    /// Metadata whose values differ from call to call by templates.
-    pub metadata_templates: Vec<MetadataTemplate>,
     /// When connections are made.
     pub connecting: Connecting,
     /// Connections over all workers; with [`Connecting::PerCall`] as many as calls in flight.
@@ -66,8 +39,8 @@ pub struct LoadPlan {
     /// How the calls in flight change, in an open loop those that there may be at most; empty where
     /// they do not.
     pub concurrency_steps: Vec<ConcurrencyStep>,
-    /// By which schedule calls are made; `None` is as soon as others end.
-    pub open_loop: Option<OpenLoop>,
+    /// Whether calls are made as others end, or by a schedule.
+    pub pacing: Loop,
     /// Worker threads, at most one for each connection.
     pub threads: u32,
     /// The driver.
@@ -85,8 +58,6 @@ pub struct LoadPlan {
     /// How long a connection may take to be made, and then the server to send its SETTINGS,
     /// nanoseconds.
     pub connect_timeout_ns: u64,
-    /// When to send a PING to a server that is silent while calls wait for it; `None` is never.
-    pub keepalive: Option<Keepalive>,
     /// What happens to calls in flight at the end of the window.
     pub duration_stop: DurationStop,
     /// Whether failed calls count in the latencies.
@@ -96,8 +67,6 @@ pub struct LoadPlan {
     pub calls_skipped: u64,
     /// Calls that the report lists one by one: the first ones of the window.
     pub calls_listed: u64,
-    /// The HTTP/2 limits.
-    pub config: ConnectionConfig,
     /// How the report describes the run.
     pub labels: ReportLabels,
 }
@@ -107,8 +76,6 @@ pub struct LoadPlan {
 pub struct ReportLabels {
     /// `--name`
     pub name: Option<String>,
-    /// The same as it was typed, which templates have. It is shown nowhere.
-    pub run_name: String,
     /// `--tags`
     pub tags: BTreeMap<String, String>,
     /// The targets, in the order of the command line.
@@ -154,21 +121,21 @@ impl LoadPlan {
         Some(refusal)
     }
 
-    /// The head of every request to the target of that number, without the varying field.
-    pub(crate) fn head(&self, name: usize) -> HeaderBlock {
-        let authority = self.targets.authority(name).unwrap_or(&self.authority);
+    /// The head of every request of `call` to the target of that number, without the varying field.
+    pub(crate) fn head(&self, call: &GrpcCall, name: usize) -> HeaderBlock {
+        let authority = self.targets.authority(name).unwrap_or(&call.authority);
         let scheme = if self.tls.is_some() { "https" } else { "http" };
-        let mut head = HeaderBlock::new(&request::head(scheme, &self.path, authority));
+        let mut head = HeaderBlock::new(&request::head(scheme, &call.path, authority));
         if let Some(timeout_ns) = self.timeout_ns {
             let mut value = Vec::new();
             timeout::write(timeout_ns, &mut value);
             head.push(b"grpc-timeout", &value);
         }
-        if self.is_compressed {
+        if call.is_compressed {
             head.push(b"grpc-encoding", b"gzip");
             head.push(b"grpc-accept-encoding", b"gzip");
         }
-        for (name, value) in &self.metadata {
+        for (name, value) in &call.metadata {
             head.push(name, value);
         }
         head
@@ -233,6 +200,34 @@ fn part_before(total: u32, parts: u32, part: u32) -> u32 {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use bookend_wire::ConnectionConfig;
+    use std::sync::Arc;
+
+    /// The call of which the calls of other tests are variants.
+    pub(crate) fn grpc_call() -> GrpcCall {
+        GrpcCall {
+            path: "/a/b".into(),
+            authority: "a".into(),
+            messages: vec![Vec::new()],
+            template: None,
+            is_compressed: false,
+            streaming: None,
+            response_max_bytes: u32::MAX,
+            metadata: Vec::new(),
+            varying_metadata: None,
+            metadata_templates: Vec::new(),
+            run_name: String::new(),
+            keepalive: None,
+            config: ConnectionConfig::trusted(),
+        }
+    }
+
+    /// The same plan with another call.
+    pub(crate) fn calling(plan: LoadPlan, change: impl FnOnce(&mut GrpcCall)) -> LoadPlan {
+        let mut call = plan.call.grpc().expect("these plans are of gRPC").clone();
+        change(&mut call);
+        LoadPlan { call: Call::Grpc(Arc::new(call)), ..plan }
+    }
 
     /// The plan of which the plans of other tests are variants: no warm-up, no deadlines.
     pub(crate) fn plan(
@@ -243,25 +238,14 @@ pub(crate) mod tests {
     ) -> LoadPlan {
         LoadPlan {
             targets: std::net::SocketAddr::from(([127, 0, 0, 1], 1)).into(),
-            path: "/a/b".into(),
-            thrift: None,
-            authority: "a".into(),
+            call: Call::Grpc(Arc::new(grpc_call())),
             tls: None,
             tls_advice: &TlsAdvice::CLIENT,
-            messages: vec![Vec::new()],
-            template: None,
-            is_compressed: false,
-            streaming: None,
-            response_max_bytes: u32::MAX,
-            replies_max_bytes: u64::MAX,
-            metadata: Vec::new(),
-            varying_metadata: None,
-            metadata_templates: Vec::new(),
             connecting: Connecting::BeforeRun,
             connections,
             concurrency,
             concurrency_steps: Vec::new(),
-            open_loop: None,
+            pacing: Loop::Closed,
             threads,
             driver: Driver::Epoll,
             wait: Wait::Sleep,
@@ -270,12 +254,10 @@ pub(crate) mod tests {
             calls,
             timeout_ns: None,
             connect_timeout_ns: 1,
-            keepalive: None,
             duration_stop: DurationStop::Ignore,
             count_errors: false,
             calls_skipped: 0,
             calls_listed: 0,
-            config: ConnectionConfig::trusted(),
             labels: ReportLabels::default(),
         }
     }

@@ -142,7 +142,7 @@ fn open_loop(plan: &LoadPlan, calls: &OpenLoopCalls, outcome: &LoadOutcome) -> O
 /// Calls that the schedule makes due in each interval: what was counted would not do, for a call
 /// that waits for room is made later. The warm-up has the rate with which the window begins.
 fn due_by_interval(plan: &LoadPlan, outcome: &LoadOutcome) -> Option<Vec<u64>> {
-    let (schedule, intervals) = (&plan.open_loop.as_ref()?.schedule, outcome.intervals.as_ref()?);
+    let (schedule, intervals) = (&plan.pacing.open()?.schedule, outcome.intervals.as_ref()?);
     let width_s = Duration::from_millis(intervals.interval_ms).as_secs_f64();
     let warmup_s = width_s * intervals.window_start as f64;
     let last = plan.calls.map_or(f64::INFINITY, |calls| calls as f64);

@@ -40,5 +40,6 @@ pub(crate) use one_shot::OneShotShard;
 pub(crate) use session::Session;
 pub(crate) use start_barrier::{RunStart, StartBarrier};
 pub use state::DRAIN_NS;
+pub(crate) use thrift_replies::ThriftCommon;
 pub(crate) use thrift_session::ThriftSession;
 pub(crate) use worker_shard::WorkerShard;

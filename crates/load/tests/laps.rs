@@ -8,7 +8,7 @@ mod plans;
 use bookend_io::Driver;
 use bookend_load::pace::{ArrivalProcess, RateSchedule};
 use bookend_load::plan::LoadPlan;
-use bookend_load::plan::pacing::OpenLoop;
+use bookend_load::plan::pacing::{Loop, OpenLoop};
 use bookend_load::run::{LapCalls, LoadSession};
 use bookend_server::{Server, ServerHandle};
 use echo::{ECHO, Echo};
@@ -84,7 +84,7 @@ fn a_warm_up_before_the_first_lap_counts_apart() {
 fn by_rate(rate: f64, plan: LoadPlan) -> LoadPlan {
     let schedule = RateSchedule::constant(rate);
     let open_loop = OpenLoop { schedule, arrivals: ArrivalProcess::Even, seed: 1 };
-    LoadPlan { open_loop: Some(open_loop), ..plan }
+    LoadPlan { pacing: Loop::Open(open_loop), ..plan }
 }
 
 #[test]

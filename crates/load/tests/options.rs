@@ -258,8 +258,9 @@ fn the_echo_has_how_long_secrets_are_and_all_of_them_where_that_is_asked_for() {
     assert_eq!(masked.labels.tags["build"], "7");
     assert_eq!(masked.labels.name.as_deref(), Some("https://masked (6 bytes)@host/"));
     assert_eq!(masked.labels.options["name"], "https://masked (6 bytes)@host/");
-    assert_eq!(masked.labels.run_name, "https://me:abc@host/", "templates have it");
-    assert_eq!(masked.metadata[0].1, b"Bearer abc", "the server gets it");
+    let call = masked.call.grpc().unwrap();
+    assert_eq!(call.run_name, "https://me:abc@host/", "templates have it");
+    assert_eq!(call.metadata[0].1, b"Bearer abc", "the server gets it");
     let shown = plan(|flags| {
         secret(flags);
         flags.call.show_secrets = true;
@@ -374,14 +375,15 @@ fn driver(connections: u32, set: fn(&mut LoadFlags)) -> Result<(Driver, u32), St
 #[test]
 fn keepalive_is_for_silence_and_answer_and_asks_no_sooner_than_after_ten_seconds() {
     const SECOND_NS: u64 = 1_000_000_000;
+    let keepalive = |plan: &LoadPlan| plan.call.grpc().unwrap().keepalive;
     for (typed_seconds, time_seconds) in [(60, 60), (1, 10)] {
         let plan = plan(|flags| flags.keepalive = Duration::from_secs(typed_seconds));
         let expected =
             Keepalive { time_ns: time_seconds * SECOND_NS, timeout_ns: typed_seconds * SECOND_NS };
-        assert_eq!(plan.keepalive, Some(expected));
+        assert_eq!(keepalive(&plan), Some(expected));
         assert_eq!(plan.labels.options["keepalive"], typed_seconds * SECOND_NS);
     }
-    assert_eq!(plan(|_| ()).keepalive, None);
+    assert_eq!(keepalive(&plan(|_| ())), None);
     let one_shot = refused(|flags| {
         flags.keepalive = Duration::from_secs(60);
         flags.one_shot = true;
@@ -417,7 +419,7 @@ fn rate_with_steps(flags: &mut LoadFlags, from: u32, to: u32) {
 #[test]
 fn a_rate_may_have_a_schedule_of_the_calls_in_flight_as_in_ghz() {
     let both = plan(|flags| rate_with_steps(flags, 5, 7));
-    assert!(both.open_loop.is_some());
+    assert!(both.pacing.open().is_some());
     assert_eq!(both.concurrency, 7);
     let steps: Vec<u32> = both.concurrency_steps.iter().map(|step| step.calls).collect();
     assert_eq!(steps, [5, 6, 7]);
@@ -458,11 +460,12 @@ fn a_plan_has_what_the_flags_say() {
         flags.max_duration = Some(Duration::from_secs(3));
         flags.warmup = Duration::from_millis(5);
     });
-    assert_eq!(plan.path, "/helloworld.Greeter/SayHello");
-    assert_eq!(plan.authority, "example.test");
-    assert_eq!(plan.messages, [b"\x0a\x01a".to_vec(), Vec::new()]);
-    assert_eq!(plan.metadata, [(b"tenant".to_vec(), b"blue".to_vec())]);
-    assert_eq!(plan.varying_metadata, Some(b"x-call".to_vec()));
+    let call = plan.call.grpc().unwrap();
+    assert_eq!(call.path, "/helloworld.Greeter/SayHello");
+    assert_eq!(call.authority, "example.test");
+    assert_eq!(call.messages, [b"\x0a\x01a".to_vec(), Vec::new()]);
+    assert_eq!(call.metadata, [(b"tenant".to_vec(), b"blue".to_vec())]);
+    assert_eq!(call.varying_metadata, Some(b"x-call".to_vec()));
     assert_eq!((plan.calls, plan.window_ns), (Some(200), Some(3_000_000_000)));
     assert_eq!((plan.timeout_ns, plan.connect_timeout_ns), (None, u64::MAX));
     assert_eq!((plan.warmup_ns, plan.duration_stop), (5_000_000, DurationStop::Ignore));

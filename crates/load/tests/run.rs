@@ -8,7 +8,7 @@ use bookend_io::Driver;
 use bookend_io::Target;
 use bookend_load::capacity;
 use bookend_load::pace::{ArrivalProcess, RateSchedule};
-use bookend_load::plan::pacing::OpenLoop;
+use bookend_load::plan::pacing::{Loop, OpenLoop};
 use bookend_load::plan::{DurationStop, LoadPlan};
 use bookend_load::record::InFlightAges;
 use bookend_load::run::{LoadError, WindowEdge, run};
@@ -93,7 +93,11 @@ fn serve_with(limits: Limits) -> (ServerHandle, Arc<Seen>) {
 }
 
 fn plan(target: impl Into<Target>, calls: u64) -> LoadPlan {
-    plans::plan("/test.Echo/Echo", target.into(), calls)
+    plan_of("Echo", target, calls)
+}
+
+fn plan_of(method: &str, target: impl Into<Target>, calls: u64) -> LoadPlan {
+    plans::plan(&format!("/test.Echo/{method}"), target.into(), calls)
 }
 
 #[test]
@@ -165,10 +169,9 @@ fn intervals_hold_every_call_of_warm_up_and_window() {
 fn calls_of_the_warm_up_that_end_late_are_in_the_intervals_in_which_they_end() {
     let (server, _) = serve();
     let outcome = measure(LoadPlan {
-        path: "/test.Echo/Late".into(),
         warmup_ns: SECOND_NS / 10,
         concurrency: 8,
-        ..plan(server.local_address(), 8)
+        ..plan_of("Late", server.local_address(), 8)
     });
     // Those of the warm-up end in the window, and those of the window two intervals later.
     assert_eq!((outcome.warmup, outcome.ok), (8, 8));
@@ -197,11 +200,11 @@ fn messages_are_drawn_in_turn_and_metadata_varies() {
     let (server, seen) = serve();
     let messages: Vec<Vec<u8>> = (0..3).map(|number| vec![number; 3]).collect();
     measure(LoadPlan {
-        path: "/test.Echo/Keep".into(),
-        messages: messages.clone(),
-        varying_metadata: Some(b"trace".to_vec()),
         concurrency: 1,
-        ..plan(server.local_address(), 7)
+        ..plans::calling(plan_of("Keep", server.local_address(), 7), |call| {
+            call.messages = messages.clone();
+            call.varying_metadata = Some(b"trace".to_vec());
+        })
     });
     let expected: Vec<_> = messages.iter().cycle().take(7).cloned().collect();
     assert_eq!(*seen.requests.lock().unwrap(), expected);
@@ -230,13 +233,12 @@ fn what_the_end_of_the_window_cuts_off_is_counted_with_its_age() {
 #[test]
 fn failed_calls_are_counted_by_code_and_text() {
     let (server, _) = serve();
-    let outcome =
-        measure(LoadPlan { path: "/test.Echo/Fail".into(), ..plan(server.local_address(), 100) });
+    let outcome = measure(plan_of("Fail", server.local_address(), 100));
     assert_eq!(outcome.ok, 0);
     assert_eq!(outcome.errors.by_code[&Code::NotFound], 100);
     let text = "rpc error: code = NotFound desc = no café here";
     assert_eq!(outcome.errors.by_text[text], 100);
-    let unknown = measure(LoadPlan { path: "/no/such".into(), ..plan(server.local_address(), 5) });
+    let unknown = measure(plans::plan("/no/such", Target::from(server.local_address()), 5));
     assert_eq!(unknown.errors.by_code[&Code::Unimplemented], 5);
 }
 
@@ -244,9 +246,8 @@ fn failed_calls_are_counted_by_code_and_text() {
 fn calls_that_fail_before_the_window_are_not_said_to_be_answered() {
     let (server, seen) = serve();
     let outcome = measure(LoadPlan {
-        path: "/test.Echo/Fail".into(),
         warmup_ns: SECOND_NS / 50,
-        ..plan(server.local_address(), 100)
+        ..plan_of("Fail", server.local_address(), 100)
     });
     assert_eq!((outcome.warmup, outcome.errors.total()), (0, 100));
     let all = seen.calls.load(Ordering::Relaxed);
@@ -260,7 +261,8 @@ fn when_the_stream_ids_are_used_up_the_run_goes_on_over_a_new_connection() {
         let (server, seen) = serve();
         let mut config = ConnectionConfig::trusted();
         config.first_stream_id = (1 << 31) - 2_001;
-        let outcome = measure(LoadPlan { driver, config, ..plan(server.local_address(), 2_500) });
+        let late = plans::calling(plan(server.local_address(), 2_500), |call| call.config = config);
+        let outcome = measure(LoadPlan { driver, ..late });
         assert_eq!(outcome.errors.by_text.len(), 0, "{:?}", outcome.errors);
         assert_eq!(outcome.ok, 2_500);
         assert_eq!(outcome.connections_opened, 3);
@@ -488,9 +490,9 @@ fn a_run_that_is_interrupted_while_it_warms_up_ends_there() {
 }
 
 /// A thousand calls a second, evenly.
-fn open_loop(rate: f64) -> Option<OpenLoop> {
+fn open_loop(rate: f64) -> Loop {
     let schedule = RateSchedule::constant(rate);
-    Some(OpenLoop { schedule, arrivals: ArrivalProcess::Even, seed: 1 })
+    Loop::Open(OpenLoop { schedule, arrivals: ArrivalProcess::Even, seed: 1 })
 }
 
 #[test]
@@ -504,7 +506,7 @@ fn by_a_rate_exactly_the_calls_that_are_due_are_made() {
             concurrency: 1_000,
             calls: None,
             window_ns: Some(SECOND_NS / 2),
-            open_loop: open_loop(1_000.0),
+            pacing: open_loop(1_000.0),
             ..plan(server.local_address(), 1)
         };
         let outcome = measure(plan);
@@ -520,11 +522,7 @@ fn by_a_rate_exactly_the_calls_that_are_due_are_made() {
 #[test]
 fn calls_that_are_listed_are_those_that_were_counted() {
     let (server, _) = serve();
-    let plan = LoadPlan {
-        path: "/test.Echo/Fail".to_owned(),
-        calls_listed: 30,
-        ..plan(server.local_address(), 50)
-    };
+    let plan = LoadPlan { calls_listed: 30, ..plan_of("Fail", server.local_address(), 50) };
     let outcome = measure(plan);
     let calls = outcome.calls.expect("calls were to be listed");
     let failures: Vec<_> = calls.in_order().map(|call| call.failure.unwrap()).collect();

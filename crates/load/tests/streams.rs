@@ -5,7 +5,7 @@ mod plans;
 
 use bookend_io::Driver;
 use bookend_load::pace::{ArrivalProcess, RateSchedule};
-use bookend_load::plan::pacing::OpenLoop;
+use bookend_load::plan::pacing::{Loop, OpenLoop};
 use bookend_load::plan::{LoadPlan, Streaming};
 use bookend_load::record::StreamMessages;
 use bookend_load::run::LoadOutcome;
@@ -13,7 +13,7 @@ use bookend_server::{
     Context, HandlerKind, InlineStream, MethodDescriptor, Reply, Server, ServerHandle, Service,
     StreamReply,
 };
-use plans::{SECOND_NS, measure};
+use plans::{SECOND_NS, calling, measure};
 
 /// Methods: `Count` answers a request of N bytes with N messages, `Collect` any number of messages
 /// with one, `Echo` each message with itself.
@@ -113,13 +113,17 @@ const BOTH: Streaming = Streaming { server: true, ..CLIENT };
 fn plan(server: &ServerHandle, method: &str, streaming: Streaming, calls: u64) -> LoadPlan {
     let path = format!("/test.Streams/{method}");
     let target = server.local_address().clone();
-    LoadPlan { streaming: Some(streaming), ..plans::plan(&path, target, calls) }
+    calling(plans::plan(&path, target, calls), |call| call.streaming = Some(streaming))
+}
+
+fn sending(messages: &[Vec<u8>], plan: LoadPlan) -> LoadPlan {
+    calling(plan, |call| call.messages = messages.to_vec())
 }
 
 #[test]
 fn a_request_may_have_no_message_at_all() {
     let server = serve();
-    let empty = LoadPlan { messages: Vec::new(), ..plan(&server, "Collect", CLIENT, 3) };
+    let empty = calling(plan(&server, "Collect", CLIENT, 3), |call| call.messages.clear());
     let outcome = measure(empty);
     assert_eq!((outcome.ok, outcome.errors.total()), (3, 0));
     assert_eq!(messages(&outcome).sent, 0);
@@ -133,11 +137,8 @@ fn messages(outcome: &LoadOutcome) -> &StreamMessages {
 fn every_message_of_every_call_is_counted_by_every_driver() {
     let server = serve();
     for driver in [Driver::Blocking, Driver::Epoll, Driver::Uring] {
-        let count = LoadPlan {
-            driver,
-            messages: vec![vec![0; 1_000]],
-            ..plan(&server, "Count", SERVER, 50)
-        };
+        let count =
+            LoadPlan { driver, ..sending(&[vec![0; 1_000]], plan(&server, "Count", SERVER, 50)) };
         let outcome = measure(count);
         assert_eq!((outcome.ok, outcome.errors.total()), (50, 0), "{driver}: {outcome:?}");
         assert_eq!((messages(&outcome).sent, messages(&outcome).received), (0, 50_000));
@@ -145,12 +146,12 @@ fn every_message_of_every_call_is_counted_by_every_driver() {
         assert_eq!(messages(&outcome).gaps.histogram.len(), 49_950);
 
         let given = vec![b"a".to_vec(), b"b".to_vec(), b"c".to_vec()];
-        let collect =
-            LoadPlan { driver, messages: given.clone(), ..plan(&server, "Collect", CLIENT, 50) };
+        let collect = sending(&given, plan(&server, "Collect", CLIENT, 50));
+        let collect = LoadPlan { driver, ..collect };
         let outcome = measure(collect);
         assert_eq!((outcome.ok, messages(&outcome).sent), (50, 150), "{driver}");
 
-        let echo = LoadPlan { driver, messages: given, ..plan(&server, "Echo", BOTH, 50) };
+        let echo = LoadPlan { driver, ..sending(&given, plan(&server, "Echo", BOTH, 50)) };
         let outcome = measure(echo);
         assert_eq!((outcome.ok, messages(&outcome).received), (50, 150), "{driver}");
         assert_eq!(messages(&outcome).answers.histogram.len(), 150);
@@ -162,9 +163,8 @@ fn a_long_request_goes_out_in_turns_and_flow_control_is_heeded() {
     let server = serve();
     let long = Streaming { messages: Some(20_000), ..CLIENT };
     let long = LoadPlan {
-        messages: vec![vec![7; 1_000]],
         concurrency: 3,
-        ..plan(&server, "Collect", long, 3)
+        ..sending(&[vec![7; 1_000]], plan(&server, "Collect", long, 3))
     };
     let outcome = measure(long);
     assert_eq!((outcome.ok, outcome.errors.total()), (3, 0));
@@ -191,9 +191,8 @@ fn a_response_is_cut_off_after_the_messages_or_the_time_that_were_asked_for() {
     let server = serve();
     let some = Streaming { messages: Some(10), ..SERVER };
     let some = LoadPlan {
-        messages: vec![vec![0; 100_000]],
         concurrency: 2,
-        ..plan(&server, "Count", some, 8)
+        ..sending(&[vec![0; 100_000]], plan(&server, "Count", some, 8))
     };
     let outcome = measure(some);
     assert_eq!((outcome.ok, outcome.errors.total()), (8, 0));
@@ -216,10 +215,9 @@ fn streams_are_made_by_a_schedule_as_well() {
         seed: 1,
     };
     let scheduled = LoadPlan {
-        open_loop: Some(open_loop),
-        messages: vec![b"x".to_vec(); 5],
+        pacing: Loop::Open(open_loop),
         concurrency: 1_000,
-        ..plan(&server, "Echo", BOTH, 200)
+        ..sending(&[b"x"; 5].map(|message| message.to_vec()), plan(&server, "Echo", BOTH, 200))
     };
     let outcome = measure(scheduled);
     assert_eq!((outcome.ok, messages(&outcome).received), (200, 1_000));
@@ -233,11 +231,10 @@ fn messages_go_out_compressed_where_that_is_asked_for() {
     let mut compressed = Vec::new();
     bookend_wire::grpc::gzip::compress(&[b'x'; 10_000], &mut compressed);
     // The server takes a message of 10,000 bytes for as many counts.
-    let counted = LoadPlan {
-        is_compressed: true,
-        messages: vec![compressed],
-        ..plan(&server, "Count", SERVER, 5)
-    };
+    let counted = calling(plan(&server, "Count", SERVER, 5), |call| {
+        call.is_compressed = true;
+        call.messages = vec![compressed];
+    });
     let outcome = measure(counted);
     assert_eq!((outcome.ok, messages(&outcome).received), (5, 50_000));
 }

@@ -10,7 +10,7 @@ use bookend_load::flags::{CallFlags, LoadFlags};
 use bookend_load::output::{self, OutputFormat};
 use bookend_load::pace::{ArrivalProcess, RateSchedule};
 use bookend_load::plan::LoadPlan;
-use bookend_load::plan::pacing::OpenLoop;
+use bookend_load::plan::pacing::{Loop, OpenLoop};
 use bookend_load::record::{
     CallLog, ErrorCounts, InFlightAges, Latencies, ListedCalls, OpenLoopCalls, Recorder,
     TargetCounts, TargetOutcome,
@@ -287,7 +287,7 @@ fn a_stop_of_the_generator_stands_beside_what_it_may_have_caused() {
 fn an_open_loop_says_how_many_calls_were_due_in_each_interval() {
     let ramp = RateSchedule::new([(Duration::from_secs(1), 100.0, 1_100.0)], 1_100.0);
     let open_loop = OpenLoop { schedule: ramp, arrivals: ArrivalProcess::Even, seed: 0 };
-    let plan = LoadPlan { open_loop: Some(open_loop), calls: None, ..plan() };
+    let plan = LoadPlan { pacing: Loop::Open(open_loop), calls: None, ..plan() };
     let counted = Intervals { interval_ms: 500, window_start: 1, counts: vec![0; 4] };
     let outcome = LoadOutcome {
         open_loop: Some(OpenLoopCalls::default()),

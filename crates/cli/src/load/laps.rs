@@ -40,7 +40,7 @@ pub fn run(mut plan: LoadPlan, commands: impl BufRead) -> Result<u8, Failure> {
 
 /// Why such calls cannot be made in laps.
 fn no_laps(plan: &LoadPlan) -> Option<&'static str> {
-    if plan.thrift.is_some() {
+    if plan.call.thrift().is_some() {
         return Some("calls of Thrift are not made in laps");
     }
     let keeps_connections = plan.connecting != Connecting::PerCall;

@@ -12,7 +12,7 @@ use bookend_lab::race::{
     ClientLap, RaceClient, RaceHost, RacePort, RaceRunError, RaceServer, RaceServerSpec, RaceStart,
     RequestFile, run_block, run_client_lap,
 };
-use bookend_load::plan::LoadPlan;
+use bookend_load::plan::{GrpcCall, LoadPlan};
 use bookend_results::race::{Race, RaceCell, RaceRound, RaceServerName, Standing};
 use bookend_results::suite::TestedEnd;
 use fastrand::Rng;
@@ -179,16 +179,17 @@ impl ContractCall {
         let flags = arguments.load_flags(server.address(), cell);
         verify(server, &flags, input)?;
         let plan = LoadPlan::from_flags(&flags, &mut input, 1).map_err(Failure::unprepared)?;
-        let ([message], None) = (plan.messages.as_slice(), &plan.template) else {
+        let of_contract = |call: &&GrpcCall| call.messages.len() == 1 && call.template.is_none();
+        let Some(call) = plan.call.grpc().filter(of_contract) else {
             return Err(Failure::usage(
                 "--client: all calls of the contract carry one message, and no template",
             ));
         };
-        let request = RequestFile::write(message).map_err(Failure::nothing_measured)?;
+        let request = RequestFile::write(&call.messages[0]).map_err(Failure::nothing_measured)?;
         let milliseconds = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         let environment = Environment {
             cpus: Some(cpus),
-            method: Some(plan.path.trim_start_matches('/').to_owned()),
+            method: Some(call.path.trim_start_matches('/').to_owned()),
             request_file: Some(request.path()),
             target: Some(server.address().to_string()),
             warmup_ms: Some(milliseconds(arguments.warmup)),

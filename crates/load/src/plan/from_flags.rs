@@ -1,12 +1,13 @@
 //! From the flags to the plan.
 
-use super::pacing::{ASYNC_IN_FLIGHT_MAX, ConcurrencyStep, OpenLoop, concurrency_steps};
-use super::{Connecting, LoadPlan, ReportLabels, Streaming, thrift_flags};
+use super::pacing::{ASYNC_IN_FLIGHT_MAX, ConcurrencyStep, Loop, concurrency_steps};
+use super::{
+    Call, Connecting, GrpcCall, LoadPlan, ReportLabels, Streaming, ThriftRun, thrift_flags,
+};
 use crate::echo::echo;
 use crate::flags::LoadFlags;
-use crate::metadata::{CompiledCallMetadata, strings};
+use crate::metadata::strings;
 use crate::options::{CallOptions, FlagsError};
-use crate::payload::DataTemplate;
 use crate::prepare::{PrepareError, PreparedCall};
 use crate::thrift::ThriftCall;
 use bookend_contract::duration::{nanoseconds, unless_zero};
@@ -42,49 +43,37 @@ impl LoadPlan {
         cpus: u32,
     ) -> Result<Self, PrepareError> {
         let call = call_options(flags)?;
-        let open_loop = OpenLoop::from_flags(&flags.pacing).map_err(FlagsError::from)?;
+        let pacing = Loop::from_flags(&flags.pacing).map_err(FlagsError::from)?;
         let concurrency_steps = steps_of_concurrency(flags)?;
         let concurrency = concurrency(flags, &concurrency_steps)?;
         if flags.find_capacity.is_some() {
-            check_capacity_flags(flags, open_loop.is_some())?;
+            check_capacity_flags(flags, &pacing)?;
         }
         let (connections, concurrency) = connections_and_concurrency(flags, concurrency)?;
         let (calls, window) = calls_and_window(flags)?;
         let connecting = connecting(flags)?;
-        let first_stream_id = first_stream_id(flags.first_stream_id)?;
-        let keepalive = keepalive(flags)?;
+        let http2 = Http2Flags::read(flags)?;
         let threads =
             flags.threads.map(|threads| at_least_one("--threads", threads)).transpose()?;
         let labels = labels(flags, &call)?;
 
-        let called = Called::find(flags, &call, input)?;
+        let called = called(flags, &call, http2, input)?;
         let targets = call.find_targets(flags.lb_strategy)?;
         let connections = connections.max(connections_for(targets.count(), concurrency)?);
-        let cpus = cpus.min(threads_max(open_loop.as_ref(), &concurrency_steps));
+        let cpus = cpus.min(threads_max(&pacing, &concurrency_steps));
         let (driver, threads) =
             driver_and_threads(flags.io, connecting, connections, threads, cpus)?;
-        check_threads(threads, open_loop.as_ref(), &concurrency_steps)?;
+        check_threads(threads, &pacing, &concurrency_steps)?;
         let mut plan = Self {
             tls: call.connectors()?,
             tls_advice: call.tls_advice,
             targets,
-            path: called.path,
-            thrift: called.thrift,
-            authority: call.authority(),
-            messages: called.messages,
-            template: called.template,
-            is_compressed: flags.enable_compression,
-            streaming: called.streaming,
-            response_max_bytes: called.response_max_bytes,
-            replies_max_bytes: REPLIES_MAX_BYTES,
-            metadata: called.metadata.constant,
-            varying_metadata: call.metadata.varying.clone(),
-            metadata_templates: called.metadata.templates,
+            call: called,
             connecting,
             connections,
             concurrency,
             concurrency_steps,
-            open_loop,
+            pacing,
             threads,
             driver,
             wait: flags.wait,
@@ -93,12 +82,10 @@ impl LoadPlan {
             calls,
             timeout_ns: call.timeout.map(nanoseconds),
             connect_timeout_ns: call.connect_timeout.map_or(u64::MAX, nanoseconds),
-            keepalive,
             duration_stop: flags.duration_stop,
             count_errors: flags.count_errors,
             calls_skipped: flags.skip_first,
             calls_listed: if flags.lists_calls() { flags.calls_listed } else { 0 },
-            config: ConnectionConfig { first_stream_id, ..ConnectionConfig::trusted() },
             labels,
         };
         plan.labels.options = echo(flags, &call, &plan);
@@ -107,65 +94,65 @@ impl LoadPlan {
 }
 
 /// What is called, with which messages.
-struct Called {
-    path: String,
-    thrift: Option<Arc<ThriftCall>>,
-    messages: Vec<Vec<u8>>,
-    template: Option<DataTemplate>,
-    streaming: Option<Streaming>,
-    metadata: CompiledCallMetadata,
-    response_max_bytes: u32,
+fn called(
+    flags: &LoadFlags,
+    options: &CallOptions,
+    http2: Http2Flags,
+    input: &mut impl Read,
+) -> Result<Call, PrepareError> {
+    match &flags.thrift.file {
+        Some(file) => {
+            let call = thrift_flags::read(file, flags, options, input)?;
+            thrift_run(call, flags).map(Call::Thrift)
+        }
+        None => grpc_call(flags, options, http2, input).map(|call| Call::Grpc(Arc::new(call))),
+    }
 }
 
-impl Called {
-    fn find(
-        flags: &LoadFlags,
-        call: &CallOptions,
-        input: &mut impl Read,
-    ) -> Result<Self, PrepareError> {
-        if let Some(file) = &flags.thrift.file {
-            return Self::by_thrift(&thrift_flags::read(file, flags, call, input)?, flags);
-        }
-        let prepared = PreparedCall::read(call, input)?;
-        let streaming = Streaming::of(&prepared.method, &flags.streaming);
-        if streaming.is_some() && flags.one_shot {
-            return Err(FlagsError::OneShotStreaming(prepared.path).into());
-        }
-        Ok(Self {
-            messages: messages_to_send(flags, prepared.messages)?,
-            path: prepared.path,
-            thrift: None,
-            template: prepared.template,
-            streaming,
-            metadata: prepared.metadata,
-            response_max_bytes: flags.max_recv_message_size.map_or(u32::MAX, capped),
-        })
+fn grpc_call(
+    flags: &LoadFlags,
+    options: &CallOptions,
+    http2: Http2Flags,
+    input: &mut impl Read,
+) -> Result<GrpcCall, PrepareError> {
+    let PreparedCall { path, method, messages, template, metadata, .. } =
+        PreparedCall::read(options, input)?;
+    let streaming = Streaming::of(&method, &flags.streaming);
+    if streaming.is_some() && flags.one_shot {
+        return Err(FlagsError::OneShotStreaming(path).into());
     }
+    let Http2Flags { first_stream_id, keepalive } = http2;
+    Ok(GrpcCall {
+        path,
+        authority: options.authority(),
+        messages: messages_to_send(flags, messages)?,
+        template,
+        is_compressed: flags.enable_compression,
+        streaming,
+        response_max_bytes: flags.max_recv_message_size.map_or(u32::MAX, capped),
+        metadata: metadata.constant,
+        varying_metadata: options.metadata.varying.clone(),
+        metadata_templates: metadata.templates,
+        run_name: flags.name.clone().unwrap_or_default(),
+        keepalive,
+        config: ConnectionConfig { first_stream_id, ..ConnectionConfig::trusted() },
+    })
+}
 
-    /// Its messages are in the call of Thrift.
-    fn by_thrift(thrift: &Arc<ThriftCall>, flags: &LoadFlags) -> Result<Self, PrepareError> {
-        let bytes = thrift.request_max_bytes();
-        let limit_bytes = flags.max_send_message_size.unwrap_or(u64::MAX);
-        if bytes as u64 > limit_bytes {
-            return Err(FlagsError::MessageTooLarge { bytes, limit_bytes }.into());
-        }
-        let response_max_bytes = flags.max_recv_message_size.map_or(REPLY_MAX_BYTES, capped);
-        Ok(Self {
-            path: thrift.name().to_owned(),
-            thrift: Some(Arc::clone(thrift)),
-            messages: vec![Vec::new()],
-            template: None,
-            streaming: None,
-            metadata: CompiledCallMetadata::default(),
-            response_max_bytes,
-        })
+fn thrift_run(call: Arc<ThriftCall>, flags: &LoadFlags) -> Result<ThriftRun, PrepareError> {
+    let bytes = call.request_max_bytes();
+    let limit_bytes = flags.max_send_message_size.unwrap_or(u64::MAX);
+    if bytes as u64 > limit_bytes {
+        return Err(FlagsError::MessageTooLarge { bytes, limit_bytes }.into());
     }
+    let reply_max_bytes = flags.max_recv_message_size.map_or(REPLY_MAX_BYTES, capped);
+    Ok(ThriftRun { call, reply_max_bytes, replies_max_bytes: REPLIES_MAX_BYTES })
 }
 
 /// The search for a capacity sets rates and calls in flight itself.
-fn check_capacity_flags(flags: &LoadFlags, is_open_loop: bool) -> Result<(), FlagsError> {
+fn check_capacity_flags(flags: &LoadFlags, pacing: &Loop) -> Result<(), FlagsError> {
     let others = [
-        ("a rate", is_open_loop),
+        ("a rate", pacing.open().is_some()),
         ("--concurrency-schedule", !concurrency_steps(&flags.pacing)?.is_empty()),
         ("--one-shot", flags.one_shot),
         ("--slo", !flags.slo.is_empty()),
@@ -224,17 +211,13 @@ fn steps_of_concurrency(flags: &LoadFlags) -> Result<Vec<ConcurrencyStep>, Flags
 
 /// Each thread makes its share of an open loop's calls, so the fewest that may be in flight are at
 /// least one for each, unless no call may be in flight.
-fn threads_max(open_loop: Option<&OpenLoop>, steps: &[ConcurrencyStep]) -> u32 {
-    let bounded = steps.iter().filter(|step| open_loop.is_some() && step.calls > 0);
+fn threads_max(pacing: &Loop, steps: &[ConcurrencyStep]) -> u32 {
+    let bounded = steps.iter().filter(|step| pacing.open().is_some() && step.calls > 0);
     bounded.map(|step| step.calls).min().unwrap_or(u32::MAX)
 }
 
-fn check_threads(
-    threads: u32,
-    open_loop: Option<&OpenLoop>,
-    steps: &[ConcurrencyStep],
-) -> Result<(), FlagsError> {
-    let calls = threads_max(open_loop, steps);
+fn check_threads(threads: u32, pacing: &Loop, steps: &[ConcurrencyStep]) -> Result<(), FlagsError> {
+    let calls = threads_max(pacing, steps);
     if threads > calls {
         return Err(FlagsError::ThreadsIdle { threads, calls });
     }
@@ -315,6 +298,19 @@ fn connecting(flags: &LoadFlags) -> Result<Connecting, FlagsError> {
     }
 }
 
+/// What the flags of HTTP/2 mean, which are read before a server is asked for anything.
+struct Http2Flags {
+    first_stream_id: u32,
+    keepalive: Option<Keepalive>,
+}
+
+impl Http2Flags {
+    fn read(flags: &LoadFlags) -> Result<Self, FlagsError> {
+        let first_stream_id = first_stream_id(flags.first_stream_id)?;
+        Ok(Self { first_stream_id, keepalive: keepalive(flags)? })
+    }
+}
+
 /// Clients open streams with odd ids below 2^31 (RFC 9113 section 5.1.1).
 fn first_stream_id(id: u32) -> Result<u32, FlagsError> {
     let is_odd = id % 2 == 1;
@@ -346,7 +342,6 @@ fn labels(flags: &LoadFlags, call: &CallOptions) -> Result<ReportLabels, FlagsEr
     let targets = call.targets.iter().map(ToString::to_string);
     let mut labels = ReportLabels {
         name: flags.name.clone(),
-        run_name: flags.name.clone().unwrap_or_default(),
         tags,
         targets: targets.collect(),
         options: Value::Null,

@@ -15,6 +15,15 @@ pub const ASYNC_IN_FLIGHT_MAX: u32 = 1 << 20;
 /// Steps of a schedule beyond this have no effect that anybody would see.
 const STEPS_MAX: u32 = 100_000;
 
+/// When calls are made.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Loop {
+    /// As others end: the calls in flight stay the same.
+    Closed,
+    /// By a schedule.
+    Open(OpenLoop),
+}
+
 /// Calls by a schedule of rates, whether or not others have ended.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpenLoop {
@@ -81,26 +90,34 @@ pub enum PacingError {
     Unreadable(#[from] Unreadable),
 }
 
-impl OpenLoop {
-    /// What the flags mean; `None` is a closed loop.
+impl Loop {
+    /// What the flags mean.
     ///
     /// # Errors
     /// [`PacingError`].
-    pub fn from_flags(flags: &PacingFlags) -> Result<Option<Self>, PacingError> {
+    pub fn from_flags(flags: &PacingFlags) -> Result<Self, PacingError> {
         let Some(schedule) = schedule(flags)? else {
             return match flags {
                 flags if flags.is_async => Err(PacingError::RateMissing("--async")),
                 flags if flags.arrivals == ArrivalProcess::Poisson => {
                     Err(PacingError::RateMissing("--arrivals poisson"))
                 }
-                _ => Ok(None),
+                _ => Ok(Self::Closed),
             };
         };
         if schedule.rate_max() == 0.0 {
             return Err(PacingError::NoCalls);
         }
         let seed = flags.seed.unwrap_or_else(|| fastrand::u64(..));
-        Ok(Some(Self { schedule, arrivals: flags.arrivals, seed }))
+        Ok(Self::Open(OpenLoop { schedule, arrivals: flags.arrivals, seed }))
+    }
+
+    /// The schedule, if there is one.
+    pub fn open(&self) -> Option<&OpenLoop> {
+        match self {
+            Self::Closed => None,
+            Self::Open(open_loop) => Some(open_loop),
+        }
     }
 }
 
@@ -302,18 +319,20 @@ mod tests {
     }
 
     fn rates(line: &str, times_s: &[f64]) -> Vec<f64> {
-        let open_loop = OpenLoop::from_flags(&flags(line)).unwrap().unwrap();
+        let Loop::Open(open_loop) = Loop::from_flags(&flags(line)).unwrap() else {
+            panic!("{line} is a schedule");
+        };
         times_s.iter().map(|time_s| open_loop.schedule.rate_at(*time_s)).collect()
     }
 
     fn error(line: &str) -> String {
-        OpenLoop::from_flags(&flags(line)).unwrap_err().to_string()
+        Loop::from_flags(&flags(line)).unwrap_err().to_string()
     }
 
     #[test]
     fn without_a_rate_the_loop_is_closed() {
         for line in ["", "--rps 0", "--load-schedule=const"] {
-            assert_eq!(OpenLoop::from_flags(&flags(line)), Ok(None), "{line}");
+            assert_eq!(Loop::from_flags(&flags(line)), Ok(Loop::Closed), "{line}");
         }
         assert_eq!(rates("-r 2000", &[0.0, 99.0]), [2_000.0, 2_000.0]);
     }

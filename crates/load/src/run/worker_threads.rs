@@ -1,9 +1,10 @@
 //! The threads of a run: one a worker.
 
-use crate::plan::{Connecting, LoadPlan};
+use crate::plan::{Call, Connecting, LoadPlan};
 use crate::record::WorkerMeasurements;
 use crate::worker::{
-    Http2Common, Http2Session, OneShotShard, Session, StartBarrier, ThriftSession, WorkerShard,
+    Http2Common, Http2Session, OneShotShard, Session, StartBarrier, ThriftCommon, ThriftSession,
+    WorkerShard,
 };
 use bookend_io::tls::Secured;
 use bookend_io::{Driver, Epoll, IoOptions, Shard, Uring, Waker, blocking};
@@ -43,16 +44,17 @@ fn spawn(
     let (plan, for_shard) = (Arc::clone(plan), Arc::clone(barrier));
     let end = WorkerEnd { barrier: Arc::clone(barrier), run: thread::current() };
     thread::Builder::new().name(format!("load-{number}")).spawn(move || {
-        let measured = match (plan.thrift.clone(), plan.connecting) {
+        let measured = match (&plan.call, plan.connecting) {
             (_, Connecting::PerCall) => {
                 let shard = OneShotShard::new(Arc::clone(&plan), for_shard, number);
                 drive(shard, OneShotShard::name_of, &plan, waker).map(OneShotShard::into_measured)
             }
-            (Some(call), Connecting::BeforeRun | Connecting::InRun) => {
-                drive_kept::<ThriftSession>(&plan, call, for_shard, number, waker)
+            (Call::Thrift(run), Connecting::BeforeRun | Connecting::InRun) => {
+                let common = ThriftCommon::new(run, plan.threads);
+                drive_kept::<ThriftSession>(&plan, common, for_shard, number, waker)
             }
-            (None, Connecting::BeforeRun | Connecting::InRun) => {
-                let common = Http2Common::new(plan.keepalive);
+            (Call::Grpc(call), Connecting::BeforeRun | Connecting::InRun) => {
+                let common = Http2Common::new(call, plan.threads);
                 drive_kept::<Http2Session>(&plan, common, for_shard, number, waker)
             }
         };

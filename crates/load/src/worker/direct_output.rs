@@ -1,6 +1,7 @@
 //! How a connection writes straight into the buffer of its driver, so that no byte is copied.
 
 use bookend_io::{ConnectionId, IoContext};
+use bookend_wire::Connection;
 
 /// Something that writes through an HTTP/2 connection.
 pub(super) trait DirectOutput {
@@ -25,5 +26,12 @@ pub(super) trait DirectOutput {
     /// Hands over what was written while there was no buffer of the driver.
     fn flush_output(&mut self, id: ConnectionId, io: &mut IoContext) {
         io.output(id).append(self.output());
+    }
+}
+
+impl DirectOutput for Connection {
+    #[inline]
+    fn output(&mut self) -> &mut Vec<u8> {
+        &mut self.sender.output
     }
 }

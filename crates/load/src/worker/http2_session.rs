@@ -7,13 +7,13 @@ mod turns;
 
 use super::direct_output::DirectOutput;
 use super::received_goaway::ReceivedGoAway;
-use super::request::{self, NotWritten};
+use super::request::{self, NotWritten, RequestSource};
 use super::response_visitor::ResponseVisitor;
 use super::session::{SessionPlace, SessionState};
 use super::state::WorkerState;
 use super::stream_calls::StreamCalls;
 use crate::call::LoadCall;
-use crate::plan::LoadPlan;
+use crate::plan::GrpcCall;
 use crate::record::{CallSink, DEADLINE_EXCEEDED};
 use bookend_io::IoContext;
 use bookend_wire::grpc::{Code, Status};
@@ -67,7 +67,7 @@ pub(crate) struct Http2Session {
 impl Http2Session {
     fn new(
         place: SessionPlace,
-        plan: &LoadPlan,
+        call: &GrpcCall,
         head: &HeaderBlock,
         keepalive: Option<Keepalive>,
     ) -> Self {
@@ -83,15 +83,15 @@ impl Http2Session {
             gave_up_too_many: false,
             received_bytes: 0,
             keepalive_state: KeepaliveState::default(),
-            http2: Connection::new(Side::Client, &plan.config),
+            http2: Connection::new(Side::Client, &call.config),
             in_flight: 0,
             calls: Vec::new(),
             unstamped: Vec::new(),
-            streams: StreamCalls::new(plan),
-            response_max_bytes: plan.response_max_bytes,
+            streams: StreamCalls::new(call),
+            response_max_bytes: call.response_max_bytes,
             resets: ResetQueue::new(RESETS_WAITING_MAX.max(place.concurrency as usize)),
             head: head.clone(),
-            prepared: prepared_requests(plan, head),
+            prepared: prepared_requests(call, head),
         }
     }
 
@@ -146,13 +146,13 @@ impl Http2Session {
     /// Makes the calls that are missing, as far as the pace allows. Their start is stamped by
     /// [`Http2Session::stamp_starts`], just before they are written.
     #[inline]
-    fn make_calls(&mut self, now_ns: u64, state: &mut WorkerState) {
+    fn make_calls(&mut self, source: &RequestSource, now_ns: u64, state: &mut WorkerState) {
         if self.state != SessionState::Open {
             return;
         }
         let missing = self.place.concurrency - self.in_flight.min(self.place.concurrency);
         let most = state.pace.allowed(now_ns).min(u64::from(missing));
-        let made = self.open_streams(most as u32, now_ns, state);
+        let made = self.open_streams(source, most as u32, now_ns, state);
         self.in_flight += made;
         state.calls.began(u64::from(made));
         state.pace.made(u64::from(made));
@@ -161,8 +161,13 @@ impl Http2Session {
 
     /// Makes the call of an open loop that is due next. False where there is no room for it after
     /// all. Its start is stamped by [`Http2Session::stamp_starts`].
-    fn open_due_call(&mut self, now_ns: u64, state: &mut WorkerState) -> bool {
-        let made = self.open_streams(1, now_ns, state);
+    fn open_due_call(
+        &mut self,
+        source: &RequestSource,
+        now_ns: u64,
+        state: &mut WorkerState,
+    ) -> bool {
+        let made = self.open_streams(source, 1, now_ns, state);
         if made == 0 {
             return false;
         }
@@ -180,13 +185,19 @@ impl Http2Session {
 
     /// Returns how many streams could be opened.
     #[inline]
-    fn open_streams(&mut self, most: u32, now_ns: u64, state: &mut WorkerState) -> u32 {
+    fn open_streams(
+        &mut self,
+        source: &RequestSource,
+        most: u32,
+        now_ns: u64,
+        state: &mut WorkerState,
+    ) -> u32 {
         if let ([_], None) = (self.prepared.as_slice(), &self.streams) {
             return self.repeat_request(most, state);
         }
         for made in 0..most {
             let number = state.pace.next_number() + u64::from(made);
-            match self.open_stream(&state.plan, number, now_ns) {
+            match self.open_stream(source, number, now_ns) {
                 Ok(stream) => {
                     let by_number = state.calls.by_number();
                     begin_call(&mut self.calls, &mut self.unstamped, stream, by_number);
@@ -217,22 +228,22 @@ impl Http2Session {
     #[inline]
     fn open_stream(
         &mut self,
-        plan: &LoadPlan,
+        source: &RequestSource,
         number: u64,
         now_ns: u64,
     ) -> Result<StreamKey, NotWritten> {
         let sender = &mut self.http2.sender;
-        let index = request::message_index(plan, number);
+        let index = request::message_index(&source.call, number);
         let stream = match (self.prepared.get_mut(index), &mut self.streams) {
             (Some(prepared), None) => return Ok(sender.prepared_request(prepared)?),
             (Some(prepared), Some(_)) => sender.prepared_request(prepared)?,
             (None, Some(streams)) if streams.send_many() => {
-                streams.open(sender, &mut self.head, plan, number, self.place.number)?
+                streams.open(sender, &mut self.head, source, number, self.place.number)?
             }
-            (None, _) => request::write(sender, &mut self.head, plan, number, self.place.number)?,
+            (None, _) => request::write(sender, &mut self.head, source, number, self.place.number)?,
         };
         if let Some(streams) = &mut self.streams {
-            streams.begin(stream, plan, number, self.place.number, now_ns)?;
+            streams.begin(stream, source, number, self.place.number, now_ns)?;
         }
         Ok(stream)
     }
@@ -250,7 +261,7 @@ impl Http2Session {
 
     /// Ends streaming calls whose time is over, makes those that are missing, and writes the
     /// messages that are due.
-    fn follow_streams(&mut self, now_ns: u64, state: &mut WorkerState) {
+    fn follow_streams(&mut self, source: &RequestSource, now_ns: u64, state: &mut WorkerState) {
         let Some(streams) = &mut self.streams else {
             return;
         };
@@ -266,18 +277,18 @@ impl Http2Session {
         if !self.resets.is_empty() {
             self.reset_streams(now_ns);
         }
-        self.make_calls(now_ns, state);
-        self.send_messages(now_ns, state);
+        self.make_calls(source, now_ns, state);
+        self.send_messages(source, now_ns, state);
     }
 
     /// Writes the messages of streams that are due.
     #[inline]
-    fn send_messages(&mut self, now_ns: u64, state: &mut WorkerState) {
+    fn send_messages(&mut self, source: &RequestSource, now_ns: u64, state: &mut WorkerState) {
         let Some(streams) = &mut self.streams else {
             return;
         };
-        let (plan, sink) = (&state.plan, &mut state.calls);
-        let sent = streams.send_due(now_ns, plan, self.place.number, &mut self.http2.sender, sink);
+        let (sender, sink) = (&mut self.http2.sender, &mut state.calls);
+        let sent = streams.send_due(now_ns, source, self.place.number, sender, sink);
         if let Err(NotWritten::Template(why)) = sent {
             state.fail_template(why);
         }
@@ -357,10 +368,10 @@ fn begin_call(
     unstamped.push(stream.index);
 }
 
-fn prepared_requests(plan: &LoadPlan, head: &HeaderBlock) -> Vec<PreparedRequest> {
-    if !request::can_be_prepared(plan, PREPARED_MESSAGES_MAX_BYTES) {
+fn prepared_requests(call: &GrpcCall, head: &HeaderBlock) -> Vec<PreparedRequest> {
+    if !request::can_be_prepared(call, PREPARED_MESSAGES_MAX_BYTES) {
         return Vec::new();
     }
     let request = |message: &Vec<u8>| PreparedRequest::new(head.clone(), message.clone());
-    plan.messages.iter().map(request).collect()
+    call.messages.iter().map(request).collect()
 }

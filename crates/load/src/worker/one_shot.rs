@@ -5,6 +5,7 @@
 //! (TIME_WAIT): see `source_addresses`.
 
 mod call;
+mod protocol;
 mod request_template;
 #[cfg(test)]
 mod stories;
@@ -21,7 +22,7 @@ use crate::record::{InFlightAges, Obstacle, WorkerMeasurements};
 use bookend_io::{AfterRead, Closed, ConnectionId, IoContext, Opened, Received, Shard};
 use bookend_wire::grpc::{Code, Status};
 use call::OneShotCall;
-use request_template::RequestTemplate;
+use protocol::OneShotProtocol;
 use std::io;
 use std::sync::Arc;
 
@@ -33,8 +34,7 @@ const PREFLIGHT: u32 = u32::MAX;
 #[derive(Debug)]
 pub(crate) struct OneShotShard {
     state: WorkerState,
-    /// By the name of the target.
-    templates: Vec<RequestTemplate>,
+    protocol: OneShotProtocol,
     /// As many as there may be calls in flight.
     calls: Vec<OneShotCall>,
     /// When each of them is made again.
@@ -52,8 +52,8 @@ impl OneShotShard {
         let share = plan.share(worker);
         let calls = share.streams.len();
         Self {
-            templates: Vec::new(),
-            calls: (0..calls).map(|_| OneShotCall::new(&plan)).collect(),
+            protocol: OneShotProtocol::new(&plan, calls),
+            calls: (0..calls).map(|_| OneShotCall::default()).collect(),
             schedule: ConnectSchedule::new(calls, calls),
             by_connection: Vec::new(),
             preflight: None,
@@ -78,6 +78,7 @@ impl OneShotShard {
 
     fn begin_call(&mut self, number: u32, start_ns: u64, io: &mut IoContext) {
         self.calls[number as usize].begin(start_ns, self.state.calls.by_number());
+        self.protocol.begin(number);
         self.state.calls.began(1);
         let id = self.connect(number, io);
         self.calls[number as usize].connection = Some(id);
@@ -109,12 +110,8 @@ impl OneShotShard {
         }
         self.by_connection[index] = number;
         let name = self.state.opened(number as usize);
-        while self.templates.len() <= name {
-            let template = RequestTemplate::new(&self.state.plan, self.templates.len());
-            self.templates.push(template);
-        }
-        let template = &mut self.templates[name];
-        self.calls[number as usize].write_request(template, number, &mut self.state, id, io);
+        let call = &mut self.calls[number as usize];
+        self.protocol.write_request((number, call), name, &mut self.state, id, io);
     }
 
     fn not_connected(&mut self, token: u64, error: &io::Error, io: &mut IoContext) {
@@ -147,31 +144,7 @@ impl OneShotShard {
         let end = call.connection_end();
         match call.has_heard() {
             true => self.end_call(number, &why_closed(&why), end, io),
-            false => self.end_call(number, &self.why_silent(&why), end, io),
-        }
-    }
-
-    /// Why a connection is gone on which nothing had come.
-    fn why_silent(&self, why: &Closed) -> String {
-        match &self.state.plan.thrift {
-            Some(thrift) => {
-                let (text, spoken) = (why_closed(why), thrift.spoken());
-                format!("{text} and answered nothing: does it speak {spoken}?")
-            }
-            None => self.state.why_closed_at_once(why),
-        }
-    }
-
-    /// Whether what has come of replies may be kept.
-    fn check_parts(&mut self, number: u32) -> AfterRead {
-        let replies = self.calls.iter().map(|call| &call.replies);
-        let own = &self.calls[number as usize].replies;
-        match own.check_parts(replies, &self.state.plan) {
-            Ok(()) => AfterRead::Continue,
-            Err(fault) => {
-                self.calls[number as usize].fail(&fault);
-                AfterRead::Close
-            }
+            false => self.end_call(number, &self.protocol.why_silent(&why, &self.state), end, io),
         }
     }
 
@@ -212,8 +185,10 @@ impl OneShotShard {
         let Some(limit_ns) = self.state.expiry_limit_ns(io.now_ns()) else {
             return;
         };
-        for call in &mut self.calls {
-            call.expire(limit_ns, self.state.plan.thrift.is_some(), io);
+        for (number, call) in (0..).zip(&mut self.calls) {
+            call.expire(limit_ns, io, |stream_id, id, io| {
+                self.protocol.cancel(number, stream_id, id, io);
+            });
         }
     }
 
@@ -314,11 +289,7 @@ impl Shard for OneShotShard {
             return Received { consumed: bytes.len(), after: AfterRead::Close };
         };
         let call = &mut self.calls[number as usize];
-        let mut received = call.receive(self.state.plan.thrift.as_deref(), id, bytes, io);
-        if call.replies.has_much() && received.after == AfterRead::Continue {
-            received.after = self.check_parts(number);
-        }
-        received
+        self.protocol.receive((number, call), id, bytes, io)
     }
 
     fn writable(&mut self, _: ConnectionId, _: &mut IoContext) {}

@@ -2,11 +2,20 @@
 
 use crate::metadata::varying_value;
 use crate::payload::{DataError, DataTemplate};
-use crate::plan::LoadPlan;
+use crate::plan::GrpcCall;
 use crate::template::{CallFacts, CallTemplateError, MetadataTemplate};
 use bookend_wire::grpc::gzip;
 use bookend_wire::grpc::metadata::is_binary;
 use bookend_wire::{CannotOpen, ErrorCode, ExtraField, HeaderBlock, Indexing, Sender, StreamKey};
+use std::sync::Arc;
+
+/// From what the requests of a worker are made.
+#[derive(Clone, Debug)]
+pub(super) struct RequestSource {
+    pub call: Arc<GrpcCall>,
+    /// Workers of the run, which take turns in the numbers of its calls.
+    pub threads: u32,
+}
 
 /// Why a request was not written.
 #[derive(Debug)]
@@ -37,8 +46,8 @@ impl From<CallTemplateError> for NotWritten {
 
 /// The message of call `number`: messages are drawn in turn. A stream may have none.
 #[inline]
-pub(super) fn message_index(plan: &LoadPlan, number: u64) -> usize {
-    match plan.messages.len() {
+pub(super) fn message_index(call: &GrpcCall, number: u64) -> usize {
+    match call.messages.len() {
         0 | 1 => 0,
         many => (number % many as u64) as usize,
     }
@@ -46,29 +55,28 @@ pub(super) fn message_index(plan: &LoadPlan, number: u64) -> usize {
 
 /// Whether requests with the same message are the same, and all messages together no larger than
 /// `max_bytes`: then they are prepared once.
-pub(super) fn can_be_prepared(plan: &LoadPlan, max_bytes: usize) -> bool {
-    let total_bytes: usize = plan.messages.iter().map(Vec::len).sum();
-    let is_stream = plan.streaming.is_some_and(|streaming| streaming.client);
-    let varies = plan.varying_metadata.is_some() || has_templates(plan);
-    !varies && !is_stream && !plan.is_compressed && total_bytes <= max_bytes
+pub(super) fn can_be_prepared(call: &GrpcCall, max_bytes: usize) -> bool {
+    let total_bytes: usize = call.messages.iter().map(Vec::len).sum();
+    let is_stream = call.streaming.is_some_and(|streaming| streaming.client);
+    let varies = call.varying_metadata.is_some() || has_templates(call);
+    !varies && !is_stream && !call.is_compressed && total_bytes <= max_bytes
 }
 
-fn has_templates(plan: &LoadPlan) -> bool {
-    plan.template.is_some() || !plan.metadata_templates.is_empty()
+fn has_templates(call: &GrpcCall) -> bool {
+    call.template.is_some() || !call.metadata_templates.is_empty()
 }
 
-/// What the call `number` of its worker is, for templates. Workers take turns in the numbers of the
-/// run.
+/// What the call `number` of its worker is, for templates.
 pub(super) fn facts(
-    plan: &LoadPlan,
+    source: &RequestSource,
     number: u64,
     connection: u32,
     stream: StreamKey,
 ) -> CallFacts<'_> {
     let (worker, own) = crate::pace::worker_and_index(number);
     CallFacts {
-        number: own * u64::from(plan.threads) + worker,
-        run_name: &plan.labels.run_name,
+        number: own * u64::from(source.threads) + worker,
+        run_name: &source.call.run_name,
         connection,
         place: stream.index,
     }
@@ -79,15 +87,16 @@ pub(super) fn facts(
 pub(super) fn write(
     sender: &mut Sender,
     head: &mut HeaderBlock,
-    plan: &LoadPlan,
+    source: &RequestSource,
     number: u64,
     connection: u32,
 ) -> Result<StreamKey, NotWritten> {
-    if has_templates(plan) || plan.is_compressed {
-        return write_rendered(sender, head, plan, number, connection);
+    let call = &*source.call;
+    if has_templates(call) || call.is_compressed {
+        return write_rendered(sender, head, source, number, connection);
     }
-    let message = &plan.messages[message_index(plan, number)];
-    let Some(name) = &plan.varying_metadata else {
+    let message = &call.messages[message_index(call, number)];
+    let Some(name) = &call.varying_metadata else {
         return Ok(sender.request(head, &[], message)?);
     };
     let value = varying_value(number);
@@ -98,17 +107,18 @@ pub(super) fn write(
 fn write_rendered(
     sender: &mut Sender,
     head: &mut HeaderBlock,
-    plan: &LoadPlan,
+    source: &RequestSource,
     number: u64,
     connection: u32,
 ) -> Result<StreamKey, NotWritten> {
+    let call = &*source.call;
     let stream = sender.open()?;
-    let facts = facts(plan, number, connection, stream);
-    write_head(sender, stream, head, plan, number, &facts)?;
+    let facts = facts(source, number, connection, stream);
+    write_head(sender, stream, head, call, number, &facts)?;
     let mut written = Ok(());
-    sender.flagged_message(stream, plan.is_compressed, true, |bytes| match &plan.template {
-        Some(template) => written = write_templated(template, plan, &facts, bytes),
-        None => bytes.extend_from_slice(&plan.messages[message_index(plan, number)]),
+    sender.flagged_message(stream, call.is_compressed, true, |bytes| match &call.template {
+        Some(template) => written = write_templated(template, call, &facts, bytes),
+        None => bytes.extend_from_slice(&call.messages[message_index(call, number)]),
     });
     written?;
     Ok(stream)
@@ -116,11 +126,11 @@ fn write_rendered(
 
 fn write_templated(
     template: &DataTemplate,
-    plan: &LoadPlan,
+    call: &GrpcCall,
     facts: &CallFacts<'_>,
     bytes: &mut Vec<u8>,
 ) -> Result<(), DataError> {
-    if !plan.is_compressed {
+    if !call.is_compressed {
         return template.write(facts, bytes);
     }
     let mut message = Vec::new();
@@ -132,11 +142,11 @@ fn write_templated(
 /// All messages of a call with a template, as they go over the wire.
 pub(super) fn templated_messages(
     template: &DataTemplate,
-    plan: &LoadPlan,
+    call: &GrpcCall,
     facts: &CallFacts<'_>,
 ) -> Result<Vec<Vec<u8>>, DataError> {
     let messages = template.messages(facts)?;
-    if !plan.is_compressed {
+    if !call.is_compressed {
         return Ok(messages);
     }
     let compressed = |message: &Vec<u8>| {
@@ -152,16 +162,16 @@ pub(super) fn write_head(
     sender: &mut Sender,
     stream: StreamKey,
     head: &mut HeaderBlock,
-    plan: &LoadPlan,
+    call: &GrpcCall,
     number: u64,
     facts: &CallFacts<'_>,
 ) -> Result<(), NotWritten> {
-    if plan.metadata_templates.is_empty() && plan.varying_metadata.is_none() {
+    if call.metadata_templates.is_empty() && call.varying_metadata.is_none() {
         sender.headers(stream, head, false);
         return Ok(());
     }
     let varying = varying_value(number);
-    let values = match templated_values(plan, facts) {
+    let values = match templated_values(call, facts) {
         Ok(values) => values,
         Err(error) => {
             // The stream is open for us only: the server has to hear of it before its end.
@@ -171,12 +181,12 @@ pub(super) fn write_head(
         }
     };
     let field = |name, value| ExtraField { name, value, indexing: Indexing::Never };
-    let templated = plan
+    let templated = call
         .metadata_templates
         .iter()
         .zip(&values)
         .map(|(template, value)| field(template.name.as_slice(), value));
-    let extra: Vec<ExtraField<'_>> = plan
+    let extra: Vec<ExtraField<'_>> = call
         .varying_metadata
         .iter()
         .map(|name| field(name.as_slice(), &varying[..]))
@@ -187,7 +197,7 @@ pub(super) fn write_head(
 }
 
 fn templated_values(
-    plan: &LoadPlan,
+    call: &GrpcCall,
     facts: &CallFacts<'_>,
 ) -> Result<Vec<Vec<u8>>, CallTemplateError> {
     let value = |template: &MetadataTemplate| {
@@ -200,5 +210,5 @@ fn templated_values(
         }
         Ok(value)
     };
-    plan.metadata_templates.iter().map(value).collect()
+    call.metadata_templates.iter().map(value).collect()
 }

@@ -133,7 +133,7 @@ pub(crate) trait Session: Debug + Sized {
     fn check_kept<'a>(
         &self,
         _all: impl Iterator<Item = &'a Self>,
-        _plan: &LoadPlan,
+        _common: &Self::Common,
     ) -> Result<(), Self::Fault>
     where
         Self: 'a,

@@ -409,8 +409,8 @@ impl WorkerState {
 
 fn recorder_kind(plan: &LoadPlan) -> RecorderKind {
     RecorderKind {
-        is_open_loop: plan.open_loop.is_some(),
-        has_streams: plan.streaming.is_some(),
+        is_open_loop: plan.pacing.open().is_some(),
+        has_streams: plan.call.grpc().is_some_and(|call| call.streaming.is_some()),
         counts_errors: plan.count_errors,
         calls_listed: plan.calls_listed,
         timeout_ns: plan.timeout_ns,
@@ -419,7 +419,7 @@ fn recorder_kind(plan: &LoadPlan) -> RecorderKind {
 
 /// When calls of that worker are due. While the run warms up, the first rate is held.
 fn arrivals(plan: &LoadPlan, worker: u32) -> Option<Arrivals> {
-    let open_loop = plan.open_loop.as_ref()?;
+    let open_loop = plan.pacing.open()?;
     let schedule = open_loop.schedule.delayed(Duration::from_nanos(plan.warmup_ns));
     let process = open_loop.arrivals;
     Some(Arrivals::new(Arc::new(schedule), process, open_loop.seed, worker, plan.threads))

@@ -3,9 +3,9 @@
 
 mod message_counter;
 
-use super::request::{self, NotWritten};
+use super::request::{self, NotWritten, RequestSource};
 use crate::call::{LoadCall, RELEASE_BYTES};
-use crate::plan::{LoadPlan, Streaming};
+use crate::plan::{GrpcCall, Streaming};
 use crate::record::CallSink;
 use bookend_wire::{HeaderBlock, Sender, StreamKey};
 use message_counter::{BadFlag, MessageCounter};
@@ -77,10 +77,10 @@ pub(super) enum AfterData {
 }
 
 impl StreamCalls {
-    /// Those of a connection; `None` where the plan's method is unary.
-    pub fn new(plan: &LoadPlan) -> Option<Box<Self>> {
+    /// Those of a connection; `None` where the method is unary.
+    pub fn new(call: &GrpcCall) -> Option<Box<Self>> {
         Some(Box::new(Self {
-            streaming: plan.streaming?,
+            streaming: call.streaming?,
             calls: Vec::new(),
             ready: VecDeque::new(),
             timers: BinaryHeap::new(),
@@ -105,13 +105,13 @@ impl StreamCalls {
         &mut self,
         sender: &mut Sender,
         head: &mut HeaderBlock,
-        plan: &LoadPlan,
+        source: &RequestSource,
         number: u64,
         connection: u32,
     ) -> Result<StreamKey, NotWritten> {
         let stream = sender.open()?;
-        let facts = request::facts(plan, number, connection, stream);
-        request::write_head(sender, stream, head, plan, number, &facts)?;
+        let facts = request::facts(source, number, connection, stream);
+        request::write_head(sender, stream, head, &source.call, number, &facts)?;
         Ok(stream)
     }
 
@@ -119,7 +119,7 @@ impl StreamCalls {
     pub fn begin(
         &mut self,
         stream: StreamKey,
-        plan: &LoadPlan,
+        source: &RequestSource,
         number: u64,
         connection: u32,
         now_ns: u64,
@@ -136,10 +136,10 @@ impl StreamCalls {
             .map_or(u64::MAX, |length_ns| now_ns.saturating_add(length_ns));
         *call = StreamCall { stream_id: stream.id, ends_ns, ..StreamCall::default() };
         if self.streaming.client {
-            let facts = request::facts(plan, number, connection, stream);
-            let template = plan.template.as_ref().filter(|_| !self.streaming.is_dynamic);
+            let facts = request::facts(source, number, connection, stream);
+            let template = source.call.template.as_ref().filter(|_| !self.streaming.is_dynamic);
             let rendered = template
-                .map(|template| request::templated_messages(template, plan, &facts))
+                .map(|template| request::templated_messages(template, &source.call, &facts))
                 .transpose()?;
             let mut awaiting_since_ns =
                 before.map(|outgoing| outgoing.awaiting_since_ns).unwrap_or_default();
@@ -280,7 +280,7 @@ impl StreamCalls {
     pub fn send_due(
         &mut self,
         now_ns: u64,
-        plan: &LoadPlan,
+        source: &RequestSource,
         connection: u32,
         sender: &mut Sender,
         sink: &mut CallSink,
@@ -289,7 +289,7 @@ impl StreamCalls {
         while sender.output.len() - start < TURN_BYTES
             && let Some(stream) = self.ready.pop_front()
         {
-            self.send_next(stream, now_ns, plan, connection, sender, sink)?;
+            self.send_next(stream, now_ns, source, connection, sender, sink)?;
         }
         Ok(())
     }
@@ -298,7 +298,7 @@ impl StreamCalls {
         &mut self,
         stream: StreamKey,
         now_ns: u64,
-        plan: &LoadPlan,
+        source: &RequestSource,
         connection: u32,
         sender: &mut Sender,
         sink: &mut CallSink,
@@ -310,21 +310,21 @@ impl StreamCalls {
         if outgoing.next_ns == u64::MAX {
             return Ok(());
         }
-        if plan.messages.is_empty() {
+        if source.call.messages.is_empty() {
             outgoing.next_ns = u64::MAX;
             sender.data(stream, &[], true);
             return Ok(());
         }
-        let is_last = self.streaming.is_last(outgoing.sent, plan.messages.len());
+        let is_last = self.streaming.is_last(outgoing.sent, source.call.messages.len());
         if self.streaming.is_dynamic
-            && let Some(template) = &plan.template
+            && let Some(template) = &source.call.template
         {
-            let facts = request::facts(plan, outgoing.number, connection, stream);
-            let messages = request::templated_messages(template, plan, &facts)?;
-            write_message(sender, stream, plan, is_last, &messages, outgoing.sent);
+            let facts = request::facts(source, outgoing.number, connection, stream);
+            let messages = request::templated_messages(template, &source.call, &facts)?;
+            write_message(sender, stream, &source.call, is_last, &messages, outgoing.sent);
         } else {
-            let messages = outgoing.rendered.as_ref().unwrap_or(&plan.messages);
-            write_message(sender, stream, plan, is_last, messages, outgoing.sent);
+            let messages = outgoing.rendered.as_ref().unwrap_or(&source.call.messages);
+            write_message(sender, stream, &source.call, is_last, messages, outgoing.sent);
         }
         outgoing.sent += 1;
         sink.sent_message();
@@ -359,13 +359,13 @@ impl StreamCalls {
 fn write_message(
     sender: &mut Sender,
     stream: StreamKey,
-    plan: &LoadPlan,
+    call: &GrpcCall,
     is_last: bool,
     messages: &[Vec<u8>],
     number: u64,
 ) {
     let message = &messages[(number % messages.len() as u64) as usize];
-    sender.flagged_message(stream, plan.is_compressed, is_last, |bytes| {
+    sender.flagged_message(stream, call.is_compressed, is_last, |bytes| {
         bytes.extend_from_slice(message);
     });
 }

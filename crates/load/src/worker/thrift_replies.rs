@@ -1,8 +1,9 @@
 //! The replies of one connection of Thrift, cut out of the bytes that come.
 
-use crate::plan::LoadPlan;
+use crate::plan::ThriftRun;
 use crate::thrift::{Reply, ReplyEnd, ReplyFault, ThriftCall, ThriftTransport};
 use bookend_wire::grpc::Status;
+use std::sync::Arc;
 
 /// A buffer for parts of replies that has grown larger than this is given back: there may be ten
 /// thousand connections.
@@ -11,6 +12,27 @@ const PART_BYTES_KEPT: usize = 16 << 10;
 /// Only larger parts of replies are added up: a run with ten thousand connections may have as many
 /// of less.
 const PART_BYTES_COUNTED: usize = 1 << 20;
+
+/// What the calls of a worker share.
+#[derive(Clone, Debug)]
+pub(crate) struct ThriftCommon {
+    pub call: Arc<ThriftCall>,
+    /// A reply has no more bytes.
+    reply_max_bytes: u32,
+    /// Parts of replies on all connections of the worker take no more.
+    parts_max_bytes: u64,
+}
+
+impl ThriftCommon {
+    /// That of each of `threads` workers.
+    pub fn new(run: &ThriftRun, threads: u32) -> Self {
+        Self {
+            call: Arc::clone(&run.call),
+            reply_max_bytes: run.reply_max_bytes,
+            parts_max_bytes: run.replies_max_bytes / u64::from(threads.max(1)),
+        }
+    }
+}
 
 /// Keeps the part of a reply that has come until the rest does.
 #[derive(Debug)]
@@ -24,8 +46,12 @@ pub(super) struct ThriftReplies {
 }
 
 impl ThriftReplies {
-    /// Replies have at most `max_bytes` each.
-    pub fn new(max_bytes: u32) -> Self {
+    /// Nothing has come.
+    pub fn new(common: &ThriftCommon) -> Self {
+        Self::of_at_most(common.reply_max_bytes)
+    }
+
+    fn of_at_most(max_bytes: u32) -> Self {
         Self { part: Vec::new(), wanted_bytes: 0, end: None, max_bytes }
     }
 
@@ -102,7 +128,7 @@ impl ThriftReplies {
 
     /// Nothing of it is left for another connection.
     pub fn clear(&mut self) {
-        *self = Self::new(self.max_bytes);
+        *self = Self::of_at_most(self.max_bytes);
     }
 
     /// Whether enough has come of a reply that the parts of all connections have to be added up.
@@ -124,9 +150,9 @@ impl ThriftReplies {
     pub fn check_parts<'a>(
         &self,
         all: impl Iterator<Item = &'a ThriftReplies>,
-        plan: &LoadPlan,
+        common: &ThriftCommon,
     ) -> Result<(), ReplyFault> {
-        let max_bytes = plan.replies_max_bytes / u64::from(plan.threads.max(1));
+        let max_bytes = common.parts_max_bytes;
         let all_bytes: u64 = all.map(ThriftReplies::part_bytes).sum();
         if all_bytes > max_bytes.max(self.part_bytes()) {
             return Err(ReplyFault::too_much_at_once(max_bytes));

@@ -8,7 +8,7 @@ use super::connect::why_closed;
 use super::connect_schedule::ConnectionEnd;
 use super::session::{Expired, Session, SessionPlace, SessionState};
 use super::state::WorkerState;
-use super::thrift_replies::ThriftReplies;
+use super::thrift_replies::{ThriftCommon, ThriftReplies};
 use crate::call::LoadCall;
 use crate::plan::LoadPlan;
 use crate::record::{CallSink, DEADLINE_EXCEEDED};
@@ -16,7 +16,6 @@ use crate::thrift::{ReplyFault, SequenceIds, ThriftCall};
 use bookend_io::{Closed, IoContext};
 use bookend_wire::grpc::{Code, Status};
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 const BEHIND_A_LATE_ONE: &str =
     "the connection was closed, because a call before this one on it had passed its deadline";
@@ -38,8 +37,7 @@ pub(crate) struct ThriftSession {
 }
 
 impl Session for ThriftSession {
-    /// What is called.
-    type Common = Arc<ThriftCall>;
+    type Common = ThriftCommon;
     type Fault = ReplyFault;
 
     const GREETING: Option<&'static str> = None;
@@ -47,8 +45,8 @@ impl Session for ThriftSession {
     fn begin(
         place: SessionPlace,
         _: usize,
-        _: &mut Arc<ThriftCall>,
-        plan: &LoadPlan,
+        common: &mut ThriftCommon,
+        _: &LoadPlan,
         _: &mut IoContext,
     ) -> Self {
         Self {
@@ -58,7 +56,7 @@ impl Session for ThriftSession {
             sequence_ids: SequenceIds::default(),
             calls: VecDeque::new(),
             unstamped: 0,
-            replies: ThriftReplies::new(plan.response_max_bytes),
+            replies: ThriftReplies::new(common),
         }
     }
 
@@ -79,7 +77,7 @@ impl Session for ThriftSession {
     #[inline]
     fn exchange(
         &mut self,
-        call: &Arc<ThriftCall>,
+        common: &ThriftCommon,
         bytes: &[u8],
         state: &mut WorkerState,
         io: &mut IoContext,
@@ -87,20 +85,20 @@ impl Session for ThriftSession {
         let (now_ns, sink) = (io.now_ns(), &mut state.calls);
         sink.at_peer(self.place.peer);
         let Self { replies, calls, has_answered, .. } = self;
-        replies.receive(call, bytes, |sequence_id, outcome| {
+        replies.receive(&common.call, bytes, |sequence_id, outcome| {
             *has_answered |= !calls.is_empty();
             end_call(calls, sequence_id, outcome, now_ns, sink)
         })?;
-        self.refill(call, state, io);
+        self.refill(common, state, io);
         Ok(bytes.len())
     }
 
     #[inline]
-    fn refill(&mut self, call: &Arc<ThriftCall>, state: &mut WorkerState, io: &mut IoContext) {
+    fn refill(&mut self, common: &ThriftCommon, state: &mut WorkerState, io: &mut IoContext) {
         let missing = u64::from(self.place.concurrency).saturating_sub(self.calls.len() as u64);
         let count = state.pace.allowed(io.now_ns()).min(missing);
         if count > 0 {
-            self.write_calls(call, count, state, io);
+            self.write_calls(&common.call, count, state, io);
             state.pace.made(count);
         }
     }
@@ -112,13 +110,13 @@ impl Session for ThriftSession {
 
     fn make_due_call(
         &mut self,
-        call: &Arc<ThriftCall>,
+        common: &ThriftCommon,
         state: &mut WorkerState,
         io: &mut IoContext,
     ) -> bool {
         let intended_ns = state.pace.due_ns();
         let has_waited = state.room.find(intended_ns, io.now_ns());
-        self.write_calls(call, 1, state, io);
+        self.write_calls(&common.call, 1, state, io);
         if let Some(made) = self.calls.back_mut() {
             made.set_due(intended_ns, has_waited);
         }
@@ -128,18 +126,18 @@ impl Session for ThriftSession {
 
     /// Where calls get no reply, `writable` is called once they are written.
     #[inline]
-    fn finish_turn(&mut self, call: &Arc<ThriftCall>, sink: &mut CallSink, io: &IoContext) -> u64 {
+    fn finish_turn(&mut self, common: &ThriftCommon, sink: &mut CallSink, io: &IoContext) -> u64 {
         if self.unstamped > 0 {
             self.stamp_starts(sink, io);
-            if call.is_oneway() {
+            if common.call.is_oneway() {
                 io.backlog(self.place.id);
             }
         }
         u64::MAX
     }
 
-    fn ends_calls_when_written(call: &Arc<ThriftCall>) -> bool {
-        call.is_oneway()
+    fn ends_calls_when_written(common: &ThriftCommon) -> bool {
+        common.call.is_oneway()
     }
 
     fn end_written_calls(&mut self, now_ns: u64, sink: &mut CallSink) {
@@ -155,9 +153,9 @@ impl Session for ThriftSession {
     fn check_kept<'a>(
         &self,
         all: impl Iterator<Item = &'a Self>,
-        plan: &LoadPlan,
+        common: &ThriftCommon,
     ) -> Result<(), ReplyFault> {
-        self.replies.check_parts(all.map(|session| &session.replies), plan)
+        self.replies.check_parts(all.map(|session| &session.replies), common)
     }
 
     fn expire(&mut self, limit_ns: u64, sink: &mut CallSink, io: &mut IoContext) -> Expired {
@@ -184,10 +182,10 @@ impl Session for ThriftSession {
     }
 
     /// Where nothing was ever answered on it, the server may speak otherwise.
-    fn why_closed(&self, why: &Closed, call: &Arc<ThriftCall>, _: &WorkerState) -> String {
+    fn why_closed(&self, why: &Closed, common: &ThriftCommon, _: &WorkerState) -> String {
         let text = why_closed(why);
         if self.made_calls && !self.has_answered {
-            return format!("{text} and answered nothing: does it speak {}?", call.spoken());
+            return format!("{text} and answered nothing: does it speak {}?", common.call.spoken());
         }
         text.into_owned()
     }

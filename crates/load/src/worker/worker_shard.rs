@@ -140,7 +140,7 @@ impl<S: Session> WorkerShard<S> {
     #[cold]
     fn check_kept(&self, index: usize) -> Result<(), S::Fault> {
         match &self.sessions[index] {
-            Some(own) => own.check_kept(self.sessions.iter().flatten(), &self.state.plan),
+            Some(own) => own.check_kept(self.sessions.iter().flatten(), &self.common),
             None => Ok(()),
         }
     }

@@ -15,12 +15,11 @@ use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
 
 pub fn plan(target: SocketAddr, calls: u64, concurrency: u32) -> LoadPlan {
-    LoadPlan {
-        concurrency,
-        // Small windows: what is not given back is missed soon.
-        config: ConnectionConfig::internet(),
-        ..plans::plan("/test.Any/Call", target, calls)
-    }
+    // Small windows: what is not given back is missed soon.
+    let plan = plans::calling(plans::plan("/test.Any/Call", target, calls), |call| {
+        call.config = ConnectionConfig::internet();
+    });
+    LoadPlan { concurrency, ..plan }
 }
 
 pub fn measure(plan: LoadPlan) -> Result<LoadOutcome, LoadError> {
@@ -159,13 +158,13 @@ fn a_server_that_goes_away_and_never_answers_costs_the_deadlines_of_its_calls() 
 #[test]
 fn a_silent_server_is_asked_once_and_given_up_whatever_drives_the_run() {
     for driver in [Driver::Blocking, Driver::Epoll, Driver::Uring] {
+        let often = Keepalive { time_ns: SECOND_NS / 20, timeout_ns: SECOND_NS / 20 };
         // Nothing else ends a call here.
         let (outcome, observed) = run_against(Behaviour::Silent, |plan| LoadPlan {
             calls: Some(2),
             timeout_ns: None,
-            keepalive: Some(Keepalive { time_ns: SECOND_NS / 20, timeout_ns: SECOND_NS / 20 }),
             driver,
-            ..plan
+            ..plans::calling(plan, |call| call.keepalive = Some(often))
         });
         let text = "rpc error: code = Unavailable desc = nothing came for 50ms after a keepalive \
              PING: the server is gone, or the network to it";

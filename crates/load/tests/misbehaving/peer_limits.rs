@@ -8,6 +8,7 @@ use super::behaviour::Behaviour;
 use super::channel::channel_to;
 use super::frames::{ACK, DATA, END_STREAM, Frame, HEADERS, PING, RST_STREAM, SETTINGS};
 use super::load::{measure, plan};
+use super::plans;
 use super::server::bind;
 use super::server_connection::Observed;
 use bookend_client::UnaryCall;
@@ -83,10 +84,9 @@ fn no_more_streams_are_opened_before_the_servers_settings_than_any_server_takes(
 fn a_body_that_the_windows_cut_is_no_flood_of_tiny_frames() {
     const MESSAGE_BYTES: usize = 30_000;
     let server = bind().serve(Behaviour::Good);
-    let outcome = measure(LoadPlan {
-        messages: vec![vec![7; MESSAGE_BYTES]],
-        ..plan(server.address, 100, 10)
-    });
+    let outcome = measure(plans::calling(plan(server.address, 100, 10), |call| {
+        call.messages = vec![vec![7; MESSAGE_BYTES]];
+    }));
     assert_eq!(outcome.unwrap().ok, 100);
     let observed = server.finish();
     let sent_bytes: usize = observed[0].data.iter().map(|(_, bytes)| bytes).sum();

@@ -175,11 +175,10 @@ fn no_more_calls_are_in_progress_than_were_asked_for() {
 fn messages_and_metadata_that_vary_do_so_over_connections() {
     let peer = Peer::serve(Answer::GoodAfterGreeting);
     let large = vec![7; 100_000];
-    let outcome = measure(LoadPlan {
-        messages: vec![b"a".to_vec(), b"bb".to_vec(), large],
-        varying_metadata: Some(b"trace".to_vec()),
-        ..plan(peer.address, 9, 2)
-    });
+    let outcome = measure(plans::calling(plan(peer.address, 9, 2), |call| {
+        call.messages = vec![b"a".to_vec(), b"bb".to_vec(), large];
+        call.varying_metadata = Some(b"trace".to_vec());
+    }));
     assert_eq!((outcome.ok, outcome.errors.total()), (9, 0), "{:?}", outcome.errors);
     let mut bytes: Vec<_> = peer.heard().iter().map(|heard| heard.data_bytes).collect();
     bytes.sort_unstable();

@@ -6,10 +6,12 @@
 use bookend_io::Driver;
 use bookend_io::Wait;
 use bookend_io::tls::TlsAdvice;
-use bookend_load::plan::{Connecting, DurationStop, LoadPlan, ReportLabels};
+use bookend_load::plan::pacing::Loop;
+use bookend_load::plan::{Call, Connecting, DurationStop, GrpcCall, LoadPlan, ReportLabels};
 use bookend_load::run::{LoadOutcome, run};
 use bookend_load::targets::Targets;
 use bookend_server::Limits;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 pub const SECOND_NS: u64 = 1_000_000_000;
@@ -18,25 +20,14 @@ pub const SECOND_NS: u64 = 1_000_000_000;
 pub fn plan(path: &str, targets: impl Into<Targets>, calls: u64) -> LoadPlan {
     LoadPlan {
         targets: targets.into(),
-        path: path.to_owned(),
-        thrift: None,
-        authority: "test".to_owned(),
+        call: Call::Grpc(Arc::new(grpc_call(path))),
         tls: None,
         tls_advice: &TlsAdvice::CLIENT,
-        messages: vec![b"ping".to_vec()],
-        template: None,
-        is_compressed: false,
-        streaming: None,
-        response_max_bytes: u32::MAX,
-        replies_max_bytes: u64::MAX,
-        metadata: Vec::new(),
-        varying_metadata: None,
-        metadata_templates: Vec::new(),
         connecting: Connecting::BeforeRun,
         connections: 1,
         concurrency: 10,
         concurrency_steps: Vec::new(),
-        open_loop: None,
+        pacing: Loop::Closed,
         threads: 1,
         driver: Driver::Blocking,
         wait: Wait::Sleep,
@@ -45,14 +36,37 @@ pub fn plan(path: &str, targets: impl Into<Targets>, calls: u64) -> LoadPlan {
         calls: Some(calls),
         timeout_ns: Some(20 * SECOND_NS),
         connect_timeout_ns: 10 * SECOND_NS,
-        keepalive: None,
         duration_stop: DurationStop::Ignore,
         count_errors: false,
         calls_skipped: 0,
         calls_listed: 0,
-        config: Limits::trusted().http2,
         labels: ReportLabels::default(),
     }
+}
+
+fn grpc_call(path: &str) -> GrpcCall {
+    GrpcCall {
+        path: path.to_owned(),
+        authority: "test".to_owned(),
+        messages: vec![b"ping".to_vec()],
+        template: None,
+        is_compressed: false,
+        streaming: None,
+        response_max_bytes: u32::MAX,
+        metadata: Vec::new(),
+        varying_metadata: None,
+        metadata_templates: Vec::new(),
+        run_name: String::new(),
+        keepalive: None,
+        config: Limits::trusted().http2,
+    }
+}
+
+/// The same plan with another call.
+pub fn calling(plan: LoadPlan, change: impl FnOnce(&mut GrpcCall)) -> LoadPlan {
+    let mut call = plan.call.grpc().expect("these plans are of gRPC").clone();
+    change(&mut call);
+    LoadPlan { call: Call::Grpc(Arc::new(call)), ..plan }
 }
 
 /// Makes the calls of a plan, uninterrupted.

@@ -5,7 +5,7 @@ mod server;
 
 use bookend_io::Driver;
 use bookend_load::flags::LoadFlags;
-use bookend_load::plan::LoadPlan;
+use bookend_load::plan::{Call, LoadPlan, ThriftRun};
 use bookend_load::run::{LoadOutcome, run};
 use bookend_wire::grpc::Code;
 use server::{Answer, PART_BYTES, ThriftServer};
@@ -167,12 +167,14 @@ fn parts_of_replies_are_kept_up_to_a_limit_over_all_connections() {
         let line = format!("--call Everywhere.ping -n 8 -c 8 -t 1s {kept}");
         let mut plan = plan(&server, &line);
         plan.threads = 1;
-        plan.replies_max_bytes = 4 * PART_BYTES as u64;
+        let Call::Thrift(run) = &mut plan.call else { panic!("{line}") };
+        run.replies_max_bytes = 4 * PART_BYTES as u64;
+        let unlimited = ThriftRun { replies_max_bytes: u64::MAX, ..run.clone() };
         let outcome = measure(plan.clone());
         let texts = outcome.errors.by_text.keys();
         let of_limit = texts.filter(|text| text.contains("in part take more than 16777216 bytes"));
         assert_eq!(of_limit.count(), 1, "{kept} {:?}", outcome.errors);
-        plan.replies_max_bytes = u64::MAX;
+        plan.call = Call::Thrift(unlimited);
         let (code, text) = failure(&measure(plan));
         assert_eq!(code, Code::DeadlineExceeded, "{kept} {text}");
     }

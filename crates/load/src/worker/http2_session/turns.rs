@@ -2,16 +2,18 @@
 
 use super::Http2Session;
 use crate::call::LoadCall;
-use crate::plan::LoadPlan;
+use crate::plan::{GrpcCall, LoadPlan};
 use crate::record::{CallSink, WorkerMeasurements};
 use crate::worker::connect::why_closed;
 use crate::worker::connect_schedule::ConnectionEnd;
 use crate::worker::direct_output::DirectOutput;
+use crate::worker::request::RequestSource;
 use crate::worker::session::{Expired, Session, SessionPlace, SessionState};
 use crate::worker::state::WorkerState;
 use bookend_io::{Closed, IoContext};
 use bookend_wire::grpc::Status;
 use bookend_wire::{ConnectionError, HeaderBlock, Keepalive};
+use std::sync::Arc;
 
 /// A long read is handled in slices of this size: the responses in one, then the calls in their
 /// place. That is about two hundred small ones, whose streams stay in the first-level cache.
@@ -26,6 +28,7 @@ const SPEAKS_HTTP_1: &str = "the server speaks HTTP/1, and gRPC needs HTTP/2";
 /// What the connections of a worker share.
 #[derive(Debug)]
 pub(crate) struct Http2Common {
+    source: RequestSource,
     /// The head of every request without the varying field, by the number of the target.
     heads: Vec<HeaderBlock>,
     /// When the next connection sends PINGs; `None` for never.
@@ -33,9 +36,10 @@ pub(crate) struct Http2Common {
 }
 
 impl Http2Common {
-    /// That of a run that has made no connection.
-    pub fn new(keepalive: Option<Keepalive>) -> Self {
-        Self { heads: Vec::new(), keepalive }
+    /// That of a worker that has made no connection, in a run of `threads` workers.
+    pub fn new(call: &Arc<GrpcCall>, threads: u32) -> Self {
+        let source = RequestSource { call: Arc::clone(call), threads };
+        Self { source, heads: Vec::new(), keepalive: call.keepalive }
     }
 }
 
@@ -52,10 +56,11 @@ impl Session for Http2Session {
         plan: &LoadPlan,
         io: &mut IoContext,
     ) -> Self {
+        let call = &*common.source.call;
         while common.heads.len() <= name {
-            common.heads.push(plan.head(common.heads.len()));
+            common.heads.push(plan.head(call, common.heads.len()));
         }
-        let mut session = Self::new(place, plan, &common.heads[name], common.keepalive);
+        let mut session = Self::new(place, call, &common.heads[name], common.keepalive);
         session.flush_output(place.id, io);
         session
     }
@@ -85,20 +90,22 @@ impl Session for Http2Session {
     #[inline]
     fn exchange(
         &mut self,
-        _: &Http2Common,
+        common: &Http2Common,
         bytes: &[u8],
         state: &mut WorkerState,
         io: &mut IoContext,
     ) -> Result<usize, ConnectionError> {
         let now_ns = io.now_ns();
-        self.with_output(self.place.id, io, |session| session.take_turn(bytes, now_ns, state))
+        self.with_output(self.place.id, io, |session| {
+            session.take_turn(&common.source, bytes, now_ns, state)
+        })
     }
 
-    fn refill(&mut self, _: &Http2Common, state: &mut WorkerState, io: &mut IoContext) {
+    fn refill(&mut self, common: &Http2Common, state: &mut WorkerState, io: &mut IoContext) {
         let now_ns = io.now_ns();
         self.with_output(self.place.id, io, |session| {
-            session.make_calls(now_ns, state);
-            session.follow_streams(now_ns, state);
+            session.make_calls(&common.source, now_ns, state);
+            session.follow_streams(&common.source, now_ns, state);
         });
     }
 
@@ -114,14 +121,14 @@ impl Session for Http2Session {
 
     fn make_due_call(
         &mut self,
-        _: &Http2Common,
+        common: &Http2Common,
         state: &mut WorkerState,
         io: &mut IoContext,
     ) -> bool {
         let now_ns = io.now_ns();
         self.with_output(self.place.id, io, |session| {
-            let is_made = session.open_due_call(now_ns, state);
-            session.send_messages(now_ns, state);
+            let is_made = session.open_due_call(&common.source, now_ns, state);
+            session.send_messages(&common.source, now_ns, state);
             is_made
         })
     }
@@ -238,6 +245,7 @@ impl Http2Session {
     #[inline]
     fn take_turn(
         &mut self,
+        source: &RequestSource,
         bytes: &[u8],
         now_ns: u64,
         state: &mut WorkerState,
@@ -249,8 +257,8 @@ impl Http2Session {
             let slice = &rest[..rest.len().min(slice_bytes)];
             let used = self.receive(slice, now_ns, &mut state.calls)?;
             consumed += used;
-            self.make_calls(now_ns, state);
-            self.send_messages(now_ns, state);
+            self.make_calls(source, now_ns, state);
+            self.send_messages(source, now_ns, state);
             if slice.len() == rest.len() {
                 return Ok(consumed);
             }

@@ -1,7 +1,7 @@
 //! The first flight of a connection that is used for one call.
 
-use crate::plan::LoadPlan;
-use crate::worker::request::{self, NotWritten};
+use crate::plan::{GrpcCall, LoadPlan};
+use crate::worker::request::{self, NotWritten, RequestSource};
 use bookend_wire::{Connection, FirstFlight, HeaderBlock, StreamKey};
 
 /// Messages of a run beyond this are not kept a second time, as part of first flights.
@@ -17,11 +17,11 @@ pub(super) struct RequestTemplate {
 
 impl RequestTemplate {
     /// The template for the target of that name.
-    pub fn new(plan: &LoadPlan, name: usize) -> Self {
-        let head = plan.head(name);
-        let first_flight = |message: &Vec<u8>| FirstFlight::new(&plan.config, &head, message);
-        let first_flights = if request::can_be_prepared(plan, PREPARED_MESSAGES_MAX_BYTES) {
-            plan.messages.iter().map_while(first_flight).collect()
+    pub fn new(plan: &LoadPlan, call: &GrpcCall, name: usize) -> Self {
+        let head = plan.head(call, name);
+        let first_flight = |message: &Vec<u8>| FirstFlight::new(&call.config, &head, message);
+        let first_flights = if request::can_be_prepared(call, PREPARED_MESSAGES_MAX_BYTES) {
+            call.messages.iter().map_while(first_flight).collect()
         } else {
             Vec::new()
         };
@@ -33,15 +33,16 @@ impl RequestTemplate {
     pub fn write(
         &mut self,
         connection: &mut Connection,
-        plan: &LoadPlan,
+        source: &RequestSource,
         number: u64,
         place: u32,
     ) -> Result<StreamKey, NotWritten> {
-        let index = request::message_index(plan, number);
+        let call = &*source.call;
+        let index = request::message_index(call, number);
         if let Some(first_flight) = self.first_flights.get(index) {
-            return Ok(connection.renew_with(&plan.config, first_flight)?);
+            return Ok(connection.renew_with(&call.config, first_flight)?);
         }
-        connection.renew(&plan.config);
-        request::write(&mut connection.sender, &mut self.head, plan, number, place)
+        connection.renew(&call.config);
+        request::write(&mut connection.sender, &mut self.head, source, number, place)
     }
 }

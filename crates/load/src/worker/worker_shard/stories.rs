@@ -5,8 +5,8 @@ mod open_loop;
 mod streams;
 
 use super::WorkerShard;
-use crate::plan::LoadPlan;
-use crate::plan::tests::plan as a_plan;
+use crate::plan::tests::{calling, plan as a_plan};
+use crate::plan::{Call, LoadPlan};
 use crate::worker::http2_session::{Http2Common, Http2Session};
 use crate::worker::start_barrier::StartBarrier;
 use bookend_io::simulated::{End, Simulated};
@@ -28,11 +28,9 @@ const ENHANCE_YOUR_CALM: [u8; 4] = [0, 0, 0, 11];
 
 /// One call in flight a connection, and no deadlines: nothing but keepalive ends a wait.
 fn plan(keepalive: Option<Keepalive>, connections: u32, calls: u64) -> LoadPlan {
-    LoadPlan {
-        connect_timeout_ns: 10 * SECOND_NS,
-        keepalive,
-        ..a_plan(connections, connections, 1, Some(calls))
-    }
+    let plan = a_plan(connections, connections, 1, Some(calls));
+    let plan = calling(plan, |call| call.keepalive = keepalive);
+    LoadPlan { connect_timeout_ns: 10 * SECOND_NS, ..plan }
 }
 
 fn barrier(workers: usize) -> StartBarrier {
@@ -43,7 +41,8 @@ struct Story(Simulated<WorkerShard<Http2Session>>);
 
 /// The first worker of a run.
 fn shard(plan: LoadPlan, barrier: Arc<StartBarrier>) -> WorkerShard<Http2Session> {
-    let common = Http2Common::new(plan.keepalive);
+    let Call::Grpc(call) = &plan.call else { panic!("these plans are of gRPC") };
+    let common = Http2Common::new(call, plan.threads);
     WorkerShard::new(Arc::new(plan), common, barrier, 0)
 }
 
@@ -234,7 +233,7 @@ fn a_server_that_answers_calls_gets_no_ping() {
 #[test]
 fn a_server_that_reads_a_large_request_slowly_is_kept_until_it_stops_reading() {
     let (mut story, connections) =
-        Story::begin(LoadPlan { messages: vec![vec![0; 60_000]], ..plan(MINUTE, 1, 1) });
+        Story::begin(calling(plan(MINUTE, 1, 1), |call| call.messages = vec![vec![0; 60_000]]));
     for _ in 0..120 {
         story.0.pass_ns(30 * SECOND_NS);
         assert_eq!(story.0.take(connections[0], 300).len(), 300);

@@ -3,7 +3,7 @@
 use super::{SECOND_NS, Story, plan};
 use crate::pace::{ArrivalProcess, RateSchedule};
 use crate::plan::LoadPlan;
-use crate::plan::pacing::{ConcurrencyStep, OpenLoop};
+use crate::plan::pacing::{ConcurrencyStep, Loop, OpenLoop};
 use crate::record::{Obstacle, OpenLoopCalls};
 use bookend_io::ConnectionId;
 use bookend_wire::frame::kind;
@@ -14,7 +14,7 @@ const STEP_NS: u64 = 10_000_000;
 fn open_loop(concurrency: u32, calls: u64) -> LoadPlan {
     let schedule = RateSchedule::constant(100.0);
     let open_loop = OpenLoop { schedule, arrivals: ArrivalProcess::Even, seed: 1 };
-    LoadPlan { open_loop: Some(open_loop), concurrency, ..plan(None, 1, calls) }
+    LoadPlan { pacing: Loop::Open(open_loop), concurrency, ..plan(None, 1, calls) }
 }
 
 impl Story {

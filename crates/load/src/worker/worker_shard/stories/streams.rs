@@ -1,6 +1,7 @@
 //! Streaming calls in virtual time.
 
 use super::{HEAD, SECOND_NS, Story, TRAILERS, plan};
+use crate::plan::tests::calling;
 use crate::plan::{LoadPlan, Streaming};
 use crate::record::StreamMessages;
 use bookend_io::ConnectionId;
@@ -18,11 +19,10 @@ pub(super) const BOTH: Streaming = Streaming {
 const MESSAGE: [u8; 5] = [0; 5];
 
 pub(super) fn streaming(streaming: Streaming, messages: usize, calls: u64) -> LoadPlan {
-    LoadPlan {
-        streaming: Some(streaming),
-        messages: vec![Vec::new(); messages],
-        ..plan(None, 1, calls)
-    }
+    calling(plan(None, 1, calls), |call| {
+        call.streaming = Some(streaming);
+        call.messages = vec![Vec::new(); messages];
+    })
 }
 
 impl Story {
@@ -157,10 +157,9 @@ fn a_server_may_end_a_call_before_its_request_has_ended() {
 
 #[test]
 fn flow_control_holds_messages_back_and_the_stall_is_timed() {
-    let large = LoadPlan {
-        messages: vec![vec![0; 40_000]; 2],
-        ..streaming(Streaming { server: false, ..BOTH }, 2, 1)
-    };
+    let large = calling(streaming(Streaming { server: false, ..BOTH }, 2, 1), |call| {
+        call.messages = vec![vec![0; 40_000]; 2];
+    });
     let (mut story, connections) = Story::begin(large);
     let id = connections[0];
     story.received(id);
