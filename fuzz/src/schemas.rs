@@ -2,10 +2,10 @@
 //! and templates in it.
 
 use crate::bounds::{assert_line, assert_memory, assert_work};
-use bookend_load::CallFacts;
-use bookend_load::payload::{self, DataSource, Templates};
-use bookend_load::schema::Schema;
-use bookend_load::thrift;
+use bookend_payload::template::CallFacts;
+use bookend_payload::data::{self, DataSource, Templates};
+use bookend_payload::schema::Schema;
+use bookend_payload::thrift;
 use prost_reflect::MethodDescriptor;
 use std::sync::LazyLock;
 
@@ -39,12 +39,12 @@ fn read_empty(method: &MethodDescriptor) {
     let message = method.input();
     // A message may have required fields, so not all of this is read.
     for json in ["{}", r#"{"nope": 1}"#, r#"[{}, {"name": "x", "value": null}]"#] {
-        if let Err(error) = payload::from_json(json, "data", &message) {
+        if let Err(error) = data::from_json(json, "data", &message) {
             assert_line(&error);
         }
     }
     for bytes in [&b""[..], b"\x0a\x01x", b"\x08\x01\x12\0"] {
-        if let Err(error) = payload::from_binary(bytes, "data", &message) {
+        if let Err(error) = data::from_binary(bytes, "data", &message) {
             assert_line(&error);
         }
     }
@@ -68,14 +68,14 @@ pub fn json(input: &[u8]) {
     };
     let message = every_kind().input();
     assert_memory(input, 1 << 20, JSON_BYTES_PER_BYTE, || {
-        match payload::from_json(text, "data", &message) {
+        match data::from_json(text, "data", &message) {
             Ok(messages) => {
                 let sizes: usize = messages.iter().map(Vec::len).sum();
                 assert_work("bytes of messages", sizes, 64, 16, input);
                 for one in &messages {
-                    payload::from_binary(one, "data", &message).expect("a message of the type");
+                    data::from_binary(one, "data", &message).expect("a message of the type");
                 }
-                assert_eq!(payload::from_json(text, "data", &message), Ok(messages));
+                assert_eq!(data::from_json(text, "data", &message), Ok(messages));
             }
             Err(error) => assert_line(&error),
         }
@@ -92,7 +92,7 @@ pub fn templates(input: &[u8]) {
     };
     assert_memory(input, TEMPLATE_BYTES, JSON_BYTES_PER_BYTE, || {
         let source = DataSource::Json(text.to_owned());
-        let read = payload::read(&source, every_kind(), Templates::Functions, &mut &b""[..]);
+        let read = data::read(&source, every_kind(), Templates::Functions, &mut &b""[..]);
         let template = match read {
             Ok(data) => data.template,
             Err(error) => return assert_line(&error),

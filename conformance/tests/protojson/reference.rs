@@ -1,8 +1,8 @@
 //! Go's protojson, and the schema that both sides read.
 
 use bookend_conformance::outside;
-use bookend_load::payload;
-use bookend_load::schema::Schema;
+use bookend_payload::data;
+use bookend_payload::schema::Schema;
 use std::cell::RefCell;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -112,7 +112,7 @@ impl Reference {
 
     pub fn ours(&self, kind: Kind, text: &str) -> Outcome {
         let method = self.schema.method(kind.call).expect("it is in the schema");
-        match payload::from_json(text, "-d", &method.input()) {
+        match data::from_json(text, "-d", &method.input()) {
             Ok(messages) => Outcome::Taken(messages.concat()),
             Err(error) => Outcome::Refused(error.to_string()),
         }

@@ -18,7 +18,7 @@ use bookend_lab::process::tree::kill_group;
 use bookend_lab::run::{remove_leftovers, run};
 use bookend_lab::spawner::Spawner;
 use bookend_lab::subject::Subject;
-use bookend_load::error_text::reason;
+use bookend_payload::error_text::reason;
 use bookend_results::findings::ProbeFindings;
 use bookend_results::store::Store;
 use bookend_results::suite::{Overrides, Selection};

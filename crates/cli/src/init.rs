@@ -4,7 +4,7 @@
 use crate::shell::quoted;
 use crate::terminal::{Failure, print, program};
 use bookend_contract::exit;
-use bookend_load::error_text::reason;
+use bookend_payload::error_text::reason;
 use clap::Args;
 use std::fs::{self, File};
 use std::io::{self, Write as _};

@@ -11,9 +11,9 @@ use bookend_lab::probe;
 use bookend_lab::process::interrupt::Interrupt;
 use bookend_lab::run::RunSettings;
 use bookend_lab::spawner::Spawner;
-use bookend_load::given_file;
-use bookend_load::payload;
-use bookend_load::schema::Schema;
+use bookend_payload::data;
+use bookend_payload::given_file;
+use bookend_payload::schema::Schema;
 use bookend_results::suite::{Plan, Request, RequestMessage, Suite};
 use std::path::Path;
 
@@ -61,7 +61,7 @@ fn request_message(suite: &Suite, request: &Request) -> Result<Option<Vec<u8>>, 
     let file = suite.path(file);
     let place = file.display().to_string();
     let text = given_file::text(&file, MAX_BYTES).map_err(Failure::usage)?;
-    let messages = payload::from_json(&text, &place, &method.input()).map_err(Failure::usage)?;
+    let messages = data::from_json(&text, &place, &method.input()).map_err(Failure::usage)?;
     match messages.as_slice() {
         [only] => Ok(Some(only.clone())),
         many => Err(Failure::usage(format!(

@@ -4,7 +4,7 @@
 use crate::help::{self, CommandGroup};
 use crate::terminal::{Failure, print};
 use bookend_contract::exit;
-use bookend_load::error_text::suggestion;
+use bookend_payload::error_text::suggestion;
 use clap::{Args, Command};
 use clap_mangen::Man;
 use std::io;

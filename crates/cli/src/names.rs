@@ -1,7 +1,7 @@
 //! Suites and subjects by name: each is a folder with a declaration in it.
 
 use crate::terminal::Failure;
-use bookend_load::error_text::{reason, suggestion};
+use bookend_payload::error_text::{reason, suggestion};
 use std::fs;
 use std::path::Path;
 

@@ -31,8 +31,8 @@ use bookend_lab::race::{RaceHost, RaceRunError, RaceServerSpec, RaceStart, Revis
 use bookend_lab::run::remove_leftovers;
 use bookend_lab::spawner::Spawner;
 use bookend_load::flags::files;
-use bookend_load::given_file::{self, RACE_MAX_BYTES};
 use bookend_load::output;
+use bookend_payload::given_file::{self, RACE_MAX_BYTES};
 use bookend_report::race::RaceAnswer;
 use bookend_results::race::{EarlierRace, Race, RaceCell, RaceError, RaceServerName};
 use bookend_results::suite::TestedEnd;

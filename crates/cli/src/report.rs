@@ -8,9 +8,9 @@ pub use kept::{STORE, stored_run};
 
 use crate::terminal::{Failure, print_line};
 use bookend_contract::exit;
-use bookend_load::error_text::reason;
 use bookend_load::flags::files;
 use bookend_load::output::{self, UnknownEnding, format_by_ending};
+use bookend_payload::error_text::reason;
 use bookend_report::chart::Theme;
 use bookend_report::html::slug;
 use bookend_report::picture::Picture;

@@ -13,8 +13,8 @@ use std::thread;
 
 use bookend_contract::exit;
 use bookend_contract::lines::Line;
-use bookend_load::error_text::reason;
 use bookend_load::flags::whole;
+use bookend_payload::error_text::reason;
 use bookend_server::io::{ShutdownHandle, Wait, raise_descriptor_limit};
 use bookend_server::tls::{
     Authorities, ConfigError, Handshakes, Identity, ServerConfig, TlsAdvice,

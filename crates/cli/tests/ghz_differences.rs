@@ -60,7 +60,7 @@ const ROWS: [(&str, &str, &str); 42] = [
     ("`-e`", "crates/load/src/call.rs", "a_message_is_compressed_only_where_the_head_says_so"),
     (
         "`-d`, `-D`",
-        "crates/load/tests/json.rs",
+        "crates/payload/tests/json.rs",
         "what_no_other_reader_takes_is_refused_with_its_place",
     ),
     ("`-d` with `-D`, `-m` with `-M`", HERE, "two_sources_of_what_is_sent_are_refused"),
@@ -118,15 +118,15 @@ const ROWS: [(&str, &str, &str); 42] = [
     ),
     (
         "`-m` with names of HTTP/2 or gRPC",
-        "crates/load/src/metadata.rs",
+        "crates/payload/src/metadata.rs",
         "what_cannot_be_sent_is_refused_by_name",
     ),
     (
         "templates that fail",
-        "crates/load/tests/templates.rs",
+        "crates/payload/tests/templates.rs",
         "what_is_wrong_with_a_template_is_said_with_its_line",
     ),
-    ("`{{.Timestamp}}`", "crates/load/src/template/variables.rs", "times_are_of_now"),
+    ("`{{.Timestamp}}`", "crates/payload/src/template/variables.rs", "times_are_of_now"),
     ("`--config`", "crates/load/src/flags/config_file.rs", "what_is_wrong_is_named"),
     ("`--lb-strategy`", "crates/client/src/targets/names.rs", "policies_have_the_names_of_grpc"),
     ("targets", "crates/client/src/targets/name.rs", "what_is_wrong_comes_with_the_fix"),

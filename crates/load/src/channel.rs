@@ -1,8 +1,8 @@
 //! The client library's channel, for calls that are made one by one.
 
-use crate::metadata::CallMetadata;
 use crate::options::CallOptions;
 use bookend_client::{Channel, ChannelOptions, ConnectError, Metadata};
+use bookend_payload::metadata::CallMetadata;
 
 /// A channel to the first target that has a connection.
 pub(crate) fn connect(call: &CallOptions) -> Result<Channel, ConnectError> {

@@ -1,18 +1,18 @@
 //! The flags as ghz writes them into its report, under its names and in nanoseconds; ours stand
 //! after them.
 
-use crate::error_text::word;
 use crate::flags::LoadFlags;
 use crate::options::{CallOptions, SchemaSource};
 use crate::pace::ArrivalProcess;
-use crate::payload::DataSource;
 use crate::plan::pacing::OpenLoop;
 use crate::plan::{Connecting, LoadPlan};
-use crate::schema;
 use crate::targets::LoadBalancingPolicy;
 use bookend_contract::duration::nanoseconds;
 use bookend_contract::secrets;
 use bookend_io::Wait;
+use bookend_payload::data::DataSource;
+use bookend_payload::error_text::word;
+use bookend_payload::schema;
 use serde_json::{Map, Value, json};
 use std::path::Path;
 

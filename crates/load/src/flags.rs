@@ -12,7 +12,6 @@ pub mod thrift;
 
 pub use number::whole;
 
-use crate::error_text::{choice, choose};
 use crate::live::LiveFormat;
 use crate::objective::Objective;
 use crate::output::{OutputFormat, UnknownEnding};
@@ -21,6 +20,7 @@ use crate::targets::LoadBalancingPolicy;
 use bookend_contract::duration;
 use bookend_io::tls::TlsAdvice;
 use bookend_io::{Io, Wait};
+use bookend_payload::error_text::{choice, choose};
 use clap::{Args, Command, FromArgMatches};
 use pacing::PacingFlags;
 use std::ffi::{OsStr, OsString};

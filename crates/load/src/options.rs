@@ -6,13 +6,13 @@ mod error;
 pub use error::FlagsError;
 
 use crate::flags::{CallFlags, is_standard_input};
-use crate::given_file;
-use crate::metadata::CallMetadata;
-use crate::payload::{DataSource, Templates};
 use crate::targets::{LoadBalancingPolicy, TargetNames, Targets};
 use bookend_contract::duration::{nanoseconds, unless_zero};
 use bookend_contract::input::MAX_BYTES;
 use bookend_io::tls::{Authorities, ClientConfig, Connectors, Identity, TlsAdvice, Trust};
+use bookend_payload::data::{DataSource, Templates};
+use bookend_payload::given_file;
+use bookend_payload::metadata::CallMetadata;
 use serde::de::IgnoredAny;
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -10,11 +10,11 @@ mod prometheus;
 
 pub use ending::{UnknownEnding, format_by_ending};
 
-use crate::error_text::{choice, reason};
 use crate::record::ListedCalls;
 use crate::summary;
 use bookend_contract::printable::PrintableWriter;
 use bookend_contract::report::LoadReport;
+use bookend_payload::error_text::{choice, reason};
 use clap::ValueEnum;
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};

@@ -1,11 +1,11 @@
 //! What has to be right before the first call is made: the method and its messages.
 
-use crate::metadata::CompiledCallMetadata;
 use crate::options::{CallOptions, FlagsError, SchemaSource};
-use crate::payload::{self, DataTemplate, PayloadError, RequestData};
 use crate::reflect::{self, ReflectError};
-use crate::schema::{self, MethodError, Schema, SchemaError};
-use crate::thrift::ThriftCallError;
+use bookend_payload::data::{self, DataTemplate, PayloadError, RequestData};
+use bookend_payload::metadata::CompiledCallMetadata;
+use bookend_payload::schema::{self, MethodError, Schema, SchemaError};
+use bookend_payload::thrift::ThriftCallError;
 use prost_reflect::MethodDescriptor;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -36,7 +36,7 @@ impl PreparedCall {
     pub fn read(options: &CallOptions, input: &mut impl Read) -> Result<Self, PrepareError> {
         let (schema, reflection_calls) = schema(options)?;
         let method = schema.method(&options.method)?;
-        let data = payload::read(&options.data, &method, options.templates, input)?;
+        let data = data::read(&options.data, &method, options.templates, input)?;
         let calls_functions = options.templates.call_functions();
         let metadata =
             options.metadata.compile(&method, calls_functions).map_err(FlagsError::from)?;

@@ -7,9 +7,9 @@ pub use error::{FetchError, ReflectError};
 
 use crate::channel;
 use crate::options::CallOptions;
-use crate::schema::Schema;
-use crate::schema::reflection::ReflectionQuery;
 use bookend_client::{Channel, Code, StreamCall};
+use bookend_payload::schema::Schema;
+use bookend_payload::schema::reflection::ReflectionQuery;
 use messages::{ReflectionRequest, items};
 use prost::Message;
 use std::time::{Duration, Instant};

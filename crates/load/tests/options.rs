@@ -4,15 +4,15 @@
 mod flags;
 
 use bookend_io::{Driver, Io};
-use bookend_load::error_text::choice;
 use bookend_load::flags::pacing::Shape;
 use bookend_load::flags::{CallFlags, LoadFlags};
 use bookend_load::options::{CallOptions, SchemaSource};
 use bookend_load::output::OutputFormat;
-use bookend_load::payload::{DataSource, Templates};
 use bookend_load::plan::pacing::ASYNC_IN_FLIGHT_MAX;
 use bookend_load::plan::{DurationStop, LoadPlan};
 use bookend_load::targets::LoadBalancingPolicy;
+use bookend_payload::data::{DataSource, Templates};
+use bookend_payload::error_text::choice;
 use bookend_wire::Keepalive;
 use serde_json::json;
 use std::ffi::OsStr;

@@ -13,14 +13,15 @@ struct Edges {
 
 /// All edges there are. `lab` compiles without `load` and `server`, so our own tools are started as
 /// processes like everybody else's and have no privilege.
-const DRAWN: [Edges; 14] = [
+const DRAWN: [Edges; 15] = [
     Edges { from: "wire", to: &[], build: &[] },
     Edges { from: "io", to: &[], build: &[] },
     Edges { from: "contract", to: &[], build: &[] },
     Edges { from: "codegen", to: &[], build: &[] },
     Edges { from: "client", to: &["wire", "io"], build: &[] },
     Edges { from: "server", to: &["wire", "io"], build: &["codegen"] },
-    Edges { from: "load", to: &["wire", "io", "client", "contract"], build: &[] },
+    Edges { from: "payload", to: &["wire", "contract"], build: &[] },
+    Edges { from: "load", to: &["wire", "io", "client", "contract", "payload"], build: &[] },
     Edges { from: "results", to: &["contract"], build: &[] },
     Edges { from: "lab", to: &["contract", "results"], build: &[] },
     Edges { from: "report", to: &["contract", "results"], build: &[] },
@@ -30,7 +31,7 @@ const DRAWN: [Edges; 14] = [
     Edges { from: "xtask", to: &[], build: &[] },
     Edges {
         from: "cli",
-        to: &["contract", "load", "results", "report", "lab", "server", "services"],
+        to: &["contract", "payload", "load", "results", "report", "lab", "server", "services"],
         build: &[],
     },
 ];

@@ -2,7 +2,7 @@
 
 use bookend_contract::printable;
 use bookend_contract::secrets;
-use bookend_load::error_text::nearest;
+use bookend_payload::error_text::nearest;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use clap::{Arg, Command};
 use std::error::Error as _;

@@ -6,11 +6,11 @@ use bookend_lab::process::interrupt::Interrupt;
 use bookend_lab::race::{CalledLap, RaceCaller, RaceHost, RaceServer};
 use bookend_load::flags::LoadFlags;
 use bookend_load::options::CallOptions;
-use bookend_load::payload;
 use bookend_load::plan::LoadPlan;
 use bookend_load::probe::{self, ProbeDepth, ProbeRequest};
 use bookend_load::record::OpenLoopCalls;
 use bookend_load::run::{LapCalls, LoadSession};
+use bookend_payload::data;
 use bookend_results::race::{RaceCell, RatedCalls};
 use std::time::Duration;
 
@@ -103,7 +103,7 @@ pub fn standard_input(arguments: &RaceArguments) -> Result<Vec<u8>, Failure> {
     if !arguments.call.reads_standard_input() {
         return Ok(Vec::new());
     }
-    payload::standard_input(&mut std::io::stdin().lock()).map_err(Failure::usage)
+    data::standard_input(&mut std::io::stdin().lock()).map_err(Failure::usage)
 }
 
 /// The reply to one call, every message of it what the method promises.

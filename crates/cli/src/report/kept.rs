@@ -4,7 +4,7 @@ use super::wrong_file;
 use crate::terminal::Failure;
 use bookend_contract::input;
 use bookend_load::flags::files::NamedFile;
-use bookend_load::given_file::{self, RESULT_MAX_BYTES};
+use bookend_payload::given_file::{self, RESULT_MAX_BYTES};
 use bookend_report::load_tests;
 use bookend_report::result_page::ResultPage;
 use bookend_results::measurement::Row;

@@ -10,9 +10,9 @@ mod of_yaml;
 mod setting;
 
 use super::switches::SwitchedWords;
-use crate::error_text::{Unreadable, suggestion};
-use crate::given_file;
 use bookend_contract::input::MAX_BYTES;
+use bookend_payload::error_text::{Unreadable, suggestion};
+use bookend_payload::given_file;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use setting::Setting;

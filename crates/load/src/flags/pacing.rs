@@ -1,9 +1,9 @@
 //! The flags that say when calls are made, as they are typed.
 
 use super::number::whole;
-use crate::error_text::choice;
 use crate::pace::ArrivalProcess;
 use bookend_contract::duration;
+use bookend_payload::error_text::choice;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! The flags about calls by Thrift, as they are typed.
 
-use crate::error_text::choice;
-use crate::thrift::{ThriftProtocol, ThriftTransport};
+use bookend_payload::error_text::choice;
+use bookend_payload::thrift::{ThriftProtocol, ThriftTransport};
 use clap::Args;
 use std::path::PathBuf;
 

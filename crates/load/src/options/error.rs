@@ -1,11 +1,11 @@
 //! What can be wrong with the flags as a whole, each in one line that names the flag to change.
 
-use crate::error_text::Unreadable;
-use crate::metadata::{CallMetadataError, NotStrings};
 use crate::plan::pacing::PacingError;
 use crate::targets::TargetError;
-use crate::thrift::ThriftError;
 use bookend_io::tls::ConfigError;
+use bookend_payload::error_text::Unreadable;
+use bookend_payload::metadata::{CallMetadataError, NotStrings};
+use bookend_payload::thrift::ThriftError;
 
 /// Why the flags mean nothing. Always the user's fault.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

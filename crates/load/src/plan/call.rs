@@ -1,9 +1,9 @@
 //! Which call a run makes: by gRPC over HTTP/2, or by Thrift.
 
 use super::Streaming;
-use crate::payload::DataTemplate;
-use crate::template::MetadataTemplate;
-use crate::thrift::ThriftCall;
+use bookend_payload::data::DataTemplate;
+use bookend_payload::template::MetadataTemplate;
+use bookend_payload::thrift::ThriftCall;
 use bookend_wire::{ConnectionConfig, Keepalive};
 use std::sync::Arc;
 

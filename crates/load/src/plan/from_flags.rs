@@ -6,14 +6,14 @@ use super::{
 };
 use crate::echo::echo;
 use crate::flags::LoadFlags;
-use crate::metadata::strings;
 use crate::options::{CallOptions, FlagsError};
 use crate::prepare::{PrepareError, PreparedCall};
-use crate::thrift::ThriftCall;
 use bookend_contract::duration::{nanoseconds, unless_zero};
 use bookend_contract::secrets;
 use bookend_io::tls::ClientConfig;
 use bookend_io::{Driver, Io};
+use bookend_payload::metadata::strings;
+use bookend_payload::thrift::ThriftCall;
 use bookend_wire::grpc::gzip;
 use bookend_wire::keepalive::CLIENT_TIME_MIN_NS;
 use bookend_wire::{ConnectionConfig, Keepalive};

@@ -1,11 +1,11 @@
 //! What the flags of pacing mean: a schedule of rates, and one of calls in flight.
 
-use crate::error_text::Unreadable;
 use crate::flags::pacing::{PacingFlags, Shape};
-use crate::given_file;
 use crate::pace::{ArrivalProcess, RateSchedule};
 use bookend_contract::duration::{nanoseconds, unless_zero};
 use bookend_contract::input::MAX_BYTES;
+use bookend_payload::error_text::Unreadable;
+use bookend_payload::given_file;
 use std::path::Path;
 use std::time::Duration;
 

@@ -2,7 +2,7 @@
 
 use crate::flags::LoadFlags;
 use crate::options::CallOptions;
-use crate::thrift::{ThriftCall, ThriftCallError, ThriftData, ThriftError};
+use bookend_payload::thrift::{ThriftCall, ThriftCallError, ThriftData, ThriftError};
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! Why reflection gave no schema.
 
-use crate::schema::reflection::ReflectionError;
 use bookend_client::{Code, ConnectError, Status};
 use bookend_contract::input;
+use bookend_payload::schema::reflection::ReflectionError;
 use thiserror::Error;
 
 /// Why a server gave no schema.

@@ -1,8 +1,8 @@
 //! The messages of server reflection, as far as they are used here.
 
 use super::error::FetchError;
-use crate::schema::reflection::ReflectionQuery;
-use crate::schema::wire::{fields, payloads};
+use bookend_payload::schema::reflection::ReflectionQuery;
+use bookend_payload::schema::wire::{fields, payloads};
 use prost::{DecodeError, Message};
 
 /// `grpc.reflection.v1.ServerReflectionRequest`.

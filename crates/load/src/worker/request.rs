@@ -1,9 +1,9 @@
 //! The request of a call: which message it carries, and what varies from call to call.
 
-use crate::metadata::varying_value;
-use crate::payload::{DataError, DataTemplate};
 use crate::plan::GrpcCall;
-use crate::template::{CallFacts, CallTemplateError, MetadataTemplate};
+use bookend_payload::data::{DataError, DataTemplate};
+use bookend_payload::metadata::varying_value;
+use bookend_payload::template::{CallFacts, CallTemplateError, MetadataTemplate};
 use bookend_wire::grpc::gzip;
 use bookend_wire::grpc::metadata::is_binary;
 use bookend_wire::{CannotOpen, ErrorCode, ExtraField, HeaderBlock, Indexing, Sender, StreamKey};

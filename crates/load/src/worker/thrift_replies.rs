@@ -1,7 +1,7 @@
 //! The replies of one connection of Thrift, cut out of the bytes that come.
 
 use crate::plan::ThriftRun;
-use crate::thrift::{Reply, ReplyEnd, ReplyFault, ThriftCall, ThriftTransport};
+use bookend_payload::thrift::{ReplyEnd, ReplyFault, ThriftCall, ThriftReply, ThriftTransport};
 use bookend_wire::grpc::Status;
 use std::sync::Arc;
 
@@ -110,14 +110,14 @@ impl ThriftReplies {
     ) -> Result<usize, ReplyFault> {
         let mut used = 0;
         while used < bytes.len() {
-            match Reply::read(call, &bytes[used..], self.max_bytes)? {
-                Reply::Part(wanted_bytes) => {
+            match ThriftReply::read(call, &bytes[used..], self.max_bytes)? {
+                ThriftReply::Part(wanted_bytes) => {
                     self.wanted_bytes = wanted_bytes;
                     let has_length = call.transport() == ThriftTransport::Framed;
                     self.end = (!has_length).then(Box::default);
                     break;
                 }
-                Reply::Whole { bytes, sequence_id, outcome } => {
+                ThriftReply::Whole { bytes, sequence_id, outcome } => {
                     used += bytes;
                     ended(sequence_id, outcome)?;
                 }

@@ -12,8 +12,8 @@ use super::thrift_replies::{ThriftCommon, ThriftReplies};
 use crate::call::LoadCall;
 use crate::plan::LoadPlan;
 use crate::record::{CallSink, DEADLINE_EXCEEDED};
-use crate::thrift::{ReplyFault, SequenceIds, ThriftCall};
 use bookend_io::{Closed, IoContext};
+use bookend_payload::thrift::{ReplyFault, SequenceIds, ThriftCall};
 use bookend_wire::grpc::{Code, Status};
 use std::collections::VecDeque;
 

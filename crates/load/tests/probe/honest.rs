@@ -1,6 +1,6 @@
 //! The reference server with one service, as a test of everything that it should do.
 
-use bookend_load::schema::Schema;
+use bookend_payload::schema::Schema;
 use bookend_server::prost::Message;
 use bookend_server::{
     Context, HandlerKind, InlineStream, Io, Limits, MethodDescriptor, Reply, Server, ServerHandle,

@@ -10,13 +10,13 @@ mod reproductions;
 use bookend_client::ConnectError;
 use bookend_load::flags::CallFlags;
 use bookend_load::options::CallOptions;
-use bookend_load::payload;
 use bookend_load::prepare::PrepareError;
 use bookend_load::probe::{
     CheckOutcome, ProbeDepth, ProbeReport, ProbeRequest, SemanticsCheck, VerifyError, probe,
 };
 use bookend_load::reflect::{FetchError, ReflectError};
-use bookend_load::schema::{MethodError, reflection::ReflectionError};
+use bookend_payload::data;
+use bookend_payload::schema::{MethodError, reflection::ReflectionError};
 use bookend_server::Io;
 use bookend_wire::frame::kind;
 use faulty::Fault;
@@ -364,7 +364,7 @@ fn the_older_reflection_is_asked_where_there_is_no_newer() {
 fn the_schema_and_the_data_are_those_of_the_load_generator() {
     let method = honest::schema().method(CALL).unwrap();
     let text = format!("{{\"name\": \"{NAME}\"}}");
-    let messages = payload::from_json(&text, "-d", &method.input()).unwrap();
+    let messages = data::from_json(&text, "-d", &method.input()).unwrap();
     assert_eq!(request("127.0.0.1:1").call.messages, messages);
     let unknown = CallFlags {
         method: Some("helloworld.Greeter/SayHelo".to_owned()),

@@ -11,7 +11,7 @@ use bookend_wire::grpc::Code;
 use server::{Answer, PART_BYTES, ThriftServer};
 use std::sync::atomic::AtomicBool;
 
-const IDL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/thrift/everything.thrift");
+const IDL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../payload/tests/thrift/everything.thrift");
 const DRIVERS: [Driver; 3] = [Driver::Blocking, Driver::Epoll, Driver::Uring];
 
 /// The plan of a command line, against that server.

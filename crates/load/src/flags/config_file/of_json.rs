@@ -2,7 +2,7 @@
 //! what is typed.
 
 use super::setting::Setting;
-use crate::payload::json;
+use bookend_payload::data;
 use serde::de::IgnoredAny;
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 /// What the parser says.
 pub(super) fn settings(text: &str) -> Result<Vec<(String, Setting)>, serde_json::Error> {
     let _: BTreeMap<String, IgnoredAny> = serde_json::from_str(text)?;
-    let members = json::members(text).unwrap_or_default();
+    let members = data::members(text).unwrap_or_default();
     members.into_iter().map(|(key, value)| Ok((key.into_owned(), setting(value)?))).collect()
 }
 
@@ -40,7 +40,7 @@ fn on_one_line(json: &str) -> String {
 
 /// The elements of a list, as they would be typed; `None` where it is no list.
 pub(super) fn elements(json: &str) -> Option<Vec<String>> {
-    let elements = json::elements(json)?;
+    let elements = data::elements(json)?;
     elements.into_iter().map(|json| setting(json).ok().map(|it| it.typed())).collect()
 }
 

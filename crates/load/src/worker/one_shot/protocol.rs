@@ -4,7 +4,6 @@ use super::call::OneShotCall;
 use super::request_template::RequestTemplate;
 use crate::call::LoadCall;
 use crate::plan::{Call, LoadPlan};
-use crate::thrift::{ReplyFault, SequenceIds};
 use crate::worker::connect::why_closed;
 use crate::worker::direct_output::DirectOutput;
 use crate::worker::received_goaway::ReceivedGoAway;
@@ -12,6 +11,7 @@ use crate::worker::request::{NotWritten, RequestSource};
 use crate::worker::state::WorkerState;
 use crate::worker::thrift_replies::{ThriftCommon, ThriftReplies};
 use bookend_io::{AfterRead, Closed, ConnectionId, IoContext, Received};
+use bookend_payload::thrift::{ReplyFault, SequenceIds};
 use bookend_wire::grpc::{Code, Status};
 use bookend_wire::{
     Connection, ErrorCode, HeaderList, Initiator, Sender, Side, StreamKey, Visitor,
