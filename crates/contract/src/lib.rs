@@ -23,7 +23,6 @@ pub mod latency_intervals;
 pub mod limit;
 pub mod lines;
 pub mod machine;
-pub mod mutant;
 pub mod printable;
 pub mod report;
 pub mod secrets;

@@ -5,7 +5,6 @@ use crate::control_group::PeakCounter;
 use crate::cpu::CpuMeter;
 use crate::memory::{Footprint, MemoryMeter};
 use crate::process::Process;
-use bookend_contract::mutant::Mutant;
 use bookend_results::measurement::EndUsage;
 use std::time::{Duration, Instant};
 
@@ -137,8 +136,7 @@ impl Usage {
     }
 
     fn used(&self) -> ResourceUsage {
-        let first_cpu_ns = if Mutant::AbsoluteCpu.is_on() { 0 } else { self.first_cpu_ns };
-        let cpu_ns = self.last_cpu_ns - first_cpu_ns;
+        let cpu_ns = self.last_cpu_ns - self.first_cpu_ns;
         let mean = share(cpu_ns, self.last_at);
         let cpu_seconds = Duration::from_nanos(cpu_ns).as_secs_f64();
         let memory_mean = self.memory_sum_bytes / u128::from(self.readings);

@@ -71,7 +71,7 @@ pub fn undrawn_edges(path: &str, text: &str) -> Vec<Offence> {
 }
 
 /// Features that make our own code fail on purpose: for tests alone.
-const TEST_FEATURES: [&str; 2] = ["faults", "mutants"];
+const TEST_FEATURES: [&str; 1] = ["faults"];
 
 /// Features for tests that a manifest turns on for more than its tests.
 pub fn shipped_test_features(path: &str, text: &str) -> Vec<Offence> {

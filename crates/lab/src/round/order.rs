@@ -1,6 +1,5 @@
 //! The order in which cells are measured: random, and the same again for the same seed.
 
-use bookend_contract::mutant::Mutant;
 use fastrand::Rng;
 
 /// Every round has its own random numbers, so that a resumed run goes on as it would have.
@@ -11,9 +10,6 @@ pub fn random_of(seed: u64, round: u32) -> Rng {
 
 /// Puts `items` into a random order; each order is as likely as every other. A seed brings it back.
 pub fn shuffle<T>(items: &mut [T], random: &mut Rng) {
-    if Mutant::OrderedRounds.is_on() {
-        return;
-    }
     random.shuffle(items);
 }
 

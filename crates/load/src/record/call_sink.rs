@@ -11,7 +11,6 @@ use super::open_loop::{Obstacle, OpenLoopCalls};
 use super::recorder::{Recorder, RecorderKind};
 use super::setup::SetupTimes;
 use crate::call::LoadCall;
-use bookend_contract::mutant::Mutant;
 use bookend_wire::grpc::{Code, Status};
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -190,9 +189,7 @@ impl CallSink {
         if let Some(log) = &mut self.recorder.log {
             log.failed(now_ns, call.latency_ns(now_ns), status.code, &error);
         }
-        if !(Mutant::LostErrors.is_on() && self.recorder.errors.total() % 100 == 99) {
-            self.recorder.errors.add_in_go(status.code, error, 1);
-        }
+        self.recorder.errors.add_in_go(status.code, error, 1);
         if self.kind.counts_errors {
             let latency_ns = now_ns.saturating_sub(call.start_ns);
             self.recorder.latency(latency_ns);
@@ -203,9 +200,7 @@ impl CallSink {
     #[inline]
     fn record_from_intended(&mut self, call: &LoadCall, now_ns: u64) {
         if let Some(open_loop) = &mut self.recorder.open_loop {
-            let is_wrong = Mutant::ActualStart.is_on();
-            let begin_ns = if is_wrong { call.start_ns } else { call.intended_ns };
-            open_loop.from_intended.record(now_ns.saturating_sub(begin_ns));
+            open_loop.from_intended.record(now_ns.saturating_sub(call.intended_ns));
         }
     }
 

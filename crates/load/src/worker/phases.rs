@@ -1,10 +1,6 @@
 //! The phases of a run, and when they end.
 
 use crate::plan::LoadPlan;
-use bookend_contract::mutant::Mutant;
-
-/// How much too late a window ends that is made wrong on purpose: a batch is about as long.
-const BATCH_NS: u64 = 5_000_000;
 
 /// The phase of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,9 +34,7 @@ impl PhaseTimes {
     pub fn begin(&mut self, plan: &LoadPlan, start_ns: u64) {
         self.window_start_ns = start_ns.saturating_add(plan.warmup_ns);
         let end_ns = |window_ns| self.window_start_ns.saturating_add(window_ns);
-        let late_ns = if Mutant::LateWindowEnd.is_on() { BATCH_NS } else { 0 };
-        let window_end_ns = plan.window_ns.map_or(u64::MAX, end_ns);
-        self.window_end_ns = window_end_ns.saturating_add(late_ns);
+        self.window_end_ns = plan.window_ns.map_or(u64::MAX, end_ns);
     }
 
     /// When a phase ends by itself; `u64::MAX` for never.

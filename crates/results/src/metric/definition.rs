@@ -4,7 +4,6 @@ use crate::ratio::{RatioOutcome, Ratios};
 use crate::round::{MeasuredRound, MeasuredRounds};
 use crate::statistics::median;
 use crate::text::{cpu_text, memory_text, precise_latency_text, rate_text, significant_text};
-use bookend_contract::mutant::Mutant;
 use hdrhistogram::Histogram;
 use std::fmt;
 
@@ -87,11 +86,6 @@ impl MetricDefinition {
             Pooling::Median(of) => median(&figures(rounds, of)),
             Pooling::Largest(of) => figures(rounds, of).into_iter().reduce(f64::max),
             Pooling::Sum(of) => Some(figures(rounds, of).iter().sum()),
-            Pooling::Latencies(of) if Mutant::MedianOfPercentiles.is_on() => {
-                let each: Vec<f64> =
-                    rounds.each().iter().filter_map(|round| round.latencies().map(of)).collect();
-                median(&each)
-            }
             Pooling::Latencies(of) => rounds.latencies().map(of),
             Pooling::Quotient(of) => quotient(rounds.each().iter().map(of)),
             Pooling::Ratio(_) => None,
