@@ -57,6 +57,11 @@ impl CellError {
         self
     }
 
+    /// Whether it is a row that failed, rather than one that is not there or not supported.
+    pub fn is_failure(&self) -> bool {
+        matches!(self, CellError::Outcome(outcome) if outcome.has_failed())
+    }
+
     /// What the row says. An interrupt ends the round instead.
     ///
     /// # Errors

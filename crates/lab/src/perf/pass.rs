@@ -6,7 +6,7 @@ use super::tool::{Perf, RecordTarget};
 use crate::cell_error::CellError;
 use crate::context::RunContext;
 use crate::process::Process;
-use crate::round::{CallerRun, Pairing, Profiler, RunningServer, Workload};
+use crate::round::{CallerRun, Pairing, Profiler, RunningServer, ServedRun, Workload};
 use bookend_results::measurement::Measurement;
 use bookend_results::suite::TestedEnd;
 use std::cell::{Cell, RefCell};
@@ -52,13 +52,13 @@ impl ProfilePass<'_> {
         let profiler =
             PerfProfiler { pass: *self, recording: Cell::new(None), pids: RefCell::default() };
         let mut server = RunningServer::start(self.context, &self.pairing.server)?;
-        let caller = CallerRun {
+        let run = CallerRun {
             context: self.context,
             pairing: self.pairing,
             workload: self.workload,
             profiler: Some(&profiler),
         };
-        let measured = caller.measure(&mut server, 0);
+        let measured = ServedRun { run, server: &mut server }.measure();
         // The names of compiled code are known only once the server has ended.
         server.end(self.context.timeouts.drain.max(DRAIN_MIN));
         let pids = profiler.pids.borrow().clone();

@@ -20,7 +20,6 @@
 //! for another reason than that no call had ended yet.
 
 use super::caller_run::CallerRun;
-use super::server::RunningServer;
 use crate::cell_error::CellError;
 use bookend_contract::latency;
 use bookend_results::measurement::{CellId, Measurement, Outcome, Row};
@@ -69,24 +68,6 @@ impl WindowChoices {
         }
     }
 
-    /// Measures a cell with the window that it has been given, or finds one.
-    ///
-    /// # Errors
-    /// What the row says instead.
-    pub fn measure(
-        &self,
-        cell: &CellId,
-        mut run: CallerRun<'_>,
-        server: &mut RunningServer,
-        retries: u32,
-    ) -> Result<Measurement, CellError> {
-        match self.given(cell)? {
-            Some(asked) => run.workload.set_times(asked),
-            None => return find(run, server, retries),
-        }
-        run.measure(server, retries)
-    }
-
     /// The window that a cell has been given. `None`: it is to be found.
     ///
     /// # Errors
@@ -103,33 +84,6 @@ impl WindowChoices {
                 Err(CellError::Outcome(outcome))
             }
             None => Ok(None),
-        }
-    }
-}
-
-/// Measures with longer and longer windows until one holds what it measures.
-fn find(
-    mut run: CallerRun<'_>,
-    server: &mut RunningServer,
-    retries: u32,
-) -> Result<Measurement, CellError> {
-    loop {
-        let measured = run.measure(server, retries);
-        let window = match &measured {
-            Ok(window) => Some(window),
-            Err(CellError::Outcome(outcome)) => too_early(outcome),
-            Err(CellError::Interrupted) => None,
-        };
-        let Some(window) = window else {
-            return measured;
-        };
-        match after(&run, window) {
-            Next::Enough => return measured,
-            Next::Longer(asked) => run.workload.set_times(asked),
-            Next::Refuse(reason) => {
-                let window = Some(Box::new(window.clone()));
-                return Err(CellError::Outcome(Outcome::Refused { reason, window }));
-            }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! One cell: a warm-up, a window, and once more if something disturbed it.
+//! One window of a cell: what its caller says, what was read around it, and what disturbed it.
 
 use super::caller_run::{CallerOutput, CallerRun};
 use super::marks::{AccountedCpu, marks};
@@ -15,58 +15,60 @@ use bookend_results::measurement::{
 };
 use bookend_results::steady::Steady;
 
-impl CallerRun<'_> {
-    /// Measures one cell of one round, and a disturbed window again up to `retries` times. Every
-    /// call that is made is added to the server's counts.
+/// A run of a caller, and the server that it calls.
+pub struct ServedRun<'a, 's> {
+    /// The run.
+    pub run: CallerRun<'a>,
+    /// The server, which is ready.
+    pub server: &'s mut RunningServer,
+}
+
+impl ServedRun<'_, '_> {
+    /// Measures one window.
+    ///
+    /// An instrument that knows nothing of the contract has no warm-up: it is run twice.
     ///
     /// # Errors
     /// What the row says instead.
-    pub fn measure(
-        &self,
-        server: &mut RunningServer,
-        retries: u32,
-    ) -> Result<Measurement, CellError> {
-        let mut measured = self.measure_once(server)?;
-        for _ in 0..retries {
-            if measured.marks.is_empty() {
-                break;
-            }
-            // A disturbed window is better than none.
-            let Ok(again) = self.measure_once(server) else {
-                break;
-            };
-            if again.marks.len() <= measured.marks.len() {
-                measured = again;
-            }
-        }
-        Ok(measured)
-    }
-
-    /// An instrument that knows nothing of the contract has no warm-up: it is run twice.
-    fn measure_once(&self, server: &mut RunningServer) -> Result<Measurement, CellError> {
-        let mut window = *self;
+    pub fn measure(&mut self) -> Result<Measurement, CellError> {
+        let mut window = self.run;
         let mut warmed_up = 0;
-        if !self.prints_lines() {
-            if self.workload.warmup_ms > 0 {
-                let workload = self.workload.warmup_alone();
-                let warmup = CallerRun { workload, profiler: None, ..*self };
-                warmed_up = run(&warmup, server)?.report.counts.ok;
+        if !window.prints_lines() {
+            if window.workload.warmup_ms > 0 {
+                let workload = window.workload.warmup_alone();
+                let warmup = CallerRun { workload, profiler: None, ..window };
+                warmed_up = self.count(warmup.run(self.server))?.report.counts.ok;
             }
-            window.workload = self.workload.window_alone();
+            window.workload = window.workload.window_alone();
         }
-        let output = run(&window, server)?;
-        self.measurement(server, output, warmed_up)
+        let output = self.count(window.run(self.server))?;
+        self.measurement(output, warmed_up)
     }
 
-    /// `warmed_up` calls were made before this run.
-    pub(super) fn measurement(
+    /// Adds the calls of a run to those that are known of the server.
+    pub fn count(
+        &mut self,
+        output: Result<CallerOutput, CellError>,
+    ) -> Result<CallerOutput, CellError> {
+        match &output {
+            Ok(output) => self.server.counts += output.report.counts.call_counts(),
+            Err(_) => self.server.counts.is_open = true,
+        }
+        output
+    }
+
+    /// What a run came to. `warmed_up` calls were made before it.
+    ///
+    /// # Errors
+    /// What the row says instead: no call ended OK.
+    pub fn measurement(
         &self,
-        server: &RunningServer,
         output: CallerOutput,
         warmed_up: u64,
     ) -> Result<Measurement, CellError> {
         let CallerOutput { report, mut usage, raw, laps } = output;
-        let limits = self.limits();
+        let ServedRun { run, server } = self;
+        let limits = run.limits();
         usage.ends.server.cpu_limit = server.limits.cpus;
         usage.ends.caller.cpu_limit = limits.cpus;
         usage.ends.caller.cpus = limits.threads;
@@ -75,7 +77,7 @@ impl CallerRun<'_> {
         let intervals = counted.as_ref().or_else(|| own?.intervals.as_ref());
         let lap_count = laps.as_ref().map(MeasuredLaps::count);
         let window = Measurement {
-            asked: Some(self.workload.times()),
+            asked: Some(run.workload.times()),
             started: usage.started,
             laps: lap_count,
             window_seconds: report.window_seconds.unwrap_or(usage.seconds),
@@ -96,12 +98,12 @@ impl CallerRun<'_> {
 
     /// Our own generator says whether it spins; of others, the declaration does.
     fn caller_spins(&self, own: Option<&Extension>) -> bool {
-        let declared_to_spin = self.pairing.caller.variant.idle == IdleStrategy::Spin;
+        let declared_to_spin = self.run.pairing.caller.variant.idle == IdleStrategy::Spin;
         own.is_some_and(|own| own.wait == "spin") || declared_to_spin
     }
 
     fn marks(&self, usage: &WindowUsage, spans: u32) -> Vec<Mark> {
-        let context = self.context;
+        let context = self.run.context;
         // A backend on the generator's CPUs is no foreign process there.
         let is_beside = !context.backend_has_own_cpus();
         let beside = usage.ends.backend.as_ref().filter(|_| is_beside);
@@ -115,16 +117,6 @@ impl CallerRun<'_> {
         };
         marks(&usage.machine, &context.placement, &accounted)
     }
-}
-
-/// Runs the caller once and adds its calls to the server's counts.
-fn run(caller: &CallerRun<'_>, server: &mut RunningServer) -> Result<CallerOutput, CellError> {
-    let output = caller.run(server);
-    match &output {
-        Ok(output) => server.counts += output.report.counts.call_counts(),
-        Err(_) => server.counts.is_open = true,
-    }
-    output
 }
 
 /// A rate of nothing has no logarithm and no latency: the row says which errors there were, and
