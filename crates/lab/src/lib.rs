@@ -25,6 +25,7 @@ mod held_folder;
 pub mod invocation;
 mod key_values;
 pub mod launch;
+mod listening_process;
 pub mod lock;
 pub mod machine;
 pub mod memory;

@@ -5,24 +5,16 @@ use crate::build::PreparedSubject;
 use crate::cell_error::CellError;
 use crate::context::{ProcessLimits, RunContext};
 use crate::invocation::Invocation;
+use crate::listening_process::ListeningProcess;
 use crate::probe::{self, ProbeOutput};
-use crate::process::listening::listening_port;
-use crate::process::{Process, ProcessEvent};
+use crate::process::Process;
 use crate::subject::{IdleStrategy, Protocol};
 use crate::transport_files::ServerAddress;
 use bookend_contract::environment::{Environment, Role};
-use bookend_contract::lines::Line;
 use bookend_contract::transport::{Transport, TransportConfig};
 use bookend_results::audit::{CallCounts, Counter};
 use std::path::Path;
-use std::time::{Duration, Instant};
-
-/// Between two looks into the kernel's table for the port of a server that has not printed it.
-const PORT_INTERVAL: Duration = Duration::from_millis(100);
-
-/// A server that has listened for this time without printing `ready` will not print it: its library
-/// cannot tell the port.
-const PORT_TIMEOUT: Duration = Duration::from_secs(1);
+use std::time::Duration;
 
 /// What is started as one server.
 #[derive(Clone, Copy, Debug)]
@@ -56,15 +48,6 @@ pub struct RunningServer {
     pub counts: CallCounts,
 }
 
-/// A process that listens.
-#[derive(Debug)]
-struct ListeningProcess {
-    process: Process,
-    address: ServerAddress,
-    /// Whether it speaks the contract: its port was not read from the kernel.
-    said_ready: bool,
-}
-
 impl RunningServer {
     /// Starts the backend, then the server, and waits until both are ready and a call was verified.
     ///
@@ -78,7 +61,7 @@ impl RunningServer {
                 // It does not serve what the suite calls, so no method is named.
                 let mut environment = Environment::of(Role::Backend);
                 environment.cpus = limits.threads;
-                ListeningProcess::start(context, backend, environment, &limits)
+                start(context, backend, environment, &limits)
                     .map_err(|error| error.with_prefix("its backend: "))
             })
             .transpose()?;
@@ -93,7 +76,7 @@ impl RunningServer {
             ..Environment::of(Role::Server)
         };
         let mut server = RunningServer {
-            server: ListeningProcess::start(context, spec.server, environment, &limits)?,
+            server: start(context, spec.server, environment, &limits)?,
             backend,
             limits,
             transport: context.transports.of_caller(&transport)?,
@@ -172,83 +155,30 @@ impl RunningServer {
 
     /// Ends it, and compares what it served with what the other end knows.
     pub fn end(self, drain: Duration) -> ServerEnd {
-        let report = self.server.shut_down(Counter::Server, drain);
-        let backend = self.backend.map(|backend| backend.shut_down(Counter::Backend, drain));
+        let report = shut_down(self.server, Counter::Server, drain);
+        let backend = self.backend.map(|backend| shut_down(backend, Counter::Backend, drain));
         ServerEnd::new(report, backend, self.counts, self.is_verified)
     }
 }
 
-impl ListeningProcess {
-    fn start(
-        context: &RunContext,
-        prepared: &PreparedSubject,
-        mut environment: Environment,
-        limits: &ProcessLimits,
-    ) -> Result<ListeningProcess, CellError> {
-        let (subject, variant) = (&prepared.subject, &prepared.variant);
-        let transport = environment.transport.clone();
-        environment.variant = Some(variant.name.clone());
-        let invocation = Invocation::of_subject(&variant.run, &subject.folder, environment);
-        let mut process = context.spawn(invocation, &limits.resources)?;
-        process.count_error_lines(&variant.log_notes);
-        let timeout = context.timeouts.ready.unwrap_or(subject.ready_timeout());
-        match wait_ready(&mut process, context, timeout, &transport)? {
-            Some((address, said_ready)) => Ok(ListeningProcess { process, address, said_ready }),
-            None => Err(CellError::from_exit(&process.end(Duration::ZERO, |_| {}))),
-        }
-    }
-
-    fn shut_down(self, counter: Counter, drain: Duration) -> ShutdownReport {
-        let Self { process, address, said_ready } = self;
-        ShutdownReport::read(process, counter, (address.port(), said_ready), drain)
-    }
-}
-
-/// Where it listens, and whether it has said so itself; or nothing when the process has ended.
-fn wait_ready(
-    process: &mut Process,
+/// Starts `prepared` and waits until it listens.
+fn start(
     context: &RunContext,
-    timeout: Duration,
-    transport: &TransportConfig,
-) -> Result<Option<(ServerAddress, bool)>, CellError> {
-    let deadline = Instant::now() + timeout;
-    let (mut listening_since, mut first_words) = (None, None);
-    let found = |port, said_ready| {
-        ServerAddress::of_ready(port, transport).map(|address| Some((address, said_ready)))
-    };
-    loop {
-        let look = deadline.min(Instant::now() + PORT_INTERVAL);
-        match process.next_event(look, &context.spawner.interrupt) {
-            ProcessEvent::Output(output) => match output.parse() {
-                Ok(Line::Ready(port)) => return found(port, true),
-                Ok(line) => {
-                    let error = format!("the server said `{line}` before ready");
-                    return Err(CellError::failed(error));
-                }
-                // It has ended, and a child of it prints on.
-                Err(_) if Instant::now() >= deadline => return Ok(None),
-                // A server that knows nothing of the contract says what it likes.
-                Err(error) => first_words = first_words.or(Some(error)),
-            },
-            ProcessEvent::Exited => return Ok(None),
-            ProcessEvent::Interrupted => return Err(CellError::Interrupted),
-            ProcessEvent::TimedOut if Instant::now() >= deadline => {
-                let junk = first_words.map_or(String::new(), |error| format!(", but {error}"));
-                let error = format!("the server did not say ready within {timeout:?}{junk}");
-                return Err(CellError::failed(process.with_last_error(error)));
-            }
-            ProcessEvent::TimedOut => {}
-        }
-        // One that prints without a pause is looked at, too.
-        if let Some(port) = silent_port(process, &mut listening_since) {
-            return found(port, false);
-        }
-    }
+    prepared: &PreparedSubject,
+    mut environment: Environment,
+    limits: &ProcessLimits,
+) -> Result<ListeningProcess, CellError> {
+    let (subject, variant) = (&prepared.subject, &prepared.variant);
+    let transport = environment.transport.clone();
+    environment.variant = Some(variant.name.clone());
+    let invocation = Invocation::of_subject(&variant.run, &subject.folder, environment);
+    let process = context.spawn(invocation, &limits.resources)?;
+    process.count_error_lines(&variant.log_notes);
+    let timeout = context.timeouts.ready.unwrap_or(subject.ready_timeout());
+    ListeningProcess::wait(process, &transport, timeout, &context.spawner.interrupt)
 }
 
-/// The port of a server that has listened for a while without printing it.
-fn silent_port(process: &Process, listening_since: &mut Option<Instant>) -> Option<u16> {
-    let port = listening_port(process.tree())?;
-    let since = *listening_since.get_or_insert_with(Instant::now);
-    (since.elapsed() >= PORT_TIMEOUT).then_some(port)
+fn shut_down(listening: ListeningProcess, counter: Counter, drain: Duration) -> ShutdownReport {
+    let ListeningProcess { process, address, said_ready } = listening;
+    ShutdownReport::read(process, counter, (address.port(), said_ready), drain)
 }
