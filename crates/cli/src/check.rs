@@ -1,42 +1,24 @@
-//! `bookend check`: is the instrument sound, on this machine, today? Each kind of figure is held
-//! against a witness that shares no code with what it checks.
-
-mod bare_client;
-mod bench;
-mod clockwork;
-mod counts;
-mod cpu;
-mod delay;
-pub mod kept;
-mod memory;
-mod observe;
-mod omission;
-mod path;
-mod rate;
-mod relay;
-mod start;
-mod stop;
-mod verdicts;
+//! `bookend check`: is the instrument sound, on this machine, today? The lab holds its figures
+//! against known ones.
 
 use crate::lab;
-use crate::terminal::{Failure, print, print_error};
-use bench::Bench;
+use crate::terminal::{Failure, print, print_error, program};
 use bookend_contract::{exit, printable};
+use bookend_lab::check::{Bench, CheckPart, CheckStop, PARTS, check, kept};
 use bookend_lab::lock::LockTarget;
 use bookend_lab::process::interrupt::Interrupt;
 use bookend_load::flags::whole;
 use bookend_report::check::check_text;
-use bookend_results::calibration::{Calibration, InstrumentCheck};
-use clap::{Args, ValueEnum};
+use bookend_results::calibration::InstrumentCheck;
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::path::PathBuf;
-use std::time::{Instant, SystemTime};
-use stop::CheckStop;
 
 /// Arguments of `bookend check`.
 #[derive(Debug, Args)]
 pub struct CheckArguments {
     /// Check only these kinds of figures, separated by commas
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    #[arg(long, value_name = "LIST", value_parser = parts(), value_delimiter = ',')]
     only: Vec<CheckPart>,
     /// How often to ask for each verdict
     #[arg(long, value_name = "N", value_parser = whole::<u32>, default_value_t = 3)]
@@ -58,40 +40,12 @@ pub struct CheckArguments {
     quiet: bool,
 }
 
-/// A kind of figure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum CheckPart {
-    /// Latencies
-    Delay,
-    /// What a server that stands still does to latencies
-    Omission,
-    /// Calls by how they ended
-    Counts,
-    /// CPU time
-    Cpu,
-    /// Memory
-    Memory,
-    /// Rates and gaps of an open loop
-    Rate,
-    /// How connections, targets and workers begin
-    Start,
-    /// What limited a run
-    Verdicts,
-}
-
-impl CheckPart {
-    fn run(self, bench: &Bench, repeat: u32) -> Result<Vec<Calibration>, CheckStop> {
-        match self {
-            CheckPart::Delay => delay::calibrate(bench),
-            CheckPart::Omission => omission::calibrate(bench),
-            CheckPart::Counts => counts::calibrate(bench),
-            CheckPart::Cpu => cpu::calibrate(bench),
-            CheckPart::Memory => memory::calibrate(bench),
-            CheckPart::Rate => rate::calibrate(bench),
-            CheckPart::Start => start::calibrate(bench),
-            CheckPart::Verdicts => verdicts::calibrate(bench, repeat),
-        }
-    }
+/// Reads the name of a kind of figures.
+fn parts() -> impl TypedValueParser<Value = CheckPart> {
+    let names = PARTS.map(|part| PossibleValue::new(part.name).help(part.figures));
+    PossibleValuesParser::new(names).try_map(|typed| {
+        PARTS.into_iter().find(|part| part.name == typed).ok_or("not a kind of figures")
+    })
 }
 
 /// Checks, prints, and keeps the result. The number is the exit status: 3 where something missed.
@@ -104,10 +58,15 @@ pub fn start(arguments: &CheckArguments) -> Result<u8, Failure> {
     let Some(_lock) = lab::lock(&LockTarget::Machine, waits, &interrupt)? else {
         return Ok(exit::INTERRUPTED);
     };
-    let check = match measure(arguments, interrupt) {
+    let spawner = lab::spawner(interrupt)?;
+    let CheckArguments { subjects_dir, proto_dir, repeat, .. } = arguments;
+    let on_line = &mut |line: &str| print_error(line);
+    let checked = Bench::prepare(spawner, subjects_dir, proto_dir, *repeat, on_line)
+        .and_then(|bench| measure(arguments, &bench));
+    let check = match checked {
         Ok(check) => check,
         Err(CheckStop::Interrupted) => return Ok(exit::INTERRUPTED),
-        Err(CheckStop::Failed(failure)) => return Err(failure),
+        Err(CheckStop::Failed(reason)) => return Err(Failure::nothing_measured(reason)),
     };
     let json = serde_json::to_string(&check).map_err(Failure::nothing_measured)?;
     let json = printable::json(&json).into_owned();
@@ -119,29 +78,19 @@ pub fn start(arguments: &CheckArguments) -> Result<u8, Failure> {
     Ok(if check.has_held() { exit::MEASURED } else { exit::OBJECTIVE_MISSED })
 }
 
-fn measure(arguments: &CheckArguments, interrupt: Interrupt) -> Result<InstrumentCheck, CheckStop> {
-    let bench = Bench::prepare(&arguments.subjects_dir, &arguments.proto_dir, interrupt)?;
-    let (begin, started) = (Instant::now(), SystemTime::now());
+fn measure(arguments: &CheckArguments, bench: &Bench) -> Result<InstrumentCheck, CheckStop> {
     let parts = match arguments.only.as_slice() {
-        [] => CheckPart::value_variants(),
+        [] => &PARTS,
         only => only,
     };
-    let mut calibrations = Vec::new();
-    for part in parts {
+    check(bench, parts, &mut |part| {
         if !arguments.quiet {
-            let name = part
-                .to_possible_value()
-                .map(|value| value.get_name().to_owned())
-                .unwrap_or_default();
-            print_error(&format!("checking {name}"));
+            print_error(&format!("checking {}", part.name));
         }
-        calibrations.extend(part.run(&bench, arguments.repeat)?);
-    }
-    Ok(InstrumentCheck {
-        origin: kept::origin(&bench.version),
-        started_unix_ms: kept::unix_ms(started),
-        seconds: begin.elapsed().as_secs_f64(),
-        notes: bench.placement.notes.clone(),
-        calibrations,
     })
+}
+
+/// What the last check says of the instrument that runs now, in one line.
+pub fn kept_line() -> String {
+    kept::line(&program())
 }

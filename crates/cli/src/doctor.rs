@@ -2,7 +2,7 @@
 
 mod variant_states;
 
-use crate::check::kept;
+use crate::check::kept_line;
 use crate::lab;
 use crate::names::Named;
 use crate::terminal::{Failure, print, with_progress};
@@ -103,7 +103,7 @@ pub fn start(arguments: &DoctorArguments) -> Result<u8, Failure> {
 /// What decides how well anything can be measured here.
 fn machine() -> String {
     let limits = ControlGroups::prepare(kill_group).capabilities().to_string();
-    format!("{}Limits: {limits}\n{}\n\n", this_machine(), kept::line())
+    format!("{}Limits: {limits}\n{}\n\n", this_machine(), kept_line())
 }
 
 /// The subjects, and what is needed to start them.

@@ -15,7 +15,7 @@ mod starts;
 
 pub use arguments::RaceArguments;
 
-use crate::check::kept;
+use crate::check::kept_line;
 use crate::lab;
 use crate::terminal::{Failure, gate_status, print, print_error};
 use bookend_contract::exit;
@@ -187,7 +187,7 @@ fn deliver(
         format!("{}\n", printable::json(&answer.to_string()))
     } else {
         let answer = RaceAnswer::new(race, earlier).text().map_err(|error| blame(race, error))?;
-        format!("{answer}{}\n", kept::line())
+        format!("{answer}{}\n", kept_line())
     };
     print(&text)?;
     if let Some(file) = &arguments.save {

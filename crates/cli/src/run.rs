@@ -3,7 +3,7 @@
 
 mod profile;
 
-use crate::check::kept;
+use crate::check::kept_line;
 use crate::gates::GateArguments;
 use crate::lab;
 use crate::list::{RECORDS, suites_text};
@@ -301,11 +301,8 @@ fn tables(
         .filter(|file| *file != Path::new(STORE))
         .map_or(String::new(), |file| format!(" --store {}", file.display()));
     let command = format!("{} report {id}{store}", program());
-    let next = [
-        kept::line(),
-        format!("See it: {command}"),
-        format!("All tables: {command} --format text"),
-    ];
+    let next =
+        [kept_line(), format!("See it: {command}"), format!("All tables: {command} --format text")];
     Ok(match arguments.wide {
         true => format!("{}\n{}\n", report.text(), next.join("\n")),
         false => report.brief(output_columns(BRIEF_COLUMNS), &next),

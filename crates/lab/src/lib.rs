@@ -8,7 +8,8 @@
 //! first step, [`launch`], pins it and puts it into a [`control_group`] where the machine has one.
 //! A [`process`] is what runs then, with all its descendants; the [`guardian`] ends them should the
 //! lab be killed. What was measured is kept by `bookend_results`. A [`race`] needs none of that but
-//! processes: two servers by turns, no suite.
+//! processes: two servers by turns, no suite. A [`check`] holds what the load generator says
+//! against what a server that follows orders has seen.
 //!
 //! Nothing here can name our own client or server: they are started like all others.
 #![forbid(unsafe_code)]
@@ -16,6 +17,7 @@
 pub mod build;
 pub mod cell_error;
 pub mod certificates;
+pub mod check;
 pub mod context;
 pub mod control_group;
 pub mod cpu;

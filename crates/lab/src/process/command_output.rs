@@ -34,10 +34,22 @@ pub enum KillReason {
 impl Process {
     /// Waits for the end, until `deadline`, keeping up to `limit_bytes` of standard output.
     pub fn collect(
+        self,
+        deadline: Instant,
+        limit_bytes: usize,
+        interrupt: &Interrupt,
+    ) -> CommandOutput {
+        self.collect_then(deadline, limit_bytes, interrupt, || {})
+    }
+
+    /// The same. `read_meters` is called once it has ended, while the kernel's accounts of it are
+    /// still there.
+    pub fn collect_then(
         mut self,
         deadline: Instant,
         limit_bytes: usize,
         interrupt: &Interrupt,
+        read_meters: impl FnOnce(),
     ) -> CommandOutput {
         let mut text = String::new();
         let killed = loop {
@@ -51,6 +63,7 @@ impl Process {
                 break Some(KillReason::TooMuchOutput);
             }
         };
+        read_meters();
         let drain = if killed.is_none() { DRAIN_TIMEOUT } else { Duration::ZERO };
         let exit = self.end(drain, |output| keep(&mut text, output, limit_bytes));
         CommandOutput { text, exit, killed }

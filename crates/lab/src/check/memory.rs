@@ -4,7 +4,7 @@ use super::bench::Bench;
 use super::clockwork::Clockwork;
 use super::observe::Calls;
 use super::stop::CheckStop;
-use bookend_lab::sampler::{SAMPLE_INTERVAL, Sampler};
+use crate::sampler::{SAMPLE_INTERVAL, Sampler};
 use bookend_results::calibration::{CalibratedUnit, Calibration, Tolerance};
 use serde_json::json;
 use std::thread;
@@ -29,9 +29,9 @@ pub fn calibrate(bench: &Bench) -> Result<Vec<Calibration>, CheckStop> {
     let mut server = Clockwork::start(bench, "sleep")?;
     hold(bench, &mut server, RELEASE)?;
     let before_bytes = server.memory_bytes() as f64;
-    let whole = Sampler::begin(&server.process);
+    let whole = Sampler::begin(server.process());
     hold(bench, &mut server, HELD_BYTES)?;
-    let mut sampler = Sampler::begin(&server.process);
+    let mut sampler = Sampler::begin(server.process());
     for _ in 0..SAMPLES {
         thread::sleep(SAMPLE_INTERVAL);
         sampler.sample();

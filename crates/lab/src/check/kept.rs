@@ -1,31 +1,41 @@
 //! Where the last check of this machine is kept: a file in the user's state folder.
 
-use crate::terminal::program;
-use bookend_lab::machine::this_machine;
+use crate::machine::this_machine;
+use bookend_contract::timestamp::Timestamp;
 use bookend_results::calibration::{CheckOrigin, InstrumentCheck};
 use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::PathBuf;
-use std::time::{SystemTime, UNIX_EPOCH};
+use thiserror::Error;
+
+/// Why a check is not kept.
+#[derive(Debug, Error)]
+pub enum KeepError {
+    /// The user has no folder for it.
+    #[error("neither XDG_STATE_HOME nor HOME is set: the check is not kept")]
+    NoFolder,
+    /// The file cannot be written.
+    #[error("cannot keep the check in {}: {}", .0.display(), .1)]
+    Unwritable(PathBuf, io::Error),
+}
 
 /// Keeps the JSON of a check, in place of the one before.
 ///
 /// # Errors
-/// It cannot be written; the sentence names the file.
-pub fn keep(json: &str) -> Result<(), String> {
-    let Some(file) = file(|name| std::env::var_os(name)) else {
-        return Err("neither XDG_STATE_HOME nor HOME is set: the check is not kept".to_owned());
-    };
-    let failed = |error: io::Error| format!("cannot keep the check in {}: {error}", file.display());
+/// See [`KeepError`].
+pub fn keep(json: &str) -> Result<(), KeepError> {
+    let file = file(|name| std::env::var_os(name)).ok_or(KeepError::NoFolder)?;
+    let failed = |error| KeepError::Unwritable(file.clone(), error);
     file.parent().map_or(Ok(()), fs::create_dir_all).map_err(failed)?;
     // A reader must never find half of it.
     let new = file.with_extension("new");
     fs::write(&new, json).and_then(|()| fs::rename(&new, &file)).map_err(failed)
 }
 
-/// What the last check says of the instrument that runs now, in one line.
-pub fn line() -> String {
+/// What the last check says of the instrument that runs now, in one line. `program` is how its user
+/// calls it.
+pub fn line(program: &str) -> String {
     let known = file(|name| std::env::var_os(name))
         .and_then(|file| fs::read(file).ok())
         .and_then(|json| serde_json::from_slice::<InstrumentCheck>(&json).ok());
@@ -36,7 +46,6 @@ pub fn line() -> String {
             Some(why) => format!("the last check says nothing of today: {why}"),
         },
     };
-    let program = program();
     format!(
         "instrument: {what}. {program} check holds its figures against known ones, in about a minute"
     )
@@ -47,17 +56,12 @@ pub fn origin(witness: &str) -> CheckOrigin {
     let binary = std::env::current_exe().and_then(fs::metadata);
     let changed = binary.and_then(|binary| binary.modified());
     CheckOrigin {
+        // All crates of the workspace have one version.
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        binary_unix_ms: changed.map_or(0, unix_ms),
+        binary_unix_ms: changed.map_or(0, |time| Timestamp::from(time).unix_ms()),
         witness: witness.to_owned(),
         machine: this_machine(),
     }
-}
-
-/// Milliseconds since 1970.
-pub fn unix_ms(time: SystemTime) -> i64 {
-    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
 fn file(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {

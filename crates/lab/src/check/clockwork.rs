@@ -2,23 +2,21 @@
 
 use super::bench::Bench;
 use super::stop::CheckStop;
+use crate::control_group::ResourceLimits;
+use crate::cpu::CpuMeter;
+use crate::invocation::Invocation;
+use crate::listening_process::ListeningProcess;
+use crate::memory::MemoryMeter;
+use crate::process::{DRAIN_TIMEOUT, Process};
 use bookend_contract::environment::{Environment, Role};
 use bookend_contract::lines::Line;
-use bookend_lab::control_group::ResourceLimits;
-use bookend_lab::cpu::CpuMeter;
-use bookend_lab::invocation::Invocation;
-use bookend_lab::memory::MemoryMeter;
-use bookend_lab::process::{DRAIN_TIMEOUT, Process, ProcessEvent};
-use bookend_lab::subject::READY_TIMEOUT;
+use bookend_contract::transport::TransportConfig;
 use std::collections::BTreeMap;
-use std::time::Instant;
 
 /// A witness that listens.
+#[derive(Debug)]
 pub struct Clockwork {
-    /// Where it listens.
-    pub port: u16,
-    /// Its process.
-    pub process: Process,
+    server: ListeningProcess,
     meter: CpuMeter,
 }
 
@@ -47,24 +45,21 @@ impl Clockwork {
             ResourceLimits { cpus: bench.placement.server.clone(), ..ResourceLimits::default() };
         let group = bench.groups.create(&limits).map_err(CheckStop::because)?;
         let process = bench.spawner.spawn(&invocation, group).map_err(CheckStop::because)?;
-        Clockwork::wait(bench, process)
+        let (transport, timeout) = (TransportConfig::H2c, subject.ready_timeout());
+        let interrupt = &bench.spawner.interrupt;
+        let server = ListeningProcess::wait(process, &transport, timeout, interrupt)
+            .map_err(|error| CheckStop::of("the witness", error))?;
+        Ok(Clockwork { meter: CpuMeter::of(&server.process), server })
     }
 
-    fn wait(bench: &Bench, mut process: Process) -> Result<Clockwork, CheckStop> {
-        let deadline = Instant::now() + READY_TIMEOUT;
-        match process.next_event(deadline, &bench.spawner.interrupt) {
-            ProcessEvent::Output(line) => match line.parse() {
-                Ok(Line::Ready(port)) => {
-                    Ok(Clockwork { port, meter: CpuMeter::of(&process), process })
-                }
-                _ => Err(CheckStop::because(format!("the witness says {:?}", line.text()))),
-            },
-            ProcessEvent::Interrupted => Err(CheckStop::Interrupted),
-            ProcessEvent::Exited | ProcessEvent::TimedOut => {
-                let message = "the witness does not listen".to_owned();
-                Err(CheckStop::because(process.with_last_error(message)))
-            }
-        }
+    /// Its process.
+    pub fn process(&self) -> &Process {
+        &self.server.process
+    }
+
+    /// The port on which it listens.
+    pub fn port(&self) -> u16 {
+        self.server.address.port()
     }
 
     /// CPU time of its processes so far, nanoseconds.
@@ -74,7 +69,7 @@ impl Clockwork {
 
     /// Its memory now, bytes.
     pub fn memory_bytes(&self) -> u64 {
-        MemoryMeter::of(&self.process).read().memory_bytes
+        MemoryMeter::of(self.process()).read().memory_bytes
     }
 
     /// Ends it and reads its record.
@@ -83,7 +78,7 @@ impl Clockwork {
     /// It has ended before, or says something else.
     pub fn end(self) -> Result<Witnessed, CheckStop> {
         let mut lines = Vec::new();
-        let exit = self.process.end(DRAIN_TIMEOUT, |line| lines.push(line));
+        let exit = self.server.process.end(DRAIN_TIMEOUT, |line| lines.push(line));
         if exit.code() != Some(0) {
             return Err(CheckStop::because(format!("the witness: {}", exit.describe())));
         }

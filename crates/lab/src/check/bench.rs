@@ -1,23 +1,22 @@
 //! Where calibrations are made: the witness on one CPU, our generator on another.
 
 use super::stop::CheckStop;
-use crate::lab;
-use crate::terminal::print_error;
-use bookend_lab::build::{self, PreparedSubject};
-use bookend_lab::cell_error::CellError;
-use bookend_lab::control_group::ControlGroups;
-use bookend_lab::cpu::Placement;
-use bookend_lab::launch;
-use bookend_lab::process::interrupt::Interrupt;
-use bookend_lab::process::{become_subreaper, tree};
-use bookend_lab::run::remove_leftovers;
-use bookend_lab::spawner::Spawner;
+use crate::build::{self, PreparedSubject};
+use crate::control_group::ControlGroups;
+use crate::cpu::Placement;
+use crate::launch;
+use crate::process::{become_subreaper, tree};
+use crate::run::remove_leftovers;
+use crate::spawner::Spawner;
 use std::path::{Path, PathBuf};
 
 /// The subject that is the witness.
 const WITNESS: &str = "rust-clockwork";
 
+const NOT_BUILT: &str = "the witness cannot be built; it is part of a checkout of Bookend";
+
 /// Both ends of every calibration.
+#[derive(Debug)]
 pub struct Bench {
     /// How processes are started.
     pub spawner: Spawner,
@@ -31,28 +30,29 @@ pub struct Bench {
     pub version: String,
     /// The service definition of its requests.
     pub proto: PathBuf,
+    /// How often each verdict is asked for.
+    pub repeat: u32,
 }
 
 impl Bench {
-    /// Builds the witness, and decides who runs where.
+    /// Builds the witness, which is one of the folder `subjects`, and decides who runs where. The
+    /// generator is the spawner's own program, and each verdict is asked for `repeat` times.
+    /// `on_line` receives a sentence before what takes long, and on what an earlier lab has left
+    /// behind.
     ///
     /// # Errors
     /// It cannot be built, with the reason.
     pub fn prepare(
+        spawner: Spawner,
         subjects: &Path,
         protos: &Path,
-        interrupt: Interrupt,
+        repeat: u32,
+        on_line: &mut dyn FnMut(&str),
     ) -> Result<Bench, CheckStop> {
         become_subreaper().map_err(CheckStop::because)?;
-        remove_leftovers().iter().for_each(|sentence| print_error(sentence));
-        let spawner = lab::spawner(interrupt)?;
-        let witness = build::prepare(&spawner, subjects, WITNESS, &mut |line| print_error(line))
-            .map_err(|error| match error {
-                CellError::Interrupted => CheckStop::Interrupted,
-                error => CheckStop::because(format!(
-                    "the witness cannot be built; it is part of a checkout of Bookend: {error}"
-                )),
-            })?;
+        remove_leftovers().iter().for_each(|sentence| on_line(sentence));
+        let witness = build::prepare(&spawner, subjects, WITNESS, on_line)
+            .map_err(|error| CheckStop::of(NOT_BUILT, error))?;
         let placement = Placement::on_this_machine(1.0, Some(1));
         // What the check itself does is done on the generator's side.
         launch::pin(&placement.generator).map_err(CheckStop::because)?;
@@ -63,6 +63,7 @@ impl Bench {
             version: witness.version.clone(),
             witness,
             proto: protos.join("clockwork.proto"),
+            repeat,
         })
     }
 }

@@ -5,8 +5,8 @@ use super::clockwork::Clockwork;
 use super::observe::Calls;
 use super::relay;
 use super::stop::CheckStop;
+use crate::control_group::Capability;
 use bookend_contract::verdict::{Verdict, verdict};
-use bookend_lab::control_group::Capability;
 use bookend_results::calibration::{CalibratedUnit, Calibration, Tolerance};
 use bookend_results::text::percent_text;
 use serde_json::{Value, json};
@@ -29,18 +29,18 @@ struct Situation {
     verdict: Verdict,
 }
 
-/// Asks `times` times for the verdict of each situation.
+/// Asks for the verdict of each situation, as often as the bench says.
 ///
 /// # Errors
 /// See [`CheckStop`].
-pub fn calibrate(bench: &Bench, repeat: u32) -> Result<Vec<Calibration>, CheckStop> {
+pub fn calibrate(bench: &Bench) -> Result<Vec<Calibration>, CheckStop> {
     let mut all = Vec::new();
     for situation in situations() {
         let has_quota = bench.groups.capabilities().of(Capability::CpuQuota).is_some();
         let refused = (situation.cpu_time.is_some() && !has_quota)
             .then(|| "no control group here limits CPU time".to_owned());
         let (mut right, mut disturbances) = (0, Vec::new());
-        for _ in 0..if refused.is_some() { 0 } else { repeat } {
+        for _ in 0..if refused.is_some() { 0 } else { bench.repeat } {
             let (word, why) = situation.ask(bench)?;
             right += u32::from(word == situation.verdict);
             if word != situation.verdict {
@@ -48,7 +48,7 @@ pub fn calibrate(bench: &Bench, repeat: u32) -> Result<Vec<Calibration>, CheckSt
             }
         }
         let what = ("verdicts", format!("{}: {}", situation.name, situation.verdict));
-        let figures = (f64::from(repeat), f64::from(right));
+        let figures = (f64::from(bench.repeat), f64::from(right));
         let row = Calibration::new(what, CalibratedUnit::Count, figures, Tolerance::NONE);
         all.push(row.unless(refused).disturbed_by(&disturbances));
     }
@@ -108,7 +108,7 @@ impl Situation {
     fn ask(&self, bench: &Bench) -> Result<(Verdict, Vec<String>), CheckStop> {
         let mut server = Clockwork::start(bench, "sleep")?;
         let port = if self.path_waits {
-            Some(relay::start(server.port, RELAY_DELAY).map_err(CheckStop::because)?)
+            Some(relay::start(server.port(), RELAY_DELAY).map_err(CheckStop::because)?)
         } else {
             None
         };

@@ -67,7 +67,7 @@ impl Path {
     /// See [`CheckStop`].
     pub fn measure(bench: &Bench, delay: Delay, pace: Pace) -> Result<Path, CheckStop> {
         let server = Clockwork::start(bench, "spin")?;
-        let target = (Ipv4Addr::LOCALHOST, server.port).into();
+        let target = (Ipv4Addr::LOCALHOST, server.port()).into();
         let count = CALLS.max(TAIL_CALLS * delay.tail_every as usize);
         let taken =
             bare_client::call(target, &delay.message(), pace, count).map_err(CheckStop::because)?;

@@ -3,18 +3,18 @@
 use super::bench::Bench;
 use super::clockwork::{Clockwork, Witnessed};
 use super::stop::CheckStop;
+use crate::control_group::{ControlGroup, ResourceLimits};
+use crate::cpu::{CpuMeter, CpuTimes};
+use crate::invocation::Invocation;
+use crate::process::Process;
+use crate::process::command_output::KillReason;
+use crate::round::{AccountedCpu, marks};
 use bookend_contract::report::LoadReport;
 use bookend_contract::timestamp::TimestampNs;
-use bookend_lab::control_group::{ControlGroup, ResourceLimits};
-use bookend_lab::cpu::CpuTimes;
-use bookend_lab::invocation::Invocation;
-use bookend_lab::process::Process;
-use bookend_lab::process::command_output::KillReason;
-use bookend_lab::round::{AccountedCpu, marks};
 use bookend_results::mark::Mark;
+use rustix::time::{ClockId, clock_gettime};
 use serde_json::Value;
 use std::fmt::Display;
-use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -26,12 +26,6 @@ const RUN_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A report has histograms in it, and ten thousand calls one by one at most.
 const REPORT_LIMIT_BYTES: usize = 16 << 20;
-
-/// Ticks a second of `/proc/self/stat` on every architecture that Linux is commonly built for.
-const TICKS_PER_SECOND: f64 = 100.0;
-
-/// User time, system time, and the same of ended children: the fields after the program's name.
-const FIELDS: [usize; 4] = [11, 12, 13, 14];
 
 /// How a run of our generator is made.
 pub struct Calls<'a> {
@@ -110,18 +104,17 @@ impl Bench {
             ..Default::default()
         };
         let group = self.groups.create(&limits).map_err(CheckStop::because)?;
-        let command = self.command(calls, calls.port.unwrap_or(server.port));
+        let command = self.command(calls, calls.port.unwrap_or(server.port()));
         let (machine, begin) = (CpuTimes::read(), Instant::now());
-        let (server_ns, own) = (server.cpu_ns(), OwnCpu::read());
-        let text = self.report(command, group)?;
+        let (server_ns, own_seconds) = (server.cpu_ns(), own_cpu_seconds());
+        let (text, generator_ns) = self.report(command, group)?;
         let server_cpu_ns = server.cpu_ns().saturating_sub(server_ns);
         let machine = CpuTimes::read().since(&machine);
-        let own = OwnCpu::read().since(&own);
         let accounted = AccountedCpu {
             window: begin.elapsed().as_secs_f64(),
             server: server_cpu_ns as f64 / 1e9,
-            generator: own.children_seconds,
-            lab: own.seconds,
+            generator: generator_ns as f64 / 1e9,
+            lab: own_cpu_seconds() - own_seconds,
             spans: 1,
         };
         let marks = marks(&machine, &self.placement, &accounted);
@@ -134,22 +127,30 @@ impl Bench {
         })
     }
 
-    fn report(&self, command: Vec<String>, group: ControlGroup) -> Result<String, CheckStop> {
+    /// What our generator prints, and its CPU time, nanoseconds.
+    fn report(
+        &self,
+        command: Vec<String>,
+        group: ControlGroup,
+    ) -> Result<(String, u64), CheckStop> {
         let invocation = Invocation {
             cpus: self.placement.generator.clone(),
             ..Invocation::of_tool(&[], Path::new("."))
         };
         let process = Process::start(&self.spawner.launcher, command, &invocation, group)
             .map_err(CheckStop::because)?;
+        let (mut meter, mut cpu_ns) = (CpuMeter::of(&process), 0);
         let deadline = Instant::now() + RUN_TIMEOUT;
-        let output = process.collect(deadline, REPORT_LIMIT_BYTES, &self.spawner.interrupt);
+        let interrupt = &self.spawner.interrupt;
+        let read_meter = || cpu_ns = meter.read_ns();
+        let output = process.collect_then(deadline, REPORT_LIMIT_BYTES, interrupt, read_meter);
         if output.killed == Some(KillReason::Interrupted) {
             return Err(CheckStop::Interrupted);
         }
         if !output.succeeded() {
             return Err(CheckStop::because(format!("the generator: {}", output.describe())));
         }
-        Ok(output.text)
+        Ok((output.text, cpu_ns))
     }
 
     fn command(&self, calls: &Calls<'_>, port: u16) -> Vec<String> {
@@ -211,51 +212,14 @@ impl CheckedRun {
     }
 }
 
-/// CPU time of this process and of those that it started and that have ended, so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct OwnCpu {
-    /// Of this process, seconds.
-    seconds: f64,
-    /// Of its children that have ended, seconds.
-    children_seconds: f64,
-}
-
-impl OwnCpu {
-    /// Reads it; nothing where it cannot be read.
-    fn read() -> OwnCpu {
-        OwnCpu::parse(&fs::read_to_string("/proc/self/stat").unwrap_or_default())
-    }
-
-    fn parse(stat: &str) -> OwnCpu {
-        // The program's name may hold anything, so it is left behind by its last parenthesis.
-        let after = stat.rsplit_once(')').map_or("", |(_, after)| after);
-        let fields: Vec<&str> = after.split_whitespace().collect();
-        let ticks = |field: usize| fields.get(field).and_then(|text| text.parse().ok());
-        let [user, system, ended_user, ended_system] =
-            FIELDS.map(|field| ticks(field).unwrap_or(0.0) / TICKS_PER_SECOND);
-        OwnCpu { seconds: user + system, children_seconds: ended_user + ended_system }
-    }
-
-    /// What was used since `earlier`.
-    fn since(self, earlier: &OwnCpu) -> OwnCpu {
-        OwnCpu {
-            seconds: self.seconds - earlier.seconds,
-            children_seconds: self.children_seconds - earlier.children_seconds,
-        }
-    }
+/// CPU time of this process so far, seconds.
+fn own_cpu_seconds() -> f64 {
+    Duration::try_from(clock_gettime(ClockId::ProcessCPUTime)).unwrap_or_default().as_secs_f64()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn times_are_found_behind_any_name() {
-        let stat = "7 (a) R 1) S 1 7 7 0 -1 4194560 1 2 3 4 150 50 300 100 20 0 1 0";
-        let read = OwnCpu::parse(stat);
-        assert_eq!(read, OwnCpu { seconds: 2.0, children_seconds: 4.0 });
-        assert_eq!(OwnCpu::parse(""), OwnCpu::default());
-    }
 
     #[test]
     fn latencies_are_in_the_order_of_beginnings_and_none_is_left_out() {
