@@ -9,7 +9,6 @@
 
 mod call;
 mod check;
-mod decimals;
 mod envelope;
 mod error;
 mod idl;

@@ -18,40 +18,54 @@ mod time;
 mod well_known;
 
 use super::error::{DataError, MESSAGES_MAX};
-use cursor::{Cursor, words};
-use failure::Failure;
+use cursor::words;
+pub(crate) use cursor::{Cursor, Found};
+pub(crate) use failure::Failure;
 use given::Given;
 use message::{Completeness, write_message};
 pub(crate) use number::{NoInteger, integer};
 use prost_reflect::MessageDescriptor;
+pub(crate) use scalar::base64_value;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 use std::borrow::Cow;
 
 /// The messages of a JSON text, at least one.
 pub(super) fn messages(text: &str, message: &MessageDescriptor) -> Result<Vec<Vec<u8>>, DataError> {
+    each(text, |cursor| {
+        let mut bytes = Vec::new();
+        write_message(cursor, message, Completeness::Whole, &mut bytes)?;
+        Ok(bytes)
+    })
+}
+
+/// What `read` makes of a JSON text or, where that is an array, of each element; at least one.
+pub(crate) fn each<T>(
+    text: &str,
+    read: impl FnMut(&mut Cursor<'_>) -> Result<T, Failure>,
+) -> Result<Vec<T>, DataError> {
     let not_json = serde_json::from_str::<IgnoredAny>(text).err();
     // It has better words where it reads what it skips otherwise.
     let not_json = not_json.map(|error| serde_json::from_str::<Value>(text).err().unwrap_or(error));
-    let messages = write_messages(text, message);
-    match (messages, not_json) {
+    match (read_each(text, read), not_json) {
         (Err(failure), not_json) => Err(explain(failure, text, not_json)),
         (Ok(_), Some(error)) => Err(explain(Failure::not_json(text.len()), text, Some(error))),
-        (Ok(messages), None) if messages.is_empty() => Err(DataError::NoMessages),
-        (Ok(messages), None) => Ok(messages),
+        (Ok(all), None) if all.is_empty() => Err(DataError::NoMessages),
+        (Ok(all), None) => Ok(all),
     }
 }
 
-fn write_messages(text: &str, message: &MessageDescriptor) -> Result<Vec<Vec<u8>>, Failure> {
+fn read_each<T>(
+    text: &str,
+    mut read: impl FnMut(&mut Cursor<'_>) -> Result<T, Failure>,
+) -> Result<Vec<T>, Failure> {
     let mut cursor = Cursor::new(text);
-    let mut messages = Vec::new();
+    let mut all = Vec::new();
     let mut add = |cursor: &mut Cursor<'_>| {
-        if messages.len() == MESSAGES_MAX {
+        if all.len() == MESSAGES_MAX {
             return Err(Failure::of_name(cursor.at(), too_many_messages()));
         }
-        let mut bytes = Vec::new();
-        write_message(cursor, message, Completeness::Whole, &mut bytes)?;
-        messages.push(bytes);
+        all.push(read(cursor)?);
         Ok(())
     };
     if cursor.peek() == Some(b'[') {
@@ -59,7 +73,7 @@ fn write_messages(text: &str, message: &MessageDescriptor) -> Result<Vec<Vec<u8>
     } else {
         add(&mut cursor)?;
     }
-    Ok(messages)
+    Ok(all)
 }
 
 fn too_many_messages() -> String {

@@ -1,17 +1,12 @@
 //! Arguments from JSON, in the manner of protobuf's mapping, with errors that say where and what.
 
-use super::decimals::Decimals;
 use super::schema::{StructKind, ThriftSchema, ThriftStruct, ThriftType};
 use super::spoken::ThriftProtocol;
 use super::value::ThriftValue;
 use super::writer;
 use crate::data::DataError;
-use crate::data::json::{NoInteger, integer};
+use crate::data::json::{Cursor, Failure, Found, NoInteger, base64_value, each, integer};
 use crate::error_text::suggestion;
-use base64::Engine as _;
-use base64::alphabet::{STANDARD, URL_SAFE};
-use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
-use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use std::collections::HashSet;
 use std::fmt;
 
@@ -21,32 +16,8 @@ pub(super) fn arguments(
     schema: &ThriftSchema,
     arguments: usize,
 ) -> Result<Vec<ThriftValue>, DataError> {
-    let mut json = serde_json::Deserializer::from_str(text);
-    let mut track = serde_path_to_error::Track::new();
-    let tracked = serde_path_to_error::Deserializer::new(&mut json, &mut track);
     let one = ThriftType::Struct(arguments);
-    let decimals = Decimals::of(text);
-    let seed = Typed { schema, value_type: &one, decimals: &decimals };
-    let read = if text.trim_start().starts_with('[') {
-        tracked.deserialize_seq(Several(seed))
-    } else {
-        seed.deserialize(tracked).map(|one| vec![one])
-    };
-    let calls = read
-        .and_then(|calls| json.end().map(|()| calls))
-        .map_err(|error| explain(&error, &track.path()))?;
-    if calls.is_empty() { Err(DataError::NoMessages) } else { Ok(calls) }
-}
-
-fn explain(error: &serde_json::Error, path: &serde_path_to_error::Path) -> DataError {
-    let words = error.to_string();
-    let place = format!(" at line {} column {}", error.line(), error.column());
-    let reason = words.strip_suffix(&place).unwrap_or(&words).to_owned();
-    let field = match path.to_string().as_str() {
-        "." | "?" => String::new(),
-        field => format!(", field {field}"),
-    };
-    DataError::NotAMessage { line: error.line(), column: error.column(), field, reason }
+    each(text, |cursor| Typed { schema, value_type: &one }.read(cursor))
 }
 
 /// A value of that type.
@@ -54,7 +25,6 @@ fn explain(error: &serde_json::Error, path: &serde_path_to_error::Path) -> DataE
 struct Typed<'a> {
     schema: &'a ThriftSchema,
     value_type: &'a ThriftType,
-    decimals: &'a Decimals<'a>,
 }
 
 impl<'a> Typed<'a> {
@@ -62,16 +32,60 @@ impl<'a> Typed<'a> {
         Self { value_type, ..self }
     }
 
+    fn read(self, cursor: &mut Cursor<'_>) -> Result<ThriftValue, Failure> {
+        match (self.value_type, cursor.peek()) {
+            (ThriftType::Struct(place), Some(b'{')) => {
+                cursor.deeper(|cursor| self.fields(&self.schema.structs[*place], cursor))
+            }
+            (ThriftType::Map(types), Some(b'{')) => {
+                cursor.deeper(|cursor| self.entries(&types.0, &types.1, cursor))
+            }
+            (ThriftType::List(element) | ThriftType::Set(element), Some(b'[')) => {
+                cursor.deeper(|cursor| self.elements(element, cursor))
+            }
+            _ => {
+                let found = cursor.value()?;
+                self.plain(&found).map_err(|reason| Failure::new(cursor.at(), reason))
+            }
+        }
+    }
+
+    /// A value without others in it, or why it does not fit.
+    fn plain(self, found: &Found<'_>) -> Result<ThriftValue, String> {
+        match found {
+            Found::Bool(truth) if *self.value_type == ThriftType::Bool => {
+                Ok(ThriftValue::Bool(*truth))
+            }
+            Found::Bool(truth) => Err(self.unfit(truth)),
+            Found::Number(number) => self.number(number),
+            Found::Text(text) => self.text(text),
+            Found::Null => Err(self.unfit("null")),
+            Found::Array => Err(self.unfit("a list")),
+            Found::Object => Err(self.unfit("an object")),
+        }
+    }
+
+    fn number(self, written: &str) -> Result<ThriftValue, String> {
+        if *self.value_type == ThriftType::Double {
+            let number = written.parse().ok().filter(|number: &f64| number.is_finite());
+            return number.map(ThriftValue::Double).ok_or_else(|| self.too_large(written));
+        }
+        match integer(written) {
+            Ok(exact) if self.is_whole() => self.whole(exact),
+            Err(NoInteger::TooLarge) if self.is_whole() => Err(self.too_large(written)),
+            _ => Err(self.unfit(written)),
+        }
+    }
+
     /// A whole number of a type that has a range.
-    fn whole(self, number: i128) -> Option<ThriftValue> {
+    fn whole(self, number: i128) -> Result<ThriftValue, String> {
         match self.value_type {
             ThriftType::I8 => number.try_into().map(ThriftValue::I8).ok(),
             ThriftType::I16 => number.try_into().map(ThriftValue::I16).ok(),
-            ThriftType::I32 | ThriftType::Enum(_) => number.try_into().map(ThriftValue::I32).ok(),
             ThriftType::I64 => number.try_into().map(ThriftValue::I64).ok(),
-            ThriftType::Double => Some(ThriftValue::Double(number as f64)),
-            _ => None,
+            _ => number.try_into().map(ThriftValue::I32).ok(),
         }
+        .ok_or_else(|| self.too_large(number))
     }
 
     fn is_whole(self) -> bool {
@@ -79,61 +93,122 @@ impl<'a> Typed<'a> {
         matches!(self.value_type, I8 | I16 | I32 | I64 | Enum(_))
     }
 
-    fn number<E: Error>(self, number: i128) -> Result<ThriftValue, E> {
-        if !self.is_whole() && *self.value_type != ThriftType::Double {
-            return Err(self.unfit(&number.to_string()));
-        }
-        self.whole(number).ok_or_else(|| E::custom(format!("{number} is too large for {self}")))
-    }
-
     /// A string, or the key of a map.
-    fn text<E: Error>(self, text: &str) -> Result<ThriftValue, E> {
-        let unfit = || self.unfit(&format!("{text:?}"));
+    fn text(self, text: &str) -> Result<ThriftValue, String> {
+        let unfit = || self.unfit(format_args!("{text:?}"));
         match self.value_type {
             ThriftType::String => Ok(ThriftValue::Binary(text.as_bytes().to_vec())),
-            ThriftType::Binary => base64(text).map(ThriftValue::Binary).ok_or_else(unfit),
+            ThriftType::Binary => base64_value(text).map(ThriftValue::Binary).ok_or_else(unfit),
             ThriftType::Uuid => uuid::Uuid::try_parse(text)
                 .map(|uuid| ThriftValue::Uuid(uuid.into_bytes()))
                 .map_err(|_| unfit()),
             ThriftType::Enum(place) => self.choice(*place, text),
             ThriftType::Double => text.parse().map(ThriftValue::Double).map_err(|_| unfit()),
-            _ if self.is_whole() => match text.parse::<i128>() {
-                Ok(number) => self.number(number),
+            _ if self.is_whole() => match text.parse() {
+                Ok(number) => self.whole(number),
                 Err(_) => Err(unfit()),
             },
             _ => Err(unfit()),
         }
     }
 
-    fn choice<E: Error>(self, place: usize, name: &str) -> Result<ThriftValue, E> {
+    fn choice(self, place: usize, name: &str) -> Result<ThriftValue, String> {
         let known = &self.schema.enums[place];
-        let number = known
-            .values
-            .iter()
-            .find(|(known, _)| known == name)
-            .map(|(_, number)| *number)
-            .or_else(|| name.parse().ok());
+        let value = known.values.iter().find(|(known, _)| known == name);
+        let number = value.map(|(_, number)| *number).or_else(|| name.parse().ok());
         number.map(ThriftValue::I32).ok_or_else(|| {
             let values = known.values.iter().map(|(name, _)| name.clone());
-            E::custom(format!("{} has no value {name}{}", known.name, suggestion(name, values)))
+            format!("{} has no value {name}{}", known.name, suggestion(name, values))
         })
     }
 
     /// The key of a map, which is a string in JSON.
-    fn key<E: Error>(self, text: &str) -> Result<ThriftValue, E> {
+    fn key(self, text: &str) -> Result<ThriftValue, String> {
+        use ThriftType::{Bool, List, Map, Set, Struct};
         match (self.value_type, text) {
-            (ThriftType::Bool, "true") => Ok(ThriftValue::Bool(true)),
-            (ThriftType::Bool, "false") => Ok(ThriftValue::Bool(false)),
-            (ThriftType::Struct(_) | ThriftType::List(_) | ThriftType::Set(_), _)
-            | (ThriftType::Map(_), _) => {
-                Err(E::custom(format!("JSON has no map whose keys are {self}")))
+            (Bool, "true") => Ok(ThriftValue::Bool(true)),
+            (Bool, "false") => Ok(ThriftValue::Bool(false)),
+            (Struct(_) | List(_) | Set(_) | Map(_), _) => {
+                Err(format!("JSON has no map whose keys are {self}"))
             }
             _ => self.text(text),
         }
     }
 
-    fn unfit<E: Error>(self, what: &str) -> E {
-        E::custom(format!("{what} is not {self}"))
+    fn elements(
+        self,
+        element: &'a ThriftType,
+        cursor: &mut Cursor<'_>,
+    ) -> Result<ThriftValue, Failure> {
+        let mut elements = Vec::new();
+        let mut known = HashSet::new();
+        let is_set = matches!(self.value_type, ThriftType::Set(_));
+        cursor.array(|cursor| {
+            let value = self.of(element).read(cursor)?;
+            if is_set && !known.insert(comparable(&value)) {
+                return Err(Failure::new(cursor.at(), "an element of the set is there twice"));
+            }
+            elements.push(value);
+            Ok(())
+        })?;
+        let kind = element.wire_kind();
+        Ok(match is_set {
+            true => ThriftValue::Set(kind, elements),
+            false => ThriftValue::List(kind, elements),
+        })
+    }
+
+    fn entries(
+        self,
+        key_type: &'a ThriftType,
+        value_type: &'a ThriftType,
+        cursor: &mut Cursor<'_>,
+    ) -> Result<ThriftValue, Failure> {
+        let mut entries = Vec::new();
+        let mut known = HashSet::new();
+        cursor.object(|cursor, name| {
+            let wrong = |reason| Failure::new(name.end, reason);
+            let key = self.of(key_type).key(&name.name).map_err(wrong)?;
+            if !known.insert(comparable(&key)) {
+                return Err(wrong(format!("the key {:?} is there twice", name.name)));
+            }
+            let value = self.of(value_type).read(cursor);
+            entries.push((key, value.map_err(|failure| failure.within(&name.name))?));
+            Ok(())
+        })?;
+        Ok(ThriftValue::Map(key_type.wire_kind(), value_type.wire_kind(), entries))
+    }
+
+    fn fields(
+        self,
+        known: &'a ThriftStruct,
+        cursor: &mut Cursor<'_>,
+    ) -> Result<ThriftValue, Failure> {
+        let mut given = HashSet::new();
+        let mut fields = Vec::new();
+        cursor.object(|cursor, name| {
+            let wrong = |reason| Failure::new(name.end, reason);
+            let field = known.fields.iter().find(|field| field.name == name.name);
+            let field = field.ok_or_else(|| wrong(unknown_field(known, &name.name)))?;
+            if !given.insert(field.id) {
+                return Err(wrong(format!("{} is there twice", name.name)));
+            }
+            // As if it were not there.
+            if !cursor.take_null() {
+                let value = self.of(&field.field_type).read(cursor);
+                fields.push((field.id, value.map_err(|failure| failure.within(&name.name))?));
+            }
+            Ok(())
+        })?;
+        complete(known, fields).map_err(|reason| Failure::new(cursor.at(), reason))
+    }
+
+    fn unfit(self, what: impl fmt::Display) -> String {
+        format!("{what} is not {self}")
+    }
+
+    fn too_large(self, number: impl fmt::Display) -> String {
+        format!("{number} is too large for {self}")
     }
 }
 
@@ -168,133 +243,6 @@ impl fmt::Display for Typed<'_> {
     }
 }
 
-/// Bytes in base64, with either alphabet, padded or not.
-fn base64(text: &str) -> Option<Vec<u8>> {
-    let config =
-        GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
-    [STANDARD, URL_SAFE]
-        .iter()
-        .map(|alphabet| GeneralPurpose::new(alphabet, config).decode(text))
-        .find_map(Result::ok)
-}
-
-impl<'de> DeserializeSeed<'de> for Typed<'_> {
-    type Value = ThriftValue;
-
-    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<ThriftValue, D::Error> {
-        json.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Typed<'_> {
-    type Value = ThriftValue;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{self}")
-    }
-
-    fn visit_bool<E: Error>(self, truth: bool) -> Result<ThriftValue, E> {
-        match self.value_type {
-            ThriftType::Bool => Ok(ThriftValue::Bool(truth)),
-            _ => Err(self.unfit(&truth.to_string())),
-        }
-    }
-
-    fn visit_i64<E: Error>(self, number: i64) -> Result<ThriftValue, E> {
-        self.number(number.into())
-    }
-
-    fn visit_u64<E: Error>(self, number: u64) -> Result<ThriftValue, E> {
-        self.number(number.into())
-    }
-
-    fn visit_f64<E: Error>(self, number: f64) -> Result<ThriftValue, E> {
-        let written = self.decimals.next_of(number);
-        match self.value_type {
-            ThriftType::Double => Ok(ThriftValue::Double(number)),
-            _ if self.is_whole() => match integer(&written) {
-                Ok(exact) => self.number(exact),
-                Err(NoInteger::Fraction) => Err(self.unfit(&written)),
-                Err(NoInteger::TooLarge) => {
-                    Err(E::custom(format!("{written} is too large for {self}")))
-                }
-            },
-            _ => Err(self.unfit(&number.to_string())),
-        }
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<ThriftValue, E> {
-        self.text(text)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<ThriftValue, A::Error> {
-        let (ThriftType::List(element) | ThriftType::Set(element)) = self.value_type else {
-            return Err(self.unfit("a list"));
-        };
-        let mut elements = Vec::new();
-        let mut known = HashSet::new();
-        let is_set = matches!(self.value_type, ThriftType::Set(_));
-        while let Some(value) = list.next_element_seed(self.of(element))? {
-            if is_set && !known.insert(comparable(&value)) {
-                return Err(A::Error::custom("an element of the set is there twice"));
-            }
-            elements.push(value);
-        }
-        let kind = element.wire_kind();
-        Ok(match self.value_type {
-            ThriftType::Set(_) => ThriftValue::Set(kind, elements),
-            _ => ThriftValue::List(kind, elements),
-        })
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, object: A) -> Result<ThriftValue, A::Error> {
-        match self.value_type {
-            ThriftType::Struct(place) => self.fields(&self.schema.structs[*place], object),
-            ThriftType::Map(types) => self.entries(&types.0, &types.1, object),
-            _ => Err(self.unfit("an object")),
-        }
-    }
-}
-
-impl<'a> Typed<'a> {
-    fn entries<'de, A: MapAccess<'de>>(
-        self,
-        key_type: &'a ThriftType,
-        value_type: &'a ThriftType,
-        mut object: A,
-    ) -> Result<ThriftValue, A::Error> {
-        let mut entries = Vec::new();
-        let mut known = HashSet::new();
-        while let Some(name) = object.next_key::<String>()? {
-            let key = self.of(key_type).key(&name)?;
-            if !known.insert(comparable(&key)) {
-                return Err(A::Error::custom(format!("the key {name:?} is there twice")));
-            }
-            entries.push((key, object.next_value_seed(self.of(value_type))?));
-        }
-        Ok(ThriftValue::Map(key_type.wire_kind(), value_type.wire_kind(), entries))
-    }
-
-    fn fields<'de, A: MapAccess<'de>>(
-        self,
-        known: &'a ThriftStruct,
-        mut object: A,
-    ) -> Result<ThriftValue, A::Error> {
-        let mut given: Vec<(i16, Option<ThriftValue>)> = Vec::new();
-        while let Some(name) = object.next_key::<String>()? {
-            let Some(field) = known.fields.iter().find(|field| field.name == name) else {
-                return Err(unknown_field(known, &name));
-            };
-            if given.iter().any(|(id, _)| *id == field.id) {
-                return Err(A::Error::custom(format!("{name} is there twice")));
-            }
-            let value = object.next_value_seed(OrNull(self.of(&field.field_type)))?;
-            given.push((field.id, value));
-        }
-        complete(known, given)
-    }
-}
-
 /// The bytes of a value, by which it is known again.
 fn comparable(value: &ThriftValue) -> Vec<u8> {
     let mut bytes = Vec::new();
@@ -306,25 +254,21 @@ fn comparable(value: &ThriftValue) -> Vec<u8> {
     bytes
 }
 
-fn unknown_field<E: Error>(known: &ThriftStruct, name: &str) -> E {
+fn unknown_field(known: &ThriftStruct, name: &str) -> String {
     let kind = if known.kind == StructKind::Arguments { "argument" } else { "field" };
     let names = known.fields.iter().map(|field| field.name.clone());
-    E::custom(format!("{} has no {kind} {name}{}", known.name, suggestion(name, names)))
+    format!("{} has no {kind} {name}{}", known.name, suggestion(name, names))
 }
 
-/// The fields that are given, and the defaults of the others, by ascending id.
-fn complete<E: Error>(
+/// The fields that are given, and the defaults of the others, by ascending id; or what is missing.
+fn complete(
     known: &ThriftStruct,
-    given: Vec<(i16, Option<ThriftValue>)>,
-) -> Result<ThriftValue, E> {
-    let mut fields: Vec<_> =
-        given.into_iter().filter_map(|(id, value)| Some((id, value?))).collect();
+    mut fields: Vec<(i16, ThriftValue)>,
+) -> Result<ThriftValue, String> {
     if known.kind == StructKind::Union {
-        return if fields.len() == 1 {
-            Ok(ThriftValue::Struct(fields))
-        } else {
-            let said = format!("{} is a union: give one of its fields", known.name);
-            Err(E::custom(said))
+        return match fields.len() {
+            1 => Ok(ThriftValue::Struct(fields)),
+            _ => Err(format!("{} is a union: give one of its fields", known.name)),
         };
     }
     for field in &known.fields {
@@ -333,66 +277,14 @@ fn complete<E: Error>(
             _ if is_given => {}
             Some(default) => fields.push((field.id, default.clone())),
             None if field.is_required && known.kind == StructKind::Arguments => {
-                let said = format!("the argument {} of {} is missing", field.name, known.name);
-                return Err(E::custom(said));
+                return Err(format!("the argument {} of {} is missing", field.name, known.name));
             }
             None if field.is_required => {
-                let said = format!("{} requires {}, which is missing", known.name, field.name);
-                return Err(E::custom(said));
+                return Err(format!("{} requires {}, which is missing", known.name, field.name));
             }
             None => {}
         }
     }
     fields.sort_by_key(|(id, _)| *id);
     Ok(ThriftValue::Struct(fields))
-}
-
-/// A value, or `null` for none.
-struct OrNull<'a>(Typed<'a>);
-
-impl<'de> DeserializeSeed<'de> for OrNull<'_> {
-    type Value = Option<ThriftValue>;
-
-    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<Self::Value, D::Error> {
-        json.deserialize_option(self)
-    }
-}
-
-impl<'de> Visitor<'de> for OrNull<'_> {
-    type Value = Option<ThriftValue>;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}", self.0)
-    }
-
-    fn visit_none<E: Error>(self) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-
-    fn visit_some<D: Deserializer<'de>>(self, json: D) -> Result<Self::Value, D::Error> {
-        self.0.deserialize(json).map(Some)
-    }
-}
-
-/// The calls of an array.
-struct Several<'a>(Typed<'a>);
-
-impl<'de> Visitor<'de> for Several<'_> {
-    type Value = Vec<ThriftValue>;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "arguments of calls")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
-        let mut calls = Vec::new();
-        while let Some(call) = list.next_element_seed(self.0)? {
-            calls.push(call);
-        }
-        Ok(calls)
-    }
 }

@@ -203,10 +203,15 @@ fn what_is_wrong_with_data_is_said_with_its_place() {
 
 /// The arguments of a method of its own with these data.
 fn plain(data: &str) -> Result<ThriftValue, String> {
-    let folder = tempfile::tempdir().unwrap();
-    let idl = folder.path().join("a.thrift");
     let fields = "1: i64 n, 2: double x, 3: map<i64, string> m, 4: map<double, i64> d, \
                   5: set<double> s, 6: list<i64> l";
+    with_fields(fields, data)
+}
+
+/// The same, where the argument has these fields.
+fn with_fields(fields: &str, data: &str) -> Result<ThriftValue, String> {
+    let folder = tempfile::tempdir().unwrap();
+    let idl = folder.path().join("a.thrift");
     let text = format!("struct A {{ {fields} }} service S {{ void f(1: A a) }}");
     std::fs::write(&idl, text).unwrap();
     let data = format!("{{\"a\": {data}}}");
@@ -216,6 +221,16 @@ fn plain(data: &str) -> Result<ThriftValue, String> {
     ThriftCall::read(&idl, &[], "S.f", spoken, &data, &mut io::empty())
         .map(|call| arguments(&request(&call), ThriftProtocol::Binary))
         .map_err(|error| error.to_string())
+}
+
+#[test]
+fn data_that_is_in_itself_too_deep_is_refused() {
+    let nested = |levels| format!("{}{{}}{}", "{\"l\": [".repeat(levels), "]}".repeat(levels));
+    assert!(with_fields("1: list<A> l", &nested(20)).is_ok());
+    for levels in [50, 100_000] {
+        let error = with_fields("1: list<A> l", &nested(levels)).unwrap_err();
+        assert!(error.contains("in each other more than 100 deep"), "{error}");
+    }
 }
 
 #[test]
@@ -240,7 +255,7 @@ fn integers_are_exact_however_they_are_written() {
         ("9007199254740992.5", "field a.n: 9007199254740992.5 is not an i64"),
         ("9223372036854775808.0", "9223372036854775808 is too large for an i64"),
         ("18446744073709551616", "18446744073709551616 is too large for an i64"),
-        ("1e400", "number out of range"),
+        ("1e400", "1e400 is too large for an i64"),
         ("1e300", "1e300 is too large for an i64"),
     ] {
         let error = plain(&format!("{{\"x\": -0.0, \"n\": {written}}}")).unwrap_err();

@@ -21,14 +21,14 @@ pub(crate) struct Cursor<'t> {
 }
 
 /// The name of a member of an object.
-pub(super) struct Key<'t> {
+pub(crate) struct Key<'t> {
     pub name: Cow<'t, str>,
     /// How many bytes of the text come before its end.
     pub end: usize,
 }
 
 /// A value, or how one begins that has others in it.
-pub(super) enum Found<'t> {
+pub(crate) enum Found<'t> {
     Null,
     Bool(bool),
     /// As it is written.

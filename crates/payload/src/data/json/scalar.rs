@@ -208,7 +208,7 @@ fn choice(choices: &EnumDescriptor, name: &str) -> Result<i32, String> {
 
 /// Base64 in one of its two alphabets, padded or not. What a last letter has beyond the last byte
 /// and ends of lines do not matter.
-fn base64_value(text: &str) -> Option<Vec<u8>> {
+pub(crate) fn base64_value(text: &str) -> Option<Vec<u8>> {
     let is_padded = text.len().is_multiple_of(4);
     let padding = if is_padded {
         DecodePaddingMode::RequireCanonical
