@@ -152,7 +152,10 @@ impl<'a> RoundRunner<'a> {
             }
             let before = faults(members);
             let kept: Vec<Outcome> = members.iter().map(|member| member.outcome.clone()).collect();
-            self.measure_once(members, by_turns)?;
+            // What was measured is kept. Whatever is measured next is interrupted, too.
+            if self.measure_once(members, by_turns).is_err() {
+                break;
+            }
             // A disturbed window is better than none. All go back together, so that their windows
             // are of the same seconds. One whose server has died meanwhile keeps saying so.
             if faults(members) > before {
