@@ -1,16 +1,18 @@
 //! CPU time that is used where nobody looks: by threads and processes that end between two looks.
 
-use crate::process::{both_ways, line, next, start};
+use crate::process::{LONG, both_ways, line, next, start};
 use crate::test_folder::launcher;
 use bookend_lab::cpu::{CpuGaps, CpuMeter};
 use bookend_lab::process::Process;
+use bookend_lab::process::interrupt::Interrupt;
 use rustix::time::{ClockId, clock_gettime};
 use std::io;
 use std::process::{Child, Command, ExitCode};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 tests![
+    what_a_process_has_used_is_known_once_it_has_ended,
     what_ended_threads_have_used_counts,
     what_ended_children_have_used_counts,
     what_an_orphan_has_used_counts,
@@ -82,6 +84,20 @@ fn used(process: &mut Process) -> (Duration, CpuGaps) {
 
 fn burner(how: &str) -> String {
     format!("exec '{}' {BURN} {how}", launcher().program.display())
+}
+
+fn what_a_process_has_used_is_known_once_it_has_ended() {
+    both_ways(|test_folder, groups| {
+        let process = start(test_folder, groups, &burner("once"));
+        let (mut meter, mut used_ns) = (CpuMeter::of(&process), 0);
+        let (deadline, interrupt) = (Instant::now() + LONG, Interrupt::new());
+        let read_meter = || used_ns = meter.read_ns();
+        let output = process.collect_then(deadline, 0, &interrupt, read_meter);
+        assert!(output.succeeded(), "{output:?}");
+        let used = Duration::from_nanos(used_ns);
+        // Its own clock began with the launcher, before it was in its group.
+        assert!(used >= WORK / 2, "{used:?} with {}", groups.capabilities());
+    });
 }
 
 fn what_ended_threads_have_used_counts() {

@@ -27,7 +27,7 @@ tests![
 ];
 
 /// Longer than anything here takes on a machine that is busy with other things.
-const LONG: Duration = Duration::from_secs(60);
+pub const LONG: Duration = Duration::from_secs(60);
 
 /// Control groups as this machine has them, and none: everything must hold with both.
 pub fn both_ways(test: impl Fn(&TestFolder, &ControlGroups)) {
