@@ -4,14 +4,13 @@
 mod arguments;
 mod caller;
 mod clients;
-mod course;
 mod doubts;
 mod ended;
 mod profile;
 mod progress;
-mod running;
+mod record;
+mod servers;
 mod specs;
-mod starts;
 
 pub use arguments::RaceArguments;
 
@@ -37,11 +36,8 @@ use bookend_report::race::RaceAnswer;
 use bookend_results::race::{EarlierRace, Race, RaceCell, RaceError, RaceServerName};
 use bookend_results::suite::TestedEnd;
 use caller::standard_input;
-use clients::ClientCourse;
-use course::{Course, new_race};
-use ended::RaceEnd;
-use profile::RaceProfiler;
-use running::Starter;
+use ended::{MeasuredRace, RaceEnd};
+use record::new_race;
 use specs::Specs;
 
 /// Races the servers and prints the answer. The number is the exit status.
@@ -68,14 +64,20 @@ pub fn start(arguments: RaceArguments) -> Result<u8, Failure> {
     let Some(_lock) = lab::lock(&LockTarget::Machine, waits, &interrupt)? else {
         return Ok(exit::INTERRUPTED);
     };
-    let race = match measure(&arguments, &specs, &cells, interrupt.clone()) {
-        Ok(race) => race,
+    let MeasuredRace { race, end } = match measure(&arguments, &specs, &cells, interrupt.clone()) {
+        Ok(measured) => measured,
         Err(RaceEnd::Interrupted) => return Ok(exit::INTERRUPTED),
         Err(RaceEnd::Failed(failure)) => return Err(failure),
     };
     let judged: Result<Vec<_>, _> = gates.iter().map(|gate| race.judge(gate)).collect();
     let judged = judged.map_err(|error| blame(&race, error))?;
-    deliver(&arguments, &race, earlier.as_ref(), &judged)?;
+    let delivered = deliver(&arguments, &race, earlier.as_ref(), &judged);
+    if let Some(RaceEnd::Failed(failure)) = end {
+        // The status says why there is no more of it.
+        let _ = delivered.map_err(|undelivered| undelivered.report("race"));
+        return Err(failure);
+    }
+    delivered?;
     let status = gate_status("race", &judged);
     let is_decided = status == exit::OBJECTIVE_MISSED;
     Ok(if interrupt.is_raised() && !is_decided { exit::INTERRUPTED } else { status })
@@ -98,7 +100,7 @@ fn measure(
     specs: &Specs,
     cells: &[RaceCell],
     interrupt: Interrupt,
-) -> Result<Race, RaceEnd> {
+) -> Result<MeasuredRace, RaceEnd> {
     become_subreaper().map_err(Failure::nothing_measured)?;
     let leftovers = remove_leftovers();
     leftovers.iter().filter(|_| !arguments.quiet).for_each(|sentence| print_error(sentence));
@@ -106,22 +108,21 @@ fn measure(
     let spawner = lab::spawner(interrupt)?;
     let server_cpus = f64::from(arguments.server_cpus);
     let groups = || ControlGroups::prepare(tree::kill_group);
-    let servers = match specs {
-        Specs::Servers(servers) => servers,
-        Specs::Clients(clients) => {
+    let specs = match specs {
+        Specs::Servers(specs) => specs,
+        Specs::Clients(contestants) => {
             let placement = Placement::on_this_machine(server_cpus, Some(arguments.client_cpus));
             let host = RaceHost { spawner, groups: groups(), placement };
-            return ClientCourse::new(arguments, clients, cells, &host, &input)?.run();
+            return clients::measure(arguments, contestants, cells, &host, &input);
         }
     };
     // Before this thread is pinned: a build may use all CPUs.
-    let (servers, _revisions) = checked_out(arguments, servers, &spawner)?;
+    let (specs, _revisions) = checked_out(arguments, specs, &spawner)?;
     let placement = Placement::on_this_machine(server_cpus, None);
     // The threads that make calls are started from this one.
     launch::pin(&placement.generator).map_err(Failure::nothing_measured)?;
     let host = RaceHost { spawner, groups: groups(), placement };
-    let starter = Starter { arguments, specs: &servers, cells, host: &host, input: &input };
-    Course::new(starter, RaceProfiler::find(arguments)?).run()
+    servers::measure(arguments, &specs, cells, &host, &input)
 }
 
 /// The servers with the folders of their revisions, which are there as long as the second value.

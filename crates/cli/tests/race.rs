@@ -127,6 +127,41 @@ fn a_server_that_ends_or_never_comes_up_is_reported_in_its_own_words() {
 }
 
 #[test]
+fn what_was_measured_before_a_server_failed_is_kept_and_told() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let fails_at = |start: u32| {
+        format!(
+            "new=echo x >> starts; [ $(wc -l < starts) -lt {start} ] || {{ echo no more >&2; \
+             exit 9; }}; exec {BOOKEND} serve --threads 1 --port {{port}}"
+        )
+    };
+    let more = ["--starts", "8", "--budget", "2s", "--save", "race.json", "--fail-if", "new>0.001"];
+    let race = |start| {
+        let [old, new] = [serve("old"), fails_at(start)];
+        race(home.path(), &[&[old.as_str(), &new], &ONE, &more[..]].concat())
+    };
+    let output = race(3);
+    let error = said(&output, 1);
+    assert!(error.contains("bookend race: new has ended: no more (exit status: 9)"), "{error}");
+    assert!(!error.contains("NOT DECIDED"), "the failure has the last word: {error}");
+    let answer = String::from_utf8_lossy(&output.stdout);
+    assert!(answer.contains("A call costs "), "{answer}");
+    let doubt = "a failure ended this race before its time";
+    assert!(answer.contains(doubt), "{answer}");
+    let file = home.path().join("race.json");
+    let kept = std::fs::read_to_string(&file).expect("it was kept");
+    let kept: Value = serde_json::from_str(&kept).expect("JSON");
+    assert_eq!(kept["starts"].as_array().map(Vec::len), Some(2), "{kept}");
+    assert!(kept["doubts"].as_array().expect("a list").contains(&doubt.into()), "{kept}");
+    for file in [&file, &home.path().join("starts")] {
+        std::fs::remove_file(file).expect("it is there");
+    }
+    let output = race(1);
+    assert!(said(&output, 1).contains("new has ended: no more"));
+    assert!(output.stdout.is_empty() && !file.exists(), "nothing was measured: {output:?}");
+}
+
+#[test]
 fn a_command_whose_server_goes_on_without_it_is_told_to_stay() {
     let home = tempfile::tempdir().expect("a temporary folder");
     for (ends, how) in
@@ -311,6 +346,7 @@ fn a_rate_that_no_server_holds_is_refused_with_whose_fault_it_is() {
     let output = race(home.path(), &[&[old.as_str(), &new], &much[..], &SOON].concat());
     let error = said(&output, 1);
     assert!(error.contains("does not keep up with 50000000 calls a second"), "{error}");
+    assert!(output.stdout.is_empty(), "its figures are those of another race: {output:?}");
     let error = said(&race(home.path(), &[&old, &new, "--rps", "1999"]), 2);
     assert!(error.contains("19.9 calls in a lap of 10 ms, too few"), "{error}");
     assert!(error.contains("too few for a percentile: add --lap 1s"), "{error}");

@@ -98,6 +98,22 @@ fn a_client_that_fails_is_reported_in_its_own_words() {
 }
 
 #[test]
+fn what_was_measured_before_a_client_failed_is_kept_and_told() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    // Two rounds, and no more.
+    let ends = "=echo x >> runs; [ $(wc -l < runs) -le 8 ] || { echo no more >&2; exit 3; }; ";
+    let client = load("mine").replacen('=', ends, 1);
+    let output = race(home.path(), &[&client, "--save", "race.json"]);
+    let error = said(&output, 1);
+    assert!(error.contains("bookend race: mine: no more (exit status: 3)"), "{error}");
+    let answer = String::from_utf8_lossy(&output.stdout);
+    assert!(answer.starts_with("A call costs "), "{answer}");
+    let kept = std::fs::read_to_string(home.path().join("race.json")).expect("it was kept");
+    let kept: Value = serde_json::from_str(&kept).expect("JSON");
+    assert_eq!(kept["starts"].as_array().map(Vec::len), Some(2), "{kept}");
+}
+
+#[test]
 fn flags_that_mean_nothing_to_clients_are_refused_with_the_reason() {
     let home = tempfile::tempdir().expect("a temporary folder");
     for (words, part) in [

@@ -3,6 +3,7 @@
 use crate::gates::GateArguments;
 use crate::terminal::Failure;
 use bookend_contract::{duration, secrets};
+use bookend_lab::race::{RacePlan, RaceStarts};
 use bookend_load::flags::pacing::{PacingFlags, rate};
 use bookend_load::flags::{CallFlags, LoadFlags, whole};
 use bookend_results::race::{RaceCell, STARTS_MIN};
@@ -241,6 +242,12 @@ impl RaceArguments {
     pub fn budget(&self) -> Duration {
         let usual = if self.until.is_some() { UNTIL_BUDGET } else { BUDGET };
         self.budget.unwrap_or(usual)
+    }
+
+    /// What the race is to be, in that many cells.
+    pub fn plan(&self, cells: usize, starts: RaceStarts) -> RacePlan {
+        let (lap, warmup, budget) = (self.lap(), self.warmup, self.budget());
+        RacePlan { cells, lap, warmup, budget, until: self.until, starts }
     }
 
     /// Calls a second; `None`: as soon as others end.

@@ -2,11 +2,10 @@
 
 use super::arguments::RaceArguments;
 use crate::terminal::Failure;
-use bookend_lab::process::interrupt::Interrupt;
-use bookend_lab::race::{CalledLap, RaceCaller, RaceHost, RaceServer};
-use bookend_load::flags::LoadFlags;
+use bookend_lab::race::{CalledLap, RaceCaller, RaceHost, RaceRunError, RaceServer};
 use bookend_load::options::CallOptions;
 use bookend_load::plan::LoadPlan;
+use bookend_load::prepare::PrepareError;
 use bookend_load::probe::{self, ProbeDepth, ProbeRequest};
 use bookend_load::record::OpenLoopCalls;
 use bookend_load::run::{LapCalls, LoadSession};
@@ -15,66 +14,65 @@ use bookend_results::race::{RaceCell, RatedCalls};
 use std::time::Duration;
 
 /// Makes the calls to all servers.
-pub struct Callers {
+pub struct Callers<'a> {
+    arguments: &'a RaceArguments,
+    cells: &'a [RaceCell],
+    host: &'a RaceHost,
+    /// What was on standard input.
+    input: &'a [u8],
     /// By cell, then by server.
     sessions: Vec<Vec<LoadSession>>,
-    interrupt: Interrupt,
-    /// The cell of the laps that come next.
-    pub cell: usize,
-    /// What is odd about the servers' answers, a sentence each.
-    pub doubts: Vec<String>,
+    /// Whether the servers of some start replied differently to the first call.
+    pub replies_differ: bool,
 }
 
-impl Callers {
-    /// Has one call to each server answered, and makes all connections.
-    ///
-    /// # Errors
-    /// [`Failure`] when the flags make no sense, or a server does not answer.
-    pub fn connect(
-        arguments: &RaceArguments,
-        cells: &[RaceCell],
-        servers: &[RaceServer],
-        host: &RaceHost,
-        input: &[u8],
-    ) -> Result<Callers, Failure> {
-        let cpus = u32::try_from(host.placement.generator.len().max(1)).unwrap_or(u32::MAX);
-        let replies: Vec<_> = servers
-            .iter()
-            .map(|server| {
-                let flags = arguments.load_flags(server.address(), cells[0]);
-                verify(server, &flags, input)
-            })
-            .collect::<Result<_, _>>()?;
-        let connect = |server: &RaceServer, cell: &RaceCell| {
-            let flags = arguments.load_flags(server.address(), *cell);
-            let plan =
-                LoadPlan::from_flags(&flags, &mut { input }, cpus).map_err(Failure::unprepared)?;
-            LoadSession::start(plan).map_err(|error| failed(server, error))
-        };
-        let of_cell = |cell| servers.iter().map(|server| connect(server, cell)).collect();
-        let sessions = cells.iter().map(of_cell);
-        let differ = replies.iter().any(|reply| *reply != replies[0]);
-        Ok(Callers {
-            sessions: sessions.collect::<Result<_, _>>()?,
-            interrupt: host.spawner.interrupt.clone(),
-            cell: 0,
-            doubts: differ
-                .then(|| "their replies to the first call differ".to_owned())
-                .into_iter()
-                .collect(),
-        })
+impl<'a> Callers<'a> {
+    /// There are no connections yet.
+    pub fn new(
+        arguments: &'a RaceArguments,
+        cells: &'a [RaceCell],
+        host: &'a RaceHost,
+        input: &'a [u8],
+    ) -> Self {
+        let (sessions, replies_differ) = (Vec::new(), false);
+        Callers { arguments, cells, host, input, sessions, replies_differ }
+    }
+
+    fn session(&self, server: &RaceServer, cell: RaceCell) -> Result<LoadSession, RaceRunError> {
+        let flags = self.arguments.load_flags(server.address(), cell);
+        let plan = LoadPlan::from_flags(&flags, &mut { self.input }, self.host.generator_cpus())
+            .map_err(unprepared)?;
+        LoadSession::start(plan).map_err(|error| server.not_called(error.to_string()))
     }
 }
 
-impl RaceCaller for Callers {
-    fn call(&mut self, server: usize, length: Duration) -> Result<Option<CalledLap>, String> {
-        if self.interrupt.is_raised() {
+impl RaceCaller for Callers<'_> {
+    fn connect(&mut self, servers: &[RaceServer]) -> Result<(), RaceRunError> {
+        let of_first = |server| verify(self.arguments, server, self.cells[0], self.input);
+        let replies: Vec<_> = servers.iter().map(of_first).collect::<Result<_, _>>()?;
+        self.replies_differ |= replies.iter().any(|reply| *reply != replies[0]);
+        let of_cell = |cell| servers.iter().map(|server| self.session(server, cell)).collect();
+        self.sessions = self.cells.iter().copied().map(of_cell).collect::<Result<_, _>>()?;
+        Ok(())
+    }
+
+    fn disconnect(&mut self) {
+        self.sessions.clear();
+    }
+
+    fn call(
+        &mut self,
+        cell: usize,
+        server: usize,
+        length: Duration,
+    ) -> Result<Option<CalledLap>, String> {
+        let interrupt = &self.host.spawner.interrupt;
+        if interrupt.is_raised() {
             return Ok(None);
         }
-        let session = &mut self.sessions[self.cell][server];
-        let lap = session
-            .lap(length, || self.interrupt.is_raised())
-            .map_err(|error| error.to_string())?;
+        let session = &mut self.sessions[cell][server];
+        let lap =
+            session.lap(length, || interrupt.is_raised()).map_err(|error| error.to_string())?;
         Ok(lap.map(|LapCalls { ok, failed, length_ns, open_loop }| CalledLap {
             ok,
             failed,
@@ -109,19 +107,26 @@ pub fn standard_input(arguments: &RaceArguments) -> Result<Vec<u8>, Failure> {
 /// The reply to one call, every message of it what the method promises.
 ///
 /// # Errors
-/// [`Failure`] when the flags make no sense, or the server does not answer.
+/// The flags make no sense, or the server does not answer.
 pub fn verify(
+    arguments: &RaceArguments,
     server: &RaceServer,
-    flags: &LoadFlags,
+    cell: RaceCell,
     mut input: &[u8],
-) -> Result<Vec<Vec<u8>>, Failure> {
-    let options = CallOptions::from_flags(&flags.call).map_err(Failure::usage)?;
-    let request = ProbeRequest::of_first_call(&options, &mut input).map_err(Failure::unprepared)?;
-    let reply =
-        probe::probe(&request, ProbeDepth::Call).call.map_err(|error| failed(server, error))?;
-    Ok(reply.messages)
+) -> Result<Vec<Vec<u8>>, RaceRunError> {
+    let flags = arguments.load_flags(server.address(), cell);
+    let options = CallOptions::from_flags(&flags.call).map_err(usage)?;
+    let request = ProbeRequest::of_first_call(&options, &mut input).map_err(unprepared)?;
+    let call = probe::probe(&request, ProbeDepth::Call).call;
+    Ok(call.map_err(|error| server.not_called(error.to_string()))?.messages)
 }
 
-fn failed(server: &RaceServer, error: impl ToString) -> Failure {
-    Failure::nothing_measured(server.not_called(error.to_string()))
+/// What is wrong with the flags of the calls.
+pub fn usage(error: impl ToString) -> RaceRunError {
+    RaceRunError::Usage(error.to_string())
+}
+
+/// Why there is nothing to call.
+pub fn unprepared(error: PrepareError) -> RaceRunError {
+    if error.is_usage() { usage(error) } else { RaceRunError::Unprepared(error.to_string()) }
 }

@@ -2,49 +2,23 @@
 
 use super::arguments::RaceArguments;
 use super::caller::verify;
-use super::course::new_race;
 use super::doubts;
-use super::ended::RaceEnd;
-use super::progress::RaceProgress;
+use super::ended::{MeasuredRace, RaceEnd};
+use super::record::{names_of_clients, new_race};
 use crate::terminal::Failure;
 use bookend_contract::environment::{Environment, Role, WindowLength};
 use bookend_lab::race::{
-    ClientLap, RaceClient, RaceHost, RacePort, RaceRunError, RaceServer, RaceServerSpec, RaceStart,
-    RequestFile, run_block, run_client_lap,
+    RaceClient, RaceClients, RaceHost, RacePort, RaceServer, RaceServerSpec, RaceStart, RaceStarts,
+    RequestFile,
 };
 use bookend_load::plan::{GrpcCall, LoadPlan};
-use bookend_results::race::{Race, RaceCell, RaceRound, RaceServerName, Standing};
+use bookend_results::race::RaceCell;
 use bookend_results::suite::TestedEnd;
-use fastrand::Rng;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How the server is called in what is said of it.
 const SERVER: &str = "the reference server";
-
-/// What clients are asked by the contract.
-struct ContractCall {
-    environment: Environment,
-    /// What the environment names.
-    _request: RequestFile,
-}
-
-/// A race of clients that goes on.
-pub struct ClientCourse<'a> {
-    arguments: &'a RaceArguments,
-    clients: &'a [RaceClient],
-    host: &'a RaceHost,
-    server: RaceServer,
-    call: ContractCall,
-    random: Rng,
-    race: Race,
-    standing: Standing,
-    /// Of each client's CPU time, what is known in ticks alone.
-    in_ticks_ns: Vec<u64>,
-    server_cpu_ns: u64,
-    begin: Instant,
-    progress: RaceProgress,
-}
 
 /// Refuses flags that mean nothing to clients.
 ///
@@ -71,142 +45,66 @@ pub fn check(arguments: &RaceArguments) -> Result<(), Failure> {
     Ok(())
 }
 
-impl<'a> ClientCourse<'a> {
-    /// Starts the server and has one call to it answered. No client has been started yet.
-    ///
-    /// # Errors
-    /// The server does not serve the method, or the request cannot be made.
-    pub fn new(
-        arguments: &'a RaceArguments,
-        clients: &'a [RaceClient],
-        cells: &[RaceCell],
-        host: &'a RaceHost,
-        input: &[u8],
-    ) -> Result<ClientCourse<'a>, RaceEnd> {
-        let server = RaceServer::start(host, &reference(arguments, host))?;
-        let cpus = u32::try_from(host.placement.generator.len()).unwrap_or(u32::MAX).max(1);
-        let call = ContractCall::new(arguments, (&server, cells[0]), cpus, input)?;
-        let named = |client: &RaceClient| RaceServerName {
-            name: client.name.clone(),
-            command: client.command.clone(),
-        };
-        let names = clients.iter().map(named).collect();
-        let race = new_race(arguments, TestedEnd::Client, names, cells);
-        Ok(ClientCourse {
-            arguments,
-            clients,
-            host,
-            server,
-            call,
-            random: Rng::with_seed(race.seed),
-            race,
-            standing: Standing::default(),
-            in_ticks_ns: vec![0; clients.len()],
-            server_cpu_ns: 0,
-            begin: Instant::now(),
-            progress: RaceProgress::new(arguments),
-        })
-    }
-
-    /// Runs it. Interrupted, it returns what was measured.
-    ///
-    /// # Errors
-    /// A client failed, or nothing was measured before the interrupt.
-    pub fn run(mut self) -> Result<Race, RaceEnd> {
-        while !self.is_over() {
-            let Some(round) = self.round()? else {
-                break;
-            };
-            self.standing.push(&round).map_err(|error| {
-                let name = self.clients[error.server()].name.clone();
-                RaceRunError::Client(name, error.to_string())
-            })?;
-            self.standing.end_start();
-            self.race.starts.push(vec![round]);
-            self.progress.show(self.begin.elapsed(), &self.standing, &self.race);
-        }
-        self.progress.end(self.begin.elapsed(), &self.standing);
-        if self.race.starts.is_empty() {
-            return Err(RaceEnd::Interrupted);
-        }
-        let Self { host, arguments, in_ticks_ns, server_cpu_ns, .. } = &self;
-        self.race.doubts =
-            doubts::of_clients(host, &self.race, arguments, in_ticks_ns, *server_cpu_ns);
-        Ok(self.race)
-    }
-
-    fn is_over(&self) -> bool {
-        let is_narrow = self.arguments.until.is_some_and(|width| self.standing.is_within(width));
-        let covers = self.standing.covers_starts();
-        (is_narrow && covers) || self.begin.elapsed() >= self.arguments.budget()
-    }
-
-    /// A block in each cell, in random order. `None`: the user wants the race to end.
-    fn round(&mut self) -> Result<Option<RaceRound>, RaceRunError> {
-        let mut order: Vec<usize> = (0..self.race.cells.len()).collect();
-        self.random.shuffle(&mut order);
-        let mut blocks = Vec::new();
-        for cell in order {
-            let environment = self.call.in_cell(self.race.cells[cell]);
-            let (host, clients, server) = (self.host, self.clients, &mut self.server);
-            let (in_ticks, server_cpu_ns) = (&mut self.in_ticks_ns, &mut self.server_cpu_ns);
-            let block = run_block(clients.len(), &mut self.random, |number| {
-                let lap = run_client_lap(host, clients, number, &environment, server)?;
-                Ok(lap.map(|ClientLap { client, in_ticks_ns, server_cpu_ns: used_ns }| {
-                    in_ticks[number] += in_ticks_ns;
-                    *server_cpu_ns += used_ns;
-                    client
-                }))
-            })?;
-            let Some(block) = block else {
-                return Ok(None);
-            };
-            blocks.push((cell, block));
-        }
-        blocks.sort_unstable_by_key(|(cell, _)| *cell);
-        Ok(Some(blocks.into_iter().map(|(_, block)| block).collect()))
-    }
+/// Runs the race. Interrupted, it returns what was measured.
+///
+/// # Errors
+/// Nothing was measured.
+pub fn measure(
+    arguments: &RaceArguments,
+    clients: &[RaceClient],
+    cells: &[RaceCell],
+    host: &RaceHost,
+    input: &[u8],
+) -> Result<MeasuredRace, RaceEnd> {
+    let server = RaceServer::start(host, &reference(arguments, host))?;
+    verify(arguments, &server, cells[0], input)?;
+    let (environments, _request) = asked(arguments, &server, cells, host, input)?;
+    let mut contestants = RaceClients {
+        host,
+        clients,
+        server,
+        environments,
+        in_ticks_ns: vec![0; clients.len()],
+        server_cpu_ns: 0,
+    };
+    let race = new_race(arguments, TestedEnd::Client, names_of_clients(clients), cells);
+    let plan = arguments.plan(cells.len(), RaceStarts::EachRound);
+    MeasuredRace::run(arguments, race, &plan, &mut contestants, |ended, contestants| {
+        doubts::of_clients(arguments, &ended.race, contestants)
+    })
 }
 
-impl ContractCall {
-    /// `cpus` is how many a client has. One call is made as in `cell`.
-    fn new(
-        arguments: &RaceArguments,
-        (server, cell): (&RaceServer, RaceCell),
-        cpus: u32,
-        mut input: &[u8],
-    ) -> Result<ContractCall, Failure> {
-        let flags = arguments.load_flags(server.address(), cell);
-        verify(server, &flags, input)?;
-        let plan = LoadPlan::from_flags(&flags, &mut input, 1).map_err(Failure::unprepared)?;
-        let of_contract = |call: &&GrpcCall| call.messages.len() == 1 && call.template.is_none();
-        let Some(call) = plan.call.grpc().filter(of_contract) else {
-            return Err(Failure::usage(
-                "--client: all calls of the contract carry one message, and no template",
-            ));
-        };
-        let request = RequestFile::write(&call.messages[0]).map_err(Failure::nothing_measured)?;
-        let milliseconds = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-        let environment = Environment {
-            cpus: Some(cpus),
-            method: Some(call.path.trim_start_matches('/').to_owned()),
-            request_file: Some(request.path()),
-            target: Some(server.address().to_string()),
-            warmup_ms: Some(milliseconds(arguments.warmup)),
-            window_length: Some(WindowLength::Milliseconds(milliseconds(arguments.lap()))),
-            deadline_ms: plan.timeout_ns.map(|timeout_ns| timeout_ns.div_ceil(1_000_000)),
-            ..Environment::of(Role::Client)
-        };
-        Ok(ContractCall { environment, _request: request })
-    }
-
-    fn in_cell(&self, cell: RaceCell) -> Environment {
-        Environment {
-            connections: Some(cell.connections),
-            concurrency: Some(cell.concurrency),
-            ..self.environment.clone()
-        }
-    }
+/// What clients are asked by the contract, in each cell; and the request's file, which is there as
+/// long as the second value.
+fn asked(
+    arguments: &RaceArguments,
+    server: &RaceServer,
+    cells: &[RaceCell],
+    host: &RaceHost,
+    mut input: &[u8],
+) -> Result<(Vec<Environment>, RequestFile), RaceEnd> {
+    let flags = arguments.load_flags(server.address(), cells[0]);
+    let plan = LoadPlan::from_flags(&flags, &mut input, 1).map_err(Failure::unprepared)?;
+    let of_contract = |call: &&GrpcCall| call.messages.len() == 1 && call.template.is_none();
+    let Some(call) = plan.call.grpc().filter(of_contract) else {
+        let why = "--client: all calls of the contract carry one message, and no template";
+        return Err(Failure::usage(why).into());
+    };
+    let request = RequestFile::write(&call.messages[0]).map_err(Failure::nothing_measured)?;
+    let milliseconds = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+    let in_cell = |cell: &RaceCell| Environment {
+        cpus: Some(host.generator_cpus()),
+        method: Some(call.path.trim_start_matches('/').to_owned()),
+        request_file: Some(request.path()),
+        target: Some(server.address().to_string()),
+        connections: Some(cell.connections),
+        concurrency: Some(cell.concurrency),
+        warmup_ms: Some(milliseconds(arguments.warmup)),
+        window_length: Some(WindowLength::Milliseconds(milliseconds(arguments.lap()))),
+        deadline_ms: plan.timeout_ns.map(|timeout_ns| timeout_ns.div_ceil(1_000_000)),
+        ..Environment::of(Role::Client)
+    };
+    Ok((cells.iter().map(in_cell).collect(), request))
 }
 
 /// The server that all clients call: this program.

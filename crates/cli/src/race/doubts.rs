@@ -1,8 +1,7 @@
 //! What to doubt of a race, a clause each.
 
 use super::arguments::RaceArguments;
-use super::running::{Starter, UsedCpu};
-use bookend_lab::race::{RaceHost, RaceServerSpec, RaceStart};
+use bookend_lab::race::{RaceClients, RaceHost, RaceServerSpec, RaceStart, UsedCpu};
 use bookend_results::race::{Race, RaceLap, RaceServerName, STARTS_MIN};
 
 /// A server that is idle for a larger share of its laps does not limit the rate.
@@ -23,8 +22,14 @@ const WARM_SHARE: f64 = 0.05;
 
 /// What is to be doubted of a race. `used`: by each server while it was warm, in laps and between
 /// them.
-pub fn doubts(starter: &Starter<'_>, race: &Race, used: &[UsedCpu]) -> Vec<String> {
-    let mut doubts = starter.host.placement.notes.clone();
+pub fn of_servers(
+    arguments: &RaceArguments,
+    host: &RaceHost,
+    specs: &[RaceServerSpec],
+    race: &Race,
+    used: &[UsedCpu],
+) -> Vec<String> {
+    let mut doubts = host.placement.notes.clone();
     for (server, used) in used.iter().enumerate() {
         let total = race.total(server, None);
         let name = &race.servers[server].name;
@@ -32,36 +37,34 @@ pub fn doubts(starter: &Starter<'_>, race: &Race, used: &[UsedCpu]) -> Vec<Strin
         doubts.extend(in_ticks(name, &total, used.in_ticks_ns));
         doubts.extend(match race.rps {
             Some(_) => held_back(name, race.held_back_share(server, None)),
-            None => idle(name, &total, starter.arguments.server_cpus),
+            None => idle(name, &total, arguments.server_cpus),
         });
         doubts.extend(cold(race, server));
-        if matches!(starter.specs[server].start, RaceStart::Running(_)) {
+        if matches!(specs[server].start, RaceStart::Running(_)) {
             doubts.push(format!("{name} ran on CPUs of its own choice"));
         }
     }
-    doubts.extend(not_restarted(starter.specs));
+    doubts.extend(not_restarted(specs));
     doubts
 }
 
-/// What is to be doubted of a race of clients. `in_ticks_ns`: how much of each one's CPU time is
-/// known in ticks; `server_cpu_ns`: CPU time of their server in all laps.
+/// What is to be doubted of a race of clients.
 pub fn of_clients(
-    host: &RaceHost,
-    race: &Race,
     arguments: &RaceArguments,
-    in_ticks_ns: &[u64],
-    server_cpu_ns: u64,
+    race: &Race,
+    contestants: &RaceClients<'_>,
 ) -> Vec<String> {
-    let mut doubts = host.placement.notes.clone();
-    let cpus = arguments.client_cpus.min(host.placement.generator.len().max(1) as u32);
+    let mut doubts = contestants.host.placement.notes.clone();
+    let cpus = arguments.client_cpus.min(contestants.host.generator_cpus());
     let mut length_ns = 0;
     for (client, RaceServerName { name, .. }) in race.servers.iter().enumerate() {
         let total = race.total(client, None);
         length_ns += total.length_ns;
         doubts.extend(idle(name, &total, cpus));
-        doubts.extend(in_ticks(name, &total, in_ticks_ns[client]));
+        doubts.extend(in_ticks(name, &total, contestants.in_ticks_ns[client]));
     }
-    let busy = server_cpu_ns as f64 / length_ns as f64 / f64::from(arguments.server_cpus);
+    let server_cpus = f64::from(arguments.server_cpus);
+    let busy = contestants.server_cpu_ns as f64 / length_ns as f64 / server_cpus;
     if busy > BUSY_SHARE {
         let percent = busy * 100.0;
         doubts.push(format!("their server was at {percent:.0} % of its CPUs: it may be the limit"));

@@ -3,17 +3,16 @@
 
 use super::arguments::RaceArguments;
 use super::ended::RaceEnd;
-use super::running::{LiveServers, Starter};
 use crate::terminal::Failure;
 use bookend_lab::perf::Folded;
-use bookend_lab::race::RaceRecorder;
+use bookend_lab::race::{RaceCaller, RaceHost, RaceRecorder, RaceServers, run_round};
 use bookend_results::race::{
     FunctionCost, FunctionSamples, Race, RaceCell, RaceServerName, differing_functions,
 };
 use fastrand::Rng;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Records the servers of a race, and keeps what was recorded.
 pub struct RaceProfiler {
@@ -39,24 +38,23 @@ impl RaceProfiler {
         Ok(Some(RaceProfiler { recorder, folder }))
     }
 
-    /// Calls all servers by turns while they are recorded, and returns the functions in which two
-    /// of them differ. `None`: the user wants the race to end, or there is one server.
+    /// Calls all servers by turns while they are recorded for `window`, and returns the functions
+    /// in which two of them differ. `None`: the user wants the race to end, or there is one server.
     ///
     /// # Errors
     /// A server has ended, or could not be recorded; or nothing can be written.
-    pub fn record(
+    pub fn record<C: RaceCaller>(
         &self,
-        starter: &Starter<'_>,
-        mut running: LiveServers,
+        host: &RaceHost,
+        window: Duration,
+        servers: &mut RaceServers<'_, C>,
         race: &Race,
-        random: &mut Rng,
     ) -> Result<Option<Vec<FunctionCost>>, RaceEnd> {
-        let recording = self.recorder.begin(starter.host, running.servers())?;
+        let mut random = Rng::with_seed(race.seed);
+        let recording = self.recorder.begin(host, servers.live())?;
         let begin = Instant::now();
-        while begin.elapsed() < starter.arguments.profile_window {
-            if running.round(starter, random)?.is_none() {
-                return Ok(None);
-            }
+        while begin.elapsed() < window {
+            run_round(servers, race.cells.len(), &mut random)?;
         }
         let recorded = self.recorder.end(recording)?;
         if let Some(folder) = &self.folder {

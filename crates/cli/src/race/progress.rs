@@ -54,12 +54,15 @@ impl RaceProgress {
         }
     }
 
-    /// Takes the changing line away. Where the interval was to be narrower than it became, says
-    /// how long that would take.
-    pub fn end(&self, elapsed: Duration, standing: &Standing) {
+    /// Takes the changing line away.
+    pub fn clear(&self) {
         if self.shown == ProgressShown::Terminal {
             write(&changing_line("", columns()));
         }
+    }
+
+    /// Where the interval was to be narrower than it became, says how long that would take.
+    pub fn say_width(&self, elapsed: Duration, standing: &Standing) {
         if let Some(width) = self.until.filter(|width| !standing.is_within(*width)) {
             print_error(&not_narrow(width, elapsed, standing));
         }

@@ -36,7 +36,7 @@ pub struct RequestFile(HeldFolder);
 
 /// What a client and the server did in a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ClientLap {
+pub(super) struct ClientLap {
     /// The client.
     pub client: RaceLap,
     /// How much of the client's CPU time is known in ticks of 10 ms alone, nanoseconds.
@@ -69,19 +69,18 @@ impl Drop for RequestFile {
     }
 }
 
-/// Runs the client of that number once, with all that `environment` says, against `server`. `None`:
-/// the user wants the race to end.
+/// Runs the client of that number once, with all that `environment` says, against `server`.
 ///
 /// # Errors
 /// It does not speak the contract, cannot do what is asked for, or its calls failed; or the server
-/// has ended.
-pub fn run_client_lap(
+/// has ended; or the user wants the race to end.
+pub(super) fn run_client_lap(
     host: &RaceHost,
     clients: &[RaceClient],
     number: usize,
     environment: &Environment,
     server: &mut RaceServer,
-) -> Result<Option<ClientLap>, RaceRunError> {
+) -> Result<ClientLap, RaceRunError> {
     let client = &clients[number];
     let mut invocation = Invocation::of_subject(&[], Path::new("."), environment.clone());
     invocation.cpus.clone_from(&host.placement.generator);
@@ -92,10 +91,8 @@ pub fn run_client_lap(
     let followed = running.follow(longest(environment), &host.spawner.interrupt, server);
     // A server that has ended is why its client failed, and says why.
     server.check()?;
-    if !followed? {
-        return Ok(None);
-    }
-    running.finish(number).map(Some)
+    followed?;
+    running.finish(number)
 }
 
 /// How long a run may take: calls that are in flight at the end may be awaited.
@@ -135,19 +132,19 @@ struct BothEnds {
 }
 
 impl RunningClient<'_> {
-    /// Reads what it prints, until it ends. `false`: the user wants the race to end.
+    /// Reads what it prints, until it ends.
     fn follow(
         &mut self,
         timeout: Duration,
         interrupt: &Interrupt,
         server: &mut RaceServer,
-    ) -> Result<bool, RaceRunError> {
+    ) -> Result<(), RaceRunError> {
         let deadline = Instant::now() + timeout;
         loop {
             match self.process.next_event(deadline, interrupt) {
                 ProcessEvent::Output(output) => self.take(&output, server)?,
-                ProcessEvent::Exited => return Ok(true),
-                ProcessEvent::Interrupted => return Ok(false),
+                ProcessEvent::Exited => return Ok(()),
+                ProcessEvent::Interrupted => return Err(RaceRunError::Interrupted),
                 ProcessEvent::TimedOut => {
                     return Err(self.failed(format!("it was not done after {timeout:?}")));
                 }

@@ -1,6 +1,7 @@
 //! Why a race cannot be run, or go on. Each names the server or client whose fault it is.
 
 use crate::spawner::SpawnError;
+use bookend_results::race::{RateNotHeld, TooManyDropped};
 use std::io;
 use std::net::SocketAddr;
 use thiserror::Error;
@@ -38,6 +39,12 @@ pub enum RaceRunError {
     /// No process that we may look at listens there.
     #[error("{0}: no process of this machine that we may look at listens on {1}")]
     NoListener(String, SocketAddr),
+    /// Such calls make no sense, whatever the servers do; the fault of the command line.
+    #[error("{0}")]
+    Usage(String),
+    /// Such calls cannot be prepared.
+    #[error("{0}")]
+    Unprepared(String),
     /// Calls cannot be made any more.
     #[error("{0} cannot be called: {1}")]
     NotCalled(String, String),
@@ -56,6 +63,12 @@ pub enum RaceRunError {
     /// The servers could not be recorded.
     #[error("no profile: {0}")]
     NotRecorded(String),
+    /// Its figures would be those of another race.
+    #[error(transparent)]
+    RateNotHeld(#[from] RateNotHeld),
+    /// There is nothing to compare.
+    #[error(transparent)]
+    TooManyDropped(#[from] TooManyDropped),
     /// The user wants the race to end.
     #[error("interrupted")]
     Interrupted,

@@ -20,6 +20,11 @@ pub struct RaceHost {
 }
 
 impl RaceHost {
+    /// CPUs that callers have.
+    pub fn generator_cpus(&self) -> u32 {
+        u32::try_from(self.placement.generator.len()).unwrap_or(u32::MAX).max(1)
+    }
+
     /// Starts a command line of the shell that is called `name`, in a control group of its own.
     pub(super) fn start(
         &self,

@@ -1,7 +1,9 @@
-//! How often the servers of a race are started anew, and for how long each start is measured.
+//! When a race is over: how often its servers are started anew, and for how long each start is
+//! measured.
 
-use bookend_results::race::STARTS_MIN;
-use std::time::Duration;
+use super::plan::{RacePlan, RaceStarts};
+use bookend_results::race::{STARTS_MIN, Standing};
+use std::time::{Duration, Instant};
 
 /// Starts that a race aims at: with thirty, the interval is 7 % wider than if starts did not differ
 /// and their rounds were counted.
@@ -22,32 +24,122 @@ const STARTS_NEEDED: u32 = STARTS_MIN as u32;
 /// budget to have them all, where they take longer than the first ones did.
 const OVERRUN_MAX: f64 = 1.25;
 
+/// Says when a start is over, and when the race is.
+#[derive(Debug)]
+pub(super) struct RaceSchedule<'a> {
+    plan: &'a RacePlan,
+    /// How the race is divided, once a round has shown how long one takes.
+    starts_plan: Option<StartPlan>,
+    /// Rounds of this start. `None`: as many as there turn out to be.
+    rounds: Option<u32>,
+    /// What all starts took, and how many there were.
+    starts: (Duration, u32),
+    /// The same of rounds.
+    all_rounds: (Duration, u32),
+    /// When the first start was ready: the time until then is the contestants' affair.
+    begin: Option<Instant>,
+}
+
+impl<'a> RaceSchedule<'a> {
+    /// Nothing has been started yet.
+    pub(super) fn new(plan: &'a RacePlan) -> Self {
+        let rounds = (plan.starts == RaceStarts::EachRound).then_some(1);
+        let (starts, all_rounds) = <_>::default();
+        RaceSchedule { plan, starts_plan: None, rounds, starts, all_rounds, begin: None }
+    }
+
+    /// A start is ready, which took that long.
+    pub(super) fn start_ready(&mut self, took: Duration) {
+        add(&mut self.starts, took);
+        self.begin.get_or_insert_with(Instant::now);
+    }
+
+    /// A round took that long, which may have been dropped.
+    pub(super) fn round_ended(&mut self, took: Duration) {
+        add(&mut self.all_rounds, took);
+    }
+
+    /// Whether a start of so far `rounds` rounds is over.
+    pub(super) fn is_start_over(&mut self, rounds: u32, standing: &Standing) -> bool {
+        if self.rounds.is_none() {
+            self.starts_plan = Some(match self.plan.starts {
+                RaceStarts::Several(wanted) => StartPlan::new(wanted, self.times()),
+                RaceStarts::One | RaceStarts::EachRound => StartPlan::ONE,
+            });
+        }
+        match self.rounds.or(self.starts_plan.and_then(|plan| plan.rounds)) {
+            Some(planned) => rounds >= planned,
+            None => self.is_narrow(standing) || self.elapsed() >= self.plan.budget,
+        }
+    }
+
+    /// Whether the race is over after `starts` starts. If not, the next one may begin.
+    pub(super) fn is_over(&mut self, starts: usize, standing: &Standing) -> bool {
+        let elapsed = self.elapsed();
+        self.rounds = match (self.plan.starts, self.starts_plan) {
+            (RaceStarts::EachRound, _) => (elapsed < self.plan.budget).then_some(1),
+            (_, starts_plan) => {
+                starts_plan.and_then(|plan| plan.next(starts, elapsed, self.times()))
+            }
+        };
+        self.rounds.is_none() || (self.is_narrow(standing) && standing.covers_starts())
+    }
+
+    /// The time since the first start was ready.
+    pub(super) fn elapsed(&self) -> Duration {
+        self.begin.map_or(Duration::ZERO, |begin| begin.elapsed())
+    }
+
+    /// The budget of as many starts as an interval needs, where there was time for one alone.
+    pub(super) fn budget_needed(&self) -> Option<Duration> {
+        let is_short = matches!(self.plan.starts, RaceStarts::Several(_))
+            && self.starts_plan.is_none_or(|plan| plan == StartPlan::ONE);
+        is_short.then(|| self.times().budget_needed())
+    }
+
+    fn is_narrow(&self, standing: &Standing) -> bool {
+        self.plan.until.is_some_and(|width| standing.is_within(width))
+    }
+
+    fn times(&self) -> RaceTimes {
+        let mean = |(sum, count): (Duration, u32)| sum / count.max(1);
+        let (start, round) = (mean(self.starts), mean(self.all_rounds));
+        RaceTimes { budget: self.plan.budget, start, round }
+    }
+}
+
+/// Adds what one more took.
+fn add((sum, count): &mut (Duration, u32), took: Duration) {
+    *sum += took;
+    *count += 1;
+}
+
 /// How a race is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StartPlan {
+struct StartPlan {
     /// The rounds of a start. `None`: there is one start, which lasts for the whole race.
-    pub rounds: Option<u32>,
+    rounds: Option<u32>,
     /// Number of starts after which the race is over. `None`: it ends with its budget.
-    pub count: Option<u32>,
+    count: Option<u32>,
 }
 
 /// How long things take in a race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RaceTimes {
+struct RaceTimes {
     /// The whole race, from when the first servers are warm.
-    pub budget: Duration,
+    budget: Duration,
     /// Ending servers, starting them and warming them up.
-    pub start: Duration,
+    start: Duration,
     /// A round.
-    pub round: Duration,
+    round: Duration,
 }
 
 impl StartPlan {
     /// One start for the whole race.
-    pub const ONE: StartPlan = StartPlan { rounds: None, count: Some(1) };
+    const ONE: StartPlan = StartPlan { rounds: None, count: Some(1) };
 
     /// As many starts as `wanted`, which share the budget, or else as the budget allows.
-    pub fn new(wanted: Option<u32>, times: RaceTimes) -> StartPlan {
+    fn new(wanted: Option<u32>, times: RaceTimes) -> StartPlan {
         match wanted {
             Some(0 | 1) => StartPlan::ONE,
             Some(count) => {
@@ -73,7 +165,7 @@ impl StartPlan {
     ///
     /// As many starts as there have to be share the time that is left. They become shorter where
     /// others took longer than planned, and have a round each where there is no time at all.
-    pub fn next(&self, starts: usize, elapsed: Duration, times: RaceTimes) -> Option<u32> {
+    fn next(&self, starts: usize, elapsed: Duration, times: RaceTimes) -> Option<u32> {
         let rounds = self.rounds?;
         let needed = self.count.unwrap_or(STARTS_NEEDED) as usize;
         let left = times.budget.saturating_sub(elapsed);
@@ -93,7 +185,7 @@ impl StartPlan {
 
 impl RaceTimes {
     /// The budget of as many starts as an interval needs.
-    pub fn budget_needed(&self) -> Duration {
+    fn budget_needed(&self) -> Duration {
         ((self.start + self.round) * STARTS_NEEDED).saturating_sub(self.start)
     }
 

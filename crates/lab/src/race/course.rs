@@ -1,0 +1,228 @@
+//! The course of a race: start after start, each with its rounds, until there is an answer or no
+//! time left. It is the same for servers and for clients.
+
+use super::contestants::{Contestants, run_round};
+use super::error::RaceRunError;
+use super::plan::RacePlan;
+use super::schedule::RaceSchedule;
+use bookend_results::race::{DROPPED_ALWAYS, Race, Standing};
+use fastrand::Rng;
+use std::time::{Duration, Instant};
+
+/// Rounds after which a rate that was kept counts as sustainable.
+const RATE_ROUNDS: u64 = 20;
+
+/// Sees a race after each of its rounds, with the time since its first start was ready.
+pub type RaceView<'a> = dyn FnMut(Duration, &Standing, &Race) + 'a;
+
+/// A race that is over.
+#[derive(Debug)]
+pub struct EndedRace {
+    /// All that was measured.
+    pub race: Race,
+    /// Where it stands.
+    pub standing: Standing,
+    /// The time since the first start was ready.
+    pub elapsed: Duration,
+    /// The budget that an interval would have needed, where there was time for one start alone.
+    pub budget_needed: Option<Duration>,
+    /// Why it could not go on, if it could not.
+    pub failure: Option<RaceRunError>,
+}
+
+/// Runs `race`, of which nothing has been run, as planned. What was measured before a failure or
+/// an interrupt is kept.
+pub fn run_race(
+    race: Race,
+    plan: &RacePlan,
+    contestants: &mut impl Contestants,
+    view: &mut RaceView<'_>,
+) -> EndedRace {
+    let random = Rng::with_seed(race.seed);
+    let (schedule, standing) = (RaceSchedule::new(plan), Standing::default());
+    let mut course = RaceCourse { race, standing, random, schedule, view };
+    let ran = course.run(contestants);
+    let RaceCourse { race, standing, schedule, .. } = course;
+    let (elapsed, budget_needed) = (schedule.elapsed(), schedule.budget_needed());
+    let failure = ran.and_then(|()| Ok(race.check_dropped()?)).err();
+    EndedRace { race, standing, elapsed, budget_needed, failure }
+}
+
+impl EndedRace {
+    /// Whether there is an answer, however the race ended.
+    pub fn has_answer(&self) -> bool {
+        let is_void = matches!(
+            self.failure,
+            Some(RaceRunError::RateNotHeld(_) | RaceRunError::TooManyDropped(_))
+        );
+        !is_void && self.race.rounds().next().is_some() && self.race.check_dropped().is_ok()
+    }
+}
+
+/// A race that goes on.
+struct RaceCourse<'a, 'v> {
+    race: Race,
+    standing: Standing,
+    random: Rng,
+    schedule: RaceSchedule<'a>,
+    view: &'a mut RaceView<'v>,
+}
+
+impl RaceCourse<'_, '_> {
+    fn run(&mut self, contestants: &mut impl Contestants) -> Result<(), RaceRunError> {
+        let mut is_reversed = false;
+        loop {
+            let begin = Instant::now();
+            contestants.start(is_reversed)?;
+            self.schedule.start_ready(begin.elapsed());
+            self.race.starts.push(Vec::new());
+            let ran = self.run_rounds(contestants);
+            self.race.starts.pop_if(|start| start.is_empty());
+            ran?;
+            if self.schedule.is_over(self.race.starts.len(), &self.standing) {
+                return Ok(());
+            }
+            is_reversed = self.random.bool();
+        }
+    }
+
+    /// Runs the rounds of one start; how many the first start has becomes clear meanwhile.
+    fn run_rounds(&mut self, contestants: &mut impl Contestants) -> Result<(), RaceRunError> {
+        let (mut rounds, mut dropped) = (0, 0);
+        loop {
+            let begin = Instant::now();
+            let round = run_round(contestants, self.race.cells.len(), &mut self.random)?;
+            self.schedule.round_ended(begin.elapsed());
+            if let Err(error) = self.standing.push(&round) {
+                self.race.dropped.push(round);
+                dropped += 1;
+                if dropped > DROPPED_ALWAYS {
+                    return Err(contestants.failed(error.server(), error.to_string()));
+                }
+                continue;
+            }
+            (rounds, dropped) = (rounds + 1, 0);
+            if let Some(start) = self.race.starts.last_mut() {
+                start.push(round);
+            }
+            if self.standing.rounds() <= RATE_ROUNDS {
+                self.race.check_rate()?;
+            }
+            (self.view)(self.schedule.elapsed(), &self.standing, &self.race);
+            if self.schedule.is_start_over(rounds, &self.standing) {
+                self.standing.end_start();
+                return Ok(());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::race::plan::RaceStarts;
+    use bookend_results::race::{RaceCell, RaceLap, RaceServerName};
+
+    /// Contestants whose laps come to what a script says: the calls answered in each.
+    struct Scripted<F> {
+        laps: usize,
+        starts: usize,
+        ok: F,
+    }
+
+    impl<F: Fn(usize) -> Result<u64, RaceRunError>> Contestants for Scripted<F> {
+        fn count(&self) -> usize {
+            2
+        }
+
+        fn start(&mut self, _is_reversed: bool) -> Result<(), RaceRunError> {
+            self.starts += 1;
+            Ok(())
+        }
+
+        fn lap(&mut self, _cell: usize, server: usize) -> Result<RaceLap, RaceRunError> {
+            let ok = (self.ok)(self.laps)?;
+            self.laps += 1;
+            let [failed, length_ns, cpu_ns] = [0, 100, 50 + self.laps as u64 % 3];
+            Ok(RaceLap { server, ok, failed, length_ns, cpu_ns, rated: None })
+        }
+
+        fn end_round(&mut self) {}
+
+        fn failed(&self, contestant: usize, reason: String) -> RaceRunError {
+            RaceRunError::Client(contestant.to_string(), reason)
+        }
+    }
+
+    /// The race, and how many starts there were.
+    fn raced(
+        starts: RaceStarts,
+        until: Option<f64>,
+        ok: impl Fn(usize) -> Result<u64, RaceRunError>,
+    ) -> (EndedRace, usize) {
+        let [lap, warmup] = [Duration::from_millis(1), Duration::ZERO];
+        // Nothing here lasts that long: what ends a race is not its budget.
+        let budget = Duration::from_secs(3_600);
+        let plan = RacePlan { cells: 1, lap, warmup, budget, until, starts };
+        let mut contestants = Scripted { laps: 0, starts: 0, ok };
+        let ended = run_race(of_nothing(), &plan, &mut contestants, &mut |_, _, _| {});
+        (ended, contestants.starts)
+    }
+
+    fn of_nothing() -> Race {
+        let named = |name: &str| RaceServerName { name: name.to_owned(), command: String::new() };
+        Race {
+            tested: Default::default(),
+            servers: vec![named("old"), named("new")],
+            cells: vec![RaceCell { connections: 1, concurrency: 1 }],
+            rps: None,
+            lap_ms: 1,
+            margin: 0.01,
+            seed: 1,
+            doubts: Vec::new(),
+            functions: None,
+            starts: Vec::new(),
+            machine: None,
+            build: None,
+            command: None,
+            started: None,
+            dropped: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_race_is_over_when_its_interval_is_narrow_and_covers_starts() {
+        let (ended, started) = raced(RaceStarts::EachRound, Some(0.9), |_| Ok(1_000));
+        assert!(ended.failure.is_none() && ended.has_answer(), "{:?}", ended.failure);
+        assert!(ended.standing.covers_starts());
+        assert_eq!(ended.race.starts.len(), started);
+        let (ended, started) = raced(RaceStarts::One, Some(0.9), |_| Ok(1_000));
+        assert_eq!((ended.race.starts.len(), started), (1, 1));
+    }
+
+    #[test]
+    fn whatever_ends_a_race_its_whole_rounds_are_kept() {
+        for end in [|| RaceRunError::Interrupted, || RaceRunError::NotReady(String::new())] {
+            let ends = |lap| if lap == 10 { Err(end()) } else { Ok(1_000) };
+            for starts in [RaceStarts::One, RaceStarts::EachRound] {
+                let (ended, _) = raced(starts, None, ends);
+                assert!(ended.failure.is_some() && ended.has_answer());
+                assert_eq!(ended.race.rounds().count(), 2, "the third was cut short");
+            }
+            let (ended, _) = raced(RaceStarts::One, None, |_| Err(end()));
+            assert!(!ended.has_answer() && ended.race.starts.is_empty());
+        }
+    }
+
+    #[test]
+    fn rounds_without_an_answer_are_dropped_and_three_in_a_row_end_the_race() {
+        let (ended, started) = raced(RaceStarts::EachRound, None, |lap| match lap {
+            0..8 => Ok(1_000),
+            8..16 | 20.. => Ok(0),
+            _ => Ok(1_000),
+        });
+        assert_eq!((ended.race.rounds().count(), ended.race.dropped.len(), started), (3, 5, 4));
+        assert!(matches!(ended.failure, Some(RaceRunError::Client(..))), "{:?}", ended.failure);
+        assert!(!ended.has_answer(), "too many rounds have none");
+    }
+}

@@ -1,0 +1,146 @@
+//! The servers of a race: started together, called by turns, and ended together.
+
+use super::caller::{CalledLap, RaceCaller};
+use super::contestants::Contestants;
+use super::error::RaceRunError;
+use super::host::RaceHost;
+use super::plan::RacePlan;
+use super::server::{RaceServer, RaceServerSpec};
+use bookend_results::race::RaceLap;
+use std::time::Duration;
+
+/// Servers that are raced, and what calls them. Those that run are killed when this is dropped.
+pub struct RaceServers<'a, C: RaceCaller> {
+    host: &'a RaceHost,
+    specs: &'a [RaceServerSpec],
+    plan: &'a RacePlan,
+    // Dropped first: no server ends before the connections to it.
+    caller: C,
+    live: Vec<RaceServer>,
+    /// What each had used when it was warm, and then after the last whole round.
+    marks: Vec<UsedCpu>,
+    used: Vec<UsedCpu>,
+}
+
+/// CPU time of a server.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UsedCpu {
+    /// All of it, nanoseconds.
+    pub cpu_ns: u64,
+    /// How much of it is known in ticks alone, nanoseconds.
+    pub in_ticks_ns: u64,
+}
+
+impl<'a, C: RaceCaller> RaceServers<'a, C> {
+    /// None of them has been started yet.
+    pub fn new(
+        host: &'a RaceHost,
+        specs: &'a [RaceServerSpec],
+        plan: &'a RacePlan,
+        caller: C,
+    ) -> Self {
+        let used = vec![UsedCpu::default(); specs.len()];
+        RaceServers { host, specs, plan, caller, live: Vec::new(), marks: Vec::new(), used }
+    }
+
+    /// Those that run now.
+    pub fn live(&self) -> &[RaceServer] {
+        &self.live
+    }
+
+    /// What calls them.
+    pub fn caller(&self) -> &C {
+        &self.caller
+    }
+
+    /// What each has used while it was warm, in laps and between them, in all starts. The laps of a
+    /// round that was cut short count nowhere, so neither does what they took.
+    pub fn used(&self) -> &[UsedCpu] {
+        &self.used
+    }
+
+    fn start_servers(&mut self, is_reversed: bool) -> Result<(), RaceRunError> {
+        let start = |spec| RaceServer::start(self.host, spec);
+        self.live = match is_reversed {
+            true => self.specs.iter().rev().map(start).collect::<Result<_, _>>()?,
+            false => self.specs.iter().map(start).collect::<Result<_, _>>()?,
+        };
+        if is_reversed {
+            self.live.reverse();
+        }
+        Ok(())
+    }
+
+    /// Calls each server for the time of the warm-up, which the cells share.
+    fn warm_up(&mut self) -> Result<(), RaceRunError> {
+        let cells = u32::try_from(self.plan.cells).unwrap_or(u32::MAX).max(1);
+        let mut left = self.plan.warmup / cells;
+        while !left.is_zero() {
+            let length = left.min(self.plan.lap);
+            for cell in 0..self.plan.cells {
+                for server in 0..self.live.len() {
+                    self.lap_of(cell, server, length)?;
+                }
+            }
+            left -= length;
+        }
+        Ok(())
+    }
+
+    fn lap_of(
+        &mut self,
+        cell: usize,
+        server: usize,
+        length: Duration,
+    ) -> Result<RaceLap, RaceRunError> {
+        let before_ns = self.live[server].cpu_ns();
+        let called = self.caller.call(cell, server, length);
+        // A server that has ended is why its calls failed, and says why.
+        self.live.iter().try_for_each(RaceServer::check)?;
+        let called = called.map_err(|reason| self.live[server].not_called(reason))?;
+        let cpu_ns = self.live[server].cpu_ns().saturating_sub(before_ns);
+        let CalledLap { ok, failed, length_ns, rated } = called.ok_or(RaceRunError::Interrupted)?;
+        Ok(RaceLap { server, ok, failed, length_ns, cpu_ns, rated })
+    }
+}
+
+impl<C: RaceCaller> Contestants for RaceServers<'_, C> {
+    fn count(&self) -> usize {
+        self.specs.len()
+    }
+
+    fn start(&mut self, is_reversed: bool) -> Result<(), RaceRunError> {
+        // Two pairs at once would take CPU time from each other.
+        self.caller.disconnect();
+        self.live.clear();
+        self.start_servers(is_reversed)?;
+        self.caller.connect(&self.live)?;
+        self.warm_up()?;
+        self.marks = self.live.iter_mut().map(UsedCpu::read).collect();
+        self.live.iter().try_for_each(RaceServer::check_account)
+    }
+
+    fn lap(&mut self, cell: usize, contestant: usize) -> Result<RaceLap, RaceRunError> {
+        self.lap_of(cell, contestant, self.plan.lap)
+    }
+
+    fn end_round(&mut self) {
+        let servers = self.live.iter_mut().zip(&mut self.marks);
+        for ((server, mark), used) in servers.zip(&mut self.used) {
+            let now = UsedCpu::read(server);
+            used.cpu_ns += now.cpu_ns.saturating_sub(mark.cpu_ns);
+            used.in_ticks_ns += now.in_ticks_ns.saturating_sub(mark.in_ticks_ns);
+            *mark = now;
+        }
+    }
+
+    fn failed(&self, contestant: usize, reason: String) -> RaceRunError {
+        self.live[contestant].not_called(reason)
+    }
+}
+
+impl UsedCpu {
+    fn read(server: &mut RaceServer) -> UsedCpu {
+        UsedCpu { cpu_ns: server.cpu_ns(), in_ticks_ns: server.cpu_gaps().in_ticks_ns }
+    }
+}
