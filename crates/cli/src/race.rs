@@ -2,7 +2,7 @@
 //! what one server needs; or the same of clients.
 
 mod arguments;
-mod caller;
+mod calls;
 mod clients;
 mod doubts;
 mod ended;
@@ -22,7 +22,6 @@ use bookend_contract::gate::JudgedGate;
 use bookend_contract::printable;
 use bookend_lab::control_group::ControlGroups;
 use bookend_lab::cpu::Placement;
-use bookend_lab::launch;
 use bookend_lab::lock::LockTarget;
 use bookend_lab::process::interrupt::Interrupt;
 use bookend_lab::process::{become_subreaper, tree};
@@ -35,7 +34,7 @@ use bookend_payload::given_file::{self, RACE_MAX_BYTES};
 use bookend_report::race::RaceAnswer;
 use bookend_results::race::{EarlierRace, Race, RaceCell, RaceError, RaceServerName};
 use bookend_results::suite::TestedEnd;
-use caller::standard_input;
+use calls::standard_input;
 use ended::{MeasuredRace, RaceEnd};
 use record::new_race;
 use specs::Specs;
@@ -45,6 +44,9 @@ use specs::Specs;
 /// # Errors
 /// [`Failure`] when the arguments make no sense, or a server cannot be raced.
 pub fn start(arguments: RaceArguments) -> Result<u8, Failure> {
+    if let Some(input) = calls::input_of_calls() {
+        return Ok(calls::make(&arguments, &input));
+    }
     let specs = Specs::read(&arguments)?;
     if arguments.client {
         clients::check(&arguments)?;
@@ -116,11 +118,8 @@ fn measure(
             return clients::measure(arguments, contestants, cells, &host, &input);
         }
     };
-    // Before this thread is pinned: a build may use all CPUs.
     let (specs, _revisions) = checked_out(arguments, specs, &spawner)?;
     let placement = Placement::on_this_machine(server_cpus, None);
-    // The threads that make calls are started from this one.
-    launch::pin(&placement.generator).map_err(Failure::nothing_measured)?;
     let host = RaceHost { spawner, groups: groups(), placement };
     servers::measure(arguments, &specs, cells, &host, &input)
 }

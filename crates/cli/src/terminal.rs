@@ -54,6 +54,13 @@ impl Failure {
         Failure { status, line }
     }
 
+    /// Writes the line on standard error for a program that says whose it is, and returns the
+    /// status.
+    pub fn report_alone(&self) -> u8 {
+        print_error(&self.line);
+        self.status
+    }
+
     /// Writes the line on standard error, and ends with the status.
     pub fn report(&self, command: &str) -> ExitCode {
         print_error(&format!("bookend {command}: {}", self.line));

@@ -62,6 +62,24 @@ fn calls_are_made_when_they_are_asked_for_and_all_are_counted_once() {
 }
 
 #[test]
+fn a_lap_by_a_rate_says_when_its_calls_were_made() {
+    let server = Served::by(bookend(&["serve", "--port", "0"]));
+    let target = format!("127.0.0.1:{}", server.port);
+    let mut load = load(&target, &["-r", "1000"]).spawn().unwrap();
+    let mut input = load.stdin.take().unwrap();
+    let mut lines = BufReader::new(load.stdout.take().unwrap()).lines();
+    writeln!(input, "lap 20").unwrap();
+    let Line::Lap(figures) = lines.next().unwrap().unwrap().parse().unwrap() else {
+        panic!("no lap")
+    };
+    let rated = figures.rated.expect("calls were made by a rate");
+    assert_eq!((rated.due, figures.failed), (20, 0));
+    assert!(rated.held_back <= rated.due && 0 < rated.p50_ns && rated.p50_ns <= rated.p99_ns);
+    drop(input);
+    assert_eq!(load.wait().unwrap().code(), Some(i32::from(exit::MEASURED)));
+}
+
+#[test]
 fn what_cannot_be_done_in_laps_is_unsupported_and_no_command_is_an_error() {
     let server = Served::by(bookend(&["serve", "--port", "0"]));
     let target = format!("127.0.0.1:{}", server.port);

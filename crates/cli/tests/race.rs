@@ -6,7 +6,7 @@ mod certificates;
 
 use certificates::Authority;
 use serde_json::Value;
-use std::io::BufRead as _;
+use std::io::{BufRead as _, Write as _};
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -294,6 +294,37 @@ fn one_server_is_measured_kept_and_measured_again() {
     assert!(error.contains("damaged: it keeps a race that is damaged: it has no round"), "{error}");
     let error = said(&race(home.path(), &[&[never], &other[..], &SOON].concat()), 2);
     assert!(error.contains("other calls in flight"), "{error}");
+}
+
+#[test]
+fn what_is_on_standard_input_is_read_once_and_sent_to_all_servers() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let proto = format!("{ROOT}/proto/helloworld.proto");
+    let mut race = Command::new(BOOKEND)
+        .args(["race", "--proto", &proto, "--call", "helloworld.Greeter/SayHello", "-d", "@"])
+        .args([&serve("old"), &serve("new")])
+        .args(["--lap", "10ms", "--warmup", "10ms", "-c", "1,8", "--starts", "8"])
+        .args(["--budget", "1s", "--json"])
+        .current_dir(home.path())
+        .env("TMPDIR", home.path())
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .expect("the command starts");
+    let mut input = race.stdin.take().expect("it is a pipe");
+    input.write_all(br#"{"name":"x"}"#).expect("it reads");
+    drop(input);
+    let output = race.wait_with_output().expect("it ends");
+    said(&output, 0);
+    let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(answer["starts"], 8, "{answer}");
+    for server in answer["servers"].as_array().expect("two") {
+        assert_eq!(server["calls_failed"], 0, "{answer}");
+    }
+    let left = std::fs::read_dir(home.path()).expect("a folder").filter_map(Result::ok);
+    let left: Vec<_> = left.map(|entry| entry.file_name()).collect();
+    assert!(!left.iter().any(|name| name.to_string_lossy().contains("request")), "{left:?}");
 }
 
 #[test]

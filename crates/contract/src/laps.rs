@@ -1,6 +1,7 @@
 //! Laps: spans of time in which an instrument makes calls, each when it is told to, with no call in
 //! flight between two of them.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
@@ -11,7 +12,7 @@ pub enum LapCommand {
     /// `warmup MS`: make calls for `MS` milliseconds, which count as warm-up, and say `warmup N`.
     WarmUp(u64),
     /// `lap MS`: make calls for `MS` milliseconds, wait for those in flight, and say `lap OK FAILED
-    /// LENGTH_NS`.
+    /// LENGTH_NS`, with the [`RatedCalls`] behind it where calls are made by a rate.
     Lap(u64),
 }
 
@@ -24,6 +25,24 @@ pub struct LapFigures {
     pub failed: u64,
     /// From the lap's beginning to the end of its last call, nanoseconds.
     pub length_ns: u64,
+    /// When calls were made, where that was by a rate.
+    pub rated: Option<RatedCalls>,
+}
+
+/// The calls of a lap that were made by a rate, whether or not others had ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RatedCalls {
+    /// Calls that were due.
+    pub due: u64,
+    /// Those of them that had to wait because too many were in flight, or were never made.
+    pub held_back: u64,
+    /// How much later than due 99 % of the others were made, by the generator's own lag,
+    /// nanoseconds.
+    pub lag_ns: u64,
+    /// The time from when they were due within which half of the calls were answered, nanoseconds.
+    pub p50_ns: u64,
+    /// And 99 % of them.
+    pub p99_ns: u64,
 }
 
 /// A command that the contract does not have: the fault of whoever wrote it.

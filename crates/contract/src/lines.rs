@@ -3,7 +3,7 @@
 use crate::code;
 use crate::count::{self, TooMany};
 use crate::in_flight::InFlightAtEnd;
-use crate::laps::LapFigures;
+use crate::laps::{LapFigures, RatedCalls};
 use crate::printable;
 use crate::report::LoadReport;
 use std::fmt;
@@ -61,8 +61,8 @@ pub enum Line {
     /// `in_flight CALLS MEAN_AGE_NS MAX_AGE_NS`: calls in flight when the window ended, however
     /// they ended later, and how long they had been.
     InFlight(InFlightAtEnd),
-    /// `lap OK FAILED LENGTH_NS`: what was called in a lap, in answer to its
-    /// [`LapCommand`](crate::laps::LapCommand).
+    /// `lap OK FAILED LENGTH_NS [DUE HELD_BACK LAG_NS P50_NS P99_NS]`: what was called in a lap, in
+    /// answer to its [`LapCommand`](crate::laps::LapCommand).
     Lap(LapFigures),
     /// `note NAME NUMBER`: a fact in addition to the figures, such as `note goroutines_peak 10012`.
     Note {
@@ -127,8 +127,12 @@ impl fmt::Display for Line {
             Line::InFlight(InFlightAtEnd { calls, age_mean_ns, age_max_ns }) => {
                 write!(out, "in_flight {calls} {age_mean_ns} {age_max_ns}")
             }
-            Line::Lap(LapFigures { ok, failed, length_ns }) => {
-                write!(out, "lap {ok} {failed} {length_ns}")
+            Line::Lap(LapFigures { ok, failed, length_ns, rated }) => {
+                write!(out, "lap {ok} {failed} {length_ns}")?;
+                let Some(RatedCalls { due, held_back, lag_ns, p50_ns, p99_ns }) = rated else {
+                    return Ok(());
+                };
+                write!(out, " {due} {held_back} {lag_ns} {p50_ns} {p99_ns}")
             }
             Line::Note { name, value } => write!(out, "note {name} {value}"),
             Line::Report(report) => {
@@ -182,6 +186,7 @@ fn parse_words<'a>(words: &mut impl Iterator<Item = &'a str>) -> Result<Line, Li
             ok: parse_count(words.next())?,
             failed: parse_count(words.next())?,
             length_ns: parse_number(words.next())?,
+            rated: words.next().map(|due| parse_rated(due, words)).transpose()?,
         })),
         "note" => parse_note(words.next(), words.next()),
         number if number.starts_with(|first: char| first.is_ascii_digit()) => Ok(Line::Latency {
@@ -190,6 +195,20 @@ fn parse_words<'a>(words: &mut impl Iterator<Item = &'a str>) -> Result<Line, Li
         }),
         _ => Err(LineErrorKind::UnknownWord),
     }
+}
+
+/// All of it, or nothing.
+fn parse_rated<'a>(
+    due: &str,
+    words: &mut impl Iterator<Item = &'a str>,
+) -> Result<RatedCalls, LineErrorKind> {
+    Ok(RatedCalls {
+        due: parse_count(Some(due))?,
+        held_back: parse_count(words.next())?,
+        lag_ns: parse_number(words.next())?,
+        p50_ns: parse_number(words.next())?,
+        p99_ns: parse_number(words.next())?,
+    })
 }
 
 fn parse_window(word: Option<&str>) -> Result<Line, LineErrorKind> {
@@ -282,10 +301,18 @@ mod tests {
                 Line::InFlight(InFlightAtEnd { calls: 7, age_mean_ns: 40, age_max_ns: 90 }),
                 "in_flight 7 40 90",
             ),
-            (Line::Lap(LapFigures { ok: 7, failed: 0, length_ns: 101 }), "lap 7 0 101"),
+            (lap(None), "lap 7 0 101"),
+            (lap(Some(RATED)), "lap 7 0 101 20 1 30 40 90"),
             (note("connections_accepted", 64.0), "note connections_accepted 64"),
             (note("gc_share", 0.125), "note gc_share 0.125"),
         ]
+    }
+
+    const RATED: RatedCalls =
+        RatedCalls { due: 20, held_back: 1, lag_ns: 30, p50_ns: 40, p99_ns: 90 };
+
+    fn lap(rated: Option<RatedCalls>) -> Line {
+        Line::Lap(LapFigures { ok: 7, failed: 0, length_ns: 101, rated })
     }
 
     fn note(name: &str, value: f64) -> Line {
@@ -312,6 +339,23 @@ mod tests {
         let text = line.to_string();
         assert!(!text.contains('\n'));
         assert_eq!(text.parse(), Ok(line));
+    }
+
+    #[test]
+    fn the_rate_of_a_lap_has_all_its_numbers_or_none() {
+        let words: Vec<&str> = "lap 7 0 101 20 1 30 40 90".split(' ').collect();
+        for count in 0..words.len() {
+            let is_whole = words[..count].join(" ").parse::<Line>().is_ok();
+            assert_eq!(is_whole, count == 4, "{:?}", &words[..count]);
+        }
+        for (text, kind) in [
+            ("lap 7 0 101 20 1 30 40 90 1", LineErrorKind::TooManyWords),
+            ("lap 7 0 101 20 1 30 40 -9", LineErrorKind::BadNumber),
+            ("lap 7 0 101 +20 1 30 40 90", LineErrorKind::BadNumber),
+            ("lap 7 0 101 9007199254740993 1 30 40 90", LineErrorKind::TooMany),
+        ] {
+            assert_eq!(kind_of(text), kind, "{text}");
+        }
     }
 
     #[test]

@@ -20,6 +20,8 @@ pub struct Invocation<'a> {
     pub cpus: Vec<usize>,
     /// What variables and words say alike.
     pub environment: Environment,
+    /// Variables in addition, of which the contract knows nothing.
+    pub more_variables: Vec<(OsString, OsString)>,
     /// What only words name: `host:port` for a URI, whatever carries the connection.
     pub authority: Option<String>,
     /// What only words name: the request in the forms that instruments take.
@@ -82,6 +84,7 @@ impl<'a> Invocation<'a> {
             folder,
             cpus: Vec::new(),
             environment,
+            more_variables: Vec::new(),
             authority: None,
             request: RequestFiles::default(),
             line_limit_bytes: LINE_LIMIT_BYTES,
@@ -94,16 +97,15 @@ impl<'a> Invocation<'a> {
         Invocation::of_subject(command, folder, environment)
     }
 
-    /// The variables that are set for it. A process that is not under the contract gets none.
+    /// The variables that are set for it. A process that is not under the contract gets none of
+    /// the contract's.
     pub fn variables(&self) -> Vec<(OsString, OsString)> {
+        let more = self.more_variables.iter().cloned();
         if !self.environment.contract {
-            return Vec::new();
+            return more.collect();
         }
-        self.environment
-            .to_variables()
-            .into_iter()
-            .map(|(name, value)| (name.into(), value))
-            .collect()
+        let own = self.environment.to_variables();
+        own.into_iter().map(|(name, value)| (name.into(), value)).chain(more).collect()
     }
 
     /// What a word in braces stands for; `None` where it has no value in this run.

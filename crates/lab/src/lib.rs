@@ -26,6 +26,7 @@ pub mod guardian;
 mod held_folder;
 pub mod invocation;
 mod key_values;
+mod lap_process;
 pub mod launch;
 mod listening_process;
 pub mod lock;

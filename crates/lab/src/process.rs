@@ -102,7 +102,7 @@ impl Process {
     /// started is known only later, by its end.
     pub fn start(
         launcher: &Launcher,
-        command: Vec<String>,
+        command: impl IntoIterator<Item = impl Into<OsString>>,
         invocation: &Invocation<'_>,
         group: ControlGroup,
     ) -> Result<Process, StartError> {
@@ -110,7 +110,7 @@ impl Process {
             cpus: invocation.cpus.clone(),
             groups: group.folders.clone(),
             parent: Some(std::process::id()),
-            command: command.into_iter().map(OsString::from).collect(),
+            command: command.into_iter().map(Into::into).collect(),
         };
         let token = tree::new_token();
         let failed = |error| StartError(launcher.program.clone(), error);

@@ -2,17 +2,17 @@
 //! by turns.
 //!
 //! [`run_race`] is the course of both, and a [`RacePlan`] says what it is to be. A [`RaceServer`]
-//! is started by a command of the user's, or runs already; nothing is asked of it but to listen. A
-//! [`RaceCaller`] makes the calls of [`RaceServers`]: the lab knows no protocol. [`RaceClients`]
-//! speak the contract, and are started for each lap. [`run_round`] runs four laps in each cell.
+//! is started by a command of the user's, or runs already; nothing is asked of it but to listen.
+//! [`RaceServers`] are called by processes of a [`LapCallerSpec`], in laps of the contract: the lab
+//! knows no protocol. [`RaceClients`] speak the contract as well, and are started for each lap.
+//! [`run_round`] runs four laps in each cell.
 
-mod caller;
-mod client;
 mod clients;
 mod contestants;
 mod course;
 mod error;
 mod host;
+mod lap_callers;
 mod plan;
 mod profile;
 mod revision;
@@ -20,13 +20,12 @@ mod schedule;
 mod server;
 mod servers;
 
-pub use caller::{CalledLap, RaceCaller};
-pub use client::{RaceClient, RequestFile};
-pub use clients::RaceClients;
+pub use clients::{RaceClient, RaceClients, RequestFile};
 pub use contestants::{Contestants, run_round};
 pub use course::{EndedRace, RaceView, run_race};
 pub use error::RaceRunError;
 pub use host::RaceHost;
+pub use lap_callers::LapCallerSpec;
 pub use plan::{RacePlan, RaceStarts};
 pub use profile::{RaceRecorder, RaceRecording};
 pub use revision::Revisions;

@@ -1,33 +1,37 @@
 //! `bookend load` in laps: the lab says on standard input when calls are made, and for how long.
 
 use super::interrupt;
-use super::no_call::no_call;
 use super::report_lines::report_lines;
 use crate::terminal::{Failure, print_error};
 use bookend_contract::exit;
-use bookend_contract::laps::{LapCommand, LapFigures};
+use bookend_contract::laps::{LapCommand, LapFigures, RatedCalls};
 use bookend_contract::lines::Line;
 use bookend_load::output;
 use bookend_load::plan::{Connecting, LoadPlan};
+use bookend_load::record::OpenLoopCalls;
 use bookend_load::report;
-use bookend_load::run::{LapCalls, LoadOutcome, LoadSession};
+use bookend_load::run::{LapCalls, LoadError, LoadOutcome, LoadSession};
 use std::io::BufRead;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
-/// Makes the connections, and calls as `commands` say; prints the report when they end. The number
-/// is the exit status.
+/// Makes the connections, and calls as `commands` say; prints the report when they end. `no_call`
+/// says why there was no call. The number is the exit status.
 ///
 /// # Errors
 /// [`Failure`] when there is no connection, or a command makes no sense.
-pub fn run(mut plan: LoadPlan, commands: impl BufRead) -> Result<u8, Failure> {
+pub fn run(
+    mut plan: LoadPlan,
+    commands: impl BufRead,
+    no_call: impl Fn(&LoadPlan, &LoadError) -> Failure,
+) -> Result<u8, Failure> {
     if let Some(why) = no_laps(&plan) {
         print_error(&format!("bookend load: {why}"));
         return Ok(exit::UNSUPPORTED);
     }
     let interrupt = interrupt::watch(false).map_err(Failure::nothing_measured)?;
     let started = SystemTime::now();
-    let (warmup, outcome) = call(&plan, commands, &interrupt)?;
+    let (warmup, outcome) = call(&plan, commands, &interrupt, no_call)?;
     if interrupt.load(Ordering::Relaxed) {
         return Ok(exit::INTERRUPTED);
     }
@@ -52,6 +56,7 @@ fn call(
     plan: &LoadPlan,
     commands: impl BufRead,
     interrupt: &AtomicBool,
+    no_call: impl Fn(&LoadPlan, &LoadError) -> Failure,
 ) -> Result<(Duration, LoadOutcome), Failure> {
     let failed = |error| no_call(plan, &error);
     let is_raised = || interrupt.load(Ordering::Relaxed);
@@ -74,8 +79,9 @@ fn call(
                 has_lapped = true;
                 let length = Duration::from_millis(length_ms);
                 let calls = session.lap(length, is_raised).map_err(failed)?;
-                calls.map(|LapCalls { ok, failed, length_ns, .. }| {
-                    Line::Lap(LapFigures { ok, failed, length_ns })
+                calls.map(|LapCalls { ok, failed, length_ns, open_loop }| {
+                    let rated = open_loop.as_deref().map(rated);
+                    Line::Lap(LapFigures { ok, failed, length_ns, rated })
                 })
             }
         };
@@ -83,6 +89,17 @@ fn call(
         print(&format!("{line}\n"))?;
     }
     Ok((warmup, session.end().map_err(failed)?))
+}
+
+fn rated(calls: &OpenLoopCalls) -> RatedCalls {
+    let not_made: u64 = calls.not_made().map(|(_, count)| count).sum();
+    RatedCalls {
+        due: calls.due(),
+        held_back: calls.waited + not_made,
+        lag_ns: calls.lag.at(99.0),
+        p50_ns: calls.from_intended.at(50.0),
+        p99_ns: calls.from_intended.at(99.0),
+    }
 }
 
 fn print(text: &str) -> Result<(), Failure> {

@@ -1,7 +1,7 @@
 //! Races of clients. Each lap is a run of its own, against the reference server, which stays.
 
 use super::arguments::RaceArguments;
-use super::caller::verify;
+use super::calls::verify;
 use super::doubts;
 use super::ended::{MeasuredRace, RaceEnd};
 use super::record::{names_of_clients, new_race};

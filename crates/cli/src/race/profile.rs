@@ -5,7 +5,7 @@ use super::arguments::RaceArguments;
 use super::ended::RaceEnd;
 use crate::terminal::Failure;
 use bookend_lab::perf::Folded;
-use bookend_lab::race::{RaceCaller, RaceHost, RaceRecorder, RaceServers, run_round};
+use bookend_lab::race::{RaceHost, RaceRecorder, RaceServers, run_round};
 use bookend_results::race::{
     FunctionCost, FunctionSamples, Race, RaceCell, RaceServerName, differing_functions,
 };
@@ -43,11 +43,11 @@ impl RaceProfiler {
     ///
     /// # Errors
     /// A server has ended, or could not be recorded; or nothing can be written.
-    pub fn record<C: RaceCaller>(
+    pub fn record(
         &self,
         host: &RaceHost,
         window: Duration,
-        servers: &mut RaceServers<'_, C>,
+        servers: &mut RaceServers<'_>,
         race: &Race,
     ) -> Result<Option<Vec<FunctionCost>>, RaceEnd> {
         let mut random = Rng::with_seed(race.seed);

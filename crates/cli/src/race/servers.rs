@@ -1,15 +1,20 @@
 //! Races of servers, which are called by turns.
 
 use super::arguments::RaceArguments;
-use super::caller::Callers;
+use super::calls::{self, verify};
 use super::doubts::{of_servers, running_already};
 use super::ended::{MeasuredRace, RaceEnd};
 use super::profile::RaceProfiler;
 use super::record::{names_of_servers, new_race};
+use crate::terminal::Failure;
 use crate::terminal::print_error;
-use bookend_lab::race::{EndedRace, RaceHost, RaceServerSpec, RaceServers, RaceStarts};
+use bookend_lab::race::{
+    EndedRace, LapCallerSpec, RaceHost, RaceServer, RaceServerSpec, RaceServers, RaceStarts,
+    RequestFile,
+};
 use bookend_results::race::{RaceCell, STARTS_MIN};
 use bookend_results::suite::TestedEnd;
+use std::cell::Cell;
 use std::time::Duration;
 
 /// A race that takes longer than this multiple of its budget says so.
@@ -29,12 +34,29 @@ pub fn measure(
     let profiler = RaceProfiler::find(arguments)?;
     let plan = arguments.plan(cells.len(), starts(arguments, specs));
     let race = new_race(arguments, TestedEnd::Server, names_of_servers(specs), cells);
-    let caller = Callers::new(arguments, cells, host, input);
-    let mut servers = RaceServers::new(host, specs, &plan, caller);
-    let all_doubts = |ended: &EndedRace, servers: &RaceServers<'_, Callers<'_>>| {
+    let replies_differ = Cell::new(false);
+    let verify_all = |servers: &[RaceServer]| {
+        let reply = |server| verify(arguments, server, cells[0], input);
+        let replies: Vec<_> = servers.iter().map(reply).collect::<Result<_, _>>()?;
+        let differ = replies.iter().any(|reply| *reply != replies[0]);
+        replies_differ.set(replies_differ.get() || differ);
+        Ok(())
+    };
+    let is_read = arguments.call.reads_standard_input();
+    let file = is_read.then(|| RequestFile::write(input)).transpose();
+    let file = file.map_err(Failure::nothing_measured)?;
+    let calls = LapCallerSpec {
+        command: calls::command()?,
+        variables: calls::variables(file.as_ref()),
+        cells,
+        timeout: calls::timeout(arguments),
+        verify: &verify_all,
+    };
+    let mut servers = RaceServers::new(host, specs, &plan, &calls);
+    let all_doubts = |ended: &EndedRace, servers: &RaceServers<'_>| {
         overrun(ended, plan.budget).iter().for_each(|line| print_error(line));
-        let differ = servers.caller().replies_differ;
-        let differ = differ.then(|| "their replies to the first call differ".to_owned());
+        let differ =
+            replies_differ.get().then(|| "their replies to the first call differ".to_owned());
         let doubts = of_servers(arguments, host, specs, &ended.race, servers.used());
         differ.into_iter().chain(too_short(ended)).chain(doubts).collect()
     };

@@ -118,7 +118,7 @@ fn why(output: &CommandOutput) -> String {
 }
 
 fn finish(spawner: &Spawner, words: &[&str], folder: &Path) -> Result<CommandOutput, String> {
-    let command = words.iter().map(|word| (*word).to_owned()).collect();
+    let command = words.iter().copied();
     let invocation = Invocation::of_tool(&[], folder);
     let process = Process::start(&spawner.launcher, command, &invocation, ControlGroup::default())
         .map_err(|error| error.to_string())?;

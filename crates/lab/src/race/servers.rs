@@ -1,21 +1,22 @@
 //! The servers of a race: started together, called by turns, and ended together.
 
-use super::caller::{CalledLap, RaceCaller};
 use super::contestants::Contestants;
 use super::error::RaceRunError;
 use super::host::RaceHost;
+use super::lap_callers::{LapCallerSpec, LapCallers, blame};
 use super::plan::RacePlan;
 use super::server::{RaceServer, RaceServerSpec};
+use bookend_contract::laps::LapFigures;
 use bookend_results::race::RaceLap;
 use std::time::Duration;
 
 /// Servers that are raced, and what calls them. Those that run are killed when this is dropped.
-pub struct RaceServers<'a, C: RaceCaller> {
+pub struct RaceServers<'a> {
     host: &'a RaceHost,
     specs: &'a [RaceServerSpec],
     plan: &'a RacePlan,
     // Dropped first: no server ends before the connections to it.
-    caller: C,
+    callers: LapCallers<'a>,
     live: Vec<RaceServer>,
     /// What each had used when it was warm, and then after the last whole round.
     marks: Vec<UsedCpu>,
@@ -31,26 +32,21 @@ pub struct UsedCpu {
     pub in_ticks_ns: u64,
 }
 
-impl<'a, C: RaceCaller> RaceServers<'a, C> {
+impl<'a> RaceServers<'a> {
     /// None of them has been started yet.
     pub fn new(
         host: &'a RaceHost,
         specs: &'a [RaceServerSpec],
         plan: &'a RacePlan,
-        caller: C,
+        calls: &'a LapCallerSpec<'a>,
     ) -> Self {
-        let used = vec![UsedCpu::default(); specs.len()];
-        RaceServers { host, specs, plan, caller, live: Vec::new(), marks: Vec::new(), used }
+        let (live, marks, used) = (Vec::new(), Vec::new(), vec![UsedCpu::default(); specs.len()]);
+        RaceServers { host, specs, plan, callers: LapCallers::new(host, calls), live, marks, used }
     }
 
     /// Those that run now.
     pub fn live(&self) -> &[RaceServer] {
         &self.live
-    }
-
-    /// What calls them.
-    pub fn caller(&self) -> &C {
-        &self.caller
     }
 
     /// What each has used while it was warm, in laps and between them, in all starts. The laps of a
@@ -94,27 +90,27 @@ impl<'a, C: RaceCaller> RaceServers<'a, C> {
         length: Duration,
     ) -> Result<RaceLap, RaceRunError> {
         let before_ns = self.live[server].cpu_ns();
-        let called = self.caller.call(cell, server, length);
+        let called = self.callers.lap(cell, server, length);
         // A server that has ended is why its calls failed, and says why.
         self.live.iter().try_for_each(RaceServer::check)?;
-        let called = called.map_err(|reason| self.live[server].not_called(reason))?;
+        let LapFigures { ok, failed, length_ns, rated } =
+            called.map_err(|error| blame(&self.live[server], error))?;
         let cpu_ns = self.live[server].cpu_ns().saturating_sub(before_ns);
-        let CalledLap { ok, failed, length_ns, rated } = called.ok_or(RaceRunError::Interrupted)?;
         Ok(RaceLap { server, ok, failed, length_ns, cpu_ns, rated })
     }
 }
 
-impl<C: RaceCaller> Contestants for RaceServers<'_, C> {
+impl Contestants for RaceServers<'_> {
     fn count(&self) -> usize {
         self.specs.len()
     }
 
     fn start(&mut self, is_reversed: bool) -> Result<(), RaceRunError> {
         // Two pairs at once would take CPU time from each other.
-        self.caller.disconnect();
+        self.callers.end();
         self.live.clear();
         self.start_servers(is_reversed)?;
-        self.caller.connect(&self.live)?;
+        self.callers.connect(&self.live)?;
         self.warm_up()?;
         self.marks = self.live.iter_mut().map(UsedCpu::read).collect();
         self.live.iter().try_for_each(RaceServer::check_account)

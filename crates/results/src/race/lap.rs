@@ -1,5 +1,7 @@
 //! One lap, as it was measured.
 
+pub use bookend_contract::laps::RatedCalls;
+
 use serde::{Deserialize, Serialize};
 
 /// The laps of a block.
@@ -27,22 +29,6 @@ pub struct RaceLap {
     /// When calls were made, where that was by a rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rated: Option<RatedCalls>,
-}
-
-/// The calls of a lap that were made by a rate, whether or not others had ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RatedCalls {
-    /// Calls that were due.
-    pub due: u64,
-    /// Those of them that had to wait because too many were in flight, or were never made.
-    pub held_back: u64,
-    /// How much later than due 99 % of the others were made, by the generator's own lag,
-    /// nanoseconds.
-    pub lag_ns: u64,
-    /// The time from when they were due within which half of the calls were answered, nanoseconds.
-    pub p50_ns: u64,
-    /// And 99 % of them.
-    pub p99_ns: u64,
 }
 
 impl RaceLap {

@@ -1,8 +1,7 @@
 //! An instrument that makes calls when it is told to, and what it has measured lap by lap.
 
 use crate::cell_error::CellError;
-use crate::process::{Process, ProcessEvent};
-use crate::round::caller_report::CallerReportParser;
+use crate::lap_process::{LapProcess, out_of_place};
 use crate::round::caller_run::{CallerOutput, CallerRun};
 use crate::round::measured_laps::MeasuredLaps;
 use crate::round::server::RunningServer;
@@ -16,8 +15,7 @@ use std::time::{Duration, Instant};
 /// An instrument that runs.
 pub struct LapInstrument<'a> {
     run: CallerRun<'a>,
-    process: Process,
-    parser: CallerReportParser,
+    process: LapProcess,
     /// From the first lap on; between laps it pauses.
     sampler: Option<WindowSampler>,
     laps: MeasuredLaps,
@@ -33,14 +31,8 @@ impl<'a> LapInstrument<'a> {
         server: &RunningServer,
     ) -> Result<LapInstrument<'a>, CellError> {
         let invocation = run.invocation(server, WindowLength::Laps)?;
-        let process = run.context.spawn(invocation, &run.limits().resources)?;
-        Ok(LapInstrument {
-            run,
-            process,
-            parser: CallerReportParser::default(),
-            sampler: None,
-            laps: MeasuredLaps::default(),
-        })
+        let process = LapProcess::new(run.context.spawn(invocation, &run.limits().resources)?);
+        Ok(LapInstrument { run, process, sampler: None, laps: MeasuredLaps::default() })
     }
 
     /// Lets it make calls that count as warm-up.
@@ -51,11 +43,11 @@ impl<'a> LapInstrument<'a> {
         let begin = Instant::now();
         let (mut instrument, line) = self.tell(LapCommand::WarmUp(length_ms), length_ms)?;
         let Line::Warmup(ok) = line else {
-            return Err(out_of_place(&line));
+            return Err(out_of_place(&line).into());
         };
         let length_ns = u64::try_from(begin.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        instrument.laps.warmup.push(LapFigures { ok, failed: 0, length_ns });
-        instrument.parser.take(line).map_err(CellError::failed)?;
+        instrument.laps.warmup.push(LapFigures { ok, length_ns, ..LapFigures::default() });
+        instrument.process.keep(line)?;
         Ok(instrument)
     }
 
@@ -74,7 +66,7 @@ impl<'a> LapInstrument<'a> {
             sampler.pause();
         }
         let Line::Lap(figures) = line else {
-            return Err(out_of_place(&line));
+            return Err(out_of_place(&line).into());
         };
         instrument.laps.window.push(figures);
         Ok(instrument)
@@ -94,22 +86,10 @@ impl<'a> LapInstrument<'a> {
     /// # Errors
     /// What the row says instead.
     pub fn finish(self) -> Result<CallerOutput, CellError> {
-        let Self { run, process, mut parser, sampler, laps } = self;
+        let Self { run, process, sampler, laps } = self;
         let usage = sampler.map(WindowSampler::end);
-        let mut taken = Ok(());
-        let exit = process.end(run.context.timeouts.drain, |output| {
-            let line = output.parse().map_err(CellError::failed);
-            let take = |line| parser.take(line).map_err(CellError::failed);
-            if taken.is_ok() {
-                taken = line.and_then(take);
-            }
-        });
-        if exit.code() != Some(0) {
-            return Err(CellError::from_exit(&exit));
-        }
-        taken?;
+        let mut report = process.finish(run.context.timeouts.drain)?;
         let usage = usage.ok_or_else(|| CellError::failed("it had no lap"))?;
-        let mut report = parser.finish().map_err(CellError::failed)?;
         laps.check(&report)?;
         report.window_seconds = Some(laps.window_seconds());
         Ok(CallerOutput { report, usage, raw: None, laps: Some(laps) })
@@ -118,49 +98,24 @@ impl<'a> LapInstrument<'a> {
     fn processes<'b>(&'b self, server: &'b RunningServer) -> WindowProcesses<'b> {
         WindowProcesses {
             server: server.process(),
-            generator: &self.process,
+            generator: self.process.process(),
             backend: server.backend(),
             under_test: self.run.pairing.side,
         }
     }
 
-    /// Writes a command and waits for its answer; takes samples meanwhile, if that takes long.
-    fn tell(mut self, command: LapCommand, length_ms: u64) -> Result<(Self, Line), CellError> {
-        // If it no longer reads, it has ended, and the code below reports how.
-        let _ = self.process.write_line(&command.to_string());
-        let grace = self.run.context.timeouts.grace;
-        let timeout = self.run.workload.longest_of(length_ms).saturating_add(grace);
-        let deadline = Instant::now() + timeout;
+    /// Tells it what to do; takes samples meanwhile, if that takes long.
+    fn tell(self, command: LapCommand, length_ms: u64) -> Result<(Self, Line), CellError> {
+        let Self { run, process, mut sampler, laps } = self;
+        let timeout = run.workload.longest_of(length_ms).saturating_add(run.context.timeouts.grace);
         let is_sampled = Duration::from_millis(length_ms) >= 2 * SAMPLE_INTERVAL;
-        loop {
-            let sampler = self.sampler.as_mut().filter(|_| is_sampled);
-            let next = sampler.as_ref().map_or(deadline, |sampler| sampler.next_sample);
-            let interrupt = &self.run.context.spawner.interrupt;
-            match self.process.next_event(next.min(deadline), interrupt) {
-                ProcessEvent::Output(output) => match output.parse().map_err(CellError::failed)? {
-                    note @ Line::Note { .. } => {
-                        self.parser.take(note).map_err(CellError::failed)?
-                    }
-                    line => return Ok((self, line)),
-                },
-                ProcessEvent::Exited => {
-                    let exit = self.process.end(Duration::ZERO, |_| {});
-                    return Err(CellError::from_exit(&exit));
-                }
-                ProcessEvent::Interrupted => return Err(CellError::Interrupted),
-                ProcessEvent::TimedOut if Instant::now() >= deadline => {
-                    let error = format!("`{command}` was not done after {timeout:?}");
-                    return Err(CellError::failed(self.process.with_last_error(error)));
-                }
-                ProcessEvent::TimedOut => {}
-            }
-            if let Some(sampler) = self.sampler.as_mut().filter(|_| is_sampled) {
-                sampler.sample_if_due();
-            }
-        }
+        let sample = || {
+            let sampler = sampler.as_mut().filter(|_| is_sampled)?;
+            sampler.sample_if_due();
+            Some(sampler.next_sample)
+        };
+        let interrupt = &run.context.spawner.interrupt;
+        let (process, line) = process.tell(command, timeout, interrupt, sample)?;
+        Ok((Self { run, process, sampler, laps }, line))
     }
-}
-
-fn out_of_place(line: &Line) -> CellError {
-    CellError::failed(format!("`{line}` is out of place"))
 }
