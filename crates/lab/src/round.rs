@@ -30,7 +30,7 @@ pub use workload::{CALL_TIMEOUT, Workload};
 
 use crate::context::RunContext;
 use bookend_results::measurement::{CellId, Row};
-use contestant::Contestants;
+use contestant::RoundContestants;
 use group::{PairedCell, groups};
 use order::{random_of, shuffle};
 use runner::RoundRunner;
@@ -58,7 +58,7 @@ pub fn measure_round(
     shuffle(&mut cells, &mut random);
     let paired: Vec<PairedCell<'_>> =
         cells.iter().map(|cell| (cell, Pairing::of(context, cell))).collect();
-    let contestants = Contestants::default();
+    let contestants = RoundContestants::default();
     let mut runner =
         RoundRunner { context, round, windows, contestants, failed_retries: 0, random };
     let measured = groups(context, &paired).iter().try_for_each(|group| {

@@ -30,14 +30,14 @@ pub struct Contestant<'a> {
 
 /// Every server that was started in a round, and every row that was measured.
 #[derive(Debug, Default)]
-pub struct Contestants<'a> {
+pub struct RoundContestants<'a> {
     all: Vec<Contestant<'a>>,
     rows: Vec<Row>,
     failed_starts: BTreeMap<ServerKey<'a>, u32>,
     starts: u32,
 }
 
-impl<'a> Contestants<'a> {
+impl<'a> RoundContestants<'a> {
     /// The number of the server for a cell. It is started, unless it serves several cells and runs;
     /// and again, if it has died since its last cell.
     ///

@@ -20,7 +20,7 @@
 //! is good because the laps of both lie in the same seconds. A cell by itself is a group of one.
 
 use super::caller_run::CallerRun;
-use super::contestant::Contestants;
+use super::contestant::RoundContestants;
 use super::group::{CellGroup, PairedCell};
 use super::laps::measure_by_turns;
 use super::pairing::Pairing;
@@ -51,7 +51,7 @@ pub struct RoundRunner<'a> {
     /// The windows that earlier rounds have chosen.
     pub windows: &'a WindowChoices,
     /// The servers, and the rows so far.
-    pub contestants: Contestants<'a>,
+    pub contestants: RoundContestants<'a>,
     /// Groups in a row that stayed disturbed, however often they were measured.
     pub failed_retries: u32,
     /// Says in which order cells have their laps.
