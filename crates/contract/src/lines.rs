@@ -197,17 +197,18 @@ fn parse_words<'a>(words: &mut impl Iterator<Item = &'a str>) -> Result<Line, Li
     }
 }
 
-/// All of it, or nothing.
+/// All of it or nothing: a part of it is more than a lap without a rate has.
 fn parse_rated<'a>(
     due: &str,
     words: &mut impl Iterator<Item = &'a str>,
 ) -> Result<RatedCalls, LineErrorKind> {
+    let mut next = || words.next().ok_or(LineErrorKind::TooManyWords).map(Some);
     Ok(RatedCalls {
         due: parse_count(Some(due))?,
-        held_back: parse_count(words.next())?,
-        lag_ns: parse_number(words.next())?,
-        p50_ns: parse_number(words.next())?,
-        p99_ns: parse_number(words.next())?,
+        held_back: parse_count(next()?)?,
+        lag_ns: parse_number(next()?)?,
+        p50_ns: parse_number(next()?)?,
+        p99_ns: parse_number(next()?)?,
     })
 }
 
