@@ -6,7 +6,7 @@ use crate::options::{CallOptions, SchemaSource};
 use crate::pace::ArrivalProcess;
 use crate::plan::pacing::OpenLoop;
 use crate::plan::{Connecting, LoadPlan};
-use crate::targets::LoadBalancingPolicy;
+use bookend_client::targets::LoadBalancingPolicy;
 use bookend_contract::duration::nanoseconds;
 use bookend_contract::secrets;
 use bookend_io::Wait;

@@ -16,7 +16,7 @@ use crate::live::LiveFormat;
 use crate::objective::Objective;
 use crate::output::{OutputFormat, UnknownEnding};
 use crate::plan::DurationStop;
-use crate::targets::LoadBalancingPolicy;
+use bookend_client::targets::LoadBalancingPolicy;
 use bookend_contract::duration;
 use bookend_io::tls::TlsAdvice;
 use bookend_io::{Io, Wait};

@@ -33,7 +33,5 @@ pub mod run;
 pub mod summary;
 mod worker;
 
-/// Whom a run connects to.
-pub use bookend_client::targets;
 /// How long calls in flight may take to end after the window.
 pub use worker::DRAIN_NS;

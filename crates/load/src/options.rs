@@ -6,7 +6,7 @@ mod error;
 pub use error::FlagsError;
 
 use crate::flags::{CallFlags, is_standard_input};
-use crate::targets::{LoadBalancingPolicy, TargetNames, Targets};
+use bookend_client::targets::{LoadBalancingPolicy, TargetNames, Targets};
 use bookend_contract::duration::{nanoseconds, unless_zero};
 use bookend_contract::input::MAX_BYTES;
 use bookend_io::tls::{Authorities, ClientConfig, Connectors, Identity, TlsAdvice, Trust};

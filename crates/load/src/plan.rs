@@ -9,7 +9,7 @@ mod thrift_flags;
 pub use call::{Call, GrpcCall, ThriftRun};
 pub use streaming::Streaming;
 
-use crate::targets::Targets;
+use bookend_client::targets::Targets;
 use bookend_io::tls::{Connectors, TlsAdvice};
 use bookend_io::{Driver, UringRefusal, Wait};
 use bookend_wire::HeaderBlock;

@@ -3,6 +3,7 @@
 #[path = "support/flags.rs"]
 mod flags;
 
+use bookend_client::targets::LoadBalancingPolicy;
 use bookend_io::{Driver, Io};
 use bookend_load::flags::pacing::Shape;
 use bookend_load::flags::{CallFlags, LoadFlags};
@@ -10,7 +11,6 @@ use bookend_load::options::{CallOptions, SchemaSource};
 use bookend_load::output::OutputFormat;
 use bookend_load::plan::pacing::ASYNC_IN_FLIGHT_MAX;
 use bookend_load::plan::{DurationStop, LoadPlan};
-use bookend_load::targets::LoadBalancingPolicy;
 use bookend_payload::data::{DataSource, Templates};
 use bookend_payload::error_text::choice;
 use bookend_wire::Keepalive;

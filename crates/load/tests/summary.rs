@@ -3,6 +3,7 @@
 #[path = "support/flags.rs"]
 mod flags;
 
+use bookend_client::targets::Endpoint;
 use bookend_contract::generator_stops::GeneratorStops;
 use bookend_contract::report::{Intervals, LoadReport, OpenLoopReport, SplitPart};
 use bookend_io::Io;
@@ -16,7 +17,6 @@ use bookend_load::record::{
     TargetCounts, TargetOutcome,
 };
 use bookend_load::run::LoadOutcome;
-use bookend_load::targets::Endpoint;
 use bookend_load::{report, summary};
 use bookend_wire::grpc::Code;
 use std::collections::BTreeMap;

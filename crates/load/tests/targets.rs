@@ -6,11 +6,11 @@ mod echo;
 #[path = "support/plans.rs"]
 mod plans;
 
+use bookend_client::targets::{TargetName, TargetNames, Targets};
 use bookend_io::Driver;
 use bookend_io::{Address, Target};
 use bookend_load::plan::LoadPlan;
 use bookend_load::run::{LoadOutcome, run};
-use bookend_load::targets::{TargetName, TargetNames, Targets};
 use bookend_server::{Limits, Server, ServerHandle};
 use bookend_wire::{
     Connection, ConnectionConfig, ErrorCode, HeaderList, Initiator, Sender, Side, StreamKey,

@@ -1,7 +1,7 @@
 //! What can be wrong with the flags as a whole, each in one line that names the flag to change.
 
 use crate::plan::pacing::PacingError;
-use crate::targets::TargetError;
+use bookend_client::targets::TargetError;
 use bookend_io::tls::ConfigError;
 use bookend_payload::error_text::Unreadable;
 use bookend_payload::metadata::{CallMetadataError, NotStrings};

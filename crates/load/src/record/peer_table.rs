@@ -1,7 +1,7 @@
 //! The addresses that the connections of a worker have gone to.
 
 use super::recorder::TargetCounts;
-use crate::targets::Endpoint;
+use bookend_client::targets::Endpoint;
 
 /// The addresses that a worker has connected to: as many as there are targets, unless a name has
 /// moved to another address.

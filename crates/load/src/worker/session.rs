@@ -65,10 +65,13 @@ pub(crate) trait Session: Debug + Sized {
         io: &mut IoContext,
     ) -> Self;
 
+    /// Which of the worker's sessions it is, and how many calls it may have in flight.
     fn place(&self) -> &SessionPlace;
 
+    /// The same, where that number changes.
     fn place_mut(&mut self) -> &mut SessionPlace;
 
+    /// How far it has come.
     fn state(&self) -> SessionState;
 
     /// What came in place of the greeting, if that shows.

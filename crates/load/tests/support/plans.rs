@@ -3,13 +3,13 @@
 // Each test uses a part of it.
 #![allow(dead_code)]
 
+use bookend_client::targets::Targets;
 use bookend_io::Driver;
 use bookend_io::Wait;
 use bookend_io::tls::TlsAdvice;
 use bookend_load::plan::pacing::Loop;
 use bookend_load::plan::{Call, Connecting, DurationStop, GrpcCall, LoadPlan, ReportLabels};
 use bookend_load::run::{LoadOutcome, run};
-use bookend_load::targets::Targets;
 use bookend_server::Limits;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
