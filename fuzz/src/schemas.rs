@@ -2,9 +2,9 @@
 //! and templates in it.
 
 use crate::bounds::{assert_line, assert_memory, assert_work};
-use bookend_payload::template::CallFacts;
 use bookend_payload::data::{self, DataSource, Templates};
 use bookend_payload::schema::Schema;
+use bookend_payload::template::CallFacts;
 use bookend_payload::thrift;
 use prost_reflect::MethodDescriptor;
 use std::sync::LazyLock;
