@@ -1,8 +1,9 @@
 //! A connection of either side that is given bytes.
 
 use crate::bounds::{assert_memory, assert_work};
-use crate::frames::{Frame, Meaning, Splitter};
+use crate::frames::{Meaning, Splitter};
 use crate::peculiarities::{Peculiarities, REQUESTS};
+use bookend_testing::{Frame, kind};
 use bookend_wire::{
     Connection, ConnectionError, ErrorCode, HeaderBlock, HeaderList, Initiator, Sender, Side,
     StreamKey, Visitor,
@@ -178,15 +179,15 @@ fn check_output(side: Side, bytes: &[u8], output: &[u8]) {
         opened.extend((0..REQUESTS as u32).map(|nth| 2 * nth + 1));
     } else {
         let came = given.push(bytes).unwrap_or_default();
-        let is_head = |frame: &&Frame| frame.kind == crate::frames::HEADERS;
-        opened.extend(came.iter().filter(is_head).map(|frame| frame.stream));
+        let is_head = |frame: &&Frame| frame.kind == kind::HEADERS;
+        opened.extend(came.iter().filter(is_head).map(|frame| frame.stream_id));
     }
     let mut resets: BTreeMap<u32, usize> = BTreeMap::new();
     for frame in written.push(output).expect("our own preface") {
-        match frame.meaning().expect("a sound frame") {
+        match Meaning::of(&frame).expect("a sound frame") {
             Meaning::Reset { .. } => {
-                assert!(opened.contains(&frame.stream), "an idle stream is reset: {frame:?}");
-                *resets.entry(frame.stream).or_default() += 1;
+                assert!(opened.contains(&frame.stream_id), "an idle stream is reset: {frame:?}");
+                *resets.entry(frame.stream_id).or_default() += 1;
             }
             Meaning::Priority | Meaning::Unknown => panic!("nobody asked for {frame:?}"),
             _ => {}

@@ -1,9 +1,9 @@
 //! Frames that are sound one by one, in an order that nobody meant: deeper than bytes get.
 
 use crate::connection::check;
-use crate::frames::{self, Frame};
 use crate::peculiarities::Peculiarities;
 use arbitrary::{Arbitrary, Unstructured};
+use bookend_testing::{flag, frame, kind, settings, window_update};
 use bookend_wire::Side;
 
 /// Frames as a client could have written them.
@@ -28,7 +28,7 @@ fn run(side: Side, input: &[u8]) {
             break;
         }
         if let Ok(part) = Part::arbitrary(&mut source) {
-            part.frame().write(&mut written);
+            written.extend(part.bytes());
         }
     }
     check(side, own, &own.greeted(side, &written));
@@ -107,54 +107,55 @@ enum Part<'a> {
 }
 
 impl Part<'_> {
-    fn frame(&self) -> Frame {
-        let sound =
-            |kind, flags, id: Id, payload: &[u8]| Frame::new(kind, flags, id.number(), payload);
+    fn bytes(&self) -> Vec<u8> {
+        let sound = |kind, flags, id: Id, payload: &[u8]| frame(kind, flags, id.number(), payload);
         match self {
             Self::Data { id, bytes, end, padding } => {
-                padded(sound(frames::DATA, u8::from(*end), *id, bytes), *padding)
+                let (flags, payload) = padded(u8::from(*end), bytes, *padding);
+                sound(kind::DATA, flags, *id, &payload)
             }
             Self::ManyData { id, bytes } => {
-                sound(frames::DATA, 0, *id, &vec![7; usize::from(*bytes) % 16_385])
+                sound(kind::DATA, 0, *id, &vec![7; usize::from(*bytes) % 16_385])
             }
             Self::Headers { id, fields, end, is_cut, padding } => {
-                let end_headers = if *is_cut { 0 } else { frames::END_HEADERS };
-                let flags = u8::from(*end) | end_headers;
-                padded(sound(frames::HEADERS, flags, *id, &fields.block()), *padding)
+                let end_headers = if *is_cut { 0 } else { flag::END_HEADERS };
+                let (flags, payload) =
+                    padded(u8::from(*end) | end_headers, &fields.block(), *padding);
+                sound(kind::HEADERS, flags, *id, &payload)
             }
             Self::Continuation { id, fields, is_last } => {
-                let flags = if *is_last { frames::END_HEADERS } else { 0 };
-                sound(frames::CONTINUATION, flags, *id, &fields.block())
+                let flags = if *is_last { flag::END_HEADERS } else { 0 };
+                sound(kind::CONTINUATION, flags, *id, &fields.block())
             }
             Self::Priority { id, on } => {
                 let payload = [&on.number().to_be_bytes()[..], &[9]].concat();
-                sound(frames::PRIORITY, 0, *id, &payload)
+                sound(kind::PRIORITY, 0, *id, &payload)
             }
-            Self::Reset { id, code } => sound(frames::RST_STREAM, 0, *id, &[0, 0, 0, *code]),
+            Self::Reset { id, code } => sound(kind::RST_STREAM, 0, *id, &[0, 0, 0, *code]),
             Self::Settings { entries } => {
                 let entry = |(id, number): &(u8, Number)| (u16::from(id % 9), number.value());
-                frames::settings(&entries.iter().map(entry).collect::<Vec<_>>())
+                settings(&entries.iter().map(entry).collect::<Vec<_>>())
             }
-            Self::SettingsAck => Frame::new(frames::SETTINGS, frames::ACK, 0, &[]),
-            Self::Ping { ack } => Frame::new(frames::PING, u8::from(*ack), 0, b"whatever"),
+            Self::SettingsAck => frame(kind::SETTINGS, flag::ACK, 0, &[]),
+            Self::Ping { ack } => frame(kind::PING, u8::from(*ack), 0, b"whatever"),
             Self::Goaway { last, code } => {
                 let payload =
                     [&last.number().to_be_bytes()[..], &[0, 0, 0, *code], b"why"].concat();
-                Frame::new(frames::GOAWAY, 0, 0, &payload)
+                frame(kind::GOAWAY, 0, 0, &payload)
             }
-            Self::WindowUpdate { id, increment } => {
-                frames::window_update(id.number(), increment.value())
-            }
+            Self::WindowUpdate { id, increment } => window_update(id.number(), increment.value()),
             Self::Any { kind, flags, id, bytes } => sound(*kind, *flags, *id, bytes),
         }
     }
 }
 
-fn padded(mut frame: Frame, padding: Option<u8>) -> Frame {
-    if let Some(bytes) = padding {
-        frame.payload.insert(0, bytes);
-        frame.payload.resize(frame.payload.len() + usize::from(bytes), 0);
-        frame.flags |= frames::PADDED;
+/// Flags and payload with that padding.
+fn padded(flags: u8, payload: &[u8], padding: Option<u8>) -> (u8, Vec<u8>) {
+    match padding {
+        Some(bytes) => {
+            let zeros = vec![0; usize::from(bytes)];
+            (flags | flag::PADDED, [&[bytes], payload, &zeros].concat())
+        }
+        None => (flags, payload.to_vec()),
     }
-    frame
 }

@@ -1,5 +1,6 @@
 //! What the first two bytes of an input decide: limits, and how the owner of a connection behaves.
 
+use bookend_testing::PREFACE;
 use bookend_wire::{Connection, ConnectionConfig, HeaderBlock, Side};
 
 /// How a connection is set up and used.
@@ -21,7 +22,6 @@ pub struct Peculiarities {
 pub const REQUESTS: usize = 4;
 
 const GREETING_OF_A_SERVER: &[u8] = b"\0\0\0\x04\0\0\0\0\0\0\0\0\x04\x01\0\0\0\0";
-const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 const REQUEST: [(&[u8], &[u8]); 5] = [
     (b":method", b"POST"),
@@ -50,7 +50,7 @@ impl Peculiarities {
 
     /// The input as the connection is to get it.
     pub fn greeted(&self, side: Side, bytes: &[u8]) -> Vec<u8> {
-        let preface = if side == Side::Server { PREFACE } else { &[] };
+        let preface = if side == Side::Server { &PREFACE[..] } else { &[] };
         if self.is_greeted {
             [preface, GREETING_OF_A_SERVER, bytes].concat()
         } else {

@@ -1,17 +1,13 @@
 //! How `bookend serve` ends, and what it does when the machine gives it nothing more.
 
 use std::fs::OpenOptions;
-use std::io::{ErrorKind, Read, Write};
-use std::net::TcpStream;
+use std::io::Read;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
 
 use bookend_server::io::raise_descriptor_limit;
+use bookend_testing::{PREFACE, ScriptedPeer, flag, frame, kind, literals, message, settings};
 
 const BOOKEND: &str = env!("CARGO_BIN_EXE_bookend");
-
-/// Longer than anything takes on the slowest machine: only a test that fails waits for it.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A server that was started by hand.
 struct Served {
@@ -79,127 +75,73 @@ fn read_line(pipe: &mut dyn Read) -> String {
 
 /// A client that is as little as a client can be.
 struct Client {
-    socket: TcpStream,
-    unread: Vec<u8>,
+    peer: ScriptedPeer,
     has_greeted: bool,
     next_stream: u32,
     answers: u64,
     goodbyes: u64,
 }
 
-const DATA: u8 = 0;
-const HEADERS: u8 = 1;
-const SETTINGS: u8 = 4;
-const PING: u8 = 6;
-const GOAWAY: u8 = 7;
-const ACK: u8 = 1;
-const END_STREAM: u8 = 1;
-const END_HEADERS: u8 = 4;
-
 impl Client {
     fn connect(port: u16) -> Self {
-        let socket = TcpStream::connect(("127.0.0.1", port)).expect("a connection");
-        socket.set_read_timeout(Some(PATIENCE)).expect("a time-out");
-        Client {
-            socket,
-            unread: Vec::new(),
-            has_greeted: false,
-            next_stream: 1,
-            answers: 0,
-            goodbyes: 0,
-        }
+        let peer = ScriptedPeer::connect(("127.0.0.1", port));
+        Client { peer, has_greeted: false, next_stream: 1, answers: 0, goodbyes: 0 }
     }
 
     fn greeted(port: u16) -> Self {
         let mut client = Self::connect(port);
-        let settings = frame(SETTINGS, 0, 0, &[]);
-        client.write(&[&b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"[..], &settings].concat());
+        client.write(&[&PREFACE[..], &settings(&[])].concat());
         client.has_greeted = true;
         client
     }
 
     fn write(&mut self, bytes: &[u8]) {
         // A server that has hung up is no failure of the test.
-        let _ = self.socket.write_all(bytes);
+        let _ = self.peer.send(bytes);
     }
 
-    fn call(&mut self, path: &str, message: &[u8]) {
+    fn call(&mut self, path: &str, request: &[u8]) {
         let id = self.next_stream;
         self.next_stream += 2;
-        let mut head = Vec::new();
-        for (name, value) in [
+        let head = literals(&[
             (":method", "POST"),
             (":scheme", "http"),
             (":path", path),
             ("te", "trailers"),
             ("content-type", "application/grpc"),
-        ] {
-            // A literal without indexing, RFC 7541 section 6.2.2.
-            head.push(0);
-            for text in [name, value] {
-                head.push(text.len() as u8);
-                head.extend_from_slice(text.as_bytes());
-            }
-        }
-        let prefix = [0, 0, 0, 0, message.len() as u8];
-        let body = [&prefix, message].concat();
-        let request = [frame(HEADERS, END_HEADERS, id, &head), frame(DATA, END_STREAM, id, &body)];
-        self.write(&request.concat());
+        ]);
+        let head = frame(kind::HEADERS, flag::END_HEADERS, id, &head);
+        let body = frame(kind::DATA, flag::END_STREAM, id, &message(request));
+        self.write(&[head, body].concat());
     }
 
     fn greet(&mut self) {
         self.call("/helloworld.Greeter/SayHello", b"\x0a\x03Ada");
     }
 
-    /// Reads once, and answers PINGs if it speaks at all. False at the end.
-    fn read(&mut self) -> bool {
-        let mut buffer = [0; 4_096];
-        let count = match self.socket.read(&mut buffer) {
-            Ok(count) => count,
-            Err(error) if error.kind() == ErrorKind::ConnectionReset => 0,
-            Err(error) => panic!("{error}"),
-        };
-        self.unread.extend_from_slice(&buffer[..count]);
-        while let Some((kind, flags, payload)) = take_frame(&mut self.unread) {
-            match kind {
-                DATA => self.answers += 1,
-                GOAWAY => self.goodbyes += 1,
-                PING if flags & ACK == 0 && self.has_greeted => {
-                    self.write(&frame(PING, ACK, 0, &payload))
-                }
-                _ => {}
+    /// Hears a frame, and answers PINGs if it speaks at all. False at the end.
+    fn hear(&mut self) -> bool {
+        let Some(heard) = self.peer.hear() else { return false };
+        match heard.kind {
+            kind::DATA => self.answers += 1,
+            kind::GOAWAY => self.goodbyes += 1,
+            kind::PING if !heard.has(flag::ACK) && self.has_greeted => {
+                self.write(&frame(kind::PING, flag::ACK, 0, &heard.payload))
             }
+            _ => {}
         }
-        count > 0
+        true
     }
 
     fn wait_for_answers(&mut self, answers: u64) {
         while self.answers < answers {
-            assert!(self.read(), "the server closed before it answered");
+            assert!(self.hear(), "the server closed before it answered");
         }
     }
 
     fn read_to_the_end(&mut self) {
-        while self.read() {}
+        while self.hear() {}
     }
-}
-
-fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
-    let length = (payload.len() as u32).to_be_bytes();
-    let id = stream.to_be_bytes();
-    [&length[1..], &[kind, flags], &id, payload].concat()
-}
-
-fn take_frame(bytes: &mut Vec<u8>) -> Option<(u8, u8, Vec<u8>)> {
-    let [a, b, c, kind, flags, ..] = bytes[..] else {
-        return None;
-    };
-    let end = 9 + u32::from_be_bytes([0, a, b, c]) as usize;
-    if bytes.len() < end {
-        return None;
-    }
-    let frame: Vec<u8> = bytes.drain(..end).collect();
-    Some((kind, flags, frame[9..].to_vec()))
 }
 
 /// Ten thousand, or what the limit of descriptors leaves room for.
@@ -259,7 +201,7 @@ fn a_second_signal_ends_the_calls_that_the_first_one_lets_go_on() {
     client.wait_for_answers(1);
     server.signal();
     while client.goodbyes < 2 {
-        assert!(client.read(), "the call goes on");
+        assert!(client.hear(), "the call goes on");
     }
     server.signal();
     client.read_to_the_end();

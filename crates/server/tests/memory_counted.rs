@@ -17,11 +17,11 @@ use std::iter::repeat_n;
 use bookend_server::io::simulated::{SOCKET_BYTES, Simulated};
 use bookend_server::io::{ConnectionId, Waker};
 use bookend_server::{HealthReporter, Limits, Server, ServerShard, Services};
+use bookend_testing::{frame, message, take_frames};
 use bookend_wire::frame::{PREFACE, kind};
 use bookend_wire::hpack::{Encoder, Indexing};
 use frames::{
-    block, data, fields, frame, frame_header, head, head_of, ids, message, request, reset,
-    stream_window, take_frames, update,
+    block, data, fields, frame_header, head, head_of, ids, request, reset, stream_window, update,
 };
 use peak_alloc::PeakAlloc;
 use testing::{CHAT, ECHO, FILL, Testing};
@@ -112,11 +112,10 @@ fn is_counted(what: &str, settings: &[u8], frames: &[Vec<u8>]) {
 fn is_counted_by(what: &str, reads: bool, settings: &[u8], frames: &[Vec<u8>]) {
     let network_bytes = if reads { 0 } else { SOCKET_BYTES };
     let mut stage = Stage::new();
-    let mut sent: Vec<u8> = frames.concat();
-    let opened: BTreeSet<u32> = take_frames(&mut sent)
+    let opened: BTreeSet<u32> = take_frames(&mut frames.concat())
         .into_iter()
-        .filter(|(header, _)| header.kind == kind::HEADERS)
-        .map(|(header, _)| header.stream_id)
+        .filter(|frame| frame.kind == kind::HEADERS)
+        .map(|frame| frame.stream_id)
         .collect();
     let attackers: Vec<_> =
         (0..CONNECTIONS).map(|_| stage.attack_by(reads, settings, frames)).collect();

@@ -2,9 +2,10 @@
 
 mod pair;
 
+use bookend_testing::{frame, frames};
 use bookend_wire::frame::{PREFACE, kind};
 use bookend_wire::{ConnectionConfig, ErrorCode, HeaderBlock, PreparedRequest, Side};
-use pair::{End, Event, Pair, REQUEST, RESPONSE, frame, frames};
+use pair::{End, Event, Pair, REQUEST, RESPONSE};
 
 fn config_with(change: impl FnOnce(&mut ConnectionConfig)) -> ConnectionConfig {
     let mut config = ConnectionConfig::trusted();
@@ -122,9 +123,8 @@ fn a_request_that_was_sent_in_part_is_not_remembered_as_whole() {
     client.take_output();
     client.sender().prepared_request(&mut request).unwrap();
     let written = frames(&client.take_output());
-    let (data, body) = &written[1];
-    assert_eq!(body, b"\0\0\0\0\x0ctwelve bytes");
-    assert!(data.has(bookend_wire::frame::flag::END_STREAM));
+    assert_eq!(written[1].payload, b"\0\0\0\0\x0ctwelve bytes");
+    assert!(written[1].has(bookend_wire::frame::flag::END_STREAM));
 }
 
 #[test]
@@ -165,9 +165,9 @@ fn credit_for_a_response_that_came_early_overflows() {
     pair.server.take_output();
     pair.server.arrive(&frame(kind::WINDOW_UPDATE, 0, 1, &[0x7f, 255, 255, 255]));
     let written = frames(&pair.server.take_output());
-    let [(header, code)] = written.as_slice() else {
+    let [reset] = written.as_slice() else {
         panic!("one frame, not {written:?}");
     };
-    assert_eq!((header.kind, header.stream_id), (kind::RST_STREAM, 1));
-    assert_eq!(*code, ErrorCode::FLOW_CONTROL_ERROR.0.to_be_bytes());
+    assert_eq!((reset.kind, reset.stream_id), (kind::RST_STREAM, 1));
+    assert_eq!(reset.payload, ErrorCode::FLOW_CONTROL_ERROR.0.to_be_bytes());
 }

@@ -3,13 +3,12 @@
 
 mod pair;
 
+use bookend_testing::{Frame, frame, frames};
 use bookend_wire::frame::{FrameHeader, HEADER_BYTES, PREFACE, flag, kind};
 use bookend_wire::grpc::{Metadata, MetadataError, request};
 use bookend_wire::hpack::{Decoder, Encoder, HeaderList, Indexing};
 use bookend_wire::{ConnectionConfig, ErrorCode, HeaderBlock, Initiator, Side, StreamKey};
-use pair::{End, Event, Pair, REQUEST, RESPONSE, TRAILERS, frame, frames};
-
-type Frames = Vec<(FrameHeader, Vec<u8>)>;
+use pair::{End, Event, Pair, REQUEST, RESPONSE, TRAILERS};
 
 const ENABLE_PUSH: u16 = 2;
 const INITIAL_WINDOW_SIZE: u16 = 4;
@@ -68,7 +67,7 @@ fn error_of(end: &End) -> Option<ErrorCode> {
     end.error.map(|error| error.code)
 }
 
-fn greetings(config: &ConnectionConfig) -> [Frames; 2] {
+fn greetings(config: &ConnectionConfig) -> [Vec<Frame>; 2] {
     let written = End::new(Side::Client, config).take_output();
     let behind = written.strip_prefix(PREFACE).expect("the preface comes first of all");
     [frames(behind), frames(&End::new(Side::Server, config).take_output())]
@@ -77,7 +76,7 @@ fn greetings(config: &ConnectionConfig) -> [Frames; 2] {
 #[test]
 fn the_first_frame_of_either_end_is_settings() {
     for written in greetings(&ConnectionConfig::internet()) {
-        let (first, _) = &written[0];
+        let first = &written[0];
         assert_eq!((first.kind, first.flags, first.stream_id), (kind::SETTINGS, 0, 0));
     }
 }
@@ -88,10 +87,10 @@ fn of_pushes_a_client_says_no_and_a_server_says_nothing() {
         let mut config = ConnectionConfig::internet();
         config.settings.enable_push = enable_push;
         let [_, server] = greetings(&config);
-        assert_eq!(announced(&server[0].1, ENABLE_PUSH), None);
+        assert_eq!(announced(&server[0].payload, ENABLE_PUSH), None);
     }
     let [client, _] = greetings(&ConnectionConfig::internet());
-    assert_eq!(announced(&client[0].1, ENABLE_PUSH), Some(0));
+    assert_eq!(announced(&client[0].payload, ENABLE_PUSH), Some(0));
 }
 
 #[test]
@@ -102,9 +101,9 @@ fn a_frame_of_16384_bytes_is_taken_whatever_is_configured() {
         config.settings.initial_window_bytes = u32::MAX;
         config.connection_window_bytes = u32::MAX;
         let [_, greeting] = greetings(&config);
-        assert_eq!(announced(&greeting[0].1, MAX_FRAME_SIZE), expected);
-        assert_eq!(announced(&greeting[0].1, INITIAL_WINDOW_SIZE), Some((1 << 31) - 1));
-        assert_eq!(greeting[1].1, ((1_u32 << 31) - 1 - 65_535).to_be_bytes());
+        assert_eq!(announced(&greeting[0].payload, MAX_FRAME_SIZE), expected);
+        assert_eq!(announced(&greeting[0].payload, INITIAL_WINDOW_SIZE), Some((1 << 31) - 1));
+        assert_eq!(greeting[1].payload, ((1_u32 << 31) - 1 - 65_535).to_be_bytes());
         let mut server = greeted(Side::Server, &config);
         server.arrive(&request_on(1, false));
         server.arrive(&frame(kind::DATA, 0, 1, &[7; 16_384]));
@@ -163,7 +162,7 @@ fn flags_without_a_meaning_and_reserved_bits_are_ignored() {
     };
     let plain = heard(|bytes| bytes);
     assert_eq!(heard(overdressed), plain);
-    assert_eq!(frames(&plain.1).last().unwrap().1.len(), 5, "the window is five bytes wide");
+    assert_eq!(frames(&plain.1).last().unwrap().payload.len(), 5, "the window is five bytes wide");
 }
 
 #[test]
@@ -189,7 +188,7 @@ fn nothing_is_sent_with_a_flag_without_a_meaning_or_a_reserved_bit() {
     pair.server.sender().goaway_notice(b"bye");
     pair.server.sender().goaway(ErrorCode::NO_ERROR, b"bye");
     written.extend(pair.server.take_output());
-    let mut kinds: Vec<u8> = frames(&written).iter().map(|(header, _)| header.kind).collect();
+    let mut kinds: Vec<u8> = frames(&written).iter().map(|heard| heard.kind).collect();
     kinds.sort_unstable();
     kinds.dedup();
     assert_eq!(kinds, [0, 1, 3, 4, 6, 7, 8, 9], "every type that we write at all");
@@ -308,8 +307,8 @@ fn what_a_goaway_leaves_out_counts_for_table_and_window_and_is_never_taken_back(
     server.arrive(&frame(kind::DATA, 0, 3, &[7; 16_384]).repeat(3));
     let given_back = frames(&server.take_output());
     assert!(
-        given_back.iter().all(|(header, _)| header.kind == kind::WINDOW_UPDATE)
-            && given_back.iter().any(|(header, _)| header.stream_id == 0),
+        given_back.iter().all(|heard| heard.kind == kind::WINDOW_UPDATE)
+            && given_back.iter().any(|heard| heard.stream_id == 0),
         "{given_back:?}"
     );
     server.arrive(&frame(kind::HEADERS, 5, 1, &[0x80 | 62]));
@@ -317,10 +316,10 @@ fn what_a_goaway_leaves_out_counts_for_table_and_window_and_is_never_taken_back(
     let last = server.events().pop();
     assert_eq!(last, Some(Event::Headers { id: 1, fields, end_stream: true }));
     server.sender().goaway(ErrorCode::ENHANCE_YOUR_CALM, b"");
-    let [(header, payload)] = &frames(&server.take_output())[..] else {
+    let [goaway] = &frames(&server.take_output())[..] else {
         panic!("one GOAWAY");
     };
-    assert_eq!((header.kind, &payload[..4]), (kind::GOAWAY, &[0, 0, 0, 1][..]));
+    assert_eq!((goaway.kind, &goaway.payload[..4]), (kind::GOAWAY, &[0, 0, 0, 1][..]));
 }
 
 #[test]
@@ -342,8 +341,7 @@ fn with_every_window_shut_all_but_bodies_goes_on() {
     let (mut head, mut trailers) = (HeaderBlock::new(&RESPONSE), HeaderBlock::new(&TRAILERS));
     server.sender().headers(stream, &mut head, false);
     server.sender().headers(stream, &mut trailers, true);
-    let kinds: Vec<u8> =
-        frames(&server.take_output()).iter().map(|(header, _)| header.kind).collect();
+    let kinds: Vec<u8> = frames(&server.take_output()).iter().map(|heard| heard.kind).collect();
     assert_eq!(kinds, [kind::PING, kind::SETTINGS, kind::HEADERS, kind::HEADERS]);
     assert_eq!(server.error, None);
 }
@@ -360,9 +358,9 @@ fn data_in_error_counts_and_is_given_back() {
         server.arrive(&request_on(id, true));
         server.arrive(&frame(kind::DATA, 0, id, &[7; 16_384]));
         sent_bytes += 16_384;
-        for (header, payload) in frames(&server.take_output()) {
-            if header.kind == kind::WINDOW_UPDATE {
-                given_bytes += u32::from_be_bytes(payload[..].try_into().unwrap());
+        for heard in frames(&server.take_output()) {
+            if heard.kind == kind::WINDOW_UPDATE {
+                given_bytes += heard.number_at(0);
             }
         }
     }
@@ -433,11 +431,11 @@ fn a_stream_that_is_refused_was_shown_to_nobody() {
     let mut server = greeted(Side::Server, &config);
     server.arrive(&[request_on(1, false), request_on(3, false)].concat());
     server.arrive(&frame(kind::DATA, flag::END_STREAM, 3, b"body"));
-    let [(header, code)] = &frames(&server.take_output())[..] else {
+    let [reset] = &frames(&server.take_output())[..] else {
         panic!("one RST_STREAM");
     };
-    assert_eq!((header.kind, header.stream_id), (kind::RST_STREAM, 3));
-    assert_eq!(*code, ErrorCode::REFUSED_STREAM.0.to_be_bytes());
+    assert_eq!((reset.kind, reset.stream_id), (kind::RST_STREAM, 3));
+    assert_eq!(reset.payload, ErrorCode::REFUSED_STREAM.0.to_be_bytes());
     let [Event::Headers { id: 1, .. }] = server.events()[..] else {
         panic!("nothing of stream 3");
     };

@@ -6,10 +6,11 @@
 
 mod pair;
 
-use bookend_wire::frame::{FrameHeader, PREFACE, flag, kind};
+use bookend_testing::{frame, frames};
+use bookend_wire::frame::{PREFACE, flag, kind};
 use bookend_wire::hpack::{Encoder, Indexing};
 use bookend_wire::{ConnectionConfig, ErrorCode, HeaderBlock, Side};
-use pair::{End, RESPONSE, TRAILERS, frame, frames};
+use pair::{End, RESPONSE, TRAILERS};
 
 const PROTOCOL: Ends = Ends::Connection(ErrorCode::PROTOCOL_ERROR);
 const SIZE: Ends = Ends::Connection(ErrorCode::FRAME_SIZE_ERROR);
@@ -67,17 +68,13 @@ fn ended_by(bytes: &[u8]) -> Ends {
 fn ended_on(end: &mut End, bytes: &[u8]) -> Ends {
     end.arrive(bytes);
     let written = frames(&end.take_output());
-    let code_at = |payload: &[u8], at| {
-        ErrorCode(u32::from_be_bytes(payload[at..at + 4].try_into().expect("four bytes")))
-    };
     if let Some(error) = end.error {
-        let (header, payload) = written.last().expect("a GOAWAY");
-        assert_eq!((header.kind, code_at(payload, 4)), (kind::GOAWAY, error.code));
+        let goaway = written.last().expect("a GOAWAY");
+        assert_eq!((goaway.kind, goaway.number_at(4)), (kind::GOAWAY, error.code.0));
         return Ends::Connection(error.code);
     }
-    let is_reset = |(header, _): &&(FrameHeader, Vec<u8>)| header.kind == kind::RST_STREAM;
-    let reset = written.iter().find(is_reset);
-    reset.map_or(Ends::Nothing, |(_, payload)| Ends::StreamKey(code_at(payload, 0)))
+    let reset = written.iter().find(|heard| heard.kind == kind::RST_STREAM);
+    reset.map_or(Ends::Nothing, |reset| Ends::StreamKey(ErrorCode(reset.number_at(0))))
 }
 
 fn check(cases: &[Case]) {

@@ -2,9 +2,10 @@
 
 mod pair;
 
+use bookend_testing::{Frame, frame, frames};
 use bookend_wire::frame::{PREFACE, flag, kind};
 use bookend_wire::{ConnectionConfig, ErrorCode, HeaderBlock, Side};
-use pair::{Answer, End, TRAILERS, frame, frames};
+use pair::{Answer, End, TRAILERS};
 
 /// A server that has been greeted and has stream 1 open.
 fn server_with(config: &ConnectionConfig) -> End {
@@ -160,10 +161,9 @@ fn streams_are_refused_while_too_much_is_held_back_and_taken_again_afterwards() 
     let refused = |server: &mut End, id| {
         server.take_output();
         server.arrive(&request(id));
-        let reset = |(header, payload): &(bookend_wire::frame::FrameHeader, Vec<u8>)| {
-            header.kind == kind::RST_STREAM && payload[..] == [0, 0, 0, 7]
-        };
-        frames(&server.take_output()).iter().any(reset)
+        let is_reset =
+            |heard: &Frame| heard.kind == kind::RST_STREAM && heard.payload == [0, 0, 0, 7];
+        frames(&server.take_output()).iter().any(is_reset)
     };
     let mut at_the_limit = server_that_holds(&config, 1_000);
     assert!(!refused(&mut at_the_limit, 3));

@@ -2,9 +2,10 @@
 
 mod pair;
 
+use bookend_testing::{Frame, frame, frames};
 use bookend_wire::frame::{PREFACE, flag, kind};
 use bookend_wire::{ConnectionConfig, ErrorCode, HeaderBlock, Initiator, Side};
-use pair::{End, Event, REQUEST, frame, frames};
+use pair::{End, Event, REQUEST};
 
 /// A server that has been greeted, with a request on stream 1 whose body is still open.
 fn server() -> End {
@@ -30,9 +31,8 @@ fn ended_by(bytes: &[u8]) -> Option<ErrorCode> {
     server.arrive(bytes);
     let error = server.error?;
     let written = frames(&server.take_output());
-    let (header, payload) = written.last().expect("a GOAWAY");
-    assert_eq!(header.kind, kind::GOAWAY);
-    assert_eq!(payload[4..8], error.code.0.to_be_bytes());
+    let goaway = written.last().expect("a GOAWAY");
+    assert_eq!((goaway.kind, goaway.number_at(4)), (kind::GOAWAY, error.code.0));
     Some(error.code)
 }
 
@@ -42,9 +42,9 @@ fn reset_by(id: u32, bytes: &[u8]) -> Option<ErrorCode> {
     server.arrive(bytes);
     assert_eq!(server.error, None);
     let written = frames(&server.take_output());
-    let reset = |(header, payload): &(bookend_wire::frame::FrameHeader, Vec<u8>)| {
-        let is_reset = header.kind == kind::RST_STREAM && header.stream_id == id;
-        is_reset.then(|| ErrorCode(u32::from_be_bytes(payload[..4].try_into().unwrap())))
+    let reset = |heard: &Frame| {
+        let is_reset = heard.kind == kind::RST_STREAM && heard.stream_id == id;
+        is_reset.then(|| ErrorCode(heard.number_at(0)))
     };
     // Another stream goes on.
     server.arrive(&request(99, true));

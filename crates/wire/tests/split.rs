@@ -3,11 +3,12 @@
 
 mod pair;
 
-use bookend_wire::frame::{FrameHeader, flag, kind};
+use bookend_testing::{Frame, frame, frames};
+use bookend_wire::frame::{flag, kind};
 use bookend_wire::{
     ConnectionConfig, ErrorCode, ExtraField, HeaderBlock, Indexing, Initiator, Side,
 };
-use pair::{Answer, End, Event, Pair, REQUEST, RESPONSE, TRAILERS, frame, frames};
+use pair::{Answer, End, Event, Pair, REQUEST, RESPONSE, TRAILERS};
 
 /// What a client writes in an eventful life: all kinds of frames, padding, CONTINUATION, a reset.
 fn client_bytes() -> Vec<u8> {
@@ -237,17 +238,13 @@ fn a_request_that_lies_whole_in_what_was_read_is_told_and_answered_as_its_frames
 fn in_another_order(bytes: &[u8], order: Order) -> Vec<u8> {
     let raw = |id, kind, flags, payload: &[u8]| frame(kind, flags, id, payload);
     let (heads, bodies): (Vec<_>, Vec<_>) =
-        frames(bytes).into_iter().partition(|(header, _)| header.kind == kind::HEADERS);
-    let head = |(header, block): &(FrameHeader, Vec<u8>)| {
-        raw(header.stream_id, kind::HEADERS, header.flags, block)
-    };
-    let body = |(header, body): &(FrameHeader, Vec<u8>)| {
-        raw(header.stream_id, kind::DATA, header.flags, body)
-    };
-    let apart = |(header, body): &(FrameHeader, Vec<u8>)| {
-        let id = header.stream_id;
+        frames(bytes).into_iter().partition(|heard| heard.kind == kind::HEADERS);
+    let head = |heard: &Frame| raw(heard.stream_id, kind::HEADERS, heard.flags, &heard.payload);
+    let body = |heard: &Frame| raw(heard.stream_id, kind::DATA, heard.flags, &heard.payload);
+    let apart = |heard: &Frame| {
+        let id = heard.stream_id;
         let end = raw(id, kind::DATA, flag::END_STREAM, b"");
-        [raw(id, kind::DATA, 0, body), end].concat()
+        [raw(id, kind::DATA, 0, &heard.payload), end].concat()
     };
     let update = |id: u32| raw(id, kind::WINDOW_UPDATE, 0, &300_u32.to_be_bytes());
     let pairs = heads.iter().zip(&bodies);
@@ -261,12 +258,8 @@ fn in_another_order(bytes: &[u8], order: Order) -> Vec<u8> {
             heads.iter().map(head).chain(bodies.iter().map(apart)).collect()
         }
         Order::EndsLast => {
-            let part = |(header, body): &(FrameHeader, Vec<u8>)| {
-                raw(header.stream_id, kind::DATA, 0, body)
-            };
-            let end = |(header, _): &(FrameHeader, Vec<u8>)| {
-                raw(header.stream_id, kind::DATA, flag::END_STREAM, b"")
-            };
+            let part = |heard: &Frame| raw(heard.stream_id, kind::DATA, 0, &heard.payload);
+            let end = |heard: &Frame| raw(heard.stream_id, kind::DATA, flag::END_STREAM, b"");
             let all: Vec<Vec<u8>> = heads
                 .iter()
                 .map(head)
@@ -276,10 +269,10 @@ fn in_another_order(bytes: &[u8], order: Order) -> Vec<u8> {
             all
         }
         Order::UpdateBetween => pairs
-            .map(|(one, other)| [head(one), update(one.0.stream_id), body(other)].concat())
+            .map(|(one, other)| [head(one), update(one.stream_id), body(other)].concat())
             .collect(),
         Order::UpdatesOfWaiting => {
-            let updates = heads.iter().map(|(header, _)| update(header.stream_id));
+            let updates = heads.iter().map(|heard| update(heard.stream_id));
             let all: Vec<Vec<u8>> =
                 heads.iter().map(head).chain(updates).chain(bodies.iter().map(body)).collect();
             all
@@ -428,8 +421,8 @@ fn streams_that_wait_outside_the_table_count_against_the_limit() {
     let output = frames(&server.take_output());
     let resets: Vec<_> = output
         .iter()
-        .filter(|(header, _)| header.kind == kind::RST_STREAM)
-        .map(|(header, payload)| (header.stream_id, payload[3]))
+        .filter(|heard| heard.kind == kind::RST_STREAM)
+        .map(|heard| (heard.stream_id, heard.payload[3]))
         .collect();
     assert_eq!(resets, [(11, ErrorCode::REFUSED_STREAM.0 as u8)]);
     assert_eq!((server.error, server.sender().live_streams()), (None, 0));
@@ -473,8 +466,8 @@ fn what_comes_for_a_stream_that_waits_outside_the_table_meets_it_there() {
     assert_eq!(ended, expected);
     assert_eq!((server.error, server.sender().live_streams()), (None, 0));
     let answered = frames(&server.take_output());
-    let answered = answered.iter().filter(|(header, _)| header.kind == kind::DATA);
-    assert_eq!(answered.map(|(header, _)| header.stream_id).collect::<Vec<_>>(), [9, 13, 17]);
+    let answered = answered.iter().filter(|heard| heard.kind == kind::DATA);
+    assert_eq!(answered.map(|heard| heard.stream_id).collect::<Vec<_>>(), [9, 13, 17]);
 }
 
 #[test]
@@ -517,15 +510,15 @@ fn a_whole_request_that_breaks_a_rule_is_left_to_its_frames() {
     let config = ConnectionConfig::trusted();
     let heard = |change: &dyn Fn(&mut Vec<u8>)| {
         let (mut server, bytes) = small_requests(4, &[LENGTH], 3, &config);
-        let second_last = frames(&bytes)[..6].iter().map(|(_, payload)| 9 + payload.len()).sum();
+        let second_last = frames(&bytes)[..6].iter().map(|heard| 9 + heard.payload.len()).sum();
         let (front, back) = bytes.split_at(second_last);
         server.arrive(front);
         let mut back = back.to_vec();
         change(&mut back);
         server.arrive(&back);
         let output = frames(&server.take_output());
-        let resets = output.into_iter().filter(|(header, _)| header.kind == kind::RST_STREAM);
-        (server.error, resets.map(|(_, payload)| payload[3]).collect::<Vec<_>>())
+        let resets = output.into_iter().filter(|heard| heard.kind == kind::RST_STREAM);
+        (server.error, resets.map(|heard| heard.payload[3]).collect::<Vec<_>>())
     };
     assert_eq!(heard(&|_| {}), (None, vec![]));
     // One byte more than content-length says.
@@ -571,9 +564,9 @@ fn a_whole_request_is_refused_where_a_stream_would_be() {
     bytes.extend(frame(kind::DATA, flag::END_STREAM, 9, &[0, 0, 0, 0, 0]));
     server.arrive(&bytes);
     let output = frames(&server.take_output());
-    let (header, payload) = output.last().expect("an answer");
-    assert_eq!((header.kind, header.stream_id), (kind::RST_STREAM, 9));
-    assert_eq!(payload[3], ErrorCode::REFUSED_STREAM.0 as u8);
+    let reset = output.last().expect("an answer");
+    assert_eq!((reset.kind, reset.stream_id), (kind::RST_STREAM, 9));
+    assert_eq!(reset.payload[3], ErrorCode::REFUSED_STREAM.0 as u8);
     // Once we are going away, the next one is ignored.
     server.sender().goaway(ErrorCode::NO_ERROR, b"");
     server.take_output();
@@ -585,5 +578,5 @@ fn a_whole_request_is_refused_where_a_stream_would_be() {
 
 /// The header block of the first frame.
 fn request_block(bytes: &[u8]) -> Vec<u8> {
-    frames(bytes)[0].1.clone()
+    frames(bytes)[0].payload.clone()
 }

@@ -2,12 +2,13 @@
 
 mod pair;
 
+use bookend_testing::{frame, frames};
 use bookend_wire::frame::{flag, kind};
 use bookend_wire::{
     CannotOpen, ConnectionConfig, ErrorCode, ExtraField, HeaderBlock, Indexing, Initiator,
     PreparedRequest,
 };
-use pair::{Event, Pair, REQUEST, RESPONSE, TRAILERS, frames};
+use pair::{Event, Pair, REQUEST, RESPONSE, TRAILERS};
 
 fn trusted_pair() -> Pair {
     Pair::greeted(&ConnectionConfig::trusted(), &ConnectionConfig::trusted())
@@ -157,9 +158,8 @@ fn a_stream_that_is_read_slowly_keeps_its_own_window_shut_and_not_that_of_all() 
     let updated = |pair: &mut Pair| -> Vec<u32> {
         let output = pair.client.sender().output.clone();
         pair.drive();
-        let updates =
-            frames(&output).into_iter().filter(|(header, _)| header.kind == kind::WINDOW_UPDATE);
-        updates.map(|(header, _)| header.stream_id).collect()
+        let updates = frames(&output).into_iter().filter(|heard| heard.kind == kind::WINDOW_UPDATE);
+        updates.map(|heard| heard.stream_id).collect()
     };
     // More than what has come is not given back: it is counted once, whoever asks.
     pair.client.sender().release_connection_of(stream, 65_535);
@@ -262,10 +262,10 @@ fn no_frame_is_larger_than_the_peer_allows_and_long_headers_are_continued() {
     pair.client.sender().request(&mut head, &[], &[0; 50_000]).unwrap();
     let written = pair.client.take_output();
     let sent = frames(&written);
-    assert!(sent.iter().all(|(header, _)| header.length <= 16_384));
-    let kinds: Vec<u8> = sent.iter().map(|(header, _)| header.kind).collect();
+    assert!(sent.iter().all(|heard| heard.payload.len() <= 16_384));
+    let kinds: Vec<u8> = sent.iter().map(|heard| heard.kind).collect();
     assert_eq!(kinds[..2], [kind::HEADERS, kind::CONTINUATION]);
-    assert!(!sent[0].0.has(flag::END_HEADERS));
+    assert!(!sent[0].has(flag::END_HEADERS));
     assert_eq!(kinds.iter().filter(|kind| **kind == kind::DATA).count(), 4);
 }
 
@@ -431,13 +431,13 @@ fn a_window_that_shrinks_while_calls_are_open_goes_below_zero_and_recovers() {
     pair.client.sender().headers(stream, &mut head, false);
     pair.client.sender().data(stream, &[1; 50_000], false);
     // SETTINGS_INITIAL_WINDOW_SIZE = 10, while 50,000 bytes are on their way.
-    let shrink = pair::frame(kind::SETTINGS, 0, 0, &[0, 4, 0, 0, 0, 10]);
+    let shrink = frame(kind::SETTINGS, 0, 0, &[0, 4, 0, 0, 0, 10]);
     pair.client.arrive(&shrink);
     pair.client.sender().data(stream, &[2; 20], true);
     assert_eq!(pair.client.sender().blocked_bytes(stream), 20);
     pair.server.seen.keeps_bodies = false;
     pair.drive();
-    let update = pair::frame(kind::WINDOW_UPDATE, 0, 1, &60_000_u32.to_be_bytes());
+    let update = frame(kind::WINDOW_UPDATE, 0, 1, &60_000_u32.to_be_bytes());
     pair.client.arrive(&update);
     pair.drive();
     assert_eq!(pair.server.body_of(1).len(), 50_020);

@@ -27,6 +27,8 @@ const DRAWN: [Edges; 15] = [
     Edges { from: "report", to: &["contract", "results"], build: &[] },
     Edges { from: "publication", to: &["contract", "results", "report"], build: &[] },
     Edges { from: "services", to: &["server"], build: &["codegen"] },
+    // What it shared with the code that is tested, no test would find.
+    Edges { from: "testing", to: &[], build: &[] },
     // Whoever changes a page waits for its build, so it builds nothing of the product.
     Edges { from: "xtask", to: &[], build: &[] },
     Edges {
@@ -37,7 +39,10 @@ const DRAWN: [Edges; 15] = [
 ];
 
 /// What any crate may use in its tests, besides itself with features that only tests have.
-const FOR_TESTS: [&str; 3] = ["server", "client", "load"];
+const FOR_TESTS: [&str; 4] = ["server", "client", "load", "testing"];
+
+/// Crates whose tests use nothing either.
+const ALONE: [&str; 2] = ["testing", "xtask"];
 
 /// What single crates may use in their tests besides: the command's start processes under a filter
 /// of system calls, and `io` alone can make one.
@@ -59,7 +64,9 @@ pub fn undrawn_edges(path: &str, text: &str) -> Vec<Offence> {
         Section::Build => drawn.build.contains(&to),
         Section::Dev => {
             let is_for_tests = FOR_TESTS.contains(&to) || FOR_TESTS_OF.contains(&(drawn.from, to));
-            drawn.to.contains(&to) || is_for_tests && drawn.from != "xtask" || drawn.from == to
+            drawn.to.contains(&to)
+                || is_for_tests && !ALONE.contains(&drawn.from)
+                || drawn.from == to
         }
     };
     let edges = dependencies(path, text).into_iter().filter_map(|(section, package)| {

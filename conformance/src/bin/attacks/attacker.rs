@@ -7,10 +7,10 @@ use std::net::TcpStream;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use bookend_testing::{frame, take_frames};
 use bookend_wire::ErrorCode;
 use bookend_wire::frame::{PREFACE, flag, kind};
 
-use crate::frames::{frame, take_frames};
 use crate::victim::ServerEnd;
 
 /// How a connection ended.
@@ -153,15 +153,14 @@ impl Attacker {
             Err(error) if error.kind() == ErrorKind::WouldBlock => return false,
             Err(_) => self.is_cut_off = true,
         }
-        for (header, payload) in take_frames(&mut self.unread) {
-            if header.kind == kind::GOAWAY && payload.len() >= 8 {
-                let code = [payload[4], payload[5], payload[6], payload[7]];
-                self.goaway = Some(u32::from_be_bytes(code));
+        for heard in take_frames(&mut self.unread) {
+            if heard.kind == kind::GOAWAY && heard.payload.len() >= 8 {
+                self.goaway = Some(heard.number_at(4));
             }
-            let ends_stream = matches!(header.kind, kind::HEADERS | kind::DATA)
-                && header.flags & flag::END_STREAM != 0;
-            if ends_stream || header.kind == kind::RST_STREAM {
-                self.open.remove(&header.stream_id);
+            let ends_stream =
+                matches!(heard.kind, kind::HEADERS | kind::DATA) && heard.has(flag::END_STREAM);
+            if ends_stream || heard.kind == kind::RST_STREAM {
+                self.open.remove(&heard.stream_id);
             }
         }
         true

@@ -1,12 +1,13 @@
 //! What is known to hurt HTTP/2 servers. crates/server/tests/attacks has each of these against our
 //! own limits, exactly; here they are for any server.
 
+use bookend_testing::frame;
 use bookend_wire::frame::kind;
 
 use crate::attacker::Attacker;
 use crate::frames::{
-    block, data, fields, frame, head, head_of, head_with, ping, request, reset, setting,
-    stream_window, update, wide_open,
+    block, data, fields, head, head_of, head_with, ping, request, reset, setting, stream_window,
+    update, wide_open,
 };
 use crate::legal::{HELLO, Legal, SMALL_CALLS, SMALL_CALLS_INSIDE_TLS, field};
 use crate::{halves, heads, pool, tls, watchers};
@@ -108,7 +109,7 @@ const OF_GREETER: [(&str, Act); 18] = [
 /// A call that greets a name of `name_bytes` bytes.
 fn hello(id: u32, name_bytes: usize) -> Vec<u8> {
     let message = field(1, &vec![b'x'; name_bytes]);
-    let whole = crate::frames::message(&message);
+    let whole = bookend_testing::message(&message);
     let frames = whole.chunks(16_384).collect::<Vec<_>>();
     let (last, first) = frames.split_last().expect("a message has a prefix");
     let mut bytes = head(id, HELLO);

@@ -2,11 +2,12 @@
 //! what is kept of the heads stays as long as the connection. And heads that are work for whoever
 //! looks for them in a cache.
 
+use bookend_testing::frame;
 use bookend_wire::frame::kind;
 
 use crate::attacker::Attacker;
 use crate::attacks::Attack;
-use crate::frames::{body, frame, head_of, heads_of_one_entry, reset, wide_open};
+use crate::frames::{body, head_of, heads_of_one_entry, reset, wide_open};
 use crate::legal::{HELLO, SMALL_CALLS};
 
 /// Connections of one attacker of four, so that all have 300.

@@ -2,28 +2,14 @@
 //! last one has completed is answered. So a server reads the same bytes at once and does the same
 //! work each time, however busy the machine is.
 
-use std::io::{Read, Write};
-use std::net::{Shutdown, TcpStream};
-use std::time::Duration;
-
-/// Longer than any answer takes on the slowest machine: only a test that fails waits for it.
-const PATIENCE: Duration = Duration::from_secs(60);
+use bookend_testing::{Frame, PREFACE, ScriptedPeer, flag, frame, kind, message, setting};
+use bookend_testing::{settings, take_frames, window_update};
 
 /// No write is longer. On loopback that is one segment even before the windows of TCP have grown,
 /// so a server reads it at once, with what is left of the write before. pajamax, whose buffer has
 /// 16 KiB, hangs up where the two fill it and end within a frame. The answers to one write are less
 /// than TCP's first window: a server never waits until they are read.
 const WRITE_BYTES_MAX: usize = 15 << 10;
-
-const HEADER_BYTES: usize = 9;
-const DATA: u8 = 0;
-const HEADERS: u8 = 1;
-const SETTINGS: u8 = 4;
-const PING: u8 = 6;
-const WINDOW_UPDATE: u8 = 8;
-const ACK: u8 = 1;
-const END_STREAM: u8 = 1;
-const END_HEADERS: u8 = 4;
 
 /// Bytes that the server may send beyond the first 65,535: no window is ever shut, and updates
 /// still fit.
@@ -51,13 +37,11 @@ pub enum FrameOrder {
 }
 
 pub struct Lockstep {
-    socket: TcpStream,
+    peer: ScriptedPeer,
     message: Vec<u8>,
     path: String,
     order: FrameOrder,
     next_id: u32,
-    buffer: Vec<u8>,
-    unread: Vec<u8>,
 }
 
 /// Which end of a connection sends its SETTINGS first.
@@ -69,22 +53,13 @@ pub enum FirstSettings {
     OfClient,
 }
 
-/// A frame of the server, without its payload.
-struct Frame {
-    kind: u8,
-    flags: u8,
-}
-
 impl Lockstep {
     /// A client of `package.Greeter/SayHello`.
     pub fn connect(port: u16, package: &str, order: FrameOrder, first: FirstSettings) -> Self {
-        let socket = TcpStream::connect(("127.0.0.1", port)).expect("the server listens");
-        socket.set_nodelay(true).expect("an option of every socket");
-        socket.set_read_timeout(Some(PATIENCE)).expect("an option of every socket");
-        let message = if package == "helloworld" { HELLO.to_vec() } else { complex() };
+        let peer = ScriptedPeer::connect(("127.0.0.1", port));
+        let message = if package == "helloworld" { message(HELLO) } else { message(&complex()) };
         let path = format!("/{package}.Greeter/SayHello");
-        let (buffer, unread) = (vec![0; 1 << 18], Vec::new());
-        let mut client = Self { socket, message, path, order, next_id: 1, buffer, unread };
+        let mut client = Self { peer, message, path, order, next_id: 1 };
         client.shake_hands(first);
         client
     }
@@ -92,19 +67,16 @@ impl Lockstep {
     /// A server that sends SETTINGS before it reads would find the preface in its first read or in
     /// its second: it gets it when it has looked for it in vain.
     fn shake_hands(&mut self, first: FirstSettings) {
-        // SETTINGS_INITIAL_WINDOW_SIZE: 4 MiB, which an update may still enlarge.
-        let preface = [
-            b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec(),
-            frame(SETTINGS, 0, 0, &[0, 4, 0, 0x40, 0, 0]),
-            frame(WINDOW_UPDATE, 0, 0, &WINDOW_BYTES.to_be_bytes()),
-        ];
-        let mut is_answer: fn(&Frame) -> bool = |frame| frame.kind == SETTINGS;
+        // Which an update may still enlarge.
+        let window = settings(&[(setting::INITIAL_WINDOW_SIZE, 4 << 20)]);
+        let preface = [&PREFACE[..], &window, &window_update(0, WINDOW_BYTES)];
+        let mut is_answer: fn(&Frame) -> bool = |frame| frame.kind == kind::SETTINGS;
         if first == FirstSettings::OfServer {
-            self.wait_for(1, is_answer);
-            is_answer = |frame| frame.kind == SETTINGS && frame.flags & ACK != 0;
+            self.peer.wait_for(1, is_answer);
+            is_answer = |frame| frame.kind == kind::SETTINGS && frame.has(flag::ACK);
         }
         self.send(&preface.concat());
-        self.wait_for(1, is_answer);
+        self.peer.wait_for(1, is_answer);
     }
 
     /// Makes `calls` calls, in as few writes as they fit in, and waits until all are answered.
@@ -116,17 +88,16 @@ impl Lockstep {
             self.send(&bytes[start..end]);
             let sent = requests_in(&bytes[..end]);
             assert!(sent > answered, "a write that is not answered may not have been read");
-            self.wait_for(sent - answered, |frame| {
-                frame.kind == HEADERS && frame.flags & END_STREAM != 0
+            self.peer.wait_for(sent - answered, |frame| {
+                frame.kind == kind::HEADERS && frame.has(flag::END_STREAM)
             });
             answered = sent;
         }
     }
 
     /// Hangs up, and waits until the server has done so too.
-    pub fn end(mut self) {
-        self.socket.shutdown(Shutdown::Write).expect("the server is there");
-        while self.receive() > 0 {}
+    pub fn end(self) {
+        self.peer.end();
     }
 
     fn requests(&mut self, calls: u32) -> Vec<u8> {
@@ -153,7 +124,7 @@ impl Lockstep {
                 heads.chain(bodies).chain(ends).collect()
             }
             FrameOrder::WindowUpdates => {
-                let update = |id| frame(WINDOW_UPDATE, 0, id, &5_u32.to_be_bytes());
+                let update = |id| window_update(id, 5);
                 ids.flat_map(|id| [self.head(id), update(id), self.body(id), update(0)]).collect()
             }
         };
@@ -167,84 +138,34 @@ impl Lockstep {
             // POST, http, and the four fields that the first block has put into the table.
             _ => vec![0x83, 0x86, 0xc1, 0xc0, 0xbf, 0xbe],
         };
-        frame(HEADERS, END_HEADERS, id, &block)
+        frame(kind::HEADERS, flag::END_HEADERS, id, &block)
     }
 
     fn body(&self, id: u32) -> Vec<u8> {
-        frame(DATA, END_STREAM, id, &self.prefixed_message())
+        frame(kind::DATA, flag::END_STREAM, id, &self.message)
     }
 
     fn body_ended_apart(&self, id: u32) -> Vec<Vec<u8>> {
-        vec![frame(DATA, 0, id, &self.prefixed_message()), frame(DATA, END_STREAM, id, &[])]
+        let data = |flags, bytes| frame(kind::DATA, flags, id, bytes);
+        vec![data(0, &self.message), data(flag::END_STREAM, &[])]
     }
 
     /// Sends a write of its own: the server has read it once it acknowledges the PING at its end.
     fn send_and_see_it_read(&mut self, bytes: &[u8]) {
-        self.send(&[bytes, &frame(PING, 0, 0, b"are read")].concat());
-        self.wait_for(1, |frame| frame.kind == PING && frame.flags & ACK != 0);
+        self.send(&[bytes, &frame(kind::PING, 0, 0, b"are read")].concat());
+        self.peer.wait_for(1, |frame| frame.kind == kind::PING && frame.has(flag::ACK));
     }
 
     fn send(&mut self, bytes: &[u8]) {
         assert!(bytes.len() <= WRITE_BYTES_MAX, "the server may read it in parts");
-        self.socket.write_all(bytes).expect("the server reads");
+        self.peer.send(bytes).expect("the server reads");
     }
-
-    fn prefixed_message(&self) -> Vec<u8> {
-        let mut body = vec![0];
-        body.extend((self.message.len() as u32).to_be_bytes());
-        body.extend(&self.message);
-        body
-    }
-
-    /// Reads until `count` such frames have come.
-    fn wait_for(&mut self, count: u32, is_such: impl Fn(&Frame) -> bool) {
-        let mut missing = count;
-        while missing > 0 {
-            match self.next_frame() {
-                Some(frame) => missing -= u32::from(is_such(&frame)),
-                None => assert_ne!(self.receive(), 0, "the server closed"),
-            }
-        }
-    }
-
-    /// Reads what there is; how many bytes that were.
-    fn receive(&mut self) -> usize {
-        let count = self.socket.read(&mut self.buffer).expect("the server answers");
-        self.unread.extend_from_slice(&self.buffer[..count]);
-        count
-    }
-
-    /// Takes a whole frame of what was read.
-    fn next_frame(&mut self) -> Option<Frame> {
-        let (frame, frame_bytes) = first_frame(&self.unread)?;
-        self.unread.drain(..frame_bytes);
-        Some(frame)
-    }
-}
-
-/// The frame at the beginning of these bytes, if it is whole, and its length with its header.
-fn first_frame(bytes: &[u8]) -> Option<(Frame, usize)> {
-    let &[a, b, c, kind, flags, ..] = bytes else { return None };
-    let frame_bytes = HEADER_BYTES + u32::from_be_bytes([0, a, b, c]) as usize;
-    (bytes.len() >= frame_bytes).then_some((Frame { kind, flags }, frame_bytes))
 }
 
 /// How many requests end in these bytes.
 fn requests_in(bytes: &[u8]) -> u32 {
-    let (mut rest, mut ends) = (bytes, 0);
-    while let Some((Frame { kind, flags }, frame_bytes)) = first_frame(rest) {
-        ends += u32::from(kind == DATA && flags & END_STREAM != 0);
-        rest = &rest[frame_bytes..];
-    }
-    ends
-}
-
-fn frame(kind: u8, flags: u8, stream_id: u32, payload: &[u8]) -> Vec<u8> {
-    let [_, a, b, c] = (payload.len() as u32).to_be_bytes();
-    let mut bytes = vec![a, b, c, kind, flags];
-    bytes.extend(stream_id.to_be_bytes());
-    bytes.extend(payload);
-    bytes
+    let ends = |frame: &Frame| frame.kind == kind::DATA && frame.has(flag::END_STREAM);
+    take_frames(&mut bytes.to_vec()).iter().map(|frame| u32::from(ends(frame))).sum()
 }
 
 /// POST, http, and four literals with incremental indexing (RFC 7541 section 6.2.1).

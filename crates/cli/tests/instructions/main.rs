@@ -19,7 +19,7 @@ use table::{Cell, Count, Record, Row};
 
 #[path = "../support/served.rs"]
 mod served;
-use served::Served;
+use served::{LastWords, Served};
 
 /// The variable that names the program whose instructions are counted.
 const RELEASE_BUILD: &str = "BOOKEND_RELEASE_BUILD";
@@ -82,8 +82,7 @@ struct Subject {
 const SERVE: &str = "bookend_server::server::BoundServer::serve";
 
 impl Subject {
-    fn bookend(messages: &str) -> Self {
-        let program = env::var_os(RELEASE_BUILD).expect("scripts/instructions says where it is");
+    fn bookend(program: impl Into<PathBuf>, messages: &str) -> Self {
         let mut arguments =
             vec!["serve", "--port=0", "--threads=1", "--io=epoll", "--preset=trusted"];
         if messages == "borrowed" {
@@ -117,17 +116,21 @@ impl Subject {
         command
             .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
             .args(self.counted_in.map(|function| format!("--toggle-collect={function}")))
-            .arg(&self.program)
-            .args(&self.arguments)
-            .env("BOOKEND_CPUS", "1");
+            .arg(&self.program);
+        collected(&self.called(command, cell, calls / cell.streams).errors)
+    }
+
+    /// Has the server, which `command` starts, called that many times by all streams of the cell.
+    fn called(&self, mut command: Command, cell: Cell, times: u32) -> LastWords {
+        command.args(&self.arguments).env("BOOKEND_CPUS", "1");
         let server = Served::by(command);
         let mut client =
             Lockstep::connect(server.port, cell.package, cell.order, self.first_settings);
-        for _ in 0..calls / cell.streams {
+        for _ in 0..times {
             client.make_calls(cell.streams);
         }
         client.end();
-        collected(&server.end().errors)
+        server.end()
     }
 }
 
@@ -140,7 +143,8 @@ fn collected(errors: &str) -> u64 {
 }
 
 fn measured(cell: Cell) -> Row {
-    let bookend = Subject::bookend(cell.messages).instructions(cell);
+    let program = env::var_os(RELEASE_BUILD).expect("scripts/instructions says where it is");
+    let bookend = Subject::bookend(program, cell.messages).instructions(cell);
     let pajamax = Subject::pajamax(cell).map(|pajamax| pajamax.instructions(cell));
     Row { cell, bookend, pajamax }
 }
@@ -165,6 +169,15 @@ fn a_call_costs_as_many_instructions_as_it_is_said_to() {
     let moved = rows.iter().filter(|row| record.differs(row, &toolchain, TOLERANCE));
     let moved: Vec<_> = moved.map(|row| row.cell).collect();
     assert!(moved.is_empty(), "{how}, if these are meant to move: {moved:?}");
+}
+
+#[test]
+fn every_cell_makes_the_calls_that_are_counted() {
+    for cell in CELLS {
+        let subject = Subject::bookend(env!("CARGO_BIN_EXE_bookend"), cell.messages);
+        let said = subject.called(Command::new(&subject.program), cell, 2);
+        assert_eq!(said.lines, [format!("served {}", 2 * cell.streams)], "{cell:?}");
+    }
 }
 
 #[test]

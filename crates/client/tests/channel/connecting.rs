@@ -2,7 +2,7 @@
 
 use crate::service::ECHO;
 use bookend_client::{Channel, ChannelOptions, Code, ConnectError, Status, UnaryCall};
-use bookend_wire::frame::{flag, kind, write_frame};
+use bookend_testing::{flag, frame, kind};
 use bookend_wire::{Connection, ConnectionConfig, Side};
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -111,10 +111,8 @@ fn a_server_that_goes_away_in_the_middle_of_a_call() {
     let closed = "closed the connection before it had answered";
     assert!(status.message.ends_with(closed), "{status}");
     let status = answered_by(|stream| {
-        let mut goaway = Vec::new();
         let payload = b"\0\0\0\x01\0\0\0\x0btoo much";
-        write_frame(&mut goaway, kind::GOAWAY, 0, 0, payload);
-        stream.write_all(&goaway).unwrap();
+        stream.write_all(&frame(kind::GOAWAY, 0, 0, payload)).unwrap();
         // Everything is read, so that the close is no reset that overtakes the GOAWAY.
         stream.shutdown(Shutdown::Write).unwrap();
         stream.read_to_end(&mut Vec::new()).unwrap();
@@ -149,13 +147,10 @@ fn two_ends_that_write_at_once_do_not_wait_for_each_other() {
         while read < rest.len() {
             read += stream.read(&mut rest).unwrap();
         }
-        let mut reply = Vec::new();
-        write_frame(&mut reply, kind::HEADERS, flag::END_HEADERS, 1, &[0x88]);
-        for _ in 0..1_000 {
-            write_frame(&mut reply, kind::DATA, 0, 1, &[0; 16_000]);
-        }
-        write_frame(&mut reply, kind::RST_STREAM, 0, 1, &[0, 0, 0, 8]);
-        stream.write_all(&reply).unwrap();
+        let head = frame(kind::HEADERS, flag::END_HEADERS, 1, &[0x88]);
+        let body = frame(kind::DATA, 0, 1, &[0; 16_000]).repeat(1_000);
+        let end = frame(kind::RST_STREAM, 0, 1, &[0, 0, 0, 8]);
+        stream.write_all(&[head, body, end].concat()).unwrap();
         while stream.read(&mut rest).is_ok_and(|read| read > 0) {}
     });
     let options = ChannelOptions { http2: large, ..ChannelOptions::default() };

@@ -7,6 +7,7 @@ mod ends;
 mod flow;
 mod lost;
 mod paced;
+#[path = "../support/peer.rs"]
 mod peer;
 mod storm;
 mod talk;

@@ -2,8 +2,8 @@
 //! end must make of them.
 
 use super::behaviour::{AfterGoAway, Behaviour, LARGE_MESSAGE_BYTES, PIECE_BYTES, Part};
-use super::frames::{ENHANCE_YOUR_CALM, NO_ERROR};
 use super::server_connection::Observed;
+use bookend_testing::error;
 use std::collections::BTreeMap;
 
 /// A server, the calls that are made to it, and what both ends must see.
@@ -66,7 +66,7 @@ const GOAWAY: Case = Case {
     name: "goaway",
     behaviour: Behaviour::GoesAway {
         at_call: 2,
-        code: NO_ERROR,
+        code: error::NO_ERROR,
         debug: "max_age",
         then: AfterGoAway::Answers,
     },
@@ -82,7 +82,7 @@ const GOAWAY_LEAVES_OUT: Case = Case {
     name: "goaway that leaves calls out",
     behaviour: Behaviour::GoesAway {
         at_call: 1,
-        code: NO_ERROR,
+        code: error::NO_ERROR,
         debug: "max_age",
         then: AfterGoAway::Answers,
     },
@@ -106,7 +106,7 @@ const GOAWAY_COMPLAINS: Case = Case {
     name: "goaway that complains",
     behaviour: Behaviour::GoesAway {
         at_call: 1,
-        code: ENHANCE_YOUR_CALM,
+        code: error::ENHANCE_YOUR_CALM,
         debug: "too_many_pings",
         then: AfterGoAway::Closes,
     },
@@ -133,7 +133,7 @@ const fn resets(name: &'static str, after: Part, error: &'static str) -> Case {
             every: 3,
             after,
             // As the gRPC project's server does.
-            code: NO_ERROR,
+            code: error::NO_ERROR,
         },
         calls: 9,
         at_once: 3,

@@ -1,41 +1,32 @@
 //! Connections that cannot be made again while the last calls are in flight: they cost no call.
 
-use super::frames::{
-    DATA, END_HEADERS, END_STREAM, Frame, GOOD_HEAD, HEADERS, OK_TRAILERS, PREFACE, SETTINGS, put,
-};
 use super::load::{measure, plan};
 use bookend_io::Driver;
 use bookend_load::plan::LoadPlan;
+use bookend_testing::{Frame, PREFACE, answer_ok, flag, kind, settings};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::thread;
 
 fn send_settings(mut socket: TcpStream) -> TcpStream {
     socket.read_exact(&mut [0; PREFACE.len()]).unwrap();
-    let mut settings = Vec::new();
-    put(&mut settings, SETTINGS, 0, 0, &[]);
-    socket.write_all(&settings).unwrap();
+    socket.write_all(&settings(&[])).unwrap();
     socket
 }
 
 /// Waits for a whole call.
 fn call(socket: &mut TcpStream) -> u32 {
     loop {
-        let frame = Frame::read(socket).expect("a call comes");
-        if matches!(frame.kind, HEADERS | DATA) && frame.has(END_STREAM) {
+        let frame = Frame::read(socket).ok().flatten().expect("a call comes");
+        if matches!(frame.kind, kind::HEADERS | kind::DATA) && frame.has(flag::END_STREAM) {
             return frame.stream_id;
         }
     }
 }
 
 fn answer(socket: &mut TcpStream, stream_id: u32) {
-    let mut bytes = Vec::new();
-    put(&mut bytes, HEADERS, END_HEADERS, stream_id, GOOD_HEAD);
-    put(&mut bytes, DATA, 0, stream_id, &[0; 5]);
-    let flags = END_HEADERS | END_STREAM;
-    put(&mut bytes, HEADERS, flags, stream_id, OK_TRAILERS);
     // The client may have closed the connection.
-    let _ = socket.write_all(&bytes);
+    let _ = socket.write_all(&answer_ok(stream_id, b""));
 }
 
 #[test]

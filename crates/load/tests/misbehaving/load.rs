@@ -2,13 +2,13 @@
 
 use super::behaviour::{AfterGoAway, Behaviour, Part};
 use super::cases::{BAD, Case, GOOD, Tally};
-use super::frames::{ACK, CANCEL, ENHANCE_YOUR_CALM, NO_ERROR, PING, REFUSED_STREAM};
 use super::plans::{self, SECOND_NS};
 use super::server::{bind, unused_address};
 use super::server_connection::Observed;
 use bookend_io::Driver;
 use bookend_load::plan::LoadPlan;
 use bookend_load::run::{LoadError, LoadOutcome, run};
+use bookend_testing::{error, flag, kind};
 use bookend_wire::{ConnectionConfig, Keepalive};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -92,12 +92,12 @@ fn run_against(
 fn a_reset_is_reported_with_its_code() {
     for (code, text) in [
         (
-            REFUSED_STREAM,
+            error::REFUSED_STREAM,
             "Unavailable desc = stream terminated by RST_STREAM with error code: REFUSED_STREAM",
         ),
-        (CANCEL, "Canceled desc = stream terminated by RST_STREAM with error code: CANCEL"),
+        (error::CANCEL, "Canceled desc = stream terminated by RST_STREAM with error code: CANCEL"),
         (
-            ENHANCE_YOUR_CALM,
+            error::ENHANCE_YOUR_CALM,
             "ResourceExhausted desc = stream terminated by RST_STREAM with error code: ENHANCE_YOUR_CALM",
         ),
         (
@@ -118,7 +118,7 @@ fn a_reset_is_reported_with_its_code() {
 fn a_goaway_that_costs_no_call_is_reported_all_the_same() {
     let behaviour = Behaviour::GoesAway {
         at_call: 5,
-        code: NO_ERROR,
+        code: error::NO_ERROR,
         debug: "max_age",
         then: AfterGoAway::Answers,
     };
@@ -134,8 +134,12 @@ fn a_goaway_that_costs_no_call_is_reported_all_the_same() {
 #[test]
 fn a_server_that_goes_away_and_never_answers_costs_the_deadlines_of_its_calls() {
     for driver in [Driver::Blocking, Driver::Epoll, Driver::Uring] {
-        let behaviour =
-            Behaviour::GoesAway { at_call: 3, code: NO_ERROR, debug: "", then: AfterGoAway::Hangs };
+        let behaviour = Behaviour::GoesAway {
+            at_call: 3,
+            code: error::NO_ERROR,
+            debug: "",
+            then: AfterGoAway::Hangs,
+        };
         let (outcome, observed) = run_against(behaviour, |plan| LoadPlan {
             calls: Some(9),
             timeout_ns: Some(SECOND_NS / 20),
@@ -170,8 +174,9 @@ fn a_silent_server_is_asked_once_and_given_up_whatever_drives_the_run() {
              PING: the server is gone, or the network to it";
         let counted = BTreeMap::from([(text.to_owned(), 2)]);
         assert_eq!(outcome.errors.by_text, counted, "{driver:?}");
-        let asked =
-            |observed: &Observed| observed.of_kind(PING).filter(|ping| !ping.has(ACK)).count();
+        let asked = |observed: &Observed| {
+            observed.of_kind(kind::PING).filter(|ping| !ping.has(flag::ACK)).count()
+        };
         assert_eq!(observed.iter().map(asked).collect::<Vec<_>>(), [1, 1]);
     }
 }
@@ -180,7 +185,7 @@ fn a_silent_server_is_asked_once_and_given_up_whatever_drives_the_run() {
 fn a_server_that_leaves_out_every_call_is_not_stormed() {
     let behaviour = Behaviour::GoesAway {
         at_call: 0,
-        code: NO_ERROR,
+        code: error::NO_ERROR,
         debug: "full",
         then: AfterGoAway::Closes,
     };

@@ -6,7 +6,6 @@ mod behaviour;
 mod cases;
 mod channel;
 mod failed_connections;
-mod frames;
 mod load;
 mod peer_limits;
 #[path = "../support/plans.rs"]

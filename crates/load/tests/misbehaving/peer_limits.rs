@@ -6,13 +6,13 @@
 
 use super::behaviour::Behaviour;
 use super::channel::channel_to;
-use super::frames::{ACK, DATA, END_STREAM, Frame, HEADERS, PING, RST_STREAM, SETTINGS};
 use super::load::{measure, plan};
 use super::plans;
 use super::server::bind;
 use super::server_connection::Observed;
 use bookend_client::UnaryCall;
 use bookend_load::plan::LoadPlan;
+use bookend_testing::{Frame, flag, kind};
 use bookend_wire::grpc::Code;
 use std::sync::mpsc;
 
@@ -52,18 +52,18 @@ fn a_unary_request_is_one_head_and_one_data_frame_that_ends_it_and_no_ping_is_se
             panic!("one connection is enough");
         };
         assert_eq!(observed.calls, 300);
-        assert_eq!(observed.of_kind(HEADERS).count(), 300);
-        assert_eq!(observed.of_kind(DATA).count(), 300);
-        assert!(observed.of_kind(DATA).all(|frame| frame.has(END_STREAM)));
+        assert_eq!(observed.of_kind(kind::HEADERS).count(), 300);
+        assert_eq!(observed.of_kind(kind::DATA).count(), 300);
+        assert!(observed.of_kind(kind::DATA).all(|frame| frame.has(flag::END_STREAM)));
         assert!(observed.data.iter().all(|(_, bytes)| *bytes > 0));
-        assert!(observed.of_kind(PING).all(|frame| frame.has(ACK)));
+        assert!(observed.of_kind(kind::PING).all(|frame| frame.has(flag::ACK)));
     }
 }
 
 #[test]
 fn heads_are_far_below_what_servers_take() {
     for observed in three_hundred_calls() {
-        let heads = observed[0].of_kind(HEADERS);
+        let heads = observed[0].of_kind(kind::HEADERS);
         let head_bytes = heads.map(|frame| frame.payload.len()).max().unwrap();
         assert!(head_bytes < METADATA_MAX_BYTES / 32, "{head_bytes}");
     }
@@ -73,9 +73,10 @@ fn heads_are_far_below_what_servers_take() {
 fn no_more_streams_are_opened_before_the_servers_settings_than_any_server_takes() {
     for observed in three_hundred_calls() {
         let frames = &observed[0].frames;
-        let is_acknowledgement = |frame: &Frame| frame.kind == SETTINGS && frame.has(ACK);
+        let is_acknowledgement =
+            |frame: &Frame| frame.kind == kind::SETTINGS && frame.has(flag::ACK);
         let settled = frames.iter().position(is_acknowledgement).unwrap();
-        let early = frames[..settled].iter().filter(|frame| frame.kind == HEADERS);
+        let early = frames[..settled].iter().filter(|frame| frame.kind == kind::HEADERS);
         assert!(early.count() <= STREAMS_BEFORE_SETTINGS);
     }
 }
@@ -97,14 +98,14 @@ fn a_body_that_the_windows_cut_is_no_flood_of_tiny_frames() {
 
 /// What h2 takes off a budget for each DATA frame that does not end its stream, RUSTSEC-2026-0258.
 fn tiny_frames_cost(observed: &Observed) -> usize {
-    let frames = observed.of_kind(DATA).zip(&observed.data);
-    let unfinished = frames.filter(|(frame, _)| !frame.has(END_STREAM));
+    let frames = observed.of_kind(kind::DATA).zip(&observed.data);
+    let unfinished = frames.filter(|(frame, _)| !frame.has(flag::END_STREAM));
     unfinished.map(|(_, (_, bytes))| 256_usize.saturating_sub(*bytes)).sum()
 }
 
 #[test]
 fn a_flood_of_tiny_frames_would_be_seen() {
-    let frame = Frame { kind: DATA, flags: 0, stream_id: 1, payload: Vec::new() };
+    let frame = Frame { kind: kind::DATA, flags: 0, stream_id: 1, payload: Vec::new() };
     let flood =
         Observed { frames: vec![frame; 1_000], data: vec![(1, 5); 1_000], ..Observed::default() };
     assert!(tiny_frames_cost(&flood) > TINY_FRAMES_BUDGET);
@@ -123,7 +124,7 @@ fn deadlines_that_pass_by_the_hundred_are_no_burst_of_resets() {
     assert_eq!(calls, 300, "every call was really made");
     assert!(observed.len() > 1, "the connection with the calls given up is replaced");
     for observed in observed {
-        let resets = observed.of_kind(RST_STREAM).count() as u64;
+        let resets = observed.of_kind(kind::RST_STREAM).count() as u64;
         assert!(resets < observed.calls / 2, "{resets} of {}", observed.calls);
     }
 }

@@ -1,10 +1,9 @@
 //! One connection of the server.
 
 use super::behaviour::{AfterGoAway, Answer, Behaviour, Part};
-use super::frames::{
-    ACK, DATA, END_HEADERS, END_STREAM, Frame, GOAWAY, GOOD_HEAD, HEADERS, INITIAL_WINDOW_SIZE,
-    MAX_CONCURRENT_STREAMS, OK_TRAILERS, PADDED, PING, PREFACE, RST_STREAM, SETTINGS,
-    WINDOW_UPDATE, put,
+use bookend_testing::{
+    Frame, OK_TRAILERS, PREFACE, RESPONSE_HEAD, flag, frame, kind, message, setting, settings,
+    window_update,
 };
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io::{BufReader, Read, Write};
@@ -37,7 +36,7 @@ impl Observed {
 
     /// The acknowledged PINGs, which are numbered.
     pub fn pongs(&self) -> Vec<u64> {
-        let pongs = self.of_kind(PING).filter(|frame| frame.has(ACK));
+        let pongs = self.of_kind(kind::PING).filter(|frame| frame.has(flag::ACK));
         let number = |frame: &Frame| u64::from_be_bytes(*frame.payload.first_chunk().unwrap());
         pongs.map(number).collect()
     }
@@ -101,12 +100,12 @@ impl ServerConnection {
     /// Serves until the client closes the connection.
     pub fn run(mut self) -> Observed {
         let mut preface = [0; PREFACE.len()];
-        if self.reader.read_exact(&mut preface).is_err() || preface != PREFACE {
+        if self.reader.read_exact(&mut preface).is_err() || preface != *PREFACE {
             return self.observed;
         }
         self.send_settings();
         self.write();
-        while let Some(frame) = Frame::read(&mut self.reader) {
+        while let Ok(Some(frame)) = Frame::read(&mut self.reader) {
             self.take(&frame);
             self.send_replies();
             self.write();
@@ -116,12 +115,11 @@ impl ServerConnection {
     }
 
     fn send_settings(&mut self) {
-        let mut settings = Vec::new();
-        if let Behaviour::Allows { streams } = self.behaviour {
-            settings.extend_from_slice(&MAX_CONCURRENT_STREAMS.to_be_bytes());
-            settings.extend_from_slice(&streams.to_be_bytes());
-        }
-        put(&mut self.output, SETTINGS, 0, 0, &settings);
+        let parameters = match self.behaviour {
+            Behaviour::Allows { streams } => vec![(setting::MAX_CONCURRENT_STREAMS, streams)],
+            _ => Vec::new(),
+        };
+        self.output.extend(settings(&parameters));
     }
 
     /// A client that has closed hears nothing more, which is no fault of the server's.
@@ -134,7 +132,7 @@ impl ServerConnection {
     }
 
     fn note(&mut self, mut frame: Frame) {
-        if frame.kind == DATA {
+        if frame.kind == kind::DATA {
             self.observed.data.push((frame.stream_id, frame.payload.len()));
             frame.payload.clear();
         }
@@ -143,36 +141,35 @@ impl ServerConnection {
 
     fn take(&mut self, frame: &Frame) {
         match frame.kind {
-            SETTINGS if !frame.has(ACK) => self.settings(frame),
-            HEADERS => {
+            kind::SETTINGS if !frame.has(flag::ACK) => self.settings(frame),
+            kind::HEADERS => {
                 self.open.insert(frame.stream_id);
                 self.observed.open_max = self.observed.open_max.max(self.open.len());
             }
-            DATA if !frame.payload.is_empty() => {
-                let credit = (frame.payload.len() as u32).to_be_bytes();
-                put(&mut self.output, WINDOW_UPDATE, 0, 0, &credit);
+            kind::DATA if !frame.payload.is_empty() => {
+                self.output.extend(window_update(0, frame.payload.len() as u32));
             }
-            WINDOW_UPDATE => self.windows.open(frame.stream_id, frame.number_at(0)),
-            PING if frame.has(ACK) => self.pong(),
-            RST_STREAM => {
+            kind::WINDOW_UPDATE => self.windows.open(frame.stream_id, frame.number_at(0)),
+            kind::PING if frame.has(flag::ACK) => self.pong(),
+            kind::RST_STREAM => {
                 self.open.remove(&frame.stream_id);
                 self.waiting.retain(|id| *id != frame.stream_id);
                 self.replies.retain(|reply| reply.stream_id != frame.stream_id);
             }
             _ => {}
         }
-        if matches!(frame.kind, HEADERS | DATA) && frame.has(END_STREAM) {
+        if matches!(frame.kind, kind::HEADERS | kind::DATA) && frame.has(flag::END_STREAM) {
             self.call(frame.stream_id);
         }
     }
 
-    fn settings(&mut self, frame: &Frame) {
-        for (id, value) in frame.settings() {
-            if id == INITIAL_WINDOW_SIZE {
+    fn settings(&mut self, heard: &Frame) {
+        for (id, value) in heard.settings() {
+            if id == setting::INITIAL_WINDOW_SIZE {
                 self.windows.initial_bytes = i64::from(value);
             }
         }
-        put(&mut self.output, SETTINGS, ACK, 0, &[]);
+        self.output.extend(frame(kind::SETTINGS, flag::ACK, 0, &[]));
     }
 
     /// A call has come whole.
@@ -204,7 +201,7 @@ impl ServerConnection {
     fn go_away(&mut self, stream_id: u32, code: u32, debug: &str, then: AfterGoAway) {
         let [last, code] = [stream_id, code].map(u32::to_be_bytes);
         let payload = [&last[..], &code, debug.as_bytes()].concat();
-        put(&mut self.output, GOAWAY, 0, 0, &payload);
+        self.output.extend(frame(kind::GOAWAY, 0, 0, &payload));
         match then {
             AfterGoAway::Answers => self.answer(stream_id, 0),
             AfterGoAway::Hangs => {}
@@ -215,7 +212,7 @@ impl ServerConnection {
     fn ping(&mut self) {
         let number = self.observed.pings.to_be_bytes();
         self.observed.pings += 1;
-        put(&mut self.output, PING, 0, 0, &number);
+        self.output.extend(frame(kind::PING, 0, 0, &number));
     }
 
     fn pong(&mut self) {
@@ -229,8 +226,7 @@ impl ServerConnection {
 
     fn answer(&mut self, stream_id: u32, number: u64) {
         let how = self.behaviour.answer(number);
-        let prefix = (how.message_bytes as u32).to_be_bytes();
-        let mut body = [&[0][..], &prefix, &vec![7; how.message_bytes]].concat();
+        let mut body = message(&vec![7; how.message_bytes]);
         self.ping_if_asked_to();
         match how.broken_off {
             Some((Part::Nothing, _)) => body.clear(),
@@ -248,7 +244,7 @@ impl ServerConnection {
     }
 
     fn head(&mut self, stream_id: u32) {
-        put(&mut self.output, HEADERS, END_HEADERS, stream_id, GOOD_HEAD);
+        self.output.extend(frame(kind::HEADERS, flag::END_HEADERS, stream_id, RESPONSE_HEAD));
         self.ping_if_asked_to();
     }
 
@@ -276,14 +272,14 @@ impl ServerConnection {
             let (flags, payload) = match reply.how.padding_bytes {
                 Some(bytes) => {
                     let padding = vec![0; usize::from(bytes)];
-                    (PADDED, [&[bytes][..], piece, &padding].concat())
+                    (flag::PADDED, [&[bytes][..], piece, &padding].concat())
                 }
                 None => (0, piece.to_vec()),
             };
             if !self.windows.take(reply.stream_id, payload.len() as i64) {
                 return;
             }
-            put(&mut self.output, DATA, flags, reply.stream_id, &payload);
+            self.output.extend(frame(kind::DATA, flags, reply.stream_id, &payload));
             self.observed.sent_bytes += payload.len() as u64;
             reply.sent_bytes += piece.len();
         }
@@ -293,10 +289,12 @@ impl ServerConnection {
         self.ping_if_asked_to();
         self.open.remove(&reply.stream_id);
         let id = reply.stream_id;
-        let flags = END_HEADERS | END_STREAM;
+        let flags = flag::END_HEADERS | flag::END_STREAM;
         match reply.how.broken_off {
-            Some((_, code)) => put(&mut self.output, RST_STREAM, 0, id, &code.to_be_bytes()),
-            None => put(&mut self.output, HEADERS, flags, id, OK_TRAILERS),
+            Some((_, code)) => {
+                self.output.extend(frame(kind::RST_STREAM, 0, id, &code.to_be_bytes()))
+            }
+            None => self.output.extend(frame(kind::HEADERS, flags, id, OK_TRAILERS)),
         }
     }
 }

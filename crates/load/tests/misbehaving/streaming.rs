@@ -3,10 +3,10 @@
 
 use super::behaviour::{AfterGoAway, Behaviour, LARGE_MESSAGE_BYTES, Part};
 use super::channel::channel_to;
-use super::frames::{ENHANCE_YOUR_CALM, NO_ERROR};
 use super::server::{bind, unused_address};
 use super::server_connection::Observed;
 use bookend_client::{Channel, Code, StreamCall};
+use bookend_testing::error;
 use std::time::Duration;
 
 /// What one call got: the lengths of its messages, and its end.
@@ -66,7 +66,7 @@ fn a_reset_ends_the_call_after_the_messages_that_were_whole() {
         (Part::HalfOfTheMessage, vec![]),
         (Part::WholeMessage, vec![40]),
     ] {
-        let behaviour = Behaviour::Resets { every: 2, after, code: NO_ERROR };
+        let behaviour = Behaviour::Resets { every: 2, after, code: error::NO_ERROR };
         let (got, observed) = calls(behaviour, 3);
         let broken = Got {
             messages,
@@ -82,7 +82,7 @@ fn a_reset_ends_the_call_after_the_messages_that_were_whole() {
 fn a_call_after_a_goaway_comes_on_a_new_connection() {
     let behaviour = Behaviour::GoesAway {
         at_call: 1,
-        code: NO_ERROR,
+        code: error::NO_ERROR,
         debug: "max_age",
         then: AfterGoAway::Answers,
     };
@@ -96,7 +96,7 @@ fn a_call_after_a_goaway_comes_on_a_new_connection() {
 fn a_call_that_a_goaway_fails_has_its_text() {
     let behaviour = Behaviour::GoesAway {
         at_call: 1,
-        code: ENHANCE_YOUR_CALM,
+        code: error::ENHANCE_YOUR_CALM,
         debug: "too_many_pings",
         then: AfterGoAway::Closes,
     };

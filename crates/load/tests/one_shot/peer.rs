@@ -1,6 +1,7 @@
 //! A server of bytes: it hears what a client says before and after its answer.
 
-use std::io::{ErrorKind, Read, Write};
+use bookend_testing::{Frame, answer_ok, flag, frame, kind, setting, settings, window_update};
+use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
@@ -102,7 +103,7 @@ fn converse(mut socket: TcpStream, answer: Answer, seen: &(Mutex<Seen>, Condvar)
             return;
         }
         if answer == Answer::GoodAfterGreeting {
-            socket.write_all(GREETING).unwrap();
+            socket.write_all(&greeting()).unwrap();
         }
         while let Ok(Some(name)) = reader.next() {
             let is_last = name.ends_with("END_STREAM");
@@ -159,30 +160,22 @@ impl Frames {
 
     /// The next frame's name and flags; `None` at the end.
     fn next(&mut self) -> std::io::Result<Option<String>> {
-        let mut header = [0; 9];
-        match self.socket.read_exact(&mut header) {
-            Ok(()) => {}
-            Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(None),
-            Err(error) => return Err(error),
-        }
-        let length = u32::from_be_bytes([0, header[0], header[1], header[2]]) as usize;
-        let mut payload = vec![0; length];
-        self.socket.read_exact(&mut payload)?;
-        let name = match header[3] {
-            0 => "DATA",
-            1 => "HEADERS",
-            3 => "RST_STREAM",
-            4 => "SETTINGS",
-            7 => "GOAWAY",
-            8 => "WINDOW_UPDATE",
+        let Some(frame) = Frame::read(&mut self.socket)? else { return Ok(None) };
+        let name = match frame.kind {
+            kind::DATA => "DATA",
+            kind::HEADERS => "HEADERS",
+            kind::RST_STREAM => "RST_STREAM",
+            kind::SETTINGS => "SETTINGS",
+            kind::GOAWAY => "GOAWAY",
+            kind::WINDOW_UPDATE => "WINDOW_UPDATE",
             _ => "another",
         };
-        if header[3] == 0 {
-            self.data_bytes += length;
+        if frame.kind == kind::DATA {
+            self.data_bytes += frame.payload.len();
         }
-        let flag = match (header[3], header[4] & 1) {
-            (0 | 1, 1) => " END_STREAM",
-            (4, 1) => " ACK",
+        let flag = match frame.kind {
+            kind::DATA | kind::HEADERS if frame.has(flag::END_STREAM) => " END_STREAM",
+            kind::SETTINGS if frame.has(flag::ACK) => " ACK",
             _ => "",
         };
         Ok(Some(format!("{name}{flag}")))
@@ -190,29 +183,30 @@ impl Frames {
 }
 
 /// SETTINGS and a window as wide as large messages need, for each stream and for the connection.
-const GREETING: &[u8] = b"\0\0\x06\x04\0\0\0\0\0\0\x04\0\x10\0\0\0\0\x04\x08\0\0\0\0\0\0\x10\0\0";
+fn greeting() -> Vec<u8> {
+    let parameters = settings(&[(setting::INITIAL_WINDOW_SIZE, 1 << 20)]);
+    [parameters, window_update(0, 1 << 20)].concat()
+}
 
 fn bytes_of(answer: Answer) -> Vec<u8> {
     let settings = match answer {
-        Answer::GoodAfterGreeting => b"",
-        _ => GREETING,
+        Answer::GoodAfterGreeting => Vec::new(),
+        _ => greeting(),
     };
-    let head: &[u8] = b"\0\0\x14\x01\x04\0\0\0\x01\x88\x0f\x10\x10application/grpc";
-    let message: &[u8] = b"\0\0\x05\0\0\0\0\0\x01\0\0\0\0\0";
-    let trailers = |status: u8| {
-        let mut frame = b"\0\0\x0f\x01\x05\0\0\0\x01\0\x0bgrpc-status\x01".to_vec();
-        frame.push(b'0' + status);
-        frame
-    };
-    match answer {
-        Answer::Good | Answer::GoodAfterGreeting | Answer::WhenThereAre(_) => {
-            [settings, head, message, &trailers(0)].concat()
+    let good = || answer_ok(1, b"");
+    let more = match answer {
+        Answer::Good | Answer::GoodAfterGreeting | Answer::WhenThereAre(_) => good(),
+        Answer::Status(code) => {
+            // The last byte is the status.
+            let mut answer = good();
+            *answer.last_mut().expect("trailers") = b'0' + code;
+            answer
         }
-        Answer::Status(code) => [settings, head, message, &trailers(code)].concat(),
-        Answer::Never => settings.to_vec(),
-        Answer::Close => Vec::new(),
-        Answer::Garbage => b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec(),
-        Answer::Reset => [settings, b"\0\0\x04\x03\0\0\0\0\x01\0\0\0\x02"].concat(),
-        Answer::Goaway => [settings, b"\0\0\x08\x07\0\0\0\0\0\0\0\0\0\0\0\0\0"].concat(),
-    }
+        Answer::Never => Vec::new(),
+        Answer::Close => return Vec::new(),
+        Answer::Garbage => return b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec(),
+        Answer::Reset => frame(kind::RST_STREAM, 0, 1, &[0, 0, 0, 2]),
+        Answer::Goaway => frame(kind::GOAWAY, 0, 0, &[0; 8]),
+    };
+    [settings, more].concat()
 }

@@ -1,7 +1,8 @@
 //! A server that does one thing wrong: the frames that it reads and writes pass through a fault.
 
 use super::honest::hello;
-use bookend_wire::frame::{FrameHeader, HEADER_BYTES, PREFACE, flag, kind, write_frame};
+use bookend_testing::{PREFACE, flag, frame, frames, kind};
+use bookend_wire::frame::{FrameHeader, HEADER_BYTES};
 use bookend_wire::grpc::{Assembler, timeout};
 use bookend_wire::{
     Connection, ConnectionConfig, ErrorCode, HeaderBlock, HeaderList, Initiator, Sender, Side,
@@ -174,8 +175,7 @@ impl Faulted {
             Fault::ReadsPadding => flags &= !flag::PADDED,
             _ => {}
         }
-        let mut frame = Vec::new();
-        write_frame(&mut frame, header.kind, flags, header.stream_id, read);
+        let frame = frame(header.kind, flags, header.stream_id, read);
         self.connection.receive(&frame, &mut self.calls).ok()?;
         Some(())
     }
@@ -184,20 +184,17 @@ impl Faulted {
     fn filtered_output(&mut self) -> Vec<u8> {
         let output = std::mem::take(&mut self.connection.sender.output);
         let mut kept = Vec::new();
-        let mut rest = output.as_slice();
-        while let Some((bytes, behind)) = rest.split_first_chunk::<HEADER_BYTES>() {
-            let header = FrameHeader::parse(bytes);
-            let (payload, behind) = behind.split_at(header.length);
-            rest = behind;
-            let is_answer = header.has(flag::ACK);
-            match (self.fault, header.kind) {
+        for mut frame in frames(&output) {
+            match (self.fault, frame.kind) {
                 (Fault::NoSettingsAck, kind::SETTINGS) | (Fault::NoPong, kind::PING)
-                    if is_answer => {}
-                (Fault::WrongPong, kind::PING) => {
-                    write_frame(&mut kept, kind::PING, header.flags, 0, &[0; 8]);
+                    if frame.has(flag::ACK) =>
+                {
+                    continue;
                 }
-                _ => write_frame(&mut kept, header.kind, header.flags, header.stream_id, payload),
+                (Fault::WrongPong, kind::PING) => frame.payload.fill(0),
+                _ => {}
             }
+            frame.write(&mut kept);
         }
         kept
     }

@@ -2,12 +2,13 @@
 
 use bookend_server::Limits;
 use bookend_server::limits::{BROKEN_MESSAGE_GLITCHES, INTERNET_GLITCHES, MAX_MESSAGE_BYTES};
+use bookend_testing::frame;
 use bookend_wire::ErrorCode;
 use bookend_wire::frame::{flag, kind};
 use bookend_wire::grpc::gzip;
 
 use crate::figures;
-use crate::frames::{block, data, fields, frame, head, head_of, ids, request};
+use crate::frames::{block, data, fields, head, head_of, ids, request};
 use crate::stage::{Stage, but};
 use crate::testing::{CHAT, ECHO, FILL, SHOUT};
 

@@ -4,11 +4,12 @@
 use std::iter::{once, repeat};
 
 use bookend_server::Limits;
+use bookend_testing::frame;
 use bookend_wire::ErrorCode;
 use bookend_wire::frame::{flag, kind};
 
 use crate::figures;
-use crate::frames::{body, data, frame, head, head_with, ids, request, update};
+use crate::frames::{body, data, head, head_with, ids, request, update};
 use crate::stage::{Frames, Stage, but};
 use crate::testing::{CHAT, ECHO};
 

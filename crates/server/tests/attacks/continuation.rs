@@ -3,11 +3,12 @@
 use std::iter::{once, repeat_n};
 
 use bookend_server::Limits;
+use bookend_testing::frame;
 use bookend_wire::ErrorCode;
 use bookend_wire::frame::{flag, kind};
 
 use crate::figures;
-use crate::frames::{block, body, fields, frame};
+use crate::frames::{block, body, fields};
 use crate::stage::{Outcome, Stage, but_http2};
 use crate::testing::ECHO;
 

@@ -2,11 +2,12 @@
 //! first byte.
 
 use bookend_server::Limits;
+use bookend_testing::frame;
 use bookend_wire::ErrorCode;
 use bookend_wire::frame::{PREFACE, kind};
 
 use crate::figures;
-use crate::frames::{frame, ids, request};
+use crate::frames::{ids, request};
 use crate::stage::{Stage, but_http2};
 use crate::testing::WAIT;
 

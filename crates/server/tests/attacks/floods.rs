@@ -4,11 +4,12 @@ use std::iter::{repeat, repeat_n};
 
 use bookend_server::Limits;
 use bookend_server::io::BACKLOG_LIMIT_BYTES;
+use bookend_testing::frame;
 use bookend_wire::ErrorCode;
 use bookend_wire::frame::{flag, kind};
 
 use crate::figures;
-use crate::frames::{data, frame, head, ping, setting, stream_window, wide_open};
+use crate::frames::{data, head, ping, setting, stream_window, wide_open};
 use crate::stage::{Stage, but};
 use crate::testing::{CHAT, ECHO};
 

@@ -1,13 +1,8 @@
 //! Bytes as hostile clients write them.
 
-use bookend_wire::frame::{FrameHeader, HEADER_BYTES, flag, kind, write_frame};
+use bookend_testing::{flag, frame, kind, message, settings, window_update};
+use bookend_wire::frame::FrameHeader;
 use bookend_wire::hpack::{Encoder, Indexing};
-
-pub fn frame(kind: u8, flags: u8, id: u32, payload: &[u8]) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    write_frame(&mut bytes, kind, flags, id, payload);
-    bytes
-}
 
 /// The header of a frame whose payload does not come.
 pub fn frame_header(kind: u8, id: u32, length: usize) -> Vec<u8> {
@@ -71,14 +66,6 @@ pub fn heads_of_one_entry(path: &str, count: usize) -> Vec<Vec<u8>> {
     ids().take(count).map(head).collect()
 }
 
-/// A gRPC message, its prefix included.
-pub fn message(bytes: &[u8]) -> Vec<u8> {
-    let mut framed = vec![0];
-    framed.extend((bytes.len() as u32).to_be_bytes());
-    framed.extend(bytes);
-    framed
-}
-
 /// A request's whole body: one message.
 pub fn body(id: u32, bytes: &[u8]) -> Vec<u8> {
     frame(kind::DATA, flag::END_STREAM, id, &message(bytes))
@@ -98,7 +85,7 @@ pub fn reset(id: u32) -> Vec<u8> {
 }
 
 pub fn update(id: u32, increment_bytes: u32) -> Vec<u8> {
-    frame(kind::WINDOW_UPDATE, 0, id, &increment_bytes.to_be_bytes())
+    window_update(id, increment_bytes)
 }
 
 pub fn ping() -> Vec<u8> {
@@ -106,8 +93,7 @@ pub fn ping() -> Vec<u8> {
 }
 
 pub fn setting(id: u16, value: u32) -> Vec<u8> {
-    let payload = [&id.to_be_bytes()[..], &value.to_be_bytes()].concat();
-    frame(kind::SETTINGS, 0, 0, &payload)
+    settings(&[(id, value)])
 }
 
 /// SETTINGS_INITIAL_WINDOW_SIZE.
@@ -123,21 +109,4 @@ pub fn wide_open() -> Vec<u8> {
 /// The ids of a client's streams.
 pub fn ids() -> impl Iterator<Item = u32> + Clone {
     (1..).step_by(2)
-}
-
-/// Takes the whole frames off the front of `bytes`.
-pub fn take_frames(bytes: &mut Vec<u8>) -> Vec<(FrameHeader, Vec<u8>)> {
-    let mut frames = Vec::new();
-    let mut rest = &bytes[..];
-    while let Some((head, behind)) = rest.split_first_chunk::<HEADER_BYTES>() {
-        let header = FrameHeader::parse(head);
-        let Some((payload, behind)) = behind.split_at_checked(header.length) else {
-            break;
-        };
-        frames.push((header, payload.to_vec()));
-        rest = behind;
-    }
-    let left = rest.to_vec();
-    *bytes = left;
-    frames
 }

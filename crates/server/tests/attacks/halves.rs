@@ -1,9 +1,10 @@
 //! Halves of streamed messages that nothing follows: they have a time, and when memory is tight
 //! they go before those who make progress.
 
+use bookend_testing::message;
 use bookend_wire::ErrorCode;
 
-use crate::frames::{body, data, head, ids, message, ping, request, stream_window};
+use crate::frames::{body, data, head, ids, ping, request, stream_window};
 use crate::stage::{Peer, Stage, but};
 use crate::testing::{CHAT, ECHO, FILL};
 
@@ -50,7 +51,7 @@ fn upload(stage: &mut Stage, id: u32) -> Option<(u32, String)> {
     for part in large.chunks(16_384) {
         stage.send(&mut client, &data(id, part));
     }
-    stage.send(&mut client, &crate::frames::frame(0, 1, id, &[]));
+    stage.send(&mut client, &bookend_testing::frame(0, 1, id, &[]));
     stage.waits_for_threads = true;
     stage.attack(&mut client, std::iter::once(ping()));
     stage.send(&mut client, &crate::frames::wide_open());

@@ -5,13 +5,14 @@
 use std::iter::{once, repeat_n};
 
 use bookend_server::Limits;
+use bookend_testing::frame;
 use bookend_wire::ErrorCode;
 use bookend_wire::frame::{flag, kind};
 use bookend_wire::hpack::{Encoder, Indexing};
 
 use crate::bombs::handled_before_another;
 use crate::figures;
-use crate::frames::{block, body, fields, frame, head_of, ids, request, stream_window};
+use crate::frames::{block, body, fields, head_of, ids, request, stream_window};
 use crate::stage::{Stage, but_http2};
 use crate::testing::{ECHO, WAIT};
 

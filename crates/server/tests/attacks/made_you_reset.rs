@@ -1,11 +1,12 @@
 //! MadeYouReset (CVE-2025-8671): as Rapid Reset, but the client has the server reset the streams.
 
 use bookend_server::Limits;
+use bookend_testing::frame;
 use bookend_wire::ErrorCode;
 use bookend_wire::frame::kind;
 
 use crate::figures;
-use crate::frames::{frame, head, ids, update};
+use crate::frames::{head, ids, update};
 use crate::stage::{Frames, Stage, but};
 use crate::testing::ECHO;
 

@@ -5,13 +5,14 @@ use std::iter::{repeat, repeat_n};
 
 use bookend_server::Limits;
 use bookend_server::io::BACKLOG_LIMIT_BYTES;
+use bookend_testing::frame;
 use bookend_wire::ErrorCode;
 use bookend_wire::config::INTERNET_MAX_BLOCKED_BYTES;
 use bookend_wire::frame::kind;
 
 use crate::MEMORY;
 use crate::figures;
-use crate::frames::{frame, head_of, ids, request, stream_window, update, wide_open};
+use crate::frames::{head_of, ids, request, stream_window, update, wide_open};
 use crate::stage::{Stage, but, but_http2};
 use crate::testing::FILL;
 

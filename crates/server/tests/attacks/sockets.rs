@@ -1,85 +1,41 @@
 //! Two of the attacks once more, over real sockets and every driver: the limits are the shard's,
 //! and that the goodbye arrives is the driver's.
 
-use std::io::{ErrorKind, Read, Write};
-use std::iter::repeat_n;
-use std::net::{TcpStream, ToSocketAddrs};
-use std::time::Duration;
+use std::iter::{self, repeat_n};
+use std::net::ToSocketAddrs;
 
 use bookend_server::{Io, Server, ServerHandle};
+use bookend_testing::{PREFACE, ScriptedPeer, flag, kind, settings};
 use bookend_wire::ErrorCode;
-use bookend_wire::frame::{PREFACE, flag, kind};
 
-use crate::frames::{frame, head, ids, ping, request, reset, take_frames};
+use crate::frames::{head, ids, ping, request, reset};
 use crate::stage::alone;
 use crate::testing::{ECHO, Testing};
 
-/// Longer than any answer takes on the slowest machine: only a test that fails waits for it.
-const PATIENCE: Duration = Duration::from_secs(20);
-
-struct Client {
-    socket: TcpStream,
-    unread: Vec<u8>,
-}
+struct Client(ScriptedPeer);
 
 impl Client {
     fn with_preface(address: impl ToSocketAddrs) -> Self {
-        let socket = TcpStream::connect(address).expect("a connection");
-        socket.set_read_timeout(Some(PATIENCE)).expect("a time-out");
-        socket.set_write_timeout(Some(PATIENCE)).expect("a time-out");
-        let mut client = Self { socket, unread: Vec::new() };
-        let settings = frame(kind::SETTINGS, 0, 0, &[]);
-        client.send(&[&PREFACE[..], &settings].concat());
+        let mut client = Self(ScriptedPeer::connect(address));
+        client.send(&[&PREFACE[..], &settings(&[])].concat());
         client
     }
 
     /// Sends; a server that has hung up is no failure of the test.
     fn send(&mut self, bytes: &[u8]) {
-        let _ = self.socket.write_all(bytes);
+        let _ = self.0.send(bytes);
     }
 
-    /// Reads once; `None` at the end.
-    fn read(&mut self) -> Option<Vec<(u8, u8, Vec<u8>)>> {
-        let mut buffer = vec![0; 64 << 10];
-        let count = match self.socket.read(&mut buffer) {
-            Ok(0) => return None,
-            Ok(count) => count,
-            Err(error) if error.kind() == ErrorKind::ConnectionReset => return None,
-            Err(error) => panic!("{error}"),
-        };
-        self.unread.extend(&buffer[..count]);
-        let frames = take_frames(&mut self.unread);
-        Some(
-            frames
-                .into_iter()
-                .map(|(header, payload)| (header.kind, header.flags, payload))
-                .collect(),
-        )
-    }
-
-    /// Reads `frames` frames, or to the end. The code of the GOAWAY, if there is one among them.
-    fn hear(&mut self, frames: usize) -> Option<ErrorCode> {
-        let (mut code, mut count) = (None, 0);
-        while count < frames
-            && let Some(heard) = self.read()
-        {
-            count += heard.len();
-            for (frame_kind, _, payload) in heard {
-                if frame_kind == kind::GOAWAY {
-                    let bytes = payload[4..8].try_into().expect("four bytes");
-                    code = Some(ErrorCode(u32::from_be_bytes(bytes)));
-                }
-            }
-        }
-        code
+    /// Hears `count` frames, or all to the end. The code of the GOAWAY, if there is one among them.
+    fn hear(&mut self, count: usize) -> Option<ErrorCode> {
+        let frames = iter::from_fn(|| self.0.hear()).take(count);
+        let goaways = frames.filter(|frame| frame.kind == kind::GOAWAY);
+        goaways.map(|goaway| ErrorCode(goaway.number_at(4))).last()
     }
 
     fn is_answered(&mut self, id: u32) {
         self.send(&request(id, ECHO, b"still there?"));
-        let ends = |(frame_kind, flags, _): &(u8, u8, Vec<u8>)| {
-            *frame_kind == kind::HEADERS && flags & flag::END_STREAM != 0
-        };
-        while !self.read().expect("an answer").iter().any(ends) {}
+        self.0.wait_for(1, |frame| frame.kind == kind::HEADERS && frame.has(flag::END_STREAM));
     }
 }
 

@@ -7,12 +7,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use bookend_server::io::simulated::{End, Simulated};
 use bookend_server::io::{ConnectionId, Shard, Waker};
 use bookend_server::{Counts, Limits, Server, ServerShard, Services};
+use bookend_testing::{frame, take_frames};
 use bookend_wire::frame::{PREFACE, flag, kind};
 use bookend_wire::hpack::{Decoder, HeaderList};
 use bookend_wire::{ConnectionConfig, ErrorCode};
 
 use crate::MEMORY;
-use crate::frames::{frame, request, take_frames};
+use crate::frames::request;
 use crate::testing::{ECHO, Testing};
 
 /// What an attacker sends, piece by piece.
@@ -292,11 +293,11 @@ impl Peer {
                 return;
             }
             self.unread.extend(bytes);
-            for (header, payload) in take_frames(&mut self.unread) {
-                if header.kind == kind::PING && !header.has(flag::ACK) {
-                    self.asked.push(payload.clone());
+            for heard in take_frames(&mut self.unread) {
+                if heard.kind == kind::PING && !heard.has(flag::ACK) {
+                    self.asked.push(heard.payload.clone());
                 }
-                self.hear(header.kind, header.stream_id, &payload);
+                self.hear(heard.kind, heard.stream_id, &heard.payload);
             }
         }
     }

@@ -1,12 +1,12 @@
 //! Slowloris, stalls and idleness: clients that begin something and leave it at that.
 
 use bookend_server::Limits;
+use bookend_testing::{frame, message};
 use bookend_wire::ErrorCode;
 use bookend_wire::frame::{PREFACE, flag, kind};
 
 use crate::frames::{
-    body, data, frame, frame_header, head, head_with, ids, message, ping, request, stream_window,
-    update, wide_open,
+    body, data, frame_header, head, head_with, ids, ping, request, stream_window, update, wide_open,
 };
 use crate::stage::{Peer, Stage};
 use crate::testing::{CHAT, ECHO, FILL, WAIT};

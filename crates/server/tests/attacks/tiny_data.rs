@@ -4,10 +4,11 @@
 use std::iter::once;
 
 use bookend_server::Limits;
+use bookend_testing::{frame, message};
 use bookend_wire::frame::{flag, kind};
 
 use crate::figures;
-use crate::frames::{data, frame, head, message};
+use crate::frames::{data, head};
 use crate::stage::Stage;
 use crate::testing::{CHAT, ECHO};
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use bookend_server::io::simulated::Simulated;
 use bookend_server::io::{ConnectionId, Waker};
 use bookend_server::{Code, Counts, Limits, Server, ServerShard};
-use bookend_wire::frame::{FrameHeader, HEADER_BYTES, flag, kind};
+use bookend_testing::{Frame, flag, kind};
 use bookend_wire::{
     Connection, ConnectionConfig, ErrorCode, HeaderBlock, HeaderList, Initiator, Sender, Side,
     StreamKey, Visitor,
@@ -239,13 +239,8 @@ impl Visitor for Heard {
 
 /// PINGs among whole frames.
 fn pings_in(frames: &[u8]) -> u64 {
-    let (mut rest, mut pings) = (frames, 0);
-    while let Some((head, behind)) = rest.split_first_chunk::<HEADER_BYTES>() {
-        let header = FrameHeader::parse(head);
-        pings += u64::from(header.kind == kind::PING && !header.has(flag::ACK));
-        rest = &behind[header.length..];
-    }
-    pings
+    let is_ping = |frame: &&Frame| frame.kind == kind::PING && !frame.has(flag::ACK);
+    bookend_testing::frames(frames).iter().filter(is_ping).count() as u64
 }
 
 fn head(path: &str) -> HeaderBlock {

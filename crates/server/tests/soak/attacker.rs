@@ -5,10 +5,10 @@ use std::net::TcpStream;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use bookend_testing::frame;
 use bookend_wire::frame::{PREFACE, kind};
 
 use crate::access::{Access, Line};
-use crate::frames::frame;
 use crate::source::Source;
 
 /// Writes on one connection, at most: the limits end most attacks long before.

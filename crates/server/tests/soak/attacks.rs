@@ -1,12 +1,13 @@
 //! What is known to hurt HTTP/2 servers.
 
+use bookend_testing::frame;
 use bookend_wire::frame::{flag, kind};
 use bookend_wire::grpc::gzip;
 
 use crate::attacker::Attacker;
 use crate::frames::{
-    block, data, fields, frame, frame_header, head, head_of, head_with, heads_of_one_entry, ids,
-    ping, request, reset, setting, stream_window, update, wide_open,
+    block, data, fields, frame_header, head, head_of, head_with, heads_of_one_entry, ids, ping,
+    request, reset, setting, stream_window, update, wide_open,
 };
 
 const ECHO: &str = "/soak.Hostile/Echo";

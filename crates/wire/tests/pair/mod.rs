@@ -1,7 +1,6 @@
 //! Two connections in memory, with virtual time, and a visitor that keeps every event.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
-use bookend_wire::frame::{FrameHeader, HEADER_BYTES};
 use bookend_wire::{
     Connection, ConnectionConfig, ConnectionError, ErrorCode, HeaderBlock, HeaderList, Initiator,
     Sender, Side, StreamKey, Visitor, WholeRequest, WholeResponse,
@@ -267,27 +266,6 @@ impl Pair {
     pub fn drive(&mut self) {
         while self.step() {}
     }
-}
-
-/// The frames in `bytes`: headers and payloads.
-pub fn frames(bytes: &[u8]) -> Vec<(FrameHeader, Vec<u8>)> {
-    let mut rest = bytes;
-    let mut frames = Vec::new();
-    while let Some((head, behind)) = rest.split_first_chunk::<HEADER_BYTES>() {
-        let header = FrameHeader::parse(head);
-        frames.push((header, behind[..header.length].to_vec()));
-        rest = &behind[header.length..];
-    }
-    assert!(rest.is_empty(), "a cut frame");
-    frames
-}
-
-/// One frame as bytes.
-pub fn frame(kind: u8, flags: u8, stream_id: u32, payload: &[u8]) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    FrameHeader { length: payload.len(), kind, flags, stream_id }.write(&mut bytes);
-    bytes.extend_from_slice(payload);
-    bytes
 }
 
 /// A unary gRPC request's head.

@@ -1,7 +1,8 @@
 //! What RFC 9113 allows each end to write, counted from the wire alone.
 
 use crate::both::{Both, other};
-use crate::frames::{self, Frame, LARGEST_WINDOW, Meaning, Splitter};
+use crate::frames::{LARGEST_WINDOW, Meaning, Splitter, summary};
+use bookend_testing::{Frame, kind, setting};
 use bookend_wire::Side;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -119,7 +120,7 @@ impl Audit {
         for frame in end.written.push(bytes)? {
             let verdict = end.wrote(&frame);
             verdict
-                .map_err(|rule| format!("{side:?} wrote a frame ({}): {rule}", frame.summary()))?;
+                .map_err(|rule| format!("{side:?} wrote a frame ({}): {rule}", summary(&frame)))?;
         }
         end.streams.values_mut().for_each(|stream| stream.known = stream.heard);
         Ok(())
@@ -134,7 +135,7 @@ impl Audit {
         for frame in end.given.push(bytes)? {
             let verdict = end.heard(&frame);
             verdict.map_err(|rule| {
-                format!("{side:?} was given a frame ({}): {rule}", frame.summary())
+                format!("{side:?} was given a frame ({}): {rule}", summary(&frame))
             })?;
         }
         Ok(())
@@ -203,10 +204,10 @@ impl End {
     }
 
     fn wrote(&mut self, frame: &Frame) -> Verdict {
-        let meaning = frame.meaning()?;
+        let meaning = Meaning::of(frame)?;
         check(frame.payload.len() <= self.peer.max_frame_bytes, "larger than the peer takes")?;
         if let Some(id) = self.open_block {
-            let goes_on = frame.kind == frames::CONTINUATION && frame.stream == id;
+            let goes_on = frame.kind == kind::CONTINUATION && frame.stream_id == id;
             check(goes_on, "a header block was broken off")?;
         }
         if !self.greeted {
@@ -216,8 +217,8 @@ impl End {
         match meaning {
             Meaning::Data { end_stream, .. } => self.wrote_data(frame, end_stream),
             Meaning::Headers { end_stream, end_headers } => {
-                self.open_block = (!end_headers).then_some(frame.stream);
-                self.wrote_headers(frame.stream, end_stream)
+                self.open_block = (!end_headers).then_some(frame.stream_id);
+                self.wrote_headers(frame.stream_id, end_stream)
             }
             Meaning::Continuation { end_headers } => {
                 check(self.open_block.is_some(), "CONTINUATION of nothing")?;
@@ -227,9 +228,9 @@ impl End {
                 }
                 Ok(())
             }
-            Meaning::Reset { .. } => self.wrote_reset(frame.stream),
+            Meaning::Reset { .. } => self.wrote_reset(frame.stream_id),
             Meaning::WindowUpdate { increment_bytes } => {
-                self.wrote_update(frame.stream, i64::from(increment_bytes))
+                self.wrote_update(frame.stream_id, i64::from(increment_bytes))
             }
             Meaning::Settings(entries) => self.wrote_settings(&entries),
             Meaning::SettingsAck => self.wrote_acknowledgement(),
@@ -246,7 +247,7 @@ impl End {
 
     fn wrote_data(&mut self, frame: &Frame, end_stream: bool) -> Verdict {
         let bytes = frame.payload.len() as i64;
-        let stream = self.streams.get_mut(&frame.stream).ok_or("DATA on an idle stream")?;
+        let stream = self.streams.get_mut(&frame.stream_id).ok_or("DATA on an idle stream")?;
         check(stream.said == Direction::Open, "DATA behind the end or before the head")?;
         check(stream.known != Direction::Reset, "DATA behind the peer's RST_STREAM")?;
         let fits = bytes == 0 || bytes <= self.send_window.min(stream.send_window);
@@ -324,7 +325,7 @@ impl End {
 
     fn wrote_settings(&mut self, entries: &[(u16, u32)]) -> Verdict {
         for (id, value) in entries {
-            if *id == frames::INITIAL_WINDOW_SIZE {
+            if *id == setting::INITIAL_WINDOW_SIZE {
                 self.own_initial_window = i64::from(*value);
             }
         }
@@ -339,9 +340,9 @@ impl End {
         }
         for (id, value) in entries {
             match id {
-                frames::INITIAL_WINDOW_SIZE => self.move_windows(i64::from(value))?,
-                frames::MAX_FRAME_SIZE => self.peer.max_frame_bytes = value as usize,
-                frames::MAX_CONCURRENT_STREAMS => self.peer.max_streams = Some(value as usize),
+                setting::INITIAL_WINDOW_SIZE => self.move_windows(i64::from(value))?,
+                setting::MAX_FRAME_SIZE => self.peer.max_frame_bytes = value as usize,
+                setting::MAX_CONCURRENT_STREAMS => self.peer.max_streams = Some(value as usize),
                 _ => {}
             }
         }
@@ -368,29 +369,29 @@ impl End {
     }
 
     fn heard(&mut self, frame: &Frame) -> Verdict {
-        match frame.meaning()? {
+        match Meaning::of(frame)? {
             Meaning::Data { end_stream, .. } => self.heard_data(frame, end_stream),
             Meaning::Headers { end_stream, end_headers } => {
                 match end_headers {
-                    true => self.heard_headers(frame.stream, end_stream),
+                    true => self.heard_headers(frame.stream_id, end_stream),
                     false => self.coming_block = Some(end_stream),
                 }
                 Ok(())
             }
             Meaning::Continuation { end_headers: true } => {
                 if let Some(end_stream) = self.coming_block.take() {
-                    self.heard_headers(frame.stream, end_stream);
+                    self.heard_headers(frame.stream_id, end_stream);
                 }
                 Ok(())
             }
             Meaning::Reset { .. } => {
-                if let Some(stream) = self.streams.get_mut(&frame.stream) {
+                if let Some(stream) = self.streams.get_mut(&frame.stream_id) {
                     stream.heard = Direction::Reset;
                 }
                 Ok(())
             }
             Meaning::WindowUpdate { increment_bytes } => {
-                self.heard_update(frame.stream, i64::from(increment_bytes))
+                self.heard_update(frame.stream_id, i64::from(increment_bytes))
             }
             Meaning::Settings(entries) => {
                 self.unacknowledged.push_back(entries);
@@ -416,7 +417,7 @@ impl End {
         let bytes = frame.payload.len() as i64;
         self.granted -= bytes;
         check(bytes == 0 || self.granted >= 0, "more than the connection's window")?;
-        let Some(stream) = self.streams.get_mut(&frame.stream) else {
+        let Some(stream) = self.streams.get_mut(&frame.stream_id) else {
             return Ok(());
         };
         if stream.said == Direction::Reset {

@@ -6,10 +6,11 @@
 //! the sender sees smaller windows than there are; the difference is what padding may use.
 
 use crate::both::{Both, other};
-use crate::frames::{self, Frame, Meaning, Splitter};
+use crate::frames::{Meaning, Splitter};
 use crate::plan::Plan;
 use crate::random::Random;
 use crate::reached::Reached;
+use bookend_testing::{Frame, PREFACE, flag, kind, setting, settings, window_update};
 use bookend_wire::Side;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -88,7 +89,7 @@ impl Middlebox {
         let lane = self.lanes.of_mut(writer);
         if !lane.is_past_preface && lane.coming.is_past_preface() {
             lane.is_past_preface = true;
-            pipe.extend_from_slice(frames::PREFACE);
+            pipe.extend_from_slice(PREFACE);
         }
         for frame in frames {
             self.pass_frame(writer, frame, pipe, reached)?;
@@ -103,15 +104,15 @@ impl Middlebox {
         pipe: &mut Vec<u8>,
         reached: &mut Reached,
     ) -> Result<(), String> {
-        match frame.meaning()? {
+        match Meaning::of(&frame)? {
             Meaning::SettingsAck => self.pass_acknowledgement(writer, &frame, pipe),
             Meaning::PingAck if frame.payload == OWN_PING => {}
             Meaning::Settings(entries) => {
                 self.lanes.of_mut(other(writer)).acknowledges_ours.push_back(false);
-                self.settings_with_less_room(writer, entries).write(pipe);
+                pipe.extend(self.settings_with_less_room(writer, entries));
             }
             Meaning::WindowUpdate { increment_bytes } => {
-                self.pass_update(writer, frame.stream, increment_bytes, pipe);
+                self.pass_update(writer, frame.stream_id, increment_bytes, pipe);
             }
             Meaning::Data { end_stream, .. } if self.lanes.of(writer).is_on => {
                 self.pass_data(writer, &frame, end_stream, pipe, reached);
@@ -139,13 +140,13 @@ impl Middlebox {
     }
 
     /// The windows of `writer`'s SETTINGS, less the room for padding in the other direction.
-    fn settings_with_less_room(&mut self, writer: Side, mut entries: Vec<(u16, u32)>) -> Frame {
+    fn settings_with_less_room(&mut self, writer: Side, mut entries: Vec<(u16, u32)>) -> Vec<u8> {
         let padded = self.lanes.of(other(writer));
         if padded.stream_room > 0 {
-            entries.retain(|(id, _)| *id != frames::INITIAL_WINDOW_SIZE);
-            entries.push((frames::INITIAL_WINDOW_SIZE, padded.reader_settings.window_bytes));
+            entries.retain(|(id, _)| *id != setting::INITIAL_WINDOW_SIZE);
+            entries.push((setting::INITIAL_WINDOW_SIZE, padded.reader_settings.window_bytes));
         }
-        frames::settings(&entries)
+        settings(&entries)
     }
 
     /// Credit, less what padding has used of it.
@@ -162,7 +163,7 @@ impl Middlebox {
             false => left,
         };
         for part in [first, left - first].into_iter().filter(|part| *part > 0) {
-            frames::window_update(stream, part).write(pipe);
+            pipe.extend(window_update(stream, part));
         }
     }
 
@@ -188,7 +189,7 @@ impl Middlebox {
             let (piece, behind) = rest.split_at(cut);
             rest = behind;
             let end = end_stream && rest.is_empty();
-            let part = Frame::new(frames::DATA, u8::from(end), frame.stream, piece);
+            let part = Frame::new(kind::DATA, u8::from(end), frame.stream_id, piece);
             let part = match may_pad {
                 true => lane.pad(part, &mut self.random, reached),
                 false => part,
@@ -204,9 +205,9 @@ impl Middlebox {
     fn mix_in(&mut self, writer: Side, pipe: &mut Vec<u8>, reached: &mut Reached) {
         reached.mixed_in += 1;
         match self.random.below(4) {
-            0 => Frame::new(frames::PING, 0, 0, OWN_PING).write(pipe),
+            0 => Frame::new(kind::PING, 0, 0, OWN_PING).write(pipe),
             1 => Frame::new(0xfb, 0x5a, 77, b"of the future").write(pipe),
-            2 => Frame::new(frames::PRIORITY, 0, 5, &[0, 0, 0, 3, 9]).write(pipe),
+            2 => Frame::new(kind::PRIORITY, 0, 5, &[0, 0, 0, 3, 9]).write(pipe),
             _ => self.change_settings(writer, pipe, reached),
         }
     }
@@ -221,7 +222,7 @@ impl Middlebox {
         reached.settings_lowered += usize::from(!lane.is_lowered);
         lane.is_lowered = !lane.is_lowered;
         lane.acknowledges_ours.push_back(true);
-        frames::settings(&entries).write(pipe);
+        pipe.extend(settings(&entries));
     }
 
     /// Whether settings of `announcer` are announced lower than they are.
@@ -245,10 +246,10 @@ impl ReaderSettings {
         let table_bytes = random.pick(&edges).min(self.table_bytes);
         let max_streams = random.below(3).min(self.max_streams.unwrap_or(2) as usize) as u32;
         let mut entries = vec![
-            (frames::INITIAL_WINDOW_SIZE, window_bytes),
-            (frames::HEADER_TABLE_SIZE, table_bytes),
-            (frames::MAX_FRAME_SIZE, random.pick(&[16_384, self.max_frame_bytes])),
-            (frames::MAX_CONCURRENT_STREAMS, max_streams),
+            (setting::INITIAL_WINDOW_SIZE, window_bytes),
+            (setting::HEADER_TABLE_SIZE, table_bytes),
+            (setting::MAX_FRAME_SIZE, random.pick(&[16_384, self.max_frame_bytes])),
+            (setting::MAX_CONCURRENT_STREAMS, max_streams),
             // Nobody knows what this one means.
             (0xabcd, 7),
         ];
@@ -258,10 +259,10 @@ impl ReaderSettings {
 
     fn entries(self) -> Vec<(u16, u32)> {
         vec![
-            (frames::INITIAL_WINDOW_SIZE, self.window_bytes),
-            (frames::HEADER_TABLE_SIZE, self.table_bytes),
-            (frames::MAX_FRAME_SIZE, self.max_frame_bytes),
-            (frames::MAX_CONCURRENT_STREAMS, self.max_streams.unwrap_or(u32::MAX)),
+            (setting::INITIAL_WINDOW_SIZE, self.window_bytes),
+            (setting::HEADER_TABLE_SIZE, self.table_bytes),
+            (setting::MAX_FRAME_SIZE, self.max_frame_bytes),
+            (setting::MAX_CONCURRENT_STREAMS, self.max_streams.unwrap_or(u32::MAX)),
         ]
     }
 }
@@ -308,7 +309,7 @@ impl Lane {
     }
 
     fn pad(&mut self, frame: Frame, random: &mut Random, reached: &mut Reached) -> Frame {
-        let used = self.padding.entry(frame.stream).or_default();
+        let used = self.padding.entry(frame.stream_id).or_default();
         let room = (self.stream_room - *used).min(self.connection_room - self.connection_padding);
         let room = (room as usize).min(FRAME_BYTES.saturating_sub(frame.payload.len())).min(256);
         if !self.is_armed || room == 0 || random.one_in(2) {
@@ -329,7 +330,7 @@ impl Lane {
         random: &mut Random,
         reached: &mut Reached,
     ) {
-        let is_last = frame.has(frames::END_HEADERS);
+        let is_last = frame.has(flag::END_HEADERS);
         // Those of a long block that are still to come need their place as well.
         let is_long = frame.payload.len() + DRESS_BYTES >= FRAME_BYTES || self.block_frames > 0;
         let pieces = match is_long {
@@ -339,21 +340,21 @@ impl Lane {
         let piece_bytes = frame.payload.len().div_ceil(pieces).max(1);
         let mut rest = &frame.payload[..];
         let mut kind = frame.kind;
-        let mut flags = frame.flags & !frames::END_HEADERS;
+        let mut flags = frame.flags & !flag::END_HEADERS;
         loop {
             let (piece, behind) = rest.split_at(piece_bytes.min(rest.len()));
             rest = behind;
             if rest.is_empty() && is_last {
-                flags |= frames::END_HEADERS;
+                flags |= flag::END_HEADERS;
             }
-            let mut part = Frame::new(kind, flags, frame.stream, piece);
-            if kind == frames::HEADERS && !is_long && random.one_in(3) {
+            let mut part = Frame::new(kind, flags, frame.stream_id, piece);
+            if kind == kind::HEADERS && !is_long && random.one_in(3) {
                 part = dressed(part, random);
                 reached.padded_frames += 1;
             }
             part.write(pipe);
             self.block_frames += 1;
-            (kind, flags) = (frames::CONTINUATION, 0);
+            (kind, flags) = (kind::CONTINUATION, 0);
             if rest.is_empty() {
                 break;
             }
@@ -367,18 +368,18 @@ impl Lane {
 
 /// A HEADERS frame with a priority and with padding.
 fn dressed(mut frame: Frame, random: &mut Random) -> Frame {
-    let depends_on = frame.stream ^ 2;
+    let depends_on = frame.stream_id ^ 2;
     let mut payload = depends_on.to_be_bytes().to_vec();
     payload.push(15);
     payload.extend_from_slice(&frame.payload);
     frame.payload = payload;
-    frame.flags |= frames::WITH_PRIORITY;
+    frame.flags |= flag::PRIORITY;
     padded(frame, random.below(256))
 }
 
 fn padded(mut frame: Frame, pad_bytes: usize) -> Frame {
     frame.payload.insert(0, pad_bytes as u8);
     frame.payload.resize(frame.payload.len() + pad_bytes, 0);
-    frame.flags |= frames::PADDED;
+    frame.flags |= flag::PADDED;
     frame
 }

@@ -1,8 +1,9 @@
 //! A wire that is not sound, for the runs that have to be found out.
 
 use crate::both::Both;
-use crate::frames::{self, Frame, Meaning, Splitter};
+use crate::frames::{Meaning, Splitter};
 use crate::planted::Planted;
+use bookend_testing::{Frame, PREFACE};
 use bookend_wire::Side;
 
 /// Behind the greetings of both ends.
@@ -59,7 +60,7 @@ impl Saboteur {
         let frames = lane.push(bytes).expect("the crate's own preface");
         let mut passed = Vec::new();
         if writer == Side::Client && !was_past_preface && lane.is_past_preface() {
-            passed.extend_from_slice(frames::PREFACE);
+            passed.extend_from_slice(PREFACE);
         }
         for frame in frames {
             if let Some(frame) = self.tamper(writer, frame) {
@@ -70,7 +71,7 @@ impl Saboteur {
     }
 
     fn tamper(&mut self, writer: Side, mut frame: Frame) -> Option<Frame> {
-        match (self.planted, frame.meaning()) {
+        match (self.planted, Meaning::of(&frame)) {
             (Planted::ByteChanged, Ok(Meaning::Data { data_bytes: 1.., .. }))
                 if writer == Side::Server && !self.is_done =>
             {
@@ -85,7 +86,7 @@ impl Saboteur {
             (Planted::WindowInflated, Ok(Meaning::WindowUpdate { increment_bytes }))
                 if increment_bytes < INFLATION_BYTES =>
             {
-                frame = frames::window_update(frame.stream, increment_bytes + INFLATION_BYTES);
+                frame.payload = (increment_bytes + INFLATION_BYTES).to_be_bytes().to_vec();
             }
             _ => return Some(frame),
         }

@@ -6,7 +6,7 @@ use crate::plan::{Connecting, LoadPlan};
 use crate::worker::start_barrier::StartBarrier;
 use bookend_io::simulated::{End, Simulated};
 use bookend_io::{ConnectionId, Waker};
-use bookend_wire::frame::{FrameHeader, HEADER_BYTES, PREFACE, kind, write_frame};
+use bookend_testing::{PREFACE, frames, kind, settings};
 use std::sync::Arc;
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -44,22 +44,12 @@ impl Story {
     }
 
     fn greet(&mut self, id: ConnectionId) {
-        let mut settings = Vec::new();
-        write_frame(&mut settings, kind::SETTINGS, 0, 0, &[]);
-        self.0.give(id, &settings);
+        self.0.give(id, &settings(&[]));
     }
 
     /// The types of the frames that have come.
     fn heard(&mut self, id: ConnectionId) -> Vec<u8> {
-        let bytes = self.0.take(id, usize::MAX);
-        let mut rest = &bytes[..];
-        let mut kinds = Vec::new();
-        while let Some((head, behind)) = rest.split_first_chunk::<HEADER_BYTES>() {
-            let header = FrameHeader::parse(head);
-            kinds.push(header.kind);
-            rest = &behind[header.length..];
-        }
-        kinds
+        frames(&self.0.take(id, usize::MAX)).iter().map(|frame| frame.kind).collect()
     }
 
     /// The calls of the window that have failed, by text, once it is over. None has gone well.

@@ -11,15 +11,11 @@ use crate::worker::http2_session::{Http2Common, Http2Session};
 use crate::worker::start_barrier::StartBarrier;
 use bookend_io::simulated::{End, Simulated};
 use bookend_io::{ConnectionId, Shard, Waker};
+use bookend_testing::{PREFACE, answer_ok, flag, frame, frames, kind};
 use bookend_wire::Keepalive;
-use bookend_wire::frame::{FrameHeader, HEADER_BYTES, PREFACE, flag, kind, write_frame};
 use std::sync::Arc;
 
 const SECOND_NS: u64 = 1_000_000_000;
-
-/// `:status: 200` and `content-type: application/grpc`, then `grpc-status: 0`, as literals.
-const HEAD: &[u8] = b"\x88\x0f\x10\x10application/grpc";
-const TRAILERS: &[u8] = b"\0\x0bgrpc-status\x010";
 
 const MINUTE: Option<Keepalive> =
     Some(Keepalive { time_ns: 60 * SECOND_NS, timeout_ns: 20 * SECOND_NS });
@@ -70,16 +66,11 @@ impl Story {
     }
 
     fn send(&mut self, id: ConnectionId, kind: u8, flags: u8, stream: u32, payload: &[u8]) {
-        let mut bytes = Vec::new();
-        write_frame(&mut bytes, kind, flags, stream, payload);
-        self.0.give(id, &bytes);
+        self.0.give(id, &frame(kind, flags, stream, payload));
     }
 
     fn answer(&mut self, id: ConnectionId, stream: u32) {
-        self.send(id, kind::HEADERS, flag::END_HEADERS, stream, HEAD);
-        self.send(id, kind::DATA, 0, stream, &[0; 5]);
-        let flags = flag::END_HEADERS | flag::END_STREAM;
-        self.send(id, kind::HEADERS, flags, stream, TRAILERS);
+        self.0.give(id, &answer_ok(stream, b""));
     }
 
     fn go_away(&mut self, id: ConnectionId, code: [u8; 4], debug: &str) {
@@ -89,17 +80,9 @@ impl Story {
 
     /// Type and stream of the frames that have come, without SETTINGS and acknowledgements.
     fn received(&mut self, id: ConnectionId) -> Vec<(u8, u32)> {
-        let bytes = self.0.take(id, usize::MAX);
-        let mut rest = &bytes[..];
-        let mut received = Vec::new();
-        while let Some((head, behind)) = rest.split_first_chunk::<HEADER_BYTES>() {
-            let header = FrameHeader::parse(head);
-            if matches!(header.kind, kind::HEADERS | kind::DATA | kind::PING) {
-                received.push((header.kind, header.stream_id));
-            }
-            rest = &behind[header.length..];
-        }
-        received
+        let mut received = frames(&self.0.take(id, usize::MAX));
+        received.retain(|frame| matches!(frame.kind, kind::HEADERS | kind::DATA | kind::PING));
+        received.iter().map(|frame| (frame.kind, frame.stream_id)).collect()
     }
 
     /// The streams of calls that have come.

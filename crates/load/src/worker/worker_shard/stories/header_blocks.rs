@@ -1,9 +1,10 @@
 //! Header blocks that a connection may know again, of servers that use the same bytes in two ways.
 
 use super::streams::{BOTH, streaming};
-use super::{HEAD, Story, TRAILERS, plan};
+use super::{Story, plan};
 use crate::plan::{LoadPlan, Streaming};
 use bookend_io::ConnectionId;
+use bookend_testing::{OK_TRAILERS, RESPONSE_HEAD};
 use bookend_wire::frame::{flag, kind};
 
 const END: u8 = flag::END_HEADERS | flag::END_STREAM;
@@ -14,14 +15,20 @@ const ABORTED: &str = "rpc error: code = Aborted desc = ";
 impl Story {
     /// A head that states a status, a message, and trailers that state it again.
     fn state_status_early(&mut self, id: ConnectionId, stream: u32, trailers: &[u8]) {
-        self.send(id, kind::HEADERS, flag::END_HEADERS, stream, &[HEAD, trailers].concat());
+        self.send(
+            id,
+            kind::HEADERS,
+            flag::END_HEADERS,
+            stream,
+            &[RESPONSE_HEAD, trailers].concat(),
+        );
         self.send(id, kind::DATA, 0, stream, &[0; 5]);
         self.send(id, kind::HEADERS, END, stream, trailers);
     }
 
     /// The bytes of that head, which end the response.
     fn send_trailers_only(&mut self, id: ConnectionId, stream: u32, trailers: &[u8]) {
-        self.send(id, kind::HEADERS, END, stream, &[HEAD, trailers].concat());
+        self.send(id, kind::HEADERS, END, stream, &[RESPONSE_HEAD, trailers].concat());
     }
 }
 
@@ -48,10 +55,10 @@ fn a_head_that_states_a_status_may_end_the_next_response() {
     let server_stream = || streaming(Streaming { client: false, ..BOTH }, 1, 4);
     for early_first in [true, false] {
         let unary = |trailers| counted(plan(None, 1, 4), trailers, early_first);
-        assert_eq!(unary(TRAILERS), (2, failed(NO_MESSAGE, 2)), "early first: {early_first}");
+        assert_eq!(unary(OK_TRAILERS), (2, failed(NO_MESSAGE, 2)), "early first: {early_first}");
         assert_eq!(unary(aborted), (0, failed(ABORTED, 4)), "early first: {early_first}");
         let many = |trailers| counted(server_stream(), trailers, early_first);
-        assert_eq!(many(TRAILERS), (4, Vec::new()), "early first: {early_first}");
+        assert_eq!(many(OK_TRAILERS), (4, Vec::new()), "early first: {early_first}");
         assert_eq!(many(aborted), (0, failed(ABORTED, 4)), "early first: {early_first}");
     }
 }
@@ -71,7 +78,7 @@ fn two_statuses_that_are_none_are_two_lines() {
 
 #[test]
 fn a_message_compressed_by_what_nobody_offered_fails_and_others_on_that_head_do_not() {
-    let zstd = [HEAD, &b"\0\x0dgrpc-encoding\x04zstd"[..]].concat();
+    let zstd = [RESPONSE_HEAD, &b"\0\x0dgrpc-encoding\x04zstd"[..]].concat();
     let failed = "rpc error: code = Internal desc = the server compressed a message by \"zstd\", \
                   which was not offered";
     let server_stream = streaming(Streaming { client: false, ..BOTH }, 1, 4);
@@ -81,7 +88,7 @@ fn a_message_compressed_by_what_nobody_offered_fails_and_others_on_that_head_do_
         for (stream, compressed) in [(1, 0), (3, 1), (5, 1), (7, 0)] {
             story.send(id, kind::HEADERS, flag::END_HEADERS, stream, &zstd);
             story.send(id, kind::DATA, 0, stream, &[compressed, 0, 0, 0, 1, 7]);
-            story.send(id, kind::HEADERS, END, stream, TRAILERS);
+            story.send(id, kind::HEADERS, END, stream, OK_TRAILERS);
         }
         assert_eq!(story.counted(), (2, vec![(failed.to_owned(), 2)]));
     }
@@ -92,7 +99,7 @@ fn a_head_that_came_before_and_ends_the_response_states_no_status() {
     let (mut story, connections) = Story::begin(plan(None, 1, 2));
     let id = connections[0];
     story.answer(id, 1);
-    story.send(id, kind::HEADERS, END, 3, HEAD);
+    story.send(id, kind::HEADERS, END, 3, RESPONSE_HEAD);
     let unknown = "rpc error: code = Unknown desc = the server sent no grpc-status".to_owned();
     assert_eq!(story.counted(), (1, vec![(unknown, 1)]));
 }

@@ -1,10 +1,11 @@
 //! Streaming calls in virtual time.
 
-use super::{HEAD, SECOND_NS, Story, TRAILERS, plan};
+use super::{SECOND_NS, Story, plan};
 use crate::plan::tests::calling;
 use crate::plan::{LoadPlan, Streaming};
 use crate::record::StreamMessages;
 use bookend_io::ConnectionId;
+use bookend_testing::{OK_TRAILERS, RESPONSE_HEAD};
 use bookend_wire::frame::{flag, kind};
 
 pub(super) const BOTH: Streaming = Streaming {
@@ -36,12 +37,12 @@ impl Story {
     }
 
     fn give_head(&mut self, id: ConnectionId, stream: u32) {
-        self.send(id, kind::HEADERS, flag::END_HEADERS, stream, HEAD);
+        self.send(id, kind::HEADERS, flag::END_HEADERS, stream, RESPONSE_HEAD);
     }
 
     fn give_trailers(&mut self, id: ConnectionId, stream: u32) {
         let flags = flag::END_HEADERS | flag::END_STREAM;
-        self.send(id, kind::HEADERS, flags, stream, TRAILERS);
+        self.send(id, kind::HEADERS, flags, stream, OK_TRAILERS);
     }
 
     fn messages(&self) -> StreamMessages {

@@ -2,7 +2,8 @@
 //! credit only where the test does.
 
 use bookend_client::{Channel, ChannelOptions};
-use bookend_wire::frame::{FrameHeader, HEADER_BYTES, PREFACE, kind, write_frame};
+use bookend_testing::{PREFACE, frame, kind, message};
+use bookend_wire::frame::{FrameHeader, HEADER_BYTES};
 use bookend_wire::{
     Connection, ConnectionConfig, ErrorCode, HeaderBlock, HeaderList, Initiator, Sender, Side,
     StreamKey, Visitor,
@@ -14,7 +15,7 @@ use std::net::{TcpListener, TcpStream};
 /// One connection. Dropping it kills it.
 pub struct Peer {
     socket: TcpStream,
-    connection: Connection,
+    pub connection: Connection,
     heard: Heard,
     inbox: Vec<u8>,
     /// Bytes of the inbox whose frames are in the log.
@@ -235,9 +236,7 @@ impl Peer {
 
     /// Sends a frame past everything that keeps order.
     pub fn frame(&mut self, kind: u8, flags: u8, stream_id: u32, payload: &[u8]) {
-        let mut frame = Vec::new();
-        write_frame(&mut frame, kind, flags, stream_id, payload);
-        self.socket.write_all(&frame).unwrap();
+        self.socket.write_all(&frame(kind, flags, stream_id, payload)).unwrap();
     }
 
     /// Lets the client send `bytes` bytes more on that stream.
@@ -251,7 +250,8 @@ impl Peer {
         self.connection.sender.blocked_bytes(stream)
     }
 
-    fn write(&mut self) {
+    /// Sends what the connection has to say.
+    pub fn write(&mut self) {
         let output = std::mem::take(&mut self.connection.sender.output);
         // A client that has closed has said all that it will.
         let _ = self.socket.write_all(&output);
@@ -296,9 +296,5 @@ impl Visitor for Heard {
 
 /// Messages as they stand in a body that is not compressed.
 pub fn body_of(messages: &[&[u8]]) -> Vec<u8> {
-    let prefixed = |message: &&[u8]| {
-        let length = (message.len() as u32).to_be_bytes();
-        [&[0][..], &length, message].concat()
-    };
-    messages.iter().flat_map(prefixed).collect()
+    messages.iter().flat_map(|bytes| message(bytes)).collect()
 }
