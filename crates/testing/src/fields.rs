@@ -10,18 +10,6 @@ pub const RESPONSE_HEAD: &[u8] = b"\x88\x0f\x10\x10application/grpc";
 /// `grpc-status: 0`, a literal.
 pub const OK_TRAILERS: &[u8] = b"\0\x0bgrpc-status\x010";
 
-/// The fields of a gRPC request for that path.
-pub fn request_fields(path: &str) -> [(&str, &str); 6] {
-    [
-        (":method", "POST"),
-        (":scheme", "http"),
-        (":path", path),
-        (":authority", "localhost"),
-        ("te", "trailers"),
-        ("content-type", "application/grpc"),
-    ]
-}
-
 /// A header block of literals that use no table (RFC 7541 section 6.2.2), each shorter than 127
 /// bytes.
 ///

@@ -10,7 +10,7 @@ mod frame;
 mod scripted_peer;
 mod words;
 
-pub use fields::{OK_TRAILERS, RESPONSE_HEAD, answer_ok, literals, message, request_fields};
+pub use fields::{OK_TRAILERS, RESPONSE_HEAD, answer_ok, literals, message};
 pub use frame::{Frame, HEADER_BYTES, frame, frames, settings, take_frames, window_update};
 pub use scripted_peer::ScriptedPeer;
 pub use words::{PREFACE, error, flag, kind, setting};

@@ -1,6 +1,7 @@
 //! One end of a connection that says what the test tells it to say.
 
 use crate::frame::{Frame, take_frames};
+use crate::words::PREFACE;
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream, ToSocketAddrs};
@@ -31,12 +32,16 @@ impl ScriptedPeer {
         Self::of(TcpStream::connect(server).expect("the server listens"))
     }
 
-    /// The server of the next client.
+    /// The server of the next client, whose preface it has read.
     ///
     /// # Panics
-    /// The listener fails.
+    /// The listener fails, or the client says something else.
     pub fn accept(listener: &TcpListener) -> Self {
-        Self::of(listener.accept().expect("a client connects").0)
+        let mut server = Self::of(listener.accept().expect("a client connects").0);
+        let mut preface = [0; PREFACE.len()];
+        server.socket.read_exact(&mut preface).expect("a client greets");
+        assert_eq!(&preface, PREFACE);
+        server
     }
 
     fn of(socket: TcpStream) -> Self {
@@ -63,15 +68,16 @@ impl ScriptedPeer {
         self.unheard.pop_front()
     }
 
-    /// Hears `count` such frames. Others are forgotten.
+    /// The next such frame. Those before it are forgotten.
     ///
     /// # Panics
     /// The other end hangs up before that, or nothing comes.
-    pub fn wait_for(&mut self, count: u32, is_such: impl Fn(&Frame) -> bool) {
-        let mut missing = count;
-        while missing > 0 {
+    pub fn wait_for(&mut self, is_such: impl Fn(&Frame) -> bool) -> Frame {
+        loop {
             let frame = self.hear().expect("the other end stays");
-            missing -= u32::from(is_such(&frame));
+            if is_such(&frame) {
+                return frame;
+            }
         }
     }
 
@@ -107,11 +113,12 @@ mod tests {
     fn frames_are_heard_in_their_order_however_they_are_cut() {
         let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
         let mut client = ScriptedPeer::connect(listener.local_addr().expect("an address"));
-        let mut server = ScriptedPeer::accept(&listener);
-        let bytes = [frame(kind::PING, 0, 0, b"8 bytes."), frame(kind::DATA, 1, 1, b"x")].concat();
+        let frames = [frame(kind::PING, 0, 0, b"8 bytes."), frame(kind::DATA, 1, 1, b"x")];
+        let bytes = [&PREFACE[..], &frames.concat()].concat();
         bytes.chunks(5).for_each(|part| client.send(part).expect("the server reads"));
-        server.wait_for(1, |frame| frame.kind == kind::PING);
-        server.wait_for(1, |frame| frame.kind == kind::DATA);
+        let mut server = ScriptedPeer::accept(&listener);
+        let data = server.wait_for(|frame| frame.kind == kind::DATA);
+        assert_eq!(data, Frame::new(kind::DATA, 1, 1, b"x"));
         drop(client);
         assert_eq!(server.hear(), None);
     }

@@ -9,6 +9,7 @@ mod edges;
 mod english;
 mod evidence;
 mod growing;
+mod hand_written;
 mod leftovers;
 mod markdown;
 mod markup;
@@ -253,6 +254,14 @@ fn rust_subjects_are_built_on_equal_terms() {
         subjects::unequal_commands,
     );
     assert_none(subjects::missing_files(tree()));
+}
+
+#[test]
+fn tests_share_what_writes_frames() {
+    assert_rule(
+        |file| is_rust(file) && hand_written::is_test(&file.path),
+        hand_written::own_frames,
+    );
 }
 
 #[test]

@@ -72,11 +72,11 @@ impl Lockstep {
         let preface = [&PREFACE[..], &window, &window_update(0, WINDOW_BYTES)];
         let mut is_answer: fn(&Frame) -> bool = |frame| frame.kind == kind::SETTINGS;
         if first == FirstSettings::OfServer {
-            self.peer.wait_for(1, is_answer);
+            self.peer.wait_for(is_answer);
             is_answer = |frame| frame.kind == kind::SETTINGS && frame.has(flag::ACK);
         }
         self.send(&preface.concat());
-        self.peer.wait_for(1, is_answer);
+        self.peer.wait_for(is_answer);
     }
 
     /// Makes `calls` calls, in as few writes as they fit in, and waits until all are answered.
@@ -88,9 +88,10 @@ impl Lockstep {
             self.send(&bytes[start..end]);
             let sent = requests_in(&bytes[..end]);
             assert!(sent > answered, "a write that is not answered may not have been read");
-            self.peer.wait_for(sent - answered, |frame| {
-                frame.kind == kind::HEADERS && frame.has(flag::END_STREAM)
-            });
+            for _ in answered..sent {
+                self.peer
+                    .wait_for(|frame| frame.kind == kind::HEADERS && frame.has(flag::END_STREAM));
+            }
             answered = sent;
         }
     }
@@ -153,7 +154,7 @@ impl Lockstep {
     /// Sends a write of its own: the server has read it once it acknowledges the PING at its end.
     fn send_and_see_it_read(&mut self, bytes: &[u8]) {
         self.send(&[bytes, &frame(kind::PING, 0, 0, b"are read")].concat());
-        self.peer.wait_for(1, |frame| frame.kind == kind::PING && frame.has(flag::ACK));
+        self.peer.wait_for(|frame| frame.kind == kind::PING && frame.has(flag::ACK));
     }
 
     fn send(&mut self, bytes: &[u8]) {

@@ -3,30 +3,22 @@
 use super::load::{measure, plan};
 use bookend_io::Driver;
 use bookend_load::plan::LoadPlan;
-use bookend_testing::{Frame, PREFACE, answer_ok, flag, kind, settings};
-use std::io::{Read, Write};
+use bookend_testing::{Frame, ScriptedPeer, answer_ok, flag, kind, settings};
 use std::net::{TcpListener, TcpStream};
 use std::thread;
 
-fn send_settings(mut socket: TcpStream) -> TcpStream {
-    socket.read_exact(&mut [0; PREFACE.len()]).unwrap();
-    socket.write_all(&settings(&[])).unwrap();
-    socket
+fn greeted(listener: &TcpListener) -> ScriptedPeer {
+    let mut server = ScriptedPeer::accept(listener);
+    server.send(&settings(&[])).unwrap();
+    server
 }
 
 /// Waits for a whole call.
-fn call(socket: &mut TcpStream) -> u32 {
-    loop {
-        let frame = Frame::read(socket).ok().flatten().expect("a call comes");
-        if matches!(frame.kind, kind::HEADERS | kind::DATA) && frame.has(flag::END_STREAM) {
-            return frame.stream_id;
-        }
-    }
-}
-
-fn answer(socket: &mut TcpStream, stream_id: u32) {
-    // The client may have closed the connection.
-    let _ = socket.write_all(&answer_ok(stream_id, b""));
+fn call(server: &mut ScriptedPeer) -> u32 {
+    let ends = |frame: &Frame| {
+        matches!(frame.kind, kind::HEADERS | kind::DATA) && frame.has(flag::END_STREAM)
+    };
+    server.wait_for(ends).stream_id
 }
 
 #[test]
@@ -34,14 +26,15 @@ fn a_connection_for_which_no_call_is_left_costs_none() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let serving = thread::spawn(move || {
-        let [mut slow, mut dying] = [(), ()].map(|()| send_settings(listener.accept().unwrap().0));
+        let [mut slow, mut dying] = [(), ()].map(|()| greeted(&listener));
         let awaited = call(&mut slow);
         call(&mut dying);
         drop(dying);
         // Made again, it comes to nothing; when it is tried once more, that has been counted.
         drop(listener.accept().unwrap());
         let next = listener.accept().unwrap();
-        answer(&mut slow, awaited);
+        // The client may have closed the connection.
+        let _ = slow.send(&answer_ok(awaited, b""));
         (slow, next)
     });
     let outcome =

@@ -35,7 +35,7 @@ impl Client {
 
     fn is_answered(&mut self, id: u32) {
         self.send(&request(id, ECHO, b"still there?"));
-        self.0.wait_for(1, |frame| frame.kind == kind::HEADERS && frame.has(flag::END_STREAM));
+        self.0.wait_for(|frame| frame.kind == kind::HEADERS && frame.has(flag::END_STREAM));
     }
 }
 
