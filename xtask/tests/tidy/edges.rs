@@ -13,7 +13,7 @@ struct Edges {
 
 /// All edges there are. `lab` compiles without `load` and `server`, so our own tools are started as
 /// processes like everybody else's and have no privilege.
-const DRAWN: [Edges; 15] = [
+const DRAWN: [Edges; 16] = [
     Edges { from: "wire", to: &[], build: &[] },
     Edges { from: "io", to: &[], build: &[] },
     Edges { from: "contract", to: &[], build: &[] },
