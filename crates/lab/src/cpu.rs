@@ -19,6 +19,8 @@ pub use times::{CpuTimes, CpuTimesDelta};
 use crate::control_group::Account;
 use crate::process::Process;
 use crate::process::tree::ProcessTree;
+use rustix::time::{ClockId, clock_gettime};
+use std::time::Duration;
 use tree_clock::TreeClock;
 
 /// What is not exact in the CPU time of a tree.
@@ -37,6 +39,11 @@ pub struct CpuGaps {
 pub struct CpuMeter {
     account: Account,
     clock: TreeClock,
+}
+
+/// CPU time of this process so far.
+pub fn own_cpu() -> Duration {
+    Duration::try_from(clock_gettime(ClockId::ProcessCPUTime)).unwrap_or_default()
 }
 
 impl CpuMeter {

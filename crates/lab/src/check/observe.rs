@@ -4,7 +4,7 @@ use super::bench::Bench;
 use super::clockwork::{Clockwork, Witnessed};
 use super::stop::CheckStop;
 use crate::control_group::{ControlGroup, ResourceLimits};
-use crate::cpu::{CpuMeter, CpuTimes};
+use crate::cpu::{CpuMeter, CpuTimes, own_cpu};
 use crate::invocation::Invocation;
 use crate::process::Process;
 use crate::process::command_output::KillReason;
@@ -12,7 +12,6 @@ use crate::round::{AccountedCpu, marks};
 use bookend_contract::report::LoadReport;
 use bookend_contract::timestamp::TimestampNs;
 use bookend_results::mark::Mark;
-use rustix::time::{ClockId, clock_gettime};
 use serde_json::Value;
 use std::fmt::Display;
 use std::path::Path;
@@ -106,7 +105,7 @@ impl Bench {
         let group = self.groups.create(&limits).map_err(CheckStop::because)?;
         let command = self.command(calls, calls.port.unwrap_or(server.port()));
         let (machine, begin) = (CpuTimes::read(), Instant::now());
-        let (server_ns, own_seconds) = (server.cpu_ns(), own_cpu_seconds());
+        let (server_ns, own_before) = (server.cpu_ns(), own_cpu());
         let (text, generator_ns) = self.report(command, group)?;
         let server_cpu_ns = server.cpu_ns().saturating_sub(server_ns);
         let machine = CpuTimes::read().since(&machine);
@@ -114,7 +113,7 @@ impl Bench {
             window: begin.elapsed().as_secs_f64(),
             server: server_cpu_ns as f64 / 1e9,
             generator: generator_ns as f64 / 1e9,
-            lab: own_cpu_seconds() - own_seconds,
+            lab: own_cpu().saturating_sub(own_before).as_secs_f64(),
             spans: 1,
         };
         let marks = marks(&machine, &self.placement, &accounted);
@@ -210,11 +209,6 @@ impl CheckedRun {
     pub fn seconds(&self) -> f64 {
         self.report.bookend.window_seconds
     }
-}
-
-/// CPU time of this process so far, seconds.
-fn own_cpu_seconds() -> f64 {
-    Duration::try_from(clock_gettime(ClockId::ProcessCPUTime)).unwrap_or_default().as_secs_f64()
 }
 
 #[cfg(test)]

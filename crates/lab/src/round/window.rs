@@ -1,12 +1,11 @@
 //! Both ends and the machine over one window: read when it begins and ends, sampled in between.
 
-use crate::cpu::{CpuTimes, CpuTimesDelta, ThreadMeter};
+use crate::cpu::{CpuTimes, CpuTimesDelta, ThreadMeter, own_cpu};
 use crate::process::Process;
 use crate::sampler::{SAMPLE_INTERVAL, Sampler};
 use bookend_contract::timestamp::Timestamp;
 use bookend_results::measurement::Ends;
 use bookend_results::suite::TestedEnd;
-use rustix::time::{ClockId, clock_gettime};
 use std::time::{Duration, Instant, SystemTime};
 
 /// Context switches are read thread by thread, which takes CPU time that both ends may need: with
@@ -82,7 +81,7 @@ impl WindowSampler {
             generator: Sampler::begin(processes.generator),
             backend: processes.backend.map(Sampler::begin),
             machine: CpuTimes::read(),
-            lab_cpu: lab_cpu(),
+            lab_cpu: own_cpu(),
             machine_before: CpuTimesDelta::default(),
             lab_cpu_before: Duration::ZERO,
             is_paused: false,
@@ -117,7 +116,7 @@ impl WindowSampler {
         }
         self.each_end(Sampler::pause);
         self.machine_before.add(&CpuTimes::read().since(&self.machine));
-        self.lab_cpu_before += lab_cpu().saturating_sub(self.lab_cpu);
+        self.lab_cpu_before += own_cpu().saturating_sub(self.lab_cpu);
         self.threads.sample_all();
     }
 
@@ -126,7 +125,7 @@ impl WindowSampler {
         self.threads.skip();
         self.each_end(Sampler::resume);
         self.machine = CpuTimes::read();
-        self.lab_cpu = lab_cpu();
+        self.lab_cpu = own_cpu();
         self.next_sample = Instant::now() + SAMPLE_INTERVAL;
         self.is_paused = false;
     }
@@ -157,8 +156,4 @@ impl WindowSampler {
             lab_seconds: self.lab_cpu_before.as_secs_f64(),
         }
     }
-}
-
-fn lab_cpu() -> Duration {
-    Duration::try_from(clock_gettime(ClockId::ProcessCPUTime)).unwrap_or_default()
 }
