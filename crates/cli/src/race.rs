@@ -72,14 +72,15 @@ pub fn start(arguments: RaceArguments) -> Result<u8, Failure> {
         Err(RaceEnd::Failed(failure)) => return Err(failure),
     };
     let judged: Result<Vec<_>, _> = gates.iter().map(|gate| race.judge(gate)).collect();
-    let judged = judged.map_err(|error| blame(&race, error))?;
-    let delivered = deliver(&arguments, &race, earlier.as_ref(), &judged);
+    let judged = judged.map_err(|error| blame(&race, error));
+    let delivered = judged
+        .and_then(|judged| deliver(&arguments, &race, earlier.as_ref(), &judged).map(|()| judged));
     if let Some(RaceEnd::Failed(failure)) = end {
         // The status says why there is no more of it.
         let _ = delivered.map_err(|undelivered| undelivered.report("race"));
         return Err(failure);
     }
-    delivered?;
+    let judged = delivered?;
     let status = gate_status("race", &judged);
     let is_decided = status == exit::OBJECTIVE_MISSED;
     Ok(if interrupt.is_raised() && !is_decided { exit::INTERRUPTED } else { status })
