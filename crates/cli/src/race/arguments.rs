@@ -164,7 +164,7 @@ pub struct RaceArguments {
     /// Time for which a server is called before the other's turn [default: 100ms, or 500ms with
     /// --client]
     #[arg(
-        long, value_name = "TIME", value_parser = duration::parse, help_heading = "How long",
+        long, value_name = "TIME", value_parser = lap_length, help_heading = "How long",
         hide_short_help = true
     )]
     pub lap: Option<Duration>,
@@ -400,6 +400,16 @@ fn unnamed(text: &str) -> String {
     if text.contains('=') { secrets::in_command(text) } else { secrets::masked(text) }
 }
 
+/// How long a lap is: the contract with whatever makes the calls tells it in milliseconds.
+fn lap_length(text: &str) -> Result<Duration, String> {
+    let length = duration::parse(text).map_err(|error| error.to_string())?;
+    let is_whole = length.subsec_nanos() % 1_000_000 == 0;
+    match is_whole && !length.is_zero() {
+        true => Ok(length),
+        false => Err("a lap is a whole number of milliseconds, and at least one".to_owned()),
+    }
+}
+
 /// `1%` or `0.01`.
 fn share(text: &str) -> Result<f64, String> {
     let (number, unit) = match text.strip_suffix('%') {
@@ -417,7 +427,7 @@ fn share(text: &str) -> Result<f64, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{RaceArguments, RaceCell, share};
+    use super::{RaceArguments, RaceCell, lap_length, share};
     use clap::{Args as _, Command, FromArgMatches as _};
 
     fn cells(words: &[&str]) -> Result<Vec<String>, String> {
@@ -477,6 +487,16 @@ mod tests {
         assert_eq!(advice(&["--insecure"]), of_insecure);
         for flag in ["--skipTLS", "--cacert=a.pem", "--cname=a", "--cert=a.pem"] {
             assert_eq!(advice(&[flag, "--insecure"]), "leave --insecure out", "{flag}");
+        }
+    }
+
+    #[test]
+    fn a_lap_is_as_long_as_whatever_makes_its_calls_can_be_told() {
+        for (text, length_ms) in [("1ms", 1), ("100ms", 100), ("1.5s", 1_500)] {
+            assert_eq!(lap_length(text).map(|length| length.as_millis()), Ok(length_ms), "{text}");
+        }
+        for text in ["0", "0s", "999us", "1500us", "1ns", "x"] {
+            assert!(lap_length(text).is_err(), "{text}");
         }
     }
 
